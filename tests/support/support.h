@@ -1,0 +1,146 @@
+/* What the tests share: seeded random block matrices, dense references, an allocator that counts and fails, real matrices.
+ * Dense matrices are column-major with leading dimension = rows. Whatever a function returns through malloc is freed with free(). */
+#ifndef BISAI_TEST_SUPPORT_H
+#define BISAI_TEST_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <bisai/bisai.h>
+
+/* --- asserting --- */
+
+/* Fails the test with both statuses and the context's message. */
+void test_expect_status(bisai_context *context, bisai_status expected, bisai_status got, const char *expression,
+                        const char *file, int line);
+#define EXPECT_STATUS(context, expected, call) test_expect_status(context, expected, call, #call, __FILE__, __LINE__)
+#define EXPECT_OK(context, call) EXPECT_STATUS(context, BISAI_OK, call)
+
+/* Fails unless |got[i] − expected[i]| ≤ tolerance for every i < n; NaN never passes. Prints the worst entry. */
+void test_expect_close(int64_t n, const double *expected, const double *got, double tolerance, const char *file,
+                       int line);
+#define EXPECT_CLOSE(n, expected, got, tolerance) test_expect_close(n, expected, got, tolerance, __FILE__, __LINE__)
+
+/* Fails unless |got − expected| ≤ tolerance. */
+#define EXPECT_NEAR(expected, got, tolerance)                                                                          \
+  do {                                                                                                                 \
+    double expected_value = (expected), got_value = (got);                                                             \
+    test_expect_close(1, &expected_value, &got_value, tolerance, __FILE__, __LINE__);                                  \
+  } while (0)
+
+/* Fails unless the context's last message is exactly `expected`. */
+void test_expect_message(const bisai_context *context, const char *expected, const char *file, int line);
+#define EXPECT_MESSAGE(context, expected) test_expect_message(context, expected, __FILE__, __LINE__)
+
+/* --- contexts and allocators --- */
+
+/* A host context with `threads` threads (0: the default); never NULL. */
+bisai_context *test_context(int threads);
+
+/* An allocator that fills what it hands out (and takes back) with NaN bytes, keeps accounts and fails on demand. */
+typedef struct test_allocator {
+  atomic_llong calls;       /* allocations asked for, failed ones included */
+  atomic_llong live_blocks; /* not yet released */
+  atomic_llong live_bytes;
+  atomic_llong peak_bytes;
+  long long fail_at; /* fails this call (1: the first); 0: never */
+  bool fail_after;   /* true: and all later ones */
+} test_allocator;
+
+/* Zero accounts, failing call `fail_at` (0: none). */
+void test_allocator_reset(test_allocator *allocator, long long fail_at);
+bisai_allocator test_allocator_hooks(test_allocator *allocator);
+
+/* A host context on such an allocator. NULL only if its own allocation was told to fail. */
+bisai_context *test_context_on(test_allocator *allocator, int threads);
+
+/* --- random numbers: a linear congruential generator, the same everywhere --- */
+
+typedef struct test_random {
+  uint64_t state;
+} test_random;
+
+test_random test_random_seed(uint64_t seed);
+double test_random_uniform(test_random *random, double low, double high);    /* [low, high) */
+int32_t test_random_integer(test_random *random, int32_t low, int32_t high); /* low … high, both included */
+double *test_random_vector(int64_t n, uint64_t seed);                        /* values in [−1, 1) */
+
+/* --- block matrices as plain arrays --- */
+
+typedef struct test_bcsr {
+  int32_t block_rows, block_cols, block_size;
+  int32_t *row_ptr, *col_idx; /* columns ascending */
+  double *values;             /* column-major blocks */
+} test_bcsr;
+
+typedef enum test_diagonal {
+  TEST_DIAGONAL_RANDOM,   /* like any other block */
+  TEST_DIAGONAL_DOMINANT, /* always stored; added up so that every scalar row is strictly diagonally dominant */
+  TEST_DIAGONAL_NONE      /* never stored */
+} test_diagonal;
+
+typedef enum test_part { TEST_FULL, TEST_LOWER, TEST_UPPER, TEST_STRICTLY_LOWER, TEST_STRICTLY_UPPER } test_part;
+
+typedef struct test_shape {
+  int32_t block_rows, block_cols, block_size;
+  double blocks_per_row; /* mean number of off-diagonal blocks; rows are ragged: from none to several times this */
+  int32_t empty_every;   /* n: rows n−1, 2n−1, … have no off-diagonal block; 0: no such rule */
+  test_diagonal diagonal;
+  test_part part;
+  uint64_t seed;
+} test_shape;
+
+/* Square, full, dominant diagonal, three off-diagonal blocks a row. */
+test_shape test_shape_square(int32_t block_rows, int32_t block_size, uint64_t seed);
+test_bcsr test_bcsr_random(test_shape shape);
+/* Five-point (grid_y > 1) or three-point star with random dominant blocks. */
+test_bcsr test_bcsr_grid(int32_t grid_x, int32_t grid_y, int32_t block_size, uint64_t seed);
+/* Block tridiagonal with constant blocks: diagonal d·I, the others o·I. */
+test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d, double o);
+int32_t test_bcsr_blocks(const test_bcsr *matrix);
+void test_bcsr_free(test_bcsr *matrix);
+
+/* bisai_bcsr_create() with a copy of the arrays; fails the test if that fails. */
+bisai_bcsr *test_bcsr_make(bisai_context *context, const test_bcsr *matrix);
+/* Makes and frees the arrays in one go. */
+bisai_bcsr *test_bcsr_take(bisai_context *context, test_bcsr matrix);
+
+/* --- dense references --- */
+
+double *test_dense_from_arrays(const test_bcsr *matrix);
+/* From a matrix in host memory, of any value type; an implied unit diagonal is filled in. */
+double *test_dense(const bisai_bcsr *matrix);
+double *test_dense_identity(int64_t n);
+double *test_dense_multiply(int64_t m, int64_t k, int64_t n, const double *a, const double *b); /* (m×k)(k×n) */
+double *test_dense_transpose(int64_t m, int64_t n, const double *a);
+/* Inverse by LU with partial pivoting; NULL when singular. */
+double *test_dense_inverse(int64_t n, const double *a);
+/* x with A x = b by LU with partial pivoting; NULL when singular. */
+double *test_dense_solve(int64_t n, const double *a, const double *b);
+double test_dense_norm1(int64_t m, int64_t n, const double *a);
+double test_dense_condition1(int64_t n, const double *a);                /* κ₁; infinity when singular */
+double test_max_difference(int64_t n, const double *a, const double *b); /* NaN if there is one */
+double test_norm2(int64_t n, const double *a);
+/* ‖b − A x‖₂/‖b‖₂ with the library's own product. */
+double test_relative_residual(const bisai_bcsr *matrix, const double *x, const double *b);
+
+/* The stored value `index` of an array of the given type. */
+double test_value(bisai_value_type type, const void *values, size_t index);
+
+/* --- real matrices --- */
+
+/* Path of NAME.mtx.xz under $BISAI_MATRICES into `path`; false where there is none. */
+bool test_matrix_path(const char *name, char *path, size_t size);
+/* Reads it (block_size 0: chosen), or skips the running test by name where it is absent or cannot be decompressed. */
+bisai_bcsr *test_matrix_read(bisai_context *context, const char *name, int32_t block_size);
+
+#endif
