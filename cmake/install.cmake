@@ -1,0 +1,39 @@
+# What `cmake --install` copies: headers, library, program, manual page, CMake package, pkg-config file.
+
+set(BISAI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/bisai)
+
+install(DIRECTORY include/bisai TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_BINARY_DIR}/include/bisai/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
+install(TARGETS bisai EXPORT bisai_targets)
+install(EXPORT bisai_targets NAMESPACE bisai:: FILE bisaiTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
+
+configure_package_config_file(cmake/bisaiConfig.cmake.in ${PROJECT_BINARY_DIR}/bisaiConfig.cmake
+  INSTALL_DESTINATION ${BISAI_PACKAGE_DIR})
+# Before 1.0 a minor version may break its callers.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/bisaiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/bisaiConfig.cmake ${PROJECT_BINARY_DIR}/bisaiConfigVersion.cmake
+  DESTINATION ${BISAI_PACKAGE_DIR})
+
+# The pkg-config file finds its prefix from where it lies, so that the installed tree can be moved.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  set(PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+  file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  string(REGEX REPLACE "/$" "" up ${up})
+  set(PC_PREFIX "\${pcfiledir}/${up}")
+  set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+# Only a static library makes its callers link these. libarchive by its name, not by Requires.private, which would ask every
+# caller for libarchive's own pkg-config file.
+set(PC_LIBS_PRIVATE "-lm")
+if(BISAI_HAVE_ARCHIVE)
+  string(PREPEND PC_LIBS_PRIVATE "-larchive ")
+endif()
+if(BISAI_HAVE_OPENMP)
+  string(PREPEND PC_LIBS_PRIVATE "${OpenMP_C_FLAGS} ")
+endif()
+configure_file(cmake/bisai.pc.in ${PROJECT_BINARY_DIR}/bisai.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/bisai.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,3 @@
+#include "core/backend.h"
+#include "core/bcsr.h"
+#include <cuda_runtime.h>
