@@ -1,0 +1,131 @@
+/** @file bcsr.h
+ *  Block compressed sparse row matrices.
+ *
+ *  A matrix of `block_rows` × `block_cols` square blocks of size bs. Block row i holds blocks row_ptr[i] … row_ptr[i+1]-1;
+ *  block p lies in block column col_idx[p] and its bs² values start at values[p·bs²], column by column. */
+#ifndef BISAI_BCSR_H
+#define BISAI_BCSR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bisai/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The largest block size. Sizes 1–8 have kernels of their own; the others take a generic path. */
+#define BISAI_MAX_BLOCK_SIZE 32
+
+/** How values are stored. Arithmetic is always fp64. */
+typedef enum bisai_value_type {
+  BISAI_FP64 = 0, /**< double */
+  BISAI_FP32 = 1, /**< float */
+  BISAI_FP16 = 2, /**< IEEE half, as uint16_t */
+  BISAI_BF16 = 3  /**< bfloat16, as uint16_t */
+} bisai_value_type;
+
+/** Order of the values inside a block of the caller's arrays. */
+typedef enum bisai_layout { BISAI_COLUMN_MAJOR = 0, BISAI_ROW_MAJOR = 1 } bisai_layout;
+
+/** Who owns the caller's arrays after creation. */
+typedef enum bisai_ownership {
+  BISAI_COPY = 0,  /**< copied (and sorted); the caller's arrays may go at once */
+  BISAI_BORROW = 1 /**< used in place: sorted, column-major, fp64 or narrower, alive as long as the matrix */
+} bisai_ownership;
+
+/** Where the caller's arrays are. */
+typedef enum bisai_location { BISAI_HOST = 0, BISAI_DEVICE = 1 } bisai_location;
+
+/** A block-sparse matrix. */
+typedef struct bisai_bcsr bisai_bcsr;
+
+/** The caller's arrays and what they mean; start from bisai_bcsr_desc_default(). */
+typedef struct bisai_bcsr_desc {
+  size_t struct_size;
+  int32_t block_rows, block_cols; /**< ≥ 0 */
+  int32_t block_size;             /**< 1 … BISAI_MAX_BLOCK_SIZE */
+  const int32_t *row_ptr;         /**< block_rows + 1 entries, row_ptr[0] = 0, non-decreasing */
+  const int32_t *col_idx;         /**< row_ptr[block_rows] entries in [0, block_cols) */
+  const void *values;             /**< row_ptr[block_rows]·block_size² values of `value_type` */
+  bisai_value_type value_type;    /**< default BISAI_FP64 */
+  bisai_layout layout;            /**< default BISAI_COLUMN_MAJOR */
+  bisai_ownership ownership;      /**< default BISAI_COPY */
+  bisai_location location;        /**< default BISAI_HOST */
+} bisai_bcsr_desc;
+
+BISAI_API bisai_bcsr_desc bisai_bcsr_desc_default(void);
+
+/** Makes a matrix from BCSR arrays. Structure only is judged: rectangular matrices and missing diagonal blocks are legal.
+ *  @param matrix  out; untouched on failure; free with bisai_bcsr_destroy()
+ *  @retval BISAI_INVALID_ARGUMENT   NULL array, unknown enum, block size out of range, borrowed row-major blocks
+ *  @retval BISAI_INVALID_STRUCTURE  row_ptr not starting at 0 or decreasing, column out of range, duplicate block,
+ *                                   unsorted columns in a borrowed array; the message names the block row
+ *  @retval BISAI_INDEX_OVERFLOW     block_rows·block_size or block_cols·block_size beyond int32
+ *  @retval BISAI_NOT_FINITE         NaN or infinity; the message names block row and block column
+ *  @retval BISAI_UNAVAILABLE        device arrays with the host backend
+ *  @retval BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc, bisai_bcsr **matrix);
+
+/** A scalar CSR matrix of the caller; start from bisai_csr_desc_default(). Always copied. */
+typedef struct bisai_csr_desc {
+  size_t struct_size;
+  int32_t rows, cols;     /**< ≥ 0 */
+  const int32_t *row_ptr; /**< rows + 1 entries */
+  const int32_t *col_idx; /**< row_ptr[rows] entries in [0, cols); any order, no duplicates */
+  const double *values;   /**< row_ptr[rows] values */
+  int32_t block_size;     /**< of the result; 0 (default): bisai_block_size_choose() */
+  bool pad;               /**< default false; true: a size that block_size does not divide is filled up with an identity */
+} bisai_csr_desc;
+
+BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
+
+/** Makes a BCSR matrix (fp64) from scalar CSR arrays: every block with at least one stored entry is kept, zero-filled.
+ *  The errors of bisai_bcsr_create(), and
+ *  @retval BISAI_INVALID_ARGUMENT  the block size does not divide rows or cols and `pad` is false, or `pad` with rows ≠ cols */
+BISAI_API bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix);
+
+/** The block size from 1 to 8 that minimises (8·bs² + 4)·nnzb, padding included; ties go to the larger.
+ *  Reads desc->rows, cols, row_ptr and col_idx only.
+ *  @retval BISAI_INVALID_STRUCTURE, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size);
+
+/** Frees *matrix and sets it to NULL; accepts NULL and pointers to NULL. Borrowed arrays stay the caller's. */
+BISAI_API void bisai_bcsr_destroy(bisai_bcsr **matrix);
+
+BISAI_API int32_t bisai_bcsr_block_rows(const bisai_bcsr *matrix);
+BISAI_API int32_t bisai_bcsr_block_cols(const bisai_bcsr *matrix);
+BISAI_API int32_t bisai_bcsr_block_size(const bisai_bcsr *matrix);
+BISAI_API int32_t bisai_bcsr_blocks(const bisai_bcsr *matrix);            /**< stored blocks, nnzb */
+BISAI_API int32_t bisai_bcsr_rows(const bisai_bcsr *matrix);              /**< scalar rows without padding */
+BISAI_API int32_t bisai_bcsr_padding(const bisai_bcsr *matrix);           /**< scalar rows added by padding */
+BISAI_API bisai_value_type bisai_bcsr_value_type(const bisai_bcsr *matrix);
+BISAI_API bool bisai_bcsr_unit_diagonal(const bisai_bcsr *matrix);        /**< identity diagonal blocks implied, not stored */
+
+/** The matrix's own arrays (host or device memory, as the context's backend; column-major blocks). Any output may be NULL.
+ *  They live as long as the matrix and must not be written to. */
+BISAI_API void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_ptr, const int32_t **col_idx,
+                                 const void **values);
+
+/** Copies new values into a matrix that owns its arrays, same pattern, nothing allocated.
+ *  @param values  bisai_bcsr_blocks()·bs² values of the matrix's type, blocks in the matrix's own (sorted) order
+ *  @param layout  order inside the blocks
+ *  @retval BISAI_INVALID_ARGUMENT  borrowed values (write to your own array instead), NULL
+ *  @retval BISAI_NOT_FINITE        the old values are kept */
+BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_layout layout);
+
+/** y ← A x. x has block_cols·bs and y block_rows·bs values, in the backend's memory; they must not overlap.
+ *  Moves nnzb·(bs²·w + 4) + 4·(block_rows + 1) + 8·(rows + cols) bytes (w: bytes of a value) for 2·nnzb·bs² flops.
+ *  Bitwise repeatable for any number of threads. */
+BISAI_API bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, double *y);
+
+/** Y ← A X for `count` vectors, vector c starting at x + c·ldx and y + c·ldy. Reads A once for every four vectors. */
+BISAI_API bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x, int64_t ldx,
+                                                double *y, int64_t ldy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+/** @file bisai.h
+ *  The whole public interface of bisai: preconditioners for block-sparse linear systems (BCSR). */
+#ifndef BISAI_H
+#define BISAI_H
+
+#include <bisai/bcsr.h>
+#include <bisai/context.h>
+#include <bisai/factor.h>
+#include <bisai/io.h>
+#include <bisai/krylov.h>
+#include <bisai/pattern.h>
+#include <bisai/precond.h>
+#include <bisai/status.h>
+#include <bisai/version.h>
+
+#endif

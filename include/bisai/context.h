@@ -1,0 +1,69 @@
+/** @file context.h
+ *  The context: where bisai computes, how it allocates, and what went wrong last. */
+#ifndef BISAI_CONTEXT_H
+#define BISAI_CONTEXT_H
+
+#include <stddef.h>
+
+#include <bisai/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Execution environment shared by the objects made from it. One context a thread at a time; it must outlive its objects. */
+typedef struct bisai_context bisai_context;
+
+typedef enum bisai_backend {
+  BISAI_BACKEND_AUTO = 0, /**< the CUDA device if this build and this machine have one, otherwise the host */
+  BISAI_BACKEND_HOST = 1, /**< the CPU, with OpenMP threads */
+  BISAI_BACKEND_CUDA = 2  /**< an NVIDIA GPU */
+} bisai_backend;
+
+/** Caller's host allocator. Both functions or neither. */
+typedef struct bisai_allocator {
+  /** Returns `bytes` > 0 bytes aligned to `alignment` (a power of two), or NULL. */
+  void *(*allocate)(void *user, size_t bytes, size_t alignment);
+  /** Releases what `allocate` returned; never called with NULL. */
+  void (*release)(void *user, void *pointer);
+  void *user; /**< passed through */
+} bisai_allocator;
+
+typedef struct bisai_context_options {
+  size_t struct_size;        /**< set by bisai_context_options_default() */
+  bisai_backend backend;     /**< default BISAI_BACKEND_AUTO */
+  int threads;               /**< host threads; 0 (default): OpenMP's own choice */
+  bisai_allocator allocator; /**< default: the C library's */
+} bisai_context_options;
+
+/** Default options. */
+BISAI_API bisai_context_options bisai_context_options_default(void);
+
+/** Makes a context.
+ *  @param options  NULL: the defaults
+ *  @param context  out; untouched on failure; free with bisai_context_destroy()
+ *  @retval BISAI_INVALID_ARGUMENT  NULL output, unknown struct_size or backend, threads < 0, half an allocator
+ *  @retval BISAI_UNAVAILABLE       CUDA asked for, but absent from this build or this machine
+ *  @retval BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_context_create(const bisai_context_options *options, bisai_context **context);
+
+/** Frees *context and sets it to NULL; accepts NULL and pointers to NULL. Its objects must be gone. */
+BISAI_API void bisai_context_destroy(bisai_context **context);
+
+/** The message of the last failure in this context: which row, block, value, line or limit. "" when there was none.
+ *  Owned by the context; overwritten by the next failure. */
+BISAI_API const char *bisai_context_error(const bisai_context *context);
+
+/** The backend in use: BISAI_BACKEND_HOST or BISAI_BACKEND_CUDA, never AUTO. */
+BISAI_API bisai_backend bisai_context_backend(const bisai_context *context);
+
+/** A description of the device in use, for example the processor's model name. Owned by the context. */
+BISAI_API const char *bisai_context_device(const bisai_context *context);
+
+/** The number of host threads in use. */
+BISAI_API int bisai_context_threads(const bisai_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

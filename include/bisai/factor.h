@@ -1,0 +1,70 @@
+/** @file factor.h
+ *  Block triangular factors: block ILU(0), or the caller's own L and U. Source: Saad, Iterative Methods, 10.3; Ma et al. 2021, eq. (5). */
+#ifndef BISAI_FACTOR_H
+#define BISAI_FACTOR_H
+
+#include <bisai/bcsr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** L, U and the inverses of the diagonal blocks. */
+typedef struct bisai_factors bisai_factors;
+
+typedef struct bisai_factor_options {
+  size_t struct_size;
+} bisai_factor_options;
+
+BISAI_API bisai_factor_options bisai_factor_options_default(void);
+
+/** Block ILU(0) in the natural ordering: L U agrees with A on the pattern of A; L has identity diagonal blocks.
+ *  Parallel by levels; bitwise repeatable for any number of threads.
+ *  @param matrix   square, fp64; read during the call only
+ *  @param options  NULL: the defaults
+ *  @param factors  out; untouched on failure; free with bisai_factors_destroy()
+ *  @retval BISAI_MISSING_DIAGONAL  names the first such block row
+ *  @retval BISAI_SINGULAR_BLOCK    names the first block row whose pivot block is singular
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (values not fp64), BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matrix,
+                                            const bisai_factor_options *options, bisai_factors **factors);
+
+/** Refactorises a matrix of the same pattern; allocates nothing. The pattern is the caller's promise (sizes are checked).
+ *  After a failure the factors are not ready until an update succeeds.
+ *  @retval BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT */
+BISAI_API bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix);
+
+/** Factors from the caller's own matrices, copied: `lower` strictly lower (identity diagonal implied) or, if any diagonal
+ *  block is stored, lower with all its diagonal blocks; `upper` upper with all its diagonal blocks.
+ *  @retval BISAI_INVALID_STRUCTURE  a block in the wrong triangle
+ *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_factors_from_matrices(bisai_context *context, const bisai_bcsr *lower,
+                                                   const bisai_bcsr *upper, bisai_factors **factors);
+
+/** Frees *factors and sets it to NULL; accepts NULL and pointers to NULL. */
+BISAI_API void bisai_factors_destroy(bisai_factors **factors);
+
+BISAI_API const bisai_bcsr *bisai_factors_lower(const bisai_factors *factors); /**< L; owned by the factors */
+BISAI_API const bisai_bcsr *bisai_factors_upper(const bisai_factors *factors); /**< U with its diagonal; owned by the factors */
+/** Inverses of U's diagonal blocks: block_rows·bs² values, column-major; owned by the factors. */
+BISAI_API const double *bisai_factors_inverse_diagonal(const bisai_factors *factors);
+/** Diagonal blocks whose cofactor inverse had κ₁ > 1e6 and was redone by pivoted Gauss–Jordan. */
+BISAI_API int64_t bisai_factors_fallbacks(const bisai_factors *factors);
+/** The largest κ₁ = ‖D‖₁‖D⁻¹‖₁ of U's diagonal blocks and, unless NULL, its block row. */
+BISAI_API double bisai_factors_largest_condition(const bisai_factors *factors, int32_t *block_row);
+
+/** How exact triangular solves run. */
+typedef enum bisai_schedule {
+  BISAI_SCHEDULE_AUTO = 0,   /**< levels where they are wide enough to pay */
+  BISAI_SCHEDULE_SERIAL = 1, /**< one thread, rows in order */
+  BISAI_SCHEDULE_LEVELS = 2  /**< the rows of a level in parallel */
+} bisai_schedule;
+
+/** x ← U⁻¹ L⁻¹ b by exact block triangular solves; x may be b. Same bits for every schedule.
+ *  @retval BISAI_NOT_READY */
+BISAI_API bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule, const double *b, double *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,108 @@
+/** @file krylov.h
+ *  Iterative solvers for A x = b: restarted GMRES, right, left or flexibly preconditioned. Source: Saad, Iterative Methods, 6.5, 9.3, 9.4. */
+#ifndef BISAI_KRYLOV_H
+#define BISAI_KRYLOV_H
+
+#include <bisai/precond.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bisai_solver bisai_solver;
+
+typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
+
+typedef enum bisai_orthogonalization {
+  BISAI_CLASSICAL = 0,         /**< classical Gram–Schmidt, one pass */
+  BISAI_CLASSICAL_REFINED = 1, /**< classical Gram–Schmidt, always two passes */
+  BISAI_MODIFIED = 2           /**< modified Gram–Schmidt */
+} bisai_orthogonalization;
+
+/** Why a solve ended. */
+typedef enum bisai_reason {
+  BISAI_REASON_NONE = 0,
+  BISAI_REASON_CONVERGED = 1,      /**< the true residual is at most 2·tolerance·‖b‖ */
+  BISAI_REASON_MAX_ITERATIONS = 2,
+  BISAI_REASON_STAGNATED = 3,      /**< cycles no longer reduce the residual */
+  BISAI_REASON_BREAKDOWN = 4,      /**< the Krylov space is exhausted and the residual is still too large (A or M⁻¹ singular) */
+  BISAI_REASON_NOT_FINITE = 5,     /**< NaN or infinity met */
+  BISAI_REASON_PRECOND_FAILED = 6, /**< the preconditioner or the operator returned a failure */
+  BISAI_REASON_STOPPED = 7         /**< the monitor asked for it */
+} bisai_reason;
+
+/** "converged", "max_iterations", "stagnated", … */
+BISAI_API const char *bisai_reason_string(bisai_reason reason);
+
+/** Called after every iteration (and for iteration 0) with the relative residual estimate; non-zero stops the solve. */
+typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
+
+/** Sums `count` values over all processes, in place, in the backend's memory: the hook of a distributed caller, whose vectors,
+ *  operator and preconditioner are its own part. */
+typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
+
+typedef struct bisai_solver_options {
+  size_t struct_size;
+  int restart;                               /**< m of GMRES(m); default 30 */
+  double tolerance;                          /**< of ‖b − A x‖₂/‖b‖₂; default 1e-8 */
+  int max_iterations;                        /**< every inner iteration counts; default 10000 */
+  bisai_side side;                           /**< default BISAI_RIGHT */
+  bool flexible;                             /**< FGMRES (right only): the preconditioner may change; default false */
+  bisai_orthogonalization orthogonalization; /**< default BISAI_CLASSICAL */
+  bool use_initial_guess;                    /**< default false: x = 0 at the start */
+  int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-4 of itself; 0: never; default 10 */
+  bisai_monitor monitor; /**< default NULL */
+  void *monitor_user;
+  bisai_reduce reduce; /**< default NULL: one process */
+  void *reduce_user;
+} bisai_solver_options;
+
+BISAI_API bisai_solver_options bisai_solver_options_default(void);
+
+typedef struct bisai_solver_report {
+  size_t struct_size;
+  bisai_reason reason;
+  int iterations;           /**< inner iterations */
+  double relative_residual; /**< true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
+  double estimated_residual; /**< what the recurrence believed at the end, relative */
+  double solve_seconds;     /**< whole solve */
+  double apply_seconds;     /**< in the preconditioner */
+  int applications;         /**< of the preconditioner */
+  double apply30_seconds;   /**< T_p: 30 times the mean application; 0 without applications */
+  int64_t memory_bytes;     /**< held by the solver */
+  const double *history;    /**< relative residual estimates, history[0] at the start, one an iteration; owned by the solver, until its next solve */
+  int history_length;       /**< iterations + 1 */
+} bisai_solver_report;
+
+/** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 4)·8n bytes (flexible: twice the basis) and the history.
+ *  @param n        rows of the operator, padding included (block_rows·bs)
+ *  @param options  NULL: the defaults
+ *  @param solver   out; untouched on failure; free with bisai_solver_destroy()
+ *  @retval BISAI_INVALID_ARGUMENT  names the option
+ *  @retval BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_solver_options *options,
+                                           bisai_solver **solver);
+
+/** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. */
+BISAI_API void bisai_solver_destroy(bisai_solver **solver);
+
+/** Solves A x = b; allocates nothing. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
+ *  (≤ 2·tolerance·‖b‖); goes on from the true residual where it does not. b = 0 gives x = 0.
+ *  @param precond  NULL: none
+ *  @param b, x     n values in the backend's memory, not overlapping; x is the initial guess if the options say so
+ *  @param report   NULL or a report whose struct_size the caller has set; filled also when the solve fails
+ *  @retval BISAI_OK              converged, and only then
+ *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x holds the best that was reached
+ *  @retval BISAI_NOT_FINITE, BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */
+BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix, bisai_precond *precond,
+                                          const double *b, double *x, bisai_solver_report *report);
+
+/** The same for an operator y ← A x given as a function. */
+BISAI_API bisai_status bisai_solver_solve_operator(bisai_solver *solver, bisai_apply_function multiply, void *user,
+                                                   bisai_precond *precond, const double *b, double *x,
+                                                   bisai_solver_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

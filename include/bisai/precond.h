@@ -1,0 +1,110 @@
+/** @file precond.h
+ *  One handle for every preconditioner M ≈ A: z ← M⁻¹ v. */
+#ifndef BISAI_PRECOND_H
+#define BISAI_PRECOND_H
+
+#include <bisai/factor.h>
+#include <bisai/pattern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bisai_precond bisai_precond;
+
+typedef enum bisai_precond_kind {
+  BISAI_PRECOND_NONE = 0,    /**< z = v */
+  BISAI_PRECOND_BJACOBI = 1, /**< z = D⁻¹ v, D the diagonal blocks of A */
+  BISAI_PRECOND_ILU = 2,     /**< z = U⁻¹ L⁻¹ v by exact block triangular solves */
+  BISAI_PRECOND_ISAI = 3,    /**< z = NU (NL v), block incomplete sparse approximate inverses of L and U (Ma et al. 2021, eqs. 6–9) */
+  BISAI_PRECOND_SWEEPS = 4,  /**< z from block-Jacobi sweeps x ← D⁻¹(b − T_off x), x = D⁻¹b, on L and then on U */
+  BISAI_PRECOND_CALLBACK = 5 /**< the caller's own */
+} bisai_precond_kind;
+
+/** z ← M⁻¹ v for vectors of n values in the backend's memory. Anything but BISAI_OK stops the solver.
+ *  With CUDA it must enqueue on the context's stream. */
+typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
+
+typedef struct bisai_precond_options {
+  size_t struct_size;
+  bisai_precond_kind kind;            /**< default BISAI_PRECOND_ISAI */
+  int power;                          /**< ISAI: k of S(|L|^k), S(|U|^k); default 1 */
+  int relax;                          /**< ISAI: relaxation sweeps x ← x + N(b − T x) on each factor; default 0 */
+  int sweeps;                         /**< SWEEPS: their number on each factor; default 1 */
+  bisai_value_type storage;           /**< ISAI: how NL and NU are stored; default BISAI_FP64 */
+  bisai_schedule schedule;            /**< ILU: default BISAI_SCHEDULE_AUTO */
+  const bisai_pattern *lower_pattern; /**< ISAI: NL's pattern instead of S(|L|^k); read during creation; default NULL */
+  const bisai_pattern *upper_pattern; /**< ISAI: NU's pattern instead of S(|U|^k) */
+  const bisai_factors *factors;       /**< ILU, ISAI, SWEEPS: factors to use, which must outlive the preconditioner;
+                                           default NULL: block ILU(0) of the matrix, made and owned here */
+  bisai_apply_function apply;         /**< CALLBACK: required */
+  void *user;                         /**< CALLBACK: passed through */
+} bisai_precond_options;
+
+BISAI_API bisai_precond_options bisai_precond_options_default(void);
+
+/** Set-up: factors, patterns, values, all workspace.
+ *  @param matrix   square; read during the call only
+ *  @param options  NULL: the defaults
+ *  @param precond  out; untouched on failure; free with bisai_precond_destroy()
+ *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row
+ *  @retval BISAI_OVERFLOW    a value of NL or NU does not fit its storage; the message names the block
+ *  @retval BISAI_NOT_FINITE  NL or NU overflowed fp64
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matrix,
+                                            const bisai_precond_options *options, bisai_precond **precond);
+
+/** New values on the same pattern: refactorises (unless the factors are the caller's, who updates them first) and recomputes
+ *  the values on the patterns of creation. Allocates nothing. After a failure bisai_precond_apply() returns BISAI_NOT_READY
+ *  until an update succeeds. Errors as in creation. */
+BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
+
+/** z ← M⁻¹ v; both n values in the backend's memory, not overlapping. Allocates nothing.
+ *  Bitwise repeatable for any number of threads. A preconditioner serves one thread at a time (it owns workspace).
+ *  @retval BISAI_NOT_READY  @retval BISAI_CALLBACK_FAILED */
+BISAI_API bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z);
+
+/** Z ← M⁻¹ V for `count` vectors, vector c at v + c·ldv and z + c·ldz. */
+BISAI_API bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v, int64_t ldv,
+                                                double *z, int64_t ldz);
+
+/** Frees *precond and sets it to NULL; accepts NULL and pointers to NULL. */
+BISAI_API void bisai_precond_destroy(bisai_precond **precond);
+
+/** What the preconditioner is and what it cost. Times are of the last set-up or update, in seconds. */
+typedef struct bisai_precond_report {
+  size_t struct_size;
+  bisai_precond_kind kind;
+  double factor_seconds;     /**< block ILU; 0 with the caller's factors */
+  double pattern_seconds;    /**< patterns; 0 after an update */
+  double values_seconds;     /**< values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
+  double setup_seconds;      /**< everything between call and return */
+  int64_t factor_blocks;     /**< stored blocks of L + U; 0 where there are none */
+  int64_t inverse_blocks;    /**< stored blocks of NL + NU; 0 where there are none */
+  int32_t longest_column;    /**< blocks of the longest block column of NL and NU */
+  int64_t memory_bytes;      /**< held by the preconditioner, the caller's factors excluded */
+  int64_t apply_bytes;       /**< the least that one application must move */
+  int64_t fallbacks;         /**< blocks inverted again by pivoted Gauss–Jordan */
+  int64_t repairs;           /**< blocks whose values were changed */
+  double largest_condition;  /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
+  int32_t largest_condition_row; /**< its block row; -1 where there is none */
+} bisai_precond_report;
+
+/** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).
+ *  @retval BISAI_INVALID_ARGUMENT  unknown struct_size */
+BISAI_API bisai_status bisai_precond_get_report(const bisai_precond *precond, bisai_precond_report *report);
+
+/** One line, for example "isai k=2 relax=0 storage=fp64, 1075202 blocks". Owned by the preconditioner. */
+BISAI_API const char *bisai_precond_describe(const bisai_precond *precond);
+
+/** The factors in use, or NULL; owned by the preconditioner unless they are the caller's. */
+BISAI_API const bisai_factors *bisai_precond_factors(const bisai_precond *precond);
+
+/** NL and NU of ISAI, otherwise NULL; owned by the preconditioner. */
+BISAI_API const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond);
+BISAI_API const bisai_bcsr *bisai_precond_upper_inverse(const bisai_precond *precond);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

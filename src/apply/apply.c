@@ -1,0 +1,85 @@
+/* Block products as the public calls have them, and the application of approximate inverses of one triangular factor. */
+#include "apply/apply.h"
+
+bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x, int64_t ldx, double *y,
+                                      int64_t ldy) {
+  if (!matrix) return BISAI_INVALID_ARGUMENT;
+  bisai_context *context = matrix->context;
+  const int64_t rows = (int64_t)matrix->block_rows * matrix->block_size;
+  const int64_t cols = (int64_t)matrix->block_cols * matrix->block_size;
+  if (count < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative number of vectors: %d", count);
+  if ((cols > 0 && !x) || (rows > 0 && !y))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_multiply: %s is NULL", x ? "y" : "x");
+  if (count > 1 && (ldx < cols || ldy < rows))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "leading dimensions %lld and %lld, at least %lld and %lld needed",
+                    (long long)ldx, (long long)ldy, (long long)cols, (long long)rows);
+  return context->backend->product(context, matrix, count, 1.0, x, ldx, 0.0, NULL, 0, y, ldy);
+}
+
+bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, double *y) {
+  return bisai_bcsr_multiply_many(matrix, 1, x, 0, y, 0);
+}
+
+bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse, const bsi_triangular *t, int relax,
+                               const bsi_vectors *v) {
+  const bsi_backend *backend = context->backend;
+  const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
+  bisai_status status =
+      backend->product(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
+  for (int sweep = 0; sweep < relax && !status; sweep++) {
+    status = backend->product(context, t->matrix, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb, v->work, n);
+    if (!status)
+      status = backend->product(context, inverse, v->count, 1.0, v->work, n, 1.0, v->x, v->ldx, v->x, v->ldx);
+  }
+  return status;
+}
+
+/* y ← D⁻¹ b; a copy where the diagonal is the identity. */
+static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular *t, const bsi_vectors *v, double *y,
+                                   int64_t ldy) {
+  const bisai_bcsr *a = t->matrix;
+  const int64_t n = (int64_t)a->block_rows * a->block_size;
+  if (t->inverse_diagonal)
+    return context->backend->diagonal_product(context, a->block_rows, a->block_size, t->inverse_diagonal, v->count, v->b,
+                                              v->ldb, y, ldy);
+  bisai_status status = BISAI_OK;
+  for (int32_t c = 0; c < v->count && !status; c++)
+    status = context->backend->vector_copy(context, n, v->b + c * v->ldb, y + c * ldy);
+  return status;
+}
+
+/* The sweeps go back and forth between x and work, so that each reads the one before; an even number starts in x. */
+bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled, const bsi_triangular *t, int sweeps,
+                              const bsi_vectors *v) {
+  const int64_t n = (int64_t)scaled->block_rows * scaled->block_size;
+  if (sweeps == 0) return apply_diagonal(context, t, v, v->x, v->ldx);
+  double *start = v->work, *other = v->work + n * v->count;
+  bisai_status status = apply_diagonal(context, t, v, start, n);
+  const double *from = start;
+  int64_t ld_from = n;
+  for (int sweep = 0; sweep < sweeps && !status; sweep++) {
+    const bool into_x = (sweeps - sweep) % 2 == 1;
+    double *to = into_x ? v->x : other;
+    const int64_t ld_to = into_x ? v->ldx : n;
+    status = context->backend->product(context, scaled, v->count, -1.0, from, ld_from, 1.0, start, n, to, ld_to);
+    from = to;
+    ld_from = ld_to;
+  }
+  return status;
+}
+
+bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t, bisai_bcsr **scaled) {
+  const bisai_bcsr *a = t->matrix;
+  const int32_t n = a->block_rows, stored = a->unit_diagonal ? 0 : n;
+  bisai_bcsr *g;
+  const bisai_status status = bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - stored, BISAI_FP64, NULL, NULL, &g);
+  if (status) return status;
+  g->row_ptr[0] = 0;
+  for (int32_t i = 0, q = 0; i < n; i++) {
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
+      if (a->col_idx[p] != i) g->col_idx[q++] = a->col_idx[p];
+    g->row_ptr[i + 1] = q;
+  }
+  *scaled = g;
+  return BISAI_OK;
+}

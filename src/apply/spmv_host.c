@@ -1,0 +1,123 @@
+/* Block products on the host: y_i ← alpha·Σ_j A_ij x_j + beta·z_i, rows shared out by their blocks.
+ * Every row is summed in the order of its blocks, whatever the number of threads. */
+#include "core/backend_host.h"
+#include "core/bcsr.h"
+#include "core/block_sizes.h"
+#include "core/parallel.h"
+#include "core/values.h"
+
+enum {
+  COLUMNS_AT_ONCE = 4,  /* vectors that share one reading of a block */
+  BYTES_PER_THREAD = 1 << 16
+};
+
+typedef struct product {
+  const bisai_bcsr *a;
+  double alpha, beta;
+  const double *x, *z;
+  double *y;
+  int64_t ldx, ldz, ldy;
+} product;
+
+BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const int columns, const product *p,
+                             const int32_t begin, const int32_t end) {
+  const bisai_bcsr *a = p->a;
+  const int values = bs * bs;
+  for (int32_t i = begin; i < end; i++) {
+    double sum[COLUMNS_AT_ONCE * BISAI_MAX_BLOCK_SIZE];
+    for (int v = 0; v < columns; v++)
+      for (int r = 0; r < bs; r++)
+        sum[v * bs + r] = a->unit_diagonal ? p->x[v * p->ldx + (int64_t)i * bs + r] : 0.0;
+    for (int32_t q = a->row_ptr[i]; q < a->row_ptr[i + 1]; q++) {
+      double buffer[BSI_MAX_BLOCK_VALUES];
+      const double *block = bsi_values_widen(type, a->values, (size_t)q * (size_t)values, values, buffer);
+      for (int v = 0; v < columns; v++) {
+        const double *x = p->x + v * p->ldx + (int64_t)a->col_idx[q] * bs;
+        for (int c = 0; c < bs; c++)
+          for (int r = 0; r < bs; r++) sum[v * bs + r] += block[c * bs + r] * x[c];
+      }
+    }
+    for (int v = 0; v < columns; v++) {
+      double *y = p->y + v * p->ldy + (int64_t)i * bs;
+      if (p->beta == 0.0) {
+        for (int r = 0; r < bs; r++) y[r] = p->alpha * sum[v * bs + r];
+      } else {
+        const double *z = p->z + v * p->ldz + (int64_t)i * bs;
+        for (int r = 0; r < bs; r++) y[r] = p->alpha * sum[v * bs + r] + p->beta * z[r];
+      }
+    }
+  }
+}
+
+/* One function for each block size; inside, one loop for each value type and for one or four vectors. */
+BSI_INLINE void product_rows_of(const int bs, const int columns, const product *p, const int32_t begin,
+                                const int32_t end) {
+  switch (p->a->type) {
+    case BISAI_FP64: product_rows(bs, BISAI_FP64, columns, p, begin, end); break;
+    case BISAI_FP32: product_rows(bs, BISAI_FP32, columns, p, begin, end); break;
+    case BISAI_FP16: product_rows(bs, BISAI_FP16, columns, p, begin, end); break;
+    case BISAI_BF16: product_rows(bs, BISAI_BF16, columns, p, begin, end); break;
+  }
+}
+
+typedef void rows_function(int columns, const product *, int32_t begin, int32_t end);
+
+static void product_rows_any(int columns, const product *p, int32_t begin, int32_t end) {
+  product_rows_of(p->a->block_size, columns, p, begin, end);
+}
+#define STAMP(BS)                                                                                  \
+  static void product_rows_##BS(int columns, const product *p, int32_t begin, int32_t end) {     \
+    if (columns == 1)                                                                              \
+      product_rows_of(BS, 1, p, begin, end);                                                       \
+    else                                                                                           \
+      product_rows_of(BS, COLUMNS_AT_ONCE, p, begin, end);                                         \
+  }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = product_rows_##BS,
+static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {product_rows_any, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+static void product_columns(bisai_context *context, const product *p, int columns) {
+  const bisai_bcsr *a = p->a;
+  rows_function *rows = rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
+  const int threads = bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
+  if (threads == 1) {
+    rows(columns, p, 0, a->block_rows);
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  {
+    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
+    rows(columns, p, bsi_share_rows(a->block_rows, a->row_ptr, part, parts),
+         bsi_share_rows(a->block_rows, a->row_ptr, part + 1, parts));
+  }
+}
+
+bisai_status bsi_product_host(bisai_context *context, const bisai_bcsr *a, int32_t count, double alpha, const double *x,
+                              int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy) {
+  for (int32_t v = 0; v < count;) {
+    const int columns = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;
+    const product p = {a, alpha, beta, x + v * ldx, z ? z + v * ldz : NULL, y + v * ldy, ldx, ldz, ldy};
+    product_columns(context, &p, columns);
+    v += columns;
+  }
+  return BISAI_OK;
+}
+
+bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
+                                       const double *x, int64_t ldx, double *y, int64_t ldy) {
+  const int threads = bsi_threads_for(context->threads, (int64_t)n * bs * bs * 8, BYTES_PER_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int32_t i = 0; i < n; i++) {
+    const double *block = blocks + (size_t)i * (size_t)(bs * bs);
+    for (int32_t v = 0; v < count; v++) {
+      const double *in = x + v * ldx + (int64_t)i * bs;
+      double sum[BISAI_MAX_BLOCK_SIZE] = {0};
+      for (int c = 0; c < bs; c++)
+        for (int r = 0; r < bs; r++) sum[r] += block[c * bs + r] * in[c];
+      for (int r = 0; r < bs; r++) y[v * ldy + (int64_t)i * bs + r] = sum[r];
+    }
+  }
+  return BISAI_OK;
+}

@@ -1,0 +1,90 @@
+/* Exact block triangular solves on the host: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal blocks of row i,
+ * rows in order or level by level (Saad, Iterative Methods, 11.6). The same bits either way. */
+#include "core/backend_host.h"
+#include "core/block_sizes.h"
+#include "core/parallel.h"
+#include "core/triangular.h"
+
+enum { ROWS_PER_THREAD = 64 };
+
+typedef struct solve {
+  const bsi_triangular *t;
+  const double *b;
+  double *x;
+} solve;
+
+BSI_INLINE void solve_row(const int bs, const solve *s, const int32_t i) {
+  const bisai_bcsr *a = s->t->matrix;
+  const size_t values = (size_t)(bs * bs);
+  double rest[BISAI_MAX_BLOCK_SIZE];
+  for (int r = 0; r < bs; r++) rest[r] = s->b[(int64_t)i * bs + r];
+  for (int32_t q = a->row_ptr[i]; q < a->row_ptr[i + 1]; q++) {
+    const int32_t j = a->col_idx[q];
+    if (j == i) continue;
+    const double *block = (const double *)a->values + (size_t)q * values;
+    const double *x = s->x + (int64_t)j * bs;
+    for (int c = 0; c < bs; c++)
+      for (int r = 0; r < bs; r++) rest[r] -= block[c * bs + r] * x[c];
+  }
+  double *x = s->x + (int64_t)i * bs;
+  if (!s->t->inverse_diagonal) {
+    for (int r = 0; r < bs; r++) x[r] = rest[r];
+    return;
+  }
+  const double *inverse = s->t->inverse_diagonal + (size_t)i * values;
+  double sum[BISAI_MAX_BLOCK_SIZE];
+  for (int r = 0; r < bs; r++) sum[r] = 0.0;
+  for (int c = 0; c < bs; c++)
+    for (int r = 0; r < bs; r++) sum[r] += inverse[c * bs + r] * rest[c];
+  for (int r = 0; r < bs; r++) x[r] = sum[r];
+}
+
+/* Rows rows[begin] … rows[end − 1], or without a list the rows themselves in the order of the triangle. */
+BSI_INLINE void solve_rows(const int bs, const solve *s, const int32_t *rows, int32_t begin, int32_t end) {
+  const int32_t n = s->t->matrix->block_rows;
+  for (int32_t p = begin; p < end; p++)
+    solve_row(bs, s, rows ? rows[p] : s->t->triangle == BISAI_LOWER ? p : n - 1 - p);
+}
+
+typedef void rows_function(const solve *, const int32_t *rows, int32_t begin, int32_t end);
+
+static void solve_rows_any(const solve *s, const int32_t *rows, int32_t begin, int32_t end) {
+  solve_rows(s->t->matrix->block_size, s, rows, begin, end);
+}
+#define STAMP(BS)                                                                                        \
+  static void solve_rows_##BS(const solve *s, const int32_t *rows, int32_t begin, int32_t end) {       \
+    solve_rows(BS, s, rows, begin, end);                                                                 \
+  }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = solve_rows_##BS,
+static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {solve_rows_any, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+static void solve_levels(const bsi_levels *levels, int threads, rows_function *rows, const solve *s) {
+#pragma omp parallel num_threads(threads)
+  {
+    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
+    for (int32_t level = 0; level < levels->count; level++) {
+      const int32_t begin = levels->ptr[level], width = levels->ptr[level + 1] - begin;
+      rows(s, levels->rows, begin + (int32_t)bsi_share(width, part, parts),
+           begin + (int32_t)bsi_share(width, part + 1, parts));
+#pragma omp barrier
+    }
+  }
+}
+
+bisai_status bsi_triangular_solve_host(bisai_context *context, const bsi_triangular *t, bisai_schedule schedule,
+                                       int32_t count, const double *b, int64_t ldb, double *x, int64_t ldx) {
+  const int bs = t->matrix->block_size;
+  rows_function *rows = rows_functions[bs <= BSI_SPECIAL_SIZES ? bs : 0];
+  const bool by_levels = bsi_levels_pay(t->levels, context->threads, schedule, ROWS_PER_THREAD);
+  for (int32_t v = 0; v < count; v++) {
+    const solve s = {t, b + v * ldb, x + v * ldx};
+    if (by_levels)
+      solve_levels(t->levels, context->threads, rows, &s);
+    else
+      rows(&s, NULL, 0, t->matrix->block_rows);
+  }
+  return BISAI_OK;
+}

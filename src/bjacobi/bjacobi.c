@@ -1,0 +1,37 @@
+#include "bjacobi/bjacobi.h"
+
+bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  const int32_t n = matrix->block_rows;
+  *jacobi = (bsi_bjacobi){n, matrix->block_size, matrix->blocks, NULL, NULL, BSI_INVERT_STATS_NONE};
+  jacobi->position = bsi_allocate(context, (size_t)n, sizeof *jacobi->position);
+  if (jacobi->position)
+    jacobi->inverses = context->backend->allocate(context, bsi_block_offset(matrix, n), sizeof *jacobi->inverses);
+  bisai_status status = jacobi->inverses ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  for (int32_t i = 0; i < n && !status; i++) {
+    int32_t p = matrix->row_ptr[i];
+    while (p < matrix->row_ptr[i + 1] && matrix->col_idx[p] < i) p++;
+    jacobi->position[i] = p;
+    if (p == matrix->row_ptr[i + 1] || matrix->col_idx[p] != i)
+      status = bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
+  }
+  if (status) bsi_bjacobi_destroy(context, jacobi);
+  return status;
+}
+
+bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  jacobi->stats = BSI_INVERT_STATS_NONE;
+  const bisai_status status = context->backend->invert_blocks(context, jacobi->block_rows, jacobi->block_size, matrix->values,
+                                                              jacobi->position, jacobi->inverses, &jacobi->stats);
+  if (status || jacobi->stats.singular_row < 0) return status;
+  return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block row %d: the diagonal block is singular", jacobi->stats.singular_row);
+}
+
+void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {
+  bsi_release(context, jacobi->position);
+  context->backend->release(context, jacobi->inverses);
+  *jacobi = (bsi_bjacobi){0};
+}
+
+int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi) {
+  return (int64_t)jacobi->block_rows * (4 + 8 * (int64_t)jacobi->block_size * jacobi->block_size);
+}

@@ -1,0 +1,24 @@
+/* Block-Jacobi on the natural blocks of a BCSR matrix: z_i = A_ii⁻¹ v_i. */
+#ifndef BSI_BJACOBI_H
+#define BSI_BJACOBI_H
+
+#include "core/triangular.h"
+
+typedef struct bsi_bjacobi {
+  int32_t block_rows, block_size, blocks; /* of the matrix */
+  int32_t *position; /* of each diagonal block among the matrix's blocks */
+  double *inverses;  /* block_rows·bs² */
+  bsi_invert_stats stats;
+} bsi_bjacobi;
+
+/* Finds the diagonal blocks and reserves their inverses; values are unset. */
+bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi);
+
+/* Inverts the diagonal blocks; allocates nothing. */
+bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi);
+
+void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi);
+
+int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi);
+
+#endif

@@ -1,0 +1,90 @@
+/* The whole contract between the algorithms and the place where they run. One table of functions a backend; rooms own the
+ * functions (host: *_host.c, CUDA: *_cuda.cu), core/backend_host.c fills the host's table.
+ *
+ * "Backend memory" is where vectors, blocks and per-iteration scalars live: host memory here, device memory on a GPU. Calls on a
+ * GPU only enqueue on the context's stream; `fetch` alone waits. Every call may be given empty vectors. */
+#ifndef BSI_BACKEND_H
+#define BSI_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bisai/bcsr.h>
+#include <bisai/context.h>
+#include <bisai/factor.h>
+#include <bisai/pattern.h>
+
+struct bsi_invert_stats; /* core/triangular.h */
+struct bsi_triangular;
+struct bsi_isai;       /* solve/isai.h */
+struct bsi_isai_fault;
+
+/* Sums are made of this many partial sums whatever the number of threads, so that they are bitwise repeatable.
+ * A `work` argument of a reduction has BSI_CHUNKS doubles for each sum. */
+enum { BSI_CHUNKS = 256 };
+
+typedef struct bsi_backend {
+  bisai_backend kind;
+
+  /* --- memory of the backend --- */
+  void *(*allocate)(bisai_context *, size_t count, size_t size); /* as bsi_allocate */
+  void (*release)(bisai_context *, void *);
+  bisai_status (*upload)(bisai_context *, void *backend_memory, const void *host, size_t bytes);
+  bisai_status (*fetch)(bisai_context *, void *host, const void *backend_memory, size_t bytes); /* waits */
+
+  /* --- vectors of n doubles --- */
+  bisai_status (*vector_set)(bisai_context *, int64_t n, double value, double *y);
+  bisai_status (*vector_copy)(bisai_context *, int64_t n, const double *x, double *y);
+  /* y ← x + y */
+  bisai_status (*vector_add)(bisai_context *, int64_t n, const double *x, double *y);
+  /* y ← b − y */
+  bisai_status (*vector_subtract_from)(bisai_context *, int64_t n, const double *b, double *y);
+
+  /* --- GMRES; basis vector c starts at basis + c·ld; `work` as above --- */
+  /* out[c] ← basis_c · w for c < count */
+  bisai_status (*dot_many)(bisai_context *, int64_t n, int count, const double *basis, int64_t ld, const double *w,
+                           double *work, double *out);
+  /* w ← w + sign·Σ_c coefficients[c]·basis_c, and unless NULL *norm2 ← w·w; count may be 0 */
+  bisai_status (*axpy_many)(bisai_context *, int64_t n, int count, const double *basis, int64_t ld,
+                            const double *coefficients, double sign, double *w, double *work, double *norm2);
+  /* y ← x/√(*norm2); y = 0 where *norm2 is 0. x may be y. */
+  bisai_status (*scale_by_norm)(bisai_context *, int64_t n, const double *norm2, const double *x, double *y);
+  /* Column j of the Hessenberg matrix, H (column-major, leading dimension m + 1) rows 0 … j given in h and *norm2 = h_{j+1,j}²:
+   * applies the earlier rotations, makes rotation j, updates the rotated right-hand side g (m + 1 values) and leaves in status[0] the
+   * residual estimate |g_{j+1}| (NaN where the column is not finite) and in status[1] h_{j+1,j}, 0 where it is rounding error against the
+   * column's norm; a column that is then dependent on the earlier ones gets a zero diagonal and leaves the estimate as it was.
+   * With h2 ≠ NULL, h + h2 is taken (second Gram–Schmidt pass). */
+  bisai_status (*gmres_rotate)(bisai_context *, int m, int j, const double *h, const double *h2, const double *norm2,
+                               double *H, double *cosines, double *sines, double *g, double *status);
+  /* y ← the solution of the k × k triangular system H y = g; y_i = 0 where the diagonal is 0 */
+  bisai_status (*gmres_coefficients)(bisai_context *, int m, int k, const double *H, const double *g, double *y);
+
+  /* --- block products, apply --- */
+  /* y ← alpha·A x + beta·z (z unread when beta = 0; z may be y; an implied unit diagonal counts), columns of X, Y, Z with ldx, ldy, ldz */
+  bisai_status (*product)(bisai_context *, const bisai_bcsr *, int32_t count, double alpha, const double *x, int64_t ldx,
+                          double beta, const double *z, int64_t ldz, double *y, int64_t ldy);
+  /* y ← D x, D block-diagonal with n blocks of size bs */
+  bisai_status (*diagonal_product)(bisai_context *, int32_t n, int bs, const double *blocks, int32_t count, const double *x,
+                                   int64_t ldx, double *y, int64_t ldy);
+  /* x ← T⁻¹ b exactly; x may be b */
+  bisai_status (*triangular_solve)(bisai_context *, const struct bsi_triangular *, bisai_schedule, int32_t count,
+                                   const double *b, int64_t ldb, double *x, int64_t ldx);
+
+  /* --- set-up --- */
+  /* inverses ← inverses of the n blocks that start at blocks[position[i]·bs²] */
+  bisai_status (*invert_blocks)(bisai_context *, int32_t n, int bs, const double *blocks, const int32_t *position,
+                                double *inverses, struct bsi_invert_stats *);
+  /* block ILU(0) of `matrix` into the factors' reserved arrays */
+  bisai_status (*factor_ilu0)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *, struct bsi_invert_stats *);
+  /* the pattern of N = S(|T|^power); rows only, the columns are made from them */
+  bisai_status (*pattern_power)(bisai_context *, const bisai_bcsr *matrix, int power, bisai_pattern *);
+  /* T_off's rows times the inverse diagonal blocks: G ← D⁻¹ T_off */
+  bisai_status (*scale_off_diagonal)(bisai_context *, const struct bsi_triangular *, bisai_bcsr *scaled);
+  /* values of N from T on N's pattern: T(J,J) N(J,j) = I(J) for every block column j */
+  bisai_status (*isai_values)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *, struct bsi_isai_fault *);
+} bsi_backend;
+
+extern const bsi_backend bsi_backend_host;
+
+#endif

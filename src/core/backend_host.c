@@ -1,0 +1,36 @@
+#include "core/backend_host.h"
+
+#include <string.h>
+
+#include "core/context.h"
+
+static bisai_status copy(bisai_context *context, void *to, const void *from, size_t bytes) {
+  (void)context;
+  memcpy(to, from, bytes);
+  return BISAI_OK;
+}
+
+const bsi_backend bsi_backend_host = {
+    .kind = BISAI_BACKEND_HOST,
+    .allocate = bsi_allocate,
+    .release = bsi_release,
+    .upload = copy,
+    .fetch = copy,
+    .vector_set = bsi_vector_set_host,
+    .vector_copy = bsi_vector_copy_host,
+    .vector_add = bsi_vector_add_host,
+    .vector_subtract_from = bsi_vector_subtract_from_host,
+    .dot_many = bsi_dot_many_host,
+    .axpy_many = bsi_axpy_many_host,
+    .scale_by_norm = bsi_scale_by_norm_host,
+    .gmres_rotate = bsi_gmres_rotate_host,
+    .gmres_coefficients = bsi_gmres_coefficients_host,
+    .product = bsi_product_host,
+    .diagonal_product = bsi_diagonal_product_host,
+    .triangular_solve = bsi_triangular_solve_host,
+    .invert_blocks = bsi_invert_blocks_host,
+    .factor_ilu0 = bsi_factor_ilu0_host,
+    .pattern_power = bsi_pattern_power_host,
+    .scale_off_diagonal = bsi_scale_off_diagonal_host,
+    .isai_values = bsi_isai_values_host,
+};

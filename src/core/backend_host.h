@@ -1,0 +1,51 @@
+/* The functions of the host backend, by room; core/backend_host.c puts them into its table. What they compute: core/backend.h. */
+#ifndef BSI_BACKEND_HOST_H
+#define BSI_BACKEND_HOST_H
+
+#include "core/backend.h"
+
+/* --- core/vector_host.c --- */
+bisai_status bsi_vector_set_host(bisai_context *context, int64_t n, double value, double *y);
+bisai_status bsi_vector_copy_host(bisai_context *context, int64_t n, const double *x, double *y);
+bisai_status bsi_vector_add_host(bisai_context *context, int64_t n, const double *x, double *y);
+bisai_status bsi_vector_subtract_from_host(bisai_context *context, int64_t n, const double *b, double *y);
+bisai_status bsi_dot_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
+                               const double *w, double *work, double *out);
+bisai_status bsi_axpy_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
+                                const double *coefficients, double sign, double *w, double *work, double *norm2);
+bisai_status bsi_scale_by_norm_host(bisai_context *context, int64_t n, const double *norm2, const double *x, double *y);
+bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const double *h, const double *h2,
+                                   const double *norm2, double *H, double *cosines, double *sines, double *g,
+                                   double *status);
+bisai_status bsi_gmres_coefficients_host(bisai_context *context, int m, int k, const double *H, const double *g,
+                                         double *y);
+
+/* --- factor/factor_host.c --- */
+bisai_status bsi_factor_ilu0_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *factors,
+                                  struct bsi_invert_stats *stats);
+
+/* --- pattern/pattern_host.c --- */
+bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, bisai_pattern *pattern);
+
+/* --- solve/solve_host.c --- */
+bisai_status bsi_isai_values_host(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai,
+                                  struct bsi_isai_fault *fault);
+
+/* --- apply/spmv_host.c --- */
+bisai_status bsi_product_host(bisai_context *context, const bisai_bcsr *a, int32_t count, double alpha, const double *x,
+                              int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy);
+bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
+                                       const double *x, int64_t ldx, double *y, int64_t ldy);
+
+/* --- apply/sweeps_host.c --- */
+bisai_status bsi_scale_off_diagonal_host(bisai_context *context, const struct bsi_triangular *t, bisai_bcsr *scaled);
+
+/* --- apply/trisolve_host.c --- */
+bisai_status bsi_triangular_solve_host(bisai_context *context, const struct bsi_triangular *t, bisai_schedule schedule,
+                                       int32_t count, const double *b, int64_t ldb, double *x, int64_t ldx);
+
+/* --- bjacobi/bjacobi_host.c --- */
+bisai_status bsi_invert_blocks_host(bisai_context *context, int32_t n, int bs, const double *blocks,
+                                    const int32_t *position, double *inverses, struct bsi_invert_stats *stats);
+
+#endif

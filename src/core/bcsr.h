@@ -1,0 +1,40 @@
+/* Inside of a BCSR matrix. */
+#ifndef BSI_BCSR_H
+#define BSI_BCSR_H
+
+#include <bisai/bcsr.h>
+
+#include "core/context.h"
+
+struct bisai_bcsr {
+  bisai_context *context;
+  int32_t block_rows, block_cols, block_size;
+  int32_t blocks;
+  int32_t rows; /* scalar rows without padding */
+  bisai_value_type type;
+  bool unit_diagonal; /* identity diagonal blocks are implied and not stored */
+  bool owns_structure, owns_values;
+  int32_t *row_ptr, *col_idx; /* backend memory, like values */
+  void *values;
+};
+
+/* Bytes of a stored value; 0 for an unknown type. */
+size_t bsi_value_size(bisai_value_type type);
+
+/* Values that start at block `block`. */
+static inline size_t bsi_block_offset(const bisai_bcsr *matrix, int64_t block) {
+  return (size_t)block * (size_t)matrix->block_size * (size_t)matrix->block_size;
+}
+
+/* A matrix with reserved, unset arrays; row_ptr and col_idx are borrowed where given. */
+bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_t block_cols, int32_t block_size,
+                              int32_t blocks, bisai_value_type type, int32_t *row_ptr, int32_t *col_idx,
+                              bisai_bcsr **matrix);
+
+/* Bytes of the arrays that the matrix owns. */
+int64_t bsi_bcsr_memory(const bisai_bcsr *matrix);
+
+/* The least bytes that y ← A x must move. */
+int64_t bsi_bcsr_product_bytes(const bisai_bcsr *matrix);
+
+#endif

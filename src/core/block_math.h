@@ -1,0 +1,168 @@
+/* Mathematics of one small dense block, compiled for the host and for CUDA.
+ *
+ * Blocks are bs × bs, column-major: a(r, c) = a[c·bs + r]. The block size is an argument; callers pass a constant where the code is
+ * to be specialised. Inverses by cofactors for 2 ≤ bs ≤ 5 (Ma et al. 2021, section 3.2, equation 10, whose sign is right for even
+ * sizes only), by Gauss–Jordan elimination with row pivoting otherwise and where the cofactors are not to be trusted. */
+#ifndef BSI_BLOCK_MATH_H
+#define BSI_BLOCK_MATH_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#include <bisai/bcsr.h>
+
+#ifdef __CUDACC__
+#define BSI_INLINE static __host__ __device__ __forceinline__
+#else
+#define BSI_INLINE static inline __attribute__((always_inline, unused))
+#endif
+
+/* A cofactor inverse with a larger κ₁ is redone with pivoting. */
+#define BSI_COFACTOR_CONDITION_LIMIT 1e6
+/* Outside these bounds of |det| the cofactors of a well-conditioned block may have lost digits to underflow or overflow. */
+#define BSI_COFACTOR_DETERMINANT_MIN 1e-280
+#define BSI_COFACTOR_DETERMINANT_MAX 1e280
+
+enum { BSI_MAX_BLOCK_VALUES = BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE };
+
+typedef enum bsi_block_result {
+  BSI_BLOCK_OK = 0,
+  BSI_BLOCK_FALLBACK = 1, /* inverted, by Gauss–Jordan after the cofactors were refused */
+  BSI_BLOCK_SINGULAR = 2  /* zero pivot after pivoting, or an inverse that is not finite */
+} bsi_block_result;
+
+BSI_INLINE void bsi_block_copy(const int bs, const double *a, double *b) {
+  for (int i = 0; i < bs * bs; i++) b[i] = a[i];
+}
+
+BSI_INLINE void bsi_block_identity(const int bs, double *a) {
+  for (int c = 0; c < bs; c++)
+    for (int r = 0; r < bs; r++) a[c * bs + r] = r == c ? 1.0 : 0.0;
+}
+
+/* c ← a b; c overlaps neither. */
+BSI_INLINE void bsi_block_multiply(const int bs, const double *a, const double *b, double *c) {
+  for (int j = 0; j < bs; j++) {
+    for (int r = 0; r < bs; r++) c[j * bs + r] = 0.0;
+    for (int k = 0; k < bs; k++)
+      for (int r = 0; r < bs; r++) c[j * bs + r] += a[k * bs + r] * b[j * bs + k];
+  }
+}
+
+/* c ← c − a b; c overlaps neither. */
+BSI_INLINE void bsi_block_multiply_subtract(const int bs, const double *a, const double *b, double *c) {
+  for (int j = 0; j < bs; j++)
+    for (int k = 0; k < bs; k++)
+      for (int r = 0; r < bs; r++) c[j * bs + r] -= a[k * bs + r] * b[j * bs + k];
+}
+
+/* ‖a‖₁, the largest column sum; NaN if any value is. */
+BSI_INLINE double bsi_block_norm1(const int bs, const double *a) {
+  double norm = 0.0;
+  for (int c = 0; c < bs; c++) {
+    double sum = 0.0;
+    for (int r = 0; r < bs; r++) sum += fabs(a[c * bs + r]);
+    if (!(sum <= norm)) norm = sum;
+  }
+  return norm;
+}
+
+BSI_INLINE double bsi_determinant2(const double *a) { return a[0] * a[3] - a[2] * a[1]; }
+
+BSI_INLINE double bsi_determinant3(const double *a) {
+  return a[0] * (a[4] * a[8] - a[7] * a[5]) - a[3] * (a[1] * a[8] - a[7] * a[2]) + a[6] * (a[1] * a[5] - a[4] * a[2]);
+}
+
+/* Laplace expansion along the first two columns: products of complementary 2 × 2 minors. */
+BSI_INLINE double bsi_determinant4(const double *a) {
+  const double *b = a + 8;
+  return (a[0] * a[5] - a[4] * a[1]) * (b[2] * b[7] - b[6] * b[3]) -
+         (a[0] * a[6] - a[4] * a[2]) * (b[1] * b[7] - b[5] * b[3]) +
+         (a[0] * a[7] - a[4] * a[3]) * (b[1] * b[6] - b[5] * b[2]) +
+         (a[1] * a[6] - a[5] * a[2]) * (b[0] * b[7] - b[4] * b[3]) -
+         (a[1] * a[7] - a[5] * a[3]) * (b[0] * b[6] - b[4] * b[2]) +
+         (a[2] * a[7] - a[6] * a[3]) * (b[0] * b[5] - b[4] * b[1]);
+}
+
+BSI_INLINE double bsi_minor(const int bs, const double *a, const int row, const int column) {
+  double m[16];
+  for (int c = 0; c < bs - 1; c++)
+    for (int r = 0; r < bs - 1; r++) m[c * (bs - 1) + r] = a[(c + (c >= column)) * bs + r + (r >= row)];
+  return bs == 2 ? m[0] : bs == 3 ? bsi_determinant2(m) : bs == 4 ? bsi_determinant3(m) : bsi_determinant4(m);
+}
+
+/* inverse ← adj(a)/det(a) for 2 ≤ bs ≤ 5, meaningless where a is singular or nearly so. Returns det(a). */
+BSI_INLINE double bsi_cofactor_inverse(const int bs, const double *a, double *inverse) {
+  for (int c = 0; c < bs; c++)
+    for (int r = 0; r < bs; r++) {
+      const double minor = bsi_minor(bs, a, r, c);
+      inverse[r * bs + c] = (r + c) % 2 == 0 ? minor : -minor;
+    }
+  double determinant = 0.0;
+  for (int r = 0; r < bs; r++) determinant += a[r] * inverse[r * bs];
+  for (int i = 0; i < bs * bs; i++) inverse[i] /= determinant;
+  return determinant;
+}
+
+/* inverse ← a⁻¹ by Gauss–Jordan elimination with row pivoting; false where a pivot is zero or the inverse not finite. */
+BSI_INLINE bool bsi_gauss_jordan(const int bs, const double *a, double *inverse) {
+  int pivots[BISAI_MAX_BLOCK_SIZE];
+  double *m = inverse;
+  bsi_block_copy(bs, a, m);
+  for (int k = 0; k < bs; k++) {
+    int pivot = k;
+    for (int r = k + 1; r < bs; r++)
+      if (fabs(m[k * bs + r]) > fabs(m[k * bs + pivot])) pivot = r;
+    pivots[k] = pivot;
+    if (pivot != k)
+      for (int c = 0; c < bs; c++) {
+        const double swap = m[c * bs + k];
+        m[c * bs + k] = m[c * bs + pivot];
+        m[c * bs + pivot] = swap;
+      }
+    const double value = m[k * bs + k];
+    if (value == 0.0 || !isfinite(value)) return false;
+    m[k * bs + k] = 1.0;
+    for (int c = 0; c < bs; c++) m[c * bs + k] /= value;
+    for (int c = 0; c < bs; c++) {
+      if (c == k) continue;
+      const double factor = m[c * bs + k];
+      for (int r = 0; r < bs; r++)
+        if (r != k) m[c * bs + r] -= m[k * bs + r] * factor;
+    }
+    const double diagonal = m[k * bs + k];
+    for (int r = 0; r < bs; r++)
+      if (r != k) m[k * bs + r] *= -diagonal;
+  }
+  for (int k = bs - 1; k >= 0; k--) {
+    if (pivots[k] == k) continue;
+    for (int r = 0; r < bs; r++) {
+      const double swap = m[k * bs + r];
+      m[k * bs + r] = m[pivots[k] * bs + r];
+      m[pivots[k] * bs + r] = swap;
+    }
+  }
+  for (int i = 0; i < bs * bs; i++)
+    if (!isfinite(m[i])) return false;
+  return true;
+}
+
+/* inverse ← a⁻¹ and *condition ← κ₁(a) = ‖a‖₁‖a⁻¹‖₁, by the rules at the top. The inverse is unspecified where singular. */
+BSI_INLINE bsi_block_result bsi_block_invert(const int bs, const double *a, double *inverse, double *condition) {
+  const double norm = bsi_block_norm1(bs, a);
+  if (bs >= 2 && bs <= 5) {
+    const double determinant = fabs(bsi_cofactor_inverse(bs, a, inverse));
+    *condition = norm * bsi_block_norm1(bs, inverse);
+    if (*condition <= BSI_COFACTOR_CONDITION_LIMIT && determinant >= BSI_COFACTOR_DETERMINANT_MIN &&
+        determinant <= BSI_COFACTOR_DETERMINANT_MAX)
+      return BSI_BLOCK_OK;
+  }
+  if (!bsi_gauss_jordan(bs, a, inverse)) {
+    *condition = INFINITY;
+    return BSI_BLOCK_SINGULAR;
+  }
+  *condition = norm * bsi_block_norm1(bs, inverse);
+  return bs >= 2 && bs <= 5 ? BSI_BLOCK_FALLBACK : BSI_BLOCK_OK;
+}
+
+#endif

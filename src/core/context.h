@@ -1,0 +1,37 @@
+/* Inside of the context: errors, memory, backend. */
+#ifndef BSI_CONTEXT_H
+#define BSI_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bisai/context.h>
+
+#include "core/backend.h"
+
+enum { BSI_ALIGNMENT = 64 };
+
+struct bisai_context {
+  const bsi_backend *backend;
+  bisai_allocator allocator;
+  int threads;
+  char error[256];
+  char device[96];
+};
+
+/* Records a message (context may be NULL) and returns `status`, so that failures read `return bsi_fail(…)`. */
+bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* count · size bytes of host memory, never 0 bytes; NULL with a message when out of memory or out of range. */
+void *bsi_allocate(bisai_context *context, size_t count, size_t size);
+void bsi_release(bisai_context *context, void *pointer);
+
+/* Seconds of a monotonic clock. */
+double bsi_now(void);
+
+/* Checks the first field of every options and report struct. */
+bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given, size_t expected);
+
+#endif

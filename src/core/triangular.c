@@ -1,0 +1,67 @@
+/* Level schedules: level(i) = 1 + max over the blocks (i, j), j ≠ i, of level(j). Source: Saad, Iterative Methods, 11.6. */
+#include "core/triangular.h"
+
+static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
+                             int32_t *level) {
+  int32_t count = 0;
+  for (int32_t step = 0; step < n; step++) {
+    const int32_t i = triangle == BISAI_LOWER ? step : n - 1 - step;
+    int32_t mine = 0;
+    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++) {
+      const int32_t j = col_idx[p];
+      const bool earlier = triangle == BISAI_LOWER ? j < i : j > i;
+      if (earlier && level[j] + 1 > mine) mine = level[j] + 1;
+    }
+    level[i] = mine;
+    if (mine + 1 > count) count = mine + 1;
+  }
+  return count;
+}
+
+bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
+                               const int32_t *col_idx, bsi_levels *levels) {
+  bsi_levels made = {0};
+  int32_t *level = bsi_allocate(context, (size_t)n, sizeof *level);
+  if (level) {
+    made.count = assign_levels(triangle, n, row_ptr, col_idx, level);
+    made.rows = bsi_allocate(context, (size_t)n, sizeof *made.rows);
+    made.ptr = made.rows ? bsi_allocate(context, (size_t)made.count + 1, sizeof *made.ptr) : NULL;
+  }
+  if (!made.ptr) {
+    bsi_release(context, level);
+    bsi_release(context, made.rows);
+    return BISAI_OUT_OF_MEMORY;
+  }
+  for (int32_t l = 0; l <= made.count; l++) made.ptr[l] = 0;
+  for (int32_t i = 0; i < n; i++) made.ptr[level[i] + 1]++;
+  for (int32_t l = 0; l < made.count; l++) made.ptr[l + 1] += made.ptr[l];
+  for (int32_t i = 0; i < n; i++) made.rows[made.ptr[level[i]]++] = i;
+  for (int32_t l = made.count; l > 0; l--) made.ptr[l] = made.ptr[l - 1];
+  made.ptr[0] = 0;
+  bsi_release(context, level);
+  *levels = made;
+  return BISAI_OK;
+}
+
+void bsi_levels_destroy(bisai_context *context, bsi_levels *levels) {
+  bsi_release(context, levels->ptr);
+  bsi_release(context, levels->rows);
+  *levels = (bsi_levels){0};
+}
+
+bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int32_t rows_per_thread) {
+  if (schedule != BISAI_SCHEDULE_AUTO) return schedule == BISAI_SCHEDULE_LEVELS;
+  if (threads < 2 || levels->count == 0) return false;
+  return (int64_t)levels->ptr[levels->count] >= (int64_t)levels->count * threads * rows_per_thread;
+}
+
+void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from) {
+  if (from->singular_row >= 0 && (into->singular_row < 0 || from->singular_row < into->singular_row))
+    into->singular_row = from->singular_row;
+  into->fallbacks += from->fallbacks;
+  if (from->largest_condition > into->largest_condition ||
+      (from->largest_condition == into->largest_condition && from->largest_condition_row < into->largest_condition_row)) {
+    into->largest_condition = from->largest_condition;
+    into->largest_condition_row = from->largest_condition_row;
+  }
+}

@@ -1,0 +1,55 @@
+/* One triangular factor as solves see it, and its level schedule. */
+#ifndef BSI_TRIANGULAR_H
+#define BSI_TRIANGULAR_H
+
+#include <bisai/factor.h>
+#include <bisai/pattern.h>
+
+#include "core/bcsr.h"
+#include "core/block_math.h"
+
+/* Rows of a triangular matrix grouped so that those of a level depend on earlier levels only. */
+typedef struct bsi_levels {
+  int32_t count;
+  int32_t *ptr;  /* count + 1 */
+  int32_t *rows; /* ascending within a level */
+} bsi_levels;
+
+typedef struct bsi_triangular {
+  bisai_triangle triangle;
+  const bisai_bcsr *matrix;       /* diagonal blocks stored, or implied identities */
+  const double *inverse_diagonal; /* block_rows·bs², NULL where the identity is implied */
+  const bsi_levels *levels;
+} bsi_triangular;
+
+/* What the inversion of many diagonal blocks met. */
+typedef struct bsi_invert_stats {
+  int32_t singular_row; /* the first singular one, -1: none */
+  int64_t fallbacks;
+  double largest_condition;
+  int32_t largest_condition_row;
+} bsi_invert_stats;
+
+bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
+                               const int32_t *col_idx, bsi_levels *levels);
+void bsi_levels_destroy(bisai_context *context, bsi_levels *levels);
+
+/* Whether to go by levels; AUTO: where a level has `rows_per_thread` rows for each thread on average, to be worth a barrier. */
+bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int32_t rows_per_thread);
+
+/* Counts the inversion of one block into the statistics. */
+static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_result result, double condition, int32_t row) {
+  if (result == BSI_BLOCK_SINGULAR && (stats->singular_row < 0 || row < stats->singular_row)) stats->singular_row = row;
+  if (result == BSI_BLOCK_FALLBACK) stats->fallbacks++;
+  if (condition > stats->largest_condition) {
+    stats->largest_condition = condition;
+    stats->largest_condition_row = row;
+  }
+}
+
+/* Adds what another thread met; the outcome does not depend on the order. */
+void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from);
+
+#define BSI_INVERT_STATS_NONE ((bsi_invert_stats){.singular_row = -1, .largest_condition_row = -1})
+
+#endif

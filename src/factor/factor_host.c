@@ -1,0 +1,84 @@
+/* Block ILU(0) on the host: rows in order, or level by level with the rows of a level shared out. Each row is computed the same way in
+ * both, so the bits agree. */
+#include "core/backend_host.h"
+#include "core/block_sizes.h"
+#include "core/parallel.h"
+#include "factor/factor.h"
+
+#include <string.h>
+
+enum { ROWS_PER_THREAD = 16 };
+
+/* For every block (i, j) of `row` whose column is in the pivot row: row_ij ← row_ij − l · pivot_j. Both columns ascend. */
+BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u, int32_t q, const int32_t q_end,
+                             const bisai_bcsr *target, int32_t p, const int32_t p_end) {
+  const int values = bs * bs;
+  while (q < q_end && p < p_end) {
+    const int32_t from = u->col_idx[q], to = target->col_idx[p];
+    if (from == to)
+      bsi_block_multiply_subtract(bs, l, (const double *)u->values + (size_t)q * (size_t)values,
+                                  (double *)target->values + (size_t)p * (size_t)values);
+    if (from <= to) q++;
+    if (to <= from) p++;
+  }
+}
+
+BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) {
+  const size_t values = (size_t)(bs * bs);
+  const bisai_bcsr *l = f->lower, *u = f->upper;
+  const int32_t l_begin = l->row_ptr[i], l_end = l->row_ptr[i + 1], u_begin = u->row_ptr[i], u_end = u->row_ptr[i + 1];
+  double *lower = (double *)l->values, *upper = (double *)u->values;
+  const double *row = (const double *)a->values + (size_t)a->row_ptr[i] * values;
+  memcpy(lower + (size_t)l_begin * values, row, (size_t)(l_end - l_begin) * values * sizeof *row);
+  memcpy(upper + (size_t)u_begin * values, row + (size_t)(l_end - l_begin) * values,
+         (size_t)(u_end - u_begin) * values * sizeof *row);
+
+  for (int32_t p = l_begin; p < l_end; p++) {
+    const int32_t k = l->col_idx[p];
+    double scaled[BSI_MAX_BLOCK_VALUES];
+    bsi_block_multiply(bs, lower + (size_t)p * values, f->upper_inverse + (size_t)k * values, scaled);
+    bsi_block_copy(bs, scaled, lower + (size_t)p * values);
+    subtract_row(bs, scaled, u, u->row_ptr[k] + 1, u->row_ptr[k + 1], l, p + 1, l_end);
+    subtract_row(bs, scaled, u, u->row_ptr[k] + 1, u->row_ptr[k + 1], u, u_begin, u_end);
+  }
+  double condition;
+  double *inverse = f->upper_inverse + (size_t)i * values;
+  const bsi_block_result result = bsi_block_invert(bs, upper + (size_t)u_begin * values, inverse, &condition);
+  bsi_invert_stats_count(stats, result, condition, i);
+}
+
+typedef void row_function(const bisai_bcsr *, bisai_factors *, int32_t, bsi_invert_stats *);
+
+static void factor_row_any(const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) {
+  factor_row(a->block_size, a, f, i, stats);
+}
+#define STAMP(BS)                                                                                            \
+  static void factor_row_##BS(const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) { \
+    factor_row(BS, a, f, i, stats);                                                                          \
+  }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = factor_row_##BS,
+static row_function *const factor_rows[BSI_SPECIAL_SIZES + 1] = {factor_row_any, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+bisai_status bsi_factor_ilu0_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
+                                  bsi_invert_stats *stats) {
+  row_function *row = factor_rows[matrix->block_size <= BSI_SPECIAL_SIZES ? matrix->block_size : 0];
+  const bsi_levels *levels = &f->lower_levels;
+  if (!bsi_levels_pay(levels, context->threads, BISAI_SCHEDULE_AUTO, ROWS_PER_THREAD)) {
+    for (int32_t i = 0; i < matrix->block_rows; i++) row(matrix, f, i, stats);
+    return BISAI_OK;
+  }
+#pragma omp parallel num_threads(context->threads)
+  {
+    bsi_invert_stats mine = BSI_INVERT_STATS_NONE;
+    for (int32_t level = 0; level < levels->count; level++) {
+#pragma omp for schedule(static)
+      for (int32_t p = levels->ptr[level]; p < levels->ptr[level + 1]; p++) row(matrix, f, levels->rows[p], &mine);
+    }
+#pragma omp critical(bsi_factor_stats)
+    bsi_invert_stats_merge(stats, &mine);
+  }
+  return BISAI_OK;
+}

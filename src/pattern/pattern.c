@@ -1,0 +1,154 @@
+/* Patterns of approximate inverses: S(|T|^k) (Ma et al. 2021, section 3.1) or the caller's.
+ * Row i of S(|T|^k) holds the block columns that are reached from i in at most k steps of the block graph of T. */
+#include "pattern/pattern.h"
+
+#include <string.h>
+
+#include "core/bcsr.h"
+#include "core/triangular.h"
+
+static bisai_pattern *reserve(bisai_context *context, bisai_triangle triangle, int32_t n) {
+  bisai_pattern *p = bsi_allocate(context, 1, sizeof *p);
+  if (p) *p = (bisai_pattern){.context = context, .triangle = triangle, .block_rows = n};
+  return p;
+}
+
+/* The column form, by counting. */
+static bisai_status transpose(bisai_pattern *p) {
+  const int32_t n = p->block_rows;
+  const size_t blocks = (size_t)p->blocks;
+  p->col_ptr = bsi_allocate(p->context, (size_t)n + 1, sizeof *p->col_ptr);
+  p->row_idx = p->col_ptr ? bsi_allocate(p->context, blocks, sizeof *p->row_idx) : NULL;
+  p->position = p->row_idx ? bsi_allocate(p->context, blocks, sizeof *p->position) : NULL;
+  if (!p->position) return BISAI_OUT_OF_MEMORY;
+  memset(p->col_ptr, 0, ((size_t)n + 1) * sizeof *p->col_ptr);
+  for (int32_t q = 0; q < p->blocks; q++) p->col_ptr[p->col_idx[q] + 1]++;
+  for (int32_t j = 0; j < n; j++) {
+    if (p->col_ptr[j + 1] > p->longest_column) p->longest_column = p->col_ptr[j + 1];
+    p->col_ptr[j + 1] += p->col_ptr[j];
+  }
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t q = p->row_ptr[i]; q < p->row_ptr[i + 1]; q++) {
+      const int32_t to = p->col_ptr[p->col_idx[q]]++;
+      p->row_idx[to] = i;
+      p->position[to] = q;
+    }
+  memmove(p->col_ptr + 1, p->col_ptr, (size_t)n * sizeof *p->col_ptr);
+  p->col_ptr[0] = 0;
+  return BISAI_OK;
+}
+
+static bisai_status count_levels(bisai_pattern *p) {
+  bsi_levels levels;
+  const bisai_status status = bsi_levels_create(p->context, p->triangle, p->block_rows, p->row_ptr, p->col_idx, &levels);
+  if (status) return status;
+  p->levels = levels.count;
+  bsi_levels_destroy(p->context, &levels);
+  return BISAI_OK;
+}
+
+/* Completes a pattern whose rows are there, and publishes it; frees it where `status` or this fails. */
+static bisai_status finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern) {
+  if (!status) status = transpose(p);
+  if (!status) status = count_levels(p);
+  if (status)
+    bisai_pattern_destroy(&p);
+  else
+    *pattern = p;
+  return status;
+}
+
+static bisai_status check_triangle(bisai_context *context, bisai_triangle triangle) {
+  if (triangle == BISAI_LOWER || triangle == BISAI_UPPER) return BISAI_OK;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown triangle %d", (int)triangle);
+}
+
+bisai_status bisai_pattern_power(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle, int power,
+                                 bisai_pattern **pattern) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!matrix || !pattern)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_pattern_power: %s is NULL", matrix ? "pattern" : "matrix");
+  bisai_status status = check_triangle(context, triangle);
+  if (status) return status;
+  if (power < 1) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "power %d: at least 1 is needed", power);
+  if (matrix->block_rows != matrix->block_cols)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
+                    matrix->block_cols);
+  bisai_pattern *p = reserve(context, triangle, matrix->block_rows);
+  if (!p) return BISAI_OUT_OF_MEMORY;
+  status = context->backend->pattern_power(context, matrix, power, p);
+  return finish(p, status, pattern);
+}
+
+static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
+                               const int32_t *col_idx) {
+  if (row_ptr[0] != 0) return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
+  for (int32_t i = 0; i < n; i++) {
+    if (row_ptr[i + 1] < row_ptr[i])
+      return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: row_ptr decreases from %d to %d", i, row_ptr[i],
+                      row_ptr[i + 1]);
+    bool diagonal = false;
+    for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
+      const int32_t j = col_idx[q];
+      if (j < 0 || j >= n)
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d is outside 0 … %d", i, j, n - 1);
+      if (triangle == BISAI_LOWER ? j > i : j < i)
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d is not in the %s triangle", i, j,
+                        triangle == BISAI_LOWER ? "lower" : "upper");
+      if (q > row_ptr[i] && j <= col_idx[q - 1])
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: columns must ascend, %d follows %d", i, j,
+                        col_idx[q - 1]);
+      diagonal |= j == i;
+    }
+    if (!diagonal) return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
+  }
+  return BISAI_OK;
+}
+
+bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangle, int32_t block_rows,
+                                  const int32_t *row_ptr, const int32_t *col_idx, bisai_pattern **pattern) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!row_ptr || !col_idx || !pattern)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_pattern_create: %s is NULL",
+                    !row_ptr ? "row_ptr" : !col_idx ? "col_idx" : "pattern");
+  if (block_rows < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d block rows", block_rows);
+  bisai_status status = check_triangle(context, triangle);
+  if (!status) status = check_rows(context, triangle, block_rows, row_ptr, col_idx);
+  if (status) return status;
+  bisai_pattern *p = reserve(context, triangle, block_rows);
+  if (!p) return BISAI_OUT_OF_MEMORY;
+  p->blocks = row_ptr[block_rows];
+  p->row_ptr = bsi_allocate(context, (size_t)block_rows + 1, sizeof *p->row_ptr);
+  p->col_idx = p->row_ptr ? bsi_allocate(context, (size_t)p->blocks, sizeof *p->col_idx) : NULL;
+  if (!p->col_idx) return finish(p, BISAI_OUT_OF_MEMORY, pattern);
+  memcpy(p->row_ptr, row_ptr, ((size_t)block_rows + 1) * sizeof *row_ptr);
+  memcpy(p->col_idx, col_idx, (size_t)p->blocks * sizeof *col_idx);
+  return finish(p, BISAI_OK, pattern);
+}
+
+void bisai_pattern_destroy(bisai_pattern **pattern) {
+  if (!pattern || !*pattern) return;
+  bisai_pattern *p = *pattern;
+  *pattern = NULL;
+  bsi_release(p->context, p->row_ptr);
+  bsi_release(p->context, p->col_idx);
+  bsi_release(p->context, p->col_ptr);
+  bsi_release(p->context, p->row_idx);
+  bsi_release(p->context, p->position);
+  bsi_release(p->context, p);
+}
+
+bisai_triangle bisai_pattern_triangle(const bisai_pattern *pattern) { return pattern->triangle; }
+int32_t bisai_pattern_block_rows(const bisai_pattern *pattern) { return pattern->block_rows; }
+int32_t bisai_pattern_blocks(const bisai_pattern *pattern) { return pattern->blocks; }
+int32_t bisai_pattern_longest_column(const bisai_pattern *pattern) { return pattern->longest_column; }
+int32_t bisai_pattern_levels(const bisai_pattern *pattern) { return pattern->levels; }
+
+void bisai_pattern_arrays(const bisai_pattern *pattern, const int32_t **row_ptr, const int32_t **col_idx) {
+  if (row_ptr) *row_ptr = pattern->row_ptr;
+  if (col_idx) *col_idx = pattern->col_idx;
+}
+
+int64_t bsi_pattern_memory(const bisai_pattern *pattern) {
+  return (int64_t)sizeof *pattern + 8 * ((int64_t)pattern->block_rows + 1) + 12 * (int64_t)pattern->blocks;
+}

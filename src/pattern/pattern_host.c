@@ -1,0 +1,121 @@
+/* S(|T|^k) on the host: a breadth-first search of k steps from every block row, once to count and once to write. */
+#include "core/backend_host.h"
+#include "core/bcsr.h"
+#include "core/parallel.h"
+#include "pattern/pattern.h"
+
+enum { ROWS_PER_THREAD = 256, SHORT = 24 };
+
+typedef struct search {
+  const bisai_bcsr *a;
+  bisai_triangle triangle;
+  int power;
+} search;
+
+/* Each thread's own: `seen[j]` is the row that last reached j, `found` the block columns of this row. */
+typedef struct scratch {
+  int32_t *seen, *found;
+} scratch;
+
+/* Block columns reached from row i, unsorted, in scratch.found; returns how many. */
+static int32_t reach(const search *s, const scratch *own, int32_t i) {
+  const bisai_bcsr *a = s->a;
+  int32_t count = 1, frontier = 0;
+  own->found[0] = i;
+  own->seen[i] = i;
+  for (int step = 0; step < s->power && frontier < count; step++) {
+    const int32_t end = count;
+    for (; frontier < end; frontier++) {
+      const int32_t from = own->found[frontier];
+      for (int32_t q = a->row_ptr[from]; q < a->row_ptr[from + 1]; q++) {
+        const int32_t j = a->col_idx[q];
+        if ((s->triangle == BISAI_LOWER ? j > from : j < from) || own->seen[j] == i) continue;
+        own->seen[j] = i;
+        own->found[count++] = j;
+      }
+    }
+  }
+  return count;
+}
+
+static void sift(int32_t *heap, int32_t root, int32_t count) {
+  for (int32_t child; (child = 2 * root + 1) < count; root = child) {
+    if (child + 1 < count && heap[child + 1] > heap[child]) child++;
+    if (heap[root] >= heap[child]) return;
+    const int32_t swap = heap[root];
+    heap[root] = heap[child];
+    heap[child] = swap;
+  }
+}
+
+/* Insertion for the usual handful, a heap for long rows. */
+static void sort(int32_t *v, int32_t count) {
+  if (count <= SHORT) {
+    for (int32_t i = 1; i < count; i++) {
+      const int32_t value = v[i];
+      int32_t k = i;
+      for (; k > 0 && v[k - 1] > value; k--) v[k] = v[k - 1];
+      v[k] = value;
+    }
+    return;
+  }
+  for (int32_t root = count / 2 - 1; root >= 0; root--) sift(v, root, count);
+  for (int32_t end = count - 1; end > 0; end--) {
+    const int32_t swap = v[0];
+    v[0] = v[end];
+    v[end] = swap;
+    sift(v, 0, end);
+  }
+}
+
+/* Phase 0 counts into lengths, phase 1 writes the sorted rows. */
+static void search_rows(const search *s, int phase, int threads, int32_t *room, bisai_pattern *p, int32_t *lengths) {
+  const int32_t n = s->a->block_rows;
+#pragma omp parallel num_threads(threads)
+  {
+    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
+    const scratch own = {room + (size_t)part * 2 * (size_t)n, room + (size_t)part * 2 * (size_t)n + n};
+    for (int32_t j = 0; j < n; j++) own.seen[j] = -1;
+    const int32_t end = bsi_share_rows(n, s->a->row_ptr, part + 1, parts);
+    for (int32_t i = bsi_share_rows(n, s->a->row_ptr, part, parts); i < end; i++) {
+      const int32_t count = reach(s, &own, i);
+      if (phase == 0) {
+        lengths[i] = count;
+        continue;
+      }
+      sort(own.found, count);
+      for (int32_t q = 0; q < count; q++) p->col_idx[p->row_ptr[i] + q] = own.found[q];
+    }
+  }
+}
+
+bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, bisai_pattern *p) {
+  const int32_t n = matrix->block_rows;
+  const int threads = bsi_threads_for(context->threads, n, ROWS_PER_THREAD);
+  const search s = {matrix, p->triangle, power};
+  p->row_ptr = bsi_allocate(context, (size_t)n + 1, sizeof *p->row_ptr);
+  int32_t *room = p->row_ptr ? bsi_allocate(context, (size_t)threads * 2 * (size_t)n, sizeof *room) : NULL;
+  if (!room) return BISAI_OUT_OF_MEMORY;
+
+  bisai_status status = BISAI_OK;
+  search_rows(&s, 0, threads, room, p, p->row_ptr + 1);
+  int64_t blocks = 0;
+  p->row_ptr[0] = 0;
+  for (int32_t i = 0; i < n && !status; i++) {
+    blocks += p->row_ptr[i + 1];
+    if (blocks > INT32_MAX)
+      status = bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %d: S(|T|^%d) has more than %d blocks", i, power, INT32_MAX);
+    else
+      p->row_ptr[i + 1] = (int32_t)blocks;
+  }
+  if (!status) {
+    p->blocks = (int32_t)blocks;
+    p->col_idx = bsi_allocate(context, (size_t)blocks, sizeof *p->col_idx);
+    if (p->col_idx)
+      search_rows(&s, 1, threads, room, p, NULL);
+    else
+      status = BISAI_OUT_OF_MEMORY;
+  }
+  bsi_release(context, room);
+  return status;
+}

@@ -1,0 +1,267 @@
+/* What each kind of preconditioner does at set-up, update and application. */
+#include "precond/precond.h"
+
+static const bsi_triangular *triangular_of(const bisai_precond *m, bisai_triangle triangle) {
+  return triangle == BISAI_LOWER ? &m->factors->lower_solve : &m->factors->upper_solve;
+}
+
+/* The second half of an application on factors: from x itself back into x. `middle` holds the first half's result. */
+static bsi_vectors second_half(const bsi_vectors *v, const double *middle, int64_t n) {
+  return (bsi_vectors){v->count, middle, n, v->x, v->ldx, v->work + n * v->count};
+}
+
+/* The first half: from b into the first work vector. */
+static bsi_vectors first_half(const bsi_vectors *v, int64_t n) {
+  return (bsi_vectors){v->count, v->b, v->ldb, v->work, n, v->work + n * v->count};
+}
+
+static int64_t scalar_rows(const bisai_precond *m) { return (int64_t)m->block_rows * m->block_size; }
+
+/* --- none --- */
+
+static bisai_status none_apply(bisai_precond *m, const bsi_vectors *v) {
+  bisai_status status = BISAI_OK;
+  for (int32_t c = 0; c < v->count && !status; c++)
+    status = m->context->backend->vector_copy(m->context, scalar_rows(m), v->b + c * v->ldb, v->x + c * v->ldx);
+  return status;
+}
+
+static void none_report(const bisai_precond *m, bisai_precond_report *r) { r->apply_bytes = 16 * scalar_rows(m); }
+
+static const bsi_precond_ops none_ops = {.name = "none", .apply = none_apply, .report = none_report};
+
+/* --- block-Jacobi --- */
+
+static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
+  return bsi_bjacobi_create(m->context, a, &m->jacobi);
+}
+
+static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
+  return bsi_bjacobi_update(m->context, a, &m->jacobi);
+}
+
+static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
+  return m->context->backend->diagonal_product(m->context, m->block_rows, m->block_size, m->jacobi.inverses, v->count, v->b,
+                                               v->ldb, v->x, v->ldx);
+}
+
+static void report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r) {
+  r->fallbacks = stats->fallbacks;
+  r->largest_condition = stats->largest_condition;
+  r->largest_condition_row = stats->largest_condition_row;
+}
+
+static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
+  report_inversion(&m->jacobi.stats, r);
+  r->memory_bytes += bsi_bjacobi_memory(&m->jacobi);
+  r->apply_bytes = 8 * (int64_t)m->block_rows * m->block_size * m->block_size + 16 * scalar_rows(m);
+}
+
+static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, &m->jacobi); }
+
+static const bsi_precond_ops bjacobi_ops = {.name = "bjacobi",
+                                            .setup = bjacobi_setup,
+                                            .update = bjacobi_update,
+                                            .apply = bjacobi_apply,
+                                            .report = bjacobi_report,
+                                            .destroy = bjacobi_destroy};
+
+/* --- block ILU: exact triangular solves --- */
+
+static bisai_status ilu_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
+  (void)block_rows;
+  if (o->schedule >= BISAI_SCHEDULE_AUTO && o->schedule <= BISAI_SCHEDULE_LEVELS) return BISAI_OK;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown schedule %d", (int)o->schedule);
+}
+
+static bisai_status ilu_apply(bisai_precond *m, const bsi_vectors *v) {
+  const bsi_backend *backend = m->context->backend;
+  const bisai_schedule schedule = m->options.schedule;
+  const bisai_status status = backend->triangular_solve(m->context, triangular_of(m, BISAI_LOWER), schedule, v->count, v->b,
+                                                        v->ldb, v->x, v->ldx);
+  if (status) return status;
+  return backend->triangular_solve(m->context, triangular_of(m, BISAI_UPPER), schedule, v->count, v->x, v->ldx, v->x, v->ldx);
+}
+
+/* U's diagonal blocks stay unread: their inverses are in their place. */
+static void ilu_report(const bisai_precond *m, bisai_precond_report *r) {
+  r->apply_bytes = bsi_bcsr_product_bytes(m->factors->lower) + bsi_bcsr_product_bytes(m->factors->upper);
+}
+
+static const bsi_precond_ops ilu_ops = {
+    .name = "ilu", .needs_factors = true, .check = ilu_check, .apply = ilu_apply, .report = ilu_report};
+
+/* --- block-ISAI --- */
+
+static bisai_status check_pattern(bisai_context *context, const bisai_pattern *p, bisai_triangle triangle, int32_t n) {
+  if (!p) return BISAI_OK;
+  const char *name = triangle == BISAI_LOWER ? "lower_pattern" : "upper_pattern";
+  if (p->triangle != triangle)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is a pattern of the other triangle", name);
+  if (p->block_rows != n)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s has %d block rows, the matrix %d", name, p->block_rows, n);
+  return BISAI_OK;
+}
+
+static bisai_status isai_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
+  if (o->power < 1) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "power %d: at least 1 is needed", o->power);
+  if (o->relax < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "relax %d: at least 0 is needed", o->relax);
+  if (bsi_value_size(o->storage) == 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown storage %d", (int)o->storage);
+  const bisai_status status = check_pattern(context, o->lower_pattern, BISAI_LOWER, block_rows);
+  return status ? status : check_pattern(context, o->upper_pattern, BISAI_UPPER, block_rows);
+}
+
+static bisai_status make_pattern(bisai_precond *m, bisai_triangle triangle, bisai_pattern **pattern) {
+  const bisai_pattern *given = triangle == BISAI_LOWER ? m->options.lower_pattern : m->options.upper_pattern;
+  if (given)
+    return bisai_pattern_create(m->context, triangle, given->block_rows, given->row_ptr, given->col_idx, pattern);
+  return bisai_pattern_power(m->context, triangular_of(m, triangle)->matrix, triangle, m->options.power, pattern);
+}
+
+static bisai_status isai_setup(bisai_precond *m, const bisai_bcsr *a) {
+  (void)a;
+  const double start = bsi_now();
+  bisai_pattern *patterns[2] = {NULL, NULL};
+  bisai_status status = make_pattern(m, BISAI_LOWER, &patterns[BISAI_LOWER]);
+  if (!status) status = make_pattern(m, BISAI_UPPER, &patterns[BISAI_UPPER]);
+  m->report.pattern_seconds = bsi_now() - start;
+  for (int t = BISAI_LOWER; t <= BISAI_UPPER && !status; t++) {
+    status = bsi_isai_create(m->context, triangular_of(m, (bisai_triangle)t), patterns[t], m->options.storage, &m->isai[t]);
+    patterns[t] = NULL;
+  }
+  bisai_pattern_destroy(&patterns[BISAI_LOWER]);
+  bisai_pattern_destroy(&patterns[BISAI_UPPER]);
+  return status;
+}
+
+static bisai_status isai_update(bisai_precond *m, const bisai_bcsr *a) {
+  (void)a;
+  const bisai_status status = bsi_isai_update(m->context, triangular_of(m, BISAI_LOWER), &m->isai[BISAI_LOWER]);
+  return status ? status : bsi_isai_update(m->context, triangular_of(m, BISAI_UPPER), &m->isai[BISAI_UPPER]);
+}
+
+static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
+  const int64_t n = scalar_rows(m);
+  const bsi_vectors lower = first_half(v, n), upper = second_half(v, v->work, n);
+  const bisai_status status = bsi_apply_inverse(m->context, m->isai[BISAI_LOWER].inverse, triangular_of(m, BISAI_LOWER),
+                                                m->options.relax, &lower);
+  if (status) return status;
+  return bsi_apply_inverse(m->context, m->isai[BISAI_UPPER].inverse, triangular_of(m, BISAI_UPPER), m->options.relax, &upper);
+}
+
+static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
+  for (int t = BISAI_LOWER; t <= BISAI_UPPER; t++) {
+    const bsi_isai *isai = &m->isai[t];
+    const int64_t factor_bytes = bsi_bcsr_product_bytes(triangular_of(m, (bisai_triangle)t)->matrix);
+    r->inverse_blocks += isai->pattern->blocks;
+    if (isai->pattern->longest_column > r->longest_column) r->longest_column = isai->pattern->longest_column;
+    r->memory_bytes += bsi_isai_memory(isai);
+    r->apply_bytes += bsi_bcsr_product_bytes(isai->inverse) * (1 + m->options.relax) + factor_bytes * m->options.relax;
+  }
+}
+
+static void isai_destroy(bisai_precond *m) {
+  bsi_isai_destroy(m->context, &m->isai[BISAI_LOWER]);
+  bsi_isai_destroy(m->context, &m->isai[BISAI_UPPER]);
+}
+
+static const bsi_precond_ops isai_ops = {.name = "isai",
+                                         .needs_factors = true,
+                                         .vectors = 2,
+                                         .check = isai_check,
+                                         .setup = isai_setup,
+                                         .update = isai_update,
+                                         .apply = isai_apply,
+                                         .report = isai_report,
+                                         .destroy = isai_destroy};
+
+/* --- block-Jacobi sweeps on the factors --- */
+
+static bisai_status sweeps_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
+  (void)block_rows;
+  if (o->sweeps >= 0) return BISAI_OK;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "sweeps %d: at least 0 is needed", o->sweeps);
+}
+
+static bisai_status sweeps_setup(bisai_precond *m, const bisai_bcsr *a) {
+  (void)a;
+  const bisai_status status = bsi_sweeps_create(m->context, triangular_of(m, BISAI_LOWER), &m->sweeps[BISAI_LOWER]);
+  return status ? status : bsi_sweeps_create(m->context, triangular_of(m, BISAI_UPPER), &m->sweeps[BISAI_UPPER]);
+}
+
+static bisai_status sweeps_update(bisai_precond *m, const bisai_bcsr *a) {
+  (void)a;
+  bisai_status status = BISAI_OK;
+  for (int t = BISAI_LOWER; t <= BISAI_UPPER && !status; t++)
+    status = m->context->backend->scale_off_diagonal(m->context, triangular_of(m, (bisai_triangle)t), m->sweeps[t]);
+  return status;
+}
+
+static bisai_status sweeps_apply(bisai_precond *m, const bsi_vectors *v) {
+  const int64_t n = scalar_rows(m);
+  const bsi_vectors lower = first_half(v, n), upper = second_half(v, v->work, n);
+  const bisai_status status = bsi_apply_sweeps(m->context, m->sweeps[BISAI_LOWER], triangular_of(m, BISAI_LOWER),
+                                               m->options.sweeps, &lower);
+  if (status) return status;
+  return bsi_apply_sweeps(m->context, m->sweeps[BISAI_UPPER], triangular_of(m, BISAI_UPPER), m->options.sweeps, &upper);
+}
+
+static void sweeps_report(const bisai_precond *m, bisai_precond_report *r) {
+  const int64_t diagonal = 8 * (int64_t)m->block_rows * m->block_size * m->block_size + 16 * scalar_rows(m);
+  r->apply_bytes = diagonal;
+  for (int t = BISAI_LOWER; t <= BISAI_UPPER; t++) {
+    r->memory_bytes += bsi_bcsr_memory(m->sweeps[t]);
+    r->apply_bytes += bsi_bcsr_product_bytes(m->sweeps[t]) * m->options.sweeps;
+  }
+}
+
+static void sweeps_destroy(bisai_precond *m) {
+  bisai_bcsr_destroy(&m->sweeps[BISAI_LOWER]);
+  bisai_bcsr_destroy(&m->sweeps[BISAI_UPPER]);
+}
+
+static const bsi_precond_ops sweeps_ops = {.name = "sweeps",
+                                           .needs_factors = true,
+                                           .vectors = 3,
+                                           .check = sweeps_check,
+                                           .setup = sweeps_setup,
+                                           .update = sweeps_update,
+                                           .apply = sweeps_apply,
+                                           .report = sweeps_report,
+                                           .destroy = sweeps_destroy};
+
+/* --- the caller's own --- */
+
+static bisai_status callback_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
+  (void)block_rows;
+  if (o->apply) return BISAI_OK;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "a callback preconditioner needs its apply function");
+}
+
+static bisai_status callback_apply(bisai_precond *m, const bsi_vectors *v) {
+  for (int32_t c = 0; c < v->count; c++) {
+    const bisai_status status = m->options.apply(m->options.user, scalar_rows(m), v->b + c * v->ldb, v->x + c * v->ldx);
+    if (status)
+      return bsi_fail(m->context, BISAI_CALLBACK_FAILED, "the preconditioner's callback returned status %d (%s)",
+                      (int)status, bisai_status_string(status));
+  }
+  return BISAI_OK;
+}
+
+static void callback_report(const bisai_precond *m, bisai_precond_report *r) { r->apply_bytes = 16 * scalar_rows(m); }
+
+static const bsi_precond_ops callback_ops = {
+    .name = "callback", .check = callback_check, .apply = callback_apply, .report = callback_report};
+
+const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind) {
+  switch (kind) {
+    case BISAI_PRECOND_NONE: return &none_ops;
+    case BISAI_PRECOND_BJACOBI: return &bjacobi_ops;
+    case BISAI_PRECOND_ILU: return &ilu_ops;
+    case BISAI_PRECOND_ISAI: return &isai_ops;
+    case BISAI_PRECOND_SWEEPS: return &sweeps_ops;
+    case BISAI_PRECOND_CALLBACK: return &callback_ops;
+  }
+  return NULL;
+}

@@ -1,0 +1,43 @@
+/* Inside of a preconditioner: one table of functions for each kind. */
+#ifndef BSI_PRECOND_H
+#define BSI_PRECOND_H
+
+#include <bisai/precond.h>
+
+#include "apply/apply.h"
+#include "bjacobi/bjacobi.h"
+#include "factor/factor.h"
+#include "solve/isai.h"
+
+typedef struct bsi_precond_ops {
+  const char *name;
+  bool needs_factors;
+  int vectors; /* work vectors of n for each right-hand side */
+  bisai_status (*check)(bisai_context *, const bisai_precond_options *, int32_t block_rows);
+  bisai_status (*setup)(bisai_precond *, const bisai_bcsr *);  /* integers and memory */
+  bisai_status (*update)(bisai_precond *, const bisai_bcsr *); /* values, the factors being up to date */
+  bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
+  void (*report)(const bisai_precond *, bisai_precond_report *); /* what the kind itself holds */
+  void (*destroy)(bisai_precond *);
+} bsi_precond_ops;
+
+struct bisai_precond {
+  bisai_context *context;
+  const bsi_precond_ops *ops;
+  bisai_precond_options options;
+  int32_t block_rows, block_size;
+  bool ready;
+  bisai_factors *own_factors;
+  const bisai_factors *factors; /* own or the caller's */
+  bsi_bjacobi jacobi;           /* BJACOBI */
+  bsi_isai isai[2];             /* ISAI: of L and of U */
+  bisai_bcsr *sweeps[2];        /* SWEEPS: D⁻¹ T_off of L and of U */
+  double *work;                 /* ops->vectors·BSI_VECTORS_AT_ONCE·n */
+  bisai_precond_report report;
+  char description[96];
+};
+
+/* The table of a kind, or NULL for an unknown kind. */
+const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind);
+
+#endif

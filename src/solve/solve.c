@@ -1,0 +1,52 @@
+/* Block incomplete sparse approximate inverses: for every block column j with rows J,
+ *
+ *   T(J, J) N(J, j) = I(J, j)
+ *
+ * one small block triangular system each (Ma et al. 2021, equations 6–9; equation 9 subtracts, Algorithm 2's line 38 is a slip). */
+#include "solve/isai.h"
+
+bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t, bisai_pattern *pattern,
+                             bisai_value_type storage, bsi_isai *isai) {
+  const bisai_bcsr *a = t->matrix;
+  const size_t threads = (size_t)context->threads, n = (size_t)a->block_rows;
+  *isai = (bsi_isai){.pattern = pattern, .threads = context->threads};
+  bisai_status status = bsi_bcsr_reserve(context, a->block_rows, a->block_rows, a->block_size, pattern->blocks, storage,
+                                         pattern->row_ptr, pattern->col_idx, &isai->inverse);
+  if (!status) {
+    isai->slots = bsi_allocate(context, threads * n, sizeof *isai->slots);
+    isai->columns =
+        isai->slots ? bsi_allocate(context, threads * bsi_block_offset(a, pattern->longest_column), sizeof(double)) : NULL;
+    if (!isai->columns) status = BISAI_OUT_OF_MEMORY;
+  }
+  if (status) {
+    bsi_isai_destroy(context, isai);
+    return status;
+  }
+  for (size_t i = 0; i < threads * n; i++) isai->slots[i] = -1;
+  return BISAI_OK;
+}
+
+bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
+  bsi_isai_fault fault = {.column = -1};
+  const bisai_status status = context->backend->isai_values(context, t, isai, &fault);
+  if (status || fault.column < 0) return status;
+  const char *factor = t->triangle == BISAI_LOWER ? "NL" : "NU";
+  if (fault.overflow)
+    return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) does not fit its storage type", factor, fault.row,
+                    fault.column);
+  return bsi_fail(context, BISAI_NOT_FINITE, "%s: block (%d, %d) is not finite", factor, fault.row, fault.column);
+}
+
+void bsi_isai_destroy(bisai_context *context, bsi_isai *isai) {
+  bisai_bcsr_destroy(&isai->inverse);
+  bisai_pattern_destroy(&isai->pattern);
+  bsi_release(context, isai->slots);
+  bsi_release(context, isai->columns);
+  *isai = (bsi_isai){0};
+}
+
+int64_t bsi_isai_memory(const bsi_isai *isai) {
+  const int64_t column = (int64_t)bsi_block_offset(isai->inverse, isai->pattern->longest_column) * 8;
+  return bsi_bcsr_memory(isai->inverse) + bsi_pattern_memory(isai->pattern) +
+         isai->threads * (4 * (int64_t)isai->inverse->block_rows + column);
+}
