@@ -1,0 +1,381 @@
+/* Restarted GMRES for A x = b, b and x of n values. From r = b − A x, β = ‖r‖, V_0 = r/β, a cycle of m steps builds
+ *
+ *   right     A M⁻¹ V_m = V_{m+1} H       x ← x + M⁻¹ V_m y
+ *   flexible  A Z_m = V_{m+1} H           x ← x + Z_m y,      z_j = M_j⁻¹ v_j
+ *   left      M⁻¹ A V_m = V_{m+1} H       x ← x + V_m y,      r and β of M⁻¹(b − A x)
+ *
+ * with orthonormal V (n × (m+1)), Hessenberg H ((m+1) × m) and y = argmin ‖β e₁ − H y‖ by Givens rotations, whose last right-hand
+ * side entry is the residual estimate. Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1.
+ *
+ * Vectors and scalars stay in the backend's memory; a step fetches two numbers. */
+#include <math.h>
+
+#include "krylov/krylov.h"
+
+/* Stagnation: cycles together must reduce the residual by this much of itself. */
+static const double least_reduction = 1e-4;
+
+/* A cycle that ended in breakdown is followed by another only if it brought the residual below this much of itself. */
+static const double worthwhile_reduction = 0.5;
+
+static const bsi_backend *backend_of(const bsi_run *run) { return run->solver->context->backend; }
+
+static double *basis_vector(const bisai_solver *solver, int j) { return solver->basis + (int64_t)j * solver->ld; }
+
+static bool preconditioned_left(const bsi_run *run) { return run->precond && run->solver->options.side == BISAI_LEFT; }
+
+static bool flexible(const bsi_run *run) { return run->precond && run->solver->options.flexible; }
+
+/* --- what is called outside --- */
+
+static bisai_status multiply(bsi_run *run, const double *x, double *y) {
+  const bsi_operator *op = &run->op;
+  bisai_context *context = run->solver->context;
+  bisai_status status;
+  if (op->matrix) {
+    status = bisai_bcsr_multiply(op->matrix, x, y);
+  } else {
+    const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
+    status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED, "iteration %d: the operator returned %d (%s)",
+                                 run->iterations, (int)returned, bisai_status_string(returned))
+                      : BISAI_OK;
+  }
+  if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
+  return status;
+}
+
+static bisai_status precondition(bsi_run *run, const double *v, double *z) {
+  const double start = bsi_now();
+  const bisai_status status = bisai_precond_apply(run->precond, v, z);
+  run->apply_seconds += bsi_now() - start;
+  run->applications++;
+  if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
+  return status;
+}
+
+static bisai_status sum_processes(bsi_run *run, double *values, int count) {
+  const bisai_solver_options *options = &run->solver->options;
+  if (!options->reduce) return BISAI_OK;
+  const bisai_status returned = options->reduce(options->reduce_user, values, count);
+  if (returned == BISAI_OK) return BISAI_OK;
+  return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED, "iteration %d: the reduction returned %d (%s)",
+                  run->iterations, (int)returned, bisai_status_string(returned));
+}
+
+/* --- products over all processes --- */
+
+/* out[c] ← basis_c · w */
+static bisai_status dot(bsi_run *run, int count, const double *basis, const double *w, double *out) {
+  bisai_solver *s = run->solver;
+  bisai_status status = backend_of(run)->dot_many(s->context, s->n, count, basis, s->ld, w, s->work, out);
+  if (!status) status = sum_processes(run, out, count);
+  return status;
+}
+
+/* w ← w − Σ coefficients[c]·basis_c; with `norm`, the solver's norm2 ← w·w */
+static bisai_status subtract(bsi_run *run, int count, const double *basis, const double *coefficients, double *w,
+                             bool norm) {
+  bisai_solver *s = run->solver;
+  bisai_status status = backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, -1, w, s->work,
+                                                   norm ? s->norm2 : NULL);
+  if (!status && norm) status = sum_processes(run, s->norm2, 1);
+  return status;
+}
+
+/* x ← x + factor·Σ coefficients[c]·basis_c */
+static bisai_status add(bsi_run *run, int count, const double *basis, const double *coefficients, double factor,
+                        double *x) {
+  bisai_solver *s = run->solver;
+  return backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, factor, x, s->work, NULL);
+}
+
+/* norm2 and *norm ← those of x */
+static bisai_status norm(bsi_run *run, const double *x, double *value) {
+  bisai_solver *s = run->solver;
+  double norm2 = 0;
+  bisai_status status = dot(run, 1, x, x, s->norm2);
+  if (!status) status = backend_of(run)->fetch(s->context, &norm2, s->norm2, sizeof norm2);
+  *value = sqrt(norm2);
+  return status;
+}
+
+/* x ← scale·x, by way of `spare`; norm2 and *value ← those of the result */
+static bisai_status scaled_norm(bsi_run *run, double *x, double *value) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = backend_of(run);
+  if (run->scale == 1) return norm(run, x, value);
+  bisai_status status = backend->vector_set(s->context, s->n, 0, s->spare);
+  if (!status) status = add(run, 1, x, s->one, run->scale, s->spare);
+  if (!status) status = backend->vector_copy(s->context, s->n, s->spare, x);
+  if (!status) status = norm(run, x, value);
+  return status;
+}
+
+/* --- a cycle --- */
+
+static void record(bsi_run *run, double relative) {
+  const bisai_solver_options *options = &run->solver->options;
+  run->solver->history[run->iterations] = relative;
+  if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0) run->stop = true;
+}
+
+/* V_0 ← scale·(b − A x); without a product where x is still zero */
+static bisai_status compute_residual(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = backend_of(run);
+  bisai_status status;
+  if (run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) {
+    status = backend->vector_copy(s->context, s->n, run->b, s->basis);
+  } else {
+    status = multiply(run, run->x, s->basis);
+    if (!status) status = backend->vector_subtract_from(s->context, s->n, run->b, s->basis);
+  }
+  double value = NAN;
+  if (!status) status = scaled_norm(run, s->basis, &value);
+  run->true_norm = value;
+  return status;
+}
+
+/* On the left: V_0 ← M⁻¹ V_0 and its norm; at the first start also ‖M⁻¹b‖, which is the same norm if x = 0. */
+static bisai_status precondition_residual(bsi_run *run, double *beta) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = backend_of(run);
+  bisai_status status = BISAI_OK;
+  if (run->end == BSI_CYCLE_NONE && s->options.use_initial_guess) {
+    double *copy = basis_vector(s, 1);
+    status = backend->vector_copy(s->context, s->n, run->b, copy);
+    if (!status) status = scaled_norm(run, copy, beta);
+    if (!status) status = precondition(run, copy, s->spare);
+    if (!status) status = norm(run, s->spare, &run->reference);
+  }
+  if (!status) status = precondition(run, s->basis, s->spare);
+  if (!status) status = backend->vector_copy(s->context, s->n, s->spare, s->basis);
+  if (!status) status = norm(run, s->basis, beta);
+  if (!status && run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) run->reference = *beta;
+  return status;
+}
+
+/* V_0 ← V_0/β, g ← β e₁ */
+static bisai_status start_cycle(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = backend_of(run);
+  const bool first = run->end == BSI_CYCLE_NONE;
+  double beta = run->true_norm;
+  bisai_status status = preconditioned_left(run) ? precondition_residual(run, &beta) : BISAI_OK;
+  if (!status) status = backend->scale_by_norm(s->context, s->n, s->norm2, s->basis, s->basis);
+  if (!status) status = backend->upload(s->context, s->rhs, &beta, sizeof beta);
+  if (status) return status;
+  run->end = BSI_CYCLE_FULL;
+  if (!isfinite(beta) || !isfinite(run->reference))
+    run->end = BSI_CYCLE_NOT_FINITE;
+  else if (beta == 0 || run->reference == 0)
+    run->end = BSI_CYCLE_BREAKDOWN;
+  if (first) {
+    run->target = s->options.tolerance * run->reference;
+    record(run, run->end == BSI_CYCLE_FULL ? beta / run->reference : run->true_norm / run->b_norm);
+  }
+  return BISAI_OK;
+}
+
+/* w ← A M⁻¹ v_j or M⁻¹ A v_j */
+static bisai_status expand(bsi_run *run, int j, double *w) {
+  bisai_solver *s = run->solver;
+  const double *v = basis_vector(s, j);
+  if (!run->precond) return multiply(run, v, w);
+  if (s->options.side == BISAI_LEFT) {
+    const bisai_status status = multiply(run, v, s->spare);
+    return status ? status : precondition(run, s->spare, w);
+  }
+  double *z = s->options.flexible ? s->search + (int64_t)j * s->ld : s->spare;
+  const bisai_status status = precondition(run, v, z);
+  return status ? status : multiply(run, z, w);
+}
+
+/* products (+ products2) ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w */
+static bisai_status orthogonalize(bsi_run *run, int j, double *w) {
+  bisai_solver *s = run->solver;
+  const double *basis = s->basis;
+  bisai_status status = BISAI_OK;
+  if (s->options.orthogonalization == BISAI_MODIFIED) {
+    for (int i = 0; i <= j && !status; i++) {
+      status = dot(run, 1, basis_vector(s, i), w, s->products + i);
+      if (!status) status = subtract(run, 1, basis_vector(s, i), s->products + i, w, i == j);
+    }
+    return status;
+  }
+  const bool refined = s->options.orthogonalization == BISAI_CLASSICAL_REFINED;
+  status = dot(run, j + 1, basis, w, s->products);
+  if (!status) status = subtract(run, j + 1, basis, s->products, w, !refined);
+  if (!status && refined) status = dot(run, j + 1, basis, w, s->products2);
+  if (!status && refined) status = subtract(run, j + 1, basis, s->products2, w, true);
+  return status;
+}
+
+/* Column j of H and v_{j+1}; fetched[0] is the estimate, fetched[1] is h_{j+1,j} or 0 where the Krylov space is exhausted. */
+static bisai_status step(bsi_run *run, int j, double fetched[2]) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = backend_of(run);
+  const double *second = s->options.orthogonalization == BISAI_CLASSICAL_REFINED ? s->products2 : NULL;
+  double *w = basis_vector(s, j + 1);
+  bisai_status status = expand(run, j, w);
+  if (!status) status = orthogonalize(run, j, w);
+  if (!status)
+    status = backend->gmres_rotate(s->context, s->options.restart, j, s->products, second, s->norm2, s->hessenberg,
+                                   s->cosines, s->sines, s->rhs, s->status);
+  if (!status) status = backend->scale_by_norm(s->context, s->n, s->norm2, w, w);
+  if (!status) status = backend->fetch(s->context, fetched, s->status, 2 * sizeof(double));
+  return status;
+}
+
+/* Steps until something ends the cycle; *columns are good. */
+static bisai_status run_cycle(bsi_run *run, int *columns) {
+  const bisai_solver_options *options = &run->solver->options;
+  const int left = options->max_iterations - run->iterations;
+  const int limit = options->restart < left ? options->restart : left;
+  int k = 0;
+  while (k < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
+    double fetched[2] = {NAN, NAN};
+    const bisai_status status = step(run, k, fetched);
+    if (status) return status;
+    if (!isfinite(fetched[0]) || !isfinite(fetched[1])) {
+      run->end = BSI_CYCLE_NOT_FINITE;
+      break;
+    }
+    k++;
+    run->iterations++;
+    record(run, fetched[0] / run->reference);
+    if (fetched[0] <= run->target)
+      run->end = BSI_CYCLE_TARGET;
+    else if (fetched[1] == 0)
+      run->end = BSI_CYCLE_BREAKDOWN;
+  }
+  *columns = k;
+  return BISAI_OK;
+}
+
+/* x ← x + the cycle's correction; the present x is kept if it is the best so far. */
+static bisai_status correct(bsi_run *run, int columns) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = backend_of(run);
+  run->start_norm = run->true_norm;
+  if (columns == 0) return BISAI_OK;
+  bisai_status status = BISAI_OK;
+  if (run->true_norm < run->best_norm) {
+    status = backend->vector_copy(s->context, s->n, run->x, s->best);
+    if (!status) run->best_norm = run->true_norm;
+  }
+  if (!status)
+    status =
+        backend->gmres_coefficients(s->context, s->options.restart, columns, s->hessenberg, s->rhs, s->coefficients);
+  const double *directions = flexible(run) ? s->search : s->basis;
+  const double *coefficients = s->coefficients;
+  if (run->precond && !flexible(run) && !preconditioned_left(run)) {
+    double *sum = basis_vector(s, columns);
+    if (!status) status = backend->vector_set(s->context, s->n, 0, sum);
+    if (!status) status = add(run, columns, s->basis, s->coefficients, 1, sum);
+    if (!status) status = precondition(run, sum, s->spare);
+    directions = s->spare;
+    coefficients = s->one;
+    columns = 1;
+  }
+  if (status) return status;
+  run->true_norm = NAN;
+  return add(run, columns, directions, coefficients, 1 / run->scale, run->x);
+}
+
+/* --- decisions --- */
+
+static bool stagnated(bsi_run *run) {
+  const int cycles = run->solver->options.stagnation_cycles;
+  if (run->true_norm <= (1 - least_reduction) * run->anchor) {
+    run->anchor = run->true_norm;
+    run->stalled = 0;
+    return false;
+  }
+  run->stalled++;
+  return cycles > 0 && run->stalled >= cycles;
+}
+
+/* Whether and why to end, from the true residual of the present x and from how the last cycle ended. */
+static bisai_reason judge(bsi_run *run) {
+  const bisai_solver_options *options = &run->solver->options;
+  const double goal = options->tolerance * run->b_norm;
+  const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
+  if (run->true_norm <= (believed ? 2 * goal : goal)) return BISAI_REASON_CONVERGED;
+  if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
+  if (run->stop) return BISAI_REASON_STOPPED;
+  if (run->end == BSI_CYCLE_BREAKDOWN && run->true_norm > worthwhile_reduction * run->start_norm)
+    return BISAI_REASON_BREAKDOWN;
+  if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
+  if (run->end == BSI_CYCLE_NONE) {
+    run->anchor = run->true_norm;
+    return BISAI_REASON_NONE;
+  }
+  if (stagnated(run)) return BISAI_REASON_STAGNATED;
+  /* The preconditioned residual was small enough, the true one was not: aim lower in proportion. */
+  if (run->end == BSI_CYCLE_TARGET && preconditioned_left(run)) run->target *= goal / run->true_norm;
+  return BISAI_REASON_NONE;
+}
+
+/* ‖b‖, and the scale at which neither its square nor that of residuals far below it leaves the range of a double. */
+static bisai_status measure_rhs(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  run->scale = 1;
+  bisai_status status = norm(run, run->b, &run->b_norm);
+  if (status || isnan(run->b_norm) || (run->b_norm >= 1e-100 && run->b_norm <= 1e150)) return status;
+  run->scale = run->b_norm < 1 ? 0x1p600 : 0x1p-600;
+  status = backend_of(run)->vector_copy(s->context, s->n, run->b, s->basis);
+  if (!status) status = scaled_norm(run, s->basis, &run->b_norm);
+  return status;
+}
+
+/* Everything before the first cycle; a run that ends here has its reason set. */
+static bisai_status begin(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = backend_of(run);
+  const double one = 1;
+  bisai_status status = BISAI_OK;
+  if (!s->options.use_initial_guess) status = backend->vector_set(s->context, s->n, 0, run->x);
+  if (!status) status = backend->upload(s->context, s->one, &one, sizeof one);
+  if (!status) status = measure_rhs(run);
+  if (status) return status;
+  run->reference = run->b_norm;
+  run->best_norm = INFINITY;
+  if (run->b_norm == 0) {
+    status = backend->vector_set(s->context, s->n, 0, run->x);
+    run->true_norm = 0;
+    run->b_norm = run->reference = 1;
+    run->reason = BISAI_REASON_CONVERGED;
+  } else if (!isfinite(run->b_norm)) {
+    run->reason = BISAI_REASON_NOT_FINITE;
+  } else {
+    status = compute_residual(run);
+    if (!status) run->reason = judge(run);
+  }
+  if (!status && run->reason) {
+    s->history[0] = run->true_norm / run->b_norm;
+    if (run->reason != BISAI_REASON_NOT_FINITE) record(run, s->history[0]);
+  }
+  return status;
+}
+
+/* Puts the best known iterate into x where the present one is worse or of unknown quality. */
+static void restore_best(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  if (run->true_norm <= run->best_norm || isinf(run->best_norm)) return;
+  if (backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK) run->true_norm = run->best_norm;
+}
+
+bisai_status bsi_gmres(bsi_run *run) {
+  bisai_status status = begin(run);
+  while (!status && run->reason == BISAI_REASON_NONE) {
+    int columns = 0;
+    status = start_cycle(run);
+    if (!status) status = run_cycle(run, &columns);
+    if (!status) status = correct(run, columns);
+    if (!status) status = compute_residual(run);
+    if (!status) run->reason = judge(run);
+  }
+  restore_best(run);
+  return status;
+}

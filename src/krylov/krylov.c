@@ -1,0 +1,236 @@
+/* The solver handle: options, memory, argument checks, report. The method itself is in gmres.c. */
+#include "krylov/krylov.h"
+
+#include <math.h>
+
+bisai_solver_options bisai_solver_options_default(void) {
+  return (bisai_solver_options){.struct_size = sizeof(bisai_solver_options),
+                                .restart = 30,
+                                .tolerance = 1e-8,
+                                .max_iterations = 10000,
+                                .stagnation_cycles = 10};
+}
+
+const char *bisai_reason_string(bisai_reason reason) {
+  switch (reason) {
+  case BISAI_REASON_NONE:
+    return "none";
+  case BISAI_REASON_CONVERGED:
+    return "converged";
+  case BISAI_REASON_MAX_ITERATIONS:
+    return "max_iterations";
+  case BISAI_REASON_STAGNATED:
+    return "stagnated";
+  case BISAI_REASON_BREAKDOWN:
+    return "breakdown";
+  case BISAI_REASON_NOT_FINITE:
+    return "not_finite";
+  case BISAI_REASON_PRECOND_FAILED:
+    return "precond_failed";
+  case BISAI_REASON_STOPPED:
+    return "stopped";
+  }
+  return "unknown reason";
+}
+
+static bisai_status check_options(bisai_context *context, int64_t n, const bisai_solver_options *o) {
+  const bisai_status status = bsi_check_struct(context, "bisai_solver_options", o->struct_size, sizeof *o);
+  if (status) return status;
+  if (n < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "n is %lld, must not be negative", (long long)n);
+  if (o->restart < 1) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "restart is %d, must be at least 1", o->restart);
+  if (!(o->tolerance >= 0 && o->tolerance < 1))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "tolerance is %g, must be at least 0 and below 1", o->tolerance);
+  if (o->max_iterations < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_iterations is %d, must not be negative", o->max_iterations);
+  if (o->side != BISAI_RIGHT && o->side != BISAI_LEFT)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown side %d", (int)o->side);
+  if (o->flexible && o->side == BISAI_LEFT)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "flexible GMRES preconditions on the right only");
+  if (o->orthogonalization < BISAI_CLASSICAL || o->orthogonalization > BISAI_MODIFIED)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown orthogonalization %d", (int)o->orthogonalization);
+  if (o->stagnation_cycles < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "stagnation_cycles is %d, must not be negative",
+                    o->stagnation_cycles);
+  return BISAI_OK;
+}
+
+/* count·size bytes of backend memory, added to the account. */
+static double *reserve(bisai_solver *solver, size_t count, size_t size) {
+  double *memory = solver->context->backend->allocate(solver->context, count, size);
+  if (memory) solver->memory_bytes += (int64_t)(count * size);
+  return memory;
+}
+
+/* Vectors of n values; cleared, so that a solve does not meet untouched pages. */
+static double *reserve_vectors(bisai_solver *solver, size_t count) {
+  double *vectors = reserve(solver, (size_t)solver->ld, count * sizeof(double));
+  for (size_t c = 0; vectors && c < count; c++)
+    solver->context->backend->vector_set(solver->context, solver->ld, 0, vectors + c * (size_t)solver->ld);
+  return vectors;
+}
+
+static bool reserve_all(bisai_solver *solver) {
+  const size_t m = (size_t)solver->options.restart;
+  solver->basis = reserve_vectors(solver, m + 3);
+  if (!solver->basis) return false;
+  solver->spare = solver->basis + (int64_t)(m + 1) * solver->ld;
+  solver->best = solver->spare + solver->ld;
+  if (solver->options.flexible && !(solver->search = reserve_vectors(solver, m))) return false;
+
+  double *next = reserve(solver, (m + 1) * (m + 6) + 4, sizeof(double));
+  if (!next) return false;
+  solver->scalars = next;
+  solver->hessenberg = next;
+  solver->cosines = (next += (m + 1) * m);
+  solver->sines = (next += m + 1);
+  solver->rhs = (next += m + 1);
+  solver->products = (next += m + 1);
+  solver->products2 = (next += m + 1);
+  solver->coefficients = (next += m + 1);
+  solver->status = (next += m + 1);
+  solver->norm2 = (next += 2);
+  solver->one = next + 1;
+
+  solver->work = reserve(solver, m, BSI_CHUNKS * sizeof(double));
+  if (!solver->work) return false;
+  const size_t length = (size_t)solver->options.max_iterations + 1;
+  solver->history = bsi_allocate(solver->context, length, sizeof(double));
+  if (!solver->history) return false;
+  solver->memory_bytes += (int64_t)(length * sizeof(double) + sizeof *solver);
+  return true;
+}
+
+bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_solver_options *options,
+                                 bisai_solver **solver) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!solver) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_solver_create: solver is NULL");
+  const bisai_solver_options o = options ? *options : bisai_solver_options_default();
+  const bisai_status status = check_options(context, n, &o);
+  if (status) return status;
+  if (n > INT64_MAX - 8) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "n is %lld", (long long)n);
+
+  bisai_solver *s = bsi_allocate(context, 1, sizeof *s);
+  if (!s) return BISAI_OUT_OF_MEMORY;
+  *s = (bisai_solver){.context = context, .options = o, .n = n, .ld = (n + 7) / 8 * 8};
+  if (!reserve_all(s)) {
+    bisai_solver_destroy(&s);
+    return BISAI_OUT_OF_MEMORY;
+  }
+  *solver = s;
+  return BISAI_OK;
+}
+
+void bisai_solver_destroy(bisai_solver **solver) {
+  if (!solver || !*solver) return;
+  bisai_solver *s = *solver;
+  bisai_context *context = s->context;
+  *solver = NULL;
+  context->backend->release(context, s->basis);
+  context->backend->release(context, s->search);
+  context->backend->release(context, s->scalars);
+  context->backend->release(context, s->work);
+  bsi_release(context, s->history);
+  bsi_release(context, s);
+}
+
+static void fill_report(const bsi_run *run, double seconds, bisai_solver_report *report) {
+  const bisai_solver *s = run->solver;
+  *report = (bisai_solver_report){
+      .struct_size = sizeof *report,
+      .reason = run->reason,
+      .iterations = run->iterations,
+      .relative_residual = run->true_norm / run->b_norm,
+      .estimated_residual = s->history[run->iterations],
+      .solve_seconds = seconds,
+      .apply_seconds = run->apply_seconds,
+      .applications = run->applications,
+      .apply30_seconds = run->applications > 0 ? 30 * run->apply_seconds / run->applications : 0,
+      .memory_bytes = s->memory_bytes,
+      .history = s->history,
+      .history_length = run->iterations + 1,
+  };
+}
+
+/* The status of a solve in which nothing failed outright. */
+static bisai_status conclude(const bsi_run *run) {
+  bisai_context *context = run->solver->context;
+  const int iterations = run->iterations;
+  const double relative = run->true_norm / run->b_norm;
+  switch (run->reason) {
+  case BISAI_REASON_NONE:
+  case BISAI_REASON_PRECOND_FAILED:
+  case BISAI_REASON_CONVERGED:
+    return BISAI_OK;
+  case BISAI_REASON_MAX_ITERATIONS:
+    return bsi_fail(context, BISAI_MAX_ITERATIONS,
+                    "not converged after %d iterations: relative residual %.3e, tolerance %.3e", iterations, relative,
+                    run->solver->options.tolerance);
+  case BISAI_REASON_STAGNATED:
+    return bsi_fail(context, BISAI_STAGNATED,
+                    "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles up to iteration %d",
+                    relative, run->solver->options.tolerance, run->solver->options.stagnation_cycles, iterations);
+  case BISAI_REASON_BREAKDOWN:
+    return bsi_fail(context, BISAI_BREAKDOWN,
+                    "iteration %d: the Krylov space is exhausted at relative residual %.3e; "
+                    "the matrix or the preconditioner is singular",
+                    iterations, relative);
+  case BISAI_REASON_NOT_FINITE:
+    if (!isfinite(run->b_norm)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
+    return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity after iteration %d", iterations);
+  case BISAI_REASON_STOPPED:
+    return bsi_fail(context, BISAI_STOPPED, "stopped by the monitor at iteration %d, relative residual %.3e",
+                    iterations, relative);
+  }
+  return BISAI_OK;
+}
+
+static bisai_status check_arguments(bisai_solver *solver, const bsi_operator *op, const double *b, const double *x) {
+  bisai_context *context = solver->context;
+  const bool empty = solver->n == 0;
+  const char *missing = !op->matrix && !op->multiply ? "the operator" : empty ? NULL : !b ? "b" : !x ? "x" : NULL;
+  if (missing) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", missing);
+  if (b == x && !empty) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "b and x are the same array");
+  if (!op->matrix) return BISAI_OK;
+  const int64_t bs = bisai_bcsr_block_size(op->matrix);
+  const int64_t rows = bisai_bcsr_block_rows(op->matrix) * bs, cols = bisai_bcsr_block_cols(op->matrix) * bs;
+  if (rows == solver->n && cols == solver->n) return BISAI_OK;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is %lld × %lld, the solver is for %lld unknowns",
+                  (long long)rows, (long long)cols, (long long)solver->n);
+}
+
+static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *precond, const double *b, double *x,
+                          bisai_solver_report *report) {
+  if (!solver) return BISAI_INVALID_ARGUMENT;
+  const double start = bsi_now();
+  if (report) {
+    const bisai_status status =
+        bsi_check_struct(solver->context, "bisai_solver_report", report->struct_size, sizeof *report);
+    if (status) return status;
+  }
+  bsi_run run = {.solver = solver,
+                 .op = op,
+                 .precond = precond,
+                 .b = b,
+                 .x = x,
+                 .scale = 1,
+                 .b_norm = NAN,
+                 .true_norm = NAN,
+                 .best_norm = INFINITY};
+  solver->history[0] = NAN;
+  bisai_status status = check_arguments(solver, &op, b, x);
+  if (!status) status = bsi_gmres(&run);
+  if (!status) status = conclude(&run);
+  if (report) fill_report(&run, bsi_now() - start, report);
+  return status;
+}
+
+bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix, bisai_precond *precond, const double *b,
+                                double *x, bisai_solver_report *report) {
+  return solve(solver, (bsi_operator){.matrix = matrix}, precond, b, x, report);
+}
+
+bisai_status bisai_solver_solve_operator(bisai_solver *solver, bisai_apply_function multiply, void *user,
+                                         bisai_precond *precond, const double *b, double *x,
+                                         bisai_solver_report *report) {
+  return solve(solver, (bsi_operator){.multiply = multiply, .user = user}, precond, b, x, report);
+}
