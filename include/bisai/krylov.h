@@ -44,7 +44,7 @@ typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
 typedef struct bisai_solver_options {
   size_t struct_size;
   int restart;                               /**< m of GMRES(m); default 30 */
-  double tolerance;                          /**< of ‖b − A x‖₂/‖b‖₂; default 1e-8 */
+  double tolerance;                          /**< of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
   int max_iterations;                        /**< every inner iteration counts; default 10000 */
   bisai_side side;                           /**< default BISAI_RIGHT */
   bool flexible;                             /**< FGMRES (right only): the preconditioner may change; default false */
