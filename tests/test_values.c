@@ -1,0 +1,135 @@
+/* Stored values: narrowing from fp64 rounds once to nearest even and tells what does not fit; widening is exact. */
+#include "support.h"
+
+#include <math.h>
+
+#include "core/values.h"
+
+typedef struct narrow_format {
+  bisai_value_type type;
+  uint16_t infinity; /* bits */
+  double largest, smallest;
+} narrow_format;
+
+static const narrow_format formats[] = {{BISAI_FP16, 0x7c00, 65504.0, 0x1p-24},
+                                        {BISAI_BF16, 0x7f80, 0x1.fep127, 0x1p-133}};
+
+/* Wide enough for every type, so that the compiler sees no path out of bounds. */
+typedef union cell {
+  double wide;
+  uint16_t bits;
+} cell;
+
+static uint16_t stored(const narrow_format *format, double x, bool *fits) {
+  cell target = {.bits = 0xdead};
+  *fits = bsi_value_store(format->type, x, &target, 0);
+  return target.bits;
+}
+
+static void every_sixteen_bit_value_survives_the_round_trip(void **state) {
+  (void)state;
+  for (size_t f = 0; f < 2; f++) {
+    for (uint32_t bits = 0; bits < 0x10000; bits++) {
+      const cell half = {.bits = (uint16_t)bits};
+      const bool finite = (bits & formats[f].infinity) != formats[f].infinity;
+      assert_true(bsi_value_finite(formats[f].type, &half, 0) == finite);
+      if (finite) {
+        const double value = bsi_value_load(formats[f].type, &half, 0);
+        bool fits = false;
+        assert_true(value == test_value(formats[f].type, &half, 0));
+        assert_int_equal(stored(&formats[f], value, &fits), half.bits);
+        assert_true(fits);
+      }
+    }
+  }
+}
+
+/* Between neighbours a < b: below the middle a, above it b, in the middle the even one. Only doubles make the middle exact. */
+static void narrowing_rounds_to_nearest_even_between_all_neighbours(void **state) {
+  (void)state;
+  for (size_t f = 0; f < 2; f++) {
+    for (uint32_t bits = 0; bits + 1 < formats[f].infinity; bits++) {
+      const uint16_t low = (uint16_t)bits, high = (uint16_t)(bits + 1), even = (bits & 1U) == 0 ? low : high;
+      const double a = test_value(formats[f].type, &low, 0), b = test_value(formats[f].type, &high, 0);
+      const double middle = 0.5 * (a + b);
+      bool fits = false;
+      assert_int_equal(stored(&formats[f], middle, &fits), even);
+      assert_true(fits);
+      assert_int_equal(stored(&formats[f], nextafter(middle, 0.0), &fits), low);
+      assert_int_equal(stored(&formats[f], nextafter(middle, (double)INFINITY), &fits), high);
+      assert_int_equal(stored(&formats[f], -middle, &fits), even | 0x8000);
+      assert_int_equal(stored(&formats[f], -nextafter(middle, 0.0), &fits), low | 0x8000);
+    }
+  }
+}
+
+static void values_beyond_the_largest_do_not_fit(void **state) {
+  (void)state;
+  for (size_t f = 0; f < 2; f++) {
+    const double largest = formats[f].largest;
+    const uint16_t below = (uint16_t)(formats[f].infinity - 1), before = (uint16_t)(formats[f].infinity - 2);
+    const double half_step = 0.5 * (largest - test_value(formats[f].type, &before, 0));
+    bool fits = false;
+    assert_int_equal(stored(&formats[f], largest, &fits), below);
+    assert_true(fits);
+    assert_int_equal(stored(&formats[f], nextafter(largest + half_step, 0.0), &fits), below);
+    assert_true(fits);
+    const double beyond[] = {largest + half_step, 2.0 * largest, 1e100, 0x1.fffffffffffffp1023};
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+      stored(&formats[f], beyond[i], &fits);
+      assert_false(fits);
+      stored(&formats[f], -beyond[i], &fits);
+      assert_false(fits);
+    }
+  }
+}
+
+static void values_below_the_smallest_become_zero_of_their_sign(void **state) {
+  (void)state;
+  for (size_t f = 0; f < 2; f++) {
+    const double tiny[] = {0.5 * formats[f].smallest, 0.25 * formats[f].smallest, 1e-300, 0x1p-1074, 0.0};
+    bool fits = false;
+    for (size_t i = 0; i < sizeof tiny / sizeof tiny[0]; i++) {
+      assert_int_equal(stored(&formats[f], tiny[i], &fits), 0);
+      assert_true(fits);
+      assert_int_equal(stored(&formats[f], -tiny[i], &fits), 0x8000);
+      assert_true(fits);
+    }
+    assert_int_equal(stored(&formats[f], nextafter(0.5 * formats[f].smallest, 1.0), &fits), 1);
+  }
+}
+
+/* A double that is just above the middle of two halves, but the middle itself in fp32: rounding twice goes wrong. */
+static void narrowing_rounds_once(void **state) {
+  (void)state;
+  bool fits = false;
+  assert_int_equal(stored(&formats[0], 1.0 + 0x1p-11 + 0x1p-40, &fits), 0x3c01);
+  assert_int_equal(stored(&formats[0], 1.0 + 0x1p-11, &fits), 0x3c00);
+  assert_int_equal(stored(&formats[1], 1.0 + 0x1p-8 + 0x1p-40, &fits), 0x3f81);
+  assert_int_equal(stored(&formats[1], 1.0 + 0x1p-8, &fits), 0x3f80);
+}
+
+static void singles_and_doubles_are_stored_as_c_converts_them(void **state) {
+  (void)state;
+  float single = 0.0F;
+  double twice = 0.0;
+  assert_true(bsi_value_store(BISAI_FP64, 1e300, &twice, 0) && twice == 1e300);
+  assert_true(bsi_value_store(BISAI_FP32, 1.0 + 0x1p-24, &single, 0) && single == 1.0F);
+  assert_true(bsi_value_store(BISAI_FP32, 1.0 + 0x1p-24 + 0x1p-50, &single, 0) && single == 1.0F + 0x1p-23F);
+  assert_true(bsi_value_store(BISAI_FP32, 0x1p-149, &single, 0) && single == 0x1p-149F);
+  assert_true(bsi_value_store(BISAI_FP32, (double)0x1.fffffep127F, &single, 0));
+  assert_false(bsi_value_store(BISAI_FP32, 0x1.ffffffp127, &single, 0));
+  assert_false(bsi_value_store(BISAI_FP32, -1e39, &single, 0));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_sixteen_bit_value_survives_the_round_trip),
+      cmocka_unit_test(narrowing_rounds_to_nearest_even_between_all_neighbours),
+      cmocka_unit_test(values_beyond_the_largest_do_not_fit),
+      cmocka_unit_test(values_below_the_smallest_become_zero_of_their_sign),
+      cmocka_unit_test(narrowing_rounds_once),
+      cmocka_unit_test(singles_and_doubles_are_stored_as_c_converts_them),
+  };
+  return cmocka_run_group_tests_name("values", tests, NULL, NULL);
+}
