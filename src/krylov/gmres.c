@@ -36,8 +36,9 @@ static bisai_status multiply(bsi_run *run, const double *x, double *y) {
     status = bisai_bcsr_multiply(op->matrix, x, y);
   } else {
     const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
-    status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED, "iteration %d: the operator returned %d (%s)",
-                                 run->iterations, (int)returned, bisai_status_string(returned))
+    status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,
+                                 "iteration %d: the operator's callback returned status %d (%s)", run->iterations,
+                                 (int)returned, bisai_status_string(returned))
                       : BISAI_OK;
   }
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
@@ -58,8 +59,9 @@ static bisai_status sum_processes(bsi_run *run, double *values, int count) {
   if (!options->reduce) return BISAI_OK;
   const bisai_status returned = options->reduce(options->reduce_user, values, count);
   if (returned == BISAI_OK) return BISAI_OK;
-  return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED, "iteration %d: the reduction returned %d (%s)",
-                  run->iterations, (int)returned, bisai_status_string(returned));
+  return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED,
+                  "iteration %d: the reduction hook returned status %d (%s)", run->iterations, (int)returned,
+                  bisai_status_string(returned));
 }
 
 /* --- products over all processes --- */

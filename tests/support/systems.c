@@ -1,0 +1,97 @@
+#include "systems.h"
+
+#include <math.h>
+
+bisai_status dense_operator_multiply(void *user, int64_t n, const double *x, double *y) {
+  dense_operator *op = user;
+  op->calls++;
+  if (op->calls == op->fail_at) return BISAI_IO_ERROR;
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = 0;
+    for (int64_t j = 0; j < n; j++)
+      y[i] += op->a[i + j * n] * x[j];
+  }
+  if (op->calls == op->nan_at) y[n - 1] = NAN;
+  return BISAI_OK;
+}
+
+bisai_status diagonal_operator_multiply(void *user, int64_t n, const double *v, double *z) {
+  diagonal_operator *op = user;
+  op->calls++;
+  if (op->calls == op->fail_at) return BISAI_UNSUPPORTED;
+  for (int64_t i = 0; i < n; i++)
+    z[i] = op->scale[i] * v[i];
+  return BISAI_OK;
+}
+
+bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *matrix, bisai_apply_function apply,
+                                     void *user) {
+  bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_CALLBACK;
+  options.apply = apply;
+  options.user = user;
+  bisai_precond *precond = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
+  return precond;
+}
+
+bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix, bisai_precond_kind kind) {
+  bisai_precond_options options = bisai_precond_options_default();
+  options.kind = kind;
+  bisai_precond *precond = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
+  return precond;
+}
+
+bisai_bcsr *test_identity(bisai_context *context, int32_t n) {
+  return test_bcsr_take(context, test_bcsr_tridiagonal(n, 1, 1, 0));
+}
+
+bisai_bcsr *test_convdiff(bisai_context *context, int32_t side) {
+  const int32_t n = side * side;
+  test_bcsr m = {.block_rows = n, .block_cols = n, .block_size = 1};
+  m.row_ptr = calloc((size_t)n + 1, sizeof *m.row_ptr);
+  m.col_idx = malloc(5 * (size_t)n * sizeof *m.col_idx);
+  m.values = malloc(5 * (size_t)n * sizeof *m.values);
+  const double values[5] = {-1.2, -1.4, 4, -0.6, -0.8};
+  int32_t next = 0;
+  for (int32_t row = 0; row < n; row++) {
+    const int32_t x = row % side, y = row / side;
+    const bool there[5] = {y > 0, x > 0, true, x + 1 < side, y + 1 < side};
+    const int32_t columns[5] = {row - side, row - 1, row, row + 1, row + side};
+    for (int k = 0; k < 5; k++) {
+      if (!there[k]) continue;
+      m.col_idx[next] = columns[k];
+      m.values[next++] = values[k];
+    }
+    m.row_ptr[row + 1] = next;
+  }
+  return test_bcsr_take(context, m);
+}
+
+bisai_solver_report test_report(void) {
+  bisai_solver_report report;
+  memset(&report, 0xff, sizeof report);
+  report.struct_size = sizeof report;
+  return report;
+}
+
+bisai_status test_solve(bisai_context *context, const bisai_solver_options *options, const bisai_bcsr *matrix,
+                        bisai_precond *precond, const double *b, double *x, bisai_solver_report *report) {
+  const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
+  bisai_solver *solver = NULL;
+  EXPECT_OK(context, bisai_solver_create(context, n, options, &solver));
+  const bisai_status status = bisai_solver_solve(solver, matrix, precond, b, x, report);
+  bisai_solver_destroy(&solver);
+  return status;
+}
+
+bisai_status test_solve_dense(bisai_context *context, const bisai_solver_options *options, int64_t n,
+                              dense_operator *op, bisai_precond *precond, const double *b, double *x,
+                              bisai_solver_report *report) {
+  bisai_solver *solver = NULL;
+  EXPECT_OK(context, bisai_solver_create(context, n, options, &solver));
+  const bisai_status status = bisai_solver_solve_operator(solver, dense_operator_multiply, op, precond, b, x, report);
+  bisai_solver_destroy(&solver);
+  return status;
+}

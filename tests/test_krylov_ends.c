@@ -1,0 +1,614 @@
+/* GMRES where it does not converge: limits, breakdown, stagnation, NaN, failing callbacks, the reduction hook, refused arguments. */
+#include <math.h>
+
+#include "support/systems.h"
+
+enum { SIDE = 16, POINTS = SIDE * SIDE };
+
+static bool all_finite(int64_t n, const double *x) {
+  for (int64_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+/* Solves a dense system of n ≤ 8 and expects a status and a reason with it; x must be finite. */
+static bisai_solver_report expect_end(bisai_context *context, const bisai_solver_options *options, int n,
+                                      const double *a, const double *b, double *x, bisai_status status,
+                                      bisai_reason reason) {
+  dense_operator op = {.a = a};
+  bisai_solver_report report = test_report();
+  EXPECT_STATUS(context, status, test_solve_dense(context, options, n, &op, NULL, b, x, &report));
+  assert_string_equal(bisai_reason_string(reason), bisai_reason_string(report.reason));
+  assert_true(all_finite(n, x));
+  return report;
+}
+
+static void a_zero_matrix_breaks_down_with_x_zero(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[4] = {0}, b[2] = {1, 2};
+  double x[2] = {NAN, NAN};
+  const bisai_solver_report report = expect_end(context, NULL, 2, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
+  EXPECT_MESSAGE(context,
+                 "iteration 1: the Krylov space is exhausted at relative residual 1.000e+00; the matrix or the "
+                 "preconditioner is singular");
+  EXPECT_NEAR(1, report.relative_residual, 0);
+  EXPECT_NEAR(0, x[0], 0);
+  EXPECT_NEAR(0, x[1], 0);
+  bisai_context_destroy(&context);
+}
+
+/* A e_i = e_{i+1}, A e_4 = 0: b = e_1 is out of reach, b = e_3 has the solution e_2 that no Krylov space from e_3 contains. */
+static void a_nilpotent_matrix_breaks_down(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double a[16] = {0}, b[4] = {0}, x[4];
+  for (int i = 0; i < 3; i++)
+    a[i + 1 + 4 * i] = 1;
+  b[0] = 1;
+  expect_end(context, NULL, 4, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
+  b[0] = 0;
+  b[2] = 1;
+  expect_end(context, NULL, 4, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
+  bisai_context_destroy(&context);
+}
+
+static void a_consistent_singular_system_converges(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[9] = {1, 0, 0, 0, 2, 0, 0, 0, 0}, b[3] = {1, 1, 0};
+  double x[3];
+  expect_end(context, NULL, 3, a, b, x, BISAI_OK, BISAI_REASON_CONVERGED);
+  EXPECT_NEAR(1, x[0], 1e-15);
+  EXPECT_NEAR(0.5, x[1], 1e-15);
+  bisai_context_destroy(&context);
+}
+
+static void an_inconsistent_singular_system_ends_at_its_least_residual(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[9] = {1, 0, 0, 0, 1, 0, 0, 0, 0}, b[3] = {1, 1, 1};
+  double x[3];
+  const bisai_solver_report report = expect_end(context, NULL, 3, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
+  EXPECT_NEAR(1 / sqrt(3), report.relative_residual, 1e-15);
+  EXPECT_NEAR(1, x[0], 1e-15);
+  EXPECT_NEAR(1, x[1], 1e-15);
+  bisai_context_destroy(&context);
+}
+
+static void a_singular_preconditioner_on_the_left_breaks_down(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_identity(context, 3);
+  const double zero[3] = {0}, b[3] = {1, 1, 1};
+  diagonal_operator op = {.scale = zero};
+  bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+  for (int guess = 0; guess < 2; guess++) {
+    double x[3] = {0};
+    bisai_solver_options options = bisai_solver_options_default();
+    options.side = BISAI_LEFT;
+    options.use_initial_guess = guess;
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, BISAI_BREAKDOWN, test_solve(context, &options, matrix, precond, b, x, &report));
+    assert_int_equal(BISAI_REASON_BREAKDOWN, report.reason);
+    assert_int_equal(0, report.iterations);
+    assert_true(all_finite(3, x));
+  }
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+static void the_iteration_limit_is_exact_and_x_is_updated(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  double *b = test_random_vector(POINTS, 2), x[POINTS];
+  double previous = 1;
+  for (int limit = 0; limit <= 13; limit++) {
+    bisai_solver_options options = bisai_solver_options_default();
+    options.restart = 5;
+    options.max_iterations = limit;
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, &report));
+    assert_int_equal(BISAI_REASON_MAX_ITERATIONS, report.reason);
+    assert_int_equal(limit, report.iterations);
+    assert_int_equal(limit + 1, report.history_length);
+    assert_true(limit == 0 ? report.relative_residual == 1 : report.relative_residual < previous);
+    EXPECT_NEAR(test_relative_residual(matrix, x, b), report.relative_residual, 1e-15);
+    previous = report.relative_residual;
+  }
+  free(b);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+/* No fp64 residual of this system is 1e-18 of b; everything that can be had must be there all the same. */
+static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  double *b = test_random_vector(POINTS, 2), x[POINTS];
+  for (int variant = 0; variant < 3; variant++) {
+    bisai_solver_options options = bisai_solver_options_default();
+    options.tolerance = variant == 2 ? 0 : 1e-18;
+    options.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
+    bisai_precond *precond = variant == 1 ? test_precond(context, matrix, BISAI_PRECOND_BJACOBI) : NULL;
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, BISAI_STAGNATED, test_solve(context, &options, matrix, precond, b, x, &report));
+    assert_int_equal(BISAI_REASON_STAGNATED, report.reason);
+    assert_true(report.relative_residual < 1e-15);
+    bisai_precond_destroy(&precond);
+  }
+  free(b);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+static void stagnation_is_judged_over_the_given_number_of_cycles(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double a[16] = {0}, b[4] = {1}, x[4];
+  for (int i = 0; i < 4; i++)
+    a[(i + 1) % 4 + 4 * i] = 1;
+  bisai_solver_options options = bisai_solver_options_default();
+  options.restart = 3;
+  options.stagnation_cycles = 4;
+  bisai_solver_report report = expect_end(context, &options, 4, a, b, x, BISAI_STAGNATED, BISAI_REASON_STAGNATED);
+  assert_int_equal(12, report.iterations);
+  EXPECT_MESSAGE(context,
+                 "stagnated at relative residual 1.000e+00, tolerance 1.000e-08: no progress in 4 cycles up to "
+                 "iteration 12");
+  options.stagnation_cycles = 0;
+  options.max_iterations = 100;
+  report = expect_end(context, &options, 4, a, b, x, BISAI_MAX_ITERATIONS, BISAI_REASON_MAX_ITERATIONS);
+  assert_int_equal(100, report.iterations);
+  EXPECT_MESSAGE(context, "not converged after 100 iterations: relative residual 1.000e+00, tolerance 1.000e-08");
+  bisai_context_destroy(&context);
+}
+
+static int stop_at(void *user, int iteration, double relative) {
+  (void)relative;
+  return iteration == *(const int *)user;
+}
+
+static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], limited[POINTS];
+  const int stops[] = {0, 3, 5, 7};
+  for (int k = 0; k < 4; k++) {
+    bisai_solver_options options = bisai_solver_options_default();
+    options.restart = 5;
+    options.max_iterations = stops[k];
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, limited, NULL));
+    options.max_iterations = 100;
+    options.monitor = stop_at;
+    options.monitor_user = (void *)&stops[k];
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, BISAI_STOPPED, test_solve(context, &options, matrix, NULL, b, x, &report));
+    assert_int_equal(BISAI_REASON_STOPPED, report.reason);
+    assert_int_equal(stops[k], report.iterations);
+    assert_memory_equal(limited, x, sizeof x);
+  }
+  free(b);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+static void nan_and_infinity_in_the_vectors_are_named(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[4] = {2, 1, 1, 3}, good[2] = {3, 5};
+  const double bad[] = {NAN, INFINITY, -INFINITY};
+  dense_operator op = {.a = a};
+  for (int k = 0; k < 3; k++) {
+    const double b[2] = {1, bad[k]};
+    double x[2] = {NAN, NAN};
+    expect_end(context, NULL, 2, a, b, x, BISAI_NOT_FINITE, BISAI_REASON_NOT_FINITE);
+    EXPECT_MESSAGE(context, "NaN or infinity in b");
+    double guess[2] = {bad[k], 1};
+    bisai_solver_options options = bisai_solver_options_default();
+    options.use_initial_guess = true;
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, 2, &op, NULL, good, guess, &report));
+    EXPECT_MESSAGE(context, "NaN or infinity after iteration 0");
+    assert_int_equal(BISAI_REASON_NOT_FINITE, report.reason);
+    assert_int_equal(1, report.history_length);
+  }
+  bisai_context_destroy(&context);
+}
+
+/* The operator is called once a step and once at each restart (5 steps and a residual a cycle, no product for x = 0). */
+static void nan_from_the_operator_leaves_the_best_finite_iterate(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  enum { N = 30 };
+  double *b = test_random_vector(N, 2), *a = test_random_vector(N * N, 3), x[N];
+  for (int i = 0; i < N; i++)
+    a[i + i * N] += 8;
+  double previous = 1;
+  for (int call = 1; call <= 14; call++) {
+    dense_operator op = {.a = a, .nan_at = call};
+    bisai_solver_options options = bisai_solver_options_default();
+    options.restart = 5;
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+    assert_int_equal(BISAI_REASON_NOT_FINITE, report.reason);
+    assert_true(all_finite(N, x));
+    const int steps[] = {0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 10, 11};
+    assert_int_equal(steps[call - 1], report.iterations);
+    if (call == 6 || call == 12) { /* the residual after a cycle: that iterate cannot be trusted */
+      assert_true(report.relative_residual > previous);
+    } else {
+      assert_true(report.relative_residual <= previous);
+      previous = report.relative_residual;
+    }
+  }
+  free(a);
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+static void a_failing_operator_is_passed_up_and_keeps_the_last_cycle(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  enum { N = 30 };
+  double *b = test_random_vector(N, 2), *a = test_random_vector(N * N, 3), x[N], after_five[N];
+  for (int i = 0; i < N; i++)
+    a[i + i * N] += 8;
+  bisai_solver_options options = bisai_solver_options_default();
+  options.restart = 5;
+  options.max_iterations = 5;
+  dense_operator healthy = {.a = a}, op = {.a = a, .fail_at = 9};
+  bisai_solver_report report = test_report(), first = test_report();
+  EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                test_solve_dense(context, &options, N, &healthy, NULL, b, after_five, &first));
+  options.max_iterations = 100;
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+  EXPECT_MESSAGE(context, "iteration 7: the operator's callback returned status 12 (input/output error)");
+  assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
+  assert_int_equal(7, report.iterations);
+  assert_memory_equal(after_five, x, sizeof x);
+  EXPECT_NEAR(first.relative_residual, report.relative_residual, 0);
+  op = (dense_operator){.a = a, .fail_at = 6}; /* the residual after the first cycle: back to x = 0 */
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+  EXPECT_NEAR(0, test_norm2(N, x), 0);
+  EXPECT_NEAR(1, report.relative_residual, 0);
+  free(a);
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+static void a_failing_preconditioner_is_passed_up_on_every_side(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], scale[POINTS];
+  for (int i = 0; i < POINTS; i++)
+    scale[i] = 0.25;
+  for (int variant = 0; variant < 3; variant++) {
+    for (int call = 1; call <= 13; call++) {
+      diagonal_operator op = {.scale = scale, .fail_at = call};
+      bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+      bisai_solver_options options = bisai_solver_options_default();
+      options.restart = 5;
+      options.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
+      options.flexible = variant == 2;
+      bisai_solver_report report = test_report();
+      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve(context, &options, matrix, precond, b, x, &report));
+      EXPECT_MESSAGE(context, "the preconditioner's callback returned status 11 (not supported)");
+      assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
+      assert_int_equal(call, op.calls);
+      assert_int_equal(call, report.applications);
+      EXPECT_NEAR(test_relative_residual(matrix, x, b), report.relative_residual, 1e-15);
+      bisai_precond_destroy(&precond);
+    }
+  }
+  free(b);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+static void a_preconditioner_whose_update_failed_is_not_ready(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_identity(context, 4);
+  bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_BJACOBI);
+  int32_t blocks = bisai_bcsr_blocks(matrix);
+  double *zeros = calloc((size_t)blocks, sizeof *zeros), x[4];
+  const double b[4] = {1, 2, 3, 4};
+  EXPECT_OK(context, bisai_bcsr_update(matrix, zeros, BISAI_COLUMN_MAJOR));
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(precond, matrix));
+  bisai_solver_report report = test_report();
+  EXPECT_STATUS(context, BISAI_NOT_READY, test_solve(context, NULL, matrix, precond, b, x, &report));
+  assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
+  free(zeros);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+/* A hook of `processes` processes that all hold the same part. */
+typedef struct twins {
+  int processes, calls, values, fail_at;
+} twins;
+
+static bisai_status add_twins(void *user, double *values, int count) {
+  twins *t = user;
+  t->calls++;
+  t->values += count;
+  if (t->calls == t->fail_at) return BISAI_UNAVAILABLE;
+  for (int i = 0; i < count; i++)
+    values[i] *= t->processes;
+  return BISAI_OK;
+}
+
+/* k steps in one cycle: ‖b‖, two residuals, and in each step the batch of products and the norm; modified Gram–Schmidt sums every
+ * product on its own, refinement adds a batch. */
+static void every_sum_goes_through_the_reduction_hook_once(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], alone[POINTS];
+  const int k = 7, calls[3] = {3 + 2 * k, 3 + 3 * k, 3 + k * (k + 1) / 2 + k};
+  const int values[3] = {3 + k * (k + 1) / 2 + k, 3 + k * (k + 1) + k, 3 + k * (k + 1) / 2 + k};
+  for (int variant = 0; variant < 3; variant++) {
+    twins hook = {.processes = 1};
+    bisai_solver_options options = bisai_solver_options_default();
+    options.orthogonalization = (bisai_orthogonalization)variant;
+    options.max_iterations = k;
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, alone, NULL));
+    options.reduce = add_twins;
+    options.reduce_user = &hook;
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, NULL));
+    assert_memory_equal(alone, x, sizeof x);
+    assert_int_equal(calls[variant], hook.calls);
+    assert_int_equal(values[variant], hook.values);
+  }
+  free(b);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+/* Four processes with the same part each take the iterations of one and the same solution: sums times 4 are norms times 2, exactly. */
+static void identical_processes_solve_as_one(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_ISAI);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], alone[POINTS];
+  for (int left = 0; left < 2; left++) {
+    twins hook = {.processes = 4};
+    bisai_solver_options options = bisai_solver_options_default();
+    options.side = left ? BISAI_LEFT : BISAI_RIGHT;
+    bisai_solver_report one = test_report(), four = test_report();
+    EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, alone, &one));
+    options.reduce = add_twins;
+    options.reduce_user = &hook;
+    EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &four));
+    assert_int_equal(one.iterations, four.iterations);
+    EXPECT_NEAR(one.relative_residual, four.relative_residual, 1e-15);
+    EXPECT_CLOSE(POINTS, alone, x, 1e-12);
+  }
+  free(b);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+static void a_failing_reduction_is_passed_up(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[4] = {2, 1, 1, 3}, b[2] = {3, 5};
+  double x[2];
+  dense_operator op = {.a = a};
+  for (int call = 1; call <= 6; call++) {
+    twins hook = {.processes = 1, .fail_at = call};
+    bisai_solver_options options = bisai_solver_options_default();
+    options.reduce = add_twins;
+    options.reduce_user = &hook;
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, 2, &op, NULL, b, x, &report));
+    char message[128];
+    snprintf(message, sizeof message,
+             "iteration %d: the reduction hook returned status 10 (not available in this build or on this machine)",
+             call < 5 ? 0 : 1);
+    EXPECT_MESSAGE(context, message);
+    assert_int_equal(BISAI_REASON_NONE, report.reason);
+    assert_int_equal(call, hook.calls);
+  }
+  bisai_context_destroy(&context);
+}
+
+static void a_solve_allocates_nothing(void **state) {
+  (void)state;
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *context = test_context_on(&allocator, 2);
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_ISAI);
+  double *b = test_random_vector(POINTS, 2), x[POINTS];
+  for (int flexible = 0; flexible < 2; flexible++) {
+    bisai_solver_options options = bisai_solver_options_default();
+    options.flexible = flexible;
+    bisai_solver *solver = NULL;
+    EXPECT_OK(context, bisai_solver_create(context, POINTS, &options, &solver));
+    const long long before = atomic_load(&allocator.calls);
+    EXPECT_OK(context, bisai_solver_solve(solver, matrix, precond, b, x, NULL));
+    assert_true(before == atomic_load(&allocator.calls));
+    bisai_solver_destroy(&solver);
+  }
+  free(b);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+  assert_true(atomic_load(&allocator.live_blocks) == 0);
+}
+
+static void solvers_that_do_not_fit_into_memory_are_refused(void **state) {
+  (void)state;
+  test_allocator allocator;
+  for (long long fail_at = 2;; fail_at++) {
+    test_allocator_reset(&allocator, fail_at);
+    bisai_context *context = test_context_on(&allocator, 1);
+    bisai_solver_options options = bisai_solver_options_default();
+    options.flexible = true;
+    bisai_solver *solver = NULL;
+    const bisai_status status = bisai_solver_create(context, 10, &options, &solver);
+    assert_int_equal(status == BISAI_OK, solver != NULL);
+    bisai_solver_destroy(&solver);
+    bisai_context_destroy(&context);
+    assert_true(atomic_load(&allocator.live_blocks) == 0);
+    if (status == BISAI_OK) {
+      assert_true(fail_at == 8); /* context, handle, basis, directions, scalars, work, history */
+      break;
+    }
+    assert_int_equal(BISAI_OUT_OF_MEMORY, status);
+  }
+  bisai_context *context = test_context(1);
+  bisai_solver *solver = NULL;
+  const int64_t sizes[] = {INT64_MAX, INT64_MAX / 16, INT64_MAX / 300};
+  for (int k = 0; k < 3; k++)
+    EXPECT_STATUS(context, BISAI_OUT_OF_MEMORY, bisai_solver_create(context, sizes[k], NULL, &solver));
+  bisai_solver_options options = bisai_solver_options_default();
+  options.restart = INT32_MAX;
+  EXPECT_STATUS(context, BISAI_OUT_OF_MEMORY, bisai_solver_create(context, 1 << 20, &options, &solver));
+  assert_null(solver);
+  bisai_context_destroy(&context);
+}
+
+static void expect_refused(bisai_context *context, int64_t n, bisai_solver_options options, const char *message) {
+  bisai_solver *solver = NULL;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, n, &options, &solver));
+  EXPECT_MESSAGE(context, message);
+  assert_null(solver);
+}
+
+static void bad_options_are_refused_by_name(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const bisai_solver_options good = bisai_solver_options_default();
+  bisai_solver_options o = good;
+  expect_refused(context, -1, o, "n is -1, must not be negative");
+  o.restart = 0;
+  expect_refused(context, 4, o, "restart is 0, must be at least 1");
+  o = good;
+  o.tolerance = -1e-8;
+  expect_refused(context, 4, o, "tolerance is -1e-08, must be at least 0 and below 1");
+  o.tolerance = NAN;
+  bisai_solver *solver = NULL;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
+  o.tolerance = 1;
+  expect_refused(context, 4, o, "tolerance is 1, must be at least 0 and below 1");
+  o = good;
+  o.max_iterations = -5;
+  expect_refused(context, 4, o, "max_iterations is -5, must not be negative");
+  o = good;
+  o.side = (bisai_side)2;
+  expect_refused(context, 4, o, "unknown side 2");
+  o = good;
+  o.side = BISAI_LEFT;
+  o.flexible = true;
+  expect_refused(context, 4, o, "flexible GMRES preconditions on the right only");
+  o = good;
+  o.orthogonalization = (bisai_orthogonalization)3;
+  expect_refused(context, 4, o, "unknown orthogonalization 3");
+  o = good;
+  o.stagnation_cycles = -1;
+  expect_refused(context, 4, o, "stagnation_cycles is -1, must not be negative");
+  o = good;
+  o.struct_size = 3;
+  char message[128];
+  snprintf(message, sizeof message, "bisai_solver_options.struct_size is 3, expected %zu: start from its default",
+           sizeof o);
+  expect_refused(context, 4, o, message);
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, NULL, NULL));
+  assert_int_equal(BISAI_INVALID_ARGUMENT, bisai_solver_create(NULL, 4, NULL, &solver));
+  bisai_context_destroy(&context);
+}
+
+static void bad_arguments_of_a_solve_are_refused(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *three = test_identity(context, 3);
+  const int32_t row_ptr[5] = {0, 0, 0, 0, 0};
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = 4;
+  desc.block_cols = 3;
+  desc.block_size = 1;
+  desc.row_ptr = row_ptr;
+  bisai_bcsr *rectangular = NULL;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &rectangular));
+  bisai_solver *solver = NULL;
+  EXPECT_OK(context, bisai_solver_create(context, 4, NULL, &solver));
+  double b[4] = {1, 1, 1, 1}, x[4] = {7, 7, 7, 7};
+  bisai_solver_report report = test_report();
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, b, x, &report));
+  EXPECT_MESSAGE(context, "the matrix is 3 × 3, the solver is for 4 unknowns");
+  assert_int_equal(BISAI_REASON_NONE, report.reason);
+  assert_int_equal(0, report.iterations);
+  assert_true(isnan(report.relative_residual));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, rectangular, NULL, b, x, NULL));
+  EXPECT_MESSAGE(context, "the matrix is 4 × 3, the solver is for 4 unknowns");
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, NULL, NULL, b, x, NULL));
+  EXPECT_MESSAGE(context, "the operator is NULL");
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, NULL, x, NULL));
+  EXPECT_MESSAGE(context, "b is NULL");
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, b, NULL, NULL));
+  EXPECT_MESSAGE(context, "x is NULL");
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, x, x, NULL));
+  EXPECT_MESSAGE(context, "b and x are the same array");
+  report.struct_size--;
+  char message[128];
+  snprintf(message, sizeof message, "bisai_solver_report.struct_size is %zu, expected %zu: start from its default",
+           report.struct_size, sizeof report);
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, b, x, &report));
+  EXPECT_MESSAGE(context, message);
+  EXPECT_NEAR(7, x[0], 0);
+  assert_int_equal(BISAI_INVALID_ARGUMENT, bisai_solver_solve(NULL, three, NULL, b, x, NULL));
+  bisai_solver_destroy(&solver);
+  bisai_solver_destroy(&solver);
+  bisai_solver_destroy(NULL);
+  bisai_bcsr_destroy(&three);
+  bisai_bcsr_destroy(&rectangular);
+  bisai_context_destroy(&context);
+}
+
+static void every_reason_has_a_name(void **state) {
+  (void)state;
+  static const char *const names[] = {"none",      "converged",  "max_iterations", "stagnated",
+                                      "breakdown", "not_finite", "precond_failed", "stopped"};
+  for (int k = 0; k < 8; k++)
+    assert_string_equal(names[k], bisai_reason_string((bisai_reason)k));
+  assert_string_equal("unknown reason", bisai_reason_string((bisai_reason)8));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_zero_matrix_breaks_down_with_x_zero),
+      cmocka_unit_test(a_nilpotent_matrix_breaks_down),
+      cmocka_unit_test(a_consistent_singular_system_converges),
+      cmocka_unit_test(an_inconsistent_singular_system_ends_at_its_least_residual),
+      cmocka_unit_test(a_singular_preconditioner_on_the_left_breaks_down),
+      cmocka_unit_test(the_iteration_limit_is_exact_and_x_is_updated),
+      cmocka_unit_test(a_tolerance_below_rounding_error_stagnates_at_a_good_solution),
+      cmocka_unit_test(stagnation_is_judged_over_the_given_number_of_cycles),
+      cmocka_unit_test(the_monitor_stops_the_solve_with_the_present_iterate),
+      cmocka_unit_test(nan_and_infinity_in_the_vectors_are_named),
+      cmocka_unit_test(nan_from_the_operator_leaves_the_best_finite_iterate),
+      cmocka_unit_test(a_failing_operator_is_passed_up_and_keeps_the_last_cycle),
+      cmocka_unit_test(a_failing_preconditioner_is_passed_up_on_every_side),
+      cmocka_unit_test(a_preconditioner_whose_update_failed_is_not_ready),
+      cmocka_unit_test(every_sum_goes_through_the_reduction_hook_once),
+      cmocka_unit_test(identical_processes_solve_as_one),
+      cmocka_unit_test(a_failing_reduction_is_passed_up),
+      cmocka_unit_test(a_solve_allocates_nothing),
+      cmocka_unit_test(solvers_that_do_not_fit_into_memory_are_refused),
+      cmocka_unit_test(bad_options_are_refused_by_name),
+      cmocka_unit_test(bad_arguments_of_a_solve_are_refused),
+      cmocka_unit_test(every_reason_has_a_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
