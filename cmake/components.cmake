@@ -30,6 +30,19 @@ if(BISAI_OPENMP)
   endif()
 endif()
 
+# ThreadSanitizer does not see what an OpenMP runtime orders by its barriers unless Archer, which comes with LLVM's, tells it.
+if(CMAKE_C_FLAGS MATCHES "-fsanitize=thread" AND BISAI_HAVE_OPENMP)
+  get_filename_component(libomp "${OpenMP_omp_LIBRARY}" REALPATH)
+  get_filename_component(libomp_folder "${libomp}" DIRECTORY)
+  get_filename_component(omp_folder "${OpenMP_omp_LIBRARY}" DIRECTORY)
+  find_file(BISAI_ARCHER libarcher.so PATHS ${omp_folder} ${libomp_folder} NO_DEFAULT_PATH)
+  mark_as_advanced(BISAI_ARCHER)
+  if(NOT BISAI_ARCHER)
+    message(FATAL_ERROR "ThreadSanitizer with OpenMP needs Clang, LLVM's OpenMP runtime and its Archer (Debian, Ubuntu: clang "
+      "libomp-dev); without OpenMP, -DBISAI_OPENMP=OFF")
+  endif()
+endif()
+
 if(BISAI_ARCHIVES)
   find_package(LibArchive QUIET)
   if(LibArchive_FOUND)
