@@ -1,0 +1,127 @@
+/* The lid-driven cavity in velocity–vorticity form, the Jacobian of the first Newton step from rest (README.md has the equations).
+ *
+ * Node (i, j), 0 ≤ i, j < n, is block row j·n + i with the unknowns u, v, ω. Each block row holds the blocks of the five-point
+ * star S, W, P, E, N that lie on the grid, zero blocks kept: 5n² − 4n blocks. Source: Ma et al. 2021, section 4, third case. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "cases.h"
+
+enum { U, V, OMEGA, BS };
+static_assert((int)BS == (int)CASE_CAVITY_BLOCK_SIZE, "three unknowns a node");
+
+/* The star's blocks of one row, column-major; NULL where a neighbour is beyond the boundary. */
+typedef struct star {
+  double *south, *west, *centre, *east, *north;
+} star;
+
+const char *case_cavity_refusal(int32_t n) {
+  if (n < 3) return "the cavity needs at least 3 nodes in each direction";
+  if (n > 20724)
+    return "the cavity takes at most 20724 nodes in each direction (5n^2 - 4n blocks must stay below 2^31)";
+  return NULL;
+}
+
+static void add(double *block, int row, int col, double value) { block[col * BS + row] += value; }
+
+static void fill_interior(const star *s, double hx, double hy) {
+  for (int unknown = U; unknown <= OMEGA; ++unknown) {
+    add(s->centre, unknown, unknown, 2 * hy / hx + 2 * hx / hy);
+    add(s->west, unknown, unknown, -hy / hx);
+    add(s->east, unknown, unknown, -hy / hx);
+    add(s->south, unknown, unknown, -hx / hy);
+    add(s->north, unknown, unknown, -hx / hy);
+  }
+  add(s->north, U, OMEGA, -0.5 * hx);
+  add(s->south, U, OMEGA, 0.5 * hx);
+  add(s->east, V, OMEGA, 0.5 * hy);
+  add(s->west, V, OMEGA, -0.5 * hy);
+}
+
+/* Velocities are given; ω = ∂v/∂x − ∂u/∂y by one-sided differences, the vertical walls taking the corners. */
+static void fill_boundary(const star *s, double hx, double hy) {
+  for (int unknown = U; unknown <= OMEGA; ++unknown) {
+    add(s->centre, unknown, unknown, 1);
+  }
+  if (!s->east) {
+    add(s->centre, OMEGA, V, -1 / hx);
+    add(s->west, OMEGA, V, 1 / hx);
+  } else if (!s->west) {
+    add(s->east, OMEGA, V, -1 / hx);
+    add(s->centre, OMEGA, V, 1 / hx);
+  } else if (!s->north) {
+    add(s->centre, OMEGA, U, 1 / hy);
+    add(s->south, OMEGA, U, -1 / hy);
+  } else {
+    add(s->north, OMEGA, U, 1 / hy);
+    add(s->centre, OMEGA, U, -1 / hy);
+  }
+}
+
+/* Appends a block of zeros in the given column; returns its values. */
+static double *append(int32_t *blocks, int32_t column, int32_t *col_idx, double *values) {
+  col_idx[*blocks] = column;
+  return values + (int64_t)(*blocks)++ * BS * BS;
+}
+
+static void fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, double *rhs) {
+  double h = 1.0 / (n - 1);
+  int32_t blocks = 0;
+  for (int32_t j = 0; j < n; ++j) {
+    for (int32_t i = 0; i < n; ++i) {
+      int32_t row = j * n + i;
+      star s = {0};
+      row_ptr[row] = blocks;
+      if (j > 0) s.south = append(&blocks, row - n, col_idx, values);
+      if (i > 0) s.west = append(&blocks, row - 1, col_idx, values);
+      s.centre = append(&blocks, row, col_idx, values);
+      if (i < n - 1) s.east = append(&blocks, row + 1, col_idx, values);
+      if (j < n - 1) s.north = append(&blocks, row + n, col_idx, values);
+      if (s.south && s.west && s.east && s.north) {
+        fill_interior(&s, h, h);
+      } else {
+        fill_boundary(&s, h, h);
+      }
+      if (j == n - 1 && i > 0 && i < n - 1) rhs[(int64_t)row * BS + U] = 1;
+    }
+  }
+  row_ptr[n * n] = blocks;
+}
+
+bisai_status case_cavity(bisai_context *context, int32_t n, int32_t block_size, bisai_bcsr **matrix, double **rhs) {
+  if (case_cavity_refusal(n)) return BISAI_INVALID_ARGUMENT;
+  size_t rows = (size_t)n * (size_t)n, blocks = 5 * rows - 4 * (size_t)n;
+  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr);
+  int32_t *col_idx = malloc(blocks * sizeof *col_idx);
+  double *values = calloc(blocks * BS * BS, sizeof *values);
+  double *b = calloc(rows * BS + BISAI_MAX_BLOCK_SIZE, sizeof *b);
+  bisai_bcsr *own = NULL;
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  if (!row_ptr || !col_idx || !values || !b) goto done;
+  fill(n, row_ptr, col_idx, values, b);
+
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = (int32_t)rows;
+  desc.block_size = BS;
+  desc.row_ptr = row_ptr;
+  desc.col_idx = col_idx;
+  desc.values = values;
+  status = bisai_bcsr_create(context, &desc, &own);
+  if (status == BISAI_OK && block_size != 0 && block_size != BS) {
+    status = case_reblock(context, own, block_size, matrix);
+  } else if (status == BISAI_OK) {
+    *matrix = own;
+    own = NULL;
+  }
+  if (status == BISAI_OK) {
+    *rhs = b;
+    b = NULL;
+  }
+done:
+  bisai_bcsr_destroy(&own);
+  free(b);
+  free(values);
+  free(col_idx);
+  free(row_ptr);
+  return status;
+}

@@ -1,0 +1,183 @@
+/* The command-line program: bisai solve | compare | info. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bisai/bisai.h>
+
+#include "info.h"
+#include "json.h"
+#include "message.h"
+#include "options.h"
+#include "plots.h"
+#include "table.h"
+
+static bisai_context *make_context(const options *o) {
+  bisai_context_options how = bisai_context_options_default();
+  how.backend = o->backend;
+  how.threads = o->threads;
+  bisai_context *context = NULL;
+  bisai_status status = bisai_context_create(&how, &context);
+  if (status != BISAI_OK) {
+    say("--backend %s: %s",
+        o->backend == BISAI_BACKEND_CUDA   ? "cuda"
+        : o->backend == BISAI_BACKEND_HOST ? "host"
+                                           : "auto",
+        bisai_status_string(status));
+  }
+  return context;
+}
+
+/* Everything that can be found wrong before the computation, which may be long: places to write to. */
+static bool open_outputs(const options *o, FILE **json) {
+  *json = NULL;
+  if (o->output) {
+    const char *slash = strrchr(o->output, '/');
+    char *folder = slash ? strndup(o->output, (size_t)(slash - o->output) + 1) : strdup(".");
+    bool writable = folder && access(folder, W_OK) == 0;
+    int error = errno;
+    free(folder);
+    if (!writable) {
+      say("--output: %s: %s", o->output, strerror(error));
+      return false;
+    }
+  }
+  if (o->plots && !plots_prepare(o->plots)) return false;
+  if (!o->json) return true;
+  *json = strcmp(o->json, "-") == 0 ? stdout : fopen(o->json, "w");
+  if (!*json) say("--json: %s: %s", o->json, strerror(errno));
+  return *json != NULL;
+}
+
+static int exit_of(const run_result *r) {
+  if (r->converged) return EXIT_CONVERGED;
+  bool short_of_it = strcmp(r->reason, "max_iterations") == 0 || strcmp(r->reason, "stagnated") == 0;
+  return short_of_it ? EXIT_NOT_CONVERGED : EXIT_BROKE_DOWN;
+}
+
+/* The solution, or the best that was reached; nothing after a breakdown. */
+static bool write_solution(bisai_context *context, const options *o, const problem *p, const run_result *r,
+                           const double *x) {
+  if (!o->output) return true;
+  if (exit_of(r) == EXIT_BROKE_DOWN) {
+    say("--output: %s: not written, there is no solution", o->output);
+    return true;
+  }
+  bisai_status status = bisai_write_vector(context, o->output, p->rows, x);
+  if (status != BISAI_OK) say("--output: %s: %s", o->output, bisai_context_error(context));
+  return status == BISAI_OK;
+}
+
+/* Runs every method in order and prints as it goes, unless JSON takes standard output. */
+static bool run_all(command which, bisai_context *context, const options *o, const problem *p, FILE *json,
+                    run_result *results) {
+  FILE *out = json == stdout ? NULL : stdout;
+  double *x = malloc((size_t)p->unknowns * sizeof *x);
+  if (!x) {
+    say("out of memory");
+    return false;
+  }
+  bool ok = true;
+  int count = o->methods.count;
+  if (out) table_heading(out, context, p, o);
+  if (out && which == COMMAND_COMPARE) table_columns(out);
+  for (int i = 0; i < count; ++i) {
+    if (out) fflush(out);
+    run_method(context, p, o, &o->methods.items[i], x, &results[i]);
+    if (out && which == COMMAND_COMPARE) table_row(out, &results[i]);
+    if (out && which == COMMAND_SOLVE) table_solve(out, &results[i]);
+  }
+  if (out && which == COMMAND_COMPARE) table_failures(out, count, results);
+  if (which == COMMAND_SOLVE) {
+    if (!out && !results[0].converged) say("%s: %s", results[0].label, results[0].message);
+    ok = write_solution(context, o, p, &results[0], x);
+  }
+  free(x);
+  if (json && !json_write(json, context, p, o, count, results)) {
+    say("--json: %s: could not be written completely", o->json);
+    ok = false;
+  }
+  if (o->plots && !plots_draw(context, o->plots, p, count, results)) ok = false;
+  return ok;
+}
+
+static int solve_or_compare(command which, bisai_context *context, const options *o) {
+  int code = EXIT_BAD_INPUT, count = o->methods.count;
+  problem p = {0};
+  FILE *json = NULL;
+  run_result *results = calloc((size_t)count, sizeof *results);
+  if (!results) {
+    say("out of memory");
+  } else if (problem_load(context, o, &p) && open_outputs(o, &json) && run_all(which, context, o, &p, json, results)) {
+    code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
+  }
+  for (int i = 0; results && i < count; ++i) {
+    run_result_free(&results[i]);
+  }
+  free(results);
+  problem_free(&p);
+  if (json && json != stdout && fclose(json) != 0) {
+    say("--json: %s: %s", o->json, strerror(errno));
+    code = EXIT_BAD_INPUT;
+  }
+  return code;
+}
+
+static int run_command(command which, int argc, char **argv) {
+  options o;
+  if (!options_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
+  int code = EXIT_BAD_INPUT;
+  bisai_context *context = make_context(&o);
+  if (context) code = which == COMMAND_INFO ? info_run(context, &o) : solve_or_compare(which, context, &o);
+  bisai_context_destroy(&context);
+  options_free(&o);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    say("standard output: %s", strerror(errno));
+    code = EXIT_BAD_INPUT;
+  }
+  return code;
+}
+
+static error_t parse_command(int key, char *text, struct argp_state *state) {
+  if (key != ARGP_KEY_ARG) return ARGP_ERR_UNKNOWN;
+  *(int *)state->input = state->next - 1; /* the rest is the subcommand's */
+  state->next = state->argc;
+  (void)text;
+  return 0;
+}
+
+static void print_version(FILE *out, struct argp_state *state) {
+  (void)state;
+  fprintf(out, "bisai %s\n", bisai_version());
+}
+
+int main(int argc, char **argv) {
+  static const char *const names[] = {
+      [COMMAND_SOLVE] = "solve", [COMMAND_COMPARE] = "compare", [COMMAND_INFO] = "info"};
+  static char titles[][16] = {"bisai solve", "bisai compare", "bisai info"};
+  static const struct argp parser = {
+      .parser = parse_command,
+      .args_doc = "COMMAND [OPTION...]",
+      .doc = "Solve block-sparse linear systems by GMRES with block-ISAI and other preconditioners.\v"
+             "COMMAND: solve    one system, one method\n         compare  one system, several methods\n"
+             "         info     what a matrix is like\n\nbisai COMMAND --help tells more."};
+  argp_err_exit_status = EXIT_BAD_INPUT;
+  argp_program_version_hook = print_version;
+  int at = 0;
+  if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &at) != 0) return EXIT_BAD_INPUT;
+  if (at == 0) {
+    say("give a command: solve, compare or info");
+    return EXIT_BAD_INPUT;
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (strcmp(argv[at], names[i]) == 0) {
+      argv[at] = titles[i];
+      return run_command((command)i, argc - at, argv + at);
+    }
+  }
+  say("'%s' is not a command (solve, compare, info)", argv[at]);
+  return EXIT_BAD_INPUT;
+}

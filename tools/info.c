@@ -1,0 +1,195 @@
+/* What a matrix is like: its blocks for every block size, its dependency levels, the patterns S(|L|^k) and S(|U|^k), and the bytes
+ * that an iteration of GMRES(30) must at least move with each method.
+ *
+ * A product with nnzb blocks moves nnzb·(8 bs² + 4) + 4 (nb + 1) + 16 n bytes; an iteration the products with A and with the
+ * preconditioner's matrices, 9·8 n for their and the update's vectors and 31·8 n for the basis, averaged over a cycle. */
+#include "info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <bisai/pattern.h>
+
+#include "message.h"
+#include "problem.h"
+
+enum { SIZES = 8, POWERS = 3 };
+
+typedef struct triangle_info {
+  bool known[POWERS];
+  int64_t blocks[POWERS];
+  int32_t longest[POWERS];
+  int32_t levels;
+} triangle_info;
+
+/* Blocks of size bs that hold an entry of a scalar matrix; the padding's identity counts. -1: no memory. */
+static int64_t count_blocks(const bisai_csr_desc *csr, int32_t bs) {
+  int32_t block_cols = (csr->cols + bs - 1) / bs;
+  int32_t *seen = malloc((size_t)block_cols * sizeof *seen);
+  if (!seen) return -1;
+  for (int32_t j = 0; j < block_cols; ++j) {
+    seen[j] = -1;
+  }
+  int64_t blocks = 0;
+  for (int32_t i = 0; i < csr->rows; ++i) {
+    for (int32_t p = csr->row_ptr[i]; p < csr->row_ptr[i + 1]; ++p) {
+      int32_t j = csr->col_idx[p] / bs;
+      if (seen[j] == i / bs) continue;
+      seen[j] = i / bs;
+      ++blocks;
+    }
+  }
+  if (csr->rows % bs != 0 && seen[block_cols - 1] != block_cols - 1) ++blocks;
+  free(seen);
+  return blocks;
+}
+
+static void print_size(const bisai_csr_desc *csr, int32_t bs, int32_t chosen) {
+  int64_t blocks = count_blocks(csr, bs);
+  if (blocks < 0) return;
+  double values = (double)blocks * bs * bs;
+  printf("%12" PRId32 "%14" PRId32 "%14" PRId64 "%8.1f %%%14.2f%s\n", bs, (csr->rows + bs - 1) / bs, blocks,
+         100 * (double)csr->row_ptr[csr->rows] / values, 1e-6 * (8 * values + 4 * (double)blocks),
+         bs == chosen ? "  <-" : "");
+}
+
+static void print_sizes(const bisai_csr_desc *csr, int32_t chosen) {
+  printf("\n%12s%14s%14s%10s%14s\n", "block size", "block rows", "blocks", "filled", "MB");
+  for (int32_t bs = 1; bs <= SIZES; ++bs) {
+    print_size(csr, bs, chosen);
+  }
+  if (chosen > SIZES) print_size(csr, chosen, chosen);
+}
+
+static void study_triangle(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle,
+                           triangle_info *t) {
+  *t = (triangle_info){0};
+  for (int k = 1; k <= POWERS; ++k) {
+    bisai_pattern *pattern = NULL;
+    if (bisai_pattern_power(context, matrix, triangle, k, &pattern) != BISAI_OK) {
+      say("S(|%c|^%d): %s", triangle == BISAI_LOWER ? 'L' : 'U', k, bisai_context_error(context));
+      continue;
+    }
+    t->known[k - 1] = true;
+    t->blocks[k - 1] = bisai_pattern_blocks(pattern);
+    t->longest[k - 1] = bisai_pattern_longest_column(pattern);
+    if (k == 1) t->levels = bisai_pattern_levels(pattern);
+    bisai_pattern_destroy(&pattern);
+  }
+}
+
+static void print_triangles(const triangle_info t[2]) {
+  printf("\n%12s%14s%14s%14s%14s%14s%14s\n", "k", "S(|L|^k)", "S(|U|^k)", "both", "of k = 1", "longest in L",
+         "longest in U");
+  for (int k = 0; k < POWERS; ++k) {
+    if (!t[0].known[k] || !t[1].known[k]) continue;
+    int64_t both = t[0].blocks[k] + t[1].blocks[k];
+    printf("%12d%14" PRId64 "%14" PRId64 "%14" PRId64 "%14.2f%14" PRId32 "%14" PRId32 "\n", k + 1, t[0].blocks[k],
+           t[1].blocks[k], both, (double)both / (double)(t[0].blocks[0] + t[1].blocks[0]), t[0].longest[k],
+           t[1].longest[k]);
+  }
+}
+
+typedef struct size_of {
+  double rows, bs, unknowns;
+} size_of;
+
+static double product(size_of s, double blocks) {
+  return blocks * (8 * s.bs * s.bs + 4) + 4 * (s.rows + 1) + 16 * s.unknowns;
+}
+
+static void print_method(size_of s, const char *label, double matrix, double preconditioner) {
+  double vectors = (9 + 31) * 8 * s.unknowns;
+  printf("%20s%14.2f%18.2f%12.2f%12.2f\n", label, 1e-6 * matrix, 1e-6 * preconditioner, 1e-6 * vectors,
+         1e-6 * (matrix + preconditioner + vectors));
+}
+
+static void print_bytes(const bisai_bcsr *matrix, const triangle_info t[2]) {
+  size_of s = {.rows = bisai_bcsr_block_rows(matrix), .bs = bisai_bcsr_block_size(matrix)};
+  s.unknowns = s.rows * s.bs;
+  double a = product(s, bisai_bcsr_blocks(matrix));
+  double diagonal = 8 * s.rows * s.bs * s.bs + 16 * s.unknowns;
+  double lower = product(s, (double)t[0].blocks[0] - s.rows), upper = product(s, (double)t[1].blocks[0] - s.rows);
+  double correction = lower + upper + 16 * s.unknowns;
+  printf("\nMB that an iteration of GMRES(30) moves at least, fp64\n%20s%14s%18s%12s%12s\n", "method", "matrix",
+         "preconditioner", "vectors", "all");
+  print_method(s, "none", a, 0);
+  print_method(s, "bjacobi", a, diagonal);
+  if (!t[0].known[0] || !t[1].known[0]) return;
+  print_method(s, "ilu", a, lower + upper + diagonal);
+  print_method(s, "sweeps:n=1", a, diagonal + correction);
+  print_method(s, "sweeps:n=3", a, diagonal + 3 * correction);
+  for (int k = 0; k < POWERS; ++k) {
+    char label[32];
+    if (!t[0].known[k] || !t[1].known[k]) continue;
+    double isai = product(s, (double)t[0].blocks[k]) + product(s, (double)t[1].blocks[k]);
+    snprintf(label, sizeof label, "isai:k=%d", k + 1);
+    print_method(s, label, a, isai);
+    if (k > 0) continue;
+    double whole_upper = product(s, (double)t[1].blocks[0]);
+    print_method(s, "isai:k=1:relax=1", a, 2 * isai + lower + whole_upper + 32 * s.unknowns);
+  }
+}
+
+static void print_matrix(const options *o, const problem *scalar, const bisai_bcsr *matrix, const triangle_info t[2]) {
+  const int32_t *row_ptr, *col_idx;
+  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
+  int32_t rows = bisai_bcsr_block_rows(matrix), diagonals = 0, longest = 0;
+  for (int32_t i = 0; i < rows; ++i) {
+    int32_t length = row_ptr[i + 1] - row_ptr[i];
+    if (length > longest) longest = length;
+    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; ++p) {
+      diagonals += col_idx[p] == i;
+    }
+  }
+  printf("matrix       %s: %" PRId64 " rows, %" PRId32 " entries\n", scalar->name, scalar->rows,
+         bisai_bcsr_blocks(scalar->matrix));
+  printf("block size   %" PRId32 ", %s\n", bisai_bcsr_block_size(matrix),
+         o->block_size           ? "as asked for"
+         : problem_block_size(o) ? "the case's own"
+                                 : "which takes the least memory");
+  if (bisai_bcsr_padding(matrix) > 0)
+    printf("padding      %" PRId32 " rows of the identity\n", bisai_bcsr_padding(matrix));
+  printf("blocks       %" PRId32 " in %" PRId32 " block rows, at most %" PRId32 " in one, %" PRId32
+         " diagonal blocks missing\n",
+         bisai_bcsr_blocks(matrix), rows, longest, rows - diagonals);
+  if (t[0].known[0] && t[1].known[0]) {
+    printf("levels       %" PRId32 " for L, %" PRId32 " for U: %.1f and %.1f block rows at a time in exact solves\n",
+           t[0].levels, t[1].levels, (double)rows / t[0].levels, (double)rows / t[1].levels);
+  }
+}
+
+int info_run(bisai_context *context, const options *o) {
+  problem scalar = {0};
+  bisai_bcsr *matrix = NULL;
+  int code = EXIT_BAD_INPUT;
+  const void *values;
+  bisai_csr_desc csr = bisai_csr_desc_default();
+  bisai_status status = BISAI_OK;
+  if (!problem_load_matrix(context, o, 1, &scalar)) goto done;
+
+  bisai_bcsr_arrays(scalar.matrix, &csr.row_ptr, &csr.col_idx, &values);
+  csr.rows = csr.cols = (int32_t)scalar.rows;
+  csr.values = values;
+  csr.block_size = problem_block_size(o);
+  csr.pad = true;
+  if (csr.block_size == 0) status = bisai_block_size_choose(context, &csr, &csr.block_size);
+  if (status == BISAI_OK) status = bisai_bcsr_from_csr(context, &csr, &matrix);
+  if (status != BISAI_OK) {
+    say("%s: %s", scalar.name, bisai_context_error(context));
+    goto done;
+  }
+  triangle_info triangles[2];
+  study_triangle(context, matrix, BISAI_LOWER, &triangles[0]);
+  study_triangle(context, matrix, BISAI_UPPER, &triangles[1]);
+  print_matrix(o, &scalar, matrix, triangles);
+  print_sizes(&csr, csr.block_size);
+  print_triangles(triangles);
+  print_bytes(matrix, triangles);
+  code = EXIT_SUCCESS;
+done:
+  bisai_bcsr_destroy(&matrix);
+  problem_free(&scalar);
+  return code;
+}

@@ -1,0 +1,93 @@
+#include "json.h"
+
+#ifdef BISAI_HAVE_JANSSON
+
+#include <math.h>
+
+#include <jansson.h>
+
+#include <bisai/version.h>
+
+static json_t *number(bool applies, double value) {
+  return applies && isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *integer(bool applies, int64_t value) { return applies ? json_integer(value) : json_null(); }
+
+static json_t *text(bool applies, const char *value) {
+  json_t *string = applies ? json_string(value) : json_null();
+  return string ? string : json_null(); /* not UTF-8 */
+}
+
+/* Keys and values of an object, in this order; takes the values, and fails as a whole. */
+typedef struct member {
+  const char *key;
+  json_t *value;
+} member;
+
+static json_t *object(size_t count, const member *members) {
+  json_t *result = json_object();
+  bool ok = result != NULL;
+  for (size_t i = 0; i < count; ++i) {
+    ok &= json_object_set_new(result, members[i].key, members[i].value) == 0;
+  }
+  if (ok) return result;
+  json_decref(result);
+  return NULL;
+}
+
+#define OBJECT(...) object(sizeof((member[]){__VA_ARGS__}) / sizeof(member), (member[]){__VA_ARGS__})
+
+static json_t *run(const run_result *r) {
+  bool isai = r->m.kind == BISAI_PRECOND_ISAI;
+  return OBJECT(
+      {"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
+      {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.kind == BISAI_PRECOND_SWEEPS, r->m.sweeps)},
+      {"storage", text(isai, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
+      {"iterations", integer(r->solved, r->solve.iterations)}, {"relative_residual", number(r->solved, r->residual)},
+      {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
+      {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
+      {"values_s", number(run_has_values(r), r->setup.values_seconds)},
+      {"setup_s", number(r->set_up, r->setup.setup_seconds)},
+      {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
+      {"solve_s", number(r->solved, r->solve.solve_seconds)},
+      {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)});
+}
+
+static json_t *document(bisai_context *context, const problem *p, const options *o, int count,
+                        const run_result *results) {
+  json_t *runs = json_array();
+  for (int i = 0; i < count; ++i) {
+    if (json_array_append_new(runs, run(&results[i])) != 0) {
+      json_decref(runs);
+      runs = NULL;
+    }
+  }
+  json_t *matrix =
+      OBJECT({"name", text(true, p->name)}, {"block_rows", integer(true, bisai_bcsr_block_rows(p->matrix))},
+             {"block_size", integer(true, bisai_bcsr_block_size(p->matrix))},
+             {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))});
+  bool cuda = bisai_context_backend(context) == BISAI_BACKEND_CUDA;
+  return OBJECT({"version", text(true, bisai_version())}, {"backend", text(true, cuda ? "cuda" : "host")},
+                {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
+                {"tolerance", number(true, p->tolerance)}, {"restart", integer(true, o->restart)}, {"runs", runs});
+}
+
+bool json_write(FILE *out, bisai_context *context, const problem *p, const options *o, int count,
+                const run_result *results) {
+  json_t *all = document(context, p, o, count, results);
+  bool ok = all && json_dumpf(all, out, JSON_INDENT(2)) == 0 && fputc('\n', out) != EOF && fflush(out) == 0;
+  json_decref(all);
+  return ok;
+}
+
+#else
+
+/* options_parse() has refused --json. */
+bool json_write(FILE *out, bisai_context *context, const problem *p, const options *o, int count,
+                const run_result *results) {
+  (void)out, (void)context, (void)p, (void)o, (void)count, (void)results;
+  return false;
+}
+
+#endif

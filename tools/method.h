@@ -1,0 +1,32 @@
+/* METHOD of the command line: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N */
+#ifndef TOOL_METHOD_H
+#define TOOL_METHOD_H
+
+#include <stdbool.h>
+
+#include <bisai/precond.h>
+
+enum { METHOD_LABEL = 64 };
+
+typedef struct method {
+  bisai_precond_kind kind;
+  int power, relax, sweeps;
+  bisai_value_type storage;
+} method;
+
+typedef struct method_list {
+  int count;
+  method *items; /* malloc */
+} method_list;
+
+/* Both say what is wrong, naming `flag`, and return false. */
+bool method_parse(const char *flag, const char *text, method *result);
+bool method_list_parse(const char *flag, const char *text, method_list *list); /* separated by commas; replaces *list */
+
+void method_list_free(method_list *list);
+
+const char *method_kind(const method *m);                     /* "isai" */
+const char *method_storage(const method *m);                  /* "fp64" */
+void method_label(const method *m, char label[METHOD_LABEL]); /* "isai:k=2:relax=1": what is not the default */
+
+#endif

@@ -1,0 +1,265 @@
+#include "options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "parse.h"
+
+enum key {
+  KEY_CASE = 256,
+  KEY_SIZE,
+  KEY_BLOCK_SIZE,
+  KEY_RHS,
+  KEY_TOLERANCE,
+  KEY_RESTART,
+  KEY_MAX_ITERATIONS,
+  KEY_BACKEND,
+  KEY_THREADS,
+  KEY_METHODS,
+  KEY_PRECONDITIONER,
+  KEY_JSON,
+  KEY_PLOTS,
+  KEY_OUTPUT
+};
+
+#define PROBLEM_OPTIONS                                                                                                \
+  {"case", KEY_CASE, "NAME", 0, "Make the system: cavity or convdiff", 1},                                             \
+      {"size", KEY_SIZE, "N[,N,N]", 0, "Its size: N nodes each way, or points in x, y, z (convdiff)", 1},              \
+      {"block-size", KEY_BLOCK_SIZE, "B", 0, "1 to 32, or auto (default)", 1},                                         \
+      {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 3}, {                                        \
+    "threads", KEY_THREADS, "N", 0, "Host threads (default: all)", 3                                                   \
+  }
+
+#define SOLVER_OPTIONS                                                                                                 \
+  {"rhs", KEY_RHS, "FILE", 0, "Right-hand side: a Matrix Market file, or ones", 1},                                    \
+      {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 2},                 \
+      {"restart", KEY_RESTART, "M", 0, "m of GMRES(m) (default 30)", 2},                                               \
+      {"max-iterations", KEY_MAX_ITERATIONS, "N", 0, "Every inner iteration counts (default 10000)", 2},               \
+      {"json", KEY_JSON, "FILE", 0, "Write the results as JSON; -: to standard output, instead of text", 4}, {         \
+    "plots", KEY_PLOTS, "DIR", 0, "Draw residuals, set-up and patterns as PNG into DIR (needs gnuplot)", 4             \
+  }
+
+static const struct argp_option compare_options[] = {
+    PROBLEM_OPTIONS,
+    SOLVER_OPTIONS,
+    {"methods", KEY_METHODS, "LIST", 0,
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3)", 2},
+    {0}};
+static const struct argp_option solve_options[] = {
+    PROBLEM_OPTIONS,
+    SOLVER_OPTIONS,
+    {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0, "The method (default isai:k=1)", 2},
+    {"output", KEY_OUTPUT, "FILE", 0, "Write the solution as a Matrix Market file", 4},
+    {0}};
+static const struct argp_option info_options[] = {PROBLEM_OPTIONS, {0}};
+
+static bool set_integer(const char *flag, const char *text, int minimum, int maximum, int *value) {
+  if (parse_integer(text, minimum, maximum, value)) return true;
+  say("%s: '%s' is not an integer from %d to %d", flag, text, minimum, maximum);
+  return false;
+}
+
+static bool set_size(options *o, const char *text) {
+  char copy[40];
+  size_t length = strlen(text);
+  if (length < sizeof copy) {
+    memcpy(copy, text, length + 1);
+    int count = 0;
+    char *item = copy;
+    while (item && count < 3) {
+      char *comma = strchr(item, ',');
+      if (comma) *comma = '\0';
+      if (!parse_integer(item, 1, INT_MAX, &o->size[count])) break;
+      ++count;
+      item = comma ? comma + 1 : NULL;
+    }
+    if (!item && count != 2) {
+      o->sizes = count;
+      return true;
+    }
+  }
+  say("--size: '%s' is neither N nor N,N,N with integers of at least 1", text);
+  return false;
+}
+
+static bool set_case(options *o, const char *text) {
+  if (strcmp(text, "cavity") == 0) {
+    o->made = CASE_CAVITY;
+  } else if (strcmp(text, "convdiff") == 0) {
+    o->made = CASE_CONVDIFF;
+  } else {
+    say("--case: '%s' is not a case (cavity, convdiff)", text);
+    return false;
+  }
+  return true;
+}
+
+static bool set_backend(options *o, const char *text) {
+  static const char *const names[] = {"auto", "host", "cuda"};
+  for (int i = 0; i < 3; ++i) {
+    if (strcmp(text, names[i]) == 0) {
+      o->backend = (bisai_backend)i;
+      return true;
+    }
+  }
+  say("--backend: '%s' is not a backend (auto, host, cuda)", text);
+  return false;
+}
+
+static bool set_block_size(options *o, const char *text) {
+  o->block_size = 0;
+  if (strcmp(text, "auto") == 0) return true;
+  if (parse_integer(text, 1, BISAI_MAX_BLOCK_SIZE, &o->block_size)) return true;
+  say("--block-size: '%s' is neither auto nor an integer from 1 to %d", text, BISAI_MAX_BLOCK_SIZE);
+  return false;
+}
+
+static bool set_tolerance(options *o, const char *text) {
+  if (parse_number(text, &o->tolerance) && o->tolerance > 0 && o->tolerance < 1) return true;
+  say("--tolerance: '%s' is not a number greater than 0 and less than 1", text);
+  return false;
+}
+
+static bool set_path(const char *flag, const char *text, const char **path) {
+  *path = text;
+  if (*text) return true;
+  say("%s: the name is empty", flag);
+  return false;
+}
+
+static bool set_rhs(options *o, const char *text) {
+  o->rhs_ones = strcmp(text, "ones") == 0;
+  o->rhs = NULL;
+  return o->rhs_ones || set_path("--rhs", text, &o->rhs);
+}
+
+static bool set_preconditioner(options *o, const char *text) {
+  method m;
+  if (!method_parse("--preconditioner", text, &m)) return false;
+  o->methods.items[0] = m;
+  return true;
+}
+
+static bool set_file(options *o, const char *text) {
+  if (!o->file) return set_path("FILE", text, &o->file);
+  say("'%s': one FILE only, '%s' is given already", text, o->file);
+  return false;
+}
+
+static error_t parse_one(int key, char *text, struct argp_state *state) {
+  options *o = state->input;
+  bool ok = true;
+  switch (key) {
+  case KEY_CASE:
+    ok = set_case(o, text);
+    break;
+  case KEY_SIZE:
+    ok = set_size(o, text);
+    break;
+  case KEY_BLOCK_SIZE:
+    ok = set_block_size(o, text);
+    break;
+  case KEY_RHS:
+    ok = set_rhs(o, text);
+    break;
+  case KEY_TOLERANCE:
+    ok = set_tolerance(o, text);
+    break;
+  case KEY_RESTART:
+    ok = set_integer("--restart", text, 1, INT_MAX, &o->restart);
+    break;
+  case KEY_MAX_ITERATIONS:
+    ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->max_iterations);
+    break;
+  case KEY_BACKEND:
+    ok = set_backend(o, text);
+    break;
+  case KEY_THREADS:
+    ok = set_integer("--threads", text, 1, 4096, &o->threads);
+    break;
+  case KEY_METHODS:
+    ok = method_list_parse("--methods", text, &o->methods);
+    break;
+  case KEY_PRECONDITIONER:
+    ok = set_preconditioner(o, text);
+    break;
+  case KEY_JSON:
+    ok = set_path("--json", text, &o->json);
+    break;
+  case KEY_PLOTS:
+    ok = set_path("--plots", text, &o->plots);
+    break;
+  case KEY_OUTPUT:
+    ok = set_path("--output", text, &o->output);
+    break;
+  case ARGP_KEY_ARG:
+    ok = set_file(o, text);
+    break;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+  return ok ? 0 : EINVAL;
+}
+
+#define METHOD_HELP                                                                                                    \
+  "\vMETHOD: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N\n\n"               \
+  "Exit status: "
+
+static const struct argp parsers[] = {
+    [COMMAND_SOLVE] = {.options = solve_options,
+                       .parser = parse_one,
+                       .args_doc = "--case NAME --size N[,N,N]\nFILE",
+                       .doc = "Solve one system by GMRES with one preconditioner." METHOD_HELP
+                              "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up."},
+    [COMMAND_COMPARE] =
+        {.options = compare_options,
+         .parser = parse_one,
+         .args_doc = "--case NAME --size N[,N,N]\nFILE",
+         .doc = "Solve one system by GMRES with each of several preconditioners and compare them." METHOD_HELP
+                "0 compared, whether or not every method converged; 2 bad input."},
+    [COMMAND_INFO] = {
+        .options = info_options,
+        .parser = parse_one,
+        .args_doc = "--case NAME --size N[,N,N]\nFILE",
+        .doc = "Describe a matrix: blocks for every block size, dependency levels, patterns of the approximate "
+               "inverses, and the bytes that an iteration must move."}};
+
+/* What no option alone can know. */
+static bool check(const options *o) {
+  if (o->file && o->made != CASE_NONE) {
+    say("FILE and --case: give one of them");
+  } else if (!o->file && o->made == CASE_NONE) {
+    say("give a FILE, or --case and --size");
+  } else if (o->made != CASE_NONE && o->sizes == 0) {
+    say("--case needs --size");
+  } else if (o->file && o->sizes != 0) {
+    say("--size goes with --case, not with a FILE");
+  } else if (o->made == CASE_CAVITY && o->sizes != 1) {
+    say("--size: the cavity takes one N");
+#ifndef BISAI_HAVE_JANSSON
+  } else if (o->json) {
+    say("--json: this build has no jansson, which writes JSON");
+#endif
+  } else {
+    return true;
+  }
+  return false;
+}
+
+bool options_parse(command which, int argc, char **argv, options *o) {
+  static const char *const methods[] = {[COMMAND_SOLVE] = "isai:k=1",
+                                        [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
+                                        [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3"};
+  *o = (options){.restart = 30, .max_iterations = 10000, .backend = BISAI_BACKEND_AUTO};
+  bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
+            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && check(o);
+  if (!ok) options_free(o);
+  return ok;
+}
+
+void options_free(options *o) { method_list_free(&o->methods); }

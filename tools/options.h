@@ -1,0 +1,36 @@
+/* The options of the subcommands, parsed by argp. */
+#ifndef TOOL_OPTIONS_H
+#define TOOL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bisai/context.h>
+
+#include "method.h"
+
+typedef enum command { COMMAND_SOLVE, COMMAND_COMPARE, COMMAND_INFO } command;
+
+typedef enum case_name { CASE_NONE, CASE_CAVITY, CASE_CONVDIFF } case_name;
+
+typedef struct options {
+  case_name made;     /* CASE_NONE: `file` is read */
+  int sizes, size[3]; /* as given; sizes = 1 or 3 */
+  const char *file;
+  int block_size; /* 0: auto */
+  bool rhs_ones;
+  const char *rhs;  /* a file, or NULL */
+  double tolerance; /* 0: the problem's own */
+  int restart, max_iterations;
+  bisai_backend backend;
+  int threads;         /* 0: the library's choice */
+  method_list methods; /* solve: one */
+  const char *json, *plots, *output;
+} options;
+
+/* Parses the arguments of a subcommand (argv[0] is its name for messages). False: something was wrong and has been said.
+ * --help and --usage print and exit. Free with options_free(). */
+bool options_parse(command which, int argc, char **argv, options *o);
+void options_free(options *o);
+
+#endif

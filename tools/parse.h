@@ -1,0 +1,10 @@
+/* Numbers of the command line, strictly: the whole text or nothing, no blanks, no hexadecimal, no overflow. */
+#ifndef TOOL_PARSE_H
+#define TOOL_PARSE_H
+
+#include <stdbool.h>
+
+bool parse_integer(const char *text, int minimum, int maximum, int *value);
+bool parse_number(const char *text, double *value); /* finite */
+
+#endif

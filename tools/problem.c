@@ -1,0 +1,144 @@
+#include "problem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bisai/io.h>
+
+#include "cases.h"
+#include "message.h"
+#include "progress.h"
+
+int problem_block_size(const options *o) {
+  if (o->block_size) return o->block_size;
+  if (o->made == CASE_CAVITY) return CASE_CAVITY_BLOCK_SIZE;
+  if (o->made == CASE_CONVDIFF) return CASE_CONVDIFF_BLOCK_SIZE;
+  const case_suitesparse *known = case_suitesparse_find(o->file);
+  return known ? known->block_size : 0;
+}
+
+static double own_tolerance(const options *o) {
+  if (o->made == CASE_CAVITY) return 1e-5;
+  const case_suitesparse *known = o->file ? case_suitesparse_find(o->file) : NULL;
+  return known ? known->tolerance : 1e-8;
+}
+
+static char *name_of(const options *o) {
+  const char *text = o->made == CASE_CAVITY ? "cavity" : o->made == CASE_CONVDIFF ? "convdiff" : o->file;
+  const char *slash = strrchr(text, '/');
+  if (slash) text = slash + 1;
+  size_t length = strlen(text);
+  char *name = malloc(length + 1);
+  if (!name) return NULL;
+  memcpy(name, text, length + 1);
+  static const char *const endings[] = {".gz", ".xz", ".mtx"};
+  for (int i = 0; o->file && i < 3; ++i) {
+    size_t ending = strlen(endings[i]);
+    if (length > ending && strcmp(name + length - ending, endings[i]) == 0) name[length -= ending] = '\0';
+  }
+  return name;
+}
+
+static bool fail(bisai_context *context, const char *what, bisai_status status) {
+  const char *message = bisai_context_error(context);
+  say("%s: %s", what, *message ? message : bisai_status_string(status));
+  return false;
+}
+
+static bool make_case(bisai_context *context, const options *o, int block_size, problem *p) {
+  int nx = o->size[0], ny = o->sizes == 3 ? o->size[1] : nx, nz = o->sizes == 3 ? o->size[2] : nx;
+  const char *refusal = o->made == CASE_CAVITY ? case_cavity_refusal(nx) : case_convdiff_refusal(nx, ny, nz);
+  if (refusal) {
+    say("--size: %s", refusal);
+    return false;
+  }
+  bisai_status status = o->made == CASE_CAVITY ? case_cavity(context, nx, block_size, &p->matrix, &p->rhs)
+                                               : case_convdiff(context, nx, ny, nz, block_size, &p->matrix, &p->rhs);
+  if (status != BISAI_OK) return fail(context, p->name, status);
+  int bs = bisai_bcsr_block_size(p->matrix);
+  if (o->made == CASE_CONVDIFF && nx % bs != 0) {
+    say("%s: blocks of %d run across the ends of grid lines of %d points", p->name, bs, nx);
+  }
+  return true;
+}
+
+static bool read_file(bisai_context *context, const options *o, int block_size, problem *p) {
+  progress shown = progress_start(p->name);
+  bisai_read_options read = bisai_read_options_default();
+  read.block_size = block_size;
+  read.pad = true;
+  if (shown.live) {
+    read.progress = progress_bytes;
+    read.progress_user = &shown;
+  }
+  bisai_status status = bisai_read_matrix(context, o->file, &read, &p->matrix);
+  progress_end(&shown);
+  if (status == BISAI_OK) return true;
+  const case_suitesparse *known = case_suitesparse_find(o->file);
+  fail(context, o->file, status);
+  if (known && status == BISAI_IO_ERROR) say("%s can be downloaded from %s", known->name, known->address);
+  return false;
+}
+
+bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p) {
+  *p = (problem){.name = name_of(o)};
+  if (!p->name) {
+    say("out of memory");
+    return false;
+  }
+  if (!(o->file ? read_file(context, o, block_size, p) : make_case(context, o, block_size, p))) return false;
+  p->rows = bisai_bcsr_rows(p->matrix);
+  p->unknowns = (int64_t)bisai_bcsr_block_rows(p->matrix) * bisai_bcsr_block_size(p->matrix);
+  if (p->rows == 0) {
+    say("%s: the matrix has no rows", p->name);
+    return false;
+  }
+  if (p->unknowns > p->rows) {
+    say("%s: %" PRId64 " rows are not a multiple of the block size %d: padded with %" PRId64 " rows of the identity",
+        p->name, p->rows, (int)bisai_bcsr_block_size(p->matrix), p->unknowns - p->rows);
+  }
+  return true;
+}
+
+static bool make_rhs(bisai_context *context, const options *o, problem *p) {
+  if (p->rhs && !o->rhs && !o->rhs_ones) return true; /* the case's own */
+  free(p->rhs);
+  p->rhs = calloc((size_t)p->unknowns, sizeof *p->rhs);
+  if (!p->rhs) {
+    say("%s: out of memory", p->name);
+    return false;
+  }
+  if (o->rhs) {
+    bisai_status status = bisai_read_vector(context, o->rhs, p->rows, p->rhs);
+    return status == BISAI_OK || fail(context, o->rhs, status);
+  }
+  for (int64_t i = 0; i < p->rows; ++i) {
+    p->rhs[i] = 1;
+  }
+  return true;
+}
+
+bool problem_load(bisai_context *context, const options *o, problem *p) {
+  if (!problem_load_matrix(context, o, problem_block_size(o), p) || !make_rhs(context, o, p)) return false;
+  double sum = 0;
+  for (int64_t i = 0; i < p->rows; ++i) {
+    sum += p->rhs[i] * p->rhs[i];
+  }
+  p->rhs_norm = sqrt(sum);
+  p->tolerance = o->tolerance > 0 ? o->tolerance : own_tolerance(o);
+  const case_suitesparse *known = o->file ? case_suitesparse_find(o->file) : NULL;
+  if (known && !(o->block_size && o->tolerance > 0)) {
+    say("%s: block size %d and tolerance %g where none is given, as in Ma et al. 2021", p->name, (int)known->block_size,
+        known->tolerance);
+  }
+  return true;
+}
+
+void problem_free(problem *p) {
+  bisai_bcsr_destroy(&p->matrix);
+  free(p->rhs);
+  free(p->name);
+  *p = (problem){0};
+}

@@ -1,0 +1,40 @@
+/* One method on one problem: set-up, solve, and the residual recomputed. */
+#ifndef TOOL_RUN_H
+#define TOOL_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bisai/krylov.h>
+
+#include "method.h"
+#include "options.h"
+#include "problem.h"
+
+typedef struct run_result {
+  method m;
+  char label[METHOD_LABEL];
+  bool set_up;        /* the preconditioner and the solver exist: `setup` is filled */
+  bool solved;        /* the solve ran, with whatever outcome: `solve` and `residual` are filled */
+  bool converged;     /* the recomputed residual is at most 2·tolerance */
+  const char *reason; /* of the list in bisai(1) */
+  char *message;      /* what went wrong, or "" */
+  char *description;  /* of the preconditioner */
+  double residual;    /* ‖b − A x‖/‖b‖ over the original rows; NaN where x is not finite */
+  double *history;    /* solve.history_length values */
+  bisai_precond_report setup;
+  bisai_solver_report solve;
+} run_result;
+
+/* Runs a method from x = 0 and leaves the final iterate in x (problem->unknowns values). Failures are in the result. */
+void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r);
+
+void run_result_free(run_result *r);
+
+/* Seconds or bytes or counts that this method has; the rest is null in JSON and "-" in tables. */
+bool run_has_factor(const run_result *r);  /* factor_seconds */
+bool run_has_pattern(const run_result *r); /* pattern_seconds, inverse_blocks */
+bool run_has_values(const run_result *r);  /* values_seconds */
+bool run_has_apply(const run_result *r);   /* apply30_seconds */
+
+#endif

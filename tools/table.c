@@ -1,0 +1,111 @@
+#include "table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { METHOD_WIDTH = 26, COUNT_WIDTH = 9, TIME_WIDTH = 10 };
+
+void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o) {
+  int32_t bs = bisai_bcsr_block_size(p->matrix);
+  fprintf(out, "matrix   %s: %" PRId32 " block rows of size %" PRId32 ", %" PRId32 " blocks", p->name,
+          bisai_bcsr_block_rows(p->matrix), bs, bisai_bcsr_blocks(p->matrix));
+  if (p->unknowns > p->rows)
+    fprintf(out, ", %" PRId64 " of %" PRId64 " rows padding", p->unknowns - p->rows, p->unknowns);
+  fprintf(out, "\nbackend  %s: %s, %d thread%s\n",
+          bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host", bisai_context_device(context),
+          bisai_context_threads(context), bisai_context_threads(context) == 1 ? "" : "s");
+  fprintf(out, "solver   GMRES(%d), preconditioned from the right, relative residual %g, at most %d iterations\n\n",
+          o->restart, p->tolerance, o->max_iterations);
+}
+
+void table_columns(FILE *out) {
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s%*s%*s\n", METHOD_WIDTH, "", COUNT_WIDTH, "NL + NU", COUNT_WIDTH, "",
+          TIME_WIDTH, "T_p", TIME_WIDTH, "T_total", TIME_WIDTH, "factor", TIME_WIDTH, "pattern", TIME_WIDTH, "values",
+          TIME_WIDTH, "all", TIME_WIDTH, "true");
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s%*s%*s  %s\n", METHOD_WIDTH, "method", COUNT_WIDTH, "blocks", COUNT_WIDTH,
+          "G_it", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH,
+          "ms", TIME_WIDTH, "residual", "reason");
+}
+
+static void print_count(FILE *out, bool has, int64_t count) {
+  if (has) {
+    fprintf(out, "%*" PRId64, COUNT_WIDTH, count);
+  } else {
+    fprintf(out, "%*s", COUNT_WIDTH, "-");
+  }
+}
+
+/* Four significant digits at most: more would only be noise. */
+static void print_ms(FILE *out, bool has, double seconds) {
+  double ms = 1e3 * seconds;
+  if (has) {
+    fprintf(out, "%*.*f", TIME_WIDTH, ms < 10 ? 3 : ms < 100 ? 2 : ms < 1000 ? 1 : 0, ms);
+  } else {
+    fprintf(out, "%*s", TIME_WIDTH, "-");
+  }
+}
+
+void table_row(FILE *out, const run_result *r) {
+  fprintf(out, "%-*s", METHOD_WIDTH, r->label);
+  print_count(out, run_has_pattern(r), r->setup.inverse_blocks);
+  print_count(out, r->solved, r->solve.iterations);
+  print_ms(out, run_has_apply(r), r->solve.apply30_seconds);
+  print_ms(out, r->solved, r->solve.solve_seconds);
+  print_ms(out, run_has_factor(r), r->setup.factor_seconds);
+  print_ms(out, run_has_pattern(r), r->setup.pattern_seconds);
+  print_ms(out, run_has_values(r), r->setup.values_seconds);
+  print_ms(out, r->solved, r->setup.setup_seconds + r->solve.solve_seconds);
+  if (r->solved && isfinite(r->residual)) {
+    fprintf(out, "%*.2e", TIME_WIDTH, r->residual);
+  } else {
+    fprintf(out, "%*s", TIME_WIDTH, "-");
+  }
+  fprintf(out, "  %s\n", r->reason);
+  fflush(out);
+}
+
+void table_failures(FILE *out, int count, const run_result *results) {
+  bool exact = false, cheaper = false, any_cheaper = false;
+  fprintf(out, "\nT_p: 30 applications of the preconditioner; T_total: the solve; factor, pattern, values: the set-up; "
+               "all: both.\n");
+  for (int i = 0; i < count; ++i) {
+    const run_result *r = &results[i];
+    if (!r->converged) fprintf(out, "%s: %s\n", r->label, r->message && *r->message ? r->message : r->reason);
+    if (r->m.kind == BISAI_PRECOND_ILU) {
+      exact |= r->converged;
+    } else {
+      any_cheaper = true;
+      cheaper |= r->converged;
+    }
+  }
+  if (exact && any_cheaper && !cheaper) {
+    fprintf(
+        out,
+        "Only the exact triangular solves converged: the approximate inverses tried are too weak for this system.\n");
+  } else if (!exact && !cheaper) {
+    fprintf(out, "No method converged.\n");
+  }
+}
+
+void table_solve(FILE *out, const run_result *r) {
+  fprintf(out, "method   %s\n", r->description ? r->description : r->label);
+  if (r->set_up) {
+    const bisai_precond_report *s = &r->setup;
+    fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f), %.1f MB\n", 1e3 * s->setup_seconds,
+            1e3 * s->factor_seconds, 1e3 * s->pattern_seconds, 1e3 * s->values_seconds, 1e-6 * (double)s->memory_bytes);
+    if (s->largest_condition_row >= 0) {
+      fprintf(out,
+              "blocks   largest condition number %.1e in block row %" PRId32 ", %" PRId64
+              " inverted again with pivoting\n",
+              s->largest_condition, s->largest_condition_row, s->fallbacks);
+    }
+  }
+  if (r->solved) {
+    fprintf(out, "solve    %d iterations, %.3f ms, 30 applications of the preconditioner %.3f ms\n",
+            r->solve.iterations, 1e3 * r->solve.solve_seconds, 1e3 * r->solve.apply30_seconds);
+    fprintf(out, "residual %.3e recomputed, %.3e estimated\n", r->residual, r->solve.estimated_residual);
+  }
+  fprintf(out, "result   %s%s%s\n", r->reason, !r->converged && r->message && *r->message ? ": " : "",
+          r->converged || !r->message ? "" : r->message);
+}

@@ -1,0 +1,18 @@
+/* The results as text: the comparison, one line a method, and the account of a single solve. */
+#ifndef TOOL_TABLE_H
+#define TOOL_TABLE_H
+
+#include <stdio.h>
+
+#include "run.h"
+
+/* What the system is, where and how it is solved. */
+void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o);
+
+void table_columns(FILE *out);
+void table_row(FILE *out, const run_result *r);
+void table_failures(FILE *out, int count, const run_result *results); /* what went wrong, and what that means */
+
+void table_solve(FILE *out, const run_result *r);
+
+#endif
