@@ -14,6 +14,7 @@ add_test(NAME consumer_finds_the_package COMMAND ${CMAKE_COMMAND} ${script_argum
   -P ${consumer}/consume.cmake)
 add_test(NAME installed_program_runs COMMAND ${CMAKE_COMMAND} ${script_arguments} -DSTEP=program
   -P ${consumer}/consume.cmake)
+bisai_test_properties(consumer_finds_the_package installed_program_runs)
 set_tests_properties(install_into_a_prefix_and_move_it PROPERTIES FIXTURES_SETUP installed)
 set_tests_properties(consumer_finds_the_package installed_program_runs PROPERTIES FIXTURES_REQUIRED installed)
 
@@ -22,5 +23,6 @@ mark_as_advanced(BISAI_PKG_CONFIG)
 if(BISAI_PKG_CONFIG)
   add_test(NAME consumer_compiles_with_pkg_config COMMAND ${CMAKE_COMMAND} ${script_arguments} -DSTEP=pkg_config
     -DPKG_CONFIG=${BISAI_PKG_CONFIG} -P ${consumer}/consume.cmake)
+  bisai_test_properties(consumer_compiles_with_pkg_config)
   set_tests_properties(consumer_compiles_with_pkg_config PROPERTIES FIXTURES_REQUIRED installed)
 endif()
