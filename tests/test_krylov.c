@@ -315,6 +315,30 @@ static void left_preconditioning_converges_in_the_true_residual(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* A = I, M⁻¹ = diag(2, 1), b = (3, 4), x₀ = (3, 3): ‖M⁻¹r‖/‖M⁻¹b‖ = 1/√52 at the start. */
+static void left_estimates_are_relative_to_the_preconditioned_right_hand_side(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_identity(context, 2);
+  const double scale[2] = {2, 1}, b[2] = {3, 4};
+  double x[2] = {3, 3};
+  diagonal_operator op = {.scale = scale};
+  bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+  bisai_solver_options options = bisai_solver_options_default();
+  options.side = BISAI_LEFT;
+  options.use_initial_guess = true;
+  bisai_solver *solver = NULL;
+  bisai_solver_report report = test_report();
+  EXPECT_OK(context, bisai_solver_create(context, 2, &options, &solver));
+  EXPECT_OK(context, bisai_solver_solve(solver, matrix, precond, b, x, &report));
+  EXPECT_NEAR(1 / sqrt(52), report.history[0], 1e-15);
+  EXPECT_CLOSE(2, b, x, 1e-15);
+  bisai_solver_destroy(&solver);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
 static void the_initial_guess_is_used_only_when_asked_for(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -408,6 +432,7 @@ int main(void) {
       cmocka_unit_test(a_smaller_restart_takes_more_iterations_and_still_converges),
       cmocka_unit_test(flexible_gmres_copes_with_a_changing_preconditioner),
       cmocka_unit_test(left_preconditioning_converges_in_the_true_residual),
+      cmocka_unit_test(left_estimates_are_relative_to_the_preconditioned_right_hand_side),
       cmocka_unit_test(the_initial_guess_is_used_only_when_asked_for),
       cmocka_unit_test(a_zero_right_hand_side_gives_zero),
       cmocka_unit_test(an_empty_system_converges_at_once),

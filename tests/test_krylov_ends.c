@@ -123,6 +123,22 @@ static void the_iteration_limit_is_exact_and_x_is_updated(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* A residual of up to twice the tolerance only confirms an estimate within it. */
+static void a_residual_above_the_tolerance_without_such_an_estimate_has_not_converged(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[4] = {2, 1, 1, 3}, b[2] = {3, 5};
+  const double first = sqrt(1.0 / (445 * 34)); /* after one step; see the two by two system in test_krylov.c */
+  double x[2];
+  bisai_solver_options options = bisai_solver_options_default();
+  options.max_iterations = 1;
+  options.tolerance = first / 1.5;
+  expect_end(context, &options, 2, a, b, x, BISAI_MAX_ITERATIONS, BISAI_REASON_MAX_ITERATIONS);
+  options.tolerance = first * 1.000001;
+  expect_end(context, &options, 2, a, b, x, BISAI_OK, BISAI_REASON_CONVERGED);
+  bisai_context_destroy(&context);
+}
+
 /* No fp64 residual of this system is 1e-18 of b; everything that can be had must be there all the same. */
 static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void **state) {
   (void)state;
@@ -270,6 +286,10 @@ static void a_failing_operator_is_passed_up_and_keeps_the_last_cycle(void **stat
   EXPECT_MESSAGE(context, "iteration 7: the operator's callback returned status 12 (input/output error)");
   assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
   assert_int_equal(7, report.iterations);
+  assert_memory_equal(after_five, x, sizeof x);
+  EXPECT_NEAR(first.relative_residual, report.relative_residual, 0);
+  op = (dense_operator){.a = a, .fail_at = 12}; /* the residual after the second cycle: back to the first */
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
   assert_memory_equal(after_five, x, sizeof x);
   EXPECT_NEAR(first.relative_residual, report.relative_residual, 0);
   op = (dense_operator){.a = a, .fail_at = 6}; /* the residual after the first cycle: back to x = 0 */
@@ -591,6 +611,7 @@ int main(void) {
       cmocka_unit_test(an_inconsistent_singular_system_ends_at_its_least_residual),
       cmocka_unit_test(a_singular_preconditioner_on_the_left_breaks_down),
       cmocka_unit_test(the_iteration_limit_is_exact_and_x_is_updated),
+      cmocka_unit_test(a_residual_above_the_tolerance_without_such_an_estimate_has_not_converged),
       cmocka_unit_test(a_tolerance_below_rounding_error_stagnates_at_a_good_solution),
       cmocka_unit_test(stagnation_is_judged_over_the_given_number_of_cycles),
       cmocka_unit_test(the_monitor_stops_the_solve_with_the_present_iterate),
