@@ -91,7 +91,7 @@ static bisai_status add(bsi_run *run, int count, const double *basis, const doub
   return backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, factor, x, s->work, NULL);
 }
 
-/* norm2 and *norm ← those of x */
+/* norm2 and *value ← ‖x‖² and ‖x‖ */
 static bisai_status norm(bsi_run *run, const double *x, double *value) {
   bisai_solver *s = run->solver;
   double norm2 = 0;
@@ -101,7 +101,7 @@ static bisai_status norm(bsi_run *run, const double *x, double *value) {
   return status;
 }
 
-/* x ← scale·x, by way of `spare`; norm2 and *value ← those of the result */
+/* x ← scale·x, by way of `spare`; norm2 and *value of the result */
 static bisai_status scaled_norm(bsi_run *run, double *x, double *value) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = backend_of(run);
