@@ -1,0 +1,320 @@
+/* Block-Jacobi: z_i = A_ii⁻¹ v_i. */
+#include "support.h"
+
+#include <float.h>
+#include <math.h>
+
+static bisai_context *context;
+
+static int setup(void **state) {
+  (void)state;
+  context = test_context(2);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  bisai_context_destroy(&context);
+  return 0;
+}
+
+static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32};
+enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };
+
+static bisai_status create(bisai_context *c, const bisai_bcsr *matrix, bisai_precond **precond) {
+  bisai_precond_options options = bisai_precond_options_default();
+  options.kind = BISAI_PRECOND_BJACOBI;
+  return bisai_precond_create(c, matrix, &options, precond);
+}
+
+static bisai_precond *bjacobi_of(bisai_context *c, const bisai_bcsr *matrix) {
+  bisai_precond *precond = NULL;
+  EXPECT_OK(c, create(c, matrix, &precond));
+  return precond;
+}
+
+static bisai_precond_report report_of(const bisai_precond *precond) {
+  bisai_precond_report report = {.struct_size = sizeof report};
+  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
+  return report;
+}
+
+static double *diagonal_block(const test_bcsr *a, int32_t row) {
+  int32_t p = a->row_ptr[row];
+  while (a->col_idx[p] != row) {
+    p++;
+  }
+  return a->values + (size_t)p * (size_t)(a->block_size * a->block_size);
+}
+
+/* z is the solution of every diagonal block's own system, to 32·bs·eps·κ (see test_block_math). */
+static void expect_applied(const test_bcsr *a, bisai_precond *precond) {
+  const int32_t bs = a->block_size;
+  const int64_t n = (int64_t)a->block_rows * bs;
+  double *v = test_random_vector(n, 1), *z = test_random_vector(n, 2);
+  for (int64_t i = 0; i < n; i++) {
+    z[i] = (double)NAN;
+  }
+  EXPECT_OK(context, bisai_precond_apply(precond, v, z));
+  for (int32_t i = 0; i < a->block_rows; i++) {
+    const double *block = diagonal_block(a, i);
+    double *expected = test_dense_solve(bs, block, v + (int64_t)i * bs);
+    assert_non_null(expected);
+    const double tolerance = 32.0 * bs * DBL_EPSILON * test_dense_condition1(bs, block) * test_norm2(bs, expected);
+    EXPECT_CLOSE(bs, expected, z + (int64_t)i * bs, tolerance);
+    free(expected);
+  }
+  free(v);
+  free(z);
+}
+
+static void every_block_size_solves_its_diagonal_blocks(void **state) {
+  (void)state;
+  for (int s = 0; s < BLOCK_SIZES; s++) {
+    test_bcsr a = test_bcsr_random(test_shape_square(15, block_sizes[s], (uint64_t)s));
+    bisai_bcsr *matrix = test_bcsr_make(context, &a);
+    bisai_precond *precond = bjacobi_of(context, matrix);
+    bisai_bcsr_destroy(&matrix); /* read during the call only */
+    expect_applied(&a, precond);
+    bisai_precond_destroy(&precond);
+    test_bcsr_free(&a);
+  }
+}
+
+/* Random diagonal blocks with a zero diagonal each: without pivoting the sizes beyond 5 fail. */
+static void blocks_with_zero_diagonals_are_pivoted(void **state) {
+  (void)state;
+  for (int32_t bs = 2; bs <= 9; bs++) {
+    test_bcsr a = test_bcsr_random(test_shape_square(20, bs, (uint64_t)(50 + bs)));
+    test_random random = test_random_seed((uint64_t)bs);
+    for (int32_t i = 0; i < a.block_rows; i++) {
+      double *block = diagonal_block(&a, i);
+      for (int32_t k = 0; k < bs * bs; k++) {
+        block[k] =
+            k % (bs + 1) == 0 ? 0.0 : test_random_uniform(&random, -1.0, 1.0) + (k / bs == (k + 1) % bs ? 3.0 : 0.0);
+      }
+    }
+    bisai_bcsr *matrix = test_bcsr_make(context, &a);
+    bisai_precond *precond = bjacobi_of(context, matrix);
+    expect_applied(&a, precond);
+    bisai_precond_destroy(&precond);
+    bisai_bcsr_destroy(&matrix);
+    test_bcsr_free(&a);
+  }
+}
+
+static void diagonal_blocks_alone_matter(void **state) {
+  (void)state;
+  test_bcsr a = test_bcsr_grid(5, 5, 3, 1);
+  bisai_bcsr *matrix = test_bcsr_make(context, &a);
+  bisai_precond *first = bjacobi_of(context, matrix);
+  for (int32_t i = 0; i < a.block_rows; i++) {
+    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
+      for (int32_t k = 0; k < 9 && a.col_idx[p] != i; k++) {
+        a.values[9 * p + k] = 1e300;
+      }
+    }
+  }
+  bisai_bcsr *other = test_bcsr_make(context, &a);
+  bisai_precond *second = bjacobi_of(context, other);
+  double *v = test_random_vector(75, 1), x[75], y[75];
+  EXPECT_OK(context, bisai_precond_apply(first, v, x));
+  EXPECT_OK(context, bisai_precond_apply(second, v, y));
+  assert_memory_equal(x, y, sizeof x);
+  bisai_precond_destroy(&first);
+  bisai_precond_destroy(&second);
+  bisai_bcsr_destroy(&matrix);
+  bisai_bcsr_destroy(&other);
+  test_bcsr_free(&a);
+  free(v);
+}
+
+static void expect_refused(const test_bcsr *a, bisai_status status, const char *message) {
+  bisai_precond *const untouched = (bisai_precond *)(uintptr_t)64;
+  bisai_precond *precond = untouched;
+  bisai_bcsr *matrix = test_bcsr_make(context, a);
+  EXPECT_STATUS(context, status, create(context, matrix, &precond));
+  EXPECT_MESSAGE(context, message);
+  assert_ptr_equal(precond, untouched);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void missing_diagonal_names_the_first_row(void **state) {
+  (void)state;
+  int32_t row_ptr[] = {0, 1, 2, 4, 5}, col_idx[] = {0, 3, 0, 2, 1};
+  double values[5] = {1, 1, 1, 1, 1};
+  test_bcsr a = {4, 4, 1, row_ptr, col_idx, values};
+  expect_refused(&a, BISAI_MISSING_DIAGONAL, "block row 1 has no diagonal block");
+  int32_t empty_ptr[] = {0, 0, 0};
+  a = (test_bcsr){2, 2, 1, empty_ptr, col_idx, values};
+  expect_refused(&a, BISAI_MISSING_DIAGONAL, "block row 0 has no diagonal block");
+}
+
+/* Enough rows that several threads invert them; the first is named whichever finds its own first. */
+static void singular_block_names_the_first_row(void **state) {
+  (void)state;
+  static const int32_t singular[] = {2999, 1234, 17};
+  for (int32_t bs = 1; bs <= 9; bs++) {
+    test_bcsr a = test_bcsr_tridiagonal(3000, bs, 2.0, 1.0);
+    for (size_t i = 0; i < sizeof singular / sizeof singular[0]; i++) {
+      char expected[64];
+      snprintf(expected, sizeof expected, "block row %d: the diagonal block is singular", singular[i]);
+      diagonal_block(&a, singular[i])[bs * bs - 1] = 0.0; /* its last column */
+      expect_refused(&a, BISAI_SINGULAR_BLOCK, expected);
+    }
+    test_bcsr_free(&a);
+  }
+}
+
+/* Zero blocks before the factorisation are regular after it: block-Jacobi fails, ILU works. */
+static void saddle_points_fail_here_and_work_with_ilu(void **state) {
+  (void)state;
+  int32_t row_ptr[] = {0, 2, 4}, col_idx[] = {0, 1, 0, 1};
+  double values[16] = {1, 0, 0, 1, 2, 1, 1, 3, 1, 1, 0, 2, 0, 0, 0, 0};
+  test_bcsr a = {2, 2, 2, row_ptr, col_idx, values};
+  expect_refused(&a, BISAI_SINGULAR_BLOCK, "block row 1: the diagonal block is singular");
+  bisai_bcsr *matrix = test_bcsr_make(context, &a);
+  bisai_precond *precond = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, NULL, &precond));
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
+/* Values are read as doubles: anything narrower must be refused, at set-up and at update. */
+static void narrow_matrices_are_refused(void **state) {
+  (void)state;
+  static const int32_t row_ptr[] = {0, 1, 2}, col_idx[] = {0, 1};
+  static const float values[] = {1.0F, 2.0F};
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = 2;
+  desc.block_size = 1;
+  desc.row_ptr = row_ptr;
+  desc.col_idx = col_idx;
+  desc.values = values;
+  desc.value_type = BISAI_FP32;
+  bisai_bcsr *narrow = NULL;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &narrow));
+  bisai_precond *precond = NULL;
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED, create(context, narrow, &precond));
+  assert_null(precond);
+  static const double wide_values[] = {1.0, 2.0};
+  desc.values = wide_values;
+  desc.value_type = BISAI_FP64;
+  bisai_bcsr *wide = NULL;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &wide));
+  precond = bjacobi_of(context, wide);
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(precond, narrow));
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&wide);
+  bisai_bcsr_destroy(&narrow);
+}
+
+static void matrix_without_rows_is_legal(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(0, 4, 1)));
+  bisai_precond *precond = bjacobi_of(context, matrix);
+  double none = 1.0;
+  EXPECT_OK(context, bisai_precond_apply(precond, &none, &none));
+  EXPECT_OK(context, bisai_precond_update(precond, matrix));
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void fallbacks_and_the_largest_condition_are_reported(void **state) {
+  (void)state;
+  for (int32_t bs = 2; bs <= 6; bs++) {
+    test_bcsr a = test_bcsr_tridiagonal(700, bs, 1.0, 0.25);
+    diagonal_block(&a, 123)[bs * bs - 1] = 1e-9;
+    diagonal_block(&a, 600)[0] = 1e-8;
+    bisai_bcsr *matrix = test_bcsr_make(context, &a);
+    bisai_precond *precond = bjacobi_of(context, matrix);
+    bisai_precond_report report = report_of(precond);
+    assert_int_equal(report.kind, BISAI_PRECOND_BJACOBI);
+    assert_int_equal(report.fallbacks, bs <= 5 ? 2 : 0); /* without cofactors there is nothing to fall back from */
+    assert_int_equal(report.repairs, 0);
+    EXPECT_NEAR(1.0, report.largest_condition / 1e9, 1e-12);
+    assert_int_equal(report.largest_condition_row, 123);
+    assert_int_equal(report.factor_blocks, 0);
+    assert_int_equal(report.inverse_blocks, 0);
+    assert_true(report.factor_seconds == 0.0);
+    assert_true(report.memory_bytes >= 700 * 8 * (int64_t)bs * bs);
+    assert_int_equal(report.apply_bytes, 700 * 8 * (int64_t)bs * bs + 2 * 8 * 700 * (int64_t)bs);
+    bisai_precond_destroy(&precond);
+    bisai_bcsr_destroy(&matrix);
+    test_bcsr_free(&a);
+  }
+}
+
+static void update_equals_a_fresh_set_up_and_allocates_nothing(void **state) {
+  (void)state;
+  for (int s = 0; s < BLOCK_SIZES; s++) {
+    const int32_t bs = block_sizes[s];
+    const int64_t n = 600 * (int64_t)bs;
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *counted = test_context_on(&allocator, 3);
+    test_bcsr a = test_bcsr_grid(30, 20, bs, 1);
+    bisai_bcsr *first = test_bcsr_make(counted, &a);
+    for (int32_t i = 0; i < 600; i++) {
+      diagonal_block(&a, i)[0] += 1.0 + i;
+    }
+    bisai_bcsr *second = test_bcsr_take(counted, a);
+    bisai_precond *updated = bjacobi_of(counted, first), *fresh = bjacobi_of(counted, second);
+    double *v = test_random_vector(n, 3), *x = test_random_vector(n, 4), *y = test_random_vector(n, 5);
+    const long long calls = atomic_load(&allocator.calls);
+    EXPECT_OK(counted, bisai_precond_update(updated, second));
+    EXPECT_OK(counted, bisai_precond_apply(updated, v, x));
+    assert_int_equal(atomic_load(&allocator.calls), calls);
+    EXPECT_OK(counted, bisai_precond_apply(fresh, v, y));
+    assert_memory_equal(x, y, (size_t)n * sizeof *x);
+    bisai_precond_destroy(&updated);
+    bisai_precond_destroy(&fresh);
+    bisai_bcsr_destroy(&first);
+    bisai_bcsr_destroy(&second);
+    bisai_context_destroy(&counted);
+    free(v);
+    free(x);
+    free(y);
+  }
+}
+
+static void failed_update_is_not_ready_until_one_succeeds(void **state) {
+  (void)state;
+  test_bcsr a = test_bcsr_grid(4, 4, 2, 1);
+  bisai_bcsr *good = test_bcsr_make(context, &a);
+  memset(diagonal_block(&a, 9), 0, 4 * sizeof(double));
+  bisai_bcsr *bad = test_bcsr_make(context, &a);
+  bisai_precond *precond = bjacobi_of(context, good);
+  double *v = test_random_vector(32, 1), x[32], y[32];
+  EXPECT_OK(context, bisai_precond_apply(precond, v, x));
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(precond, bad));
+  EXPECT_MESSAGE(context, "block row 9: the diagonal block is singular");
+  EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(precond, v, y));
+  EXPECT_MESSAGE(context, "the preconditioner's last update failed");
+  EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply_many(precond, 1, v, 32, y, 32));
+  EXPECT_OK(context, bisai_precond_update(precond, good));
+  EXPECT_OK(context, bisai_precond_apply(precond, v, y));
+  assert_memory_equal(x, y, sizeof x);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&good);
+  bisai_bcsr_destroy(&bad);
+  test_bcsr_free(&a);
+  free(v);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_block_size_solves_its_diagonal_blocks),
+      cmocka_unit_test(blocks_with_zero_diagonals_are_pivoted),
+      cmocka_unit_test(diagonal_blocks_alone_matter),
+      cmocka_unit_test(missing_diagonal_names_the_first_row),
+      cmocka_unit_test(singular_block_names_the_first_row),
+      cmocka_unit_test(saddle_points_fail_here_and_work_with_ilu),
+      cmocka_unit_test(narrow_matrices_are_refused),
+      cmocka_unit_test(matrix_without_rows_is_legal),
+      cmocka_unit_test(fallbacks_and_the_largest_condition_are_reported),
+      cmocka_unit_test(update_equals_a_fresh_set_up_and_allocates_nothing),
+      cmocka_unit_test(failed_update_is_not_ready_until_one_succeeds),
+  };
+  return cmocka_run_group_tests_name("bjacobi", tests, setup, teardown);
+}
