@@ -5,7 +5,7 @@
 #include "core/parallel.h"
 #include "core/triangular.h"
 
-enum { ROWS_PER_THREAD = 64 };
+enum { ROWS_PER_THREAD = 512 };
 
 typedef struct solve {
   const bsi_triangular *t;

@@ -1,12 +1,19 @@
 #include "bjacobi/bjacobi.h"
 
+static bisai_status check_type(bisai_context *context, const bisai_bcsr *matrix) {
+  if (matrix->type == BISAI_FP64) return BISAI_OK;
+  return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix must hold fp64 values to have its diagonal blocks inverted");
+}
+
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const int32_t n = matrix->block_rows;
   *jacobi = (bsi_bjacobi){n, matrix->block_size, matrix->blocks, NULL, NULL, BSI_INVERT_STATS_NONE};
+  bisai_status status = check_type(context, matrix);
+  if (status) return status;
   jacobi->position = bsi_allocate(context, (size_t)n, sizeof *jacobi->position);
   if (jacobi->position)
     jacobi->inverses = context->backend->allocate(context, bsi_block_offset(matrix, n), sizeof *jacobi->inverses);
-  bisai_status status = jacobi->inverses ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  status = jacobi->inverses ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < n && !status; i++) {
     int32_t p = matrix->row_ptr[i];
     while (p < matrix->row_ptr[i + 1] && matrix->col_idx[p] < i) p++;
@@ -20,8 +27,10 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
 
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   jacobi->stats = BSI_INVERT_STATS_NONE;
-  const bisai_status status = context->backend->invert_blocks(context, jacobi->block_rows, jacobi->block_size, matrix->values,
-                                                              jacobi->position, jacobi->inverses, &jacobi->stats);
+  bisai_status status = check_type(context, matrix);
+  if (status) return status;
+  status = context->backend->invert_blocks(context, jacobi->block_rows, jacobi->block_size, matrix->values,
+                                           jacobi->position, jacobi->inverses, &jacobi->stats);
   if (status || jacobi->stats.singular_row < 0) return status;
   return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block row %d: the diagonal block is singular", jacobi->stats.singular_row);
 }

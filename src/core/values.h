@@ -11,11 +11,10 @@
 
 BSI_INLINE double bsi_fp16_decode(uint16_t h) {
   /* fp16 bits moved into fp32 position are off by 2^(127-15) in value, subnormals included. */
-  const uint32_t bits = (uint32_t)(h & 0x7fffu) << 13;
+  const uint32_t bits = (uint32_t)(h & 0x8000u) << 16 | (uint32_t)(h & 0x7fffu) << 13;
   float value;
   memcpy(&value, &bits, sizeof value);
-  value *= 0x1p112f;
-  return h & 0x8000u ? -(double)value : (double)value;
+  return (double)(value * 0x1p112f);
 }
 
 BSI_INLINE double bsi_bf16_decode(uint16_t h) {

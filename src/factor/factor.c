@@ -72,7 +72,6 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
 }
 
 static bisai_status factorise(bisai_factors *f, const bisai_bcsr *matrix) {
-  f->ready = false;
   f->stats = BSI_INVERT_STATS_NONE;
   bisai_status status = f->context->backend->factor_ilu0(f->context, matrix, f, &f->stats);
   if (!status) status = bsi_invert_stats_judge(f->context, &f->stats);
@@ -125,9 +124,10 @@ static bool same_structure(const bisai_factors *f, const bisai_bcsr *a) {
 bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix) {
   if (!factors) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = factors->context;
-  if (!matrix) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_update: matrix is NULL");
   if (!factors->from_matrix)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "factors given by the caller have no matrix to be updated from");
+  factors->ready = false;
+  if (!matrix) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_update: matrix is NULL");
   const bisai_status status = check_square(context, "the matrix", matrix);
   if (status) return status;
   const bisai_bcsr *u = factors->upper;

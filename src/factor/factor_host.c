@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ROWS_PER_THREAD = 16 };
+enum { ROWS_PER_THREAD = 128 };
 
 /* For every block (i, j) of `row` whose column is in the pivot row: row_ij ← row_ij − l · pivot_j. Both columns ascend. */
 BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u, int32_t q, const int32_t q_end,

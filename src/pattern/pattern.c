@@ -83,10 +83,11 @@ bisai_status bisai_pattern_power(bisai_context *context, const bisai_bcsr *matri
 static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
                                const int32_t *col_idx) {
   if (row_ptr[0] != 0) return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
-  for (int32_t i = 0; i < n; i++) {
+  for (int32_t i = 0; i < n; i++)
     if (row_ptr[i + 1] < row_ptr[i])
       return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: row_ptr decreases from %d to %d", i, row_ptr[i],
                       row_ptr[i + 1]);
+  for (int32_t i = 0; i < n; i++) {
     bool diagonal = false;
     for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
       const int32_t j = col_idx[q];

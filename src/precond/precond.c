@@ -130,6 +130,7 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
 bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
   bisai_precond *m = precond;
+  m->ready = false;
   if (!matrix) return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_update: matrix is NULL");
   if (matrix->block_rows != m->block_rows || matrix->block_cols != m->block_rows || matrix->block_size != m->block_size)
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d block rows of size %d, expected %d of size %d",
@@ -138,7 +139,6 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
                     m->jacobi.blocks);
   const double start = bsi_now();
-  m->ready = false;
   m->report.factor_seconds = m->report.pattern_seconds = 0.0;
   bisai_status status = BISAI_OK;
   if (m->own_factors) {
