@@ -10,7 +10,7 @@ need() { # need PACKAGE COMMAND…: present if COMMAND succeeds
   "$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 header() {
-  printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" | cc -E - 
+  printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" | cc -E -
 }
 any() { # any COMMAND…: one of them is there
   for name; do
@@ -21,8 +21,12 @@ any() { # any COMMAND…: one of them is there
 recent_cmake() { # 3.22 or later
   command -v cmake || return 1
   version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+  # shellcheck disable=SC2086 # two numbers
   set -- $version
   [ "$1" -gt 3 ] || { [ "$1" -eq 3 ] && [ "$2" -ge 22 ]; }
+}
+install() {
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 look() {
   missing=
@@ -49,15 +53,10 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 if command -v apt-get >/dev/null && { [ -z "$as_root" ] || sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; }; }; then
   echo "installing:$missing"
-  # One package at a time if all at once fails: an optional one that this release does not have must not stop the others.
-  DEBIAN_FRONTEND=noninteractive
-  export DEBIAN_FRONTEND
   $as_root apt-get update -qq || echo "apt-get update failed; trying with the lists that are there"
-  if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; then
-    for package in $missing; do
-      $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" || true
-    done
-  fi
+  # One at a time if all at once fails: an optional package that this release does not have must not stop the others.
+  # shellcheck disable=SC2086 # a list
+  install $missing || for package in $missing; do install "$package" || true; done
   look
 fi
 
