@@ -81,13 +81,13 @@ static bool run_all(command which, bisai_context *context, const options *o, con
     return false;
   }
   bool ok = true;
-  int count = o->methods.count;
+  int count = o->methods.count, width = table_width(&o->methods);
   if (out) table_heading(out, context, p, o);
-  if (out && which == COMMAND_COMPARE) table_columns(out);
+  if (out && which == COMMAND_COMPARE) table_columns(out, width);
   for (int i = 0; i < count; ++i) {
     if (out) fflush(out);
     run_method(context, p, o, &o->methods.items[i], x, &results[i]);
-    if (out && which == COMMAND_COMPARE) table_row(out, &results[i]);
+    if (out && which == COMMAND_COMPARE) table_row(out, width, &results[i]);
     if (out && which == COMMAND_SOLVE) table_solve(out, &results[i]);
   }
   if (out && which == COMMAND_COMPARE) table_failures(out, count, results);

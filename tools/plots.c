@@ -21,6 +21,13 @@ extern char **environ;
 
 static const char script_name[] = "figures.gnuplot";
 
+/* Where figures are written. */
+typedef struct drawing {
+  const char *folder;
+  FILE *script;
+  char name[80]; /* of the matrix, safe inside a script */
+} drawing;
+
 /* Runs gnuplot with one argument and its standard output thrown away; its exit status, or -1 where it cannot be started. */
 static int run_gnuplot(const char *argument) {
   char *const arguments[] = {(char[]){"gnuplot"}, (char *)argument, NULL};
@@ -113,37 +120,42 @@ static int shown_iterations(int count, const run_result *results) {
   return converged && wanted < longest ? wanted : longest;
 }
 
-static void script_residuals(FILE *out, const problem *p, int count, const run_result *results) {
-  fprintf(out,
+static void script_residuals(const drawing *d, double tolerance, int count, const run_result *results) {
+  fprintf(d->script,
           "set output 'residuals.png'\nset title \"%s: GMRES residuals\" noenhanced\nset xlabel 'iteration'\n"
           "set ylabel 'relative residual (estimate)'\nset logscale y\nset format y '10^{%%L}'\nset xrange [0:%d]\n"
-          "set yrange [%g:*]\nset key outside right top Left reverse samplen 2 spacing 1.2\n"
+          "set yrange [%g:*]\nset key outside right top Left reverse samplen 2 spacing 1.2\nset grid x y\n"
           "plot %g with lines lc rgb '#888888' dt 2 title 'tolerance'",
-          p->name, shown_iterations(count, results), p->tolerance / 5, p->tolerance);
+          d->name, shown_iterations(count, results), tolerance / 5, tolerance);
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
-    fprintf(out, ", \\\n  'residuals.dat' index %d with lines lw 2 lc %d%s title \"%s: ", i, i + 1,
+    fprintf(d->script, ", \\\n  'residuals.dat' index %d with lines lw 2 lc %d%s title \"%s: ", i, i + 1,
             r->converged ? "" : " dt 3", r->label);
     if (r->converged) {
-      fprintf(out, "%d iterations\"", r->solve.iterations);
+      fprintf(d->script, "%d iterations\"", r->solve.iterations);
     } else {
-      fprintf(out, "%s\"", r->reason);
+      fprintf(d->script, "%s\"", r->reason);
     }
   }
-  fprintf(out, "\nunset logscale\nset format y\nunset xrange\nunset yrange\nset xrange [*:*]\nset yrange [*:*]\n\n");
+  fprintf(d->script,
+          "\nunset logscale\nset format y\nunset xrange\nunset yrange\nset xrange [*:*]\nset yrange [*:*]\n\n");
 }
 
-static void script_setup(FILE *out, const problem *p) {
+static void script_setup(const drawing *d, int count, const run_result *results) {
+  bool any = false;
+  for (int i = 0; i < count; ++i) {
+    any |= run_has_factor(&results[i]) || run_has_values(&results[i]);
+  }
   fprintf(
-      out,
+      d->script,
       "set output 'setup.png'\nset title \"%s: set-up\" noenhanced\nset xlabel ''\nset ylabel 'time (ms)'\nset style "
       "data histograms\n"
-      "set style histogram rowstacked\nset style fill solid 1.0 noborder\nset boxwidth 0.6\nset yrange [0:*]\n"
-      "set key outside right top Left reverse\nset xtics rotate by -30 nomirror noenhanced\n"
+      "set style histogram rowstacked\nset style fill solid 1.0 noborder\nset boxwidth 0.6\nset yrange [0:%s]\n"
+      "set key outside right top Left reverse\nset xtics rotate by -30 nomirror noenhanced\nset grid noxtics y\n"
       "plot 'setup.dat' using 2:xtic(1) lc rgb '#4477aa' title 'factor', '' using 3 lc rgb '#ddaa33' title 'pattern', "
       "'' using 4 lc rgb '#bb5566' title 'values'\n"
       "set xtics norotate\nset yrange [*:*]\nset style data lines\n\n",
-      p->name);
+      d->name, any ? "*" : "1");
 }
 
 /* One picture of a pattern: the whole, and where that blurs, a window in the middle too. */
@@ -163,7 +175,7 @@ static bool write_window(const char *folder, const char *file, window w, const p
 
 static void script_window(FILE *script, const char *file, window w, const char *title) {
   int32_t scale = raster_scale(w), side = raster_side(w);
-  double first = w.first - 0.5, last = w.first - 0.5 + (double)side * scale;
+  double first = w.first - 0.5, last = first + (w.size < 2 ? 1 : (double)side * scale);
   fprintf(script, "set title \"%s\"\nset xrange [%.1f:%.1f]\nset yrange [%.1f:%.1f]\n", title, first, last, last,
           first);
   if (scale == 1) {
@@ -180,27 +192,27 @@ static void script_window(FILE *script, const char *file, window w, const char *
           file, w.first, scale, w.first, scale);
 }
 
-static bool add_picture(const char *folder, FILE *script, const picture *q) {
+static bool add_picture(const drawing *d, const picture *q) {
   char whole[48], middle[48], title[160];
   snprintf(whole, sizeof whole, "pattern_%s.dat", q->name);
   snprintf(middle, sizeof middle, "pattern_%s_middle.dat", q->name);
   window all = {0, q->rows}, part = raster_middle(q->rows, q->row_ptr, q->col_idx);
   bool two = raster_scale(all) > 1 && part.size <= q->rows / 2;
-  fprintf(script, "set terminal pngcairo size %d,720 font 'sans,12'\nset output 'pattern_%s.png'\n", two ? 1500 : 820,
-          q->name);
-  fprintf(script,
-          "set multiplot layout 1,%d title \"%s: %" PRId32 " blocks in %" PRId32
+  fprintf(d->script, "set terminal pngcairo size %d,720 font 'sans,12'\nset output 'pattern_%s.png'\n",
+          two ? 1500 : 820, q->name);
+  fprintf(d->script,
+          "set multiplot layout 1,%d title \"%s: %s: %" PRId32 " blocks in %" PRId32
           " block rows\" font ',14' noenhanced\n",
-          two ? 2 : 1, q->title, q->blocks, q->rows);
+          two ? 2 : 1, d->name, q->title, q->blocks, q->rows);
   snprintf(title, sizeof title, "%s", two ? "the whole" : "");
-  if (!write_window(folder, whole, all, q)) return false;
-  script_window(script, whole, all, title);
+  if (!write_window(d->folder, whole, all, q)) return false;
+  script_window(d->script, whole, all, title);
   if (two) {
     snprintf(title, sizeof title, "block rows %d to %d", (int)part.first, (int)(part.first + part.size - 1));
-    if (!write_window(folder, middle, part, q)) return false;
-    script_window(script, middle, part, title);
+    if (!write_window(d->folder, middle, part, q)) return false;
+    script_window(d->script, middle, part, title);
   }
-  fprintf(script, "unset multiplot\n\n");
+  fprintf(d->script, "unset multiplot\n\n");
   return true;
 }
 
@@ -213,61 +225,75 @@ static int largest_power(int count, const run_result *results) {
   return power;
 }
 
-static bool add_triangle(bisai_context *context, const char *folder, FILE *script, const problem *p,
-                         bisai_triangle triangle, int power, const char *name, const char *title) {
+static bool add_triangle(bisai_context *context, const drawing *d, const bisai_bcsr *matrix, bisai_triangle triangle,
+                         int power, const char *name, const char *title) {
   bisai_pattern *pattern = NULL;
-  if (bisai_pattern_power(context, p->matrix, triangle, power, &pattern) != BISAI_OK) {
+  if (bisai_pattern_power(context, matrix, triangle, power, &pattern) != BISAI_OK) {
     say("--plots: pattern_%s.png: %s", name, bisai_context_error(context));
     return false;
   }
-  char full[160];
-  snprintf(full, sizeof full, "%.80s: %s", p->name, title);
   picture q = {
-      .name = name, .title = full, .rows = bisai_pattern_block_rows(pattern), .blocks = bisai_pattern_blocks(pattern)};
+      .name = name, .title = title, .rows = bisai_pattern_block_rows(pattern), .blocks = bisai_pattern_blocks(pattern)};
   bisai_pattern_arrays(pattern, &q.row_ptr, &q.col_idx);
-  bool ok = add_picture(folder, script, &q);
+  bool ok = add_picture(d, &q);
   bisai_pattern_destroy(&pattern);
   return ok;
 }
 
-static bool add_patterns(bisai_context *context, const char *folder, FILE *script, const problem *p, int power) {
-  fprintf(script, "set xlabel 'block column'\nset ylabel 'block row'\nset size ratio -1\nunset key\nunset grid\n"
-                  "set xtics mirror out\nset ytics out\n"
-                  "set palette defined (0 '#c6dbef', 0.35 '#6baed6', 0.7 '#2171b5', 1 '#08306b')\n");
-  char title[160];
-  snprintf(title, sizeof title, "%.80s: A", p->name);
-  picture a = {
-      .name = "A", .title = title, .rows = bisai_bcsr_block_rows(p->matrix), .blocks = bisai_bcsr_blocks(p->matrix)};
-  bisai_bcsr_arrays(p->matrix, &a.row_ptr, &a.col_idx, NULL);
-  if (!add_picture(folder, script, &a)) return false;
+static bool add_patterns(bisai_context *context, const drawing *d, const bisai_bcsr *matrix, int power) {
+  fprintf(d->script, "set xlabel 'block column'\nset ylabel 'block row'\nset size ratio -1\nunset key\nunset grid\n"
+                     "set xtics mirror out\nset ytics out\n"
+                     "set palette defined (0 '#c6dbef', 0.35 '#6baed6', 0.7 '#2171b5', 1 '#08306b')\n");
+  picture a = {.name = "A", .title = "A", .rows = bisai_bcsr_block_rows(matrix), .blocks = bisai_bcsr_blocks(matrix)};
+  bisai_bcsr_arrays(matrix, &a.row_ptr, &a.col_idx, NULL);
   char lower[40], upper[40];
   snprintf(lower, sizeof lower, "NL on S(|L|^%d)", power);
   snprintf(upper, sizeof upper, "NU on S(|U|^%d)", power);
-  return add_triangle(context, folder, script, p, BISAI_LOWER, 1, "L", "L") &&
-         add_triangle(context, folder, script, p, BISAI_UPPER, 1, "U", "U") &&
-         add_triangle(context, folder, script, p, BISAI_LOWER, power, "NL", lower) &&
-         add_triangle(context, folder, script, p, BISAI_UPPER, power, "NU", upper);
+  return add_picture(d, &a) && add_triangle(context, d, matrix, BISAI_LOWER, 1, "L", "L") &&
+         add_triangle(context, d, matrix, BISAI_UPPER, 1, "U", "U") &&
+         add_triangle(context, d, matrix, BISAI_LOWER, power, "NL", lower) &&
+         add_triangle(context, d, matrix, BISAI_UPPER, power, "NU", upper);
 }
 
-static bool write_all(bisai_context *context, const char *folder, const problem *p, int count,
-                      const run_result *results) {
-  FILE *script = open_in(folder, script_name);
-  if (!script) return false;
-  fprintf(script, "set terminal pngcairo size 1000,620 font 'sans,12'\nset encoding utf8\n"
-                  "set key noenhanced\nset grid lt 1 lc rgb '#dddddd'\n");
+/* The legend takes its place beside the curves. */
+static void script_beginning(FILE *script, int count, const run_result *results) {
   static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#b8860b",
                                         "#33bbee", "#aa3377", "#666666", "#000000"};
+  size_t longest = 0;
+  for (int i = 0; i < count; ++i) {
+    if (strlen(results[i].label) > longest) longest = strlen(results[i].label);
+  }
+  fprintf(script, "set terminal pngcairo size %d,620 font 'sans,12'\nset encoding utf8\n",
+          820 + 8 * ((int)longest + 18));
+  fprintf(script, "set key noenhanced\nset grid lt 1 lc rgb '#dddddd'\n");
   for (int i = 0; i < 8; ++i) {
     fprintf(script, "set linetype %d lc rgb '%s'\n", i + 1, colours[i]);
   }
   fprintf(script, "set linetype cycle 8\n");
+}
+
+/* A file's name goes into the script as text: nothing in it may end a string or start a command there. */
+static void copy_name(char *to, size_t size, const char *from) {
+  size_t i = 0;
+  for (; i + 1 < size && from[i]; ++i) {
+    to[i] = (unsigned char)from[i] < ' ' || strchr("'\"`\\", from[i]) ? '_' : from[i];
+  }
+  to[i] = '\0';
+}
+
+static bool write_all(bisai_context *context, const char *folder, const problem *p, int count,
+                      const run_result *results) {
+  drawing d = {.folder = folder, .script = open_in(folder, script_name)};
+  if (!d.script) return false;
+  copy_name(d.name, sizeof d.name, p->name);
   bool ok = write_residuals(folder, count, results) && write_setup(folder, count, results);
   if (ok) {
-    script_residuals(script, p, count, results);
-    script_setup(script, p);
-    ok = add_patterns(context, folder, script, p, largest_power(count, results));
+    script_beginning(d.script, count, results);
+    script_residuals(&d, p->tolerance, count, results);
+    script_setup(&d, count, results);
+    ok = add_patterns(context, &d, p->matrix, largest_power(count, results));
   }
-  return close_written(script) && ok;
+  return close_written(d.script) && ok;
 }
 
 bool plots_draw(bisai_context *context, const char *folder, const problem *p, int count, const run_result *results) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { METHOD_WIDTH = 26, COUNT_WIDTH = 9, TIME_WIDTH = 10 };
+enum { COUNT_WIDTH = 9, TIME_WIDTH = 10 };
 
 void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o) {
   int32_t bs = bisai_bcsr_block_size(p->matrix);
@@ -19,13 +19,23 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
           o->restart, p->tolerance, o->max_iterations);
 }
 
-void table_columns(FILE *out) {
-  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s%*s%*s\n", METHOD_WIDTH, "", COUNT_WIDTH, "NL + NU", COUNT_WIDTH, "",
-          TIME_WIDTH, "T_p", TIME_WIDTH, "T_total", TIME_WIDTH, "factor", TIME_WIDTH, "pattern", TIME_WIDTH, "values",
-          TIME_WIDTH, "all", TIME_WIDTH, "true");
-  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s%*s%*s  %s\n", METHOD_WIDTH, "method", COUNT_WIDTH, "blocks", COUNT_WIDTH,
-          "G_it", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH,
-          "ms", TIME_WIDTH, "residual", "reason");
+int table_width(const method_list *methods) {
+  int width = 10;
+  for (int i = 0; i < methods->count; ++i) {
+    char label[METHOD_LABEL];
+    method_label(&methods->items[i], label);
+    if ((int)strlen(label) > width) width = (int)strlen(label);
+  }
+  return width;
+}
+
+void table_columns(FILE *out, int width) {
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s%*s%*s\n", width, "", COUNT_WIDTH, "NL + NU", COUNT_WIDTH, "", TIME_WIDTH,
+          "T_p", TIME_WIDTH, "T_total", TIME_WIDTH, "factor", TIME_WIDTH, "pattern", TIME_WIDTH, "values", TIME_WIDTH,
+          "all", TIME_WIDTH, "true");
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s%*s%*s  %s\n", width, "method", COUNT_WIDTH, "blocks", COUNT_WIDTH, "G_it",
+          TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms",
+          TIME_WIDTH, "residual", "reason");
 }
 
 static void print_count(FILE *out, bool has, int64_t count) {
@@ -46,8 +56,8 @@ static void print_ms(FILE *out, bool has, double seconds) {
   }
 }
 
-void table_row(FILE *out, const run_result *r) {
-  fprintf(out, "%-*s", METHOD_WIDTH, r->label);
+void table_row(FILE *out, int width, const run_result *r) {
+  fprintf(out, "%-*s", width, r->label);
   print_count(out, run_has_pattern(r), r->setup.inverse_blocks);
   print_count(out, r->solved, r->solve.iterations);
   print_ms(out, run_has_apply(r), r->solve.apply30_seconds);

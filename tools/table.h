@@ -9,8 +9,9 @@
 /* What the system is, where and how it is solved. */
 void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o);
 
-void table_columns(FILE *out);
-void table_row(FILE *out, const run_result *r);
+int table_width(const method_list *methods); /* of the column of methods */
+void table_columns(FILE *out, int width);
+void table_row(FILE *out, int width, const run_result *r);
 void table_failures(FILE *out, int count, const run_result *results); /* what went wrong, and what that means */
 
 void table_solve(FILE *out, const run_result *r);

@@ -1,0 +1,136 @@
+#include "support/program.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/support.h"
+
+extern char **environ;
+
+enum { ARGUMENTS = 64, LINE = 4096 };
+
+static char folder[256];
+static int before = -1;
+
+const char *program_path(void) {
+  const char *path = getenv("BISAI_PROGRAM");
+  if (!path) skip();
+  return path;
+}
+
+char *program_read(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (!file) fail_msg("cannot read %s", path);
+  size_t length = 0, room = 1 << 12;
+  char *text = malloc(room);
+  for (;;) {
+    assert_non_null(text);
+    const size_t got = fread(text + length, 1, room - length - 1, file);
+    if (got == 0) break;
+    length += got;
+    if (length + 1 == room) text = realloc(text, room *= 2);
+  }
+  fclose(file);
+  text[length] = '\0';
+  return text;
+}
+
+void program_write(const char *path, const char *text) {
+  FILE *file = fopen(path, "wb");
+  if (!file || fputs(text, file) < 0 || fclose(file) != 0) fail_msg("cannot write %s", path);
+}
+
+/* The environment with the given settings in front, which getenv() finds first. */
+static char **environment_with(char **settings, int count) {
+  int others = 0;
+  while (environ[others])
+    others++;
+  char **all = malloc((size_t)(count + others + 1) * sizeof *all);
+  assert_non_null(all);
+  for (int i = 0; i < count; i++)
+    all[i] = settings[i];
+  int used = count;
+  for (int i = 0; i < others; i++) {
+    bool replaced = false;
+    for (int k = 0; k < count; k++)
+      replaced |= strncmp(environ[i], settings[k], strcspn(settings[k], "=") + 1) == 0;
+    if (!replaced) all[used++] = environ[i];
+  }
+  all[used] = NULL;
+  return all;
+}
+
+static bool is_setting(const char *word) {
+  const size_t name = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+  return name > 0 && word[name] == '=';
+}
+
+program program_run(const char *file, const char *line) {
+  char copy[LINE], *arguments[ARGUMENTS] = {NULL}, *settings[ARGUMENTS], *rest = NULL;
+  int count = 0, set = 0;
+  assert_true(strlen(line) < sizeof copy);
+  strcpy(copy, line);
+  arguments[count++] = (char *)(uintptr_t)file;
+  for (char *word = strtok_r(copy, " ", &rest); word && count < ARGUMENTS - 1; word = strtok_r(NULL, " ", &rest)) {
+    if (count == 1 && is_setting(word))
+      settings[set++] = word;
+    else
+      arguments[count++] = strcmp(word, "''") == 0 ? word + 2 : word;
+  }
+  char **environment = environment_with(settings, set);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "stdout.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "stderr.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  pid_t child;
+  if (posix_spawn(&child, file, &actions, NULL, arguments, environment) != 0) fail_msg("cannot run %s", file);
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  posix_spawn_file_actions_destroy(&actions);
+  free(environment);
+  return (program){.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                   .out = program_read("stdout.txt"),
+                   .err = program_read("stderr.txt")};
+}
+
+void program_free(program *p) {
+  free(p->out);
+  free(p->err);
+  *p = (program){0};
+}
+
+void program_enter_folder(void) {
+  const char *base = getenv("TMPDIR");
+  snprintf(folder, sizeof folder, "%s/bisai_cli_XXXXXX", base && strlen(base) < 200 ? base : "/tmp");
+  assert_non_null(mkdtemp(folder));
+  before = open(".", O_RDONLY | O_DIRECTORY);
+  assert_true(before >= 0);
+  assert_int_equal(chdir(folder), 0);
+}
+
+static void empty_folder(const char *path, int levels) {
+  DIR *entries = opendir(path);
+  if (!entries) return;
+  char full[1024];
+  for (struct dirent *e = readdir(entries); e; e = readdir(entries)) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    snprintf(full, sizeof full, "%s/%s", path, e->d_name);
+    if (unlink(full) == 0) continue;
+    if (levels > 0) empty_folder(full, levels - 1);
+    rmdir(full);
+  }
+  closedir(entries);
+}
+
+void program_leave_folder(void) {
+  if (before < 0) return;
+  if (fchdir(before) != 0) fail_msg("cannot go back");
+  close(before);
+  before = -1;
+  empty_folder(folder, 3);
+  rmdir(folder);
+}

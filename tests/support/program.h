@@ -1,0 +1,30 @@
+/* Runs the command-line program as its users do. */
+#ifndef BISAI_TEST_PROGRAM_H
+#define BISAI_TEST_PROGRAM_H
+
+/* What a run left; free with program_free(). */
+typedef struct program {
+  int status; /* the exit status; −1 where it did not exit by itself */
+  char *out, *err;
+} program;
+
+/* Runs `file` with the arguments of `line`, which blanks separate ('' is an empty one), stdout and stderr in files (no terminal).
+ * NAME=VALUE in front is set in the environment of that run. Fails the test where it cannot be started. */
+program program_run(const char *file, const char *line);
+
+void program_free(program *p);
+
+/* The program under test, from the environment variable BISAI_PROGRAM; skips the test without it. */
+const char *program_path(void);
+
+/* The whole of a file, with a NUL behind it; free with free(). Fails the test where it cannot be read. */
+char *program_read(const char *path);
+
+/* Writes a text file; fails the test where it cannot. */
+void program_write(const char *path, const char *text);
+
+/* Makes an empty folder, moves there, and back again removing it with what is in it (two levels). */
+void program_enter_folder(void);
+void program_leave_folder(void);
+
+#endif

@@ -1,0 +1,342 @@
+/* The command-line program as scripts use it: arguments, exit statuses, messages, text, files. */
+#include <math.h>
+
+#include "support/program.h"
+#include "support/support.h"
+
+/* x = (1, 2, 3, 4, 5) for b = (0, 0, 0, 0, 6): the one-dimensional Laplacian. */
+static const char laplace5[] =
+    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
+    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
+static const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
+/* A zero 2 × 2 block on the diagonal, which block ILU(0) fills: rows 1–2 first. */
+static const char saddle4[] =
+    "%%MatrixMarket matrix coordinate real general\n4 4 9\n1 1 2\n2 2 2\n1 3 1\n2 4 1\n3 1 1\n4 2 1\n"
+    "3 3 0\n4 4 0\n1 2 0.5\n";
+static const char no_diagonal[] = "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
+static const char first1[] = "%%MatrixMarket matrix array real general\n4 1\n1\n0\n0\n0\n";
+static const char half_zero[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 0\n";
+static const char tiny_diagonal[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-6\n2 2 1e-6\n";
+
+static int enter(void **state) {
+  (void)state;
+  program_enter_folder();
+  program_write("laplace5.mtx", laplace5);
+  program_write("last6.mtx", last6);
+  program_write("saddle4.mtx", saddle4);
+  program_write("no_diagonal.mtx", no_diagonal);
+  program_write("first1.mtx", first1);
+  program_write("half_zero.mtx", half_zero);
+  program_write("tiny_diagonal.mtx", tiny_diagonal);
+  program_write("venkat50.mtx", laplace5);
+  program_write("empty.mtx", "");
+  program_write("short.mtx", "%%MatrixMarket matrix array real general\n4 1\n1\n0\n0\n0\n");
+  return 0;
+}
+
+static int leave(void **state) {
+  (void)state;
+  program_leave_folder();
+  return 0;
+}
+
+static program run(const char *line) { return program_run(program_path(), line); }
+
+/* Runs, checks the exit status and what stderr begins with ("" means: nothing there). */
+static void expect(const char *line, int status, const char *message) {
+  program p = run(line);
+  const size_t length = strlen(message);
+  if (p.status != status || strncmp(p.err, message, length) != 0 || (length == 0 && *p.err))
+    fail_msg("bisai %s\nexit status %d, expected %d\nstderr: %s\nexpected: %s", line, p.status, status, p.err, message);
+  program_free(&p);
+}
+
+static void expect_in(const char *where, const char *text, const char *part) {
+  if (!strstr(text, part)) fail_msg("%s has no '%s':\n%s", where, part, text);
+}
+
+typedef struct refusal {
+  const char *line, *message;
+} refusal;
+
+#define CAVITY "compare --case cavity --size 4 "
+
+static const refusal arguments[] = {
+    {"", "bisai: give a command: solve, compare or info\n"},
+    {"compute", "bisai: 'compute' is not a command (solve, compare, info)\n"},
+    {"compare", "bisai: give a FILE, or --case and --size\n"},
+    {"solve --tolerance 1e-3", "bisai: give a FILE, or --case and --size\n"},
+    {"compare --case cavity", "bisai: --case needs --size\n"},
+    {"compare laplace5.mtx --case cavity --size 4", "bisai: FILE and --case: give one of them\n"},
+    {"compare laplace5.mtx --size 4", "bisai: --size goes with --case, not with a FILE\n"},
+    {"compare laplace5.mtx last6.mtx", "bisai: 'last6.mtx': one FILE only, 'laplace5.mtx' is given already\n"},
+    {"compare ''", "bisai: FILE: the name is empty\n"},
+    {"compare --case sphere --size 4", "bisai: --case: 'sphere' is not a case (cavity, convdiff)\n"},
+    {"compare --case cavity --size 2", "bisai: --size: the cavity needs at least 3 nodes in each direction\n"},
+    {"compare --case cavity --size 20725", "bisai: --size: the cavity takes at most 20724 nodes in each direction "
+                                           "(5n^2 - 4n blocks must stay below 2^31)\n"},
+    {"compare --case cavity --size 4,4,4", "bisai: --size: the cavity takes one N\n"},
+    {"compare --case convdiff --size 4,4", "bisai: --size: '4,4' is neither N nor N,N,N with integers of at least 1\n"},
+    {"compare --case convdiff --size 4,0,4",
+     "bisai: --size: '4,0,4' is neither N nor N,N,N with integers of at least 1\n"},
+    {"compare --case convdiff --size 4x", "bisai: --size: '4x' is neither N nor N,N,N with integers of at least 1\n"},
+    {"compare --case convdiff --size 3000",
+     "bisai: --size: convection-diffusion takes at most 2^31 - 1 entries (7 for each point)\n"},
+    {CAVITY "--block-size 0", "bisai: --block-size: '0' is neither auto nor an integer from 1 to 32\n"},
+    {CAVITY "--block-size 33", "bisai: --block-size: '33' is neither auto nor an integer from 1 to 32\n"},
+    {CAVITY "--tolerance 0", "bisai: --tolerance: '0' is not a number greater than 0 and less than 1\n"},
+    {CAVITY "--tolerance nan", "bisai: --tolerance: 'nan' is not a number greater than 0 and less than 1\n"},
+    {CAVITY "--tolerance 1e-5x", "bisai: --tolerance: '1e-5x' is not a number greater than 0 and less than 1\n"},
+    {CAVITY "--tolerance 0x1p-9", "bisai: --tolerance: '0x1p-9' is not a number greater than 0 and less than 1\n"},
+    {CAVITY "--restart 0", "bisai: --restart: '0' is not an integer from 1 to 2147483647\n"},
+    {CAVITY "--restart 1e2", "bisai: --restart: '1e2' is not an integer from 1 to 2147483647\n"},
+    {CAVITY "--max-iterations -1", "bisai: --max-iterations: '-1' is not an integer from 1 to 2147483647\n"},
+    {CAVITY "--max-iterations 99999999999",
+     "bisai: --max-iterations: '99999999999' is not an integer from 1 to 2147483647\n"},
+    {CAVITY "--backend gpu", "bisai: --backend: 'gpu' is not a backend (auto, host, cuda)\n"},
+    {CAVITY "--threads 0", "bisai: --threads: '0' is not an integer from 1 to 4096\n"},
+    {CAVITY "--threads ''", "bisai: --threads: '' is not an integer from 1 to 4096\n"},
+    {CAVITY "--rhs ''", "bisai: --rhs: the name is empty\n"},
+    {CAVITY "--methods ''", "bisai: --methods: a method is empty\n"},
+    {CAVITY "--methods ilu,,none", "bisai: --methods: a method is empty\n"},
+    {CAVITY "--methods isai,ilut", "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, isai, sweeps)\n"},
+    {CAVITY "--methods ilu:k=1", "bisai: --methods: ilu:k=1: ilu takes no keys\n"},
+    {CAVITY "--methods isai:n=1", "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, relax, storage)\n"},
+    {CAVITY "--methods isai:", "bisai: --methods: isai:: '' is not a key of isai (k, relax, storage)\n"},
+    {CAVITY "--methods isai:k", "bisai: --methods: isai:k: 'k' needs a value\n"},
+    {CAVITY "--methods isai:k=0", "bisai: --methods: isai:k=0: k must be an integer from 1 to 2147483647\n"},
+    {CAVITY "--methods isai:k=2:k=3", "bisai: --methods: isai:k=2:k=3: 'k' is given twice\n"},
+    {CAVITY "--methods isai:relax=-1",
+     "bisai: --methods: isai:relax=-1: relax must be an integer from 0 to 2147483647\n"},
+    {CAVITY "--methods isai:storage=fp8",
+     "bisai: --methods: isai:storage=fp8: storage must be fp64, fp32, fp16 or bf16\n"},
+    {CAVITY "--methods sweeps", "bisai: --methods: sweeps needs its number, as in sweeps:n=3\n"},
+    {CAVITY "--methods sweeps:n=two", "bisai: --methods: sweeps:n=two: n must be an integer from 0 to 2147483647\n"},
+    {"solve --case cavity --size 4 --preconditioner ilu,none",
+     "bisai: --preconditioner: 'ilu,none' is not a method (none, bjacobi, ilu, isai, sweeps)\n"},
+    {CAVITY "--frobnicate", "bisai compare: unrecognized option '--frobnicate'\n"},
+    {CAVITY "--output x.mtx", "bisai compare: unrecognized option '--output'\n"},
+    {CAVITY "--preconditioner ilu", "bisai compare: unrecognized option '--preconditioner'\n"},
+    {"solve --case cavity --size 4 --methods ilu", "bisai solve: unrecognized option '--methods'\n"},
+    {"info --case cavity --size 4 --json -", "bisai info: unrecognized option '--json'\n"},
+    {CAVITY "--tolerance", "bisai compare: option '--tolerance' requires an argument\n"},
+    {"--nonsense compare", "bisai: unrecognized option '--nonsense'\n"},
+};
+
+static void bad_arguments_exit_2_with_their_exact_message(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+    program p = run(arguments[i].line);
+    /* argp's own messages begin with argv[0], the program's path. */
+    const char *got =
+        strncmp(p.err, program_path(), strlen(program_path())) == 0 ? p.err + strlen(program_path()) : p.err;
+    const char *expected = got == p.err ? arguments[i].message : arguments[i].message + strlen("bisai");
+    if (p.status != 2 || strncmp(got, expected, strlen(expected)) != 0 || *p.out)
+      fail_msg("bisai %s\nexit status %d\nstderr: %s\nexpected: %s\nstdout: %s", arguments[i].line, p.status, p.err,
+               arguments[i].message, p.out);
+    program_free(&p);
+  }
+}
+
+static const refusal inputs[] = {
+    {"compare nowhere.mtx", "bisai: nowhere.mtx: "},
+    {"compare .", "bisai: .: "},
+    {"compare empty.mtx", "bisai: empty.mtx: "},
+    {"compare last6.mtx", "bisai: last6.mtx: "},
+    {"compare laplace5.mtx --rhs nowhere.mtx", "bisai: nowhere.mtx: "},
+    {"compare laplace5.mtx --rhs short.mtx", "bisai: short.mtx: "},
+    {"compare laplace5.mtx --rhs laplace5.mtx", "bisai: laplace5.mtx: "},
+    {"info nowhere.mtx", "bisai: nowhere.mtx: "},
+    {"solve laplace5.mtx --block-size 1 --json nowhere/out.json",
+     "bisai: --json: nowhere/out.json: No such file or directory\n"},
+    {"solve laplace5.mtx --block-size 1 --output nowhere/x.mtx",
+     "bisai: --output: nowhere/x.mtx: No such file or directory\n"},
+    {"solve laplace5.mtx --block-size 1 --plots nowhere/plots",
+     "bisai: --plots: nowhere/plots: No such file or directory\n"},
+    {"solve laplace5.mtx --block-size 1 --plots last6.mtx", "bisai: --plots: last6.mtx: not a folder\n"},
+    {"PATH=/nowhere solve laplace5.mtx --block-size 1 --plots plots",
+     "bisai: --plots: gnuplot, which draws the figures, was not found in PATH\n"},
+};
+
+static void bad_input_and_unwritable_output_exit_2(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+    expect(inputs[i].line, 2, inputs[i].message);
+}
+
+static void a_missing_matrix_of_the_paper_says_where_it_comes_from(void **state) {
+  (void)state;
+  program p = run("compare nowhere/atmosmodd.mtx");
+  assert_int_equal(p.status, 2);
+  expect_in("stderr", p.err,
+            "bisai: atmosmodd can be downloaded from "
+            "https://suitesparse-collection-website.herokuapp.com/MM/Bourchtein/atmosmodd.tar.gz\n");
+  program_free(&p);
+}
+
+static void an_unavailable_backend_exits_2(void **state) {
+  (void)state;
+  bisai_context_options options = bisai_context_options_default();
+  options.backend = BISAI_BACKEND_CUDA;
+  bisai_context *context = NULL;
+  if (bisai_context_create(&options, &context) == BISAI_OK) {
+    bisai_context_destroy(&context);
+    skip();
+  }
+  expect(CAVITY "--backend cuda", 2, "bisai: --backend cuda: not available in this build or on this machine\n");
+}
+
+static void help_and_version_go_to_stdout_and_exit_0(void **state) {
+  (void)state;
+  static const char *const options[] = {"--case",      "--size",    "--block-size",     "--rhs",
+                                        "--tolerance", "--restart", "--max-iterations", "--backend",
+                                        "--threads",   "--methods", "--json",           "--plots"};
+  program p = run("compare --help");
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.err, "");
+  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    expect_in("compare --help", p.out, options[i]);
+  program_free(&p);
+  p = run("solve --help");
+  assert_int_equal(p.status, 0);
+  expect_in("solve --help", p.out, "--preconditioner");
+  expect_in("solve --help", p.out, "--output");
+  program_free(&p);
+  p = run("--version");
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.out, "bisai " BISAI_VERSION "\n");
+  program_free(&p);
+  p = run("--help");
+  assert_int_equal(p.status, 0);
+  expect_in("--help", p.out, "compare");
+  program_free(&p);
+}
+
+static void solve_says_by_its_exit_status_how_it_ended(void **state) {
+  (void)state;
+  expect("solve laplace5.mtx --block-size 1", 0, "");
+  expect("solve --case cavity --size 8", 0, "");
+  expect("solve --case cavity --size 8 --preconditioner none --max-iterations 3", 1, "");
+  expect("solve no_diagonal.mtx --block-size 1 --rhs first1.mtx --restart 1 --preconditioner none", 1,
+         ""); /* stagnates */
+  expect("solve no_diagonal.mtx --block-size 1 --preconditioner ilu", 3, "");
+  expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi", 3, "");
+  expect("solve saddle4.mtx --block-size 2 --preconditioner ilu", 0, "");
+  expect("solve half_zero.mtx --block-size 1 --preconditioner none", 3, ""); /* breaks down */
+  expect("solve tiny_diagonal.mtx --block-size 1 --preconditioner isai:storage=fp16", 3, "");
+}
+
+static void compare_exits_0_and_shows_failures_as_failures(void **state) {
+  (void)state;
+  program p = run("compare saddle4.mtx --block-size 2 --methods bjacobi,none,ilu");
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.err, "");
+  expect_in("the table", p.out, "singular_block\nnone ");
+  expect_in("the table", p.out, "\nbjacobi: ");
+  program_free(&p);
+  p = run("compare no_diagonal.mtx --block-size 1 --methods ilu,isai");
+  assert_int_equal(p.status, 0);
+  expect_in("the table", p.out, "missing_diagonal\nisai:k=1 ");
+  expect_in("the table", p.out, "No method converged.\n");
+  program_free(&p);
+}
+
+static void padding_is_said_and_left_out_of_the_solution(void **state) {
+  (void)state;
+  expect("solve laplace5.mtx --block-size 2 --rhs last6.mtx --output x.mtx --preconditioner ilu", 0,
+         "bisai: laplace5: 5 rows are not a multiple of the block size 2: padded with 1 rows of the identity\n");
+  bisai_context *context = test_context(1);
+  double x[5];
+  EXPECT_OK(context, bisai_read_vector(context, "x.mtx", 5, x));
+  const double exact[5] = {1, 2, 3, 4, 5};
+  /* κ₂ = 13.9 and a residual of at most 2e-8·6, ‖A⁻¹‖₂ = 3.73: an error of at most 4.5e-7. */
+  EXPECT_CLOSE(5, exact, x, 4.5e-7);
+  bisai_context_destroy(&context);
+}
+
+static void no_solution_is_written_after_a_failed_set_up(void **state) {
+  (void)state;
+  expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi --output none.mtx", 3,
+         "bisai: --output: none.mtx: not written, there is no solution\n");
+  FILE *file = fopen("none.mtx", "r");
+  assert_null(file);
+}
+
+static void info_counts_blocks_levels_and_patterns(void **state) {
+  (void)state;
+  program p = run("info --case cavity --size 16");
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.err, "");
+  expect_in("info", p.out, "matrix       cavity: 768 rows, 10944 entries\n");
+  expect_in("info", p.out, "block size   3, the case's own\n");
+  expect_in("info", p.out, "blocks       1216 in 256 block rows, at most 5 in one, 0 diagonal blocks missing\n");
+  expect_in("info", p.out, "levels       31 for L, 31 for U");
+  expect_in("info", p.out, "1472");
+  expect_in("info", p.out, "2818");
+  expect_in("info", p.out, "4490");
+  /* 1216·76 + 4·257 + 16·768 bytes of A and 40·8·768 of vectors. */
+  expect_in("info", p.out, "                none          0.11              0.00        0.25        0.35\n");
+  program_free(&p);
+  p = run("info laplace5.mtx --block-size 2");
+  assert_int_equal(p.status, 0);
+  expect_in("info", p.out, "padding      1 rows of the identity\n");
+  program_free(&p);
+}
+
+static bool is_png(const char *path) {
+  FILE *file = fopen(path, "rb");
+  unsigned char head[8] = {0};
+  const bool ok = file && fread(head, 1, 8, file) == 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0;
+  if (file) fclose(file);
+  return ok;
+}
+
+static void plots_are_png_files(void **state) {
+  (void)state;
+  program p = run("compare --case cavity --size 8 --methods none,isai:k=2:relax=1,sweeps:n=2 --plots plots");
+  if (p.status == 2 && strstr(p.err, "gnuplot, which draws the figures, was not found")) {
+    program_free(&p);
+    skip();
+  }
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.err, "");
+  program_free(&p);
+  static const char *const names[] = {"plots/residuals.png", "plots/setup.png",     "plots/pattern_A.png",
+                                      "plots/pattern_L.png", "plots/pattern_U.png", "plots/pattern_NL.png",
+                                      "plots/pattern_NU.png"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (!is_png(names[i])) fail_msg("%s is not a PNG file", names[i]);
+  }
+}
+
+static void plots_are_drawn_also_where_every_method_fails(void **state) {
+  (void)state;
+  program p = run("compare no_diagonal.mtx --block-size 1 --methods ilu --plots failed");
+  if (p.status == 2) {
+    program_free(&p);
+    skip();
+  }
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.err, "");
+  program_free(&p);
+  assert_true(is_png("failed/residuals.png"));
+  assert_true(is_png("failed/setup.png"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bad_arguments_exit_2_with_their_exact_message),
+      cmocka_unit_test(bad_input_and_unwritable_output_exit_2),
+      cmocka_unit_test(a_missing_matrix_of_the_paper_says_where_it_comes_from),
+      cmocka_unit_test(an_unavailable_backend_exits_2),
+      cmocka_unit_test(help_and_version_go_to_stdout_and_exit_0),
+      cmocka_unit_test(solve_says_by_its_exit_status_how_it_ended),
+      cmocka_unit_test(compare_exits_0_and_shows_failures_as_failures),
+      cmocka_unit_test(padding_is_said_and_left_out_of_the_solution),
+      cmocka_unit_test(no_solution_is_written_after_a_failed_set_up),
+      cmocka_unit_test(info_counts_blocks_levels_and_patterns),
+      cmocka_unit_test(plots_are_png_files),
+      cmocka_unit_test(plots_are_drawn_also_where_every_method_fails),
+  };
+  return cmocka_run_group_tests_name("cli", tests, enter, leave);
+}

@@ -1,0 +1,441 @@
+/* The JSON of the command-line program, which scripts read, and the cases: counts of blocks and iterations. */
+#include <math.h>
+
+#include <jansson.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "support/program.h"
+#include "support/support.h"
+
+static const char laplace5[] =
+    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
+    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
+static const char no_diagonal[] = "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
+static const char first1[] = "%%MatrixMarket matrix array real general\n4 1\n1\n0\n0\n0\n";
+static const char half_zero[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 0\n";
+static const char tiny_diagonal[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-6\n2 2 1e-6\n";
+
+static int enter(void **state) {
+  (void)state;
+  program_enter_folder();
+  program_write("laplace5.mtx", laplace5);
+  program_write("no_diagonal.mtx", no_diagonal);
+  program_write("first1.mtx", first1);
+  program_write("half_zero.mtx", half_zero);
+  program_write("tiny_diagonal.mtx", tiny_diagonal);
+  program_write("venkat50.mtx", laplace5);
+  return 0;
+}
+
+static int leave(void **state) {
+  (void)state;
+  program_leave_folder();
+  return 0;
+}
+
+/* The JSON that a run prints with --json -, which must be all that it prints and end with this exit status. */
+static json_t *results(const char *line, int status) {
+  char all[512];
+  snprintf(all, sizeof all, "%s --json -", line);
+  program p = program_run(program_path(), all);
+  json_error_t error;
+  json_t *root = json_loads(p.out, 0, &error);
+  if (!root || p.status != status)
+    fail_msg("bisai %s\nexit status %d, expected %d\n%s line %d\nstderr: %s", line, p.status, status,
+             root ? "" : error.text, root ? 0 : error.line, p.err);
+  program_free(&p);
+  return root;
+}
+
+static json_t *run_of(json_t *root, size_t i) {
+  json_t *run = json_array_get(json_object_get(root, "runs"), i);
+  assert_non_null(run);
+  return run;
+}
+
+static const char *text(json_t *object, const char *key) {
+  const char *value = json_string_value(json_object_get(object, key));
+  if (!value) fail_msg("'%s' is not a string", key);
+  return value;
+}
+
+static json_int_t integer(json_t *object, const char *key) {
+  json_t *value = json_object_get(object, key);
+  if (!json_is_integer(value)) fail_msg("'%s' is not an integer", key);
+  return json_integer_value(value);
+}
+
+static double number(json_t *object, const char *key) {
+  json_t *value = json_object_get(object, key);
+  if (!json_is_real(value)) fail_msg("'%s' is not a real number", key);
+  return json_real_value(value);
+}
+
+/* The keys of an object, in order. */
+static void expect_keys(json_t *object, const char *const *keys, size_t count) {
+  assert_int_equal(json_object_size(object), count);
+  const char *key;
+  json_t *value;
+  size_t i = 0;
+  json_object_foreach(object, key, value) { assert_string_equal(key, keys[i++]); }
+}
+
+static const char *const run_keys[] = {
+    "method",   "power",     "relax",    "sweeps",  "storage",   "converged", "iterations", "relative_residual",
+    "factor_s", "pattern_s", "values_s", "setup_s", "apply30_s", "solve_s",   "blocks",     "reason"};
+
+static void json_has_exactly_the_keys_of_the_contract(void **state) {
+  (void)state;
+  static const char *const top[] = {"version", "backend", "device", "matrix", "tolerance", "restart", "runs"};
+  static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks"};
+  json_t *root = results("compare --case cavity --size 5 --backend host", 0);
+  expect_keys(root, top, 7);
+  assert_string_equal(text(root, "version"), BISAI_VERSION);
+  assert_string_equal(text(root, "backend"), "host");
+  assert_true(strlen(text(root, "device")) > 0);
+  json_t *m = json_object_get(root, "matrix");
+  expect_keys(m, matrix, 4);
+  assert_string_equal(text(m, "name"), "cavity");
+  assert_int_equal(integer(m, "block_rows"), 25);
+  assert_int_equal(integer(m, "block_size"), 3);
+  assert_int_equal(integer(m, "blocks"), 105);
+  assert_true(number(root, "tolerance") == 1e-5);
+  assert_int_equal(integer(root, "restart"), 30);
+  for (size_t i = 0; i < 6; i++)
+    expect_keys(run_of(root, i), run_keys, 16);
+  json_decref(root);
+}
+
+static void default_methods_are_the_six_of_the_contract(void **state) {
+  (void)state;
+  static const char *const methods[] = {"none", "bjacobi", "ilu", "isai", "isai", "isai"};
+  json_t *root = results("compare --case convdiff --size 4", 0);
+  assert_true(number(root, "tolerance") == 1e-8);
+  assert_int_equal(json_array_size(json_object_get(root, "runs")), 6);
+  for (size_t i = 0; i < 6; i++) {
+    json_t *run = run_of(root, i);
+    assert_string_equal(text(run, "method"), methods[i]);
+    if (i < 3) continue;
+    assert_int_equal(integer(run, "power"), (int)i - 2);
+    assert_int_equal(integer(run, "relax"), 0);
+    assert_string_equal(text(run, "storage"), "fp64");
+  }
+  json_decref(root);
+}
+
+/* What each method must have ('y') and what does not apply to it and is null ('n'), in the order of `run_keys` from "power" on. */
+static void what_does_not_apply_is_null(void **state) {
+  (void)state;
+  static const char *const applies[] = {
+      "nnnnyyynnnynyny", /* none */
+      "nnnnyyynnyyyyny", /* bjacobi */
+      "nnnnyyyynnyyyny", /* ilu */
+      "yynyyyyyyyyyyyy", /* isai */
+      "nnynyyyynyyyyny", /* sweeps */
+  };
+  json_t *root =
+      results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);
+  for (size_t i = 0; i < 5; i++) {
+    json_t *run = run_of(root, i);
+    for (size_t k = 1; k < 16; k++) {
+      const bool is_null = json_is_null(json_object_get(run, run_keys[k]));
+      if (is_null != (applies[i][k - 1] == 'n'))
+        fail_msg("%s of run %zu is %s", run_keys[k], i, is_null ? "null" : "not null");
+    }
+  }
+  json_t *isai = run_of(root, 3), *sweeps = run_of(root, 4);
+  assert_int_equal(integer(isai, "power"), 2);
+  assert_int_equal(integer(isai, "relax"), 1);
+  assert_string_equal(text(isai, "storage"), "fp32");
+  assert_int_equal(integer(sweeps, "sweeps"), 3);
+  assert_true(number(isai, "setup_s") >= number(isai, "factor_s"));
+  assert_true(number(isai, "apply30_s") > 0);
+  json_decref(root);
+}
+
+/* A set-up that failed: no iterations, no times, and the reason. */
+static void expect_failed_setup(json_t *run, const char *reason) {
+  assert_string_equal(text(run, "reason"), reason);
+  assert_true(json_is_false(json_object_get(run, "converged")));
+  static const char *const keys[] = {"iterations", "relative_residual", "factor_s", "pattern_s", "values_s",
+                                     "setup_s",    "apply30_s",         "solve_s",  "blocks"};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    if (!json_is_null(json_object_get(run, keys[i]))) fail_msg("%s of a failed set-up is not null", keys[i]);
+  }
+}
+
+static void failures_are_runs_with_their_reason_in_order(void **state) {
+  (void)state;
+  json_t *root = results("compare half_zero.mtx --block-size 1 --methods bjacobi,none,ilu", 0);
+  expect_failed_setup(run_of(root, 0), "singular_block");
+  assert_string_equal(text(run_of(root, 1), "reason"), "failed"); /* breakdown */
+  assert_true(json_is_integer(json_object_get(run_of(root, 1), "iterations")));
+  expect_failed_setup(run_of(root, 2), "singular_block");
+  json_decref(root);
+
+  root = results("compare no_diagonal.mtx --block-size 1 --rhs first1.mtx --restart 1 --methods isai,none", 0);
+  expect_failed_setup(run_of(root, 0), "missing_diagonal");
+  assert_string_equal(text(run_of(root, 1), "reason"), "stagnated");
+  EXPECT_NEAR(1, number(run_of(root, 1), "relative_residual"), 1e-15); /* x stays 0 */
+  json_decref(root);
+
+  root = results("compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16,isai:storage=bf16,isai", 0);
+  expect_failed_setup(run_of(root, 0), "overflow");
+  assert_string_equal(text(run_of(root, 1), "reason"), "converged");
+  assert_string_equal(text(run_of(root, 2), "reason"), "converged");
+  json_decref(root);
+
+  root = results("solve --case cavity --size 8 --preconditioner ilu --max-iterations 2", 1);
+  assert_string_equal(text(run_of(root, 0), "reason"), "max_iterations");
+  assert_int_equal(integer(run_of(root, 0), "iterations"), 2);
+  assert_true(json_is_false(json_object_get(run_of(root, 0), "converged")));
+  json_decref(root);
+}
+
+static void the_residual_is_that_of_the_written_solution(void **state) {
+  (void)state;
+  json_t *root = results("solve laplace5.mtx --block-size 2 --tolerance 1e-3 --preconditioner isai --output x.mtx", 0);
+  bisai_context *context = test_context(1);
+  double x[7] = {0}, sum = 0;
+  EXPECT_OK(context, bisai_read_vector(context, "x.mtx", 5, x + 1));
+  for (int i = 1; i <= 5; i++) {
+    const double r = 1 - (2 * x[i] - x[i - 1] - x[i + 1]);
+    sum += r * r;
+  }
+  const double expected = sqrt(sum / 5);
+  /* x has 17 digits in the file; what differs is the rounding of b − A x, a few units of the last place of |A||x| ≤ 18. */
+  EXPECT_NEAR(expected, number(run_of(root, 0), "relative_residual"), 1e-14);
+  assert_true(expected <= 2e-3);
+  bisai_context_destroy(&context);
+  json_decref(root);
+}
+
+static void json_goes_to_a_file_beside_the_table(void **state) {
+  (void)state;
+  program p = program_run(program_path(), "compare --case cavity --size 4 --methods ilu --json out.json");
+  assert_int_equal(p.status, 0);
+  assert_non_null(strstr(p.out, "\nilu "));
+  program_free(&p);
+  json_t *root = json_load_file("out.json", 0, NULL);
+  assert_non_null(root);
+  assert_int_equal(json_array_size(json_object_get(root, "runs")), 1);
+  json_decref(root);
+}
+
+static void a_matrix_of_the_paper_has_its_block_size_and_tolerance(void **state) {
+  (void)state;
+  json_t *root = results("solve venkat50.mtx --preconditioner ilu", 0);
+  assert_string_equal(text(json_object_get(root, "matrix"), "name"), "venkat50");
+  assert_int_equal(integer(json_object_get(root, "matrix"), "block_size"), 4);
+  assert_true(number(root, "tolerance") == 1e-8);
+  json_decref(root);
+  root = results("solve venkat50.mtx --preconditioner ilu --block-size 1 --tolerance 1e-4", 0);
+  assert_int_equal(integer(json_object_get(root, "matrix"), "block_size"), 1);
+  assert_true(number(root, "tolerance") == 1e-4);
+  json_decref(root);
+}
+
+/* --- the cases --- */
+
+static char *in_cases(const char *name) {
+  static char path[1024];
+  const char *tests = getenv("BISAI_TESTS");
+  if (!tests) skip();
+  snprintf(path, sizeof path, "%s/../cases/%s", tests, name);
+  return path;
+}
+
+static json_t *expectations(const char *case_name) {
+  char name[64];
+  snprintf(name, sizeof name, "%s/expected.json", case_name);
+  json_t *root = json_load_file(in_cases(name), 0, NULL);
+  if (!root) fail_msg("%s cannot be read", in_cases(name));
+  return root;
+}
+
+/* Runs one system with all its methods and compares counts: iterations exactly, as they do not depend on the number of threads. */
+static void expect_counts(const char *case_name, json_t *system) {
+  char line[512], size[64] = "", label[256];
+  json_t *value, *iterations = json_object_get(system, "iterations"),
+                 *inverse = json_object_get(system, "inverse_blocks");
+  size_t i;
+  json_array_foreach(json_object_get(system, "size"), i, value) {
+    snprintf(size + strlen(size), sizeof size - strlen(size), "%s%d", i ? "," : "", (int)json_integer_value(value));
+  }
+  snprintf(line, sizeof line, "compare --case %s --size %s --methods ", case_name, size);
+  const char *method;
+  json_object_foreach(iterations, method, value) {
+    snprintf(line + strlen(line), sizeof line - strlen(line), "%s,", method);
+  }
+  line[strlen(line) - 1] = '\0';
+  json_t *root = results(line, 0), *matrix = json_object_get(root, "matrix");
+  assert_int_equal(integer(matrix, "block_rows"), integer(system, "block_rows"));
+  assert_int_equal(integer(matrix, "blocks"), integer(system, "blocks"));
+  i = 0;
+  json_object_foreach(iterations, method, value) {
+    json_t *run = run_of(root, i++);
+    snprintf(label, sizeof label, "%s %s %s", case_name, size, method);
+    if (json_is_false(json_object_get(run, "converged"))) fail_msg("%s: %s", label, text(run, "reason"));
+    if (integer(run, "iterations") != json_integer_value(value))
+      fail_msg("%s: %d iterations, expected %d", label, (int)integer(run, "iterations"),
+               (int)json_integer_value(value));
+    json_t *blocks = json_object_get(inverse, method);
+    if (blocks) assert_int_equal(integer(run, "blocks"), json_integer_value(blocks));
+  }
+  json_decref(root);
+}
+
+static void the_cavity_has_its_counts_at_16_and_32_nodes(void **state) {
+  (void)state;
+  json_t *root = expectations("cavity"), *systems = json_object_get(root, "systems");
+  expect_counts("cavity", json_array_get(systems, 0));
+  expect_counts("cavity", json_array_get(systems, 1));
+  json_decref(root);
+}
+
+static void convection_diffusion_has_its_counts(void **state) {
+  (void)state;
+  json_t *root = expectations("convdiff"), *systems = json_object_get(root, "systems");
+  expect_counts("convdiff", json_array_get(systems, 0));
+  expect_counts("convdiff", json_array_get(systems, 1));
+  json_decref(root);
+}
+
+static void convection_diffusion_has_the_block_pattern_of_atmosmodd(void **state) {
+  (void)state;
+  json_t *root = expectations("convdiff"), *system = json_array_get(json_object_get(root, "systems"), 2);
+  bisai_context *context = test_context(0);
+  bisai_bcsr *matrix = NULL;
+  double *rhs = NULL;
+  EXPECT_OK(context, case_convdiff(context, 148, 148, 58, 0, &matrix, &rhs));
+  assert_int_equal(bisai_bcsr_block_size(matrix), 4);
+  assert_int_equal(bisai_bcsr_block_rows(matrix), integer(system, "block_rows"));
+  assert_int_equal(bisai_bcsr_blocks(matrix), integer(system, "blocks"));
+  free(rhs);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+  json_decref(root);
+}
+
+static void a_case_in_other_blocks_is_the_same_system(void **state) {
+  (void)state;
+  static const int sizes[] = {1, 2, 4, 5, 7, 32};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    char line[128];
+    snprintf(line, sizeof line, "solve --case cavity --size 16 --preconditioner none --block-size %d", sizes[i]);
+    json_t *root = results(line, 0);
+    assert_int_equal(integer(json_object_get(root, "matrix"), "block_size"), sizes[i]);
+    assert_int_equal(integer(json_object_get(root, "matrix"), "block_rows"), (768 + sizes[i] - 1) / sizes[i]);
+    assert_int_equal(integer(run_of(root, 0), "iterations"), 138);
+    json_decref(root);
+  }
+  /* 10 points a line, not a multiple of 4, and 630 in all: padded. */
+  json_t *root = results("solve --case convdiff --size 10,9,7 --preconditioner none", 0);
+  json_t *scalar = results("solve --case convdiff --size 10,9,7 --preconditioner none --block-size 1", 0);
+  assert_int_equal(integer(json_object_get(root, "matrix"), "block_rows"), 158);
+  assert_int_equal(integer(json_object_get(scalar, "matrix"), "block_rows"), 630);
+  assert_int_equal(integer(run_of(root, 0), "iterations"), integer(run_of(scalar, 0), "iterations"));
+  json_decref(scalar);
+  json_decref(root);
+}
+
+static void the_smallest_cavity_is_the_one_written_by_hand(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = NULL;
+  double *rhs = NULL;
+  EXPECT_OK(context, case_cavity(context, 3, 0, &matrix, &rhs));
+  const int32_t *row_ptr, *col_idx;
+  const void *values;
+  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &values);
+  const double *v = values;
+  assert_int_equal(bisai_bcsr_blocks(matrix), 33);
+  /* The one interior node, 4: its star S W P E N is 1 3 4 5 7, h = 1/2, blocks column by column. */
+  static const double star[5][9] = {{-1, 0, 0, 0, -1, 0, 0.25, 0, -1},
+                                    {-1, 0, 0, 0, -1, 0, 0, -0.25, -1},
+                                    {4, 0, 0, 0, 4, 0, 0, 0, 4},
+                                    {-1, 0, 0, 0, -1, 0, 0, 0.25, -1},
+                                    {-1, 0, 0, 0, -1, 0, -0.25, 0, -1}};
+  EXPECT_CLOSE(45, &star[0][0], v + 9 * row_ptr[4], 0);
+  /* Top right corner, node 8: the right wall comes first; its star is S W P = 5 7 8. */
+  static const double corner[3][9] = {{0}, {0, 0, 0, 0, 0, 2, 0, 0, 0}, {1, 0, 0, 0, 1, -2, 0, 0, 1}};
+  EXPECT_CLOSE(27, &corner[0][0], v + 9 * row_ptr[8], 0);
+  for (int i = 0; i < 27; i++)
+    assert_true(rhs[i] == (i == 21 ? 1 : 0)); /* u of node 7, the only one of the lid */
+  free(rhs);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+static void the_matrices_of_the_paper_are_known_by_file_name(void **state) {
+  (void)state;
+  json_t *root = expectations("suitesparse"), *system;
+  size_t i;
+  json_array_foreach(json_object_get(root, "systems"), i, system) {
+    char path[64], line[128];
+    snprintf(path, sizeof path, "some/folder/%s.mtx.gz", text(system, "name"));
+    const case_suitesparse *known = case_suitesparse_find(path);
+    assert_non_null(known);
+    assert_string_equal(known->name, text(system, "name"));
+    assert_int_equal(known->block_size, integer(system, "block_size"));
+    assert_true(known->tolerance == number(system, "tolerance"));
+    /* The helper downloads from the same place. */
+    snprintf(line, sizeof line, "--address %s", known->name);
+    program p = program_run(in_cases("suitesparse/fetch.sh"), line);
+    assert_int_equal(p.status, 0);
+    p.out[strcspn(p.out, "\n")] = '\0';
+    assert_string_equal(p.out, known->address);
+    program_free(&p);
+  }
+  assert_null(case_suitesparse_find("venkat5.mtx"));
+  assert_null(case_suitesparse_find("venkat50_b.mtx"));
+  assert_null(case_suitesparse_find("venkat50.mtx/other.mtx"));
+  json_decref(root);
+}
+
+static void the_helper_downloads_and_unpacks(void **state) {
+  (void)state;
+  if (system("mkdir -p mirror/Simon venkat50 got && cp laplace5.mtx venkat50/venkat50.mtx && "
+             "tar -czf mirror/Simon/venkat50.tar.gz venkat50") != 0)
+    skip();
+  char here[512], line[1024];
+  assert_non_null(getcwd(here, sizeof here));
+  snprintf(line, sizeof line, "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=got venkat50", here);
+  program p = program_run(in_cases("suitesparse/fetch.sh"), line);
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.out, "got/venkat50.mtx\n");
+  program_free(&p);
+  char *got = program_read("got/venkat50.mtx");
+  assert_string_equal(got, laplace5);
+  free(got);
+  snprintf(line, sizeof line, "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=got atmosmodd", here);
+  p = program_run(in_cases("suitesparse/fetch.sh"), line);
+  assert_int_equal(p.status, 1);
+  assert_non_null(strstr(p.err, "fetch.sh: cannot download file://"));
+  program_free(&p);
+  p = program_run(in_cases("suitesparse/fetch.sh"), "audikw_1");
+  assert_int_equal(p.status, 1);
+  assert_string_equal(p.err, "fetch.sh: 'audikw_1' is not a matrix of the paper (atmosmodd, af_shell3, venkat50)\n");
+  program_free(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
+      cmocka_unit_test(default_methods_are_the_six_of_the_contract),
+      cmocka_unit_test(what_does_not_apply_is_null),
+      cmocka_unit_test(failures_are_runs_with_their_reason_in_order),
+      cmocka_unit_test(the_residual_is_that_of_the_written_solution),
+      cmocka_unit_test(json_goes_to_a_file_beside_the_table),
+      cmocka_unit_test(a_matrix_of_the_paper_has_its_block_size_and_tolerance),
+      cmocka_unit_test(the_cavity_has_its_counts_at_16_and_32_nodes),
+      cmocka_unit_test(convection_diffusion_has_its_counts),
+      cmocka_unit_test(convection_diffusion_has_the_block_pattern_of_atmosmodd),
+      cmocka_unit_test(a_case_in_other_blocks_is_the_same_system),
+      cmocka_unit_test(the_smallest_cavity_is_the_one_written_by_hand),
+      cmocka_unit_test(the_matrices_of_the_paper_are_known_by_file_name),
+      cmocka_unit_test(the_helper_downloads_and_unpacks),
+  };
+  return cmocka_run_group_tests_name("cli_json", tests, enter, leave);
+}
