@@ -12,8 +12,7 @@ static double values[5 * ROWS * AREA], b[N], x[N];
 
 static int32_t add_block(int32_t position, int32_t col, double diagonal, double other) {
   col_idx[position] = col;
-  for (int i = 0; i < AREA; ++i)
-    values[position * AREA + i] = i % (SIZE + 1) == 0 ? diagonal : other;
+  for (int i = 0; i < AREA; ++i) values[position * AREA + i] = i % (SIZE + 1) == 0 ? diagonal : other;
   return position + 1;
 }
 
@@ -36,8 +35,7 @@ static double residual(void) {
     for (int r = 0; r < SIZE; ++r) {
       double sum = b[row * SIZE + r];
       for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; ++p)
-        for (int c = 0; c < SIZE; ++c)
-          sum -= values[p * AREA + c * SIZE + r] * x[col_idx[p] * SIZE + c];
+        for (int c = 0; c < SIZE; ++c) sum -= values[p * AREA + c * SIZE + r] * x[col_idx[p] * SIZE + c];
       difference += sum * sum;
       whole += b[row * SIZE + r] * b[row * SIZE + r];
     }
@@ -52,8 +50,7 @@ int main(void) {
   bisai_solver *solver = NULL;
   bisai_solver_report report = {.struct_size = sizeof report};
   make_matrix();
-  for (int i = 0; i < N; ++i)
-    b[i] = 1.0 + i % 7;
+  for (int i = 0; i < N; ++i) b[i] = 1.0 + i % 7;
 
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = ROWS;

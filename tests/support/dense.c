@@ -27,15 +27,11 @@ static double bfloat_value(uint16_t bits) {
 
 double test_value(bisai_value_type type, const void *values, size_t index) {
   switch (type) {
-  case BISAI_FP32:
-    return (double)((const float *)values)[index];
-  case BISAI_FP16:
-    return half_value(((const uint16_t *)values)[index]);
-  case BISAI_BF16:
-    return bfloat_value(((const uint16_t *)values)[index]);
+  case BISAI_FP32: return (double)((const float *)values)[index];
+  case BISAI_FP16: return half_value(((const uint16_t *)values)[index]);
+  case BISAI_BF16: return bfloat_value(((const uint16_t *)values)[index]);
   case BISAI_FP64:
-  default:
-    return ((const double *)values)[index];
+  default: return ((const double *)values)[index];
   }
 }
 

@@ -46,17 +46,12 @@ test_shape test_shape_square(int32_t block_rows, int32_t block_size, uint64_t se
 
 static bool in_part(test_part part, int32_t row, int32_t col) {
   switch (part) {
-  case TEST_LOWER:
-    return col <= row;
-  case TEST_UPPER:
-    return col >= row;
-  case TEST_STRICTLY_LOWER:
-    return col < row;
-  case TEST_STRICTLY_UPPER:
-    return col > row;
+  case TEST_LOWER: return col <= row;
+  case TEST_UPPER: return col >= row;
+  case TEST_STRICTLY_LOWER: return col < row;
+  case TEST_STRICTLY_UPPER: return col > row;
   case TEST_FULL:
-  default:
-    return true;
+  default: return true;
   }
 }
 
@@ -186,9 +181,7 @@ test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d
   return matrix;
 }
 
-int32_t test_bcsr_blocks(const test_bcsr *matrix) {
-  return matrix->row_ptr[matrix->block_rows];
-}
+int32_t test_bcsr_blocks(const test_bcsr *matrix) { return matrix->row_ptr[matrix->block_rows]; }
 
 void test_bcsr_free(test_bcsr *matrix) {
   free(matrix->row_ptr);
