@@ -1,0 +1,228 @@
+/* Iteration counts of GMRES(30) that the literature or an independent program gives.
+ *
+ * The lid-driven cavity (Ma et al. 2021, Table 3: N = 300, tolerance 1e-5) and the same at N = 128; real matrices with b from their file
+ * or b = 1, tolerance 1e-8. The cavity's counts are exact, whatever the number of threads: sums are taken in a fixed order. Those of the
+ * real matrices come from another implementation with other orders of summation and may differ by two. `test_golden slow` runs
+ * N = 300. */
+#include "support.h"
+
+#include "cases.h"
+
+typedef struct run {
+  bisai_precond_kind kind;
+  int power, relax, sweeps;
+  bisai_value_type storage;
+  int iterations;
+} run;
+
+static bisai_solver_options gmres(double tolerance) {
+  bisai_solver_options options = bisai_solver_options_default();
+  options.tolerance = tolerance;
+  return options;
+}
+
+static int iterations_of(bisai_context *context, const bisai_bcsr *matrix, const double *b, const run *r,
+                         bisai_solver_options solver_options) {
+  const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
+  bisai_precond_options options = bisai_precond_options_default();
+  options.kind = r->kind;
+  options.power = r->power > 0 ? r->power : 1;
+  options.relax = r->relax;
+  options.sweeps = r->sweeps;
+  options.storage = r->storage;
+  bisai_precond *precond = NULL;
+  bisai_solver *solver = NULL;
+  bisai_solver_report report = {.struct_size = sizeof report};
+  double *x = test_random_vector(n, 1); /* not an initial guess: x starts from 0 */
+  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_OK(context, bisai_solver_create(context, n, &solver_options, &solver));
+  EXPECT_OK(context, bisai_solver_solve(solver, matrix, precond, b, x, &report));
+  assert_int_equal(report.reason, BISAI_REASON_CONVERGED);
+  assert_true(test_relative_residual(matrix, x, b) <= 2.0 * solver_options.tolerance);
+  bisai_solver_destroy(&solver);
+  bisai_precond_destroy(&precond);
+  free(x);
+  return report.iterations;
+}
+
+static void expect_counts(bisai_context *context, const bisai_bcsr *matrix, const double *b, double tolerance,
+                          size_t count, const run *runs, int allowed) {
+  for (size_t i = 0; i < count; i++) {
+    const run *r = &runs[i];
+    const int got = iterations_of(context, matrix, b, r, gmres(tolerance));
+    if (abs(got - r->iterations) > allowed) {
+      fail_msg("kind %d, power %d, relax %d, sweeps %d, storage %d: %d iterations, expected %d ± %d", (int)r->kind,
+               r->power, r->relax, r->sweeps, (int)r->storage, got, r->iterations, allowed);
+    }
+  }
+}
+
+/* --- the cavity --- */
+
+static void expect_cavity_counts(int32_t n, int threads, size_t count, const run *runs) {
+  bisai_context *context = test_context(threads);
+  bisai_bcsr *matrix = NULL;
+  double *b = NULL;
+  EXPECT_OK(context, case_cavity(context, n, 0, &matrix, &b));
+  assert_int_equal(bisai_bcsr_block_size(matrix), 3);
+  assert_int_equal(bisai_bcsr_block_rows(matrix), n * n);
+  assert_int_equal(bisai_bcsr_blocks(matrix), 5 * n * n - 4 * n);
+  expect_counts(context, matrix, b, 1e-5, count, runs, 0);
+  free(b);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+#define COUNT(runs) (sizeof(runs) / sizeof((runs)[0]))
+
+static void cavity_128_takes_the_published_iterations(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_BJACOBI, 0, 0, 0, BISAI_FP64, 1076}, {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 293},
+      {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 502},     {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 377},
+      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 328},
+  };
+  expect_cavity_counts(128, 1, COUNT(runs), runs);
+}
+
+static void cavity_128_relaxation_is_worth_higher_powers(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 328},
+      {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 298},
+  };
+  expect_cavity_counts(128, 2, COUNT(runs), runs);
+}
+
+static void cavity_128_sweeps_take_as_many_iterations_as_isai(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_SWEEPS, 0, 0, 1, BISAI_FP64, 502},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 2, BISAI_FP64, 377},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 3, BISAI_FP64, 328},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 5, BISAI_FP64, 298},
+  };
+  expect_cavity_counts(128, 2, COUNT(runs), runs);
+}
+
+static void cavity_128_narrow_storage_costs_no_iterations(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP32, 328},
+      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP16, 328},
+      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 377},
+      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP16, 377},
+  };
+  expect_cavity_counts(128, 2, COUNT(runs), runs);
+}
+
+static void cavity_128_counts_do_not_depend_on_the_orthogonalization(void **state) {
+  (void)state;
+  static const run ilu = {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 293};
+  bisai_context *context = test_context(2);
+  bisai_bcsr *matrix = NULL;
+  double *b = NULL;
+  EXPECT_OK(context, case_cavity(context, 128, 0, &matrix, &b));
+  for (int kind = BISAI_CLASSICAL; kind <= BISAI_MODIFIED; kind++) {
+    bisai_solver_options options = gmres(1e-5);
+    options.orthogonalization = (bisai_orthogonalization)kind;
+    assert_int_equal(iterations_of(context, matrix, b, &ilu, options), ilu.iterations);
+  }
+  free(b);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+static void cavity_300_takes_the_published_iterations(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 623},
+      {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 1092},
+      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 836},
+      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 711},
+  };
+  expect_cavity_counts(300, 2, COUNT(runs), runs);
+}
+
+/* --- real matrices --- */
+
+static double *right_hand_side(bisai_context *context, const char *name, const bisai_bcsr *matrix) {
+  const int32_t rows = bisai_bcsr_rows(matrix);
+  double *b = calloc((size_t)(rows + bisai_bcsr_padding(matrix)), sizeof *b);
+  char file[128], path[4096];
+  assert_non_null(b);
+  snprintf(file, sizeof file, "%s_b", name);
+  if (test_matrix_path(file, path, sizeof path)) {
+    EXPECT_OK(context, bisai_read_vector(context, path, rows, b));
+  } else {
+    for (int32_t i = 0; i < rows; i++) {
+      b[i] = 1.0;
+    }
+  }
+  return b;
+}
+
+static void expect_file_counts(const char *name, size_t count, const run *runs) {
+  bisai_context *context = test_context(2);
+  bisai_bcsr *matrix = test_matrix_read(context, name, 3);
+  double *b = right_hand_side(context, name, matrix);
+  expect_counts(context, matrix, b, 1e-8, count, runs, 2);
+  free(b);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
+/* A rich pattern: here sweeps and ISAI differ, as they do not on the cavity. */
+static void bcsstk16_takes_as_many_iterations_as_elsewhere(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 47},     {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 130},
+      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 74},    {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 52},
+      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 57},    {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 48},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 1, BISAI_FP64, 146}, {BISAI_PRECOND_SWEEPS, 0, 0, 2, BISAI_FP64, 105},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 3, BISAI_FP64, 83},  {BISAI_PRECOND_SWEEPS, 0, 0, 5, BISAI_FP64, 61},
+      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 74},
+  };
+  expect_file_counts("bcsstk16", COUNT(runs), runs);
+}
+
+static void opm_spe9_takes_as_many_iterations_as_elsewhere(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 45},    {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 110},
+      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 79},   {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 61},
+      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 61},   {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 50},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 2, BISAI_FP64, 79}, {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 79},
+  };
+  expect_file_counts("opm_spe9_s7", COUNT(runs), runs);
+}
+
+static void sherman5_takes_as_many_iterations_as_elsewhere(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 46},    {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 116},
+      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 60},   {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 52},
+      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 52},   {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 48},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 5, BISAI_FP64, 48}, {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 60},
+      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP16, 60},
+  };
+  expect_file_counts("sherman5", COUNT(runs), runs);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cavity_128_takes_the_published_iterations),
+      cmocka_unit_test(cavity_128_relaxation_is_worth_higher_powers),
+      cmocka_unit_test(cavity_128_sweeps_take_as_many_iterations_as_isai),
+      cmocka_unit_test(cavity_128_narrow_storage_costs_no_iterations),
+      cmocka_unit_test(cavity_128_counts_do_not_depend_on_the_orthogonalization),
+      cmocka_unit_test(bcsstk16_takes_as_many_iterations_as_elsewhere),
+      cmocka_unit_test(opm_spe9_takes_as_many_iterations_as_elsewhere),
+      cmocka_unit_test(sherman5_takes_as_many_iterations_as_elsewhere),
+  };
+  const struct CMUnitTest slow[] = {cmocka_unit_test(cavity_300_takes_the_published_iterations)};
+  if (argc > 1 && strcmp(argv[1], "slow") == 0) {
+    return cmocka_run_group_tests_name("golden_slow", slow, NULL, NULL);
+  }
+  return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
+}
