@@ -1,0 +1,232 @@
+/* BCSR from scalar CSR: block (I, J) is stored where any entry (i, j) with ⌊i/bs⌋ = I, ⌊j/bs⌋ = J is. Padding adds rows and
+ * columns of the identity at the end until bs divides the size. */
+#include "core/csr.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bcsr.h"
+
+bisai_csr_desc bisai_csr_desc_default(void) { return (bisai_csr_desc){.struct_size = sizeof(bisai_csr_desc)}; }
+
+bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *d) {
+  const bisai_status status = bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
+  if (status) return status;
+  if (d->rows < 0 || d->cols < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d rows, %d columns", d->rows, d->cols);
+  const int32_t *row_ptr = d->row_ptr;
+  if (!row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
+  if (row_ptr[0] != 0)
+    return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
+  for (int32_t i = 0; i < d->rows; i++)
+    if (row_ptr[i + 1] < row_ptr[i])
+      return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: row_ptr decreases from %d to %d", i, row_ptr[i],
+                      row_ptr[i + 1]);
+  if (row_ptr[d->rows] > 0 && !d->col_idx) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
+  for (int32_t i = 0; i < d->rows; i++)
+    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)
+      if (d->col_idx[p] < 0 || d->col_idx[p] >= d->cols)
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: column %d is outside 0 … %d", i, d->col_idx[p],
+                        d->cols - 1);
+  return BISAI_OK;
+}
+
+static bisai_status check_duplicates(bisai_context *context, const bisai_csr_desc *d) {
+  int32_t *last_row = bsi_allocate(context, (size_t)d->cols, sizeof *last_row);
+  if (!last_row) return BISAI_OUT_OF_MEMORY;
+  memset(last_row, 0xff, (size_t)d->cols * sizeof *last_row); /* -1 */
+  bisai_status status = BISAI_OK;
+  for (int32_t i = 0; i < d->rows && !status; i++)
+    for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1] && !status; p++) {
+      const int32_t column = d->col_idx[p];
+      if (last_row[column] == i)
+        status = bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: column %d appears twice", i, column);
+      last_row[column] = i;
+    }
+  bsi_release(context, last_row);
+  return status;
+}
+
+/* A conversion under way. */
+typedef struct conversion {
+  const bisai_csr_desc *csr;
+  int32_t bs, block_rows, block_cols;
+  bool padded;
+  int32_t *seen;              /* by block column */
+  int32_t *row_ptr, *col_idx; /* of the result, host memory */
+  double *values;
+} conversion;
+
+static int32_t last_row(const conversion *c, int32_t block_row) {
+  const int64_t end = ((int64_t)block_row + 1) * c->bs;
+  return end < c->csr->rows ? (int32_t)end : c->csr->rows;
+}
+
+/* Blocks of each block row into row_ptr; false where they are too many. `seen`: the last block row with an entry there. */
+static bool count_blocks(conversion *c) {
+  const bisai_csr_desc *d = c->csr;
+  memset(c->seen, 0xff, (size_t)c->block_cols * sizeof *c->seen); /* -1 */
+  int64_t blocks = 0;
+  c->row_ptr[0] = 0;
+  for (int32_t row = 0; row < c->block_rows; row++) {
+    const int32_t end = d->row_ptr[last_row(c, row)];
+    for (int32_t p = d->row_ptr[row * c->bs]; p < end; p++) {
+      int32_t *seen = c->seen + d->col_idx[p] / c->bs;
+      blocks += *seen != row;
+      *seen = row;
+    }
+    if (c->padded && row == c->block_rows - 1) blocks += c->seen[row] != row;
+    if (blocks > INT32_MAX) return false;
+    c->row_ptr[row + 1] = (int32_t)blocks;
+  }
+  return true;
+}
+
+static int compare_columns(const void *a, const void *b) {
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void sort_columns(int32_t *columns, int32_t count) {
+  for (int32_t i = 1; i < count; i++)
+    if (columns[i] < columns[i - 1]) {
+      qsort(columns, (size_t)count, sizeof *columns, compare_columns);
+      return;
+    }
+}
+
+/* The columns of a block row, ascending. Leaves in `seen` the position of each; positions of earlier rows are lower. */
+static void fill_columns(conversion *c, int32_t row) {
+  const bisai_csr_desc *d = c->csr;
+  const int32_t begin = c->row_ptr[row], end = d->row_ptr[last_row(c, row)];
+  int32_t next = begin;
+  for (int32_t p = d->row_ptr[row * c->bs]; p < end; p++) {
+    const int32_t column = d->col_idx[p] / c->bs;
+    if (c->seen[column] >= begin) continue;
+    c->seen[column] = begin;
+    c->col_idx[next++] = column;
+  }
+  if (c->padded && row == c->block_rows - 1 && c->seen[row] < begin) c->col_idx[next++] = row;
+  sort_columns(c->col_idx + begin, next - begin);
+  for (int32_t p = begin; p < next; p++)
+    c->seen[c->col_idx[p]] = p;
+}
+
+static double *value_at(const conversion *c, int32_t i, int32_t j) {
+  const size_t bs = (size_t)c->bs, block = (size_t)c->seen[j / c->bs];
+  return c->values + block * bs * bs + (size_t)(j % c->bs) * bs + (size_t)(i % c->bs);
+}
+
+static bisai_status fill_values(bisai_context *context, conversion *c, int32_t row) {
+  const bisai_csr_desc *d = c->csr;
+  const size_t per_block = (size_t)c->bs * (size_t)c->bs, begin = (size_t)c->row_ptr[row];
+  memset(c->values + begin * per_block, 0, ((size_t)c->row_ptr[row + 1] - begin) * per_block * sizeof *c->values);
+  for (int32_t i = row * c->bs; i < last_row(c, row); i++)
+    for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
+      double *value = value_at(c, i, d->col_idx[p]);
+      *value += d->values[p];
+      if (!isfinite(*value))
+        return bsi_fail(context, BISAI_NOT_FINITE, "entry (%d, %d), counted from 0, is NaN or infinity", i, d->col_idx[p]);
+    }
+  if (c->padded && row == c->block_rows - 1)
+    for (int32_t i = d->rows; i < c->block_rows * c->bs; i++)
+      *value_at(c, i, i) = 1.0;
+  return BISAI_OK;
+}
+
+static bisai_status fill_rows(bisai_context *context, conversion *c) {
+  memset(c->seen, 0xff, (size_t)c->block_cols * sizeof *c->seen); /* -1 */
+  bisai_status status = BISAI_OK;
+  for (int32_t row = 0; row < c->block_rows && !status; row++) {
+    fill_columns(c, row);
+    status = fill_values(context, c, row);
+  }
+  return status;
+}
+
+/* Arrays of host memory for the columns and values, filled and uploaded to a backend that has memory of its own. */
+static bisai_status fill_elsewhere(bisai_context *context, conversion *c, bisai_bcsr *a) {
+  const bsi_backend *backend = context->backend;
+  const size_t columns = (size_t)a->blocks, values = bsi_block_offset(a, a->blocks);
+  c->col_idx = bsi_allocate(context, columns, sizeof *c->col_idx);
+  c->values = bsi_allocate(context, values, sizeof *c->values);
+  bisai_status status = c->col_idx && c->values ? fill_rows(context, c) : BISAI_OUT_OF_MEMORY;
+  if (!status)
+    status = backend->upload(context, a->row_ptr, c->row_ptr, ((size_t)a->block_rows + 1) * sizeof *c->row_ptr);
+  if (!status) status = backend->upload(context, a->col_idx, c->col_idx, columns * sizeof *c->col_idx);
+  if (!status) status = backend->upload(context, a->values, c->values, values * sizeof *c->values);
+  bsi_release(context, c->col_idx);
+  bsi_release(context, c->values);
+  return status;
+}
+
+static bisai_status fill_in_place(bisai_context *context, conversion *c, bisai_bcsr *a) {
+  memcpy(a->row_ptr, c->row_ptr, ((size_t)a->block_rows + 1) * sizeof *c->row_ptr);
+  c->col_idx = a->col_idx;
+  c->values = a->values;
+  return fill_rows(context, c);
+}
+
+static bisai_status convert(bisai_context *context, conversion *c, bisai_bcsr **matrix) {
+  bisai_bcsr *a = NULL;
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  c->seen = bsi_allocate(context, (size_t)c->block_cols, sizeof *c->seen);
+  c->row_ptr = c->seen ? bsi_allocate(context, (size_t)c->block_rows + 1, sizeof *c->row_ptr) : NULL;
+  if (!c->row_ptr) goto exit;
+  if (!count_blocks(c)) {
+    status = bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d blocks", INT32_MAX);
+    goto exit;
+  }
+  status = bsi_bcsr_reserve(context, c->block_rows, c->block_cols, c->bs, c->row_ptr[c->block_rows], BISAI_FP64, NULL,
+                            NULL, &a);
+  if (status) goto exit;
+  a->rows = c->csr->rows;
+  status = context->backend->kind == BISAI_BACKEND_HOST ? fill_in_place(context, c, a) : fill_elsewhere(context, c, a);
+exit:
+  bsi_release(context, c->row_ptr);
+  bsi_release(context, c->seen);
+  if (status)
+    bisai_bcsr_destroy(&a);
+  else
+    *matrix = a;
+  return status;
+}
+
+bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix) {
+  int32_t bs = desc->block_size;
+  if (bs == 0) {
+    const bisai_status status = bsi_block_size_choose(context, desc, &bs);
+    if (status) return status;
+  }
+  const bool divides = desc->rows % bs == 0 && desc->cols % bs == 0;
+  if (!divides && !desc->pad)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d does not divide %d × %d, and padding was not asked for",
+                    bs, desc->rows, desc->cols);
+  conversion c = {.csr = desc,
+                  .bs = bs,
+                  .block_rows = desc->rows / bs + !divides,
+                  .block_cols = desc->cols / bs + !divides,
+                  .padded = !divides};
+  if ((int64_t)c.block_rows * bs > INT32_MAX)
+    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%d rows padded to blocks of size %d: more than %d", desc->rows, bs,
+                    INT32_MAX);
+  return convert(context, &c, matrix);
+}
+
+bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!desc || !matrix)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL", desc ? "matrix" : "desc");
+  bisai_status status = bsi_csr_check(context, desc);
+  if (status) return status;
+  if (desc->block_size < 0 || desc->block_size > BISAI_MAX_BLOCK_SIZE)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d", desc->block_size,
+                    BISAI_MAX_BLOCK_SIZE);
+  if (desc->pad && desc->rows != desc->cols)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "only square matrices can be padded, this one is %d × %d", desc->rows,
+                    desc->cols);
+  if (desc->row_ptr[desc->rows] > 0 && !desc->values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
+  status = check_duplicates(context, desc);
+  return status ? status : bsi_bcsr_from_sound_csr(context, desc, matrix);
+}

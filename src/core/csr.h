@@ -1,0 +1,17 @@
+/* Scalar CSR matrices on their way to BCSR: what the public call and the readers of files share. */
+#ifndef BSI_CSR_H
+#define BSI_CSR_H
+
+#include <bisai/bcsr.h>
+
+/* nnzb · (8·bs² + 4) minimised over bs = 1 … 8, of sizes that divide rows and cols or, with desc->pad, of all. */
+bisai_status bsi_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size);
+
+/* BCSR from CSR arrays whose structure is known to be sound. Columns come in any order, entries at one place add up.
+ * Besides the matrix, needs 4 bytes a block column. */
+bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix);
+
+/* Refuses unknown sizes, NULL, row pointers that do not ascend from 0 and columns out of range. */
+bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *desc);
+
+#endif

@@ -1,0 +1,35 @@
+/* The entries of a sparse matrix in the order of a file, brought into rows in place. */
+#ifndef BSI_ENTRIES_H
+#define BSI_ENTRIES_H
+
+#include <bisai/context.h>
+
+#include <stdint.h>
+
+/* Entry k is (row[k], col[k]), counted from 0. */
+typedef struct bsi_entries {
+  int32_t count, capacity;
+  int32_t *row, *col;
+  double *value;
+} bsi_entries;
+
+/* Room for more entries when full, `total` in the end: total/2^k, so that a wrong total costs at most twice what is there. Moves one
+ * array after the other, the largest first: at most 16·total + 4·total/2 bytes at a time. */
+bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *entries, int32_t total);
+
+/* Adds (j, i, sign·value) for every (i, j, value) off the diagonal. At most 20 bytes for every entry of the result. */
+bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *entries, double sign);
+
+/* Orders the entries by row and frees `row`: those of row i are row_ptr[i] … row_ptr[i+1]-1, in no particular order. row_ptr is the
+ * caller's. Needs 8 bytes a row. */
+bisai_status bsi_entries_group(bisai_context *context, bsi_entries *entries, int32_t rows, int32_t **row_ptr);
+
+void bsi_entries_free(bisai_context *context, bsi_entries *entries);
+
+static inline void bsi_entries_append(bsi_entries *entries, int32_t row, int32_t col, double value) {
+  entries->row[entries->count] = row;
+  entries->col[entries->count] = col;
+  entries->value[entries->count++] = value;
+}
+
+#endif

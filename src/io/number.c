@@ -1,0 +1,137 @@
+/* A number is m·10^e with an integer m < 10^19 unless it has more digits. Where |e| ≤ 22, 10^e is a double, m = hi + lo exactly in two
+ * of them, and with fused multiply-adds
+ *   e ≥ 0:  m·10^e = hi·p + lo·p
+ *   e < 0:  m/p    = q + (r + lo)/p,  q = fl(hi/p), r = hi − q·p exactly
+ * where only the small second term is rounded. If the result is the same for that term's lower and upper bound, it is the nearest double
+ * (the case lo = 0 is Clinger's, PLDI 1990); otherwise, and outside these ranges, strtod() decides. */
+#include "io/number.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { EXACT_POWER = 22, DIGITS = 19, EXPONENT_LIMIT = 100000000 };
+
+static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/* The parts of a word. */
+typedef struct decimal {
+  uint64_t digits; /* m */
+  int exponent;    /* e */
+  bool negative;
+  bool cut;      /* digits that are not 0 were left out of m */
+  char *letter; /* of the exponent, or NULL */
+} decimal;
+
+/* False where hi·p or hi/p and its correction do not decide. */
+static bool nearest(uint64_t m, int e, double *value) {
+  const double hi = (double)m, lo = (double)(int64_t)(m - (uint64_t)hi);
+  double low, high;
+  if (e >= 0) {
+    const double p = powers[e], small = lo * p, bound = 0x1p-50 * fabs(small);
+    low = fma(hi, p, small - bound);
+    high = fma(hi, p, small + bound);
+  } else {
+    const double p = powers[-e], q = hi / p, small = (fma(-q, p, hi) + lo) / p, bound = 0x1p-50 * fabs(small);
+    low = q + (small - bound);
+    high = q + (small + bound);
+  }
+  *value = low;
+  return low == high;
+}
+
+/* Reads digits into m; those after the point lower the exponent. Returns how many there were. */
+static int read_digits(char **cursor, bool fraction, int *used, decimal *d) {
+  char *p = *cursor;
+  for (; bsi_is_digit(*p); p++) {
+    const int digit = *p - '0';
+    if (*used < DIGITS) {
+      d->digits = d->digits * 10 + (uint64_t)digit;
+      *used += d->digits != 0;
+      d->exponent -= fraction;
+    } else {
+      d->cut |= digit != 0;
+      d->exponent += !fraction;
+    }
+  }
+  const int count = (int)(p - *cursor);
+  *cursor = p;
+  return count;
+}
+
+/* The exponent's digits, if the letter is followed by any. */
+static bool read_exponent(char **cursor, decimal *d) {
+  char *p = *cursor;
+  d->letter = p++;
+  const bool negative = *p == '-';
+  if (*p == '-' || *p == '+') p++;
+  if (!bsi_is_digit(*p)) return false;
+  int exponent = 0;
+  for (; bsi_is_digit(*p); p++)
+    if (exponent < EXPONENT_LIMIT) exponent = exponent * 10 + (*p - '0');
+  d->exponent += negative ? -exponent : exponent;
+  *cursor = p;
+  return true;
+}
+
+static bool read_decimal(char **cursor, decimal *d) {
+  char *p = *cursor;
+  *d = (decimal){.negative = *p == '-'};
+  if (*p == '-' || *p == '+') p++;
+  int used = 0;
+  int count = read_digits(&p, false, &used, d);
+  if (*p == '.') {
+    p++;
+    count += read_digits(&p, true, &used, d);
+  }
+  if (count == 0) return false;
+  if ((*p == 'e' || *p == 'E' || *p == 'd' || *p == 'D') && !read_exponent(&p, d)) return false;
+  *cursor = p;
+  return bsi_ends_word(*p);
+}
+
+static bool is_word(const char *text, const char *lower) {
+  for (; *lower; text++, lower++)
+    if ((*text | 0x20) != *lower) return false;
+  return bsi_ends_word(*text);
+}
+
+static double by_library(char *word, char *letter, locale_t c_locale) {
+  const char kept = letter ? *letter : 'e';
+  if (letter) *letter = 'e';
+  const locale_t callers = uselocale(c_locale);
+  const double value = strtod(word, NULL);
+  uselocale(callers);
+  if (letter) *letter = kept;
+  return value;
+}
+
+bsi_number_result bsi_number_parse(char **cursor, locale_t c_locale, double *value) {
+  char *word = *cursor;
+  decimal d;
+  if (!read_decimal(cursor, &d)) {
+    const char *unsigned_word = word + (*word == '-' || *word == '+');
+    const bool named = is_word(unsigned_word, "nan") || is_word(unsigned_word, "inf") || is_word(unsigned_word, "infinity");
+    return named ? BSI_NUMBER_NOT_FINITE : BSI_NUMBER_MALFORMED;
+  }
+  if (d.digits == 0) {
+    *value = d.negative ? -0.0 : 0.0;
+    return BSI_NUMBER_OK;
+  }
+  const bool short_enough = !d.cut && d.exponent >= -EXACT_POWER && d.exponent <= EXACT_POWER;
+  if (FLT_EVAL_METHOD == 0 && short_enough && nearest(d.digits, d.exponent, value)) {
+    if (d.negative) *value = -*value;
+    return BSI_NUMBER_OK;
+  }
+  *value = by_library(word, d.letter, c_locale);
+  return isfinite(*value) ? BSI_NUMBER_OK : BSI_NUMBER_NOT_FINITE;
+}
+
+bool bsi_number_is_integer(const char *word) {
+  if (*word == '-' || *word == '+') word++;
+  if (!bsi_is_digit(*word)) return false;
+  while (bsi_is_digit(*word))
+    word++;
+  return bsi_ends_word(*word);
+}
