@@ -27,36 +27,33 @@ enum key {
   KEY_OUTPUT
 };
 
-#define PROBLEM_OPTIONS                                                                                                \
-  {"case", KEY_CASE, "NAME", 0, "Make the system: cavity or convdiff", 1},                                             \
-      {"size", KEY_SIZE, "N[,N,N]", 0, "Its size: N nodes each way, or points in x, y, z (convdiff)", 1},              \
-      {"block-size", KEY_BLOCK_SIZE, "B", 0, "1 to 32, or auto (default)", 1},                                         \
-      {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 3}, {                                        \
-    "threads", KEY_THREADS, "N", 0, "Host threads (default: all)", 3                                                   \
-  }
-
-#define SOLVER_OPTIONS                                                                                                 \
-  {"rhs", KEY_RHS, "FILE", 0, "Right-hand side: a Matrix Market file, or ones", 1},                                    \
-      {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 2},                 \
-      {"restart", KEY_RESTART, "M", 0, "m of GMRES(m) (default 30)", 2},                                               \
-      {"max-iterations", KEY_MAX_ITERATIONS, "N", 0, "Every inner iteration counts (default 10000)", 2},               \
-      {"json", KEY_JSON, "FILE", 0, "Write the results as JSON; -: to standard output, instead of text", 4}, {         \
-    "plots", KEY_PLOTS, "DIR", 0, "Draw residuals, set-up and patterns as PNG into DIR (needs gnuplot)", 4             \
-  }
-
+static const struct argp_option system_options[] = {
+    {"case", KEY_CASE, "NAME", 0, "Make the system: cavity or convdiff", 0},
+    {"size", KEY_SIZE, "N[,N,N]", 0, "Its size: N nodes each way, or points in x, y, z (convdiff)", 0},
+    {"block-size", KEY_BLOCK_SIZE, "B", 0, "1 to 32, or auto (default)", 0},
+    {0}};
+static const struct argp_option solver_options[] = {
+    {"rhs", KEY_RHS, "FILE", 0, "Right-hand side: a Matrix Market file, or ones", 0},
+    {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
+    {"restart", KEY_RESTART, "M", 0, "m of GMRES(m) (default 30)", 0},
+    {"max-iterations", KEY_MAX_ITERATIONS, "N", 0, "Every inner iteration counts (default 10000)", 0},
+    {0}};
+static const struct argp_option machine_options[] = {
+    {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 0},
+    {"threads", KEY_THREADS, "N", 0, "Host threads (default: all)", 0},
+    {0}};
+static const struct argp_option result_options[] = {
+    {"json", KEY_JSON, "FILE", 0, "Write the results as JSON; -: to standard output, instead of text", 0},
+    {"plots", KEY_PLOTS, "DIR", 0, "Draw residuals, set-up and patterns as PNG into DIR (needs gnuplot)", 0},
+    {0}};
 static const struct argp_option compare_options[] = {
-    PROBLEM_OPTIONS,
-    SOLVER_OPTIONS,
     {"methods", KEY_METHODS, "LIST", 0,
-     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3)", 2},
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3)", 0},
     {0}};
 static const struct argp_option solve_options[] = {
-    PROBLEM_OPTIONS,
-    SOLVER_OPTIONS,
-    {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0, "The method (default isai:k=1)", 2},
-    {"output", KEY_OUTPUT, "FILE", 0, "Write the solution as a Matrix Market file", 4},
+    {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0, "The method (default isai:k=1)", 0},
+    {"output", KEY_OUTPUT, "FILE", 0, "Write the solution as a Matrix Market file", 0},
     {0}};
-static const struct argp_option info_options[] = {PROBLEM_OPTIONS, {0}};
 
 static bool set_integer(const char *flag, const char *text, int minimum, int maximum, int *value) {
   if (parse_integer(text, minimum, maximum, value)) return true;
@@ -155,79 +152,80 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   options *o = state->input;
   bool ok = true;
   switch (key) {
-  case KEY_CASE:
-    ok = set_case(o, text);
-    break;
-  case KEY_SIZE:
-    ok = set_size(o, text);
-    break;
-  case KEY_BLOCK_SIZE:
-    ok = set_block_size(o, text);
-    break;
-  case KEY_RHS:
-    ok = set_rhs(o, text);
-    break;
-  case KEY_TOLERANCE:
-    ok = set_tolerance(o, text);
-    break;
-  case KEY_RESTART:
-    ok = set_integer("--restart", text, 1, INT_MAX, &o->restart);
-    break;
-  case KEY_MAX_ITERATIONS:
-    ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->max_iterations);
-    break;
-  case KEY_BACKEND:
-    ok = set_backend(o, text);
-    break;
-  case KEY_THREADS:
-    ok = set_integer("--threads", text, 1, 4096, &o->threads);
-    break;
-  case KEY_METHODS:
-    ok = method_list_parse("--methods", text, &o->methods);
-    break;
-  case KEY_PRECONDITIONER:
-    ok = set_preconditioner(o, text);
-    break;
-  case KEY_JSON:
-    ok = set_path("--json", text, &o->json);
-    break;
-  case KEY_PLOTS:
-    ok = set_path("--plots", text, &o->plots);
-    break;
-  case KEY_OUTPUT:
-    ok = set_path("--output", text, &o->output);
-    break;
-  case ARGP_KEY_ARG:
-    ok = set_file(o, text);
-    break;
-  default:
-    return ARGP_ERR_UNKNOWN;
+  case KEY_CASE: ok = set_case(o, text); break;
+  case KEY_SIZE: ok = set_size(o, text); break;
+  case KEY_BLOCK_SIZE: ok = set_block_size(o, text); break;
+  case KEY_RHS: ok = set_rhs(o, text); break;
+  case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
+  case KEY_RESTART: ok = set_integer("--restart", text, 1, INT_MAX, &o->restart); break;
+  case KEY_MAX_ITERATIONS: ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->max_iterations); break;
+  case KEY_BACKEND: ok = set_backend(o, text); break;
+  case KEY_THREADS: ok = set_integer("--threads", text, 1, 4096, &o->threads); break;
+  case KEY_METHODS: ok = method_list_parse("--methods", text, &o->methods); break;
+  case KEY_PRECONDITIONER: ok = set_preconditioner(o, text); break;
+  case KEY_JSON: ok = set_path("--json", text, &o->json); break;
+  case KEY_PLOTS: ok = set_path("--plots", text, &o->plots); break;
+  case KEY_OUTPUT: ok = set_path("--output", text, &o->output); break;
+  case ARGP_KEY_ARG: ok = set_file(o, text); break;
+  default: return ARGP_ERR_UNKNOWN;
   }
   return ok ? 0 : EINVAL;
 }
 
+#define SOURCES "--case NAME --size N[,N,N]\nFILE"
 #define METHOD_HELP                                                                                                    \
   "\vMETHOD: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N\n\n"               \
   "Exit status: "
 
+static const struct argp system_parser = {.options = system_options, .parser = parse_one};
+static const struct argp solver_parser = {.options = solver_options, .parser = parse_one};
+static const struct argp machine_parser = {.options = machine_options, .parser = parse_one};
+static const struct argp result_parser = {.options = result_options, .parser = parse_one};
+
+enum { SOLVING = 4, LOOKING = 2 };
+
+static const struct argp_child solving[SOLVING + 1] = {{&system_parser, 0, "The system:", 1},
+                                                       {&solver_parser, 0, "The solver:", 2},
+                                                       {&machine_parser, 0, "The machine:", 3},
+                                                       {&result_parser, 0, "Results:", 4}};
+static const struct argp_child looking[LOOKING + 1] = {{&system_parser, 0, "The system:", 1},
+                                                       {&machine_parser, 0, "The machine:", 3}};
+
+/* The children write into the same options. */
+static error_t parse_parent(int key, char *text, struct argp_state *state, int children) {
+  if (key != ARGP_KEY_INIT) return parse_one(key, text, state);
+  for (int i = 0; i < children; ++i) {
+    state->child_inputs[i] = state->input;
+  }
+  return 0;
+}
+
+static error_t parse_solving(int key, char *text, struct argp_state *state) {
+  return parse_parent(key, text, state, SOLVING);
+}
+
+static error_t parse_looking(int key, char *text, struct argp_state *state) {
+  return parse_parent(key, text, state, LOOKING);
+}
+
 static const struct argp parsers[] = {
     [COMMAND_SOLVE] = {.options = solve_options,
-                       .parser = parse_one,
-                       .args_doc = "--case NAME --size N[,N,N]\nFILE",
+                       .parser = parse_solving,
+                       .children = solving,
+                       .args_doc = SOURCES,
                        .doc = "Solve one system by GMRES with one preconditioner." METHOD_HELP
                               "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up."},
-    [COMMAND_COMPARE] =
-        {.options = compare_options,
-         .parser = parse_one,
-         .args_doc = "--case NAME --size N[,N,N]\nFILE",
-         .doc = "Solve one system by GMRES with each of several preconditioners and compare them." METHOD_HELP
-                "0 compared, whether or not every method converged; 2 bad input."},
-    [COMMAND_INFO] = {
-        .options = info_options,
-        .parser = parse_one,
-        .args_doc = "--case NAME --size N[,N,N]\nFILE",
-        .doc = "Describe a matrix: blocks for every block size, dependency levels, patterns of the approximate "
-               "inverses, and the bytes that an iteration must move."}};
+    [COMMAND_COMPARE] = {.options = compare_options,
+                         .parser = parse_solving,
+                         .children = solving,
+                         .args_doc = SOURCES,
+                         .doc = "Solve one system by GMRES with each of several preconditioners and compare "
+                                "them." METHOD_HELP "0 compared, whether or not every method converged; 2 bad input."},
+    [COMMAND_INFO] = {.parser = parse_looking,
+                      .children = looking,
+                      .args_doc = SOURCES,
+                      .doc = "Describe a matrix: blocks for every block size, dependency levels, patterns of the "
+                             "approximate inverses, and the bytes that an iteration must move."}};
 
 /* What no option alone can know. */
 static bool check(const options *o) {
