@@ -23,8 +23,7 @@ static int64_t blocks_along(int64_t n, int64_t bs) { return (n + bs - 1) / bs; }
 
 static void count_blocks(const bisai_csr_desc *d, counter *counters) {
   for (int32_t i = 0; i < d->rows; i++) {
-    for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++)
-      counters[bs].row = i / bs;
+    for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++) counters[bs].row = i / bs;
     for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
       const int32_t column = d->col_idx[p];
 #define COUNT_ENTRY(bs) count_entry(bs, &counters[bs], column);
@@ -47,8 +46,7 @@ static bool possible(const bisai_csr_desc *d, int bs) {
 
 bisai_status bsi_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size) {
   size_t total = 0;
-  for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++)
-    total += (size_t)blocks_along(desc->cols, bs);
+  for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++) total += (size_t)blocks_along(desc->cols, bs);
   int32_t *marks = bsi_allocate(context, total, sizeof *marks);
   if (!marks) return BISAI_OUT_OF_MEMORY;
   memset(marks, 0xff, total * sizeof *marks); /* -1 */
@@ -78,7 +76,8 @@ bisai_status bsi_block_size_choose(bisai_context *context, const bisai_csr_desc 
 bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!desc || !block_size)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_block_size_choose: %s is NULL", desc ? "block_size" : "desc");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_block_size_choose: %s is NULL",
+                    desc ? "block_size" : "desc");
   const bisai_status status = bsi_csr_check(context, desc);
   if (status) return status;
   bisai_csr_desc padded = *desc;

@@ -17,8 +17,7 @@ bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *d) {
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d rows, %d columns", d->rows, d->cols);
   const int32_t *row_ptr = d->row_ptr;
   if (!row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
-  if (row_ptr[0] != 0)
-    return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
+  if (row_ptr[0] != 0) return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
   for (int32_t i = 0; i < d->rows; i++)
     if (row_ptr[i + 1] < row_ptr[i])
       return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: row_ptr decreases from %d to %d", i, row_ptr[i],
@@ -109,8 +108,7 @@ static void fill_columns(conversion *c, int32_t row) {
   }
   if (c->padded && row == c->block_rows - 1 && c->seen[row] < begin) c->col_idx[next++] = row;
   sort_columns(c->col_idx + begin, next - begin);
-  for (int32_t p = begin; p < next; p++)
-    c->seen[c->col_idx[p]] = p;
+  for (int32_t p = begin; p < next; p++) c->seen[c->col_idx[p]] = p;
 }
 
 static double *value_at(const conversion *c, int32_t i, int32_t j) {
@@ -127,11 +125,11 @@ static bisai_status fill_values(bisai_context *context, conversion *c, int32_t r
       double *value = value_at(c, i, d->col_idx[p]);
       *value += d->values[p];
       if (!isfinite(*value))
-        return bsi_fail(context, BISAI_NOT_FINITE, "entry (%d, %d), counted from 0, is NaN or infinity", i, d->col_idx[p]);
+        return bsi_fail(context, BISAI_NOT_FINITE, "entry (%d, %d), counted from 0, is NaN or infinity", i,
+                        d->col_idx[p]);
     }
   if (c->padded && row == c->block_rows - 1)
-    for (int32_t i = d->rows; i < c->block_rows * c->bs; i++)
-      *value_at(c, i, i) = 1.0;
+    for (int32_t i = d->rows; i < c->block_rows * c->bs; i++) *value_at(c, i, i) = 1.0;
   return BISAI_OK;
 }
 
@@ -201,8 +199,8 @@ bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_des
   }
   const bool divides = desc->rows % bs == 0 && desc->cols % bs == 0;
   if (!divides && !desc->pad)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d does not divide %d × %d, and padding was not asked for",
-                    bs, desc->rows, desc->cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "block size %d does not divide %d × %d, and padding was not asked for", bs, desc->rows, desc->cols);
   conversion c = {.csr = desc,
                   .bs = bs,
                   .block_rows = desc->rows / bs + !divides,
@@ -224,9 +222,10 @@ bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *d
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d", desc->block_size,
                     BISAI_MAX_BLOCK_SIZE);
   if (desc->pad && desc->rows != desc->cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "only square matrices can be padded, this one is %d × %d", desc->rows,
-                    desc->cols);
-  if (desc->row_ptr[desc->rows] > 0 && !desc->values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "only square matrices can be padded, this one is %d × %d",
+                    desc->rows, desc->cols);
+  if (desc->row_ptr[desc->rows] > 0 && !desc->values)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   status = check_duplicates(context, desc);
   return status ? status : bsi_bcsr_from_sound_csr(context, desc, matrix);
 }

@@ -31,15 +31,13 @@ static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capac
 
 bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *e, int32_t total) {
   int32_t capacity = total;
-  while (capacity > FIRST_CAPACITY && capacity - capacity / 2 > e->capacity)
-    capacity -= capacity / 2;
+  while (capacity > FIRST_CAPACITY && capacity - capacity / 2 > e->capacity) capacity -= capacity / 2;
   return resize(context, e, capacity);
 }
 
 bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *e, double sign) {
   int64_t total = e->count;
-  for (int32_t k = 0; k < e->count; k++)
-    total += e->row[k] != e->col[k];
+  for (int32_t k = 0; k < e->count; k++) total += e->row[k] != e->col[k];
   if (total > INT32_MAX)
     return bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d entries with the mirrored ones", INT32_MAX);
   if (total == e->count) return BISAI_OK;
@@ -58,8 +56,7 @@ static bool count_rows(const bsi_entries *e, int32_t rows, int32_t *row_ptr) {
     row_ptr[e->row[k] + 1]++;
     ordered &= k == 0 || e->row[k - 1] <= e->row[k];
   }
-  for (int32_t i = 0; i < rows; i++)
-    row_ptr[i + 1] += row_ptr[i];
+  for (int32_t i = 0; i < rows; i++) row_ptr[i + 1] += row_ptr[i];
   return ordered;
 }
 

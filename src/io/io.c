@@ -60,14 +60,15 @@ bisai_status bisai_read_matrix(bisai_context *context, const char *path, const b
   return status ? status : read_matrix(context, &stream, &o, matrix);
 }
 
-bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, size_t bytes, const bisai_read_options *options,
-                                    bisai_bcsr **matrix) {
+bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, size_t bytes,
+                                    const bisai_read_options *options, bisai_bcsr **matrix) {
   bsi_stream *stream = NULL;
   const bisai_status status = bsi_stream_open_memory(context, data, bytes, &stream);
   return status ? status : read_matrix(context, &stream, options, matrix);
 }
 
-static bisai_status check_vector(bisai_context *context, const char *call, const char *path, int64_t n, const double *values) {
+static bisai_status check_vector(bisai_context *context, const char *call, const char *path, int64_t n,
+                                 const double *values) {
   if (!path) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: path is NULL", call);
   if (n < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: negative length %" PRId64, call, n);
   if (n > 0 && !values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: values is NULL", call);
@@ -95,8 +96,7 @@ bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, si
 /* 0 or the error number of the first write that failed. */
 static int write_values(FILE *file, int64_t n, const double *values) {
   bool good = fprintf(file, "%%%%MatrixMarket matrix array real general\n%" PRId64 " 1\n", n) > 0;
-  for (int64_t i = 0; i < n && good; i++)
-    good = fprintf(file, "%.17g\n", values[i]) > 0;
+  for (int64_t i = 0; i < n && good; i++) good = fprintf(file, "%.17g\n", values[i]) > 0;
   return good ? 0 : errno;
 }
 

@@ -38,8 +38,7 @@ static bool is_name(const char *word, const char *name) {
 }
 
 static void next_word(bsi_reader *reader) {
-  while (!bsi_ends_word(*reader->cursor))
-    reader->cursor++;
+  while (!bsi_ends_word(*reader->cursor)) reader->cursor++;
   reader->cursor = bsi_skip_blanks(reader->cursor);
 }
 
@@ -72,8 +71,10 @@ static bisai_status read_header(bsi_reader *reader, header *h) {
   if (status) return status;
   *h = (header){.array = format == 1, .field = (field)entries, .symmetry = (symmetry)kind};
   if (h->field == COMPLEX) return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "complex values are not supported");
-  if (h->symmetry == HERMITIAN) return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "Hermitian matrices are not supported");
-  if (h->field == PATTERN && h->array) return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "an array cannot be a pattern");
+  if (h->symmetry == HERMITIAN)
+    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "Hermitian matrices are not supported");
+  if (h->field == PATTERN && h->array)
+    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "an array cannot be a pattern");
   if (h->field == PATTERN && h->symmetry == SKEW_SYMMETRIC)
     return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "a pattern cannot be skew-symmetric");
   return BISAI_OK;
@@ -91,7 +92,8 @@ static bisai_status read_sizes(bsi_reader *reader, const header *h, int64_t *row
 }
 
 static bisai_status fail_early_end(const bsi_reader *reader, int64_t got, int64_t expected) {
-  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the file ends after %" PRId64 " of %" PRId64 " entries", got, expected);
+  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the file ends after %" PRId64 " of %" PRId64 " entries", got,
+                         expected);
 }
 
 /* Comments and blank lines alone may follow the entries. */
@@ -102,8 +104,8 @@ static bisai_status read_end(bsi_reader *reader, int64_t expected) {
 }
 
 /* One line i j [value], i and j from 1. */
-static inline bisai_status read_entry(bsi_reader *reader, const header *h, int64_t rows, int64_t cols, int64_t *i, int64_t *j,
-                                      double *value) {
+static inline bisai_status read_entry(bsi_reader *reader, const header *h, int64_t rows, int64_t cols, int64_t *i,
+                                      int64_t *j, double *value) {
   *i = bsi_reader_index(reader, rows);
   if (*i == 0) return bsi_reader_fail_index(reader, "row", rows);
   *j = bsi_reader_index(reader, cols);
@@ -116,7 +118,8 @@ static inline bisai_status read_entry(bsi_reader *reader, const header *h, int64
   return bsi_reader_end(reader);
 }
 
-static bisai_status check_matrix_sizes(const bsi_reader *reader, const header *h, int64_t rows, int64_t cols, int64_t entries) {
+static bisai_status check_matrix_sizes(const bsi_reader *reader, const header *h, int64_t rows, int64_t cols,
+                                       int64_t entries) {
   if (rows > INT32_MAX || cols > INT32_MAX || entries > INT32_MAX)
     return bsi_reader_fail(reader, BISAI_INDEX_OVERFLOW, "more than %d rows, columns or entries", INT32_MAX);
   if (rows != cols)
@@ -131,8 +134,8 @@ static bisai_status check_matrix_sizes(const bsi_reader *reader, const header *h
 static bisai_status check_triangle(const bsi_reader *reader, const header *h, int64_t i, int64_t j, int *side) {
   if (i == j) {
     if (h->symmetry == SYMMETRIC) return BISAI_OK;
-    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix", i,
-                           j);
+    return bsi_reader_fail(reader, BISAI_PARSE_ERROR,
+                           "diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix", i, j);
   }
   const int its_side = i > j ? 1 : -1;
   if (*side == 0) *side = its_side;
@@ -196,8 +199,7 @@ static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, d
 }
 
 static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int64_t n, int64_t count, double *values) {
-  for (int64_t i = 0; i < n; i++)
-    values[i] = 0.0;
+  for (int64_t i = 0; i < n; i++) values[i] = 0.0;
   for (int64_t k = 0; k < count; k++) {
     bisai_status status = bsi_reader_next(reader);
     if (status) return status;
@@ -222,10 +224,11 @@ static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values) {
   status = read_sizes(reader, &h, &rows, &cols, &count);
   if (status) return status;
   if (cols != 1)
-    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "%" PRId64 " columns, where a vector (one column) is needed", cols);
+    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "%" PRId64 " columns, where a vector (one column) is needed",
+                           cols);
   if (rows != n)
-    return bsi_reader_fail(reader, BISAI_INVALID_ARGUMENT, "a vector of %" PRId64 " values, where %" PRId64 " are needed", rows,
-                           n);
+    return bsi_reader_fail(reader, BISAI_INVALID_ARGUMENT,
+                           "a vector of %" PRId64 " values, where %" PRId64 " are needed", rows, n);
   return h.array ? read_array(reader, &h, n, values) : read_sparse_vector(reader, &h, n, count, values);
 }
 

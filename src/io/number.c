@@ -20,7 +20,7 @@ typedef struct decimal {
   uint64_t digits; /* m */
   int exponent;    /* e */
   bool negative;
-  bool cut;      /* digits that are not 0 were left out of m */
+  bool cut;     /* digits that are not 0 were left out of m */
   char *letter; /* of the exponent, or NULL */
 } decimal;
 
@@ -112,7 +112,8 @@ bsi_number_result bsi_number_parse(char **cursor, locale_t c_locale, double *val
   decimal d;
   if (!read_decimal(cursor, &d)) {
     const char *unsigned_word = word + (*word == '-' || *word == '+');
-    const bool named = is_word(unsigned_word, "nan") || is_word(unsigned_word, "inf") || is_word(unsigned_word, "infinity");
+    const bool named =
+        is_word(unsigned_word, "nan") || is_word(unsigned_word, "inf") || is_word(unsigned_word, "infinity");
     return named ? BSI_NUMBER_NOT_FINITE : BSI_NUMBER_MALFORMED;
   }
   if (d.digits == 0) {
@@ -131,7 +132,6 @@ bsi_number_result bsi_number_parse(char **cursor, locale_t c_locale, double *val
 bool bsi_number_is_integer(const char *word) {
   if (*word == '-' || *word == '+') word++;
   if (!bsi_is_digit(*word)) return false;
-  while (bsi_is_digit(*word))
-    word++;
+  while (bsi_is_digit(*word)) word++;
   return bsi_ends_word(*word);
 }

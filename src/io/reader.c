@@ -32,8 +32,7 @@ bsi_quote bsi_quote_word(const char *word) {
   bsi_quote quote = {{0}};
   const size_t room = sizeof quote.text - 4;
   size_t n = 0;
-  for (; n < room && !bsi_ends_word(word[n]); n++)
-    quote.text[n] = word[n] >= 0x20 && word[n] < 0x7f ? word[n] : '?';
+  for (; n < room && !bsi_ends_word(word[n]); n++) quote.text[n] = word[n] >= 0x20 && word[n] < 0x7f ? word[n] : '?';
   if (!bsi_ends_word(word[n])) memcpy(quote.text + n, "...", 4);
   return quote;
 }
@@ -61,11 +60,11 @@ bisai_status bsi_reader_size(bsi_reader *reader, const char *what, int64_t *size
   if (*p == '\n') return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s is missing", what);
   if (!bsi_number_is_integer(p))
     return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s '%s' is not an integer", what, bsi_quote_word(p).text);
-  if (*p == '-') return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s %s is negative", what, bsi_quote_word(p).text);
+  if (*p == '-')
+    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s %s is negative", what, bsi_quote_word(p).text);
   p += *p == '+';
   int64_t value = 0;
-  for (; bsi_is_digit(*p); p++)
-    value = value <= INT64_MAX / 10 - 1 ? value * 10 + (*p - '0') : INT64_MAX;
+  for (; bsi_is_digit(*p); p++) value = value <= INT64_MAX / 10 - 1 ? value * 10 + (*p - '0') : INT64_MAX;
   reader->cursor = p;
   *size = value;
   return BISAI_OK;
@@ -81,8 +80,7 @@ bisai_status bsi_reader_value(bsi_reader *reader, bool integer, double *value) {
     return BISAI_OK;
   case BSI_NUMBER_NOT_FINITE:
     return bsi_reader_fail(reader, BISAI_NOT_FINITE, "%s is not a finite number", bsi_quote_word(word).text);
-  case BSI_NUMBER_MALFORMED:
-    break;
+  case BSI_NUMBER_MALFORMED: break;
   }
   return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "'%s' is not a number", bsi_quote_word(word).text);
 }

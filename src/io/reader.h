@@ -30,8 +30,7 @@ bsi_quote bsi_quote_word(const char *word);
 bisai_status bsi_reader_next(bsi_reader *reader);
 
 static inline char *bsi_skip_blanks(char *p) {
-  while (bsi_is_blank(*p))
-    p++;
+  while (bsi_is_blank(*p)) p++;
   return p;
 }
 
@@ -41,8 +40,7 @@ static inline int64_t bsi_reader_index(bsi_reader *reader, int64_t limit) {
   if (*p == '+') p++;
   if (!bsi_is_digit(*p)) return 0;
   int64_t value = 0;
-  for (; bsi_is_digit(*p) && value <= INT64_MAX / 10 - 1; p++)
-    value = value * 10 + (*p - '0');
+  for (; bsi_is_digit(*p) && value <= INT64_MAX / 10 - 1; p++) value = value * 10 + (*p - '0');
   if (!bsi_ends_word(*p) || value > limit) return 0;
   reader->cursor = p;
   return value;

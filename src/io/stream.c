@@ -109,7 +109,8 @@ static bisai_status open_archive(bsi_stream *s) {
   s->archive = archive_read_new();
   if (!s->archive) return bsi_fail(s->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
   /* Another result than OK means that a program would be run instead. */
-  if (archive_read_support_filter_gzip(s->archive) != ARCHIVE_OK || archive_read_support_filter_xz(s->archive) != ARCHIVE_OK)
+  if (archive_read_support_filter_gzip(s->archive) != ARCHIVE_OK ||
+      archive_read_support_filter_xz(s->archive) != ARCHIVE_OK)
     return bsi_fail(s->context, BISAI_UNAVAILABLE, "this libarchive does not read .gz and .xz itself");
   archive_read_support_format_raw(s->archive);
   archive_read_support_format_empty(s->archive);
@@ -151,7 +152,10 @@ static void close_archive(bsi_stream *s) { (void)s; }
 #endif
 
 static bool compressed(const char *bytes, size_t count) {
-  return (count >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) || (count >= 6 && memcmp(bytes, "\xfd" "7zXZ\0", 6) == 0);
+  return (count >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) || (count >= 6 && memcmp(bytes,
+                                                                                    "\xfd"
+                                                                                    "7zXZ\0",
+                                                                                    6) == 0);
 }
 
 static bisai_status fail_read(bsi_stream *s) { return bsi_io_fail(s->context, "read", s->path, s->read_error); }
