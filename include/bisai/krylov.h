@@ -71,7 +71,7 @@ typedef struct bisai_solver_report {
   double apply30_seconds;   /**< T_p: 30 times the mean application; 0 without applications */
   int64_t memory_bytes;     /**< held by the solver */
   const double *history;    /**< relative residual estimates, history[0] at the start, one an iteration; owned by the solver, until its next solve */
-  int history_length;       /**< iterations + 1 */
+  int history_length;       /**< iterations + 1, at most 2²⁰ */
 } bisai_solver_report;
 
 /** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 4)·8n bytes (flexible: twice the basis) and the history.

@@ -97,6 +97,9 @@ BISAI_API bisai_status bisai_precond_get_report(const bisai_precond *precond, bi
 /** One line, for example "isai k=2 relax=0 storage=fp64, 1075202 blocks". Owned by the preconditioner. */
 BISAI_API const char *bisai_precond_describe(const bisai_precond *precond);
 
+/** Values of a vector that the preconditioner takes: block_rows·bs of its matrix. */
+BISAI_API int64_t bisai_precond_rows(const bisai_precond *precond);
+
 /** The factors in use, or NULL; owned by the preconditioner unless they are the caller's. */
 BISAI_API const bisai_factors *bisai_precond_factors(const bisai_precond *precond);
 

@@ -117,7 +117,8 @@ static bisai_status scaled_norm(bsi_run *run, double *x, double *value) {
 
 static void record(bsi_run *run, double relative) {
   const bisai_solver_options *options = &run->solver->options;
-  run->solver->history[run->iterations] = relative;
+  run->estimate = relative;
+  if (run->iterations < BSI_HISTORY_MOST) run->solver->history[run->iterations] = relative;
   if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0) run->stop = true;
 }
 
@@ -354,10 +355,7 @@ static bisai_status begin(bsi_run *run) {
     status = compute_residual(run);
     if (!status) run->reason = judge(run);
   }
-  if (!status && run->reason) {
-    s->history[0] = run->true_norm / run->b_norm;
-    if (run->reason != BISAI_REASON_NOT_FINITE) record(run, s->history[0]);
-  }
+  if (!status && run->reason && run->reason != BISAI_REASON_NOT_FINITE) record(run, run->true_norm / run->b_norm);
   return status;
 }
 

@@ -93,7 +93,8 @@ static bool reserve_all(bisai_solver *solver) {
 
   solver->work = reserve(solver, m, BSI_CHUNKS * sizeof(double));
   if (!solver->work) return false;
-  const size_t length = (size_t)solver->options.max_iterations + 1;
+  const int last = solver->options.max_iterations;
+  const size_t length = (size_t)(last < BSI_HISTORY_MOST ? last : BSI_HISTORY_MOST - 1) + 1;
   solver->history = bsi_allocate(solver->context, length, sizeof(double));
   if (!solver->history) return false;
   solver->memory_bytes += (int64_t)(length * sizeof(double) + sizeof *solver);
@@ -140,14 +141,14 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
       .reason = run->reason,
       .iterations = run->iterations,
       .relative_residual = run->true_norm / run->b_norm,
-      .estimated_residual = s->history[run->iterations],
+      .estimated_residual = run->estimate,
       .solve_seconds = seconds,
       .apply_seconds = run->apply_seconds,
       .applications = run->applications,
       .apply30_seconds = run->applications > 0 ? 30 * run->apply_seconds / run->applications : 0,
       .memory_bytes = s->memory_bytes,
       .history = s->history,
-      .history_length = run->iterations + 1,
+      .history_length = run->iterations < BSI_HISTORY_MOST ? run->iterations + 1 : BSI_HISTORY_MOST,
   };
 }
 
@@ -184,12 +185,16 @@ static bisai_status conclude(const bsi_run *run) {
   return BISAI_OK;
 }
 
-static bisai_status check_arguments(bisai_solver *solver, const bsi_operator *op, const double *b, const double *x) {
+static bisai_status check_arguments(bisai_solver *solver, const bsi_operator *op, const bisai_precond *precond,
+                                    const double *b, const double *x) {
   bisai_context *context = solver->context;
   const bool empty = solver->n == 0;
   const char *missing = !op->matrix && !op->multiply ? "the operator" : empty ? NULL : !b ? "b" : !x ? "x" : NULL;
   if (missing) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", missing);
   if (b == x && !empty) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "b and x are the same array");
+  if (precond && bisai_precond_rows(precond) != solver->n)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the preconditioner is for %lld unknowns, the solver for %lld",
+                    (long long)bisai_precond_rows(precond), (long long)solver->n);
   if (!op->matrix) return BISAI_OK;
   const int64_t bs = bisai_bcsr_block_size(op->matrix);
   const int64_t rows = bisai_bcsr_block_rows(op->matrix) * bs, cols = bisai_bcsr_block_cols(op->matrix) * bs;
@@ -215,9 +220,10 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
                  .scale = 1,
                  .b_norm = NAN,
                  .true_norm = NAN,
+                 .estimate = NAN,
                  .best_norm = INFINITY};
   solver->history[0] = NAN;
-  bisai_status status = check_arguments(solver, &op, b, x);
+  bisai_status status = check_arguments(solver, &op, precond, b, x);
   if (!status) status = bsi_gmres(&run);
   if (!status) status = conclude(&run);
   if (report) fill_report(&run, bsi_now() - start, report);

@@ -6,6 +6,9 @@
 
 #include "core/context.h"
 
+/* Residuals that are kept, so that a limit of "as many as it takes" does not ask for gigabytes. */
+enum { BSI_HISTORY_MOST = 1 << 20 };
+
 struct bisai_solver {
   bisai_context *context;
   bisai_solver_options options;
@@ -22,7 +25,7 @@ struct bisai_solver {
   double *status;                             /* of gmres_rotate */
   double *norm2, *one;
   double *work;    /* BSI_CHUNKS·m */
-  double *history; /* host memory, max_iterations + 1 */
+  double *history; /* host memory, max_iterations + 1 and at most BSI_HISTORY_MOST */
   int64_t memory_bytes;
 };
 
@@ -57,6 +60,7 @@ typedef struct bsi_run {
   double true_norm;  /* ‖b − A x‖ of the present x; NaN while unknown */
   double start_norm; /* the same at the start of the last cycle */
   double best_norm;  /* of `best`; infinity while there is none */
+  double estimate;   /* the last relative residual that was recorded */
   double anchor;     /* stagnation: the norm to beat … */
   int stalled;       /* … and cycles that did not */
 

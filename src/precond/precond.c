@@ -206,6 +206,8 @@ bisai_status bisai_precond_get_report(const bisai_precond *precond, bisai_precon
 
 const char *bisai_precond_describe(const bisai_precond *precond) { return precond->description; }
 
+int64_t bisai_precond_rows(const bisai_precond *precond) { return (int64_t)precond->block_rows * precond->block_size; }
+
 const bisai_factors *bisai_precond_factors(const bisai_precond *precond) { return precond->factors; }
 
 const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond) { return precond->isai[BISAI_LOWER].inverse; }
