@@ -102,8 +102,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
   assert_int_equal(integer(m, "blocks"), 105);
   assert_true(number(root, "tolerance") == 1e-5);
   assert_int_equal(integer(root, "restart"), 30);
-  for (size_t i = 0; i < 6; i++)
-    expect_keys(run_of(root, i), run_keys, 16);
+  for (size_t i = 0; i < 6; i++) expect_keys(run_of(root, i), run_keys, 16);
   json_decref(root);
 }
 
@@ -361,8 +360,7 @@ static void the_smallest_cavity_is_the_one_written_by_hand(void **state) {
   /* Top right corner, node 8: the right wall comes first; its star is S W P = 5 7 8. */
   static const double corner[3][9] = {{0}, {0, 0, 0, 0, 0, 2, 0, 0, 0}, {1, 0, 0, 0, 1, -2, 0, 0, 1}};
   EXPECT_CLOSE(27, &corner[0][0], v + 9 * row_ptr[8], 0);
-  for (int i = 0; i < 27; i++)
-    assert_true(rhs[i] == (i == 21 ? 1 : 0)); /* u of node 7, the only one of the lid */
+  for (int i = 0; i < 27; i++) assert_true(rhs[i] == (i == 21 ? 1 : 0)); /* u of node 7, the only one of the lid */
   free(rhs);
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&context);

@@ -67,7 +67,7 @@ static bool write_solution(bisai_context *context, const options *o, const probl
     return true;
   }
   bisai_status status = bisai_write_vector(context, o->output, p->rows, x);
-  if (status != BISAI_OK) say("--output: %s: %s", o->output, bisai_context_error(context));
+  if (status != BISAI_OK) say_failure(context, o->output, status);
   return status == BISAI_OK;
 }
 

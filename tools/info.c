@@ -177,7 +177,7 @@ int info_run(bisai_context *context, const options *o) {
   if (csr.block_size == 0) status = bisai_block_size_choose(context, &csr, &csr.block_size);
   if (status == BISAI_OK) status = bisai_bcsr_from_csr(context, &csr, &matrix);
   if (status != BISAI_OK) {
-    say("%s: %s", scalar.name, bisai_context_error(context));
+    say_failure(context, scalar.name, status);
     goto done;
   }
   triangle_info triangles[2];

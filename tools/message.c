@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void say(const char *format, ...) {
   va_list arguments;
@@ -10,4 +11,14 @@ void say(const char *format, ...) {
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
+}
+
+void say_failure(const bisai_context *context, const char *what, bisai_status status) {
+  const char *message = bisai_context_error(context);
+  if (!*message) message = bisai_status_string(status);
+  if (strstr(message, what)) {
+    say("%s", message);
+  } else {
+    say("%s: %s", what, message);
+  }
 }

@@ -42,8 +42,7 @@ static char *name_of(const options *o) {
 }
 
 static bool fail(bisai_context *context, const char *what, bisai_status status) {
-  const char *message = bisai_context_error(context);
-  say("%s: %s", what, *message ? message : bisai_status_string(status));
+  say_failure(context, what, status);
   return false;
 }
 

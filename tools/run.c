@@ -14,34 +14,23 @@ static char *copy_text(const char *text) {
 
 static const char *setup_reason(bisai_status status) {
   switch (status) {
-  case BISAI_SINGULAR_BLOCK:
-    return "singular_block";
-  case BISAI_MISSING_DIAGONAL:
-    return "missing_diagonal";
-  case BISAI_OVERFLOW:
-    return "overflow";
-  case BISAI_NOT_FINITE:
-    return "not_finite";
+  case BISAI_SINGULAR_BLOCK: return "singular_block";
+  case BISAI_MISSING_DIAGONAL: return "missing_diagonal";
+  case BISAI_OVERFLOW: return "overflow";
+  case BISAI_NOT_FINITE: return "not_finite";
   case BISAI_UNAVAILABLE:
-  case BISAI_UNSUPPORTED:
-    return "unavailable";
-  default:
-    return "failed";
+  case BISAI_UNSUPPORTED: return "unavailable";
+  default: return "failed";
   }
 }
 
 static const char *solve_reason(bisai_reason reason) {
   switch (reason) {
-  case BISAI_REASON_CONVERGED:
-    return "converged";
-  case BISAI_REASON_MAX_ITERATIONS:
-    return "max_iterations";
-  case BISAI_REASON_STAGNATED:
-    return "stagnated";
-  case BISAI_REASON_NOT_FINITE:
-    return "not_finite";
-  default:
-    return "failed";
+  case BISAI_REASON_CONVERGED: return "converged";
+  case BISAI_REASON_MAX_ITERATIONS: return "max_iterations";
+  case BISAI_REASON_STAGNATED: return "stagnated";
+  case BISAI_REASON_NOT_FINITE: return "not_finite";
+  default: return "failed";
   }
 }
 

@@ -47,17 +47,14 @@ void program_write(const char *path, const char *text) {
 /* The environment with the given settings in front, which getenv() finds first. */
 static char **environment_with(char **settings, int count) {
   int others = 0;
-  while (environ[others])
-    others++;
+  while (environ[others]) others++;
   char **all = malloc((size_t)(count + others + 1) * sizeof *all);
   assert_non_null(all);
-  for (int i = 0; i < count; i++)
-    all[i] = settings[i];
+  for (int i = 0; i < count; i++) all[i] = settings[i];
   int used = count;
   for (int i = 0; i < others; i++) {
     bool replaced = false;
-    for (int k = 0; k < count; k++)
-      replaced |= strncmp(environ[i], settings[k], strcspn(settings[k], "=") + 1) == 0;
+    for (int k = 0; k < count; k++) replaced |= strncmp(environ[i], settings[k], strcspn(settings[k], "=") + 1) == 0;
     if (!replaced) all[used++] = environ[i];
   }
   all[used] = NULL;
