@@ -8,6 +8,20 @@
 
 #include "cases.h"
 
+static bisai_context *context; /* two threads */
+
+static int setup(void **state) {
+  (void)state;
+  context = test_context(2);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  bisai_context_destroy(&context);
+  return 0;
+}
+
 typedef struct run {
   bisai_precond_kind kind;
   int power, relax, sweeps;
@@ -21,7 +35,7 @@ static bisai_solver_options gmres(double tolerance) {
   return options;
 }
 
-static int iterations_of(bisai_context *context, const bisai_bcsr *matrix, const double *b, const run *r,
+static int iterations_of(bisai_context *c, const bisai_bcsr *matrix, const double *b, const run *r,
                          bisai_solver_options solver_options) {
   const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
   bisai_precond_options options = bisai_precond_options_default();
@@ -34,9 +48,9 @@ static int iterations_of(bisai_context *context, const bisai_bcsr *matrix, const
   bisai_solver *solver = NULL;
   bisai_solver_report report = {.struct_size = sizeof report};
   double *x = test_random_vector(n, 1); /* not an initial guess: x starts from 0 */
-  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_OK(context, bisai_solver_create(context, n, &solver_options, &solver));
-  EXPECT_OK(context, bisai_solver_solve(solver, matrix, precond, b, x, &report));
+  EXPECT_OK(c, bisai_precond_create(c, matrix, &options, &precond));
+  EXPECT_OK(c, bisai_solver_create(c, n, &solver_options, &solver));
+  EXPECT_OK(c, bisai_solver_solve(solver, matrix, precond, b, x, &report));
   assert_int_equal(report.reason, BISAI_REASON_CONVERGED);
   assert_true(test_relative_residual(matrix, x, b) <= 2.0 * solver_options.tolerance);
   bisai_solver_destroy(&solver);
@@ -45,11 +59,11 @@ static int iterations_of(bisai_context *context, const bisai_bcsr *matrix, const
   return report.iterations;
 }
 
-static void expect_counts(bisai_context *context, const bisai_bcsr *matrix, const double *b, double tolerance,
-                          size_t count, const run *runs, int allowed) {
+static void expect_counts(bisai_context *c, const bisai_bcsr *matrix, const double *b, double tolerance, size_t count,
+                          const run *runs, int allowed) {
   for (size_t i = 0; i < count; i++) {
     const run *r = &runs[i];
-    const int got = iterations_of(context, matrix, b, r, gmres(tolerance));
+    const int got = iterations_of(c, matrix, b, r, gmres(tolerance));
     if (abs(got - r->iterations) > allowed) {
       fail_msg("kind %d, power %d, relax %d, sweeps %d, storage %d: %d iterations, expected %d ± %d", (int)r->kind,
                r->power, r->relax, r->sweeps, (int)r->storage, got, r->iterations, allowed);
@@ -60,17 +74,17 @@ static void expect_counts(bisai_context *context, const bisai_bcsr *matrix, cons
 /* --- the cavity --- */
 
 static void expect_cavity_counts(int32_t n, int threads, size_t count, const run *runs) {
-  bisai_context *context = test_context(threads);
+  bisai_context *c = test_context(threads);
   bisai_bcsr *matrix = NULL;
   double *b = NULL;
-  EXPECT_OK(context, case_cavity(context, n, 0, &matrix, &b));
+  EXPECT_OK(c, case_cavity(c, n, 0, &matrix, &b));
   assert_int_equal(bisai_bcsr_block_size(matrix), 3);
   assert_int_equal(bisai_bcsr_block_rows(matrix), n * n);
   assert_int_equal(bisai_bcsr_blocks(matrix), 5 * n * n - 4 * n);
-  expect_counts(context, matrix, b, 1e-5, count, runs, 0);
+  expect_counts(c, matrix, b, 1e-5, count, runs, 0);
   free(b);
   bisai_bcsr_destroy(&matrix);
-  bisai_context_destroy(&context);
+  bisai_context_destroy(&c);
 }
 
 #define COUNT(runs) (sizeof(runs) / sizeof((runs)[0]))
@@ -119,7 +133,6 @@ static void cavity_128_narrow_storage_costs_no_iterations(void **state) {
 static void cavity_128_counts_do_not_depend_on_the_orthogonalization(void **state) {
   (void)state;
   static const run ilu = {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 293};
-  bisai_context *context = test_context(2);
   bisai_bcsr *matrix = NULL;
   double *b = NULL;
   EXPECT_OK(context, case_cavity(context, 128, 0, &matrix, &b));
@@ -130,7 +143,6 @@ static void cavity_128_counts_do_not_depend_on_the_orthogonalization(void **stat
   }
   free(b);
   bisai_bcsr_destroy(&matrix);
-  bisai_context_destroy(&context);
 }
 
 static void cavity_300_takes_the_published_iterations(void **state) {
@@ -146,7 +158,7 @@ static void cavity_300_takes_the_published_iterations(void **state) {
 
 /* --- real matrices --- */
 
-static double *right_hand_side(bisai_context *context, const char *name, const bisai_bcsr *matrix) {
+static double *right_hand_side(const char *name, const bisai_bcsr *matrix) {
   const int32_t rows = bisai_bcsr_rows(matrix);
   double *b = calloc((size_t)(rows + bisai_bcsr_padding(matrix)), sizeof *b);
   char file[128], path[4096];
@@ -163,13 +175,11 @@ static double *right_hand_side(bisai_context *context, const char *name, const b
 }
 
 static void expect_file_counts(const char *name, size_t count, const run *runs) {
-  bisai_context *context = test_context(2);
   bisai_bcsr *matrix = test_matrix_read(context, name, 3);
-  double *b = right_hand_side(context, name, matrix);
+  double *b = right_hand_side(name, matrix);
   expect_counts(context, matrix, b, 1e-8, count, runs, 2);
   free(b);
   bisai_bcsr_destroy(&matrix);
-  bisai_context_destroy(&context);
 }
 
 /* A rich pattern: here sweeps and ISAI differ, as they do not on the cavity. */
@@ -222,7 +232,7 @@ int main(int argc, char **argv) {
   };
   const struct CMUnitTest slow[] = {cmocka_unit_test(cavity_300_takes_the_published_iterations)};
   if (argc > 1 && strcmp(argv[1], "slow") == 0) {
-    return cmocka_run_group_tests_name("golden_slow", slow, NULL, NULL);
+    return cmocka_run_group_tests_name("golden_slow", slow, setup, teardown);
   }
-  return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("golden", tests, setup, teardown);
 }
