@@ -47,11 +47,10 @@ static int run_gnuplot(const char *argument) {
 
 bool plots_prepare(const char *folder) {
   struct stat entry;
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-    say("--plots: %s: %s", folder, strerror(errno));
-  } else if (stat(folder, &entry) != 0 || !S_ISDIR(entry.st_mode)) {
+  bool made = mkdir(folder, 0777) == 0 || errno == EEXIST;
+  if (made && (stat(folder, &entry) != 0 || !S_ISDIR(entry.st_mode))) {
     say("--plots: %s: not a folder", folder);
-  } else if (access(folder, W_OK | X_OK) != 0) {
+  } else if (!made || access(folder, W_OK | X_OK) != 0) {
     say("--plots: %s: %s", folder, strerror(errno));
   } else if (run_gnuplot("--version") != 0) {
     say("--plots: gnuplot, which draws the figures, was not found in PATH");
@@ -276,7 +275,8 @@ static void script_beginning(FILE *script, int count, const run_result *results)
 static void copy_name(char *to, size_t size, const char *from) {
   size_t i = 0;
   for (; i + 1 < size && from[i]; ++i) {
-    to[i] = (unsigned char)from[i] < ' ' || strchr("'\"`\\", from[i]) ? '_' : from[i];
+    to[i] = from[i];
+    if ((unsigned char)from[i] < ' ' || strchr("'\"`\\", from[i])) to[i] = '_';
   }
   to[i] = '\0';
 }

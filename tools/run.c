@@ -58,8 +58,10 @@ static double relative_residual(const problem *p, const double *x) {
 
 static void keep_history(run_result *r) {
   size_t bytes = (size_t)r->solve.history_length * sizeof *r->history;
-  if (r->solve.history && bytes) r->history = malloc(bytes);
-  if (r->history) memcpy(r->history, r->solve.history, bytes);
+  if (r->solve.history && bytes) {
+    r->history = malloc(bytes);
+    if (r->history) memcpy(r->history, r->solve.history, bytes);
+  }
   r->solve.history = NULL;
 }
 
