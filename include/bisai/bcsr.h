@@ -76,7 +76,7 @@ typedef struct bisai_csr_desc {
   const int32_t *row_ptr; /**< rows + 1 entries */
   const int32_t *col_idx; /**< row_ptr[rows] entries in [0, cols); any order, no duplicates */
   const double *values;   /**< row_ptr[rows] values */
-  int32_t block_size;     /**< of the result; 0 (default): bisai_block_size_choose() */
+  int32_t block_size;     /**< of the result; 0 (default): bisai_block_size_choose(), of the sizes that divide unless `pad` */
   bool pad;               /**< default false; true: a size that block_size does not divide is filled up with an identity */
 } bisai_csr_desc;
 
@@ -88,7 +88,7 @@ BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
 BISAI_API bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix);
 
 /** The block size from 1 to 8 that minimises (8·bs² + 4)·nnzb, padding included; ties go to the larger.
- *  Reads desc->rows, cols, row_ptr and col_idx only.
+ *  Reads desc->rows, cols, row_ptr and col_idx only. Rectangular matrices are not padded.
  *  @retval BISAI_INVALID_STRUCTURE, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size);
 

@@ -23,22 +23,28 @@ typedef struct bisai_read_options {
 BISAI_API bisai_read_options bisai_read_options_default(void);
 
 /** Reads a square sparse matrix: coordinate real, integer or pattern (value 1); general, symmetric or skew-symmetric.
- *  Entries may come in any order; duplicates add up. Memory: at most 3 times that of the result.
+ *  Entries may come in any order; duplicates add up. Memory: at most 3 times that of the result (of one that keeps
+ *  duplicates, if there are any) and 1 MiB.
+ *  @param options  NULL: the defaults
  *  @param matrix  out; untouched on failure; free with bisai_bcsr_destroy()
  *  @retval BISAI_IO_ERROR     cannot be opened, read or decompressed
  *  @retval BISAI_PARSE_ERROR  the message names the line and what is wrong with it
  *  @retval BISAI_NOT_FINITE   NaN or infinity; names the line
- *  @retval BISAI_UNSUPPORTED  complex or Hermitian, or an array where a sparse matrix is needed
+ *  @retval BISAI_UNSUPPORTED  complex or Hermitian, rectangular or empty, or an array where a sparse matrix is needed
  *  @retval BISAI_UNAVAILABLE  a compressed file, and this build has no libarchive
  *  @retval BISAI_INDEX_OVERFLOW, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_read_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
                                          bisai_bcsr **matrix);
 
-/** Reads a vector of exactly n values (host memory): an n × 1 array or coordinate file. Errors as bisai_read_matrix(). */
+/** Reads a vector of exactly n values (host memory): an n × 1 array or coordinate file. Errors as bisai_read_matrix();
+ *  another length is BISAI_INVALID_ARGUMENT. After a failure the values are unspecified. */
 BISAI_API bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n, double *values);
 
 /** Writes n values (host memory) as a Matrix Market n × 1 array with 17 significant digits. A file that cannot be written
- *  completely is removed. @retval BISAI_IO_ERROR */
+ *  completely is removed.
+ *  @retval BISAI_IO_ERROR    names the path and the system's reason
+ *  @retval BISAI_NOT_FINITE  nothing is written
+ *  @retval BISAI_INVALID_ARGUMENT */
 BISAI_API bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_t n, const double *values);
 
 #ifdef __cplusplus

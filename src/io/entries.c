@@ -4,7 +4,7 @@
 
 #include "core/context.h"
 
-enum { FIRST_CAPACITY = 1 << 16 };
+enum { FIRST_CAPACITY = 1 << 16, GROUP_BITS = 9, GROUPS = 1 << GROUP_BITS };
 
 /* Moves an array of `count` elements to a larger place. */
 static void *larger(bisai_context *context, void *array, int32_t count, int32_t capacity, size_t size) {
@@ -29,9 +29,10 @@ static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capac
   return BISAI_OK;
 }
 
-bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *e, int32_t total) {
+bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *e, int32_t total, int64_t at_once) {
+  const int64_t first = at_once > FIRST_CAPACITY ? at_once : FIRST_CAPACITY;
   int32_t capacity = total;
-  while (capacity > FIRST_CAPACITY && capacity - capacity / 2 > e->capacity) capacity -= capacity / 2;
+  while (capacity > first && capacity - capacity / 2 > e->capacity) capacity -= capacity / 2;
   return resize(context, e, capacity);
 }
 
@@ -60,18 +61,21 @@ static bool count_rows(const bsi_entries *e, int32_t rows, int32_t *row_ptr) {
   return ordered;
 }
 
-/* Takes an entry that is out of place, puts it where its row's next one goes, goes on with the entry found there, until the
- * gap is closed. next[i]: the first place of row i that has not been filled. */
-static void permute(bsi_entries *e, int32_t rows, const int32_t *row_ptr, int32_t *next) {
-  memcpy(next, row_ptr, (size_t)rows * sizeof *next);
-  for (int32_t i = 0; i < rows; i++)
-    for (; next[i] < row_ptr[i + 1]; next[i]++) {
-      const int32_t gap = next[i];
-      if (e->row[gap] == i) continue;
-      int32_t row = e->row[gap], col = e->col[gap];
+/* Puts the entries of rows begin … end-1, which have their places already, into groups of 2^shift rows: takes an entry that is out of
+ * place, puts it where its group's next one goes, goes on with the entry found there, until the gap is closed. */
+static void permute(bsi_entries *e, int32_t begin, int32_t end, int shift, const int32_t *row_ptr) {
+  int32_t next[GROUPS]; /* the first place of a group that has not been filled */
+  const int32_t first = begin >> shift, groups = ((end - 1) >> shift) - first + 1;
+  for (int32_t g = 0; g < groups; g++) next[g] = row_ptr[(first + g) << shift];
+  for (int32_t g = 0; g < groups; g++) {
+    const int32_t stop = g + 1 < groups ? row_ptr[(first + g + 1) << shift] : row_ptr[end];
+    for (; next[g] < stop; next[g]++) {
+      const int32_t gap = next[g];
+      int32_t row = e->row[gap], col = e->col[gap], target = (row >> shift) - first;
       double value = e->value[gap];
-      while (row != i) {
-        const int32_t k = next[row]++;
+      if (target == g) continue;
+      while (target != g) {
+        const int32_t k = next[target]++;
         const int32_t found_row = e->row[k], found_col = e->col[k];
         const double found_value = e->value[k];
         e->row[k] = row;
@@ -80,25 +84,34 @@ static void permute(bsi_entries *e, int32_t rows, const int32_t *row_ptr, int32_
         row = found_row;
         col = found_col;
         value = found_value;
+        target = (row >> shift) - first;
       }
       e->row[gap] = row;
       e->col[gap] = col;
       e->value[gap] = value;
     }
+  }
+}
+
+/* By groups of rows first, then by groups within them, down to single rows: few enough groups at a time that the places
+ * where they are written stay in cache. */
+static void order(bsi_entries *e, int32_t rows, const int32_t *row_ptr) {
+  int bits = 0;
+  while (bits < 31 && (rows - 1) >> bits > 0) bits++;
+  const int levels = (bits + GROUP_BITS - 1) / GROUP_BITS;
+  for (int level = levels; level > 0; level--) {
+    const int wide = bits * level / levels, shift = bits * (level - 1) / levels;
+    for (int32_t group = 0; group <= (rows - 1) >> wide; group++) {
+      const int64_t begin = (int64_t)group << wide, end = begin + (INT64_C(1) << wide);
+      permute(e, (int32_t)begin, end < rows ? (int32_t)end : rows, shift, row_ptr);
+    }
+  }
 }
 
 bisai_status bsi_entries_group(bisai_context *context, bsi_entries *e, int32_t rows, int32_t **row_ptr) {
   int32_t *starts = bsi_allocate(context, (size_t)rows + 1, sizeof *starts);
   if (!starts) return BISAI_OUT_OF_MEMORY;
-  if (!count_rows(e, rows, starts)) {
-    int32_t *next = bsi_allocate(context, (size_t)rows, sizeof *next);
-    if (!next) {
-      bsi_release(context, starts);
-      return BISAI_OUT_OF_MEMORY;
-    }
-    permute(e, rows, starts, next);
-    bsi_release(context, next);
-  }
+  if (!count_rows(e, rows, starts)) order(e, rows, starts);
   bsi_release(context, e->row);
   e->row = NULL;
   *row_ptr = starts;

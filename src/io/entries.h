@@ -13,15 +13,16 @@ typedef struct bsi_entries {
   double *value;
 } bsi_entries;
 
-/* Room for more entries when full, `total` in the end: total/2^k, so that a wrong total costs at most twice what is there. Moves one
- * array after the other, the largest first: at most 16·total + 4·total/2 bytes at a time. */
-bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *entries, int32_t total);
+/* Room for more entries when full, `total` in the end. No more than `at_once` are believed at first; then it is total/2^k, so that a
+ * wrong total costs at most twice what is there. Moves one array after the other, the largest first: at most 18 bytes for every
+ * entry of the total at a time. */
+bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *entries, int32_t total, int64_t at_once);
 
 /* Adds (j, i, sign·value) for every (i, j, value) off the diagonal. At most 20 bytes for every entry of the result. */
 bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *entries, double sign);
 
 /* Orders the entries by row and frees `row`: those of row i are row_ptr[i] … row_ptr[i+1]-1, in no particular order. row_ptr is the
- * caller's. Needs 8 bytes a row. */
+ * caller's. Needs 4 bytes a row. */
 bisai_status bsi_entries_group(bisai_context *context, bsi_entries *entries, int32_t rows, int32_t **row_ptr);
 
 void bsi_entries_free(bisai_context *context, bsi_entries *entries);

@@ -15,6 +15,8 @@
 #include "core/context.h"
 #include "io/reader.h"
 
+enum { SHORTEST_ENTRY = 4 }; /* bytes of the line "1 1" */
+
 typedef enum field { REAL, INTEGER, PATTERN, COMPLEX } field;
 typedef enum symmetry { GENERAL, SYMMETRIC, SKEW_SYMMETRIC, HERMITIAN } symmetry;
 
@@ -146,6 +148,7 @@ static bisai_status check_triangle(const bsi_reader *reader, const header *h, in
 }
 
 static bisai_status read_entries(bsi_reader *reader, const header *h, int64_t n, int32_t count, bsi_entries *entries) {
+  const int64_t at_once = bsi_stream_text_bytes(reader->stream) / SHORTEST_ENTRY;
   int side = 0;
   while (entries->count < count) {
     bisai_status status = bsi_reader_next(reader);
@@ -155,7 +158,8 @@ static bisai_status read_entries(bsi_reader *reader, const header *h, int64_t n,
     double value = 0.0;
     status = read_entry(reader, h, n, n, &i, &j, &value);
     if (!status && h->symmetry != GENERAL) status = check_triangle(reader, h, i, j, &side);
-    if (!status && entries->count == entries->capacity) status = bsi_entries_grow(reader->context, entries, count);
+    if (!status && entries->count == entries->capacity)
+      status = bsi_entries_grow(reader->context, entries, count, at_once);
     if (status) return status;
     bsi_entries_append(entries, (int32_t)(i - 1), (int32_t)(j - 1), value);
   }

@@ -1,16 +1,17 @@
-/* A number is m·10^e with an integer m < 10^19 unless it has more digits. Where |e| ≤ 22, 10^e is a double, m = hi + lo exactly in two
- * of them, and with fused multiply-adds
- *   e ≥ 0:  m·10^e = hi·p + lo·p
- *   e < 0:  m/p    = q + (r + lo)/p,  q = fl(hi/p), r = hi − q·p exactly
- * where only the small second term is rounded. If the result is the same for that term's lower and upper bound, it is the nearest double
- * (the case lo = 0 is Clinger's, PLDI 1990); otherwise, and outside these ranges, strtod() decides. */
+/* A number is m·10^e with an integer m < 10^19 unless it has more digits. It is kept as hi + lo, two doubles (m exactly), and
+ * multiplied or divided by powers p = 10^k, k ≤ 22, which are doubles:
+ *   (hi + lo)·p = a + b,  a = fl(hi·p),  b = (hi·p − a) + lo·p
+ *   (hi + lo)/p = a + b,  a = fl(hi/p),  b = ((hi − a·p) + lo)/p
+ * with the parentheses around hi exact by a fused multiply-add, so that a + b is off by less than 2^-100 of it. If the last such sum
+ * rounds to the same double with b at either end of its error bound, that is the nearest one. (e = 0 … 22 with lo = 0 is
+ * Clinger's case, PLDI 1990.) Otherwise, and for other exponents, strtod() decides. */
 #include "io/number.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { EXACT_POWER = 22, DIGITS = 19, EXPONENT_LIMIT = 100000000 };
+enum { EXACT_POWER = 22, LARGEST_POWER = 264, DIGITS = 19, EXPONENT_LIMIT = 100000000 };
 
 static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -24,19 +25,37 @@ typedef struct decimal {
   char *letter; /* of the exponent, or NULL */
 } decimal;
 
-/* False where hi·p or hi/p and its correction do not decide. */
-static bool nearest(uint64_t m, int e, double *value) {
-  const double hi = (double)m, lo = (double)(int64_t)(m - (uint64_t)hi);
-  double low, high;
+/* A sum hi + lo, |lo| ≤ ulp(hi). */
+typedef struct pair {
+  double hi, lo;
+} pair;
+
+/* x·10^e, |e| ≤ EXACT_POWER. The product is written so that no compiler fuses it with the sum that follows. */
+static pair scale(pair x, int e) {
   if (e >= 0) {
-    const double p = powers[e], small = lo * p, bound = 0x1p-50 * fabs(small);
-    low = fma(hi, p, small - bound);
-    high = fma(hi, p, small + bound);
-  } else {
-    const double p = powers[-e], q = hi / p, small = (fma(-q, p, hi) + lo) / p, bound = 0x1p-50 * fabs(small);
-    low = q + (small - bound);
-    high = q + (small + bound);
+    const double p = powers[e], a = fma(x.hi, p, 0.0);
+    return (pair){a, fma(x.hi, p, -a) + x.lo * p};
   }
+  const double p = powers[-e], a = x.hi / p;
+  return (pair){a, (fma(-a, p, x.hi) + x.lo) / p};
+}
+
+/* False where the error bound does not decide. */
+static bool nearest(uint64_t m, int e, double *value) {
+  pair x = {(double)m, 0.0};
+  x.lo = (double)(int64_t)(m - (uint64_t)x.hi);
+  double error = 0.0; /* relative, of hi + lo */
+  while (e > EXACT_POWER || e < -EXACT_POWER) {
+    const int step = e > 0 ? EXACT_POWER : -EXACT_POWER;
+    const pair y = scale(x, step);
+    x.hi = y.hi + y.lo;
+    x.lo = y.lo - (x.hi - y.hi);
+    error += 0x1p-100;
+    e -= step;
+  }
+  x = scale(x, e);
+  const double bound = 0x1p-50 * fabs(x.lo) + error * x.hi;
+  const double low = x.hi + (x.lo - bound), high = x.hi + (x.lo + bound);
   *value = low;
   return low == high;
 }
@@ -120,8 +139,8 @@ bsi_number_result bsi_number_parse(char **cursor, locale_t c_locale, double *val
     *value = d.negative ? -0.0 : 0.0;
     return BSI_NUMBER_OK;
   }
-  const bool short_enough = !d.cut && d.exponent >= -EXACT_POWER && d.exponent <= EXACT_POWER;
-  if (FLT_EVAL_METHOD == 0 && short_enough && nearest(d.digits, d.exponent, value)) {
+  const bool possible = !d.cut && d.exponent >= -LARGEST_POWER && d.exponent <= LARGEST_POWER;
+  if (FLT_EVAL_METHOD == 0 && possible && nearest(d.digits, d.exponent, value)) {
     if (d.negative) *value = -*value;
     return BSI_NUMBER_OK;
   }

@@ -195,7 +195,8 @@ bisai_status bsi_stream_open_file(bisai_context *context, const char *path, bisa
 }
 
 bisai_status bsi_stream_open_memory(bisai_context *context, const void *data, size_t bytes, bsi_stream **stream) {
-  const bsi_stream source = {.path = "memory", .file = -1, .memory = data, .memory_left = bytes};
+  const bsi_stream source = {
+      .path = "memory", .file = -1, .memory = data, .memory_left = bytes, .bytes_total = (int64_t)bytes};
   return open_stream(context, &source, stream);
 }
 
@@ -262,3 +263,5 @@ bisai_status bsi_stream_next(bsi_stream *s, char **line) {
 }
 
 int64_t bsi_stream_line_number(const bsi_stream *s) { return s->line; }
+
+int64_t bsi_stream_text_bytes(const bsi_stream *s) { return s->raw ? 0 : s->bytes_total; }
