@@ -26,10 +26,40 @@ def matrices(folder):
             yield name, path
 
 
+NATURAL = {  # unknowns a node where `auto` finds the scalar matrix cheaper or another size
+    "DK01R": 7, "cavity05": 2, "e05r0500": 2, "hymls_cavity2d_32x32_Re1000": 3, "hymls_cavity2d_64x64_Re0": 3,
+    "hymls_cavity2d_64x64_Re1000": 3, "hymls_cavity3d_16_Re0": 4, "hymls_ifiss_q1p0_32_Re100": 3, "hymls_ifiss_q1p0_64_Re0": 3,
+    "hymls_taylorcouette_8": 4, "hymls_turing_64_S1": 2, "hymls_turing_64_S3": 2, "mrilu_ena2": 3, "nasa4704": 2, "olm1000": 2,
+    "pyamg_dg_p2": 6, "rdb1250": 2, "sherman5": 3, "teko_szdMat_interleaved": 3, "bcsstk18": 2, "mhd3200a": 2, "mhd3200b": 2}
+
+
 def cell(run):
     if run["converged"]:
         return str(run["iterations"])
     return SHORT.get(run["reason"], run["reason"])
+
+
+def compare(options, path, block_size):
+    command = [options.bisai, "compare", str(path), "--methods", ",".join(METHODS), "--tolerance", "1e-8", "--max-iterations",
+               options.max_iterations, "--threads", options.threads, "--block-size", str(block_size), "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return (json.loads(done.stdout), None) if done.returncode == 0 else (None, done.stderr.strip())
+
+
+def table(options, chosen, results, refused):
+    """One row a matrix of `chosen` (name, path, block size)."""
+    lines = ["| matrix | bs | block rows | blocks | " + " | ".join(HEADINGS) + " |", "|" + "---|" * (len(HEADINGS) + 4)]
+    for name, path, block_size in chosen:
+        result, message = compare(options, path, block_size)
+        if result is None:
+            refused.append(f"`{name}` was refused: {message}")
+            continue
+        results.append(result)
+        matrix = result["matrix"]
+        lines.append(f"| {name} | {matrix['block_size']} | {matrix['block_rows']} | {matrix['blocks']} | "
+                     + " | ".join(cell(run) for run in result["runs"]) + " |")
+        print(lines[-1], flush=True)
+    return lines
 
 
 def main():
@@ -42,35 +72,25 @@ def main():
     parser.add_argument("--only")
     options = parser.parse_args()
 
-    rows, results, refused = [], {}, []
-    for name, path in matrices(options.matrices):
-        if options.only and name != options.only:
-            continue
-        command = [options.bisai, "compare", str(path), "--methods", ",".join(METHODS), "--tolerance", "1e-8",
-                   "--max-iterations", options.max_iterations, "--threads", options.threads, "--json", "-"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            refused.append((name, done.stderr.strip()))
-            continue
-        result = json.loads(done.stdout)
-        results[name] = result
-        matrix = result["matrix"]
-        cells = [cell(run) for run in result["runs"]]
-        rows.append(f"| {name} | {matrix['block_size']} | {matrix['block_rows']} | {matrix['blocks']} | " + " | ".join(cells) + " |")
-        print(rows[-1], flush=True)
+    found = [(name, path) for name, path in matrices(options.matrices) if not options.only or name == options.only]
+    results, refused = [], []
+    chosen = table(options, [(name, path, "auto") for name, path in found], results, refused)
+    natural = table(options, [(name, path, NATURAL[name]) for name, path in found if name in NATURAL], results, refused)
 
-    any_result = next(iter(results.values()))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    first = results[0]
     lines = [
         "# Iteration counts on real matrices", "",
-        f"bisai {any_result['version']}, commit {commit}, {datetime.date.today()}, backend {any_result['backend']}, {any_result['device']},"
+        f"bisai {first['version']}, commit {commit}, {datetime.date.today()}, backend {first['backend']}, {first['device']},"
         f" {options.threads} thread(s).",
-        f"GMRES(30), right preconditioning, b = 1, x0 = 0, tolerance 1e-8, at most {options.max_iterations} iterations; block size chosen by `auto`.",
-        "Made by `bench/real_matrices.py`; what does not converge stands with its reason: limit (iterations), stagnated, singular (a pivot block),"
-        " no diagonal (a diagonal block is missing), overflow (of the storage type), not finite, failed (breakdown).", "",
-        "| matrix | bs | block rows | blocks | " + " | ".join(HEADINGS) + " |",
-        "|" + "---|" * (len(HEADINGS) + 4), *rows, ""]
-    lines += [f"`{name}` was refused: {message}" for name, message in refused]
+        f"GMRES(30), right preconditioning, b = 1, x0 = 0, tolerance 1e-8, at most {options.max_iterations} iterations."
+        " Made by `bench/real_matrices.py`.",
+        "What does not converge stands with its reason: limit (of iterations), stagnated, singular (a pivot block), no diagonal (a"
+        " diagonal block is missing), overflow (of the storage type), not finite, failed (breakdown).", "",
+        "## Block size chosen by `auto`", "", *chosen, "",
+        "## Block size of the physics, where `auto` takes another", "",
+        "`auto` minimises bytes; where the couplings inside a node are sparse it takes 1. The natural blocks cost more bytes and often"
+        " converge where the scalar factorisation meets a missing or zero pivot.", "", *natural, "", *refused]
     options.output.write_text("\n".join(lines).rstrip() + "\n")
     options.output.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
 

@@ -50,7 +50,7 @@ typedef struct bisai_solver_options {
   bool flexible;                             /**< FGMRES (right only): the preconditioner may change; default false */
   bisai_orthogonalization orthogonalization; /**< default BISAI_CLASSICAL */
   bool use_initial_guess;                    /**< default false: x = 0 at the start */
-  int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-4 of itself; 0: never; default 10 */
+  int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0: never; default 10 */
   bisai_monitor monitor; /**< default NULL */
   void *monitor_user;
   bisai_reduce reduce; /**< default NULL: one process */

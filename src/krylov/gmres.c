@@ -13,7 +13,7 @@
 #include "krylov/krylov.h"
 
 /* Stagnation: cycles together must reduce the residual by this much of itself. */
-static const double least_reduction = 1e-4;
+static const double least_reduction = 1e-6;
 
 /* A cycle that ended in breakdown is followed by another only if it brought the residual below this much of itself. */
 static const double worthwhile_reduction = 0.5;
