@@ -61,7 +61,7 @@ static int iterations_of(bisai_context *c, const bisai_bcsr *matrix, const doubl
 
 static void expect_counts(bisai_context *c, const bisai_bcsr *matrix, const double *b, double tolerance, size_t count,
                           const run *runs, int allowed) {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < (TEST_SANITIZED ? 1 : count); i++) {
     const run *r = &runs[i];
     const int got = iterations_of(c, matrix, b, r, gmres(tolerance));
     if (abs(got - r->iterations) > allowed) {
@@ -92,8 +92,8 @@ static void expect_cavity_counts(int32_t n, int threads, size_t count, const run
 static void cavity_128_takes_the_published_iterations(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_BJACOBI, 0, 0, 0, BISAI_FP64, 1076}, {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 293},
-      {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 502},     {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 377},
+      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 293},  {BISAI_PRECOND_BJACOBI, 0, 0, 0, BISAI_FP64, 1076},
+      {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 502}, {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 377},
       {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 328},
   };
   expect_cavity_counts(128, 1, COUNT(runs), runs);
@@ -102,8 +102,8 @@ static void cavity_128_takes_the_published_iterations(void **state) {
 static void cavity_128_relaxation_is_worth_higher_powers(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 328},
       {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 298},
+      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 328},
   };
   expect_cavity_counts(128, 2, COUNT(runs), runs);
 }
@@ -111,10 +111,10 @@ static void cavity_128_relaxation_is_worth_higher_powers(void **state) {
 static void cavity_128_sweeps_take_as_many_iterations_as_isai(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_SWEEPS, 0, 0, 1, BISAI_FP64, 502},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 2, BISAI_FP64, 377},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 3, BISAI_FP64, 328},
       {BISAI_PRECOND_SWEEPS, 0, 0, 5, BISAI_FP64, 298},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 3, BISAI_FP64, 328},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 2, BISAI_FP64, 377},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 1, BISAI_FP64, 502},
   };
   expect_cavity_counts(128, 2, COUNT(runs), runs);
 }
@@ -122,8 +122,8 @@ static void cavity_128_sweeps_take_as_many_iterations_as_isai(void **state) {
 static void cavity_128_narrow_storage_costs_no_iterations(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP32, 328},
       {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP16, 328},
+      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP32, 328},
       {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 377},
       {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP16, 377},
   };
@@ -136,7 +136,7 @@ static void cavity_128_counts_do_not_depend_on_the_orthogonalization(void **stat
   bisai_bcsr *matrix = NULL;
   double *b = NULL;
   EXPECT_OK(context, case_cavity(context, 128, 0, &matrix, &b));
-  for (int kind = BISAI_CLASSICAL; kind <= BISAI_MODIFIED; kind++) {
+  for (int kind = TEST_SANITIZED ? BISAI_MODIFIED : BISAI_CLASSICAL; kind <= BISAI_MODIFIED; kind++) {
     bisai_solver_options options = gmres(1e-5);
     options.orthogonalization = (bisai_orthogonalization)kind;
     assert_int_equal(iterations_of(context, matrix, b, &ilu, options), ilu.iterations);

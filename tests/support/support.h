@@ -17,6 +17,18 @@
 
 #include <bisai/bisai.h>
 
+/* Whether this is a sanitizer build: some ten times slower, so that the longest tests do a part of their work there. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TEST_SANITIZED true
+#endif
+#endif
+#ifndef TEST_SANITIZED
+#define TEST_SANITIZED false
+#endif
+
 /* --- asserting --- */
 
 /* Fails the test with both statuses and the context's message. */
