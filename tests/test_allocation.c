@@ -1,8 +1,6 @@
 /* Memory: every allocation of every set-up fails once, and nothing leaks or is published; update, apply and solve allocate nothing. */
 #include "support.h"
 
-#include <math.h>
-
 enum { GRID = 8, BLOCK_SIZE = 3, SCALARS = GRID * GRID * BLOCK_SIZE, MOST_ALLOCATIONS = 500 };
 
 /* What is being set up: inputs made before with the same context, outputs that must stay NULL on failure. */

@@ -39,14 +39,6 @@ static bisai_precond_report report_of(const bisai_precond *precond) {
   return report;
 }
 
-static double *diagonal_block(const test_bcsr *a, int32_t row) {
-  int32_t p = a->row_ptr[row];
-  while (a->col_idx[p] != row) {
-    p++;
-  }
-  return a->values + (size_t)p * (size_t)(a->block_size * a->block_size);
-}
-
 /* z is the solution of every diagonal block's own system, to 32·bs·eps·κ (see test_block_math). */
 static void expect_applied(const test_bcsr *a, bisai_precond *precond) {
   const int32_t bs = a->block_size;
@@ -57,7 +49,7 @@ static void expect_applied(const test_bcsr *a, bisai_precond *precond) {
   }
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
   for (int32_t i = 0; i < a->block_rows; i++) {
-    const double *block = diagonal_block(a, i);
+    const double *block = test_bcsr_block(a, i, i);
     double *expected = test_dense_solve(bs, block, v + (int64_t)i * bs);
     assert_non_null(expected);
     const double tolerance = 32.0 * bs * DBL_EPSILON * test_dense_condition1(bs, block) * test_norm2(bs, expected);
@@ -88,7 +80,7 @@ static void blocks_with_zero_diagonals_are_pivoted(void **state) {
     test_bcsr a = test_bcsr_random(test_shape_square(20, bs, (uint64_t)(50 + bs)));
     test_random random = test_random_seed((uint64_t)bs);
     for (int32_t i = 0; i < a.block_rows; i++) {
-      double *block = diagonal_block(&a, i);
+      double *block = test_bcsr_block(&a, i, i);
       for (int32_t k = 0; k < bs * bs; k++) {
         block[k] =
             k % (bs + 1) == 0 ? 0.0 : test_random_uniform(&random, -1.0, 1.0) + (k / bs == (k + 1) % bs ? 3.0 : 0.0);
@@ -159,7 +151,7 @@ static void singular_block_names_the_first_row(void **state) {
     for (size_t i = 0; i < sizeof singular / sizeof singular[0]; i++) {
       char expected[64];
       snprintf(expected, sizeof expected, "block row %d: the diagonal block is singular", singular[i]);
-      diagonal_block(&a, singular[i])[bs * bs - 1] = 0.0; /* its last column */
+      test_bcsr_block(&a, singular[i], singular[i])[bs * bs - 1] = 0.0; /* its last column */
       expect_refused(&a, BISAI_SINGULAR_BLOCK, expected);
     }
     test_bcsr_free(&a);
@@ -224,8 +216,8 @@ static void fallbacks_and_the_largest_condition_are_reported(void **state) {
   (void)state;
   for (int32_t bs = 2; bs <= 6; bs++) {
     test_bcsr a = test_bcsr_tridiagonal(700, bs, 1.0, 0.25);
-    diagonal_block(&a, 123)[bs * bs - 1] = 1e-9;
-    diagonal_block(&a, 600)[0] = 1e-8;
+    test_bcsr_block(&a, 123, 123)[bs * bs - 1] = 1e-9;
+    test_bcsr_block(&a, 600, 600)[0] = 1e-8;
     bisai_bcsr *matrix = test_bcsr_make(context, &a);
     bisai_precond *precond = bjacobi_of(context, matrix);
     bisai_precond_report report = report_of(precond);
@@ -256,7 +248,7 @@ static void update_equals_a_fresh_set_up_and_allocates_nothing(void **state) {
     test_bcsr a = test_bcsr_grid(30, 20, bs, 1);
     bisai_bcsr *first = test_bcsr_make(counted, &a);
     for (int32_t i = 0; i < 600; i++) {
-      diagonal_block(&a, i)[0] += 1.0 + i;
+      test_bcsr_block(&a, i, i)[0] += 1.0 + i;
     }
     bisai_bcsr *second = test_bcsr_take(counted, a);
     bisai_precond *updated = bjacobi_of(counted, first), *fresh = bjacobi_of(counted, second);
@@ -282,7 +274,7 @@ static void failed_update_is_not_ready_until_one_succeeds(void **state) {
   (void)state;
   test_bcsr a = test_bcsr_grid(4, 4, 2, 1);
   bisai_bcsr *good = test_bcsr_make(context, &a);
-  memset(diagonal_block(&a, 9), 0, 4 * sizeof(double));
+  memset(test_bcsr_block(&a, 9, 9), 0, 4 * sizeof(double));
   bisai_bcsr *bad = test_bcsr_make(context, &a);
   bisai_precond *precond = bjacobi_of(context, good);
   double *v = test_random_vector(32, 1), x[32], y[32];

@@ -192,13 +192,10 @@ typedef enum spectrum { GEOMETRIC, ONE_LARGE, ONE_SMALL } spectrum;
 
 static double singular_value(int bs, spectrum kind, double kappa, int k) {
   switch (kind) {
-  case ONE_LARGE:
-    return k == 0 ? 1.0 : 1.0 / kappa;
-  case ONE_SMALL:
-    return k == bs - 1 ? 1.0 / kappa : 1.0;
+  case ONE_LARGE: return k == 0 ? 1.0 : 1.0 / kappa;
+  case ONE_SMALL: return k == bs - 1 ? 1.0 / kappa : 1.0;
   case GEOMETRIC:
-  default:
-    return pow(kappa, -(double)k / (bs > 1 ? bs - 1 : 1));
+  default: return pow(kappa, -(double)k / (bs > 1 ? bs - 1 : 1));
   }
 }
 

@@ -256,14 +256,6 @@ static void drop_diagonal(test_bcsr *a, int32_t row) {
   }
 }
 
-static double *diagonal_block(const test_bcsr *a, int32_t row) {
-  int32_t p = a->row_ptr[row];
-  while (a->col_idx[p] != row) {
-    p++;
-  }
-  return a->values + (size_t)p * (size_t)(a->block_size * a->block_size);
-}
-
 static void expect_no_factors(const test_bcsr *a, bisai_status status, const char *message) {
   bisai_factors *const untouched = (bisai_factors *)(uintptr_t)64;
   bisai_factors *factors = untouched;
@@ -296,7 +288,7 @@ static void singular_block_names_the_first_row(void **state) {
     test_bcsr a = test_bcsr_random(shape);
     char expected[64];
     for (size_t i = 0; i < sizeof singular / sizeof singular[0]; i++) {
-      memset(diagonal_block(&a, singular[i]), 0, (size_t)bs * sizeof(double)); /* its first column */
+      memset(test_bcsr_block(&a, singular[i], singular[i]), 0, (size_t)bs * sizeof(double)); /* its first column */
       snprintf(expected, sizeof expected, "block row %d: the diagonal block is singular", singular[i]);
       expect_no_factors(&a, BISAI_SINGULAR_BLOCK, expected);
     }
@@ -367,118 +359,6 @@ static void solve_refuses_bad_arguments(void **state) {
   EXPECT_MESSAGE(context, "unknown schedule 3");
   bisai_factors_destroy(&factors);
   bisai_bcsr_destroy(&matrix);
-}
-
-/* --- update --- */
-
-static void expect_same_values(const bisai_bcsr *a, const bisai_bcsr *b) {
-  const void *x, *y;
-  const size_t bs = (size_t)bisai_bcsr_block_size(a);
-  assert_int_equal(bisai_bcsr_blocks(a), bisai_bcsr_blocks(b));
-  bisai_bcsr_arrays(a, NULL, NULL, &x);
-  bisai_bcsr_arrays(b, NULL, NULL, &y);
-  assert_memory_equal(x, y, (size_t)bisai_bcsr_blocks(a) * bs * bs * sizeof(double));
-}
-
-static void expect_same_factors(const bisai_factors *a, const bisai_factors *b) {
-  const bisai_bcsr *upper = bisai_factors_upper(a);
-  const size_t bs = (size_t)bisai_bcsr_block_size(upper), n = (size_t)bisai_bcsr_block_rows(upper);
-  int32_t row_a = -2, row_b = -3;
-  expect_same_values(bisai_factors_lower(a), bisai_factors_lower(b));
-  expect_same_values(upper, bisai_factors_upper(b));
-  assert_memory_equal(bisai_factors_inverse_diagonal(a), bisai_factors_inverse_diagonal(b),
-                      n * bs * bs * sizeof(double));
-  assert_true(bisai_factors_fallbacks(a) == bisai_factors_fallbacks(b));
-  assert_true(bisai_factors_largest_condition(a, &row_a) == bisai_factors_largest_condition(b, &row_b));
-  assert_int_equal(row_a, row_b);
-}
-
-static void change_values(test_bcsr *a, uint64_t seed) {
-  test_random random = test_random_seed(seed);
-  const size_t count = (size_t)test_bcsr_blocks(a) * (size_t)(a->block_size * a->block_size);
-  for (size_t i = 0; i < count; i++) {
-    a->values[i] *= test_random_uniform(&random, 0.9, 1.1);
-  }
-}
-
-static void update_equals_a_fresh_factorisation_and_allocates_nothing(void **state) {
-  (void)state;
-  for (int s = 0; s < BLOCK_SIZES; s++) {
-    const int32_t bs = block_sizes[s];
-    test_allocator allocator;
-    test_allocator_reset(&allocator, 0);
-    bisai_context *counted = test_context_on(&allocator, 3);
-    test_bcsr a = test_bcsr_random(test_shape_square(bs > 4 ? 60 : 1500, bs, (uint64_t)(200 + bs)));
-    bisai_bcsr *first = test_bcsr_make(counted, &a);
-    change_values(&a, 8);
-    bisai_bcsr *second = test_bcsr_make(counted, &a);
-    bisai_factors *updated = factorise(counted, first), *fresh = factorise(counted, second);
-    double *b = test_random_vector((int64_t)a.block_rows * bs, 1);
-    const long long calls = atomic_load(&allocator.calls);
-    EXPECT_OK(counted, bisai_factors_update(updated, second));
-    EXPECT_OK(counted, bisai_factors_solve(updated, BISAI_SCHEDULE_LEVELS, b, b));
-    assert_int_equal(atomic_load(&allocator.calls), calls);
-    expect_same_factors(updated, fresh);
-    EXPECT_OK(counted, bisai_factors_update(updated, first));
-    EXPECT_OK(counted, bisai_factors_update(updated, second));
-    expect_same_factors(updated, fresh);
-    bisai_factors_destroy(&updated);
-    bisai_factors_destroy(&fresh);
-    bisai_bcsr_destroy(&first);
-    bisai_bcsr_destroy(&second);
-    bisai_context_destroy(&counted);
-    assert_int_equal(atomic_load(&allocator.live_blocks), 0);
-    test_bcsr_free(&a);
-    free(b);
-  }
-}
-
-static void failed_update_is_not_ready_until_one_succeeds(void **state) {
-  (void)state;
-  test_bcsr a = test_bcsr_grid(5, 5, 3, 2);
-  bisai_bcsr *good = test_bcsr_make(context, &a);
-  memset(diagonal_block(&a, 0), 0, 9 * sizeof(double));
-  bisai_bcsr *bad = test_bcsr_make(context, &a);
-  bisai_factors *factors = factorise(context, good), *fresh = factorise(context, good);
-  double b[75] = {1.0}, x[75], y[75];
-  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, bad));
-  EXPECT_MESSAGE(context, "block row 0: the diagonal block is singular");
-  EXPECT_STATUS(context, BISAI_NOT_READY, bisai_factors_solve(factors, BISAI_SCHEDULE_AUTO, b, x));
-  EXPECT_MESSAGE(context, "the factors' last update failed");
-  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, bad));
-  EXPECT_OK(context, bisai_factors_update(factors, good));
-  expect_same_factors(factors, fresh);
-  EXPECT_OK(context, bisai_factors_solve(factors, BISAI_SCHEDULE_AUTO, b, x));
-  EXPECT_OK(context, bisai_factors_solve(fresh, BISAI_SCHEDULE_AUTO, b, y));
-  assert_memory_equal(x, y, sizeof x);
-  bisai_factors_destroy(&factors);
-  bisai_factors_destroy(&fresh);
-  bisai_bcsr_destroy(&good);
-  bisai_bcsr_destroy(&bad);
-  test_bcsr_free(&a);
-}
-
-static void update_refuses_other_sizes(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(3, 3, 2, 1));
-  bisai_bcsr *longer = test_bcsr_take(context, test_bcsr_grid(3, 4, 2, 1));
-  bisai_bcsr *coarser = test_bcsr_take(context, test_bcsr_grid(3, 3, 3, 1));
-  bisai_bcsr *thinner = test_bcsr_take(context, test_bcsr_grid(9, 1, 2, 1));
-  bisai_factors *factors = factorise(context, matrix);
-  assert_int_equal(bisai_factors_update(NULL, matrix), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, NULL));
-  EXPECT_MESSAGE(context, "bisai_factors_update: matrix is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, longer));
-  EXPECT_MESSAGE(context, "the pattern changed: 12 block rows of size 2 with 46 blocks, expected 9, 2 and 33");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, coarser));
-  EXPECT_MESSAGE(context, "the pattern changed: 9 block rows of size 3 with 33 blocks, expected 9, 2 and 33");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, thinner));
-  EXPECT_MESSAGE(context, "the pattern changed: 9 block rows of size 2 with 25 blocks, expected 9, 2 and 33");
-  bisai_factors_destroy(&factors);
-  bisai_bcsr_destroy(&matrix);
-  bisai_bcsr_destroy(&longer);
-  bisai_bcsr_destroy(&coarser);
-  bisai_bcsr_destroy(&thinner);
 }
 
 /* --- the caller's own factors --- */
@@ -572,11 +452,11 @@ static void given_factors_are_refused_by_name(void **state) {
   test_bcsr_free(&holed);
 
   test_bcsr singular = triangle(4, 2, TEST_UPPER, 2);
-  memset(diagonal_block(&singular, 1), 0, 4 * sizeof(double));
+  memset(test_bcsr_block(&singular, 1, 1), 0, 4 * sizeof(double));
   expect_not_taken(&good_lower, &singular, BISAI_SINGULAR_BLOCK, "block row 1: the diagonal block is singular");
   test_bcsr_free(&singular);
   singular = triangle(4, 2, TEST_LOWER, 1);
-  memset(diagonal_block(&singular, 3), 0, 4 * sizeof(double));
+  memset(test_bcsr_block(&singular, 3, 3), 0, 4 * sizeof(double));
   expect_not_taken(&singular, &good_upper, BISAI_SINGULAR_BLOCK, "block row 3: the diagonal block is singular");
   test_bcsr_free(&singular);
 
@@ -604,73 +484,6 @@ static void given_factors_are_refused_by_name(void **state) {
   test_bcsr_free(&good_upper);
 }
 
-/* --- threads, schedules, conditions --- */
-
-static void thread_counts_and_schedules_give_the_same_bits(void **state) {
-  (void)state;
-  static const int threads[] = {1, 2, 4};
-  for (int32_t bs = 1; bs <= 9; bs++) {
-    for (int kind = 0; kind < 2; kind++) {
-      /* few wide levels, where levels are chosen; a grid has many narrow ones */
-      test_bcsr a = kind == 0 ? test_bcsr_random(test_shape_square(bs > 4 ? 1000 : 4000, bs, (uint64_t)(300 + bs)))
-                              : test_bcsr_grid(20, 15, bs, (uint64_t)bs);
-      const int64_t n = (int64_t)a.block_rows * bs;
-      double *b = test_random_vector(n, 1), *x = test_random_vector(n, 2), *first_x = NULL;
-      bisai_context *contexts[3];
-      bisai_factors *factors[3];
-      for (size_t t = 0; t < 3; t++) {
-        contexts[t] = test_context(threads[t]);
-        bisai_bcsr *matrix = test_bcsr_make(contexts[t], &a);
-        factors[t] = factorise(contexts[t], matrix);
-        bisai_bcsr_destroy(&matrix);
-        expect_same_factors(factors[0], factors[t]);
-        for (int schedule = BISAI_SCHEDULE_AUTO; schedule <= BISAI_SCHEDULE_LEVELS; schedule++) {
-          x[n - 1] = (double)NAN;
-          EXPECT_OK(contexts[t], bisai_factors_solve(factors[t], (bisai_schedule)schedule, b, x));
-          if (first_x == NULL) {
-            first_x = test_random_vector(n, 3);
-            memcpy(first_x, x, (size_t)n * sizeof *x);
-          }
-          assert_memory_equal(first_x, x, (size_t)n * sizeof *x);
-        }
-      }
-      for (size_t t = 0; t < 3; t++) {
-        bisai_factors_destroy(&factors[t]);
-        bisai_context_destroy(&contexts[t]);
-      }
-      free(b);
-      free(x);
-      free(first_x);
-      test_bcsr_free(&a);
-    }
-  }
-}
-
-/* Block-diagonal matrix of identities; block 3 is diag(1, 1e-7), block 5 diag(1, 1e-5). */
-static void fallbacks_and_the_largest_condition_are_reported(void **state) {
-  (void)state;
-  test_bcsr a = test_bcsr_tridiagonal(8, 2, 1.0, 0.0);
-  diagonal_block(&a, 3)[3] = 1e-7;
-  diagonal_block(&a, 5)[3] = 1e-5;
-  bisai_bcsr *matrix = test_bcsr_make(context, &a);
-  bisai_factors *factors = factorise(context, matrix);
-  int32_t row = -1;
-  EXPECT_NEAR(1.0, bisai_factors_largest_condition(factors, &row) / 1e7, 1e-14);
-  assert_int_equal(row, 3);
-  assert_true(bisai_factors_largest_condition(factors, NULL) > 1.0);
-  assert_int_equal(bisai_factors_fallbacks(factors), 1);
-  diagonal_block(&a, 3)[3] = 1.0;
-  bisai_bcsr *better = test_bcsr_make(context, &a);
-  EXPECT_OK(context, bisai_factors_update(factors, better));
-  EXPECT_NEAR(1.0, bisai_factors_largest_condition(factors, &row) / 1e5, 1e-14);
-  assert_int_equal(row, 5);
-  assert_int_equal(bisai_factors_fallbacks(factors), 0);
-  bisai_factors_destroy(&factors);
-  bisai_bcsr_destroy(&matrix);
-  bisai_bcsr_destroy(&better);
-  test_bcsr_free(&a);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(factors_multiply_to_the_matrix_on_its_pattern),
@@ -685,13 +498,8 @@ int main(void) {
       cmocka_unit_test(pivot_that_becomes_singular_is_named),
       cmocka_unit_test(factor_refuses_bad_arguments),
       cmocka_unit_test(solve_refuses_bad_arguments),
-      cmocka_unit_test(update_equals_a_fresh_factorisation_and_allocates_nothing),
-      cmocka_unit_test(failed_update_is_not_ready_until_one_succeeds),
-      cmocka_unit_test(update_refuses_other_sizes),
       cmocka_unit_test(given_factors_are_solved_with_unit_and_general_lower_diagonal),
       cmocka_unit_test(given_factors_are_refused_by_name),
-      cmocka_unit_test(thread_counts_and_schedules_give_the_same_bits),
-      cmocka_unit_test(fallbacks_and_the_largest_condition_are_reported),
   };
   return cmocka_run_group_tests_name("factor", tests, setup, teardown);
 }

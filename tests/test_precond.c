@@ -1,8 +1,6 @@
 /* The one handle: options judged, every kind set up, described, reported, updated, and the caller's factors and functions. */
 #include "support.h"
 
-#include <math.h>
-
 static bisai_context *context;
 
 static int setup(void **state) {
@@ -228,27 +226,6 @@ static void memory_is_what_was_allocated(void **state) {
   bisai_context_destroy(&counted);
 }
 
-static void report_refuses_unknown_struct_sizes(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = small_grid(1);
-  bisai_precond *precond = precond_of(matrix, options_of(BISAI_PRECOND_NONE));
-  bisai_precond_report report = {0};
-  char expected[128];
-  static const size_t sizes[] = {0, sizeof report - 1, sizeof report + 1};
-  for (size_t i = 0; i < 3; i++) {
-    report.struct_size = sizes[i];
-    snprintf(expected, sizeof expected, "bisai_precond_report.struct_size is %zu, expected %zu: start from its default",
-             sizes[i], sizeof report);
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_get_report(precond, &report));
-    EXPECT_MESSAGE(context, expected);
-  }
-  assert_int_equal(bisai_precond_get_report(NULL, &report), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_get_report(precond, NULL));
-  EXPECT_MESSAGE(context, "bisai_precond_get_report: report is NULL");
-  bisai_precond_destroy(&precond);
-  bisai_bcsr_destroy(&matrix);
-}
-
 /* --- the caller's function --- */
 
 static void callback_is_called_with_its_user_and_size(void **state) {
@@ -363,34 +340,6 @@ static bisai_bcsr *singular_grid(void) {
   return test_bcsr_take(context, a);
 }
 
-static void factors_that_do_not_fit_are_refused(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = small_grid(1), *bad = singular_grid();
-  bisai_bcsr *longer = test_bcsr_take(context, test_bcsr_grid(5, 5, 3, 1));
-  bisai_bcsr *coarser = test_bcsr_take(context, test_bcsr_grid(5, 4, 2, 1));
-  bisai_factors *factors = NULL;
-  bisai_precond *precond = NULL;
-  EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
-  for (int kind = BISAI_PRECOND_ILU; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond_options options = options_of((bisai_precond_kind)kind);
-    options.factors = factors;
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, longer, &options, &precond));
-    EXPECT_MESSAGE(context, "the factors have 20 block rows of size 3, the matrix 25 of size 3");
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, coarser, &options, &precond));
-    EXPECT_MESSAGE(context, "the factors have 20 block rows of size 3, the matrix 20 of size 2");
-    EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, bad));
-    EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_create(context, matrix, &options, &precond));
-    EXPECT_MESSAGE(context, "the factors' last update failed");
-    EXPECT_OK(context, bisai_factors_update(factors, matrix));
-  }
-  assert_null(precond);
-  bisai_factors_destroy(&factors);
-  bisai_bcsr_destroy(&matrix);
-  bisai_bcsr_destroy(&bad);
-  bisai_bcsr_destroy(&longer);
-  bisai_bcsr_destroy(&coarser);
-}
-
 /* Factors whose own update failed must not be applied as if nothing had happened. */
 static void application_with_failed_factors_of_the_caller_is_refused(void **state) {
   (void)state;
@@ -486,213 +435,6 @@ static void overflow_in_an_update_is_not_ready(void **state) {
   bisai_bcsr_destroy(&bad);
 }
 
-static void update_refuses_other_sizes(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = small_grid(1), *longer = test_bcsr_take(context, test_bcsr_grid(5, 5, 3, 1));
-  bisai_bcsr *coarser = test_bcsr_take(context, test_bcsr_grid(5, 4, 2, 1));
-  bisai_bcsr *thinner = test_bcsr_take(context, test_bcsr_grid(20, 1, 3, 1));
-  bisai_bcsr *wide =
-      test_bcsr_take(context, test_bcsr_random((test_shape){20, 21, 3, 2.0, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, 1}));
-  for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
-    assert_int_equal(bisai_precond_update(NULL, matrix), BISAI_INVALID_ARGUMENT);
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, NULL));
-    EXPECT_MESSAGE(context, "bisai_precond_update: matrix is NULL");
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, longer));
-    EXPECT_MESSAGE(context, "the pattern changed: 25 block rows of size 3, expected 20 of size 3");
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, coarser));
-    EXPECT_MESSAGE(context, "the pattern changed: 20 block rows of size 2, expected 20 of size 3");
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, wide));
-    if (kind >= BISAI_PRECOND_BJACOBI) {
-      EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, thinner));
-      assert_non_null(strstr(bisai_context_error(context), "the pattern changed: "));
-    }
-    EXPECT_OK(context, bisai_precond_update(precond, matrix));
-    bisai_precond_destroy(&precond);
-  }
-  bisai_bcsr_destroy(&matrix);
-  bisai_bcsr_destroy(&longer);
-  bisai_bcsr_destroy(&coarser);
-  bisai_bcsr_destroy(&thinner);
-  bisai_bcsr_destroy(&wide);
-}
-
-/* --- refusals --- */
-
-static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options options, bisai_status status,
-                           const char *message) {
-  bisai_precond *const untouched = (bisai_precond *)(uintptr_t)64;
-  bisai_precond *precond = untouched;
-  EXPECT_STATUS(context, status, bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, message);
-  assert_ptr_equal(precond, untouched);
-}
-
-static void options_are_refused_by_name_and_value(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = small_grid(1);
-  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-  char expected[128];
-  static const size_t sizes[] = {0, sizeof options - 8, sizeof options + 8};
-  for (size_t i = 0; i < 3; i++) {
-    options.struct_size = sizes[i];
-    snprintf(expected, sizeof expected,
-             "bisai_precond_options.struct_size is %zu, expected %zu: start from its default", sizes[i],
-             sizeof options);
-    expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, expected);
-  }
-  expect_refused(matrix, options_of((bisai_precond_kind)6), BISAI_INVALID_ARGUMENT, "unknown kind of preconditioner 6");
-  expect_refused(matrix, options_of((bisai_precond_kind)-1), BISAI_INVALID_ARGUMENT,
-                 "unknown kind of preconditioner -1");
-  options = options_of(BISAI_PRECOND_ISAI);
-  options.power = 0;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "power 0: at least 1 is needed");
-  options.power = -7;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "power -7: at least 1 is needed");
-  options = options_of(BISAI_PRECOND_ISAI);
-  options.relax = -1;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "relax -1: at least 0 is needed");
-  options = options_of(BISAI_PRECOND_ISAI);
-  options.storage = (bisai_value_type)4;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage 4");
-  options.storage = (bisai_value_type)-1;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage -1");
-  options = options_of(BISAI_PRECOND_SWEEPS);
-  options.sweeps = -1;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "sweeps -1: at least 0 is needed");
-  options = options_of(BISAI_PRECOND_ILU);
-  options.schedule = (bisai_schedule)3;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown schedule 3");
-  options = options_of(BISAI_PRECOND_CALLBACK);
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "a callback preconditioner needs its apply function");
-  bisai_bcsr_destroy(&matrix);
-}
-
-static void patterns_that_do_not_fit_are_refused(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = small_grid(1), *longer = test_bcsr_take(context, test_bcsr_grid(5, 5, 3, 1));
-  bisai_pattern *lower = NULL, *upper = NULL, *long_lower = NULL, *long_upper = NULL;
-  EXPECT_OK(context, bisai_pattern_power(context, matrix, BISAI_LOWER, 1, &lower));
-  EXPECT_OK(context, bisai_pattern_power(context, matrix, BISAI_UPPER, 1, &upper));
-  EXPECT_OK(context, bisai_pattern_power(context, longer, BISAI_LOWER, 1, &long_lower));
-  EXPECT_OK(context, bisai_pattern_power(context, longer, BISAI_UPPER, 1, &long_upper));
-  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-  options.lower_pattern = upper;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "lower_pattern is a pattern of the other triangle");
-  options.lower_pattern = long_lower;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "lower_pattern has 25 block rows, the matrix 20");
-  options.lower_pattern = lower;
-  options.upper_pattern = lower;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "upper_pattern is a pattern of the other triangle");
-  options.upper_pattern = long_upper;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "upper_pattern has 25 block rows, the matrix 20");
-  options.upper_pattern = upper;
-  expect_described(matrix, options, "isai patterns=given relax=0 storage=fp64, 102 blocks");
-  bisai_pattern_destroy(&lower);
-  bisai_pattern_destroy(&upper);
-  bisai_pattern_destroy(&long_lower);
-  bisai_pattern_destroy(&long_upper);
-  bisai_bcsr_destroy(&matrix);
-  bisai_bcsr_destroy(&longer);
-}
-
-/* Options of another kind are not read: only what is used is judged. */
-static void options_of_other_kinds_do_not_matter(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = small_grid(1);
-  bisai_precond_options options = options_of(BISAI_PRECOND_BJACOBI);
-  options.power = 0;
-  options.relax = -1;
-  options.sweeps = -1;
-  options.storage = (bisai_value_type)9;
-  bisai_precond *precond = precond_of(matrix, options);
-  bisai_precond_destroy(&precond);
-  bisai_bcsr_destroy(&matrix);
-}
-
-static void create_and_apply_refuse_null_and_bad_sizes(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = small_grid(1);
-  bisai_bcsr *tall =
-      test_bcsr_take(context, test_bcsr_random((test_shape){4, 3, 2, 2.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, 1}));
-  bisai_precond *precond = NULL;
-  double v[SCALARS] = {0}, z[2 * SCALARS];
-  assert_int_equal(bisai_precond_create(NULL, matrix, NULL, &precond), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, NULL, NULL, &precond));
-  EXPECT_MESSAGE(context, "bisai_precond_create: matrix is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, NULL, NULL));
-  EXPECT_MESSAGE(context, "bisai_precond_create: precond is NULL");
-  for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    expect_refused(tall, options_of((bisai_precond_kind)kind), BISAI_INVALID_ARGUMENT,
-                   "the matrix is not square: 4 × 3 blocks");
-  }
-  EXPECT_OK(context, bisai_precond_create(context, matrix, NULL, &precond));
-  assert_int_equal(bisai_precond_apply(NULL, v, z), BISAI_INVALID_ARGUMENT);
-  assert_int_equal(bisai_precond_apply_many(NULL, 1, v, SCALARS, z, SCALARS), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply(precond, NULL, z));
-  EXPECT_MESSAGE(context, "bisai_precond_apply: v is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply(precond, v, NULL));
-  EXPECT_MESSAGE(context, "bisai_precond_apply: z is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, -1, v, SCALARS, z, SCALARS));
-  EXPECT_MESSAGE(context, "negative number of vectors: -1");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, 2, v, SCALARS - 1, z, SCALARS));
-  EXPECT_MESSAGE(context, "leading dimensions 59 and 60, at least 60 needed");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, 2, v, SCALARS, z, SCALARS - 1));
-  EXPECT_MESSAGE(context, "leading dimensions 60 and 59, at least 60 needed");
-  bisai_precond_destroy(&precond);
-  bisai_bcsr_destroy(&matrix);
-  bisai_bcsr_destroy(&tall);
-}
-
-static void failing_set_up_names_the_row(void **state) {
-  (void)state;
-  bisai_bcsr *bad = singular_grid();
-  test_bcsr diagonal = {3, 3, 1, (int32_t[]){0, 1, 1, 2}, (int32_t[]){0, 2}, (double[]){1, 1}};
-  bisai_bcsr *holed = test_bcsr_make(context, &diagonal);
-  for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    expect_refused(bad, options_of((bisai_precond_kind)kind), BISAI_SINGULAR_BLOCK,
-                   "block row 0: the diagonal block is singular");
-    expect_refused(holed, options_of((bisai_precond_kind)kind), BISAI_MISSING_DIAGONAL,
-                   "block row 1 has no diagonal block");
-  }
-  bisai_bcsr_destroy(&bad);
-  bisai_bcsr_destroy(&holed);
-}
-
-static void every_kind_takes_a_matrix_without_rows(void **state) {
-  (void)state;
-  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(0, 3, 1)));
-  for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-    bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
-    double none = 1.0, other = 2.0;
-    EXPECT_OK(context, bisai_precond_apply(precond, &none, &other));
-    EXPECT_OK(context, bisai_precond_apply_many(precond, 5, &none, 0, &other, 0));
-    EXPECT_OK(context, bisai_precond_update(precond, matrix));
-    assert_true(none == 1.0 && other == 2.0);
-    bisai_precond_destroy(&precond);
-  }
-  bisai_bcsr_destroy(&matrix);
-}
-
-/* One row: no level, no off-diagonal block, no thread to share with. */
-static void every_kind_inverts_a_single_block(void **state) {
-  (void)state;
-  for (int32_t bs = 1; bs <= 9; bs++) {
-    test_bcsr a = test_bcsr_random(test_shape_square(1, bs, (uint64_t)bs));
-    double *v = test_random_vector(bs, 1), z[9], *expected = test_dense_solve(bs, a.values, v);
-    bisai_bcsr *matrix = test_bcsr_take(context, a);
-    for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
-      bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
-      EXPECT_OK(context, bisai_precond_apply(precond, v, z));
-      EXPECT_CLOSE(bs, expected, z, 1e-13);
-      bisai_precond_destroy(&precond);
-    }
-    bisai_bcsr_destroy(&matrix);
-    free(v);
-    free(expected);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_have_documented_defaults),
@@ -703,24 +445,14 @@ int main(void) {
       cmocka_unit_test(reports_hold_what_each_kind_has),
       cmocka_unit_test(bytes_of_an_application_are_those_of_two_products),
       cmocka_unit_test(memory_is_what_was_allocated),
-      cmocka_unit_test(report_refuses_unknown_struct_sizes),
       cmocka_unit_test(callback_is_called_with_its_user_and_size),
       cmocka_unit_test(failing_callback_is_told_apart_and_may_recover),
       cmocka_unit_test(factors_of_the_caller_are_used_and_left_alone),
       cmocka_unit_test(update_follows_the_factors_that_the_caller_updated),
-      cmocka_unit_test(factors_that_do_not_fit_are_refused),
       cmocka_unit_test(application_with_failed_factors_of_the_caller_is_refused),
       cmocka_unit_test(update_equals_a_fresh_set_up_for_every_kind),
       cmocka_unit_test(failed_update_is_not_ready_until_one_succeeds),
       cmocka_unit_test(overflow_in_an_update_is_not_ready),
-      cmocka_unit_test(update_refuses_other_sizes),
-      cmocka_unit_test(options_are_refused_by_name_and_value),
-      cmocka_unit_test(patterns_that_do_not_fit_are_refused),
-      cmocka_unit_test(options_of_other_kinds_do_not_matter),
-      cmocka_unit_test(create_and_apply_refuse_null_and_bad_sizes),
-      cmocka_unit_test(failing_set_up_names_the_row),
-      cmocka_unit_test(every_kind_takes_a_matrix_without_rows),
-      cmocka_unit_test(every_kind_inverts_a_single_block),
   };
   return cmocka_run_group_tests_name("precond", tests, setup, teardown);
 }

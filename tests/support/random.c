@@ -183,6 +183,15 @@ test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d
 
 int32_t test_bcsr_blocks(const test_bcsr *matrix) { return matrix->row_ptr[matrix->block_rows]; }
 
+double *test_bcsr_block(const test_bcsr *matrix, int32_t row, int32_t col) {
+  for (int32_t p = matrix->row_ptr[row]; p < matrix->row_ptr[row + 1]; p++) {
+    if (matrix->col_idx[p] == col) {
+      return matrix->values + (size_t)p * (size_t)(matrix->block_size * matrix->block_size);
+    }
+  }
+  return NULL;
+}
+
 void test_bcsr_free(test_bcsr *matrix) {
   free(matrix->row_ptr);
   free(matrix->col_idx);

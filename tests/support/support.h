@@ -119,6 +119,8 @@ test_bcsr test_bcsr_grid(int32_t grid_x, int32_t grid_y, int32_t block_size, uin
 /* Block tridiagonal with constant blocks: diagonal d·I, the others o·I. */
 test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d, double o);
 int32_t test_bcsr_blocks(const test_bcsr *matrix);
+/* The values of block (row, col), NULL where it is not stored. */
+double *test_bcsr_block(const test_bcsr *matrix, int32_t row, int32_t col);
 void test_bcsr_free(test_bcsr *matrix);
 
 /* bisai_bcsr_create() with a copy of the arrays; fails the test if that fails. */
