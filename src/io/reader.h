@@ -41,7 +41,7 @@ static inline int64_t bsi_reader_index(bsi_reader *reader, int64_t limit) {
   if (!bsi_is_digit(*p)) return 0;
   int64_t value = 0;
   for (; bsi_is_digit(*p) && value <= INT64_MAX / 10 - 1; p++) value = value * 10 + (*p - '0');
-  if (!bsi_ends_word(*p) || value > limit) return 0;
+  if (!bsi_ends_word(*p) || value < 1 || value > limit) return 0;
   reader->cursor = p;
   return value;
 }

@@ -1,0 +1,297 @@
+/* Larger matrices: entries in any order, memory within what is promised, failing allocations, threads. */
+#include <fcntl.h>
+#include <float.h>
+#include <math.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "support.h"
+
+#include "io/matrix_market.h"
+
+static bisai_context *context;
+
+static int setup(void **state) {
+  (void)state;
+  test_folder_make();
+  context = test_context(1);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  bisai_context_destroy(&context);
+  test_folder_remove();
+  return 0;
+}
+
+static bisai_bcsr *read_text(const char *text, int32_t block_size) {
+  bisai_read_options options = bisai_read_options_default();
+  options.block_size = block_size;
+  bisai_bcsr *matrix = NULL;
+  EXPECT_OK(context, bsi_read_matrix_memory(context, text, strlen(text), &options, &matrix));
+  return matrix;
+}
+
+static void expect_same(const bisai_bcsr *a, const bisai_bcsr *b) {
+  const int32_t *a_ptr, *a_col, *b_ptr, *b_col;
+  const void *a_values, *b_values;
+  bisai_bcsr_arrays(a, &a_ptr, &a_col, &a_values);
+  bisai_bcsr_arrays(b, &b_ptr, &b_col, &b_values);
+  assert_int_equal(bisai_bcsr_rows(a), bisai_bcsr_rows(b));
+  assert_int_equal(bisai_bcsr_block_size(a), bisai_bcsr_block_size(b));
+  assert_int_equal(bisai_bcsr_blocks(a), bisai_bcsr_blocks(b));
+  const size_t blocks = (size_t)bisai_bcsr_blocks(a), bs = (size_t)bisai_bcsr_block_size(a);
+  assert_memory_equal(a_ptr, b_ptr, ((size_t)bisai_bcsr_block_rows(a) + 1) * sizeof *a_ptr);
+  assert_memory_equal(a_col, b_col, blocks * sizeof *a_col);
+  assert_memory_equal(a_values, b_values, blocks * bs * bs * sizeof(double));
+}
+
+/* A permutation of 0 … n-1. */
+static int32_t *permutation(int32_t n, uint64_t seed) {
+  test_random random = test_random_seed(seed);
+  int32_t *p = malloc((size_t)n * sizeof *p);
+  assert_non_null(p);
+  for (int32_t i = 0; i < n; i++) p[i] = i;
+  for (int32_t i = n - 1; i > 0; i--) {
+    const int32_t other = test_random_integer(&random, 0, i), kept = p[i];
+    p[i] = p[other];
+    p[other] = kept;
+  }
+  return p;
+}
+
+/* Entry k of a matrix with four entries a row: (k/4, spread columns). */
+static void print_entry(test_text *text, int32_t n, int32_t k) {
+  const int32_t row = k / 4, column = (int32_t)(((int64_t)row + (int64_t)(k % 4) * (n / 4 + 1)) % n);
+  test_print(text, "%d %d %.17g\n", row + 1, column + 1, sin(k + 1.0));
+}
+
+static void entries_in_any_order_make_the_same_matrix(void **state) {
+  (void)state;
+  /* One row, a few, and enough for one, two and three passes of grouping. */
+  static const int32_t sizes[] = {5, 37, 500, 513, 5000, 300000};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    const int32_t n = sizes[s], count = 4 * n;
+    int32_t *order = permutation(count, s);
+    test_text ordered = {0}, permuted = {0}, backwards = {0};
+    test_text *const all[] = {&ordered, &permuted, &backwards};
+    for (size_t t = 0; t < 3; t++)
+      test_print(all[t], "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n, count);
+    for (int32_t k = 0; k < count; k++) {
+      print_entry(&ordered, n, k);
+      print_entry(&permuted, n, order[k]);
+      print_entry(&backwards, n, count - 1 - k);
+    }
+    bisai_bcsr *expected = read_text(ordered.bytes, 2);
+    for (size_t t = 1; t < 3; t++) {
+      bisai_bcsr *got = read_text(all[t]->bytes, 2);
+      expect_same(expected, got);
+      bisai_bcsr_destroy(&got);
+      free(all[t]->bytes);
+    }
+    /* Not only the same, but right: the product with ones is the sum of each row's entries. */
+    if (n == 5000) {
+      const size_t padded = (size_t)(n + bisai_bcsr_padding(expected));
+      double *x = malloc(padded * sizeof *x), *y = malloc(padded * sizeof *y);
+      for (size_t i = 0; i < padded; i++) x[i] = 1.0;
+      EXPECT_OK(context, bisai_bcsr_multiply(expected, x, y));
+      for (int32_t i = 0; i < n; i++) {
+        const double a = sin(4.0 * i + 1), b = sin(4.0 * i + 2), c = sin(4.0 * i + 3), d = sin(4.0 * i + 4);
+        EXPECT_NEAR(a + b + c + d, y[i], 8 * DBL_EPSILON); /* four terms of at most 1, added in another order */
+      }
+      free(x);
+      free(y);
+    }
+    bisai_bcsr_destroy(&expected);
+    free(ordered.bytes);
+    free(order);
+  }
+}
+
+static void print_diagonal(test_text *text, int32_t n) {
+  test_print(text, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n, n);
+  for (int32_t i = 1; i <= n; i++) test_print(text, "%d %d %.17g\n", i, i, 1.0 / i);
+}
+
+/* Fails unless reading took at most three times the bytes of the matrix that came out, 8·bs² + 4 a block and 4 a block row. */
+static void expect_peak(const char *name, const char *path, const test_text *text, int32_t block_size) {
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *own = test_context_on(&allocator, 1);
+  bisai_read_options options = bisai_read_options_default();
+  options.block_size = block_size;
+  bisai_bcsr *matrix = NULL;
+  EXPECT_OK(own, path ? bisai_read_matrix(own, path, &options, &matrix)
+                      : bsi_read_matrix_memory(own, text->bytes, text->length, &options, &matrix));
+  const long long bs = bisai_bcsr_block_size(matrix);
+  const long long bytes = (8 * bs * bs + 4) * bisai_bcsr_blocks(matrix) + 4LL * (bisai_bcsr_block_rows(matrix) + 1);
+  const long long peak = atomic_load(&allocator.peak_bytes);
+  if (peak > 3 * bytes) fail_msg("%s: %lld bytes at a time for a matrix of %lld bytes", name, peak, bytes);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&own);
+}
+
+/* A pipe cannot tell its size, so the count in the header is not believed at once. Starts a process that writes the text into one. */
+static pid_t start_pipe(const char *path, const test_text *text) {
+  assert_int_equal(mkfifo(path, 0600), 0);
+  const pid_t writer = fork();
+  assert_true(writer >= 0);
+  if (writer == 0) {
+    const int file = open(path, O_WRONLY);
+    size_t done = 0;
+    for (ssize_t count; done < text->length; done += (size_t)count) {
+      count = write(file, text->bytes + done, text->length - done);
+      if (count <= 0) break;
+    }
+    _exit(done == text->length ? 0 : 1);
+  }
+  return writer;
+}
+
+/* Returns whether the reader has read all. */
+static bool end_pipe(const char *path, pid_t writer) {
+  int status = 1;
+  assert_int_equal(waitpid(writer, &status, 0), writer);
+  unlink(path);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* A grid of blocks of size bs, five a block row, permuted at random, or the lower triangle of it. */
+static void print_grid(test_text *text, int32_t side, int32_t bs, bool symmetric, bool pattern) {
+  const int32_t block_rows = side * side, per_row = 5 * bs, all = block_rows * bs * per_row;
+  int32_t *order = permutation(all, 8);
+  test_text entries = {0};
+  int32_t count = 0;
+  for (int32_t k = 0; k < all; k++) {
+    const int32_t row = order[k] / per_row, place = order[k] % per_row, block_row = row / bs;
+    const int32_t offsets[] = {-side, -1, 0, 1, side};
+    const int32_t block_col = block_row + offsets[place / bs];
+    const int32_t col = block_col * bs + place % bs;
+    if (block_col < 0 || block_col >= block_rows || (symmetric && col > row)) continue;
+    count++;
+    if (pattern)
+      test_print(&entries, "%d %d\n", row + 1, col + 1);
+    else
+      test_print(&entries, "%d %d %.17g\n", row + 1, col + 1, cos(k));
+  }
+  test_print(text, "%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n", pattern ? "pattern" : "real",
+             symmetric ? "symmetric" : "general", block_rows * bs, block_rows * bs, count);
+  text->bytes = realloc(text->bytes, text->length + entries.length + 1);
+  assert_non_null(text->bytes);
+  memcpy(text->bytes + text->length, entries.bytes, entries.length + 1);
+  text->length += entries.length;
+  free(entries.bytes);
+  free(order);
+}
+
+static void memory_stays_within_three_times_the_matrix(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int32_t side, bs;
+    bool symmetric, pattern;
+  } cases[] = {
+      {"scalar", 150, 1, false, false},
+      {"blocks of 3", 60, 3, false, false},
+      {"blocks of 8", 24, 8, false, false},
+      {"scalar symmetric", 150, 1, true, false},
+      {"symmetric blocks of 4", 45, 4, true, false},
+      {"symmetric blocks of 8", 24, 8, true, false},
+      {"pattern", 50, 4, false, true},
+      {"symmetric pattern", 60, 3, true, true},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    test_text text = {0};
+    print_grid(&text, cases[k].side, cases[k].bs, cases[k].symmetric, cases[k].pattern);
+    expect_peak(cases[k].name, NULL, &text, 0);
+    expect_peak(cases[k].name, NULL, &text, 1);
+    const char *path = test_path("pipe");
+    const pid_t writer = start_pipe(path, &text);
+    expect_peak(cases[k].name, path, &text, 0);
+    assert_true(end_pipe(path, writer));
+    free(text.bytes);
+  }
+  test_text text = {0};
+  print_diagonal(&text, 100000);
+  expect_peak("diagonal", NULL, &text, 0);
+  free(text.bytes);
+}
+
+static void failing_allocations_leak_nothing(void **state) {
+  (void)state;
+  test_text text = {0};
+  print_grid(&text, 160, 1, true, false); /* enough to grow several times; mirrored and out of order */
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  long long fail_at = 2; /* the first is the context's */
+  for (; status == BISAI_OUT_OF_MEMORY && fail_at < 100; fail_at++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, fail_at);
+    bisai_context *own = test_context_on(&allocator, 1);
+    bisai_bcsr *matrix = NULL;
+    const char *path = test_path("pipe");
+    const pid_t writer = start_pipe(path, &text);
+    status = bisai_read_matrix(own, path, NULL, &matrix);
+    assert_true(end_pipe(path, writer) || status);
+    assert_true((status == BISAI_OK) == (matrix != NULL));
+    if (status) {
+      assert_int_equal(atomic_load(&allocator.live_blocks), 1);
+      assert_memory_equal(bisai_context_error(own), "cannot allocate ", 16);
+    }
+    bisai_bcsr_destroy(&matrix);
+    bisai_context_destroy(&own);
+    assert_int_equal(atomic_load(&allocator.live_blocks), 0);
+  }
+  assert_int_equal(status, BISAI_OK);
+  assert_true(fail_at > 20);
+  free(text.bytes);
+}
+
+typedef struct reader {
+  pthread_t thread;
+  const test_text *text;
+  bisai_context *own;
+  bisai_bcsr *matrix;
+} reader;
+
+static void *read_in_thread(void *user) {
+  reader *r = user;
+  const bisai_read_options options = bisai_read_options_default();
+  bsi_read_matrix_memory(r->own, r->text->bytes, r->text->length, &options, &r->matrix);
+  return NULL;
+}
+
+static void threads_with_contexts_of_their_own_read_the_same(void **state) {
+  (void)state;
+  test_text text = {0};
+  print_grid(&text, 20, 3, false, false);
+  enum { THREADS = 4 };
+  reader readers[THREADS];
+  for (int t = 0; t < THREADS; t++) {
+    readers[t] = (reader){.text = &text, .own = test_context(1)};
+    assert_int_equal(pthread_create(&readers[t].thread, NULL, read_in_thread, &readers[t]), 0);
+  }
+  for (int t = 0; t < THREADS; t++) pthread_join(readers[t].thread, NULL);
+  for (int t = 0; t < THREADS; t++) {
+    assert_non_null(readers[t].matrix);
+    expect_same(readers[0].matrix, readers[t].matrix);
+  }
+  for (int t = 0; t < THREADS; t++) {
+    bisai_bcsr_destroy(&readers[t].matrix);
+    bisai_context_destroy(&readers[t].own);
+  }
+  free(text.bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(entries_in_any_order_make_the_same_matrix),
+      cmocka_unit_test(memory_stays_within_three_times_the_matrix),
+      cmocka_unit_test(failing_allocations_leak_nothing),
+      cmocka_unit_test(threads_with_contexts_of_their_own_read_the_same),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
