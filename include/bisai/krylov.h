@@ -14,9 +14,11 @@ typedef struct bisai_solver bisai_solver;
 typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
 
 typedef enum bisai_orthogonalization {
-  BISAI_CLASSICAL = 0,         /**< classical Gram–Schmidt, one pass */
-  BISAI_CLASSICAL_REFINED = 1, /**< classical Gram–Schmidt, always two passes */
-  BISAI_MODIFIED = 2           /**< modified Gram–Schmidt */
+  BISAI_CLASSICAL = 0,          /**< classical Gram–Schmidt, one pass: cheapest, loses orthogonality on hard systems */
+  BISAI_CLASSICAL_REFINED = 1,  /**< classical Gram–Schmidt, always two passes */
+  BISAI_MODIFIED = 2,           /**< modified Gram–Schmidt */
+  BISAI_CLASSICAL_SELECTIVE = 3 /**< classical Gram–Schmidt, a second pass where the first cancelled two digits or more
+                                     (Daniel, Gragg, Kaufman, Stewart 1976) */
 } bisai_orthogonalization;
 
 /** Why a solve ended. */
@@ -48,7 +50,7 @@ typedef struct bisai_solver_options {
   int max_iterations;                        /**< every inner iteration counts; default 10000 */
   bisai_side side;                           /**< default BISAI_RIGHT */
   bool flexible;                             /**< FGMRES (right only): the preconditioner may change; default false */
-  bisai_orthogonalization orthogonalization; /**< default BISAI_CLASSICAL */
+  bisai_orthogonalization orthogonalization; /**< default BISAI_CLASSICAL_SELECTIVE */
   bool use_initial_guess;                    /**< default false: x = 0 at the start */
   int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0: never; default 10 */
   bisai_monitor monitor; /**< default NULL */

@@ -50,6 +50,9 @@ typedef struct bsi_backend {
                             const double *coefficients, double sign, double *w, double *work, double *norm2);
   /* y ← x/√(*norm2); y = 0 where *norm2 is 0. x may be y. */
   bisai_status (*scale_by_norm)(bisai_context *, int64_t n, const double *norm2, const double *x, double *y);
+  /* *cancelled ← whether one pass of classical Gram–Schmidt left too little of its vector: h has the `count` products, *norm2 is
+   * the square of what is left */
+  bisai_status (*gmres_cancelled)(bisai_context *, int count, const double *h, const double *norm2, bool *cancelled);
   /* Column j of the Hessenberg matrix, H (column-major, leading dimension m + 1) rows 0 … j given in h and *norm2 = h_{j+1,j}²:
    * applies the earlier rotations, makes rotation j, updates the rotated right-hand side g (m + 1 values) and leaves in status[0] the
    * residual estimate |g_{j+1}| (NaN where the column is not finite) and in status[1] h_{j+1,j}, 0 where it is rounding error against the

@@ -23,6 +23,7 @@ const bsi_backend bsi_backend_host = {
     .dot_many = bsi_dot_many_host,
     .axpy_many = bsi_axpy_many_host,
     .scale_by_norm = bsi_scale_by_norm_host,
+    .gmres_cancelled = bsi_gmres_cancelled_host,
     .gmres_rotate = bsi_gmres_rotate_host,
     .gmres_coefficients = bsi_gmres_coefficients_host,
     .product = bsi_product_host,

@@ -14,6 +14,8 @@ bisai_status bsi_dot_many_host(bisai_context *context, int64_t n, int count, con
 bisai_status bsi_axpy_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
                                 const double *coefficients, double sign, double *w, double *work, double *norm2);
 bisai_status bsi_scale_by_norm_host(bisai_context *context, int64_t n, const double *norm2, const double *x, double *y);
+bisai_status bsi_gmres_cancelled_host(bisai_context *context, int count, const double *h, const double *norm2,
+                                      bool *cancelled);
 bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const double *h, const double *h2,
                                    const double *norm2, double *H, double *cosines, double *sines, double *g,
                                    double *status);

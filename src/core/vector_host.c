@@ -19,6 +19,9 @@ enum {
 /* Against the norm of its column, a Hessenberg entry below this is rounding error. */
 static const double negligible = 64 * 2.220446049250313e-16;
 
+/* Gram–Schmidt goes a second time over a vector of which it left less than this share: orthogonality then stays within ε over it. */
+static const double kept_share = 0.01;
+
 static int64_t chunk_length(int64_t n) {
   int64_t length = (n + BSI_CHUNKS - 1) / BSI_CHUNKS;
   length = (length + 7) / 8 * 8;
@@ -182,6 +185,15 @@ bisai_status bsi_scale_by_norm_host(bisai_context *context, int64_t n, const dou
   for (int64_t i = 0; i < n; i++) {
     y[i] = scale * x[i];
   }
+  return BISAI_OK;
+}
+
+bisai_status bsi_gmres_cancelled_host(bisai_context *context, int count, const double *h, const double *norm2,
+                                      bool *cancelled) {
+  (void)context;
+  double before = *norm2;
+  for (int i = 0; i < count; i++) before += h[i] * h[i];
+  *cancelled = *norm2 < kept_share * kept_share * before;
   return BISAI_OK;
 }
 

@@ -194,11 +194,12 @@ static bisai_status expand(bsi_run *run, int j, double *w) {
   return status ? status : multiply(run, z, w);
 }
 
-/* products (+ products2) ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w */
-static bisai_status orthogonalize(bsi_run *run, int j, double *w) {
+/* products (+ products2 where *refined) ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w */
+static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined) {
   bisai_solver *s = run->solver;
   const double *basis = s->basis;
   bisai_status status = BISAI_OK;
+  *refined = false;
   if (s->options.orthogonalization == BISAI_MODIFIED) {
     for (int i = 0; i <= j && !status; i++) {
       status = dot(run, 1, basis_vector(s, i), w, s->products + i);
@@ -206,11 +207,15 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w) {
     }
     return status;
   }
-  const bool refined = s->options.orthogonalization == BISAI_CLASSICAL_REFINED;
+  const bool always = s->options.orthogonalization == BISAI_CLASSICAL_REFINED;
+  bool again = always;
   status = dot(run, j + 1, basis, w, s->products);
-  if (!status) status = subtract(run, j + 1, basis, s->products, w, !refined);
-  if (!status && refined) status = dot(run, j + 1, basis, w, s->products2);
-  if (!status && refined) status = subtract(run, j + 1, basis, s->products2, w, true);
+  if (!status) status = subtract(run, j + 1, basis, s->products, w, !always);
+  if (!status && s->options.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
+    status = backend_of(run)->gmres_cancelled(s->context, j + 1, s->products, s->norm2, &again);
+  if (!status && again) status = dot(run, j + 1, basis, w, s->products2);
+  if (!status && again) status = subtract(run, j + 1, basis, s->products2, w, true);
+  *refined = again;
   return status;
 }
 
@@ -218,13 +223,13 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w) {
 static bisai_status step(bsi_run *run, int j, double fetched[2]) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = backend_of(run);
-  const double *second = s->options.orthogonalization == BISAI_CLASSICAL_REFINED ? s->products2 : NULL;
   double *w = basis_vector(s, j + 1);
+  bool refined = false;
   bisai_status status = expand(run, j, w);
-  if (!status) status = orthogonalize(run, j, w);
+  if (!status) status = orthogonalize(run, j, w, &refined);
   if (!status)
-    status = backend->gmres_rotate(s->context, s->options.restart, j, s->products, second, s->norm2, s->hessenberg,
-                                   s->cosines, s->sines, s->rhs, s->status);
+    status = backend->gmres_rotate(s->context, s->options.restart, j, s->products, refined ? s->products2 : NULL, s->norm2,
+                                   s->hessenberg, s->cosines, s->sines, s->rhs, s->status);
   if (!status) status = backend->scale_by_norm(s->context, s->n, s->norm2, w, w);
   if (!status) status = backend->fetch(s->context, fetched, s->status, 2 * sizeof(double));
   return status;

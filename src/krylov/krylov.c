@@ -8,6 +8,7 @@ bisai_solver_options bisai_solver_options_default(void) {
                                 .restart = 30,
                                 .tolerance = 1e-8,
                                 .max_iterations = 10000,
+                                .orthogonalization = BISAI_CLASSICAL_SELECTIVE,
                                 .stagnation_cycles = 10};
 }
 
@@ -46,7 +47,7 @@ static bisai_status check_options(bisai_context *context, int64_t n, const bisai
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown side %d", (int)o->side);
   if (o->flexible && o->side == BISAI_LEFT)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "flexible GMRES preconditions on the right only");
-  if (o->orthogonalization < BISAI_CLASSICAL || o->orthogonalization > BISAI_MODIFIED)
+  if (o->orthogonalization < BISAI_CLASSICAL || o->orthogonalization > BISAI_CLASSICAL_SELECTIVE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown orthogonalization %d", (int)o->orthogonalization);
   if (o->stagnation_cycles < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "stagnation_cycles is %d, must not be negative",
