@@ -94,8 +94,8 @@ static void bad_options_are_refused_by_name(void **state) {
   o.flexible = true;
   expect_refused(context, 4, o, "flexible GMRES preconditions on the right only");
   o = good;
-  o.orthogonalization = (bisai_orthogonalization)3;
-  expect_refused(context, 4, o, "unknown orthogonalization 3");
+  o.orthogonalization = (bisai_orthogonalization)4;
+  expect_refused(context, 4, o, "unknown orthogonalization 4");
   o = good;
   o.stagnation_cycles = -1;
   expect_refused(context, 4, o, "stagnation_cycles is -1, must not be negative");
