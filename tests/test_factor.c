@@ -453,11 +453,11 @@ static void given_factors_are_refused_by_name(void **state) {
 
   test_bcsr singular = triangle(4, 2, TEST_UPPER, 2);
   memset(test_bcsr_block(&singular, 1, 1), 0, 4 * sizeof(double));
-  expect_not_taken(&good_lower, &singular, BISAI_SINGULAR_BLOCK, "block row 1: the diagonal block is singular");
+  expect_not_taken(&good_lower, &singular, BISAI_SINGULAR_BLOCK, "upper: block row 1: the diagonal block is singular");
   test_bcsr_free(&singular);
   singular = triangle(4, 2, TEST_LOWER, 1);
   memset(test_bcsr_block(&singular, 3, 3), 0, 4 * sizeof(double));
-  expect_not_taken(&singular, &good_upper, BISAI_SINGULAR_BLOCK, "block row 3: the diagonal block is singular");
+  expect_not_taken(&singular, &good_upper, BISAI_SINGULAR_BLOCK, "lower: block row 3: the diagonal block is singular");
   test_bcsr_free(&singular);
 
   test_bcsr longer = triangle(5, 2, TEST_UPPER, 1);

@@ -52,7 +52,8 @@ static void fill(int32_t nx, int32_t ny, int32_t nz, int32_t *row_ptr, int32_t *
 bisai_status case_convdiff(bisai_context *context, int32_t nx, int32_t ny, int32_t nz, int32_t block_size,
                            bisai_bcsr **matrix, double **rhs) {
   if (case_convdiff_refusal(nx, ny, nz)) return BISAI_INVALID_ARGUMENT;
-  int64_t entries, rows = count(nx, ny, nz, &entries);
+  int64_t entries = 0;
+  const int64_t rows = count(nx, ny, nz, &entries);
   int32_t *row_ptr = malloc((size_t)(rows + 1) * sizeof *row_ptr);
   int32_t *col_idx = malloc((size_t)entries * sizeof *col_idx);
   double *values = malloc((size_t)entries * sizeof *values);

@@ -31,8 +31,7 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
   if (status) return status;
   status = context->backend->invert_blocks(context, jacobi->block_rows, jacobi->block_size, matrix->values,
                                            jacobi->position, jacobi->inverses, &jacobi->stats);
-  if (status || jacobi->stats.singular_row < 0) return status;
-  return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block row %d: the diagonal block is singular", jacobi->stats.singular_row);
+  return status ? status : bsi_invert_stats_judge(context, "", &jacobi->stats);
 }
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {

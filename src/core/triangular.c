@@ -65,3 +65,9 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
     into->largest_condition_row = from->largest_condition_row;
   }
 }
+
+bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bsi_invert_stats *stats) {
+  if (stats->singular_row < 0) return BISAI_OK;
+  return bsi_fail(context, BISAI_SINGULAR_BLOCK, "%sblock row %d: the diagonal block is singular", where,
+                  stats->singular_row);
+}

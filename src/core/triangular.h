@@ -50,6 +50,9 @@ static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_res
 /* Adds what another thread met; the outcome does not depend on the order. */
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from);
 
+/* BISAI_SINGULAR_BLOCK and "WHERE" + "block row 7: the diagonal block is singular", or BISAI_OK. */
+bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bsi_invert_stats *stats);
+
 #define BSI_INVERT_STATS_NONE ((bsi_invert_stats){.singular_row = -1, .largest_condition_row = -1})
 
 #endif

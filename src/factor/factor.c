@@ -12,11 +12,6 @@ bisai_factor_options bisai_factor_options_default(void) {
   return (bisai_factor_options){.struct_size = sizeof(bisai_factor_options)};
 }
 
-bisai_status bsi_invert_stats_judge(bisai_context *context, const bsi_invert_stats *stats) {
-  if (stats->singular_row < 0) return BISAI_OK;
-  return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block row %d: the diagonal block is singular", stats->singular_row);
-}
-
 static bisai_status check_square(bisai_context *context, const char *name, const bisai_bcsr *a) {
   if (a->block_rows != a->block_cols)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is not square: %d × %d blocks", name, a->block_rows, a->block_cols);
@@ -74,7 +69,7 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
 static bisai_status factorise(bisai_factors *f, const bisai_bcsr *matrix) {
   f->stats = BSI_INVERT_STATS_NONE;
   bisai_status status = f->context->backend->factor_ilu0(f->context, matrix, f, &f->stats);
-  if (!status) status = bsi_invert_stats_judge(f->context, &f->stats);
+  if (!status) status = bsi_invert_stats_judge(f->context, "", &f->stats);
   f->ready = !status;
   return status;
 }
@@ -184,7 +179,7 @@ static bisai_status invert_diagonal(bisai_factors *f, const bsi_triangular *t, d
   bisai_status status =
       f->context->backend->invert_blocks(f->context, n, a->block_size, a->values, position, inverses, &stats);
   bsi_release(f->context, position);
-  if (!status) status = bsi_invert_stats_judge(f->context, &stats);
+  if (!status) status = bsi_invert_stats_judge(f->context, t->triangle == BISAI_LOWER ? "lower: " : "upper: ", &stats);
   bsi_invert_stats_merge(&f->stats, &stats);
   return status;
 }

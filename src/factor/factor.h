@@ -18,9 +18,6 @@ struct bisai_factors {
   bool ready;
 };
 
-/* "block row 7: the diagonal block is singular" and its status, or BISAI_OK. */
-bisai_status bsi_invert_stats_judge(bisai_context *context, const bsi_invert_stats *stats);
-
 int64_t bsi_factors_memory(const bisai_factors *factors);
 
 #endif

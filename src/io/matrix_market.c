@@ -33,7 +33,7 @@ static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric
 /* Whether a word is `name`, which is in lower case. */
 static bool is_name(const char *word, const char *name) {
   for (; *name; word++, name++) {
-    const char lower = *word >= 'A' && *word <= 'Z' ? (char)(*word + ('a' - 'A')) : *word;
+    const int lower = *word >= 'A' && *word <= 'Z' ? *word + ('a' - 'A') : *word;
     if (lower != *name) return false;
   }
   return bsi_ends_word(*word);
@@ -167,12 +167,12 @@ static bisai_status read_entries(bsi_reader *reader, const header *h, int64_t n,
 }
 
 static bisai_status read_matrix(bsi_reader *reader, int32_t *rows, bsi_entries *entries) {
-  header h;
+  header h = {0};
   bisai_status status = read_header(reader, &h);
   if (status) return status;
   if (h.array)
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "an array, where a sparse matrix (coordinate) is needed");
-  int64_t n, cols, count;
+  int64_t n = 0, cols = 0, count = 0;
   status = read_sizes(reader, &h, &n, &cols, &count);
   if (!status) status = check_matrix_sizes(reader, &h, n, cols, count);
   if (!status) status = read_entries(reader, &h, n, (int32_t)count, entries);
@@ -220,8 +220,8 @@ static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int6
 }
 
 static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values) {
-  header h;
-  int64_t rows, cols, count = 0;
+  header h = {0};
+  int64_t rows = 0, cols = 0, count = 0;
   bisai_status status = read_header(reader, &h);
   if (status) return status;
   if (h.symmetry != GENERAL) return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "a vector cannot be symmetric");

@@ -117,8 +117,11 @@ static bool is_word(const char *text, const char *lower) {
 }
 
 static double by_library(char *word, char *letter, locale_t c_locale) {
-  const char kept = letter ? *letter : 'e';
-  if (letter) *letter = 'e';
+  char kept = 'e';
+  if (letter) {
+    kept = *letter;
+    *letter = 'e';
+  }
   const locale_t callers = uselocale(c_locale);
   const double value = strtod(word, NULL);
   uselocale(callers);

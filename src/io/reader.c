@@ -32,7 +32,10 @@ bsi_quote bsi_quote_word(const char *word) {
   bsi_quote quote = {{0}};
   const size_t room = sizeof quote.text - 4;
   size_t n = 0;
-  for (; n < room && !bsi_ends_word(word[n]); n++) quote.text[n] = word[n] >= 0x20 && word[n] < 0x7f ? word[n] : '?';
+  for (; n < room && !bsi_ends_word(word[n]); n++) {
+    quote.text[n] = word[n];
+    if (word[n] < 0x20 || word[n] >= 0x7f) quote.text[n] = '?';
+  }
   if (!bsi_ends_word(word[n])) memcpy(quote.text + n, "...", 4);
   return quote;
 }
