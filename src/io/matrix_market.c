@@ -64,7 +64,7 @@ static bisai_status read_header(bsi_reader *reader, header *h) {
                            bsi_quote_word(reader->cursor).text);
   next_word(reader);
   static const char *const objects[] = {"matrix", NULL};
-  int object, format, entries, kind;
+  int object = 0, format = 0, entries = 0, kind = 0;
   status = read_name(reader, "object", objects, &object);
   if (!status) status = read_name(reader, "format", formats, &format);
   if (!status) status = read_name(reader, "field", fields, &entries);
