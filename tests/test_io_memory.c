@@ -71,7 +71,7 @@ static void print_entry(test_text *text, int32_t n, int32_t k) {
 
 static void entries_in_any_order_make_the_same_matrix(void **state) {
   (void)state;
-  /* One row, a few, and enough for one, two and three passes of grouping. */
+  /* Enough rows for one, two and three passes of grouping. */
   static const int32_t sizes[] = {5, 37, 500, 513, 5000, 300000};
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
     const int32_t n = sizes[s], count = 4 * n;
