@@ -12,11 +12,8 @@
 
 #include "krylov/krylov.h"
 
-/* Stagnation: cycles together must reduce the residual by this much of itself. */
+/* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a cycle that ended in breakdown. */
 static const double least_reduction = 1e-6;
-
-/* A cycle that ended in breakdown is followed by another only if it brought the residual below this much of itself. */
-static const double worthwhile_reduction = 0.5;
 
 static const bsi_backend *backend_of(const bsi_run *run) { return run->solver->context->backend; }
 
@@ -312,7 +309,7 @@ static bisai_reason judge(bsi_run *run) {
   if (run->true_norm <= (believed ? 2 * goal : goal)) return BISAI_REASON_CONVERGED;
   if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
   if (run->stop) return BISAI_REASON_STOPPED;
-  if (run->end == BSI_CYCLE_BREAKDOWN && run->true_norm > worthwhile_reduction * run->start_norm)
+  if (run->end == BSI_CYCLE_BREAKDOWN && run->true_norm > (1 - least_reduction) * run->start_norm)
     return BISAI_REASON_BREAKDOWN;
   if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
   if (run->end == BSI_CYCLE_NONE) {
