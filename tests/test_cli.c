@@ -153,7 +153,11 @@ static const refusal inputs[] = {
     {"solve laplace5.mtx --rhs nan.mtx", "bisai: nan.mtx: line 2: 2 columns, where a vector (one column) is needed\n"},
     {"info nowhere.mtx", "bisai: cannot open nowhere.mtx: No such file or directory\n"},
     {"solve laplace5.mtx --block-size 1 --json nowhere/out.json",
+#ifdef BISAI_HAVE_JANSSON
      "bisai: --json: nowhere/out.json: No such file or directory\n"},
+#else
+     "bisai: --json: this build has no jansson, which writes JSON\n"},
+#endif
     {"solve laplace5.mtx --block-size 1 --output nowhere/x.mtx",
      "bisai: --output: nowhere/x.mtx: No such file or directory\n"},
     {"solve laplace5.mtx --block-size 1 --plots nowhere/plots",
