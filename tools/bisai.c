@@ -14,6 +14,7 @@
 #include "options.h"
 #include "plots.h"
 #include "table.h"
+#include "waiting.h"
 
 static bisai_context *make_context(const options *o) {
   bisai_context_options how = bisai_context_options_default();
@@ -155,6 +156,7 @@ static void print_version(FILE *out, struct argp_state *state) {
 }
 
 int main(int argc, char **argv) {
+  waiting_set_up(argv);
   static const char *const names[] = {
       [COMMAND_SOLVE] = "solve", [COMMAND_COMPARE] = "compare", [COMMAND_INFO] = "info"};
   static char titles[][16] = {"bisai solve", "bisai compare", "bisai info"};
@@ -166,6 +168,8 @@ int main(int argc, char **argv) {
              "         info     what a matrix is like\n\nbisai COMMAND --help tells more."};
   argp_err_exit_status = EXIT_BAD_INPUT;
   argp_program_version_hook = print_version;
+  static char name[] = "bisai";
+  if (argc > 0) argv[0] = name; /* for argp's messages */
   int at = 0;
   if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &at) != 0) return EXIT_BAD_INPUT;
   if (at == 0) {
