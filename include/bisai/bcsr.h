@@ -33,7 +33,8 @@ typedef enum bisai_layout { BISAI_COLUMN_MAJOR = 0, BISAI_ROW_MAJOR = 1 } bisai_
 /** Who owns the caller's arrays after creation. */
 typedef enum bisai_ownership {
   BISAI_COPY = 0,  /**< copied (and sorted); the caller's arrays may go at once */
-  BISAI_BORROW = 1 /**< used in place: sorted, column-major, fp64 or narrower, alive as long as the matrix */
+  BISAI_BORROW = 1 /**< used in place: sorted, column-major, fp64 or narrower, alive as long as the matrix;
+                        values written to them later must be finite */
 } bisai_ownership;
 
 /** Where the caller's arrays are. */

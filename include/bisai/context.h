@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/** Execution environment shared by the objects made from it. One context a thread at a time; it must outlive its objects. */
+/** Execution environment shared by the objects made from it. One context a thread at a time; it must outlive its objects.
+ *  Objects that are used together should come from one context: a message is recorded in the context of the object that failed. */
 typedef struct bisai_context bisai_context;
 
 typedef enum bisai_backend {
@@ -32,7 +33,7 @@ typedef struct bisai_allocator {
 typedef struct bisai_context_options {
   size_t struct_size;        /**< set by bisai_context_options_default() */
   bisai_backend backend;     /**< default BISAI_BACKEND_AUTO */
-  int threads;               /**< host threads; 0 (default): OpenMP's own choice */
+  int threads;               /**< host threads, at most 4096; 0 (default): OpenMP's own choice */
   bisai_allocator allocator; /**< default: the C library's */
 } bisai_context_options;
 
@@ -42,7 +43,7 @@ BISAI_API bisai_context_options bisai_context_options_default(void);
 /** Makes a context.
  *  @param options  NULL: the defaults
  *  @param context  out; untouched on failure; free with bisai_context_destroy()
- *  @retval BISAI_INVALID_ARGUMENT  NULL output, unknown struct_size or backend, threads < 0, half an allocator
+ *  @retval BISAI_INVALID_ARGUMENT  NULL output, unknown struct_size or backend, threads out of range, half an allocator
  *  @retval BISAI_UNAVAILABLE       CUDA asked for, but absent from this build or this machine
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_context_create(const bisai_context_options *options, bisai_context **context);

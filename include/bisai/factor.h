@@ -25,19 +25,21 @@ BISAI_API bisai_factor_options bisai_factor_options_default(void);
  *  @param factors  out; untouched on failure; free with bisai_factors_destroy()
  *  @retval BISAI_MISSING_DIAGONAL  names the first such block row
  *  @retval BISAI_SINGULAR_BLOCK    names the first block row whose pivot block is singular
+ *  @retval BISAI_NOT_FINITE        names the first block row in which L or U overflowed
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (values not fp64), BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matrix,
                                             const bisai_factor_options *options, bisai_factors **factors);
 
-/** Refactorises a matrix of the same pattern; allocates nothing. The pattern is the caller's promise (sizes are checked).
+/** Refactorises a matrix of the same pattern; allocates nothing. The pattern is checked.
  *  After a failure the factors are not ready until an update succeeds.
- *  @retval BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT */
+ *  @retval BISAI_SINGULAR_BLOCK, BISAI_NOT_FINITE
+ *  @retval BISAI_INVALID_ARGUMENT  another pattern */
 BISAI_API bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix);
 
 /** Factors from the caller's own matrices, copied: `lower` strictly lower (identity diagonal implied) or, if any diagonal
  *  block is stored, lower with all its diagonal blocks; `upper` upper with all its diagonal blocks.
  *  @retval BISAI_INVALID_STRUCTURE  a block in the wrong triangle
- *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+ *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_factors_from_matrices(bisai_context *context, const bisai_bcsr *lower,
                                                    const bisai_bcsr *upper, bisai_factors **factors);
 
@@ -48,9 +50,10 @@ BISAI_API const bisai_bcsr *bisai_factors_lower(const bisai_factors *factors); /
 BISAI_API const bisai_bcsr *bisai_factors_upper(const bisai_factors *factors); /**< U with its diagonal; owned by the factors */
 /** Inverses of U's diagonal blocks: block_rows·bs² values, column-major; owned by the factors. */
 BISAI_API const double *bisai_factors_inverse_diagonal(const bisai_factors *factors);
-/** Diagonal blocks whose cofactor inverse had κ₁ > 1e6 and was redone by pivoted Gauss–Jordan. */
+/** Diagonal blocks whose cofactor inverse was not to be trusted (κ₁ > 1e6, or a residual beyond rounding) and was redone by pivoted
+ *  Gauss–Jordan. */
 BISAI_API int64_t bisai_factors_fallbacks(const bisai_factors *factors);
-/** The largest κ₁ = ‖D‖₁‖D⁻¹‖₁ of U's diagonal blocks and, unless NULL, its block row. */
+/** The largest κ₁ = ‖D‖₁‖D⁻¹‖₁ of the diagonal blocks of U (and of a general L) and, unless NULL, its block row. */
 BISAI_API double bisai_factors_largest_condition(const bisai_factors *factors, int32_t *block_row);
 
 /** How exact triangular solves run. */

@@ -1,5 +1,5 @@
 /** @file io.h
- *  Reading and writing matrices and vectors: Matrix Market, plain or compressed (.gz, .xz where libarchive was found). */
+ *  Reading and writing matrices and vectors: Matrix Market, plain or compressed (.gz, .xz, .bz2, .zst where libarchive was found). */
 #ifndef BISAI_IO_H
 #define BISAI_IO_H
 

@@ -29,7 +29,7 @@ typedef enum bisai_reason {
   BISAI_REASON_STAGNATED = 3,      /**< cycles no longer reduce the residual */
   BISAI_REASON_BREAKDOWN = 4,      /**< the Krylov space is exhausted and the residual is still too large (A or M⁻¹ singular) */
   BISAI_REASON_NOT_FINITE = 5,     /**< NaN or infinity met */
-  BISAI_REASON_PRECOND_FAILED = 6, /**< the preconditioner or the operator returned a failure */
+  BISAI_REASON_PRECOND_FAILED = 6, /**< the preconditioner, the operator or the reduction hook returned a failure */
   BISAI_REASON_STOPPED = 7         /**< the monitor asked for it */
 } bisai_reason;
 
@@ -76,7 +76,8 @@ typedef struct bisai_solver_report {
   int history_length;       /**< iterations + 1, at most 2²⁰ */
 } bisai_solver_report;
 
-/** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 4)·8n bytes (flexible: twice the basis) and the history.
+/** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 3)·8n bytes (flexible: twice the basis),
+ *  8·restart² + 2048·restart bytes of scalars, and the history. Without a reduction hook a restart beyond n counts as n.
  *  @param n        rows of the operator, padding included (block_rows·bs)
  *  @param options  NULL: the defaults
  *  @param solver   out; untouched on failure; free with bisai_solver_destroy()

@@ -48,14 +48,17 @@ BISAI_API bisai_precond_options bisai_precond_options_default(void);
  *  @param options  NULL: the defaults
  *  @param precond  out; untouched on failure; free with bisai_precond_destroy()
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row
- *  @retval BISAI_OVERFLOW    a value of NL or NU does not fit its storage; the message names the block
- *  @retval BISAI_NOT_FINITE  NL or NU overflowed fp64
+ *  @retval BISAI_OVERFLOW    a value of NL or NU does not fit its storage, or a diagonal block is so small that all of it would be
+ *                            stored as zero; the message names the block
+ *  @retval BISAI_NOT_FINITE  the factors, NL or NU overflowed fp64
+ *  @retval BISAI_UNSUPPORTED the matrix is not stored in fp64
+ *  @retval BISAI_NOT_READY   the caller's factors are not
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matrix,
                                             const bisai_precond_options *options, bisai_precond **precond);
 
-/** New values on the same pattern: refactorises (unless the factors are the caller's, who updates them first) and recomputes
- *  the values on the patterns of creation. Allocates nothing. After a failure bisai_precond_apply() returns BISAI_NOT_READY
+/** New values on the same pattern: refactorises (unless the factors are the caller's, who updates them first and then calls this)
+ *  and recomputes the values on the patterns of creation. Allocates nothing. After a failure bisai_precond_apply() returns BISAI_NOT_READY
  *  until an update succeeds. Errors as in creation. */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 

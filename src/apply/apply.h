@@ -28,4 +28,7 @@ bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled, 
 /* G = D⁻¹ T_off on T's off-diagonal pattern, values unset. */
 bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t, bisai_bcsr **scaled);
 
+/* Its values; BISAI_NOT_FINITE names the block row. */
+bisai_status bsi_sweeps_update(bisai_context *context, const bsi_triangular *t, bisai_bcsr *scaled);
+
 #endif

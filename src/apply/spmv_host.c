@@ -8,7 +8,7 @@
 
 enum {
   COLUMNS_AT_ONCE = 4,  /* vectors that share one reading of a block */
-  BYTES_PER_THREAD = 1 << 16
+  BYTES_PER_THREAD = 1 << 18
 };
 
 typedef struct product {

@@ -1,14 +1,17 @@
 #include "bjacobi/bjacobi.h"
 
-static bisai_status check_type(bisai_context *context, const bisai_bcsr *matrix) {
-  if (matrix->type == BISAI_FP64) return BISAI_OK;
-  return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix must hold fp64 values to have its diagonal blocks inverted");
+static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
+  if (matrix->type != BISAI_FP64)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix must hold fp64 values to have its diagonal blocks inverted");
+  if (matrix->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block-Jacobi needs them stored");
+  return BISAI_OK;
 }
 
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const int32_t n = matrix->block_rows;
   *jacobi = (bsi_bjacobi){n, matrix->block_size, matrix->blocks, NULL, NULL, BSI_INVERT_STATS_NONE};
-  bisai_status status = check_type(context, matrix);
+  bisai_status status = check_matrix(context, matrix);
   if (status) return status;
   jacobi->position = bsi_allocate(context, (size_t)n, sizeof *jacobi->position);
   if (jacobi->position)
@@ -27,8 +30,13 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
 
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   jacobi->stats = BSI_INVERT_STATS_NONE;
-  bisai_status status = check_type(context, matrix);
+  bisai_status status = check_matrix(context, matrix);
   if (status) return status;
+  for (int32_t i = 0; i < jacobi->block_rows; i++) {
+    const int32_t p = jacobi->position[i];
+    if (p < matrix->row_ptr[i] || p >= matrix->row_ptr[i + 1] || matrix->col_idx[p] != i)
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: block row %d has its diagonal block elsewhere", i);
+  }
   status = context->backend->invert_blocks(context, jacobi->block_rows, jacobi->block_size, matrix->values,
                                            jacobi->position, jacobi->inverses, &jacobi->stats);
   return status ? status : bsi_invert_stats_judge(context, "", &jacobi->stats);

@@ -2,7 +2,7 @@
  * functions (host: *_host.c, CUDA: *_cuda.cu), core/backend_host.c fills the host's table.
  *
  * "Backend memory" is where vectors, blocks and per-iteration scalars live: host memory here, device memory on a GPU. Calls on a
- * GPU only enqueue on the context's stream; `fetch` alone waits. Every call may be given empty vectors. */
+ * GPU only enqueue on the context's stream; `fetch` and `gmres_cancelled` alone wait. Every call may be given empty vectors. */
 #ifndef BSI_BACKEND_H
 #define BSI_BACKEND_H
 
@@ -51,7 +51,7 @@ typedef struct bsi_backend {
   /* y ← x/√(*norm2); y = 0 where *norm2 is 0. x may be y. */
   bisai_status (*scale_by_norm)(bisai_context *, int64_t n, const double *norm2, const double *x, double *y);
   /* *cancelled ← whether one pass of classical Gram–Schmidt left too little of its vector: h has the `count` products, *norm2 is
-   * the square of what is left */
+   * the square of what is left. Waits. */
   bisai_status (*gmres_cancelled)(bisai_context *, int count, const double *h, const double *norm2, bool *cancelled);
   /* Column j of the Hessenberg matrix, H (column-major, leading dimension m + 1) rows 0 … j given in h and *norm2 = h_{j+1,j}²:
    * applies the earlier rotations, makes rotation j, updates the rotated right-hand side g (m + 1 values) and leaves in status[0] the
@@ -82,8 +82,9 @@ typedef struct bsi_backend {
   bisai_status (*factor_ilu0)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *, struct bsi_invert_stats *);
   /* the pattern of N = S(|T|^power); rows only, the columns are made from them */
   bisai_status (*pattern_power)(bisai_context *, const bisai_bcsr *matrix, int power, bisai_pattern *);
-  /* T_off's rows times the inverse diagonal blocks: G ← D⁻¹ T_off */
-  bisai_status (*scale_off_diagonal)(bisai_context *, const struct bsi_triangular *, bisai_bcsr *scaled);
+  /* T_off's rows times the inverse diagonal blocks: G ← D⁻¹ T_off; *infinite_row ← the first with a value that is not finite, or -1 */
+  bisai_status (*scale_off_diagonal)(bisai_context *, const struct bsi_triangular *, bisai_bcsr *scaled,
+                                     int32_t *infinite_row);
   /* values of N from T on N's pattern: T(J,J) N(J,j) = I(J) for every block column j */
   bisai_status (*isai_values)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *, struct bsi_isai_fault *);
 } bsi_backend;

@@ -40,7 +40,8 @@ bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs
                                        const double *x, int64_t ldx, double *y, int64_t ldy);
 
 /* --- apply/sweeps_host.c --- */
-bisai_status bsi_scale_off_diagonal_host(bisai_context *context, const struct bsi_triangular *t, bisai_bcsr *scaled);
+bisai_status bsi_scale_off_diagonal_host(bisai_context *context, const struct bsi_triangular *t, bisai_bcsr *scaled,
+                                         int32_t *infinite_row);
 
 /* --- apply/trisolve_host.c --- */
 bisai_status bsi_triangular_solve_host(bisai_context *context, const struct bsi_triangular *t, bisai_schedule schedule,

@@ -45,16 +45,21 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
   return BISAI_OK;
 }
 
+bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t n, const int32_t *row_ptr) {
+  if (row_ptr[0] != 0) return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
+  for (int32_t i = 0; i < n; i++)
+    if (row_ptr[i + 1] < row_ptr[i])
+      return bsi_fail(context, BISAI_INVALID_STRUCTURE, "%s %d: row_ptr decreases from %d to %d", row, i, row_ptr[i],
+                      row_ptr[i + 1]);
+  return BISAI_OK;
+}
+
 /* Sets *sorted to whether every row's columns ascend; duplicates are judged here only where they do. */
 static bisai_status check_structure(bisai_context *context, const bisai_bcsr_desc *d, bool *sorted) {
   const int32_t *row_ptr = d->row_ptr, *col_idx = d->col_idx;
   *sorted = true;
-  if (row_ptr[0] != 0)
-    return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
-  for (int32_t i = 0; i < d->block_rows; i++)
-    if (row_ptr[i + 1] < row_ptr[i])
-      return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: row_ptr decreases from %d to %d", i, row_ptr[i],
-                      row_ptr[i + 1]);
+  const bisai_status status = bsi_check_row_ptr(context, "block row", d->block_rows, row_ptr);
+  if (status) return status;
   if (row_ptr[d->block_rows] > 0 && (!col_idx || !d->values))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", col_idx ? "values" : "col_idx");
   for (int32_t i = 0; i < d->block_rows; i++)
@@ -239,7 +244,9 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   bisai_context *context = matrix->context;
   if (!matrix->owns_values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the values are borrowed: write to your own array");
-  if (!values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
+  if (!values && matrix->blocks > 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
+  if (values == matrix->values)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is the matrix's own array, which must not be written to");
   if (layout != BISAI_COLUMN_MAJOR && layout != BISAI_ROW_MAJOR)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown block layout %d", (int)layout);
   const bisai_status status = check_values(context, matrix, values, matrix->row_ptr, matrix->col_idx);

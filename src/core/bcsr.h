@@ -31,6 +31,9 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
                               int32_t blocks, bisai_value_type type, int32_t *row_ptr, int32_t *col_idx,
                               bisai_bcsr **matrix);
 
+/* row_ptr[0] = 0, never decreasing; `row` is what messages call a row. */
+bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t n, const int32_t *row_ptr);
+
 /* Bytes of the arrays that the matrix owns. */
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix);
 

@@ -64,7 +64,8 @@ BSI_INLINE double bsi_block_norm1(const int bs, const double *a) {
   for (int c = 0; c < bs; c++) {
     double sum = 0.0;
     for (int r = 0; r < bs; r++) sum += fabs(a[c * bs + r]);
-    if (!(sum <= norm)) norm = sum;
+    if (isnan(sum)) return sum;
+    if (sum > norm) norm = sum;
   }
   return norm;
 }
@@ -159,7 +160,8 @@ BSI_INLINE double bsi_inverse_residual(const int bs, const double *a, const doub
       for (int k = 0; k < bs; k++) value += a[k * bs + r] * x[c * bs + k];
       sum += fabs(value);
     }
-    if (!(sum <= norm)) norm = sum;
+    if (isnan(sum)) return sum;
+    if (sum > norm) norm = sum;
   }
   return norm;
 }

@@ -11,17 +11,14 @@
 bisai_csr_desc bisai_csr_desc_default(void) { return (bisai_csr_desc){.struct_size = sizeof(bisai_csr_desc)}; }
 
 bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *d) {
-  const bisai_status status = bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
+  bisai_status status = bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
   if (status) return status;
   if (d->rows < 0 || d->cols < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d rows, %d columns", d->rows, d->cols);
   const int32_t *row_ptr = d->row_ptr;
   if (!row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
-  if (row_ptr[0] != 0) return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
-  for (int32_t i = 0; i < d->rows; i++)
-    if (row_ptr[i + 1] < row_ptr[i])
-      return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: row_ptr decreases from %d to %d", i, row_ptr[i],
-                      row_ptr[i + 1]);
+  status = bsi_check_row_ptr(context, "row", d->rows, row_ptr);
+  if (status) return status;
   if (row_ptr[d->rows] > 0 && !d->col_idx) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
   for (int32_t i = 0; i < d->rows; i++)
     for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)

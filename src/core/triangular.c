@@ -55,9 +55,14 @@ bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedu
   return (int64_t)levels->ptr[levels->count] >= (int64_t)levels->count * threads * rows_per_thread;
 }
 
+/* The smaller of two rows of which -1 means none. */
+static void keep_first(int32_t *row, int32_t other) {
+  if (other >= 0 && (*row < 0 || other < *row)) *row = other;
+}
+
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from) {
-  if (from->singular_row >= 0 && (into->singular_row < 0 || from->singular_row < into->singular_row))
-    into->singular_row = from->singular_row;
+  keep_first(&into->singular_row, from->singular_row);
+  keep_first(&into->infinite_row, from->infinite_row);
   into->fallbacks += from->fallbacks;
   if (from->largest_condition > into->largest_condition ||
       (from->largest_condition == into->largest_condition && from->largest_condition_row < into->largest_condition_row)) {
@@ -67,6 +72,8 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
 }
 
 bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bsi_invert_stats *stats) {
+  if (stats->infinite_row >= 0 && (stats->singular_row < 0 || stats->infinite_row < stats->singular_row))
+    return bsi_fail(context, BISAI_NOT_FINITE, "%sblock row %d: the factors overflow", where, stats->infinite_row);
   if (stats->singular_row < 0) return BISAI_OK;
   return bsi_fail(context, BISAI_SINGULAR_BLOCK, "%sblock row %d: the diagonal block is singular", where,
                   stats->singular_row);

@@ -25,6 +25,7 @@ typedef struct bsi_triangular {
 /* What the inversion of many diagonal blocks met. */
 typedef struct bsi_invert_stats {
   int32_t singular_row; /* the first singular one, -1: none */
+  int32_t infinite_row; /* the first row of L or U with a value that is not finite, -1: none */
   int64_t fallbacks;
   double largest_condition;
   int32_t largest_condition_row;
@@ -50,9 +51,10 @@ static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_res
 /* Adds what another thread met; the outcome does not depend on the order. */
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from);
 
-/* BISAI_SINGULAR_BLOCK and "WHERE" + "block row 7: the diagonal block is singular", or BISAI_OK. */
+/* BISAI_SINGULAR_BLOCK and "WHERE" + "block row 7: the diagonal block is singular", BISAI_NOT_FINITE where a row overflowed first,
+ * or BISAI_OK. */
 bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bsi_invert_stats *stats);
 
-#define BSI_INVERT_STATS_NONE ((bsi_invert_stats){.singular_row = -1, .largest_condition_row = -1})
+#define BSI_INVERT_STATS_NONE ((bsi_invert_stats){.singular_row = -1, .infinite_row = -1, .largest_condition_row = -1})
 
 #endif

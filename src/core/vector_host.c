@@ -13,7 +13,7 @@ enum {
   GROUP = 4,   /* basis vectors that share one pass over a tile of w */
   TILE = 1024, /* doubles */
   SHORTEST_CHUNK = 256,
-  GRAIN = 8192 /* values a thread must have to touch to be worth waking */
+  GRAIN = 32768 /* values a thread must have to touch to be worth waking */
 };
 
 /* Against the norm of its column, a Hessenberg entry below this is rounding error. */

@@ -23,6 +23,8 @@ static bisai_status check_square(bisai_context *context, const char *name, const
 /* Splits A's rows before their diagonal blocks into L's and U's structures. */
 static bisai_status split_structure(bisai_context *context, const bisai_bcsr *a, bisai_factors *f) {
   int64_t lower = 0;
+  if (a->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
   for (int32_t i = 0; i < a->block_rows; i++) {
     int32_t p = a->row_ptr[i];
     while (p < a->row_ptr[i + 1] && a->col_idx[p] < i) p++;
@@ -102,7 +104,7 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
   return status;
 }
 
-#ifndef NDEBUG
+/* Costs a fraction of the factorisation, and a pattern that moved would make that write out of bounds. */
 static bool same_structure(const bisai_factors *f, const bisai_bcsr *a) {
   for (int32_t i = 0; i < a->block_rows; i++) {
     const int32_t l = f->lower->row_ptr[i], nl = f->lower->row_ptr[i + 1] - l;
@@ -114,7 +116,6 @@ static bool same_structure(const bisai_factors *f, const bisai_bcsr *a) {
   }
   return true;
 }
-#endif
 
 bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix) {
   if (!factors) return BISAI_INVALID_ARGUMENT;
@@ -132,10 +133,8 @@ bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matr
                     "the pattern changed: %d block rows of size %d with %d blocks, expected %d, %d and %lld",
                     matrix->block_rows, matrix->block_size, matrix->blocks, u->block_rows, u->block_size,
                     (long long)blocks);
-#ifndef NDEBUG
   if (!same_structure(factors, matrix))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other block columns than at creation");
-#endif
   return factorise(factors, matrix);
 }
 
@@ -163,6 +162,7 @@ static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle,
   if (status) return status;
   (*copy)->unit_diagonal = !*with_diagonal;
   memcpy((*copy)->row_ptr, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr);
+  if (a->blocks == 0) return BISAI_OK; /* of a borrowed matrix without blocks the arrays may be NULL */
   memcpy((*copy)->col_idx, a->col_idx, (size_t)a->blocks * sizeof *a->col_idx);
   memcpy((*copy)->values, a->values, bsi_block_offset(a, a->blocks) * sizeof(double));
   return BISAI_OK;

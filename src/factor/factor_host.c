@@ -41,6 +41,11 @@ BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, 
     subtract_row(bs, scaled, u, u->row_ptr[k] + 1, u->row_ptr[k + 1], l, p + 1, l_end);
     subtract_row(bs, scaled, u, u->row_ptr[k] + 1, u->row_ptr[k + 1], u, u_begin, u_end);
   }
+  bool finite = true;
+  for (size_t v = (size_t)l_begin * values; v < (size_t)l_end * values; v++) finite &= isfinite(lower[v]) != 0;
+  for (size_t v = (size_t)u_begin * values; v < (size_t)u_end * values; v++) finite &= isfinite(upper[v]) != 0;
+  if (!finite && (stats->infinite_row < 0 || i < stats->infinite_row)) stats->infinite_row = i;
+
   double condition;
   double *inverse = f->upper_inverse + (size_t)i * values;
   const bsi_block_result result = bsi_block_invert(bs, upper + (size_t)u_begin * values, inverse, &condition);

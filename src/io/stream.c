@@ -80,6 +80,20 @@ static ssize_t read_stored(bsi_stream *s, char *target, size_t bytes) {
   return (ssize_t)got;
 }
 
+typedef enum compression_kind { PLAIN, GZIP, XZ, BZIP2, ZSTD } compression_kind;
+
+/* By the first bytes. */
+static compression_kind compression_of(const char *bytes, size_t count) {
+  static const struct {
+    compression_kind kind;
+    size_t length;
+    char bytes[8];
+  } known[] = {{GZIP, 2, "\x1f\x8b"}, {XZ, 6, "\xfd\x37zXZ"}, {BZIP2, 3, "BZh"}, {ZSTD, 4, "\x28\xb5\x2f\xfd"}};
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+    if (count >= known[k].length && memcmp(bytes, known[k].bytes, known[k].length) == 0) return known[k].kind;
+  return PLAIN;
+}
+
 #ifdef BISAI_HAVE_ARCHIVE
 
 /* libarchive's source of compressed bytes: first those that were read to look at. */
@@ -100,7 +114,7 @@ static bisai_status fail_decompress(bsi_stream *s) {
 }
 
 /* Takes over the bytes in the buffer. */
-static bisai_status open_archive(bsi_stream *s) {
+static bisai_status open_archive(bsi_stream *s, compression_kind kind) {
   s->raw = bsi_allocate(s->context, RAW_BYTES, 1);
   if (!s->raw) return BISAI_OUT_OF_MEMORY;
   memcpy(s->raw, s->buffer, s->end);
@@ -108,10 +122,12 @@ static bisai_status open_archive(bsi_stream *s) {
   s->end = 0;
   s->archive = archive_read_new();
   if (!s->archive) return bsi_fail(s->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
-  /* Another result than OK means that a program would be run instead. */
-  if (archive_read_support_filter_gzip(s->archive) != ARCHIVE_OK ||
-      archive_read_support_filter_xz(s->archive) != ARCHIVE_OK)
-    return bsi_fail(s->context, BISAI_UNAVAILABLE, "this libarchive does not read .gz and .xz itself");
+  /* A filter that would run a program instead answers with a warning. */
+  static int (*const support[])(struct archive *) = {
+      [GZIP] = archive_read_support_filter_gzip, [XZ] = archive_read_support_filter_xz,
+      [BZIP2] = archive_read_support_filter_bzip2, [ZSTD] = archive_read_support_filter_zstd};
+  if (support[kind](s->archive) != ARCHIVE_OK)
+    return bsi_fail(s->context, BISAI_UNAVAILABLE, "this libarchive cannot decompress %s itself", s->path);
   archive_read_support_format_raw(s->archive);
   archive_read_support_format_empty(s->archive);
   if (archive_read_open(s->archive, s, NULL, read_for_archive, NULL) != ARCHIVE_OK) return fail_decompress(s);
@@ -137,7 +153,8 @@ static void close_archive(bsi_stream *s) {
 
 #else
 
-static bisai_status open_archive(bsi_stream *s) {
+static bisai_status open_archive(bsi_stream *s, compression_kind kind) {
+  (void)kind;
   return bsi_fail(s->context, BISAI_UNAVAILABLE, "compressed files need a build with libarchive");
 }
 
@@ -150,13 +167,6 @@ static bisai_status read_archive(bsi_stream *s, char *target, size_t bytes, size
 static void close_archive(bsi_stream *s) { (void)s; }
 
 #endif
-
-static bool compressed(const char *bytes, size_t count) {
-  return (count >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) || (count >= 6 && memcmp(bytes,
-                                                                                    "\xfd"
-                                                                                    "7zXZ\0",
-                                                                                    6) == 0);
-}
 
 static bisai_status fail_read(bsi_stream *s) { return bsi_io_fail(s->context, "read", s->path, s->read_error); }
 
@@ -175,7 +185,8 @@ static bisai_status open_stream(bisai_context *context, const bsi_stream *source
   status = count < 0 ? fail_read(s) : BISAI_OK;
   if (status) goto exit;
   s->end = (size_t)count;
-  if (compressed(s->buffer, s->end)) status = open_archive(s);
+  const compression_kind kind = compression_of(s->buffer, s->end);
+  if (kind != PLAIN) status = open_archive(s, kind);
 exit:
   if (status)
     bsi_stream_close(&s);

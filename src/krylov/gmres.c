@@ -7,13 +7,16 @@
  * with orthonormal V (n × (m+1)), Hessenberg H ((m+1) × m) and y = argmin ‖β e₁ − H y‖ by Givens rotations, whose last right-hand
  * side entry is the residual estimate. Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1.
  *
- * Vectors and scalars stay in the backend's memory; a step fetches two numbers. */
+ * Vectors and scalars stay in the backend's memory; a step fetches two numbers, and with selective refinement whether to refine. */
 #include <math.h>
 
 #include "krylov/krylov.h"
 
 /* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a cycle that ended in breakdown. */
 static const double least_reduction = 1e-6;
+
+/* A residual below this share of b that cannot be reduced any more has met rounding errors, not a singular matrix. */
+static const double rounding_level = 1e-12;
 
 static const bsi_backend *backend_of(const bsi_run *run) { return run->solver->context->backend; }
 
@@ -56,6 +59,7 @@ static bisai_status sum_processes(bsi_run *run, double *values, int count) {
   if (!options->reduce) return BISAI_OK;
   const bisai_status returned = options->reduce(options->reduce_user, values, count);
   if (returned == BISAI_OK) return BISAI_OK;
+  run->reason = BISAI_REASON_PRECOND_FAILED;
   return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED,
                   "iteration %d: the reduction hook returned status %d (%s)", run->iterations, (int)returned,
                   bisai_status_string(returned));
@@ -310,7 +314,7 @@ static bisai_reason judge(bsi_run *run) {
   if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
   if (run->stop) return BISAI_REASON_STOPPED;
   if (run->end == BSI_CYCLE_BREAKDOWN && run->true_norm > (1 - least_reduction) * run->start_norm)
-    return BISAI_REASON_BREAKDOWN;
+    return run->true_norm > rounding_level * run->b_norm ? BISAI_REASON_BREAKDOWN : BISAI_REASON_STAGNATED;
   if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
   if (run->end == BSI_CYCLE_NONE) {
     run->anchor = run->true_norm;

@@ -114,6 +114,8 @@ bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_
   bisai_solver *s = bsi_allocate(context, 1, sizeof *s);
   if (!s) return BISAI_OUT_OF_MEMORY;
   *s = (bisai_solver){.context = context, .options = o, .n = n, .ld = (n + 7) / 8 * 8};
+  /* More directions than unknowns there are not; n is only a part of them where processes add up. */
+  if (!o.reduce && o.restart > n) s->options.restart = n > 0 ? (int)n : 1;
   if (!reserve_all(s)) {
     bisai_solver_destroy(&s);
     return BISAI_OUT_OF_MEMORY;

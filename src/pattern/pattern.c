@@ -82,11 +82,8 @@ bisai_status bisai_pattern_power(bisai_context *context, const bisai_bcsr *matri
 
 static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
                                const int32_t *col_idx) {
-  if (row_ptr[0] != 0) return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
-  for (int32_t i = 0; i < n; i++)
-    if (row_ptr[i + 1] < row_ptr[i])
-      return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: row_ptr decreases from %d to %d", i, row_ptr[i],
-                      row_ptr[i + 1]);
+  const bisai_status status = bsi_check_row_ptr(context, "block row", n, row_ptr);
+  if (status) return status;
   for (int32_t i = 0; i < n; i++) {
     bool diagonal = false;
     for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
@@ -109,9 +106,9 @@ static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, 
 bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangle, int32_t block_rows,
                                   const int32_t *row_ptr, const int32_t *col_idx, bisai_pattern **pattern) {
   if (!context) return BISAI_INVALID_ARGUMENT;
-  if (!row_ptr || !col_idx || !pattern)
+  if (!row_ptr || (!col_idx && block_rows > 0) || !pattern)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_pattern_create: %s is NULL",
-                    !row_ptr ? "row_ptr" : !col_idx ? "col_idx" : "pattern");
+                    !row_ptr ? "row_ptr" : !pattern ? "pattern" : "col_idx");
   if (block_rows < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d block rows", block_rows);
   bisai_status status = check_triangle(context, triangle);
   if (!status) status = check_rows(context, triangle, block_rows, row_ptr, col_idx);
@@ -123,7 +120,7 @@ bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangl
   p->col_idx = p->row_ptr ? bsi_allocate(context, (size_t)p->blocks, sizeof *p->col_idx) : NULL;
   if (!p->col_idx) return finish(p, BISAI_OUT_OF_MEMORY, pattern);
   memcpy(p->row_ptr, row_ptr, ((size_t)block_rows + 1) * sizeof *row_ptr);
-  memcpy(p->col_idx, col_idx, (size_t)p->blocks * sizeof *col_idx);
+  if (p->blocks > 0) memcpy(p->col_idx, col_idx, (size_t)p->blocks * sizeof *col_idx);
   return finish(p, BISAI_OK, pattern);
 }
 

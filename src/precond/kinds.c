@@ -157,7 +157,7 @@ static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
     r->inverse_blocks += isai->pattern->blocks;
     if (isai->pattern->longest_column > r->longest_column) r->longest_column = isai->pattern->longest_column;
     r->memory_bytes += bsi_isai_memory(isai);
-    r->apply_bytes += bsi_bcsr_product_bytes(isai->inverse) * (1 + m->options.relax) + factor_bytes * m->options.relax;
+    r->apply_bytes += bsi_bcsr_product_bytes(isai->inverse) * (1 + (int64_t)m->options.relax) + factor_bytes * m->options.relax;
   }
 }
 
@@ -194,7 +194,7 @@ static bisai_status sweeps_update(bisai_precond *m, const bisai_bcsr *a) {
   (void)a;
   bisai_status status = BISAI_OK;
   for (int t = BISAI_LOWER; t <= BISAI_UPPER && !status; t++)
-    status = m->context->backend->scale_off_diagonal(m->context, triangular_of(m, (bisai_triangle)t), m->sweeps[t]);
+    status = bsi_sweeps_update(m->context, triangular_of(m, (bisai_triangle)t), m->sweeps[t]);
   return status;
 }
 

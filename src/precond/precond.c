@@ -155,6 +155,7 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
 
 static bisai_status check_apply(bisai_precond *m, const double *v, const double *z) {
   if (!m->ready) return bsi_fail(m->context, BISAI_NOT_READY, "the preconditioner's last update failed");
+  if (m->factors && !m->factors->ready) return bsi_fail(m->context, BISAI_NOT_READY, "the factors' last update failed");
   if (m->block_rows > 0 && (!v || !z)) return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: %s is NULL", v ? "z" : "v");
   return BISAI_OK;
 }

@@ -5,11 +5,15 @@
  * one small block triangular system each (Ma et al. 2021, equations 6–9; equation 9 subtracts, Algorithm 2's line 38 is a slip). */
 #include "solve/isai.h"
 
+#include "core/parallel.h"
+
+enum { COLUMNS_PER_THREAD = 64 };
+
 bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t, bisai_pattern *pattern,
                              bisai_value_type storage, bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
-  const size_t threads = (size_t)context->threads, n = (size_t)a->block_rows;
-  *isai = (bsi_isai){.pattern = pattern, .threads = context->threads};
+  *isai = (bsi_isai){.pattern = pattern, .threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_PER_THREAD)};
+  const size_t threads = (size_t)isai->threads, n = (size_t)a->block_rows;
   bisai_status status = bsi_bcsr_reserve(context, a->block_rows, a->block_rows, a->block_size, pattern->blocks, storage,
                                          pattern->row_ptr, pattern->col_idx, &isai->inverse);
   if (!status) {
@@ -31,9 +35,12 @@ bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bs
   const bisai_status status = context->backend->isai_values(context, t, isai, &fault);
   if (status || fault.column < 0) return status;
   const char *factor = t->triangle == BISAI_LOWER ? "NL" : "NU";
-  if (fault.overflow)
+  if (fault.kind == BSI_OVERFLOWS)
     return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) does not fit its storage type", factor, fault.row,
                     fault.column);
+  if (fault.kind == BSI_VANISHES)
+    return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) is too small for its storage type and would be stored as zero",
+                    factor, fault.row, fault.column);
   return bsi_fail(context, BISAI_NOT_FINITE, "%s: block (%d, %d) is not finite", factor, fault.row, fault.column);
 }
 

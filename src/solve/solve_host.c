@@ -8,7 +8,7 @@
 #include "core/values.h"
 #include "solve/isai.h"
 
-enum { COLUMNS_AT_ONCE = 64, COLUMNS_PER_THREAD = 32 };
+enum { COLUMNS_AT_ONCE = 64 };
 
 typedef struct scratch {
   int32_t *slots;
@@ -42,13 +42,15 @@ BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t
 BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const int32_t position, const int32_t row,
                             const int32_t column, scratch *own) {
   const size_t first = (size_t)position * (size_t)(bs * bs);
-  bool finite = true, fits = true;
+  bool finite = true, fits = true, vanishes = row == column;
   for (int v = 0; v < bs * bs; v++) {
     finite &= isfinite(x[v]) != 0;
     fits &= bsi_value_store(n->type, finite ? x[v] : 0.0, n->values, first + (size_t)v);
+    vanishes &= bsi_value_load(n->type, n->values, first + (size_t)v) == 0.0;
   }
-  if ((finite && fits) || (own->fault.column >= 0 && own->fault.column <= column)) return;
-  own->fault = (bsi_isai_fault){.column = column, .row = row, .overflow = finite};
+  if ((finite && fits && !vanishes) || (own->fault.column >= 0 && own->fault.column <= column)) return;
+  own->fault = (bsi_isai_fault){
+      .column = column, .row = row, .kind = !finite ? BSI_NOT_FINITE : !fits ? BSI_OVERFLOWS : BSI_VANISHES};
 }
 
 BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_isai *isai, const int32_t j, scratch *own) {
@@ -84,8 +86,8 @@ bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *
   const bisai_bcsr *a = t->matrix;
   const int32_t n = a->block_rows;
   column_function *column = column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
-  const int threads = bsi_threads_for(context->threads, n, COLUMNS_PER_THREAD);
-#pragma omp parallel num_threads(threads)
+  (void)context; /* without OpenMP */
+#pragma omp parallel num_threads(isai->threads)
   {
     const size_t part = (size_t)omp_get_thread_num();
     scratch own = {.slots = isai->slots + part * (size_t)n,
