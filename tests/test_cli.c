@@ -1,5 +1,7 @@
 /* The command-line program as scripts use it: arguments, exit statuses, messages, text, files. */
 #include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/program.h"
 #include "support/support.h"
@@ -106,14 +108,17 @@ static const refusal arguments[] = {
     {CAVITY "--methods isai:n=1", "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, relax, storage)\n"},
     {CAVITY "--methods isai:", "bisai: --methods: isai:: '' is not a key of isai (k, relax, storage)\n"},
     {CAVITY "--methods isai:k", "bisai: --methods: isai:k: 'k' needs a value\n"},
-    {CAVITY "--methods isai:k=0", "bisai: --methods: isai:k=0: k must be an integer from 1 to 2147483647\n"},
+    {CAVITY "--methods isai:k=0", "bisai: --methods: isai:k=0: k must be an integer from 1 to 64\n"},
+    {CAVITY "--methods isai:k=65", "bisai: --methods: isai:k=65: k must be an integer from 1 to 64\n"},
     {CAVITY "--methods isai:k=2:k=3", "bisai: --methods: isai:k=2:k=3: 'k' is given twice\n"},
-    {CAVITY "--methods isai:relax=-1",
-     "bisai: --methods: isai:relax=-1: relax must be an integer from 0 to 2147483647\n"},
+    {CAVITY "--methods isai:relax=-1", "bisai: --methods: isai:relax=-1: relax must be an integer from 0 to 1000\n"},
+    {CAVITY "--methods isai:relax=1001",
+     "bisai: --methods: isai:relax=1001: relax must be an integer from 0 to 1000\n"},
     {CAVITY "--methods isai:storage=fp8",
      "bisai: --methods: isai:storage=fp8: storage must be fp64, fp32, fp16 or bf16\n"},
     {CAVITY "--methods sweeps", "bisai: --methods: sweeps needs its number, as in sweeps:n=3\n"},
-    {CAVITY "--methods sweeps:n=two", "bisai: --methods: sweeps:n=two: n must be an integer from 0 to 2147483647\n"},
+    {CAVITY "--methods sweeps:n=two", "bisai: --methods: sweeps:n=two: n must be an integer from 0 to 1000\n"},
+    {CAVITY "--methods sweeps:n=1001", "bisai: --methods: sweeps:n=1001: n must be an integer from 0 to 1000\n"},
     {"solve --case cavity --size 4 --preconditioner ilu,none",
      "bisai: --preconditioner: 'ilu,none' is not a method (none, bjacobi, ilu, isai, sweeps)\n"},
     {CAVITY "--frobnicate", "bisai compare: unrecognized option '--frobnicate'\n"},
@@ -160,6 +165,11 @@ static const refusal inputs[] = {
     {"solve laplace5.mtx --block-size 1 --plots nowhere/plots",
      "bisai: --plots: nowhere/plots: No such file or directory\n"},
     {"solve laplace5.mtx --block-size 1 --plots last6.mtx", "bisai: --plots: last6.mtx: not a folder\n"},
+    {"solve nowhere.mtx --json nowhere/out.json", "bisai: --json: nowhere/out.json: No such file or directory\n"},
+    {"solve nowhere.mtx --json .", "bisai: --json: .: Is a directory\n"},
+    {"solve nowhere.mtx --output .", "bisai: --output: .: Is a directory\n"},
+    {"solve nowhere.mtx --output laplace5.mtx/x", "bisai: --output: laplace5.mtx/x: Not a directory\n"},
+    {"solve nowhere.mtx --plots nowhere/plots/", "bisai: --plots: nowhere/plots/: No such file or directory\n"},
     {"PATH=/nowhere solve laplace5.mtx --block-size 1 --plots plots",
      "bisai: --plots: gnuplot, which draws the figures, was not found in PATH\n"},
 };
@@ -167,6 +177,24 @@ static const refusal inputs[] = {
 static void bad_input_and_unwritable_output_exit_2(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) expect(inputs[i].line, 2, inputs[i].message);
+}
+
+static void a_file_that_may_not_be_written_is_refused_before_the_matrix_is_read(void **state) {
+  (void)state;
+  if (geteuid() == 0) skip(); /* root may */
+  program_write("kept.mtx", "kept");
+  assert_int_equal(chmod("kept.mtx", 0444), 0);
+  expect("solve nowhere.mtx --output kept.mtx", 2, "bisai: --output: kept.mtx: Permission denied\n");
+  expect("solve nowhere.mtx --json kept.mtx", 2, "bisai: --json: kept.mtx: Permission denied\n");
+}
+
+static void results_of_an_earlier_run_survive_bad_input(void **state) {
+  (void)state;
+  program_write("kept.json", "kept");
+  expect("compare nan.mtx --json kept.json", 2, "bisai: nan.mtx: line 3: nan is not a finite number\n");
+  char *kept = program_read("kept.json");
+  assert_string_equal(kept, "kept");
+  free(kept);
 }
 
 static void a_missing_matrix_of_the_paper_says_where_it_comes_from(void **state) {
@@ -273,13 +301,59 @@ static void compare_exits_0_and_shows_failures_as_failures(void **state) {
   assert_int_equal(p.status, 0);
   expect_in("the table", p.out, "missing_diagonal\nisai:k=1 ");
   expect_in("the table", p.out, "No method converged.\n");
+  expect_in("the table", p.out, "\nilu: block row 0 has no diagonal block (block rows count from 0)\n");
   program_free(&p);
+}
+
+/* One step suffices for exact solves of a tridiagonal system, and for nothing else. */
+static void weak_approximate_inverses_are_named_only_where_one_was_tried(void **state) {
+  (void)state;
+  static const char conclusion[] = "the approximate inverses tried are too weak for this system.\n";
+  program p = run("compare laplace5.mtx --block-size 1 --max-iterations 1 --methods none,ilu,isai");
+  expect_in("the table", p.out, conclusion);
+  program_free(&p);
+  p = run("compare laplace5.mtx --block-size 1 --max-iterations 1 --methods none,bjacobi,ilu");
+  assert_null(strstr(p.out, conclusion));
+  assert_null(strstr(p.out, "No method converged"));
+  program_free(&p);
+}
+
+static void one_of_a_kind_is_singular(void **state) {
+  (void)state;
+  program p = run("solve laplace5.mtx --block-size 5 --preconditioner ilu --max-iterations 1");
+  assert_int_equal(p.status, 0);
+  expect_in("the account", p.out, "laplace5: 1 block row of size 5, 1 block\n");
+  expect_in("the account", p.out, "at most 1 iteration\n");
+  expect_in("the account", p.out, "solve    1 iteration, ");
+  program_free(&p);
+}
+
+/* The paper's size for a matrix that is known by name, unless auto is asked for. */
+static void block_size_auto_means_the_automatic_choice_for_every_file(void **state) {
+  (void)state;
+  program p = run("info venkat50.mtx");
+  expect_in("info", p.out, "block size   4, as in Ma et al. 2021\n");
+  program_free(&p);
+  p = run("info venkat50.mtx --block-size auto");
+  expect_in("info", p.out, "block size   1, which takes the least memory\n");
+  program_free(&p);
+  p = run("info --case cavity --size 4 --block-size auto");
+  expect_in("info", p.out, "block size   3, the case's own\n");
+  program_free(&p);
+  p = run("info --case convdiff --size 4 --block-size auto");
+  expect_in("info", p.out, "block size   4, the case's own\n");
+  program_free(&p);
+  expect("solve venkat50.mtx --block-size auto --tolerance 1e-3", 0, "");
+  expect("solve venkat50.mtx --block-size auto", 0, "bisai: venkat50: tolerance 1e-08, as in Ma et al. 2021\n");
+  expect("solve venkat50.mtx --tolerance 1e-3", 0,
+         "bisai: venkat50: 5 rows are not a multiple of the block size 4: padded with 3 rows of the identity\n"
+         "bisai: venkat50: block size 4, as in Ma et al. 2021\n");
 }
 
 static void padding_is_said_and_left_out_of_the_solution(void **state) {
   (void)state;
   expect("solve laplace5.mtx --block-size 2 --rhs last6.mtx --output x.mtx --preconditioner ilu", 0,
-         "bisai: laplace5: 5 rows are not a multiple of the block size 2: padded with 1 rows of the identity\n");
+         "bisai: laplace5: 5 rows are not a multiple of the block size 2: padded with 1 row of the identity\n");
   bisai_context *context = test_context(1);
   double x[5];
   EXPECT_OK(context, bisai_read_vector(context, "x.mtx", 5, x));
@@ -314,7 +388,7 @@ static void info_counts_blocks_levels_and_patterns(void **state) {
   program_free(&p);
   p = run("info laplace5.mtx --block-size 2");
   assert_int_equal(p.status, 0);
-  expect_in("info", p.out, "padding      1 rows of the identity\n");
+  expect_in("info", p.out, "padding      1 row of the identity\n");
   program_free(&p);
 }
 
@@ -362,12 +436,17 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_arguments_exit_2_with_their_exact_message),
       cmocka_unit_test(bad_input_and_unwritable_output_exit_2),
+      cmocka_unit_test(a_file_that_may_not_be_written_is_refused_before_the_matrix_is_read),
+      cmocka_unit_test(results_of_an_earlier_run_survive_bad_input),
       cmocka_unit_test(a_missing_matrix_of_the_paper_says_where_it_comes_from),
       cmocka_unit_test(an_unavailable_backend_exits_2),
       cmocka_unit_test(threads_spin_shortly_unless_told_otherwise),
       cmocka_unit_test(help_and_version_go_to_stdout_and_exit_0),
       cmocka_unit_test(solve_says_by_its_exit_status_how_it_ended),
       cmocka_unit_test(compare_exits_0_and_shows_failures_as_failures),
+      cmocka_unit_test(weak_approximate_inverses_are_named_only_where_one_was_tried),
+      cmocka_unit_test(one_of_a_kind_is_singular),
+      cmocka_unit_test(block_size_auto_means_the_automatic_choice_for_every_file),
       cmocka_unit_test(padding_is_said_and_left_out_of_the_solution),
       cmocka_unit_test(no_solution_is_written_after_a_failed_set_up),
       cmocka_unit_test(info_counts_blocks_levels_and_patterns),

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include <jansson.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cases.h"
@@ -207,6 +208,63 @@ static void the_residual_is_that_of_the_written_solution(void **state) {
   EXPECT_NEAR(expected, number(run_of(root, 0), "relative_residual"), 1e-14);
   assert_true(expected <= 2e-3);
   bisai_context_destroy(&context);
+  json_decref(root);
+}
+
+static void residuals_are_right_where_squares_leave_the_range_of_a_double(void **state) {
+  (void)state;
+  static const char *const sizes[] = {"6e200", "6e-200", "6e300", "6e-300"};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    char rhs[128];
+    snprintf(rhs, sizeof rhs, "%%%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n%s\n", sizes[i]);
+    program_write("extreme.mtx", rhs);
+    json_t *root = results("compare laplace5.mtx --block-size 1 --rhs extreme.mtx --methods none,ilu", 0);
+    for (size_t k = 0; k < 2; k++) {
+      assert_string_equal(text(run_of(root, k), "reason"), "converged");
+      assert_true(number(run_of(root, k), "relative_residual") <= 2e-8);
+    }
+    json_decref(root);
+  }
+  /* x = 1e500 is beyond a double: what is left is x = 0. */
+  program_write("tiny.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-300\n");
+  program_write("extreme.mtx", "%%MatrixMarket matrix array real general\n1 1\n1e200\n");
+  json_t *root = results("solve tiny.mtx --block-size 1 --rhs extreme.mtx --preconditioner none", 3);
+  assert_string_equal(text(run_of(root, 0), "reason"), "not_finite");
+  EXPECT_NEAR(1, number(run_of(root, 0), "relative_residual"), 1e-15);
+  json_decref(root);
+}
+
+static void a_restart_beyond_the_system_takes_no_memory(void **state) {
+  (void)state;
+  json_t *root = results("solve --case convdiff --size 8 --restart 2147483647 --preconditioner ilu", 0);
+  assert_int_equal(integer(root, "restart"), 2147483647);
+  const json_int_t iterations = integer(run_of(root, 0), "iterations");
+  json_decref(root);
+  root = results("solve --case convdiff --size 8 --restart 512 --preconditioner ilu", 0);
+  assert_int_equal(integer(run_of(root, 0), "iterations"), iterations);
+  json_decref(root);
+  root = results("solve --case convdiff --size 64 --restart 2147483647 --max-iterations 5 --preconditioner none", 1);
+  assert_int_equal(integer(run_of(root, 0), "iterations"), 5);
+  json_decref(root);
+}
+
+/* A basis of 33 GB where 16 may be had; sanitizers take more than that for themselves. */
+static void a_set_up_is_reported_also_where_the_solver_finds_no_memory(void **state) {
+  (void)state;
+  struct rlimit before, bounded;
+  if (TEST_SANITIZED || getrlimit(RLIMIT_AS, &before) != 0) skip();
+  bounded = before;
+  bounded.rlim_cur = (rlim_t)16 << 30;
+  if (bounded.rlim_cur > before.rlim_max || setrlimit(RLIMIT_AS, &bounded) != 0) skip();
+  json_t *root = results("compare --case convdiff --size 40 --restart 64000 --max-iterations 64000 --methods isai", 0);
+  assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+  json_t *run = run_of(root, 0);
+  assert_string_equal(text(run, "reason"), "failed");
+  assert_true(number(run, "setup_s") >= number(run, "factor_s"));
+  assert_true(number(run, "pattern_s") >= 0);
+  assert_true(number(run, "values_s") >= 0);
+  assert_true(integer(run, "blocks") > 2 * 16000);
+  assert_true(json_is_null(json_object_get(run, "iterations")));
   json_decref(root);
 }
 
@@ -425,6 +483,9 @@ int main(void) {
       cmocka_unit_test(what_does_not_apply_is_null),
       cmocka_unit_test(failures_are_runs_with_their_reason_in_order),
       cmocka_unit_test(the_residual_is_that_of_the_written_solution),
+      cmocka_unit_test(residuals_are_right_where_squares_leave_the_range_of_a_double),
+      cmocka_unit_test(a_restart_beyond_the_system_takes_no_memory),
+      cmocka_unit_test(a_set_up_is_reported_also_where_the_solver_finds_no_memory),
       cmocka_unit_test(json_goes_to_a_file_beside_the_table),
       cmocka_unit_test(a_matrix_of_the_paper_has_its_block_size_and_tolerance),
       cmocka_unit_test(the_cavity_has_its_counts_at_16_and_32_nodes),

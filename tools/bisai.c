@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <bisai/bisai.h>
 
@@ -14,6 +13,7 @@
 #include "options.h"
 #include "plots.h"
 #include "table.h"
+#include "target.h"
 #include "waiting.h"
 
 static bisai_context *make_context(const options *o) {
@@ -32,21 +32,16 @@ static bisai_context *make_context(const options *o) {
   return context;
 }
 
-/* Everything that can be found wrong before the computation, which may be long: places to write to. */
-static bool open_outputs(const options *o, FILE **json) {
+/* What can be found wrong with the places to write to before the matrix is read, which may take long. */
+static bool check_outputs(const options *o) {
+  if (o->output && !target_check_file("--output", o->output)) return false;
+  if (o->json && strcmp(o->json, "-") != 0 && !target_check_file("--json", o->json)) return false;
+  return !o->plots || plots_check(o->plots);
+}
+
+/* Only when there is a system to solve: what stood in the file is gone then. */
+static bool open_json(const options *o, FILE **json) {
   *json = NULL;
-  if (o->output) {
-    const char *slash = strrchr(o->output, '/');
-    char *folder = slash ? strndup(o->output, (size_t)(slash - o->output) + 1) : strdup(".");
-    bool writable = folder && access(folder, W_OK) == 0;
-    int error = errno;
-    free(folder);
-    if (!writable) {
-      say("--output: %s: %s", o->output, strerror(error));
-      return false;
-    }
-  }
-  if (o->plots && !plots_prepare(o->plots)) return false;
   if (!o->json) return true;
   *json = strcmp(o->json, "-") == 0 ? stdout : fopen(o->json, "w");
   if (!*json) say("--json: %s: %s", o->json, strerror(errno));
@@ -93,7 +88,7 @@ static bool run_all(command which, bisai_context *context, const options *o, con
   }
   if (out && which == COMMAND_COMPARE) table_failures(out, count, results);
   if (which == COMMAND_SOLVE) {
-    if (!out && !results[0].converged) say("%s: %s", results[0].label, results[0].message);
+    if (!out && !results[0].converged) say("%s: %s", results[0].label, run_message(&results[0]));
     ok = write_solution(context, o, p, &results[0], x);
   }
   free(x);
@@ -112,7 +107,8 @@ static int solve_or_compare(command which, bisai_context *context, const options
   run_result *results = calloc((size_t)count, sizeof *results);
   if (!results) {
     say("out of memory");
-  } else if (problem_load(context, o, &p) && open_outputs(o, &json) && run_all(which, context, o, &p, json, results)) {
+  } else if (check_outputs(o) && problem_load(context, o, &p) && open_json(o, &json) &&
+             run_all(which, context, o, &p, json, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
   }
   for (int i = 0; results && i < count; ++i) {

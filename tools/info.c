@@ -68,7 +68,8 @@ static void study_triangle(bisai_context *context, const bisai_bcsr *matrix, bis
   for (int k = 1; k <= POWERS; ++k) {
     bisai_pattern *pattern = NULL;
     if (bisai_pattern_power(context, matrix, triangle, k, &pattern) != BISAI_OK) {
-      say("S(|%c|^%d): %s", triangle == BISAI_LOWER ? 'L' : 'U', k, bisai_context_error(context));
+      say("S(|%c|^%d): %s%s", triangle == BISAI_LOWER ? 'L' : 'U', k, bisai_context_error(context),
+          message_base(bisai_context_error(context)));
       continue;
     }
     t->known[k - 1] = true;
@@ -143,17 +144,20 @@ static void print_matrix(const options *o, const problem *scalar, const bisai_bc
       diagonals += col_idx[p] == i;
     }
   }
-  printf("matrix       %s: %" PRId64 " rows, %" PRId32 " entries\n", scalar->name, scalar->rows,
-         bisai_bcsr_blocks(scalar->matrix));
+  int32_t blocks = bisai_bcsr_blocks(matrix), entries = bisai_bcsr_blocks(scalar->matrix), missing = rows - diagonals;
+  printf("matrix       %s: %" PRId64 " row%s, %" PRId32 " entr%s\n", scalar->name, scalar->rows, plural(scalar->rows),
+         entries, entries == 1 ? "y" : "ies");
   printf("block size   %" PRId32 ", %s\n", bisai_bcsr_block_size(matrix),
-         o->block_size           ? "as asked for"
-         : problem_block_size(o) ? "the case's own"
+         o->block_size > 0       ? "as asked for"
+         : o->made != CASE_NONE  ? "the case's own"
+         : problem_block_size(o) ? "as in Ma et al. 2021"
                                  : "which takes the least memory");
   if (bisai_bcsr_padding(matrix) > 0)
-    printf("padding      %" PRId32 " rows of the identity\n", bisai_bcsr_padding(matrix));
-  printf("blocks       %" PRId32 " in %" PRId32 " block rows, at most %" PRId32 " in one, %" PRId32
-         " diagonal blocks missing\n",
-         bisai_bcsr_blocks(matrix), rows, longest, rows - diagonals);
+    printf("padding      %" PRId32 " row%s of the identity\n", bisai_bcsr_padding(matrix),
+           plural(bisai_bcsr_padding(matrix)));
+  printf("blocks       %" PRId32 " in %" PRId32 " block row%s, at most %" PRId32 " in one, %" PRId32
+         " diagonal block%s missing\n",
+         blocks, rows, plural(rows), longest, missing, plural(missing));
   if (t[0].known[0] && t[1].known[0]) {
     printf("levels       %" PRId32 " for L, %" PRId32 " for U: %.1f and %.1f block rows at a time in exact solves\n",
            t[0].levels, t[1].levels, (double)rows / t[0].levels, (double)rows / t[1].levels);

@@ -1,6 +1,5 @@
 #include "method.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,16 +33,16 @@ static int key_of(const method *m, const char *key) {
 }
 
 static bool set_integer(const char *flag, const char *text, const char *key, const char *value, int minimum,
-                        int *result) {
-  if (parse_integer(value, minimum, INT_MAX, result)) return true;
-  say("%s: %s: %s must be an integer from %d to %d", flag, text, key, minimum, INT_MAX);
+                        int maximum, int *result) {
+  if (parse_integer(value, minimum, maximum, result)) return true;
+  say("%s: %s: %s must be an integer from %d to %d", flag, text, key, minimum, maximum);
   return false;
 }
 
 static bool set_value(const char *flag, const char *text, const char *key, int which, const char *value, method *m) {
-  if (which == POWER) return set_integer(flag, text, key, value, 1, &m->power);
-  if (which == RELAX) return set_integer(flag, text, key, value, 0, &m->relax);
-  if (which == SWEEPS) return set_integer(flag, text, key, value, 0, &m->sweeps);
+  if (which == POWER) return set_integer(flag, text, key, value, 1, METHOD_MAX_POWER, &m->power);
+  if (which == RELAX) return set_integer(flag, text, key, value, 0, METHOD_MAX_STEPS, &m->relax);
+  if (which == SWEEPS) return set_integer(flag, text, key, value, 0, METHOD_MAX_STEPS, &m->sweeps);
   int storage = find(storages, 4, value);
   if (storage < 0) {
     say("%s: %s: storage must be fp64, fp32, fp16 or bf16", flag, text);

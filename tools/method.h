@@ -8,6 +8,9 @@
 
 enum { METHOD_LABEL = 64 };
 
+/* Far beyond what is of use: they keep slips of the keyboard from running for days. */
+enum { METHOD_MAX_POWER = 64, METHOD_MAX_STEPS = 1000 };
+
 typedef struct method {
   bisai_precond_kind kind;
   int power, relax, sweeps;

@@ -13,11 +13,13 @@ typedef enum command { COMMAND_SOLVE, COMMAND_COMPARE, COMMAND_INFO } command;
 
 typedef enum case_name { CASE_NONE, CASE_CAVITY, CASE_CONVDIFF } case_name;
 
+enum { BLOCK_SIZE_AUTO = -1 };
+
 typedef struct options {
   case_name made;     /* CASE_NONE: `file` is read */
   int sizes, size[3]; /* as given; sizes = 1 or 3 */
   const char *file;
-  int block_size; /* 0: auto */
+  int block_size; /* 0: not given; BLOCK_SIZE_AUTO */
   bool rhs_ones;
   const char *rhs;  /* a file, or NULL */
   double tolerance; /* 0: the problem's own */

@@ -16,6 +16,7 @@
 
 #include "message.h"
 #include "raster.h"
+#include "target.h"
 
 extern char **environ;
 
@@ -45,18 +46,10 @@ static int run_gnuplot(const char *argument) {
   return status;
 }
 
-bool plots_prepare(const char *folder) {
-  struct stat entry;
-  bool made = mkdir(folder, 0777) == 0 || errno == EEXIST;
-  if (made && (stat(folder, &entry) != 0 || !S_ISDIR(entry.st_mode))) {
-    say("--plots: %s: not a folder", folder);
-  } else if (!made || access(folder, W_OK | X_OK) != 0) {
-    say("--plots: %s: %s", folder, strerror(errno));
-  } else if (run_gnuplot("--version") != 0) {
-    say("--plots: gnuplot, which draws the figures, was not found in PATH");
-  } else {
-    return true;
-  }
+bool plots_check(const char *folder) {
+  if (!target_check_folder("--plots", folder)) return false;
+  if (run_gnuplot("--version") == 0) return true;
+  say("--plots: gnuplot, which draws the figures, was not found in PATH");
   return false;
 }
 
@@ -297,6 +290,10 @@ static bool write_all(bisai_context *context, const char *folder, const problem 
 }
 
 bool plots_draw(bisai_context *context, const char *folder, const problem *p, int count, const run_result *results) {
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    say("--plots: %s: %s", folder, strerror(errno));
+    return false;
+  }
   if (!write_all(context, folder, p, count, results)) {
     say("--plots: the data of the figures could not be written completely");
     return false;

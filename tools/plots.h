@@ -6,10 +6,10 @@
 
 #include "run.h"
 
-/* Makes the folder and looks for gnuplot, before anything is computed. Says what is wrong and returns false. */
-bool plots_prepare(const char *folder);
+/* Whether the folder is there or can be made, and gnuplot is there, before anything is computed. Says what is wrong and returns false. */
+bool plots_check(const char *folder);
 
-/* residuals.png, setup.png, pattern_A.png, pattern_L.png, pattern_NL.png (and U, NU). Says what is wrong and returns false. */
+/* Makes the folder, and in it residuals.png, setup.png, pattern_A.png, pattern_L.png, pattern_NL.png (and U, NU). Says what is wrong and returns false. */
 bool plots_draw(bisai_context *context, const char *folder, const problem *p, int count, const run_result *results);
 
 #endif

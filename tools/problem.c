@@ -1,7 +1,6 @@
 #include "problem.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +11,10 @@
 #include "progress.h"
 
 int problem_block_size(const options *o) {
-  if (o->block_size) return o->block_size;
+  if (o->block_size > 0) return o->block_size;
   if (o->made == CASE_CAVITY) return CASE_CAVITY_BLOCK_SIZE;
   if (o->made == CASE_CONVDIFF) return CASE_CONVDIFF_BLOCK_SIZE;
-  const case_suitesparse *known = case_suitesparse_find(o->file);
+  const case_suitesparse *known = o->block_size == BLOCK_SIZE_AUTO ? NULL : case_suitesparse_find(o->file);
   return known ? known->block_size : 0;
 }
 
@@ -58,7 +57,7 @@ static bool make_case(bisai_context *context, const options *o, int block_size, 
   if (status != BISAI_OK) return fail(context, p->name, status);
   int bs = bisai_bcsr_block_size(p->matrix);
   if (o->made == CASE_CONVDIFF && nx % bs != 0) {
-    say("%s: blocks of %d run across the ends of grid lines of %d points", p->name, bs, nx);
+    say("%s: blocks of %d run across the ends of grid lines of %d point%s", p->name, bs, nx, plural(nx));
   }
   return true;
 }
@@ -95,8 +94,10 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
     return false;
   }
   if (p->unknowns > p->rows) {
-    say("%s: %" PRId64 " rows are not a multiple of the block size %d: padded with %" PRId64 " rows of the identity",
-        p->name, p->rows, (int)bisai_bcsr_block_size(p->matrix), p->unknowns - p->rows);
+    int64_t padding = p->unknowns - p->rows;
+    say("%s: %" PRId64 " row%s not a multiple of the block size %d: padded with %" PRId64 " row%s of the identity",
+        p->name, p->rows, p->rows == 1 ? " is" : "s are", (int)bisai_bcsr_block_size(p->matrix), padding,
+        plural(padding));
   }
   return true;
 }
@@ -119,19 +120,23 @@ static bool make_rhs(bisai_context *context, const options *o, problem *p) {
   return true;
 }
 
+/* What is taken from the paper without being asked for. */
+static void say_what_is_known(const options *o, const problem *p) {
+  const case_suitesparse *known = o->file ? case_suitesparse_find(o->file) : NULL;
+  if (!known || (o->block_size && o->tolerance > 0)) return;
+  if (o->block_size) {
+    say("%s: tolerance %g, as in Ma et al. 2021", p->name, known->tolerance);
+  } else if (o->tolerance > 0) {
+    say("%s: block size %d, as in Ma et al. 2021", p->name, (int)known->block_size);
+  } else {
+    say("%s: block size %d and tolerance %g, as in Ma et al. 2021", p->name, (int)known->block_size, known->tolerance);
+  }
+}
+
 bool problem_load(bisai_context *context, const options *o, problem *p) {
   if (!problem_load_matrix(context, o, problem_block_size(o), p) || !make_rhs(context, o, p)) return false;
-  double sum = 0;
-  for (int64_t i = 0; i < p->rows; ++i) {
-    sum += p->rhs[i] * p->rhs[i];
-  }
-  p->rhs_norm = sqrt(sum);
   p->tolerance = o->tolerance > 0 ? o->tolerance : own_tolerance(o);
-  const case_suitesparse *known = o->file ? case_suitesparse_find(o->file) : NULL;
-  if (known && !(o->block_size && o->tolerance > 0)) {
-    say("%s: block size %d and tolerance %g where none is given, as in Ma et al. 2021", p->name, (int)known->block_size,
-        known->tolerance);
-  }
+  say_what_is_known(o, p);
   return true;
 }
 

@@ -14,17 +14,17 @@ typedef struct problem {
   int64_t rows;     /* without padding */
   int64_t unknowns; /* block_rows·bs */
   double *rhs;      /* `unknowns` values, zero in padding rows */
-  double rhs_norm;
   double tolerance;
 } problem;
 
 /* Both say what is wrong and return false. */
 bool problem_load(bisai_context *context, const options *o, problem *p);
 
-/* The matrix alone, in blocks of the given size (0: the problem's own, else the best); fills name, matrix, rows, unknowns. */
+/* The matrix alone, in blocks of the given size (0: the case's own, else the best); fills name, matrix, rows, unknowns. */
 bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p);
 
-/* The block size that `o` means: the one given, the case's, the paper's for this file, or 0: bisai_block_size_choose(). */
+/* The block size that `o` means: the one given, the case's, the paper's for a file that it knows unless auto is asked for, or 0:
+ * bisai_block_size_choose(). */
 int problem_block_size(const options *o);
 
 void problem_free(problem *p);

@@ -1,9 +1,11 @@
 #include "run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
 #include "progress.h"
 
 static char *copy_text(const char *text) {
@@ -34,26 +36,52 @@ static const char *solve_reason(bisai_reason reason) {
   }
 }
 
-static void fail(bisai_context *context, bisai_status status, const char *reason, run_result *r) {
-  const char *message = bisai_context_error(context);
+static void set_message(run_result *r, const char *reason, const char *message) {
+  char text[1024];
+  snprintf(text, sizeof text, "%s%s", message, message_base(message));
   r->reason = reason;
   free(r->message);
-  r->message = copy_text(*message ? message : bisai_status_string(status));
+  r->message = copy_text(text);
 }
 
-/* ‖b − A x‖/‖b‖ over the original rows, from a product of its own; 0/0 = 0. NaN where there is no memory for it. */
-static double relative_residual(const problem *p, const double *x) {
-  double *y = malloc((size_t)p->unknowns * sizeof *y), sum = NAN;
-  if (y && bisai_bcsr_multiply(p->matrix, x, y) == BISAI_OK) {
-    sum = 0;
+static void fail(bisai_context *context, bisai_status status, const char *reason, run_result *r) {
+  const char *message = bisai_context_error(context);
+  set_message(r, reason, *message ? message : bisai_status_string(status));
+}
+
+/* ‖v‖₂ = largest·sqrt(sum): the values are divided by the largest, so that no square leaves the range of a double. */
+typedef struct norm {
+  double largest, sum;
+} norm;
+
+static norm norm_of(int64_t n, const double *v) {
+  norm result = {0, 0};
+  for (int64_t i = 0; i < n; ++i) {
+    double size = fabs(v[i]);
+    if (!isfinite(size)) return (norm){size, 1};
+    if (size > result.largest) result.largest = size;
+  }
+  for (int64_t i = 0; i < n && result.largest > 0; ++i) {
+    double part = v[i] / result.largest;
+    result.sum += part * part;
+  }
+  return result;
+}
+
+/* ‖b − A x‖/‖b‖ over the original rows, from a product of its own; 0/0 = 0. */
+static bisai_status relative_residual(const problem *p, const double *x, double *value) {
+  double *y = malloc((size_t)p->unknowns * sizeof *y);
+  if (!y) return BISAI_OUT_OF_MEMORY;
+  bisai_status status = bisai_bcsr_multiply(p->matrix, x, y);
+  if (status == BISAI_OK) {
     for (int64_t i = 0; i < p->rows; ++i) {
-      double r = p->rhs[i] - y[i];
-      sum += r * r;
+      y[i] = p->rhs[i] - y[i];
     }
+    norm r = norm_of(p->rows, y), b = norm_of(p->rows, p->rhs);
+    *value = r.largest == 0 ? 0 : fabs(r.largest / b.largest * sqrt(r.sum / b.sum));
   }
   free(y);
-  if (sum == 0) return 0;
-  return sqrt(sum) / p->rhs_norm;
+  return status;
 }
 
 static void keep_history(run_result *r) {
@@ -71,16 +99,25 @@ static void solve(bisai_context *context, const problem *p, bisai_solver *solver
   bisai_status status = bisai_solver_solve(solver, p->matrix, precond, p->rhs, x, &r->solve);
   r->solved = true;
   keep_history(r);
-  r->residual = relative_residual(p, x);
   r->reason = solve_reason(r->solve.reason);
+  if (status != BISAI_OK) fail(context, status, r->reason, r);
+  status = relative_residual(p, x, &r->residual);
   r->converged = r->solve.reason == BISAI_REASON_CONVERGED && r->residual <= 2 * p->tolerance;
-  if (r->solve.reason == BISAI_REASON_CONVERGED && !r->converged) {
-    r->reason = "failed";
-    free(r->message);
-    r->message = copy_text("the recomputed residual exceeds twice the tolerance");
-  } else if (!r->converged) {
-    fail(context, status, r->reason, r);
+  if (status != BISAI_OK) {
+    set_message(r, "failed",
+                status == BISAI_OUT_OF_MEMORY ? "no memory to recompute the residual" : bisai_status_string(status));
+  } else if (r->solve.reason == BISAI_REASON_CONVERGED && !isfinite(r->residual)) {
+    set_message(r, "not_finite", "the recomputed residual is not finite");
+  } else if (r->solve.reason == BISAI_REASON_CONVERGED && !r->converged) {
+    set_message(r, "failed", "the recomputed residual exceeds twice the tolerance");
   }
+}
+
+/* A Krylov space has at most as many dimensions as the system, and a cycle at most as many steps as are allowed: GMRES(m) with a
+ * larger m is the same method and would only take memory. */
+static int useful_restart(const problem *p, const options *o) {
+  int64_t most = p->unknowns < o->max_iterations ? p->unknowns : o->max_iterations;
+  return o->restart < most ? o->restart : (int)most;
 }
 
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r) {
@@ -106,9 +143,10 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
   r->setup.struct_size = sizeof r->setup;
   bisai_precond_get_report(precond, &r->setup);
   r->description = copy_text(bisai_precond_describe(precond));
+  r->set_up = true;
 
   bisai_solver_options how = bisai_solver_options_default();
-  how.restart = o->restart;
+  how.restart = useful_restart(p, o);
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
   if (shown.live) {
@@ -120,7 +158,6 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
     fail(context, status, "failed", r);
     goto done;
   }
-  r->set_up = true;
   solve(context, p, solver, precond, x, r);
 done:
   progress_end(&shown);
@@ -134,6 +171,8 @@ void run_result_free(run_result *r) {
   free(r->history);
   *r = (run_result){0};
 }
+
+const char *run_message(const run_result *r) { return r->message && *r->message ? r->message : r->reason; }
 
 bool run_has_factor(const run_result *r) {
   return r->set_up && r->m.kind != BISAI_PRECOND_NONE && r->m.kind != BISAI_PRECOND_BJACOBI;

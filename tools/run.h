@@ -14,13 +14,13 @@
 typedef struct run_result {
   method m;
   char label[METHOD_LABEL];
-  bool set_up;        /* the preconditioner and the solver exist: `setup` is filled */
+  bool set_up;        /* the preconditioner exists: `setup` is filled */
   bool solved;        /* the solve ran, with whatever outcome: `solve` and `residual` are filled */
   bool converged;     /* the recomputed residual is at most 2·tolerance */
   const char *reason; /* of the list in bisai(1) */
-  char *message;      /* what went wrong, or "" */
+  char *message;      /* what went wrong, "" or NULL: use run_message() */
   char *description;  /* of the preconditioner */
-  double residual;    /* ‖b − A x‖/‖b‖ over the original rows; NaN where x is not finite */
+  double residual;    /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN where x is */
   double *history;    /* solve.history_length values */
   bisai_precond_report setup;
   bisai_solver_report solve;
@@ -28,6 +28,8 @@ typedef struct run_result {
 
 /* Runs a method from x = 0 and leaves the final iterate in x (problem->unknowns values). Failures are in the result. */
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r);
+
+const char *run_message(const run_result *r); /* what went wrong, or at least the reason */
 
 void run_result_free(run_result *r);
 

@@ -4,19 +4,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "message.h"
+
 enum { COUNT_WIDTH = 9, TIME_WIDTH = 10 };
 
 void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o) {
-  int32_t bs = bisai_bcsr_block_size(p->matrix);
-  fprintf(out, "matrix   %s: %" PRId32 " block rows of size %" PRId32 ", %" PRId32 " blocks", p->name,
-          bisai_bcsr_block_rows(p->matrix), bs, bisai_bcsr_blocks(p->matrix));
+  int32_t rows = bisai_bcsr_block_rows(p->matrix), bs = bisai_bcsr_block_size(p->matrix),
+          blocks = bisai_bcsr_blocks(p->matrix);
+  fprintf(out, "matrix   %s: %" PRId32 " block row%s of size %" PRId32 ", %" PRId32 " block%s", p->name, rows,
+          plural(rows), bs, blocks, plural(blocks));
   if (p->unknowns > p->rows)
-    fprintf(out, ", %" PRId64 " of %" PRId64 " rows padding", p->unknowns - p->rows, p->unknowns);
+    fprintf(out, ", %" PRId64 " of %" PRId64 " row%s padding", p->unknowns - p->rows, p->unknowns, plural(p->unknowns));
   fprintf(out, "\nbackend  %s: %s, %d thread%s\n",
           bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host", bisai_context_device(context),
-          bisai_context_threads(context), bisai_context_threads(context) == 1 ? "" : "s");
-  fprintf(out, "solver   GMRES(%d), preconditioned from the right, relative residual %g, at most %d iterations\n\n",
-          o->restart, p->tolerance, o->max_iterations);
+          bisai_context_threads(context), plural(bisai_context_threads(context)));
+  fprintf(out, "solver   GMRES(%d), preconditioned from the right, relative residual %g, at most %d iteration%s\n\n",
+          o->restart, p->tolerance, o->max_iterations, plural(o->max_iterations));
 }
 
 int table_width(const method_list *methods) {
@@ -56,6 +59,17 @@ static void print_ms(FILE *out, bool has, double seconds) {
   }
 }
 
+/* printf() may give a NaN a sign, which means nothing. */
+static const char *not_finite(double value) { return isnan(value) ? "nan" : "inf"; }
+
+static void print_residual(FILE *out, double value, const char *what) {
+  if (isfinite(value)) {
+    fprintf(out, "%.3e %s", value, what);
+  } else {
+    fprintf(out, "%s %s", not_finite(value), what);
+  }
+}
+
 void table_row(FILE *out, int width, const run_result *r) {
   fprintf(out, "%-*s", width, r->label);
   print_count(out, run_has_pattern(r), r->setup.inverse_blocks);
@@ -69,31 +83,29 @@ void table_row(FILE *out, int width, const run_result *r) {
   if (r->solved && isfinite(r->residual)) {
     fprintf(out, "%*.2e", TIME_WIDTH, r->residual);
   } else {
-    fprintf(out, "%*s", TIME_WIDTH, "-");
+    fprintf(out, "%*s", TIME_WIDTH, r->solved ? not_finite(r->residual) : "-");
   }
   fprintf(out, "  %s\n", r->reason);
   fflush(out);
 }
 
 void table_failures(FILE *out, int count, const run_result *results) {
-  bool exact = false, cheaper = false, any_cheaper = false;
+  bool any = false, exact = false, cheaper = false, approximate = false;
   fprintf(out, "\nT_p: 30 applications of the preconditioner; T_total: the solve; factor, pattern, values: the set-up; "
                "all: both.\n");
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
-    if (!r->converged) fprintf(out, "%s: %s\n", r->label, r->message && *r->message ? r->message : r->reason);
-    if (r->m.kind == BISAI_PRECOND_ILU) {
-      exact |= r->converged;
-    } else {
-      any_cheaper = true;
-      cheaper |= r->converged;
-    }
+    if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
+    any |= r->converged;
+    if (r->m.kind == BISAI_PRECOND_ILU) exact |= r->converged;
+    approximate |= r->m.kind == BISAI_PRECOND_ISAI || r->m.kind == BISAI_PRECOND_SWEEPS;
+    cheaper |= r->m.kind != BISAI_PRECOND_ILU && r->converged;
   }
-  if (exact && any_cheaper && !cheaper) {
+  if (exact && approximate && !cheaper) {
     fprintf(
         out,
         "Only the exact triangular solves converged: the approximate inverses tried are too weak for this system.\n");
-  } else if (!exact && !cheaper) {
+  } else if (!any) {
     fprintf(out, "No method converged.\n");
   }
 }
@@ -106,16 +118,19 @@ void table_solve(FILE *out, const run_result *r) {
             1e3 * s->factor_seconds, 1e3 * s->pattern_seconds, 1e3 * s->values_seconds, 1e-6 * (double)s->memory_bytes);
     if (s->largest_condition_row >= 0) {
       fprintf(out,
-              "blocks   largest condition number %.1e in block row %" PRId32 ", %" PRId64
+              "blocks   largest condition number %.1e in block row %" PRId32 " (from 0), %" PRId64
               " inverted again with pivoting\n",
               s->largest_condition, s->largest_condition_row, s->fallbacks);
     }
   }
   if (r->solved) {
-    fprintf(out, "solve    %d iterations, %.3f ms, 30 applications of the preconditioner %.3f ms\n",
-            r->solve.iterations, 1e3 * r->solve.solve_seconds, 1e3 * r->solve.apply30_seconds);
-    fprintf(out, "residual %.3e recomputed, %.3e estimated\n", r->residual, r->solve.estimated_residual);
+    fprintf(out, "solve    %d iteration%s, %.3f ms, 30 applications of the preconditioner %.3f ms\n",
+            r->solve.iterations, plural(r->solve.iterations), 1e3 * r->solve.solve_seconds,
+            1e3 * r->solve.apply30_seconds);
+    fputs("residual ", out);
+    print_residual(out, r->residual, "recomputed, ");
+    print_residual(out, r->solve.estimated_residual, "estimated\n");
   }
-  fprintf(out, "result   %s%s%s\n", r->reason, !r->converged && r->message && *r->message ? ": " : "",
-          r->converged || !r->message ? "" : r->message);
+  bool more = !r->converged && run_message(r) != r->reason;
+  fprintf(out, "result   %s%s%s\n", r->reason, more ? ": " : "", more ? run_message(r) : "");
 }
