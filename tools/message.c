@@ -16,9 +16,13 @@ void say(const char *format, ...) {
 
 const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
 
+static bool names_one(const char *message, const char *what) {
+  const char *place = strstr(message, what);
+  return place && place[strlen(what)] >= '0' && place[strlen(what)] <= '9';
+}
+
 const char *message_base(const char *message) {
-  const char *row = strstr(message, "block row ");
-  bool named = row && row[strlen("block row ")] >= '0' && row[strlen("block row ")] <= '9';
+  bool named = names_one(message, "block row ") || names_one(message, "block (");
   return named ? " (block rows count from 0)" : "";
 }
 

@@ -15,7 +15,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *plural(int64_t count);
 
 /* Block rows in messages of the library count from 0 as in C, while lines and entries of files count from 1: what to add to a
- * message that names a block row, otherwise "". */
+ * message that names a block row or a block by row and column, otherwise "". */
 const char *message_base(const char *message);
 
 /* A failure of the library, "what: message", or the message alone where it names `what` (a file) itself. */

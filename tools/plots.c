@@ -27,6 +27,7 @@ typedef struct drawing {
   const char *folder;
   FILE *script;
   char name[80]; /* of the matrix, safe inside a script */
+  window part;   /* what the pictures of patterns show beside the whole, all the same; size 0: nothing */
 } drawing;
 
 /* Runs gnuplot with one argument and its standard output thrown away; its exit status, or -1 where it cannot be started. */
@@ -69,6 +70,17 @@ static bool close_written(FILE *file) {
   return fclose(file) == 0 && ok;
 }
 
+static bool is_drawable(double residual) { return isfinite(residual) && residual >= 0; }
+
+/* Residuals of a run that can be drawn. */
+static int points_of(const run_result *r) {
+  int points = 0;
+  for (int k = 0; r->history && k < r->solve.history_length; ++k) {
+    points += is_drawable(r->history[k]);
+  }
+  return points;
+}
+
 /* One data set a method, two blank lines between them; a set that is empty would not count for gnuplot. */
 static bool write_residuals(const char *folder, int count, const run_result *results) {
   FILE *out = open_in(folder, "residuals.dat");
@@ -76,11 +88,10 @@ static bool write_residuals(const char *folder, int count, const run_result *res
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
     fprintf(out, "# %s\n", r->label);
-    int last = r->history ? r->solve.history_length - 1 : -1;
-    for (int k = 0; k <= last; ++k) {
-      if (isfinite(r->history[k]) && r->history[k] > 0) fprintf(out, "%d %.6e\n", k, r->history[k]);
+    for (int k = 0; r->history && k < r->solve.history_length; ++k) {
+      if (is_drawable(r->history[k])) fprintf(out, "%d %.6e\n", k, r->history[k]);
     }
-    if (last < 0) fprintf(out, "NaN NaN\n");
+    if (points_of(r) == 0) fprintf(out, "NaN NaN\n");
     fprintf(out, "\n\n");
   }
   return close_written(out);
@@ -92,7 +103,7 @@ static bool write_setup(const char *folder, int count, const run_result *results
   fprintf(out, "# method factor_ms pattern_ms values_ms\n");
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
-    fprintf(out, "\"%s%s\" %.6g %.6g %.6g\n", r->label, r->set_up ? "" : "\\n(failed)",
+    fprintf(out, "\"%s%s\" %.6g %.6g %.6g\n", r->label, r->set_up ? "" : " (failed)",
             run_has_factor(r) ? 1e3 * r->setup.factor_seconds : 0,
             run_has_pattern(r) ? 1e3 * r->setup.pattern_seconds : 0,
             run_has_values(r) ? 1e3 * r->setup.values_seconds : 0);
@@ -112,45 +123,92 @@ static int shown_iterations(int count, const run_result *results) {
   return converged && wanted < longest ? wanted : longest;
 }
 
+static double largest_residual(int count, const run_result *results) {
+  double largest = 1;
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; results[i].history && k < results[i].solve.history_length; ++k) {
+      double value = results[i].history[k];
+      if (isfinite(value) && value > largest) largest = value;
+    }
+  }
+  return largest;
+}
+
+/* Some methods have the same curve: each has a marker of its own, and where lengths agree they alternate along the curve. */
+static void script_markers(FILE *script, int shown, int count, const run_result *results, int i, const char *style) {
+  int points = points_of(&results[i]), rank = 0, alike = 0;
+  if (points == 0) return;
+  for (int k = 0; k < count; ++k) {
+    if (points_of(&results[k]) != points) continue;
+    rank += k < i;
+    ++alike;
+  }
+  int visible = points < shown ? points : shown, step = visible / 5 > alike ? visible / 5 : alike;
+  int first = (int)((2.0 * rank + 1) * step / (2.0 * alike));
+  fprintf(script, ", \\\n  '' index %d every %d::%d using 1:(drawn($2)) with points %s notitle", i, step,
+          first < points ? first : 0, style);
+}
+
+/* Sixteen looks: eight colours with a full line and a filled marker, the same eight dashed with an open one; dots: not converged. */
+static void script_curve(FILE *script, int shown, int count, const run_result *results, int i) {
+  static const int markers[16] = {7, 5, 9, 11, 13, 15, 2, 1, 6, 4, 8, 10, 12, 14, 3, 7};
+  const run_result *r = &results[i];
+  char line[48], marker[48];
+  snprintf(line, sizeof line, "lw 2 lc %d dt %s", i % 8 + 1, !r->converged ? "3" : i / 8 % 2 ? "(14,4)" : "1");
+  snprintf(marker, sizeof marker, "lc %d pt %d ps 1.3", i % 8 + 1, markers[i % 16]);
+  fprintf(script, ", \\\n  'residuals.dat' index %d using 1:(drawn($2)) with lines %s notitle", i, line);
+  script_markers(script, shown, count, results, i, marker);
+  fprintf(script, ", \\\n  NaN with linespoints %s %s title \"%s: ", line, marker + strcspn(marker, "p"), r->label);
+  if (r->converged) {
+    fprintf(script, "%d iteration%s\"", r->solve.iterations, plural(r->solve.iterations));
+  } else {
+    fprintf(script, "%s\"", r->reason);
+  }
+}
+
+/* Residuals far below the tolerance, zero too, are drawn at the lower edge. */
 static void script_residuals(const drawing *d, double tolerance, int count, const run_result *results) {
+  int shown = shown_iterations(count, results);
   fprintf(d->script,
           "set output 'residuals.png'\nset title \"%s: GMRES residuals\" noenhanced\nset xlabel 'iteration'\n"
           "set ylabel 'relative residual (estimate)'\nset logscale y\nset format y '10^{%%L}'\nset xrange [0:%d]\n"
-          "set yrange [%g:*]\nset key outside right top Left reverse samplen 2 spacing 1.2\nset grid x y\n"
-          "plot %g with lines lc rgb '#888888' dt 2 title 'tolerance'",
-          d->name, shown_iterations(count, results), tolerance / 5, tolerance);
+          "set yrange [%g:%g]\nset key outside right top Left reverse samplen 3 spacing 1.2\nset grid x y\n"
+          "drawn(r) = r > %g ? r : %g\nplot %g with lines lc rgb '#888888' dt 2 title 'tolerance'",
+          d->name, shown, tolerance / 5, 2 * largest_residual(count, results), tolerance / 5, tolerance / 5, tolerance);
   for (int i = 0; i < count; ++i) {
-    const run_result *r = &results[i];
-    fprintf(d->script, ", \\\n  'residuals.dat' index %d with lines lw 2 lc %d%s title \"%s: ", i, i + 1,
-            r->converged ? "" : " dt 3", r->label);
-    if (r->converged) {
-      fprintf(d->script, "%d iterations\"", r->solve.iterations);
-    } else {
-      fprintf(d->script, "%s\"", r->reason);
-    }
+    script_curve(d->script, shown, count, results, i);
   }
   fprintf(d->script,
           "\nunset logscale\nset format y\nunset xrange\nunset yrange\nset xrange [*:*]\nset yrange [*:*]\n\n");
 }
 
+static size_t longest_label(int count, const run_result *results) {
+  size_t longest = 0;
+  for (int i = 0; i < count; ++i) {
+    size_t length = strlen(results[i].label);
+    if (length > longest) longest = length;
+  }
+  return longest;
+}
+
+/* Labels stand at 45 degrees, which leaves room for each from 20 pixels a bar on; below them a margin as deep as the longest. */
 static void script_setup(const drawing *d, int count, const run_result *results) {
   bool any = false;
   for (int i = 0; i < count; ++i) {
     any |= run_has_factor(&results[i]) || run_has_values(&results[i]);
   }
-  fprintf(
-      d->script,
-      "set output 'setup.png'\nset title \"%s: set-up\" noenhanced\nset xlabel ''\nset ylabel 'time (ms)'\nset style "
-      "data histograms\n"
-      "set style histogram rowstacked\nset style fill solid 1.0 noborder\nset boxwidth 0.6\nset yrange [0:%s]\n"
-      "set key outside right top Left reverse\nset xtics rotate by -30 nomirror noenhanced\nset grid noxtics y\n"
-      "plot 'setup.dat' using 2:xtic(1) lc rgb '#4477aa' title 'factor', '' using 3 lc rgb '#ddaa33' title 'pattern', "
-      "'' using 4 lc rgb '#bb5566' title 'values'\n"
-      "set xtics norotate\nset yrange [*:*]\nset style data lines\n\n",
-      d->name, any ? "*" : "1");
+  fprintf(d->script,
+          "set output 'setup.png'\nset title \"%s: set-up\" noenhanced\nset xlabel ''\nset ylabel 'time (ms)'\n"
+          "set style data histograms\nset style histogram rowstacked\nset style fill solid 1.0 noborder\n"
+          "set boxwidth 0.6\nset yrange [0:%s]\nset bmargin %.1f\nset key outside right top Left reverse\n"
+          "set xtics rotate by -45 nomirror noenhanced\nset grid noxtics y\n"
+          "plot 'setup.dat' using 2:xtic(1) lc rgb '#4477aa' title 'factor', '' using 3 lc rgb '#ddaa33' "
+          "title 'pattern', '' using 4 lc rgb '#bb5566' title 'values'\n"
+          "set xtics norotate\nset yrange [*:*]\nset style data lines\nset bmargin\n\n",
+          d->name, any ? "*" : "1", 2.5 + 0.29 * (double)(longest_label(count, results) + strlen(" (failed)")));
 }
 
-/* One picture of a pattern: the whole, and where that blurs, a window in the middle too. */
+/* One picture of a pattern: the whole, and where that blurs, a window in the middle of A too. */
 typedef struct picture {
   const char *name; /* pattern_<name>.png */
   const char *title;
@@ -165,6 +223,19 @@ static bool write_window(const char *folder, const char *file, window w, const p
   return close_written(out) && ok;
 }
 
+/* The blocks in a cell, from one to all of them on the same logarithmic scale in every picture, with ticks 1, 2, 5, 10, … */
+static void script_counts(FILE *script, int32_t scale) {
+  int64_t most = (int64_t)scale * scale;
+  fprintf(script, "set logscale cb\nset cbrange [1:%" PRId64 "]\nset colorbox\nset cbtics (1", most);
+  for (int64_t ten = 1; ten <= most; ten *= 10) {
+    static const int factors[] = {2, 5, 10};
+    for (int k = 0; k < 3; ++k) {
+      if (ten * factors[k] <= most) fprintf(script, ", %" PRId64, ten * factors[k]);
+    }
+  }
+  fprintf(script, ")\nset cblabel 'blocks in each cell of %" PRId32 " x %" PRId32 "' offset 0.5\n", scale, scale);
+}
+
 static void script_window(FILE *script, const char *file, window w, const char *title) {
   int32_t scale = raster_scale(w), side = raster_side(w);
   double first = w.first - 0.5, last = first + (w.size < 2 ? 1 : (double)side * scale);
@@ -173,10 +244,7 @@ static void script_window(FILE *script, const char *file, window w, const char *
   if (scale == 1) {
     fprintf(script, "unset logscale cb\nset cbrange [0:1]\nunset colorbox\n");
   } else {
-    fprintf(
-        script,
-        "set logscale cb\nset cbrange [0.5:*]\nset colorbox\nset cblabel 'blocks in each %d x %d cell' offset 1.5\n",
-        scale, scale);
+    script_counts(script, scale);
   }
   fprintf(script,
           "plot '%s' matrix using (%d + ($1 + 0.5)*%d - 0.5):(%d + ($2 + 0.5)*%d - 0.5):($3 > 0 ? $3 : NaN) with image "
@@ -184,25 +252,31 @@ static void script_window(FILE *script, const char *file, window w, const char *
           file, w.first, scale, w.first, scale);
 }
 
+/* Squares of 525 pixels at the same place in every picture, whatever their labels need. */
+static void script_place(FILE *script, double left, double width) {
+  fprintf(script, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n", left / width, (left + 525) / width);
+  fprintf(script, "set bmargin at screen 0.11\nset tmargin at screen 0.86\n");
+}
+
 static bool add_picture(const drawing *d, const picture *q) {
-  char whole[48], middle[48], title[160];
+  char whole[48], middle[48], title[80];
+  bool two = d->part.size > 0;
+  int width = two ? 1500 : 780;
+  window all = {0, q->rows};
   snprintf(whole, sizeof whole, "pattern_%s.dat", q->name);
   snprintf(middle, sizeof middle, "pattern_%s_middle.dat", q->name);
-  window all = {0, q->rows}, part = raster_middle(q->rows, q->row_ptr, q->col_idx);
-  bool two = raster_scale(all) > 1 && part.size <= q->rows / 2;
-  fprintf(d->script, "set terminal pngcairo size %d,720 font 'sans,12'\nset output 'pattern_%s.png'\n",
-          two ? 1500 : 820, q->name);
   fprintf(d->script,
-          "set multiplot layout 1,%d title \"%s: %s: %" PRId32 " blocks in %" PRId32
-          " block rows\" font ',14' noenhanced\n",
-          two ? 2 : 1, d->name, q->title, q->blocks, q->rows);
-  snprintf(title, sizeof title, "%s", two ? "the whole" : "");
+          "set terminal pngcairo size %d,700 font 'sans,12'\nset output 'pattern_%s.png'\n"
+          "set multiplot title \"%s: %s, %" PRId32 " block%s in %" PRId32 " block row%s\" font ',14' noenhanced\n",
+          width, q->name, d->name, q->title, q->blocks, plural(q->blocks), q->rows, plural(q->rows));
   if (!write_window(d->folder, whole, all, q)) return false;
-  script_window(d->script, whole, all, title);
+  script_place(d->script, 95, width);
+  script_window(d->script, whole, all, two ? "the whole" : "");
   if (two) {
-    snprintf(title, sizeof title, "block rows %d to %d", (int)part.first, (int)(part.first + part.size - 1));
-    if (!write_window(d->folder, middle, part, q)) return false;
-    script_window(d->script, middle, part, title);
+    snprintf(title, sizeof title, "block rows %d to %d", (int)d->part.first, (int)(d->part.first + d->part.size - 1));
+    if (!write_window(d->folder, middle, d->part, q)) return false;
+    script_place(d->script, 845, width);
+    script_window(d->script, middle, d->part, title);
   }
   fprintf(d->script, "unset multiplot\n\n");
   return true;
@@ -232,17 +306,20 @@ static bool add_triangle(bisai_context *context, const drawing *d, const bisai_b
   return ok;
 }
 
-static bool add_patterns(bisai_context *context, const drawing *d, const bisai_bcsr *matrix, int power) {
+static bool add_patterns(bisai_context *context, drawing *d, const bisai_bcsr *matrix, int power) {
   fprintf(d->script, "set xlabel 'block column'\nset ylabel 'block row'\nset size ratio -1\nunset key\nunset grid\n"
-                     "set xtics mirror out\nset ytics out\n"
+                     "set xtics nomirror out\nset ytics nomirror out\n"
                      "set palette defined (0 '#c6dbef', 0.35 '#6baed6', 0.7 '#2171b5', 1 '#08306b')\n");
-  picture a = {.name = "A", .title = "A", .rows = bisai_bcsr_block_rows(matrix), .blocks = bisai_bcsr_blocks(matrix)};
+  picture a = {
+      .name = "A", .title = "matrix A", .rows = bisai_bcsr_block_rows(matrix), .blocks = bisai_bcsr_blocks(matrix)};
   bisai_bcsr_arrays(matrix, &a.row_ptr, &a.col_idx, NULL);
+  window all = {0, a.rows}, part = raster_middle(a.rows, a.row_ptr, a.col_idx);
+  if (raster_scale(all) > 1 && part.size <= a.rows / 2) d->part = part;
   char lower[40], upper[40];
   snprintf(lower, sizeof lower, "NL on S(|L|^%d)", power);
   snprintf(upper, sizeof upper, "NU on S(|U|^%d)", power);
-  return add_picture(d, &a) && add_triangle(context, d, matrix, BISAI_LOWER, 1, "L", "L") &&
-         add_triangle(context, d, matrix, BISAI_UPPER, 1, "U", "U") &&
+  return add_picture(d, &a) && add_triangle(context, d, matrix, BISAI_LOWER, 1, "L", "factor L") &&
+         add_triangle(context, d, matrix, BISAI_UPPER, 1, "U", "factor U") &&
          add_triangle(context, d, matrix, BISAI_LOWER, power, "NL", lower) &&
          add_triangle(context, d, matrix, BISAI_UPPER, power, "NU", upper);
 }
@@ -251,12 +328,8 @@ static bool add_patterns(bisai_context *context, const drawing *d, const bisai_b
 static void script_beginning(FILE *script, int count, const run_result *results) {
   static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#b8860b",
                                         "#33bbee", "#aa3377", "#666666", "#000000"};
-  size_t longest = 0;
-  for (int i = 0; i < count; ++i) {
-    if (strlen(results[i].label) > longest) longest = strlen(results[i].label);
-  }
-  fprintf(script, "set terminal pngcairo size %d,620 font 'sans,12'\nset encoding utf8\n",
-          820 + 8 * ((int)longest + 18));
+  fprintf(script, "set terminal pngcairo size %d,%d font 'sans,12'\nset encoding utf8\n",
+          840 + 8 * ((int)longest_label(count, results) + 18), count > 20 ? 620 + 25 * (count - 20) : 620);
   fprintf(script, "set key noenhanced\nset grid lt 1 lc rgb '#dddddd'\n");
   for (int i = 0; i < 8; ++i) {
     fprintf(script, "set linetype %d lc rgb '%s'\n", i + 1, colours[i]);

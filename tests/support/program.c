@@ -39,6 +39,10 @@ char *program_read(const char *path) {
   return text;
 }
 
+void program_expect_in(const char *where, const char *text, const char *part) {
+  if (!strstr(text, part)) fail_msg("%s has no '%s':\n%s", where, part, text);
+}
+
 void program_write(const char *path, const char *text) {
   FILE *file = fopen(path, "wb");
   if (!file || fputs(text, file) < 0 || fclose(file) != 0) fail_msg("cannot write %s", path);

@@ -20,6 +20,9 @@ const char *program_path(void);
 /* The whole of a file, with a NUL behind it; free with free(). Fails the test where it cannot be read. */
 char *program_read(const char *path);
 
+/* Fails the test, showing `text`, where it does not contain `part`; `where` says what it is. */
+void program_expect_in(const char *where, const char *text, const char *part);
+
 /* Writes a text file; fails the test where it cannot. */
 void program_write(const char *path, const char *text);
 
