@@ -17,7 +17,7 @@ typedef enum bisai_orthogonalization {
   BISAI_CLASSICAL = 0,          /**< classical Gram–Schmidt, one pass: cheapest, loses orthogonality on hard systems */
   BISAI_CLASSICAL_REFINED = 1,  /**< classical Gram–Schmidt, always two passes */
   BISAI_MODIFIED = 2,           /**< modified Gram–Schmidt */
-  BISAI_CLASSICAL_SELECTIVE = 3 /**< classical Gram–Schmidt, a second pass where the first cancelled two digits or more
+  BISAI_CLASSICAL_SELECTIVE = 3 /**< classical Gram–Schmidt, a second pass where the first cancelled a digit or more
                                      (Daniel, Gragg, Kaufman, Stewart 1976) */
 } bisai_orthogonalization;
 

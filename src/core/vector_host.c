@@ -20,7 +20,7 @@ enum {
 static const double negligible = 64 * 2.220446049250313e-16;
 
 /* Gram–Schmidt goes a second time over a vector of which it left less than this share: orthogonality then stays within ε over it. */
-static const double kept_share = 0.01;
+static const double kept_share = 0.1;
 
 static int64_t chunk_length(int64_t n) {
   int64_t length = (n + BSI_CHUNKS - 1) / BSI_CHUNKS;
