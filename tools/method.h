@@ -8,8 +8,8 @@
 
 enum { METHOD_LABEL = 64 };
 
-/* Far beyond what is of use: they keep slips of the keyboard from running for days. */
-enum { METHOD_MAX_POWER = 64, METHOD_MAX_STEPS = 1000 };
+/* k ends by itself where the pattern is full. Steps far beyond use are slips of the keyboard that would run for days. */
+enum { METHOD_MAX_POWER = INT32_MAX, METHOD_MAX_STEPS = 100000 };
 
 typedef struct method {
   bisai_precond_kind kind;
