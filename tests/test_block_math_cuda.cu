@@ -7,13 +7,13 @@
 #include "core/block_math.h"
 #include "core/values.h"
 
-#define CHECK(call)                                                                              \
-  do {                                                                                           \
-    const cudaError_t error = (call);                                                            \
-    if (error != cudaSuccess) {                                                                  \
-      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));                 \
-      std::exit(1);                                                                              \
-    }                                                                                            \
+#define CHECK(call)                                                                                                    \
+  do {                                                                                                                 \
+    const cudaError_t error = (call);                                                                                  \
+    if (error != cudaSuccess) {                                                                                        \
+      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));                                       \
+      std::exit(1);                                                                                                    \
+    }                                                                                                                  \
   } while (0)
 
 namespace {
@@ -51,21 +51,23 @@ __global__ void invert(int bs, const double *blocks, double *inverses, double *c
   const size_t at = static_cast<size_t>(i) * bs * bs;
   double condition;
   switch (bs) {
-#define CASE(BS) \
+#define CASE(BS)                                                                                                       \
   case BS: results[i] = bsi_block_invert(BS, blocks + at, inverses + at, &condition); break;
-    CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+    CASE(1)
+    CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
 #undef CASE
-    default: results[i] = bsi_block_invert(bs, blocks + at, inverses + at, &condition);
+        default : results[i] = bsi_block_invert(bs, blocks + at, inverses + at, &condition);
   }
   conditions[i] = condition;
 }
 
-template <typename T>
-struct device_array {
+template <typename T> struct device_array {
   T *data = nullptr;
   explicit device_array(size_t count) { CHECK(cudaMalloc(reinterpret_cast<void **>(&data), count * sizeof(T))); }
   ~device_array() { cudaFree(data); }
-  void upload(const std::vector<T> &from) { CHECK(cudaMemcpy(data, from.data(), from.size() * sizeof(T), cudaMemcpyDefault)); }
+  void upload(const std::vector<T> &from) {
+    CHECK(cudaMemcpy(data, from.data(), from.size() * sizeof(T), cudaMemcpyDefault));
+  }
   void fetch(std::vector<T> &to) { CHECK(cudaMemcpy(to.data(), data, to.size() * sizeof(T), cudaMemcpyDefault)); }
 };
 
@@ -95,13 +97,15 @@ void inverses_agree_with_the_host(int bs) {
     if (result != BSI_BLOCK_SINGULAR) {
       for (size_t v = 0; v < values; v++) difference[v] = inverses[i * values + v] - expected[v];
       const double bound = 64.0 * bs * 2.2e-16 * condition * bsi_block_norm1(bs, expected.data());
-      good = good && bsi_block_norm1(bs, difference.data()) <= bound && std::fabs(conditions[i] / condition - 1.0) < 1e-3;
+      good =
+          good && bsi_block_norm1(bs, difference.data()) <= bound && std::fabs(conditions[i] / condition - 1.0) < 1e-3;
     }
     verdict(good, "inverses_agree_with_the_host, block size", bs);
   }
 }
 
-__global__ void narrow(int count, const double *x, bisai_value_type type, unsigned short *stored, double *loaded, int *fits) {
+__global__ void narrow(int count, const double *x, bisai_value_type type, unsigned short *stored, double *loaded,
+                       int *fits) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count) return;
   fits[i] = bsi_value_store(type, x[i], stored, static_cast<size_t>(i));
@@ -140,7 +144,7 @@ void narrow_values_have_the_bits_of_the_host(bisai_value_type type) {
   verdict(good, "narrow_values_have_the_bits_of_the_host, type", type);
 }
 
-}  // namespace
+} // namespace
 
 int main() {
   int devices = 0;

@@ -56,8 +56,7 @@ static void a_diagonal_with_three_values_takes_three_iterations(void **state) {
   bisai_solver_report report = test_report();
   EXPECT_OK(context, test_solve_dense(context, NULL, N, &op, NULL, b, x, &report));
   assert_int_equal(3, report.iterations);
-  for (int i = 0; i < N; i++)
-    EXPECT_NEAR(b[i] / (1 + i % 3), x[i], 1e-13);
+  for (int i = 0; i < N; i++) EXPECT_NEAR(b[i] / (1 + i % 3), x[i], 1e-13);
   bisai_context_destroy(&context);
 }
 
@@ -152,8 +151,7 @@ static void gram_schmidt_variants_take_the_same_iterations(void **state) {
   bisai_bcsr *matrix = test_convdiff(context, SIDE);
   bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_ISAI);
   double b[POINTS], x[POINTS];
-  for (int i = 0; i < POINTS; i++)
-    b[i] = 1;
+  for (int i = 0; i < POINTS; i++) b[i] = 1;
   int iterations[4];
   for (int variant = 0; variant < 4; variant++) {
     bisai_solver_options options = bisai_solver_options_default();
@@ -245,8 +243,7 @@ static void a_restart_forgets(void **state) {
   enum { N = 8 };
   double a[N * N] = {0}, x[N];
   const double b[N] = {1};
-  for (int i = 0; i < N; i++)
-    a[(i + 1) % N + i * N] = 1;
+  for (int i = 0; i < N; i++) a[(i + 1) % N + i * N] = 1;
   dense_operator op = {.a = a};
   bisai_solver_options options = bisai_solver_options_default();
   bisai_solver_report report = test_report();
@@ -284,8 +281,7 @@ static void a_smaller_restart_takes_more_iterations_and_still_converges(void **s
 static bisai_status moody(void *user, int64_t n, const double *v, double *z) {
   int *calls = user;
   ++*calls;
-  for (int64_t i = 0; i < n; i++)
-    z[i] = v[i] / (3.0 + (double)((i + *calls) % 3));
+  for (int64_t i = 0; i < n; i++) z[i] = v[i] / (3.0 + (double)((i + *calls) % 3));
   return BISAI_OK;
 }
 
@@ -321,8 +317,7 @@ static void left_preconditioning_converges_in_the_true_residual(void **state) {
   bisai_context *context = test_context(1);
   bisai_bcsr *matrix = test_convdiff(context, SIDE);
   double scale[POINTS], *b = test_random_vector(POINTS, 5), x[POINTS];
-  for (int i = 0; i < POINTS; i++)
-    scale[i] = i < POINTS / 2 ? 1 : 1e-3;
+  for (int i = 0; i < POINTS; i++) scale[i] = i < POINTS / 2 ? 1 : 1e-3;
   diagonal_operator op = {.scale = scale};
   bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
   for (int guess = 0; guess < 2; guess++) {
@@ -431,11 +426,9 @@ static void tiny_and_huge_right_hand_sides_lose_nothing(void **state) {
     options.side = left ? BISAI_LEFT : BISAI_RIGHT;
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, expected, NULL));
     for (int k = 0; k < 2; k++) {
-      for (int i = 0; i < POINTS; i++)
-        scaled[i] = factors[k] * b[i];
+      for (int i = 0; i < POINTS; i++) scaled[i] = factors[k] * b[i];
       EXPECT_OK(context, test_solve(context, &options, matrix, precond, scaled, x, NULL));
-      for (int i = 0; i < POINTS; i++)
-        x[i] /= factors[k];
+      for (int i = 0; i < POINTS; i++) x[i] /= factors[k];
       EXPECT_CLOSE(POINTS, expected, x, 0);
     }
   }

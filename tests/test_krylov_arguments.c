@@ -161,8 +161,7 @@ static void every_reason_has_a_name(void **state) {
   (void)state;
   static const char *const names[] = {"none",      "converged",  "max_iterations", "stagnated",
                                       "breakdown", "not_finite", "precond_failed", "stopped"};
-  for (int k = 0; k < 8; k++)
-    assert_string_equal(names[k], bisai_reason_string((bisai_reason)k));
+  for (int k = 0; k < 8; k++) assert_string_equal(names[k], bisai_reason_string((bisai_reason)k));
   assert_string_equal("unknown reason", bisai_reason_string((bisai_reason)8));
 }
 

@@ -43,8 +43,7 @@ static void a_nilpotent_matrix_breaks_down(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
   double a[16] = {0}, b[4] = {0}, x[4];
-  for (int i = 0; i < 3; i++)
-    a[i + 1 + 4 * i] = 1;
+  for (int i = 0; i < 3; i++) a[i + 1 + 4 * i] = 1;
   b[0] = 1;
   expect_end(context, NULL, 4, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
   b[0] = 0;
@@ -165,8 +164,7 @@ static void stagnation_is_judged_over_the_given_number_of_cycles(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
   double a[16] = {0}, b[4] = {1}, x[4];
-  for (int i = 0; i < 4; i++)
-    a[(i + 1) % 4 + 4 * i] = 1;
+  for (int i = 0; i < 4; i++) a[(i + 1) % 4 + 4 * i] = 1;
   bisai_solver_options options = bisai_solver_options_default();
   options.restart = 3;
   options.stagnation_cycles = 4;
@@ -242,8 +240,7 @@ static void nan_from_the_operator_leaves_the_best_finite_iterate(void **state) {
   bisai_context *context = test_context(1);
   enum { N = 30 };
   double *b = test_random_vector(N, 2), *a = test_random_vector(N * N, 3), x[N];
-  for (int i = 0; i < N; i++)
-    a[i + i * N] += 8;
+  for (int i = 0; i < N; i++) a[i + i * N] += 8;
   double previous = 1;
   for (int call = 1; call <= 14; call++) {
     dense_operator op = {.a = a, .nan_at = call};
@@ -272,8 +269,7 @@ static void a_failing_operator_is_passed_up_and_keeps_the_last_cycle(void **stat
   bisai_context *context = test_context(1);
   enum { N = 30 };
   double *b = test_random_vector(N, 2), *a = test_random_vector(N * N, 3), x[N], after_five[N];
-  for (int i = 0; i < N; i++)
-    a[i + i * N] += 8;
+  for (int i = 0; i < N; i++) a[i + i * N] += 8;
   bisai_solver_options options = bisai_solver_options_default();
   options.restart = 5;
   options.max_iterations = 5;
@@ -306,8 +302,7 @@ static void a_failing_preconditioner_is_passed_up_on_every_side(void **state) {
   bisai_context *context = test_context(1);
   bisai_bcsr *matrix = test_convdiff(context, SIDE);
   double *b = test_random_vector(POINTS, 2), x[POINTS], scale[POINTS];
-  for (int i = 0; i < POINTS; i++)
-    scale[i] = 0.25;
+  for (int i = 0; i < POINTS; i++) scale[i] = 0.25;
   for (int variant = 0; variant < 3; variant++) {
     for (int call = 1; call <= 13; call++) {
       diagonal_operator op = {.scale = scale, .fail_at = call};
@@ -360,8 +355,7 @@ static bisai_status add_twins(void *user, double *values, int count) {
   t->calls++;
   t->values += count;
   if (t->calls == t->fail_at) return BISAI_UNAVAILABLE;
-  for (int i = 0; i < count; i++)
-    values[i] *= t->processes;
+  for (int i = 0; i < count; i++) values[i] *= t->processes;
   return BISAI_OK;
 }
 

@@ -30,7 +30,8 @@ static bisai_bcsr *make(int32_t n, int32_t bs, const int32_t *row_ptr, const int
   return matrix;
 }
 
-static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options options, bisai_status status, const char *message) {
+static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options options, bisai_status status,
+                           const char *message) {
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, status, bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, message);
@@ -134,7 +135,8 @@ static void an_update_with_another_pattern_is_refused(void **state) {
   const int32_t row_ptr[] = {0, 1, 2, 5}, col_idx[] = {0, 1, 0, 1, 2};
   const int32_t other_row_ptr[] = {0, 2, 4, 5}, other_col_idx[] = {0, 1, 0, 1, 2};
   const double values[] = {4, 4, 1, 1, 4}, other_values[] = {4, 1, 1, 4, 4};
-  bisai_bcsr *matrix = make(3, 1, row_ptr, col_idx, values), *other = make(3, 1, other_row_ptr, other_col_idx, other_values);
+  bisai_bcsr *matrix = make(3, 1, row_ptr, col_idx, values),
+             *other = make(3, 1, other_row_ptr, other_col_idx, other_values);
   for (int k = BISAI_PRECOND_BJACOBI; k <= BISAI_PRECOND_SWEEPS; k++) {
     const bisai_precond_options options = kind((bisai_precond_kind)k);
     bisai_precond *precond = NULL;

@@ -14,8 +14,7 @@ static double *random_basis(int64_t n, int64_t ld, int count) {
   double *basis = malloc((size_t)(ld * count + 1) * sizeof *basis);
   for (int c = 0; c < count; c++) {
     double *v = test_random_vector(n, (uint64_t)(100 + c));
-    for (int64_t i = 0; i < ld; i++)
-      basis[c * ld + i] = i < n ? v[i] : NAN;
+    for (int64_t i = 0; i < ld; i++) basis[c * ld + i] = i < n ? v[i] : NAN;
     free(v);
   }
   return basis;
@@ -29,20 +28,16 @@ static void simple_operations_match_loops_and_stop_at_the_end(void **state) {
     double *x = test_random_vector(n, 1), *y = test_random_vector(n + 1, 2);
     double *expected = malloc((size_t)(n + 1) * sizeof *expected);
     y[n] = expected[n] = 7;
-    for (int64_t i = 0; i < n; i++)
-      expected[i] = x[i] + y[i];
+    for (int64_t i = 0; i < n; i++) expected[i] = x[i] + y[i];
     EXPECT_OK(context, bsi_vector_add_host(context, n, x, y));
     EXPECT_CLOSE(n + 1, expected, y, 0);
-    for (int64_t i = 0; i < n; i++)
-      expected[i] = x[i] - y[i];
+    for (int64_t i = 0; i < n; i++) expected[i] = x[i] - y[i];
     EXPECT_OK(context, bsi_vector_subtract_from_host(context, n, x, y));
     EXPECT_CLOSE(n + 1, expected, y, 0);
-    for (int64_t i = 0; i < n; i++)
-      expected[i] = x[i];
+    for (int64_t i = 0; i < n; i++) expected[i] = x[i];
     EXPECT_OK(context, bsi_vector_copy_host(context, n, x, y));
     EXPECT_CLOSE(n + 1, expected, y, 0);
-    for (int64_t i = 0; i < n; i++)
-      expected[i] = -2.5;
+    for (int64_t i = 0; i < n; i++) expected[i] = -2.5;
     EXPECT_OK(context, bsi_vector_set_host(context, n, -2.5, y));
     EXPECT_CLOSE(n + 1, expected, y, 0);
     free(x);
@@ -61,13 +56,11 @@ static void dot_many_matches_a_loop(void **state) {
     double *basis = random_basis(n, ld, MOST), *w = test_random_vector(n, 5);
     for (int count = 0; count <= MOST; count++) {
       double out[MOST + 1];
-      for (int c = 0; c <= MOST; c++)
-        out[c] = NAN;
+      for (int c = 0; c <= MOST; c++) out[c] = NAN;
       EXPECT_OK(context, bsi_dot_many_host(context, n, count, basis, ld, w, work, out));
       for (int c = 0; c < count; c++) {
         long double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-          sum += (long double)basis[c * ld + i] * w[i];
+        for (int64_t i = 0; i < n; i++) sum += (long double)basis[c * ld + i] * w[i];
         /* The bound of recursive summation, n·eps·Σ|x||y| with terms below 1, would be n²·eps; chunks stay far below n·eps. */
         EXPECT_NEAR((double)sum, out[c], 2.3e-16 * (double)(n + 1));
       }
@@ -85,8 +78,7 @@ static void axpy_many_matches_a_loop_and_fuses_the_norm(void **state) {
   bisai_context *context = test_context(2);
   double *work = malloc(BSI_CHUNKS * sizeof *work);
   double coefficients[MOST];
-  for (int c = 0; c < MOST; c++)
-    coefficients[c] = 0.5 - 0.3 * c;
+  for (int c = 0; c < MOST; c++) coefficients[c] = 0.5 - 0.3 * c;
   for (int k = 0; k < SIZES; k++) {
     const int64_t n = sizes[k], ld = n + 1;
     double *basis = random_basis(n, ld, MOST), *w = test_random_vector(n + 1, 6);
@@ -96,8 +88,7 @@ static void axpy_many_matches_a_loop_and_fuses_the_norm(void **state) {
       long double square = 0;
       for (int64_t i = 0; i < n; i++) {
         long double value = w[i];
-        for (int c = 0; c < count; c++)
-          value -= (long double)coefficients[c] * basis[c * ld + i];
+        for (int c = 0; c < count; c++) value -= (long double)coefficients[c] * basis[c * ld + i];
         expected[i] = (double)value;
         square += value * value;
       }
@@ -166,8 +157,7 @@ static void rotations_solve_the_small_least_squares_problem(void **state) {
   bisai_context *context = test_context(1);
   enum { M = 2 };
   double H[M * (M + 1)], cosines[M], sines[M], g[M + 1] = {3, NAN, NAN}, status[2], y[M];
-  for (size_t i = 0; i < sizeof H / sizeof *H; i++)
-    H[i] = NAN;
+  for (size_t i = 0; i < sizeof H / sizeof *H; i++) H[i] = NAN;
   const double h0[1] = {1}, h1[2] = {1.5, 0.25}, correction[2] = {0.5, 0.75}, norm2[2] = {4, 4};
   EXPECT_OK(context, bsi_gmres_rotate_host(context, M, 0, h0, NULL, norm2, H, cosines, sines, g, status));
   EXPECT_NEAR(3 * 2 / sqrt(5), status[0], 1e-15);

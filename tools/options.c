@@ -178,7 +178,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 #define SOURCES "--case NAME --size N[,N,N]\nFILE"
 #define METHOD_HELP                                                                                                    \
   "\vMETHOD: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N\n"                 \
-  "K is 1 or more, R and N 0 to 100000.\n\n"                                                                        \
+  "K is 1 or more, R and N 0 to 100000.\n\n"                                                                           \
   "Exit status: "
 
 static const struct argp system_parser = {.options = system_options, .parser = parse_one};

@@ -77,8 +77,8 @@ typedef struct bisai_csr_desc {
   const int32_t *row_ptr; /**< rows + 1 entries */
   const int32_t *col_idx; /**< row_ptr[rows] entries in [0, cols); any order, no duplicates */
   const double *values;   /**< row_ptr[rows] values */
-  int32_t block_size;     /**< of the result; 0 (default): bisai_block_size_choose(), of the sizes that divide unless `pad` */
-  bool pad;               /**< default false; true: a size that block_size does not divide is filled up with an identity */
+  int32_t block_size;     /**< of the result; 0 (default): chosen, of the sizes that divide unless `pad` */
+  bool pad; /**< default false; true: where block_size does not divide the size, an identity fills it up */
 } bisai_csr_desc;
 
 BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
@@ -99,11 +99,11 @@ BISAI_API void bisai_bcsr_destroy(bisai_bcsr **matrix);
 BISAI_API int32_t bisai_bcsr_block_rows(const bisai_bcsr *matrix);
 BISAI_API int32_t bisai_bcsr_block_cols(const bisai_bcsr *matrix);
 BISAI_API int32_t bisai_bcsr_block_size(const bisai_bcsr *matrix);
-BISAI_API int32_t bisai_bcsr_blocks(const bisai_bcsr *matrix);            /**< stored blocks, nnzb */
-BISAI_API int32_t bisai_bcsr_rows(const bisai_bcsr *matrix);              /**< scalar rows without padding */
-BISAI_API int32_t bisai_bcsr_padding(const bisai_bcsr *matrix);           /**< scalar rows added by padding */
+BISAI_API int32_t bisai_bcsr_blocks(const bisai_bcsr *matrix);  /**< stored blocks, nnzb */
+BISAI_API int32_t bisai_bcsr_rows(const bisai_bcsr *matrix);    /**< scalar rows without padding */
+BISAI_API int32_t bisai_bcsr_padding(const bisai_bcsr *matrix); /**< scalar rows added by padding */
 BISAI_API bisai_value_type bisai_bcsr_value_type(const bisai_bcsr *matrix);
-BISAI_API bool bisai_bcsr_unit_diagonal(const bisai_bcsr *matrix);        /**< identity diagonal blocks implied, not stored */
+BISAI_API bool bisai_bcsr_unit_diagonal(const bisai_bcsr *matrix); /**< identity diagonal blocks implied, not stored */
 
 /** The matrix's own arrays (host or device memory, as the context's backend; column-major blocks). Any output may be NULL.
  *  They live as long as the matrix and must not be written to. */

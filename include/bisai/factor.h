@@ -46,8 +46,9 @@ BISAI_API bisai_status bisai_factors_from_matrices(bisai_context *context, const
 /** Frees *factors and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_factors_destroy(bisai_factors **factors);
 
-BISAI_API const bisai_bcsr *bisai_factors_lower(const bisai_factors *factors); /**< L; owned by the factors */
-BISAI_API const bisai_bcsr *bisai_factors_upper(const bisai_factors *factors); /**< U with its diagonal; owned by the factors */
+/** L, and U with its diagonal blocks; owned by the factors. */
+BISAI_API const bisai_bcsr *bisai_factors_lower(const bisai_factors *factors);
+BISAI_API const bisai_bcsr *bisai_factors_upper(const bisai_factors *factors);
 /** Inverses of U's diagonal blocks: block_rows·bs² values, column-major; owned by the factors. */
 BISAI_API const double *bisai_factors_inverse_diagonal(const bisai_factors *factors);
 /** Diagonal blocks whose cofactor inverse was not to be trusted (κ₁ > 1e6, or a residual beyond rounding) and was redone by pivoted
@@ -65,7 +66,8 @@ typedef enum bisai_schedule {
 
 /** x ← U⁻¹ L⁻¹ b by exact block triangular solves; x may be b. Same bits for every schedule.
  *  @retval BISAI_NOT_READY */
-BISAI_API bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule, const double *b, double *x);
+BISAI_API bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule, const double *b,
+                                           double *x);
 
 #ifdef __cplusplus
 }

@@ -14,9 +14,9 @@ typedef struct bisai_solver bisai_solver;
 typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
 
 typedef enum bisai_orthogonalization {
-  BISAI_CLASSICAL = 0,          /**< classical Gram–Schmidt, one pass: cheapest, loses orthogonality on hard systems */
-  BISAI_CLASSICAL_REFINED = 1,  /**< classical Gram–Schmidt, always two passes */
-  BISAI_MODIFIED = 2,           /**< modified Gram–Schmidt */
+  BISAI_CLASSICAL = 0,         /**< classical Gram–Schmidt, one pass: cheapest, loses orthogonality on hard systems */
+  BISAI_CLASSICAL_REFINED = 1, /**< classical Gram–Schmidt, always two passes */
+  BISAI_MODIFIED = 2,          /**< modified Gram–Schmidt */
   BISAI_CLASSICAL_SELECTIVE = 3 /**< classical Gram–Schmidt, a second pass where the first cancelled a digit or more
                                      (Daniel, Gragg, Kaufman, Stewart 1976) */
 } bisai_orthogonalization;
@@ -24,11 +24,11 @@ typedef enum bisai_orthogonalization {
 /** Why a solve ended. */
 typedef enum bisai_reason {
   BISAI_REASON_NONE = 0,
-  BISAI_REASON_CONVERGED = 1,      /**< the true residual is at most 2·tolerance·‖b‖ */
+  BISAI_REASON_CONVERGED = 1, /**< the true residual is at most 2·tolerance·‖b‖ */
   BISAI_REASON_MAX_ITERATIONS = 2,
-  BISAI_REASON_STAGNATED = 3,      /**< cycles no longer reduce the residual */
-  BISAI_REASON_BREAKDOWN = 4,      /**< the Krylov space is exhausted and the residual is still too large (A or M⁻¹ singular) */
-  BISAI_REASON_NOT_FINITE = 5,     /**< NaN or infinity met */
+  BISAI_REASON_STAGNATED = 3,  /**< cycles no longer reduce the residual */
+  BISAI_REASON_BREAKDOWN = 4,  /**< the Krylov space is exhausted and the residual too large (A or M⁻¹ singular) */
+  BISAI_REASON_NOT_FINITE = 5, /**< NaN or infinity met */
   BISAI_REASON_PRECOND_FAILED = 6, /**< the preconditioner, the operator or the reduction hook returned a failure */
   BISAI_REASON_STOPPED = 7         /**< the monitor asked for it */
 } bisai_reason;
@@ -64,16 +64,16 @@ BISAI_API bisai_solver_options bisai_solver_options_default(void);
 typedef struct bisai_solver_report {
   size_t struct_size;
   bisai_reason reason;
-  int iterations;           /**< inner iterations */
-  double relative_residual; /**< true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
+  int iterations;            /**< inner iterations */
+  double relative_residual;  /**< true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
   double estimated_residual; /**< what the recurrence believed at the end, relative */
-  double solve_seconds;     /**< whole solve */
-  double apply_seconds;     /**< in the preconditioner */
-  int applications;         /**< of the preconditioner */
-  double apply30_seconds;   /**< T_p: 30 times the mean application; 0 without applications */
-  int64_t memory_bytes;     /**< held by the solver */
-  const double *history;    /**< relative residual estimates, history[0] at the start, one an iteration; owned by the solver, until its next solve */
-  int history_length;       /**< iterations + 1, at most 2²⁰ */
+  double solve_seconds;      /**< whole solve */
+  double apply_seconds;      /**< in the preconditioner */
+  int applications;          /**< of the preconditioner */
+  double apply30_seconds;    /**< T_p: 30 times the mean application; 0 without applications */
+  int64_t memory_bytes;      /**< held by the solver */
+  const double *history;     /**< relative residual estimates, from the start on; the solver's, until its next solve */
+  int history_length;        /**< iterations + 1, at most 2²⁰ */
 } bisai_solver_report;
 
 /** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 3)·8n bytes (flexible: twice the basis),

@@ -38,7 +38,7 @@ BISAI_API bisai_triangle bisai_pattern_triangle(const bisai_pattern *pattern);
 BISAI_API int32_t bisai_pattern_block_rows(const bisai_pattern *pattern);
 BISAI_API int32_t bisai_pattern_blocks(const bisai_pattern *pattern);         /**< blocks, diagonal included */
 BISAI_API int32_t bisai_pattern_longest_column(const bisai_pattern *pattern); /**< blocks of the longest block column */
-BISAI_API int32_t bisai_pattern_levels(const bisai_pattern *pattern); /**< dependent steps of a triangular solve with it */
+BISAI_API int32_t bisai_pattern_levels(const bisai_pattern *pattern); /**< dependent steps of a triangular solve */
 
 /** Row pointers and columns (ascending), owned by the pattern. */
 BISAI_API void bisai_pattern_arrays(const bisai_pattern *pattern, const int32_t **row_ptr, const int32_t **col_idx);

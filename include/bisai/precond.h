@@ -16,8 +16,8 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_NONE = 0,    /**< z = v */
   BISAI_PRECOND_BJACOBI = 1, /**< z = D⁻¹ v, D the diagonal blocks of A */
   BISAI_PRECOND_ILU = 2,     /**< z = U⁻¹ L⁻¹ v by exact block triangular solves */
-  BISAI_PRECOND_ISAI = 3,    /**< z = NU (NL v), block incomplete sparse approximate inverses of L and U (Ma et al. 2021, eqs. 6–9) */
-  BISAI_PRECOND_SWEEPS = 4,  /**< z from block-Jacobi sweeps x ← D⁻¹(b − T_off x), x = D⁻¹b, on L and then on U */
+  BISAI_PRECOND_ISAI = 3,    /**< z = NU (NL v), approximate inverses of L and U (Ma et al. 2021, equations 6–9) */
+  BISAI_PRECOND_SWEEPS = 4, /**< z from block-Jacobi sweeps x ← D⁻¹(b − T_off x), x = D⁻¹b, on L and then on U */
   BISAI_PRECOND_CALLBACK = 5 /**< the caller's own */
 } bisai_precond_kind;
 
@@ -78,18 +78,18 @@ BISAI_API void bisai_precond_destroy(bisai_precond **precond);
 typedef struct bisai_precond_report {
   size_t struct_size;
   bisai_precond_kind kind;
-  double factor_seconds;     /**< block ILU; 0 with the caller's factors */
-  double pattern_seconds;    /**< patterns; 0 after an update */
-  double values_seconds;     /**< values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
-  double setup_seconds;      /**< everything between call and return */
-  int64_t factor_blocks;     /**< stored blocks of L + U; 0 where there are none */
-  int64_t inverse_blocks;    /**< stored blocks of NL + NU; 0 where there are none */
-  int32_t longest_column;    /**< blocks of the longest block column of NL and NU */
-  int64_t memory_bytes;      /**< held by the preconditioner, the caller's factors excluded */
-  int64_t apply_bytes;       /**< the least that one application must move */
-  int64_t fallbacks;         /**< blocks inverted again by pivoted Gauss–Jordan */
-  int64_t repairs;           /**< blocks whose values were changed */
-  double largest_condition;  /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
+  double factor_seconds;    /**< block ILU; 0 with the caller's factors */
+  double pattern_seconds;   /**< patterns; 0 after an update */
+  double values_seconds;    /**< values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
+  double setup_seconds;     /**< everything between call and return */
+  int64_t factor_blocks;    /**< stored blocks of L + U; 0 where there are none */
+  int64_t inverse_blocks;   /**< stored blocks of NL + NU; 0 where there are none */
+  int32_t longest_column;   /**< blocks of the longest block column of NL and NU */
+  int64_t memory_bytes;     /**< held by the preconditioner, the caller's factors excluded */
+  int64_t apply_bytes;      /**< the least that one application must move */
+  int64_t fallbacks;        /**< blocks inverted again by pivoted Gauss–Jordan */
+  int64_t repairs;          /**< blocks whose values were changed */
+  double largest_condition; /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
   int32_t largest_condition_row; /**< its block row; -1 where there is none */
 } bisai_precond_report;
 

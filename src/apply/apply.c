@@ -24,8 +24,7 @@ bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse
                                const bsi_vectors *v) {
   const bsi_backend *backend = context->backend;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  bisai_status status =
-      backend->product(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
+  bisai_status status = backend->product(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
   for (int sweep = 0; sweep < relax && !status; sweep++) {
     status = backend->product(context, t->matrix, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb, v->work, n);
     if (!status)
@@ -40,8 +39,8 @@ static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular 
   const bisai_bcsr *a = t->matrix;
   const int64_t n = (int64_t)a->block_rows * a->block_size;
   if (t->inverse_diagonal)
-    return context->backend->diagonal_product(context, a->block_rows, a->block_size, t->inverse_diagonal, v->count, v->b,
-                                              v->ldb, y, ldy);
+    return context->backend->diagonal_product(context, a->block_rows, a->block_size, t->inverse_diagonal, v->count,
+                                              v->b, v->ldb, y, ldy);
   bisai_status status = BISAI_OK;
   for (int32_t c = 0; c < v->count && !status; c++)
     status = context->backend->vector_copy(context, n, v->b + c * v->ldb, y + c * ldy);
@@ -72,7 +71,8 @@ bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t, 
   const bisai_bcsr *a = t->matrix;
   const int32_t n = a->block_rows, stored = a->unit_diagonal ? 0 : n;
   bisai_bcsr *g;
-  const bisai_status status = bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - stored, BISAI_FP64, NULL, NULL, &g);
+  const bisai_status status =
+      bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - stored, BISAI_FP64, NULL, NULL, &g);
   if (status) return status;
   g->row_ptr[0] = 0;
   for (int32_t i = 0, q = 0; i < n; i++) {

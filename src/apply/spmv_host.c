@@ -7,7 +7,7 @@
 #include "core/values.h"
 
 enum {
-  COLUMNS_AT_ONCE = 4,  /* vectors that share one reading of a block */
+  COLUMNS_AT_ONCE = 4, /* vectors that share one reading of a block */
   BYTES_PER_THREAD = 1 << 18
 };
 
@@ -26,8 +26,7 @@ BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const in
   for (int32_t i = begin; i < end; i++) {
     double sum[COLUMNS_AT_ONCE * BISAI_MAX_BLOCK_SIZE];
     for (int v = 0; v < columns; v++)
-      for (int r = 0; r < bs; r++)
-        sum[v * bs + r] = a->unit_diagonal ? p->x[v * p->ldx + (int64_t)i * bs + r] : 0.0;
+      for (int r = 0; r < bs; r++) sum[v * bs + r] = a->unit_diagonal ? p->x[v * p->ldx + (int64_t)i * bs + r] : 0.0;
     for (int32_t q = a->row_ptr[i]; q < a->row_ptr[i + 1]; q++) {
       double buffer[BSI_MAX_BLOCK_VALUES];
       const double *block = bsi_values_widen(type, a->values, (size_t)q * (size_t)values, values, buffer);
@@ -53,10 +52,10 @@ BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const in
 BSI_INLINE void product_rows_of(const int bs, const int columns, const product *p, const int32_t begin,
                                 const int32_t end) {
   switch (p->a->type) {
-    case BISAI_FP64: product_rows(bs, BISAI_FP64, columns, p, begin, end); break;
-    case BISAI_FP32: product_rows(bs, BISAI_FP32, columns, p, begin, end); break;
-    case BISAI_FP16: product_rows(bs, BISAI_FP16, columns, p, begin, end); break;
-    case BISAI_BF16: product_rows(bs, BISAI_BF16, columns, p, begin, end); break;
+  case BISAI_FP64: product_rows(bs, BISAI_FP64, columns, p, begin, end); break;
+  case BISAI_FP32: product_rows(bs, BISAI_FP32, columns, p, begin, end); break;
+  case BISAI_FP16: product_rows(bs, BISAI_FP16, columns, p, begin, end); break;
+  case BISAI_BF16: product_rows(bs, BISAI_BF16, columns, p, begin, end); break;
   }
 }
 
@@ -65,12 +64,12 @@ typedef void rows_function(int columns, const product *, int32_t begin, int32_t 
 static void product_rows_any(int columns, const product *p, int32_t begin, int32_t end) {
   product_rows_of(p->a->block_size, columns, p, begin, end);
 }
-#define STAMP(BS)                                                                                  \
-  static void product_rows_##BS(int columns, const product *p, int32_t begin, int32_t end) {     \
-    if (columns == 1)                                                                              \
-      product_rows_of(BS, 1, p, begin, end);                                                       \
-    else                                                                                           \
-      product_rows_of(BS, COLUMNS_AT_ONCE, p, begin, end);                                         \
+#define STAMP(BS)                                                                                                      \
+  static void product_rows_##BS(int columns, const product *p, int32_t begin, int32_t end) {                           \
+    if (columns == 1)                                                                                                  \
+      product_rows_of(BS, 1, p, begin, end);                                                                           \
+    else                                                                                                               \
+      product_rows_of(BS, COLUMNS_AT_ONCE, p, begin, end);                                                             \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP

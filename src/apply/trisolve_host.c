@@ -51,9 +51,9 @@ typedef void rows_function(const solve *, const int32_t *rows, int32_t begin, in
 static void solve_rows_any(const solve *s, const int32_t *rows, int32_t begin, int32_t end) {
   solve_rows(s->t->matrix->block_size, s, rows, begin, end);
 }
-#define STAMP(BS)                                                                                        \
-  static void solve_rows_##BS(const solve *s, const int32_t *rows, int32_t begin, int32_t end) {       \
-    solve_rows(BS, s, rows, begin, end);                                                                 \
+#define STAMP(BS)                                                                                                      \
+  static void solve_rows_##BS(const solve *s, const int32_t *rows, int32_t begin, int32_t end) {                       \
+    solve_rows(BS, s, rows, begin, end);                                                                               \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP

@@ -2,9 +2,11 @@
 
 static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
   if (matrix->type != BISAI_FP64)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix must hold fp64 values to have its diagonal blocks inverted");
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "the matrix must hold fp64 values to have its diagonal blocks inverted");
   if (matrix->unit_diagonal)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block-Jacobi needs them stored");
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "the matrix implies its diagonal blocks: block-Jacobi needs them stored");
   return BISAI_OK;
 }
 
@@ -35,7 +37,8 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
   for (int32_t i = 0; i < jacobi->block_rows; i++) {
     const int32_t p = jacobi->position[i];
     if (p < matrix->row_ptr[i] || p >= matrix->row_ptr[i + 1] || matrix->col_idx[p] != i)
-      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: block row %d has its diagonal block elsewhere", i);
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                      "the pattern changed: block row %d has its diagonal block elsewhere", i);
   }
   status = context->backend->invert_blocks(context, jacobi->block_rows, jacobi->block_size, matrix->values,
                                            jacobi->position, jacobi->inverses, &jacobi->stats);

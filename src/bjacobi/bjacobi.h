@@ -6,8 +6,8 @@
 
 typedef struct bsi_bjacobi {
   int32_t block_rows, block_size, blocks; /* of the matrix */
-  int32_t *position; /* of each diagonal block among the matrix's blocks */
-  double *inverses;  /* block_rows·bs² */
+  int32_t *position;                      /* of each diagonal block among the matrix's blocks */
+  double *inverses;                       /* block_rows·bs² */
   bsi_invert_stats stats;
 } bsi_bjacobi;
 

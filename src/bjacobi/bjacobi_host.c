@@ -8,9 +8,9 @@ enum { BLOCKS_PER_THREAD = 256 };
 
 typedef bsi_block_result invert_function(const double *a, double *inverse, double *condition);
 
-#define STAMP(BS)                                                                                \
-  static bsi_block_result invert_##BS(const double *a, double *inverse, double *condition) {   \
-    return bsi_block_invert(BS, a, inverse, condition);                                          \
+#define STAMP(BS)                                                                                                      \
+  static bsi_block_result invert_##BS(const double *a, double *inverse, double *condition) {                           \
+    return bsi_block_invert(BS, a, inverse, condition);                                                                \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
@@ -19,7 +19,8 @@ static invert_function *const invert_functions[BSI_SPECIAL_SIZES + 1] = {NULL, B
 #undef ENTRY
 
 static bsi_block_result invert_any(int bs, const double *a, double *inverse, double *condition) {
-  return bs <= BSI_SPECIAL_SIZES ? invert_functions[bs](a, inverse, condition) : bsi_block_invert(bs, a, inverse, condition);
+  return bs <= BSI_SPECIAL_SIZES ? invert_functions[bs](a, inverse, condition)
+                                 : bsi_block_invert(bs, a, inverse, condition);
 }
 
 bisai_status bsi_invert_blocks_host(bisai_context *context, int32_t n, int bs, const double *blocks,

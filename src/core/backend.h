@@ -17,7 +17,7 @@
 
 struct bsi_invert_stats; /* core/triangular.h */
 struct bsi_triangular;
-struct bsi_isai;       /* solve/isai.h */
+struct bsi_isai; /* solve/isai.h */
 struct bsi_isai_fault;
 
 /* Sums are made of this many partial sums whatever the number of threads, so that they are bitwise repeatable.
@@ -65,11 +65,11 @@ typedef struct bsi_backend {
 
   /* --- block products, apply --- */
   /* y ← alpha·A x + beta·z (z unread when beta = 0; z may be y; an implied unit diagonal counts), columns of X, Y, Z with ldx, ldy, ldz */
-  bisai_status (*product)(bisai_context *, const bisai_bcsr *, int32_t count, double alpha, const double *x, int64_t ldx,
-                          double beta, const double *z, int64_t ldz, double *y, int64_t ldy);
+  bisai_status (*product)(bisai_context *, const bisai_bcsr *, int32_t count, double alpha, const double *x,
+                          int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy);
   /* y ← D x, D block-diagonal with n blocks of size bs */
-  bisai_status (*diagonal_product)(bisai_context *, int32_t n, int bs, const double *blocks, int32_t count, const double *x,
-                                   int64_t ldx, double *y, int64_t ldy);
+  bisai_status (*diagonal_product)(bisai_context *, int32_t n, int bs, const double *blocks, int32_t count,
+                                   const double *x, int64_t ldx, double *y, int64_t ldy);
   /* x ← T⁻¹ b exactly; x may be b */
   bisai_status (*triangular_solve)(bisai_context *, const struct bsi_triangular *, bisai_schedule, int32_t count,
                                    const double *b, int64_t ldb, double *x, int64_t ldx);
@@ -86,7 +86,8 @@ typedef struct bsi_backend {
   bisai_status (*scale_off_diagonal)(bisai_context *, const struct bsi_triangular *, bisai_bcsr *scaled,
                                      int32_t *infinite_row);
   /* values of N from T on N's pattern: T(J,J) N(J,j) = I(J) for every block column j */
-  bisai_status (*isai_values)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *, struct bsi_isai_fault *);
+  bisai_status (*isai_values)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *,
+                              struct bsi_isai_fault *);
 } bsi_backend;
 
 extern const bsi_backend bsi_backend_host;

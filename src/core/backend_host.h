@@ -27,7 +27,8 @@ bisai_status bsi_factor_ilu0_host(bisai_context *context, const bisai_bcsr *matr
                                   struct bsi_invert_stats *stats);
 
 /* --- pattern/pattern_host.c --- */
-bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, bisai_pattern *pattern);
+bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power,
+                                    bisai_pattern *pattern);
 
 /* --- solve/solve_host.c --- */
 bisai_status bsi_isai_values_host(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai,

@@ -10,10 +10,10 @@ bisai_bcsr_desc bisai_bcsr_desc_default(void) { return (bisai_bcsr_desc){.struct
 
 size_t bsi_value_size(bisai_value_type type) {
   switch (type) {
-    case BISAI_FP64: return 8;
-    case BISAI_FP32: return 4;
-    case BISAI_FP16:
-    case BISAI_BF16: return 2;
+  case BISAI_FP64: return 8;
+  case BISAI_FP32: return 4;
+  case BISAI_FP16:
+  case BISAI_BF16: return 2;
   }
   return 0;
 }
@@ -22,7 +22,8 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
   const bisai_status status = bsi_check_struct(context, "bisai_bcsr_desc", d->struct_size, sizeof *d);
   if (status) return status;
   if (d->block_size < 1 || d->block_size > BISAI_MAX_BLOCK_SIZE)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d", d->block_size, BISAI_MAX_BLOCK_SIZE);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d", d->block_size,
+                    BISAI_MAX_BLOCK_SIZE);
   if (d->block_rows < 0 || d->block_cols < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d block rows, %d block columns", d->block_rows,
                     d->block_cols);
@@ -72,8 +73,8 @@ static bisai_status check_structure(bisai_context *context, const bisai_bcsr_des
       if (column == col_idx[p - 1])
         return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice", i, column);
       if (d->ownership == BISAI_BORROW)
-        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: borrowed columns must ascend, %d follows %d", i,
-                        column, col_idx[p - 1]);
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: borrowed columns must ascend, %d follows %d",
+                        i, column, col_idx[p - 1]);
       *sorted = false;
     }
   return BISAI_OK;
@@ -92,7 +93,8 @@ static bisai_status check_values(bisai_context *context, const bisai_bcsr *a, co
 }
 
 /* target block ← source block, transposed where the source is row-major. */
-static void copy_block(const bisai_bcsr *a, bisai_layout layout, const void *source, size_t from, void *target, size_t to) {
+static void copy_block(const bisai_bcsr *a, bisai_layout layout, const void *source, size_t from, void *target,
+                       size_t to) {
   const size_t size = bsi_value_size(a->type), bs = (size_t)a->block_size;
   const char *in = (const char *)source + from * bs * bs * size;
   char *out = (char *)target + to * bs * bs * size;
@@ -264,7 +266,8 @@ int32_t bisai_bcsr_padding(const bisai_bcsr *matrix) { return matrix->block_rows
 bisai_value_type bisai_bcsr_value_type(const bisai_bcsr *matrix) { return matrix->type; }
 bool bisai_bcsr_unit_diagonal(const bisai_bcsr *matrix) { return matrix->unit_diagonal; }
 
-void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_ptr, const int32_t **col_idx, const void **values) {
+void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_ptr, const int32_t **col_idx,
+                       const void **values) {
   if (row_ptr) *row_ptr = matrix->row_ptr;
   if (col_idx) *col_idx = matrix->col_idx;
   if (values) *values = matrix->values;

@@ -50,7 +50,8 @@ bisai_status bisai_context_create(const bisai_context_options *options, bisai_co
     return BISAI_INVALID_ARGUMENT;
   if (o.backend == BISAI_BACKEND_CUDA) return BISAI_UNAVAILABLE;
 
-  bisai_context *c = o.allocator.allocate ? o.allocator.allocate(o.allocator.user, sizeof *c, BSI_ALIGNMENT) : malloc(sizeof *c);
+  bisai_context *c =
+      o.allocator.allocate ? o.allocator.allocate(o.allocator.user, sizeof *c, BSI_ALIGNMENT) : malloc(sizeof *c);
   if (!c) return BISAI_OUT_OF_MEMORY;
   memset(c, 0, sizeof *c);
   c->backend = &bsi_backend_host;

@@ -6,15 +6,16 @@
 
 void *bsi_allocate(bisai_context *context, size_t count, size_t size) {
   if (size != 0 && count > (SIZE_MAX - BSI_ALIGNMENT) / size) {
-    bsi_fail(context, BISAI_OUT_OF_MEMORY, "an array of %zu elements of %zu bytes exceeds the address space", count, size);
+    bsi_fail(context, BISAI_OUT_OF_MEMORY, "an array of %zu elements of %zu bytes exceeds the address space", count,
+             size);
     return NULL;
   }
   size_t bytes = count * size;
   if (bytes == 0) bytes = 1;
   bytes = (bytes + BSI_ALIGNMENT - 1) / BSI_ALIGNMENT * BSI_ALIGNMENT;
   const bisai_allocator *allocator = &context->allocator;
-  void *pointer =
-      allocator->allocate ? allocator->allocate(allocator->user, bytes, BSI_ALIGNMENT) : aligned_alloc(BSI_ALIGNMENT, bytes);
+  void *pointer = allocator->allocate ? allocator->allocate(allocator->user, bytes, BSI_ALIGNMENT)
+                                      : aligned_alloc(BSI_ALIGNMENT, bytes);
   if (!pointer) bsi_fail(context, BISAI_OUT_OF_MEMORY, "cannot allocate %zu bytes", bytes);
   return pointer;
 }

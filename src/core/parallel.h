@@ -14,7 +14,9 @@ static inline int omp_get_max_threads(void) { return 1; }
 #endif
 
 /* Where part `part` of `parts` of n items begins. */
-static inline int64_t bsi_share(int64_t n, int part, int parts) { return n / parts * part + (n % parts) * part / parts; }
+static inline int64_t bsi_share(int64_t n, int part, int parts) {
+  return n / parts * part + (n % parts) * part / parts;
+}
 
 /* The same for rows, weighing a row by its blocks and itself. */
 static inline int32_t bsi_share_rows(int32_t n, const int32_t *row_ptr, int part, int parts) {

@@ -65,7 +65,8 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
   keep_first(&into->infinite_row, from->infinite_row);
   into->fallbacks += from->fallbacks;
   if (from->largest_condition > into->largest_condition ||
-      (from->largest_condition == into->largest_condition && from->largest_condition_row < into->largest_condition_row)) {
+      (from->largest_condition == into->largest_condition &&
+       from->largest_condition_row < into->largest_condition_row)) {
     into->largest_condition = from->largest_condition;
     into->largest_condition_row = from->largest_condition_row;
   }

@@ -39,7 +39,8 @@ void bsi_levels_destroy(bisai_context *context, bsi_levels *levels);
 bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int32_t rows_per_thread);
 
 /* Counts the inversion of one block into the statistics. */
-static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_result result, double condition, int32_t row) {
+static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_result result, double condition,
+                                          int32_t row) {
   if (result == BSI_BLOCK_SINGULAR && (stats->singular_row < 0 || row < stats->singular_row)) stats->singular_row = row;
   if (result == BSI_BLOCK_FALLBACK) stats->fallbacks++;
   if (condition > stats->largest_condition) {

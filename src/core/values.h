@@ -60,26 +60,26 @@ BSI_INLINE bool bsi_value_store(const bisai_value_type type, double x, void *val
 
 BSI_INLINE double bsi_value_load(const bisai_value_type type, const void *values, size_t i) {
   switch (type) {
-    case BISAI_FP32: return (double)((const float *)values)[i];
-    case BISAI_FP16: return bsi_fp16_decode(((const uint16_t *)values)[i]);
-    case BISAI_BF16: return bsi_bf16_decode(((const uint16_t *)values)[i]);
-    default: return ((const double *)values)[i];
+  case BISAI_FP32: return (double)((const float *)values)[i];
+  case BISAI_FP16: return bsi_fp16_decode(((const uint16_t *)values)[i]);
+  case BISAI_BF16: return bsi_bf16_decode(((const uint16_t *)values)[i]);
+  default: return ((const double *)values)[i];
   }
 }
 
 /* Whether a stored value is neither NaN nor infinite. */
 BSI_INLINE bool bsi_value_finite(const bisai_value_type type, const void *values, size_t i) {
   switch (type) {
-    case BISAI_FP32: return isfinite(((const float *)values)[i]);
-    case BISAI_FP16: return (((const uint16_t *)values)[i] & 0x7c00u) != 0x7c00u;
-    case BISAI_BF16: return (((const uint16_t *)values)[i] & 0x7f80u) != 0x7f80u;
-    default: return isfinite(((const double *)values)[i]);
+  case BISAI_FP32: return isfinite(((const float *)values)[i]);
+  case BISAI_FP16: return (((const uint16_t *)values)[i] & 0x7c00u) != 0x7c00u;
+  case BISAI_BF16: return (((const uint16_t *)values)[i] & 0x7f80u) != 0x7f80u;
+  default: return isfinite(((const double *)values)[i]);
   }
 }
 
 /* `count` values from index `first` on as fp64: in place where they are, otherwise widened into `buffer`. */
-BSI_INLINE const double *bsi_values_widen(const bisai_value_type type, const void *values, size_t first, const int count,
-                                          double *buffer) {
+BSI_INLINE const double *bsi_values_widen(const bisai_value_type type, const void *values, size_t first,
+                                          const int count, double *buffer) {
   if (type == BISAI_FP64) return (const double *)values + first;
   for (int i = 0; i < count; i++) buffer[i] = bsi_value_load(type, values, first + (size_t)i);
   return buffer;

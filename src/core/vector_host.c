@@ -84,8 +84,7 @@ static inline __attribute__((always_inline)) void dot_group(int group, int64_t n
   for (int g = 0; g < group; g++) {
     const pair both = even[g] + odd[g];
     double sum = both[0] + both[1];
-    for (int64_t rest = i; rest < n; rest++)
-      sum += basis[g * ld + rest] * w[rest];
+    for (int64_t rest = i; rest < n; rest++) sum += basis[g * ld + rest] * w[rest];
     sums[g] += sum;
   }
 }

@@ -14,7 +14,8 @@ bisai_factor_options bisai_factor_options_default(void) {
 
 static bisai_status check_square(bisai_context *context, const char *name, const bisai_bcsr *a) {
   if (a->block_rows != a->block_cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is not square: %d × %d blocks", name, a->block_rows, a->block_cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is not square: %d × %d blocks", name, a->block_rows,
+                    a->block_cols);
   if (a->type != BISAI_FP64)
     return bsi_fail(context, BISAI_UNSUPPORTED, "%s must hold fp64 values to be factorised", name);
   return BISAI_OK;
@@ -54,8 +55,10 @@ static bisai_status split_structure(bisai_context *context, const bisai_bcsr *a,
 static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const size_t values = bsi_block_offset(u, u->block_rows);
-  bisai_status status = bsi_levels_create(context, BISAI_LOWER, l->block_rows, l->row_ptr, l->col_idx, &f->lower_levels);
-  if (!status) status = bsi_levels_create(context, BISAI_UPPER, u->block_rows, u->row_ptr, u->col_idx, &f->upper_levels);
+  bisai_status status =
+      bsi_levels_create(context, BISAI_LOWER, l->block_rows, l->row_ptr, l->col_idx, &f->lower_levels);
+  if (!status)
+    status = bsi_levels_create(context, BISAI_UPPER, u->block_rows, u->row_ptr, u->col_idx, &f->upper_levels);
   if (status) return status;
   f->upper_inverse = context->backend->allocate(context, values, sizeof(double));
   if (!f->upper_inverse) return BISAI_OUT_OF_MEMORY;
@@ -110,7 +113,8 @@ static bool same_structure(const bisai_factors *f, const bisai_bcsr *a) {
     const int32_t l = f->lower->row_ptr[i], nl = f->lower->row_ptr[i + 1] - l;
     const int32_t u = f->upper->row_ptr[i], nu = f->upper->row_ptr[i + 1] - u;
     const int32_t *row = a->col_idx + a->row_ptr[i];
-    if (a->row_ptr[i + 1] - a->row_ptr[i] != nl + nu || memcmp(row, f->lower->col_idx + l, (size_t)nl * sizeof *row) != 0 ||
+    if (a->row_ptr[i + 1] - a->row_ptr[i] != nl + nu ||
+        memcmp(row, f->lower->col_idx + l, (size_t)nl * sizeof *row) != 0 ||
         memcmp(row + nl, f->upper->col_idx + u, (size_t)nu * sizeof *row) != 0)
       return false;
   }
@@ -189,7 +193,9 @@ bisai_status bisai_factors_from_matrices(bisai_context *context, const bisai_bcs
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!lower || !upper || !factors)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_from_matrices: %s is NULL",
-                    !lower ? "lower" : !upper ? "upper" : "factors");
+                    !lower   ? "lower"
+                    : !upper ? "upper"
+                             : "factors");
   bisai_status status = check_square(context, "lower", lower);
   if (!status) status = check_square(context, "upper", upper);
   if (status) return status;
@@ -251,7 +257,8 @@ bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule sc
   if (schedule < BISAI_SCHEDULE_AUTO || schedule > BISAI_SCHEDULE_LEVELS)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown schedule %d", (int)schedule);
   if (!b || !x) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_solve: %s is NULL", b ? "x" : "b");
-  const bisai_status status = context->backend->triangular_solve(context, &factors->lower_solve, schedule, 1, b, 0, x, 0);
+  const bisai_status status =
+      context->backend->triangular_solve(context, &factors->lower_solve, schedule, 1, b, 0, x, 0);
   if (status) return status;
   return context->backend->triangular_solve(context, &factors->upper_solve, schedule, 1, x, 0, x, 0);
 }

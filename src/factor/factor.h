@@ -8,8 +8,9 @@
 
 struct bisai_factors {
   bisai_context *context;
-  bisai_bcsr *lower, *upper; /* L without its identity diagonal, or general with it; U with its diagonal first in each row */
-  double *lower_inverse;     /* inverse diagonal blocks of a general L, otherwise NULL */
+  bisai_bcsr *lower,
+      *upper; /* L without its identity diagonal, or general with it; U with its diagonal first in each row */
+  double *lower_inverse; /* inverse diagonal blocks of a general L, otherwise NULL */
   double *upper_inverse;
   bsi_levels lower_levels, upper_levels;
   bsi_triangular lower_solve, upper_solve;

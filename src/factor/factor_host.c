@@ -57,9 +57,9 @@ typedef void row_function(const bisai_bcsr *, bisai_factors *, int32_t, bsi_inve
 static void factor_row_any(const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) {
   factor_row(a->block_size, a, f, i, stats);
 }
-#define STAMP(BS)                                                                                            \
-  static void factor_row_##BS(const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) { \
-    factor_row(BS, a, f, i, stats);                                                                          \
+#define STAMP(BS)                                                                                                      \
+  static void factor_row_##BS(const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) {             \
+    factor_row(BS, a, f, i, stats);                                                                                    \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP

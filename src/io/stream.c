@@ -123,9 +123,10 @@ static bisai_status open_archive(bsi_stream *s, compression_kind kind) {
   s->archive = archive_read_new();
   if (!s->archive) return bsi_fail(s->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
   /* A filter that would run a program instead answers with a warning. */
-  static int (*const support[])(struct archive *) = {
-      [GZIP] = archive_read_support_filter_gzip, [XZ] = archive_read_support_filter_xz,
-      [BZIP2] = archive_read_support_filter_bzip2, [ZSTD] = archive_read_support_filter_zstd};
+  static int (*const support[])(struct archive *) = {[GZIP] = archive_read_support_filter_gzip,
+                                                     [XZ] = archive_read_support_filter_xz,
+                                                     [BZIP2] = archive_read_support_filter_bzip2,
+                                                     [ZSTD] = archive_read_support_filter_zstd};
   if (support[kind](s->archive) != ARCHIVE_OK)
     return bsi_fail(s->context, BISAI_UNAVAILABLE, "this libarchive cannot decompress %s itself", s->path);
   archive_read_support_format_raw(s->archive);

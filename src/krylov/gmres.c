@@ -229,8 +229,8 @@ static bisai_status step(bsi_run *run, int j, double fetched[2]) {
   bisai_status status = expand(run, j, w);
   if (!status) status = orthogonalize(run, j, w, &refined);
   if (!status)
-    status = backend->gmres_rotate(s->context, s->options.restart, j, s->products, refined ? s->products2 : NULL, s->norm2,
-                                   s->hessenberg, s->cosines, s->sines, s->rhs, s->status);
+    status = backend->gmres_rotate(s->context, s->options.restart, j, s->products, refined ? s->products2 : NULL,
+                                   s->norm2, s->hessenberg, s->cosines, s->sines, s->rhs, s->status);
   if (!status) status = backend->scale_by_norm(s->context, s->n, s->norm2, w, w);
   if (!status) status = backend->fetch(s->context, fetched, s->status, 2 * sizeof(double));
   return status;

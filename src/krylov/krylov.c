@@ -14,22 +14,14 @@ bisai_solver_options bisai_solver_options_default(void) {
 
 const char *bisai_reason_string(bisai_reason reason) {
   switch (reason) {
-  case BISAI_REASON_NONE:
-    return "none";
-  case BISAI_REASON_CONVERGED:
-    return "converged";
-  case BISAI_REASON_MAX_ITERATIONS:
-    return "max_iterations";
-  case BISAI_REASON_STAGNATED:
-    return "stagnated";
-  case BISAI_REASON_BREAKDOWN:
-    return "breakdown";
-  case BISAI_REASON_NOT_FINITE:
-    return "not_finite";
-  case BISAI_REASON_PRECOND_FAILED:
-    return "precond_failed";
-  case BISAI_REASON_STOPPED:
-    return "stopped";
+  case BISAI_REASON_NONE: return "none";
+  case BISAI_REASON_CONVERGED: return "converged";
+  case BISAI_REASON_MAX_ITERATIONS: return "max_iterations";
+  case BISAI_REASON_STAGNATED: return "stagnated";
+  case BISAI_REASON_BREAKDOWN: return "breakdown";
+  case BISAI_REASON_NOT_FINITE: return "not_finite";
+  case BISAI_REASON_PRECOND_FAILED: return "precond_failed";
+  case BISAI_REASON_STOPPED: return "stopped";
   }
   return "unknown reason";
 }
@@ -163,8 +155,7 @@ static bisai_status conclude(const bsi_run *run) {
   switch (run->reason) {
   case BISAI_REASON_NONE:
   case BISAI_REASON_PRECOND_FAILED:
-  case BISAI_REASON_CONVERGED:
-    return BISAI_OK;
+  case BISAI_REASON_CONVERGED: return BISAI_OK;
   case BISAI_REASON_MAX_ITERATIONS:
     return bsi_fail(context, BISAI_MAX_ITERATIONS,
                     "not converged after %d iterations: relative residual %.3e, tolerance %.3e", iterations, relative,

@@ -40,7 +40,8 @@ static bisai_status transpose(bisai_pattern *p) {
 
 static bisai_status count_levels(bisai_pattern *p) {
   bsi_levels levels;
-  const bisai_status status = bsi_levels_create(p->context, p->triangle, p->block_rows, p->row_ptr, p->col_idx, &levels);
+  const bisai_status status =
+      bsi_levels_create(p->context, p->triangle, p->block_rows, p->row_ptr, p->col_idx, &levels);
   if (status) return status;
   p->levels = levels.count;
   bsi_levels_destroy(p->context, &levels);
@@ -108,7 +109,9 @@ bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangl
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!row_ptr || (!col_idx && block_rows > 0) || !pattern)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_pattern_create: %s is NULL",
-                    !row_ptr ? "row_ptr" : !pattern ? "pattern" : "col_idx");
+                    !row_ptr   ? "row_ptr"
+                    : !pattern ? "pattern"
+                               : "col_idx");
   if (block_rows < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d block rows", block_rows);
   bisai_status status = check_triangle(context, triangle);
   if (!status) status = check_rows(context, triangle, block_rows, row_ptr, col_idx);

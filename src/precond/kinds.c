@@ -41,8 +41,8 @@ static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
 }
 
 static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
-  return m->context->backend->diagonal_product(m->context, m->block_rows, m->block_size, m->jacobi.inverses, v->count, v->b,
-                                               v->ldb, v->x, v->ldx);
+  return m->context->backend->diagonal_product(m->context, m->block_rows, m->block_size, m->jacobi.inverses, v->count,
+                                               v->b, v->ldb, v->x, v->ldx);
 }
 
 static void report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r) {
@@ -77,10 +77,11 @@ static bisai_status ilu_check(bisai_context *context, const bisai_precond_option
 static bisai_status ilu_apply(bisai_precond *m, const bsi_vectors *v) {
   const bsi_backend *backend = m->context->backend;
   const bisai_schedule schedule = m->options.schedule;
-  const bisai_status status = backend->triangular_solve(m->context, triangular_of(m, BISAI_LOWER), schedule, v->count, v->b,
-                                                        v->ldb, v->x, v->ldx);
+  const bisai_status status = backend->triangular_solve(m->context, triangular_of(m, BISAI_LOWER), schedule, v->count,
+                                                        v->b, v->ldb, v->x, v->ldx);
   if (status) return status;
-  return backend->triangular_solve(m->context, triangular_of(m, BISAI_UPPER), schedule, v->count, v->x, v->ldx, v->x, v->ldx);
+  return backend->triangular_solve(m->context, triangular_of(m, BISAI_UPPER), schedule, v->count, v->x, v->ldx, v->x,
+                                   v->ldx);
 }
 
 /* U's diagonal blocks stay unread: their inverses are in their place. */
@@ -127,7 +128,8 @@ static bisai_status isai_setup(bisai_precond *m, const bisai_bcsr *a) {
   if (!status) status = make_pattern(m, BISAI_UPPER, &patterns[BISAI_UPPER]);
   m->report.pattern_seconds = bsi_now() - start;
   for (int t = BISAI_LOWER; t <= BISAI_UPPER && !status; t++) {
-    status = bsi_isai_create(m->context, triangular_of(m, (bisai_triangle)t), patterns[t], m->options.storage, &m->isai[t]);
+    status =
+        bsi_isai_create(m->context, triangular_of(m, (bisai_triangle)t), patterns[t], m->options.storage, &m->isai[t]);
     patterns[t] = NULL;
   }
   bisai_pattern_destroy(&patterns[BISAI_LOWER]);
@@ -147,7 +149,8 @@ static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
   const bisai_status status = bsi_apply_inverse(m->context, m->isai[BISAI_LOWER].inverse, triangular_of(m, BISAI_LOWER),
                                                 m->options.relax, &lower);
   if (status) return status;
-  return bsi_apply_inverse(m->context, m->isai[BISAI_UPPER].inverse, triangular_of(m, BISAI_UPPER), m->options.relax, &upper);
+  return bsi_apply_inverse(m->context, m->isai[BISAI_UPPER].inverse, triangular_of(m, BISAI_UPPER), m->options.relax,
+                           &upper);
 }
 
 static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
@@ -157,7 +160,8 @@ static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
     r->inverse_blocks += isai->pattern->blocks;
     if (isai->pattern->longest_column > r->longest_column) r->longest_column = isai->pattern->longest_column;
     r->memory_bytes += bsi_isai_memory(isai);
-    r->apply_bytes += bsi_bcsr_product_bytes(isai->inverse) * (1 + (int64_t)m->options.relax) + factor_bytes * m->options.relax;
+    r->apply_bytes +=
+        bsi_bcsr_product_bytes(isai->inverse) * (1 + (int64_t)m->options.relax) + factor_bytes * m->options.relax;
   }
 }
 
@@ -201,8 +205,8 @@ static bisai_status sweeps_update(bisai_precond *m, const bisai_bcsr *a) {
 static bisai_status sweeps_apply(bisai_precond *m, const bsi_vectors *v) {
   const int64_t n = scalar_rows(m);
   const bsi_vectors lower = first_half(v, n), upper = second_half(v, v->work, n);
-  const bisai_status status = bsi_apply_sweeps(m->context, m->sweeps[BISAI_LOWER], triangular_of(m, BISAI_LOWER),
-                                               m->options.sweeps, &lower);
+  const bisai_status status =
+      bsi_apply_sweeps(m->context, m->sweeps[BISAI_LOWER], triangular_of(m, BISAI_LOWER), m->options.sweeps, &lower);
   if (status) return status;
   return bsi_apply_sweeps(m->context, m->sweeps[BISAI_UPPER], triangular_of(m, BISAI_UPPER), m->options.sweeps, &upper);
 }
@@ -256,12 +260,12 @@ static const bsi_precond_ops callback_ops = {
 
 const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind) {
   switch (kind) {
-    case BISAI_PRECOND_NONE: return &none_ops;
-    case BISAI_PRECOND_BJACOBI: return &bjacobi_ops;
-    case BISAI_PRECOND_ILU: return &ilu_ops;
-    case BISAI_PRECOND_ISAI: return &isai_ops;
-    case BISAI_PRECOND_SWEEPS: return &sweeps_ops;
-    case BISAI_PRECOND_CALLBACK: return &callback_ops;
+  case BISAI_PRECOND_NONE: return &none_ops;
+  case BISAI_PRECOND_BJACOBI: return &bjacobi_ops;
+  case BISAI_PRECOND_ILU: return &ilu_ops;
+  case BISAI_PRECOND_ISAI: return &isai_ops;
+  case BISAI_PRECOND_SWEEPS: return &sweeps_ops;
+  case BISAI_PRECOND_CALLBACK: return &callback_ops;
   }
   return NULL;
 }

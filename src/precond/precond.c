@@ -15,8 +15,9 @@ bisai_precond_options bisai_precond_options_default(void) {
 static bisai_status check_factors(bisai_context *context, const bisai_factors *f, const bisai_bcsr *matrix) {
   if (!f->ready) return bsi_fail(context, BISAI_NOT_READY, "the factors' last update failed");
   if (f->upper->block_rows != matrix->block_rows || f->upper->block_size != matrix->block_size)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the factors have %d block rows of size %d, the matrix %d of size %d",
-                    f->upper->block_rows, f->upper->block_size, matrix->block_rows, matrix->block_size);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the factors have %d block rows of size %d, the matrix %d of size %d", f->upper->block_rows,
+                    f->upper->block_size, matrix->block_rows, matrix->block_size);
   return BISAI_OK;
 }
 
@@ -41,13 +42,16 @@ static void describe(bisai_precond *m) {
   char *text = m->description;
   const size_t size = sizeof m->description;
   if (o->kind == BISAI_PRECOND_ISAI && o->lower_pattern && o->upper_pattern)
-    snprintf(text, size, "isai patterns=given relax=%d storage=%s, %lld blocks", o->relax, storages[o->storage], blocks);
+    snprintf(text, size, "isai patterns=given relax=%d storage=%s, %lld blocks", o->relax, storages[o->storage],
+             blocks);
   else if (o->kind == BISAI_PRECOND_ISAI)
-    snprintf(text, size, "isai k=%d relax=%d storage=%s, %lld blocks", o->power, o->relax, storages[o->storage], blocks);
+    snprintf(text, size, "isai k=%d relax=%d storage=%s, %lld blocks", o->power, o->relax, storages[o->storage],
+             blocks);
   else if (o->kind == BISAI_PRECOND_SWEEPS)
     snprintf(text, size, "sweeps n=%d, %lld blocks in L + U", o->sweeps, (long long)m->report.factor_blocks);
   else if (o->kind == BISAI_PRECOND_ILU)
-    snprintf(text, size, "ilu schedule=%s, %lld blocks in L + U", schedules[o->schedule], (long long)m->report.factor_blocks);
+    snprintf(text, size, "ilu schedule=%s, %lld blocks in L + U", schedules[o->schedule],
+             (long long)m->report.factor_blocks);
   else
     snprintf(text, size, "%s", m->ops->name);
 }
@@ -61,7 +65,8 @@ static void fill_report(bisai_precond *m) {
                               .values_seconds = r->values_seconds,
                               .setup_seconds = r->setup_seconds,
                               .largest_condition_row = -1};
-  r->memory_bytes = (int64_t)sizeof *m + 8 * (int64_t)m->ops->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
+  r->memory_bytes =
+      (int64_t)sizeof *m + 8 * (int64_t)m->ops->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
   if (m->factors) {
     r->factor_blocks = (int64_t)m->factors->lower->blocks + m->factors->upper->blocks;
     r->fallbacks = m->factors->stats.fallbacks;
@@ -92,7 +97,8 @@ static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   if (!status && m->ops->setup) status = m->ops->setup(m, matrix);
   if (!status && m->ops->vectors > 0) {
     const size_t n = (size_t)m->block_rows * (size_t)m->block_size;
-    m->work = m->context->backend->allocate(m->context, (size_t)m->ops->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
+    m->work =
+        m->context->backend->allocate(m->context, (size_t)m->ops->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
     if (!m->work) status = BISAI_OUT_OF_MEMORY;
   }
   if (!status) status = refresh(m, matrix);
@@ -100,8 +106,8 @@ static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   return status;
 }
 
-bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matrix, const bisai_precond_options *options,
-                                  bisai_precond **precond) {
+bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matrix,
+                                  const bisai_precond_options *options, bisai_precond **precond) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!matrix || !precond)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_precond_create: %s is NULL", matrix ? "precond" : "matrix");
@@ -133,8 +139,9 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
   m->ready = false;
   if (!matrix) return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_update: matrix is NULL");
   if (matrix->block_rows != m->block_rows || matrix->block_cols != m->block_rows || matrix->block_size != m->block_size)
-    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d block rows of size %d, expected %d of size %d",
-                    matrix->block_rows, matrix->block_size, m->block_rows, m->block_size);
+    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
+                    "the pattern changed: %d block rows of size %d, expected %d of size %d", matrix->block_rows,
+                    matrix->block_size, m->block_rows, m->block_size);
   if (m->options.kind == BISAI_PRECOND_BJACOBI && matrix->blocks != m->jacobi.blocks)
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
                     m->jacobi.blocks);
@@ -156,7 +163,8 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
 static bisai_status check_apply(bisai_precond *m, const double *v, const double *z) {
   if (!m->ready) return bsi_fail(m->context, BISAI_NOT_READY, "the preconditioner's last update failed");
   if (m->factors && !m->factors->ready) return bsi_fail(m->context, BISAI_NOT_READY, "the factors' last update failed");
-  if (m->block_rows > 0 && (!v || !z)) return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: %s is NULL", v ? "z" : "v");
+  if (m->block_rows > 0 && (!v || !z))
+    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: %s is NULL", v ? "z" : "v");
   return BISAI_OK;
 }
 
@@ -211,6 +219,10 @@ int64_t bisai_precond_rows(const bisai_precond *precond) { return (int64_t)preco
 
 const bisai_factors *bisai_precond_factors(const bisai_precond *precond) { return precond->factors; }
 
-const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond) { return precond->isai[BISAI_LOWER].inverse; }
+const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond) {
+  return precond->isai[BISAI_LOWER].inverse;
+}
 
-const bisai_bcsr *bisai_precond_upper_inverse(const bisai_precond *precond) { return precond->isai[BISAI_UPPER].inverse; }
+const bisai_bcsr *bisai_precond_upper_inverse(const bisai_precond *precond) {
+  return precond->isai[BISAI_UPPER].inverse;
+}

@@ -16,7 +16,11 @@ typedef struct bsi_isai {
 /* The first block column that could not be stored. */
 typedef struct bsi_isai_fault {
   int32_t column, row; /* column -1: none */
-  enum { BSI_NOT_FINITE, BSI_OVERFLOWS, BSI_VANISHES } kind; /* NaN or infinity; beyond the storage type; a diagonal block all of
+  enum {
+    BSI_NOT_FINITE,
+    BSI_OVERFLOWS,
+    BSI_VANISHES
+  } kind; /* NaN or infinity; beyond the storage type; a diagonal block all of
                                                                  whose values are too small for it */
 } bsi_isai_fault;
 

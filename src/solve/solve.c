@@ -12,14 +12,16 @@ enum { COLUMNS_PER_THREAD = 64 };
 bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t, bisai_pattern *pattern,
                              bisai_value_type storage, bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
-  *isai = (bsi_isai){.pattern = pattern, .threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_PER_THREAD)};
+  *isai =
+      (bsi_isai){.pattern = pattern, .threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_PER_THREAD)};
   const size_t threads = (size_t)isai->threads, n = (size_t)a->block_rows;
   bisai_status status = bsi_bcsr_reserve(context, a->block_rows, a->block_rows, a->block_size, pattern->blocks, storage,
                                          pattern->row_ptr, pattern->col_idx, &isai->inverse);
   if (!status) {
     isai->slots = bsi_allocate(context, threads * n, sizeof *isai->slots);
-    isai->columns =
-        isai->slots ? bsi_allocate(context, threads * bsi_block_offset(a, pattern->longest_column), sizeof(double)) : NULL;
+    isai->columns = isai->slots
+                        ? bsi_allocate(context, threads * bsi_block_offset(a, pattern->longest_column), sizeof(double))
+                        : NULL;
     if (!isai->columns) status = BISAI_OUT_OF_MEMORY;
   }
   if (status) {
@@ -39,8 +41,9 @@ bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bs
     return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) does not fit its storage type", factor, fault.row,
                     fault.column);
   if (fault.kind == BSI_VANISHES)
-    return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) is too small for its storage type and would be stored as zero",
-                    factor, fault.row, fault.column);
+    return bsi_fail(context, BISAI_OVERFLOW,
+                    "%s: block (%d, %d) is too small for its storage type and would be stored as zero", factor,
+                    fault.row, fault.column);
   return bsi_fail(context, BISAI_NOT_FINITE, "%s: block (%d, %d) is not finite", factor, fault.row, fault.column);
 }
 

@@ -17,8 +17,8 @@ typedef struct scratch {
 } scratch;
 
 /* x ← the block of N in row `row` of column j, the others of the column that it depends on being in scratch.blocks. */
-BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t row, const int32_t j, const scratch *own,
-                            double *x) {
+BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t row, const int32_t j,
+                            const scratch *own, double *x) {
   const bisai_bcsr *a = t->matrix;
   const size_t values = (size_t)(bs * bs);
   double rest[BSI_MAX_BLOCK_VALUES];
@@ -49,11 +49,15 @@ BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const 
     vanishes &= bsi_value_load(n->type, n->values, first + (size_t)v) == 0.0;
   }
   if ((finite && fits && !vanishes) || (own->fault.column >= 0 && own->fault.column <= column)) return;
-  own->fault = (bsi_isai_fault){
-      .column = column, .row = row, .kind = !finite ? BSI_NOT_FINITE : !fits ? BSI_OVERFLOWS : BSI_VANISHES};
+  own->fault = (bsi_isai_fault){.column = column,
+                                .row = row,
+                                .kind = !finite ? BSI_NOT_FINITE
+                                        : !fits ? BSI_OVERFLOWS
+                                                : BSI_VANISHES};
 }
 
-BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_isai *isai, const int32_t j, scratch *own) {
+BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_isai *isai, const int32_t j,
+                             scratch *own) {
   const bisai_pattern *p = isai->pattern;
   const int32_t begin = p->col_ptr[j], length = p->col_ptr[j + 1] - begin;
   const int32_t *rows = p->row_idx + begin, *positions = p->position + begin;
@@ -72,9 +76,9 @@ typedef void column_function(const bsi_triangular *, const bsi_isai *, int32_t, 
 static void solve_column_any(const bsi_triangular *t, const bsi_isai *isai, int32_t j, scratch *own) {
   solve_column(t->matrix->block_size, t, isai, j, own);
 }
-#define STAMP(BS)                                                                                          \
-  static void solve_column_##BS(const bsi_triangular *t, const bsi_isai *isai, int32_t j, scratch *own) { \
-    solve_column(BS, t, isai, j, own);                                                                     \
+#define STAMP(BS)                                                                                                      \
+  static void solve_column_##BS(const bsi_triangular *t, const bsi_isai *isai, int32_t j, scratch *own) {              \
+    solve_column(BS, t, isai, j, own);                                                                                 \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
@@ -82,7 +86,8 @@ BSI_BLOCK_SIZES(STAMP)
 static column_function *const column_functions[BSI_SPECIAL_SIZES + 1] = {solve_column_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai, bsi_isai_fault *fault) {
+bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
+                                  bsi_isai_fault *fault) {
   const bisai_bcsr *a = t->matrix;
   const int32_t n = a->block_rows;
   column_function *column = column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];

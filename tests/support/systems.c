@@ -8,8 +8,7 @@ bisai_status dense_operator_multiply(void *user, int64_t n, const double *x, dou
   if (op->calls == op->fail_at) return BISAI_IO_ERROR;
   for (int64_t i = 0; i < n; i++) {
     y[i] = 0;
-    for (int64_t j = 0; j < n; j++)
-      y[i] += op->a[i + j * n] * x[j];
+    for (int64_t j = 0; j < n; j++) y[i] += op->a[i + j * n] * x[j];
   }
   if (op->calls == op->nan_at) y[n - 1] = NAN;
   return BISAI_OK;
@@ -19,8 +18,7 @@ bisai_status diagonal_operator_multiply(void *user, int64_t n, const double *v, 
   diagonal_operator *op = user;
   op->calls++;
   if (op->calls == op->fail_at) return BISAI_UNSUPPORTED;
-  for (int64_t i = 0; i < n; i++)
-    z[i] = op->scale[i] * v[i];
+  for (int64_t i = 0; i < n; i++) z[i] = op->scale[i] * v[i];
   return BISAI_OK;
 }
 
