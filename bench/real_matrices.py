@@ -3,8 +3,8 @@
 
 usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--only NAME]
 
-BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files (right-hand sides NAME_b and solutions NAME_x are left out).
-b = 1, x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. Failures stand in the table with their reason.
+BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where there are any (solutions NAME_x
+are left out). b from that file, otherwise 1; x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. Failures stand in the table with their reason.
 """
 import argparse
 import datetime
@@ -39,16 +39,22 @@ def cell(run):
     return SHORT.get(run["reason"], run["reason"])
 
 
+def right_hand_side(path):
+    file = path.with_name(path.name.replace(".mtx", "_b.mtx"))
+    return str(file) if file.exists() else "ones"
+
+
 def compare(options, path, block_size):
     command = [options.bisai, "compare", str(path), "--methods", ",".join(METHODS), "--tolerance", "1e-8", "--max-iterations",
-               options.max_iterations, "--threads", options.threads, "--block-size", str(block_size), "--json", "-"]
+               options.max_iterations, "--threads", options.threads, "--block-size", str(block_size), "--rhs",
+               right_hand_side(path), "--json", "-"]
     done = subprocess.run(command, capture_output=True, text=True)
     return (json.loads(done.stdout), None) if done.returncode == 0 else (None, done.stderr.strip())
 
 
 def table(options, chosen, results, refused):
     """One row a matrix of `chosen` (name, path, block size)."""
-    lines = ["| matrix | bs | block rows | blocks | " + " | ".join(HEADINGS) + " |", "|" + "---|" * (len(HEADINGS) + 4)]
+    lines = ["| matrix | b | bs | block rows | blocks | " + " | ".join(HEADINGS) + " |", "|" + "---|" * (len(HEADINGS) + 5)]
     for name, path, block_size in chosen:
         result, message = compare(options, path, block_size)
         if result is None:
@@ -56,7 +62,8 @@ def table(options, chosen, results, refused):
             continue
         results.append(result)
         matrix = result["matrix"]
-        lines.append(f"| {name} | {matrix['block_size']} | {matrix['block_rows']} | {matrix['blocks']} | "
+        rhs = "1" if right_hand_side(path) == "ones" else "file"
+        lines.append(f"| {name} | {rhs} | {matrix['block_size']} | {matrix['block_rows']} | {matrix['blocks']} | "
                      + " | ".join(cell(run) for run in result["runs"]) + " |")
         print(lines[-1], flush=True)
     return lines
@@ -83,7 +90,7 @@ def main():
         "# Iteration counts on real matrices", "",
         f"bisai {first['version']}, commit {commit}, {datetime.date.today()}, backend {first['backend']}, {first['device']},"
         f" {options.threads} thread(s).",
-        f"GMRES(30), right preconditioning, b = 1, x0 = 0, tolerance 1e-8, at most {options.max_iterations} iterations."
+        f"GMRES(30), right preconditioning, b from the matrix's own file or 1, x0 = 0, tolerance 1e-8, at most {options.max_iterations} iterations."
         " Made by `bench/real_matrices.py`.",
         "What does not converge stands with its reason: limit (of iterations), stagnated, singular (a pivot block), no diagonal (a"
         " diagonal block is missing), overflow (of the storage type), not finite, failed (breakdown).", "",
@@ -92,7 +99,7 @@ def main():
         "`auto` minimises bytes; where the couplings inside a node are sparse it takes 1. The natural blocks cost more bytes and often"
         " converge where the scalar factorisation meets a missing or zero pivot.", "", *natural, "", *refused]
     options.output.write_text("\n".join(lines).rstrip() + "\n")
-    options.output.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    options.output.with_suffix(".json").write_text("[" + ",\n".join(json.dumps(result) for result in results) + "]\n")
 
 
 if __name__ == "__main__":
