@@ -90,13 +90,14 @@ void table_row(FILE *out, int width, const run_result *r) {
 }
 
 void table_failures(FILE *out, int count, const run_result *results) {
-  bool any = false, exact = false, cheaper = false, approximate = false;
+  bool any = false, exact = false, cheaper = false, approximate = false, missing = false;
   fprintf(out, "\nT_p: 30 applications of the preconditioner; T_total: the solve; factor, pattern, values: the set-up; "
                "all: both.\n");
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
     any |= r->converged;
+    missing |= strcmp(r->reason, "missing_diagonal") == 0;
     if (r->m.kind == BISAI_PRECOND_ILU) exact |= r->converged;
     approximate |= r->m.kind == BISAI_PRECOND_ISAI || r->m.kind == BISAI_PRECOND_SWEEPS;
     cheaper |= r->m.kind != BISAI_PRECOND_ILU && r->converged;
@@ -108,6 +109,9 @@ void table_failures(FILE *out, int count, const run_result *results) {
   } else if (!any) {
     fprintf(out, "No method converged.\n");
   }
+  if (missing)
+    fprintf(out,
+            "Larger blocks (--block-size B, the unknowns of a node) may give every block row its diagonal block.\n");
 }
 
 void table_solve(FILE *out, const run_result *r) {
