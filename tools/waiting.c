@@ -2,7 +2,7 @@
  *
  * libgomp spins some 10 ms unless its environment says otherwise. On a machine that is busy, or whose processor time is limited, a
  * spinning thread keeps the one that it waits for from running: a small solve, which meets thousands of barriers, then takes a
- * hundred times longer. 3000 turns, some ten microseconds, cost nothing measurable on an idle machine. libgomp reads its environment
+ * hundred times longer. 3000 turns, some ten microseconds, cost a few per cent at most on an idle machine. libgomp reads its environment
  * before main(), so the program has to start once more. */
 #include "waiting.h"
 
