@@ -2,24 +2,10 @@
  *
  * Tolerance of a product: a sum of m terms in any order is off by at most m·eps·Σ|a||x| (Higham, section 3.1). The products of narrow
  * values and doubles are rounded once each, which the same bound covers with m + 1. */
-#include "support.h"
+#include "fixture.h"
 
 #include <float.h>
 #include <math.h>
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
 
 static double *nan_vector(int64_t n) {
   double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);

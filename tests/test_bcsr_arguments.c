@@ -1,21 +1,7 @@
 /* What bisai_bcsr_create() and the products refuse: a sound 3 × 4 matrix of 2 × 2 blocks, spoilt in one place. */
-#include "support.h"
+#include "fixture.h"
 
 #include <math.h>
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
 
 typedef struct spoilt {
   int32_t row_ptr[4], col_idx[6];

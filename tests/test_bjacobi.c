@@ -1,22 +1,8 @@
 /* Block-Jacobi: z_i = A_ii⁻¹ v_i. */
-#include "support.h"
+#include "fixture.h"
 
 #include <float.h>
 #include <math.h>
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };

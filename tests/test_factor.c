@@ -2,24 +2,10 @@
  *
  * Diagonally dominant matrices have growth factor ≤ 2 (Higham, section 9.5), so that L U reproduces A to a few eps·‖A‖ and solves are
  * accurate to a few eps; 1e-13 leaves a factor of some hundreds for the length of the sums. */
-#include "support.h"
+#include "fixture.h"
 
 #include <float.h>
 #include <math.h>
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };

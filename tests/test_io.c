@@ -3,26 +3,10 @@
 #include <float.h>
 #include <math.h>
 
-#include "files.h"
+#include "folder_fixture.h"
 #include "support.h"
 
 #include "io/matrix_market.h"
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  test_folder_make();
-  context = test_context(1);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  test_folder_remove();
-  return 0;
-}
 
 static bisai_bcsr *read_text(const char *text, int32_t block_size) {
   bisai_read_options options = bisai_read_options_default();

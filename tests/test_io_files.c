@@ -4,24 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "folder_fixture.h"
 #include "support.h"
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  test_folder_make();
-  context = test_context(1);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  test_folder_remove();
-  return 0;
-}
 
 static const char small[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.5\n2 1 -2\n";
 

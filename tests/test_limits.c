@@ -1,22 +1,8 @@
 /* Values at the edge of what a double or a storage type holds, and updates that break their promise: failures have to be seen. */
 #include <math.h>
 
-#include "support.h"
+#include "fixture.h"
 #include "systems.h"
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
 
 static bisai_bcsr *make(int32_t n, int32_t bs, const int32_t *row_ptr, const int32_t *col_idx, const double *values) {
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();

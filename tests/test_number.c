@@ -3,26 +3,10 @@
 #include <locale.h>
 #include <math.h>
 
-#include "files.h"
+#include "folder_fixture.h"
 #include "support.h"
 
 #include "io/number.h"
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  test_folder_make();
-  context = test_context(1);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  test_folder_remove();
-  return 0;
-}
 
 static void expect_number(locale_t c_locale, const char *word) {
   char text[1024], fortran[1024];

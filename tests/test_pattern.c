@@ -1,19 +1,5 @@
 /* S(|T|^k) against boolean powers of dense matrices, counts known from the literature, patterns of the caller. */
-#include "support.h"
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
+#include "fixture.h"
 
 static bisai_pattern *power_of(bisai_context *c, const bisai_bcsr *a, bisai_triangle triangle, int k) {
   bisai_pattern *pattern = NULL;

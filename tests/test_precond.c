@@ -1,19 +1,5 @@
 /* The one handle: options judged, every kind set up, described, reported, updated, and the caller's factors and functions. */
-#include "support.h"
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
+#include "fixture.h"
 
 /* 5 × 4 grid of 3 × 3 blocks: 20 + 2·31 blocks; S(|L|) has 20 + 31, S(|L|²) 12 + 12 + 10 more. */
 static bisai_bcsr *small_grid(uint64_t seed) { return test_bcsr_take(context, test_bcsr_grid(5, 4, 3, seed)); }

@@ -4,23 +4,10 @@
  * 1e-12·κ with κ = max(1, ‖T(J, J)‖₁‖N(J, j)‖₁): substitution is backward stable (Higham, section 8.1), which leaves some thousand eps
  * for columns of hundreds of blocks and for the inverted diagonal blocks. Badly scaled files have κ up to 1e14, where that bound says
  * nothing: the residual itself must be ≤ 1e-10 too, ten times what was seen at worst. */
+#include "fixture.h"
 #include "isai.h"
 
 #include <math.h>
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };

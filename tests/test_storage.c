@@ -1,21 +1,7 @@
 /* How NL and NU are stored: the nearest value of the type, and what does not fit is an error. */
-#include "support.h"
+#include "fixture.h"
 
 #include <math.h>
-
-static bisai_context *context;
-
-static int setup(void **state) {
-  (void)state;
-  context = test_context(2);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  bisai_context_destroy(&context);
-  return 0;
-}
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };

@@ -28,10 +28,9 @@ static char *name_of(const options *o) {
   const char *text = o->made == CASE_CAVITY ? "cavity" : o->made == CASE_CONVDIFF ? "convdiff" : o->file;
   const char *slash = strrchr(text, '/');
   if (slash) text = slash + 1;
-  size_t length = strlen(text);
-  char *name = malloc(length + 1);
+  char *name = strdup(text);
   if (!name) return NULL;
-  memcpy(name, text, length + 1);
+  size_t length = strlen(name);
   static const char *const endings[] = {".gz", ".xz", ".mtx"};
   for (int i = 0; o->file && i < 3; ++i) {
     size_t ending = strlen(endings[i]);

@@ -8,12 +8,6 @@
 #include "message.h"
 #include "progress.h"
 
-static char *copy_text(const char *text) {
-  size_t length = strlen(text);
-  char *copy = malloc(length + 1);
-  return copy ? memcpy(copy, text, length + 1) : NULL;
-}
-
 static const char *setup_reason(bisai_status status) {
   switch (status) {
   case BISAI_SINGULAR_BLOCK: return "singular_block";
@@ -41,7 +35,7 @@ static void set_message(run_result *r, const char *reason, const char *message) 
   snprintf(text, sizeof text, "%s%s", message, message_base(message));
   r->reason = reason;
   free(r->message);
-  r->message = copy_text(text);
+  r->message = strdup(text);
 }
 
 static void fail(bisai_context *context, bisai_status status, const char *reason, run_result *r) {
@@ -113,15 +107,8 @@ static void solve(bisai_context *context, const problem *p, bisai_solver *solver
   }
 }
 
-/* A Krylov space has at most as many dimensions as the system, and a cycle at most as many steps as are allowed: GMRES(m) with a
- * larger m is the same method and would only take memory. */
-static int useful_restart(const problem *p, const options *o) {
-  int64_t most = p->unknowns < o->max_iterations ? p->unknowns : o->max_iterations;
-  return o->restart < most ? o->restart : (int)most;
-}
-
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r) {
-  *r = (run_result){.m = *m, .reason = "failed", .message = copy_text(""), .residual = NAN};
+  *r = (run_result){.m = *m, .reason = "failed", .message = strdup(""), .residual = NAN};
   method_label(m, r->label);
   progress shown = progress_start(r->label);
   bisai_precond *precond = NULL;
@@ -142,11 +129,11 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
   }
   r->setup.struct_size = sizeof r->setup;
   bisai_precond_get_report(precond, &r->setup);
-  r->description = copy_text(bisai_precond_describe(precond));
+  r->description = strdup(bisai_precond_describe(precond));
   r->set_up = true;
 
   bisai_solver_options how = bisai_solver_options_default();
-  how.restart = useful_restart(p, o);
+  how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
   if (shown.live) {

@@ -77,7 +77,8 @@ typedef struct bisai_solver_report {
 } bisai_solver_report;
 
 /** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 3)·8n bytes (flexible: twice the basis),
- *  8·restart² + 2048·restart bytes of scalars, and the history. Without a reduction hook a restart beyond n counts as n.
+ *  8·restart² + 2048·restart bytes of scalars, and the history. A restart beyond max_iterations counts as that, and
+ *  without a reduction hook one beyond n as n.
  *  @param n        rows of the operator, padding included (block_rows·bs)
  *  @param options  NULL: the defaults
  *  @param solver   out; untouched on failure; free with bisai_solver_destroy()

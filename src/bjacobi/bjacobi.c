@@ -34,6 +34,9 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
   jacobi->stats = BSI_INVERT_STATS_NONE;
   bisai_status status = check_matrix(context, matrix);
   if (status) return status;
+  if (matrix->blocks != jacobi->blocks)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
+                    jacobi->blocks);
   for (int32_t i = 0; i < jacobi->block_rows; i++) {
     const int32_t p = jacobi->position[i];
     if (p < matrix->row_ptr[i] || p >= matrix->row_ptr[i + 1] || matrix->col_idx[p] != i)

@@ -94,6 +94,14 @@ static bool reserve_all(bisai_solver *solver) {
   return true;
 }
 
+/* More directions than unknowns there are not (n is only a part of them where processes add up), nor longer cycles than steps: a
+ * larger restart is the same method and would only take memory. */
+static int useful_restart(int64_t n, const bisai_solver_options *o) {
+  int64_t most = o->restart < o->max_iterations ? o->restart : o->max_iterations;
+  if (!o->reduce && n < most) most = n;
+  return most > 0 ? (int)most : 1;
+}
+
 bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_solver_options *options,
                                  bisai_solver **solver) {
   if (!context) return BISAI_INVALID_ARGUMENT;
@@ -106,8 +114,7 @@ bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_
   bisai_solver *s = bsi_allocate(context, 1, sizeof *s);
   if (!s) return BISAI_OUT_OF_MEMORY;
   *s = (bisai_solver){.context = context, .options = o, .n = n, .ld = (n + 7) / 8 * 8};
-  /* More directions than unknowns there are not; n is only a part of them where processes add up. */
-  if (!o.reduce && o.restart > n) s->options.restart = n > 0 ? (int)n : 1;
+  s->options.restart = useful_restart(n, &o);
   if (!reserve_all(s)) {
     bisai_solver_destroy(&s);
     return BISAI_OUT_OF_MEMORY;

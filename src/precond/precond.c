@@ -142,9 +142,6 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
                     "the pattern changed: %d block rows of size %d, expected %d of size %d", matrix->block_rows,
                     matrix->block_size, m->block_rows, m->block_size);
-  if (m->options.kind == BISAI_PRECOND_BJACOBI && matrix->blocks != m->jacobi.blocks)
-    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
-                    m->jacobi.blocks);
   const double start = bsi_now();
   m->report.factor_seconds = m->report.pattern_seconds = 0.0;
   bisai_status status = BISAI_OK;

@@ -1,0 +1,21 @@
+/* One context of two threads for the tests of a program, made and freed with their group. */
+#ifndef BISAI_TEST_FIXTURE_H
+#define BISAI_TEST_FIXTURE_H
+
+#include "support.h"
+
+static bisai_context *context;
+
+static int setup(void **state) {
+  (void)state;
+  context = test_context(2);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  bisai_context_destroy(&context);
+  return 0;
+}
+
+#endif
