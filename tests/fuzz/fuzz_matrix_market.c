@@ -1,0 +1,9 @@
+/* Matrix Market text, plain or compressed, as a matrix and as a vector. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
+  fuzz_read_matrix(data, bytes, 0);
+  fuzz_read_matrix(data, bytes, 3);
+  fuzz_read_vector(data, bytes, 3);
+  return 0;
+}
