@@ -39,19 +39,19 @@ static json_t *object(size_t count, const member *members) {
 #define OBJECT(...) object(sizeof((member[]){__VA_ARGS__}) / sizeof(member), (member[]){__VA_ARGS__})
 
 static json_t *run(const run_result *r) {
-  bool isai = r->m.kind == BISAI_PRECOND_ISAI;
-  return OBJECT(
-      {"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
-      {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.kind == BISAI_PRECOND_SWEEPS, r->m.sweeps)},
-      {"storage", text(isai, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
-      {"iterations", integer(r->solved, r->solve.iterations)}, {"relative_residual", number(r->solved, r->residual)},
-      {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
-      {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
-      {"values_s", number(run_has_values(r), r->setup.values_seconds)},
-      {"setup_s", number(r->set_up, r->setup.setup_seconds)},
-      {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
-      {"solve_s", number(r->solved, r->solve.solve_seconds)},
-      {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)});
+  bool isai = r->m.name == METHOD_ISAI;
+  return OBJECT({"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
+                {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
+                {"storage", text(isai, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
+                {"iterations", integer(r->solved, r->solve.iterations)},
+                {"relative_residual", number(r->solved, r->residual)},
+                {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
+                {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
+                {"values_s", number(run_has_values(r), r->setup.values_seconds)},
+                {"setup_s", number(r->set_up, r->setup.setup_seconds)},
+                {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
+                {"solve_s", number(r->solved, r->solve.solve_seconds)},
+                {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,

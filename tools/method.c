@@ -1,75 +1,160 @@
 #include "method.h"
 
-#include <stdint.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <bisai/bcsr.h>
+
 #include "message.h"
 #include "parse.h"
 
-enum { METHOD_TEXT = 128, POWER = 1, RELAX = 2, STORAGE = 4, SWEEPS = 8 };
+enum { METHOD_TEXT = 128, LIST_TEXT = 256 };
 
-static const char *const kinds[] = {"none", "bjacobi", "ilu", "isai", "sweeps"};
-static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16"};
-static const char *const keys_of_kind[] = {NULL, NULL, NULL, "k, relax, storage", "n"};
+enum { OF_ISAI = 1 << METHOD_ISAI, OF_SWEEPS = 1 << METHOD_SWEEPS };
 
-const char *method_kind(const method *m) { return kinds[m->kind]; }
+static const char *const names[] = {"none", "bjacobi", "ilu", "isai", "sweeps", NULL}; /* as enum method_name */
+static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL};          /* as bisai_value_type */
+
+typedef enum key_type { INTEGER, NUMBER, WORD } key_type; /* stored as int, double, int (which of the words) */
+typedef enum key_use { OPTIONAL, SHOWN, NEEDED } key_use; /* SHOWN: in the label even as the default */
+
+typedef struct method_key {
+  const char *name;
+  unsigned methods; /* OF_… of those that take it */
+  key_use use;
+  key_type type;
+  size_t offset; /* in struct method */
+  double initial, minimum, maximum;
+  const char *const *words; /* ends with NULL */
+} method_key;
+
+/* In the order of labels and lists. */
+static const method_key keys[] = {
+    {"k", OF_ISAI, SHOWN, INTEGER, offsetof(method, power), 1, 1, METHOD_MAX_POWER, NULL},
+    {"relax", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, relax), 0, 0, METHOD_MAX_STEPS, NULL},
+    {"storage", OF_ISAI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0, storages},
+    {"n", OF_SWEEPS, NEEDED, INTEGER, offsetof(method, sweeps), 1, 0, METHOD_MAX_STEPS, NULL},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+const char *method_kind(const method *m) { return names[m->name]; }
 const char *method_storage(const method *m) { return storages[m->storage]; }
 
-static int find(const char *const *names, int count, const char *name) {
-  for (int i = 0; i < count; ++i) {
-    if (strcmp(names[i], name) == 0) return i;
+static bool takes(const method *m, const method_key *key) { return key->methods >> m->name & 1; }
+
+static int find(const char *const *words, const char *text) {
+  for (int i = 0; words[i]; ++i) {
+    if (strcmp(words[i], text) == 0) return i;
   }
   return -1;
 }
 
-static int key_of(const method *m, const char *key) {
-  if (m->kind == BISAI_PRECOND_SWEEPS) return strcmp(key, "n") == 0 ? SWEEPS : 0;
-  if (m->kind != BISAI_PRECOND_ISAI) return 0;
-  if (strcmp(key, "k") == 0) return POWER;
-  if (strcmp(key, "relax") == 0) return RELAX;
-  return strcmp(key, "storage") == 0 ? STORAGE : 0;
-}
-
-static bool set_integer(const char *flag, const char *text, const char *key, const char *value, int minimum,
-                        int maximum, int *result) {
-  if (parse_integer(value, minimum, maximum, result)) return true;
-  say("%s: %s: %s must be an integer from %d to %d", flag, text, key, minimum, maximum);
-  return false;
-}
-
-static bool set_value(const char *flag, const char *text, const char *key, int which, const char *value, method *m) {
-  if (which == POWER) return set_integer(flag, text, key, value, 1, METHOD_MAX_POWER, &m->power);
-  if (which == RELAX) return set_integer(flag, text, key, value, 0, METHOD_MAX_STEPS, &m->relax);
-  if (which == SWEEPS) return set_integer(flag, text, key, value, 0, METHOD_MAX_STEPS, &m->sweeps);
-  int storage = find(storages, 4, value);
-  if (storage < 0) {
-    say("%s: %s: storage must be fp64, fp32, fp16 or bf16", flag, text);
-    return false;
+static int find_key(const method *m, const char *name) {
+  for (int i = 0; i < KEYS; ++i) {
+    if (takes(m, &keys[i]) && strcmp(keys[i].name, name) == 0) return i;
   }
-  m->storage = (bisai_value_type)storage;
-  return true;
+  return -1;
+}
+
+/* Appends as printf() would, as far as there is room. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...) {
+  size_t length = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + length, size - length, format, arguments);
+  va_end(arguments);
+}
+
+/* "a, b, c", the last joined by `last`. */
+static void join(const char *const *words, const char *last, char text[LIST_TEXT]) {
+  *text = '\0';
+  for (int i = 0; words[i]; ++i) {
+    append(text, LIST_TEXT, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : last, words[i]);
+  }
+}
+
+static void join_keys(const method *m, char text[LIST_TEXT]) {
+  const char *taken[KEYS + 1] = {NULL};
+  int count = 0;
+  for (int i = 0; i < KEYS; ++i) {
+    if (takes(m, &keys[i])) taken[count++] = keys[i].name;
+  }
+  join(taken, ", ", text);
+}
+
+static double get(const method *m, const method_key *key) {
+  const char *place = (const char *)m + key->offset;
+  return key->type == NUMBER ? *(const double *)(const void *)place : *(const int *)(const void *)place;
+}
+
+static void set(method *m, const method_key *key, double value) {
+  char *place = (char *)m + key->offset;
+  if (key->type == NUMBER) {
+    *(double *)(void *)place = value;
+  } else {
+    *(int *)(void *)place = (int)value;
+  }
+}
+
+static bool parse_value(const method_key *key, const char *text, double *value) {
+  int integer = 0;
+  switch (key->type) {
+  case INTEGER:
+    if (!parse_integer(text, (int)key->minimum, (int)key->maximum, &integer)) return false;
+    *value = integer;
+    return true;
+  case NUMBER: return parse_number(text, value) && *value >= key->minimum && *value <= key->maximum;
+  default: *value = find(key->words, text); return *value >= 0;
+  }
+}
+
+static void say_range(const char *flag, const char *text, const method_key *key) {
+  char words[LIST_TEXT];
+  if (key->type == WORD) {
+    join(key->words, " or ", words);
+    say("%s: %s: %s must be %s", flag, text, key->name, words);
+  } else {
+    say("%s: %s: %s must be %s from %.10g to %.10g", flag, text, key->name,
+        key->type == INTEGER ? "an integer" : "a number", key->minimum, key->maximum);
+  }
 }
 
 /* Applies one "key=value"; `seen` collects the keys. */
-static bool set_key(const char *flag, const char *text, char *item, int *seen, method *m) {
-  char *equals = strchr(item, '=');
+static bool set_key(const char *flag, const char *text, char *item, unsigned *seen, method *m) {
+  char *equals = strchr(item, '='), taken[LIST_TEXT];
   if (equals) *equals = '\0';
-  int which = key_of(m, item);
-  if (!keys_of_kind[m->kind]) {
+  join_keys(m, taken);
+  int which = find_key(m, item);
+  double value = 0;
+  if (!*taken) {
     say("%s: %s: %s takes no keys", flag, text, method_kind(m));
-  } else if (!which) {
-    say("%s: %s: '%s' is not a key of %s (%s)", flag, text, item, method_kind(m), keys_of_kind[m->kind]);
+  } else if (which < 0) {
+    say("%s: %s: '%s' is not a key of %s (%s)", flag, text, item, method_kind(m), taken);
   } else if (!equals) {
     say("%s: %s: '%s' needs a value", flag, text, item);
-  } else if (*seen & which) {
+  } else if (*seen >> which & 1) {
     say("%s: %s: '%s' is given twice", flag, text, item);
+  } else if (!parse_value(&keys[which], equals + 1, &value)) {
+    say_range(flag, text, &keys[which]);
   } else {
-    *seen |= which;
-    return set_value(flag, text, item, which, equals + 1, m);
+    *seen |= 1U << which;
+    set(m, &keys[which], value);
+    return true;
   }
   return false;
+}
+
+static bool has_what_it_needs(const char *flag, const method *m, unsigned seen) {
+  for (int i = 0; i < KEYS; ++i) {
+    if (takes(m, &keys[i]) && keys[i].use == NEEDED && !(seen >> i & 1)) {
+      say("%s: %s needs its number, as in %s:%s=3", flag, method_kind(m), method_kind(m), keys[i].name);
+      return false;
+    }
+  }
+  return true;
 }
 
 bool method_parse(const char *flag, const char *text, method *result) {
@@ -82,23 +167,25 @@ bool method_parse(const char *flag, const char *text, method *result) {
   memcpy(copy, text, length + 1);
   char *colon = strchr(copy, ':');
   if (colon) *colon = '\0';
-  int kind = find(kinds, 5, copy);
-  if (kind < 0) {
-    say("%s: '%s' is not a method (none, bjacobi, ilu, isai, sweeps)", flag, copy);
+  int name = find(names, copy);
+  if (name < 0) {
+    char all[LIST_TEXT];
+    join(names, ", ", all);
+    say("%s: '%s' is not a method (%s)", flag, copy, all);
     return false;
   }
-  method m = {.kind = (bisai_precond_kind)kind, .power = 1, .sweeps = 1, .storage = BISAI_FP64};
-  int seen = 0;
+  method m = {.name = (method_name)name};
+  for (int i = 0; i < KEYS; ++i) {
+    set(&m, &keys[i], keys[i].initial);
+  }
+  unsigned seen = 0;
   while (colon) {
     char *item = colon + 1;
     colon = strchr(item, ':');
     if (colon) *colon = '\0';
     if (!set_key(flag, text, item, &seen, &m)) return false;
   }
-  if (m.kind == BISAI_PRECOND_SWEEPS && !(seen & SWEEPS)) {
-    say("%s: sweeps needs its number, as in sweeps:n=3", flag);
-    return false;
-  }
+  if (!has_what_it_needs(flag, &m, seen)) return false;
   *result = m;
   return true;
 }
@@ -133,14 +220,16 @@ void method_list_free(method_list *list) {
 }
 
 void method_label(const method *m, char label[METHOD_LABEL]) {
-  int length = snprintf(label, METHOD_LABEL, "%s", method_kind(m));
-  if (m->kind == BISAI_PRECOND_SWEEPS) {
-    snprintf(label + length, (size_t)(METHOD_LABEL - length), ":n=%d", m->sweeps);
-  } else if (m->kind == BISAI_PRECOND_ISAI) {
-    length += snprintf(label + length, (size_t)(METHOD_LABEL - length), ":k=%d", m->power);
-    if (m->relax) length += snprintf(label + length, (size_t)(METHOD_LABEL - length), ":relax=%d", m->relax);
-    if (m->storage != BISAI_FP64) {
-      snprintf(label + length, (size_t)(METHOD_LABEL - length), ":storage=%s", method_storage(m));
+  *label = '\0';
+  append(label, METHOD_LABEL, "%s", method_kind(m));
+  for (int i = 0; i < KEYS; ++i) {
+    double value = get(m, &keys[i]);
+    if (!takes(m, &keys[i]) || (keys[i].use == OPTIONAL && value == keys[i].initial)) continue;
+    append(label, METHOD_LABEL, ":%s=", keys[i].name);
+    if (keys[i].type == WORD) {
+      append(label, METHOD_LABEL, "%s", keys[i].words[(int)value]);
+    } else {
+      append(label, METHOD_LABEL, "%.10g", value);
     }
   }
 }

@@ -3,18 +3,21 @@
 #define TOOL_METHOD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include <bisai/precond.h>
-
-enum { METHOD_LABEL = 64 };
+enum { METHOD_LABEL = 160 };
 
 /* k ends by itself where the pattern is full. Steps far beyond use are slips of the keyboard that would run for days. */
 enum { METHOD_MAX_POWER = INT32_MAX, METHOD_MAX_STEPS = 100000 };
 
+/* The program's methods, which need not be preconditioners of the library. */
+typedef enum method_name { METHOD_NONE, METHOD_BJACOBI, METHOD_ILU, METHOD_ISAI, METHOD_SWEEPS } method_name;
+
+/* What the keys set; those that the method does not take hold their defaults. The table of keys is in method.c. */
 typedef struct method {
-  bisai_precond_kind kind;
+  method_name name;
   int power, relax, sweeps;
-  bisai_value_type storage;
+  int storage; /* bisai_value_type */
 } method;
 
 typedef struct method_list {
@@ -30,6 +33,6 @@ void method_list_free(method_list *list);
 
 const char *method_kind(const method *m);                     /* "isai" */
 const char *method_storage(const method *m);                  /* "fp64" */
-void method_label(const method *m, char label[METHOD_LABEL]); /* "isai:k=2:relax=1": what is not the default */
+void method_label(const method *m, char label[METHOD_LABEL]); /* "isai:k=2:relax=1": what is not the default, and k */
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bisai/bcsr.h>
+
 #include "message.h"
 #include "parse.h"
 

@@ -107,6 +107,21 @@ static void solve(bisai_context *context, const problem *p, bisai_solver *solver
   }
 }
 
+static bisai_precond_options preconditioner(const method *m) {
+  static const bisai_precond_kind kinds[] = {[METHOD_NONE] = BISAI_PRECOND_NONE,
+                                             [METHOD_BJACOBI] = BISAI_PRECOND_BJACOBI,
+                                             [METHOD_ILU] = BISAI_PRECOND_ILU,
+                                             [METHOD_ISAI] = BISAI_PRECOND_ISAI,
+                                             [METHOD_SWEEPS] = BISAI_PRECOND_SWEEPS};
+  bisai_precond_options result = bisai_precond_options_default();
+  result.kind = kinds[m->name];
+  result.power = m->power;
+  result.relax = m->relax;
+  result.sweeps = m->sweeps;
+  result.storage = (bisai_value_type)m->storage;
+  return result;
+}
+
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r) {
   *r = (run_result){.m = *m, .reason = "failed", .message = strdup(""), .residual = NAN};
   method_label(m, r->label);
@@ -115,12 +130,7 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
   bisai_solver *solver = NULL;
   memset(x, 0, (size_t)p->unknowns * sizeof *x);
 
-  bisai_precond_options setup = bisai_precond_options_default();
-  setup.kind = m->kind;
-  setup.power = m->power;
-  setup.relax = m->relax;
-  setup.sweeps = m->sweeps;
-  setup.storage = m->storage;
+  bisai_precond_options setup = preconditioner(m);
   progress_show(&shown, "set-up");
   bisai_status status = bisai_precond_create(context, p->matrix, &setup, &precond);
   if (status != BISAI_OK) {
@@ -162,15 +172,11 @@ void run_result_free(run_result *r) {
 const char *run_message(const run_result *r) { return r->message && *r->message ? r->message : r->reason; }
 
 bool run_has_factor(const run_result *r) {
-  return r->set_up && r->m.kind != BISAI_PRECOND_NONE && r->m.kind != BISAI_PRECOND_BJACOBI;
+  return r->set_up && r->m.name != METHOD_NONE && r->m.name != METHOD_BJACOBI;
 }
 
-bool run_has_pattern(const run_result *r) { return r->set_up && r->m.kind == BISAI_PRECOND_ISAI; }
+bool run_has_pattern(const run_result *r) { return r->set_up && r->m.name == METHOD_ISAI; }
 
-bool run_has_values(const run_result *r) {
-  return r->set_up && r->m.kind != BISAI_PRECOND_NONE && r->m.kind != BISAI_PRECOND_ILU;
-}
+bool run_has_values(const run_result *r) { return r->set_up && r->m.name != METHOD_NONE && r->m.name != METHOD_ILU; }
 
-bool run_has_apply(const run_result *r) {
-  return r->solved && r->m.kind != BISAI_PRECOND_NONE && r->solve.applications > 0;
-}
+bool run_has_apply(const run_result *r) { return r->solved && r->m.name != METHOD_NONE && r->solve.applications > 0; }

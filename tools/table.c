@@ -98,9 +98,9 @@ void table_failures(FILE *out, int count, const run_result *results) {
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
     any |= r->converged;
     missing |= strcmp(r->reason, "missing_diagonal") == 0;
-    if (r->m.kind == BISAI_PRECOND_ILU) exact |= r->converged;
-    approximate |= r->m.kind == BISAI_PRECOND_ISAI || r->m.kind == BISAI_PRECOND_SWEEPS;
-    cheaper |= r->m.kind != BISAI_PRECOND_ILU && r->converged;
+    if (r->m.name == METHOD_ILU) exact |= r->converged;
+    approximate |= r->m.name == METHOD_ISAI || r->m.name == METHOD_SWEEPS;
+    cheaper |= r->m.name != METHOD_ILU && r->converged;
   }
   if (exact && approximate && !cheaper) {
     fprintf(
