@@ -21,14 +21,17 @@ static bisai_status copy_apply(void *user, int64_t n, const double *v, double *z
   return BISAI_OK;
 }
 
-/* Every kind of preconditioner, with and without the caller's factors, and every storage. */
-enum { KINDS = 6, PRECONDITIONERS = 12 };
+/* Every kind of preconditioner: with its defaults, with the caller's factors and every storage, with fill and shifts. */
+enum { KINDS = 6, PRECONDITIONERS = 18 };
 
 static bisai_precond_options options_of(const scene *inputs, int variant) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = (bisai_precond_kind)(variant % KINDS);
   options.apply = copy_apply;
-  if (variant >= KINDS) {
+  if (variant >= 2 * KINDS) {
+    options.level = 2;
+    options.shift = BISAI_SHIFT_IN_BLOCKS;
+  } else if (variant >= KINDS) {
     options.power = 3;
     options.relax = 2;
     options.sweeps = 4;
@@ -47,8 +50,11 @@ static bisai_status make_precond(scene *inputs, scene *outputs, int variant) {
 }
 
 static bisai_status make_factors(scene *inputs, scene *outputs, int variant) {
-  return variant == 0 ? bisai_factors_create(inputs->context, inputs->matrix, NULL, &outputs->factors)
-                      : bisai_factors_from_matrices(inputs->context, inputs->lower, inputs->upper, &outputs->factors);
+  if (variant == 0)
+    return bisai_factors_from_matrices(inputs->context, inputs->lower, inputs->upper, &outputs->factors);
+  bisai_factor_options options = bisai_factor_options_default();
+  options.level = 3 * (variant - 1);
+  return bisai_factors_create(inputs->context, inputs->matrix, &options, &outputs->factors);
 }
 
 static bisai_status make_pattern(scene *inputs, scene *outputs, int variant) {
@@ -186,7 +192,7 @@ static void matrices_from_csr_survive_every_failing_allocation(void **state) {
 
 static void factors_survive_every_failing_allocation(void **state) {
   (void)state;
-  fail_all_variants(make_factors, 0, 2);
+  fail_all_variants(make_factors, 0, 3);
 }
 
 static void patterns_survive_every_failing_allocation(void **state) {

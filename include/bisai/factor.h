@@ -1,5 +1,5 @@
 /** @file factor.h
- *  Block triangular factors: block ILU(0), or the caller's own L and U. Source: Saad, Iterative Methods, 10.3; Ma et al. 2021, eq. (5). */
+ *  Block triangular factors: block ILU(k), or the caller's own L and U. Source: Saad, Iterative Methods, 10.3; Ma et al. 2021, eq. (5). */
 #ifndef BISAI_FACTOR_H
 #define BISAI_FACTOR_H
 
@@ -12,19 +12,35 @@ extern "C" {
 /** L, U and the inverses of the diagonal blocks. */
 typedef struct bisai_factors bisai_factors;
 
+/** What happens to a diagonal block that is singular: a pivot is zero even with pivoting, or the inverse is not finite. Blocks that are
+ *  merely close to that are reported and never altered. */
+typedef enum bisai_shift {
+  BISAI_SHIFT_NONE = 0, /**< the set-up fails and names its block row */
+  BISAI_SHIFT_IN_BLOCKS =
+      1 /**< D ← D + s I with s = amount·(the largest sum of magnitudes of a scalar row in A's block row; 1 where that
+                                 is 0), ten times more as long as that is singular. A diagonal block that is not stored counts as
+                                 a stored zero block. Repairs are counted and the first is named. */
+} bisai_shift;
+
 typedef struct bisai_factor_options {
   size_t struct_size;
+  int level; /**< k of ILU(k), the level of fill: ≥ 0, default 0; from the number of block rows on, complete LU */
+  bisai_shift shift;   /**< default BISAI_SHIFT_NONE */
+  double shift_amount; /**< > 0, relative; default 0.01 */
 } bisai_factor_options;
 
 BISAI_API bisai_factor_options bisai_factor_options_default(void);
 
-/** Block ILU(0) in the natural ordering: L U agrees with A on the pattern of A; L has identity diagonal blocks.
- *  Parallel by levels; bitwise repeatable for any number of threads.
+/** Block ILU(k) in the natural ordering; L has identity diagonal blocks. A block of A has level 0, a block that elimination fills in
+ *  has level min over p of lev_ip + lev_pj + 1, and those of level ≤ k are kept (Saad, 10.3.3; PETSc's pattern too). L U agrees
+ *  with A on that pattern, but for shifted blocks. Parallel by levels of dependence; bitwise repeatable for any number of
+ *  threads. Besides the factors needs 8 bytes for each of their blocks while it runs.
  *  @param matrix   square, fp64; read during the call only
  *  @param options  NULL: the defaults
  *  @param factors  out; untouched on failure; free with bisai_factors_destroy()
- *  @retval BISAI_MISSING_DIAGONAL  names the first such block row
- *  @retval BISAI_SINGULAR_BLOCK    names the first block row whose pivot block is singular
+ *  @retval BISAI_MISSING_DIAGONAL  names the first such block row; not with a shift
+ *  @retval BISAI_SINGULAR_BLOCK    names the first block row whose pivot block is singular, with a shift: and cannot be repaired
+ *  @retval BISAI_INDEX_OVERFLOW    L or U has more than 2³¹−1 blocks; names the block row where that happens
  *  @retval BISAI_NOT_FINITE        names the first block row in which L or U overflowed
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (values not fp64), BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matrix,
@@ -54,6 +70,9 @@ BISAI_API const double *bisai_factors_inverse_diagonal(const bisai_factors *fact
 /** Diagonal blocks whose cofactor inverse was not to be trusted (κ₁ > 1e6, or a residual beyond rounding) and was redone by pivoted
  *  Gauss–Jordan. */
 BISAI_API int64_t bisai_factors_fallbacks(const bisai_factors *factors);
+/** Diagonal blocks that a shift repaired in the last factorisation and, unless NULL, the first one's block row, -1 where there is
+ *  none. The inverses and the blocks of U are those of the shifted blocks. */
+BISAI_API int64_t bisai_factors_repairs(const bisai_factors *factors, int32_t *first_block_row);
 /** The largest κ₁ = ‖D‖₁‖D⁻¹‖₁ of the diagonal blocks of U (and of a general L) and, unless NULL, its block row. */
 BISAI_API double bisai_factors_largest_condition(const bisai_factors *factors, int32_t *block_row);
 

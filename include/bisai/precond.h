@@ -36,9 +36,13 @@ typedef struct bisai_precond_options {
   const bisai_pattern *lower_pattern; /**< ISAI: NL's pattern instead of S(|L|^k); read during creation; default NULL */
   const bisai_pattern *upper_pattern; /**< ISAI: NU's pattern instead of S(|U|^k) */
   const bisai_factors *factors;       /**< ILU, ISAI, SWEEPS: factors to use, which must outlive the preconditioner;
-                                           default NULL: block ILU(0) of the matrix, made and owned here */
+                                           default NULL: block ILU(level) of the matrix, made and owned here */
   bisai_apply_function apply;         /**< CALLBACK: required */
   void *user;                         /**< CALLBACK: passed through */
+  int level;                          /**< ILU, ISAI, SWEEPS: level of fill of the factors made here; default 0 */
+  bisai_shift shift;                  /**< BJACOBI and the factors made here: singular diagonal blocks; default
+                                           BISAI_SHIFT_NONE */
+  double shift_amount;                /**< as in bisai_factor_options */
 } bisai_precond_options;
 
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
@@ -48,6 +52,7 @@ BISAI_API bisai_precond_options bisai_precond_options_default(void);
  *  @param options  NULL: the defaults
  *  @param precond  out; untouched on failure; free with bisai_precond_destroy()
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row
+ *  @retval BISAI_INDEX_OVERFLOW  a factor or a pattern has more than 2³¹−1 blocks; the message names the block row
  *  @retval BISAI_OVERFLOW    a value of NL or NU does not fit its storage, or a diagonal block is so small that all of it would be
  *                            stored as zero; the message names the block
  *  @retval BISAI_NOT_FINITE  the factors, NL or NU overflowed fp64
@@ -88,9 +93,10 @@ typedef struct bisai_precond_report {
   int64_t memory_bytes;     /**< held by the preconditioner, the caller's factors excluded */
   int64_t apply_bytes;      /**< the least that one application must move */
   int64_t fallbacks;        /**< blocks inverted again by pivoted Gauss–Jordan */
-  int64_t repairs;          /**< blocks whose values were changed */
+  int64_t repairs;          /**< singular diagonal blocks that a shift repaired */
   double largest_condition; /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
   int32_t largest_condition_row; /**< its block row; -1 where there is none */
+  int32_t first_repair_row;      /**< block row of the first repaired block; -1 where there is none */
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).

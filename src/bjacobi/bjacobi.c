@@ -10,9 +10,21 @@ static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matri
   return BISAI_OK;
 }
 
-bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+/* Where the diagonal block of row i is among the matrix's blocks, or -1. */
+static int32_t find_diagonal(const bisai_bcsr *matrix, int32_t i) {
+  int32_t p = matrix->row_ptr[i];
+  while (p < matrix->row_ptr[i + 1] && matrix->col_idx[p] < i) p++;
+  return p < matrix->row_ptr[i + 1] && matrix->col_idx[p] == i ? p : -1;
+}
+
+bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, double shift_amount,
+                                bsi_bjacobi *jacobi) {
   const int32_t n = matrix->block_rows;
-  *jacobi = (bsi_bjacobi){n, matrix->block_size, matrix->blocks, NULL, NULL, BSI_INVERT_STATS_NONE};
+  *jacobi = (bsi_bjacobi){.block_rows = n,
+                          .block_size = matrix->block_size,
+                          .blocks = matrix->blocks,
+                          .shift_amount = shift_amount,
+                          .stats = BSI_INVERT_STATS_NONE};
   bisai_status status = check_matrix(context, matrix);
   if (status) return status;
   jacobi->position = bsi_allocate(context, (size_t)n, sizeof *jacobi->position);
@@ -20,10 +32,8 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
     jacobi->inverses = context->backend->allocate(context, bsi_block_offset(matrix, n), sizeof *jacobi->inverses);
   status = jacobi->inverses ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < n && !status; i++) {
-    int32_t p = matrix->row_ptr[i];
-    while (p < matrix->row_ptr[i + 1] && matrix->col_idx[p] < i) p++;
-    jacobi->position[i] = p;
-    if (p == matrix->row_ptr[i + 1] || matrix->col_idx[p] != i)
+    jacobi->position[i] = find_diagonal(matrix, i);
+    if (jacobi->position[i] < 0 && shift_amount == 0.0)
       status = bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
   }
   if (status) bsi_bjacobi_destroy(context, jacobi);
@@ -39,12 +49,13 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
                     jacobi->blocks);
   for (int32_t i = 0; i < jacobi->block_rows; i++) {
     const int32_t p = jacobi->position[i];
-    if (p < matrix->row_ptr[i] || p >= matrix->row_ptr[i + 1] || matrix->col_idx[p] != i)
+    if (p < 0 ? find_diagonal(matrix, i) >= 0
+              : p < matrix->row_ptr[i] || p >= matrix->row_ptr[i + 1] || matrix->col_idx[p] != i)
       return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                       "the pattern changed: block row %d has its diagonal block elsewhere", i);
   }
-  status = context->backend->invert_blocks(context, jacobi->block_rows, jacobi->block_size, matrix->values,
-                                           jacobi->position, jacobi->inverses, &jacobi->stats);
+  status = context->backend->invert_blocks(context, matrix, jacobi->position, jacobi->shift_amount, jacobi->inverses,
+                                           &jacobi->stats);
   return status ? status : bsi_invert_stats_judge(context, "", &jacobi->stats);
 }
 

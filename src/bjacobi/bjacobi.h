@@ -6,13 +6,16 @@
 
 typedef struct bsi_bjacobi {
   int32_t block_rows, block_size, blocks; /* of the matrix */
-  int32_t *position;                      /* of each diagonal block among the matrix's blocks */
+  double shift_amount;                    /* 0: none */
+  int32_t *position;                      /* of each diagonal block among the matrix's blocks, -1 where there is none */
   double *inverses;                       /* block_rows·bs² */
   bsi_invert_stats stats;
 } bsi_bjacobi;
 
-/* Finds the diagonal blocks and reserves their inverses; values are unset. */
-bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi);
+/* Finds the diagonal blocks and reserves their inverses; values are unset. With shift_amount > 0 singular blocks will be repaired,
+ * missing ones counting as zero. */
+bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, double shift_amount,
+                                bsi_bjacobi *jacobi);
 
 /* Inverts the diagonal blocks; allocates nothing. */
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi);

@@ -4,13 +4,17 @@
 #include "core/parallel.h"
 #include "core/triangular.h"
 
+#include <string.h>
+
 enum { BLOCKS_PER_THREAD = 256 };
 
-typedef bsi_block_result invert_function(const double *a, double *inverse, double *condition);
+typedef bsi_block_result invert_function(double *a, double amount, const double *row, int32_t count, double *inverse,
+                                         double *condition);
 
 #define STAMP(BS)                                                                                                      \
-  static bsi_block_result invert_##BS(const double *a, double *inverse, double *condition) {                           \
-    return bsi_block_invert(BS, a, inverse, condition);                                                                \
+  static bsi_block_result invert_##BS(double *a, double amount, const double *row, int32_t count, double *inverse,     \
+                                      double *condition) {                                                             \
+    return bsi_block_invert_shifted(BS, a, amount, row, count, inverse, condition);                                    \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
@@ -18,14 +22,26 @@ BSI_BLOCK_SIZES(STAMP)
 static invert_function *const invert_functions[BSI_SPECIAL_SIZES + 1] = {NULL, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-static bsi_block_result invert_any(int bs, const double *a, double *inverse, double *condition) {
-  return bs <= BSI_SPECIAL_SIZES ? invert_functions[bs](a, inverse, condition)
-                                 : bsi_block_invert(bs, a, inverse, condition);
+/* The inverse of block `position` of block row i, from a copy that a shift may change. */
+static bsi_block_result invert_row(const bisai_bcsr *a, int32_t i, int32_t position, double amount, double *inverse,
+                                   double *condition) {
+  const int bs = a->block_size;
+  const size_t values = (size_t)(bs * bs);
+  const double *blocks = a->values, *row = blocks + (size_t)a->row_ptr[i] * values;
+  const int32_t count = a->row_ptr[i + 1] - a->row_ptr[i];
+  double block[BSI_MAX_BLOCK_VALUES];
+  if (position < 0)
+    memset(block, 0, values * sizeof *block);
+  else
+    memcpy(block, blocks + (size_t)position * values, values * sizeof *block);
+  return bs <= BSI_SPECIAL_SIZES ? invert_functions[bs](block, amount, row, count, inverse, condition)
+                                 : bsi_block_invert_shifted(bs, block, amount, row, count, inverse, condition);
 }
 
-bisai_status bsi_invert_blocks_host(bisai_context *context, int32_t n, int bs, const double *blocks,
-                                    const int32_t *position, double *inverses, bsi_invert_stats *stats) {
-  const size_t values = (size_t)(bs * bs);
+bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
+                                    double shift_amount, double *inverses, bsi_invert_stats *stats) {
+  const int32_t n = matrix->block_rows;
+  const size_t values = bsi_block_offset(matrix, 1);
   const int threads = bsi_threads_for(context->threads, n, BLOCKS_PER_THREAD);
 #pragma omp parallel num_threads(threads)
   {
@@ -34,7 +50,7 @@ bisai_status bsi_invert_blocks_host(bisai_context *context, int32_t n, int bs, c
     for (int32_t i = 0; i < n; i++) {
       double condition;
       const bsi_block_result result =
-          invert_any(bs, blocks + (size_t)position[i] * values, inverses + (size_t)i * values, &condition);
+          invert_row(matrix, i, position[i], shift_amount, inverses + (size_t)i * values, &condition);
       bsi_invert_stats_count(&mine, result, condition, i);
     }
 #pragma omp critical(bsi_invert_stats)

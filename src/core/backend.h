@@ -75,11 +75,12 @@ typedef struct bsi_backend {
                                    const double *b, int64_t ldb, double *x, int64_t ldx);
 
   /* --- set-up --- */
-  /* inverses ← inverses of the n blocks that start at blocks[position[i]·bs²] */
-  bisai_status (*invert_blocks)(bisai_context *, int32_t n, int bs, const double *blocks, const int32_t *position,
+  /* inverses ← inverses of the matrix's blocks position[i], one in each block row i; with shift_amount > 0 singular ones are
+   * repaired first, and position[i] = −1 stands for a zero block */
+  bisai_status (*invert_blocks)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position, double shift_amount,
                                 double *inverses, struct bsi_invert_stats *);
-  /* block ILU(0) of `matrix` into the factors' reserved arrays */
-  bisai_status (*factor_ilu0)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *, struct bsi_invert_stats *);
+  /* block ILU of `matrix` on the factors' reserved pattern, of which the matrix's is a part */
+  bisai_status (*factor_ilu)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *, struct bsi_invert_stats *);
   /* the pattern of N = S(|T|^power); rows only, the columns are made from them */
   bisai_status (*pattern_power)(bisai_context *, const bisai_bcsr *matrix, int power, bisai_pattern *);
   /* T_off's rows times the inverse diagonal blocks: G ← D⁻¹ T_off; *infinite_row ← the first with a value that is not finite, or -1 */

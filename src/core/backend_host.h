@@ -23,8 +23,8 @@ bisai_status bsi_gmres_coefficients_host(bisai_context *context, int m, int k, c
                                          double *y);
 
 /* --- factor/factor_host.c --- */
-bisai_status bsi_factor_ilu0_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *factors,
-                                  struct bsi_invert_stats *stats);
+bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *factors,
+                                 struct bsi_invert_stats *stats);
 
 /* --- pattern/pattern_host.c --- */
 bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power,
@@ -49,7 +49,7 @@ bisai_status bsi_triangular_solve_host(bisai_context *context, const struct bsi_
                                        int32_t count, const double *b, int64_t ldb, double *x, int64_t ldx);
 
 /* --- bjacobi/bjacobi_host.c --- */
-bisai_status bsi_invert_blocks_host(bisai_context *context, int32_t n, int bs, const double *blocks,
-                                    const int32_t *position, double *inverses, struct bsi_invert_stats *stats);
+bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
+                                    double shift_amount, double *inverses, struct bsi_invert_stats *stats);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef BSI_BLOCK_MATH_H
 #define BSI_BLOCK_MATH_H
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -30,7 +31,8 @@ enum { BSI_MAX_BLOCK_VALUES = BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE };
 typedef enum bsi_block_result {
   BSI_BLOCK_OK = 0,
   BSI_BLOCK_FALLBACK = 1, /* inverted, by Gauss–Jordan after the cofactors were refused */
-  BSI_BLOCK_SINGULAR = 2  /* zero pivot after pivoting, or an inverse that is not finite */
+  BSI_BLOCK_SINGULAR = 2, /* zero pivot after pivoting, or an inverse that is not finite */
+  BSI_BLOCK_REPAIRED = 3  /* inverted after a shift of its diagonal */
 } bsi_block_result;
 
 BSI_INLINE void bsi_block_copy(const int bs, const double *a, double *b) {
@@ -184,6 +186,38 @@ BSI_INLINE bsi_block_result bsi_block_invert(const int bs, const double *a, doub
   }
   *condition = norm * bsi_block_norm1(bs, inverse);
   return bs >= 2 && bs <= 5 ? BSI_BLOCK_FALLBACK : BSI_BLOCK_OK;
+}
+
+/* The largest sum of magnitudes of a scalar row of `count` blocks side by side; NaN if any value is. */
+BSI_INLINE double bsi_blocks_norm_infinity(const int bs, const double *blocks, const int32_t count) {
+  double norm = 0.0;
+  for (int r = 0; r < bs; r++) {
+    double sum = 0.0;
+    for (int32_t c = 0; c < count * bs; c++) sum += fabs(blocks[(size_t)c * (size_t)bs + (size_t)r]);
+    if (isnan(sum)) return sum;
+    if (sum > norm) norm = sum;
+  }
+  return norm;
+}
+
+/* As bsi_block_invert(), but with amount > 0 a singular block is repaired: a ← a + s I with s = amount·‖row‖∞, `row` being the `count`
+ * blocks of the matrix's block row, and ten times more as long as that is singular. */
+BSI_INLINE bsi_block_result bsi_block_invert_shifted(const int bs, double *a, const double amount, const double *row,
+                                                     const int32_t count, double *inverse, double *condition) {
+  double shift = 0.0;
+  for (;;) {
+    const bsi_block_result result = bsi_block_invert(bs, a, inverse, condition);
+    if (result != BSI_BLOCK_SINGULAR) return shift > 0.0 ? BSI_BLOCK_REPAIRED : result;
+    if (amount == 0.0) return result;
+    double more = 9.0 * shift;
+    if (shift == 0.0) {
+      const double norm = bsi_blocks_norm_infinity(bs, row, count);
+      more = fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
+    }
+    if (!isfinite(more)) return result;
+    shift += more;
+    for (int r = 0; r < bs; r++) a[r * bs + r] += more;
+  }
 }
 
 #endif

@@ -63,7 +63,9 @@ static void keep_first(int32_t *row, int32_t other) {
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from) {
   keep_first(&into->singular_row, from->singular_row);
   keep_first(&into->infinite_row, from->infinite_row);
+  keep_first(&into->first_repair_row, from->first_repair_row);
   into->fallbacks += from->fallbacks;
+  into->repairs += from->repairs;
   if (from->largest_condition > into->largest_condition ||
       (from->largest_condition == into->largest_condition &&
        from->largest_condition_row < into->largest_condition_row)) {

@@ -26,7 +26,8 @@ typedef struct bsi_triangular {
 typedef struct bsi_invert_stats {
   int32_t singular_row; /* the first singular one, -1: none */
   int32_t infinite_row; /* the first row of L or U with a value that is not finite, -1: none */
-  int64_t fallbacks;
+  int64_t fallbacks, repairs;
+  int32_t first_repair_row; /* -1: none */
   double largest_condition;
   int32_t largest_condition_row;
 } bsi_invert_stats;
@@ -43,6 +44,8 @@ static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_res
                                           int32_t row) {
   if (result == BSI_BLOCK_SINGULAR && (stats->singular_row < 0 || row < stats->singular_row)) stats->singular_row = row;
   if (result == BSI_BLOCK_FALLBACK) stats->fallbacks++;
+  if (result == BSI_BLOCK_REPAIRED && (stats->repairs++ == 0 || row < stats->first_repair_row))
+    stats->first_repair_row = row;
   if (condition > stats->largest_condition) {
     stats->largest_condition = condition;
     stats->largest_condition_row = row;
@@ -56,6 +59,7 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
  * or BISAI_OK. */
 bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bsi_invert_stats *stats);
 
-#define BSI_INVERT_STATS_NONE ((bsi_invert_stats){.singular_row = -1, .infinite_row = -1, .largest_condition_row = -1})
+#define BSI_INVERT_STATS_NONE                                                                                          \
+  ((bsi_invert_stats){.singular_row = -1, .infinite_row = -1, .first_repair_row = -1, .largest_condition_row = -1})
 
 #endif

@@ -1,15 +1,25 @@
-/* Block ILU(0): A ≈ L U with L + U on A's pattern, L with identity diagonal blocks, natural ordering.
+/* Block ILU(k): A ≈ L U with L + U on A's pattern and the fill of symbolic.c, L with identity diagonal blocks, natural ordering.
  *
- *   for k in row i, k < i:  L_ik = A_ik U_kk⁻¹;  A_ij ← A_ij − L_ik U_kj  for every j > k where A_ij exists
+ *   for p in row i, p < i:  L_ip = A_ip U_pp⁻¹;  A_ij ← A_ij − L_ip U_pj  for every j > p that row i keeps
  *
- * Source: Saad, Iterative Methods, 10.3.2 (IKJ order), on blocks. L's and U's rows are the two halves of A's sorted rows, so that values
- * are copied in by row and no map is kept. */
-#include "factor/factor.h"
+ * Source: Saad, Iterative Methods, 10.3.2 (IKJ order), on blocks. L's and U's rows are the two halves of A's sorted rows and of the fill
+ * in between, so that values are copied in by row; a bit for each block tells which is fill. */
+#include "factor/symbolic.h"
 
 #include <string.h>
 
 bisai_factor_options bisai_factor_options_default(void) {
-  return (bisai_factor_options){.struct_size = sizeof(bisai_factor_options)};
+  return (bisai_factor_options){
+      .struct_size = sizeof(bisai_factor_options), .shift = BISAI_SHIFT_NONE, .shift_amount = 0.01};
+}
+
+bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift, double shift_amount) {
+  if (level < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "level %d: at least 0 is needed", level);
+  if (shift != BISAI_SHIFT_NONE && shift != BISAI_SHIFT_IN_BLOCKS)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown shift %d", (int)shift);
+  if (!(shift_amount > 0.0) || isinf(shift_amount))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shift_amount %g: must be positive and finite", shift_amount);
+  return BISAI_OK;
 }
 
 static bisai_status check_square(bisai_context *context, const char *name, const bisai_bcsr *a) {
@@ -18,36 +28,6 @@ static bisai_status check_square(bisai_context *context, const char *name, const
                     a->block_cols);
   if (a->type != BISAI_FP64)
     return bsi_fail(context, BISAI_UNSUPPORTED, "%s must hold fp64 values to be factorised", name);
-  return BISAI_OK;
-}
-
-/* Splits A's rows before their diagonal blocks into L's and U's structures. */
-static bisai_status split_structure(bisai_context *context, const bisai_bcsr *a, bisai_factors *f) {
-  int64_t lower = 0;
-  if (a->unit_diagonal)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
-  for (int32_t i = 0; i < a->block_rows; i++) {
-    int32_t p = a->row_ptr[i];
-    while (p < a->row_ptr[i + 1] && a->col_idx[p] < i) p++;
-    if (p == a->row_ptr[i + 1] || a->col_idx[p] != i)
-      return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
-    lower += p - a->row_ptr[i];
-  }
-  const int32_t n = a->block_rows, nl = (int32_t)lower, nu = a->blocks - nl;
-  bisai_status status = bsi_bcsr_reserve(context, n, n, a->block_size, nl, BISAI_FP64, NULL, NULL, &f->lower);
-  if (!status) status = bsi_bcsr_reserve(context, n, n, a->block_size, nu, BISAI_FP64, NULL, NULL, &f->upper);
-  if (status) return status;
-  f->lower->unit_diagonal = true;
-  f->lower->row_ptr[0] = f->upper->row_ptr[0] = 0;
-  for (int32_t i = 0, l = 0, u = 0; i < n; i++) {
-    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
-      if (a->col_idx[p] < i)
-        f->lower->col_idx[l++] = a->col_idx[p];
-      else
-        f->upper->col_idx[u++] = a->col_idx[p];
-    f->lower->row_ptr[i + 1] = l;
-    f->upper->row_ptr[i + 1] = u;
-  }
   return BISAI_OK;
 }
 
@@ -73,7 +53,7 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
 
 static bisai_status factorise(bisai_factors *f, const bisai_bcsr *matrix) {
   f->stats = BSI_INVERT_STATS_NONE;
-  bisai_status status = f->context->backend->factor_ilu0(f->context, matrix, f, &f->stats);
+  bisai_status status = f->context->backend->factor_ilu(f->context, matrix, f, &f->stats);
   if (!status) status = bsi_invert_stats_judge(f->context, "", &f->stats);
   f->ready = !status;
   return status;
@@ -90,14 +70,17 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!matrix || !factors)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_create: %s is NULL", matrix ? "factors" : "matrix");
-  bisai_status status = BISAI_OK;
-  if (options) status = bsi_check_struct(context, "bisai_factor_options", options->struct_size, sizeof *options);
+  const bisai_factor_options o = options ? *options : bisai_factor_options_default();
+  bisai_status status = bsi_check_struct(context, "bisai_factor_options", o.struct_size, sizeof o);
+  if (!status) status = bsi_factor_options_check(context, o.level, o.shift, o.shift_amount);
   if (!status) status = check_square(context, "the matrix", matrix);
   if (status) return status;
   bisai_factors *f = reserve(context);
   if (!f) return BISAI_OUT_OF_MEMORY;
+  const bool repair = o.shift == BISAI_SHIFT_IN_BLOCKS;
   f->from_matrix = true;
-  status = split_structure(context, matrix, f);
+  f->shift_amount = repair ? o.shift_amount : 0.0;
+  status = bsi_factors_reserve(context, matrix, o.level, repair, INT32_MAX, f);
   if (!status) status = prepare_solves(context, f);
   if (!status) status = factorise(f, matrix);
   if (status)
@@ -105,20 +88,6 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
   else
     *factors = f;
   return status;
-}
-
-/* Costs a fraction of the factorisation, and a pattern that moved would make that write out of bounds. */
-static bool same_structure(const bisai_factors *f, const bisai_bcsr *a) {
-  for (int32_t i = 0; i < a->block_rows; i++) {
-    const int32_t l = f->lower->row_ptr[i], nl = f->lower->row_ptr[i + 1] - l;
-    const int32_t u = f->upper->row_ptr[i], nu = f->upper->row_ptr[i + 1] - u;
-    const int32_t *row = a->col_idx + a->row_ptr[i];
-    if (a->row_ptr[i + 1] - a->row_ptr[i] != nl + nu ||
-        memcmp(row, f->lower->col_idx + l, (size_t)nl * sizeof *row) != 0 ||
-        memcmp(row + nl, f->upper->col_idx + u, (size_t)nu * sizeof *row) != 0)
-      return false;
-  }
-  return true;
 }
 
 bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix) {
@@ -131,13 +100,14 @@ bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matr
   const bisai_status status = check_square(context, "the matrix", matrix);
   if (status) return status;
   const bisai_bcsr *u = factors->upper;
-  const int64_t blocks = (int64_t)factors->lower->blocks + u->blocks;
-  if (matrix->block_rows != u->block_rows || matrix->block_size != u->block_size || matrix->blocks != blocks)
+  if (matrix->block_rows != u->block_rows || matrix->block_size != u->block_size ||
+      matrix->blocks != factors->matrix_blocks)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "the pattern changed: %d block rows of size %d with %d blocks, expected %d, %d and %lld",
+                    "the pattern changed: %d block rows of size %d with %d blocks, expected %d, %d and %d",
                     matrix->block_rows, matrix->block_size, matrix->blocks, u->block_rows, u->block_size,
-                    (long long)blocks);
-  if (!same_structure(factors, matrix))
+                    factors->matrix_blocks);
+  /* A pattern that moved would make the factorisation read out of bounds; this costs a fraction of it. */
+  if (!bsi_factors_fit(factors, matrix))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other block columns than at creation");
   return factorise(factors, matrix);
 }
@@ -180,8 +150,7 @@ static bisai_status invert_diagonal(bisai_factors *f, const bsi_triangular *t, d
   if (!position) return BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < n; i++) position[i] = t->triangle == BISAI_LOWER ? a->row_ptr[i + 1] - 1 : a->row_ptr[i];
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
-  bisai_status status =
-      f->context->backend->invert_blocks(f->context, n, a->block_size, a->values, position, inverses, &stats);
+  bisai_status status = f->context->backend->invert_blocks(f->context, a, position, 0.0, inverses, &stats);
   bsi_release(f->context, position);
   if (!status) status = bsi_invert_stats_judge(f->context, t->triangle == BISAI_LOWER ? "lower: " : "upper: ", &stats);
   bsi_invert_stats_merge(&f->stats, &stats);
@@ -225,6 +194,8 @@ void bisai_factors_destroy(bisai_factors **factors) {
   bisai_context *context = f->context;
   bisai_bcsr_destroy(&f->lower);
   bisai_bcsr_destroy(&f->upper);
+  context->backend->release(context, f->lower_fill);
+  context->backend->release(context, f->upper_fill);
   context->backend->release(context, f->lower_inverse);
   context->backend->release(context, f->upper_inverse);
   bsi_levels_destroy(context, &f->lower_levels);
@@ -237,6 +208,11 @@ const bisai_bcsr *bisai_factors_upper(const bisai_factors *factors) { return fac
 const double *bisai_factors_inverse_diagonal(const bisai_factors *factors) { return factors->upper_inverse; }
 int64_t bisai_factors_fallbacks(const bisai_factors *factors) { return factors->stats.fallbacks; }
 
+int64_t bisai_factors_repairs(const bisai_factors *factors, int32_t *first_block_row) {
+  if (first_block_row) *first_block_row = factors->stats.first_repair_row;
+  return factors->stats.repairs;
+}
+
 double bisai_factors_largest_condition(const bisai_factors *factors, int32_t *block_row) {
   if (block_row) *block_row = factors->stats.largest_condition_row;
   return factors->stats.largest_condition;
@@ -246,8 +222,10 @@ int64_t bsi_factors_memory(const bisai_factors *factors) {
   const int64_t n = factors->upper->block_rows;
   const int64_t inverses = (int64_t)bsi_block_offset(factors->upper, n) * 8;
   const int64_t levels = 4 * (2 * n + factors->lower_levels.count + factors->upper_levels.count + 2);
-  return (int64_t)sizeof *factors + bsi_bcsr_memory(factors->lower) + bsi_bcsr_memory(factors->upper) + inverses +
-         (factors->lower_inverse ? inverses : 0) + levels;
+  const size_t fill = (factors->lower_fill ? bsi_fill_bytes(factors->lower->blocks) : 0) +
+                      (factors->upper_fill ? bsi_fill_bytes(factors->upper->blocks) : 0);
+  return (int64_t)sizeof *factors + (int64_t)fill + bsi_bcsr_memory(factors->lower) + bsi_bcsr_memory(factors->upper) +
+         inverses + (factors->lower_inverse ? inverses : 0) + levels;
 }
 
 bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule, const double *b, double *x) {

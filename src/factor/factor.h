@@ -15,9 +15,21 @@ struct bisai_factors {
   bsi_levels lower_levels, upper_levels;
   bsi_triangular lower_solve, upper_solve;
   bsi_invert_stats stats;
-  bool from_matrix; /* made by ILU(0), so that an update makes sense */
+  bool from_matrix;      /* made by ILU, so that an update makes sense; then: */
+  int32_t matrix_blocks; /* of the matrix that they were made from */
+  uint8_t *lower_fill,
+      *upper_fill;     /* a bit for each block: whether the matrix does not have it; NULL where it has all */
+  double shift_amount; /* 0: none */
   bool ready;
 };
+
+static inline size_t bsi_fill_bytes(int32_t blocks) { return ((size_t)blocks + 7) / 8; }
+
+/* Whether block p is one that the matrix does not have. */
+static inline bool bsi_is_fill(const uint8_t *fill, int32_t p) { return fill && (fill[p / 8] >> p % 8 & 1u) != 0; }
+
+/* What bisai_factor_options and bisai_precond_options have in common. */
+bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift, double shift_amount);
 
 int64_t bsi_factors_memory(const bisai_factors *factors);
 

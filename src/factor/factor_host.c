@@ -1,4 +1,4 @@
-/* Block ILU(0) on the host: rows in order, or level by level with the rows of a level shared out. Each row is computed the same way in
+/* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Each row is computed the same way in
  * both, so the bits agree. */
 #include "core/backend_host.h"
 #include "core/block_sizes.h"
@@ -23,15 +23,28 @@ BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u,
   }
 }
 
+/* The row of one factor: the matrix's blocks, *from being the next, and zeros where it has none. */
+BSI_INLINE void load_row(const int bs, const bisai_bcsr *t, const uint8_t *fill, int32_t i, const double **from) {
+  const size_t bytes = (size_t)(bs * bs) * sizeof(double);
+  for (int32_t p = t->row_ptr[i]; p < t->row_ptr[i + 1]; p++) {
+    double *to = (double *)t->values + (size_t)p * (size_t)(bs * bs);
+    if (bsi_is_fill(fill, p)) {
+      memset(to, 0, bytes);
+    } else {
+      memcpy(to, *from, bytes);
+      *from += bs * bs;
+    }
+  }
+}
+
 BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) {
   const size_t values = (size_t)(bs * bs);
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const int32_t l_begin = l->row_ptr[i], l_end = l->row_ptr[i + 1], u_begin = u->row_ptr[i], u_end = u->row_ptr[i + 1];
   double *lower = (double *)l->values, *upper = (double *)u->values;
-  const double *row = (const double *)a->values + (size_t)a->row_ptr[i] * values;
-  memcpy(lower + (size_t)l_begin * values, row, (size_t)(l_end - l_begin) * values * sizeof *row);
-  memcpy(upper + (size_t)u_begin * values, row + (size_t)(l_end - l_begin) * values,
-         (size_t)(u_end - u_begin) * values * sizeof *row);
+  const double *const row = (const double *)a->values + (size_t)a->row_ptr[i] * values, *from = row;
+  load_row(bs, l, f->lower_fill, i, &from);
+  load_row(bs, u, f->upper_fill, i, &from);
 
   for (int32_t p = l_begin; p < l_end; p++) {
     const int32_t k = l->col_idx[p];
@@ -48,7 +61,8 @@ BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, 
 
   double condition;
   double *inverse = f->upper_inverse + (size_t)i * values;
-  const bsi_block_result result = bsi_block_invert(bs, upper + (size_t)u_begin * values, inverse, &condition);
+  const bsi_block_result result = bsi_block_invert_shifted(bs, upper + (size_t)u_begin * values, f->shift_amount, row,
+                                                           a->row_ptr[i + 1] - a->row_ptr[i], inverse, &condition);
   bsi_invert_stats_count(stats, result, condition, i);
 }
 
@@ -67,8 +81,8 @@ BSI_BLOCK_SIZES(STAMP)
 static row_function *const factor_rows[BSI_SPECIAL_SIZES + 1] = {factor_row_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-bisai_status bsi_factor_ilu0_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
-                                  bsi_invert_stats *stats) {
+bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
+                                 bsi_invert_stats *stats) {
   row_function *row = factor_rows[matrix->block_size <= BSI_SPECIAL_SIZES ? matrix->block_size : 0];
   const bsi_levels *levels = &f->lower_levels;
   if (!bsi_levels_pay(levels, context->threads, BISAI_SCHEDULE_AUTO, ROWS_PER_THREAD)) {

@@ -33,7 +33,8 @@ static const bsi_precond_ops none_ops = {.name = "none", .apply = none_apply, .r
 /* --- block-Jacobi --- */
 
 static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
-  return bsi_bjacobi_create(m->context, a, &m->jacobi);
+  const bool repair = m->options.shift == BISAI_SHIFT_IN_BLOCKS;
+  return bsi_bjacobi_create(m->context, a, repair ? m->options.shift_amount : 0.0, &m->jacobi);
 }
 
 static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
@@ -45,14 +46,8 @@ static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
                                                v->b, v->ldb, v->x, v->ldx);
 }
 
-static void report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r) {
-  r->fallbacks = stats->fallbacks;
-  r->largest_condition = stats->largest_condition;
-  r->largest_condition_row = stats->largest_condition_row;
-}
-
 static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
-  report_inversion(&m->jacobi.stats, r);
+  bsi_report_inversion(&m->jacobi.stats, r);
   r->memory_bytes += bsi_bjacobi_memory(&m->jacobi);
   r->apply_bytes = 8 * (int64_t)m->block_rows * m->block_size * m->block_size + 16 * scalar_rows(m);
 }

@@ -1,7 +1,9 @@
 /* One handle for every preconditioner: checks, phase order, times, workspace. What the kinds do is in kinds.c. */
 #include "precond/precond.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bisai_precond_options bisai_precond_options_default(void) {
   return (bisai_precond_options){.struct_size = sizeof(bisai_precond_options),
@@ -9,7 +11,9 @@ bisai_precond_options bisai_precond_options_default(void) {
                                  .power = 1,
                                  .sweeps = 1,
                                  .storage = BISAI_FP64,
-                                 .schedule = BISAI_SCHEDULE_AUTO};
+                                 .schedule = BISAI_SCHEDULE_AUTO,
+                                 .shift = BISAI_SHIFT_NONE,
+                                 .shift_amount = bisai_factor_options_default().shift_amount};
 }
 
 static bisai_status check_factors(bisai_context *context, const bisai_factors *f, const bisai_bcsr *matrix) {
@@ -29,31 +33,71 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
   if (matrix->block_rows != matrix->block_cols)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
                     matrix->block_cols);
-  if (ops->check) status = ops->check(context, o, matrix->block_rows);
+  status = bsi_factor_options_check(context, o->level, o->shift, o->shift_amount);
+  if (!status && ops->check) status = ops->check(context, o, matrix->block_rows);
   if (!status && ops->needs_factors && o->factors) status = check_factors(context, o->factors, matrix);
   return status;
 }
 
+static void append(bisai_precond *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(bisai_precond *m, const char *format, ...) {
+  const size_t length = strlen(m->description);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(m->description + length, sizeof m->description - length, format, arguments);
+  va_end(arguments);
+}
+
+static void describe_factors(bisai_precond *m) {
+  const bisai_precond_options *o = &m->options;
+  if (m->ops->needs_factors && o->factors) return;
+  if (m->ops->needs_factors && o->level > 0) append(m, " level=%d", o->level);
+  if (o->shift == BISAI_SHIFT_IN_BLOCKS) append(m, " shift=%g", o->shift_amount);
+}
+
+/* What the kind has been told, and what it holds. */
 static void describe(bisai_precond *m) {
   static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16"};
   static const char *const schedules[] = {"auto", "serial", "levels"};
   const bisai_precond_options *o = &m->options;
-  const long long blocks = (long long)m->report.inverse_blocks;
-  char *text = m->description;
-  const size_t size = sizeof m->description;
-  if (o->kind == BISAI_PRECOND_ISAI && o->lower_pattern && o->upper_pattern)
-    snprintf(text, size, "isai patterns=given relax=%d storage=%s, %lld blocks", o->relax, storages[o->storage],
-             blocks);
-  else if (o->kind == BISAI_PRECOND_ISAI)
-    snprintf(text, size, "isai k=%d relax=%d storage=%s, %lld blocks", o->power, o->relax, storages[o->storage],
-             blocks);
-  else if (o->kind == BISAI_PRECOND_SWEEPS)
-    snprintf(text, size, "sweeps n=%d, %lld blocks in L + U", o->sweeps, (long long)m->report.factor_blocks);
-  else if (o->kind == BISAI_PRECOND_ILU)
-    snprintf(text, size, "ilu schedule=%s, %lld blocks in L + U", schedules[o->schedule],
-             (long long)m->report.factor_blocks);
-  else
-    snprintf(text, size, "%s", m->ops->name);
+  const bisai_precond_report *r = &m->report;
+  m->description[0] = '\0';
+  append(m, "%s", m->ops->name);
+  switch (o->kind) {
+  case BISAI_PRECOND_NONE:
+  case BISAI_PRECOND_CALLBACK: return;
+  case BISAI_PRECOND_BJACOBI: describe_factors(m); break;
+  case BISAI_PRECOND_ILU:
+    append(m, " schedule=%s", schedules[o->schedule]);
+    describe_factors(m);
+    append(m, ", %lld blocks in L + U", (long long)r->factor_blocks);
+    break;
+  case BISAI_PRECOND_ISAI:
+    if (o->lower_pattern && o->upper_pattern)
+      append(m, " patterns=given");
+    else
+      append(m, " k=%d", o->power);
+    append(m, " relax=%d storage=%s", o->relax, storages[o->storage]);
+    describe_factors(m);
+    append(m, ", %lld blocks", (long long)r->inverse_blocks);
+    break;
+  case BISAI_PRECOND_SWEEPS:
+    append(m, " n=%d", o->sweeps);
+    describe_factors(m);
+    append(m, ", %lld blocks in L + U", (long long)r->factor_blocks);
+    break;
+  }
+  if (r->repairs > 0)
+    append(m, ", %lld diagonal block%s repaired, first in block row %d", (long long)r->repairs,
+           r->repairs == 1 ? "" : "s", r->first_repair_row);
+}
+
+void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r) {
+  r->fallbacks = stats->fallbacks;
+  r->repairs = stats->repairs;
+  r->first_repair_row = stats->first_repair_row;
+  r->largest_condition = stats->largest_condition;
+  r->largest_condition_row = stats->largest_condition_row;
 }
 
 static void fill_report(bisai_precond *m) {
@@ -64,14 +108,13 @@ static void fill_report(bisai_precond *m) {
                               .pattern_seconds = r->pattern_seconds,
                               .values_seconds = r->values_seconds,
                               .setup_seconds = r->setup_seconds,
-                              .largest_condition_row = -1};
+                              .largest_condition_row = -1,
+                              .first_repair_row = -1};
   r->memory_bytes =
       (int64_t)sizeof *m + 8 * (int64_t)m->ops->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
   if (m->factors) {
     r->factor_blocks = (int64_t)m->factors->lower->blocks + m->factors->upper->blocks;
-    r->fallbacks = m->factors->stats.fallbacks;
-    r->largest_condition = m->factors->stats.largest_condition;
-    r->largest_condition_row = m->factors->stats.largest_condition_row;
+    bsi_report_inversion(&m->factors->stats, r);
   }
   if (m->own_factors) r->memory_bytes += bsi_factors_memory(m->own_factors);
   m->ops->report(m, r);
@@ -90,7 +133,11 @@ static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status = BISAI_OK;
   if (m->ops->needs_factors && !m->factors) {
-    status = bisai_factors_create(m->context, matrix, NULL, &m->own_factors);
+    bisai_factor_options o = bisai_factor_options_default();
+    o.level = m->options.level;
+    o.shift = m->options.shift;
+    o.shift_amount = m->options.shift_amount;
+    status = bisai_factors_create(m->context, matrix, &o, &m->own_factors);
     m->factors = m->own_factors;
     m->report.factor_seconds = bsi_now() - start;
   }
@@ -153,7 +200,10 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
   }
   if (!status) status = refresh(m, matrix);
   m->report.setup_seconds = bsi_now() - start;
-  if (!status) fill_report(m);
+  if (!status) {
+    fill_report(m);
+    describe(m);
+  }
   return status;
 }
 

@@ -34,8 +34,11 @@ struct bisai_precond {
   bisai_bcsr *sweeps[2];        /* SWEEPS: D⁻¹ T_off of L and of U */
   double *work;                 /* ops->vectors·BSI_VECTORS_AT_ONCE·n */
   bisai_precond_report report;
-  char description[96];
+  char description[256];
 };
+
+/* What the inversion of the diagonal blocks met. */
+void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *report);
 
 /* The table of a kind, or NULL for an unknown kind. */
 const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind);

@@ -1,0 +1,196 @@
+/* The pattern of block ILU(k) by levels of fill: lev_ij = 0 where A_ij is stored, otherwise
+ *
+ *   lev_ij = min over p < min(i, j) of lev_ip + lev_pj + 1,   kept where ≤ k.
+ *
+ * Source: Saad, Iterative Methods, 10.3.3. Row i is a sorted linked list, into which the rows p of U are merged as their columns come
+ * up; the work is proportional to the fill-in operations. */
+#include "factor/symbolic.h"
+
+#include <string.h>
+
+/* Blocks of a factor, row after row, as they are found. */
+typedef struct found {
+  int32_t *row_ptr, *col_idx, *level;
+  int32_t count, room;
+} found;
+
+typedef struct symbolic {
+  bisai_context *context;
+  const bisai_bcsr *a;
+  int level;
+  bool add_diagonal;
+  int32_t most_blocks;
+  int32_t *next;                      /* the row at hand: next[n] is its first column, n its end */
+  int32_t *row_level;                 /* of its columns */
+  int32_t lower_length, upper_length; /* of the row */
+  found lower, upper;
+} symbolic;
+
+/* Column j goes behind column `before`. */
+static void insert(symbolic *s, int32_t i, int32_t before, int32_t j, int32_t level) {
+  s->next[j] = s->next[before];
+  s->next[before] = j;
+  s->row_level[j] = level;
+  if (j < i)
+    s->lower_length++;
+  else
+    s->upper_length++;
+}
+
+/* Row i of A, and its diagonal block, which counts as fill where A lacks it. */
+static bisai_status load_row(symbolic *s, int32_t i) {
+  const bisai_bcsr *a = s->a;
+  int32_t last = a->block_rows;
+  s->next[last] = a->block_rows;
+  s->lower_length = s->upper_length = 0;
+  int32_t p = a->row_ptr[i];
+  for (; p < a->row_ptr[i + 1] && a->col_idx[p] < i; last = a->col_idx[p++]) insert(s, i, last, a->col_idx[p], 0);
+  const bool stored = p < a->row_ptr[i + 1] && a->col_idx[p] == i;
+  if (!stored && !s->add_diagonal)
+    return bsi_fail(s->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
+  insert(s, i, last, i, stored ? 0 : 1);
+  last = i;
+  for (p += stored; p < a->row_ptr[i + 1]; last = a->col_idx[p++]) insert(s, i, last, a->col_idx[p], 0);
+  return BISAI_OK;
+}
+
+/* Merges the rows of U that row i is eliminated with. Their columns ascend, so that each merge is one walk along the list. */
+static void fill_row(symbolic *s, int32_t i) {
+  const found *u = &s->upper;
+  for (int32_t p = s->next[s->a->block_rows]; p < i; p = s->next[p]) {
+    if (s->row_level[p] >= s->level) continue;
+    const int32_t longest = s->level - s->row_level[p] - 1;
+    int32_t before = p;
+    for (int32_t q = u->row_ptr[p] + 1; q < u->row_ptr[p + 1]; q++) {
+      if (u->level[q] > longest) continue;
+      const int32_t j = u->col_idx[q], level = s->row_level[p] + u->level[q] + 1;
+      while (s->next[before] < j) before = s->next[before];
+      if (s->next[before] != j)
+        insert(s, i, before, j, level);
+      else if (level < s->row_level[j])
+        s->row_level[j] = level;
+      before = j;
+    }
+  }
+}
+
+static bisai_status make_room(symbolic *s, int32_t i, const char *name, int32_t length, found *t) {
+  if (length > s->most_blocks - t->count)
+    return bsi_fail(s->context, BISAI_INDEX_OVERFLOW, "block row %d: %s of ILU(%d) has more than %d blocks", i, name,
+                    s->level, s->most_blocks);
+  if (length <= t->room - t->count) return BISAI_OK;
+  const int64_t more = t->room > 0 ? t->room : s->a->blocks / 2, wanted = (int64_t)t->count + length + more;
+  const int32_t room = wanted < s->most_blocks ? (int32_t)wanted : s->most_blocks;
+  int32_t *col_idx = bsi_allocate(s->context, (size_t)room, sizeof *col_idx);
+  int32_t *level = col_idx ? bsi_allocate(s->context, (size_t)room, sizeof *level) : NULL;
+  if (!level) {
+    bsi_release(s->context, col_idx);
+    return BISAI_OUT_OF_MEMORY;
+  }
+  if (t->count > 0) {
+    memcpy(col_idx, t->col_idx, (size_t)t->count * sizeof *col_idx);
+    memcpy(level, t->level, (size_t)t->count * sizeof *level);
+  }
+  bsi_release(s->context, t->col_idx);
+  bsi_release(s->context, t->level);
+  t->col_idx = col_idx;
+  t->level = level;
+  t->room = room;
+  return BISAI_OK;
+}
+
+static void keep(const symbolic *s, int32_t j, found *t) {
+  t->col_idx[t->count] = j;
+  t->level[t->count++] = s->row_level[j];
+}
+
+static bisai_status find_blocks(symbolic *s) {
+  const int32_t n = s->a->block_rows;
+  s->lower.row_ptr[0] = s->upper.row_ptr[0] = 0;
+  for (int32_t i = 0; i < n; i++) {
+    bisai_status status = load_row(s, i);
+    if (status) return status;
+    fill_row(s, i);
+    status = make_room(s, i, "L", s->lower_length, &s->lower);
+    if (!status) status = make_room(s, i, "U", s->upper_length, &s->upper);
+    if (status) return status;
+    for (int32_t j = s->next[n]; j < n; j = s->next[j]) keep(s, j, j < i ? &s->lower : &s->upper);
+    s->lower.row_ptr[i + 1] = s->lower.count;
+    s->upper.row_ptr[i + 1] = s->upper.count;
+  }
+  return BISAI_OK;
+}
+
+/* The factor in its final arrays, with the marks of its fill unless there is none. */
+static bisai_status settle(const symbolic *s, const found *t, bisai_bcsr **factor, uint8_t **fill) {
+  const int32_t n = s->a->block_rows;
+  bisai_status status = bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64, NULL, NULL, factor);
+  if (status) return status;
+  memcpy((*factor)->row_ptr, t->row_ptr, ((size_t)n + 1) * sizeof *t->row_ptr);
+  if (t->count > 0) memcpy((*factor)->col_idx, t->col_idx, (size_t)t->count * sizeof *t->col_idx);
+  int32_t p = 0;
+  while (p < t->count && t->level[p] == 0) p++;
+  if (p == t->count) return BISAI_OK;
+  const size_t bytes = bsi_fill_bytes(t->count);
+  *fill = s->context->backend->allocate(s->context, bytes, sizeof **fill);
+  if (!*fill) return BISAI_OUT_OF_MEMORY;
+  memset(*fill, 0, bytes);
+  for (; p < t->count; p++)
+    if (t->level[p] > 0) (*fill)[p / 8] |= (uint8_t)(1u << p % 8);
+  return BISAI_OK;
+}
+
+static void free_found(bisai_context *context, found *t) {
+  bsi_release(context, t->row_ptr);
+  bsi_release(context, t->col_idx);
+  bsi_release(context, t->level);
+}
+
+bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
+                                 int32_t most_blocks, bisai_factors *f) {
+  const size_t n = (size_t)a->block_rows;
+  if (a->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
+  symbolic s = {.context = context,
+                .a = a,
+                .level = level < a->block_rows ? level : a->block_rows,
+                .add_diagonal = add_diagonal,
+                .most_blocks = most_blocks};
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  s.next = bsi_allocate(context, n + 1, sizeof *s.next);
+  if (s.next) s.row_level = bsi_allocate(context, n, sizeof *s.row_level);
+  if (s.row_level) s.lower.row_ptr = bsi_allocate(context, n + 1, sizeof *s.lower.row_ptr);
+  if (s.lower.row_ptr) s.upper.row_ptr = bsi_allocate(context, n + 1, sizeof *s.upper.row_ptr);
+  if (s.upper.row_ptr) status = find_blocks(&s);
+  if (!status) status = settle(&s, &s.lower, &f->lower, &f->lower_fill);
+  if (!status) status = settle(&s, &s.upper, &f->upper, &f->upper_fill);
+  if (!status) {
+    f->lower->unit_diagonal = true;
+    f->matrix_blocks = a->blocks;
+  }
+  bsi_release(context, s.next);
+  bsi_release(context, s.row_level);
+  free_found(context, &s.lower);
+  free_found(context, &s.upper);
+  return status;
+}
+
+/* Walks row i of one factor along the columns of A's row from *p on; false where A has another block or none. */
+static bool row_fits(const bisai_bcsr *t, const uint8_t *fill, const bisai_bcsr *a, int32_t i, int32_t *p) {
+  for (int32_t q = t->row_ptr[i]; q < t->row_ptr[i + 1]; q++) {
+    if (bsi_is_fill(fill, q)) continue;
+    if (*p == a->row_ptr[i + 1] || a->col_idx[*p] != t->col_idx[q]) return false;
+    ++*p;
+  }
+  return true;
+}
+
+bool bsi_factors_fit(const bisai_factors *f, const bisai_bcsr *a) {
+  for (int32_t i = 0; i < a->block_rows; i++) {
+    int32_t p = a->row_ptr[i];
+    if (!row_fits(f->lower, f->lower_fill, a, i, &p) || !row_fits(f->upper, f->upper_fill, a, i, &p) ||
+        p != a->row_ptr[i + 1])
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,16 @@
+/* The structure of block ILU(k). */
+#ifndef BSI_SYMBOLIC_H
+#define BSI_SYMBOLIC_H
+
+#include "factor/factor.h"
+
+/* Reserves f->lower and f->upper on the pattern of ILU(level) of `a` and marks their blocks that `a` does not have.
+ * Missing diagonal blocks are refused, or with `add_diagonal` part of the pattern. BISAI_INDEX_OVERFLOW where a factor would
+ * have more than `most_blocks`. */
+bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
+                                 int32_t most_blocks, bisai_factors *f);
+
+/* Whether `a` has the pattern that the factors were made from. */
+bool bsi_factors_fit(const bisai_factors *f, const bisai_bcsr *a);
+
+#endif
