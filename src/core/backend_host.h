@@ -4,6 +4,10 @@
 
 #include "core/backend.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* --- core/vector_host.c --- */
 bisai_status bsi_vector_set_host(bisai_context *context, int64_t n, double value, double *y);
 bisai_status bsi_vector_copy_host(bisai_context *context, int64_t n, const double *x, double *y);
@@ -51,5 +55,9 @@ bisai_status bsi_triangular_solve_host(bisai_context *context, const struct bsi_
 /* --- bjacobi/bjacobi_host.c --- */
 bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
                                     double shift_amount, double *inverses, struct bsi_invert_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 
 #include "core/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct bisai_bcsr {
   bisai_context *context;
   int32_t block_rows, block_cols, block_size;
@@ -39,5 +43,9 @@ int64_t bsi_bcsr_memory(const bisai_bcsr *matrix);
 
 /* The least bytes that y ← A x must move. */
 int64_t bsi_bcsr_product_bytes(const bisai_bcsr *matrix);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,10 +12,15 @@
 
 enum { BSI_ALIGNMENT = 64 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct bisai_context {
   const bsi_backend *backend;
   bisai_allocator allocator;
   int threads;
+  void *stream; /* CUDA: the stream that everything is enqueued on */
   char error[256];
   char device[96];
 };
@@ -33,5 +38,9 @@ double bsi_now(void);
 
 /* Checks the first field of every options and report struct. */
 bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given, size_t expected);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,221 @@
+/* Block products on the device: y_i ← alpha·Σ_j A_ij x_j + beta·z_i.
+ *
+ * A lane takes one column of every SPLIT-th block of its block row: bs consecutive values, read in the widest words that their address
+ * allows, one value of x, no division. A block row is the work of bs·SPLIT lanes, whose sums shuffles add up in an order of their own,
+ * so that the bits repeat. What bounds all this is bytes under way, hence UNROLLED columns at once. Sizes without code of their own go by
+ * rows: each lane sums one row of some of the columns. */
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "core/backend_cuda.h"
+#include "core/bcsr.h"
+#include "core/block_sizes.h"
+#include "core/launch_cuda.cuh"
+
+#include <cstring>
+
+namespace {
+
+enum { THREADS = 64, RESIDENT_THREADS = 1024, COLUMNS_AT_ONCE = 4 };
+
+struct product {
+  int32_t block_rows, block_size;
+  const int32_t *row_ptr, *col_idx;
+  const void *values;
+  bool unit_diagonal;
+  double alpha, beta;
+  const double *x, *z;
+  double *y;
+  int64_t ldx, ldz, ldy;
+};
+
+__device__ __forceinline__ double widen(double value) { return value; }
+__device__ __forceinline__ double widen(float value) { return static_cast<double>(value); }
+__device__ __forceinline__ double widen(__half value) { return static_cast<double>(__half2float(value)); }
+__device__ __forceinline__ double widen(__nv_bfloat16 value) { return static_cast<double>(__bfloat162float(value)); }
+
+/* The largest unsigned word that divides BYTES. */
+template <int BYTES, int SIZE = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : BYTES % 4 == 0 ? 4 : 2> struct word;
+template <int BYTES> struct word<BYTES, 16> { using type = uint4; };
+template <int BYTES> struct word<BYTES, 8> { using type = uint2; };
+template <int BYTES> struct word<BYTES, 4> { using type = unsigned; };
+template <int BYTES> struct word<BYTES, 2> { using type = unsigned short; };
+
+/* COUNT consecutive values. Whole words of 16 bytes are used by one lane only and leave the caches first. */
+template <typename T, int COUNT> __device__ __forceinline__ void load_column(const T *from, double (&column)[COUNT]) {
+  using W = typename word<COUNT * sizeof(T)>::type;
+  constexpr int WORDS = static_cast<int>(COUNT * sizeof(T) / sizeof(W));
+  W words[WORDS];
+  T values[COUNT];
+#pragma unroll
+  for (int i = 0; i < WORDS; i++) {
+    const W *source = reinterpret_cast<const W *>(from) + i;
+    words[i] = sizeof(W) == 16 ? __ldcs(source) : __ldg(source);
+  }
+  memcpy(values, words, sizeof values);
+#pragma unroll
+  for (int i = 0; i < COUNT; i++) column[i] = widen(values[i]);
+}
+
+/* y ← alpha·sum + beta·z for row r of block row i and vector v. */
+__device__ __forceinline__ void finish(const product &p, const double *x, int32_t i, int bs, int r, int v, double sum) {
+  const int64_t row = static_cast<int64_t>(i) * bs + r;
+  if (p.unit_diagonal) sum += x[v * p.ldx + row];
+  p.y[v * p.ldy + row] = p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + row];
+}
+
+template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS>
+__global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THREADS : 1) multiply(product p) {
+  constexpr int GROUP = BS * SPLIT, ROWS = BSI_WARP / GROUP;
+  const int lane = threadIdx.x % BSI_WARP, group = lane / GROUP, member = lane % GROUP, c = member % BS;
+  const int32_t i =
+      static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP * ROWS) + group;
+  const bool working = group < ROWS && i < p.block_rows;
+  double sum[VECTORS][BS] = {};
+  if (working) {
+    const int32_t end = __ldg(p.row_ptr + i + 1);
+    int32_t q = __ldg(p.row_ptr + i) + member / BS;
+    const T *values = static_cast<const T *>(p.values) + (static_cast<int64_t>(q) * BS + c) * BS;
+    p.x += c;
+    for (; q < end; q += UNROLLED * SPLIT, values += UNROLLED * SPLIT * BS * BS) {
+      int32_t column[UNROLLED];
+      double a[UNROLLED][BS] = {}, x[UNROLLED][VECTORS] = {};
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++)
+        if (q + u * SPLIT < end) column[u] = __ldg(p.col_idx + q + u * SPLIT);
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++)
+        if (q + u * SPLIT < end) load_column<T, BS>(values + u * SPLIT * BS * BS, a[u]);
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++)
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+          if (q + u * SPLIT < end) x[u][v] = __ldg(p.x + v * p.ldx + column[u] * BS); /* rows fit int32 */
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++)
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+#pragma unroll
+          for (int r = 0; r < BS; r++)
+            if (q + u * SPLIT < end) sum[v][r] += a[u][r] * x[u][v];
+    }
+  }
+#pragma unroll
+  for (int v = 0; v < VECTORS; v++) {
+    double mine = 0.0;
+#pragma unroll
+    for (int step = 1; step < GROUP; step *= 2)
+#pragma unroll
+      for (int r = 0; r < BS; r++) {
+        const double other = __shfl_down_sync(BSI_EVERYONE, sum[v][r], step);
+        if (member + step < GROUP) sum[v][r] += other;
+      }
+#pragma unroll
+    for (int r = 0; r < BS; r++) {
+      const double total = __shfl_sync(BSI_EVERYONE, sum[v][r], group * GROUP);
+      if (member == r) mine = total;
+    }
+    if (working && member < BS) finish(p, p.x - c, i, BS, member, v, mine);
+  }
+}
+
+/* A warp a block row: lane (r, s) sums row r over the columns s, s + split, … of the row's blocks. */
+template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(product p) {
+  const int bs = p.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs, s = lane / bs, r = lane % bs;
+  const int32_t i = static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP);
+  if (i >= p.block_rows) return;
+  const int v = static_cast<int>(blockIdx.y);
+  double sum = 0.0;
+  if (s < split) {
+    const int32_t end = p.row_ptr[i + 1];
+    int c = s;
+    for (int32_t q = p.row_ptr[i]; q < end; q++, c -= bs)
+      for (; c < bs; c += split)
+        sum += widen(static_cast<const T *>(p.values)[(static_cast<int64_t>(q) * bs + c) * bs + r]) *
+               p.x[v * p.ldx + static_cast<int64_t>(p.col_idx[q]) * bs + c];
+  }
+  for (int step = 1; step < split; step *= 2) {
+    const double other = __shfl_down_sync(BSI_EVERYONE, sum, step * bs);
+    if (s + step < split) sum += other;
+  }
+  if (s == 0) finish(p, p.x, i, bs, r, v, sum);
+}
+
+/* Lanes for a block row and columns under way, from measurements: short rows of small blocks need several at once, or two lanes a
+ * column where a row is long enough to feed them. */
+template <typename T, int BS, int VECTORS>
+bisai_status enqueue(bisai_context *context, const product &p, double blocks_per_row) {
+  constexpr int MOST = BSI_WARP / BS;
+  const bool long_rows = blocks_per_row >= (BS <= 2 ? 6 : 24) && MOST >= 2;
+  const int rows_per_warp = BSI_WARP / (BS * (long_rows ? 2 : 1));
+  const int64_t warps = (p.block_rows + rows_per_warp - 1) / rows_per_warp;
+  const dim3 grid(bsi_grid(warps * BSI_WARP, THREADS));
+  constexpr int SPLIT = MOST < 2 ? 1 : 2, UNROLLED_SPLIT = VECTORS == 1 && BS <= 2 ? 4 : 2;
+  constexpr int UNROLLED = BS == 8 || VECTORS != 1 ? 1 : 2;
+  const cudaStream_t stream = bsi_stream_of(context);
+  if (long_rows)
+    multiply<T, BS, SPLIT, UNROLLED_SPLIT, VECTORS><<<grid, THREADS, 0, stream>>>(p);
+  else
+    multiply<T, BS, 1, UNROLLED, VECTORS><<<grid, THREADS, 0, stream>>>(p);
+  return bsi_launched(context, "block product");
+}
+
+template <typename T> bisai_status enqueue_type(bisai_context *context, const product &p, int vectors, double length) {
+  switch (p.block_size) {
+#define CASE(BS)                                                                                                       \
+  case BS:                                                                                                             \
+    return vectors == 1 ? enqueue<T, BS, 1>(context, p, length) : enqueue<T, BS, COLUMNS_AT_ONCE>(context, p, length);
+    BSI_BLOCK_SIZES(CASE)
+#undef CASE
+  }
+  const dim3 grid(bsi_grid(static_cast<int64_t>(p.block_rows) * BSI_WARP, THREADS), static_cast<unsigned>(vectors));
+  multiply_any<T><<<grid, THREADS, 0, bsi_stream_of(context)>>>(p);
+  return bsi_launched(context, "block product");
+}
+
+} // namespace
+
+bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32_t count, double alpha, const double *x,
+                              int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy) {
+  if (a->block_rows == 0) return BISAI_OK;
+  const double length = static_cast<double>(a->blocks) / a->block_rows;
+  bisai_status status = BISAI_OK;
+  for (int32_t v = 0; v < count && !status;) {
+    const int vectors = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;
+    const product p = {a->block_rows,    a->block_size, a->row_ptr, a->col_idx,  a->values,
+                       a->unit_diagonal, alpha,         beta,       x + v * ldx, z ? z + v * ldz : nullptr,
+                       y + v * ldy,      ldx,           ldz,        ldy};
+    switch (a->type) {
+    case BISAI_FP64: status = enqueue_type<double>(context, p, vectors, length); break;
+    case BISAI_FP32: status = enqueue_type<float>(context, p, vectors, length); break;
+    case BISAI_FP16: status = enqueue_type<__half>(context, p, vectors, length); break;
+    case BISAI_BF16: status = enqueue_type<__nv_bfloat16>(context, p, vectors, length); break;
+    }
+    v += vectors;
+  }
+  return status;
+}
+
+/* One row of D a thread. */
+namespace {
+__global__ void multiply_diagonal(int64_t rows, int bs, const double *blocks, const double *x, int64_t ldx, double *y,
+                                  int64_t ldy) {
+  const int64_t row = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
+  if (row >= rows) return;
+  const int64_t i = row / bs;
+  const int r = static_cast<int>(row % bs);
+  const double *block = blocks + i * bs * bs, *in = x + blockIdx.y * ldx + i * bs;
+  double sum = 0.0;
+  for (int c = 0; c < bs; c++) sum += block[c * bs + r] * in[c];
+  y[blockIdx.y * ldy + row] = sum;
+}
+} // namespace
+
+bisai_status bsi_diagonal_product_cuda(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
+                                       const double *x, int64_t ldx, double *y, int64_t ldy) {
+  const int64_t rows = static_cast<int64_t>(n) * bs;
+  if (rows == 0 || count == 0) return BISAI_OK;
+  const dim3 grid(bsi_grid(rows, 256), static_cast<unsigned>(count));
+  multiply_diagonal<<<grid, 256, 0, bsi_stream_of(context)>>>(rows, bs, blocks, x, ldx, y, ldy);
+  return bsi_launched(context, "product with diagonal blocks");
+}
