@@ -31,6 +31,8 @@ static bisai_precond_options options_of(const scene *inputs, int variant) {
   if (variant >= 2 * KINDS) {
     options.level = 2;
     options.shift = BISAI_SHIFT_IN_BLOCKS;
+    options.drop_tolerance = 0.1;
+    options.column_limit = 3;
   } else if (variant >= KINDS) {
     options.power = 3;
     options.relax = 2;

@@ -100,9 +100,21 @@ static const refusal arguments[] = {
     {CAVITY "--methods ''", "bisai: --methods: a method is empty\n"},
     {CAVITY "--methods ilu,,none", "bisai: --methods: a method is empty\n"},
     {CAVITY "--methods isai,ilut", "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, isai, sweeps)\n"},
-    {CAVITY "--methods ilu:k=1", "bisai: --methods: ilu:k=1: ilu takes no keys\n"},
-    {CAVITY "--methods isai:n=1", "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, relax, storage)\n"},
-    {CAVITY "--methods isai:", "bisai: --methods: isai:: '' is not a key of isai (k, relax, storage)\n"},
+    {CAVITY "--methods ilu:k=1", "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, shift)\n"},
+    {CAVITY "--methods isai:n=1",
+     "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, relax, storage, drop, cap, level, shift)\n"},
+    {CAVITY "--methods isai:",
+     "bisai: --methods: isai:: '' is not a key of isai (k, relax, storage, drop, cap, level, shift)\n"},
+    {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},
+    {CAVITY "--methods bjacobi:level=1",
+     "bisai: --methods: bjacobi:level=1: 'level' is not a key of bjacobi (shift)\n"},
+    {CAVITY "--methods sweeps:n=1:drop=1",
+     "bisai: --methods: sweeps:n=1:drop=1: 'drop' is not a key of sweeps (n, level, shift)\n"},
+    {CAVITY "--methods ilu:level=-1",
+     "bisai: --methods: ilu:level=-1: level must be an integer from 0 to 2147483647\n"},
+    {CAVITY "--methods ilu:shift=-1", "bisai: --methods: ilu:shift=-1: shift must be a number from 0 to 1000000\n"},
+    {CAVITY "--methods isai:drop=x", "bisai: --methods: isai:drop=x: drop must be a number from 0 to 1000000\n"},
+    {CAVITY "--methods isai:cap=1.5", "bisai: --methods: isai:cap=1.5: cap must be an integer from 0 to 2147483647\n"},
     {CAVITY "--methods isai:k", "bisai: --methods: isai:k: 'k' needs a value\n"},
     {CAVITY "--methods isai:k=0", "bisai: --methods: isai:k=0: k must be an integer from 1 to 2147483647\n"},
     {CAVITY "--methods isai:k=2147483648",
@@ -322,6 +334,31 @@ static void weak_approximate_inverses_are_named_only_where_one_was_tried(void **
   program_free(&p);
 }
 
+/* What a set-up changed or left out is in the account and below the table. */
+static void changes_by_the_set_up_are_said(void **state) {
+  (void)state;
+  static const char repaired[] = "4 singular diagonal blocks repaired by a shift, the first in block row 0 (from 0)\n";
+  static const char advice[] = "The key shift=0.01 takes missing diagonal blocks as zero and repairs singular ones.\n";
+  program p = run("solve no_diagonal.mtx --block-size 1 --preconditioner bjacobi:shift=0.01");
+  program_expect_in("the account", p.out,
+                    "method   bjacobi shift=0.01, 4 diagonal blocks repaired, first in block row 0\n");
+  program_expect_in("the account", p.out, "blocks   4 singular");
+  program_expect_in("the account", p.out, repaired);
+  program_free(&p);
+  p = run("compare no_diagonal.mtx --block-size 1 --methods bjacobi:shift=0.01");
+  program_expect_in("the table", p.out, "bjacobi:shift=0.01: 4 singular");
+  assert_null(strstr(p.out, advice));
+  program_free(&p);
+  p = run("compare no_diagonal.mtx --block-size 1 --methods bjacobi");
+  program_expect_in("the table", p.out, advice);
+  program_free(&p);
+  p = run("solve --case cavity --size 8 --preconditioner isai:k=3:drop=0.3:cap=3");
+  program_expect_in("the account", p.out, " dropped before powering\n");
+  program_expect_in("the account", p.out, " of NL and NU shortened, by ");
+  program_expect_in("the account", p.out, " k=3 drop=0.3 cap=3 relax=0 ");
+  program_free(&p);
+}
+
 static void one_of_a_kind_is_singular(void **state) {
   (void)state;
   program p = run("solve laplace5.mtx --block-size 5 --preconditioner ilu --max-iterations 1");
@@ -412,6 +449,7 @@ int main(void) {
       cmocka_unit_test(solve_says_by_its_exit_status_how_it_ended),
       cmocka_unit_test(compare_exits_0_and_shows_failures_as_failures),
       cmocka_unit_test(weak_approximate_inverses_are_named_only_where_one_was_tried),
+      cmocka_unit_test(changes_by_the_set_up_are_said),
       cmocka_unit_test(one_of_a_kind_is_singular),
       cmocka_unit_test(block_size_auto_means_the_automatic_choice_for_every_file),
       cmocka_unit_test(padding_is_said_and_left_out_of_the_solution),

@@ -82,9 +82,33 @@ static void expect_keys(json_t *object, const char *const *keys, size_t count) {
   json_object_foreach(object, key, value) { assert_string_equal(key, keys[i++]); }
 }
 
-static const char *const run_keys[] = {
-    "method",   "power",     "relax",    "sweeps",  "storage",   "converged", "iterations", "relative_residual",
-    "factor_s", "pattern_s", "values_s", "setup_s", "apply30_s", "solve_s",   "blocks",     "reason"};
+static const char *const run_keys[] = {"method",
+                                       "power",
+                                       "relax",
+                                       "sweeps",
+                                       "storage",
+                                       "converged",
+                                       "iterations",
+                                       "relative_residual",
+                                       "factor_s",
+                                       "pattern_s",
+                                       "values_s",
+                                       "setup_s",
+                                       "apply30_s",
+                                       "solve_s",
+                                       "blocks",
+                                       "reason",
+                                       "level",
+                                       "shift",
+                                       "drop",
+                                       "cap",
+                                       "repairs",
+                                       "first_repair_row",
+                                       "dropped_lower",
+                                       "dropped_upper",
+                                       "shortened_columns",
+                                       "cut_blocks"};
+enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
@@ -103,7 +127,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
   assert_int_equal(integer(m, "blocks"), 105);
   assert_true(number(root, "tolerance") == 1e-5);
   assert_int_equal(integer(root, "restart"), 30);
-  for (size_t i = 0; i < 6; i++) expect_keys(run_of(root, i), run_keys, 16);
+  for (size_t i = 0; i < 6; i++) expect_keys(run_of(root, i), run_keys, RUN_KEYS);
   json_decref(root);
 }
 
@@ -128,17 +152,22 @@ static void default_methods_are_the_six_of_the_contract(void **state) {
 static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
-      "nnnnyyynnnynyny", /* none */
-      "nnnnyyynnyyyyny", /* bjacobi */
-      "nnnnyyyynnyyyny", /* ilu */
-      "yynyyyyyyyyyyyy", /* isai */
-      "nnynyyyynyyyyny", /* sweeps */
+      "nnnnyyynnnynyny"
+      "nnnnnnnnnn", /* none */
+      "nnnnyyynnyyyyny"
+      "nynnynnnnn", /* bjacobi */
+      "nnnnyyyynnyyyny"
+      "yynnynnnnn", /* ilu */
+      "yynyyyyyyyyyyyy"
+      "yyyyynyyyy", /* isai */
+      "nnynyyyynyyyyny"
+      "yynnynnnnn", /* sweeps */
   };
   json_t *root =
       results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);
   for (size_t i = 0; i < 5; i++) {
     json_t *run = run_of(root, i);
-    for (size_t k = 1; k < 16; k++) {
+    for (size_t k = 1; k < RUN_KEYS; k++) {
       const bool is_null = json_is_null(json_object_get(run, run_keys[k]));
       if (is_null != (applies[i][k - 1] == 'n'))
         fail_msg("%s of run %zu is %s", run_keys[k], i, is_null ? "null" : "not null");
@@ -151,6 +180,32 @@ static void what_does_not_apply_is_null(void **state) {
   assert_int_equal(integer(sweeps, "sweeps"), 3);
   assert_true(number(isai, "setup_s") >= number(isai, "factor_s"));
   assert_true(number(isai, "apply30_s") > 0);
+  json_decref(root);
+}
+
+/* [1 1 0; 0 . 1; 0 1 2], whose second diagonal entry is missing; and what keys leave out of a made case. */
+static void what_the_set_up_changed_is_told(void **state) {
+  (void)state;
+  program_write("saddle.mtx",
+                "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n1 2 1\n2 3 1\n3 2 1\n3 3 2\n");
+  json_t *root = results("compare saddle.mtx --block-size 1 --methods ilu,ilu:shift=0.25:level=1,bjacobi:shift=0.25", 0);
+  assert_string_equal(text(run_of(root, 0), "reason"), "missing_diagonal");
+  for (size_t i = 1; i < 3; i++) {
+    assert_int_equal(integer(run_of(root, i), "repairs"), 1);
+    assert_int_equal(integer(run_of(root, i), "first_repair_row"), 1);
+  }
+  assert_int_equal(integer(run_of(root, 1), "level"), 1);
+  assert_true(number(run_of(root, 1), "shift") == 0.25 && number(run_of(root, 2), "shift") == 0.25);
+  json_decref(root);
+  root = results("compare --case cavity --size 12 --methods isai:k=3,isai:k=3:cap=4,isai:k=3:drop=0.2", 0);
+  json_t *full = run_of(root, 0), *capped = run_of(root, 1), *dropped = run_of(root, 2);
+  assert_int_equal(integer(full, "cut_blocks") + integer(full, "shortened_columns") + integer(full, "dropped_upper"),
+                   0);
+  assert_true(integer(capped, "shortened_columns") > 0 && integer(capped, "cap") == 4);
+  assert_int_equal(integer(full, "blocks"), integer(capped, "blocks") + integer(capped, "cut_blocks"));
+  assert_true(integer(dropped, "dropped_lower") + integer(dropped, "dropped_upper") > 0);
+  assert_true(integer(dropped, "blocks") < integer(full, "blocks"));
+  assert_true(number(dropped, "drop") == 0.2);
   json_decref(root);
 }
 
@@ -481,6 +536,7 @@ int main(void) {
       cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
       cmocka_unit_test(default_methods_are_the_six_of_the_contract),
       cmocka_unit_test(what_does_not_apply_is_null),
+      cmocka_unit_test(what_the_set_up_changed_is_told),
       cmocka_unit_test(failures_are_runs_with_their_reason_in_order),
       cmocka_unit_test(the_residual_is_that_of_the_written_solution),
       cmocka_unit_test(residuals_are_right_where_squares_leave_the_range_of_a_double),

@@ -51,7 +51,16 @@ static json_t *run(const run_result *r) {
                 {"setup_s", number(r->set_up, r->setup.setup_seconds)},
                 {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
                 {"solve_s", number(r->solved, r->solve.solve_seconds)},
-                {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)});
+                {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)},
+                {"level", integer(method_takes(&r->m, "level"), r->m.level)},
+                {"shift", number(method_takes(&r->m, "shift"), r->m.shift)}, {"drop", number(isai, r->m.drop)},
+                {"cap", integer(isai, r->m.cap)},
+                {"repairs", integer(r->set_up && method_takes(&r->m, "shift"), r->setup.repairs)},
+                {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
+                {"dropped_lower", integer(run_has_pattern(r), r->setup.dropped_lower)},
+                {"dropped_upper", integer(run_has_pattern(r), r->setup.dropped_upper)},
+                {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
+                {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,

@@ -13,7 +13,12 @@
 
 enum { METHOD_TEXT = 128, LIST_TEXT = 256 };
 
-enum { OF_ISAI = 1 << METHOD_ISAI, OF_SWEEPS = 1 << METHOD_SWEEPS };
+enum {
+  OF_BJACOBI = 1 << METHOD_BJACOBI,
+  OF_ISAI = 1 << METHOD_ISAI,
+  OF_SWEEPS = 1 << METHOD_SWEEPS,
+  OF_FACTORS = 1 << METHOD_ILU | OF_ISAI | OF_SWEEPS
+};
 
 static const char *const names[] = {"none", "bjacobi", "ilu", "isai", "sweeps", NULL}; /* as enum method_name */
 static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL};          /* as bisai_value_type */
@@ -36,7 +41,11 @@ static const method_key keys[] = {
     {"k", OF_ISAI, SHOWN, INTEGER, offsetof(method, power), 1, 1, METHOD_MAX_POWER, NULL},
     {"relax", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, relax), 0, 0, METHOD_MAX_STEPS, NULL},
     {"storage", OF_ISAI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0, storages},
+    {"drop", OF_ISAI, OPTIONAL, NUMBER, offsetof(method, drop), 0, 0, METHOD_MAX_RATIO, NULL},
+    {"cap", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, cap), 0, 0, INT32_MAX, NULL},
     {"n", OF_SWEEPS, NEEDED, INTEGER, offsetof(method, sweeps), 1, 0, METHOD_MAX_STEPS, NULL},
+    {"level", OF_FACTORS, OPTIONAL, INTEGER, offsetof(method, level), 0, 0, INT32_MAX, NULL},
+    {"shift", OF_BJACOBI | OF_FACTORS, OPTIONAL, NUMBER, offsetof(method, shift), 0, 0, METHOD_MAX_RATIO, NULL},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -58,6 +67,8 @@ static int find_key(const method *m, const char *name) {
   }
   return -1;
 }
+
+bool method_takes(const method *m, const char *key) { return find_key(m, key) >= 0; }
 
 /* Appends as printf() would, as far as there is room. */
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...) {

@@ -8,7 +8,7 @@
 enum { METHOD_LABEL = 160 };
 
 /* k ends by itself where the pattern is full. Steps far beyond use are slips of the keyboard that would run for days. */
-enum { METHOD_MAX_POWER = INT32_MAX, METHOD_MAX_STEPS = 100000 };
+enum { METHOD_MAX_POWER = INT32_MAX, METHOD_MAX_STEPS = 100000, METHOD_MAX_RATIO = 1000000 };
 
 /* The program's methods, which need not be preconditioners of the library. */
 typedef enum method_name { METHOD_NONE, METHOD_BJACOBI, METHOD_ILU, METHOD_ISAI, METHOD_SWEEPS } method_name;
@@ -18,6 +18,8 @@ typedef struct method {
   method_name name;
   int power, relax, sweeps;
   int storage; /* bisai_value_type */
+  int level, cap;
+  double drop, shift; /* shift: the amount, 0 for none */
 } method;
 
 typedef struct method_list {
@@ -31,6 +33,7 @@ bool method_list_parse(const char *flag, const char *text, method_list *list); /
 
 void method_list_free(method_list *list);
 
+bool method_takes(const method *m, const char *key);          /* whether the method has this key */
 const char *method_kind(const method *m);                     /* "isai" */
 const char *method_storage(const method *m);                  /* "fp64" */
 void method_label(const method *m, char label[METHOD_LABEL]); /* "isai:k=2:relax=1": what is not the default, and k */

@@ -119,6 +119,13 @@ static bisai_precond_options preconditioner(const method *m) {
   result.relax = m->relax;
   result.sweeps = m->sweeps;
   result.storage = (bisai_value_type)m->storage;
+  result.drop_tolerance = m->drop;
+  result.column_limit = m->cap;
+  result.level = m->level;
+  if (m->shift > 0) {
+    result.shift = BISAI_SHIFT_IN_BLOCKS;
+    result.shift_amount = m->shift;
+  }
   return result;
 }
 

@@ -89,15 +89,35 @@ void table_row(FILE *out, int width, const run_result *r) {
   fflush(out);
 }
 
+/* What the set-up changed or left out, one line each behind `prefix`. */
+static void print_changes(FILE *out, const char *prefix, const char *colon, const bisai_precond_report *s) {
+  if (s->repairs > 0) {
+    fprintf(out,
+            "%s%s%" PRId64 " singular diagonal block%s repaired by a shift, the first in block row %" PRId32
+            " (from 0)\n",
+            prefix, colon, s->repairs, plural(s->repairs), s->first_repair_row);
+  }
+  if (s->dropped_lower + s->dropped_upper > 0) {
+    fprintf(out, "%s%s%" PRId64 " block%s of L and %" PRId64 " of U dropped before powering\n", prefix, colon,
+            s->dropped_lower, plural(s->dropped_lower), s->dropped_upper);
+  }
+  if (s->shortened_columns > 0) {
+    fprintf(out, "%s%s%" PRId32 " column%s of NL and NU shortened, by %" PRId64 " block%s in all\n", prefix, colon,
+            s->shortened_columns, plural(s->shortened_columns), s->cut_blocks, plural(s->cut_blocks));
+  }
+}
+
 void table_failures(FILE *out, int count, const run_result *results) {
-  bool any = false, exact = false, cheaper = false, approximate = false, missing = false;
+  bool any = false, exact = false, cheaper = false, approximate = false, missing = false, singular = false;
   fprintf(out, "\nT_p: 30 applications of the preconditioner; T_total: the solve; factor, pattern, values: the set-up; "
                "all: both.\n");
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
+    if (r->set_up) print_changes(out, r->label, ": ", &r->setup);
     any |= r->converged;
     missing |= strcmp(r->reason, "missing_diagonal") == 0;
+    singular |= strcmp(r->reason, "singular_block") == 0;
     if (r->m.name == METHOD_ILU) exact |= r->converged;
     approximate |= r->m.name == METHOD_ISAI || r->m.name == METHOD_SWEEPS;
     cheaper |= r->m.name != METHOD_ILU && r->converged;
@@ -112,6 +132,8 @@ void table_failures(FILE *out, int count, const run_result *results) {
   if (missing)
     fprintf(out,
             "Larger blocks (--block-size B, the unknowns of a node) may give every block row its diagonal block.\n");
+  if (missing || singular)
+    fprintf(out, "The key shift=0.01 takes missing diagonal blocks as zero and repairs singular ones.\n");
 }
 
 void table_solve(FILE *out, const run_result *r) {
@@ -126,6 +148,7 @@ void table_solve(FILE *out, const run_result *r) {
               " inverted again with pivoting\n",
               s->largest_condition, s->largest_condition_row, s->fallbacks);
     }
+    print_changes(out, "blocks   ", "", s);
   }
   if (r->solved) {
     fprintf(out, "solve    %d iteration%s, %.3f ms, 30 applications of the preconditioner %.3f ms\n",

@@ -43,6 +43,13 @@ typedef struct bisai_precond_options {
   bisai_shift shift;                  /**< BJACOBI and the factors made here: singular diagonal blocks; default
                                            BISAI_SHIFT_NONE */
   double shift_amount;                /**< as in bisai_factor_options */
+  double
+      drop_tolerance; /**< ISAI: blocks T_ij, i ≠ j, with ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F (L: of the identity, √bs)
+                                           are left out of the graph that is powered; the factors keep them. Updates keep the
+                                           pattern. ≥ 0; default 0: none */
+  int32_t column_limit; /**< ISAI: the most blocks of a block column of NL or NU; a longer one keeps its diagonal block
+                                           and those nearest to it: by steps in the graph of T, then by |i − j|. ≥ 0;
+                                           default 0: no limit. Neither applies to a pattern that is given */
 } bisai_precond_options;
 
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
@@ -95,8 +102,11 @@ typedef struct bisai_precond_report {
   int64_t fallbacks;        /**< blocks inverted again by pivoted Gauss–Jordan */
   int64_t repairs;          /**< singular diagonal blocks that a shift repaired */
   double largest_condition; /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
-  int32_t largest_condition_row; /**< its block row; -1 where there is none */
-  int32_t first_repair_row;      /**< block row of the first repaired block; -1 where there is none */
+  int32_t largest_condition_row;        /**< its block row; -1 where there is none */
+  int32_t first_repair_row;             /**< block row of the first repaired block; -1 where there is none */
+  int64_t dropped_lower, dropped_upper; /**< blocks of L and of U that drop_tolerance left out of the graph */
+  int32_t shortened_columns;            /**< block columns of NL and NU that column_limit shortened */
+  int64_t cut_blocks;                   /**< blocks that they lost by that */
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).

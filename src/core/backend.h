@@ -81,8 +81,10 @@ typedef struct bsi_backend {
                                 double *inverses, struct bsi_invert_stats *);
   /* block ILU of `matrix` on the factors' reserved pattern, of which the matrix's is a part */
   bisai_status (*factor_ilu)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *, struct bsi_invert_stats *);
-  /* the pattern of N = S(|T|^power); rows only, the columns are made from them */
-  bisai_status (*pattern_power)(bisai_context *, const bisai_bcsr *matrix, int power, bisai_pattern *);
+  /* the pattern of N = S(|T|^power); rows only, the columns are made from them. With row_limit > 0 longer rows keep that many blocks:
+   * by the steps that reach them first, then by their distance from the diagonal; what is left out is counted */
+  bisai_status (*pattern_power)(bisai_context *, const bisai_bcsr *matrix, int power, int32_t row_limit,
+                                bisai_pattern *);
   /* T_off's rows times the inverse diagonal blocks: G ← D⁻¹ T_off; *infinite_row ← the first with a value that is not finite, or -1 */
   bisai_status (*scale_off_diagonal)(bisai_context *, const struct bsi_triangular *, bisai_bcsr *scaled,
                                      int32_t *infinite_row);

@@ -31,7 +31,7 @@ bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matri
                                  struct bsi_invert_stats *stats);
 
 /* --- pattern/pattern_host.c --- */
-bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power,
+bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
                                     bisai_pattern *pattern);
 
 /* --- solve/solve_host.c --- */

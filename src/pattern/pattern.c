@@ -7,34 +7,46 @@
 #include "core/bcsr.h"
 #include "core/triangular.h"
 
-static bisai_pattern *reserve(bisai_context *context, bisai_triangle triangle, int32_t n) {
+bisai_pattern *bsi_pattern_reserve(bisai_context *context, bisai_triangle triangle, int32_t n) {
   bisai_pattern *p = bsi_allocate(context, 1, sizeof *p);
   if (p) *p = (bisai_pattern){.context = context, .triangle = triangle, .block_rows = n};
   return p;
 }
 
-/* The column form, by counting. */
-static bisai_status transpose(bisai_pattern *p) {
-  const int32_t n = p->block_rows;
-  const size_t blocks = (size_t)p->blocks;
-  p->col_ptr = bsi_allocate(p->context, (size_t)n + 1, sizeof *p->col_ptr);
-  p->row_idx = p->col_ptr ? bsi_allocate(p->context, blocks, sizeof *p->row_idx) : NULL;
-  p->position = p->row_idx ? bsi_allocate(p->context, blocks, sizeof *p->position) : NULL;
-  if (!p->position) return BISAI_OUT_OF_MEMORY;
-  memset(p->col_ptr, 0, ((size_t)n + 1) * sizeof *p->col_ptr);
-  for (int32_t q = 0; q < p->blocks; q++) p->col_ptr[p->col_idx[q] + 1]++;
-  for (int32_t j = 0; j < n; j++) {
-    if (p->col_ptr[j + 1] > p->longest_column) p->longest_column = p->col_ptr[j + 1];
-    p->col_ptr[j + 1] += p->col_ptr[j];
+bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
+                                     int32_t **col_ptr, int32_t **row_idx, int32_t *position) {
+  int32_t *ptr = bsi_allocate(context, (size_t)n + 1, sizeof *ptr);
+  int32_t *idx = ptr ? bsi_allocate(context, (size_t)row_ptr[n], sizeof *idx) : NULL;
+  if (!idx) {
+    bsi_release(context, ptr);
+    return BISAI_OUT_OF_MEMORY;
   }
+  memset(ptr, 0, ((size_t)n + 1) * sizeof *ptr);
+  for (int32_t q = 0; q < row_ptr[n]; q++) ptr[col_idx[q] + 1]++;
+  for (int32_t j = 0; j < n; j++) ptr[j + 1] += ptr[j];
   for (int32_t i = 0; i < n; i++)
-    for (int32_t q = p->row_ptr[i]; q < p->row_ptr[i + 1]; q++) {
-      const int32_t to = p->col_ptr[p->col_idx[q]]++;
-      p->row_idx[to] = i;
-      p->position[to] = q;
+    for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
+      const int32_t to = ptr[col_idx[q]]++;
+      idx[to] = i;
+      if (position) position[to] = q;
     }
-  memmove(p->col_ptr + 1, p->col_ptr, (size_t)n * sizeof *p->col_ptr);
-  p->col_ptr[0] = 0;
+  memmove(ptr + 1, ptr, (size_t)n * sizeof *ptr);
+  ptr[0] = 0;
+  *col_ptr = ptr;
+  *row_idx = idx;
+  return BISAI_OK;
+}
+
+static bisai_status make_columns(bisai_pattern *p) {
+  p->position = bsi_allocate(p->context, (size_t)p->blocks, sizeof *p->position);
+  if (!p->position) return BISAI_OUT_OF_MEMORY;
+  const bisai_status status =
+      bsi_structure_transpose(p->context, p->block_rows, p->row_ptr, p->col_idx, &p->col_ptr, &p->row_idx, p->position);
+  if (status) return status;
+  for (int32_t j = 0; j < p->block_rows; j++) {
+    const int32_t length = p->col_ptr[j + 1] - p->col_ptr[j];
+    if (length > p->longest_column) p->longest_column = length;
+  }
   return BISAI_OK;
 }
 
@@ -48,9 +60,8 @@ static bisai_status count_levels(bisai_pattern *p) {
   return BISAI_OK;
 }
 
-/* Completes a pattern whose rows are there, and publishes it; frees it where `status` or this fails. */
-static bisai_status finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern) {
-  if (!status) status = transpose(p);
+bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern) {
+  if (!status) status = make_columns(p);
   if (!status) status = count_levels(p);
   if (status)
     bisai_pattern_destroy(&p);
@@ -75,10 +86,10 @@ bisai_status bisai_pattern_power(bisai_context *context, const bisai_bcsr *matri
   if (matrix->block_rows != matrix->block_cols)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
                     matrix->block_cols);
-  bisai_pattern *p = reserve(context, triangle, matrix->block_rows);
+  bisai_pattern *p = bsi_pattern_reserve(context, triangle, matrix->block_rows);
   if (!p) return BISAI_OUT_OF_MEMORY;
-  status = context->backend->pattern_power(context, matrix, power, p);
-  return finish(p, status, pattern);
+  status = context->backend->pattern_power(context, matrix, power, 0, p);
+  return bsi_pattern_finish(p, status, pattern);
 }
 
 static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
@@ -116,15 +127,15 @@ bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangl
   bisai_status status = check_triangle(context, triangle);
   if (!status) status = check_rows(context, triangle, block_rows, row_ptr, col_idx);
   if (status) return status;
-  bisai_pattern *p = reserve(context, triangle, block_rows);
+  bisai_pattern *p = bsi_pattern_reserve(context, triangle, block_rows);
   if (!p) return BISAI_OUT_OF_MEMORY;
   p->blocks = row_ptr[block_rows];
   p->row_ptr = bsi_allocate(context, (size_t)block_rows + 1, sizeof *p->row_ptr);
   p->col_idx = p->row_ptr ? bsi_allocate(context, (size_t)p->blocks, sizeof *p->col_idx) : NULL;
-  if (!p->col_idx) return finish(p, BISAI_OUT_OF_MEMORY, pattern);
+  if (!p->col_idx) return bsi_pattern_finish(p, BISAI_OUT_OF_MEMORY, pattern);
   memcpy(p->row_ptr, row_ptr, ((size_t)block_rows + 1) * sizeof *row_ptr);
   if (p->blocks > 0) memcpy(p->col_idx, col_idx, (size_t)p->blocks * sizeof *col_idx);
-  return finish(p, BISAI_OK, pattern);
+  return bsi_pattern_finish(p, BISAI_OK, pattern);
 }
 
 void bisai_pattern_destroy(bisai_pattern **pattern) {

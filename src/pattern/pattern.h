@@ -4,7 +4,13 @@
 
 #include <bisai/pattern.h>
 
-#include "core/context.h"
+#include "core/bcsr.h"
+
+/* What a limit on the length of rows (of columns, in a transposed pattern) left out. */
+typedef struct bsi_cut {
+  int32_t shortened; /* rows */
+  int64_t blocks;
+} bsi_cut;
 
 struct bisai_pattern {
   bisai_context *context;
@@ -13,7 +19,30 @@ struct bisai_pattern {
   int32_t *row_ptr, *col_idx; /* BCSR, columns ascending */
   int32_t *col_ptr, *row_idx; /* block column j: rows row_idx[col_ptr[j]] … ascending */
   int32_t *position;          /* where the entry of the column form lies in the row form */
+  bsi_cut cut;
 };
+
+/* What a pattern lacks of S(|T|^k). */
+typedef struct bsi_pattern_losses {
+  int64_t dropped; /* blocks of T that were left out before powering */
+  bsi_cut cut;
+} bsi_pattern_losses;
+
+/* S(|T|^power) of a triangular matrix in host memory without the blocks i ≠ j whose ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F and, with
+ * column_limit > 0, with columns that keep at most that many blocks: nearest in the graph of T first, then nearest to the diagonal. */
+bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t, bisai_triangle triangle, int power,
+                                 double drop_tolerance, int32_t column_limit, bisai_pattern **pattern,
+                                 bsi_pattern_losses *losses);
+
+/* A pattern without rows. */
+bisai_pattern *bsi_pattern_reserve(bisai_context *context, bisai_triangle triangle, int32_t n);
+
+/* Completes a pattern whose rows are there, and publishes it; frees it where `status` or this fails. */
+bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern);
+
+/* The column form of a square structure, rows ascending; unless NULL, position[q] is where its entry q lies in the row form. */
+bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
+                                     int32_t **col_ptr, int32_t **row_idx, int32_t *position);
 
 int64_t bsi_pattern_memory(const bisai_pattern *pattern);
 

@@ -4,12 +4,15 @@
 #include "core/parallel.h"
 #include "pattern/pattern.h"
 
+#include <string.h>
+
 enum { ROWS_PER_THREAD = 256, SHORT = 24 };
 
 typedef struct search {
   const bisai_bcsr *a;
   bisai_triangle triangle;
   int power;
+  int32_t limit; /* of a row's length, 0: none */
 } search;
 
 /* Each thread's own: `seen[j]` is the row that last reached j, `found` the block columns of this row. */
@@ -17,10 +20,12 @@ typedef struct scratch {
   int32_t *seen, *found;
 } scratch;
 
-/* Block columns reached from row i, unsorted, in scratch.found; returns how many. */
-static int32_t reach(const search *s, const scratch *own, int32_t i) {
+/* Block columns reached from row i, in scratch.found by the steps they take but unsorted within a step; returns how many.
+ * found[*ring_begin … *ring_end) are those of the step that goes beyond the limit. */
+static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t *ring_begin, int32_t *ring_end) {
   const bisai_bcsr *a = s->a;
   int32_t count = 1, frontier = 0;
+  *ring_begin = *ring_end = 0;
   own->found[0] = i;
   own->seen[i] = i;
   for (int step = 0; step < s->power && frontier < count; step++) {
@@ -34,6 +39,7 @@ static int32_t reach(const search *s, const scratch *own, int32_t i) {
         own->found[count++] = j;
       }
     }
+    if (count > s->limit && end <= s->limit) *ring_begin = end, *ring_end = count;
   }
   return count;
 }
@@ -68,6 +74,14 @@ static void sort(int32_t *v, int32_t count) {
   }
 }
 
+/* Keeps s->limit of the columns that reach() found: those within the ring that are nearest to the diagonal, and all before it. */
+static void shorten(const search *s, const scratch *own, int32_t ring_begin, int32_t ring_end) {
+  int32_t *ring = own->found + ring_begin;
+  const int32_t kept = s->limit - ring_begin;
+  sort(ring, ring_end - ring_begin);
+  if (s->triangle == BISAI_LOWER) memmove(ring, own->found + ring_end - kept, (size_t)kept * sizeof *ring);
+}
+
 /* Phase 0 counts into lengths, phase 1 writes the sorted rows. */
 static void search_rows(const search *s, int phase, int threads, int32_t *room, bisai_pattern *p, int32_t *lengths) {
   const int32_t n = s->a->block_rows;
@@ -75,10 +89,17 @@ static void search_rows(const search *s, int phase, int threads, int32_t *room, 
   {
     const int part = omp_get_thread_num(), parts = omp_get_num_threads();
     const scratch own = {room + (size_t)part * 2 * (size_t)n, room + (size_t)part * 2 * (size_t)n + n};
+    bsi_cut cut = {0};
     for (int32_t j = 0; j < n; j++) own.seen[j] = -1;
     const int32_t end = bsi_share_rows(n, s->a->row_ptr, part + 1, parts);
     for (int32_t i = bsi_share_rows(n, s->a->row_ptr, part, parts); i < end; i++) {
-      const int32_t count = reach(s, &own, i);
+      int32_t ring_begin, ring_end, count = reach(s, &own, i, &ring_begin, &ring_end);
+      if (s->limit > 0 && count > s->limit) {
+        cut.shortened++;
+        cut.blocks += count - s->limit;
+        shorten(s, &own, ring_begin, ring_end);
+        count = s->limit;
+      }
       if (phase == 0) {
         lengths[i] = count;
         continue;
@@ -86,13 +107,18 @@ static void search_rows(const search *s, int phase, int threads, int32_t *room, 
       sort(own.found, count);
       for (int32_t q = 0; q < count; q++) p->col_idx[p->row_ptr[i] + q] = own.found[q];
     }
+    if (phase == 0) {
+#pragma omp critical(bsi_pattern_cut)
+      p->cut = (bsi_cut){p->cut.shortened + cut.shortened, p->cut.blocks + cut.blocks};
+    }
   }
 }
 
-bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, bisai_pattern *p) {
+bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
+                                    bisai_pattern *p) {
   const int32_t n = matrix->block_rows;
   const int threads = bsi_threads_for(context->threads, n, ROWS_PER_THREAD);
-  const search s = {matrix, p->triangle, power};
+  const search s = {matrix, p->triangle, power, row_limit};
   p->row_ptr = bsi_allocate(context, (size_t)n + 1, sizeof *p->row_ptr);
   int32_t *room = p->row_ptr ? bsi_allocate(context, (size_t)threads * 2 * (size_t)n, sizeof *room) : NULL;
   if (!room) return BISAI_OUT_OF_MEMORY;

@@ -102,6 +102,11 @@ static bisai_status check_pattern(bisai_context *context, const bisai_pattern *p
 static bisai_status isai_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
   if (o->power < 1) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "power %d: at least 1 is needed", o->power);
   if (o->relax < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "relax %d: at least 0 is needed", o->relax);
+  if (!(o->drop_tolerance >= 0.0) || isinf(o->drop_tolerance))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "drop_tolerance %g: must be at least 0 and finite",
+                    o->drop_tolerance);
+  if (o->column_limit < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "column_limit %d: at least 0 is needed", o->column_limit);
   if (bsi_value_size(o->storage) == 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown storage %d", (int)o->storage);
   const bisai_status status = check_pattern(context, o->lower_pattern, BISAI_LOWER, block_rows);
@@ -112,7 +117,8 @@ static bisai_status make_pattern(bisai_precond *m, bisai_triangle triangle, bisa
   const bisai_pattern *given = triangle == BISAI_LOWER ? m->options.lower_pattern : m->options.upper_pattern;
   if (given)
     return bisai_pattern_create(m->context, triangle, given->block_rows, given->row_ptr, given->col_idx, pattern);
-  return bisai_pattern_power(m->context, triangular_of(m, triangle)->matrix, triangle, m->options.power, pattern);
+  return bsi_pattern_reduced(m->context, triangular_of(m, triangle)->matrix, triangle, m->options.power,
+                             m->options.drop_tolerance, m->options.column_limit, pattern, &m->losses[triangle]);
 }
 
 static bisai_status isai_setup(bisai_precond *m, const bisai_bcsr *a) {
@@ -149,11 +155,15 @@ static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
 }
 
 static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
+  r->dropped_lower = m->losses[BISAI_LOWER].dropped;
+  r->dropped_upper = m->losses[BISAI_UPPER].dropped;
   for (int t = BISAI_LOWER; t <= BISAI_UPPER; t++) {
     const bsi_isai *isai = &m->isai[t];
     const int64_t factor_bytes = bsi_bcsr_product_bytes(triangular_of(m, (bisai_triangle)t)->matrix);
     r->inverse_blocks += isai->pattern->blocks;
     if (isai->pattern->longest_column > r->longest_column) r->longest_column = isai->pattern->longest_column;
+    r->shortened_columns += m->losses[t].cut.shortened;
+    r->cut_blocks += m->losses[t].cut.blocks;
     r->memory_bytes += bsi_isai_memory(isai);
     r->apply_bytes +=
         bsi_bcsr_product_bytes(isai->inverse) * (1 + (int64_t)m->options.relax) + factor_bytes * m->options.relax;

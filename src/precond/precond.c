@@ -77,6 +77,8 @@ static void describe(bisai_precond *m) {
       append(m, " patterns=given");
     else
       append(m, " k=%d", o->power);
+    if (o->drop_tolerance > 0.0) append(m, " drop=%g", o->drop_tolerance);
+    if (o->column_limit > 0) append(m, " cap=%d", o->column_limit);
     append(m, " relax=%d storage=%s", o->relax, storages[o->storage]);
     describe_factors(m);
     append(m, ", %lld blocks", (long long)r->inverse_blocks);
@@ -87,6 +89,10 @@ static void describe(bisai_precond *m) {
     append(m, ", %lld blocks in L + U", (long long)r->factor_blocks);
     break;
   }
+  if (r->dropped_lower + r->dropped_upper > 0)
+    append(m, ", %lld blocks of L and %lld of U dropped", (long long)r->dropped_lower, (long long)r->dropped_upper);
+  if (r->shortened_columns > 0)
+    append(m, ", %d columns shortened by %lld blocks", r->shortened_columns, (long long)r->cut_blocks);
   if (r->repairs > 0)
     append(m, ", %lld diagonal block%s repaired, first in block row %d", (long long)r->repairs,
            r->repairs == 1 ? "" : "s", r->first_repair_row);

@@ -31,6 +31,7 @@ struct bisai_precond {
   const bisai_factors *factors; /* own or the caller's */
   bsi_bjacobi jacobi;           /* BJACOBI */
   bsi_isai isai[2];             /* ISAI: of L and of U */
+  bsi_pattern_losses losses[2]; /* ISAI: what their patterns lack */
   bisai_bcsr *sweeps[2];        /* SWEEPS: D⁻¹ T_off of L and of U */
   double *work;                 /* ops->vectors·BSI_VECTORS_AT_ONCE·n */
   bisai_precond_report report;
