@@ -1,5 +1,5 @@
 # Optional components: each is used where it is found and missed without failing. Sets BISAI_HAVE_OPENMP, BISAI_HAVE_ARCHIVE,
-# BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the library itself links to.
+# BISAI_HAVE_METIS, BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the library itself links to.
 
 # bisai_find_library(NAME header library): target bisai_NAME and BISAI_HAVE_<NAME in capitals>.
 function(bisai_find_library name header library)
@@ -48,6 +48,14 @@ if(BISAI_ARCHIVES)
   if(LibArchive_FOUND)
     set(BISAI_HAVE_ARCHIVE ON)
     list(APPEND BISAI_PRIVATE_LIBRARIES LibArchive::LibArchive)
+  endif()
+endif()
+
+set(BISAI_HAVE_METIS OFF)
+if(BISAI_METIS)
+  bisai_find_library(metis metis.h metis)
+  if(BISAI_HAVE_METIS)
+    list(APPEND BISAI_PRIVATE_LIBRARIES ${BISAI_METIS_LIBRARY})
   endif()
 endif()
 

@@ -21,14 +21,26 @@ static bisai_status copy_apply(void *user, int64_t n, const double *v, double *z
   return BISAI_OK;
 }
 
-/* Every kind of preconditioner: with its defaults, with the caller's factors and every storage, with fill and shifts. */
-enum { KINDS = 6, PRECONDITIONERS = 18 };
+/* Every kind of preconditioner: with its defaults, with the caller's factors and every storage, with fill and shifts, reordered. */
+enum { KINDS = 6, PRECONDITIONERS = 24 };
+
+#ifdef BISAI_HAVE_METIS
+enum { DISSECTION = BISAI_ORDERING_ND };
+#else
+enum { DISSECTION = BISAI_ORDERING_NATURAL };
+#endif
 
 static bisai_precond_options options_of(const scene *inputs, int variant) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = (bisai_precond_kind)(variant % KINDS);
   options.apply = copy_apply;
-  if (variant >= 2 * KINDS) {
+  if (variant >= 3 * KINDS) {
+    static const int orderings[KINDS] = {[BISAI_PRECOND_ILU] = BISAI_ORDERING_RCM,
+                                         [BISAI_PRECOND_ISAI] = DISSECTION,
+                                         [BISAI_PRECOND_SWEEPS] = BISAI_ORDERING_COLOUR};
+    options.ordering = (bisai_ordering)orderings[variant % KINDS];
+    options.equilibrate = true;
+  } else if (variant >= 2 * KINDS) {
     options.level = 2;
     options.shift = BISAI_SHIFT_IN_BLOCKS;
     options.drop_tolerance = 0.1;

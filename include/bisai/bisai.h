@@ -8,6 +8,7 @@
 #include <bisai/factor.h>
 #include <bisai/io.h>
 #include <bisai/krylov.h>
+#include <bisai/order.h>
 #include <bisai/pattern.h>
 #include <bisai/precond.h>
 #include <bisai/status.h>

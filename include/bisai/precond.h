@@ -4,6 +4,7 @@
 #define BISAI_PRECOND_H
 
 #include <bisai/factor.h>
+#include <bisai/order.h>
 #include <bisai/pattern.h>
 
 #ifdef __cplusplus
@@ -50,6 +51,18 @@ typedef struct bisai_precond_options {
   int32_t column_limit; /**< ISAI: the most blocks of a block column of NL or NU; a longer one keeps its diagonal block
                                            and those nearest to it: by steps in the graph of T, then by |i − j|. ≥ 0;
                                            default 0: no limit. Neither applies to a pattern that is given */
+  bisai_ordering
+      ordering; /**< ILU, ISAI, SWEEPS with factors made here: what is factorised is P A Pᵀ, z = Pᵀ (L U)⁻¹ P v,
+                                   and the caller's patterns are those of P A Pᵀ. NONE, BJACOBI and CALLBACK do not
+                                   depend on it and ignore it. Default BISAI_ORDERING_NATURAL */
+  const int32_t *permutation; /**< BISAI_ORDERING_GIVEN: block_rows entries, new to old, read during creation; otherwise
+                                   NULL */
+  bool equilibrate; /**< as ordering: what is factorised is Dr A Dc (reordered), z = Dc (L U)⁻¹ Dr v. Dr and Dc have
+                                   a power of two for each scalar row and column, which bring the largest magnitudes of A's
+                                   rows and columns near 1 (Ruiz 2001). ILU, ISAI and SWEEPS commute with such scaling,
+                                   which rounds nothing: in fp64, z stays the same up to the rounding of blocks that are
+                                   inverted with other pivots. It is there for narrow storage, whose range it saves, and
+                                   for thresholds and shifts, which are relative. Default false */
 } bisai_precond_options;
 
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
@@ -58,7 +71,9 @@ BISAI_API bisai_precond_options bisai_precond_options_default(void);
  *  @param matrix   square; read during the call only
  *  @param options  NULL: the defaults
  *  @param precond  out; untouched on failure; free with bisai_precond_destroy()
- *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row
+ *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row, in the caller's numbering; to be
+ *                            equilibrated, a matrix must not have block rows or columns of zeros
+ *  @retval BISAI_UNAVAILABLE an ordering that needs METIS, in a build without it
  *  @retval BISAI_INDEX_OVERFLOW  a factor or a pattern has more than 2³¹−1 blocks; the message names the block row
  *  @retval BISAI_OVERFLOW    a value of NL or NU does not fit its storage, or a diagonal block is so small that all of it would be
  *                            stored as zero; the message names the block
@@ -107,6 +122,18 @@ typedef struct bisai_precond_report {
   int64_t dropped_lower, dropped_upper; /**< blocks of L and of U that drop_tolerance left out of the graph */
   int32_t shortened_columns;            /**< block columns of NL and NU that column_limit shortened */
   int64_t cut_blocks;                   /**< blocks that they lost by that */
+  bisai_ordering ordering;              /**< in use; natural where the kind ignores it */
+  int32_t lower_levels;                 /**< dependent steps of exact solves with L and U; 0 where there are none */
+  int32_t upper_levels;
+  int32_t
+      natural_bandwidth; /**< largest |i − j| of the blocks (i, j) of A + Aᵀ; 0 without factors, like the next three */
+  int32_t bandwidth;     /**< the same in the ordering in use */
+  int64_t natural_profile; /**< Σ over the block rows i of A + Aᵀ of i − its first block column */
+  int64_t profile;         /**< the same in the ordering in use */
+  bool equilibrated;
+  double smallest_scale; /**< of the factors in Dr and Dc; 1 where there are none */
+  double largest_scale;
+  double order_seconds; /**< ordering, reordering, equilibration; after an update the values' part of it */
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).
@@ -119,7 +146,12 @@ BISAI_API const char *bisai_precond_describe(const bisai_precond *precond);
 /** Values of a vector that the preconditioner takes: block_rows·bs of its matrix. */
 BISAI_API int64_t bisai_precond_rows(const bisai_precond *precond);
 
-/** The factors in use, or NULL; owned by the preconditioner unless they are the caller's. */
+/** The permutation in use, new to old, or NULL where that is the natural one; block_rows entries in the backend's memory, owned by the
+ *  preconditioner. */
+BISAI_API const int32_t *bisai_precond_permutation(const bisai_precond *precond);
+
+/** The factors in use, or NULL; owned by the preconditioner unless they are the caller's. With an ordering or equilibration they are
+ *  those of P Dr A Dc Pᵀ, like NL and NU below. */
 BISAI_API const bisai_factors *bisai_precond_factors(const bisai_precond *precond);
 
 /** NL and NU of ISAI, otherwise NULL; owned by the preconditioner. */

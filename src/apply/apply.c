@@ -88,6 +88,6 @@ bisai_status bsi_sweeps_update(bisai_context *context, const bsi_triangular *t, 
   int32_t infinite_row = -1;
   const bisai_status status = context->backend->scale_off_diagonal(context, t, scaled, &infinite_row);
   if (status || infinite_row < 0) return status;
-  return bsi_fail(context, BISAI_NOT_FINITE, "sweeps: block row %d of the scaled %s factor is not finite", infinite_row,
-                  t->triangle == BISAI_LOWER ? "lower" : "upper");
+  return bsi_fail(context, BISAI_NOT_FINITE, "sweeps: block row %d of the scaled %s factor is not finite",
+                  bsi_row_name(t->matrix, infinite_row), t->triangle == BISAI_LOWER ? "lower" : "upper");
 }

@@ -56,7 +56,7 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
   }
   status = context->backend->invert_blocks(context, matrix, jacobi->position, jacobi->shift_amount, jacobi->inverses,
                                            &jacobi->stats);
-  return status ? status : bsi_invert_stats_judge(context, "", &jacobi->stats);
+  return status ? status : bsi_invert_stats_judge(context, "", matrix, &jacobi->stats);
 }
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {

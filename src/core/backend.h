@@ -19,6 +19,8 @@ struct bsi_invert_stats; /* core/triangular.h */
 struct bsi_triangular;
 struct bsi_isai; /* solve/isai.h */
 struct bsi_isai_fault;
+struct bsi_reordered; /* order/reordered.h */
+struct bsi_equilibration;
 
 /* Sums are made of this many partial sums whatever the number of threads, so that they are bitwise repeatable.
  * A `work` argument of a reduction has BSI_CHUNKS doubles for each sum. */
@@ -40,6 +42,13 @@ typedef struct bsi_backend {
   bisai_status (*vector_add)(bisai_context *, int64_t n, const double *x, double *y);
   /* y ← b − y */
   bisai_status (*vector_subtract_from)(bisai_context *, int64_t n, const double *b, double *y);
+
+  /* y_i ← scale_o x_o and y_o ← scale_o x_i with o = permutation[i], for blocks i < n of size bs and n·bs scales; NULL: o = i,
+   * scale 1 */
+  bisai_status (*gather)(bisai_context *, int32_t n, int bs, const int32_t *permutation, const double *scale,
+                         int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy);
+  bisai_status (*scatter)(bisai_context *, int32_t n, int bs, const int32_t *permutation, const double *scale,
+                          int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy);
 
   /* --- GMRES; basis vector c starts at basis + c·ld; `work` as above --- */
   /* out[c] ← basis_c · w for c < count */
@@ -75,6 +84,10 @@ typedef struct bsi_backend {
                                    const double *b, int64_t ldb, double *x, int64_t ldx);
 
   /* --- set-up --- */
+  /* powers of two that bring the largest magnitudes of A's rows and columns near 1 */
+  bisai_status (*equilibrate)(bisai_context *, const bisai_bcsr *, struct bsi_equilibration *);
+  /* the values of the reordered and equilibrated matrix from A's */
+  bisai_status (*reorder_values)(bisai_context *, const bisai_bcsr *, struct bsi_reordered *);
   /* inverses ← inverses of the matrix's blocks position[i], one in each block row i; with shift_amount > 0 singular ones are
    * repaired first, and position[i] = −1 stands for a zero block */
   bisai_status (*invert_blocks)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position, double shift_amount,

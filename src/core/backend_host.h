@@ -26,6 +26,14 @@ bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const d
 bisai_status bsi_gmres_coefficients_host(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y);
 
+/* --- order/reordered_host.c --- */
+bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
+                             int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy);
+bisai_status bsi_scatter_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                              const double *scale, int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy);
+bisai_status bsi_equilibrate_host(bisai_context *context, const bisai_bcsr *a, struct bsi_equilibration *equilibration);
+bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a, struct bsi_reordered *reordered);
+
 /* --- factor/factor_host.c --- */
 bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *factors,
                                  struct bsi_invert_stats *stats);

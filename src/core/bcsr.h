@@ -20,6 +20,7 @@ struct bisai_bcsr {
   bool owns_structure, owns_values;
   int32_t *row_ptr, *col_idx; /* backend memory, like values */
   void *values;
+  const int32_t *row_names; /* borrowed: what messages and reports call block row i; NULL: i */
 };
 
 /* Bytes of a stored value; 0 for an unknown type. */
@@ -28,6 +29,10 @@ size_t bsi_value_size(bisai_value_type type);
 /* Values that start at block `block`. */
 static inline size_t bsi_block_offset(const bisai_bcsr *matrix, int64_t block) {
   return (size_t)block * (size_t)matrix->block_size * (size_t)matrix->block_size;
+}
+
+static inline int32_t bsi_row_name(const bisai_bcsr *matrix, int32_t i) {
+  return matrix->row_names && i >= 0 ? matrix->row_names[i] : i;
 }
 
 /* A matrix with reserved, unset arrays; row_ptr and col_idx are borrowed where given. */

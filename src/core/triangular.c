@@ -74,10 +74,12 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
   }
 }
 
-bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bsi_invert_stats *stats) {
+bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bisai_bcsr *matrix,
+                                    const bsi_invert_stats *stats) {
   if (stats->infinite_row >= 0 && (stats->singular_row < 0 || stats->infinite_row < stats->singular_row))
-    return bsi_fail(context, BISAI_NOT_FINITE, "%sblock row %d: the factors overflow", where, stats->infinite_row);
+    return bsi_fail(context, BISAI_NOT_FINITE, "%sblock row %d: the factors overflow", where,
+                    bsi_row_name(matrix, stats->infinite_row));
   if (stats->singular_row < 0) return BISAI_OK;
   return bsi_fail(context, BISAI_SINGULAR_BLOCK, "%sblock row %d: the diagonal block is singular", where,
-                  stats->singular_row);
+                  bsi_row_name(matrix, stats->singular_row));
 }

@@ -57,7 +57,8 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
 
 /* BISAI_SINGULAR_BLOCK and "WHERE" + "block row 7: the diagonal block is singular", BISAI_NOT_FINITE where a row overflowed first,
  * or BISAI_OK. */
-bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bsi_invert_stats *stats);
+bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bisai_bcsr *matrix,
+                                    const bsi_invert_stats *stats);
 
 #define BSI_INVERT_STATS_NONE                                                                                          \
   ((bsi_invert_stats){.singular_row = -1, .infinite_row = -1, .first_repair_row = -1, .largest_condition_row = -1})

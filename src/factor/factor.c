@@ -54,7 +54,7 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
 static bisai_status factorise(bisai_factors *f, const bisai_bcsr *matrix) {
   f->stats = BSI_INVERT_STATS_NONE;
   bisai_status status = f->context->backend->factor_ilu(f->context, matrix, f, &f->stats);
-  if (!status) status = bsi_invert_stats_judge(f->context, "", &f->stats);
+  if (!status) status = bsi_invert_stats_judge(f->context, "", matrix, &f->stats);
   f->ready = !status;
   return status;
 }
@@ -81,7 +81,10 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
   f->from_matrix = true;
   f->shift_amount = repair ? o.shift_amount : 0.0;
   status = bsi_factors_reserve(context, matrix, o.level, repair, INT32_MAX, f);
-  if (!status) status = prepare_solves(context, f);
+  if (!status) {
+    f->lower->row_names = f->upper->row_names = matrix->row_names;
+    status = prepare_solves(context, f);
+  }
   if (!status) status = factorise(f, matrix);
   if (status)
     bisai_factors_destroy(&f);
@@ -152,7 +155,8 @@ static bisai_status invert_diagonal(bisai_factors *f, const bsi_triangular *t, d
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
   bisai_status status = f->context->backend->invert_blocks(f->context, a, position, 0.0, inverses, &stats);
   bsi_release(f->context, position);
-  if (!status) status = bsi_invert_stats_judge(f->context, t->triangle == BISAI_LOWER ? "lower: " : "upper: ", &stats);
+  if (!status)
+    status = bsi_invert_stats_judge(f->context, t->triangle == BISAI_LOWER ? "lower: " : "upper: ", a, &stats);
   bsi_invert_stats_merge(&f->stats, &stats);
   return status;
 }

@@ -47,7 +47,7 @@ static bisai_status load_row(symbolic *s, int32_t i) {
   for (; p < a->row_ptr[i + 1] && a->col_idx[p] < i; last = a->col_idx[p++]) insert(s, i, last, a->col_idx[p], 0);
   const bool stored = p < a->row_ptr[i + 1] && a->col_idx[p] == i;
   if (!stored && !s->add_diagonal)
-    return bsi_fail(s->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
+    return bsi_fail(s->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", bsi_row_name(a, i));
   insert(s, i, last, i, stored ? 0 : 1);
   last = i;
   for (p += stored; p < a->row_ptr[i + 1]; last = a->col_idx[p++]) insert(s, i, last, a->col_idx[p], 0);
@@ -76,8 +76,8 @@ static void fill_row(symbolic *s, int32_t i) {
 
 static bisai_status make_room(symbolic *s, int32_t i, const char *name, int32_t length, found *t) {
   if (length > s->most_blocks - t->count)
-    return bsi_fail(s->context, BISAI_INDEX_OVERFLOW, "block row %d: %s of ILU(%d) has more than %d blocks", i, name,
-                    s->level, s->most_blocks);
+    return bsi_fail(s->context, BISAI_INDEX_OVERFLOW, "block row %d: %s of ILU(%d) has more than %d blocks",
+                    bsi_row_name(s->a, i), name, s->level, s->most_blocks);
   if (length <= t->room - t->count) return BISAI_OK;
   const int64_t more = t->room > 0 ? t->room : s->a->blocks / 2, wanted = (int64_t)t->count + length + more;
   const int32_t room = wanted < s->most_blocks ? (int32_t)wanted : s->most_blocks;

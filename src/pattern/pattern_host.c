@@ -130,8 +130,8 @@ bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *ma
   for (int32_t i = 0; i < n && !status; i++) {
     blocks += p->row_ptr[i + 1];
     if (blocks > INT32_MAX)
-      status = bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %d: S(|T|^%d) has more than %d blocks", i, power,
-                        INT32_MAX);
+      status = bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %d: S(|T|^%d) has more than %d blocks",
+                        bsi_row_name(matrix, i), power, INT32_MAX);
     else
       p->row_ptr[i + 1] = (int32_t)blocks;
   }

@@ -13,7 +13,8 @@ bisai_precond_options bisai_precond_options_default(void) {
                                  .storage = BISAI_FP64,
                                  .schedule = BISAI_SCHEDULE_AUTO,
                                  .shift = BISAI_SHIFT_NONE,
-                                 .shift_amount = bisai_factor_options_default().shift_amount};
+                                 .shift_amount = bisai_factor_options_default().shift_amount,
+                                 .ordering = BISAI_ORDERING_NATURAL};
 }
 
 static bisai_status check_factors(bisai_context *context, const bisai_factors *f, const bisai_bcsr *matrix) {
@@ -25,6 +26,21 @@ static bisai_status check_factors(bisai_context *context, const bisai_factors *f
   return BISAI_OK;
 }
 
+static bool reorders(const bisai_precond_options *o) { return o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate; }
+
+static bisai_status check_ordering(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
+  if (o->ordering < BISAI_ORDERING_NATURAL || o->ordering > BISAI_ORDERING_GIVEN)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown ordering %d", (int)o->ordering);
+  if (o->ordering != BISAI_ORDERING_GIVEN && o->permutation)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "a permutation goes with BISAI_ORDERING_GIVEN alone");
+  if (o->factors && reorders(o))
+    return bsi_fail(
+        context, BISAI_INVALID_ARGUMENT,
+        "the caller's factors have an ordering and a scaling of their own: neither ordering nor equilibrate "
+        "goes with them");
+  return o->ordering == BISAI_ORDERING_GIVEN ? bisai_order_check(context, block_rows, o->permutation) : BISAI_OK;
+}
+
 static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *matrix, const bisai_precond_options *o) {
   bisai_status status = bsi_check_struct(context, "bisai_precond_options", o->struct_size, sizeof *o);
   if (status) return status;
@@ -34,6 +50,7 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
                     matrix->block_cols);
   status = bsi_factor_options_check(context, o->level, o->shift, o->shift_amount);
+  if (!status && ops->needs_factors) status = check_ordering(context, o, matrix->block_rows);
   if (!status && ops->check) status = ops->check(context, o, matrix->block_rows);
   if (!status && ops->needs_factors && o->factors) status = check_factors(context, o->factors, matrix);
   return status;
@@ -59,6 +76,7 @@ static void describe_factors(bisai_precond *m) {
 static void describe(bisai_precond *m) {
   static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16"};
   static const char *const schedules[] = {"auto", "serial", "levels"};
+  static const char *const orderings[] = {"natural", "rcm", "nd", "colour", "given"};
   const bisai_precond_options *o = &m->options;
   const bisai_precond_report *r = &m->report;
   m->description[0] = '\0';
@@ -93,6 +111,8 @@ static void describe(bisai_precond *m) {
     append(m, ", %lld blocks of L and %lld of U dropped", (long long)r->dropped_lower, (long long)r->dropped_upper);
   if (r->shortened_columns > 0)
     append(m, ", %d columns shortened by %lld blocks", r->shortened_columns, (long long)r->cut_blocks);
+  if (r->ordering != BISAI_ORDERING_NATURAL) append(m, ", ordering=%s", orderings[r->ordering]);
+  if (r->equilibrated) append(m, ", equilibrated");
   if (r->repairs > 0)
     append(m, ", %lld diagonal block%s repaired, first in block row %d", (long long)r->repairs,
            r->repairs == 1 ? "" : "s", r->first_repair_row);
@@ -106,24 +126,48 @@ void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r
   r->largest_condition_row = stats->largest_condition_row;
 }
 
+/* Rows are reported as the caller numbers them. */
+static void report_factors(const bisai_precond *m, bisai_precond_report *r) {
+  const bisai_factors *f = m->factors;
+  r->factor_blocks = (int64_t)f->lower->blocks + f->upper->blocks;
+  r->lower_levels = f->lower_levels.count;
+  r->upper_levels = f->upper_levels.count;
+  bsi_report_inversion(&f->stats, r);
+  r->first_repair_row = bsi_row_name(f->upper, r->first_repair_row);
+  r->largest_condition_row = bsi_row_name(f->upper, r->largest_condition_row);
+}
+
+static void report_order(const bisai_precond *m, bisai_precond_report *r) {
+  const bsi_equilibration *q = &m->reordered.equilibration;
+  if (m->ops->needs_factors) r->ordering = m->options.ordering;
+  r->natural_bandwidth = m->natural.bandwidth;
+  r->natural_profile = m->natural.profile;
+  r->bandwidth = m->ordered.bandwidth;
+  r->profile = m->ordered.profile;
+  r->equilibrated = q->row_scale != NULL;
+  r->smallest_scale = r->equilibrated ? q->smallest : 1.0;
+  r->largest_scale = r->equilibrated ? q->largest : 1.0;
+  if (!m->reordered.matrix) return;
+  r->memory_bytes += bsi_reordered_memory(&m->reordered);
+  r->apply_bytes += bsi_reordered_bytes(&m->reordered);
+}
+
 static void fill_report(bisai_precond *m) {
   bisai_precond_report *r = &m->report;
   *r = (bisai_precond_report){.struct_size = sizeof *r,
                               .kind = m->options.kind,
+                              .order_seconds = r->order_seconds,
                               .factor_seconds = r->factor_seconds,
                               .pattern_seconds = r->pattern_seconds,
                               .values_seconds = r->values_seconds,
                               .setup_seconds = r->setup_seconds,
                               .largest_condition_row = -1,
                               .first_repair_row = -1};
-  r->memory_bytes =
-      (int64_t)sizeof *m + 8 * (int64_t)m->ops->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
-  if (m->factors) {
-    r->factor_blocks = (int64_t)m->factors->lower->blocks + m->factors->upper->blocks;
-    bsi_report_inversion(&m->factors->stats, r);
-  }
+  r->memory_bytes = (int64_t)sizeof *m + 8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
+  if (m->factors) report_factors(m, r);
   if (m->own_factors) r->memory_bytes += bsi_factors_memory(m->own_factors);
   m->ops->report(m, r);
+  report_order(m, r);
 }
 
 /* Values of the kind, on up-to-date factors. */
@@ -135,23 +179,62 @@ static bisai_status refresh(bisai_precond *m, const bisai_bcsr *matrix) {
   return status;
 }
 
+/* The matrix that is factorised, up to date with `matrix`. */
+static bisai_status reorder(bisai_precond *m, const bisai_bcsr **matrix) {
+  if (!m->reordered.matrix) return BISAI_OK;
+  const double start = bsi_now();
+  const bisai_status status = bsi_reordered_update(m->context, *matrix, &m->reordered);
+  m->report.order_seconds += bsi_now() - start;
+  *matrix = m->reordered.matrix;
+  return status;
+}
+
+static bisai_status create_reordered(bisai_precond *m, const bisai_bcsr *matrix) {
+  const bisai_precond_options *o = &m->options;
+  if (o->ordering == BISAI_ORDERING_NATURAL || o->ordering == BISAI_ORDERING_GIVEN)
+    return bsi_reordered_create(m->context, matrix, o->permutation, o->equilibrate, &m->reordered);
+  int32_t *permutation = bsi_allocate(m->context, (size_t)m->block_rows, sizeof *permutation);
+  if (!permutation) return BISAI_OUT_OF_MEMORY;
+  bisai_status status = bisai_order_compute(m->context, matrix, o->ordering, permutation);
+  if (!status) status = bsi_reordered_create(m->context, matrix, permutation, o->equilibrate, &m->reordered);
+  bsi_release(m->context, permutation);
+  return status;
+}
+
+/* Finds the ordering and measures what it does. */
+static bisai_status order(bisai_precond *m, const bisai_bcsr *matrix) {
+  const double start = bsi_now();
+  bisai_status status = bsi_order_measure(m->context, matrix, &m->natural);
+  m->ordered = m->natural;
+  if (!status && reorders(&m->options)) status = create_reordered(m, matrix);
+  if (!status && m->reordered.permutation) status = bsi_order_measure(m->context, m->reordered.matrix, &m->ordered);
+  m->report.order_seconds = bsi_now() - start;
+  return status;
+}
+
+static bisai_status factorise(bisai_precond *m, const bisai_bcsr *matrix) {
+  const double start = bsi_now();
+  bisai_factor_options o = bisai_factor_options_default();
+  o.level = m->options.level;
+  o.shift = m->options.shift;
+  o.shift_amount = m->options.shift_amount;
+  const bisai_status status = bisai_factors_create(m->context, matrix, &o, &m->own_factors);
+  m->factors = m->own_factors;
+  m->report.factor_seconds = bsi_now() - start;
+  return status;
+}
+
 static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status = BISAI_OK;
-  if (m->ops->needs_factors && !m->factors) {
-    bisai_factor_options o = bisai_factor_options_default();
-    o.level = m->options.level;
-    o.shift = m->options.shift;
-    o.shift_amount = m->options.shift_amount;
-    status = bisai_factors_create(m->context, matrix, &o, &m->own_factors);
-    m->factors = m->own_factors;
-    m->report.factor_seconds = bsi_now() - start;
-  }
+  if (m->ops->needs_factors) status = order(m, matrix);
+  if (!status) status = reorder(m, &matrix);
+  if (!status && m->ops->needs_factors && !m->factors) status = factorise(m, matrix);
   if (!status && m->ops->setup) status = m->ops->setup(m, matrix);
-  if (!status && m->ops->vectors > 0) {
+  m->vectors = m->ops->vectors + (m->reordered.matrix != NULL);
+  if (!status && m->vectors > 0) {
     const size_t n = (size_t)m->block_rows * (size_t)m->block_size;
-    m->work =
-        m->context->backend->allocate(m->context, (size_t)m->ops->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
+    m->work = m->context->backend->allocate(m->context, (size_t)m->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
     if (!m->work) status = BISAI_OUT_OF_MEMORY;
   }
   if (!status) status = refresh(m, matrix);
@@ -180,6 +263,7 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
     bisai_precond_destroy(&m);
     return status;
   }
+  m->options.permutation = NULL; /* the caller's array may go */
   fill_report(m);
   describe(m);
   *precond = m;
@@ -196,12 +280,13 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
                     "the pattern changed: %d block rows of size %d, expected %d of size %d", matrix->block_rows,
                     matrix->block_size, m->block_rows, m->block_size);
   const double start = bsi_now();
-  m->report.factor_seconds = m->report.pattern_seconds = 0.0;
-  bisai_status status = BISAI_OK;
-  if (m->own_factors) {
+  m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;
+  bisai_status status = reorder(m, &matrix);
+  if (!status && m->own_factors) {
+    const double factor_start = bsi_now();
     status = bisai_factors_update(m->own_factors, matrix);
-    m->report.factor_seconds = bsi_now() - start;
-  } else if (m->factors) {
+    m->report.factor_seconds = bsi_now() - factor_start;
+  } else if (!status && m->factors) {
     status = check_factors(m->context, m->factors, matrix);
   }
   if (!status) status = refresh(m, matrix);
@@ -221,12 +306,25 @@ static bisai_status check_apply(bisai_precond *m, const double *v, const double 
   return BISAI_OK;
 }
 
+/* z ← M⁻¹ v for at most BSI_VECTORS_AT_ONCE vectors; a reordered v stands in z until its result replaces it. */
+static bisai_status apply(bisai_precond *m, int32_t count, const double *v, int64_t ldv, double *z, int64_t ldz) {
+  if (!m->reordered.matrix) {
+    const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work};
+    return m->ops->apply(m, &vectors);
+  }
+  const int64_t n = bisai_precond_rows(m);
+  double *result = m->work + m->ops->vectors * BSI_VECTORS_AT_ONCE * n;
+  const bsi_vectors vectors = {count, z, ldz, result, n, m->work};
+  bisai_status status = bsi_reordered_enter(m->context, &m->reordered, count, v, ldv, z, ldz);
+  if (!status) status = m->ops->apply(m, &vectors);
+  return status ? status : bsi_reordered_leave(m->context, &m->reordered, count, result, n, z, ldz);
+}
+
 bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
   const bisai_status status = check_apply(precond, v, z);
   if (status) return status;
-  const bsi_vectors vectors = {1, v, 0, z, 0, precond->work};
-  return precond->ops->apply(precond, &vectors);
+  return apply(precond, 1, v, 0, z, 0);
 }
 
 bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v, int64_t ldv, double *z,
@@ -241,8 +339,7 @@ bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, con
                     (long long)ldv, (long long)ldz, (long long)n);
   for (int32_t c = 0; c < count && !status; c += BSI_VECTORS_AT_ONCE) {
     const int32_t some = count - c < BSI_VECTORS_AT_ONCE ? count - c : BSI_VECTORS_AT_ONCE;
-    const bsi_vectors vectors = {some, v + c * ldv, ldv, z + c * ldz, ldz, precond->work};
-    status = precond->ops->apply(precond, &vectors);
+    status = apply(precond, some, v + c * ldv, ldv, z + c * ldz, ldz);
   }
   return status;
 }
@@ -254,6 +351,7 @@ void bisai_precond_destroy(bisai_precond **precond) {
   if (m->ops->destroy) m->ops->destroy(m);
   m->context->backend->release(m->context, m->work);
   bisai_factors_destroy(&m->own_factors);
+  bsi_reordered_destroy(m->context, &m->reordered);
   bsi_release(m->context, m);
 }
 
@@ -269,6 +367,8 @@ bisai_status bisai_precond_get_report(const bisai_precond *precond, bisai_precon
 const char *bisai_precond_describe(const bisai_precond *precond) { return precond->description; }
 
 int64_t bisai_precond_rows(const bisai_precond *precond) { return (int64_t)precond->block_rows * precond->block_size; }
+
+const int32_t *bisai_precond_permutation(const bisai_precond *precond) { return precond->reordered.permutation; }
 
 const bisai_factors *bisai_precond_factors(const bisai_precond *precond) { return precond->factors; }
 

@@ -7,6 +7,7 @@
 #include "apply/apply.h"
 #include "bjacobi/bjacobi.h"
 #include "factor/factor.h"
+#include "order/reordered.h"
 #include "solve/isai.h"
 
 typedef struct bsi_precond_ops {
@@ -27,13 +28,16 @@ struct bisai_precond {
   bisai_precond_options options;
   int32_t block_rows, block_size;
   bool ready;
+  bsi_reordered reordered;          /* what is factorised, where that is not the matrix itself */
+  bsi_order_shape natural, ordered; /* of the matrix and of what is factorised */
   bisai_factors *own_factors;
   const bisai_factors *factors; /* own or the caller's */
   bsi_bjacobi jacobi;           /* BJACOBI */
   bsi_isai isai[2];             /* ISAI: of L and of U */
   bsi_pattern_losses losses[2]; /* ISAI: what their patterns lack */
   bisai_bcsr *sweeps[2];        /* SWEEPS: D⁻¹ T_off of L and of U */
-  double *work;                 /* ops->vectors·BSI_VECTORS_AT_ONCE·n */
+  double *work;                 /* vectors·BSI_VECTORS_AT_ONCE·n */
+  int vectors;                  /* ops->vectors, and one more where the matrix is reordered */
   bisai_precond_report report;
   char description[256];
 };

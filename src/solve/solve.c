@@ -37,14 +37,14 @@ bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bs
   const bisai_status status = context->backend->isai_values(context, t, isai, &fault);
   if (status || fault.column < 0) return status;
   const char *factor = t->triangle == BISAI_LOWER ? "NL" : "NU";
+  const int32_t row = bsi_row_name(t->matrix, fault.row), column = bsi_row_name(t->matrix, fault.column);
   if (fault.kind == BSI_OVERFLOWS)
-    return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) does not fit its storage type", factor, fault.row,
-                    fault.column);
+    return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) does not fit its storage type", factor, row, column);
   if (fault.kind == BSI_VANISHES)
     return bsi_fail(context, BISAI_OVERFLOW,
-                    "%s: block (%d, %d) is too small for its storage type and would be stored as zero", factor,
-                    fault.row, fault.column);
-  return bsi_fail(context, BISAI_NOT_FINITE, "%s: block (%d, %d) is not finite", factor, fault.row, fault.column);
+                    "%s: block (%d, %d) is too small for its storage type and would be stored as zero", factor, row,
+                    column);
+  return bsi_fail(context, BISAI_NOT_FINITE, "%s: block (%d, %d) is not finite", factor, row, column);
 }
 
 void bsi_isai_destroy(bisai_context *context, bsi_isai *isai) {

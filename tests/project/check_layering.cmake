@@ -2,15 +2,16 @@
 # public headers alone outside src/.  cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(rooms core io factor pattern solve apply bjacobi precond krylov)
+set(rooms core io order factor pattern solve apply bjacobi precond krylov)
 set(core_may core)
 set(io_may core io)
+set(order_may core order)
 set(factor_may core factor)
 set(pattern_may core pattern)
 set(apply_may core apply)
 set(bjacobi_may core bjacobi)
 set(solve_may core factor pattern solve)
-set(precond_may core factor pattern solve apply bjacobi precond)
+set(precond_may core order factor pattern solve apply bjacobi precond)
 set(krylov_may krylov core/backend.h core/context.h)
 
 set(problems "")

@@ -181,6 +181,46 @@ test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d
   return matrix;
 }
 
+int32_t *test_random_permutation(int32_t n, uint64_t seed) {
+  test_random random = test_random_seed(seed);
+  int32_t *permutation = checked((size_t)n, sizeof *permutation);
+  for (int32_t i = 0; i < n; ++i) {
+    const int32_t j = test_random_integer(&random, 0, i);
+    permutation[i] = permutation[j];
+    permutation[j] = i;
+  }
+  return permutation;
+}
+
+/* Every block (i, j) of an n × n matrix that `source` has blocks for, asked for by place: O(n²), for small ones. */
+static test_bcsr by_place(const test_bcsr *source, const int32_t *permutation, bool symmetric) {
+  const int32_t n = source->block_rows;
+  const size_t area = (size_t)source->block_size * (size_t)source->block_size;
+  const size_t most = (size_t)test_bcsr_blocks(source) * (symmetric ? 2 : 1);
+  test_bcsr made = {n, n, source->block_size, NULL, NULL, NULL};
+  made.row_ptr = checked((size_t)n + 1, sizeof *made.row_ptr);
+  made.col_idx = checked(most, sizeof *made.col_idx);
+  made.values = checked(most * area, sizeof *made.values);
+  int32_t blocks = 0;
+  for (int32_t i = 0; i < n; ++i) {
+    for (int32_t j = 0; j < n; ++j) {
+      const int32_t row = permutation ? permutation[i] : i, col = permutation ? permutation[j] : j;
+      const double *block = test_bcsr_block(source, row, col);
+      if (!block && !(symmetric && test_bcsr_block(source, col, row))) continue;
+      if (block) memcpy(made.values + (size_t)blocks * area, block, area * sizeof *block);
+      made.col_idx[blocks++] = j;
+    }
+    made.row_ptr[i + 1] = blocks;
+  }
+  return made;
+}
+
+test_bcsr test_bcsr_permuted(const test_bcsr *matrix, const int32_t *permutation) {
+  return by_place(matrix, permutation, false);
+}
+
+test_bcsr test_bcsr_symmetrised(const test_bcsr *matrix) { return by_place(matrix, NULL, true); }
+
 int32_t test_bcsr_blocks(const test_bcsr *matrix) { return matrix->row_ptr[matrix->block_rows]; }
 
 double *test_bcsr_block(const test_bcsr *matrix, int32_t row, int32_t col) {

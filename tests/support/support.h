@@ -118,6 +118,12 @@ test_bcsr test_bcsr_random(test_shape shape);
 test_bcsr test_bcsr_grid(int32_t grid_x, int32_t grid_y, int32_t block_size, uint64_t seed);
 /* Block tridiagonal with constant blocks: diagonal d·I, the others o·I. */
 test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d, double o);
+/* 0 … n−1 in random order. */
+int32_t *test_random_permutation(int32_t n, uint64_t seed);
+/* P A Pᵀ: row i is row permutation[i]. */
+test_bcsr test_bcsr_permuted(const test_bcsr *matrix, const int32_t *permutation);
+/* The same blocks with zero blocks added where only the transposed one is stored. */
+test_bcsr test_bcsr_symmetrised(const test_bcsr *matrix);
 int32_t test_bcsr_blocks(const test_bcsr *matrix);
 /* The values of block (row, col), NULL where it is not stored. */
 double *test_bcsr_block(const test_bcsr *matrix, int32_t row, int32_t col);

@@ -1,0 +1,64 @@
+/* Nested dissection by METIS_NodeND (Karypis and Kumar 1998), with a fixed seed. METIS allocates its own workspace by malloc. */
+#include "order/order.h"
+
+#ifdef BISAI_HAVE_METIS
+
+#include <metis.h>
+
+typedef struct metis_graph {
+  idx_t *ptr, *neighbours, *order, *inverse;
+} metis_graph;
+
+static void release(bisai_context *context, metis_graph *m) {
+  bsi_release(context, m->ptr);
+  bsi_release(context, m->neighbours);
+  bsi_release(context, m->order);
+  bsi_release(context, m->inverse);
+}
+
+/* METIS may be built for 32 or 64 bits, hence the copy. */
+static bool copy_graph(bisai_context *context, const bsi_graph *graph, metis_graph *m) {
+  const size_t n = (size_t)graph->n, edges = (size_t)graph->ptr[n];
+  *m = (metis_graph){.ptr = bsi_allocate(context, n + 1, sizeof *m->ptr)};
+  if (m->ptr) m->neighbours = bsi_allocate(context, edges, sizeof *m->neighbours);
+  if (m->neighbours) m->order = bsi_allocate(context, n, sizeof *m->order);
+  if (m->order) m->inverse = bsi_allocate(context, n, sizeof *m->inverse);
+  if (!m->inverse) return false;
+  for (size_t i = 0; i <= n; i++) m->ptr[i] = graph->ptr[i];
+  for (size_t p = 0; p < edges; p++) m->neighbours[p] = graph->neighbours[p];
+  return true;
+}
+
+static bisai_status dissect(bisai_context *context, int32_t rows, metis_graph *m, int32_t *permutation) {
+  idx_t options[METIS_NOPTIONS], n = rows;
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_NUMBERING] = 0;
+  options[METIS_OPTION_SEED] = 1;
+  const int result = METIS_NodeND(&n, m->ptr, m->neighbours, NULL, options, m->order, m->inverse);
+  if (result == METIS_ERROR_MEMORY) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "METIS ran out of memory");
+  if (result != METIS_OK)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "METIS could not order %d block rows (its code %d)", rows, result);
+  for (int32_t i = 0; i < rows; i++) permutation[i] = (int32_t)m->order[i];
+  return BISAI_OK;
+}
+
+bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph, int32_t *permutation) {
+  if (graph->ptr[graph->n] == 0) { /* no edges, nothing to dissect */
+    for (int32_t i = 0; i < graph->n; i++) permutation[i] = i;
+    return BISAI_OK;
+  }
+  metis_graph m;
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  if (copy_graph(context, graph, &m)) status = dissect(context, graph->n, &m, permutation);
+  release(context, &m);
+  return status;
+}
+
+#else
+
+bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph, int32_t *permutation) {
+  (void)graph, (void)permutation;
+  return bsi_fail(context, BISAI_UNAVAILABLE, "nested dissection needs METIS, which this build does not have");
+}
+
+#endif

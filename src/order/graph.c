@@ -1,0 +1,75 @@
+/* The graph of A + Aᵀ: every row of A merged with the same row of Aᵀ, both ascending. */
+#include "order/order.h"
+
+/* Aᵀ's structure; rows come out ascending because A's are visited in order. */
+static void transpose(const bisai_bcsr *a, int32_t *ptr, int32_t *rows) {
+  const int32_t n = a->block_rows;
+  for (int32_t j = 0; j <= n; j++) ptr[j] = 0;
+  for (int32_t p = 0; p < a->blocks; p++) ptr[a->col_idx[p] + 1]++;
+  for (int32_t j = 0; j < n; j++) ptr[j + 1] += ptr[j];
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) rows[ptr[a->col_idx[p]]++] = i;
+  for (int32_t j = n; j > 0; j--) ptr[j] = ptr[j - 1];
+  ptr[0] = 0;
+}
+
+/* The union of two ascending lists without i; with out = NULL its length alone. */
+static int64_t merge(int32_t i, const int32_t *a, const int32_t *a_end, const int32_t *b, const int32_t *b_end,
+                     int32_t *out) {
+  int64_t count = 0;
+  while (a < a_end || b < b_end) {
+    const int32_t next = b == b_end || (a < a_end && *a < *b) ? *a : *b;
+    if (a < a_end && *a == next) a++;
+    if (b < b_end && *b == next) b++;
+    if (next == i) continue;
+    if (out) out[count] = next;
+    count++;
+  }
+  return count;
+}
+
+static int64_t merge_row(const bisai_bcsr *a, const int32_t *ptr, const int32_t *rows, int32_t i, int32_t *out) {
+  return merge(i, a->col_idx + a->row_ptr[i], a->col_idx + a->row_ptr[i + 1], rows + ptr[i], rows + ptr[i + 1], out);
+}
+
+static bisai_status merge_all(bisai_context *context, const bisai_bcsr *a, const int32_t *ptr, const int32_t *rows,
+                              bsi_graph *graph) {
+  const int32_t n = a->block_rows;
+  int64_t total = 0;
+  graph->ptr[0] = 0;
+  for (int32_t i = 0; i < n; i++) {
+    total += merge_row(a, ptr, rows, i, NULL);
+    if (total > INT32_MAX)
+      return bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %d: A + Aᵀ has more than %d blocks", i, INT32_MAX);
+    graph->ptr[i + 1] = (int32_t)total;
+  }
+  graph->neighbours = bsi_allocate(context, (size_t)total, sizeof *graph->neighbours);
+  if (!graph->neighbours) return BISAI_OUT_OF_MEMORY;
+  for (int32_t i = 0; i < n; i++) merge_row(a, ptr, rows, i, graph->neighbours + graph->ptr[i]);
+  return BISAI_OK;
+}
+
+bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *a, bsi_graph *graph) {
+  const size_t n = (size_t)a->block_rows;
+  bsi_graph made = {.n = a->block_rows, .ptr = bsi_allocate(context, n + 1, sizeof *made.ptr)};
+  int32_t *ptr = made.ptr ? bsi_allocate(context, n + 1, sizeof *ptr) : NULL;
+  int32_t *rows = ptr ? bsi_allocate(context, (size_t)a->blocks, sizeof *rows) : NULL;
+  bisai_status status = rows ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status) {
+    transpose(a, ptr, rows);
+    status = merge_all(context, a, ptr, rows, &made);
+  }
+  bsi_release(context, rows);
+  bsi_release(context, ptr);
+  if (status)
+    bsi_graph_destroy(context, &made);
+  else
+    *graph = made;
+  return status;
+}
+
+void bsi_graph_destroy(bisai_context *context, bsi_graph *graph) {
+  bsi_release(context, graph->ptr);
+  bsi_release(context, graph->neighbours);
+  *graph = (bsi_graph){0};
+}

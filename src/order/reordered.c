@@ -1,0 +1,170 @@
+/* B = P Dr A Dc Pᵀ: its structure and where each block comes from, once; its values at every update. */
+#include "order/reordered.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct entry {
+  int32_t column, source;
+} entry;
+
+static int compare_columns(const void *a, const void *b) {
+  const int32_t x = ((const entry *)a)->column, y = ((const entry *)b)->column;
+  return (x > y) - (x < y);
+}
+
+/* Row i of B: row permutation[i] of A with its columns renumbered by `inverse` and sorted. */
+static void permute_structure(const bisai_bcsr *a, const int32_t *inverse, entry *row, bsi_reordered *r) {
+  bisai_bcsr *b = r->matrix;
+  b->row_ptr[0] = 0;
+  for (int32_t i = 0; i < b->block_rows; i++) {
+    const int32_t old = r->permutation[i], begin = a->row_ptr[old], length = a->row_ptr[old + 1] - begin;
+    for (int32_t k = 0; k < length; k++) row[k] = (entry){inverse[a->col_idx[begin + k]], begin + k};
+    qsort(row, (size_t)length, sizeof *row, compare_columns);
+    int32_t *columns = b->col_idx + b->row_ptr[i], *sources = r->source + b->row_ptr[i];
+    for (int32_t k = 0; k < length; k++) {
+      columns[k] = row[k].column;
+      sources[k] = row[k].source;
+    }
+    b->row_ptr[i + 1] = b->row_ptr[i] + length;
+  }
+}
+
+static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
+                                    bsi_reordered *r) {
+  const size_t n = (size_t)a->block_rows;
+  int32_t longest = 0;
+  for (int32_t i = 0; i < a->block_rows; i++)
+    if (a->row_ptr[i + 1] - a->row_ptr[i] > longest) longest = a->row_ptr[i + 1] - a->row_ptr[i];
+  r->permutation = context->backend->allocate(context, n, sizeof *r->permutation);
+  if (r->permutation) r->source = context->backend->allocate(context, (size_t)a->blocks, sizeof *r->source);
+  int32_t *inverse = r->source ? bsi_allocate(context, n, sizeof *inverse) : NULL;
+  entry *row = inverse ? bsi_allocate(context, (size_t)longest, sizeof *row) : NULL;
+  if (row) {
+    for (size_t i = 0; i < n; i++) inverse[r->permutation[i] = permutation[i]] = (int32_t)i;
+    permute_structure(a, inverse, row, r);
+    r->matrix->row_names = r->permutation;
+  }
+  bsi_release(context, inverse);
+  bsi_release(context, row);
+  return row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static void copy_structure(const bisai_bcsr *a, bisai_bcsr *b) {
+  memcpy(b->row_ptr, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *b->row_ptr);
+  if (a->blocks > 0) memcpy(b->col_idx, a->col_idx, (size_t)a->blocks * sizeof *b->col_idx);
+}
+
+static bisai_status create_equilibration(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
+  const bsi_backend *backend = context->backend;
+  const size_t n = (size_t)a->block_rows * (size_t)a->block_size, integers = n * (3 + (size_t)context->threads);
+  e->row_scale = backend->allocate(context, 2 * n, sizeof *e->row_scale);
+  if (e->row_scale) e->exponents = backend->allocate(context, bsi_block_offset(a, a->blocks), sizeof *e->exponents);
+  if (e->exponents) e->row_exponent = backend->allocate(context, integers, sizeof *e->row_exponent);
+  if (!e->row_exponent) return BISAI_OUT_OF_MEMORY;
+  e->col_scale = e->row_scale + n;
+  e->col_exponent = e->row_exponent + n;
+  e->row_most = e->col_exponent + n;
+  e->col_most = e->row_most + n;
+  return BISAI_OK;
+}
+
+static void destroy_equilibration(bisai_context *context, const bsi_equilibration *e) {
+  context->backend->release(context, e->row_scale);
+  context->backend->release(context, e->exponents);
+  context->backend->release(context, e->row_exponent);
+}
+
+bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
+                                  bool equilibrate, bsi_reordered *reordered) {
+  if (a->type != BISAI_FP64)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix must hold fp64 values to be factorised");
+  bsi_reordered made = {0};
+  bisai_status status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64,
+                                         NULL, NULL, &made.matrix);
+  if (!status) {
+    made.matrix->unit_diagonal = a->unit_diagonal;
+    if (permutation)
+      status = create_permuted(context, a, permutation, &made);
+    else
+      copy_structure(a, made.matrix);
+  }
+  if (!status && equilibrate) status = create_equilibration(context, a, &made.equilibration);
+  if (status)
+    bsi_reordered_destroy(context, &made);
+  else
+    *reordered = made;
+  return status;
+}
+
+/* Whether A still has the pattern that `source` was made from, so that following it reads what it should. */
+static bool same_pattern(const bsi_reordered *r, const bisai_bcsr *a) {
+  const bisai_bcsr *b = r->matrix;
+  if (a->blocks != b->blocks) return false;
+  for (int32_t i = 0; i < b->block_rows; i++) {
+    const int32_t old = r->permutation ? r->permutation[i] : i;
+    if (a->row_ptr[old + 1] - a->row_ptr[old] != b->row_ptr[i + 1] - b->row_ptr[i]) return false;
+  }
+  for (int32_t i = 0; i < b->block_rows; i++)
+    for (int32_t p = b->row_ptr[i]; p < b->row_ptr[i + 1]; p++) {
+      const int32_t column = r->permutation ? r->permutation[b->col_idx[p]] : b->col_idx[p];
+      if (a->col_idx[r->source ? r->source[p] : p] != column) return false;
+    }
+  return true;
+}
+
+static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
+  const bisai_status status = context->backend->equilibrate(context, a, e);
+  if (status) return status;
+  if (e->zero_row >= 0)
+    return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block row %d is zero: it cannot be equilibrated", e->zero_row);
+  if (e->zero_col >= 0)
+    return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block column %d is zero: it cannot be equilibrated", e->zero_col);
+  return BISAI_OK;
+}
+
+bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
+  if (!same_pattern(r, a))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other blocks than at creation");
+  bisai_status status = BISAI_OK;
+  if (r->equilibration.row_scale) status = equilibrate(context, a, &r->equilibration);
+  return status ? status : context->backend->reorder_values(context, a, r);
+}
+
+bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *r, int32_t count, const double *x,
+                                 int64_t ldx, double *y, int64_t ldy) {
+  const bisai_bcsr *b = r->matrix;
+  return context->backend->gather(context, b->block_rows, b->block_size, r->permutation, r->equilibration.row_scale,
+                                  count, x, ldx, y, ldy);
+}
+
+bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *r, int32_t count, const double *x,
+                                 int64_t ldx, double *y, int64_t ldy) {
+  const bisai_bcsr *b = r->matrix;
+  return context->backend->scatter(context, b->block_rows, b->block_size, r->permutation, r->equilibration.col_scale,
+                                   count, x, ldx, y, ldy);
+}
+
+void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered) {
+  const bsi_backend *backend = context->backend;
+  bisai_bcsr_destroy(&reordered->matrix);
+  backend->release(context, reordered->permutation);
+  backend->release(context, reordered->source);
+  destroy_equilibration(context, &reordered->equilibration);
+  *reordered = (bsi_reordered){0};
+}
+
+int64_t bsi_reordered_memory(const bsi_reordered *reordered) {
+  const bisai_bcsr *b = reordered->matrix;
+  const int64_t n = (int64_t)b->block_rows * b->block_size;
+  int64_t bytes = bsi_bcsr_memory(b);
+  if (reordered->permutation) bytes += 4 * ((int64_t)b->block_rows + b->blocks);
+  if (reordered->equilibration.row_scale)
+    bytes += 16 * n + 4 * n * (3 + b->context->threads) + 2 * (int64_t)bsi_block_offset(b, b->blocks);
+  return bytes;
+}
+
+int64_t bsi_reordered_bytes(const bsi_reordered *reordered) {
+  const int64_t rows = reordered->matrix->block_rows, n = rows * reordered->matrix->block_size;
+  return 2 * (16 * n + (reordered->permutation ? 4 * rows : 0) + (reordered->equilibration.row_scale ? 8 * n : 0));
+}

@@ -1,0 +1,212 @@
+/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the host.
+ *
+ * Equilibration works on exponents: with e_ij = ⌊log₂ |a_ij|⌋ + 1, rows and columns alike take back half of their largest
+ * e_ij + r_i + c_j in every round (Ruiz 2001, Algorithm 1, in powers of two), until no half reaches 1. A symmetric pattern of
+ * magnitudes gets symmetric factors. */
+#include <math.h>
+#include <string.h>
+
+#include "core/backend_host.h"
+#include "core/block_math.h"
+#include "core/block_sizes.h"
+#include "core/parallel.h"
+#include "order/reordered.h"
+
+enum {
+  ROUNDS = 10,
+  LARGEST_EXPONENT = 500, /* so that the product of two factors and its inverse are in fp64's range */
+  GRAIN = 32768           /* values a thread must have to touch to be worth waking */
+};
+
+static void find_exponents(const bisai_bcsr *a, int threads, int16_t *exponents) {
+  (void)threads; /* without OpenMP */
+  const double *values = a->values;
+  const int64_t count = (int64_t)bsi_block_offset(a, a->blocks);
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int64_t v = 0; v < count; v++) {
+    int exponent;
+    frexp(values[v], &exponent);
+    exponents[v] = values[v] == 0.0 ? BSI_EXPONENT_OF_ZERO : (int16_t)exponent;
+  }
+}
+
+static void find_most_of_row(const bisai_bcsr *a, const bsi_equilibration *q, int32_t i, int32_t *col_most) {
+  const int bs = a->block_size;
+  const int32_t *row = q->row_exponent + (int64_t)i * bs;
+  int32_t *most = q->row_most + (int64_t)i * bs;
+  for (int r = 0; r < bs; r++) most[r] = BSI_EXPONENT_OF_ZERO;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    const int16_t *block = q->exponents + bsi_block_offset(a, p);
+    for (int c = 0; c < bs; c++) {
+      const int64_t column = (int64_t)a->col_idx[p] * bs + c;
+      for (int r = 0; r < bs; r++) {
+        if (block[c * bs + r] == BSI_EXPONENT_OF_ZERO) continue;
+        const int32_t scaled = block[c * bs + r] + row[r] + q->col_exponent[column];
+        if (scaled > most[r]) most[r] = scaled;
+        if (scaled > col_most[column]) col_most[column] = scaled;
+      }
+    }
+  }
+}
+
+/* The largest scaled exponent of every scalar row and column; threads look for those of columns apart. */
+static void find_most(const bisai_bcsr *a, int threads, const bsi_equilibration *q) {
+  (void)threads; /* without OpenMP */
+  const int64_t n = (int64_t)a->block_rows * a->block_size;
+#pragma omp parallel num_threads(threads)
+  {
+    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
+    int32_t *own = q->col_most + part * n;
+    for (int64_t k = 0; k < n; k++) own[k] = BSI_EXPONENT_OF_ZERO;
+    const int32_t end = bsi_share_rows(a->block_rows, a->row_ptr, part + 1, parts);
+    for (int32_t i = bsi_share_rows(a->block_rows, a->row_ptr, part, parts); i < end; i++)
+      find_most_of_row(a, q, i, own);
+#pragma omp barrier
+    for (int64_t k = bsi_share(n, part, parts); k < bsi_share(n, part + 1, parts); k++)
+      for (int other = 1; other < parts; other++)
+        if (q->col_most[other * n + k] > q->col_most[k]) q->col_most[k] = q->col_most[other * n + k];
+  }
+}
+
+/* The first of `n` groups of bs that has zeros alone, or -1. */
+static int32_t first_zero(const int32_t *most, int32_t n, int bs) {
+  for (int32_t i = 0; i < n; i++) {
+    int zeros = 0;
+    while (zeros < bs && most[(int64_t)i * bs + zeros] == BSI_EXPONENT_OF_ZERO) zeros++;
+    if (zeros == bs) return i;
+  }
+  return -1;
+}
+
+/* Takes half of each `most` back; whether that changed anything. */
+static bool balance(int64_t n, const int32_t *most, int32_t *exponent) {
+  bool changed = false;
+  for (int64_t k = 0; k < n; k++) {
+    if (most[k] == BSI_EXPONENT_OF_ZERO) continue;
+    int32_t next = exponent[k] - most[k] / 2;
+    if (next > LARGEST_EXPONENT) next = LARGEST_EXPONENT;
+    if (next < -LARGEST_EXPONENT) next = -LARGEST_EXPONENT;
+    changed |= next != exponent[k];
+    exponent[k] = next;
+  }
+  return changed;
+}
+
+static void set_scales(int64_t n, const int32_t *exponent, double *scale, bsi_equilibration *q) {
+  for (int64_t k = 0; k < n; k++) {
+    scale[k] = ldexp(1.0, exponent[k]);
+    q->smallest = fmin(q->smallest, scale[k]);
+    q->largest = fmax(q->largest, scale[k]);
+  }
+}
+
+bisai_status bsi_equilibrate_host(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
+  const int64_t n = (int64_t)a->block_rows * a->block_size;
+  const int threads = bsi_threads_for(context->threads, (int64_t)bsi_block_offset(a, a->blocks), GRAIN);
+  find_exponents(a, threads, q->exponents);
+  for (int64_t k = 0; k < n; k++) q->row_exponent[k] = q->col_exponent[k] = 0;
+  find_most(a, threads, q);
+  q->zero_row = first_zero(q->row_most, a->block_rows, a->block_size);
+  q->zero_col = first_zero(q->col_most, a->block_rows, a->block_size);
+  if (q->zero_row >= 0 || q->zero_col >= 0) return BISAI_OK;
+  for (int round = 0; round < ROUNDS; round++) {
+    const bool rows = balance(n, q->row_most, q->row_exponent), cols = balance(n, q->col_most, q->col_exponent);
+    if (!rows && !cols) break;
+    find_most(a, threads, q);
+  }
+  q->smallest = n > 0 ? INFINITY : 1.0;
+  q->largest = n > 0 ? 0.0 : 1.0;
+  set_scales(n, q->row_exponent, q->row_scale, q);
+  set_scales(n, q->col_exponent, q->col_scale, q);
+  return BISAI_OK;
+}
+
+static void reorder_row(const bisai_bcsr *a, const bsi_reordered *r, int32_t i) {
+  const bsi_equilibration *q = &r->equilibration;
+  const bisai_bcsr *b = r->matrix;
+  const int bs = b->block_size;
+  const int64_t row = r->permutation ? r->permutation[i] : i;
+  for (int32_t p = b->row_ptr[i]; p < b->row_ptr[i + 1]; p++) {
+    const int32_t source = r->source ? r->source[p] : p;
+    const double *from = (const double *)a->values + bsi_block_offset(a, source);
+    double *to = (double *)b->values + bsi_block_offset(b, p);
+    if (!q->row_scale) {
+      memcpy(to, from, bsi_block_offset(b, 1) * sizeof *to);
+      continue;
+    }
+    const double *row_scale = q->row_scale + row * bs, *col_scale = q->col_scale + (int64_t)a->col_idx[source] * bs;
+    for (int c = 0; c < bs; c++)
+      for (int k = 0; k < bs; k++) to[c * bs + k] = row_scale[k] * col_scale[c] * from[c * bs + k];
+  }
+}
+
+bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
+  (void)context; /* without OpenMP */
+  const int64_t work = (int64_t)bsi_block_offset(a, a->blocks);
+#pragma omp parallel num_threads(bsi_threads_for(context->threads, work, GRAIN))
+  {
+    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
+    const bisai_bcsr *b = r->matrix;
+    const int32_t end = bsi_share_rows(b->block_rows, b->row_ptr, part + 1, parts);
+    for (int32_t i = bsi_share_rows(b->block_rows, b->row_ptr, part, parts); i < end; i++) reorder_row(a, r, i);
+  }
+  return BISAI_OK;
+}
+
+/* Block i of one vector is block permutation[i] of the other: gathered, it is where the values come from; scattered, where they go. */
+typedef struct move {
+  bool scatter;
+  const int32_t *permutation;
+  const double *scale;
+  const double *x;
+  double *y;
+} move;
+
+BSI_INLINE void move_blocks(const int bs, const move *m, const int32_t begin, const int32_t end) {
+  for (int32_t i = begin; i < end; i++) {
+    const int32_t old = m->permutation ? m->permutation[i] : i;
+    const double *x = m->x + (int64_t)(m->scatter ? i : old) * bs;
+    double *y = m->y + (int64_t)(m->scatter ? old : i) * bs;
+    if (m->scale)
+      for (int k = 0; k < bs; k++) y[k] = m->scale[(int64_t)old * bs + k] * x[k];
+    else
+      for (int k = 0; k < bs; k++) y[k] = x[k];
+  }
+}
+
+typedef void move_function(int bs, const move *m, int32_t begin, int32_t end);
+
+static void move_any(int bs, const move *m, int32_t begin, int32_t end) { move_blocks(bs, m, begin, end); }
+
+#define STAMP(BS)                                                                                                      \
+  static void move_##BS(int bs, const move *m, int32_t begin, int32_t end) {                                           \
+    (void)bs;                                                                                                          \
+    move_blocks(BS, m, begin, end);                                                                                    \
+  }
+BSI_BLOCK_SIZES(STAMP)
+
+#define ENTRY(BS) move_##BS,
+static move_function *const move_functions[BSI_SPECIAL_SIZES + 1] = {move_any, BSI_BLOCK_SIZES(ENTRY)};
+
+static void move_vectors(bisai_context *context, int32_t n, int bs, move m, int32_t count, int64_t ldx, int64_t ldy) {
+  move_function *const run = move_functions[bs <= BSI_SPECIAL_SIZES ? bs : 0];
+#pragma omp parallel num_threads(bsi_threads_for(context->threads, (int64_t)n *bs *count, GRAIN)) firstprivate(m)
+  {
+    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
+    const int32_t begin = (int32_t)bsi_share(n, part, parts), end = (int32_t)bsi_share(n, part + 1, parts);
+    for (int32_t c = 0; c < count; c++, m.x += ldx, m.y += ldy) run(bs, &m, begin, end);
+  }
+}
+
+bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
+                             int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy) {
+  move_vectors(context, n, bs, (move){false, permutation, scale, x, y}, count, ldx, ldy);
+  return BISAI_OK;
+}
+
+bisai_status bsi_scatter_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                              const double *scale, int32_t count, const double *x, int64_t ldx, double *y,
+                              int64_t ldy) {
+  move_vectors(context, n, bs, (move){true, permutation, scale, x, y}, count, ldx, ldy);
+  return BISAI_OK;
+}

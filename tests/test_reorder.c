@@ -1,0 +1,702 @@
+/* Orderings and equilibration inside a preconditioner: against the same made explicitly, to the last bit. */
+#include <math.h>
+
+#include "fixture.h"
+
+enum { ROWS = 40, MANY = 5, MOST = ROWS * 12 };
+
+static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI, BISAI_PRECOND_SWEEPS};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static bisai_precond_options options_of(bisai_precond_kind kind) {
+  bisai_precond_options options = bisai_precond_options_default();
+  options.kind = kind;
+  options.power = 2;
+  options.relax = 1;
+  options.sweeps = 2;
+  return options;
+}
+
+static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix, const bisai_precond_options *options) {
+  bisai_precond *precond = NULL;
+  EXPECT_OK(c, bisai_precond_create(c, matrix, options, &precond));
+  return precond;
+}
+
+static bisai_precond_report report_of(const bisai_precond *precond) {
+  bisai_precond_report report;
+  memset(&report, 0xff, sizeof report);
+  report.struct_size = sizeof report;
+  EXPECT_OK(context, bisai_precond_get_report(precond, &report));
+  return report;
+}
+
+static test_bcsr random_matrix(int32_t block_size, uint64_t seed) {
+  test_shape shape = test_shape_square(ROWS, block_size, seed);
+  shape.empty_every = 9;
+  return test_bcsr_random(shape);
+}
+
+static void expect_same_values(const bisai_bcsr *a, const bisai_bcsr *b) {
+  const int32_t *row_ptr[2], *col_idx[2], n = bisai_bcsr_block_rows(a), bs = bisai_bcsr_block_size(a);
+  const void *values[2];
+  bisai_bcsr_arrays(a, &row_ptr[0], &col_idx[0], &values[0]);
+  bisai_bcsr_arrays(b, &row_ptr[1], &col_idx[1], &values[1]);
+  const size_t blocks = (size_t)bisai_bcsr_blocks(a);
+  assert_int_equal(blocks, bisai_bcsr_blocks(b));
+  assert_memory_equal(row_ptr[0], row_ptr[1], ((size_t)n + 1) * sizeof *row_ptr[0]);
+  if (blocks == 0) return;
+  assert_memory_equal(col_idx[0], col_idx[1], blocks * sizeof *col_idx[0]);
+  assert_memory_equal(values[0], values[1], blocks * (size_t)(bs * bs) * sizeof(double));
+}
+
+/* The nth block of v in the order of `permutation`. */
+static void permute_vector(const int32_t *permutation, int32_t bs, const double *v, double *permuted) {
+  for (int32_t i = 0; i < ROWS; i++) {
+    memcpy(permuted + i * bs, v + permutation[i] * bs, (size_t)bs * sizeof *v);
+  }
+}
+
+/* --- orderings --- */
+
+static void expect_as_explicitly_permuted(bisai_precond_options options, int32_t bs, uint64_t seed) {
+  const int32_t n = ROWS * bs, ld = n + 3;
+  test_bcsr a = random_matrix(bs, seed);
+  bisai_bcsr *matrix = test_bcsr_make(context, &a);
+  int32_t given[ROWS];
+  if (options.ordering == BISAI_ORDERING_GIVEN) {
+    int32_t *random = test_random_permutation(ROWS, seed);
+    memcpy(given, random, sizeof given);
+    free(random);
+    options.permutation = given;
+  } else {
+    const bisai_status status = bisai_order_compute(context, matrix, options.ordering, given);
+    if (status == BISAI_UNAVAILABLE) goto done;
+    EXPECT_OK(context, status);
+  }
+  test_bcsr b = test_bcsr_permuted(&a, given);
+  bisai_bcsr *permuted = test_bcsr_take(context, b);
+  bisai_precond *precond = make(context, matrix, &options);
+  const int32_t *used = bisai_precond_permutation(precond);
+  assert_memory_equal(used, given, sizeof given);
+  options.ordering = BISAI_ORDERING_NATURAL;
+  options.permutation = NULL;
+  bisai_precond *explicitly = make(context, permuted, &options);
+  assert_null(bisai_precond_permutation(explicitly));
+
+  const bisai_factors *f = bisai_precond_factors(precond), *g = bisai_precond_factors(explicitly);
+  expect_same_values(bisai_factors_lower(f), bisai_factors_lower(g));
+  expect_same_values(bisai_factors_upper(f), bisai_factors_upper(g));
+  if (options.kind == BISAI_PRECOND_ISAI) {
+    expect_same_values(bisai_precond_lower_inverse(precond), bisai_precond_lower_inverse(explicitly));
+    expect_same_values(bisai_precond_upper_inverse(precond), bisai_precond_upper_inverse(explicitly));
+  }
+  double *v = test_random_vector(MANY * ld, seed), *z = test_random_vector(MANY * ld, 2);
+  double *pv = test_random_vector(n, 3), *pz = test_random_vector(n, 4), *expected = test_random_vector(n, 5);
+  EXPECT_OK(context, bisai_precond_apply_many(precond, MANY, v, ld, z, ld));
+  for (int c = 0; c < MANY; c++) {
+    permute_vector(given, bs, v + c * ld, pv);
+    EXPECT_OK(context, bisai_precond_apply(explicitly, pv, expected));
+    permute_vector(given, bs, z + c * ld, pz);
+    assert_memory_equal(pz, expected, (size_t)n * sizeof *pz);
+    EXPECT_OK(context, bisai_precond_apply(precond, v + c * ld, pv));
+    assert_memory_equal(pv, z + c * ld, (size_t)n * sizeof *pv);
+  }
+  free(v), free(z), free(pv), free(pz), free(expected);
+  bisai_precond_destroy(&precond);
+  bisai_precond_destroy(&explicitly);
+  bisai_bcsr_destroy(&permuted);
+done:
+  test_bcsr_free(&a);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void an_ordering_is_the_permuted_matrix(void **state) {
+  (void)state;
+  for (int32_t bs = 1; bs <= 9; bs++) {
+    for (int kind = 0; kind < KINDS; kind++) {
+      for (int ordering = BISAI_ORDERING_RCM; ordering <= BISAI_ORDERING_GIVEN; ordering++) {
+        bisai_precond_options options = options_of(kinds[kind]);
+        options.ordering = (bisai_ordering)ordering;
+        options.level = bs % 3;
+        expect_as_explicitly_permuted(options, bs, (uint64_t)(bs + ordering));
+      }
+    }
+  }
+}
+
+static void every_ordering_solves_the_system(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(12, 9, 3, 1));
+  const int32_t n = 12 * 9 * 3;
+  double *b = test_random_vector(n, 1), *x = test_random_vector(n, 2), *a = test_dense(matrix);
+  double *solution = test_dense_solve(n, a, b);
+  for (int ordering = BISAI_ORDERING_NATURAL; ordering <= BISAI_ORDERING_COLOUR; ordering++) {
+    for (int kind = 0; kind < KINDS; kind++) {
+      bisai_precond_options options = options_of(kinds[kind]);
+      options.ordering = (bisai_ordering)ordering;
+      options.equilibrate = kind % 2 == 1;
+      bisai_precond *precond = NULL;
+      bisai_solver *solver = NULL;
+      bisai_solver_options how = bisai_solver_options_default();
+      how.tolerance = 1e-12;
+      const bisai_status status = bisai_precond_create(context, matrix, &options, &precond);
+      if (ordering == BISAI_ORDERING_ND && status == BISAI_UNAVAILABLE) continue;
+      EXPECT_OK(context, status);
+      EXPECT_OK(context, bisai_solver_create(context, n, &how, &solver));
+      memset(x, 0, (size_t)n * sizeof *x);
+      EXPECT_OK(context, bisai_solver_solve(solver, matrix, precond, b, x, NULL));
+      EXPECT_CLOSE(n, solution, x, 1e-10 * test_norm2(n, solution)); /* κ of these is below 100 */
+      bisai_solver_destroy(&solver);
+      bisai_precond_destroy(&precond);
+    }
+  }
+  free(a), free(b), free(x), free(solution);
+  bisai_bcsr_destroy(&matrix);
+}
+
+/* The lower triangle of P A Pᵀ as NL's pattern, S(|L|), is what k = 1 takes by itself. */
+static void given_patterns_are_in_the_new_ordering(void **state) {
+  (void)state;
+  test_bcsr a = random_matrix(2, 4);
+  int32_t *permutation = test_random_permutation(ROWS, 4);
+  test_bcsr b = test_bcsr_permuted(&a, permutation);
+  bisai_bcsr *matrix = test_bcsr_make(context, &a), *permuted = test_bcsr_make(context, &b);
+  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+  options.power = 1;
+  options.ordering = BISAI_ORDERING_GIVEN;
+  options.permutation = permutation;
+  bisai_precond *by_power = make(context, matrix, &options);
+  bisai_pattern *lower = NULL, *upper = NULL;
+  EXPECT_OK(context, bisai_pattern_power(context, permuted, BISAI_LOWER, 1, &lower));
+  EXPECT_OK(context, bisai_pattern_power(context, permuted, BISAI_UPPER, 1, &upper));
+  options.lower_pattern = lower;
+  options.upper_pattern = upper;
+  bisai_precond *by_pattern = make(context, matrix, &options);
+  bisai_pattern_destroy(&lower);
+  bisai_pattern_destroy(&upper);
+  memset(permutation, 0xff, ROWS * sizeof *permutation); /* read during creation only */
+  expect_same_values(bisai_precond_lower_inverse(by_power), bisai_precond_lower_inverse(by_pattern));
+  expect_same_values(bisai_precond_upper_inverse(by_power), bisai_precond_upper_inverse(by_pattern));
+  double *v = test_random_vector(2 * ROWS, 1), x[2 * ROWS], y[2 * ROWS];
+  EXPECT_OK(context, bisai_precond_apply(by_power, v, x));
+  EXPECT_OK(context, bisai_precond_apply(by_pattern, v, y));
+  assert_memory_equal(x, y, sizeof x);
+  bisai_precond_destroy(&by_power);
+  bisai_precond_destroy(&by_pattern);
+  bisai_bcsr_destroy(&matrix);
+  bisai_bcsr_destroy(&permuted);
+  test_bcsr_free(&a);
+  test_bcsr_free(&b);
+  free(permutation);
+  free(v);
+}
+
+static bisai_status triple(void *user, int64_t n, const double *v, double *z) {
+  (void)user;
+  for (int64_t i = 0; i < n; i++) z[i] = 3.0 * v[i];
+  return BISAI_OK;
+}
+
+static void kinds_without_factors_ignore_it(void **state) {
+  (void)state;
+  test_bcsr a = random_matrix(3, 1);
+  bisai_bcsr *matrix = test_bcsr_take(context, a);
+  double *v = test_random_vector(3 * ROWS, 1), x[3 * ROWS], y[3 * ROWS];
+  static const bisai_precond_kind without[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_CALLBACK};
+  for (int kind = 0; kind < 3; kind++) {
+    bisai_precond_options options = options_of(without[kind]);
+    options.apply = triple;
+    bisai_precond *plain = make(context, matrix, &options);
+    options.ordering = BISAI_ORDERING_RCM;
+    options.equilibrate = true;
+    bisai_precond *ordered = make(context, matrix, &options);
+    assert_string_equal(bisai_precond_describe(plain), bisai_precond_describe(ordered));
+    const bisai_precond_report report = report_of(ordered);
+    assert_int_equal(report.ordering, BISAI_ORDERING_NATURAL);
+    assert_false(report.equilibrated);
+    assert_int_equal(report.memory_bytes, report_of(plain).memory_bytes);
+    EXPECT_OK(context, bisai_precond_apply(plain, v, x));
+    EXPECT_OK(context, bisai_precond_apply(ordered, v, y));
+    assert_memory_equal(x, y, sizeof x);
+    bisai_precond_destroy(&plain);
+    bisai_precond_destroy(&ordered);
+  }
+  bisai_bcsr_destroy(&matrix);
+  free(v);
+}
+
+/* --- equilibration --- */
+
+/* Rows and columns scaled by anything from 1e-6 to 1e6, block by block. */
+static test_bcsr badly_scaled(int32_t bs, uint64_t seed) {
+  test_bcsr a = random_matrix(bs, seed);
+  test_random random = test_random_seed(seed);
+  double rows[ROWS], cols[ROWS];
+  for (int32_t i = 0; i < ROWS; i++) {
+    rows[i] = pow(10.0, test_random_uniform(&random, -6.0, 6.0));
+    cols[i] = pow(10.0, test_random_uniform(&random, -6.0, 6.0));
+  }
+  for (int32_t i = 0; i < ROWS; i++) {
+    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
+      for (int32_t v = 0; v < bs * bs; v++) a.values[p * bs * bs + v] *= rows[i] * cols[a.col_idx[p]];
+    }
+  }
+  return a;
+}
+
+/* Powers of two round nothing, and dominant blocks have the same pivots before and after. */
+static void equilibration_keeps_every_bit_in_fp64(void **state) {
+  (void)state;
+  for (int32_t bs = 1; bs <= 9; bs++) {
+    const int32_t n = bs * ROWS;
+    bisai_bcsr *matrix = test_bcsr_take(context, badly_scaled(bs, (uint64_t)bs));
+    double *v = test_random_vector(MANY * n, 1), *x = test_random_vector(MANY * n, 2),
+           *y = test_random_vector(MANY * n, 3);
+    for (int kind = 0; kind < KINDS; kind++) {
+      bisai_precond_options options = options_of(kinds[kind]);
+      options.ordering = bs % 2 ? BISAI_ORDERING_COLOUR : BISAI_ORDERING_NATURAL;
+      bisai_precond *plain = make(context, matrix, &options);
+      options.equilibrate = true;
+      bisai_precond *equilibrated = make(context, matrix, &options);
+      EXPECT_OK(context, bisai_precond_apply_many(plain, MANY, v, n, x, n));
+      EXPECT_OK(context, bisai_precond_apply_many(equilibrated, MANY, v, n, y, n));
+      assert_memory_equal(x, y, MANY * (size_t)n * sizeof *x);
+      bisai_precond_destroy(&plain);
+      bisai_precond_destroy(&equilibrated);
+    }
+    free(v), free(x), free(y);
+    bisai_bcsr_destroy(&matrix);
+  }
+}
+
+static double magnitude(const double *block, int32_t values) {
+  double largest = 0.0;
+  for (int32_t v = 0; v < values; v++) largest = fmax(largest, fabs(block[v]));
+  return largest;
+}
+
+/* Whichever block row comes first stands in U as it is in Dr A Dc. */
+static void equilibrated_rows_have_largest_values_near_one(void **state) {
+  (void)state;
+  for (int32_t bs = 1; bs <= 4; bs++) {
+    bisai_bcsr *matrix = test_bcsr_take(context, badly_scaled(bs, 20 + (uint64_t)bs));
+    bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+    options.equilibrate = true;
+    for (int32_t row = 0; row < ROWS; row++) {
+      int32_t permutation[ROWS];
+      for (int32_t i = 0; i < ROWS; i++) permutation[i] = i == 0 ? row : i - (i <= row);
+      options.ordering = BISAI_ORDERING_GIVEN;
+      options.permutation = permutation;
+      bisai_precond *precond = make(context, matrix, &options);
+      const int32_t *row_ptr;
+      const void *values;
+      bisai_bcsr_arrays(bisai_factors_upper(bisai_precond_factors(precond)), &row_ptr, NULL, &values);
+      const double largest = magnitude(values, row_ptr[1] * bs * bs);
+      assert_true(largest >= 0.25 && largest < 2.0);
+      const bisai_precond_report report = report_of(precond);
+      assert_true(report.equilibrated);
+      assert_true(report.smallest_scale < 1e-3 && report.largest_scale > 1e3);
+      bisai_precond_destroy(&precond);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+}
+
+/* diag(4, 1/16): exponents 3 and −3; each side takes back half of that, rounded towards 0. */
+static void equilibration_of_a_diagonal_by_hand(void **state) {
+  (void)state;
+  test_bcsr a = test_bcsr_tridiagonal(2, 1, 4.0, 0.0);
+  *test_bcsr_block(&a, 1, 1) = 0.0625;
+  bisai_bcsr *matrix = test_bcsr_take(context, a);
+  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  options.equilibrate = true;
+  bisai_precond *precond = make(context, matrix, &options);
+  const bisai_precond_report report = report_of(precond);
+  EXPECT_NEAR(0.5, report.smallest_scale, 0.0);
+  EXPECT_NEAR(2.0, report.largest_scale, 0.0);
+  const double v[] = {1.0, 1.0};
+  double z[2];
+  EXPECT_OK(context, bisai_precond_apply(precond, v, z));
+  EXPECT_NEAR(0.25, z[0], 0.0);
+  EXPECT_NEAR(16.0, z[1], 0.0);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void equilibration_saves_the_range_of_fp16(void **state) {
+  (void)state;
+  const int32_t n = 3 * ROWS;
+  bisai_bcsr *matrix = test_bcsr_take(context, badly_scaled(3, 5));
+  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+  bisai_precond *exact = make(context, matrix, &options), *narrow = NULL;
+  options.storage = BISAI_FP16;
+  EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_create(context, matrix, &options, &narrow));
+  assert_null(narrow);
+  options.equilibrate = true;
+  narrow = make(context, matrix, &options);
+  /* each result against its own size: rows of z differ by 1e12 and more */
+  double *v = test_random_vector(n, 1), *x = test_random_vector(n, 2), *y = test_random_vector(n, 3);
+  EXPECT_OK(context, bisai_precond_apply(exact, v, x));
+  EXPECT_OK(context, bisai_precond_apply(narrow, v, y));
+  double worst = 0.0;
+  for (int32_t i = 0; i < n; i++) worst = fmax(worst, fabs(x[i] - y[i]) / (fabs(x[i]) + 1e-300));
+  assert_true(worst < 0.5); /* eps of fp16 is 1e-3; cancellation in a component costs some of it */
+  free(v), free(x), free(y);
+  bisai_precond_destroy(&exact);
+  bisai_precond_destroy(&narrow);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void bcsstk16_fits_fp16_equilibrated(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_matrix_read(context, "bcsstk16", 3);
+  bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+  options.storage = BISAI_FP16;
+  bisai_precond *precond = NULL;
+  EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_create(context, matrix, &options, &precond));
+  options.equilibrate = true;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void zero_rows_and_columns_are_named(void **state) {
+  (void)state;
+  test_bcsr a = test_bcsr_grid(4, 3, 2, 1);
+  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  options.equilibrate = true;
+  options.ordering = BISAI_ORDERING_RCM;
+  bisai_precond *precond = NULL;
+  for (int32_t p = a.row_ptr[7]; p < a.row_ptr[8]; p++) memset(a.values + 4 * p, 0, 4 * sizeof *a.values);
+  bisai_bcsr *matrix = test_bcsr_make(context, &a);
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "block row 7 is zero: it cannot be equilibrated");
+  bisai_bcsr_destroy(&matrix);
+  test_bcsr_free(&a);
+  a = test_bcsr_grid(4, 3, 2, 1);
+  for (int32_t i = 0; i < 12; i++) {
+    double *block = test_bcsr_block(&a, i, 5);
+    if (block) memset(block, 0, 4 * sizeof *block);
+  }
+  matrix = test_bcsr_take(context, a);
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "block column 5 is zero: it cannot be equilibrated");
+  assert_null(precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
+/* Subnormal and huge values: factors stop at 2^±500. */
+static void extreme_values_do_not_overflow_the_scaling(void **state) {
+  (void)state;
+  test_bcsr a = test_bcsr_tridiagonal(3, 1, 1.0, 0.0);
+  *test_bcsr_block(&a, 0, 0) = 1e300;
+  *test_bcsr_block(&a, 2, 2) = 0x1p-1070;
+  bisai_bcsr *matrix = test_bcsr_take(context, a);
+  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  options.equilibrate = true;
+  bisai_precond *precond = make(context, matrix, &options);
+  const bisai_precond_report report = report_of(precond);
+  EXPECT_NEAR(0x1p-498, report.smallest_scale, 0.0); /* 1e300 < 2^997: 997 / 2 */
+  EXPECT_NEAR(0x1p500, report.largest_scale, 0.0);
+  const double v[] = {1e300, 1.0, 0.0};
+  double z[3];
+  EXPECT_OK(context, bisai_precond_apply(precond, v, z));
+  EXPECT_NEAR(1.0, z[0], 4e-16);
+  EXPECT_NEAR(0.0, z[2], 0.0);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
+/* --- update, threads --- */
+
+static void update_is_a_fresh_creation(void **state) {
+  (void)state;
+  for (int variant = 0; variant < 4 * KINDS; variant++) {
+    test_bcsr a = badly_scaled(3, 1), b = badly_scaled(3, 1);
+    for (int32_t v = 0; v < 9 * test_bcsr_blocks(&b); v++) b.values[v] *= 1.0 + 0.001 * (v % 7);
+    for (int32_t p = b.row_ptr[4]; p < b.row_ptr[5]; p++) {
+      for (int32_t v = 0; v < 9; v++) b.values[9 * p + v] *= 1e9; /* another scaling, too */
+    }
+    bisai_bcsr *first = test_bcsr_take(context, a), *second = test_bcsr_take(context, b);
+    bisai_precond_options options = options_of(kinds[variant % KINDS]);
+    options.ordering = variant / KINDS % 2 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
+    options.equilibrate = variant / KINDS >= 2 || variant / KINDS == 0;
+    bisai_precond *updated = make(context, first, &options), *fresh = make(context, second, &options);
+    EXPECT_OK(context, bisai_precond_update(updated, second));
+    const bisai_factors *f = bisai_precond_factors(updated), *g = bisai_precond_factors(fresh);
+    expect_same_values(bisai_factors_lower(f), bisai_factors_lower(g));
+    expect_same_values(bisai_factors_upper(f), bisai_factors_upper(g));
+    double *v = test_random_vector(3 * ROWS, 1), x[3 * ROWS], y[3 * ROWS];
+    EXPECT_OK(context, bisai_precond_apply(updated, v, x));
+    EXPECT_OK(context, bisai_precond_apply(fresh, v, y));
+    assert_memory_equal(x, y, sizeof x);
+    assert_string_equal(bisai_precond_describe(updated), bisai_precond_describe(fresh));
+    assert_true(report_of(updated).largest_scale == report_of(fresh).largest_scale);
+    assert_int_equal(report_of(updated).profile, report_of(fresh).profile);
+    bisai_precond_destroy(&updated);
+    bisai_precond_destroy(&fresh);
+    bisai_bcsr_destroy(&first);
+    bisai_bcsr_destroy(&second);
+    free(v);
+  }
+}
+
+static void update_refuses_another_pattern(void **state) {
+  (void)state;
+  static const int32_t row_ptr[] = {0, 2, 4, 6}, columns[] = {0, 2, 0, 1, 1, 2}, moved[] = {0, 1, 1, 2, 0, 2};
+  static const int32_t longer_ptr[] = {0, 3, 4, 6}, longer[] = {0, 1, 2, 1, 1, 2};
+  const double values[] = {4, 1, 1, 4, 1, 4};
+  for (int variant = 0; variant < 2; variant++) {
+    bisai_bcsr *matrices[4] = {NULL};
+    for (int k = 0; k < 4; k++) {
+      bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+      desc.block_rows = desc.block_cols = 3;
+      desc.block_size = 1;
+      desc.row_ptr = k == 2 ? longer_ptr : row_ptr;
+      desc.col_idx = k == 1 ? moved : k == 2 ? longer : columns;
+      desc.values = values;
+      EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrices[k]));
+    }
+    bisai_bcsr *fewer = test_bcsr_take(context, test_bcsr_tridiagonal(3, 1, 1.0, 0.0));
+    bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+    options.ordering = variant ? BISAI_ORDERING_COLOUR : BISAI_ORDERING_NATURAL;
+    options.equilibrate = true;
+    bisai_precond *precond = make(context, matrices[0], &options);
+    const bisai_bcsr *others[] = {matrices[1], matrices[2], fewer};
+    double v[3] = {1, 2, 3}, z[3];
+    for (int k = 0; k < 3; k++) {
+      EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, others[k]));
+      EXPECT_MESSAGE(context, "the pattern changed: other blocks than at creation");
+      EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(precond, v, z));
+    }
+    EXPECT_OK(context, bisai_precond_update(precond, matrices[3]));
+    EXPECT_OK(context, bisai_precond_apply(precond, v, z));
+    bisai_precond_destroy(&precond);
+    bisai_bcsr_destroy(&fewer);
+    for (int k = 0; k < 4; k++) bisai_bcsr_destroy(&matrices[k]);
+  }
+}
+
+/* Large enough for several threads to have work. */
+static void threads_do_not_change_a_bit(void **state) {
+  (void)state;
+  enum { SIDE = 130, BS = 3, N = SIDE * SIDE * BS };
+  test_bcsr a = test_bcsr_grid(SIDE, SIDE, BS, 7);
+  for (int32_t v = 0; v < 9 * test_bcsr_blocks(&a); v++) a.values[v] *= ldexp(1.0, v / 900 % 13);
+  double *v = test_random_vector(2 * N, 1), *expected = test_random_vector(2 * N, 2), *z = test_random_vector(2 * N, 3);
+  for (int ordering = BISAI_ORDERING_RCM; ordering <= BISAI_ORDERING_COLOUR; ordering += 2) {
+    double smallest = 0.0;
+    for (int threads = 1; threads <= 4; threads++) {
+      bisai_context *c = test_context(threads);
+      bisai_bcsr *matrix = test_bcsr_make(c, &a);
+      bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+      options.power = 1;
+      options.ordering = (bisai_ordering)ordering;
+      options.equilibrate = true;
+      options.storage = BISAI_FP32;
+      bisai_precond *precond = make(c, matrix, &options);
+      EXPECT_OK(c, bisai_precond_apply_many(precond, 2, v, N, threads == 1 ? expected : z, N));
+      if (threads == 1) smallest = report_of(precond).smallest_scale;
+      if (threads > 1) assert_memory_equal(z, expected, 2 * N * sizeof *z);
+      assert_true(report_of(precond).smallest_scale == smallest);
+      bisai_precond_destroy(&precond);
+      bisai_bcsr_destroy(&matrix);
+      bisai_context_destroy(&c);
+    }
+  }
+  free(v), free(expected), free(z);
+  test_bcsr_free(&a);
+}
+
+/* --- what is said --- */
+
+static void the_report_tells_what_the_ordering_does(void **state) {
+  (void)state;
+  test_bcsr grid = test_bcsr_grid(20, 4, 2, 1);
+  int32_t *shuffle = test_random_permutation(80, 1);
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_permuted(&grid, shuffle));
+  bisai_bcsr *regular = test_bcsr_take(context, grid);
+  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  bisai_precond *natural = make(context, regular, &options);
+  bisai_precond_report report = report_of(natural);
+  assert_int_equal(report.ordering, BISAI_ORDERING_NATURAL);
+  assert_int_equal(report.lower_levels, 23);
+  assert_int_equal(report.upper_levels, 23);
+  assert_int_equal(report.bandwidth, 20);
+  assert_int_equal(report.natural_bandwidth, 20);
+  assert_int_equal(report.profile, 19 + 60 * 20); /* the first line reaches back 1, the others 20 */
+  assert_int_equal(report.natural_profile, report.profile);
+  assert_false(report.equilibrated);
+  EXPECT_NEAR(1.0, report.smallest_scale, 0.0);
+  EXPECT_NEAR(1.0, report.largest_scale, 0.0);
+  const int64_t memory = report.memory_bytes, bytes = report.apply_bytes;
+  bisai_precond_destroy(&natural);
+
+  options.ordering = BISAI_ORDERING_RCM;
+  options.equilibrate = true;
+  bisai_precond *ordered = make(context, matrix, &options);
+  report = report_of(ordered);
+  assert_int_equal(report.ordering, BISAI_ORDERING_RCM);
+  assert_true(report.natural_bandwidth > 40 && report.bandwidth <= 6);
+  assert_true(report.profile < 80 * 6 && report.natural_profile > 80 * 10);
+  assert_true(report.equilibrated);
+  assert_true(report.memory_bytes > memory);
+  assert_int_equal(report.apply_bytes, bytes + 2 * 80 * (3 * 2 * 8 + 4)); /* twice: read, write, by what, where */
+  assert_true(report.order_seconds > 0.0 && report.order_seconds <= report.setup_seconds);
+  assert_string_equal(bisai_precond_describe(ordered),
+                      "ilu schedule=auto, 352 blocks in L + U, ordering=rcm, equilibrated");
+  bisai_precond_destroy(&ordered);
+  bisai_bcsr_destroy(&matrix);
+  bisai_bcsr_destroy(&regular);
+  free(shuffle);
+}
+
+/* Reversed, block row 2 of 20 is number 17 of what is factorised; messages and reports have the caller's number. */
+static void messages_name_the_callers_rows(void **state) {
+  (void)state;
+  test_bcsr a = test_bcsr_grid(5, 4, 3, 2);
+  int32_t reversed[20];
+  for (int32_t i = 0; i < 20; i++) reversed[i] = 19 - i;
+  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  options.ordering = BISAI_ORDERING_GIVEN;
+  options.permutation = reversed;
+  bisai_precond *precond = NULL;
+  double *block = test_bcsr_block(&a, 19, 19); /* eliminated first: nothing is subtracted from it */
+  for (int v = 0; v < 9; v++) block[v] = 0.0;
+  bisai_bcsr *matrix = test_bcsr_make(context, &a);
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "block row 19: the diagonal block is singular");
+  options.shift = BISAI_SHIFT_IN_BLOCKS;
+  precond = make(context, matrix, &options);
+  assert_int_equal(report_of(precond).first_repair_row, 19);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  options.shift = BISAI_SHIFT_NONE;
+  for (int v = 0; v < 9; v++) block[v] = v % 4 == 0 ? (v == 0 ? 1e7 : 1.0) : 0.0;
+  matrix = test_bcsr_make(context, &a);
+  precond = make(context, matrix, &options);
+  assert_int_equal(report_of(precond).largest_condition_row, 19);
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  /* a missing diagonal block, and an inverse too small for its storage */
+  for (int v = 0; v < 9; v++) block[v] = v % 4 == 0 ? 1e12 : 0.0;
+  matrix = test_bcsr_make(context, &a);
+  options.kind = BISAI_PRECOND_ISAI;
+  options.storage = BISAI_FP16;
+  EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "NU: block (19, 19) is too small for its storage type and would be stored as zero");
+  bisai_bcsr_destroy(&matrix);
+  test_bcsr_free(&a);
+  test_shape shape = test_shape_square(20, 2, 1);
+  shape.diagonal = TEST_DIAGONAL_NONE;
+  matrix = test_bcsr_take(context, test_bcsr_random(shape));
+  EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "block row 19 has no diagonal block");
+  assert_null(precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void bad_orderings_are_refused(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(3, 1, 2, 1));
+  const int32_t twice[] = {0, 2, 0};
+  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  bisai_precond *precond = NULL;
+  options.ordering = (bisai_ordering)5;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "unknown ordering 5");
+  options.ordering = BISAI_ORDERING_GIVEN;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "permutation is NULL");
+  options.permutation = twice;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "permutation[2] is 0, which came before");
+  options.ordering = BISAI_ORDERING_RCM;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "a permutation goes with BISAI_ORDERING_GIVEN alone");
+  options.permutation = NULL;
+  bisai_factors *factors = NULL;
+  EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
+  options.factors = factors;
+  static const char message[] =
+      "the caller's factors have an ordering and a scaling of their own: neither ordering nor "
+      "equilibrate goes with them";
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, message);
+  options.ordering = BISAI_ORDERING_NATURAL;
+  options.equilibrate = true;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, message);
+  assert_null(precond);
+  bisai_factors_destroy(&factors);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void only_fp64_matrices_are_reordered(void **state) {
+  (void)state;
+  static const int32_t row_ptr[] = {0, 1}, col_idx[] = {0};
+  static const float values[] = {2.0F};
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = desc.block_size = 1;
+  desc.row_ptr = row_ptr;
+  desc.col_idx = col_idx;
+  desc.values = values;
+  desc.value_type = BISAI_FP32;
+  bisai_bcsr *matrix = NULL;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
+  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  options.ordering = BISAI_ORDERING_RCM;
+  bisai_precond *precond = NULL;
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "the matrix must hold fp64 values to be factorised");
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void no_rows_and_one_row_are_reordered(void **state) {
+  (void)state;
+  for (int32_t n = 0; n <= 1; n++) {
+    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(n, 2, 4.0, 0.0));
+    for (int ordering = BISAI_ORDERING_NATURAL; ordering <= BISAI_ORDERING_COLOUR; ordering++) {
+      bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
+      options.ordering = (bisai_ordering)ordering;
+      options.equilibrate = true;
+      bisai_precond *precond = NULL;
+      const bisai_status status = bisai_precond_create(context, matrix, &options, &precond);
+      if (ordering == BISAI_ORDERING_ND && status == BISAI_UNAVAILABLE) continue;
+      EXPECT_OK(context, status);
+      const double v[2] = {8.0, 4.0};
+      double z[2] = {0.0, 0.0};
+      EXPECT_OK(context, bisai_precond_apply(precond, v, z));
+      EXPECT_NEAR(n ? 2.0 : 0.0, z[0], 0.0);
+      EXPECT_NEAR(n ? 1.0 : 0.0, z[1], 0.0);
+      bisai_precond_destroy(&precond);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_ordering_is_the_permuted_matrix),
+      cmocka_unit_test(every_ordering_solves_the_system),
+      cmocka_unit_test(given_patterns_are_in_the_new_ordering),
+      cmocka_unit_test(kinds_without_factors_ignore_it),
+      cmocka_unit_test(equilibration_keeps_every_bit_in_fp64),
+      cmocka_unit_test(equilibrated_rows_have_largest_values_near_one),
+      cmocka_unit_test(equilibration_of_a_diagonal_by_hand),
+      cmocka_unit_test(equilibration_saves_the_range_of_fp16),
+      cmocka_unit_test(bcsstk16_fits_fp16_equilibrated),
+      cmocka_unit_test(zero_rows_and_columns_are_named),
+      cmocka_unit_test(extreme_values_do_not_overflow_the_scaling),
+      cmocka_unit_test(update_is_a_fresh_creation),
+      cmocka_unit_test(update_refuses_another_pattern),
+      cmocka_unit_test(threads_do_not_change_a_bit),
+      cmocka_unit_test(the_report_tells_what_the_ordering_does),
+      cmocka_unit_test(messages_name_the_callers_rows),
+      cmocka_unit_test(bad_orderings_are_refused),
+      cmocka_unit_test(only_fp64_matrices_are_reordered),
+      cmocka_unit_test(no_rows_and_one_row_are_reordered),
+  };
+  return cmocka_run_group_tests_name("reorder", tests, setup, teardown);
+}
