@@ -44,25 +44,24 @@ typedef struct bisai_precond_options {
   bisai_shift shift;                  /**< BJACOBI and the factors made here: singular diagonal blocks; default
                                            BISAI_SHIFT_NONE */
   double shift_amount;                /**< as in bisai_factor_options */
-  double
-      drop_tolerance; /**< ISAI: blocks T_ij, i ≠ j, with ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F (L: of the identity, √bs)
-                                           are left out of the graph that is powered; the factors keep them. Updates keep the
-                                           pattern. ≥ 0; default 0: none */
-  int32_t column_limit; /**< ISAI: the most blocks of a block column of NL or NU; a longer one keeps its diagonal block
-                                           and those nearest to it: by steps in the graph of T, then by |i − j|. ≥ 0;
+  double drop_tolerance;   /**< ISAI: blocks T_ij, i ≠ j, with ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F (L: of the
+                                           identity, √bs) are left out of the graph that is powered; the factors keep them.
+                                           Updates keep the pattern. ≥ 0; default 0: none */
+  int32_t column_limit;    /**< ISAI: the most blocks of a block column of NL or NU; a longer one keeps its diagonal
+                                           block and those nearest to it: by steps in the graph of T, then by |i − j|. ≥ 0;
                                            default 0: no limit. Neither applies to a pattern that is given */
-  bisai_ordering
-      ordering; /**< ILU, ISAI, SWEEPS with factors made here: what is factorised is P A Pᵀ, z = Pᵀ (L U)⁻¹ P v,
-                                   and the caller's patterns are those of P A Pᵀ. NONE, BJACOBI and CALLBACK do not
-                                   depend on it and ignore it. Default BISAI_ORDERING_NATURAL */
-  const int32_t *permutation; /**< BISAI_ORDERING_GIVEN: block_rows entries, new to old, read during creation; otherwise
-                                   NULL */
-  bool equilibrate; /**< as ordering: what is factorised is Dr A Dc (reordered), z = Dc (L U)⁻¹ Dr v. Dr and Dc have
-                                   a power of two for each scalar row and column, which bring the largest magnitudes of A's
-                                   rows and columns near 1 (Ruiz 2001). ILU, ISAI and SWEEPS commute with such scaling,
-                                   which rounds nothing: in fp64, z stays the same up to the rounding of blocks that are
-                                   inverted with other pivots. It is there for narrow storage, whose range it saves, and
-                                   for thresholds and shifts, which are relative. Default false */
+  bisai_ordering ordering; /**< ILU, ISAI, SWEEPS with factors made here: what is factorised is P A Pᵀ and
+                                           z = Pᵀ (L U)⁻¹ P v; the caller's patterns are those of P A Pᵀ. NONE, BJACOBI and
+                                           CALLBACK do not depend on it and ignore it. Default BISAI_ORDERING_NATURAL */
+  const int32_t *permutation; /**< BISAI_ORDERING_GIVEN: block_rows entries, new to old, read during creation;
+                                           otherwise NULL */
+  bool equilibrate;           /**< as ordering: what is factorised is Dr A Dc (reordered) and z = Dc (L U)⁻¹ Dr v. Dr
+                                           and Dc have a power of two for each scalar row and column, which bring the
+                                           largest magnitudes of A's rows and columns near 1 (Ruiz 2001). ILU, ISAI and
+                                           SWEEPS commute with such scaling, which rounds nothing: in fp64, z stays the same
+                                           up to the rounding of blocks that are inverted with other pivots. It is there
+                                           for narrow storage, whose range it saves, and for thresholds and shifts, which
+                                           are relative. Default false */
 } bisai_precond_options;
 
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
@@ -125,11 +124,10 @@ typedef struct bisai_precond_report {
   bisai_ordering ordering;              /**< in use; natural where the kind ignores it */
   int32_t lower_levels;                 /**< dependent steps of exact solves with L and U; 0 where there are none */
   int32_t upper_levels;
-  int32_t
-      natural_bandwidth; /**< largest |i − j| of the blocks (i, j) of A + Aᵀ; 0 without factors, like the next three */
-  int32_t bandwidth;     /**< the same in the ordering in use */
-  int64_t natural_profile; /**< Σ over the block rows i of A + Aᵀ of i − its first block column */
-  int64_t profile;         /**< the same in the ordering in use */
+  int32_t natural_bandwidth; /**< largest |i − j| of the blocks of A + Aᵀ; 0 without factors, as below */
+  int32_t bandwidth;         /**< the same in the ordering in use */
+  int64_t natural_profile;   /**< Σ over the block rows i of A + Aᵀ of i − its first block column */
+  int64_t profile;           /**< the same in the ordering in use */
   bool equilibrated;
   double smallest_scale; /**< of the factors in Dr and Dc; 1 where there are none */
   double largest_scale;
