@@ -1,43 +1,18 @@
-/* The block arithmetic and the stored values that the host uses, run on a device and compared with the host's results.
- * No test framework: it must build where only a compiler, CMake and CUDA are. Exit status 77: no device. */
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
+/* The block arithmetic and the stored values that the host uses, run on a device and compared with the host's results. */
 #include "core/block_math.h"
 #include "core/values.h"
-
-#define CHECK(call)                                                                                                    \
-  do {                                                                                                                 \
-    const cudaError_t error = (call);                                                                                  \
-    if (error != cudaSuccess) {                                                                                        \
-      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));                                       \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
-  } while (0)
+#include "device.cuh"
 
 namespace {
 
 enum { BLOCKS = 256, KINDS = 4 };
 
-int passed, failed;
-
-void verdict(bool good, const char *name, int number) {
-  good ? passed++ : failed++;
-  if (!good) std::printf("FAILED: %s %d\n", name, number);
-}
-
-double next_random(unsigned long long &state) {
-  state = state * 6364136223846793005ull + 1442695040888963407ull;
-  return static_cast<double>(state >> 11) / 9007199254740992.0 * 2.0 - 1.0;
-}
-
 /* Dominant diagonal; the same with its columns rotated, so that pivots are off the diagonal; badly scaled rows; a zero column. */
-void fill_block(int bs, int kind, unsigned long long &state, double *a) {
+void fill_block(int bs, int kind, double *a) {
   for (int c = 0; c < bs; c++)
     for (int r = 0; r < bs; r++) {
       const bool strong = kind == 1 ? r == (c + 1) % bs : r == c;
-      double value = (strong ? bs + 1.0 : 0.0) + next_random(state);
+      double value = (strong ? bs + 1.0 : 0.0) + next_random();
       if (kind == 1 && r == c && bs > 1) value = 0.0;
       if (kind == 2) value *= std::pow(10.0, -12.0 * r / bs);
       if (kind == 3 && c == bs / 2) value = 0.0;
@@ -54,40 +29,28 @@ __global__ void invert(int bs, const double *blocks, double *inverses, double *c
 #define CASE(BS)                                                                                                       \
   case BS: results[i] = bsi_block_invert(BS, blocks + at, inverses + at, &condition); break;
     CASE(1)
-    CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+    CASE(2)
+    CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
 #undef CASE
         default : results[i] = bsi_block_invert(bs, blocks + at, inverses + at, &condition);
   }
   conditions[i] = condition;
 }
 
-template <typename T> struct device_array {
-  T *data = nullptr;
-  explicit device_array(size_t count) { CHECK(cudaMalloc(reinterpret_cast<void **>(&data), count * sizeof(T))); }
-  ~device_array() { cudaFree(data); }
-  void upload(const std::vector<T> &from) {
-    CHECK(cudaMemcpy(data, from.data(), from.size() * sizeof(T), cudaMemcpyDefault));
-  }
-  void fetch(std::vector<T> &to) { CHECK(cudaMemcpy(to.data(), data, to.size() * sizeof(T), cudaMemcpyDefault)); }
-};
-
 /* Inverses agree to 64·bs·ε·κ₁ of their norm: both are that close to the exact one, and contraction may differ. */
 void inverses_agree_with_the_host(int bs) {
   const size_t values = static_cast<size_t>(bs) * bs;
   std::vector<double> blocks(BLOCKS * values), inverses(BLOCKS * values, NAN), conditions(BLOCKS, NAN);
   std::vector<int> results(BLOCKS, -1);
-  unsigned long long state = 20210101ull + static_cast<unsigned long long>(bs);
-  for (int i = 0; i < BLOCKS; i++) fill_block(bs, i % KINDS, state, blocks.data() + i * values);
-  device_array<double> d_blocks(blocks.size()), d_inverses(inverses.size()), d_conditions(conditions.size());
-  device_array<int> d_results(results.size());
-  d_blocks.upload(blocks);
-  d_inverses.upload(inverses);
+  for (int i = 0; i < BLOCKS; i++) fill_block(bs, i % KINDS, blocks.data() + i * values);
+  device_array<double> d_blocks(blocks), d_inverses(inverses), d_conditions(conditions);
+  device_array<int> d_results(results);
   invert<<<(BLOCKS + 63) / 64, 64>>>(bs, d_blocks.data, d_inverses.data, d_conditions.data, d_results.data);
   CHECK(cudaGetLastError());
   CHECK(cudaDeviceSynchronize());
-  d_inverses.fetch(inverses);
-  d_conditions.fetch(conditions);
-  d_results.fetch(results);
+  inverses = d_inverses.fetch();
+  conditions = d_conditions.fetch();
+  results = d_results.fetch();
 
   std::vector<double> expected(values), difference(values);
   for (int i = 0; i < BLOCKS; i++) {
@@ -100,7 +63,7 @@ void inverses_agree_with_the_host(int bs) {
       good =
           good && bsi_block_norm1(bs, difference.data()) <= bound && std::fabs(conditions[i] / condition - 1.0) < 1e-3;
     }
-    verdict(good, "inverses_agree_with_the_host, block size", bs);
+    verdict(good, "inverses_agree_with_the_host, block size %d", bs);
   }
 }
 
@@ -126,35 +89,29 @@ void narrow_values_have_the_bits_of_the_host(bisai_value_type type) {
   std::vector<unsigned short> stored(x.size()), expected(x.size());
   std::vector<double> loaded(x.size(), NAN);
   std::vector<int> fits(x.size(), -1);
-  device_array<double> d_x(x.size()), d_loaded(x.size());
-  device_array<unsigned short> d_stored(x.size());
-  device_array<int> d_fits(x.size());
-  d_x.upload(x);
+  device_array<double> d_x(x), d_loaded(loaded);
+  device_array<unsigned short> d_stored(stored);
+  device_array<int> d_fits(fits);
   narrow<<<(count + 255) / 256, 256>>>(count, d_x.data, type, d_stored.data, d_loaded.data, d_fits.data);
   CHECK(cudaGetLastError());
-  d_stored.fetch(stored);
-  d_loaded.fetch(loaded);
-  d_fits.fetch(fits);
+  stored = d_stored.fetch();
+  loaded = d_loaded.fetch();
+  fits = d_fits.fetch();
   bool good = true;
   for (size_t i = 0; i < x.size(); i++) {
     const bool fit = bsi_value_store(type, x[i], expected.data(), i);
     good = good && fits[i] == fit && stored[i] == expected[i];
     if (fit) good = good && loaded[i] == bsi_value_load(type, expected.data(), i);
   }
-  verdict(good, "narrow_values_have_the_bits_of_the_host, type", type);
+  verdict(good, "narrow_values_have_the_bits_of_the_host, type %d", type);
+}
+
+void tests() {
+  for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++) inverses_agree_with_the_host(bs);
+  narrow_values_have_the_bits_of_the_host(BISAI_FP16);
+  narrow_values_have_the_bits_of_the_host(BISAI_BF16);
 }
 
 } // namespace
 
-int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::printf("skipped: no CUDA device\n");
-    return 77;
-  }
-  for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++) inverses_agree_with_the_host(bs);
-  narrow_values_have_the_bits_of_the_host(BISAI_FP16);
-  narrow_values_have_the_bits_of_the_host(BISAI_BF16);
-  std::printf("%d passed, %d failed\n", passed, failed);
-  return failed == 0 ? 0 : 1;
-}
+int main() { return run_on_device(tests); }

@@ -1,48 +1,11 @@
-/* Block products on a device against the host's. No test framework: it must build where only a compiler, CMake and CUDA are. Exit status
- * 77: no device. */
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
+/* Block products on a device against the host's. */
 #include "core/backend_cuda.h"
 #include "core/backend_host.h"
 #include "core/bcsr.h"
 #include "core/values.h"
-
-#define CHECK(call)                                                                                                    \
-  do {                                                                                                                 \
-    const cudaError_t error = (call);                                                                                  \
-    if (error != cudaSuccess) {                                                                                        \
-      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));                                       \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
-  } while (0)
+#include "device.cuh"
 
 namespace {
-
-int passed, failed;
-
-double next_random() {
-  static unsigned long long state = 20211121ull;
-  state = state * 6364136223846793005ull + 1442695040888963407ull;
-  return static_cast<double>(state >> 11) / 9007199254740992.0 * 2.0 - 1.0;
-}
-
-template <typename T> struct device_array {
-  T *data = nullptr;
-  size_t count;
-  explicit device_array(const std::vector<T> &from) : count(from.size()) {
-    CHECK(cudaMalloc(reinterpret_cast<void **>(&data), (count + 1) * sizeof(T)));
-    if (count) CHECK(cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyDefault));
-  }
-  ~device_array() { cudaFree(data); }
-  std::vector<T> fetch() const {
-    std::vector<T> to(count);
-    if (count) CHECK(cudaMemcpy(to.data(), data, count * sizeof(T), cudaMemcpyDefault));
-    return to;
-  }
-};
 
 struct problem {
   std::vector<int32_t> row_ptr, col_idx;
@@ -78,9 +41,8 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest, b
   context.threads = 1;
   const int64_t n = static_cast<int64_t>(rows) * bs, k = static_cast<int64_t>(cols) * bs, ldx = k + 3, ldy = n + 5,
                 ldz = n + 1;
-  std::vector<double> x(ldx * count), z(ldz * count), y(ldy * count, NAN);
-  for (double &value : x) value = next_random();
-  for (double &value : z) value = beta == 0.0 ? NAN : next_random();
+  std::vector<double> x = random_vector(ldx * count), z = random_vector(ldz * count), y(ldy * count, NAN);
+  if (beta == 0.0) z.assign(z.size(), NAN);
   std::vector<double> expected = y;
   bisai_bcsr a = {};
   a.block_rows = rows, a.block_cols = cols, a.block_size = bs, a.blocks = static_cast<int32_t>(m.col_idx.size());
@@ -104,19 +66,16 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest, b
       const double value = got[v * ldy + i], right = expected[v * ldy + i];
       good = good && (i < n ? std::fabs(value - right) <= bound && value == second[v * ldy + i] : std::isnan(value));
     }
-  good ? passed++ : failed++;
-  if (!good)
-    std::printf("FAILED: product, %d × %d blocks of size %d, rows up to %d, type %d, %d vectors, alpha %g, beta %g%s\n",
-                rows, cols, bs, longest, type, count, alpha, beta, unit ? ", unit diagonal" : "");
+  verdict(good, "product, %d × %d blocks of size %d, rows up to %d, type %d, %d vectors, alpha %g, beta %g%s", rows,
+          cols, bs, longest, type, count, alpha, beta, unit ? ", unit diagonal" : "");
 }
 
 void diagonal_agrees_with_the_host(int32_t n, int bs, int count) {
   bisai_context context = {};
   context.threads = 1;
   const int64_t rows = static_cast<int64_t>(n) * bs;
-  std::vector<double> blocks(rows * bs), x(rows * count), y(rows * count, NAN), expected = y;
-  for (double &value : blocks) value = next_random();
-  for (double &value : x) value = next_random();
+  std::vector<double> blocks = random_vector(rows * bs), x = random_vector(rows * count), y(rows * count, NAN),
+                      expected = y;
   bsi_diagonal_product_host(&context, n, bs, blocks.data(), count, x.data(), rows, expected.data(), rows);
   device_array<double> d_blocks(blocks), d_x(x), d_y(y);
   bool good =
@@ -124,18 +83,10 @@ void diagonal_agrees_with_the_host(int32_t n, int bs, int count) {
   CHECK(cudaDeviceSynchronize());
   const std::vector<double> got = d_y.fetch();
   for (size_t i = 0; i < got.size(); i++) good = good && std::fabs(got[i] - expected[i]) <= 4e-16 * bs;
-  good ? passed++ : failed++;
-  if (!good) std::printf("FAILED: %d diagonal blocks of size %d, %d vectors\n", n, bs, count);
+  verdict(good, "%d diagonal blocks of size %d, %d vectors", n, bs, count);
 }
 
-} // namespace
-
-int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::printf("skipped: no CUDA device\n");
-    return 77;
-  }
+void tests() {
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 32})
     for (const bisai_value_type type : {BISAI_FP64, BISAI_FP32, BISAI_FP16, BISAI_BF16}) {
       for (const int32_t rows : {1, 3, 10, 11, 31, 33, 64, 65, 129, 400})
@@ -147,6 +98,8 @@ int main() {
     }
   for (const int bs : {1, 2, 3, 5, 8, 16, 32})
     for (const int32_t n : {0, 1, 33, 1000}) diagonal_agrees_with_the_host(n, bs, 3);
-  std::printf("%d passed, %d failed\n", passed, failed);
-  return failed == 0 ? 0 : 1;
 }
+
+} // namespace
+
+int main() { return run_on_device(tests); }

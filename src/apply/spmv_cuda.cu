@@ -58,9 +58,9 @@ template <typename T, int COUNT> __device__ __forceinline__ void load_column(con
 }
 
 /* y ← alpha·sum + beta·z for row r of block row i and vector v. */
-__device__ __forceinline__ void finish(const product &p, const double *x, int32_t i, int bs, int r, int v, double sum) {
+__device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int r, int v, double sum) {
   const int64_t row = static_cast<int64_t>(i) * bs + r;
-  if (p.unit_diagonal) sum += x[v * p.ldx + row];
+  if (p.unit_diagonal) sum += p.x[v * p.ldx + row];
   p.y[v * p.ldy + row] = p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + row];
 }
 
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THR
     const int32_t end = __ldg(p.row_ptr + i + 1);
     int32_t q = __ldg(p.row_ptr + i) + member / BS;
     const T *values = static_cast<const T *>(p.values) + (static_cast<int64_t>(q) * BS + c) * BS;
-    p.x += c;
+    const double *x_c = p.x + c;
     for (; q < end; q += UNROLLED * SPLIT, values += UNROLLED * SPLIT * BS * BS) {
       int32_t column[UNROLLED];
       double a[UNROLLED][BS] = {}, x[UNROLLED][VECTORS] = {};
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THR
       for (int u = 0; u < UNROLLED; u++)
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
-          if (q + u * SPLIT < end) x[u][v] = __ldg(p.x + v * p.ldx + column[u] * BS); /* rows fit int32 */
+          if (q + u * SPLIT < end) x[u][v] = __ldg(x_c + v * p.ldx + column[u] * BS); /* columns fit int32 */
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
 #pragma unroll
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THR
       const double total = __shfl_sync(BSI_EVERYONE, sum[v][r], group * GROUP);
       if (member == r) mine = total;
     }
-    if (working && member < BS) finish(p, p.x - c, i, BS, member, v, mine);
+    if (working && member < BS) finish(p, i, BS, member, v, mine);
   }
 }
 
@@ -138,7 +138,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(pr
     const double other = __shfl_down_sync(BSI_EVERYONE, sum, step * bs);
     if (s + step < split) sum += other;
   }
-  if (s == 0) finish(p, p.x, i, bs, r, v, sum);
+  if (s == 0) finish(p, i, bs, r, v, sum);
 }
 
 /* Lanes for a block row and columns under way, from measurements: short rows of small blocks need several at once, or two lanes a

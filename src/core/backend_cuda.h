@@ -9,6 +9,20 @@
 extern "C" {
 #endif
 
+/* Reductions that may count in the context's tickets at the same time. */
+enum { BSI_TICKETS = 64 };
+
+/* --- core/vector_cuda.cu --- */
+bisai_status bsi_vector_set_cuda(bisai_context *context, int64_t n, double value, double *y);
+bisai_status bsi_vector_copy_cuda(bisai_context *context, int64_t n, const double *x, double *y);
+bisai_status bsi_vector_add_cuda(bisai_context *context, int64_t n, const double *x, double *y);
+bisai_status bsi_vector_subtract_from_cuda(bisai_context *context, int64_t n, const double *b, double *y);
+bisai_status bsi_dot_many_cuda(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
+                               const double *w, double *work, double *out);
+bisai_status bsi_axpy_many_cuda(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
+                                const double *coefficients, double sign, double *w, double *work, double *norm2);
+bisai_status bsi_scale_by_norm_cuda(bisai_context *context, int64_t n, const double *norm2, const double *x, double *y);
+
 /* --- apply/spmv_cuda.cu --- */
 bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32_t count, double alpha, const double *x,
                               int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy);

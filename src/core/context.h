@@ -20,7 +20,8 @@ struct bisai_context {
   const bsi_backend *backend;
   bisai_allocator allocator;
   int threads;
-  void *stream; /* CUDA: the stream that everything is enqueued on */
+  void *stream;      /* CUDA: the stream that everything is enqueued on */
+  unsigned *tickets; /* CUDA: BSI_TICKETS zeros in device memory; kernels that count in them leave zeros behind */
   char error[256];
   char device[96];
 };

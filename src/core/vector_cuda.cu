@@ -1,0 +1,169 @@
+/* Vectors on the device.
+ *
+ * A reduction gives each thread block a chunk of the vectors that depends on n alone and leaves one partial sum a block and a result; the block
+ * that finishes last adds them up in order, so that the bits repeat. Everything here is bound by memory traffic: the basis is read once,
+ * VECTORS of its vectors at a time, so that as many loads are under way. */
+#include "core/backend_cuda.h"
+#include "core/launch_cuda.cuh"
+
+namespace {
+
+enum { THREADS = 256, MOST_THREADS = 1024, VECTORS = 8 };
+
+template <typename F> __global__ void for_each(int64_t n, F f) {
+  const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
+  if (i < n) f(i);
+}
+
+template <typename F> bisai_status enqueue(bisai_context *context, const char *what, int64_t n, F f) {
+  if (n == 0) return BISAI_OK;
+  for_each<<<bsi_grid(n, THREADS), THREADS, 0, bsi_stream_of(context)>>>(n, f);
+  return bsi_launched(context, what);
+}
+
+int chunks_of(int64_t n) {
+  const int64_t chunks = (n + THREADS - 1) / THREADS;
+  return static_cast<int>(chunks < BSI_CHUNKS ? chunks : BSI_CHUNKS);
+}
+
+__device__ double sum_of_warp(double value) {
+#pragma unroll
+  for (int step = BSI_WARP / 2; step > 0; step /= 2) value += __shfl_down_sync(BSI_EVERYONE, value, step);
+  return value;
+}
+
+/* Thread s < COUNT gets the block's sum of everyone's sums[s]. */
+template <int COUNT> __device__ double sum_of_block(const double (&sums)[COUNT]) {
+  __shared__ double of_warp[COUNT][MOST_THREADS / BSI_WARP];
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+#pragma unroll
+  for (int s = 0; s < COUNT; s++) {
+    const double sum = sum_of_warp(sums[s]);
+    if (lane == 0) of_warp[s][warp] = sum;
+  }
+  __syncthreads();
+  double total = 0.0;
+  if (threadIdx.x < COUNT)
+    for (int w = 0; w < static_cast<int>(blockDim.x) / BSI_WARP; w++) total += of_warp[threadIdx.x][w];
+  return total;
+}
+
+/* out[s] ← the sum over the thread blocks of their partial sums s < count, for partials[s·BSI_CHUNKS + block]; by the last of the
+ * blocks that share `ticket`. All threads call it, thread s with the block's sum s. */
+__device__ void finish(double mine, int count, double *partials, unsigned *ticket, double *out) {
+  __shared__ bool last;
+  if (static_cast<int>(threadIdx.x) < count) {
+    partials[threadIdx.x * BSI_CHUNKS + blockIdx.x] = mine;
+    __threadfence();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  if (threadIdx.x == 0) *ticket = 0;
+  const int lane = threadIdx.x % BSI_WARP;
+  for (int s = threadIdx.x / BSI_WARP; s < count; s += blockDim.x / BSI_WARP) {
+    double sum = 0.0;
+    for (int b = lane; b < static_cast<int>(gridDim.x); b += BSI_WARP) sum += __ldcg(partials + s * BSI_CHUNKS + b);
+    sum = sum_of_warp(sum);
+    if (lane == 0) out[s] = sum;
+  }
+}
+
+/* blockIdx.y takes vectors VECTORS·y and on. */
+__global__ void __launch_bounds__(THREADS) dot(int64_t n, int count, const double *basis, int64_t ld, const double *w,
+                                               double *work, unsigned *tickets, double *out) {
+  const int first = static_cast<int>(blockIdx.y) * VECTORS, mine = count - first < VECTORS ? count - first : VECTORS;
+  basis += first * ld;
+  double sums[VECTORS] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < n; i += stride) {
+    double v[VECTORS];
+#pragma unroll
+    for (int c = 0; c < VECTORS; c++) v[c] = c < mine ? __ldg(basis + c * ld + i) : 0.0;
+    const double value = __ldg(w + i);
+#pragma unroll
+    for (int c = 0; c < VECTORS; c++) sums[c] += v[c] * value;
+  }
+  finish(sum_of_block(sums), mine, work + static_cast<int64_t>(first) * BSI_CHUNKS, tickets + blockIdx.y, out + first);
+}
+
+template <bool NORM>
+__global__ void __launch_bounds__(MOST_THREADS, 2)
+    axpy(int64_t n, int count, const double *basis, int64_t ld, const double *coefficients, double sign, double *w,
+         double *work, unsigned *ticket, double *norm2) {
+  double sums[1] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride) {
+    double value = w[i];
+    for (int first = 0; first < count; first += VECTORS) {
+      double v[VECTORS];
+#pragma unroll
+      for (int c = 0; c < VECTORS; c++) v[c] = first + c < count ? __ldg(basis + (first + c) * ld + i) : 0.0;
+#pragma unroll
+      for (int c = 0; c < VECTORS; c++)
+        if (first + c < count) value += sign * __ldg(coefficients + first + c) * v[c];
+    }
+    w[i] = value;
+    sums[0] += value * value;
+  }
+  if (NORM) finish(sum_of_block(sums), 1, work, ticket, norm2);
+}
+
+} // namespace
+
+bisai_status bsi_vector_set_cuda(bisai_context *context, int64_t n, double value, double *y) {
+  return enqueue(context, "vector set", n, [=] __device__(int64_t i) { y[i] = value; });
+}
+
+bisai_status bsi_vector_copy_cuda(bisai_context *context, int64_t n, const double *x, double *y) {
+  return enqueue(context, "vector copy", n, [=] __device__(int64_t i) { y[i] = x[i]; });
+}
+
+bisai_status bsi_vector_add_cuda(bisai_context *context, int64_t n, const double *x, double *y) {
+  return enqueue(context, "vector sum", n, [=] __device__(int64_t i) { y[i] += x[i]; });
+}
+
+bisai_status bsi_vector_subtract_from_cuda(bisai_context *context, int64_t n, const double *b, double *y) {
+  return enqueue(context, "vector difference", n, [=] __device__(int64_t i) { y[i] = b[i] - y[i]; });
+}
+
+bisai_status bsi_scale_by_norm_cuda(bisai_context *context, int64_t n, const double *norm2, const double *x,
+                                    double *y) {
+  return enqueue(context, "vector scaling", n, [=] __device__(int64_t i) {
+    const double square = __ldg(norm2);
+    y[i] = square == 0.0 ? 0.0 : x[i] / sqrt(square);
+  });
+}
+
+/* More vectors than there are tickets for go in several launches. */
+bisai_status bsi_dot_many_cuda(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
+                               const double *w, double *work, double *out) {
+  bisai_status status =
+      n == 0 ? enqueue(context, "inner products", count, [=] __device__(int64_t c) { out[c] = 0.0; }) : BISAI_OK;
+  for (int first = 0; n > 0 && first < count && !status; first += BSI_TICKETS * VECTORS) {
+    const int left = count - first, now = left < BSI_TICKETS * VECTORS ? left : BSI_TICKETS * VECTORS;
+    const dim3 grid(static_cast<unsigned>(chunks_of(n)), static_cast<unsigned>((now + VECTORS - 1) / VECTORS));
+    dot<<<grid, THREADS, 0, bsi_stream_of(context)>>>(n, now, basis + first * ld, ld, w,
+                                                      work + static_cast<int64_t>(first) * BSI_CHUNKS, context->tickets,
+                                                      out + first);
+    status = bsi_launched(context, "inner products");
+  }
+  return status;
+}
+
+bisai_status bsi_axpy_many_cuda(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
+                                const double *coefficients, double sign, double *w, double *work, double *norm2) {
+  if (n == 0) return norm2 ? bsi_vector_set_cuda(context, 1, 0.0, norm2) : BISAI_OK;
+  const cudaStream_t stream = bsi_stream_of(context);
+  /* With the norm there are no more blocks than partial sums: larger ones then. */
+  const int threads = norm2 && n > BSI_CHUNKS * THREADS ? MOST_THREADS : THREADS;
+  if (norm2)
+    axpy<true><<<chunks_of(n), threads, 0, stream>>>(n, count, basis, ld, coefficients, sign, w, work, context->tickets,
+                                                     norm2);
+  else
+    axpy<false><<<bsi_grid(n, threads), threads, 0, stream>>>(n, count, basis, ld, coefficients, sign, w, nullptr,
+                                                              nullptr, nullptr);
+  return bsi_launched(context, "linear combination");
+}

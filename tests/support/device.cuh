@@ -1,0 +1,78 @@
+/* What the tests of kernels share. No test framework: they must build where only a compiler, CMake and CUDA are. */
+#ifndef TEST_DEVICE_CUH
+#define TEST_DEVICE_CUH
+
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#define CHECK(call)                                                                                                    \
+  do {                                                                                                                 \
+    const cudaError_t error = (call);                                                                                  \
+    if (error != cudaSuccess) {                                                                                        \
+      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));                                       \
+      std::exit(1);                                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+inline int passed, failed;
+
+inline void verdict(bool good, const char *format, ...) {
+  good ? passed++ : failed++;
+  if (good) return;
+  va_list arguments;
+  va_start(arguments, format);
+  std::printf("FAILED: ");
+  std::vprintf(format, arguments);
+  std::printf("\n");
+  va_end(arguments);
+}
+
+/* Uniform in −1 … 1. */
+inline double next_random() {
+  static unsigned long long state = 20211121ull;
+  state = state * 6364136223846793005ull + 1442695040888963407ull;
+  return static_cast<double>(state >> 11) / 9007199254740992.0 * 2.0 - 1.0;
+}
+
+inline std::vector<double> random_vector(size_t count) {
+  std::vector<double> x(count);
+  for (double &value : x) value = next_random();
+  return x;
+}
+
+/* A copy of a vector on the device. */
+template <typename T> struct device_array {
+  T *data = nullptr;
+  size_t count;
+  explicit device_array(const std::vector<T> &from) : count(from.size()) {
+    CHECK(cudaMalloc(reinterpret_cast<void **>(&data), (count + 1) * sizeof(T)));
+    if (count) CHECK(cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyDefault));
+  }
+  device_array(const device_array &) = delete;
+  ~device_array() { cudaFree(data); }
+  std::vector<T> fetch() const {
+    std::vector<T> to(count);
+    if (count) CHECK(cudaMemcpy(to.data(), data, count * sizeof(T), cudaMemcpyDefault));
+    return to;
+  }
+};
+
+/* Runs the tests where there is a device; otherwise 77, which CTest counts as skipped. */
+inline int run_on_device(void (*tests)()) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::printf("skipped: no CUDA device\n");
+    return 77;
+  }
+  tests();
+  CHECK(cudaDeviceSynchronize());
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}
+
+#endif
