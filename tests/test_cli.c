@@ -94,6 +94,7 @@ static const refusal arguments[] = {
     {CAVITY "--max-iterations 99999999999",
      "bisai: --max-iterations: '99999999999' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--backend gpu", "bisai: --backend: 'gpu' is not a backend (auto, host, cuda)\n"},
+    {CAVITY "--ordering amd", "bisai: --ordering: 'amd' is not an ordering (natural, rcm, nd, colour)\n"},
     {CAVITY "--threads 0", "bisai: --threads: '0' is not an integer from 1 to 4096\n"},
     {CAVITY "--threads ''", "bisai: --threads: '' is not an integer from 1 to 4096\n"},
     {CAVITY "--rhs ''", "bisai: --rhs: the name is empty\n"},
@@ -267,9 +268,9 @@ static void threads_spin_shortly_unless_told_otherwise(void **state) {
 
 static void help_and_version_go_to_stdout_and_exit_0(void **state) {
   (void)state;
-  static const char *const options[] = {"--case",      "--size",    "--block-size",     "--rhs",
-                                        "--tolerance", "--restart", "--max-iterations", "--backend",
-                                        "--threads",   "--methods", "--json",           "--plots"};
+  static const char *const options[] = {"--case",    "--size",           "--block-size", "--rhs",        "--tolerance",
+                                        "--restart", "--max-iterations", "--backend",    "--threads",    "--methods",
+                                        "--json",    "--plots",          "--ordering",   "--equilibrate"};
   program p = run("compare --help");
   assert_int_equal(p.status, 0);
   assert_string_equal(p.err, "");
@@ -356,6 +357,22 @@ static void changes_by_the_set_up_are_said(void **state) {
   program_expect_in("the account", p.out, " dropped before powering\n");
   program_expect_in("the account", p.out, " of NL and NU shortened, by ");
   program_expect_in("the account", p.out, " k=3 drop=0.3 cap=3 relax=0 ");
+  program_free(&p);
+}
+
+static void orderings_and_scaling_are_said(void **state) {
+  (void)state;
+  program p = run("solve --case cavity --size 8 --preconditioner ilu --ordering rcm --equilibrate");
+  assert_int_equal(p.status, 0);
+  program_expect_in("the account", p.out, "matrix   in rcm order, equilibrated, inside ilu, isai and sweeps\n");
+  program_expect_in("the account", p.out, " blocks in L + U, ordering=rcm, equilibrated\n");
+  program_expect_in("the account", p.out, "order    rcm, ");
+  program_expect_in("the account", p.out, " (was 8), profile ");
+  program_expect_in("the account", p.out, "scaling  rows and columns times powers of two from ");
+  program_free(&p);
+  p = run("solve --case cavity --size 8 --preconditioner ilu");
+  program_expect_in("the account", p.out, "order    natural, 15 levels of L and 15 of U, bandwidth 8, profile ");
+  assert_null(strstr(p.out, "scaling"));
   program_free(&p);
 }
 
@@ -450,6 +467,7 @@ int main(void) {
       cmocka_unit_test(compare_exits_0_and_shows_failures_as_failures),
       cmocka_unit_test(weak_approximate_inverses_are_named_only_where_one_was_tried),
       cmocka_unit_test(changes_by_the_set_up_are_said),
+      cmocka_unit_test(orderings_and_scaling_are_said),
       cmocka_unit_test(one_of_a_kind_is_singular),
       cmocka_unit_test(block_size_auto_means_the_automatic_choice_for_every_file),
       cmocka_unit_test(padding_is_said_and_left_out_of_the_solution),

@@ -107,7 +107,9 @@ static const char *const run_keys[] = {"method",
                                        "dropped_lower",
                                        "dropped_upper",
                                        "shortened_columns",
-                                       "cut_blocks"};
+                                       "cut_blocks",
+                                       "factor_blocks",
+                                       "order"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
@@ -153,15 +155,15 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnn", /* none */
+      "nnnnnnnnnnnn", /* none */
       "nnnnyyynnyyyyny"
-      "nynnynnnnn", /* bjacobi */
+      "nynnynnnnnnn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnn", /* ilu */
+      "yynnynnnnnyy", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyy", /* isai */
+      "yyyyynyyyyyy", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnn", /* sweeps */
+      "yynnynnnnnyy", /* sweeps */
   };
   json_t *root =
       results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);
@@ -188,7 +190,8 @@ static void what_the_set_up_changed_is_told(void **state) {
   (void)state;
   program_write("saddle.mtx",
                 "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n1 2 1\n2 3 1\n3 2 1\n3 3 2\n");
-  json_t *root = results("compare saddle.mtx --block-size 1 --methods ilu,ilu:shift=0.25:level=1,bjacobi:shift=0.25", 0);
+  json_t *root =
+      results("compare saddle.mtx --block-size 1 --methods ilu,ilu:shift=0.25:level=1,bjacobi:shift=0.25", 0);
   assert_string_equal(text(run_of(root, 0), "reason"), "missing_diagonal");
   for (size_t i = 1; i < 3; i++) {
     assert_int_equal(integer(run_of(root, i), "repairs"), 1);
@@ -206,6 +209,36 @@ static void what_the_set_up_changed_is_told(void **state) {
   assert_true(integer(dropped, "dropped_lower") + integer(dropped, "dropped_upper") > 0);
   assert_true(integer(dropped, "blocks") < integer(full, "blocks"));
   assert_true(number(dropped, "drop") == 0.2);
+  json_decref(root);
+}
+
+/* A grid has the two colours of a chequerboard. */
+static void orderings_are_told(void **state) {
+  (void)state;
+  static const char *const keys[] = {"ordering",       "lower_levels",    "upper_levels", "natural_bandwidth",
+                                     "bandwidth",      "natural_profile", "profile",      "equilibrated",
+                                     "smallest_scale", "largest_scale",   "order_s"};
+  json_t *root = results("compare --case convdiff --size 8 --block-size 1 --methods ilu --ordering colour", 0);
+  json_t *order = json_object_get(run_of(root, 0), "order");
+  expect_keys(order, keys, sizeof keys / sizeof keys[0]);
+  assert_string_equal(text(order, "ordering"), "colour");
+  assert_int_equal(integer(order, "lower_levels"), 2);
+  assert_int_equal(integer(order, "upper_levels"), 2);
+  assert_int_equal(integer(order, "natural_bandwidth"), 64);
+  assert_true(integer(order, "bandwidth") > 64 && integer(order, "profile") > integer(order, "natural_profile"));
+  assert_true(json_is_false(json_object_get(order, "equilibrated")) && number(order, "largest_scale") == 1.0);
+  assert_int_equal(integer(run_of(root, 0), "factor_blocks"), 8 * 8 * (8 + 6 * 7));
+  json_decref(root);
+  root = results("compare --case convdiff --size 8 --block-size 1 --methods ilu", 0);
+  order = json_object_get(run_of(root, 0), "order");
+  assert_string_equal(text(order, "ordering"), "natural");
+  assert_int_equal(integer(order, "lower_levels"), 3 * 7 + 1);
+  json_decref(root);
+  root = results("compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16 --equilibrate", 0);
+  assert_string_equal(text(run_of(root, 0), "reason"), "converged");
+  order = json_object_get(run_of(root, 0), "order");
+  assert_true(json_is_true(json_object_get(order, "equilibrated")));
+  assert_true(number(order, "smallest_scale") == 512.0); /* 1e-6 < 2^-19: half is 2^9 */
   json_decref(root);
 }
 
@@ -537,6 +570,7 @@ int main(void) {
       cmocka_unit_test(default_methods_are_the_six_of_the_contract),
       cmocka_unit_test(what_does_not_apply_is_null),
       cmocka_unit_test(what_the_set_up_changed_is_told),
+      cmocka_unit_test(orderings_are_told),
       cmocka_unit_test(failures_are_runs_with_their_reason_in_order),
       cmocka_unit_test(the_residual_is_that_of_the_written_solution),
       cmocka_unit_test(residuals_are_right_where_squares_leave_the_range_of_a_double),

@@ -38,6 +38,17 @@ static json_t *object(size_t count, const member *members) {
 
 #define OBJECT(...) object(sizeof((member[]){__VA_ARGS__}) / sizeof(member), (member[]){__VA_ARGS__})
 
+static json_t *order(const run_result *r) {
+  const bisai_precond_report *s = &r->setup;
+  if (!run_has_levels(r)) return json_null();
+  return OBJECT({"ordering", text(true, options_ordering(s->ordering))},
+                {"lower_levels", integer(true, s->lower_levels)}, {"upper_levels", integer(true, s->upper_levels)},
+                {"natural_bandwidth", integer(true, s->natural_bandwidth)}, {"bandwidth", integer(true, s->bandwidth)},
+                {"natural_profile", integer(true, s->natural_profile)}, {"profile", integer(true, s->profile)},
+                {"equilibrated", json_boolean(s->equilibrated)}, {"smallest_scale", number(true, s->smallest_scale)},
+                {"largest_scale", number(true, s->largest_scale)}, {"order_s", number(true, s->order_seconds)});
+}
+
 static json_t *run(const run_result *r) {
   bool isai = r->m.name == METHOD_ISAI;
   return OBJECT({"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
@@ -60,7 +71,8 @@ static json_t *run(const run_result *r) {
                 {"dropped_lower", integer(run_has_pattern(r), r->setup.dropped_lower)},
                 {"dropped_upper", integer(run_has_pattern(r), r->setup.dropped_upper)},
                 {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
-                {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)});
+                {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)},
+                {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,

@@ -20,6 +20,8 @@ enum key {
   KEY_TOLERANCE,
   KEY_RESTART,
   KEY_MAX_ITERATIONS,
+  KEY_ORDERING,
+  KEY_EQUILIBRATE,
   KEY_BACKEND,
   KEY_THREADS,
   KEY_METHODS,
@@ -42,6 +44,10 @@ static const struct argp_option solver_options[] = {
     {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"restart", KEY_RESTART, "M", 0, "m of GMRES(m) (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0, "Every inner iteration counts (default 10000)", 0},
+    {"ordering", KEY_ORDERING, "NAME", 0,
+     "Of the block rows, inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or colour", 0},
+    {"equilibrate", KEY_EQUILIBRATE, NULL, 0,
+     "Scale rows and columns by powers of two, inside ilu, isai and sweeps: narrow storage then fits more matrices", 0},
     {0}};
 static const struct argp_option machine_options[] = {
     {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 0},
@@ -59,6 +65,11 @@ static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0, "The method (default isai:k=1)", 0},
     {"output", KEY_OUTPUT, "FILE", 0, "Write the solution as a Matrix Market file", 0},
     {0}};
+
+const char *options_ordering(bisai_ordering ordering) {
+  static const char *const names[] = {"natural", "rcm", "nd", "colour", "given"};
+  return names[ordering];
+}
 
 static bool set_integer(const char *flag, const char *text, int minimum, int maximum, int *value) {
   if (parse_integer(text, minimum, maximum, value)) return true;
@@ -113,6 +124,17 @@ static bool set_backend(options *o, const char *text) {
   return false;
 }
 
+static bool set_ordering(options *o, const char *text) {
+  for (int i = 0; i <= BISAI_ORDERING_COLOUR; ++i) {
+    if (strcmp(text, options_ordering((bisai_ordering)i)) == 0) {
+      o->ordering = (bisai_ordering)i;
+      return true;
+    }
+  }
+  say("--ordering: '%s' is not an ordering (natural, rcm, nd, colour)", text);
+  return false;
+}
+
 static bool set_block_size(options *o, const char *text) {
   o->block_size = BLOCK_SIZE_AUTO;
   if (strcmp(text, "auto") == 0) return true;
@@ -164,6 +186,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
   case KEY_RESTART: ok = set_integer("--restart", text, 1, INT_MAX, &o->restart); break;
   case KEY_MAX_ITERATIONS: ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->max_iterations); break;
+  case KEY_ORDERING: ok = set_ordering(o, text); break;
+  case KEY_EQUILIBRATE: o->equilibrate = true; break;
   case KEY_BACKEND: ok = set_backend(o, text); break;
   case KEY_THREADS: ok = set_integer("--threads", text, 1, 4096, &o->threads); break;
   case KEY_METHODS: ok = method_list_parse("--methods", text, &o->methods); break;

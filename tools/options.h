@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <bisai/context.h>
+#include <bisai/order.h>
 
 #include "method.h"
 
@@ -24,6 +25,8 @@ typedef struct options {
   const char *rhs;  /* a file, or NULL */
   double tolerance; /* 0: the problem's own */
   int restart, max_iterations;
+  bisai_ordering ordering;
+  bool equilibrate;
   bisai_backend backend;
   int threads;         /* 0: the library's choice */
   method_list methods; /* solve: one */
@@ -34,5 +37,7 @@ typedef struct options {
  * --help and --usage print and exit. Free with options_free(). */
 bool options_parse(command which, int argc, char **argv, options *o);
 void options_free(options *o);
+
+const char *options_ordering(bisai_ordering ordering); /* "rcm" */
 
 #endif

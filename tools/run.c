@@ -107,7 +107,7 @@ static void solve(bisai_context *context, const problem *p, bisai_solver *solver
   }
 }
 
-static bisai_precond_options preconditioner(const method *m) {
+static bisai_precond_options preconditioner(const options *o, const method *m) {
   static const bisai_precond_kind kinds[] = {[METHOD_NONE] = BISAI_PRECOND_NONE,
                                              [METHOD_BJACOBI] = BISAI_PRECOND_BJACOBI,
                                              [METHOD_ILU] = BISAI_PRECOND_ILU,
@@ -122,6 +122,8 @@ static bisai_precond_options preconditioner(const method *m) {
   result.drop_tolerance = m->drop;
   result.column_limit = m->cap;
   result.level = m->level;
+  result.ordering = o->ordering;
+  result.equilibrate = o->equilibrate;
   if (m->shift > 0) {
     result.shift = BISAI_SHIFT_IN_BLOCKS;
     result.shift_amount = m->shift;
@@ -137,7 +139,7 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
   bisai_solver *solver = NULL;
   memset(x, 0, (size_t)p->unknowns * sizeof *x);
 
-  bisai_precond_options setup = preconditioner(m);
+  bisai_precond_options setup = preconditioner(o, m);
   progress_show(&shown, "set-up");
   bisai_status status = bisai_precond_create(context, p->matrix, &setup, &precond);
   if (status != BISAI_OK) {
@@ -181,6 +183,8 @@ const char *run_message(const run_result *r) { return r->message && *r->message 
 bool run_has_factor(const run_result *r) {
   return r->set_up && r->m.name != METHOD_NONE && r->m.name != METHOD_BJACOBI;
 }
+
+bool run_has_levels(const run_result *r) { return r->set_up && r->setup.lower_levels > 0; }
 
 bool run_has_pattern(const run_result *r) { return r->set_up && r->m.name == METHOD_ISAI; }
 

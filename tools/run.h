@@ -35,6 +35,7 @@ void run_result_free(run_result *r);
 
 /* Seconds or bytes or counts that this method has; the rest is null in JSON and "-" in tables. */
 bool run_has_factor(const run_result *r);  /* factor_seconds */
+bool run_has_levels(const run_result *r);  /* levels, bandwidth, profile, scales */
 bool run_has_pattern(const run_result *r); /* pattern_seconds, inverse_blocks */
 bool run_has_values(const run_result *r);  /* values_seconds */
 bool run_has_apply(const run_result *r);   /* apply30_seconds */

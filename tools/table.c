@@ -18,6 +18,9 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
   fprintf(out, "\nbackend  %s: %s, %d thread%s\n",
           bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host", bisai_context_device(context),
           bisai_context_threads(context), plural(bisai_context_threads(context)));
+  if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
+    fprintf(out, "matrix   in %s order%s inside ilu, isai and sweeps\n", options_ordering(o->ordering),
+            o->equilibrate ? ", equilibrated," : "");
   fprintf(out, "solver   GMRES(%d), preconditioned from the right, relative residual %g, at most %d iteration%s\n\n",
           o->restart, p->tolerance, o->max_iterations, plural(o->max_iterations));
 }
@@ -89,6 +92,18 @@ void table_row(FILE *out, int width, const run_result *r) {
   fflush(out);
 }
 
+static void print_order(FILE *out, const bisai_precond_report *s) {
+  fprintf(out, "order    %s, %" PRId32 " level%s of L and %" PRId32 " of U, bandwidth %" PRId32,
+          options_ordering(s->ordering), s->lower_levels, plural(s->lower_levels), s->upper_levels, s->bandwidth);
+  if (s->ordering != BISAI_ORDERING_NATURAL) fprintf(out, " (was %" PRId32 ")", s->natural_bandwidth);
+  fprintf(out, ", profile %" PRId64, s->profile);
+  if (s->ordering != BISAI_ORDERING_NATURAL) fprintf(out, " (was %" PRId64 ")", s->natural_profile);
+  fprintf(out, ", %.3f ms\n", 1e3 * s->order_seconds);
+  if (s->equilibrated)
+    fprintf(out, "scaling  rows and columns times powers of two from %.1e to %.1e\n", s->smallest_scale,
+            s->largest_scale);
+}
+
 /* What the set-up changed or left out, one line each behind `prefix`. */
 static void print_changes(FILE *out, const char *prefix, const char *colon, const bisai_precond_report *s) {
   if (s->repairs > 0) {
@@ -142,6 +157,7 @@ void table_solve(FILE *out, const run_result *r) {
     const bisai_precond_report *s = &r->setup;
     fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f), %.1f MB\n", 1e3 * s->setup_seconds,
             1e3 * s->factor_seconds, 1e3 * s->pattern_seconds, 1e3 * s->values_seconds, 1e-6 * (double)s->memory_bytes);
+    if (run_has_levels(r)) print_order(out, s);
     if (s->largest_condition_row >= 0) {
       fprintf(out,
               "blocks   largest condition number %.1e in block row %" PRId32 " (from 0), %" PRId64
