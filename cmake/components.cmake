@@ -1,5 +1,6 @@
 # Optional components: each is used where it is found and missed without failing. Sets BISAI_HAVE_OPENMP, BISAI_HAVE_ARCHIVE,
-# BISAI_HAVE_METIS, BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the library itself links to.
+# BISAI_HAVE_METIS, BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the
+# library itself links to.
 
 # bisai_find_library(NAME header library): target bisai_NAME and BISAI_HAVE_<NAME in capitals>.
 function(bisai_find_library name header library)
@@ -63,6 +64,36 @@ bisai_find_library(jansson jansson.h jansson)
 bisai_find_library(cmocka cmocka.h cmocka)
 if(BISAI_TESTS AND NOT BISAI_HAVE_CMOCKA)
   message(WARNING "cmocka was not found: the tests written in C are left out (Debian, Ubuntu: libcmocka-dev)")
+endif()
+
+# PETSc: real, double precision, with the header that preconditioner types are written against, and the MPI that it was built with.
+set(BISAI_HAVE_PETSC OFF)
+set(BISAI_PETSC_MISSING "switched off (BISAI_PETSC)")
+if(BISAI_PETSC)
+  set(BISAI_PETSC_MISSING "PETSc not found: libpetsc-real-dev, or PKG_CONFIG_PATH")
+  find_package(PkgConfig QUIET)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(BISAI_PETSC_MODULE QUIET IMPORTED_TARGET PETSc>=3.18)
+  endif()
+  if(BISAI_PETSC_MODULE_FOUND)
+    find_package(MPI QUIET COMPONENTS C)
+    add_library(bisai_petsc_itself INTERFACE)
+    target_link_libraries(bisai_petsc_itself INTERFACE PkgConfig::BISAI_PETSC_MODULE $<TARGET_NAME_IF_EXISTS:MPI::MPI_C>)
+    include(CheckCSourceCompiles)
+    set(CMAKE_REQUIRED_LIBRARIES PkgConfig::BISAI_PETSC_MODULE)
+    if(TARGET MPI::MPI_C)
+      list(APPEND CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+    endif()
+    check_c_source_compiles("
+      #include <petsc/private/pcimpl.h>
+      #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
+      #error not real double precision
+      #endif
+      int main(void) { return (int)PetscInitializeNoArguments(); }" BISAI_PETSC_USABLE)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    set(BISAI_PETSC_MISSING "PETSc ${BISAI_PETSC_MODULE_VERSION} cannot be used: not real and double, without pcimpl.h, or without its MPI")
+    set(BISAI_HAVE_PETSC ${BISAI_PETSC_USABLE})
+  endif()
 endif()
 
 if(BISAI_CUDA)

@@ -19,6 +19,7 @@ message(STATUS "bisai ${PROJECT_VERSION}: ${kind} library, ${CMAKE_BUILD_TYPE}, 
 bisai_summary("threads         " "${BISAI_HAVE_OPENMP}" "OpenMP ${OpenMP_C_VERSION}" "none, one thread only (OpenMP switched off or not found)")
 bisai_summary(".gz, .xz files  " "${BISAI_HAVE_ARCHIVE}" "libarchive ${LibArchive_VERSION}" "not readable (libarchive switched off or not found: libarchive-dev)")
 bisai_summary("orderings       " "${BISAI_HAVE_METIS}" "all (METIS)" "no nested dissection (METIS switched off or not found: libmetis-dev)")
+bisai_summary("PETSc           " "${BISAI_HAVE_PETSC}" "${BISAI_PETSC_MODULE_VERSION}" "without (${BISAI_PETSC_MISSING})")
 if(BISAI_TOOLS)
   bisai_summary("program bisai   " "${BISAI_HAVE_JANSSON}" "with --json (jansson)" "without --json (jansson not found: libjansson-dev)")
 else()

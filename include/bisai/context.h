@@ -55,6 +55,12 @@ BISAI_API void bisai_context_destroy(bisai_context **context);
  *  Owned by the context; overwritten by the next failure. */
 BISAI_API const char *bisai_context_error(const bisai_context *context);
 
+/** Leaves a message as the library itself does, for callbacks and for libraries built on this one: `return bisai_context_fail(…)`.
+ *  @param context  NULL: nothing is recorded
+ *  @param message  copied, cut after 255 characters; NULL: the text of the status
+ *  @returns        `status` */
+BISAI_API bisai_status bisai_context_fail(bisai_context *context, bisai_status status, const char *message);
+
 /** The backend in use: BISAI_BACKEND_HOST or BISAI_BACKEND_CUDA, never AUTO. */
 BISAI_API bisai_backend bisai_context_backend(const bisai_context *context);
 

@@ -17,6 +17,11 @@ bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *f
   return status;
 }
 
+bisai_status bisai_context_fail(bisai_context *context, bisai_status status, const char *message) {
+  if (context && message == context->error) return status;
+  return bsi_fail(context, status, "%s", message ? message : bisai_status_string(status));
+}
+
 bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given, size_t expected) {
   if (given == expected) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s.struct_size is %zu, expected %zu: start from its default", name,

@@ -1,0 +1,29 @@
+/* Inside of libbisai_petsc. It is a user of bisai: the public headers of bisai are all that it sees. */
+#ifndef BSI_PETSC_H
+#define BSI_PETSC_H
+
+#include <bisai/petsc.h>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+#define PETSC_SUCCESS 0
+#endif
+
+/* Part of a call, in PETSc's style: an error of PETSc is returned, a failure of bisai is left in *status. */
+typedef PetscErrorCode (*bsi_petsc_body)(void *arguments, bisai_status *status);
+
+/* Runs a body with PETSc's errors turned into a status and a message. Refuses contexts without host memory, and when PETSc does not run. */
+bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *arguments);
+
+/* Leaves a formatted message. */
+bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+double bsi_petsc_now(void);
+
+/* Square, fp64, with all its diagonal blocks, and a level that counts. */
+bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix, int level);
+
+/* The Mat that uses the arrays of `matrix` where indices agree, and otherwise a copy. */
+PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, bisai_ownership ownership, Mat *mat);
+
+#endif

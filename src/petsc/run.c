@@ -1,0 +1,96 @@
+/* Starting and ending PETSc, and its errors as statuses. */
+#include "petsc/petsc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { MESSAGE = 256 };
+
+double bsi_petsc_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const char *format, ...) {
+  char message[MESSAGE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  return bisai_context_fail(context, status, message);
+}
+
+/* The first message is the one that says what happened; the others are the way back. */
+static PetscErrorCode keep_message(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+                                   PetscErrorType type, const char *message, void *kept) {
+  (void)comm, (void)line, (void)file;
+  char *text = kept;
+  if (type == PETSC_ERROR_INITIAL || !*text)
+    snprintf(text, MESSAGE, "PETSc, %s(): %s", function ? function : "", message && *message ? message : "failed");
+  return code;
+}
+
+static bisai_status status_of(PetscErrorCode code) {
+  switch ((int)code) {
+  case PETSC_ERR_MEM: return BISAI_OUT_OF_MEMORY;
+  case PETSC_ERR_SUP:
+  case PETSC_ERR_MISSING_FACTOR: return BISAI_UNSUPPORTED;
+  case PETSC_ERR_MAT_LU_ZRPVT: return BISAI_SINGULAR_BLOCK;
+  case PETSC_ERR_FP: return BISAI_NOT_FINITE;
+  case PETSC_ERR_INT_OVERFLOW: return BISAI_INDEX_OVERFLOW;
+  default: return BISAI_EXTERNAL_ERROR;
+  }
+}
+
+static bool runs(void) {
+  PetscBool started = PETSC_FALSE, ended = PETSC_FALSE;
+  PetscInitialized(&started);
+  PetscFinalized(&ended);
+  return started && !ended;
+}
+
+bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *arguments) {
+  char message[MESSAGE] = "";
+  bisai_status status = BISAI_OK;
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (bisai_context_backend(context) != BISAI_BACKEND_HOST)
+    return bisai_context_fail(context, BISAI_UNAVAILABLE, "PETSc works on host memory: it needs a host context");
+  if (!runs())
+    return bisai_context_fail(context, BISAI_INVALID_ARGUMENT,
+                              "PETSc does not run: call PetscInitialize() or bisai_petsc_start() first");
+  if (PetscPushErrorHandler(keep_message, message))
+    return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, "out of memory in PETSc");
+  PetscErrorCode code = body(arguments, &status);
+  PetscPopErrorHandler();
+  if (code) return bisai_context_fail(context, status_of(code), *message ? message : NULL);
+  return status;
+}
+
+bisai_status bisai_petsc_start(bisai_context *context, bool *started) {
+  if (!context || !started) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "started is NULL");
+  if (runs()) {
+    *started = false;
+    return BISAI_OK;
+  }
+  int mpi_ended = 0;
+  MPI_Finalized(&mpi_ended);
+  if (mpi_ended)
+    return bisai_context_fail(context, BISAI_UNAVAILABLE,
+                              "MPI has been ended, and neither it nor PETSc can start again");
+  /* Signals are the program's. */
+  PetscErrorCode code = PetscOptionsSetValue(NULL, "-no_signal_handler", "true");
+  if (!code) code = PetscInitializeNoArguments();
+  if (code) return bsi_petsc_fail(context, BISAI_EXTERNAL_ERROR, "PetscInitialize() failed with error %d", (int)code);
+  *started = true;
+  return BISAI_OK;
+}
+
+bisai_status bisai_petsc_stop(bisai_context *context) {
+  if (!runs()) return BISAI_OK;
+  PetscErrorCode code = PetscFinalize();
+  if (!code) return BISAI_OK;
+  return bsi_petsc_fail(context, BISAI_EXTERNAL_ERROR, "PetscFinalize() failed with error %d", (int)code);
+}

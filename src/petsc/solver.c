@@ -1,0 +1,211 @@
+/* PETSc's own GMRES with its own block ILU, to compare with: KSPGMRES, PCILU, SeqBAIJ. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "petsc/petsc.h"
+
+enum { HISTORY = 1 << 20 };
+
+struct bisai_petsc_solver {
+  bisai_context *context;
+  const bisai_bcsr *matrix;
+  bisai_solver_options options;
+  Mat mat;
+  KSP ksp;
+  Vec b, x; /* without values */
+  double *residual;
+  double *history; /* relative */
+  int64_t n;
+  double seconds;
+};
+
+typedef struct making {
+  bisai_context *context;
+  const bisai_bcsr *matrix;
+  bisai_solver_options options;
+  int level;
+  bisai_petsc_solver *solver;
+} making;
+
+static PetscErrorCode configure(KSP ksp, Mat mat, int level, const bisai_solver_options *o) {
+  PC pc;
+  PetscFunctionBegin;
+  PetscCall(KSPSetOperators(ksp, mat, mat));
+  PetscCall(KSPSetType(ksp, KSPGMRES));
+  PetscCall(KSPGMRESSetRestart(ksp, o->restart));
+  PetscCall(KSPSetPCSide(ksp, o->side == BISAI_RIGHT ? PC_RIGHT : PC_LEFT));
+  PetscCall(KSPSetTolerances(ksp, o->tolerance, 0, PETSC_DEFAULT, o->max_iterations));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, o->use_initial_guess ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCILU));
+  PetscCall(PCFactorSetLevels(pc, level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode make(void *arguments, bisai_status *status) {
+  making *m = arguments;
+  bisai_petsc_solver *s;
+  PC pc;
+  PCFailedReason reason;
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&s));
+  m->solver = s;
+  s->context = m->context, s->matrix = m->matrix, s->options = m->options;
+  const PetscInt bs = bisai_bcsr_block_size(m->matrix);
+  s->n = (int64_t)bisai_bcsr_block_rows(m->matrix) * bs;
+  PetscCall(bsi_petsc_mat(m->matrix, sizeof(PetscInt) == sizeof(int32_t) ? BISAI_BORROW : BISAI_COPY, &s->mat));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &s->ksp));
+  PetscCall(configure(s->ksp, s->mat, m->level, &m->options));
+  const PetscInt kept = m->options.max_iterations < HISTORY ? m->options.max_iterations + 1 : HISTORY;
+  PetscCall(PetscMalloc2((size_t)kept, &s->history, (size_t)s->n, &s->residual));
+  PetscCall(KSPSetResidualHistory(s->ksp, s->history, kept, PETSC_TRUE));
+  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, bs, (PetscInt)s->n, NULL, &s->b));
+  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, bs, (PetscInt)s->n, NULL, &s->x));
+  const double start = bsi_petsc_now();
+  PetscCall(KSPSetUp(s->ksp));
+  s->seconds = bsi_petsc_now() - start;
+  PetscCall(KSPGetPC(s->ksp, &pc));
+  PetscCall(PCGetFailedReason(pc, &reason));
+  if (reason) *status = bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK, "PETSc's block ILU met a zero pivot");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode destroy(void *arguments, bisai_status *status) {
+  bisai_petsc_solver *s = arguments;
+  (void)status;
+  PetscFunctionBegin;
+  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(MatDestroy(&s->mat));
+  PetscCall(VecDestroy(&s->b));
+  PetscCall(VecDestroy(&s->x));
+  PetscCall(PetscFree2(s->history, s->residual));
+  PetscCall(PetscFree(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void bisai_petsc_solver_destroy(bisai_petsc_solver **solver) {
+  if (!solver || !*solver) return;
+  bsi_petsc_run((*solver)->context, destroy, *solver);
+  *solver = NULL;
+}
+
+/* The options are judged where they are always judged: by a solver of bisai for one unknown. */
+static bisai_status check_options(bisai_context *context, const bisai_solver_options *options) {
+  bisai_solver *judge = NULL;
+  bisai_status status = bisai_solver_create(context, 1, options, &judge);
+  bisai_solver_destroy(&judge);
+  if (status == BISAI_OK && options && (options->flexible || options->monitor || options->reduce))
+    return bisai_context_fail(context, BISAI_UNSUPPORTED,
+                              "PETSc's solver takes no monitor, no reduction and is not flexible");
+  return status;
+}
+
+bisai_status bisai_petsc_solver_create(bisai_context *context, const bisai_bcsr *matrix, int level,
+                                       const bisai_solver_options *options, bisai_petsc_solver **solver) {
+  if (!solver) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "solver is NULL");
+  bisai_status status = bsi_petsc_check_factorable(context, matrix, level);
+  if (status == BISAI_OK) status = check_options(context, options);
+  if (status) return status;
+  making m = {.context = context, .matrix = matrix, .level = level};
+  m.options = options ? *options : bisai_solver_options_default();
+  status = bsi_petsc_run(context, make, &m);
+  if (status == BISAI_OK) {
+    *solver = m.solver;
+  } else {
+    bisai_petsc_solver_destroy(&m.solver);
+  }
+  return status;
+}
+
+typedef struct solving {
+  bisai_petsc_solver *solver;
+  const double *b;
+  double *x;
+  KSPConvergedReason reason;
+  double norm; /* of b */
+  bisai_solver_report report;
+} solving;
+
+static PetscErrorCode solve(void *arguments, bisai_status *status) {
+  solving *o = arguments;
+  bisai_petsc_solver *s = o->solver;
+  PetscInt iterations, length;
+  PetscFunctionBegin;
+  (void)status;
+  PetscCall(VecPlaceArray(s->b, o->b));
+  PetscCall(VecPlaceArray(s->x, o->x));
+  PetscCall(VecNorm(s->b, NORM_2, &o->norm));
+  const double start = bsi_petsc_now();
+  PetscErrorCode code = KSPSolve(s->ksp, s->b, s->x);
+  o->report.solve_seconds = bsi_petsc_now() - start;
+  PetscCall(VecResetArray(s->b));
+  PetscCall(VecResetArray(s->x));
+  PetscCall(code);
+  PetscCall(KSPGetConvergedReason(s->ksp, &o->reason));
+  PetscCall(KSPGetIterationNumber(s->ksp, &iterations));
+  PetscCall(KSPGetResidualNorm(s->ksp, &o->report.estimated_residual));
+  PetscCall(KSPGetResidualHistory(s->ksp, NULL, &length));
+  o->report.iterations = (int)iterations;
+  o->report.history_length = (int)length;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static double norm_of(int64_t n, const double *v) {
+  double scale = 0, sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (!isfinite(v[i])) return fabs(v[i]);
+    scale = fmax(scale, fabs(v[i]));
+  }
+  for (int64_t i = 0; i < n && scale > 0; i++) sum += v[i] / scale * (v[i] / scale);
+  return scale * sqrt(sum);
+}
+
+static bisai_status recompute(solving *o) {
+  bisai_petsc_solver *s = o->solver;
+  bisai_status status = bisai_bcsr_multiply(s->matrix, o->x, s->residual);
+  if (status) return status;
+  for (int64_t i = 0; i < s->n; i++) s->residual[i] = o->b[i] - s->residual[i];
+  const double norm = norm_of(s->n, s->residual), scale = o->norm > 0 ? o->norm : 1;
+  o->report.relative_residual = norm / scale;
+  o->report.estimated_residual /= scale;
+  for (int i = 0; i < o->report.history_length; i++) s->history[i] /= scale;
+  o->report.history = s->history;
+  return BISAI_OK;
+}
+
+/* What the end means to bisai; PETSC's word for it goes into the message. */
+static bisai_status judge(solving *o) {
+  bisai_solver_report *r = &o->report;
+  bisai_status status = BISAI_BREAKDOWN;
+  r->reason = BISAI_REASON_BREAKDOWN;
+  if (o->reason > 0 && r->relative_residual <= 2 * o->solver->options.tolerance) {
+    r->reason = BISAI_REASON_CONVERGED;
+    return BISAI_OK;
+  }
+  if (o->reason == KSP_DIVERGED_ITS) {
+    r->reason = BISAI_REASON_MAX_ITERATIONS, status = BISAI_MAX_ITERATIONS;
+  } else if (o->reason == KSP_DIVERGED_NANORINF || !isfinite(r->relative_residual)) {
+    r->reason = BISAI_REASON_NOT_FINITE, status = BISAI_NOT_FINITE;
+  } else if (o->reason == KSP_DIVERGED_PC_FAILED) {
+    r->reason = BISAI_REASON_PRECOND_FAILED, status = BISAI_CALLBACK_FAILED;
+  }
+  return bsi_petsc_fail(o->solver->context, status, "PETSc ended with %s after %d iterations; true residual %.3e",
+                        KSPConvergedReasons[o->reason], r->iterations, r->relative_residual);
+}
+
+bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, const double *b, double *x,
+                                      bisai_solver_report *report) {
+  if (!solver) return BISAI_INVALID_ARGUMENT;
+  if (!b || !x || (report && report->struct_size != sizeof *report))
+    return bisai_context_fail(solver->context, BISAI_INVALID_ARGUMENT,
+                              "b or x is NULL, or report.struct_size is not set");
+  solving o = {.solver = solver, .b = b, .x = x, .report = {.struct_size = sizeof o.report}};
+  bisai_status status = bsi_petsc_run(solver->context, solve, &o);
+  if (status == BISAI_OK) status = recompute(&o);
+  if (status == BISAI_OK) status = judge(&o);
+  if (report) *report = o.report;
+  return status;
+}
+
+double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver) { return solver->seconds; }
