@@ -27,14 +27,11 @@ BISAI_API bisai_status bisai_petsc_start(bisai_context *context, bool *started);
  *  @retval BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_stop(bisai_context *context);
 
-/** The matrix as a Mat of type SeqBAIJ (also with blocks of size 1), padding included.
- *  @param ownership  BISAI_COPY: a matrix of its own. BISAI_BORROW: the Mat uses the arrays of `matrix`, which must outlive it, and
- *                    its values must not be changed through it; needs PETSc's 32-bit indices
- *  @param result     out; untouched on failure; the caller's to MatDestroy()
- *  @retval BISAI_UNSUPPORTED  not fp64, an implied diagonal, or borrowed with 64-bit indices
+/** A copy of the matrix as a Mat of type SeqBAIJ (also with blocks of size 1), padding included.
+ *  @param result  out; untouched on failure; the caller's to MatDestroy()
+ *  @retval BISAI_UNSUPPORTED  not fp64, or an implied diagonal
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_EXTERNAL_ERROR */
-BISAI_API bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix, bisai_ownership ownership,
-                                          Mat *result);
+BISAI_API bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix, Mat *result);
 
 /** A copy of a Mat of type SeqBAIJ or SeqAIJ in blocks of the Mat's block size.
  *  @param result  out; untouched on failure; free with bisai_bcsr_destroy()
@@ -84,7 +81,7 @@ BISAI_API int64_t bisai_petsc_ilu_blocks(const bisai_petsc_ilu *ilu);
 typedef struct bisai_petsc_solver bisai_petsc_solver;
 
 /** Sets up, factorisation included.
- *  @param matrix   used in place: it must outlive the solver
+ *  @param matrix   copied into a Mat, and read again to recompute residuals: it must outlive the solver
  *  @param options  NULL: the defaults; restart, tolerance, max_iterations, side and use_initial_guess count
  *  @param solver   out; untouched on failure; free with bisai_petsc_solver_destroy()
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (not fp64, a flexible solver, a monitor or
@@ -108,6 +105,9 @@ BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 /** Registers the preconditioner type "bisai" (-pc_type bisai) in a program that is linked with this library, after PetscInitialize().
  *  `-dll_append /absolute/path/libbisai_petsc.so` does the same without linking. README.md lists its options. */
 BISAI_API PetscErrorCode bisai_petsc_register(void);
+
+/** What -dll_append calls: the name follows that of the file. */
+BISAI_API PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_bisai_petsc(void);
 
 #ifdef __cplusplus
 }

@@ -241,6 +241,7 @@ static PetscErrorCode refuse_others(reading *r, bisai_status *status) {
 
 static PetscErrorCode read_factors(void *arguments, bisai_status *status) {
   reading *r = arguments;
+  static const PetscInt none[] = {0};
   MatInfo info;
   PetscInt rows, columns, count;
   PetscBool done = PETSC_FALSE;
@@ -261,9 +262,11 @@ static PetscErrorCode read_factors(void *arguments, bisai_status *status) {
   PetscCheck(done && count == r->n, PETSC_COMM_SELF, PETSC_ERR_SUP, "the factored Mat does not show its structure");
   PetscCall(MatSeqBAIJGetArray(r->mat, &values));
   r->values = values;
+  const PetscInt *ia = r->ia;
+  if (r->n == 0) r->ia = none, r->blocks = 0; /* PETSc leaves the first entry as it is */
   PetscErrorCode code = extract(r, status);
   PetscCall(MatSeqBAIJRestoreArray(r->mat, &values));
-  PetscCall(MatRestoreRowIJ(r->mat, 0, PETSC_FALSE, PETSC_TRUE, &count, &r->ia, &r->ja, &done));
+  PetscCall(MatRestoreRowIJ(r->mat, 0, PETSC_FALSE, PETSC_TRUE, &count, &ia, &r->ja, &done));
   PetscCall(PetscFree2(r->lower_ptr, r->lower_col));
   PetscCall(PetscFree3(r->upper_ptr, r->upper_col, r->upper));
   PetscCall(code);

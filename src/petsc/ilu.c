@@ -42,7 +42,7 @@ static PetscErrorCode make(void *arguments, bisai_status *status) {
   const PetscInt bs = bisai_bcsr_block_size(m->matrix);
   m->ilu->context = m->context;
   m->ilu->n = (int64_t)bisai_bcsr_block_rows(m->matrix) * bs;
-  PetscCall(bsi_petsc_mat(m->matrix, sizeof(PetscInt) == sizeof(int32_t) ? BISAI_BORROW : BISAI_COPY, &m->mat));
+  PetscCall(bsi_petsc_mat(m->matrix, &m->mat));
   PetscCall(factor(m, m->mat));
   PetscCall(MatFactorGetError(m->ilu->factored, &error));
   if (error) {

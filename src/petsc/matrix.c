@@ -24,26 +24,7 @@ bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr
   return BISAI_OK;
 }
 
-static PetscErrorCode borrow(const bisai_bcsr *matrix, Mat *mat) {
-  PetscFunctionBegin;
-#if defined(PETSC_USE_64BIT_INDICES)
-  (void)matrix, (void)mat;
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP,
-          "arrays of 32-bit indices cannot be used in place by a PETSc of 64-bit indices");
-#else
-  const PetscInt bs = bisai_bcsr_block_size(matrix);
-  const int32_t *row_ptr, *col_idx;
-  const void *values;
-  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &values);
-  /* PETSc's interface takes no const; it reads only. */
-  PetscCall(MatCreateSeqBAIJWithArrays(PETSC_COMM_SELF, bs, bisai_bcsr_block_rows(matrix) * bs,
-                                       bisai_bcsr_block_cols(matrix) * bs, (PetscInt *)row_ptr, (PetscInt *)col_idx,
-                                       (PetscScalar *)values, mat));
-  PetscFunctionReturn(PETSC_SUCCESS);
-#endif
-}
-
-static PetscErrorCode copy(const bisai_bcsr *matrix, Mat *mat) {
+PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, Mat *mat) {
   const PetscInt n = bisai_bcsr_block_rows(matrix), bs = bisai_bcsr_block_size(matrix);
   const int32_t *row_ptr, *col_idx;
   const void *values;
@@ -73,13 +54,8 @@ static PetscErrorCode copy(const bisai_bcsr *matrix, Mat *mat) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, bisai_ownership ownership, Mat *mat) {
-  return ownership == BISAI_BORROW ? borrow(matrix, mat) : copy(matrix, mat);
-}
-
 typedef struct to_mat {
   const bisai_bcsr *matrix;
-  bisai_ownership ownership;
   Mat mat;
 } to_mat;
 
@@ -87,19 +63,17 @@ static PetscErrorCode make_mat(void *arguments, bisai_status *status) {
   to_mat *o = arguments;
   (void)status;
   PetscFunctionBegin;
-  PetscErrorCode code = bsi_petsc_mat(o->matrix, o->ownership, &o->mat);
+  PetscErrorCode code = bsi_petsc_mat(o->matrix, &o->mat);
   if (code) PetscCall(MatDestroy(&o->mat));
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix, bisai_ownership ownership,
-                                Mat *result) {
-  if (!matrix || !result || (ownership != BISAI_COPY && ownership != BISAI_BORROW))
-    return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "NULL, or an unknown ownership");
+bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix, Mat *result) {
+  if (!matrix || !result) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "matrix or result is NULL");
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
     return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc needs fp64 values and every block stored");
-  to_mat o = {matrix, ownership, NULL};
+  to_mat o = {matrix, NULL};
   bisai_status status = bsi_petsc_run(context, make_mat, &o);
   if (status == BISAI_OK) *result = o.mat;
   return status;

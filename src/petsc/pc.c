@@ -167,6 +167,4 @@ PetscErrorCode bisai_petsc_register(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What -dll_append looks for: the name follows that of the file, libbisai_petsc.so. */
-PETSC_EXTERN BISAI_API PetscErrorCode PetscDLLibraryRegister_bisai_petsc(void);
 PetscErrorCode PetscDLLibraryRegister_bisai_petsc(void) { return bisai_petsc_register(); }

@@ -23,7 +23,7 @@ double bsi_petsc_now(void);
 /* Square, fp64, with all its diagonal blocks, and a level that counts. */
 bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix, int level);
 
-/* The Mat that uses the arrays of `matrix` where indices agree, and otherwise a copy. */
-PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, bisai_ownership ownership, Mat *mat);
+/* A copy as SeqBAIJ; PETSc 3.18 cannot borrow arrays of blocks. */
+PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, Mat *mat);
 
 #endif

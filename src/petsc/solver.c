@@ -54,7 +54,7 @@ static PetscErrorCode make(void *arguments, bisai_status *status) {
   s->context = m->context, s->matrix = m->matrix, s->options = m->options;
   const PetscInt bs = bisai_bcsr_block_size(m->matrix);
   s->n = (int64_t)bisai_bcsr_block_rows(m->matrix) * bs;
-  PetscCall(bsi_petsc_mat(m->matrix, sizeof(PetscInt) == sizeof(int32_t) ? BISAI_BORROW : BISAI_COPY, &s->mat));
+  PetscCall(bsi_petsc_mat(m->matrix, &s->mat));
   PetscCall(KSPCreate(PETSC_COMM_SELF, &s->ksp));
   PetscCall(configure(s->ksp, s->mat, m->level, &m->options));
   const PetscInt kept = m->options.max_iterations < HISTORY ? m->options.max_iterations + 1 : HISTORY;

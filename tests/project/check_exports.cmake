@@ -1,5 +1,6 @@
 # The functions marked BISAI_API in the public headers, the dynamic symbols of the library and the committed list are the same.
-# cmake -DNM=… -DLIBRARY=… -DHEADERS=… -DLIST=… -P check_exports.cmake
+# petsc.h belongs to a library of its own: WHICH is INCLUDE for that one and EXCLUDE for the other.
+# cmake -DNM=… -DLIBRARY=… -DHEADERS=… -DWHICH=… -DLIST=… -P check_exports.cmake
 cmake_minimum_required(VERSION 3.22)
 
 file(STRINGS ${LIST} listed)
@@ -24,12 +25,13 @@ endforeach()
 
 set(declared "")
 file(GLOB headers ${HEADERS}/*.h ${HEADERS}/*.h.in)
+list(FILTER headers ${WHICH} REGEX "/petsc\\.h$")
 foreach(header IN LISTS headers)
   file(READ ${header} text)
   string(REGEX REPLACE "[;\n]" " " text "${text}")
-  string(REGEX MATCHALL "BISAI_API [^()]*[ *](bisai_[a-z0-9_]+)\\(" functions "${text}")
+  string(REGEX MATCHALL "BISAI_API [^()]*[ *]((PetscDLLibraryRegister_)?bisai_[a-z0-9_]+)\\(" functions "${text}")
   foreach(function IN LISTS functions)
-    string(REGEX REPLACE "^.*[ *](bisai_[a-z0-9_]+)\\($" "\\1" name "${function}")
+    string(REGEX REPLACE "^.*[ *]((PetscDLLibraryRegister_)?bisai_[a-z0-9_]+)\\($" "\\1" name "${function}")
     list(APPEND declared ${name})
   endforeach()
 endforeach()
@@ -56,7 +58,7 @@ set(problems "")
 compare("exported by ${LIBRARY}" "${exported}" problems)
 compare("declared in ${HEADERS}" "${declared}" problems)
 foreach(name IN LISTS exported)
-  if(NOT name MATCHES "^bisai_")
+  if(NOT name MATCHES "^(PetscDLLibraryRegister_)?bisai_")
     string(APPEND problems "exported without the prefix bisai_: ${name}\n")
   endif()
 endforeach()
