@@ -2,10 +2,15 @@
 
 set(BISAI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/bisai)
 
-install(DIRECTORY include/bisai TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/bisai TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN petsc.h EXCLUDE)
 install(FILES ${PROJECT_BINARY_DIR}/include/bisai/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
 install(TARGETS bisai EXPORT bisai_targets)
 install(EXPORT bisai_targets NAMESPACE bisai:: FILE bisaiTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
+if(TARGET bisai_petsc)
+  install(FILES include/bisai/petsc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
+  install(TARGETS bisai_petsc EXPORT bisai_petsc_targets)
+  install(EXPORT bisai_petsc_targets NAMESPACE bisai:: FILE bisaiPetscTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
+endif()
 
 configure_package_config_file(cmake/bisaiConfig.cmake.in ${PROJECT_BINARY_DIR}/bisaiConfig.cmake
   INSTALL_DESTINATION ${BISAI_PACKAGE_DIR})
@@ -40,3 +45,11 @@ if(BISAI_HAVE_OPENMP)
 endif()
 configure_file(cmake/bisai.pc.in ${PROJECT_BINARY_DIR}/bisai.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bisai.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TARGET bisai_petsc)
+  # PETSc's own pkg-config file leaves MPI to mpicc.
+  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE PC_MPI_CFLAGS)
+  list(JOIN PC_MPI_CFLAGS " " PC_MPI_CFLAGS)
+  list(JOIN MPI_C_LIBRARIES " " PC_MPI_LIBS)
+  configure_file(cmake/bisai_petsc.pc.in ${PROJECT_BINARY_DIR}/bisai_petsc.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/bisai_petsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -54,8 +54,8 @@ static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
   pc_bisai *m = pc->data;
   bisai_precond_options *o = &m->options;
   PetscEnum kind = (PetscEnum)o->kind, storage = (PetscEnum)o->storage;
-  PetscInt power = o->power, relax = o->relax, sweeps = o->sweeps;
-  PetscBool found[6] = {PETSC_FALSE};
+  PetscInt power = o->power, relax = o->relax, sweeps = o->sweeps, level = o->level;
+  PetscBool found[7] = {PETSC_FALSE};
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
   PetscCall(PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", kinds, kind, &kind, &found[0]));
@@ -66,11 +66,12 @@ static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
   PetscCall(PetscOptionsInt("-pc_bisai_sweeps", "sweeps: their number on each factor", "", sweeps, &sweeps, &found[4]));
   PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: OpenMP's choice", "", m->threads,
                             &m->threads, &found[5]));
+  PetscCall(PetscOptionsInt("-pc_bisai_level", "ilu, isai, sweeps: level of fill", "", level, &level, &found[6]));
   PetscOptionsHeadEnd();
   o->kind = (bisai_precond_kind)kind;
   o->storage = (bisai_value_type)storage;
-  o->power = (int)power, o->relax = (int)relax, o->sweeps = (int)sweeps;
-  for (int i = 0; i < 6; i++) {
+  o->power = (int)power, o->relax = (int)relax, o->sweeps = (int)sweeps, o->level = (int)level;
+  for (int i = 0; i < 7; i++) {
     if (found[i]) PetscCall(reset(pc)); /* what was made with other options */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,6 +126,10 @@ static PetscErrorCode apply(PC pc, Vec v, Vec z) {
   const PetscScalar *from;
   PetscScalar *to;
   PetscFunctionBegin;
+  if (pc->failedreason) { /* what PETSc's own preconditioners do; the solver asks for the reason when it meets infinity */
+    PetscCall(VecSet(z, PETSC_INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayRead(v, &from));
   PetscCall(VecGetArrayWrite(z, &to));
   bisai_status status = bisai_precond_apply(m->precond, from, to);

@@ -6,6 +6,7 @@ set(script_arguments -DBUILD=${PROJECT_BINARY_DIR} -DCONFIG=$<CONFIG> -DSTAGING=
   -DPREFIX=${prefix} -DSOURCE=${consumer} -DEXAMPLE=${PROJECT_SOURCE_DIR}/examples/solve.c
   -DWORK=${PROJECT_BINARY_DIR}/tests/consumer/work -DLIBDIR=${CMAKE_INSTALL_LIBDIR} -DBINDIR=${CMAKE_INSTALL_BINDIR}
   -DCC=${CMAKE_C_COMPILER} "-DCFLAGS=${CMAKE_C_FLAGS}" -DSHARED=${BUILD_SHARED_LIBS} -DTOOLS=$<TARGET_EXISTS:bisai_program>
+  -DPETSC=$<TARGET_EXISTS:bisai_petsc>
   -DGENERATOR=${CMAKE_GENERATOR})
 
 add_test(NAME install_into_a_prefix_and_move_it COMMAND ${CMAKE_COMMAND} ${script_arguments} -DSTEP=install
