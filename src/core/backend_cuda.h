@@ -23,6 +23,12 @@ bisai_status bsi_axpy_many_cuda(bisai_context *context, int64_t n, int count, co
                                 const double *coefficients, double sign, double *w, double *work, double *norm2);
 bisai_status bsi_scale_by_norm_cuda(bisai_context *context, int64_t n, const double *norm2, const double *x, double *y);
 
+/* --- solve/solve_cuda.cu --- */
+/* Waits for the first fault. Columns longer than bsi_isai_shared_blocks() need isai->columns for isai->threads of them at once. */
+bisai_status bsi_isai_values_cuda(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai,
+                                  struct bsi_isai_fault *fault);
+int32_t bsi_isai_shared_blocks(int block_size);
+
 /* --- apply/spmv_cuda.cu --- */
 bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32_t count, double alpha, const double *x,
                               int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy);

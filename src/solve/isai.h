@@ -13,15 +13,16 @@ typedef struct bsi_isai {
   int threads;
 } bsi_isai;
 
+typedef enum bsi_isai_fault_kind {
+  BSI_NOT_FINITE,
+  BSI_OVERFLOWS, /* beyond the storage type */
+  BSI_VANISHES   /* a diagonal block all of whose values are too small for it */
+} bsi_isai_fault_kind;
+
 /* The first block column that could not be stored. */
 typedef struct bsi_isai_fault {
   int32_t column, row; /* column -1: none */
-  enum {
-    BSI_NOT_FINITE,
-    BSI_OVERFLOWS,
-    BSI_VANISHES
-  } kind; /* NaN or infinity; beyond the storage type; a diagonal block all of
-                                                                 whose values are too small for it */
+  bsi_isai_fault_kind kind;
 } bsi_isai_fault;
 
 /* Reserves N = ISAI(T) on `pattern`, which it takes over also when it fails. Values are unset. */

@@ -1,0 +1,224 @@
+/* The small block triangular systems on the device: a group of lanes, one for each value of a block as far as a warp has them, solves
+ * for one block column of N (Ma et al. 2021, Algorithm 2, with the corrections that docs/design.md names).
+ *
+ * The system is never stored. The lanes look up side by side which blocks of a row of T lie in the column's rows J, then multiply those one
+ * after the other, each lane its own value. The column's rows and blocks are kept in shared memory, or where the longest column is too long
+ * for that in global memory of the group's own. */
+#include "core/backend_cuda.h"
+#include "core/block_sizes.h"
+#include "core/launch_cuda.cuh"
+#include "core/values.h"
+#include "solve/isai.h"
+
+namespace {
+
+enum {
+  THREADS = 128,
+  WARPS = THREADS / BSI_WARP,
+  SHARED_BYTES = 48 * 1024 /* what every device gives a thread block */
+};
+
+struct job {
+  bisai_triangle triangle;
+  int32_t block_rows, block_size;
+  const int32_t *t_row_ptr, *t_col_idx;
+  const double *t_values, *inverse_diagonal;
+  const int32_t *col_ptr, *row_idx, *position;
+  bisai_value_type type;
+  void *values;
+  int32_t shared_blocks; /* of a column; longer ones take `columns` */
+  int32_t longest;
+  double *columns;
+  unsigned long long *fault;
+};
+
+/* Where `row` stands in the ascending rows J, or -1. */
+__device__ int32_t find(const int32_t *rows, int32_t length, int32_t row) {
+  int32_t low = 0, high = length;
+  while (low < high) {
+    const int32_t middle = (low + high) / 2;
+    if (rows[middle] < row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < length && rows[low] == row ? low : -1;
+}
+
+/* The first fault of all columns: lowest column, then the step of its solution. */
+__device__ void report(const job &p, int32_t column, int32_t step, bsi_isai_fault_kind kind) {
+  atomicMin(p.fault, static_cast<unsigned long long>(column) << 33 | static_cast<unsigned long long>(step) << 2 |
+                         static_cast<unsigned>(kind));
+}
+
+/* BS = 0: the block size at run time. */
+template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const job p) {
+  const int bs = BS > 0 ? BS : p.block_size, values = bs * bs;
+  constexpr int LANES = BS > 0 && BS * BS <= BSI_WARP ? BS * BS : BSI_WARP;
+  constexpr int GROUPS = BSI_WARP / LANES, EACH = BS > 0 ? (BS * BS + LANES - 1) / LANES : BISAI_MAX_BLOCK_SIZE;
+  extern __shared__ double shared[];
+  const int lane = threadIdx.x % BSI_WARP, group = lane / LANES, member = lane % LANES;
+  if (group >= GROUPS) return;
+  const unsigned mask = (LANES == BSI_WARP ? BSI_EVERYONE : (1u << LANES) - 1u) << (group * LANES);
+  const int in_block = threadIdx.x / BSI_WARP * GROUPS + group;
+  const int64_t first = blockIdx.x * static_cast<int64_t>(WARPS * GROUPS) + in_block;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * WARPS * GROUPS;
+  double *rest = shared + in_block * (p.shared_blocks + 1) * values, *own = rest + values;
+  if (p.columns) own = p.columns + first * p.longest * values;
+
+  for (int64_t j = first; j < p.block_rows; j += stride) {
+    const int32_t begin = __ldg(p.col_ptr + j), length = __ldg(p.col_ptr + j + 1) - begin;
+    const int32_t *rows = p.row_idx + begin;
+    for (int32_t step = 0; step < length; step++) {
+      const int32_t s = p.triangle == BISAI_LOWER ? step : length - 1 - step, row = __ldg(rows + s);
+      const int32_t t_begin = __ldg(p.t_row_ptr + row), t_end = __ldg(p.t_row_ptr + row + 1);
+      double mine[EACH];
+#pragma unroll
+      for (int e = 0; e < EACH; e++) {
+        const int v = member + e * LANES;
+        mine[e] = row == j && v / bs == v % bs ? 1.0 : 0.0;
+      }
+      for (int32_t chunk = t_begin; chunk < t_end; chunk += LANES) {
+        const int32_t q = chunk + member, column = q < t_end ? __ldg(p.t_col_idx + q) : row;
+        const int32_t found = column == row ? -1 : find(rows, length, column);
+        for (unsigned hits = __ballot_sync(mask, found >= 0) >> (group * LANES); hits != 0; hits &= hits - 1) {
+          const int hit = __ffs(static_cast<int>(hits)) - 1;
+          const int32_t slot = __shfl_sync(mask, found, group * LANES + hit);
+          const double *a = p.t_values + static_cast<int64_t>(chunk + hit) * values, *x = own + slot * values;
+#pragma unroll
+          for (int e = 0; e < EACH; e++) {
+            const int v = member + e * LANES, r = v % bs, c = v / bs;
+            if (v < values)
+              for (int k = 0; k < bs; k++) mine[e] -= __ldg(a + k * bs + r) * x[c * bs + k];
+          }
+        }
+      }
+      if (p.inverse_diagonal) {
+#pragma unroll
+        for (int e = 0; e < EACH; e++)
+          if (member + e * LANES < values) rest[member + e * LANES] = mine[e];
+        __syncwarp(mask);
+        const double *d = p.inverse_diagonal + static_cast<int64_t>(row) * values;
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+          const int v = member + e * LANES, r = v % bs, c = v / bs;
+          double sum = 0.0;
+          if (v < values)
+            for (int k = 0; k < bs; k++) sum += __ldg(d + k * bs + r) * rest[c * bs + k];
+          mine[e] = sum;
+        }
+      }
+      const int64_t place = static_cast<int64_t>(__ldg(p.position + begin + s)) * values;
+      bool finite = true, fits = true, zero = true;
+#pragma unroll
+      for (int e = 0; e < EACH; e++) {
+        const int v = member + e * LANES;
+        if (v >= values) continue;
+        own[s * values + v] = mine[e];
+        const bool good = isfinite(mine[e]);
+        finite &= good;
+        fits &= bsi_value_store(p.type, good ? mine[e] : 0.0, p.values, static_cast<size_t>(place + v));
+        zero &= bsi_value_load(p.type, p.values, static_cast<size_t>(place + v)) == 0.0;
+      }
+      if (!__all_sync(mask, finite && fits) || (row == j && __all_sync(mask, zero))) {
+        finite = __all_sync(mask, finite);
+        fits = __all_sync(mask, fits);
+        if (member == 0)
+          report(p, static_cast<int32_t>(j), step, !finite ? BSI_NOT_FINITE : !fits ? BSI_OVERFLOWS : BSI_VANISHES);
+      }
+      __syncwarp(mask);
+    }
+  }
+}
+
+/* Groups of lanes in a thread block, for a block size known at compile time or (0) not. */
+template <int BS> constexpr int groups_of() {
+  return WARPS * (BS > 0 && BS * BS <= BSI_WARP ? BSI_WARP / (BS * BS) : 1);
+}
+
+template <int BS> bisai_status enqueue(bisai_context *context, const job &p, int columns_at_once) {
+  constexpr int GROUPS = groups_of<BS>();
+  const size_t bytes =
+      static_cast<size_t>(GROUPS) * (p.shared_blocks + 1) * p.block_size * p.block_size * sizeof(double);
+  unsigned blocks = bsi_grid(p.block_rows, GROUPS);
+  if (p.columns && blocks > static_cast<unsigned>(columns_at_once / GROUPS)) blocks = columns_at_once / GROUPS;
+  solve_columns<BS><<<blocks, THREADS, bytes, bsi_stream_of(context)>>>(p);
+  return bsi_launched(context, "values of an approximate inverse");
+}
+
+bisai_status enqueue_size(bisai_context *context, const job &p, int columns_at_once) {
+  switch (p.block_size) {
+#define CASE(BS)                                                                                                       \
+  case BS: return enqueue<BS>(context, p, columns_at_once);
+    BSI_BLOCK_SIZES(CASE)
+#undef CASE
+  }
+  return enqueue<0>(context, p, columns_at_once);
+}
+
+bisai_status device_failure(bisai_context *context, cudaError_t error) {
+  return bsi_fail(context, BISAI_DEVICE_ERROR, "values of an approximate inverse: %s", cudaGetErrorString(error));
+}
+
+/* Waits; turns the key of report() into its fault. */
+bisai_status fetch_fault(bisai_context *context, const job &p, bsi_isai_fault *fault) {
+  unsigned long long key;
+  const cudaStream_t stream = bsi_stream_of(context);
+  cudaError_t error = cudaMemcpyAsync(&key, p.fault, sizeof key, cudaMemcpyDeviceToHost, stream);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+  if (error != cudaSuccess) return device_failure(context, error);
+  if (key == ~0ull) return BISAI_OK;
+  const int32_t column = static_cast<int32_t>(key >> 33), step = static_cast<int32_t>(key >> 2 & INT32_MAX);
+  int32_t range[2], row;
+  error = cudaMemcpy(range, p.col_ptr + column, sizeof range, cudaMemcpyDeviceToHost);
+  if (error == cudaSuccess)
+    error = cudaMemcpy(&row, p.row_idx + (p.triangle == BISAI_LOWER ? range[0] + step : range[1] - 1 - step),
+                       sizeof row, cudaMemcpyDeviceToHost);
+  if (error != cudaSuccess) return device_failure(context, error);
+  fault->column = column;
+  fault->row = row;
+  fault->kind = static_cast<bsi_isai_fault_kind>(key & 3);
+  return BISAI_OK;
+}
+
+} // namespace
+
+int32_t bsi_isai_shared_blocks(int block_size) {
+  int groups = groups_of<0>();
+  switch (block_size) {
+#define CASE(BS)                                                                                                       \
+  case BS: groups = groups_of<BS>(); break;
+    BSI_BLOCK_SIZES(CASE)
+#undef CASE
+  }
+  return SHARED_BYTES / (groups * block_size * block_size * static_cast<int>(sizeof(double))) - 1;
+}
+
+bisai_status bsi_isai_values_cuda(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
+                                  bsi_isai_fault *fault) {
+  const bisai_bcsr *a = t->matrix, *n = isai->inverse;
+  const bisai_pattern *pattern = isai->pattern;
+  if (a->block_rows == 0) return BISAI_OK;
+  const bool shared = pattern->longest_column <= bsi_isai_shared_blocks(a->block_size);
+  const job p = {t->triangle,
+                 a->block_rows,
+                 a->block_size,
+                 a->row_ptr,
+                 a->col_idx,
+                 static_cast<const double *>(a->values),
+                 t->inverse_diagonal,
+                 pattern->col_ptr,
+                 pattern->row_idx,
+                 pattern->position,
+                 n->type,
+                 n->values,
+                 shared ? pattern->longest_column : 0,
+                 pattern->longest_column,
+                 shared ? nullptr : isai->columns,
+                 context->first_fault};
+  const cudaError_t error =
+      cudaMemsetAsync(context->first_fault, 0xff, sizeof *context->first_fault, bsi_stream_of(context));
+  if (error != cudaSuccess) return device_failure(context, error);
+  const bisai_status status = enqueue_size(context, p, isai->threads);
+  return status ? status : fetch_fault(context, p, fault);
+}
