@@ -109,7 +109,8 @@ static const char *const run_keys[] = {"method",
                                        "shortened_columns",
                                        "cut_blocks",
                                        "factor_blocks",
-                                       "order"};
+                                       "order",
+                                       "factors"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
@@ -155,15 +156,15 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnn", /* none */
+      "nnnnnnnnnnnnn", /* none */
       "nnnnyyynnyyyyny"
-      "nynnynnnnnnn", /* bjacobi */
+      "nynnynnnnnnnn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyy", /* ilu */
+      "yynnynnnnnyyy", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyy", /* isai */
+      "yyyyynyyyyyyy", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyy", /* sweeps */
+      "yynnynnnnnyyy", /* sweeps */
   };
   json_t *root =
       results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);

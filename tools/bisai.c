@@ -11,6 +11,7 @@
 #include "json.h"
 #include "message.h"
 #include "options.h"
+#include "petsc.h"
 #include "plots.h"
 #include "table.h"
 #include "target.h"
@@ -129,6 +130,7 @@ static int run_command(command which, int argc, char **argv) {
   int code = EXIT_BAD_INPUT;
   bisai_context *context = make_context(&o);
   if (context) code = which == COMMAND_INFO ? info_run(context, &o) : solve_or_compare(which, context, &o);
+  petsc_end(context);
   bisai_context_destroy(&context);
   options_free(&o);
   if (fflush(stdout) != 0 || ferror(stdout)) {

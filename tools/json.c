@@ -72,7 +72,8 @@ static json_t *run(const run_result *r) {
                 {"dropped_upper", integer(run_has_pattern(r), r->setup.dropped_upper)},
                 {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
                 {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)},
-                {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)});
+                {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)},
+                {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,

@@ -17,11 +17,14 @@ enum {
   OF_BJACOBI = 1 << METHOD_BJACOBI,
   OF_ISAI = 1 << METHOD_ISAI,
   OF_SWEEPS = 1 << METHOD_SWEEPS,
-  OF_FACTORS = 1 << METHOD_ILU | OF_ISAI | OF_SWEEPS
+  OF_FACTORS = 1 << METHOD_ILU | OF_ISAI | OF_SWEEPS,
+  OF_PETSC = 1 << METHOD_PETSC | 1 << METHOD_PETSC_ILU
 };
 
-static const char *const names[] = {"none", "bjacobi", "ilu", "isai", "sweeps", NULL}; /* as enum method_name */
-static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL};          /* as bisai_value_type */
+static const char *const names[] = {"none",   "bjacobi", "ilu",       "isai",
+                                    "sweeps", "petsc",   "petsc-ilu", NULL};  /* as enum method_name */
+static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL}; /* as bisai_value_type */
+static const char *const factors[] = {"bisai", "petsc", NULL};                /* as enum method_factors */
 
 typedef enum key_type { INTEGER, NUMBER, WORD } key_type; /* stored as int, double, int (which of the words) */
 typedef enum key_use { OPTIONAL, SHOWN, NEEDED } key_use; /* SHOWN: in the label even as the default */
@@ -44,13 +47,18 @@ static const method_key keys[] = {
     {"drop", OF_ISAI, OPTIONAL, NUMBER, offsetof(method, drop), 0, 0, METHOD_MAX_RATIO, NULL},
     {"cap", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, cap), 0, 0, INT32_MAX, NULL},
     {"n", OF_SWEEPS, NEEDED, INTEGER, offsetof(method, sweeps), 1, 0, METHOD_MAX_STEPS, NULL},
-    {"level", OF_FACTORS, OPTIONAL, INTEGER, offsetof(method, level), 0, 0, INT32_MAX, NULL},
+    {"level", OF_FACTORS | OF_PETSC, OPTIONAL, INTEGER, offsetof(method, level), 0, 0, INT32_MAX, NULL},
     {"shift", OF_BJACOBI | OF_FACTORS, OPTIONAL, NUMBER, offsetof(method, shift), 0, 0, METHOD_MAX_RATIO, NULL},
+    {"factors", OF_FACTORS, OPTIONAL, WORD, offsetof(method, factors), FACTORS_OWN, 0, 0, factors},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
 const char *method_kind(const method *m) { return names[m->name]; }
+bool method_is_exact(const method *m) {
+  return m->name == METHOD_ILU || m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU;
+}
 const char *method_storage(const method *m) { return storages[m->storage]; }
+const char *method_factors_of(const method *m) { return factors[m->factors]; }
 
 static bool takes(const method *m, const method_key *key) { return key->methods >> m->name & 1; }
 

@@ -1,4 +1,5 @@
-/* METHOD of the command line: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N */
+/* METHOD of the command line: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N | petsc |
+ * petsc-ilu, and the keys of each. */
 #ifndef TOOL_METHOD_H
 #define TOOL_METHOD_H
 
@@ -11,7 +12,17 @@ enum { METHOD_LABEL = 160 };
 enum { METHOD_MAX_POWER = INT32_MAX, METHOD_MAX_STEPS = 100000, METHOD_MAX_RATIO = 1000000 };
 
 /* The program's methods, which need not be preconditioners of the library. */
-typedef enum method_name { METHOD_NONE, METHOD_BJACOBI, METHOD_ILU, METHOD_ISAI, METHOD_SWEEPS } method_name;
+typedef enum method_name {
+  METHOD_NONE,
+  METHOD_BJACOBI,
+  METHOD_ILU,
+  METHOD_ISAI,
+  METHOD_SWEEPS,
+  METHOD_PETSC,
+  METHOD_PETSC_ILU
+} method_name;
+
+typedef enum method_factors { FACTORS_OWN, FACTORS_PETSC } method_factors;
 
 /* What the keys set; those that the method does not take hold their defaults. The table of keys is in method.c. */
 typedef struct method {
@@ -19,6 +30,7 @@ typedef struct method {
   int power, relax, sweeps;
   int storage; /* bisai_value_type */
   int level, cap;
+  int factors;        /* method_factors */
   double drop, shift; /* shift: the amount, 0 for none */
 } method;
 
@@ -33,9 +45,11 @@ bool method_list_parse(const char *flag, const char *text, method_list *list); /
 
 void method_list_free(method_list *list);
 
+bool method_is_exact(const method *m);                        /* its triangular solves are exact */
 bool method_takes(const method *m, const char *key);          /* whether the method has this key */
 const char *method_kind(const method *m);                     /* "isai" */
 const char *method_storage(const method *m);                  /* "fp64" */
+const char *method_factors_of(const method *m);               /* "bisai" */
 void method_label(const method *m, char label[METHOD_LABEL]); /* "isai:k=2:relax=1": what is not the default, and k */
 
 #endif

@@ -6,7 +6,7 @@
 
 static const double interval = 0.1; /* seconds between two lines, so that a terminal costs nothing */
 
-static double now(void) {
+double progress_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -14,7 +14,7 @@ static double now(void) {
 
 static bool due(progress *p) {
   if (!p->live) return false;
-  double t = now();
+  double t = progress_now();
   if (t - p->shown_at < interval) return false;
   p->shown_at = t;
   return true;
@@ -24,7 +24,7 @@ progress progress_start(const char *label) { return (progress){.live = isatty(ST
 
 void progress_show(progress *p, const char *what) {
   if (!p->live) return;
-  p->shown_at = now();
+  p->shown_at = progress_now();
   fprintf(stderr, "\r\033[K%s  %s", p->label, what);
   fflush(stderr);
 }

@@ -17,4 +17,7 @@ void progress_bytes(void *p, int64_t read, int64_t total);               /* a bi
 int progress_residual(void *p, int iteration, double relative_residual); /* a bisai_monitor */
 void progress_end(progress *p);                                          /* removes the line */
 
+/* Seconds of a monotonic clock. */
+double progress_now(void);
+
 #endif

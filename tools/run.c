@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "petsc.h"
 #include "progress.h"
 
 static const char *setup_reason(bisai_status status) {
@@ -87,10 +88,8 @@ static void keep_history(run_result *r) {
   r->solve.history = NULL;
 }
 
-static void solve(bisai_context *context, const problem *p, bisai_solver *solver, bisai_precond *precond, double *x,
-                  run_result *r) {
-  r->solve.struct_size = sizeof r->solve;
-  bisai_status status = bisai_solver_solve(solver, p->matrix, precond, p->rhs, x, &r->solve);
+/* What a solve that ended with `status` has come to. */
+static void judge(bisai_context *context, const problem *p, bisai_status status, const double *x, run_result *r) {
   r->solved = true;
   keep_history(r);
   r->reason = solve_reason(r->solve.reason);
@@ -107,12 +106,18 @@ static void solve(bisai_context *context, const problem *p, bisai_solver *solver
   }
 }
 
+static void describe(run_result *r, const char *own, const char *of_petsc) {
+  char text[512];
+  bool both = *own && *of_petsc && r->m.name != METHOD_PETSC_ILU; /* whose own is "callback" */
+  snprintf(text, sizeof text, "%s%s%s", both || !*of_petsc ? own : "", both ? ", " : "", of_petsc);
+  r->description = strdup(text);
+}
+
 static bisai_precond_options preconditioner(const options *o, const method *m) {
-  static const bisai_precond_kind kinds[] = {[METHOD_NONE] = BISAI_PRECOND_NONE,
-                                             [METHOD_BJACOBI] = BISAI_PRECOND_BJACOBI,
-                                             [METHOD_ILU] = BISAI_PRECOND_ILU,
-                                             [METHOD_ISAI] = BISAI_PRECOND_ISAI,
-                                             [METHOD_SWEEPS] = BISAI_PRECOND_SWEEPS};
+  static const bisai_precond_kind kinds[] = {
+      [METHOD_NONE] = BISAI_PRECOND_NONE,     [METHOD_BJACOBI] = BISAI_PRECOND_BJACOBI,
+      [METHOD_ILU] = BISAI_PRECOND_ILU,       [METHOD_ISAI] = BISAI_PRECOND_ISAI,
+      [METHOD_SWEEPS] = BISAI_PRECOND_SWEEPS, [METHOD_PETSC_ILU] = BISAI_PRECOND_CALLBACK};
   bisai_precond_options result = bisai_precond_options_default();
   result.kind = kinds[m->name];
   result.power = m->power;
@@ -131,44 +136,78 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
   return result;
 }
 
-void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r) {
-  *r = (run_result){.m = *m, .reason = "failed", .message = strdup(""), .residual = NAN};
-  method_label(m, r->label);
-  progress shown = progress_start(r->label);
+/* A method of the library, or its solver with what PETSc has factored. */
+static void run_bisai(bisai_context *context, const problem *p, const options *o, progress *shown, double *x,
+                      run_result *r) {
+  petsc_parts *parts = NULL;
   bisai_precond *precond = NULL;
   bisai_solver *solver = NULL;
-  memset(x, 0, (size_t)p->unknowns * sizeof *x);
-
-  bisai_precond_options setup = preconditioner(o, m);
-  progress_show(&shown, "set-up");
-  bisai_status status = bisai_precond_create(context, p->matrix, &setup, &precond);
+  bisai_precond_options setup = preconditioner(o, &r->m);
+  bisai_status status = petsc_is_needed(&r->m) ? petsc_prepare(context, p, o, &r->m, &setup, &parts) : BISAI_OK;
+  if (status == BISAI_OK) status = bisai_precond_create(context, p->matrix, &setup, &precond);
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);
     goto done;
   }
   r->setup.struct_size = sizeof r->setup;
   bisai_precond_get_report(precond, &r->setup);
-  r->description = strdup(bisai_precond_describe(precond));
+  describe(r, bisai_precond_describe(precond), parts ? petsc_describe(parts) : "");
+  if (parts) petsc_complete(parts, &r->setup);
   r->set_up = true;
 
   bisai_solver_options how = bisai_solver_options_default();
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
-  if (shown.live) {
+  if (shown->live) {
     how.monitor = progress_residual;
-    how.monitor_user = &shown;
+    how.monitor_user = shown;
   }
   status = bisai_solver_create(context, p->unknowns, &how, &solver);
   if (status != BISAI_OK) {
     fail(context, status, "failed", r);
     goto done;
   }
-  solve(context, p, solver, precond, x, r);
+  r->solve.struct_size = sizeof r->solve;
+  status = bisai_solver_solve(solver, p->matrix, precond, p->rhs, x, &r->solve);
+  judge(context, p, status, x, r);
 done:
-  progress_end(&shown);
   bisai_solver_destroy(&solver);
   bisai_precond_destroy(&precond);
+  petsc_free(&parts);
+}
+
+static void run_petsc(bisai_context *context, const problem *p, const options *o, progress *shown, double *x,
+                      run_result *r) {
+  petsc_parts *parts = NULL;
+  bisai_status status = petsc_create(context, p, o, &r->m, &parts);
+  if (status != BISAI_OK) {
+    fail(context, status, setup_reason(status), r);
+    return;
+  }
+  r->setup.struct_size = sizeof r->setup;
+  petsc_complete(parts, &r->setup);
+  describe(r, "", petsc_describe(parts));
+  r->set_up = true;
+  progress_show(shown, "PETSc solves");
+  r->solve.struct_size = sizeof r->solve;
+  status = petsc_solve(parts, p, x, &r->solve);
+  judge(context, p, status, x, r);
+  petsc_free(&parts);
+}
+
+void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r) {
+  *r = (run_result){.m = *m, .reason = "failed", .message = strdup(""), .residual = NAN};
+  method_label(m, r->label);
+  progress shown = progress_start(r->label);
+  progress_show(&shown, "set-up");
+  memset(x, 0, (size_t)p->unknowns * sizeof *x);
+  if (m->name == METHOD_PETSC) {
+    run_petsc(context, p, o, &shown, x, r);
+  } else {
+    run_bisai(context, p, o, &shown, x, r);
+  }
+  progress_end(&shown);
 }
 
 void run_result_free(run_result *r) {
@@ -188,6 +227,6 @@ bool run_has_levels(const run_result *r) { return r->set_up && r->setup.lower_le
 
 bool run_has_pattern(const run_result *r) { return r->set_up && r->m.name == METHOD_ISAI; }
 
-bool run_has_values(const run_result *r) { return r->set_up && r->m.name != METHOD_NONE && r->m.name != METHOD_ILU; }
+bool run_has_values(const run_result *r) { return r->set_up && r->m.name != METHOD_NONE && !method_is_exact(&r->m); }
 
 bool run_has_apply(const run_result *r) { return r->solved && r->m.name != METHOD_NONE && r->solve.applications > 0; }

@@ -133,9 +133,9 @@ void table_failures(FILE *out, int count, const run_result *results) {
     any |= r->converged;
     missing |= strcmp(r->reason, "missing_diagonal") == 0;
     singular |= strcmp(r->reason, "singular_block") == 0;
-    if (r->m.name == METHOD_ILU) exact |= r->converged;
+    if (method_is_exact(&r->m)) exact |= r->converged;
     approximate |= r->m.name == METHOD_ISAI || r->m.name == METHOD_SWEEPS;
-    cheaper |= r->m.name != METHOD_ILU && r->converged;
+    cheaper |= !method_is_exact(&r->m) && r->converged;
   }
   if (exact && approximate && !cheaper) {
     fprintf(
@@ -155,8 +155,10 @@ void table_solve(FILE *out, const run_result *r) {
   fprintf(out, "method   %s\n", r->description ? r->description : r->label);
   if (r->set_up) {
     const bisai_precond_report *s = &r->setup;
-    fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f), %.1f MB\n", 1e3 * s->setup_seconds,
-            1e3 * s->factor_seconds, 1e3 * s->pattern_seconds, 1e3 * s->values_seconds, 1e-6 * (double)s->memory_bytes);
+    fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f)", 1e3 * s->setup_seconds,
+            1e3 * s->factor_seconds, 1e3 * s->pattern_seconds, 1e3 * s->values_seconds);
+    if (r->m.name != METHOD_PETSC) fprintf(out, ", %.1f MB", 1e-6 * (double)s->memory_bytes);
+    fputc('\n', out);
     if (run_has_levels(r)) print_order(out, s);
     if (s->largest_condition_row >= 0) {
       fprintf(out,
@@ -167,9 +169,11 @@ void table_solve(FILE *out, const run_result *r) {
     print_changes(out, "blocks   ", "", s);
   }
   if (r->solved) {
-    fprintf(out, "solve    %d iteration%s, %.3f ms, 30 applications of the preconditioner %.3f ms\n",
-            r->solve.iterations, plural(r->solve.iterations), 1e3 * r->solve.solve_seconds,
-            1e3 * r->solve.apply30_seconds);
+    fprintf(out, "solve    %d iteration%s, %.3f ms", r->solve.iterations, plural(r->solve.iterations),
+            1e3 * r->solve.solve_seconds);
+    if (r->m.name != METHOD_PETSC)
+      fprintf(out, ", 30 applications of the preconditioner %.3f ms", 1e3 * r->solve.apply30_seconds);
+    fputc('\n', out);
     fputs("residual ", out);
     print_residual(out, r->residual, "recomputed, ");
     print_residual(out, r->solve.estimated_residual, "estimated\n");
