@@ -204,10 +204,12 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 #define SOURCES "--case NAME --size N[,N,N]\nFILE"
 #define METHOD_HELP                                                                                                    \
   "\vMETHOD: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "            \
-  "sweeps:n=N\n"                                                                                                       \
+  "sweeps:n=N | petsc | petsc-ilu\n"                                                                                   \
   "K is 1 or more, R and N 0 to 100000. ilu, isai and sweeps take level=L, the level of fill of ILU(L), and, as "      \
   "bjacobi "                                                                                                           \
-  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S.\n\n"                                       \
+  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own GMRES and block "     \
+  "ILU, "                                                                                                              \
+  "petsc-ilu its ILU in our GMRES, both with level=L; ilu, isai and sweeps take factors=petsc.\n\n"                    \
   "Exit status: "
 
 static const struct argp system_parser = {.options = system_options, .parser = parse_one};
