@@ -2,7 +2,8 @@
 #include "files.h"
 #include "support.h"
 
-#include "io/matrix_market.h"
+#include "io/read.h"
+#include "io/stream.h"
 
 typedef struct malformed {
   const char *name;

@@ -9,7 +9,7 @@
 #include "folder_fixture.h"
 #include "support.h"
 
-#include "io/matrix_market.h"
+#include "io/read.h"
 
 static bisai_bcsr *read_text(const char *text, int32_t block_size) {
   bisai_read_options options = bisai_read_options_default();

@@ -40,6 +40,15 @@ BISAI_API bisai_status bisai_read_matrix(bisai_context *context, const char *pat
  *  another length is BISAI_INVALID_ARGUMENT. After a failure the values are unspecified. */
 BISAI_API bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n, double *values);
 
+/** Reads the right-hand side that stands with the matrix of bisai_read_matrix(path): NAME_b.mtx beside NAME.mtx in an
+ *  archive, a vector behind the matrix in a PETSc file. Errors as bisai_read_vector().
+ *  @param n        scalar rows of the matrix without padding: bisai_bcsr_rows()
+ *  @param values   out; n values (host memory), unspecified after a failure or where there is none
+ *  @param columns  out; 0: there is none (so for every other file); 1; or how many columns it has, of which the first was
+ *                  read */
+BISAI_API bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n, double *values,
+                                      int64_t *columns);
+
 /** Writes n values (host memory) as a Matrix Market n × 1 array with 17 significant digits. A file that cannot be written
  *  completely is removed.
  *  @retval BISAI_IO_ERROR    names the path and the system's reason

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "io/growth.h"
 
-enum { FIRST_CAPACITY = 1 << 16, GROUP_BITS = 9, GROUPS = 1 << GROUP_BITS };
+enum { GROUP_BITS = 9, GROUPS = 1 << GROUP_BITS };
 
 /* Moves an array of `count` elements to a larger place. */
 static void *larger(bisai_context *context, void *array, int32_t count, int32_t capacity, size_t size) {
@@ -30,10 +31,7 @@ static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capac
 }
 
 bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *e, int32_t total, int64_t at_once) {
-  const int64_t first = at_once > FIRST_CAPACITY ? at_once : FIRST_CAPACITY;
-  int32_t capacity = total;
-  while (capacity > first && capacity - capacity / 2 > e->capacity) capacity -= capacity / 2;
-  return resize(context, e, capacity);
+  return resize(context, e, (int32_t)bsi_next_capacity(e->capacity, total, at_once));
 }
 
 bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *e, double sign) {

@@ -13,9 +13,8 @@ typedef struct bsi_entries {
   double *value;
 } bsi_entries;
 
-/* Room for more entries when full, `total` in the end. No more than `at_once` are believed at first; then it is total/2^k, so that a
- * wrong total costs at most twice what is there. Moves one array after the other, the largest first: at most 18 bytes for every
- * entry of the total at a time. */
+/* Room for more entries when full, `total` in the end, of which `at_once` are believed (bsi_next_capacity()). Moves one array after
+ * the other, the largest first: at most 18 bytes for every entry of the total at a time. */
 bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *entries, int32_t total, int64_t at_once);
 
 /* Adds (j, i, sign·value) for every (i, j, value) off the diagonal. At most 20 bytes for every entry of the result. */

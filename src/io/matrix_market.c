@@ -190,19 +190,24 @@ bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, 
   return status;
 }
 
-static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, double *values) {
-  for (int64_t i = 0; i < n; i++) {
+/* The first of the columns, which stand one after the other. */
+static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, int64_t cols, double *values) {
+  const int64_t total = n * cols;
+  for (int64_t i = 0; i < total; i++) {
+    double value = 0.0;
     bisai_status status = bsi_reader_next(reader);
     if (status) return status;
-    if (!reader->cursor) return fail_early_end(reader, i, n);
-    status = bsi_reader_value(reader, h->field == INTEGER, &values[i]);
+    if (!reader->cursor) return fail_early_end(reader, i, total);
+    status = bsi_reader_value(reader, h->field == INTEGER, &value);
     if (!status) status = bsi_reader_end(reader);
     if (status) return status;
+    if (i < n) values[i] = value;
   }
-  return read_end(reader, n);
+  return read_end(reader, total);
 }
 
-static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int64_t n, int64_t count, double *values) {
+static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int64_t n, int64_t cols, int64_t count,
+                                       double *values) {
   for (int64_t i = 0; i < n; i++) values[i] = 0.0;
   for (int64_t k = 0; k < count; k++) {
     bisai_status status = bsi_reader_next(reader);
@@ -210,8 +215,9 @@ static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int6
     if (!reader->cursor) return fail_early_end(reader, k, count);
     int64_t i = 0, j = 0;
     double value = 0.0;
-    status = read_entry(reader, h, n, 1, &i, &j, &value);
+    status = read_entry(reader, h, n, cols, &i, &j, &value);
     if (status) return status;
+    if (j > 1) continue;
     values[i - 1] += value;
     if (!isfinite(values[i - 1]))
       return bsi_reader_fail(reader, BISAI_NOT_FINITE, "the values of row %" PRId64 " add up to infinity", i);
@@ -219,27 +225,36 @@ static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int6
   return read_end(reader, count);
 }
 
-static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values) {
+static bisai_status check_vector_sizes(const bsi_reader *reader, int64_t rows, int64_t cols, int64_t n, bool several) {
+  if (several ? cols < 1 || cols > INT32_MAX : cols != 1)
+    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "%" PRId64 " columns, where a vector (one column) is needed",
+                           cols);
+  if (rows != n)
+    return bsi_reader_fail(reader, BISAI_INVALID_ARGUMENT,
+                           "a vector of %" PRId64 " values, where %" PRId64 " are needed", rows, n);
+  return n <= INT64_MAX / cols ? BISAI_OK
+                               : bsi_reader_fail(reader, BISAI_INDEX_OVERFLOW, "more values than an index can count");
+}
+
+static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values, int64_t *columns) {
   header h = {0};
   int64_t rows = 0, cols = 0, count = 0;
   bisai_status status = read_header(reader, &h);
   if (status) return status;
   if (h.symmetry != GENERAL) return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "a vector cannot be symmetric");
   status = read_sizes(reader, &h, &rows, &cols, &count);
-  if (status) return status;
-  if (cols != 1)
-    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "%" PRId64 " columns, where a vector (one column) is needed",
-                           cols);
-  if (rows != n)
-    return bsi_reader_fail(reader, BISAI_INVALID_ARGUMENT,
-                           "a vector of %" PRId64 " values, where %" PRId64 " are needed", rows, n);
-  return h.array ? read_array(reader, &h, n, values) : read_sparse_vector(reader, &h, n, count, values);
+  if (!status) status = check_vector_sizes(reader, rows, cols, n, columns != NULL);
+  if (!status)
+    status = h.array ? read_array(reader, &h, n, cols, values) : read_sparse_vector(reader, &h, n, cols, count, values);
+  if (!status && columns) *columns = cols;
+  return status;
 }
 
-bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n, double *values) {
+bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n, double *values,
+                                    int64_t *columns) {
   bsi_reader reader;
   bisai_status status = bsi_reader_open(context, stream, &reader);
-  if (!status) status = read_vector(&reader, n, values);
+  if (!status) status = read_vector(&reader, n, values, columns);
   bsi_reader_close(&reader);
   return status;
 }

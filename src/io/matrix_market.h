@@ -11,11 +11,8 @@
  * to free, after a failure too. */
 bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, int32_t *rows, bsi_entries *entries);
 
-bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n, double *values);
-
-/* bisai_read_matrix() and bisai_read_vector() from text in memory, plain or compressed. Without progress. */
-bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, size_t bytes,
-                                    const bisai_read_options *options, bisai_bcsr **matrix);
-bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, size_t bytes, int64_t n, double *values);
+/* A vector of n values; where `columns` is given it may also be the first of several columns, whose number that is then. */
+bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n, double *values,
+                                    int64_t *columns);
 
 #endif

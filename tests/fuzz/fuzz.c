@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "io/matrix_market.h"
+#include "io/read.h"
 
 enum { HEADER = 64 };
 
@@ -85,11 +85,23 @@ void fuzz_read_matrix(const uint8_t *data, size_t bytes, int32_t block_size) {
   fuzz_expect_nothing_left();
 }
 
-void fuzz_read_vector(const uint8_t *data, size_t bytes, int64_t n) {
-  double values[64];
-  for (int64_t i = 0; i < n; i++) values[i] = NAN;
-  const bisai_status status = bsi_read_vector_memory(fuzz_context(), data, bytes, n, values);
+static void expect_vector(bisai_status status, int64_t n, const double *values) {
   if (status) expect_failure(status);
   for (int64_t i = 0; i < n && !status; i++) expect(isfinite(values[i]), "NaN or infinity in a vector");
   fuzz_expect_nothing_left();
+}
+
+void fuzz_read_vector(const uint8_t *data, size_t bytes, int64_t n) {
+  double values[64];
+  for (int64_t i = 0; i < n; i++) values[i] = NAN;
+  expect_vector(bsi_read_vector_memory(fuzz_context(), data, bytes, n, values), n, values);
+}
+
+void fuzz_read_rhs(const uint8_t *data, size_t bytes, int64_t n) {
+  double values[64];
+  int64_t columns = -1;
+  for (int64_t i = 0; i < n; i++) values[i] = NAN;
+  const bisai_status status = bsi_read_rhs_memory(fuzz_context(), data, bytes, n, values, &columns);
+  expect(columns >= 0 || status, "no number of columns");
+  expect_vector(status, columns > 0 ? n : 0, values);
 }

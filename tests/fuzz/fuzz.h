@@ -24,4 +24,7 @@ void fuzz_read_matrix(const uint8_t *data, size_t bytes, int32_t block_size);
 /* Reads the bytes as a vector of n ≤ 64 values and aborts unless they are finite. */
 void fuzz_read_vector(const uint8_t *data, size_t bytes, int64_t n);
 
+/* The same for the right-hand side that stands with a matrix. */
+void fuzz_read_rhs(const uint8_t *data, size_t bytes, int64_t n);
+
 #endif

@@ -1,0 +1,123 @@
+#include "io/archive.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "io/names.h"
+
+enum { LIST_BYTES = 120 };
+
+/* How a member is named, the best last. */
+typedef enum rank { NO_MATRIX, ANY_MATRIX, AS_FOLDER, AS_ARCHIVE } rank;
+
+typedef struct candidates {
+  rank rank;     /* of the best */
+  int count;     /* as good */
+  int listed;    /* of these */
+  int64_t place; /* of the first of them among the members */
+  char name[BSI_MEMBER_BYTES];
+  char list[LIST_BYTES]; /* their names, as many as there is room for */
+} candidates;
+
+static bool is_name(const char *word, size_t length, const char *name, size_t name_length) {
+  return length == name_length && memcmp(word, name, length) == 0;
+}
+
+/* Whether a message can show it. */
+static bool is_printable(const char *name) {
+  for (; *name; name++)
+    if ((unsigned char)*name < 0x20 || *name == 0x7f) return false;
+  return true;
+}
+
+static rank rank_of(const char *member, const char *archive, size_t archive_length) {
+  const char *base = bsi_base_name(member);
+  size_t length = strlen(base);
+  if (strlen(member) >= BSI_MEMBER_BYTES || !is_printable(member) || !bsi_drop_ending(base, &length, ".mtx"))
+    return NO_MATRIX;
+  if (is_name(base, length, archive, archive_length)) return AS_ARCHIVE;
+  if (base == member) return ANY_MATRIX;
+  const char *folder = base - 1;
+  while (folder > member && folder[-1] != '/') folder--;
+  return is_name(base, length, folder, (size_t)(base - 1 - folder)) ? AS_FOLDER : ANY_MATRIX;
+}
+
+static void add(candidates *c, rank its_rank, const char *member, int64_t place) {
+  if (its_rank > c->rank) {
+    c->rank = its_rank;
+    c->count = c->listed = 0;
+    c->place = place;
+    strcpy(c->name, member);
+    c->list[0] = '\0';
+  }
+  c->count++;
+  const size_t used = strlen(c->list);
+  if (used + strlen(", ") + strlen(member) >= LIST_BYTES) return;
+  snprintf(c->list + used, LIST_BYTES - used, "%s%s", used > 0 ? ", " : "", member);
+  c->listed++;
+}
+
+/* Stops at a member named as the archive, which no other can surpass. */
+static bisai_status look(bsi_source *source, candidates *c) {
+  const char *archive = bsi_base_name(bsi_source_path(source)), *member;
+  size_t archive_length = strlen(archive);
+  bsi_compression ignored;
+  bsi_drop_tar(archive, &archive_length, &ignored);
+  for (int64_t place = 0; c->rank < AS_ARCHIVE; place++) {
+    const bisai_status status = bsi_source_next_member(source, &member);
+    if (status) return status;
+    if (!member) break;
+    const rank its_rank = rank_of(member, archive, archive_length);
+    if (its_rank != NO_MATRIX && its_rank >= c->rank) add(c, its_rank, member, place);
+  }
+  return BISAI_OK;
+}
+
+/* Finds the matrix without going there. */
+static bisai_status choose(bsi_source *source, candidates *c) {
+  bisai_context *context = bsi_source_context(source);
+  *c = (candidates){.rank = NO_MATRIX};
+  const bisai_status status = look(source, c);
+  if (status) return status;
+  if (c->count == 0) return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
+  if (c->count == 1) return BISAI_OK;
+  return bsi_fail(context, BISAI_UNSUPPORTED, "%d matrices in the archive, none named as it is: %s%s", c->count,
+                  c->list,
+                  c->listed == c->count ? ""
+                  : c->listed > 0       ? ", ..."
+                                        : "...");
+}
+
+bisai_status bsi_archive_find_matrix(bsi_source *source, char name[BSI_MEMBER_BYTES]) {
+  candidates c;
+  bisai_status status = choose(source, &c);
+  if (!status) status = bsi_source_rewind(source);
+  for (int64_t place = 0; place <= c.place && !status; place++) {
+    const char *member;
+    status = bsi_source_next_member(source, &member);
+  }
+  strcpy(name, c.name);
+  return status;
+}
+
+bisai_status bsi_archive_find_rhs(bsi_source *source, char name[BSI_MEMBER_BYTES], bool *found) {
+  candidates c;
+  *found = false;
+  bisai_status status = choose(source, &c);
+  if (!status) status = bsi_source_rewind(source);
+  if (status) return status;
+  snprintf(name, BSI_MEMBER_BYTES, "%.*s_b.mtx", (int)(strlen(c.name) - strlen(".mtx")), c.name);
+  for (const char *member = name; member && !*found && !status;) {
+    status = bsi_source_next_member(source, &member);
+    *found = !status && member && strcmp(member, name) == 0;
+  }
+  return status;
+}
+
+bisai_status bsi_archive_fail_in(bsi_source *source, const char *name, bisai_status status) {
+  bisai_context *context = bsi_source_context(source);
+  char message[sizeof context->error];
+  strcpy(message, context->error);
+  return bsi_fail(context, status, "%s: %s", name, message);
+}

@@ -1,0 +1,316 @@
+/* All numbers are big-endian: integers of 4 bytes, or of 8 from a PETSc with 64-bit indices, and doubles.
+ *   matrix   1211216  rows  columns  entries  (entries of row i) per row  (column from 0) per entry  (value) per entry
+ *   vector   1211214  length  (value) per row
+ * Objects stand one behind the other. PETSc Users Manual, MatLoad(); entries = -1 announces a dense matrix. Nothing says whether
+ * values are complex, except that there are twice as many bytes then. */
+#include "io/petsc.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "io/growth.h"
+
+enum { VECTOR = 1211214, MATRIX = 1211216, INDEX_SET = 1211218, CHUNK_BYTES = 1 << 15 };
+
+typedef struct reader {
+  bisai_context *context;
+  bsi_source *source;
+  size_t width;   /* bytes of an integer */
+  int64_t offset; /* bytes read */
+} reader;
+
+typedef struct sizes {
+  int64_t rows, cols, entries;
+} sizes;
+
+static bisai_status fail(const reader *r, bisai_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "byte 12: …" */
+static bisai_status fail(const reader *r, bisai_status status, const char *format, ...) {
+  char text[200];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return bsi_fail(r->context, status, "byte %" PRId64 ": %s", r->offset, text);
+}
+
+static int64_t decode_integer(const unsigned char *bytes, size_t width) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < width; i++) bits = bits << 8 | bytes[i];
+  if (width == 4 && bits > INT32_MAX) bits |= UINT64_C(0xffffffff00000000);
+  int64_t value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static double decode_double(const unsigned char *bytes) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < sizeof bits; i++) bits = bits << 8 | bytes[i];
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* The class number that the next bytes are, and how wide it is; 0 where they are none or nothing follows. */
+static bisai_status peek_class(bsi_source *source, int64_t *class, size_t *width, size_t *count) {
+  const unsigned char *bytes;
+  bisai_status status = bsi_source_peek(source, &bytes, count);
+  *class = 0;
+  for (*width = 4; !status && *width <= 8 && *count >= *width; *width += 4) {
+    const int64_t number = decode_integer(bytes, *width);
+    if (number != VECTOR && number != MATRIX && number != INDEX_SET) continue;
+    *class = number;
+    break;
+  }
+  return status;
+}
+
+bisai_status bsi_petsc_detect(bsi_source *source, bool *found) {
+  int64_t class = 0;
+  size_t width = 0, count = 0;
+  const bisai_status status = peek_class(source, &class, &width, &count);
+  *found = class != 0;
+  return status;
+}
+
+/* Exactly `bytes` bytes of what `part` names. */
+static bisai_status read_bytes(reader *r, void *target, size_t bytes, const char *part) {
+  size_t got = 0;
+  const bisai_status status = bsi_source_read(r->source, target, bytes, &got);
+  if (status) return status;
+  r->offset += (int64_t)got;
+  return got == bytes ? BISAI_OK : fail(r, BISAI_PARSE_ERROR, "the file ends within %s", part);
+}
+
+static bisai_status skip_bytes(reader *r, int64_t bytes, const char *part) {
+  char ignored[CHUNK_BYTES];
+  bisai_status status = BISAI_OK;
+  while (!status && bytes > 0) {
+    const size_t some = bytes < CHUNK_BYTES ? (size_t)bytes : CHUNK_BYTES;
+    status = read_bytes(r, ignored, some, part);
+    bytes -= (int64_t)some;
+  }
+  return status;
+}
+
+/* Takes the class number of the object at the cursor, which decides the size of the integers. */
+static bisai_status open_object(reader *r, int64_t *class) {
+  size_t count = 0;
+  const bisai_status status = peek_class(r->source, class, &r->width, &count);
+  if (status) return status;
+  if (*class == 0) return fail(r, BISAI_PARSE_ERROR, "no object of PETSc");
+  unsigned char bytes[8];
+  return read_bytes(r, bytes, r->width, "its header");
+}
+
+static bisai_status read_size(reader *r, const char *what, int64_t least, int64_t *size) {
+  unsigned char bytes[8];
+  const bisai_status status = read_bytes(r, bytes, r->width, "its header");
+  if (status) return status;
+  *size = decode_integer(bytes, r->width);
+  if (*size >= least) return BISAI_OK;
+  r->offset -= (int64_t)r->width;
+  return fail(r, BISAI_PARSE_ERROR, "the number of %s %" PRId64 " is negative", what, *size);
+}
+
+static bisai_status read_sizes(reader *r, sizes *s) {
+  bisai_status status = read_size(r, "rows", 0, &s->rows);
+  if (!status) status = read_size(r, "columns", 0, &s->cols);
+  if (!status) status = read_size(r, "entries", -1, &s->entries);
+  if (status) return status;
+  if (s->entries < 0) return fail(r, BISAI_UNSUPPORTED, "a dense matrix, where a sparse one is needed");
+  if (s->rows > INT32_MAX || s->cols > INT32_MAX || s->entries > INT32_MAX)
+    return fail(r, BISAI_INDEX_OVERFLOW, "more than %d rows, columns or entries", INT32_MAX);
+  return BISAI_OK;
+}
+
+static int64_t structure_bytes(const reader *r, const sizes *s) { return (s->rows + s->entries) * (int64_t)r->width; }
+
+/* Refuses sizes that the bytes left cannot hold, before anything is allocated for them. */
+static bisai_status check_left(const reader *r, int64_t fixed, int64_t values) {
+  const int64_t left = bsi_source_left(r->source), needed = fixed + 8 * values;
+  if (left < 0 || left >= needed) return BISAI_OK;
+  return fail(r, BISAI_PARSE_ERROR, "%" PRId64 " bytes must follow, and the file has %" PRId64, needed, left);
+}
+
+static bisai_status check_sizes(const reader *r, const sizes *s) {
+  if (s->rows != s->cols)
+    return fail(r, BISAI_UNSUPPORTED, "%" PRId64 " × %" PRId64 ": the matrix must be square", s->rows, s->cols);
+  if (s->rows == 0) return fail(r, BISAI_UNSUPPORTED, "0 × 0: the matrix is empty");
+  return check_left(r, structure_bytes(r, s), s->entries);
+}
+
+/* An array that is as long as what was read of it asks for. */
+typedef struct growing {
+  void *data;
+  size_t size; /* of an element */
+  int64_t capacity, total;
+} growing;
+
+/* Room for `count` elements; where the file's length is known all of them are there. */
+static bisai_status make_room(const reader *r, growing *a, int64_t count) {
+  while (a->capacity < count) {
+    const int64_t capacity = bsi_next_capacity(a->capacity, a->total, bsi_source_left(r->source) < 0 ? 0 : a->total);
+    void *larger = bsi_allocate(r->context, (size_t)capacity, a->size);
+    if (!larger) return BISAI_OUT_OF_MEMORY;
+    if (a->capacity > 0) memcpy(larger, a->data, (size_t)a->capacity * a->size);
+    bsi_release(r->context, a->data);
+    a->data = larger;
+    a->capacity = capacity;
+  }
+  return BISAI_OK;
+}
+
+/* The next *count of `left` numbers of `size` bytes. */
+static bisai_status read_chunk(reader *r, unsigned char *chunk, size_t size, int64_t left, const char *part,
+                               int64_t *count) {
+  *count = left < CHUNK_BYTES / (int64_t)size ? left : CHUNK_BYTES / (int64_t)size;
+  return read_bytes(r, chunk, (size_t)*count * size, part);
+}
+
+static bisai_status add_length(const reader *r, const sizes *s, int64_t row, int64_t length, int32_t *row_ptr) {
+  if (length < 0 || length > s->cols)
+    return bsi_fail(r->context, BISAI_PARSE_ERROR, "row %" PRId64 ": its length %" PRId64 " is outside 0 … %" PRId64,
+                    row, length, s->cols);
+  if (length > s->entries - row_ptr[row])
+    return bsi_fail(r->context, BISAI_PARSE_ERROR,
+                    "row %" PRId64 ": its length %" PRId64 " leads beyond the announced %" PRId64 " entries", row,
+                    length, s->entries);
+  row_ptr[row + 1] = row_ptr[row] + (int32_t)length;
+  return BISAI_OK;
+}
+
+static bisai_status read_row_lengths(reader *r, const sizes *s, bsi_csr *csr) {
+  unsigned char chunk[CHUNK_BYTES];
+  growing a = {.size = sizeof *csr->row_ptr, .total = s->rows + 1};
+  bisai_status status = make_room(r, &a, 1);
+  csr->row_ptr = a.data;
+  if (!status) csr->row_ptr[0] = 0;
+  for (int64_t i = 0, count = 0; i < s->rows && !status; i += count) {
+    status = read_chunk(r, chunk, r->width, s->rows - i, "the lengths of the rows", &count);
+    if (!status) status = make_room(r, &a, i + count + 1);
+    csr->row_ptr = a.data;
+    for (int64_t k = 0; k < count && !status; k++)
+      status = add_length(r, s, i + k, decode_integer(chunk + (size_t)k * r->width, r->width), csr->row_ptr);
+  }
+  if (status || csr->row_ptr[s->rows] == s->entries) return status;
+  return bsi_fail(r->context, BISAI_PARSE_ERROR, "the rows have %d entries, %" PRId64 " are announced",
+                  csr->row_ptr[s->rows], s->entries);
+}
+
+/* Entry k, of row *row or a later one. Columns of a row ascend. */
+static bisai_status add_column(const reader *r, const sizes *s, int64_t k, int64_t column, const bsi_csr *csr,
+                               int64_t *row) {
+  while (csr->row_ptr[*row + 1] <= k) ++*row;
+  if (column < 0 || column >= s->cols)
+    return bsi_fail(r->context, BISAI_PARSE_ERROR, "row %" PRId64 ": column %" PRId64 " is outside 0 … %" PRId64, *row,
+                    column, s->cols - 1);
+  if (k > csr->row_ptr[*row] && csr->col[k - 1] >= column)
+    return bsi_fail(r->context, BISAI_PARSE_ERROR,
+                    "row %" PRId64 ": column %" PRId64 " follows column %d: columns must ascend", *row, column,
+                    csr->col[k - 1]);
+  csr->col[k] = (int32_t)column;
+  return BISAI_OK;
+}
+
+static bisai_status read_columns(reader *r, const sizes *s, bsi_csr *csr) {
+  unsigned char chunk[CHUNK_BYTES];
+  growing a = {.size = sizeof *csr->col, .total = s->entries};
+  bisai_status status = BISAI_OK;
+  for (int64_t i = 0, count = 0, row = 0; i < s->entries && !status; i += count) {
+    status = read_chunk(r, chunk, r->width, s->entries - i, "the columns", &count);
+    if (!status) status = make_room(r, &a, i + count);
+    csr->col = a.data;
+    for (int64_t k = 0; k < count && !status; k++)
+      status = add_column(r, s, i + k, decode_integer(chunk + (size_t)k * r->width, r->width), csr, &row);
+  }
+  return status;
+}
+
+static bisai_status read_values(reader *r, const sizes *s, bsi_csr *csr) {
+  unsigned char chunk[CHUNK_BYTES];
+  growing a = {.size = sizeof *csr->value, .total = s->entries};
+  bisai_status status = BISAI_OK;
+  for (int64_t i = 0, count = 0; i < s->entries && !status; i += count) {
+    status = read_chunk(r, chunk, sizeof(double), s->entries - i, "the values", &count);
+    if (!status) status = make_room(r, &a, i + count);
+    csr->value = a.data;
+    for (int64_t k = 0; k < count && !status; k++) csr->value[i + k] = decode_double(chunk + 8 * k);
+  }
+  return status;
+}
+
+/* What follows an object with `values` values: nothing (class 0) or another object. As many bytes as the values had, and no object,
+ * are the second half of complex ones. */
+static bisai_status read_next_class(reader *r, int64_t values, int64_t *class) {
+  size_t count = 0, width = 0;
+  const bisai_status status = peek_class(r->source, class, &width, &count);
+  if (status || *class != 0 || count == 0) return status;
+  if (bsi_source_left(r->source) == 8 * values) return fail(r, BISAI_UNSUPPORTED, "complex values are not supported");
+  return fail(r, BISAI_PARSE_ERROR, "no object of PETSc (or the values before are complex)");
+}
+
+bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
+  reader r = {.context = bsi_source_context(source), .source = source};
+  int64_t class = 0, next = 0;
+  sizes s = {0};
+  bisai_status status = open_object(&r, &class);
+  if (!status && class != MATRIX)
+    return bsi_fail(r.context, BISAI_UNSUPPORTED, "%s of PETSc, where a matrix is needed",
+                    class == VECTOR ? "a vector" : "an index set");
+  if (!status) status = read_sizes(&r, &s);
+  if (!status) status = check_sizes(&r, &s);
+  csr->rows = (int32_t)s.rows;
+  if (!status) status = read_row_lengths(&r, &s, csr);
+  if (!status) status = read_columns(&r, &s, csr);
+  if (!status) status = read_values(&r, &s, csr);
+  if (!status) status = read_next_class(&r, s.entries, &next);
+  if (!status && next == MATRIX) status = fail(&r, BISAI_UNSUPPORTED, "a second matrix");
+  return status;
+}
+
+/* Past a matrix, to the object behind it. */
+static bisai_status skip_matrix(reader *r, int64_t *next) {
+  sizes s = {0};
+  bisai_status status = read_sizes(r, &s);
+  if (!status) status = check_left(r, structure_bytes(r, &s), s.entries);
+  if (!status) status = skip_bytes(r, structure_bytes(r, &s) + 8 * s.entries, "a matrix");
+  return status ? status : read_next_class(r, s.entries, next);
+}
+
+static bisai_status read_vector(reader *r, int64_t n, double *values) {
+  unsigned char chunk[CHUNK_BYTES];
+  int64_t length = 0, next = 0;
+  bisai_status status = read_size(r, "values", 0, &length);
+  if (!status && length != n)
+    status = bsi_fail(r->context, BISAI_INVALID_ARGUMENT,
+                      "a vector of %" PRId64 " values, where %" PRId64 " are needed", length, n);
+  if (!status) status = check_left(r, 0, n);
+  for (int64_t i = 0, count = 0; i < n && !status; i += count) {
+    status = read_chunk(r, chunk, sizeof(double), n - i, "the values", &count);
+    for (int64_t k = 0; k < count && !status; k++) values[i + k] = decode_double(chunk + 8 * k);
+  }
+  if (!status) status = read_next_class(r, n, &next);
+  for (int64_t i = 0; i < n && !status; i++)
+    if (!isfinite(values[i]))
+      status = bsi_fail(r->context, BISAI_NOT_FINITE, "value %" PRId64 " of the vector is NaN or infinity", i);
+  return status;
+}
+
+bisai_status bsi_petsc_read_vector(bsi_source *source, int64_t n, double *values, bool *found) {
+  reader r = {.context = bsi_source_context(source), .source = source};
+  int64_t class = 0;
+  bisai_status status = open_object(&r, &class);
+  if (!status && class == MATRIX) {
+    status = skip_matrix(&r, &class);
+    if (!status && class == VECTOR) status = open_object(&r, &class);
+  }
+  *found = class == VECTOR;
+  return !status && *found ? read_vector(&r, n, values) : status;
+}

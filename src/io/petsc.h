@@ -1,0 +1,22 @@
+/* PETSc's binary files: what MatView() and VecView() write to a PetscViewerBinary. */
+#ifndef BSI_PETSC_H
+#define BSI_PETSC_H
+
+#include "io/csr_arrays.h"
+#include "io/source.h"
+
+/* Whether the source goes on with an object of PETSc. */
+bisai_status bsi_petsc_detect(bsi_source *source, bool *found);
+
+/* The square sparse matrix at the beginning of the source. *csr starts as zero; what it holds is the caller's to free, after a failure
+ * too. */
+bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr);
+
+/* The vector of n values at the beginning of the source or behind its matrix; *found is false where there is none. */
+bisai_status bsi_petsc_read_vector(bsi_source *source, int64_t n, double *values, bool *found);
+
+/* The N > 1 of "-matload_block_size N" in the file FILE.info that PETSc writes beside FILE, or FILE.gz; 0 where there is none. PETSc
+ * writes 1 for every matrix whose blocks it does not know. */
+bisai_status bsi_petsc_block_size(bisai_context *context, const char *path, int32_t *block_size);
+
+#endif

@@ -1,0 +1,43 @@
+/* The bytes of a file or of a piece of memory as they are stored, and failures of system calls as statuses. */
+#ifndef BSI_STORED_H
+#define BSI_STORED_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <bisai/io.h>
+
+typedef struct bsi_stored {
+  bisai_context *context;
+  const char *path;
+  int file; /* -1: memory */
+  int error;
+  const char *memory;
+  int64_t read, total, reported; /* bytes; total 0: not known */
+  bool ended;
+  bisai_progress progress;
+  void *progress_user;
+} bsi_stored;
+
+/* `path` must outlive it. */
+bisai_status bsi_stored_open_file(bisai_context *context, const char *path, bsi_stored *stored);
+/* `data` is not copied. */
+void bsi_stored_open_memory(bisai_context *context, const void *data, size_t bytes, bsi_stored *stored);
+void bsi_stored_close(bsi_stored *stored);
+
+/* The number of bytes, fewer than asked for at the end only; -1 on failure, with `error`. */
+ssize_t bsi_stored_read(bsi_stored *stored, void *target, size_t bytes);
+
+/* From now on `progress`, which may be NULL, hears of what is read. */
+void bsi_stored_watch(bsi_stored *stored, bisai_progress progress, void *user);
+
+/* Back to the first byte. */
+bisai_status bsi_stored_rewind(bsi_stored *stored);
+
+/* A failed system call on `path` as a status: "cannot open x.mtx: No such file or directory". */
+bisai_status bsi_io_fail(bisai_context *context, const char *action, const char *path, int error);
+
+/* The same for a failure that has its own words. Of a long path the end is shown. */
+bisai_status bsi_io_fail_because(bisai_context *context, const char *action, const char *path, const char *reason);
+
+#endif
