@@ -1,0 +1,84 @@
+"""What the scripts that make tables share: the matrices of a folder, runs of the program, cells, headings, files of results."""
+import argparse
+import datetime
+import json
+import pathlib
+import subprocess
+
+SHORT = {"max_iterations": "limit", "singular_block": "singular", "missing_diagonal": "no diagonal", "not_finite": "not finite"}
+REASONS = ("What does not converge stands with its reason: limit (of iterations), stagnated, singular (a pivot block), no diagonal (a"
+           " diagonal block is missing), overflow (of the storage type), not finite, failed (breakdown).")
+
+NATURAL = {  # unknowns a node where `auto` finds the scalar matrix cheaper or another size
+    "DK01R": 7, "cavity05": 2, "e05r0500": 2, "hymls_cavity2d_32x32_Re1000": 3, "hymls_cavity2d_64x64_Re0": 3,
+    "hymls_cavity2d_64x64_Re1000": 3, "hymls_cavity3d_16_Re0": 4, "hymls_ifiss_q1p0_32_Re100": 3, "hymls_ifiss_q1p0_64_Re0": 3,
+    "hymls_taylorcouette_8": 4, "hymls_turing_64_S1": 2, "hymls_turing_64_S3": 2, "mrilu_ena2": 3, "nasa4704": 2, "olm1000": 2,
+    "pyamg_dg_p2": 6, "rdb1250": 2, "sherman5": 3, "teko_szdMat_interleaved": 3, "bcsstk18": 2, "mhd3200a": 2, "mhd3200b": 2}
+
+
+def matrices(folder, only=None):
+    """(name, path) of every NAME.mtx[.xz] in a folder but right-hand sides NAME_b and solutions NAME_x."""
+    for path in sorted(folder.glob("*.mtx*")):
+        name = path.name.split(".mtx")[0]
+        if not name.endswith(("_b", "_x")) and (not only or name == only):
+            yield name, path
+
+
+def right_hand_side(path):
+    file = path.with_name(path.name.replace(".mtx", "_b.mtx"))
+    return str(file) if file.exists() else "ones"
+
+
+def system_of(path, block_size):
+    """Arguments that name a file as the system to solve."""
+    return [str(path), "--block-size", str(block_size), "--rhs", right_hand_side(path), "--tolerance", "1e-8"]
+
+
+def compare(options, arguments, methods, timeout=None):
+    """The program's JSON, or None and why there is none."""
+    command = [options.bisai, "compare", *arguments, "--methods", ",".join(methods), "--max-iterations", options.max_iterations,
+               "--threads", options.threads, "--json", "-"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return None, "time"
+    return (json.loads(done.stdout), None) if done.returncode == 0 else (None, done.stderr.strip())
+
+
+def cell(run):
+    return str(run["iterations"]) if run["converged"] else SHORT.get(run["reason"], run["reason"])
+
+
+def heading(*names):
+    return ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+
+
+def row(*cells):
+    """A line of a table, shown as it is made."""
+    line = "| " + " | ".join(str(text) for text in cells) + " |"
+    print(line, flush=True)
+    return line
+
+
+def made_by(script, options, result):
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return [f"bisai {result['version']}, commit {commit}, {datetime.date.today()}, backend {result['backend']}, {result['device']},"
+            f" {options.threads} thread(s).",
+            "GMRES(30), right preconditioning, b from the matrix's own file or 1, x0 = 0, tolerance 1e-8, at most"
+            f" {options.max_iterations} iterations. Made by `bench/{script}`."]
+
+
+def write(output, lines, results):
+    output.write_text("\n".join(lines).rstrip() + "\n")
+    output.with_suffix(".json").write_text("[" + ",\n".join(json.dumps(result) for result in results) + "]\n")
+
+
+def parser(description, max_iterations):
+    result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("bisai")
+    result.add_argument("matrices", type=pathlib.Path)
+    result.add_argument("output", type=pathlib.Path)
+    result.add_argument("--max-iterations", default=max_iterations)
+    result.add_argument("--threads", default="1")
+    result.add_argument("--only")
+    return result
