@@ -18,49 +18,82 @@ enum {
   GRAIN = 32768           /* values a thread must have to touch to be worth waking */
 };
 
+/* Zero has an exponent so low that no scaling brings it near one of another value; subnormal values count as 2^-1023. */
+static int16_t exponent_of(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return value == 0.0 ? BSI_EXPONENT_OF_ZERO : (int16_t)((int)(bits >> 52 & 0x7ff) - 1022);
+}
+
+static bool is_of_zero(int32_t scaled_exponent) { return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2; }
+
 static void find_exponents(const bisai_bcsr *a, int threads, int16_t *exponents) {
   (void)threads; /* without OpenMP */
   const double *values = a->values;
   const int64_t count = (int64_t)bsi_block_offset(a, a->blocks);
 #pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t v = 0; v < count; v++) {
-    int exponent;
-    frexp(values[v], &exponent);
-    exponents[v] = values[v] == 0.0 ? BSI_EXPONENT_OF_ZERO : (int16_t)exponent;
+  for (int64_t v = 0; v < count; v++) exponents[v] = exponent_of(values[v]);
+}
+
+static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
+
+BSI_INLINE void find_most_of_rows(const int bs, const bisai_bcsr *a, const bsi_equilibration *q, const int32_t begin,
+                                  const int32_t end, int32_t *col_most) {
+  for (int32_t i = begin; i < end; i++) {
+    const int32_t *row = q->row_exponent + (int64_t)i * bs;
+    int32_t most[BISAI_MAX_BLOCK_SIZE];
+    for (int r = 0; r < bs; r++) most[r] = BSI_EXPONENT_OF_ZERO;
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+      const int16_t *block = q->exponents + bsi_block_offset(a, p);
+      for (int c = 0; c < bs; c++) {
+        const int64_t column = (int64_t)a->col_idx[p] * bs + c;
+        const int32_t col = q->col_exponent[column];
+        int32_t most_of_col = col_most[column];
+        for (int r = 0; r < bs; r++) {
+          const int32_t scaled = block[c * bs + r] + row[r] + col;
+          most[r] = larger(most[r], scaled);
+          most_of_col = larger(most_of_col, scaled);
+        }
+        col_most[column] = most_of_col;
+      }
+    }
+    for (int r = 0; r < bs; r++) q->row_most[(int64_t)i * bs + r] = most[r];
   }
 }
 
-static void find_most_of_row(const bisai_bcsr *a, const bsi_equilibration *q, int32_t i, int32_t *col_most) {
-  const int bs = a->block_size;
-  const int32_t *row = q->row_exponent + (int64_t)i * bs;
-  int32_t *most = q->row_most + (int64_t)i * bs;
-  for (int r = 0; r < bs; r++) most[r] = BSI_EXPONENT_OF_ZERO;
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    const int16_t *block = q->exponents + bsi_block_offset(a, p);
-    for (int c = 0; c < bs; c++) {
-      const int64_t column = (int64_t)a->col_idx[p] * bs + c;
-      for (int r = 0; r < bs; r++) {
-        if (block[c * bs + r] == BSI_EXPONENT_OF_ZERO) continue;
-        const int32_t scaled = block[c * bs + r] + row[r] + q->col_exponent[column];
-        if (scaled > most[r]) most[r] = scaled;
-        if (scaled > col_most[column]) col_most[column] = scaled;
-      }
-    }
-  }
+typedef void most_function(int bs, const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end,
+                           int32_t *col_most);
+
+static void most_any(int bs, const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end,
+                     int32_t *col_most) {
+  find_most_of_rows(bs, a, q, begin, end, col_most);
 }
+
+#define STAMP(BS)                                                                                                      \
+  static void most_##BS(int bs, const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end,           \
+                        int32_t *col_most) {                                                                           \
+    (void)bs;                                                                                                          \
+    find_most_of_rows(BS, a, q, begin, end, col_most);                                                                 \
+  }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+
+#define ENTRY(BS) most_##BS,
+static most_function *const most_functions[BSI_SPECIAL_SIZES + 1] = {most_any, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
 
 /* The largest scaled exponent of every scalar row and column; threads look for those of columns apart. */
 static void find_most(const bisai_bcsr *a, int threads, const bsi_equilibration *q) {
   (void)threads; /* without OpenMP */
   const int64_t n = (int64_t)a->block_rows * a->block_size;
+  most_function *const find = most_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
 #pragma omp parallel num_threads(threads)
   {
     const int part = omp_get_thread_num(), parts = omp_get_num_threads();
     int32_t *own = q->col_most + part * n;
     for (int64_t k = 0; k < n; k++) own[k] = BSI_EXPONENT_OF_ZERO;
-    const int32_t end = bsi_share_rows(a->block_rows, a->row_ptr, part + 1, parts);
-    for (int32_t i = bsi_share_rows(a->block_rows, a->row_ptr, part, parts); i < end; i++)
-      find_most_of_row(a, q, i, own);
+    find(a->block_size, a, q, bsi_share_rows(a->block_rows, a->row_ptr, part, parts),
+         bsi_share_rows(a->block_rows, a->row_ptr, part + 1, parts), own);
 #pragma omp barrier
     for (int64_t k = bsi_share(n, part, parts); k < bsi_share(n, part + 1, parts); k++)
       for (int other = 1; other < parts; other++)
@@ -72,7 +105,7 @@ static void find_most(const bisai_bcsr *a, int threads, const bsi_equilibration 
 static int32_t first_zero(const int32_t *most, int32_t n, int bs) {
   for (int32_t i = 0; i < n; i++) {
     int zeros = 0;
-    while (zeros < bs && most[(int64_t)i * bs + zeros] == BSI_EXPONENT_OF_ZERO) zeros++;
+    while (zeros < bs && is_of_zero(most[(int64_t)i * bs + zeros])) zeros++;
     if (zeros == bs) return i;
   }
   return -1;
@@ -82,7 +115,7 @@ static int32_t first_zero(const int32_t *most, int32_t n, int bs) {
 static bool balance(int64_t n, const int32_t *most, int32_t *exponent) {
   bool changed = false;
   for (int64_t k = 0; k < n; k++) {
-    if (most[k] == BSI_EXPONENT_OF_ZERO) continue;
+    if (is_of_zero(most[k])) continue;
     int32_t next = exponent[k] - most[k] / 2;
     if (next > LARGEST_EXPONENT) next = LARGEST_EXPONENT;
     if (next < -LARGEST_EXPONENT) next = -LARGEST_EXPONENT;
@@ -184,6 +217,7 @@ static void move_any(int bs, const move *m, int32_t begin, int32_t end) { move_b
     move_blocks(BS, m, begin, end);                                                                                    \
   }
 BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
 
 #define ENTRY(BS) move_##BS,
 static move_function *const move_functions[BSI_SPECIAL_SIZES + 1] = {move_any, BSI_BLOCK_SIZES(ENTRY)};
