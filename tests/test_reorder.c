@@ -384,6 +384,13 @@ static void zero_rows_and_columns_are_named(void **state) {
   EXPECT_MESSAGE(context, "block column 5 is zero: it cannot be equilibrated");
   assert_null(precond);
   bisai_bcsr_destroy(&matrix);
+  /* one scalar row of zeros keeps the factor 1; that its block is singular the factorisation says */
+  a = test_bcsr_grid(4, 3, 2, 1);
+  for (int32_t p = a.row_ptr[7]; p < a.row_ptr[8]; p++) a.values[4 * p] = a.values[4 * p + 2] = 0.0;
+  matrix = test_bcsr_take(context, a);
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "block row 7: the diagonal block is singular");
+  bisai_bcsr_destroy(&matrix);
 }
 
 /* Subnormal and huge values: factors stop at 2^±500. */
