@@ -23,6 +23,17 @@ bisai_status bsi_axpy_many_cuda(bisai_context *context, int64_t n, int count, co
                                 const double *coefficients, double sign, double *w, double *work, double *norm2);
 bisai_status bsi_scale_by_norm_cuda(bisai_context *context, int64_t n, const double *norm2, const double *x, double *y);
 
+/* --- core/memory_cuda.cu: memory of the device, given and taken in the order of the stream --- */
+void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size);
+void bsi_release_cuda(bisai_context *context, void *memory);
+bisai_status bsi_upload_cuda(bisai_context *context, void *device, const void *host, size_t bytes);
+bisai_status bsi_fetch_cuda(bisai_context *context, void *host, const void *device, size_t bytes);
+
+/* --- pattern/pattern_cuda.cu --- */
+/* Rows and columns of S(|T|^power) into a pattern that has its triangle and block_rows. Waits. */
+bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power,
+                                    bisai_pattern *pattern);
+
 /* --- solve/solve_cuda.cu --- */
 /* Waits for the first fault. Columns longer than bsi_isai_shared_blocks() need isai->columns for isai->threads of them at once. */
 bisai_status bsi_isai_values_cuda(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai,

@@ -1,0 +1,96 @@
+/* Patterns made on a device against the host's. */
+#include <bisai/bisai.h>
+
+#include "core/backend_cuda.h"
+#include "device.cuh"
+#include "pattern/pattern.h"
+
+namespace {
+
+std::vector<int32_t> fetch(const int32_t *from, size_t count) {
+  std::vector<int32_t> to(count);
+  if (count) CHECK(cudaMemcpy(to.data(), from, count * sizeof(int32_t), cudaMemcpyDefault));
+  return to;
+}
+
+bool same(const int32_t *device, const int32_t *host, size_t count) {
+  const std::vector<int32_t> got = fetch(device, count);
+  for (size_t i = 0; i < count; i++)
+    if (got[i] != host[i]) return false;
+  return true;
+}
+
+/* A square structure with about `density`·n entries a row within `reach` of the diagonal, all of whose diagonal is there. */
+void make_structure(int32_t n, int32_t reach, double density, std::vector<int32_t> *ptr, std::vector<int32_t> *idx) {
+  *ptr = {0};
+  idx->clear();
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = i > reach ? i - reach : 0; j < n && j <= i + reach; j++)
+      if (j == i || 0.5 * (next_random() + 1.0) < density) idx->push_back(j);
+    ptr->push_back(static_cast<int32_t>(idx->size()));
+  }
+}
+
+void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n, int32_t reach, double density,
+                          int power) {
+  std::vector<int32_t> ptr, idx;
+  make_structure(n, reach, density, &ptr, &idx);
+  const std::vector<double> values(idx.size() + 1, 1.0);
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = n, desc.block_size = 1;
+  desc.row_ptr = ptr.data(), desc.col_idx = idx.data(), desc.values = values.data();
+  bisai_bcsr *matrix = nullptr;
+  bool good = bisai_bcsr_create(host, &desc, &matrix) == BISAI_OK;
+  const device_array<int32_t> d_ptr(ptr), d_idx(idx);
+  for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER}) {
+    bisai_pattern *right = nullptr, got = {};
+    good = good && bisai_pattern_power(host, matrix, triangle, power, &right) == BISAI_OK;
+    bisai_bcsr a = {};
+    a.block_rows = n, a.row_ptr = d_ptr.data, a.col_idx = d_idx.data;
+    got.triangle = triangle, got.block_rows = n;
+    good = good && bsi_pattern_power_cuda(device, &a, power, &got) == BISAI_OK;
+    if (good) {
+      const size_t rows = static_cast<size_t>(n) + 1, blocks = right->blocks;
+      good = got.blocks == right->blocks && same(got.row_ptr, right->row_ptr, rows) &&
+             same(got.col_idx, right->col_idx, blocks);
+      if (n > 0)
+        good = good && got.longest_column == right->longest_column && same(got.col_ptr, right->col_ptr, rows) &&
+               same(got.row_idx, right->row_idx, blocks) && same(got.position, right->position, blocks);
+    } else
+      std::printf("%s\n", device->error);
+    for (int32_t *array : {got.row_ptr, got.col_idx, got.col_ptr, got.row_idx, got.position})
+      bsi_release_cuda(device, array);
+    bisai_pattern_destroy(&right);
+  }
+  bisai_bcsr_destroy(&matrix);
+  verdict(good, "S(|T|^%d) of %d block rows, density %g within %d", power, n, density, reach);
+}
+
+void tests() {
+  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(1, 0));
+  bsi_backend memory = {};
+  memory.allocate = bsi_allocate_cuda, memory.release = bsi_release_cuda;
+  memory.upload = bsi_upload_cuda, memory.fetch = bsi_fetch_cuda;
+  bisai_context device = {}, *host = nullptr;
+  device.backend = &memory;
+  device.first_fault = first_fault.data;
+  if (bisai_context_create(nullptr, &host) != BISAI_OK) return verdict(false, "no context");
+  for (const int32_t n : {0, 1, 2, 31, 32, 33, 127, 1000})
+    for (const int power : {1, 2, 3, 7}) {
+      agrees_with_the_host(host, &device, n, 5, 0.3, power);
+      agrees_with_the_host(host, &device, n, 40, 0.05, power);
+    }
+  for (const int power : {1, 2, 4, INT32_MAX}) {
+    agrees_with_the_host(host, &device, 3000, 400, 0.01, power); /* rows on both sides of what shared memory holds */
+    agrees_with_the_host(host, &device, 1500, 1500, 0.3, power); /* long from the first step on */
+    agrees_with_the_host(host, &device, 500, 0, 0.0, power);
+  }
+  agrees_with_the_host(host, &device, 20000, 1, 1.0, 255); /* one below, at and above the limit */
+  agrees_with_the_host(host, &device, 20000, 1, 1.0, 256);
+  agrees_with_the_host(host, &device, 20000, 1, 1.0, 257);
+  bisai_context_destroy(&host);
+}
+
+} // namespace
+
+int main() { return run_on_device(tests); }
