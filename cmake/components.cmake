@@ -23,6 +23,13 @@ set(BISAI_HAVE_ARCHIVE OFF)
 set(BISAI_HAVE_CUDA OFF)
 set(BISAI_PRIVATE_LIBRARIES m)
 
+# In the library alone: what tests and program do themselves is not asked, and they stay fast. Threads share the counters.
+set(BISAI_COVERAGE_FLAGS "")
+if(BISAI_COVERAGE)
+  set(BISAI_COVERAGE_FLAGS --coverage -fprofile-update=atomic)
+  list(APPEND BISAI_PRIVATE_LIBRARIES ${BISAI_COVERAGE_FLAGS})
+endif()
+
 if(BISAI_OPENMP)
   find_package(OpenMP COMPONENTS C)
   if(OpenMP_C_FOUND)
