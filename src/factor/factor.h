@@ -26,7 +26,9 @@ struct bisai_factors {
 static inline size_t bsi_fill_bytes(int32_t blocks) { return ((size_t)blocks + 7) / 8; }
 
 /* Whether block p is one that the matrix does not have. */
-static inline bool bsi_is_fill(const uint8_t *fill, int32_t p) { return fill && (fill[p / 8] >> p % 8 & 1u) != 0; }
+static inline bool bsi_is_fill(const uint8_t *fill, int32_t p) {
+  return fill && ((unsigned)fill[p / 8] >> (p % 8) & 1u) != 0;
+}
 
 /* What bisai_factor_options and bisai_precond_options have in common. */
 bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift, double shift_amount);
