@@ -39,7 +39,7 @@ struct bisai_precond {
   double *work;                 /* vectors·BSI_VECTORS_AT_ONCE·n */
   int vectors;                  /* ops->vectors, and one more where the matrix is reordered */
   bisai_precond_report report;
-  char description[256];
+  char description[512];
 };
 
 /* What the inversion of the diagonal blocks met. */
