@@ -45,18 +45,20 @@ typedef struct bisai_bcsr bisai_bcsr;
 
 /** The caller's arrays and what they mean; start from bisai_bcsr_desc_default(). */
 typedef struct bisai_bcsr_desc {
-  size_t struct_size;
-  int32_t block_rows, block_cols; /**< ≥ 0 */
-  int32_t block_size;             /**< 1 … BISAI_MAX_BLOCK_SIZE */
-  const int32_t *row_ptr;         /**< block_rows + 1 entries, row_ptr[0] = 0, non-decreasing */
-  const int32_t *col_idx;         /**< row_ptr[block_rows] entries in [0, block_cols) */
-  const void *values;             /**< row_ptr[block_rows]·block_size² values of `value_type` */
-  bisai_value_type value_type;    /**< default BISAI_FP64 */
-  bisai_layout layout;            /**< default BISAI_COLUMN_MAJOR */
-  bisai_ownership ownership;      /**< default BISAI_COPY */
-  bisai_location location;        /**< default BISAI_HOST */
+  size_t struct_size;          /**< set by bisai_bcsr_desc_default() */
+  int32_t block_rows;          /**< ≥ 0 */
+  int32_t block_cols;          /**< ≥ 0 */
+  int32_t block_size;          /**< 1 … BISAI_MAX_BLOCK_SIZE */
+  const int32_t *row_ptr;      /**< block_rows + 1 entries, row_ptr[0] = 0, non-decreasing */
+  const int32_t *col_idx;      /**< row_ptr[block_rows] entries in [0, block_cols) */
+  const void *values;          /**< row_ptr[block_rows]·block_size² values of `value_type` */
+  bisai_value_type value_type; /**< default BISAI_FP64 */
+  bisai_layout layout;         /**< default BISAI_COLUMN_MAJOR */
+  bisai_ownership ownership;   /**< default BISAI_COPY */
+  bisai_location location;     /**< default BISAI_HOST */
 } bisai_bcsr_desc;
 
+/** The defaults, without sizes and arrays. */
 BISAI_API bisai_bcsr_desc bisai_bcsr_desc_default(void);
 
 /** Makes a matrix from BCSR arrays. Structure only is judged: rectangular matrices and missing diagonal blocks are legal.
@@ -72,8 +74,9 @@ BISAI_API bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcs
 
 /** A scalar CSR matrix of the caller; start from bisai_csr_desc_default(). Always copied. */
 typedef struct bisai_csr_desc {
-  size_t struct_size;
-  int32_t rows, cols;     /**< ≥ 0 */
+  size_t struct_size;     /**< set by bisai_csr_desc_default() */
+  int32_t rows;           /**< ≥ 0 */
+  int32_t cols;           /**< ≥ 0 */
   const int32_t *row_ptr; /**< rows + 1 entries */
   const int32_t *col_idx; /**< row_ptr[rows] entries in [0, cols); any order, no duplicates */
   const double *values;   /**< row_ptr[rows] values */
@@ -81,6 +84,7 @@ typedef struct bisai_csr_desc {
   bool pad; /**< default false; true: where block_size does not divide the size, an identity fills it up */
 } bisai_csr_desc;
 
+/** The defaults, without sizes and arrays. */
 BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
 
 /** Makes a BCSR matrix (fp64) from scalar CSR arrays: every block with at least one stored entry is kept, zero-filled.
@@ -96,13 +100,13 @@ BISAI_API bisai_status bisai_block_size_choose(bisai_context *context, const bis
 /** Frees *matrix and sets it to NULL; accepts NULL and pointers to NULL. Borrowed arrays stay the caller's. */
 BISAI_API void bisai_bcsr_destroy(bisai_bcsr **matrix);
 
-BISAI_API int32_t bisai_bcsr_block_rows(const bisai_bcsr *matrix);
-BISAI_API int32_t bisai_bcsr_block_cols(const bisai_bcsr *matrix);
-BISAI_API int32_t bisai_bcsr_block_size(const bisai_bcsr *matrix);
-BISAI_API int32_t bisai_bcsr_blocks(const bisai_bcsr *matrix);  /**< stored blocks, nnzb */
-BISAI_API int32_t bisai_bcsr_rows(const bisai_bcsr *matrix);    /**< scalar rows without padding */
-BISAI_API int32_t bisai_bcsr_padding(const bisai_bcsr *matrix); /**< scalar rows added by padding */
-BISAI_API bisai_value_type bisai_bcsr_value_type(const bisai_bcsr *matrix);
+BISAI_API int32_t bisai_bcsr_block_rows(const bisai_bcsr *matrix);          /**< padding included */
+BISAI_API int32_t bisai_bcsr_block_cols(const bisai_bcsr *matrix);          /**< padding included */
+BISAI_API int32_t bisai_bcsr_block_size(const bisai_bcsr *matrix);          /**< bs */
+BISAI_API int32_t bisai_bcsr_blocks(const bisai_bcsr *matrix);              /**< stored blocks, nnzb */
+BISAI_API int32_t bisai_bcsr_rows(const bisai_bcsr *matrix);                /**< scalar rows without padding */
+BISAI_API int32_t bisai_bcsr_padding(const bisai_bcsr *matrix);             /**< scalar rows added by padding */
+BISAI_API bisai_value_type bisai_bcsr_value_type(const bisai_bcsr *matrix); /**< how values are stored */
 BISAI_API bool bisai_bcsr_unit_diagonal(const bisai_bcsr *matrix); /**< identity diagonal blocks implied, not stored */
 
 /** The matrix's own arrays (host or device memory, as the context's backend; column-major blocks). Any output may be NULL.

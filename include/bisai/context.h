@@ -15,6 +15,7 @@ extern "C" {
  *  Objects that are used together should come from one context: a message is recorded in the context of the object that failed. */
 typedef struct bisai_context bisai_context;
 
+/** Where a context computes. */
 typedef enum bisai_backend {
   BISAI_BACKEND_AUTO = 0, /**< the CUDA device if this build and this machine have one, otherwise the host */
   BISAI_BACKEND_HOST = 1, /**< the CPU, with OpenMP threads */
@@ -30,6 +31,7 @@ typedef struct bisai_allocator {
   void *user; /**< passed through */
 } bisai_allocator;
 
+/** Options of a context; start from bisai_context_options_default(). */
 typedef struct bisai_context_options {
   size_t struct_size;        /**< set by bisai_context_options_default() */
   bisai_backend backend;     /**< default BISAI_BACKEND_AUTO */

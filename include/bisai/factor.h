@@ -22,13 +22,15 @@ typedef enum bisai_shift {
                                  a stored zero block. Repairs are counted and the first is named. */
 } bisai_shift;
 
+/** Options of a factorisation; start from bisai_factor_options_default(). */
 typedef struct bisai_factor_options {
-  size_t struct_size;
+  size_t struct_size; /**< set by bisai_factor_options_default() */
   int level; /**< k of ILU(k), the level of fill: ≥ 0, default 0; from the number of block rows on, complete LU */
   bisai_shift shift;   /**< default BISAI_SHIFT_NONE */
   double shift_amount; /**< > 0, relative; default 0.01 */
 } bisai_factor_options;
 
+/** Default options. */
 BISAI_API bisai_factor_options bisai_factor_options_default(void);
 
 /** Block ILU(k) in the natural ordering; L has identity diagonal blocks. A block of A has level 0, a block that elimination fills in
@@ -62,8 +64,9 @@ BISAI_API bisai_status bisai_factors_from_matrices(bisai_context *context, const
 /** Frees *factors and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_factors_destroy(bisai_factors **factors);
 
-/** L, and U with its diagonal blocks; owned by the factors. */
+/** L; owned by the factors. */
 BISAI_API const bisai_bcsr *bisai_factors_lower(const bisai_factors *factors);
+/** U with its diagonal blocks; owned by the factors. */
 BISAI_API const bisai_bcsr *bisai_factors_upper(const bisai_factors *factors);
 /** Inverses of U's diagonal blocks: block_rows·bs² values, column-major; owned by the factors. */
 BISAI_API const double *bisai_factors_inverse_diagonal(const bisai_factors *factors);

@@ -12,14 +12,16 @@ extern "C" {
 /** Called now and then while reading; bytes_total is the size of the file, or 0 when unknown. */
 typedef void (*bisai_progress)(void *user, int64_t bytes_read, int64_t bytes_total);
 
+/** How a matrix is read; start from bisai_read_options_default(). */
 typedef struct bisai_read_options {
-  size_t struct_size;
+  size_t struct_size;      /**< set by bisai_read_options_default() */
   int32_t block_size;      /**< 1 … 32; 0 (default): bisai_block_size_choose() */
   bool pad;                /**< default true: fill up with an identity where the block size does not divide the size */
   bisai_progress progress; /**< default NULL */
-  void *progress_user;
+  void *progress_user;     /**< passed through */
 } bisai_read_options;
 
+/** Default options. */
 BISAI_API bisai_read_options bisai_read_options_default(void);
 
 /** Reads a square sparse matrix: coordinate real, integer or pattern (value 1); general, symmetric or skew-symmetric.

@@ -9,10 +9,13 @@
 extern "C" {
 #endif
 
+/** A GMRES solver with all its memory. */
 typedef struct bisai_solver bisai_solver;
 
+/** Where the preconditioner stands: A M⁻¹ y = b with x = M⁻¹ y, or M⁻¹ A x = M⁻¹ b. */
 typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
 
+/** How the Krylov basis is made orthogonal. */
 typedef enum bisai_orthogonalization {
   BISAI_CLASSICAL = 0,         /**< classical Gram–Schmidt, one pass: cheapest, loses orthogonality on hard systems */
   BISAI_CLASSICAL_REFINED = 1, /**< classical Gram–Schmidt, always two passes */
@@ -43,8 +46,9 @@ typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual
  *  operator and preconditioner are its own part. */
 typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
 
+/** Options of a solver; start from bisai_solver_options_default(). */
 typedef struct bisai_solver_options {
-  size_t struct_size;
+  size_t struct_size;                        /**< set by bisai_solver_options_default() */
   int restart;                               /**< m of GMRES(m); default 30 */
   double tolerance;                          /**< of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
   int max_iterations;                        /**< every inner iteration counts; default 10000 */
@@ -54,16 +58,18 @@ typedef struct bisai_solver_options {
   bool use_initial_guess;                    /**< default false: x = 0 at the start */
   int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0: never; default 10 */
   bisai_monitor monitor; /**< default NULL */
-  void *monitor_user;
-  bisai_reduce reduce; /**< default NULL: one process */
-  void *reduce_user;
+  void *monitor_user;    /**< passed through */
+  bisai_reduce reduce;   /**< default NULL: one process */
+  void *reduce_user;     /**< passed through */
 } bisai_solver_options;
 
+/** Default options. */
 BISAI_API bisai_solver_options bisai_solver_options_default(void);
 
+/** How a solve went. */
 typedef struct bisai_solver_report {
-  size_t struct_size;
-  bisai_reason reason;
+  size_t struct_size;        /**< set by the caller to sizeof(bisai_solver_report) */
+  bisai_reason reason;       /**< why it ended */
   int iterations;            /**< inner iterations */
   double relative_residual;  /**< true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
   double estimated_residual; /**< what the recurrence believed at the end, relative */

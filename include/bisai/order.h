@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/** The orderings. */
 typedef enum bisai_ordering {
   BISAI_ORDERING_NATURAL = 0, /**< as the matrix comes */
   BISAI_ORDERING_RCM =

@@ -13,6 +13,7 @@ extern "C" {
 /** A triangular block pattern with full diagonal. */
 typedef struct bisai_pattern bisai_pattern;
 
+/** Which triangle. */
 typedef enum bisai_triangle { BISAI_LOWER = 0, BISAI_UPPER = 1 } bisai_triangle;
 
 /** S(|T|^power), T the lower or upper triangle of a square `matrix` with the diagonal always counted as present.
@@ -34,9 +35,9 @@ BISAI_API bisai_status bisai_pattern_create(bisai_context *context, bisai_triang
 /** Frees *pattern and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_pattern_destroy(bisai_pattern **pattern);
 
-BISAI_API bisai_triangle bisai_pattern_triangle(const bisai_pattern *pattern);
-BISAI_API int32_t bisai_pattern_block_rows(const bisai_pattern *pattern);
-BISAI_API int32_t bisai_pattern_blocks(const bisai_pattern *pattern);         /**< blocks, diagonal included */
+BISAI_API bisai_triangle bisai_pattern_triangle(const bisai_pattern *pattern); /**< lower or upper */
+BISAI_API int32_t bisai_pattern_block_rows(const bisai_pattern *pattern);      /**< of its matrix */
+BISAI_API int32_t bisai_pattern_blocks(const bisai_pattern *pattern);          /**< blocks, diagonal included */
 BISAI_API int32_t bisai_pattern_longest_column(const bisai_pattern *pattern); /**< blocks of the longest block column */
 BISAI_API int32_t bisai_pattern_levels(const bisai_pattern *pattern); /**< dependent steps of a triangular solve */
 

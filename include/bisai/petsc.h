@@ -73,8 +73,9 @@ BISAI_API bisai_status bisai_petsc_ilu_apply(void *ilu, int64_t n, const double 
 /** bisai_petsc_factors() of it. */
 BISAI_API bisai_status bisai_petsc_ilu_factors(const bisai_petsc_ilu *ilu, bisai_factors **factors);
 
-/** Seconds of the symbolic and the numeric factorisation, and the stored blocks of L and U. */
+/** Seconds of the symbolic and the numeric factorisation. */
 BISAI_API double bisai_petsc_ilu_seconds(const bisai_petsc_ilu *ilu);
+/** Stored blocks of L and U. */
 BISAI_API int64_t bisai_petsc_ilu_blocks(const bisai_petsc_ilu *ilu);
 
 /** PETSc's own solver to compare with: KSPGMRES and PCILU(level) on a SeqBAIJ matrix, PETSc's defaults for everything that is not said. */

@@ -11,8 +11,10 @@
 extern "C" {
 #endif
 
+/** A preconditioner, set up. */
 typedef struct bisai_precond bisai_precond;
 
+/** The kinds of preconditioner. */
 typedef enum bisai_precond_kind {
   BISAI_PRECOND_NONE = 0,    /**< z = v */
   BISAI_PRECOND_BJACOBI = 1, /**< z = D⁻¹ v, D the diagonal blocks of A */
@@ -26,8 +28,9 @@ typedef enum bisai_precond_kind {
  *  With CUDA it must enqueue on the context's stream. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
 
+/** Options of a preconditioner; start from bisai_precond_options_default(). */
 typedef struct bisai_precond_options {
-  size_t struct_size;
+  size_t struct_size;                 /**< set by bisai_precond_options_default() */
   bisai_precond_kind kind;            /**< default BISAI_PRECOND_ISAI */
   int power;                          /**< ISAI: k of S(|L|^k), S(|U|^k); default 1 */
   int relax;                          /**< ISAI: relaxation sweeps x ← x + N(b − T x) on each factor; default 0 */
@@ -64,6 +67,7 @@ typedef struct bisai_precond_options {
                                            are relative. Default false */
 } bisai_precond_options;
 
+/** Default options. */
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
 
 /** Set-up: factors, patterns, values, all workspace.
@@ -90,7 +94,7 @@ BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_
 
 /** z ← M⁻¹ v; both n values in the backend's memory, not overlapping. Allocates nothing.
  *  Bitwise repeatable for any number of threads. A preconditioner serves one thread at a time (it owns workspace).
- *  @retval BISAI_NOT_READY  @retval BISAI_CALLBACK_FAILED */
+ *  @retval BISAI_NOT_READY, BISAI_CALLBACK_FAILED */
 BISAI_API bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z);
 
 /** Z ← M⁻¹ V for `count` vectors, vector c at v + c·ldv and z + c·ldz. */
@@ -102,8 +106,8 @@ BISAI_API void bisai_precond_destroy(bisai_precond **precond);
 
 /** What the preconditioner is and what it cost. Times are of the last set-up or update, in seconds. */
 typedef struct bisai_precond_report {
-  size_t struct_size;
-  bisai_precond_kind kind;
+  size_t struct_size;       /**< set by the caller to sizeof(bisai_precond_report) */
+  bisai_precond_kind kind;  /**< as in the options */
   double factor_seconds;    /**< block ILU; 0 with the caller's factors */
   double pattern_seconds;   /**< patterns; 0 after an update */
   double values_seconds;    /**< values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
@@ -116,22 +120,23 @@ typedef struct bisai_precond_report {
   int64_t fallbacks;        /**< blocks inverted again by pivoted Gauss–Jordan */
   int64_t repairs;          /**< singular diagonal blocks that a shift repaired */
   double largest_condition; /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
-  int32_t largest_condition_row;        /**< its block row; -1 where there is none */
-  int32_t first_repair_row;             /**< block row of the first repaired block; -1 where there is none */
-  int64_t dropped_lower, dropped_upper; /**< blocks of L and of U that drop_tolerance left out of the graph */
-  int32_t shortened_columns;            /**< block columns of NL and NU that column_limit shortened */
-  int64_t cut_blocks;                   /**< blocks that they lost by that */
-  bisai_ordering ordering;              /**< in use; natural where the kind ignores it */
-  int32_t lower_levels;                 /**< dependent steps of exact solves with L and U; 0 where there are none */
-  int32_t upper_levels;
-  int32_t natural_bandwidth; /**< largest |i − j| of the blocks of A + Aᵀ; 0 without factors, as below */
-  int32_t bandwidth;         /**< the same in the ordering in use */
-  int64_t natural_profile;   /**< Σ over the block rows i of A + Aᵀ of i − its first block column */
-  int64_t profile;           /**< the same in the ordering in use */
-  bool equilibrated;
-  double smallest_scale; /**< of the factors in Dr and Dc; 1 where there are none */
-  double largest_scale;
-  double order_seconds; /**< ordering, reordering, equilibration; after an update the values' part of it */
+  int32_t largest_condition_row; /**< its block row; -1 where there is none */
+  int32_t first_repair_row;      /**< block row of the first repaired block; -1 where there is none */
+  int64_t dropped_lower;         /**< blocks of L that drop_tolerance left out of the graph */
+  int64_t dropped_upper;         /**< the same of U */
+  int32_t shortened_columns;     /**< block columns of NL and NU that column_limit shortened */
+  int64_t cut_blocks;            /**< blocks that they lost by that */
+  bisai_ordering ordering;       /**< in use; natural where the kind ignores it */
+  int32_t lower_levels;          /**< dependent steps of an exact solve with L; 0 where there are none */
+  int32_t upper_levels;          /**< the same with U */
+  int32_t natural_bandwidth;     /**< largest |i − j| of the blocks of A + Aᵀ; 0 without factors, as below */
+  int32_t bandwidth;             /**< the same in the ordering in use */
+  int64_t natural_profile;       /**< Σ over the block rows i of A + Aᵀ of i − its first block column */
+  int64_t profile;               /**< the same in the ordering in use */
+  bool equilibrated;             /**< whether rows and columns are scaled */
+  double smallest_scale;         /**< of the factors in Dr and Dc; 1 where there are none */
+  double largest_scale;          /**< the same */
+  double order_seconds;          /**< ordering, reordering, equilibration; after an update the values' part of it */
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).
@@ -152,8 +157,9 @@ BISAI_API const int32_t *bisai_precond_permutation(const bisai_precond *precond)
  *  those of P Dr A Dc Pᵀ, like NL and NU below. */
 BISAI_API const bisai_factors *bisai_precond_factors(const bisai_precond *precond);
 
-/** NL and NU of ISAI, otherwise NULL; owned by the preconditioner. */
+/** NL of ISAI, otherwise NULL; owned by the preconditioner. */
 BISAI_API const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond);
+/** NU of ISAI, otherwise NULL; owned by the preconditioner. */
 BISAI_API const bisai_bcsr *bisai_precond_upper_inverse(const bisai_precond *precond);
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ extern "C" {
   X(BISAI_DEVICE_ERROR, 19, "device error")                                                                            \
   X(BISAI_EXTERNAL_ERROR, 20, "another library failed")
 
-/** Result of a call. @ref BISAI_OK is 0; everything else is a failure. */
+/** Result of a call. BISAI_OK is 0; everything else is a failure. */
 typedef enum bisai_status {
 #define BISAI_STATUS_ENUM(name, number, text) name = number,
   BISAI_STATUS_LIST(BISAI_STATUS_ENUM)
