@@ -473,6 +473,8 @@ static void update_that_is_refused_keeps_the_old_values(void **state) {
   const void *values;
   bisai_bcsr_arrays(a, NULL, NULL, &values);
   assert_memory_equal(values, arrays.values, count * sizeof(double));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_update(a, values, BISAI_COLUMN_MAJOR));
+  EXPECT_MESSAGE(context, "values is the matrix's own array, which must not be written to");
 
   desc.ownership = BISAI_BORROW;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &borrowed));

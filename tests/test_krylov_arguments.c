@@ -110,6 +110,12 @@ static void bad_options_are_refused_by_name(void **state) {
   bisai_context_destroy(&context);
 }
 
+static bisai_status never_called(void *user, int64_t n, const double *x, double *y) {
+  (void)user, (void)n, (void)x, (void)y;
+  fail_msg("multiplied");
+  return BISAI_CALLBACK_FAILED;
+}
+
 static void bad_arguments_of_a_solve_are_refused(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -141,6 +147,11 @@ static void bad_arguments_of_a_solve_are_refused(void **state) {
   EXPECT_MESSAGE(context, "x is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, x, x, NULL));
   EXPECT_MESSAGE(context, "b and x are the same array");
+  bisai_precond *precond = test_precond(context, three, BISAI_PRECOND_NONE);
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_solve_operator(solver, never_called, NULL, precond, b, x, NULL));
+  EXPECT_MESSAGE(context, "the preconditioner is for 3 unknowns, the solver for 4");
+  bisai_precond_destroy(&precond);
   report.struct_size--;
   char message[128];
   snprintf(message, sizeof message, "bisai_solver_report.struct_size is %zu, expected %zu: start from its default",
