@@ -62,8 +62,8 @@ typedef struct refusal {
 #define CAVITY "compare --case cavity --size 4 "
 
 static const refusal arguments[] = {
-    {"", "bisai: give a command: solve, compare or info\n"},
-    {"compute", "bisai: 'compute' is not a command (solve, compare, info)\n"},
+    {"", "bisai: give a command: solve, compare, info or convert\n"},
+    {"compute", "bisai: 'compute' is not a command (solve, compare, info, convert)\n"},
     {"compare", "bisai: give a FILE, or --case and --size\n"},
     {"solve --tolerance 1e-3", "bisai: give a FILE, or --case and --size\n"},
     {"compare --case cavity", "bisai: --case needs --size\n"},

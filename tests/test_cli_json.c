@@ -115,10 +115,11 @@ enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
-  static const char *const top[] = {"version", "backend", "device", "matrix", "tolerance", "restart", "runs"};
+  static const char *const top[] = {"version",     "backend",   "device",  "matrix", "rhs",
+                                    "rhs_columns", "tolerance", "restart", "runs"};
   static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks"};
   json_t *root = results("compare --case cavity --size 5 --backend host", 0);
-  expect_keys(root, top, 7);
+  expect_keys(root, top, 9);
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   assert_string_equal(text(root, "backend"), "host");
   assert_true(strlen(text(root, "device")) > 0);
@@ -129,6 +130,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
   assert_int_equal(integer(m, "block_size"), 3);
   assert_int_equal(integer(m, "blocks"), 105);
   assert_true(number(root, "tolerance") == 1e-5);
+  assert_string_equal(text(root, "rhs"), "case");
+  assert_true(json_is_null(json_object_get(root, "rhs_columns")));
   assert_int_equal(integer(root, "restart"), 30);
   for (size_t i = 0; i < 6; i++) expect_keys(run_of(root, i), run_keys, RUN_KEYS);
   json_decref(root);

@@ -1,4 +1,4 @@
-/* The command-line program: bisai solve | compare | info. */
+/* The command-line program: bisai solve | compare | info | convert. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include <bisai/bisai.h>
 
+#include "convert.h"
 #include "info.h"
 #include "json.h"
 #include "message.h"
@@ -129,7 +130,13 @@ static int run_command(command which, int argc, char **argv) {
   if (!options_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
   int code = EXIT_BAD_INPUT;
   bisai_context *context = make_context(&o);
-  if (context) code = which == COMMAND_INFO ? info_run(context, &o) : solve_or_compare(which, context, &o);
+  if (context && which == COMMAND_INFO) {
+    code = info_run(context, &o);
+  } else if (context && which == COMMAND_CONVERT) {
+    code = convert_run(context, &o);
+  } else if (context) {
+    code = solve_or_compare(which, context, &o);
+  }
   petsc_end(context);
   bisai_context_destroy(&context);
   options_free(&o);
@@ -156,14 +163,15 @@ static void print_version(FILE *out, struct argp_state *state) {
 int main(int argc, char **argv) {
   waiting_set_up(argv);
   static const char *const names[] = {
-      [COMMAND_SOLVE] = "solve", [COMMAND_COMPARE] = "compare", [COMMAND_INFO] = "info"};
-  static char titles[][16] = {"bisai solve", "bisai compare", "bisai info"};
+      [COMMAND_SOLVE] = "solve", [COMMAND_COMPARE] = "compare", [COMMAND_INFO] = "info", [COMMAND_CONVERT] = "convert"};
+  static char titles[][16] = {"bisai solve", "bisai compare", "bisai info", "bisai convert"};
   static const struct argp parser = {
       .parser = parse_command,
       .args_doc = "COMMAND [OPTION...]",
       .doc = "Solve block-sparse linear systems by GMRES with block-ISAI and other preconditioners.\v"
              "COMMAND: solve    one system, one method\n         compare  one system, several methods\n"
-             "         info     what a matrix is like\n\nbisai COMMAND --help tells more."};
+             "         info     what a matrix is like\n         convert  a matrix in another format\n\nbisai COMMAND "
+             "--help tells more."};
   argp_err_exit_status = EXIT_BAD_INPUT;
   argp_program_version_hook = print_version;
   static char name[] = "bisai";
@@ -171,15 +179,15 @@ int main(int argc, char **argv) {
   int at = 0;
   if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &at) != 0) return EXIT_BAD_INPUT;
   if (at == 0) {
-    say("give a command: solve, compare or info");
+    say("give a command: solve, compare, info or convert");
     return EXIT_BAD_INPUT;
   }
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i <= COMMAND_CONVERT; ++i) {
     if (strcmp(argv[at], names[i]) == 0) {
       argv[at] = titles[i];
       return run_command((command)i, argc - at, argv + at);
     }
   }
-  say("'%s' is not a command (solve, compare, info)", argv[at]);
+  say("'%s' is not a command (solve, compare, info, convert)", argv[at]);
   return EXIT_BAD_INPUT;
 }

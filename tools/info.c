@@ -133,7 +133,8 @@ static void print_bytes(const bisai_bcsr *matrix, const triangle_info t[2]) {
   }
 }
 
-static void print_matrix(const options *o, const problem *scalar, const bisai_bcsr *matrix, const triangle_info t[2]) {
+static void print_matrix(const options *o, const problem *scalar, bool named, const bisai_bcsr *matrix,
+                         const triangle_info t[2]) {
   const int32_t *row_ptr, *col_idx;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
   int32_t rows = bisai_bcsr_block_rows(matrix), diagonals = 0, longest = 0;
@@ -150,6 +151,7 @@ static void print_matrix(const options *o, const problem *scalar, const bisai_bc
   printf("block size   %" PRId32 ", %s\n", bisai_bcsr_block_size(matrix),
          o->block_size > 0       ? "as asked for"
          : o->made != CASE_NONE  ? "the case's own"
+         : named                 ? "as the file's .info says"
          : problem_block_size(o) ? "as in Ma et al. 2021"
                                  : "which takes the least memory");
   if (bisai_bcsr_padding(matrix) > 0)
@@ -169,6 +171,7 @@ int info_run(bisai_context *context, const options *o) {
   bisai_bcsr *matrix = NULL;
   int code = EXIT_BAD_INPUT;
   const void *values;
+  bool named = false;
   bisai_csr_desc csr = bisai_csr_desc_default();
   bisai_status status = BISAI_OK;
   if (!problem_load_matrix(context, o, 1, &scalar)) goto done;
@@ -178,7 +181,9 @@ int info_run(bisai_context *context, const options *o) {
   csr.values = values;
   csr.block_size = problem_block_size(o);
   csr.pad = true;
-  if (csr.block_size == 0) status = bisai_block_size_choose(context, &csr, &csr.block_size);
+  if (csr.block_size == 0 && o->file) status = bisai_read_block_size(context, o->file, &csr.block_size);
+  named = csr.block_size > 0 && problem_block_size(o) == 0;
+  if (status == BISAI_OK && csr.block_size == 0) status = bisai_block_size_choose(context, &csr, &csr.block_size);
   if (status == BISAI_OK) status = bisai_bcsr_from_csr(context, &csr, &matrix);
   if (status != BISAI_OK) {
     say_failure(context, scalar.name, status);
@@ -187,7 +192,7 @@ int info_run(bisai_context *context, const options *o) {
   triangle_info triangles[2];
   study_triangle(context, matrix, BISAI_LOWER, &triangles[0]);
   study_triangle(context, matrix, BISAI_UPPER, &triangles[1]);
-  print_matrix(o, &scalar, matrix, triangles);
+  print_matrix(o, &scalar, named, matrix, triangles);
   print_sizes(&csr, csr.block_size);
   print_triangles(triangles);
   print_bytes(matrix, triangles);

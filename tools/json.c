@@ -92,6 +92,8 @@ static json_t *document(bisai_context *context, const problem *p, const options 
   bool cuda = bisai_context_backend(context) == BISAI_BACKEND_CUDA;
   return OBJECT({"version", text(true, bisai_version())}, {"backend", text(true, cuda ? "cuda" : "host")},
                 {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
+                {"rhs", text(true, problem_rhs_name(p->rhs_from))},
+                {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
                 {"tolerance", number(true, p->tolerance)}, {"restart", integer(true, o->restart)}, {"runs", runs});
 }
 

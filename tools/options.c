@@ -28,7 +28,9 @@ enum key {
   KEY_PRECONDITIONER,
   KEY_JSON,
   KEY_PLOTS,
-  KEY_OUTPUT
+  KEY_OUTPUT,
+  KEY_FORMAT,
+  KEY_CONVERT_RHS
 };
 
 static const struct argp_option system_options[] = {
@@ -40,7 +42,10 @@ static const struct argp_option system_options[] = {
      0},
     {0}};
 static const struct argp_option solver_options[] = {
-    {"rhs", KEY_RHS, "FILE", 0, "Right-hand side: a Matrix Market file, or ones", 0},
+    {"rhs", KEY_RHS, "FILE", 0,
+     "Right-hand side: a file, or ones (default: what stands with the matrix in an archive or a PETSc file; otherwise "
+     "ones)",
+     0},
     {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"restart", KEY_RESTART, "M", 0, "m of GMRES(m) (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0, "Every inner iteration counts (default 10000)", 0},
@@ -63,7 +68,13 @@ static const struct argp_option compare_options[] = {
     {0}};
 static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0, "The method (default isai:k=1)", 0},
-    {"output", KEY_OUTPUT, "FILE", 0, "Write the solution as a Matrix Market file", 0},
+    {"output", KEY_OUTPUT, "FILE", 0, "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin", 0},
+    {0}};
+static const struct argp_option convert_options[] = {
+    {"rhs", KEY_CONVERT_RHS, "FILE", 0,
+     "Right-hand side to write: a file, ones, or none (default: the case's own, or what stands with the matrix)", 0},
+    {"format", KEY_FORMAT, "NAME", 0,
+     "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar)", 0},
     {0}};
 
 const char *options_ordering(bisai_ordering ordering) {
@@ -162,6 +173,28 @@ static bool set_rhs(options *o, const char *text) {
   return o->rhs_ones || set_path("--rhs", text, &o->rhs);
 }
 
+static bool set_convert_rhs(options *o, const char *text) {
+  o->rhs_none = strcmp(text, "none") == 0;
+  if (!o->rhs_none) return set_rhs(o, text);
+  o->rhs_ones = false;
+  o->rhs = NULL;
+  return true;
+}
+
+static bool set_format(options *o, const char *text) {
+  static const char *const names[] = {[BISAI_FORMAT_MATRIX_MARKET] = "market",
+                                      [BISAI_FORMAT_PETSC] = "petsc",
+                                      [BISAI_FORMAT_SUITESPARSE] = "suitesparse"};
+  for (int i = BISAI_FORMAT_MATRIX_MARKET; i <= BISAI_FORMAT_SUITESPARSE; ++i) {
+    if (strcmp(text, names[i]) == 0) {
+      o->format = (bisai_format)i;
+      return true;
+    }
+  }
+  say("--format: '%s' is not a format (market, petsc, suitesparse)", text);
+  return false;
+}
+
 static bool set_preconditioner(options *o, const char *text) {
   method m;
   if (!method_parse("--preconditioner", text, &m)) return false;
@@ -195,6 +228,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_JSON: ok = set_path("--json", text, &o->json); break;
   case KEY_PLOTS: ok = set_path("--plots", text, &o->plots); break;
   case KEY_OUTPUT: ok = set_path("--output", text, &o->output); break;
+  case KEY_FORMAT: ok = set_format(o, text); break;
+  case KEY_CONVERT_RHS: ok = set_convert_rhs(o, text); break;
   case ARGP_KEY_ARG: ok = set_file(o, text); break;
   default: return ARGP_ERR_UNKNOWN;
   }
@@ -217,7 +252,7 @@ static const struct argp solver_parser = {.options = solver_options, .parser = p
 static const struct argp machine_parser = {.options = machine_options, .parser = parse_one};
 static const struct argp result_parser = {.options = result_options, .parser = parse_one};
 
-enum { SOLVING = 4, LOOKING = 2 };
+enum { SOLVING = 4, LOOKING = 2, CONVERTING = 1 };
 
 static const struct argp_child solving[SOLVING + 1] = {{&system_parser, 0, "The system:", 1},
                                                        {&solver_parser, 0, "The solver:", 2},
@@ -225,6 +260,7 @@ static const struct argp_child solving[SOLVING + 1] = {{&system_parser, 0, "The 
                                                        {&result_parser, 0, "Results:", 4}};
 static const struct argp_child looking[LOOKING + 1] = {{&system_parser, 0, "The system:", 1},
                                                        {&machine_parser, 0, "The machine:", 3}};
+static const struct argp_child converting[CONVERTING + 1] = {{&system_parser, 0, "The system:", 1}};
 
 /* The children write into the same options. */
 static error_t parse_parent(int key, char *text, struct argp_state *state, int children) {
@@ -241,6 +277,16 @@ static error_t parse_solving(int key, char *text, struct argp_state *state) {
 
 static error_t parse_looking(int key, char *text, struct argp_state *state) {
   return parse_parent(key, text, state, LOOKING);
+}
+
+/* INPUT, unless the system is made, and OUTPUT. */
+static error_t parse_converting(int key, char *text, struct argp_state *state) {
+  options *o = state->input;
+  if (key != ARGP_KEY_ARG) return parse_parent(key, text, state, CONVERTING);
+  if (!o->file) return set_path("INPUT", text, &o->file) ? 0 : EINVAL;
+  if (!o->output) return set_path("OUTPUT", text, &o->output) ? 0 : EINVAL;
+  say("'%s': one INPUT and one OUTPUT only", text);
+  return EINVAL;
 }
 
 static const struct argp parsers[] = {
@@ -260,7 +306,16 @@ static const struct argp parsers[] = {
                       .children = looking,
                       .args_doc = SOURCES,
                       .doc = "Describe a matrix: blocks for every block size, dependency levels, patterns of the "
-                             "approximate inverses, and the bytes that an iteration must move."}};
+                             "approximate inverses, and the bytes that an iteration must move."},
+    [COMMAND_CONVERT] = {
+        .options = convert_options,
+        .parser = parse_converting,
+        .children = converting,
+        .args_doc = "INPUT OUTPUT\n--case NAME --size N[,N,N] OUTPUT",
+        .doc = "Write a matrix, and the right-hand side that stands with it, in another format: Matrix "
+               "Market (.mtx; the right-hand side as _b.mtx beside it), PETSc's binary (.petsc, .bin; with "
+               "the block size in .info), or an archive as SuiteSparse has them (.tar); each also .gz, "
+               ".xz, .bz2 or .zst."}};
 
 /* What no option alone can know. */
 static bool check(const options *o) {
@@ -284,13 +339,26 @@ static bool check(const options *o) {
   return false;
 }
 
+/* The only argument beside --case is the OUTPUT. */
+static bool sort_paths(options *o) {
+  if (o->made != CASE_NONE && o->file && !o->output) {
+    o->output = o->file;
+    o->file = NULL;
+  }
+  if (o->output || (!o->file && o->made == CASE_NONE)) return true;
+  say("give an OUTPUT");
+  return false;
+}
+
 bool options_parse(command which, int argc, char **argv, options *o) {
   static const char *const methods[] = {[COMMAND_SOLVE] = "isai:k=1",
                                         [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
-                                        [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3"};
+                                        [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
+                                        [COMMAND_CONVERT] = "none"};
   *o = (options){.restart = 30, .max_iterations = 10000, .backend = BISAI_BACKEND_AUTO};
   bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
-            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && check(o);
+            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && (which != COMMAND_CONVERT || sort_paths(o)) &&
+            check(o);
   if (!ok) options_free(o);
   return ok;
 }

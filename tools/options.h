@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <bisai/context.h>
+#include <bisai/io.h>
 #include <bisai/order.h>
 
 #include "method.h"
 
-typedef enum command { COMMAND_SOLVE, COMMAND_COMPARE, COMMAND_INFO } command;
+typedef enum command { COMMAND_SOLVE, COMMAND_COMPARE, COMMAND_INFO, COMMAND_CONVERT } command;
 
 typedef enum case_name { CASE_NONE, CASE_CAVITY, CASE_CONVDIFF } case_name;
 
@@ -20,17 +20,19 @@ typedef struct options {
   case_name made;     /* CASE_NONE: `file` is read */
   int sizes, size[3]; /* as given; sizes = 1 or 3 */
   const char *file;
-  int block_size; /* 0: not given; BLOCK_SIZE_AUTO */
-  bool rhs_ones;
-  const char *rhs;  /* a file, or NULL */
-  double tolerance; /* 0: the problem's own */
+  int block_size;          /* 0: not given; BLOCK_SIZE_AUTO */
+  bool rhs_ones, rhs_none; /* none: convert alone */
+  const char *rhs;         /* a file, or NULL */
+  double tolerance;        /* 0: the problem's own */
   int restart, max_iterations;
   bisai_ordering ordering;
   bool equilibrate;
   bisai_backend backend;
   int threads;         /* 0: the library's choice */
   method_list methods; /* solve: one */
-  const char *json, *plots, *output;
+  const char *json, *plots;
+  const char *output;  /* of solve and convert */
+  bisai_format format; /* of convert */
 } options;
 
 /* Parses the arguments of a subcommand (argv[0] is its name for messages). False: something was wrong and has been said.

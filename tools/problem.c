@@ -24,18 +24,26 @@ static double own_tolerance(const options *o) {
   return known ? known->tolerance : 1e-8;
 }
 
+/* One of the endings off the name, where there is one with something before it. */
+static void drop_ending(char *name, const char *const *endings) {
+  size_t length = strlen(name);
+  for (; *endings; ++endings) {
+    size_t ending = strlen(*endings);
+    if (length <= ending || strcmp(name + length - ending, *endings) != 0) continue;
+    name[length - ending] = '\0';
+    return;
+  }
+}
+
 static char *name_of(const options *o) {
+  static const char *const packed[] = {".gz", ".xz", ".bz2", ".zst", NULL};
+  static const char *const formats[] = {".mtx", ".tar", ".tgz", ".txz", ".tbz2", ".tzst", ".petsc", ".bin", NULL};
   const char *text = o->made == CASE_CAVITY ? "cavity" : o->made == CASE_CONVDIFF ? "convdiff" : o->file;
   const char *slash = strrchr(text, '/');
-  if (slash) text = slash + 1;
-  char *name = strdup(text);
-  if (!name) return NULL;
-  size_t length = strlen(name);
-  static const char *const endings[] = {".gz", ".xz", ".mtx"};
-  for (int i = 0; o->file && i < 3; ++i) {
-    size_t ending = strlen(endings[i]);
-    if (length > ending && strcmp(name + length - ending, endings[i]) == 0) name[length -= ending] = '\0';
-  }
+  char *name = strdup(slash ? slash + 1 : text);
+  if (!name || !o->file) return name;
+  drop_ending(name, packed);
+  drop_ending(name, formats);
   return name;
 }
 
@@ -101,22 +109,51 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
   return true;
 }
 
-static bool make_rhs(bisai_context *context, const options *o, problem *p) {
-  if (p->rhs && !o->rhs && !o->rhs_ones) return true; /* the case's own */
+const char *problem_rhs_name(problem_rhs from) {
+  static const char *const names[] = {
+      [RHS_NONE] = "none", [RHS_ONES] = "ones", [RHS_CASE] = "case", [RHS_FILE] = "file", [RHS_OWN] = "own"};
+  return names[from];
+}
+
+/* What stands with the matrix in its file, or nothing. */
+static bool find_rhs(bisai_context *context, const options *o, problem *p) {
+  bisai_status status = bisai_read_rhs(context, o->file, p->rows, p->rhs, &p->rhs_columns);
+  if (status != BISAI_OK) {
+    fail(context, o->file, status);
+    say("%s: --rhs ones does without the right-hand side in the file", p->name);
+    return false;
+  }
+  if (p->rhs_columns > 0) p->rhs_from = RHS_OWN;
+  return true;
+}
+
+static void set_ones(problem *p) {
+  p->rhs_from = RHS_ONES;
+  for (int64_t i = 0; i < p->rows; ++i) {
+    p->rhs[i] = 1;
+  }
+}
+
+bool problem_load_rhs(bisai_context *context, const options *o, problem *p) {
+  p->rhs_from = RHS_NONE;
+  if (o->rhs_none) return true;
+  if (p->rhs && !o->rhs && !o->rhs_ones) {
+    p->rhs_from = RHS_CASE;
+    return true;
+  }
   free(p->rhs);
   p->rhs = calloc((size_t)p->unknowns, sizeof *p->rhs);
   if (!p->rhs) {
     say("%s: out of memory", p->name);
     return false;
   }
+  if (o->rhs_ones) set_ones(p);
   if (o->rhs) {
     bisai_status status = bisai_read_vector(context, o->rhs, p->rows, p->rhs);
-    return status == BISAI_OK || fail(context, o->rhs, status);
+    if (status != BISAI_OK) return fail(context, o->rhs, status);
+    p->rhs_from = RHS_FILE;
   }
-  for (int64_t i = 0; i < p->rows; ++i) {
-    p->rhs[i] = 1;
-  }
-  return true;
+  return p->rhs_from != RHS_NONE || !o->file || find_rhs(context, o, p);
 }
 
 /* What is taken from the paper without being asked for. */
@@ -133,7 +170,8 @@ static void say_what_is_known(const options *o, const problem *p) {
 }
 
 bool problem_load(bisai_context *context, const options *o, problem *p) {
-  if (!problem_load_matrix(context, o, problem_block_size(o), p) || !make_rhs(context, o, p)) return false;
+  if (!problem_load_matrix(context, o, problem_block_size(o), p) || !problem_load_rhs(context, o, p)) return false;
+  if (p->rhs_from == RHS_NONE) set_ones(p);
   p->tolerance = o->tolerance > 0 ? o->tolerance : own_tolerance(o);
   say_what_is_known(o, p);
   return true;

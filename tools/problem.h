@@ -8,12 +8,17 @@
 
 #include "options.h"
 
+/* Where the right-hand side is from: RHS_OWN stands with the matrix in its file. */
+typedef enum problem_rhs { RHS_NONE, RHS_ONES, RHS_CASE, RHS_FILE, RHS_OWN } problem_rhs;
+
 typedef struct problem {
   char *name; /* "cavity", or the file's name without folders and extensions */
   bisai_bcsr *matrix;
   int64_t rows;     /* without padding */
   int64_t unknowns; /* block_rows·bs */
   double *rhs;      /* `unknowns` values, zero in padding rows */
+  problem_rhs rhs_from;
+  int64_t rhs_columns; /* of the file's own, which is the first of them */
   double tolerance;
 } problem;
 
@@ -22,6 +27,12 @@ bool problem_load(bisai_context *context, const options *o, problem *p);
 
 /* The matrix alone, in blocks of the given size (0: the case's own, else the best); fills name, matrix, rows, unknowns. */
 bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p);
+
+/* The right-hand side of a loaded matrix as asked for: none where there is no other than ones and these are not asked for. */
+bool problem_load_rhs(bisai_context *context, const options *o, problem *p);
+
+/* "ones", "case", "file" or "own". */
+const char *problem_rhs_name(problem_rhs from);
 
 /* The block size that `o` means: the one given, the case's, the paper's for a file that it knows unless auto is asked for, or 0:
  * bisai_block_size_choose(). */

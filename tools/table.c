@@ -15,9 +15,12 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
           plural(rows), bs, blocks, plural(blocks));
   if (p->unknowns > p->rows)
     fprintf(out, ", %" PRId64 " of %" PRId64 " row%s padding", p->unknowns - p->rows, p->unknowns, plural(p->unknowns));
-  fprintf(out, "\nbackend  %s: %s, %d thread%s\n",
-          bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host", bisai_context_device(context),
-          bisai_context_threads(context), plural(bisai_context_threads(context)));
+  fputc('\n', out);
+  if (p->rhs_from == RHS_OWN) fputs("rhs      the file's own", out);
+  if (p->rhs_from == RHS_OWN && p->rhs_columns > 1) fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
+  if (p->rhs_from == RHS_OWN) fputc('\n', out);
+  fprintf(out, "backend  %s: %s, %d thread%s\n", bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host",
+          bisai_context_device(context), bisai_context_threads(context), plural(bisai_context_threads(context)));
   if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
     fprintf(out, "matrix   in %s order%s inside ilu, isai and sweeps\n", options_ordering(o->ordering),
             o->equilibrate ? ", equilibrated," : "");

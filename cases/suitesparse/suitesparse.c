@@ -11,8 +11,15 @@ static const case_suitesparse known[] = {
     {"venkat50", "Simon", 4, 1e-8, COLLECTION "Simon/venkat50.tar.gz"},
 };
 
+/* .mtx or .tar, as it is or compressed. */
 static bool is_matrix_ending(const char *ending) {
-  return strcmp(ending, ".mtx") == 0 || strcmp(ending, ".mtx.gz") == 0 || strcmp(ending, ".mtx.xz") == 0;
+  static const char *const packed[] = {"", ".gz", ".xz", ".bz2", ".zst"};
+  if (strcmp(ending, ".tgz") == 0) return true;
+  if (strncmp(ending, ".mtx", 4) != 0 && strncmp(ending, ".tar", 4) != 0) return false;
+  for (size_t i = 0; i < sizeof packed / sizeof packed[0]; ++i) {
+    if (strcmp(ending + 4, packed[i]) == 0) return true;
+  }
+  return false;
 }
 
 const case_suitesparse *case_suitesparse_find(const char *path) {

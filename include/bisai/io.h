@@ -1,5 +1,13 @@
 /** @file io.h
- *  Reading and writing matrices and vectors: Matrix Market, plain or compressed (.gz, .xz, .bz2, .zst where libarchive was found). */
+ *  Reading and writing matrices and vectors.
+ *
+ *  - Matrix Market text (NIST);
+ *  - PETSc's binary files, as MatView() and VecView() write them: real, double, with 32-bit or (reading) 64-bit indices;
+ *  - archives of the SuiteSparse Matrix Collection: NAME.tar.gz with NAME/NAME.mtx and perhaps NAME/NAME_b.mtx.
+ *
+ *  Where libarchive was found all of them may be compressed (.gz, .xz, .bz2, .zst; reading also .lz, .lz4 and .Z); without it
+ *  compressed files and archives are BISAI_UNAVAILABLE. Files that are read are recognised by what they hold, files that
+ *  are written by the endings of their names. */
 #ifndef BISAI_IO_H
 #define BISAI_IO_H
 
@@ -24,22 +32,38 @@ typedef struct bisai_read_options {
 /** Default options. */
 BISAI_API bisai_read_options bisai_read_options_default(void);
 
-/** Reads a square sparse matrix: coordinate real, integer or pattern (value 1); general, symmetric or skew-symmetric.
- *  Entries may come in any order; duplicates add up. Memory: at most 3 times that of the result (of one that keeps
- *  duplicates, if there are any) and 1 MiB.
+/** Reads a square sparse matrix. Memory: at most 3 times that of the result (of one that keeps duplicates, if there are any)
+ *  and 1 MiB, whatever the file announces.
+ *
+ *  Matrix Market: coordinate real, integer or pattern (value 1); general, symmetric or skew-symmetric. Entries may come in
+ *  any order; duplicates add up.
+ *
+ *  PETSc: one matrix, at the beginning of the file; the columns of a row ascend. Where options->block_size is 0 and a file
+ *  FILE.info beside FILE (or FILE.gz) says -matload_block_size N with N > 1, that is the block size.
+ *
+ *  Archive: the file NAME.mtx that is named as the archive, else the one that is named as its folder, else the only one.
+ *  Nothing is unpacked to disk.
  *  @param options  NULL: the defaults
  *  @param matrix  out; untouched on failure; free with bisai_bcsr_destroy()
- *  @retval BISAI_IO_ERROR     cannot be opened, read or decompressed
- *  @retval BISAI_PARSE_ERROR  the message names the line and what is wrong with it
- *  @retval BISAI_NOT_FINITE   NaN or infinity; names the line
- *  @retval BISAI_UNSUPPORTED  complex or Hermitian, rectangular or empty, or an array where a sparse matrix is needed
- *  @retval BISAI_UNAVAILABLE  a compressed file, and this build has no libarchive
+ *  @retval BISAI_IO_ERROR     cannot be opened, read, decompressed or unpacked
+ *  @retval BISAI_PARSE_ERROR  the message names the line (Matrix Market), or the row or byte (PETSc), and what is wrong with it
+ *  @retval BISAI_NOT_FINITE   NaN or infinity; names the line or the entry
+ *  @retval BISAI_UNSUPPORTED  complex or Hermitian, rectangular or empty, dense where a sparse matrix is needed, or more
+ *                             than one matrix; an archive's candidates are listed
+ *  @retval BISAI_UNAVAILABLE  a compressed file or an archive, and this build has no libarchive
  *  @retval BISAI_INDEX_OVERFLOW, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_read_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
                                          bisai_bcsr **matrix);
 
-/** Reads a vector of exactly n values (host memory): an n × 1 array or coordinate file. Errors as bisai_read_matrix();
- *  another length is BISAI_INVALID_ARGUMENT. After a failure the values are unspecified. */
+/** The block size that stands with a file: of a PETSc file what its FILE.info says, as for bisai_read_matrix(); 0 where nothing
+ *  says it. The matrix is not read.
+ *  @retval BISAI_IO_ERROR  cannot be opened or read, or the .info says no block size that can be used
+ *  @retval BISAI_UNAVAILABLE, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_read_block_size(bisai_context *context, const char *path, int32_t *block_size);
+
+/** Reads a vector of exactly n values (host memory): a Matrix Market n × 1 array or coordinate file, a vector of PETSc, or the
+ *  right-hand side that stands with a matrix as for bisai_read_rhs(). Errors as bisai_read_matrix(); another length is
+ *  BISAI_INVALID_ARGUMENT, more columns or none BISAI_UNSUPPORTED. After a failure the values are unspecified. */
 BISAI_API bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n, double *values);
 
 /** Reads the right-hand side that stands with the matrix of bisai_read_matrix(path): NAME_b.mtx beside NAME.mtx in an
@@ -51,11 +75,42 @@ BISAI_API bisai_status bisai_read_vector(bisai_context *context, const char *pat
 BISAI_API bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n, double *values,
                                       int64_t *columns);
 
-/** Writes n values (host memory) as a Matrix Market n × 1 array with 17 significant digits. A file that cannot be written
- *  completely is removed.
+/** The format of a file to write. */
+typedef enum bisai_format {
+  BISAI_FORMAT_BY_NAME =
+      0, /**< .mtx, .petsc or .bin, perhaps followed by .gz, .xz, .bz2 or .zst; .tar, .tar.gz, .tgz … */
+  BISAI_FORMAT_MATRIX_MARKET = 1, /**< text: coordinate real general, 17 significant digits */
+  BISAI_FORMAT_PETSC = 2,         /**< PETSc's binary, and FILE.info with the block size */
+  BISAI_FORMAT_SUITESPARSE = 3    /**< a tar archive NAME.tar… of NAME/NAME.mtx and NAME/NAME_b.mtx */
+} bisai_format;
+
+typedef struct bisai_write_options {
+  size_t struct_size;
+  bisai_format format; /**< default BISAI_FORMAT_BY_NAME; compression goes by the name always */
+  const double *rhs; /**< default NULL; bisai_bcsr_rows() values (host memory) written behind the matrix or beside it */
+} bisai_write_options;
+
+BISAI_API bisai_write_options bisai_write_options_default(void);
+
+/** Writes a matrix so that reading it in blocks of the same size gives the same values to the last bit. Scalar rows of padding
+ *  are left out, and so are zeros, but for blocks of zeros only, which are written whole. A file that cannot be written
+ *  completely is removed. The same matrix gives the same bytes.
+ *  @param matrix   rectangular ones are written too, though bisai_read_matrix() refuses them; narrow values are widened
+ *  @param options  NULL: the defaults
+ *  @retval BISAI_IO_ERROR          names the path and the system's reason
+ *  @retval BISAI_INVALID_ARGUMENT  NULL, a name that says no format, a right-hand side for a Matrix Market file
+ *  @retval BISAI_NOT_FINITE        nothing is written
+ *  @retval BISAI_INDEX_OVERFLOW    PETSc: more entries than a 32-bit integer counts
+ *  @retval BISAI_UNAVAILABLE       a compressed file or an archive, and this build has no libarchive
+ *  @retval BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_write_matrix(bisai_context *context, const char *path, const bisai_bcsr *matrix,
+                                          const bisai_write_options *options);
+
+/** Writes n values (host memory): for PETSc where the name ends so (.petsc, .bin), otherwise as a Matrix Market n × 1 array with
+ *  17 significant digits. Compressed as the name says. A file that cannot be written completely is removed.
  *  @retval BISAI_IO_ERROR    names the path and the system's reason
  *  @retval BISAI_NOT_FINITE  nothing is written
- *  @retval BISAI_INVALID_ARGUMENT */
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_INDEX_OVERFLOW, BISAI_UNAVAILABLE, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_t n, const double *values);
 
 #ifdef __cplusplus

@@ -5,6 +5,8 @@
 #include <bisai/io.h>
 
 #include "io/entries.h"
+#include "io/output.h"
+#include "io/scalar_rows.h"
 #include "io/stream.h"
 
 /* The entries of a square sparse matrix, those of symmetric storage mirrored. *entries starts as zero; what it holds is the caller's
@@ -14,5 +16,9 @@ bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, 
 /* A vector of n values; where `columns` is given it may also be the first of several columns, whose number that is then. */
 bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n, double *values,
                                     int64_t *columns);
+
+/* coordinate real general, and an n × 1 array, with 17 digits, which are enough for every bit. */
+void bsi_market_write_matrix(bsi_output *output, const bsi_scalar_rows *rows);
+void bsi_market_write_vector(bsi_output *output, int64_t n, const double *values);
 
 #endif

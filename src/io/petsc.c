@@ -14,7 +14,7 @@
 #include "core/context.h"
 #include "io/growth.h"
 
-enum { VECTOR = 1211214, MATRIX = 1211216, INDEX_SET = 1211218, CHUNK_BYTES = 1 << 15 };
+enum { CHUNK_BYTES = 1 << 15 };
 
 typedef struct reader {
   bisai_context *context;
@@ -64,7 +64,7 @@ static bisai_status peek_class(bsi_source *source, int64_t *class, size_t *width
   *class = 0;
   for (*width = 4; !status && *width <= 8 && *count >= *width; *width += 4) {
     const int64_t number = decode_integer(bytes, *width);
-    if (number != VECTOR && number != MATRIX && number != INDEX_SET) continue;
+    if (number != BSI_PETSC_VECTOR && number != BSI_PETSC_MATRIX && number != BSI_PETSC_INDEX_SET) continue;
     *class = number;
     break;
   }
@@ -261,9 +261,9 @@ bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
   int64_t class = 0, next = 0;
   sizes s = {0};
   bisai_status status = open_object(&r, &class);
-  if (!status && class != MATRIX)
+  if (!status && class != BSI_PETSC_MATRIX)
     return bsi_fail(r.context, BISAI_UNSUPPORTED, "%s of PETSc, where a matrix is needed",
-                    class == VECTOR ? "a vector" : "an index set");
+                    class == BSI_PETSC_VECTOR ? "a vector" : "an index set");
   if (!status) status = read_sizes(&r, &s);
   if (!status) status = check_sizes(&r, &s);
   csr->rows = (int32_t)s.rows;
@@ -271,7 +271,7 @@ bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
   if (!status) status = read_columns(&r, &s, csr);
   if (!status) status = read_values(&r, &s, csr);
   if (!status) status = read_next_class(&r, s.entries, &next);
-  if (!status && next == MATRIX) status = fail(&r, BISAI_UNSUPPORTED, "a second matrix");
+  if (!status && next == BSI_PETSC_MATRIX) status = fail(&r, BISAI_UNSUPPORTED, "a second matrix");
   return status;
 }
 
@@ -307,10 +307,10 @@ bisai_status bsi_petsc_read_vector(bsi_source *source, int64_t n, double *values
   reader r = {.context = bsi_source_context(source), .source = source};
   int64_t class = 0;
   bisai_status status = open_object(&r, &class);
-  if (!status && class == MATRIX) {
+  if (!status && class == BSI_PETSC_MATRIX) {
     status = skip_matrix(&r, &class);
-    if (!status && class == VECTOR) status = open_object(&r, &class);
+    if (!status && class == BSI_PETSC_VECTOR) status = open_object(&r, &class);
   }
-  *found = class == VECTOR;
+  *found = class == BSI_PETSC_VECTOR;
   return !status && *found ? read_vector(&r, n, values) : status;
 }

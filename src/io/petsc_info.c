@@ -65,3 +65,17 @@ bisai_status bsi_petsc_block_size(bisai_context *context, const char *path, int3
   bsi_release(context, info);
   return status;
 }
+
+bisai_status bsi_petsc_write_info(bisai_context *context, const char *path, int32_t block_size, bool vector) {
+  char *info = info_path(context, path);
+  if (!info) return BISAI_OUT_OF_MEMORY;
+  bsi_output *output = NULL;
+  bisai_status status = bsi_output_open(context, info, false, BSI_PLAIN, &output);
+  if (!status) {
+    bsi_output_print(output, "%s %d\n", option, block_size);
+    if (vector) bsi_output_print(output, "-vecload_block_size %d\n", block_size);
+    status = bsi_output_close(&output, BISAI_OK);
+  }
+  bsi_release(context, info);
+  return status;
+}

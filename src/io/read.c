@@ -7,6 +7,7 @@
 #include "io/archive.h"
 #include "io/matrix_market.h"
 #include "io/petsc.h"
+#include "io/vector.h"
 
 bisai_read_options bisai_read_options_default(void) {
   return (bisai_read_options){.struct_size = sizeof(bisai_read_options), .pad = true};
@@ -104,6 +105,21 @@ bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, si
   return status ? status : read_matrix(context, &source, NULL, options, matrix);
 }
 
+bisai_status bisai_read_block_size(bisai_context *context, const char *path, int32_t *block_size) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!path || !block_size)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_block_size: %s is NULL", path ? "block_size" : "path");
+  bsi_source *source = NULL;
+  bool petsc = false;
+  int32_t size = 0;
+  bisai_status status = bsi_source_open_file(context, path, NULL, NULL, &source);
+  if (!status && !bsi_source_is_archive(source)) status = bsi_petsc_detect(source, &petsc);
+  bsi_source_close(&source);
+  if (!status && petsc) status = bsi_petsc_block_size(context, path, &size);
+  if (!status) *block_size = size;
+  return status;
+}
+
 /* The right-hand side that stands with a matrix; *columns is 0 where there is none. */
 static bisai_status read_rhs(bsi_source *source, int64_t n, double *values, int64_t *columns) {
   bool found = false;
@@ -134,18 +150,10 @@ static bisai_status read_vector(bsi_source *source, int64_t n, double *values) {
   return bsi_fail(context, BISAI_UNSUPPORTED, "%" PRId64 " columns, where a vector (one column) is needed", columns);
 }
 
-static bisai_status check_vector(bisai_context *context, const char *call, const char *path, int64_t n,
-                                 const double *values) {
-  if (!path) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: path is NULL", call);
-  if (n < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: negative length %" PRId64, call, n);
-  if (n > 0 && !values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: values is NULL", call);
-  return BISAI_OK;
-}
-
 bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n, double *values) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_source *source = NULL;
-  bisai_status status = check_vector(context, "bisai_read_vector", path, n, values);
+  bisai_status status = bsi_vector_check(context, "bisai_read_vector", path, n, values);
   if (!status) status = bsi_source_open_file(context, path, NULL, NULL, &source);
   if (!status) status = read_vector(source, n, values);
   bsi_source_close(&source);
@@ -163,7 +171,7 @@ bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, si
 bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n, double *values, int64_t *columns) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_source *source = NULL;
-  bisai_status status = check_vector(context, "bisai_read_rhs", path, n, values);
+  bisai_status status = bsi_vector_check(context, "bisai_read_rhs", path, n, values);
   if (!status && !columns) status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_rhs: columns is NULL");
   if (!status) status = bsi_source_open_file(context, path, NULL, NULL, &source);
   if (!status) status = read_rhs(source, n, values, columns);

@@ -1,53 +1,149 @@
 #include <bisai/io.h>
 
-#include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <string.h>
 
 #include "core/context.h"
-#include "io/stored.h"
+#include "io/matrix_market.h"
+#include "io/petsc.h"
+#include "io/vector.h"
 
-static bisai_status check_vector(bisai_context *context, const char *call, const char *path, int64_t n,
-                                 const double *values) {
-  if (!path) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: path is NULL", call);
-  if (n < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: negative length %" PRId64, call, n);
-  if (n > 0 && !values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: values is NULL", call);
+/* What to write, and where. */
+typedef struct target {
+  bisai_context *context;
+  const char *path;
+  bisai_format format;
+  bsi_compression compression;
+  char name[128]; /* NAME of an archive */
+} target;
+
+bisai_write_options bisai_write_options_default(void) {
+  return (bisai_write_options){.struct_size = sizeof(bisai_write_options)};
+}
+
+/* By the endings of the name; BISAI_FORMAT_BY_NAME where they say nothing. */
+static bisai_format format_of(const char *base, size_t *length, bsi_compression *compression) {
+  if (bsi_drop_tar(base, length, compression)) return BISAI_FORMAT_SUITESPARSE;
+  *compression = bsi_drop_compression(base, length);
+  if (bsi_drop_ending(base, length, ".mtx")) return BISAI_FORMAT_MATRIX_MARKET;
+  if (bsi_drop_ending(base, length, ".petsc") || bsi_drop_ending(base, length, ".bin")) return BISAI_FORMAT_PETSC;
+  return BISAI_FORMAT_BY_NAME;
+}
+
+static bisai_status aim(bisai_context *context, const char *path, bisai_format format, target *t) {
+  const char *base = bsi_base_name(path);
+  size_t length = strlen(base);
+  *t = (target){.context = context, .path = path, .format = format_of(base, &length, &t->compression)};
+  if (format != BISAI_FORMAT_BY_NAME) t->format = format;
+  if (t->format != BISAI_FORMAT_SUITESPARSE) return BISAI_OK;
+  if (length == 0 || length >= sizeof t->name)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the name of an archive has 1 to %zu bytes before its ending",
+                    sizeof t->name - 1);
+  memcpy(t->name, base, length);
   return BISAI_OK;
 }
 
-/* 0 or the error number of the first write that failed. */
-static int write_values(FILE *file, int64_t n, const double *values) {
-  bool good = fprintf(file, "%%%%MatrixMarket matrix array real general\n%" PRId64 " 1\n", n) > 0;
-  for (int64_t i = 0; i < n && good; i++) good = fprintf(file, "%.17g\n", values[i]) > 0;
-  return good ? 0 : errno;
+typedef void (*part)(bsi_output *output, const void *what, int64_t n);
+
+static void matrix_part(bsi_output *output, const void *rows, int64_t n) {
+  (void)n;
+  bsi_market_write_matrix(output, rows);
+}
+
+static void vector_part(bsi_output *output, const void *values, int64_t n) {
+  bsi_market_write_vector(output, n, values);
+}
+
+/* NAME/NAME`suffix`.mtx; tar wants its size first, so that it is made twice. */
+static bisai_status write_member(const target *t, bsi_output *output, const char *suffix, part write, const void *what,
+                                 int64_t n) {
+  char name[2 * sizeof t->name + 16];
+  snprintf(name, sizeof name, "%s/%s%s.mtx", t->name, t->name, suffix);
+  bsi_output *counter = NULL;
+  const bisai_status status = bsi_output_open_counter(t->context, &counter);
+  if (status) return status;
+  write(counter, what, n);
+  bsi_output_begin_member(output, name, bsi_output_count(counter));
+  bsi_output_close(&counter, BISAI_OK);
+  write(output, what, n);
+  return BISAI_OK;
+}
+
+static bisai_status write_parts(const target *t, bsi_output *output, const bsi_scalar_rows *rows, const double *rhs) {
+  bisai_status status = BISAI_OK;
+  switch (t->format) {
+  case BISAI_FORMAT_PETSC:
+    status = bsi_petsc_write_matrix(output, rows);
+    if (!status && rhs) status = bsi_petsc_write_vector(output, t->context, rows->rows, rhs);
+    break;
+  case BISAI_FORMAT_SUITESPARSE:
+    status = write_member(t, output, "", matrix_part, rows, 0);
+    if (!status && rhs) status = write_member(t, output, "_b", vector_part, rhs, rows->rows);
+    break;
+  default: bsi_market_write_matrix(output, rows);
+  }
+  return status;
+}
+
+static bisai_status check_write(bisai_context *context, const char *path, const bisai_bcsr *matrix,
+                                const bisai_write_options *o) {
+  const bisai_status status = bsi_check_struct(context, "bisai_write_options", o->struct_size, sizeof *o);
+  if (status) return status;
+  if (!path || !matrix)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_matrix: %s is NULL", path ? "matrix" : "path");
+  if (o->format < BISAI_FORMAT_BY_NAME || o->format > BISAI_FORMAT_SUITESPARSE)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown format %d", (int)o->format);
+  return o->rhs ? bsi_vector_check_finite(context, bisai_bcsr_rows(matrix), o->rhs) : BISAI_OK;
+}
+
+static bisai_status check_target(const target *t, const bisai_write_options *o) {
+  if (t->format == BISAI_FORMAT_BY_NAME)
+    return bsi_fail(t->context, BISAI_INVALID_ARGUMENT,
+                    "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz",
+                    bsi_base_name(t->path));
+  if (t->format == BISAI_FORMAT_MATRIX_MARKET && o->rhs)
+    return bsi_fail(t->context, BISAI_INVALID_ARGUMENT,
+                    "a Matrix Market file has no room for a right-hand side beside the matrix");
+  return BISAI_OK;
+}
+
+bisai_status bisai_write_matrix(bisai_context *context, const char *path, const bisai_bcsr *matrix,
+                                const bisai_write_options *options) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  const bisai_write_options o = options ? *options : bisai_write_options_default();
+  target t;
+  bsi_scalar_rows rows = {.context = context};
+  bsi_output *output = NULL;
+  bisai_status status = check_write(context, path, matrix, &o);
+  if (!status) status = aim(context, path, o.format, &t);
+  if (!status) status = check_target(&t, &o);
+  if (!status) status = bsi_scalar_rows_open(context, matrix, &rows);
+  if (!status) status = bsi_output_open(context, path, t.format == BISAI_FORMAT_SUITESPARSE, t.compression, &output);
+  if (output) status = bsi_output_close(&output, write_parts(&t, output, &rows, o.rhs));
+  if (!status && t.format == BISAI_FORMAT_PETSC) {
+    status = bsi_petsc_write_info(context, path, bisai_bcsr_padding(matrix) > 0 ? 1 : rows.block_size, o.rhs != NULL);
+    if (status) remove(path);
+  }
+  bsi_scalar_rows_close(&rows);
+  return status;
 }
 
 bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_t n, const double *values) {
   if (!context) return BISAI_INVALID_ARGUMENT;
-  const bisai_status status = check_vector(context, "bisai_write_vector", path, n, values);
-  if (status) return status;
-  for (int64_t i = 0; i < n; i++)
-    if (!isfinite(values[i])) return bsi_fail(context, BISAI_NOT_FINITE, "value %" PRId64 " is NaN or infinity", i);
-
-  const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!c_locale) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "cannot make the C locale");
-  FILE *file = fopen(path, "w");
-  if (!file) {
-    const int error = errno;
-    freelocale(c_locale);
-    return bsi_io_fail(context, "open", path, error);
-  }
-  struct stat about;
-  const bool regular = fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
-  const locale_t callers = uselocale(c_locale);
-  int error = write_values(file, n, values);
-  uselocale(callers);
-  freelocale(c_locale);
-  if (fclose(file) != 0 && error == 0) error = errno;
-  if (error == 0) return BISAI_OK;
-  if (regular) remove(path);
-  return bsi_io_fail(context, "write", path, error);
+  target t;
+  bsi_output *output = NULL;
+  bisai_status status = bsi_vector_check(context, "bisai_write_vector", path, n, values);
+  if (!status) status = bsi_vector_check_finite(context, n, values);
+  if (!status) status = aim(context, path, BISAI_FORMAT_BY_NAME, &t);
+  if (!status && t.format == BISAI_FORMAT_SUITESPARSE)
+    status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "an archive is not for a vector alone: %s", bsi_base_name(path));
+  if (!status) status = bsi_output_open(context, path, false, t.compression, &output);
+  if (!output) return status;
+  if (t.format == BISAI_FORMAT_PETSC)
+    status = bsi_petsc_write_vector(output, context, n, values);
+  else
+    bsi_market_write_vector(output, n, values);
+  return bsi_output_close(&output, status);
 }
