@@ -80,10 +80,12 @@ static void write_archive(bsi_output *o) {
   if (archive_write_data(o->archive, o->buffer, o->held) != (la_ssize_t)o->held) o->failed = true;
 }
 
-/* What is buffered in libarchive is written here. */
-static void finish_archive(bsi_output *o) {
-  if (o->failed) archive_write_fail(o->archive);
-  if (archive_write_close(o->archive) != ARCHIVE_OK) o->failed = true;
+/* Writes what libarchive still holds, or abandons it, so that freeing it writes nothing. */
+static void finish_archive(bsi_output *o, bool abandon) {
+  if (abandon || o->failed)
+    archive_write_fail(o->archive);
+  else if (archive_write_close(o->archive) != ARCHIVE_OK)
+    o->failed = true;
 }
 
 static bisai_status fail_archive(bsi_output *o) {
@@ -109,7 +111,7 @@ static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compre
 }
 
 static void write_archive(bsi_output *o) { (void)o; }
-static void finish_archive(bsi_output *o) { (void)o; }
+static void finish_archive(bsi_output *o, bool abandon) { (void)o, (void)abandon; }
 static bisai_status fail_archive(bsi_output *o) { return bsi_io_fail_because(o->context, "write", o->path, ""); }
 static void free_archive(bsi_output *o) { (void)o; }
 
@@ -211,7 +213,7 @@ bisai_status bsi_output_close(bsi_output **output, bisai_status status) {
   bsi_output *o = *output;
   *output = NULL;
   flush(o);
-  if (o->archive && !status) finish_archive(o);
+  if (o->archive) finish_archive(o, status != BISAI_OK);
   if (o->file && fclose(o->file) != 0 && !o->failed) {
     o->failed = true;
     o->error = errno;
