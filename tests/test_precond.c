@@ -57,6 +57,9 @@ static void options_have_documented_defaults(void **state) {
   assert_null(options.upper_pattern);
   assert_null(options.factors);
   assert_true(options.apply == NULL);
+  assert_int_equal(options.ordering, BISAI_ORDERING_NATURAL);
+  assert_null(options.permutation);
+  assert_false(options.equilibrate);
   assert_null(options.user);
 }
 
