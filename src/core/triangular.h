@@ -8,6 +8,10 @@
 #include "core/bcsr.h"
 #include "core/block_math.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Rows of a triangular matrix grouped so that those of a level depend on earlier levels only. */
 typedef struct bsi_levels {
   int32_t count;
@@ -62,5 +66,9 @@ bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, c
 
 #define BSI_INVERT_STATS_NONE                                                                                          \
   ((bsi_invert_stats){.singular_row = -1, .infinite_row = -1, .first_repair_row = -1, .largest_condition_row = -1})
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

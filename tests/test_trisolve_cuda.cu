@@ -1,0 +1,91 @@
+/* Exact triangular solves on a device against the host's. */
+#include <algorithm>
+
+#include "core/backend_cuda.h"
+#include "core/backend_host.h"
+#include "core/triangular.h"
+#include "device.cuh"
+
+namespace {
+
+/* Each row up to `length` off-diagonal columns of its triangle within `reach`. */
+void make_rows(bisai_triangle triangle, int32_t n, int32_t length, int32_t reach, bool diagonal,
+               std::vector<int32_t> *ptr, std::vector<int32_t> *idx) {
+  *ptr = {0};
+  for (int32_t i = 0; i < n; i++) {
+    std::vector<int32_t> row;
+    if (diagonal) row.push_back(i);
+    for (int32_t k = 0; k < length; k++) {
+      const int32_t step = 1 + static_cast<int32_t>((next_random() + 1.0) * 0.5 * (reach - 1)),
+                    j = triangle == BISAI_LOWER ? i - step : i + step;
+      if (j >= 0 && j < n) row.push_back(j);
+    }
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    idx->insert(idx->end(), row.begin(), row.end());
+    ptr->push_back(static_cast<int32_t>(idx->size()));
+  }
+}
+
+void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_t n, int bs, int32_t length,
+                          int32_t reach, bool unit, bool in_place) {
+  bisai_context host = {};
+  host.backend = &bsi_backend_host;
+  host.threads = 1;
+  std::vector<int32_t> ptr, idx;
+  make_rows(triangle, n, length, reach, !unit, &ptr, &idx);
+  const size_t values = static_cast<size_t>(bs) * bs, rows = static_cast<size_t>(n) * bs;
+  std::vector<double> blocks = random_vector(idx.size() * values), inverses = random_vector(n * values),
+                      b = random_vector(2 * rows);
+  for (double &value : blocks) value /= bs * length;
+  for (double &value : inverses) value /= bs;
+  bisai_bcsr a = {};
+  a.block_rows = a.block_cols = n, a.block_size = bs, a.blocks = static_cast<int32_t>(idx.size()),
+  a.unit_diagonal = unit;
+  a.row_ptr = ptr.data(), a.col_idx = idx.data(), a.values = blocks.data();
+  bsi_levels levels = {};
+  bool good = bsi_levels_create(&host, triangle, n, ptr.data(), idx.data(), &levels) == BISAI_OK;
+  bsi_triangular t = {triangle, &a, unit ? nullptr : inverses.data(), &levels};
+  std::vector<double> expected(2 * rows);
+  bsi_triangular_solve_host(&host, &t, BISAI_SCHEDULE_SERIAL, 2, b.data(), static_cast<int64_t>(rows), expected.data(),
+                            static_cast<int64_t>(rows));
+
+  const device_array<int32_t> d_ptr(ptr), d_idx(idx), order(std::vector<int32_t>(levels.rows, levels.rows + n));
+  const device_array<double> d_blocks(blocks), d_inverses(inverses), d_b(b), d_x(std::vector<double>(2 * rows, NAN)),
+      again(b), spare(std::vector<double>(rows, NAN));
+  bsi_levels on_device = levels;
+  on_device.rows = order.data;
+  a.row_ptr = d_ptr.data, a.col_idx = d_idx.data, a.values = d_blocks.data;
+  t.levels = &on_device;
+  if (!unit) t.inverse_diagonal = d_inverses.data;
+  const double *from = in_place ? again.data : d_b.data;
+  double *to = in_place ? again.data : d_x.data;
+  good = good && bsi_triangular_solve_cuda(device, &t, 2, from, static_cast<int64_t>(rows), to,
+                                           static_cast<int64_t>(rows), spare.data) == BISAI_OK;
+  const std::vector<double> got = in_place ? again.fetch() : d_x.fetch();
+  double largest = 1.0;
+  for (const double value : expected) largest = std::max(largest, std::fabs(value));
+  for (size_t i = 0; i < got.size(); i++) good = good && std::fabs(got[i] - expected[i]) <= 1e-13 * largest;
+  bsi_levels_destroy(&host, &levels);
+  verdict(good, "%s, %d block rows of size %d, %d blocks within %d%s%s", triangle == BISAI_LOWER ? "lower" : "upper", n,
+          bs, length, reach, unit ? ", unit diagonal" : "", in_place ? ", in place" : "");
+}
+
+void tests() {
+  const device_array<unsigned> tickets(std::vector<unsigned>(BSI_TICKETS, 0u));
+  bisai_context device = {};
+  device.tickets = tickets.data;
+  for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
+    for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32})
+      for (const int32_t n : {0, 1, 2, 33, 1000}) {
+        agrees_with_the_host(&device, triangle, n, bs, 3, 50, true, false);
+        agrees_with_the_host(&device, triangle, n, bs, 30, 100, false, true);
+        agrees_with_the_host(&device, triangle, n, bs, 1, 1, false, false); /* as many levels as rows */
+      }
+  agrees_with_the_host(&device, BISAI_LOWER, 100000, 3, 3, 300, true, false);
+  agrees_with_the_host(&device, BISAI_UPPER, 100000, 3, 3, 300, false, true);
+}
+
+} // namespace
+
+int main() { return run_on_device(tests); }
