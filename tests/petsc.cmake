@@ -22,6 +22,7 @@ function(bisai_add_petsc_test name processes program)
   endif()
   add_test(NAME petsc_${name} COMMAND ${command})
   bisai_test_properties(petsc_${name})
+  bisai_leave_leaks_to_mpi(petsc_${name})
 endfunction()
 
 # With exact solves, bisai must need the iterations of PETSc's own block ILU, and with its ISAI it must converge.

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include <bisai/petsc.h>
+#include "petsc_fixture.h"
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };
@@ -490,13 +490,12 @@ int main(void) {
   bisai_bcsr *matrix = test_bcsr_take(starter, test_bcsr_tridiagonal(3, 2, 4, -1));
   bisai_petsc_ilu *ilu = NULL;
   bool started = false;
-  bool ok = bisai_petsc_ilu_create(starter, matrix, 0, &ilu) == BISAI_INVALID_ARGUMENT && !ilu &&
-            bisai_petsc_stop(starter) == BISAI_OK && /* neither runs yet */
-            bisai_petsc_start(starter, &started) == BISAI_OK && started;
+  bool ok = bisai_petsc_ilu_create(starter, matrix, 0, &ilu) == BISAI_INVALID_ARGUMENT &&
+            !ilu && /* PETSc does not run */
+            bisai_petsc_stop(starter) == BISAI_OK && test_petsc_start(starter);
   int failed = cmocka_run_group_tests(tests, setup, teardown);
-  ok = ok && bisai_petsc_stop(starter) == BISAI_OK;
-  ok = ok && bisai_petsc_start(starter, &started) == BISAI_UNAVAILABLE; /* MPI does not start twice */
-  if (!ok) print_error("starting or ending PETSc: %s\n", bisai_context_error(starter));
+  ok = ok && test_petsc_stop(starter) && bisai_petsc_start(starter, &started) == BISAI_UNAVAILABLE; /* never twice */
+  if (!ok) print_error("starting or ending PETSc went wrong\n");
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&starter);
   return failed || !ok;

@@ -13,9 +13,8 @@
 
 #include <math.h>
 
-#include <bisai/petsc.h>
-
 #include "cases.h"
+#include "petsc_fixture.h"
 
 enum { LEVELS = 2, MAX_ITERATIONS = 3000 };
 
@@ -380,10 +379,9 @@ int main(int argc, char **argv) {
     fprintf(table, heading, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, MAX_ITERATIONS);
   }
   bisai_context *starter = test_context(1);
-  bool started = false;
-  if (bisai_petsc_start(starter, &started) != BISAI_OK) return 1;
+  if (!test_petsc_start(starter)) return 1;
   int failed = _cmocka_run_group_tests("petsc_factors", tests, count, setup, teardown);
-  failed |= bisai_petsc_stop(starter) != BISAI_OK;
+  failed |= !test_petsc_stop(starter);
   if (table) failed |= fclose(table) != 0;
   bisai_context_destroy(&starter);
   return failed;
