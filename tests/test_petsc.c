@@ -244,6 +244,33 @@ static void factors_in_another_arrangement_are_refused(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+/* [1, −1e10 1, …]: the solution grows by 1e10 a row and overflows, and nothing can be checked by it. */
+static void factors_that_cannot_be_checked_are_refused(void **state) {
+  (void)state;
+  test_bcsr arrays = test_bcsr_tridiagonal(40, 1, 1, -1e10);
+  for (int32_t i = 0; i + 1 < 40; i++) *test_bcsr_block(&arrays, i, i + 1) = 0;
+  bisai_bcsr *matrix = test_bcsr_take(context, arrays);
+  Mat factored = factor_mat(matrix, PLAIN);
+  bisai_factors *factors = NULL;
+  EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_petsc_factors(context, factored, &factors));
+  EXPECT_MESSAGE(context, "a solution by PETSc's factors overflows: they cannot be checked");
+  assert_null(factors);
+  MatDestroy(&factored);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void a_factorisation_that_failed_is_refused(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(3, 2, 0, 1)); /* zero pivots */
+  Mat factored = factor_mat(matrix, PLAIN);
+  bisai_factors *factors = NULL;
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_petsc_factors(context, factored, &factors));
+  EXPECT_MESSAGE(context, "PETSc's factorisation failed: zero pivot");
+  assert_null(factors);
+  MatDestroy(&factored);
+  bisai_bcsr_destroy(&matrix);
+}
+
 /* --- errors --- */
 
 static void what_cannot_be_factored_is_refused_with_its_row(void **state) {
@@ -478,6 +505,8 @@ int main(void) {
       cmocka_unit_test(a_mat_outlives_its_matrix),
       cmocka_unit_test(factored_mats_of_the_caller_are_read),
       cmocka_unit_test(factors_in_another_arrangement_are_refused),
+      cmocka_unit_test(factors_that_cannot_be_checked_are_refused),
+      cmocka_unit_test(a_factorisation_that_failed_is_refused),
       cmocka_unit_test(what_cannot_be_factored_is_refused_with_its_row),
       cmocka_unit_test(arguments_are_judged),
       cmocka_unit_test(errors_of_petsc_become_statuses_with_its_message),

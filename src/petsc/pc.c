@@ -3,6 +3,8 @@
  * Written against petsc/private/pcimpl.h, which PETSc installs for this purpose, because a PCSHELL, the public way, has hooks neither
  * for options (-help, prefixes) nor for PCReset(). The structure behind it belongs to one version of PETSc: compile this for the one
  * that loads it. */
+#include <math.h>
+
 #include <petsc/private/pcimpl.h>
 
 #include "petsc/petsc.h"
@@ -72,7 +74,9 @@ static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
   o->storage = (bisai_value_type)storage;
   o->power = (int)power, o->relax = (int)relax, o->sweeps = (int)sweeps, o->level = (int)level;
   for (int i = 0; i < 7; i++) {
-    if (found[i]) PetscCall(reset(pc)); /* what was made with other options */
+    if (!found[i]) continue;
+    PetscCall(reset(pc));          /* what was made with other options … */
+    pc->setupcalled = PETSC_FALSE; /* … is to be made again, also for the same matrix */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,7 +131,7 @@ static PetscErrorCode apply(PC pc, Vec v, Vec z) {
   PetscScalar *to;
   PetscFunctionBegin;
   if (pc->failedreason) { /* what PETSc's own preconditioners do; the solver asks for the reason when it meets infinity */
-    PetscCall(VecSet(z, PETSC_INFINITY));
+    PetscCall(VecSet(z, INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetArrayRead(v, &from));

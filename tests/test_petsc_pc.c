@@ -1,0 +1,197 @@
+/* The preconditioner type "bisai" inside PETSc, by calls: errors, failed set-ups, new options, reset, vectors. Whole solves by options
+ * alone are in petsc.cmake. */
+#include "fixture.h"
+
+#include <math.h>
+
+#include "petsc_fixture.h"
+
+static Mat make_mat(const bisai_bcsr *matrix) {
+  Mat mat = NULL;
+  EXPECT_OK(context, bisai_petsc_to_mat(context, matrix, &mat));
+  return mat;
+}
+
+/* A PC of type bisai with options as on a command line. */
+static PC make_pc(Mat mat, const char *options) {
+  PC pc = NULL;
+  assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
+  assert_int_equal(PCSetType(pc, "bisai"), 0);
+  PetscOptionsClear(NULL);
+  PetscOptionsInsertString(NULL, options);
+  assert_int_equal(PCSetFromOptions(pc), 0);
+  assert_int_equal(PCSetOperators(pc, mat, mat), 0);
+  return pc;
+}
+
+static bisai_precond *make_precond(const bisai_bcsr *matrix, bisai_precond_kind kind, int power) {
+  bisai_precond_options options = bisai_precond_options_default();
+  bisai_precond *precond = NULL;
+  options.kind = kind;
+  options.power = power;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
+  return precond;
+}
+
+/* z ← M⁻¹ v by PETSc is the same to the last bit as by bisai. */
+static void expect_same_application(PC pc, bisai_precond *precond) {
+  const int64_t n = bisai_precond_rows(precond);
+  double *v = test_random_vector(n, 1), *z = test_random_vector(n, 2), *expected = test_random_vector(n, 3);
+  Vec in, out;
+  VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, v, &in);
+  VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, z, &out);
+  assert_int_equal(PCApply(pc, in, out), 0);
+  EXPECT_OK(context, bisai_precond_apply(precond, v, expected));
+  EXPECT_CLOSE(n, expected, z, 0);
+  VecDestroy(&in);
+  VecDestroy(&out);
+  free(v);
+  free(z);
+  free(expected);
+}
+
+static void options_choose_the_preconditioner_and_may_change(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5));
+  Mat mat = make_mat(matrix);
+  PC pc = make_pc(mat, "-pc_bisai_k 2");
+  bisai_precond *isai = make_precond(matrix, BISAI_PRECOND_ISAI, 2), *ilu = make_precond(matrix, BISAI_PRECOND_ILU, 1);
+  assert_int_equal(PCSetUp(pc), 0);
+  expect_same_application(pc, isai);
+  PetscOptionsInsertString(NULL, "-pc_bisai_type ilu");
+  assert_int_equal(PCSetFromOptions(pc), 0); /* for the same matrix, which alone would call for no new set-up */
+  assert_int_equal(PCSetUp(pc), 0);
+  expect_same_application(pc, ilu);
+  assert_int_equal(PCReset(pc), 0);
+  assert_int_equal(PCSetOperators(pc, mat, mat), 0);
+  assert_int_equal(PCSetUp(pc), 0);
+  expect_same_application(pc, ilu);
+  PCDestroy(&pc);
+  MatDestroy(&mat);
+  bisai_precond_destroy(&isai);
+  bisai_precond_destroy(&ilu);
+  bisai_bcsr_destroy(&matrix);
+}
+
+static void new_values_and_new_patterns_are_taken(void **state) {
+  (void)state;
+  test_bcsr arrays = test_bcsr_grid(6, 6, 2, 5);
+  bisai_bcsr *first = test_bcsr_make(context, &arrays), *other = test_bcsr_take(context, test_bcsr_grid(9, 4, 2, 5));
+  for (int32_t i = 0; i < test_bcsr_blocks(&arrays) * 4; i++) arrays.values[i] *= 1.5;
+  bisai_bcsr *second = test_bcsr_make(context, &arrays);
+  const bisai_bcsr *const matrices[] = {first, second, other, first};
+  Mat kept = make_mat(first);
+  PC pc = make_pc(kept, "");
+  for (int i = 0; i < 4; i++) {
+    Mat mat = make_mat(matrices[i]);
+    bisai_precond *expected = make_precond(matrices[i], BISAI_PRECOND_ISAI, 1);
+    assert_int_equal(PCSetOperators(pc, mat, mat), 0);
+    assert_int_equal(PCSetUp(pc), 0);
+    expect_same_application(pc, expected);
+    bisai_precond_destroy(&expected);
+    MatDestroy(&mat);
+  }
+  PCDestroy(&pc);
+  MatDestroy(&kept);
+  bisai_bcsr_destroy(&first);
+  bisai_bcsr_destroy(&second);
+  bisai_bcsr_destroy(&other);
+  test_bcsr_free(&arrays);
+}
+
+/* A square scalar matrix of two rows with the given entries in the places of `col_idx`, one a row. */
+static Mat two_rows(const int32_t *col_idx, const double *values) {
+  static const int32_t row_ptr[] = {0, 1, 2};
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  bisai_bcsr *matrix = NULL;
+  desc.block_rows = desc.block_cols = 2, desc.block_size = 1;
+  desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
+  Mat mat = make_mat(matrix);
+  bisai_bcsr_destroy(&matrix);
+  return mat;
+}
+
+static const int32_t diagonal[] = {0, 1}, first_column[] = {0, 0};
+
+static void structures_and_options_that_cannot_be_are_errors(void **state) {
+  (void)state;
+  static const double ones[] = {1, 1};
+  static const struct {
+    const int32_t *columns;
+    const char *options;
+    int code;
+  } bad[] = {
+      {first_column, "", PETSC_ERR_LIB}, /* no diagonal block */
+      {diagonal, "-pc_bisai_k 0", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type sweeps -pc_bisai_sweeps -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_level -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_threads -1", PETSC_ERR_ARG_OUTOFRANGE},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    Mat mat = two_rows(bad[i].columns, ones);
+    PC pc = make_pc(mat, bad[i].options);
+    PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
+    assert_int_equal(PCSetUp(pc), bad[i].code);
+    PetscPopErrorHandler();
+    PCDestroy(&pc);
+    MatDestroy(&mat);
+  }
+  Mat dense = NULL;
+  MatCreateSeqDense(PETSC_COMM_SELF, 2, 2, NULL, &dense);
+  MatAssemblyBegin(dense, MAT_FINAL_ASSEMBLY);
+  MatAssemblyEnd(dense, MAT_FINAL_ASSEMBLY);
+  PC pc = make_pc(dense, "");
+  PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
+  assert_int_equal(PCSetUp(pc), PETSC_ERR_SUP);
+  PetscPopErrorHandler();
+  PCDestroy(&pc);
+  MatDestroy(&dense);
+}
+
+static void numbers_that_cannot_be_fail_the_preconditioner(void **state) {
+  (void)state;
+  static const double singular[] = {1, 0}, small[] = {1, 1e-30};
+  static const struct {
+    const double *values;
+    const char *options;
+    PCFailedReason reason;
+  } bad[] = {
+      {singular, "", PC_FACTOR_NUMERIC_ZEROPIVOT},
+      {small, "-pc_bisai_storage fp16", PC_FACTOR_OTHER}, /* its inverse overflows fp16 */
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    Mat mat = two_rows(diagonal, bad[i].values);
+    PC pc = make_pc(mat, bad[i].options);
+    PCFailedReason reason = PC_NOERROR;
+    assert_int_equal(PCSetUp(pc), 0);
+    PCGetFailedReason(pc, &reason);
+    assert_int_equal(reason, bad[i].reason);
+    Vec v, z;
+    PetscReal norm = 0;
+    MatCreateVecs(mat, &v, &z);
+    VecSet(v, 1);
+    assert_int_equal(PCApply(pc, v, z), 0);
+    VecNorm(z, NORM_INFINITY, &norm);
+    assert_true(isinf(norm));
+    VecDestroy(&v);
+    VecDestroy(&z);
+    PCDestroy(&pc);
+    MatDestroy(&mat);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(options_choose_the_preconditioner_and_may_change),
+      cmocka_unit_test(new_values_and_new_patterns_are_taken),
+      cmocka_unit_test(structures_and_options_that_cannot_be_are_errors),
+      cmocka_unit_test(numbers_that_cannot_be_fail_the_preconditioner),
+  };
+  bisai_context *starter = test_context(1);
+  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
+  int failed = cmocka_run_group_tests(tests, setup, teardown);
+  failed |= !test_petsc_stop(starter);
+  bisai_context_destroy(&starter);
+  return failed;
+}
