@@ -84,12 +84,14 @@ typedef enum bisai_format {
   BISAI_FORMAT_SUITESPARSE = 3    /**< a tar archive NAME.tar… of NAME/NAME.mtx and NAME/NAME_b.mtx */
 } bisai_format;
 
+/** How a matrix is written; start from bisai_write_options_default(). */
 typedef struct bisai_write_options {
-  size_t struct_size;
+  size_t struct_size;  /**< set by bisai_write_options_default() */
   bisai_format format; /**< default BISAI_FORMAT_BY_NAME; compression goes by the name always */
   const double *rhs; /**< default NULL; bisai_bcsr_rows() values (host memory) written behind the matrix or beside it */
 } bisai_write_options;
 
+/** Default options. */
 BISAI_API bisai_write_options bisai_write_options_default(void);
 
 /** Writes a matrix so that reading it in blocks of the same size gives the same values to the last bit. Scalar rows of padding

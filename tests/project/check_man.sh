@@ -3,7 +3,8 @@
 # check_man.sh PAGE PROGRAM
 set -eu
 page=$(sed 's/\\-/-/g; s/\\f[BIRP]//g' "$1")
-help=$(for command in solve compare info; do "$2" "$command" --help; done; "$2" --help)
+commands=$("$2" --help | sed -nE '/^COMMAND:/,/^$/ s/^(COMMAND:)? +([a-z]+) .*/\2/p')
+help=$(for command in $commands; do "$2" "$command" --help; done; "$2" --help)
 options() { grep -oE -e '--[a-z][a-z-]*' | sort -u; }
 keys() { grep -oE '\<[a-z]+=' | sort -u; }
 status=0
