@@ -4,6 +4,7 @@ bool petsc_is_needed(const method *m) { return m->name == METHOD_PETSC_ILU || m-
 
 #ifdef BISAI_HAVE_PETSC
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,13 +22,56 @@ struct petsc_parts {
   char text[96];
 };
 
+/* What is used of libbisai_petsc. A shared one is loaded at the first use: PETSc and MPI come with a hundred libraries, which would make
+ * every start of the program ten times slower. */
+#define FUNCTIONS(X)                                                                                                   \
+  X(start)                                                                                                             \
+  X(stop) X(ilu_create) X(ilu_destroy) X(ilu_apply) X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create)       \
+      X(solver_destroy) X(solver_solve) X(solver_seconds)
+
+static struct {
+#define POINTER(name) __typeof__(bisai_petsc_##name) *name;
+  FUNCTIONS(POINTER)
+#undef POINTER
+} petsc;
+
+#ifdef BISAI_PETSC_LIBRARY
+
+static bisai_status load(bisai_context *context) {
+  if (petsc.start) return BISAI_OK;
+  /* Global, because the modules that MPI loads expect its symbols. */
+  void *library = dlopen(BISAI_PETSC_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+  if (!library) return bisai_context_fail(context, BISAI_UNAVAILABLE, dlerror());
+  bool all = true;
+#define POINTER(name) all &= (*(void **)(void *)&petsc.name = dlsym(library, "bisai_petsc_" #name)) != NULL;
+  FUNCTIONS(POINTER)
+#undef POINTER
+  if (all) return BISAI_OK;
+  petsc.start = NULL;
+  return bisai_context_fail(context, BISAI_UNAVAILABLE, BISAI_PETSC_LIBRARY " is of another version of bisai");
+}
+
+#else
+
+static bisai_status load(bisai_context *context) {
+  (void)context;
+#define POINTER(name) petsc.name = bisai_petsc_##name;
+  FUNCTIONS(POINTER)
+#undef POINTER
+  return BISAI_OK;
+}
+
+#endif
+
 static bool started;
 
 static bisai_status start(bisai_context *context) {
   /* Open MPI would start a daemon beside a program of one process, which needs ssh and may refuse to run as root. */
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   bool now = false;
-  bisai_status status = bisai_petsc_start(context, &now);
+  bisai_status status = load(context);
+  if (status != BISAI_OK) return status;
+  status = petsc.start(context, &now);
   started |= now;
   return status;
 }
@@ -59,13 +103,13 @@ bisai_status petsc_prepare(bisai_context *context, const problem *p, const optio
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = bisai_petsc_ilu_create(context, p->matrix, m->level, &made->ilu);
+  status = petsc.ilu_create(context, p->matrix, m->level, &made->ilu);
   if (status == BISAI_OK && m->name == METHOD_PETSC_ILU) {
     setup->kind = BISAI_PRECOND_CALLBACK;
-    setup->apply = bisai_petsc_ilu_apply;
+    setup->apply = petsc.ilu_apply;
     setup->user = made->ilu;
   } else if (status == BISAI_OK) {
-    status = bisai_petsc_ilu_factors(made->ilu, &made->factors);
+    status = petsc.ilu_factors(made->ilu, &made->factors);
     setup->factors = made->factors;
   }
   made->seconds = progress_now() - start_time;
@@ -76,12 +120,12 @@ bisai_status petsc_prepare(bisai_context *context, const problem *p, const optio
 
 void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) {
   if (parts->ilu) {
-    report->factor_seconds = bisai_petsc_ilu_seconds(parts->ilu);
-    report->factor_blocks = bisai_petsc_ilu_blocks(parts->ilu);
+    report->factor_seconds = petsc.ilu_seconds(parts->ilu);
+    report->factor_blocks = petsc.ilu_blocks(parts->ilu);
   } else {
     *report =
         (bisai_precond_report){.struct_size = sizeof *report, .largest_condition_row = -1, .first_repair_row = -1};
-    report->factor_seconds = bisai_petsc_solver_seconds(parts->solver);
+    report->factor_seconds = petsc.solver_seconds(parts->solver);
   }
   report->setup_seconds += parts->seconds;
 }
@@ -96,7 +140,7 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = bisai_petsc_solver_create(context, p->matrix, m->level, &how, &made->solver);
+  status = petsc.solver_create(context, p->matrix, m->level, &how, &made->solver);
   made->seconds = progress_now() - start_time;
   snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSPGMRES, PCILU with %d level%s, SeqBAIJ",
            PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, m->level, plural(m->level));
@@ -104,7 +148,7 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
 }
 
 bisai_status petsc_solve(petsc_parts *parts, const problem *p, double *x, bisai_solver_report *report) {
-  return bisai_petsc_solver_solve(parts->solver, p->rhs, x, report);
+  return petsc.solver_solve(parts->solver, p->rhs, x, report);
 }
 
 const char *petsc_describe(const petsc_parts *parts) { return parts->text; }
@@ -112,14 +156,14 @@ const char *petsc_describe(const petsc_parts *parts) { return parts->text; }
 void petsc_free(petsc_parts **parts) {
   if (!*parts) return;
   bisai_factors_destroy(&(*parts)->factors);
-  bisai_petsc_ilu_destroy(&(*parts)->ilu);
-  bisai_petsc_solver_destroy(&(*parts)->solver);
+  petsc.ilu_destroy(&(*parts)->ilu);
+  petsc.solver_destroy(&(*parts)->solver);
   free(*parts);
   *parts = NULL;
 }
 
 void petsc_end(bisai_context *context) {
-  if (started && bisai_petsc_stop(context) != BISAI_OK) say("%s", bisai_context_error(context));
+  if (started && petsc.stop(context) != BISAI_OK) say("%s", bisai_context_error(context));
   started = false;
 }
 

@@ -72,5 +72,8 @@ elseif(STEP STREQUAL program)
   if(TOOLS)
     run(${PREFIX}/${BINDIR}/bisai --version)
     message(STATUS "${output}")
+    if(PETSC) # found beside it, where the tree was moved
+      run(${PREFIX}/${BINDIR}/bisai solve --case cavity --size 8 --preconditioner petsc)
+    endif()
   endif()
 endif()
