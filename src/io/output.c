@@ -20,10 +20,12 @@ enum { BUFFER_BYTES = 1 << 16, MOST_PRINTED = 256 };
 struct bsi_output {
   bisai_context *context;
   const char *path;
-  FILE *file;   /* NULL: only counts */
-  bool regular; /* a file that may be removed */
-  bool failed;  /* then no more is written */
-  int error;    /* of the system, where it was that */
+  FILE *file;      /* NULL: only counts */
+  bool regular;    /* a file that may be removed */
+  bool failed;     /* then no more is written */
+  bool abandoned;  /* what libarchive still holds is not written either */
+  int error;       /* of the system, where it was that */
+  char reason[96]; /* libarchive's otherwise */
   locale_t c_locale;
   struct archive *archive; /* NULL: the bytes go to the file as they are */
   int64_t count;
@@ -35,15 +37,26 @@ struct bsi_output {
 
 static la_ssize_t write_to_file(struct archive *archive, void *user, const void *bytes, size_t count) {
   bsi_output *o = user;
+  if (o->abandoned) return -1;
   if (fwrite(bytes, 1, count, o->file) == count) return (la_ssize_t)count;
   o->error = errno;
   archive_set_error(archive, o->error, "write error");
   return -1;
 }
 
-static bisai_status begin_entry(bsi_output *o, const char *name, int64_t bytes) {
-  struct archive_entry *entry = archive_entry_new();
-  if (!entry) return bsi_fail(o->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
+static void note_failure(bsi_output *o) {
+  const char *reason = archive_error_string(o->archive);
+  if (!o->failed) snprintf(o->reason, sizeof o->reason, "%s", reason ? reason : "unknown error");
+  o->failed = true;
+}
+
+static void begin_entry(bsi_output *o, const char *name, int64_t bytes) {
+  struct archive_entry *entry = archive_entry_new2(o->archive);
+  if (!entry) {
+    archive_set_error(o->archive, ENOMEM, "libarchive is out of memory");
+    note_failure(o);
+    return;
+  }
   archive_entry_set_pathname(entry, name);
   archive_entry_set_filetype(entry, AE_IFREG);
   archive_entry_set_perm(entry, 0644);
@@ -51,8 +64,7 @@ static bisai_status begin_entry(bsi_output *o, const char *name, int64_t bytes) 
   if (bytes >= 0) archive_entry_set_size(entry, bytes);
   const int result = archive_write_header(o->archive, entry);
   archive_entry_free(entry);
-  if (result != ARCHIVE_OK) o->failed = true;
-  return BISAI_OK;
+  if (result != ARCHIVE_OK) note_failure(o);
 }
 
 static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compression) {
@@ -72,25 +84,19 @@ static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compre
   else
     archive_write_set_format_raw(o->archive);
   archive_write_set_bytes_in_last_block(o->archive, 1);
-  if (archive_write_open(o->archive, o, NULL, write_to_file, NULL) != ARCHIVE_OK) o->failed = true;
-  return tar ? BISAI_OK : begin_entry(o, "data", -1);
+  if (archive_write_open(o->archive, o, NULL, write_to_file, NULL) != ARCHIVE_OK) note_failure(o);
+  if (!tar) begin_entry(o, "data", -1);
+  return BISAI_OK;
 }
 
 static void write_archive(bsi_output *o) {
-  if (archive_write_data(o->archive, o->buffer, o->held) != (la_ssize_t)o->held) o->failed = true;
+  if (archive_write_data(o->archive, o->buffer, o->held) != (la_ssize_t)o->held) note_failure(o);
 }
 
-/* Writes what libarchive still holds, or abandons it, so that freeing it writes nothing. */
+/* Writes what libarchive still holds, unless that is lost already. Closing is what frees all of its memory. */
 static void finish_archive(bsi_output *o, bool abandon) {
-  if (abandon || o->failed)
-    archive_write_fail(o->archive);
-  else if (archive_write_close(o->archive) != ARCHIVE_OK)
-    o->failed = true;
-}
-
-static bisai_status fail_archive(bsi_output *o) {
-  const char *reason = archive_error_string(o->archive);
-  return bsi_io_fail_because(o->context, "write", o->path, reason ? reason : "unknown error");
+  o->abandoned = abandon || o->failed;
+  if (archive_write_close(o->archive) != ARCHIVE_OK && !o->abandoned) note_failure(o);
 }
 
 static void free_archive(bsi_output *o) {
@@ -99,10 +105,7 @@ static void free_archive(bsi_output *o) {
 
 #else
 
-static bisai_status begin_entry(bsi_output *o, const char *name, int64_t bytes) {
-  (void)o, (void)name, (void)bytes;
-  return BISAI_OK;
-}
+static void begin_entry(bsi_output *o, const char *name, int64_t bytes) { (void)o, (void)name, (void)bytes; }
 
 static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compression) {
   (void)compression;
@@ -112,7 +115,6 @@ static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compre
 
 static void write_archive(bsi_output *o) { (void)o; }
 static void finish_archive(bsi_output *o, bool abandon) { (void)o, (void)abandon; }
-static bisai_status fail_archive(bsi_output *o) { return bsi_io_fail_because(o->context, "write", o->path, ""); }
 static void free_archive(bsi_output *o) { (void)o; }
 
 #endif
@@ -177,7 +179,7 @@ static void flush(bsi_output *o) {
 
 void bsi_output_begin_member(bsi_output *o, const char *name, int64_t bytes) {
   flush(o);
-  if (!o->failed && begin_entry(o, name, bytes) != BISAI_OK) o->failed = true;
+  if (!o->failed && o->archive) begin_entry(o, name, bytes);
 }
 
 void bsi_output_write(bsi_output *o, const void *bytes, size_t count) {
@@ -219,7 +221,9 @@ bisai_status bsi_output_close(bsi_output **output, bisai_status status) {
     o->error = errno;
   }
   o->file = NULL;
-  if (o->failed && !status) status = o->error ? bsi_io_fail(o->context, "write", o->path, o->error) : fail_archive(o);
+  if (o->failed && !status)
+    status = o->error ? bsi_io_fail(o->context, "write", o->path, o->error)
+                      : bsi_io_fail_because(o->context, "write", o->path, o->reason);
   if (status && o->regular) remove(o->path);
   destroy(o);
   return status;
