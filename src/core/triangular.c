@@ -18,6 +18,15 @@ static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *
   return count;
 }
 
+bisai_status bsi_levels_count(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
+                              const int32_t *col_idx, int32_t *count) {
+  int32_t *level = bsi_allocate(context, (size_t)n, sizeof *level);
+  if (!level) return BISAI_OUT_OF_MEMORY;
+  *count = assign_levels(triangle, n, row_ptr, col_idx, level);
+  bsi_release(context, level);
+  return BISAI_OK;
+}
+
 bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
                                const int32_t *col_idx, bsi_levels *levels) {
   bsi_levels made = {0};
@@ -51,7 +60,7 @@ void bsi_levels_destroy(bisai_context *context, bsi_levels *levels) {
 
 bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int32_t rows_per_thread) {
   if (schedule != BISAI_SCHEDULE_AUTO) return schedule == BISAI_SCHEDULE_LEVELS;
-  if (threads < 2 || levels->count == 0) return false;
+  if (threads < BSI_LEVEL_THREADS || levels->count == 0) return false;
   return (int64_t)levels->ptr[levels->count] >= (int64_t)levels->count * threads * rows_per_thread;
 }
 

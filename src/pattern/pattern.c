@@ -50,19 +50,9 @@ static bisai_status make_columns(bisai_pattern *p) {
   return BISAI_OK;
 }
 
-static bisai_status count_levels(bisai_pattern *p) {
-  bsi_levels levels;
-  const bisai_status status =
-      bsi_levels_create(p->context, p->triangle, p->block_rows, p->row_ptr, p->col_idx, &levels);
-  if (status) return status;
-  p->levels = levels.count;
-  bsi_levels_destroy(p->context, &levels);
-  return BISAI_OK;
-}
-
 bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern) {
   if (!status) status = make_columns(p);
-  if (!status) status = count_levels(p);
+  if (!status) status = bsi_levels_count(p->context, p->triangle, p->block_rows, p->row_ptr, p->col_idx, &p->levels);
   if (status)
     bisai_pattern_destroy(&p);
   else

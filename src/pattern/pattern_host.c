@@ -44,6 +44,21 @@ static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t *ri
   return count;
 }
 
+/* Where one step is all, the row itself, sorted as it is. */
+static int32_t reach_neighbours(const search *s, const scratch *own, int32_t i) {
+  const bisai_bcsr *a = s->a;
+  int32_t q = a->row_ptr[i], end = a->row_ptr[i + 1], count = 0;
+  if (s->triangle == BISAI_LOWER) {
+    for (; q < end && a->col_idx[q] < i; q++) own->found[count++] = a->col_idx[q];
+    own->found[count++] = i;
+  } else {
+    own->found[count++] = i;
+    while (q < end && a->col_idx[q] <= i) q++;
+    for (; q < end; q++) own->found[count++] = a->col_idx[q];
+  }
+  return count;
+}
+
 static void sift(int32_t *heap, int32_t root, int32_t count) {
   for (int32_t child; (child = 2 * root + 1) < count; root = child) {
     if (child + 1 < count && heap[child + 1] > heap[child]) child++;
@@ -89,11 +104,13 @@ static void search_rows(const search *s, int phase, int threads, int32_t *room, 
   {
     const int part = omp_get_thread_num(), parts = omp_get_num_threads();
     const scratch own = {room + (size_t)part * 2 * (size_t)n, room + (size_t)part * 2 * (size_t)n + n};
+    const bool neighbours = s->power == 1 && s->limit == 0;
     bsi_cut cut = {0};
-    for (int32_t j = 0; j < n; j++) own.seen[j] = -1;
+    for (int32_t j = 0; j < n && !neighbours; j++) own.seen[j] = -1;
     const int32_t end = bsi_share_rows(n, s->a->row_ptr, part + 1, parts);
     for (int32_t i = bsi_share_rows(n, s->a->row_ptr, part, parts); i < end; i++) {
-      int32_t ring_begin, ring_end, count = reach(s, &own, i, &ring_begin, &ring_end);
+      int32_t ring_begin = 0, ring_end = 0;
+      int32_t count = neighbours ? reach_neighbours(s, &own, i) : reach(s, &own, i, &ring_begin, &ring_end);
       if (s->limit > 0 && count > s->limit) {
         cut.shortened++;
         cut.blocks += count - s->limit;
@@ -104,7 +121,7 @@ static void search_rows(const search *s, int phase, int threads, int32_t *room, 
         lengths[i] = count;
         continue;
       }
-      sort(own.found, count);
+      if (!neighbours) sort(own.found, count);
       for (int32_t q = 0; q < count; q++) p->col_idx[p->row_ptr[i] + q] = own.found[q];
     }
     if (phase == 0) {
