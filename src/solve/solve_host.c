@@ -5,11 +5,18 @@
 #include "core/backend_host.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
+#include "core/prefetch.h"
 #include "core/values.h"
 #include "solve/isai.h"
 
-enum { COLUMNS_AT_ONCE = 64 };
+enum {
+  COLUMNS_AT_ONCE = 64,
+  COLUMNS_AHEAD = 8, /* for the memory to answer … */
+  PREFETCHED = 8     /* … where the cache can hold columns as long as that until then */
+};
 
+/* A thread's own: block `slots[i]` of `blocks` is the present column's in block row i, -1 where it has none there. N's own blocks where
+ * it is stored in fp64, otherwise those of one column. */
 typedef struct scratch {
   int32_t *slots;
   double *blocks;
@@ -21,11 +28,15 @@ BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t
                             const scratch *own, double *x) {
   const bisai_bcsr *a = t->matrix;
   const size_t values = (size_t)(bs * bs);
+  if (row == j) { /* the first of the column, which depends on no other */
+    if (t->inverse_diagonal)
+      bsi_block_copy(bs, t->inverse_diagonal + (size_t)row * values, x);
+    else
+      bsi_block_identity(bs, x);
+    return;
+  }
   double rest[BSI_MAX_BLOCK_VALUES];
-  if (row == j)
-    bsi_block_identity(bs, rest);
-  else
-    for (int v = 0; v < bs * bs; v++) rest[v] = 0.0;
+  for (int v = 0; v < bs * bs; v++) rest[v] = 0.0;
   for (int32_t q = a->row_ptr[row]; q < a->row_ptr[row + 1]; q++) {
     const int32_t column = a->col_idx[q], slot = own->slots[column];
     if (slot < 0 || column == row) continue;
@@ -38,17 +49,25 @@ BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t
     bsi_block_copy(bs, rest, x);
 }
 
-/* Narrows one block into N; keeps the first fault of the thread. */
+/* Stores one block of N in its type, and whether all of it is stored as zero; whether it fits. In fp64 it lies there already. */
+BSI_INLINE bool narrow_block(const int bs, const double *x, bisai_bcsr *n, const size_t first, bool *zero) {
+  bool fits = true;
+  *zero = true;
+  for (int v = 0; v < bs * bs; v++) {
+    if (n->type != BISAI_FP64) fits &= bsi_value_store(n->type, x[v], n->values, first + (size_t)v);
+    *zero &= bsi_value_load(n->type, n->values, first + (size_t)v) == 0.0;
+  }
+  return fits;
+}
+
+/* Stores one block into N; keeps the first fault of the thread. */
 BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const int32_t position, const int32_t row,
                             const int32_t column, scratch *own) {
-  const size_t first = (size_t)position * (size_t)(bs * bs);
-  bool finite = true, fits = true, vanishes = row == column;
-  for (int v = 0; v < bs * bs; v++) {
-    finite &= isfinite(x[v]) != 0;
-    fits &= bsi_value_store(n->type, finite ? x[v] : 0.0, n->values, first + (size_t)v);
-    vanishes &= bsi_value_load(n->type, n->values, first + (size_t)v) == 0.0;
-  }
-  if ((finite && fits && !vanishes) || (own->fault.column >= 0 && own->fault.column <= column)) return;
+  const bool finite = bsi_all_finite((size_t)(bs * bs), x);
+  bool fits = finite, zero = false;
+  if (finite && (n->type != BISAI_FP64 || row == column))
+    fits = narrow_block(bs, x, n, (size_t)position * (size_t)(bs * bs), &zero);
+  if ((fits && !(zero && row == column)) || (own->fault.column >= 0 && own->fault.column <= column)) return;
   own->fault = (bsi_isai_fault){.column = column,
                                 .row = row,
                                 .kind = !finite ? BSI_NOT_FINITE
@@ -56,19 +75,36 @@ BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const 
                                                 : BSI_VANISHES};
 }
 
+/* Asks for what column j will read and write: T's rows and N's blocks lie apart. */
+BSI_INLINE void prefetch_column(const int bs, const bsi_triangular *t, const bsi_isai *isai, const int32_t j) {
+  const bisai_pattern *p = isai->pattern;
+  const bisai_bcsr *a = t->matrix, *n = isai->inverse;
+  const size_t bytes = (size_t)(bs * bs) * sizeof(double), stored = (size_t)(bs * bs) * bsi_value_bytes(n->type);
+  for (int32_t s = p->col_ptr[j]; s < p->col_ptr[j + 1]; s++) {
+    const size_t row = (size_t)p->row_idx[s], position = (size_t)p->position[s];
+    bsi_prefetch(a->values, (size_t)a->row_ptr[row] * bytes, (size_t)a->row_ptr[row + 1] * bytes);
+    bsi_prefetch(n->values, position * stored, (position + 1) * stored);
+  }
+}
+
 BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_isai *isai, const int32_t j,
                              scratch *own) {
   const bisai_pattern *p = isai->pattern;
+  const size_t values = (size_t)(bs * bs);
   const int32_t begin = p->col_ptr[j], length = p->col_ptr[j + 1] - begin;
   const int32_t *rows = p->row_idx + begin, *positions = p->position + begin;
-  for (int32_t s = 0; s < length; s++) own->slots[rows[s]] = s;
+  const bool in_place = isai->inverse->type == BISAI_FP64, lower = t->triangle == BISAI_LOWER;
+  if (length <= PREFETCHED && j + COLUMNS_AHEAD < p->block_rows) prefetch_column(bs, t, isai, j + COLUMNS_AHEAD);
+  for (int32_t s = 0; s < length; s++) own->slots[rows[s]] = in_place ? positions[s] : s;
   for (int32_t step = 0; step < length; step++) {
-    const int32_t s = t->triangle == BISAI_LOWER ? step : length - 1 - step;
-    double *x = own->blocks + (size_t)s * (size_t)(bs * bs);
-    solve_block(bs, t, rows[s], j, own, x);
-    store_block(bs, x, isai->inverse, positions[s], rows[s], j, own);
+    const int32_t row = rows[lower ? step : length - 1 - step];
+    solve_block(bs, t, row, j, own, own->blocks + (size_t)own->slots[row] * values);
   }
-  for (int32_t s = 0; s < length; s++) own->slots[rows[s]] = -1;
+  for (int32_t step = 0; step < length; step++) {
+    const int32_t s = lower ? step : length - 1 - step, row = rows[s];
+    store_block(bs, own->blocks + (size_t)own->slots[row] * values, isai->inverse, positions[s], row, j, own);
+    own->slots[row] = -1;
+  }
 }
 
 typedef void column_function(const bsi_triangular *, const bsi_isai *, int32_t, scratch *);
@@ -96,7 +132,9 @@ bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *
   {
     const size_t part = (size_t)omp_get_thread_num();
     scratch own = {.slots = isai->slots + part * (size_t)n,
-                   .blocks = isai->columns + part * bsi_block_offset(a, isai->pattern->longest_column),
+                   .blocks = isai->inverse->type == BISAI_FP64
+                                 ? (double *)isai->inverse->values
+                                 : isai->columns + part * bsi_block_offset(a, isai->pattern->longest_column),
                    .fault = {.column = -1}};
 #pragma omp for schedule(dynamic, COLUMNS_AT_ONCE)
     for (int32_t j = 0; j < n; j++) column(t, isai, j, &own);
