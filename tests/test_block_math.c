@@ -309,7 +309,8 @@ static void well_conditioned_blocks_are_inverted_by_cofactors(void **state) {
       fill_with_condition(bs, (spectrum)(trial % 3), pow(10.0, test_random_uniform(&random, 0.0, 1.0)), &random, a);
       assert_int_equal(bsi_block_invert(bs, a, x, &condition), BSI_BLOCK_OK);
       bsi_cofactor_inverse(bs, a, y);
-      assert_memory_equal(x, y, (size_t)(bs * bs) * sizeof *x);
+      /* The compiler fuses multiplications and additions as it likes in each of the two. */
+      for (int v = 0; v < bs * bs; v++) assert_true(fabs(x[v] - y[v]) <= 1e-13 * bsi_block_norm1(bs, y));
     }
   }
 }

@@ -1,8 +1,10 @@
 /* Block products on the host: y_i ← alpha·Σ_j A_ij x_j + beta·z_i, rows shared out by their blocks.
- * Every row is summed in the order of its blocks, whatever the number of threads. */
+ * Every row is summed in the same order whatever the number of threads: its even blocks and its odd ones, because one sum alone
+ * would wait for its own additions. */
 #include "core/backend_host.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
+#include "core/column.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
 #include "core/values.h"
@@ -20,33 +22,43 @@ typedef struct product {
   int64_t ldx, ldz, ldy;
 } product;
 
+/* sum[v] ← sum[v] + A_q x_v */
+BSI_INLINE void add_block(const int bs, const bisai_value_type type, const int columns, const product *p,
+                          const int32_t q, bsi_column *sum) {
+  const int values = bs * bs;
+  double buffer[BSI_MAX_BLOCK_VALUES];
+  const double *block = bsi_values_widen(type, p->a->values, (size_t)q * (size_t)values, values, buffer);
+  for (int v = 0; v < columns; v++)
+    bsi_column_add_product(bs, &sum[v], block, p->x + v * p->ldx + (int64_t)p->a->col_idx[q] * bs);
+}
+
 BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const int columns, const product *p,
                              const int32_t begin, const int32_t end) {
   const bisai_bcsr *a = p->a;
-  const int values = bs * bs;
-  const size_t bytes = (size_t)values * bsi_value_bytes(type);
+  const size_t bytes = (size_t)(bs * bs) * bsi_value_bytes(type);
   for (int32_t i = begin; i < end; i++) {
     bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes, 1);
-    double sum[COLUMNS_AT_ONCE * BISAI_MAX_BLOCK_SIZE];
-    for (int v = 0; v < columns; v++)
-      for (int r = 0; r < bs; r++) sum[v * bs + r] = a->unit_diagonal ? p->x[v * p->ldx + (int64_t)i * bs + r] : 0.0;
-    for (int32_t q = a->row_ptr[i]; q < a->row_ptr[i + 1]; q++) {
-      double buffer[BSI_MAX_BLOCK_VALUES];
-      const double *block = bsi_values_widen(type, a->values, (size_t)q * (size_t)values, values, buffer);
-      for (int v = 0; v < columns; v++) {
-        const double *x = p->x + v * p->ldx + (int64_t)a->col_idx[q] * bs;
-        for (int c = 0; c < bs; c++)
-          for (int r = 0; r < bs; r++) sum[v * bs + r] += block[c * bs + r] * x[c];
-      }
+    bsi_column sum[COLUMNS_AT_ONCE], odd[COLUMNS_AT_ONCE];
+    for (int v = 0; v < columns; v++) {
+      bsi_column_clear(bs, &odd[v]);
+      if (a->unit_diagonal)
+        bsi_column_load(bs, &sum[v], p->x + v * p->ldx + (int64_t)i * bs);
+      else
+        bsi_column_clear(bs, &sum[v]);
     }
+    const int32_t row_end = a->row_ptr[i + 1];
+    int32_t q = a->row_ptr[i];
+    for (; q + 1 < row_end; q += 2) {
+      add_block(bs, type, columns, p, q, sum);
+      add_block(bs, type, columns, p, q + 1, odd);
+    }
+    if (q < row_end) add_block(bs, type, columns, p, q, sum);
     for (int v = 0; v < columns; v++) {
       double *y = p->y + v * p->ldy + (int64_t)i * bs;
-      if (p->beta == 0.0) {
-        for (int r = 0; r < bs; r++) y[r] = p->alpha * sum[v * bs + r];
-      } else {
-        const double *z = p->z + v * p->ldz + (int64_t)i * bs;
-        for (int r = 0; r < bs; r++) y[r] = p->alpha * sum[v * bs + r] + p->beta * z[r];
-      }
+      bsi_column_sum(bs, &sum[v], &odd[v]);
+      bsi_column_scale(bs, &sum[v], p->alpha);
+      if (p->beta != 0.0) bsi_column_add(bs, &sum[v], p->z + v * p->ldz + (int64_t)i * bs, p->beta);
+      bsi_column_store(bs, &sum[v], y);
     }
   }
 }

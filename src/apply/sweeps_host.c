@@ -17,7 +17,7 @@ static bool scale_row(const bsi_triangular *t, int32_t i, bisai_bcsr *scaled) {
       bsi_block_multiply(bs, t->inverse_diagonal + (size_t)i * values, from, to);
     else
       memcpy(to, from, values * sizeof *to);
-    for (size_t v = 0; v < values; v++) finite &= isfinite(to[v]) != 0;
+    finite &= bsi_all_finite(values, to);
     to += values;
   }
   return finite;

@@ -2,6 +2,7 @@
  * rows in order or level by level (Saad, Iterative Methods, 11.6). The same bits either way. */
 #include "core/backend_host.h"
 #include "core/block_sizes.h"
+#include "core/column.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
 #include "core/triangular.h"
@@ -20,27 +21,20 @@ typedef struct solve {
 BSI_INLINE void solve_row(const int bs, const solve *s, const int32_t i) {
   const bisai_bcsr *a = s->t->matrix;
   const size_t values = (size_t)(bs * bs);
-  double rest[BISAI_MAX_BLOCK_SIZE];
-  for (int r = 0; r < bs; r++) rest[r] = s->b[(int64_t)i * bs + r];
+  bsi_column rest;
+  bsi_column_load(bs, &rest, s->b + (int64_t)i * bs);
   for (int32_t q = a->row_ptr[i]; q < a->row_ptr[i + 1]; q++) {
     const int32_t j = a->col_idx[q];
     if (j == i) continue;
-    const double *block = (const double *)a->values + (size_t)q * values;
-    const double *x = s->x + (int64_t)j * bs;
-    for (int c = 0; c < bs; c++)
-      for (int r = 0; r < bs; r++) rest[r] -= block[c * bs + r] * x[c];
+    bsi_column_subtract_product(bs, &rest, (const double *)a->values + (size_t)q * values, s->x + (int64_t)j * bs);
   }
   double *x = s->x + (int64_t)i * bs;
-  if (!s->t->inverse_diagonal) {
-    for (int r = 0; r < bs; r++) x[r] = rest[r];
-    return;
-  }
-  const double *inverse = s->t->inverse_diagonal + (size_t)i * values;
-  double sum[BISAI_MAX_BLOCK_SIZE];
-  for (int r = 0; r < bs; r++) sum[r] = 0.0;
-  for (int c = 0; c < bs; c++)
-    for (int r = 0; r < bs; r++) sum[r] += inverse[c * bs + r] * rest[c];
-  for (int r = 0; r < bs; r++) x[r] = sum[r];
+  bsi_column_store(bs, &rest, x);
+  if (!s->t->inverse_diagonal) return;
+  bsi_column sum;
+  bsi_column_clear(bs, &sum);
+  bsi_column_add_product(bs, &sum, s->t->inverse_diagonal + (size_t)i * values, x);
+  bsi_column_store(bs, &sum, x);
 }
 
 /* Asks for what the rows after row i will read, where they are taken in the triangle's order … */

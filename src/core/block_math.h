@@ -12,11 +12,7 @@
 
 #include <bisai/bcsr.h>
 
-#ifdef __CUDACC__
-#define BSI_INLINE static __host__ __device__ __forceinline__
-#else
-#define BSI_INLINE static inline __attribute__((always_inline, unused))
-#endif
+#include "core/column.h"
 
 /* A cofactor inverse with a larger κ₁ is redone with pivoting. */
 #define BSI_COFACTOR_CONDITION_LIMIT 1e6
@@ -35,6 +31,20 @@ typedef enum bsi_block_result {
   BSI_BLOCK_REPAIRED = 3  /* inverted after a shift of its diagonal */
 } bsi_block_result;
 
+/* Before loops whose few turns depend on constants only, and which compilers hesitate to unroll. */
+#if defined(__CUDACC__) || defined(__clang__)
+#define BSI_UNROLL _Pragma("unroll")
+#else
+#define BSI_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/* Whether `count` values hold neither NaN nor infinity; without branches, so that it is done by vectors. */
+BSI_INLINE bool bsi_all_finite(const size_t count, const double *values) {
+  int64_t infinite = 0;
+  for (size_t i = 0; i < count; i++) infinite |= !(fabs(values[i]) <= DBL_MAX);
+  return !infinite;
+}
+
 BSI_INLINE void bsi_block_copy(const int bs, const double *a, double *b) {
   for (int i = 0; i < bs * bs; i++) b[i] = a[i];
 }
@@ -47,17 +57,21 @@ BSI_INLINE void bsi_block_identity(const int bs, double *a) {
 /* c ← a b; c overlaps neither. */
 BSI_INLINE void bsi_block_multiply(const int bs, const double *a, const double *b, double *c) {
   for (int j = 0; j < bs; j++) {
-    for (int r = 0; r < bs; r++) c[j * bs + r] = 0.0;
-    for (int k = 0; k < bs; k++)
-      for (int r = 0; r < bs; r++) c[j * bs + r] += a[k * bs + r] * b[j * bs + k];
+    bsi_column sum;
+    bsi_column_clear(bs, &sum);
+    bsi_column_add_product(bs, &sum, a, b + j * bs);
+    bsi_column_store(bs, &sum, c + j * bs);
   }
 }
 
 /* c ← c − a b; c overlaps neither. */
 BSI_INLINE void bsi_block_multiply_subtract(const int bs, const double *a, const double *b, double *c) {
-  for (int j = 0; j < bs; j++)
-    for (int k = 0; k < bs; k++)
-      for (int r = 0; r < bs; r++) c[j * bs + r] -= a[k * bs + r] * b[j * bs + k];
+  for (int j = 0; j < bs; j++) {
+    bsi_column sum;
+    bsi_column_load(bs, &sum, c + j * bs);
+    bsi_column_subtract_product(bs, &sum, a, b + j * bs);
+    bsi_column_store(bs, &sum, c + j * bs);
+  }
 }
 
 /* ‖a‖₁, the largest column sum; NaN if any value is. */
@@ -90,19 +104,25 @@ BSI_INLINE double bsi_determinant4(const double *a) {
 }
 
 BSI_INLINE double bsi_minor(const int bs, const double *a, const int row, const int column) {
-  double m[16];
-  for (int c = 0; c < bs - 1; c++)
+  double m[16] = {0};
+  BSI_UNROLL
+  for (int c = 0; c < bs - 1; c++) {
+    BSI_UNROLL
     for (int r = 0; r < bs - 1; r++) m[c * (bs - 1) + r] = a[(c + (c >= column)) * bs + r + (r >= row)];
+  }
   return bs == 2 ? m[0] : bs == 3 ? bsi_determinant2(m) : bs == 4 ? bsi_determinant3(m) : bsi_determinant4(m);
 }
 
 /* inverse ← adj(a)/det(a) for 2 ≤ bs ≤ 5, meaningless where a is singular or nearly so. Returns det(a). */
 BSI_INLINE double bsi_cofactor_inverse(const int bs, const double *a, double *inverse) {
-  for (int c = 0; c < bs; c++)
+  BSI_UNROLL
+  for (int c = 0; c < bs; c++) {
+    BSI_UNROLL
     for (int r = 0; r < bs; r++) {
       const double minor = bsi_minor(bs, a, r, c);
       inverse[r * bs + c] = (r + c) % 2 == 0 ? minor : -minor;
     }
+  }
   double determinant = 0.0;
   for (int r = 0; r < bs; r++) determinant += a[r] * inverse[r * bs];
   for (int i = 0; i < bs * bs; i++) inverse[i] /= determinant;
@@ -147,9 +167,7 @@ BSI_INLINE bool bsi_gauss_jordan(const int bs, const double *a, double *inverse)
       m[pivots[k] * bs + r] = swap;
     }
   }
-  for (int i = 0; i < bs * bs; i++)
-    if (!isfinite(m[i])) return false;
-  return true;
+  return bsi_all_finite((size_t)(bs * bs), m);
 }
 
 /* ‖a x − I‖₁ */

@@ -54,9 +54,8 @@ BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, 
     subtract_row(bs, scaled, u, u->row_ptr[k] + 1, u->row_ptr[k + 1], l, p + 1, l_end);
     subtract_row(bs, scaled, u, u->row_ptr[k] + 1, u->row_ptr[k + 1], u, u_begin, u_end);
   }
-  bool finite = true;
-  for (size_t v = (size_t)l_begin * values; v < (size_t)l_end * values; v++) finite &= isfinite(lower[v]) != 0;
-  for (size_t v = (size_t)u_begin * values; v < (size_t)u_end * values; v++) finite &= isfinite(upper[v]) != 0;
+  const bool finite = bsi_all_finite((size_t)(l_end - l_begin) * values, lower + (size_t)l_begin * values) &&
+                      bsi_all_finite((size_t)(u_end - u_begin) * values, upper + (size_t)u_begin * values);
   if (!finite && (stats->infinite_row < 0 || i < stats->infinite_row)) stats->infinite_row = i;
 
   double condition;
