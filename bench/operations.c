@@ -454,6 +454,14 @@ static void measure(bench *b) {
   printf("\n%d block rows, block size %d, %d blocks, %.1f MB of values, %d thread%s\n",
          bisai_bcsr_block_rows(b->matrix), bisai_bcsr_block_size(b->matrix), bisai_bcsr_blocks(b->matrix),
          1e-6 * (blocks_bytes(b->matrix) - 4.0 * bisai_bcsr_blocks(b->matrix)), b->threads, b->threads > 1 ? "s" : "");
+  if (b->json)
+    fprintf(
+        b->json,
+        "%s\n    {\"name\": \"matrix\", \"threads\": %d, \"processor\": \"%s\", \"block_rows\": %d, \"block_size\": "
+        "%d, \"blocks\": %d}",
+        b->comma ? "," : "", b->threads, bisai_context_device(b->context), bisai_bcsr_block_rows(b->matrix),
+        bisai_bcsr_block_size(b->matrix), bisai_bcsr_blocks(b->matrix));
+  b->comma = true;
   printf("%-34s %3s %9s %10s %10s %10s %6s %10s %6s\n", "", "thr", "MB", "min ms", "median ms", "floor ms", "ratio",
          "PETSc ms", "times");
   if (strchr(b->o->only, 'p')) measure_products(b, petsc);

@@ -7,10 +7,7 @@
 #include "core/prefetch.h"
 #include "core/triangular.h"
 
-enum {
-  ROWS_PER_THREAD = 512,
-  ROWS_AHEAD = 8 /* of a level, whose rows lie anywhere */
-};
+enum { ROWS_AHEAD = 8 /* of a level, whose rows lie anywhere */ };
 
 typedef struct solve {
   const bsi_triangular *t;
@@ -107,7 +104,7 @@ bisai_status bsi_triangular_solve_host(bisai_context *context, const bsi_triangu
                                        int32_t count, const double *b, int64_t ldb, double *x, int64_t ldx) {
   const int bs = t->matrix->block_size;
   rows_function *rows = rows_functions[bs <= BSI_SPECIAL_SIZES ? bs : 0];
-  const bool by_levels = bsi_levels_pay(t->levels, context->threads, schedule, ROWS_PER_THREAD);
+  const bool by_levels = bsi_levels_pay(t->levels, context->threads, schedule, bsi_bcsr_product_bytes(t->matrix));
   for (int32_t v = 0; v < count; v++) {
     const solve s = {t, b + v * ldb, x + v * ldx};
     if (by_levels)

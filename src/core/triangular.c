@@ -58,10 +58,10 @@ void bsi_levels_destroy(bisai_context *context, bsi_levels *levels) {
   *levels = (bsi_levels){0};
 }
 
-bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int32_t rows_per_thread) {
+bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int64_t bytes) {
+  enum { LEAST_THREADS = 4, LEAST_BYTES = 1 << 17 };
   if (schedule != BISAI_SCHEDULE_AUTO) return schedule == BISAI_SCHEDULE_LEVELS;
-  if (threads < BSI_LEVEL_THREADS || levels->count == 0) return false;
-  return (int64_t)levels->ptr[levels->count] >= (int64_t)levels->count * threads * rows_per_thread;
+  return threads >= LEAST_THREADS && levels->count > 0 && bytes / levels->count >= LEAST_BYTES;
 }
 
 /* The smaller of two rows of which -1 means none. */

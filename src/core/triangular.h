@@ -43,12 +43,9 @@ bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, 
                                const int32_t *col_idx, bsi_levels *levels);
 void bsi_levels_destroy(bisai_context *context, bsi_levels *levels);
 
-/* With fewer threads AUTO takes the rows in order: a level's rows lie anywhere, and one thread reads them 2.5 to 3.5 times as fast
- * one after the other. */
-enum { BSI_LEVEL_THREADS = 4 };
-
-/* Whether to go by levels; AUTO: where a level has `rows_per_thread` rows for each thread on average, to be worth a barrier. */
-bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int32_t rows_per_thread);
+/* Whether to go by levels; AUTO: with threads enough to make up for rows that lie anywhere, which one thread reads 1.5 to 3.5 times as
+ * slowly as one after the other, and where a level, of `bytes` of them all together, takes longer than a barrier. */
+bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int64_t bytes);
 
 /* Counts the inversion of one block into the statistics. */
 static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_result result, double condition,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ROWS_PER_THREAD = 128 };
+enum { WORK_A_BYTE = 4 }; /* of time: what a byte costs here over what it costs in a product */
 
 /* For every block (i, j) of `row` whose column is in the pivot row: row_ij ← row_ij − l · pivot_j. Both columns ascend. */
 BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u, int32_t q, const int32_t q_end,
@@ -84,7 +84,8 @@ bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matri
                                  bsi_invert_stats *stats) {
   row_function *row = factor_rows[matrix->block_size <= BSI_SPECIAL_SIZES ? matrix->block_size : 0];
   const bsi_levels *levels = &f->lower_levels;
-  if (!bsi_levels_pay(levels, context->threads, BISAI_SCHEDULE_AUTO, ROWS_PER_THREAD)) {
+  const int64_t work = WORK_A_BYTE * bsi_bcsr_product_bytes(matrix);
+  if (!bsi_levels_pay(levels, context->threads, BISAI_SCHEDULE_AUTO, work)) {
     for (int32_t i = 0; i < matrix->block_rows; i++) row(matrix, f, i, stats);
     return BISAI_OK;
   }

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""What an iteration and a set-up cost on the CPU against the least bytes and against PETSc, with the bars that bisai sets itself.
+
+usage: cpu_speed.py OUTPUT.md FIGURES.json…   each file by `bench_operations --block-size BS --json FILE`, all of one machine"""
+import datetime
+import json
+import pathlib
+import subprocess
+import sys
+
+from tables import heading, row
+
+OPERATIONS = {  # ours: PETSc's
+    "block product": "PETSc MatMult", "ILU(0), numeric": "PETSc MatLUFactorNumeric",
+    "ILU(0), symbolic and numeric": "PETSc symbolic and numeric", "patterns, k = 1": None, "ISAI values, k = 1": None,
+    "ISAI set-up, k = 1": None, "triangular solves, in order": "PETSc MatSolve", "triangular solves, by levels": "PETSc MatSolve",
+    "ISAI application, k = 1": None, "GMRES(30), exact solves": "PETSc KSPSolve"}
+INTRODUCTION = """Times are the least of several, in ms. The floor of an operation is the least bytes that it must move, over the rate of a copy of
+1 GiB (read + written bytes; the fastest of memcpy, a loop and streaming stores, on as many threads). PETSc runs on one thread in
+the same process; {petsc}."""
+
+
+class Figures:
+    """The figures of one matrix on one number of threads."""
+
+    def __init__(self, figures, threads):
+        self.of = {f["name"]: f for f in figures if f["threads"] == threads}
+        self.matrix, self.threads = self.of["matrix"], threads
+        self.rate = max(f["bytes"] / f["minimum"] for name, f in self.of.items() if name.startswith("copy"))
+
+    def time(self, name):
+        return self.of[name]["minimum"] if name in self.of else float("nan")
+
+    def over_floor(self, name):
+        return self.time(name) * self.rate / self.of[name]["bytes"]
+
+    def gain(self, name):
+        """How many times faster than PETSc."""
+        return self.time(OPERATIONS[name]) / self.time(name)
+
+
+def bars(one, all_threads):
+    """(what, figure, holds) of one matrix."""
+    whole, numeric = "ILU(0), symbolic and numeric", "ILU(0), numeric"
+    for f in (one, all_threads):
+        on = f"{f.threads} thread" + ("s" if f.threads > 1 else "")
+        if f is one:
+            yield "block product on one thread over PETSc's, at least 1.15", f.gain("block product"), f.gain("block product") >= 1.15
+        if f is all_threads:
+            over = f.over_floor("block product")
+            yield f"block product on {on} over the floor, at most 1.25", over, over <= 1.25
+        yield f"ILU(0) numeric on {on}: PETSc's time over ours, at least 1", f.gain(numeric), f.gain(numeric) >= 1
+        gain = f.gain("GMRES(30), exact solves")
+        yield f"GMRES(30), exact solves on {on}: PETSc's time over ours, at least 1", gain, gain >= 1
+        for name, ilu in (("whole", whole), ("numeric", numeric)):
+            ratio = f.time("ISAI set-up, k = 1") / f.time(ilu)
+            yield f"ISAI(1) set-up on {on} over ILU(0) ({name}), at most 2", ratio, ratio <= 2
+
+
+def main(output, *files):
+    runs = [json.loads(pathlib.Path(file).read_text()) for file in files]
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    pairs = []
+    for run in runs:
+        threads = sorted({f["threads"] for f in run["figures"]})
+        pairs.append((Figures(run["figures"], threads[0]), Figures(run["figures"], threads[-1])))
+    first = pairs[0][0]
+    lines = ["# Speed on the CPU", "", f"Commit {commit}, {datetime.date.today()}, {first.matrix['processor']}.",
+             INTRODUCTION.format(petsc=runs[0]["petsc"].strip() or "no PETSc here"), "", "## Bars", ""]
+    lines += heading("", *(f"block size {one.matrix['block_size']}" for one, _ in pairs))
+    for column in zip(*(bars(*pair) for pair in pairs)):
+        lines.append(row(column[0][0], *(f"{figure:.2f}" + ("" if holds else " **missed**") for _, figure, holds in column)))
+    for pair in pairs:
+        m = pair[0].matrix
+        megabytes = 8e-6 * m["blocks"] * m["block_size"] ** 2
+        lines += ["", f"## Block size {m['block_size']}: {m['block_rows']} block rows, {m['blocks']} blocks, {megabytes:.0f} MB of values", ""]
+        lines += heading("", "threads", "MB", "ms", "over the floor", "PETSc's ms", "PETSc's over ours")
+        for f in pair:
+            lines.append(row("copy", f.threads, "", f"{f.rate * 1e-9:.1f} GB/s", "", "", ""))
+            for name, theirs in OPERATIONS.items():
+                if name in f.of:
+                    lines.append(row(name, f.threads, f"{f.of[name]['bytes'] * 1e-6:.0f}", f"{1e3 * f.time(name):.2f}",
+                                     f"{f.over_floor(name):.2f}", f"{1e3 * f.time(theirs):.2f}" if theirs in f.of else "",
+                                     f"{f.gain(name):.2f}" if theirs in f.of else ""))
+        iterations = pair[0].of.get("iterations")
+        if iterations:
+            lines.append(f"\nGMRES took {iterations['ours']} iterations, PETSc {iterations['petsc']}.")
+    output = pathlib.Path(output)
+    output.write_text("\n".join(lines) + "\n")
+    output.with_suffix(".json").write_text("[" + ",\n".join(json.dumps(run) for run in runs) + "]\n")
+
+
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
+main(*sys.argv[1:])
