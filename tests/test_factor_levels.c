@@ -283,7 +283,7 @@ static void threads_give_the_same_bits(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs += 2) {
     test_bcsr a = random_matrix(3000, bs, 0.4, (uint64_t)bs); /* few levels of many rows: they run in parallel */
-    bisai_context *contexts[2] = {test_context(1), test_context(3)};
+    bisai_context *contexts[2] = {test_context(1), test_context(5)};
     bisai_factors *factors[2];
     for (int t = 0; t < 2; t++) factors[t] = factorise_take(contexts[t], &a, 2);
     expect_same_factors(factors[0], factors[1]);

@@ -124,7 +124,7 @@ static void update_refuses_other_sizes(void **state) {
 
 static void thread_counts_and_schedules_give_the_same_bits(void **state) {
   (void)state;
-  static const int threads[] = {1, 2, 4};
+  static const int threads[] = {1, 2, 5};
   for (int32_t bs = 1; bs <= 9; bs++) {
     for (int kind = 0; kind < 2; kind++) {
       /* few wide levels, where levels are chosen; a grid has many narrow ones */

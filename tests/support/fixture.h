@@ -1,4 +1,4 @@
-/* One context of two threads for the tests of a program, made and freed with their group. */
+/* One context of four threads, from which on rows go by levels, for the tests of a program, made and freed with their group. */
 #ifndef BISAI_TEST_FIXTURE_H
 #define BISAI_TEST_FIXTURE_H
 
@@ -8,7 +8,7 @@ static bisai_context *context;
 
 static int setup(void **state) {
   (void)state;
-  context = test_context(2);
+  context = test_context(4);
   return 0;
 }
 
