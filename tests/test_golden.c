@@ -24,7 +24,7 @@ static int teardown(void **state) {
 
 typedef struct run {
   bisai_precond_kind kind;
-  int power, relax, sweeps;
+  int level, power, relax, sweeps;
   bisai_value_type storage;
   int iterations;
 } run;
@@ -40,6 +40,7 @@ static int iterations_of(bisai_context *c, const bisai_bcsr *matrix, const doubl
   const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = r->kind;
+  options.level = r->level;
   options.power = r->power > 0 ? r->power : 1;
   options.relax = r->relax;
   options.sweeps = r->sweeps;
@@ -92,9 +93,19 @@ static void expect_cavity_counts(int32_t n, int threads, size_t count, const run
 static void cavity_128_takes_the_published_iterations(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 293},  {BISAI_PRECOND_BJACOBI, 0, 0, 0, BISAI_FP64, 1076},
-      {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 502}, {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 377},
-      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 328},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 293},  {BISAI_PRECOND_BJACOBI, 0, 0, 0, 0, BISAI_FP64, 1076},
+      {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 502}, {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 377},
+      {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 328},
+  };
+  expect_cavity_counts(128, 1, COUNT(runs), runs);
+}
+
+/* As many as PETSc takes with its own ILU(1) and ILU(2) on blocks. */
+static void cavity_128_levels_take_as_many_iterations_as_petsc(void **state) {
+  (void)state;
+  static const run runs[] = {
+      {BISAI_PRECOND_ILU, 1, 0, 0, 0, BISAI_FP64, 148},
+      {BISAI_PRECOND_ILU, 2, 0, 0, 0, BISAI_FP64, 114},
   };
   expect_cavity_counts(128, 1, COUNT(runs), runs);
 }
@@ -102,8 +113,8 @@ static void cavity_128_takes_the_published_iterations(void **state) {
 static void cavity_128_relaxation_is_worth_higher_powers(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 298},
-      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 328},
+      {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 298},
+      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 328},
   };
   expect_cavity_counts(128, 2, COUNT(runs), runs);
 }
@@ -111,10 +122,10 @@ static void cavity_128_relaxation_is_worth_higher_powers(void **state) {
 static void cavity_128_sweeps_take_as_many_iterations_as_isai(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_SWEEPS, 0, 0, 5, BISAI_FP64, 298},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 3, BISAI_FP64, 328},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 2, BISAI_FP64, 377},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 1, BISAI_FP64, 502},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 5, BISAI_FP64, 298},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 3, BISAI_FP64, 328},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 2, BISAI_FP64, 377},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 1, BISAI_FP64, 502},
   };
   expect_cavity_counts(128, 2, COUNT(runs), runs);
 }
@@ -122,17 +133,17 @@ static void cavity_128_sweeps_take_as_many_iterations_as_isai(void **state) {
 static void cavity_128_narrow_storage_costs_no_iterations(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP16, 328},
-      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP32, 328},
-      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 377},
-      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP16, 377},
+      {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP16, 328},
+      {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP32, 328},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 377},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP16, 377},
   };
   expect_cavity_counts(128, 2, COUNT(runs), runs);
 }
 
 static void cavity_128_counts_do_not_depend_on_the_orthogonalization(void **state) {
   (void)state;
-  static const run ilu = {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 293};
+  static const run ilu = {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 293};
   bisai_bcsr *matrix = NULL;
   double *b = NULL;
   EXPECT_OK(context, case_cavity(context, 128, 0, &matrix, &b));
@@ -148,10 +159,10 @@ static void cavity_128_counts_do_not_depend_on_the_orthogonalization(void **stat
 static void cavity_300_takes_the_published_iterations(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 623},
-      {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 1092},
-      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 836},
-      {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 711},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 623},
+      {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 1092},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 836},
+      {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 711},
   };
   expect_cavity_counts(300, 2, COUNT(runs), runs);
 }
@@ -186,12 +197,12 @@ static void expect_file_counts(const char *name, size_t count, const run *runs) 
 static void bcsstk16_takes_as_many_iterations_as_elsewhere(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 47},     {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 130},
-      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 74},    {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 52},
-      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 57},    {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 48},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 1, BISAI_FP64, 146}, {BISAI_PRECOND_SWEEPS, 0, 0, 2, BISAI_FP64, 105},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 3, BISAI_FP64, 83},  {BISAI_PRECOND_SWEEPS, 0, 0, 5, BISAI_FP64, 61},
-      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 74},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 47},     {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 130},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 74},    {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 52},
+      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 57},    {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 48},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 1, BISAI_FP64, 146}, {BISAI_PRECOND_SWEEPS, 0, 0, 0, 2, BISAI_FP64, 105},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 3, BISAI_FP64, 83},  {BISAI_PRECOND_SWEEPS, 0, 0, 0, 5, BISAI_FP64, 61},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 74},
   };
   expect_file_counts("bcsstk16", COUNT(runs), runs);
 }
@@ -199,10 +210,10 @@ static void bcsstk16_takes_as_many_iterations_as_elsewhere(void **state) {
 static void opm_spe9_takes_as_many_iterations_as_elsewhere(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 45},    {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 110},
-      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 79},   {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 61},
-      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 61},   {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 50},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 2, BISAI_FP64, 79}, {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 79},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 45},    {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 110},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 79},   {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 61},
+      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 61},   {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 50},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 2, BISAI_FP64, 79}, {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 79},
   };
   expect_file_counts("opm_spe9_s7", COUNT(runs), runs);
 }
@@ -210,11 +221,11 @@ static void opm_spe9_takes_as_many_iterations_as_elsewhere(void **state) {
 static void sherman5_takes_as_many_iterations_as_elsewhere(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, BISAI_FP64, 46},    {BISAI_PRECOND_ISAI, 1, 0, 0, BISAI_FP64, 116},
-      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP64, 60},   {BISAI_PRECOND_ISAI, 3, 0, 0, BISAI_FP64, 52},
-      {BISAI_PRECOND_ISAI, 1, 1, 0, BISAI_FP64, 52},   {BISAI_PRECOND_ISAI, 1, 2, 0, BISAI_FP64, 48},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 5, BISAI_FP64, 48}, {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP32, 60},
-      {BISAI_PRECOND_ISAI, 2, 0, 0, BISAI_FP16, 60},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 46},    {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 116},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 60},   {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 52},
+      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 52},   {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 48},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 5, BISAI_FP64, 48}, {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 60},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP16, 60},
   };
   expect_file_counts("sherman5", COUNT(runs), runs);
 }
@@ -222,6 +233,7 @@ static void sherman5_takes_as_many_iterations_as_elsewhere(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cavity_128_takes_the_published_iterations),
+      cmocka_unit_test(cavity_128_levels_take_as_many_iterations_as_petsc),
       cmocka_unit_test(cavity_128_relaxation_is_worth_higher_powers),
       cmocka_unit_test(cavity_128_sweeps_take_as_many_iterations_as_isai),
       cmocka_unit_test(cavity_128_narrow_storage_costs_no_iterations),
