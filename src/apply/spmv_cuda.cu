@@ -1,9 +1,10 @@
 /* Block products on the device: y_i ← alpha·Σ_j A_ij x_j + beta·z_i.
  *
  * A lane takes one column of every SPLIT-th block of its block row: bs consecutive values, read in the widest words that their address
- * allows, one value of x, no division. A block row is the work of bs·SPLIT lanes, whose sums shuffles add up in an order of their own,
- * so that the bits repeat. What bounds all this is bytes under way, hence UNROLLED columns at once. Sizes without code of their own go by
- * rows: each lane sums one row of some of the columns. */
+ * allows, one value of x, no division. A block row is the work of bs·SPLIT lanes; each adds up the sums of one row, which the others hand
+ * to it in an order of their own, so that the bits repeat. What bounds all this is bytes under way, hence UNROLLED columns at once, and
+ * for small matrices the launch: y ← A x has kernels of its own without alpha, beta and an implied diagonal. Sizes without code
+ * of their own go by rows: each lane sums one row of some of the columns. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -57,6 +58,39 @@ template <typename T, int COUNT> __device__ __forceinline__ void load_column(con
   for (int i = 0; i < COUNT; i++) column[i] = widen(values[i]);
 }
 
+/* The sum over the BS·SPLIT lanes of a group of their sums[row], in the lane of row `row` < BS; SPLIT is 1 or 2. All lanes of the warp. */
+template <int BS, int SPLIT> __device__ __forceinline__ double add_up(double (&sums)[BS], int first, int row) {
+  if (SPLIT == 2) {
+#pragma unroll
+    for (int r = 0; r < BS; r++) sums[r] += __shfl_down_sync(BSI_EVERYONE, sums[r], BS);
+  }
+  if ((BS & (BS - 1)) == 0) {
+    /* Halves: a lane keeps the rows of its half and hands over the others. */
+#pragma unroll
+    for (int half = BS / 2; half > 0; half /= 2) {
+#pragma unroll
+      for (int r = 0; r < half; r++) {
+        const bool upper = (row & half) != 0;
+        const double other = upper ? sums[r] : sums[r + half];
+        sums[r] = (upper ? sums[r + half] : sums[r]) + __shfl_xor_sync(BSI_EVERYONE, other, half);
+      }
+    }
+    return sums[0];
+  }
+  double mine = 0.0;
+#pragma unroll
+  for (int step = 0; step < BS; step++) {
+    /* To the lane `step` before it, around the group, each lane hands that lane's row. */
+    const int from = row + step < BS ? row + step : row + step - BS;
+    double handed = 0.0;
+#pragma unroll
+    for (int r = 0; r < BS; r++)
+      if (row == (r + step) % BS) handed = sums[r];
+    mine += step == 0 ? handed : __shfl_sync(BSI_EVERYONE, handed, first + from);
+  }
+  return mine;
+}
+
 /* y ← alpha·sum + beta·z for row r of block row i and vector v. */
 __device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int r, int v, double sum) {
   const int64_t row = static_cast<int64_t>(i) * bs + r;
@@ -64,7 +98,8 @@ __device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int 
   p.y[v * p.ldy + row] = p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + row];
 }
 
-template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS>
+/* PLAIN: alpha = 1, beta = 0, no implied diagonal. */
+template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, bool PLAIN>
 __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THREADS : 1) multiply(product p) {
   constexpr int GROUP = BS * SPLIT, ROWS = BSI_WARP / GROUP;
   const int lane = threadIdx.x % BSI_WARP, group = lane / GROUP, member = lane % GROUP, c = member % BS;
@@ -72,6 +107,7 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THR
       static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP * ROWS) + group;
   const bool working = group < ROWS && i < p.block_rows;
   double sum[VECTORS][BS] = {};
+  bsi_wait_for_predecessor();
   if (working) {
     const int32_t end = __ldg(p.row_ptr + i + 1);
     int32_t q = __ldg(p.row_ptr + i) + member / BS;
@@ -102,20 +138,12 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THR
   }
 #pragma unroll
   for (int v = 0; v < VECTORS; v++) {
-    double mine = 0.0;
-#pragma unroll
-    for (int step = 1; step < GROUP; step *= 2)
-#pragma unroll
-      for (int r = 0; r < BS; r++) {
-        const double other = __shfl_down_sync(BSI_EVERYONE, sum[v][r], step);
-        if (member + step < GROUP) sum[v][r] += other;
-      }
-#pragma unroll
-    for (int r = 0; r < BS; r++) {
-      const double total = __shfl_sync(BSI_EVERYONE, sum[v][r], group * GROUP);
-      if (member == r) mine = total;
-    }
-    if (working && member < BS) finish(p, i, BS, member, v, mine);
+    const double mine = add_up<BS, SPLIT>(sum[v], group * GROUP, c);
+    if (!working || member >= BS) continue;
+    if (PLAIN)
+      p.y[v * p.ldy + i * BS + c] = mine;
+    else
+      finish(p, i, BS, c, v, mine);
   }
 }
 
@@ -141,23 +169,28 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(pr
   if (s == 0) finish(p, i, bs, r, v, sum);
 }
 
+template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS>
+bisai_status launch(bisai_context *context, const product &p) {
+  constexpr int ROWS = BSI_WARP / (BS * SPLIT);
+  const int64_t warps = (p.block_rows + ROWS - 1) / ROWS;
+  const unsigned grid = bsi_grid(warps * BSI_WARP, THREADS);
+  const bool plain = p.alpha == 1.0 && p.beta == 0.0 && !p.unit_diagonal;
+  bsi_launch_early(context,
+                   plain ? multiply<T, BS, SPLIT, UNROLLED, VECTORS, true>
+                         : multiply<T, BS, SPLIT, UNROLLED, VECTORS, false>,
+                   grid, THREADS, 0, p);
+  return bsi_launched(context, "block product");
+}
+
 /* Lanes for a block row and columns under way, from measurements: short rows of small blocks need several at once, or two lanes a
  * column where a row is long enough to feed them. */
 template <typename T, int BS, int VECTORS>
 bisai_status enqueue(bisai_context *context, const product &p, double blocks_per_row) {
-  constexpr int MOST = BSI_WARP / BS;
-  const bool long_rows = blocks_per_row >= (BS <= 2 ? 6 : 24) && MOST >= 2;
-  const int rows_per_warp = BSI_WARP / (BS * (long_rows ? 2 : 1));
-  const int64_t warps = (p.block_rows + rows_per_warp - 1) / rows_per_warp;
-  const dim3 grid(bsi_grid(warps * BSI_WARP, THREADS));
-  constexpr int SPLIT = MOST < 2 ? 1 : 2, UNROLLED_SPLIT = VECTORS == 1 && BS <= 2 ? 4 : 2;
-  constexpr int UNROLLED = BS == 8 || VECTORS != 1 ? 1 : 2;
-  const cudaStream_t stream = bsi_stream_of(context);
-  if (long_rows)
-    multiply<T, BS, SPLIT, UNROLLED_SPLIT, VECTORS><<<grid, THREADS, 0, stream>>>(p);
-  else
-    multiply<T, BS, 1, UNROLLED, VECTORS><<<grid, THREADS, 0, stream>>>(p);
-  return bsi_launched(context, "block product");
+  constexpr int MOST = BSI_WARP / BS, SPLIT = MOST < 2 ? 1 : 2, UNROLLED_SPLIT = VECTORS == 1 && BS <= 2 ? 4 : 2;
+  constexpr int UNROLLED = VECTORS != 1 || BS * sizeof(T) >= 64 ? 1 : 2;
+  const bool long_rows = blocks_per_row >= (BS <= 2 || BS == 5 ? 6 : 24) && MOST >= 2;
+  return long_rows ? launch<T, BS, SPLIT, UNROLLED_SPLIT, VECTORS>(context, p)
+                   : launch<T, BS, 1, UNROLLED, VECTORS>(context, p);
 }
 
 template <typename T> bisai_status enqueue_type(bisai_context *context, const product &p, int vectors, double length) {
