@@ -45,7 +45,7 @@ static void solvers_that_do_not_fit_into_memory_are_refused(void **state) {
     bisai_context_destroy(&context);
     assert_true(atomic_load(&allocator.live_blocks) == 0);
     if (status == BISAI_OK) {
-      assert_true(fail_at == 8); /* context, handle, basis, directions, scalars, work, history */
+      assert_true(fail_at == 9); /* context, handle, basis, directions, scalars, work, status, history */
       break;
     }
     assert_int_equal(BISAI_OUT_OF_MEMORY, status);

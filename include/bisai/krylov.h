@@ -43,7 +43,8 @@ BISAI_API const char *bisai_reason_string(bisai_reason reason);
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
 /** Sums `count` values over all processes, in place, in the backend's memory: the hook of a distributed caller, whose vectors,
- *  operator and preconditioner are its own part. */
+ *  operator and preconditioner are its own part. On a GPU that is device memory, which holds the values once the context's stream has
+ *  come there: enqueue the sum on that stream, or wait for it. Every process makes the same calls in the same order. */
 typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
 
 /** Options of a solver; start from bisai_solver_options_default(). */
@@ -83,7 +84,7 @@ typedef struct bisai_solver_report {
 } bisai_solver_report;
 
 /** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 3)·8n bytes (flexible: twice the basis),
- *  8·restart² + 2048·restart bytes of scalars, and the history. A restart beyond max_iterations counts as that, and
+ *  8·restart² + 2048·(restart + 1) bytes of scalars, and the history. A restart beyond max_iterations counts as that, and
  *  without a reduction hook one beyond n as n.
  *  @param n        rows of the operator, padding included (block_rows·bs)
  *  @param options  NULL: the defaults
@@ -107,7 +108,8 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix, bisai_precond *precond,
                                           const double *b, double *x, bisai_solver_report *report);
 
-/** The same for an operator y ← A x given as a function. */
+/** The same for an operator y ← A x given as a function. On a GPU its vectors are device memory, to be read and written in the order of
+ *  the context's stream, and it may be called for a few steps more than are counted. */
 BISAI_API bisai_status bisai_solver_solve_operator(bisai_solver *solver, bisai_apply_function multiply, void *user,
                                                    bisai_precond *precond, const double *b, double *x,
                                                    bisai_solver_report *report);

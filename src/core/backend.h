@@ -2,7 +2,7 @@
  * functions (host: *_host.c, CUDA: *_cuda.cu), core/backend_host.c fills the host's table.
  *
  * "Backend memory" is where vectors, blocks and per-iteration scalars live: host memory here, device memory on a GPU. Calls on a
- * GPU only enqueue on the context's stream; `fetch` and `gmres_cancelled` alone wait. Every call may be given empty vectors. */
+ * GPU only enqueue on the context's stream; `fetch`, `collect` and `gmres_cancelled` alone wait. Every call may be given empty vectors. */
 #ifndef BSI_BACKEND_H
 #define BSI_BACKEND_H
 
@@ -26,14 +26,34 @@ struct bsi_equilibration;
  * A `work` argument of a reduction has BSI_CHUNKS doubles for each sum. */
 enum { BSI_CHUNKS = 256 };
 
+/* Passes of classical Gram–Schmidt. */
+typedef enum bsi_passes { BSI_PASSES_ONE, BSI_PASSES_TWO, BSI_PASSES_SELECTIVE } bsi_passes;
+
+/* What a step of GMRES(m) works on: vectors as at dot_many, the rest as at gmres_rotate. ld is even, and from n to ld there are zeros. */
+typedef struct bsi_cycle {
+  int64_t n, ld;
+  int m;
+  double *basis, *hessenberg, *cosines, *sines, *rhs, *status, *work;
+} bsi_cycle;
+
 typedef struct bsi_backend {
   bisai_backend kind;
+  int lookahead; /* steps of GMRES to enqueue before the oldest one's status is looked at: 0 where nothing is gained */
+  int fused_columns; /* most columns (j + 1) for gmres_step; 0 where it is not there */
 
   /* --- memory of the backend --- */
   void *(*allocate)(bisai_context *, size_t count, size_t size); /* as bsi_allocate */
   void (*release)(bisai_context *, void *);
   bisai_status (*upload)(bisai_context *, void *backend_memory, const void *host, size_t bytes);
   bisai_status (*fetch)(bisai_context *, void *host, const void *backend_memory, size_t bytes); /* waits */
+
+  /* --- memory that backend and host both see: numbers that are looked at later --- */
+  double *(*allocate_shared)(bisai_context *, size_t count);
+  void (*release_shared)(bisai_context *, double *);
+  /* Forgets the numbers there. Nothing that writes them may be under way. */
+  void (*expect)(bisai_context *, int count, double *shared);
+  /* values ← the numbers there, once they have been written since; waits for that and for nothing else. */
+  bisai_status (*collect)(bisai_context *, int count, const double *shared, double *values);
 
   /* --- vectors of n doubles --- */
   bisai_status (*vector_set)(bisai_context *, int64_t n, double value, double *y);
@@ -69,6 +89,9 @@ typedef struct bsi_backend {
    * With h2 ≠ NULL, h + h2 is taken (second Gram–Schmidt pass). */
   bisai_status (*gmres_rotate)(bisai_context *, int m, int j, const double *h, const double *h2, const double *norm2,
                                double *H, double *cosines, double *sines, double *g, double *status);
+  /* Step j after w = A v_j, which is in basis vector j + 1, at once: dot_many, axpy_many, both again where `passes` says so,
+   * gmres_rotate, whose status goes to status + 2·j, and scale_by_norm of w. Nothing is added up over processes. */
+  bisai_status (*gmres_step)(bisai_context *, const bsi_cycle *, int j, bsi_passes);
   /* y ← the solution of the k × k triangular system H y = g; y_i = 0 where the diagonal is 0 */
   bisai_status (*gmres_coefficients)(bisai_context *, int m, int k, const double *H, const double *g, double *y);
 

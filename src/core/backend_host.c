@@ -10,12 +10,32 @@ static bisai_status copy(bisai_context *context, void *to, const void *from, siz
   return BISAI_OK;
 }
 
+static double *allocate_shared(bisai_context *context, size_t count) {
+  return bsi_allocate(context, count, sizeof(double));
+}
+
+static void release_shared(bisai_context *context, double *shared) { bsi_release(context, shared); }
+
+static void expect(bisai_context *context, int count, double *shared) {
+  (void)context;
+  (void)count;
+  (void)shared;
+}
+
+static bisai_status collect(bisai_context *context, int count, const double *shared, double *values) {
+  return copy(context, values, shared, (size_t)count * sizeof(double));
+}
+
 const bsi_backend bsi_backend_host = {
     .kind = BISAI_BACKEND_HOST,
     .allocate = bsi_allocate,
     .release = bsi_release,
     .upload = copy,
     .fetch = copy,
+    .allocate_shared = allocate_shared,
+    .release_shared = release_shared,
+    .expect = expect,
+    .collect = collect,
     .vector_set = bsi_vector_set_host,
     .vector_copy = bsi_vector_copy_host,
     .vector_add = bsi_vector_add_host,

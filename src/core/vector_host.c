@@ -8,6 +8,7 @@
 #include "core/backend_host.h"
 #include "core/context.h"
 #include "core/parallel.h"
+#include "core/rotation.h"
 
 enum {
   GROUP = 4,   /* basis vectors that share one pass over a tile of w */
@@ -15,12 +16,6 @@ enum {
   SHORTEST_CHUNK = 256,
   GRAIN = 32768 /* values a thread must have to touch to be worth waking */
 };
-
-/* Against the norm of its column, a Hessenberg entry below this is rounding error. */
-static const double negligible = 64 * 2.220446049250313e-16;
-
-/* Gram–Schmidt goes a second time over a vector of which it left less than this share: orthogonality then stays within ε over it. */
-static const double kept_share = 0.1;
 
 static int64_t chunk_length(int64_t n) {
   int64_t length = (n + BSI_CHUNKS - 1) / BSI_CHUNKS;
@@ -190,9 +185,7 @@ bisai_status bsi_scale_by_norm_host(bisai_context *context, int64_t n, const dou
 bisai_status bsi_gmres_cancelled_host(bisai_context *context, int count, const double *h, const double *norm2,
                                       bool *cancelled) {
   (void)context;
-  double before = *norm2;
-  for (int i = 0; i < count; i++) before += h[i] * h[i];
-  *cancelled = *norm2 < kept_share * kept_share * before;
+  *cancelled = bsi_cancelled(count, h, *norm2);
   return BISAI_OK;
 }
 
@@ -201,49 +194,16 @@ bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const d
                                    double *status) {
   (void)context;
   double *column = H + (size_t)j * ((size_t)m + 1);
-  double sum = *norm2;
   for (int i = 0; i <= j; i++) {
     column[i] = h2 ? h[i] + h2[i] : h[i];
-    sum += column[i] * column[i];
   }
-  const double least = negligible * sqrt(sum);
-  const double next = sqrt(*norm2) <= least ? 0 : sqrt(*norm2);
-  for (int i = 0; i < j; i++) {
-    const double above = column[i], below = column[i + 1];
-    column[i] = cosines[i] * above + sines[i] * below;
-    column[i + 1] = cosines[i] * below - sines[i] * above;
-  }
-  const double diagonal = hypot(column[j], next);
-  if (diagonal <= least) {
-    /* A maps this vector into the earlier columns' span: the column brings nothing and the residual stays. */
-    column[j] = 0;
-    cosines[j] = 0;
-    sines[j] = 1;
-  } else {
-    cosines[j] = column[j] / diagonal;
-    sines[j] = next / diagonal;
-    column[j] = diagonal;
-  }
-  column[j + 1] = 0;
-  g[j + 1] = -sines[j] * g[j];
-  g[j] *= cosines[j];
-  status[0] = isfinite(sum) ? fabs(g[j + 1]) : NAN;
-  status[1] = next;
+  bsi_rotate(j, column, *norm2, cosines, sines, g, status);
   return BISAI_OK;
 }
 
 bisai_status bsi_gmres_coefficients_host(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y) {
   (void)context;
-  for (int i = 0; i < k; i++) {
-    y[i] = g[i];
-  }
-  for (int j = k - 1; j >= 0; j--) {
-    const double *column = H + (size_t)j * ((size_t)m + 1);
-    y[j] = column[j] == 0 ? 0 : y[j] / column[j];
-    for (int i = 0; i < j; i++) {
-      y[i] -= column[i] * y[j];
-    }
-  }
+  bsi_back_substitute(m, k, H, g, y);
   return BISAI_OK;
 }

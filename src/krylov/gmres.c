@@ -7,7 +7,7 @@
  * with orthonormal V (n × (m+1)), Hessenberg H ((m+1) × m) and y = argmin ‖β e₁ − H y‖ by Givens rotations, whose last right-hand
  * side entry is the residual estimate. Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1.
  *
- * Vectors and scalars stay in the backend's memory; a step fetches two numbers, and with selective refinement whether to refine. */
+ * Vectors and scalars stay in the backend's memory; of a step the host sees two numbers, on a GPU some steps later. */
 #include <math.h>
 
 #include "krylov/krylov.h"
@@ -37,7 +37,7 @@ static bisai_status multiply(bsi_run *run, const double *x, double *y) {
   } else {
     const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
     status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,
-                                 "iteration %d: the operator's callback returned status %d (%s)", run->iterations,
+                                 "iteration %d: the operator's callback returned status %d (%s)", run->enqueued,
                                  (int)returned, bisai_status_string(returned))
                       : BISAI_OK;
   }
@@ -61,7 +61,7 @@ static bisai_status sum_processes(bsi_run *run, double *values, int count) {
   if (returned == BISAI_OK) return BISAI_OK;
   run->reason = BISAI_REASON_PRECOND_FAILED;
   return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED,
-                  "iteration %d: the reduction hook returned status %d (%s)", run->iterations, (int)returned,
+                  "iteration %d: the reduction hook returned status %d (%s)", run->enqueued, (int)returned,
                   bisai_status_string(returned));
 }
 
@@ -220,45 +220,90 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined)
   return status;
 }
 
-/* Column j of H and v_{j+1}; fetched[0] is the estimate, fetched[1] is h_{j+1,j} or 0 where the Krylov space is exhausted. */
-static bisai_status step(bsi_run *run, int j, double fetched[2]) {
+/* What the backend does at once; sums over processes come between, and modified Gram–Schmidt has no such form. */
+static bool fused(const bsi_run *run, int j) {
+  const bisai_solver_options *options = &run->solver->options;
+  return j < backend_of(run)->fused_columns && !options->reduce && options->orthogonalization != BISAI_MODIFIED;
+}
+
+static bisai_status fused_step(bsi_run *run, int j) {
+  const bisai_solver *s = run->solver;
+  const bisai_orthogonalization kind = s->options.orthogonalization;
+  const bsi_cycle cycle = {.n = s->n,
+                           .ld = s->ld,
+                           .m = s->options.restart,
+                           .basis = s->basis,
+                           .hessenberg = s->hessenberg,
+                           .cosines = s->cosines,
+                           .sines = s->sines,
+                           .rhs = s->rhs,
+                           .status = s->status,
+                           .work = s->work};
+  return backend_of(run)->gmres_step(s->context, &cycle, j,
+                                     kind == BISAI_CLASSICAL           ? BSI_PASSES_ONE
+                                     : kind == BISAI_CLASSICAL_REFINED ? BSI_PASSES_TWO
+                                                                       : BSI_PASSES_SELECTIVE);
+}
+
+/* Enqueues column j of H and v_{j+1}. Its status will be the estimate and h_{j+1,j}, or 0 where the Krylov space is exhausted. */
+static bisai_status step(bsi_run *run, int j) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = backend_of(run);
   double *w = basis_vector(s, j + 1);
   bool refined = false;
   bisai_status status = expand(run, j, w);
+  if (!status && fused(run, j)) return fused_step(run, j);
   if (!status) status = orthogonalize(run, j, w, &refined);
   if (!status)
     status = backend->gmres_rotate(s->context, s->options.restart, j, s->products, refined ? s->products2 : NULL,
-                                   s->norm2, s->hessenberg, s->cosines, s->sines, s->rhs, s->status);
+                                   s->norm2, s->hessenberg, s->cosines, s->sines, s->rhs, s->status + 2 * j);
   if (!status) status = backend->scale_by_norm(s->context, s->n, s->norm2, w, w);
-  if (!status) status = backend->fetch(s->context, fetched, s->status, 2 * sizeof(double));
   return status;
 }
 
-/* Steps until something ends the cycle; *columns are good. */
+/* Waits for step j and takes note of what it brought; *columns are good. */
+static bisai_status look_at(bsi_run *run, int j, int *columns) {
+  bisai_solver *s = run->solver;
+  double fetched[2] = {NAN, NAN};
+  const bisai_status status = backend_of(run)->collect(s->context, 2, s->status + 2 * j, fetched);
+  if (status) return status;
+  if (!isfinite(fetched[0]) || !isfinite(fetched[1])) {
+    run->end = BSI_CYCLE_NOT_FINITE;
+    return BISAI_OK;
+  }
+  *columns = j + 1;
+  run->iterations++;
+  record(run, fetched[0] / run->reference);
+  if (fetched[0] <= run->target)
+    run->end = BSI_CYCLE_TARGET;
+  else if (fetched[1] == 0)
+    run->end = BSI_CYCLE_BREAKDOWN;
+  return BISAI_OK;
+}
+
+/* Steps until something ends the cycle. Steps are enqueued `lookahead` ahead of what is known; those beyond the end leave alone what
+ * the columns before them gave, and count for nothing, not even when they fail. */
 static bisai_status run_cycle(bsi_run *run, int *columns) {
+  const bsi_backend *backend = backend_of(run);
   const bisai_solver_options *options = &run->solver->options;
   const int left = options->max_iterations - run->iterations;
   const int limit = options->restart < left ? options->restart : left;
-  int k = 0;
-  while (k < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
-    double fetched[2] = {NAN, NAN};
-    const bisai_status status = step(run, k, fetched);
-    if (status) return status;
-    if (!isfinite(fetched[0]) || !isfinite(fetched[1])) {
-      run->end = BSI_CYCLE_NOT_FINITE;
-      break;
+  const int applications = run->applications;
+  int sent = 0, seen = 0;
+  bisai_status status = BISAI_OK;
+  backend->expect(run->solver->context, 2 * limit, run->solver->status);
+  while (seen < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
+    for (; sent < limit && sent <= seen + backend->lookahead; sent++, run->enqueued++) {
+      status = step(run, sent);
+      if (status) break;
     }
-    k++;
-    run->iterations++;
-    record(run, fetched[0] / run->reference);
-    if (fetched[0] <= run->target)
-      run->end = BSI_CYCLE_TARGET;
-    else if (fetched[1] == 0)
-      run->end = BSI_CYCLE_BREAKDOWN;
+    if (seen == sent) return status;
+    const bisai_status looked = look_at(run, seen++, columns);
+    if (looked) return looked;
   }
-  *columns = k;
+  run->reason = BISAI_REASON_NONE;
+  run->enqueued = run->iterations;
+  run->applications = applications + (run->precond ? seen : 0);
   return BISAI_OK;
 }
 

@@ -70,7 +70,7 @@ static bool reserve_all(bisai_solver *solver) {
   solver->best = solver->spare + solver->ld;
   if (solver->options.flexible && !(solver->search = reserve_vectors(solver, m))) return false;
 
-  double *next = reserve(solver, (m + 1) * (m + 6) + 4, sizeof(double));
+  double *next = reserve(solver, (m + 1) * (m + 6) + 2, sizeof(double));
   if (!next) return false;
   solver->scalars = next;
   solver->hessenberg = next;
@@ -80,12 +80,14 @@ static bool reserve_all(bisai_solver *solver) {
   solver->products = (next += m + 1);
   solver->products2 = (next += m + 1);
   solver->coefficients = (next += m + 1);
-  solver->status = (next += m + 1);
-  solver->norm2 = (next += 2);
+  solver->norm2 = (next += m + 1);
   solver->one = next + 1;
 
-  solver->work = reserve(solver, m, BSI_CHUNKS * sizeof(double));
+  solver->work = reserve(solver, m + 1, BSI_CHUNKS * sizeof(double));
   if (!solver->work) return false;
+  solver->status = solver->context->backend->allocate_shared(solver->context, 2 * m);
+  if (!solver->status) return false;
+  solver->memory_bytes += (int64_t)(2 * m * sizeof(double));
   const int last = solver->options.max_iterations;
   const size_t length = (size_t)(last < BSI_HISTORY_MOST ? last : BSI_HISTORY_MOST - 1) + 1;
   solver->history = bsi_allocate(solver->context, length, sizeof(double));
@@ -132,6 +134,7 @@ void bisai_solver_destroy(bisai_solver **solver) {
   context->backend->release(context, s->search);
   context->backend->release(context, s->scalars);
   context->backend->release(context, s->work);
+  context->backend->release_shared(context, s->status);
   bsi_release(context, s->history);
   bsi_release(context, s);
 }

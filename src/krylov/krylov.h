@@ -22,9 +22,9 @@ struct bisai_solver {
   double *hessenberg, *cosines, *sines, *rhs; /* see gmres_rotate */
   double *products, *products2;               /* Vᵀw of the two Gram–Schmidt passes */
   double *coefficients;                       /* y of V y */
-  double *status;                             /* of gmres_rotate */
   double *norm2, *one;
-  double *work;    /* BSI_CHUNKS·m */
+  double *status;  /* of gmres_rotate, two a column, in memory that both sides see */
+  double *work;    /* BSI_CHUNKS·(m + 1) */
   double *history; /* host memory, max_iterations + 1 and at most BSI_HISTORY_MOST */
   int64_t memory_bytes;
 };
@@ -68,6 +68,7 @@ typedef struct bsi_run {
   bool stop; /* asked for by the monitor */
   bisai_reason reason;
   int iterations, applications;
+  int enqueued; /* iterations, and in a cycle those that nobody has looked at yet */
   double apply_seconds;
 } bsi_run;
 
