@@ -119,3 +119,22 @@ if(BISAI_CUDA)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(BISAI_HAVE_CUDA ON)
 endif()
+
+# cuSPARSE, a baseline: what NVIDIA has marked for removal is used where the toolkit has it.
+set(BISAI_HAVE_CUSPARSE OFF)
+if(BISAI_HAVE_CUDA AND BISAI_CUSPARSE)
+  find_package(CUDAToolkit QUIET)
+  if(TARGET CUDA::cusparse)
+    set(BISAI_HAVE_CUSPARSE ON)
+    include(CheckCSourceCompiles)
+    set(CMAKE_REQUIRED_LIBRARIES CUDA::cusparse CUDA::cudart)
+    foreach(routine bsrilu02 bsrsv2_solve bsrmv)
+      string(REGEX REPLACE "_.*" "" name ${routine})
+      string(TOUPPER BISAI_HAVE_${name} result)
+      check_c_source_compiles("
+        #include <cusparse.h>
+        int main(void) { void *here = (void *)cusparseD${routine}; return here == 0; }" ${result})
+    endforeach()
+    unset(CMAKE_REQUIRED_LIBRARIES)
+  endif()
+endif()

@@ -2,7 +2,8 @@
 
 set(BISAI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/bisai)
 
-install(DIRECTORY include/bisai TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN petsc.h EXCLUDE)
+install(DIRECTORY include/bisai TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN petsc.h EXCLUDE
+  PATTERN cusparse.h EXCLUDE)
 install(FILES ${PROJECT_BINARY_DIR}/include/bisai/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
 install(TARGETS bisai EXPORT bisai_targets)
 install(EXPORT bisai_targets NAMESPACE bisai:: FILE bisaiTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
@@ -10,6 +11,11 @@ if(TARGET bisai_petsc)
   install(FILES include/bisai/petsc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
   install(TARGETS bisai_petsc EXPORT bisai_petsc_targets)
   install(EXPORT bisai_petsc_targets NAMESPACE bisai:: FILE bisaiPetscTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
+endif()
+if(TARGET bisai_cusparse)
+  install(FILES include/bisai/cusparse.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
+  install(TARGETS bisai_cusparse EXPORT bisai_cusparse_targets)
+  install(EXPORT bisai_cusparse_targets NAMESPACE bisai:: FILE bisaiCusparseTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
 endif()
 
 configure_package_config_file(cmake/bisaiConfig.cmake.in ${PROJECT_BINARY_DIR}/bisaiConfig.cmake

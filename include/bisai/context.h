@@ -69,6 +69,10 @@ BISAI_API bisai_backend bisai_context_backend(const bisai_context *context);
 /** A description of the device in use, for example the processor's model name. Owned by the context. */
 BISAI_API const char *bisai_context_device(const bisai_context *context);
 
+/** The stream (a cudaStream_t) on which a context of the CUDA backend enqueues everything; NULL: the default stream, or another
+ *  backend. Owned by whoever made it. */
+BISAI_API void *bisai_context_stream(const bisai_context *context);
+
 /** The number of host threads in use. */
 BISAI_API int bisai_context_threads(const bisai_context *context);
 

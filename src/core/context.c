@@ -83,4 +83,6 @@ bisai_backend bisai_context_backend(const bisai_context *context) { return conte
 
 const char *bisai_context_device(const bisai_context *context) { return context->device; }
 
+void *bisai_context_stream(const bisai_context *context) { return context->stream; }
+
 int bisai_context_threads(const bisai_context *context) { return context->threads; }

@@ -1,5 +1,5 @@
 # The functions marked BISAI_API in the public headers, the dynamic symbols of the library and the committed list are the same.
-# petsc.h belongs to a library of its own: WHICH is INCLUDE for that one and EXCLUDE for the other.
+# Some headers belong to libraries of their own: WHICH is petsc or cusparse for those, and empty for the library itself.
 # cmake -DNM=… -DLIBRARY=… -DHEADERS=… -DWHICH=… -DLIST=… -P check_exports.cmake
 cmake_minimum_required(VERSION 3.22)
 
@@ -25,7 +25,11 @@ endforeach()
 
 set(declared "")
 file(GLOB headers ${HEADERS}/*.h ${HEADERS}/*.h.in)
-list(FILTER headers ${WHICH} REGEX "/petsc\\.h$")
+if(WHICH)
+  list(FILTER headers INCLUDE REGEX "/${WHICH}\\.h$")
+else()
+  list(FILTER headers EXCLUDE REGEX "/(petsc|cusparse)\\.h$")
+endif()
 foreach(header IN LISTS headers)
   file(READ ${header} text)
   string(REGEX REPLACE "[;\n]" " " text "${text}")

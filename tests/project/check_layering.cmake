@@ -2,7 +2,7 @@
 # public headers alone outside src/.  cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(rooms core io order factor pattern solve apply bjacobi precond krylov petsc)
+set(rooms core io order factor pattern solve apply bjacobi precond krylov petsc cusparse)
 set(core_may core)
 set(io_may core io)
 set(order_may core order)
@@ -13,8 +13,9 @@ set(bjacobi_may core bjacobi)
 set(solve_may core factor pattern solve)
 set(precond_may core order factor pattern solve apply bjacobi precond)
 set(krylov_may krylov core/backend.h core/context.h)
-# A library of its own on top of the public headers.
+# Libraries of their own on top of the public headers.
 set(petsc_may petsc)
+set(cusparse_may cusparse)
 
 set(problems "")
 
