@@ -11,6 +11,8 @@ extern "C" {
 
 /* Reductions that may count in the context's tickets at the same time. */
 enum { BSI_TICKETS = 64 };
+/* Words of the context's first_fault. */
+enum { BSI_FAULTS = 8 };
 
 /* --- core/vector_cuda.cu --- */
 bisai_status bsi_vector_set_cuda(bisai_context *context, int64_t n, double value, double *y);
@@ -22,6 +24,30 @@ bisai_status bsi_dot_many_cuda(bisai_context *context, int64_t n, int count, con
 bisai_status bsi_axpy_many_cuda(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
                                 const double *coefficients, double sign, double *w, double *work, double *norm2);
 bisai_status bsi_scale_by_norm_cuda(bisai_context *context, int64_t n, const double *norm2, const double *x, double *y);
+
+/* --- order/reordered_cuda.cu --- */
+bisai_status bsi_gather_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
+                             int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy);
+bisai_status bsi_scatter_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                              const double *scale, int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy);
+/* Waits at its end. The arrays of `equilibration` are the device's, col_most of n integers; its other fields the host's. */
+bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a, struct bsi_equilibration *equilibration);
+bisai_status bsi_reorder_values_cuda(bisai_context *context, const bisai_bcsr *a, struct bsi_reordered *reordered);
+
+/* --- bjacobi/bjacobi_cuda.cu --- */
+/* Waits at its end for the statistics. */
+bisai_status bsi_invert_blocks_cuda(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
+                                    double shift_amount, double *inverses, struct bsi_invert_stats *stats);
+
+/* --- factor/factor_cuda.cu --- */
+/* Waits at its end for the statistics. lower_levels.rows is the device's. */
+bisai_status bsi_factor_ilu_cuda(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *factors,
+                                 struct bsi_invert_stats *stats);
+
+/* --- apply/sweeps_cuda.cu --- */
+/* Waits at its end for the row. */
+bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const struct bsi_triangular *t, bisai_bcsr *scaled,
+                                         int32_t *infinite_row);
 
 /* --- core/memory_cuda.cu: memory of the device, given and taken in the order of the stream --- */
 void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size);

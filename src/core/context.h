@@ -22,7 +22,7 @@ struct bisai_context {
   int threads;
   void *stream;      /* CUDA: the stream that everything is enqueued on */
   unsigned *tickets; /* CUDA: BSI_TICKETS zeros in device memory; kernels that count in them leave zeros behind */
-  unsigned long long *first_fault; /* CUDA: one in device memory, for kernels that look for the first of something */
+  unsigned long long *first_fault; /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
   bool early_launches;             /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
   char error[256];
   char device[96];

@@ -17,6 +17,7 @@ struct bisai_factors {
   bsi_invert_stats stats;
   bool from_matrix;      /* made by ILU, so that an update makes sense; then: */
   int32_t matrix_blocks; /* of the matrix that they were made from */
+  int32_t longest_row;   /* blocks of L and U together */
   uint8_t *lower_fill,
       *upper_fill;     /* a bit for each block: whether the matrix does not have it; NULL where it has all */
   double shift_amount; /* 0: none */

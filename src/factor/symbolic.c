@@ -23,6 +23,7 @@ typedef struct symbolic {
   int32_t *next;                      /* the row at hand: next[n] is its first column, n its end */
   int32_t *row_level;                 /* of its columns */
   int32_t lower_length, upper_length; /* of the row */
+  int32_t longest;                    /* of the rows so far, both together */
   found lower, upper;
 } symbolic;
 
@@ -115,6 +116,7 @@ static bisai_status find_blocks(symbolic *s) {
     if (!status) status = make_room(s, i, "U", s->upper_length, &s->upper);
     if (status) return status;
     for (int32_t j = s->next[n]; j < n; j = s->next[j]) keep(s, j, j < i ? &s->lower : &s->upper);
+    if (s->lower_length + s->upper_length > s->longest) s->longest = s->lower_length + s->upper_length;
     s->lower.row_ptr[i + 1] = s->lower.count;
     s->upper.row_ptr[i + 1] = s->upper.count;
   }
@@ -167,6 +169,7 @@ bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, in
   if (!status) {
     f->lower->unit_diagonal = true;
     f->matrix_blocks = a->blocks;
+    f->longest_row = s.longest;
   }
   bsi_release(context, s.next);
   bsi_release(context, s.row_level);

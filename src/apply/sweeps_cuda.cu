@@ -1,0 +1,81 @@
+/* G ← D⁻¹ T_off on the device: a warp a block row, a lane a value. */
+#include "core/backend_cuda.h"
+#include "core/block_sizes.h"
+#include "core/launch_cuda.cuh"
+#include "core/triangular.h"
+
+namespace {
+
+enum { THREADS = 128, WARPS = THREADS / BSI_WARP };
+
+struct job {
+  int32_t block_rows, block_size;
+  const int32_t *row_ptr, *col_idx, *to_row_ptr;
+  const double *values, *inverse_diagonal;
+  double *to;
+  unsigned long long *fault;
+};
+
+/* BS = 0: the block size at run time. */
+template <int BS> __global__ void __launch_bounds__(THREADS) scale_rows(const job p) {
+  const int bs = BS > 0 ? BS : p.block_size, values = bs * bs, lane = threadIdx.x % BSI_WARP;
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / BSI_WARP;
+  if (i >= p.block_rows) return;
+  const int32_t begin = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1), to_begin = __ldg(p.to_row_ptr + i),
+                length = __ldg(p.to_row_ptr + i + 1) - to_begin;
+  /* The diagonal block is the first or the last of its row, or not there. */
+  const int32_t first = begin + (length < end - begin && __ldg(p.col_idx + begin) == i);
+  const double *from = p.values + static_cast<int64_t>(first) * values,
+               *inverse = p.inverse_diagonal ? p.inverse_diagonal + i * values : nullptr;
+  double *to = p.to + static_cast<int64_t>(to_begin) * values;
+  bool finite = true;
+  for (int64_t v = lane; v < static_cast<int64_t>(length) * values; v += BSI_WARP) {
+    double sum = from[v];
+    if (inverse) {
+      const int r = static_cast<int>(v % bs);
+      const double *column = from + (v - r);
+      sum = 0.0;
+      for (int k = 0; k < bs; k++) sum += __ldg(inverse + k * bs + r) * column[k];
+    }
+    to[v] = sum;
+    finite &= isfinite(sum);
+  }
+  if (!finite) atomicMin(p.fault, static_cast<unsigned long long>(i));
+}
+
+void enqueue(bisai_context *context, const job &p) {
+  const unsigned blocks = bsi_grid(p.block_rows, WARPS);
+  const cudaStream_t stream = bsi_stream_of(context);
+  switch (p.block_size) {
+#define CASE(BS)                                                                                                       \
+  case BS: scale_rows<BS><<<blocks, THREADS, 0, stream>>>(p); break;
+    BSI_BLOCK_SIZES(CASE)
+#undef CASE
+  default: scale_rows<0><<<blocks, THREADS, 0, stream>>>(p);
+  }
+}
+
+} // namespace
+
+bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const bsi_triangular *t, bisai_bcsr *scaled,
+                                         int32_t *infinite_row) {
+  const bisai_bcsr *a = t->matrix;
+  *infinite_row = -1;
+  if (a->block_rows == 0) return BISAI_OK;
+  const cudaStream_t stream = bsi_stream_of(context);
+  unsigned long long first = ~0ull;
+  cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff, sizeof first, stream);
+  if (error == cudaSuccess) {
+    enqueue(context, {a->block_rows, a->block_size, a->row_ptr, a->col_idx, scaled->row_ptr,
+                      static_cast<const double *>(a->values), t->inverse_diagonal,
+                      static_cast<double *>(scaled->values), context->first_fault});
+    const bisai_status status = bsi_launched(context, "scaled factor");
+    if (status) return status;
+    error = cudaMemcpyAsync(&first, context->first_fault, sizeof first, cudaMemcpyDeviceToHost, stream);
+  }
+  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+  if (error != cudaSuccess)
+    return bsi_fail(context, BISAI_DEVICE_ERROR, "scaled factor: %s", cudaGetErrorString(error));
+  if (first != ~0ull) *infinite_row = static_cast<int32_t>(first);
+  return BISAI_OK;
+}

@@ -1,0 +1,243 @@
+/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the device. The rounds of equilibration are
+ * those of reordered_host.c; a round that changes nothing is followed by others that change nothing, so that none has to be waited for. */
+#include <climits>
+#include <cmath>
+
+#include "core/backend_cuda.h"
+#include "core/bcsr.h"
+#include "core/block_math.h"
+#include "core/launch_cuda.cuh"
+#include "order/reordered.h"
+
+namespace {
+
+enum { ROUNDS = 10, LARGEST_EXPONENT = 500, THREADS = 256, WARPS = THREADS / BSI_WARP };
+
+bisai_status failure(bisai_context *context, cudaError_t error) {
+  return bsi_fail(context, BISAI_DEVICE_ERROR, "reordering: %s", cudaGetErrorString(error));
+}
+
+/* --- vectors --- */
+
+struct move {
+  int64_t length;
+  int bs;
+  const int32_t *permutation;
+  const double *scale;
+  const double *x;
+  double *y;
+  int64_t ldx, ldy;
+};
+
+template <bool SCATTER> __global__ void __launch_bounds__(THREADS) move_values(const move m) {
+  const int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (v >= m.length) return;
+  int64_t old = v;
+  if (m.permutation) {
+    const int64_t i = v / m.bs;
+    old = static_cast<int64_t>(__ldg(m.permutation + i)) * m.bs + (v - i * m.bs);
+  }
+  const double value = m.x[blockIdx.y * m.ldx + (SCATTER ? v : old)];
+  m.y[blockIdx.y * m.ldy + (SCATTER ? old : v)] = m.scale ? __ldg(m.scale + old) * value : value;
+}
+
+template <bool SCATTER>
+bisai_status move_vectors(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
+                          int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy) {
+  constexpr int32_t most = 65535; /* of a grid's second dimension */
+  const int64_t length = static_cast<int64_t>(n) * bs;
+  for (int32_t c = 0; c < count && length > 0; c += most) {
+    const dim3 grid(bsi_grid(length, THREADS), static_cast<unsigned>(count - c < most ? count - c : most));
+    move_values<SCATTER><<<grid, THREADS, 0, bsi_stream_of(context)>>>(
+        {length, bs, permutation, scale, x + c * ldx, y + c * ldy, ldx, ldy});
+  }
+  return bsi_launched(context, "reordering of vectors");
+}
+
+/* --- equilibration --- */
+
+/* Words of the context's first_fault. */
+enum { ZERO_ROW, ZERO_COL, SMALLEST, MINUS_LARGEST, WORDS };
+
+__device__ bool is_of_zero(int32_t scaled_exponent) { return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2; }
+
+__global__ void __launch_bounds__(THREADS) find_exponents(int64_t count, const double *values, int16_t *exponents) {
+  const int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (v >= count) return;
+  const double value = values[v];
+  const long long bits = __double_as_longlong(value);
+  exponents[v] =
+      value == 0.0 ? BSI_EXPONENT_OF_ZERO : static_cast<int16_t>(static_cast<int>(bits >> 52 & 0x7ff) - 1022);
+}
+
+struct balance {
+  int32_t block_rows;
+  int bs;
+  const int32_t *row_ptr, *col_idx;
+  const int16_t *exponents;
+  int32_t *row_exponent, *col_exponent, *row_most, *col_most;
+  unsigned long long *words;
+};
+
+/* A warp a block row, a lane a column of a block: the largest scaled exponents. Integers, so that the order of atomics does not matter. */
+__global__ void __launch_bounds__(THREADS) find_most(const balance p) {
+  __shared__ int32_t all[WARPS][BISAI_MAX_BLOCK_SIZE];
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP, bs = p.bs;
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * WARPS + warp;
+  if (i >= p.block_rows) return;
+  int32_t *most = all[warp];
+  most[lane] = BSI_EXPONENT_OF_ZERO;
+  __syncwarp();
+  const int64_t begin = static_cast<int64_t>(p.row_ptr[i]) * bs, end = static_cast<int64_t>(p.row_ptr[i + 1]) * bs;
+  for (int64_t f = begin + lane; f < end; f += BSI_WARP) {
+    const int64_t q = f / bs, column = static_cast<int64_t>(p.col_idx[q]) * bs + (f - q * bs);
+    const int32_t col = p.col_exponent[column];
+    int32_t most_of_col = BSI_EXPONENT_OF_ZERO;
+    for (int r = 0; r < bs; r++) {
+      const int32_t scaled = p.exponents[f * bs + r] + p.row_exponent[i * bs + r] + col;
+      atomicMax(&most[r], scaled);
+      most_of_col = max(most_of_col, scaled);
+    }
+    atomicMax(p.col_most + column, most_of_col);
+  }
+  __syncwarp();
+  if (lane < bs) p.row_most[i * bs + lane] = most[lane];
+}
+
+/* The first block row and block column that have zeros alone. */
+__global__ void __launch_bounds__(THREADS) find_zeros(const balance p) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (i >= p.block_rows) return;
+  bool zero_row = true, zero_col = true;
+  for (int r = 0; r < p.bs; r++) {
+    zero_row &= is_of_zero(p.row_most[i * p.bs + r]);
+    zero_col &= is_of_zero(p.col_most[i * p.bs + r]);
+  }
+  if (zero_row) atomicMin(p.words + ZERO_ROW, static_cast<unsigned long long>(i));
+  if (zero_col) atomicMin(p.words + ZERO_COL, static_cast<unsigned long long>(i));
+}
+
+__device__ void take_half(int32_t most, int32_t *exponent) {
+  if (!is_of_zero(most)) *exponent = max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, *exponent - most / 2));
+}
+
+/* Takes half of each `most` back, and leaves the columns' as find_most() wants them. */
+__global__ void __launch_bounds__(THREADS) take_halves(const balance p, int64_t n) {
+  const int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (k >= n) return;
+  take_half(p.row_most[k], p.row_exponent + k);
+  take_half(p.col_most[k], p.col_exponent + k);
+  p.col_most[k] = BSI_EXPONENT_OF_ZERO;
+}
+
+__global__ void __launch_bounds__(THREADS) clear(const balance p, int64_t n) {
+  const int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (k >= n) return;
+  p.row_exponent[k] = p.col_exponent[k] = 0;
+  p.col_most[k] = BSI_EXPONENT_OF_ZERO;
+}
+
+__global__ void __launch_bounds__(THREADS)
+    set_scales(const balance p, int64_t n, double *row_scale, double *col_scale) {
+  const int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  int32_t smallest = INT_MAX, largest = INT_MIN;
+  if (k < n) {
+    const int32_t r = p.row_exponent[k], c = p.col_exponent[k];
+    row_scale[k] = ldexp(1.0, r);
+    col_scale[k] = ldexp(1.0, c);
+    smallest = min(r, c);
+    largest = max(r, c);
+  }
+  for (int step = BSI_WARP / 2; step > 0; step /= 2) {
+    smallest = min(smallest, __shfl_xor_sync(BSI_EVERYONE, smallest, step));
+    largest = max(largest, __shfl_xor_sync(BSI_EVERYONE, largest, step));
+  }
+  if (threadIdx.x % BSI_WARP != 0 || smallest > largest) return;
+  atomicMin(p.words + SMALLEST, static_cast<unsigned long long>(LARGEST_EXPONENT + smallest));
+  atomicMin(p.words + MINUS_LARGEST, static_cast<unsigned long long>(LARGEST_EXPONENT - largest));
+}
+
+/* --- values --- */
+
+struct reorder {
+  int32_t block_rows;
+  int bs;
+  const int32_t *row_ptr, *permutation, *source, *a_col_idx;
+  const double *row_scale, *col_scale, *from;
+  double *to;
+};
+
+/* A warp a block row of B. */
+__global__ void __launch_bounds__(THREADS) reorder_rows(const reorder p) {
+  const int lane = threadIdx.x % BSI_WARP, bs = p.bs, values = bs * bs;
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / BSI_WARP;
+  if (i >= p.block_rows) return;
+  const int64_t row = p.permutation ? __ldg(p.permutation + i) : i;
+  const int64_t begin = __ldg(p.row_ptr + i), length = (__ldg(p.row_ptr + i + 1) - begin) * values;
+  for (int64_t v = lane; v < length; v += BSI_WARP) {
+    const int64_t block = v / values, q = begin + block, source = p.source ? __ldg(p.source + q) : q;
+    const int w = static_cast<int>(v - block * values);
+    double value = p.from[source * values + w];
+    if (p.row_scale)
+      value = __ldg(p.row_scale + row * bs + w % bs) *
+              __ldg(p.col_scale + static_cast<int64_t>(__ldg(p.a_col_idx + source)) * bs + w / bs) * value;
+    p.to[begin * values + v] = value;
+  }
+}
+
+} // namespace
+
+bisai_status bsi_gather_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
+                             int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy) {
+  return move_vectors<false>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
+}
+
+bisai_status bsi_scatter_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                              const double *scale, int32_t count, const double *x, int64_t ldx, double *y,
+                              int64_t ldy) {
+  return move_vectors<true>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
+}
+
+bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
+  const int64_t n = static_cast<int64_t>(a->block_rows) * a->block_size,
+                count = static_cast<int64_t>(bsi_block_offset(a, a->blocks));
+  q->zero_row = q->zero_col = -1;
+  q->smallest = q->largest = 1.0;
+  if (n == 0) return BISAI_OK;
+  const cudaStream_t stream = bsi_stream_of(context);
+  const balance p = {a->block_rows,   a->block_size,   a->row_ptr,  a->col_idx,  q->exponents,
+                     q->row_exponent, q->col_exponent, q->row_most, q->col_most, context->first_fault};
+  unsigned long long words[WORDS];
+  cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff, sizeof words, stream);
+  if (error != cudaSuccess) return failure(context, error);
+  const unsigned flat = bsi_grid(n, THREADS), by_rows = bsi_grid(a->block_rows, WARPS);
+  if (count > 0)
+    find_exponents<<<bsi_grid(count, THREADS), THREADS, 0, stream>>>(count, static_cast<const double *>(a->values),
+                                                                     q->exponents);
+  clear<<<flat, THREADS, 0, stream>>>(p, n);
+  for (int round = 0; round < ROUNDS; round++) {
+    find_most<<<by_rows, THREADS, 0, stream>>>(p);
+    if (round == 0) find_zeros<<<bsi_grid(a->block_rows, THREADS), THREADS, 0, stream>>>(p);
+    take_halves<<<flat, THREADS, 0, stream>>>(p, n);
+  }
+  set_scales<<<flat, THREADS, 0, stream>>>(p, n, q->row_scale, q->col_scale);
+  const bisai_status status = bsi_launched(context, "equilibration");
+  if (status) return status;
+  error = cudaMemcpyAsync(words, context->first_fault, sizeof words, cudaMemcpyDeviceToHost, stream);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+  if (error != cudaSuccess) return failure(context, error);
+  if (words[ZERO_ROW] != ~0ull) q->zero_row = static_cast<int32_t>(words[ZERO_ROW]);
+  if (words[ZERO_COL] != ~0ull) q->zero_col = static_cast<int32_t>(words[ZERO_COL]);
+  q->smallest = ldexp(1.0, static_cast<int>(words[SMALLEST]) - LARGEST_EXPONENT);
+  q->largest = ldexp(1.0, LARGEST_EXPONENT - static_cast<int>(words[MINUS_LARGEST]));
+  return BISAI_OK;
+}
+
+bisai_status bsi_reorder_values_cuda(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
+  const bisai_bcsr *b = r->matrix;
+  if (b->block_rows == 0) return BISAI_OK;
+  reorder_rows<<<bsi_grid(b->block_rows, WARPS), THREADS, 0, bsi_stream_of(context)>>>(
+      {b->block_rows, b->block_size, b->row_ptr, r->permutation, r->source, a->col_idx, r->equilibration.row_scale,
+       r->equilibration.col_scale, static_cast<const double *>(a->values), static_cast<double *>(b->values)});
+  return bsi_launched(context, "values of the reordered matrix");
+}
