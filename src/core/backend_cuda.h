@@ -49,11 +49,27 @@ bisai_status bsi_factor_ilu_cuda(bisai_context *context, const bisai_bcsr *matri
 bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const struct bsi_triangular *t, bisai_bcsr *scaled,
                                          int32_t *infinite_row);
 
+/* --- core/gmres_cuda.cu --- */
+enum { BSI_LOOKAHEAD_CUDA = 4, BSI_FUSED_COLUMNS_CUDA = 256 };
+bisai_status bsi_gmres_step_cuda(bisai_context *context, const bsi_cycle *cycle, int j, bsi_passes passes);
+bisai_status bsi_gmres_cancelled_cuda(bisai_context *context, int count, const double *h, const double *norm2,
+                                      bool *cancelled);
+bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const double *h, const double *h2,
+                                   const double *norm2, double *H, double *cosines, double *sines, double *g,
+                                   double *status);
+bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H, const double *g,
+                                         double *y);
+
 /* --- core/memory_cuda.cu: memory of the device, given and taken in the order of the stream --- */
 void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size);
 void bsi_release_cuda(bisai_context *context, void *memory);
 bisai_status bsi_upload_cuda(bisai_context *context, void *device, const void *host, size_t bytes);
 bisai_status bsi_fetch_cuda(bisai_context *context, void *host, const void *device, size_t bytes);
+/* Pinned host memory that the device writes to. */
+double *bsi_allocate_shared_cuda(bisai_context *context, size_t count);
+void bsi_release_shared_cuda(bisai_context *context, double *shared);
+void bsi_expect_cuda(bisai_context *context, int count, double *shared);
+bisai_status bsi_collect_cuda(bisai_context *context, int count, const double *shared, double *values);
 
 /* --- pattern/pattern_cuda.cu --- */
 /* Rows and columns of S(|T|^power) into a pattern that has its triangle and block_rows. Waits. */

@@ -293,9 +293,11 @@ static bisai_status run_cycle(bsi_run *run, int *columns) {
   bisai_status status = BISAI_OK;
   backend->expect(run->solver->context, 2 * limit, run->solver->status);
   while (seen < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
-    for (; sent < limit && sent <= seen + backend->lookahead; sent++, run->enqueued++) {
+    while (!status && sent < limit && sent <= seen + backend->lookahead) {
       status = step(run, sent);
       if (status) break;
+      sent++;
+      run->enqueued++;
     }
     if (seen == sent) return status;
     const bisai_status looked = look_at(run, seen++, columns);

@@ -1,0 +1,350 @@
+/* The steps of GMRES on the device: all of a step after its products in one launch, and the small dense part.
+ *
+ * Gram–Schmidt is bound by the bytes of the basis and by waiting for sums, so one launch holds as many thread blocks as the device has
+ * multiprocessors, which wait for each other where a sum over all is needed: V reads its vectors once from memory, once more from the L2
+ * cache where that is large enough (the second time backwards, what was read last first), and w stays in registers unless it is longer
+ * than all of them. Every block adds up the partial sums by itself, in one order: they agree to the last bit, and decide alike whether
+ * there is a second pass. */
+#include "core/backend_cuda.h"
+#include "core/launch_cuda.cuh"
+#include "core/rotation.h"
+
+namespace {
+
+enum { THREADS = 512, WARPS = THREADS / BSI_WARP, GROUP = 8, MOST_PAIRS = 10, PAIRS_OF_MANY = 8 };
+
+/* Arrays of doubles in shared memory for `count` columns. */
+struct scratch {
+  double *of_warp, *h, *h2, *column, *cosines, *sines;
+  int stride;
+  __device__ scratch(double *memory, int count) : stride((count + GROUP - 1) / GROUP * GROUP) {
+    of_warp = memory;
+    h = of_warp + WARPS * stride;
+    h2 = h + stride;
+    cosines = h2 + stride;
+    sines = cosines + stride;
+    column = sines + stride;
+  }
+  static size_t bytes(int count) {
+    return ((WARPS + 5) * static_cast<size_t>((count + GROUP - 1) / GROUP * GROUP) + 1) * sizeof(double);
+  }
+};
+
+/* Waits for all blocks. The upper bit flips each time: an even number of waits leaves the ticket as it was. */
+__device__ void wait_for_all(unsigned *ticket) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u, before = atomicAdd(ticket, mine);
+    while (((*static_cast<volatile unsigned *>(ticket) ^ before) & 0x80000000u) == 0) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+__device__ __forceinline__ double sum_of_warp(double value) {
+#pragma unroll
+  for (int step = BSI_WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(BSI_EVERYONE, value, step);
+  return value;
+}
+
+/* Lane 4·s and its three neighbours get the warp's sum of everyone's sums[s]: half of the sums go with each exchange. */
+__device__ __forceinline__ double sums_of_warp(double (&sums)[GROUP]) {
+  const int lane = threadIdx.x % BSI_WARP;
+#pragma unroll
+  for (int half = GROUP / 2; half > 0; half /= 2) {
+    const bool upper = lane & (half * 4);
+#pragma unroll
+    for (int s = 0; s < half; s++) {
+      const double send = upper ? sums[s] : sums[s + half], keep = upper ? sums[s + half] : sums[s];
+      sums[s] = keep + __shfl_xor_sync(BSI_EVERYONE, send, half * 4);
+    }
+  }
+  double sum = sums[0];
+  sum += __shfl_xor_sync(BSI_EVERYONE, sum, 2);
+  sum += __shfl_xor_sync(BSI_EVERYONE, sum, 1);
+  return sum;
+}
+
+/* `count` partial sums of the grid's blocks, every sum by one warp. */
+__device__ void add_blocks(int count, const double *partials, double *sums) {
+  const int lane = threadIdx.x % BSI_WARP;
+  for (int c = threadIdx.x / BSI_WARP; c < count; c += WARPS) {
+    double sum = 0.0;
+    for (int b = lane; b < static_cast<int>(gridDim.x); b += BSI_WARP)
+      sum += __ldcg(partials + c * static_cast<int>(gridDim.x) + b);
+    sum = sum_of_warp(sum);
+    if (lane == 0) sums[c] = sum;
+  }
+  __syncthreads();
+}
+
+/* Values 2·pair and 2·pair + 1 of vectors of n values, whose number of pairs is rounded up. A thread has pairs `from`, `from` + apart, … */
+struct share {
+  int64_t n, pairs, from, apart, tile;
+  __device__ share(int64_t n_, int per_tile)
+      : n(n_), pairs((n_ + 1) / 2), from(blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x),
+        apart(static_cast<int64_t>(gridDim.x) * THREADS), tile(apart * per_tile) {}
+};
+
+template <int PAIRS> struct part_of_vector {
+  double2 values[PAIRS];
+
+  __device__ __forceinline__ void load(const share &s, int64_t first, const double *w) {
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++) {
+      const int64_t pair = first + p * s.apart;
+      values[p] = pair < s.pairs ? reinterpret_cast<const double2 *>(w)[pair] : make_double2(0.0, 0.0);
+    }
+  }
+  /* scale·values; zero after the last. */
+  __device__ __forceinline__ void store(const share &s, int64_t first, double scale, double *w) const {
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++) {
+      const int64_t pair = first + p * s.apart;
+      if (pair < s.pairs)
+        reinterpret_cast<double2 *>(w)[pair] =
+            make_double2(scale * values[p].x, 2 * pair + 1 < s.n ? scale * values[p].y : 0.0);
+    }
+  }
+};
+
+/* What one thread does of a step. TILED: w does not fit into registers, and goes through them tile by tile. */
+template <int PAIRS, bool TILED> struct worker {
+  const bsi_cycle &cycle;
+  const int count;
+  const share mine;
+  double *w;
+  scratch shared;
+  unsigned *ticket;
+  part_of_vector<PAIRS> part;
+
+  __device__ worker(const bsi_cycle &c, int j, double *memory, unsigned *ticket_)
+      : cycle(c), count(j + 1), mine(c.n, PAIRS), w(c.basis + (j + 1) * c.ld), shared(memory, j + 1), ticket(ticket_) {
+    if (!TILED) part.load(mine, mine.from, w);
+  }
+
+  /* The pairs at `first` of GROUP basis vectors from c on. */
+  __device__ __forceinline__ void load_group(int c, int64_t pair, double2 (&v)[GROUP]) const {
+    const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
+#pragma unroll
+    for (int g = 0; g < GROUP; g++)
+      v[g] = c + g < count && pair < mine.pairs ? vectors[g * (cycle.ld / 2)] : make_double2(0.0, 0.0);
+  }
+
+  /* h ← V·w over all blocks */
+  __device__ void products(double *h) {
+    const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+    for (int64_t first = mine.from; first - mine.from == 0 || (TILED && first - mine.from < mine.pairs);
+         first += mine.tile) {
+      if (TILED) part.load(mine, first, w);
+      for (int c = 0; c < count; c += GROUP) {
+        double sums[GROUP] = {};
+#pragma unroll
+        for (int p = 0; p < PAIRS; p++) {
+          double2 v[GROUP];
+          load_group(c, first + p * mine.apart, v);
+#pragma unroll
+          for (int g = 0; g < GROUP; g++) sums[g] += v[g].x * part.values[p].x + v[g].y * part.values[p].y;
+        }
+        const double sum = sums_of_warp(sums);
+        double *place = shared.of_warp + warp * shared.stride + c + lane / 4;
+        if (lane % 4 == 0) *place = first == mine.from ? sum : *place + sum;
+      }
+    }
+    __syncthreads();
+    for (int c = threadIdx.x; c < count; c += THREADS) {
+      double sum = 0.0;
+      for (int i = 0; i < WARPS; i++) sum += shared.of_warp[i * shared.stride + c];
+      cycle.work[c * static_cast<int>(gridDim.x) + blockIdx.x] = sum;
+    }
+    wait_for_all(ticket);
+    add_blocks(count, cycle.work, h);
+  }
+
+  /* w ← w − V h; the square of its norm over all blocks */
+  __device__ double subtract(const double *h) {
+    double square = 0.0;
+    for (int64_t first = mine.from; first - mine.from == 0 || (TILED && first - mine.from < mine.pairs);
+         first += mine.tile) {
+      if (TILED) part.load(mine, first, w);
+      for (int c = (count - 1) / GROUP * GROUP; c >= 0; c -= GROUP) {
+#pragma unroll
+        for (int p = 0; p < PAIRS; p++) {
+          double2 v[GROUP];
+          load_group(c, first + p * mine.apart, v);
+#pragma unroll
+          for (int g = 0; g < GROUP; g++)
+            if (c + g < count) {
+              part.values[p].x -= h[c + g] * v[g].x;
+              part.values[p].y -= h[c + g] * v[g].y;
+            }
+        }
+      }
+#pragma unroll
+      for (int p = 0; p < PAIRS; p++)
+        square += part.values[p].x * part.values[p].x + part.values[p].y * part.values[p].y;
+      if (TILED) part.store(mine, first, 1.0, w);
+    }
+    __shared__ double of_warp[WARPS], total;
+    square = sum_of_warp(square);
+    if (threadIdx.x % BSI_WARP == 0) of_warp[threadIdx.x / BSI_WARP] = square;
+    __syncthreads();
+    double *partials = cycle.work + count * static_cast<int>(gridDim.x);
+    if (threadIdx.x == 0) {
+      double sum = 0.0;
+      for (int i = 0; i < WARPS; i++) sum += of_warp[i];
+      partials[blockIdx.x] = sum;
+    }
+    wait_for_all(ticket);
+    add_blocks(1, partials, &total);
+    const double result = total;
+    __syncthreads();
+    return result;
+  }
+
+  __device__ void scale(double norm2) {
+    const double factor = norm2 == 0.0 ? 0.0 : 1.0 / sqrt(norm2);
+    if (!TILED) part.store(mine, mine.from, factor, w);
+    for (int64_t first = mine.from; TILED && first - mine.from < mine.pairs; first += mine.tile) {
+      part.load(mine, first, w);
+      part.store(mine, first, factor, w);
+    }
+  }
+
+  /* By one block, whose shared memory has the earlier rotations. */
+  __device__ void rotate(int j, double norm2, bool again) {
+    for (int i = threadIdx.x; i <= j; i += THREADS) shared.column[i] = again ? shared.h[i] + shared.h2[i] : shared.h[i];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      bsi_rotate(j, shared.column, norm2, shared.cosines, shared.sines, cycle.rhs, cycle.status + 2 * j);
+      cycle.cosines[j] = shared.cosines[j];
+      cycle.sines[j] = shared.sines[j];
+    }
+    __syncthreads();
+    double *column = cycle.hessenberg + j * (cycle.m + static_cast<int64_t>(1));
+    for (int i = threadIdx.x; i <= j + 1; i += THREADS) column[i] = shared.column[i];
+  }
+};
+
+template <int PAIRS, bool TILED>
+__global__ void __launch_bounds__(THREADS, 1) step(bsi_cycle cycle, int j, bsi_passes passes, unsigned *ticket) {
+  extern __shared__ double memory[];
+  bsi_wait_for_predecessor();
+  worker<PAIRS, TILED> me(cycle, j, memory, ticket);
+  const bool rotates = blockIdx.x == gridDim.x - 1; /* it has the least to do */
+  for (int i = threadIdx.x; rotates && i < j; i += THREADS) {
+    me.shared.cosines[i] = cycle.cosines[i];
+    me.shared.sines[i] = cycle.sines[i];
+  }
+  me.products(me.shared.h);
+  double norm2 = me.subtract(me.shared.h);
+  const bool again =
+      passes == BSI_PASSES_TWO || (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(j + 1, me.shared.h, norm2));
+  if (again) {
+    me.products(me.shared.h2);
+    norm2 = me.subtract(me.shared.h2);
+  }
+  me.scale(norm2);
+  if (rotates) me.rotate(j, norm2, again);
+}
+
+template <int PAIRS, bool TILED>
+cudaError_t launch(const bisai_context *context, int blocks, const bsi_cycle &cycle, int j, bsi_passes passes) {
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(THREADS);
+  config.dynamicSmemBytes = scratch::bytes(j + 1);
+  config.stream = bsi_stream_of(context);
+  config.attrs = attributes;
+  config.numAttrs = context->early_launches ? 2 : 1;
+  return cudaLaunchKernelEx(&config, step<PAIRS, TILED>, cycle, j, passes, context->tickets);
+}
+
+/* As few values a thread as let it hold them all. */
+template <int PAIRS = 1>
+cudaError_t launch_for(const bisai_context *context, int most_blocks, const bsi_cycle &cycle, int j,
+                       bsi_passes passes) {
+  const int64_t blocks = ((cycle.n + 1) / 2 + THREADS * PAIRS - 1) / (THREADS * PAIRS);
+  if (blocks <= most_blocks)
+    return launch<PAIRS, false>(context, blocks > 0 ? static_cast<int>(blocks) : 1, cycle, j, passes);
+  if constexpr (PAIRS < MOST_PAIRS)
+    return launch_for<PAIRS + (PAIRS < 4 ? 1 : 2)>(context, most_blocks, cycle, j, passes);
+  else
+    return launch<PAIRS_OF_MANY, true>(context, most_blocks, cycle, j, passes);
+}
+
+} // namespace
+
+bisai_status bsi_gmres_step_cuda(bisai_context *context, const bsi_cycle *cycle, int j, bsi_passes passes) {
+  int device = 0, processors = 1;
+  cudaError_t error = cudaGetDevice(&device);
+  if (!error) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  const int blocks = processors < BSI_CHUNKS ? processors : BSI_CHUNKS;
+  if (!error) error = launch_for(context, blocks, *cycle, j, passes);
+  if (error == cudaSuccess) return bsi_launched(context, "Gram-Schmidt");
+  return bsi_fail(context, BISAI_DEVICE_ERROR, "Gram-Schmidt: %s", cudaGetErrorString(error));
+}
+
+/* --- the same in parts, for those who add up over processes --- */
+
+namespace {
+__global__ void decide(int count, const double *h, const double *norm2, double *result) {
+  *result = bsi_cancelled(count, h, *norm2) ? 1.0 : 0.0;
+}
+
+__global__ void rotate(int m, int j, const double *h, const double *h2, const double *norm2, double *H, double *cosines,
+                       double *sines, double *g, double *status) {
+  double *column = H + j * (m + static_cast<int64_t>(1));
+  for (int i = threadIdx.x; i <= j; i += BSI_WARP) column[i] = h2 ? h[i] + h2[i] : h[i];
+  __syncwarp();
+  if (threadIdx.x == 0) bsi_rotate(j, column, *norm2, cosines, sines, g, status);
+}
+
+/* y_i ← (g_i − Σ_{c > i} H_ic y_c)/H_ii from the last on, by columns, as bsi_back_substitute does. */
+__global__ void back_substitute(int m, int k, const double *H, const double *g, double *y) {
+  for (int i = threadIdx.x; i < k; i += BSI_WARP) y[i] = g[i];
+  __syncwarp();
+  for (int j = k - 1; j >= 0; j--) {
+    const double *column = H + j * (m + static_cast<int64_t>(1));
+    const double diagonal = column[j], value = diagonal == 0.0 ? 0.0 : y[j] / diagonal;
+    __syncwarp();
+    if (threadIdx.x == 0) y[j] = value;
+    for (int i = threadIdx.x; i < j; i += BSI_WARP) y[i] -= column[i] * value;
+    __syncwarp();
+  }
+}
+} // namespace
+
+/* The answer comes by way of the context's tickets, which no reduction uses meanwhile. */
+bisai_status bsi_gmres_cancelled_cuda(bisai_context *context, int count, const double *h, const double *norm2,
+                                      bool *cancelled) {
+  double result = 0.0;
+  double *answer = reinterpret_cast<double *>(context->tickets);
+  decide<<<1, 1, 0, bsi_stream_of(context)>>>(count, h, norm2, answer);
+  bisai_status status = bsi_launched(context, "Gram-Schmidt");
+  if (!status) status = bsi_fetch_cuda(context, &result, answer, sizeof result);
+  if (!status) status = bsi_vector_set_cuda(context, 1, 0.0, answer);
+  *cancelled = result != 0.0;
+  return status;
+}
+
+bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const double *h, const double *h2,
+                                   const double *norm2, double *H, double *cosines, double *sines, double *g,
+                                   double *status) {
+  rotate<<<1, BSI_WARP, 0, bsi_stream_of(context)>>>(m, j, h, h2, norm2, H, cosines, sines, g, status);
+  return bsi_launched(context, "rotation");
+}
+
+bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H, const double *g,
+                                         double *y) {
+  if (k == 0) return BISAI_OK;
+  back_substitute<<<1, BSI_WARP, 0, bsi_stream_of(context)>>>(m, k, H, g, y);
+  return bsi_launched(context, "triangular system");
+}
