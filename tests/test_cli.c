@@ -101,12 +101,14 @@ static const refusal arguments[] = {
     {CAVITY "--methods ''", "bisai: --methods: a method is empty\n"},
     {CAVITY "--methods ilu,,none", "bisai: --methods: a method is empty\n"},
     {CAVITY "--methods isai,ilut",
-     "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, isai, sweeps, petsc, petsc-ilu)\n"},
-    {CAVITY "--methods ilu:k=1", "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, shift, factors)\n"},
-    {CAVITY "--methods isai:n=1",
-     "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, relax, storage, drop, cap, level, shift, factors)\n"},
+     "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, isai, sweeps, petsc, petsc-ilu, cusparse-ilu)\n"},
+    {CAVITY "--methods ilu:k=1", "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, shift, factors, apply)\n"},
+    {CAVITY "--methods isai:n=1", "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, relax, storage, drop, cap, "
+                                  "level, shift, factors, pattern, "
+                                  "apply)\n"},
     {CAVITY "--methods isai:",
-     "bisai: --methods: isai:: '' is not a key of isai (k, relax, storage, drop, cap, level, shift, factors)\n"},
+     "bisai: --methods: isai:: '' is not a key of isai (k, relax, storage, drop, cap, level, shift, factors, pattern, "
+     "apply)\n"},
     {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},
     {CAVITY "--methods bjacobi:level=1",
      "bisai: --methods: bjacobi:level=1: 'level' is not a key of bjacobi (shift)\n"},
@@ -131,7 +133,8 @@ static const refusal arguments[] = {
     {CAVITY "--methods sweeps:n=two", "bisai: --methods: sweeps:n=two: n must be an integer from 0 to 100000\n"},
     {CAVITY "--methods sweeps:n=100001", "bisai: --methods: sweeps:n=100001: n must be an integer from 0 to 100000\n"},
     {"solve --case cavity --size 4 --preconditioner ilu,none",
-     "bisai: --preconditioner: 'ilu,none' is not a method (none, bjacobi, ilu, isai, sweeps, petsc, petsc-ilu)\n"},
+     "bisai: --preconditioner: 'ilu,none' is not a method (none, bjacobi, ilu, isai, sweeps, petsc, petsc-ilu, "
+     "cusparse-ilu)\n"},
     {CAVITY "--frobnicate", "bisai compare: unrecognized option '--frobnicate'\n"},
     {CAVITY "--output x.mtx", "bisai compare: unrecognized option '--output'\n"},
     {CAVITY "--preconditioner ilu", "bisai compare: unrecognized option '--preconditioner'\n"},

@@ -110,7 +110,10 @@ static const char *const run_keys[] = {"method",
                                        "cut_blocks",
                                        "factor_blocks",
                                        "order",
-                                       "factors"};
+                                       "factors",
+                                       "patterns",
+                                       "products",
+                                       "analysis_s"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
@@ -159,15 +162,15 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnn", /* none */
+      "nnnnnnnnnnnnnnnn", /* none */
       "nnnnyyynnyyyyny"
-      "nynnynnnnnnnn", /* bjacobi */
+      "nynnynnnnnnnnnnn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyy", /* ilu */
+      "yynnynnnnnyyynyn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyy", /* isai */
+      "yyyyynyyyyyyyyyn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyy", /* sweeps */
+      "yynnynnnnnyyynnn", /* sweeps */
   };
   json_t *root =
       results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);

@@ -73,7 +73,10 @@ static json_t *run(const run_result *r) {
                 {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
                 {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)},
                 {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)},
-                {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))});
+                {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))},
+                {"patterns", text(isai, method_pattern_of(&r->m))},
+                {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
+                {"analysis_s", number(r->set_up, r->analysis_seconds)});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,

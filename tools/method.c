@@ -18,13 +18,15 @@ enum {
   OF_ISAI = 1 << METHOD_ISAI,
   OF_SWEEPS = 1 << METHOD_SWEEPS,
   OF_FACTORS = 1 << METHOD_ILU | OF_ISAI | OF_SWEEPS,
-  OF_PETSC = 1 << METHOD_PETSC | 1 << METHOD_PETSC_ILU
+  OF_PETSC = 1 << METHOD_PETSC | 1 << METHOD_PETSC_ILU,
+  OF_PRODUCTS = 1 << METHOD_ILU | OF_ISAI | 1 << METHOD_CUSPARSE_ILU
 };
 
-static const char *const names[] = {"none",   "bjacobi", "ilu",       "isai",
-                                    "sweeps", "petsc",   "petsc-ilu", NULL};  /* as enum method_name */
-static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL}; /* as bisai_value_type */
-static const char *const factors[] = {"bisai", "petsc", NULL};                /* as enum method_factors */
+static const char *const names[] = {"none",  "bjacobi",   "ilu",          "isai", "sweeps",
+                                    "petsc", "petsc-ilu", "cusparse-ilu", NULL}; /* as enum method_name */
+static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL};    /* as bisai_value_type */
+static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};       /* as enum method_factors */
+static const char *const makers[] = {"bisai", "cusparse", NULL};                 /* as enum method_maker */
 
 typedef enum key_type { INTEGER, NUMBER, WORD } key_type; /* stored as int, double, int (which of the words) */
 typedef enum key_use { OPTIONAL, SHOWN, NEEDED } key_use; /* SHOWN: in the label even as the default */
@@ -50,15 +52,20 @@ static const method_key keys[] = {
     {"level", OF_FACTORS | OF_PETSC, OPTIONAL, INTEGER, offsetof(method, level), 0, 0, INT32_MAX, NULL},
     {"shift", OF_BJACOBI | OF_FACTORS, OPTIONAL, NUMBER, offsetof(method, shift), 0, 0, METHOD_MAX_RATIO, NULL},
     {"factors", OF_FACTORS, OPTIONAL, WORD, offsetof(method, factors), FACTORS_OWN, 0, 0, factors},
+    {"pattern", OF_ISAI, OPTIONAL, WORD, offsetof(method, pattern), MAKER_OWN, 0, 0, makers},
+    {"apply", OF_PRODUCTS, OPTIONAL, WORD, offsetof(method, apply), MAKER_OWN, 0, 0, makers},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
 const char *method_kind(const method *m) { return names[m->name]; }
 bool method_is_exact(const method *m) {
-  return m->name == METHOD_ILU || m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU;
+  return m->name == METHOD_ILU || m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU ||
+         m->name == METHOD_CUSPARSE_ILU;
 }
 const char *method_storage(const method *m) { return storages[m->storage]; }
 const char *method_factors_of(const method *m) { return factors[m->factors]; }
+const char *method_pattern_of(const method *m) { return makers[m->pattern]; }
+const char *method_apply_of(const method *m) { return makers[m->apply]; }
 
 static bool takes(const method *m, const method_key *key) { return key->methods >> m->name & 1; }
 

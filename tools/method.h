@@ -1,5 +1,5 @@
 /* METHOD of the command line: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N | petsc |
- * petsc-ilu, and the keys of each. */
+ * petsc-ilu | cusparse-ilu, and the keys of each. */
 #ifndef TOOL_METHOD_H
 #define TOOL_METHOD_H
 
@@ -19,10 +19,13 @@ typedef enum method_name {
   METHOD_ISAI,
   METHOD_SWEEPS,
   METHOD_PETSC,
-  METHOD_PETSC_ILU
+  METHOD_PETSC_ILU,
+  METHOD_CUSPARSE_ILU
 } method_name;
 
-typedef enum method_factors { FACTORS_OWN, FACTORS_PETSC } method_factors;
+/* Who makes something: of factors, patterns, products. */
+typedef enum method_factors { FACTORS_OWN, FACTORS_PETSC, FACTORS_CUSPARSE } method_factors;
+typedef enum method_maker { MAKER_OWN, MAKER_CUSPARSE } method_maker;
 
 /* What the keys set; those that the method does not take hold their defaults. The table of keys is in method.c. */
 typedef struct method {
@@ -31,6 +34,7 @@ typedef struct method {
   int storage; /* bisai_value_type */
   int level, cap;
   int factors;        /* method_factors */
+  int pattern, apply; /* method_maker */
   double drop, shift; /* shift: the amount, 0 for none */
 } method;
 
@@ -50,6 +54,8 @@ bool method_takes(const method *m, const char *key);          /* whether the met
 const char *method_kind(const method *m);                     /* "isai" */
 const char *method_storage(const method *m);                  /* "fp64" */
 const char *method_factors_of(const method *m);               /* "bisai" */
+const char *method_pattern_of(const method *m);               /* "bisai" */
+const char *method_apply_of(const method *m);                 /* "bisai" */
 void method_label(const method *m, char label[METHOD_LABEL]); /* "isai:k=2:relax=1": what is not the default, and k */
 
 #endif

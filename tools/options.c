@@ -239,12 +239,14 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 #define SOURCES "--case NAME --size N[,N,N]\nFILE"
 #define METHOD_HELP                                                                                                    \
   "\vMETHOD: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "            \
-  "sweeps:n=N | petsc | petsc-ilu\n"                                                                                   \
+  "sweeps:n=N | petsc | petsc-ilu | cusparse-ilu\n"                                                                    \
   "K is 1 or more, R and N 0 to 100000. ilu, isai and sweeps take level=L, the level of fill of ILU(L), and, as "      \
   "bjacobi "                                                                                                           \
   "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own GMRES and block "     \
   "ILU, "                                                                                                              \
-  "petsc-ilu its ILU in our GMRES, both with level=L; ilu, isai and sweeps take factors=petsc.\n\n"                    \
+  "petsc-ilu its ILU in our GMRES, both with level=L; ilu, isai and sweeps take factors=petsc. On a GPU, "             \
+  "cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves; factors=cusparse, isai's pattern=cusparse and " \
+  "apply=cusparse (the products) take parts of it.\n\n"                                                                \
   "Exit status: "
 
 static const struct argp system_parser = {.options = system_options, .parser = parse_one};

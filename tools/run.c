@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cusparse.h"
 #include "message.h"
 #include "petsc.h"
 #include "progress.h"
@@ -106,18 +107,23 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
   }
 }
 
-static void describe(run_result *r, const char *own, const char *of_petsc) {
-  char text[512];
-  bool both = *own && *of_petsc && r->m.name != METHOD_PETSC_ILU; /* whose own is "callback" */
-  snprintf(text, sizeof text, "%s%s%s", both || !*of_petsc ? own : "", both ? ", " : "", of_petsc);
+/* `theirs`: what PETSc or cuSPARSE has done. */
+static void describe(run_result *r, const char *own, const char *theirs) {
+  char text[640];
+  bool callback = r->m.name == METHOD_PETSC_ILU || r->m.name == METHOD_CUSPARSE_ILU; /* their own is "callback" */
+  bool both = *own && *theirs && !callback;
+  snprintf(text, sizeof text, "%s%s%s", both || !*theirs ? own : "", both ? ", " : "", theirs);
   r->description = strdup(text);
 }
 
 static bisai_precond_options preconditioner(const options *o, const method *m) {
-  static const bisai_precond_kind kinds[] = {
-      [METHOD_NONE] = BISAI_PRECOND_NONE,     [METHOD_BJACOBI] = BISAI_PRECOND_BJACOBI,
-      [METHOD_ILU] = BISAI_PRECOND_ILU,       [METHOD_ISAI] = BISAI_PRECOND_ISAI,
-      [METHOD_SWEEPS] = BISAI_PRECOND_SWEEPS, [METHOD_PETSC_ILU] = BISAI_PRECOND_CALLBACK};
+  static const bisai_precond_kind kinds[] = {[METHOD_NONE] = BISAI_PRECOND_NONE,
+                                             [METHOD_BJACOBI] = BISAI_PRECOND_BJACOBI,
+                                             [METHOD_ILU] = BISAI_PRECOND_ILU,
+                                             [METHOD_ISAI] = BISAI_PRECOND_ISAI,
+                                             [METHOD_SWEEPS] = BISAI_PRECOND_SWEEPS,
+                                             [METHOD_PETSC_ILU] = BISAI_PRECOND_CALLBACK,
+                                             [METHOD_CUSPARSE_ILU] = BISAI_PRECOND_CALLBACK};
   bisai_precond_options result = bisai_precond_options_default();
   result.kind = kinds[m->name];
   result.power = m->power;
@@ -136,14 +142,24 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
   return result;
 }
 
-/* A method of the library, or its solver with what PETSc has factored. */
+static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse_parts *fast, bisai_precond *precond,
+                          double *x, bisai_solver_report *report) {
+  void *user = NULL;
+  bisai_apply_function multiply = fast ? cusparse_operator(fast, &user) : NULL;
+  if (multiply) return bisai_solver_solve_operator(solver, multiply, user, precond, p->rhs, x, report);
+  return bisai_solver_solve(solver, p->matrix, precond, p->rhs, x, report);
+}
+
+/* A method of the library, or its solver with what PETSc or cuSPARSE has made. */
 static void run_bisai(bisai_context *context, const problem *p, const options *o, progress *shown, double *x,
                       run_result *r) {
   petsc_parts *parts = NULL;
-  bisai_precond *precond = NULL;
+  cusparse_parts *fast = NULL;
+  bisai_precond *precond = NULL, *used = NULL;
   bisai_solver *solver = NULL;
   bisai_precond_options setup = preconditioner(o, &r->m);
   bisai_status status = petsc_is_needed(&r->m) ? petsc_prepare(context, p, o, &r->m, &setup, &parts) : BISAI_OK;
+  if (status == BISAI_OK && cusparse_is_needed(&r->m)) status = cusparse_prepare(context, p, o, &r->m, &setup, &fast);
   if (status == BISAI_OK) status = bisai_precond_create(context, p->matrix, &setup, &precond);
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);
@@ -151,8 +167,17 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   }
   r->setup.struct_size = sizeof r->setup;
   bisai_precond_get_report(precond, &r->setup);
-  describe(r, bisai_precond_describe(precond), parts ? petsc_describe(parts) : "");
+  used = precond;
   if (parts) petsc_complete(parts, &r->setup);
+  if (fast) {
+    status = cusparse_complete(fast, p, &r->m, precond, &used, &r->setup);
+    r->analysis_seconds = cusparse_analysis(fast);
+  }
+  describe(r, bisai_precond_describe(precond), parts ? petsc_describe(parts) : fast ? cusparse_describe(fast) : "");
+  if (status != BISAI_OK) {
+    fail(context, status, setup_reason(status), r);
+    goto done;
+  }
   r->set_up = true;
 
   bisai_solver_options how = bisai_solver_options_default();
@@ -169,10 +194,11 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
     goto done;
   }
   r->solve.struct_size = sizeof r->solve;
-  status = bisai_solver_solve(solver, p->matrix, precond, p->rhs, x, &r->solve);
+  status = solve(solver, p, fast, used, x, &r->solve);
   judge(context, p, status, x, r);
 done:
   bisai_solver_destroy(&solver);
+  cusparse_free(&fast);
   bisai_precond_destroy(&precond);
   petsc_free(&parts);
 }
@@ -197,7 +223,7 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
 }
 
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r) {
-  *r = (run_result){.m = *m, .reason = "failed", .message = strdup(""), .residual = NAN};
+  *r = (run_result){.m = *m, .reason = "failed", .message = strdup(""), .residual = NAN, .analysis_seconds = NAN};
   method_label(m, r->label);
   progress shown = progress_start(r->label);
   progress_show(&shown, "set-up");

@@ -14,14 +14,15 @@
 typedef struct run_result {
   method m;
   char label[METHOD_LABEL];
-  bool set_up;        /* the preconditioner exists: `setup` is filled */
-  bool solved;        /* the solve ran, with whatever outcome: `solve` and `residual` are filled */
-  bool converged;     /* the recomputed residual is at most 2·tolerance */
-  const char *reason; /* of the list in bisai(1) */
-  char *message;      /* what went wrong, "" or NULL: use run_message() */
-  char *description;  /* of the preconditioner */
-  double residual;    /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN where x is */
-  double *history;    /* solve.history_length values */
+  bool set_up;             /* the preconditioner exists: `setup` is filled */
+  bool solved;             /* the solve ran, with whatever outcome: `solve` and `residual` are filled */
+  bool converged;          /* the recomputed residual is at most 2·tolerance */
+  const char *reason;      /* of the list in bisai(1) */
+  char *message;           /* what went wrong, "" or NULL: use run_message() */
+  char *description;       /* of the preconditioner */
+  double residual;         /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN where x is */
+  double *history;         /* solve.history_length values */
+  double analysis_seconds; /* of another library's one-time analyses; NaN without */
   bisai_precond_report setup;
   bisai_solver_report solve;
 } run_result;

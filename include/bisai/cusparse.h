@@ -8,8 +8,7 @@
 #ifndef BISAI_CUSPARSE_H
 #define BISAI_CUSPARSE_H
 
-#include <bisai/factor.h>
-#include <bisai/pattern.h>
+#include <bisai/precond.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -90,6 +89,23 @@ BISAI_API void bisai_cusparse_product_destroy(bisai_cusparse_product **product);
 /** y ← A x, an apply function or an operator of a solver with the bisai_cusparse_product as its `user`; n is the number of scalar rows.
  *  Device memory, not overlapping. */
 BISAI_API bisai_status bisai_cusparse_product_apply(void *product, int64_t n, const double *x, double *y);
+
+/** The application z ← NU (NL v) of an ISAI preconditioner by cuSPARSE. */
+typedef struct bisai_cusparse_isai bisai_cusparse_isai;
+
+/** Prepares the two products.
+ *  @param precond  ISAI stored in fp64, which must outlive *isai; its updates are seen; its relaxation sweeps are not made
+ *  @param isai     out; untouched on failure; free with bisai_cusparse_isai_destroy()
+ *  @retval BISAI_INVALID_ARGUMENT  also: not an ISAI preconditioner
+ *  @retval others of bisai_cusparse_product_create() */
+BISAI_API bisai_status bisai_cusparse_isai_create(bisai_context *context, const bisai_precond *precond,
+                                                  bisai_cusparse_product_kind kind, bisai_cusparse_isai **isai);
+
+/** Frees *isai and sets it to NULL; accepts NULL and pointers to NULL. */
+BISAI_API void bisai_cusparse_isai_destroy(bisai_cusparse_isai **isai);
+
+/** z ← NU (NL v), for bisai_precond_options.apply with the bisai_cusparse_isai as its `user`; device memory, not overlapping. */
+BISAI_API bisai_status bisai_cusparse_isai_apply(void *isai, int64_t n, const double *v, double *z);
 
 /** The pattern of S(|T|^power), as bisai_pattern_power(), by the structure part of SpGEMM, power − 1 times.
  *  @param matrix   square; the blocks of its triangle count, the diagonal always

@@ -142,3 +142,47 @@ bisai_status bisai_cusparse_product_apply(void *product, int64_t n, const double
   });
   return c.status();
 }
+
+struct bisai_cusparse_isai {
+  bisai_context *context = nullptr;
+  bisai_cusparse_product *lower = nullptr, *upper = nullptr;
+  device_array<double> middle;
+  ~bisai_cusparse_isai() {
+    bisai_cusparse_product_destroy(&lower);
+    bisai_cusparse_product_destroy(&upper);
+  }
+};
+
+bisai_status bisai_cusparse_isai_create(bisai_context *context, const bisai_precond *precond,
+                                        bisai_cusparse_product_kind kind, bisai_cusparse_isai **isai) {
+  const bisai_status status = check_context(context);
+  if (status) return status;
+  if (!precond || !isai) return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", precond ? "isai" : "precond");
+  const bisai_bcsr *lower = bisai_precond_lower_inverse(precond), *upper = bisai_precond_upper_inverse(precond);
+  if (!lower || !upper) return fail(context, BISAI_INVALID_ARGUMENT, "not an ISAI preconditioner");
+  bisai_cusparse_isai *made = new (std::nothrow) bisai_cusparse_isai;
+  if (!made) return fail(context, BISAI_OUT_OF_MEMORY, "out of memory");
+  calls c(context);
+  made->context = context;
+  c.set(bisai_cusparse_product_create(context, lower, kind, &made->lower));
+  if (c.good()) c.set(bisai_cusparse_product_create(context, upper, kind, &made->upper));
+  made->middle.reserve(c, stream_of(context), static_cast<size_t>(bisai_precond_rows(precond)));
+  if (c.good())
+    *isai = made;
+  else
+    delete made;
+  return c.status();
+}
+
+void bisai_cusparse_isai_destroy(bisai_cusparse_isai **isai) {
+  if (!isai || !*isai) return;
+  delete *isai;
+  *isai = nullptr;
+}
+
+bisai_status bisai_cusparse_isai_apply(void *isai, int64_t n, const double *v, double *z) {
+  if (!isai) return BISAI_INVALID_ARGUMENT;
+  const bisai_cusparse_isai *made = static_cast<const bisai_cusparse_isai *>(isai);
+  const bisai_status status = bisai_cusparse_product_apply(made->lower, n, v, made->middle.get());
+  return status ? status : bisai_cusparse_product_apply(made->upper, n, made->middle.get(), z);
+}
