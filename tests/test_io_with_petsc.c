@@ -1,7 +1,7 @@
 /* Files between bisai and PETSc itself, both ways: every block size, the same values to the last bit, the block size from FILE.info. */
 #include "folder_fixture.h"
+#include "petsc_fixture.h"
 
-#include <bisai/petsc.h>
 #include <petscmat.h>
 
 enum { BLOCK_ROWS = 19 };
@@ -109,10 +109,9 @@ int main(void) {
       cmocka_unit_test(bisai_reads_what_petsc_writes),
   };
   bisai_context *starter = test_context(1);
-  bool started = false;
-  int failed = bisai_petsc_start(starter, &started) != BISAI_OK;
+  int failed = !test_petsc_start(starter);
   if (!failed) failed = cmocka_run_group_tests(tests, setup, teardown);
-  failed |= bisai_petsc_stop(starter) != BISAI_OK;
+  failed |= !test_petsc_stop(starter);
   bisai_context_destroy(&starter);
   return failed;
 }
