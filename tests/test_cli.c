@@ -183,6 +183,9 @@ static const refusal inputs[] = {
     {"solve nowhere.mtx --json nowhere/out.json", "bisai: --json: nowhere/out.json: No such file or directory\n"},
     {"solve nowhere.mtx --json .", "bisai: --json: .: Is a directory\n"},
 #endif
+    {"solve laplace5.mtx --output ./laplace5.mtx", "bisai: --output: ./laplace5.mtx: the same file as the matrix\n"},
+    {"solve laplace5.mtx --output y.mtx --json y.mtx", "bisai: --json: y.mtx: the same file as --output\n"},
+    {"solve laplace5.mtx --rhs last6.mtx --json last6.mtx", "bisai: --json: last6.mtx: the same file as --rhs\n"},
     {"solve nowhere.mtx --output .", "bisai: --output: .: Is a directory\n"},
     {"solve nowhere.mtx --output laplace5.mtx/x", "bisai: --output: laplace5.mtx/x: Not a directory\n"},
     {"solve nowhere.mtx --plots nowhere/plots/", "bisai: --plots: nowhere/plots/: No such file or directory\n"},

@@ -149,6 +149,7 @@ static void bad_conversions_exit_2_with_their_exact_message(void **state) {
       {"convert laplace5.mtx x.mtx --rhs ''", "bisai: --rhs: the name is empty\n"},
       {"convert nowhere.mtx x.mtx", "bisai: cannot open nowhere.mtx: No such file or directory\n"},
       {"convert laplace5.mtx x.mtx --rhs nowhere.mtx", "bisai: cannot open nowhere.mtx: No such file or directory\n"},
+      {"convert laplace5.mtx last6.mtx --rhs last6.mtx", "bisai: OUTPUT: last6.mtx: the same file as --rhs\n"},
       {"convert laplace5.mtx x.dat --block-size 1",
        "bisai: the ending of x.dat is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz\n"},
   };

@@ -1,9 +1,13 @@
 /* Matrices written in every format and read back: the same bits, whatever the block size; PETSc's bytes; what cannot be written. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bytes.h"
 #include "folder_fixture.h"
@@ -15,6 +19,27 @@ enum { NAMES = sizeof names / sizeof *names };
 
 static bool is_archive(const char *name) { return strstr(name, ".t") != NULL; }
 static bool is_petsc(const char *name) { return strstr(name, ".petsc") || strstr(name, ".bin"); }
+/* Readers go by the bytes and not by the name, so that only the bytes show whether a file is compressed. */
+static void expect_compression(const char *path) {
+  static const struct {
+    const char *endings, *magic;
+  } kinds[] = {{".gz .tgz", "\x1f\x8b"},
+               {".xz .txz", "\xfd"
+                            "7zXZ"},
+               {".bz2 .tbz2", "BZh"},
+               {".zst .tzst", "\x28\xb5\x2f\xfd"}};
+  char start[8] = {0};
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  assert_true(fread(start, 1, sizeof start, file) > 0);
+  fclose(file);
+  const char *ending = strrchr(path, '.');
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    const bool named = ending && strstr(kinds[k].endings, ending) != NULL;
+    assert_int_equal(memcmp(start, kinds[k].magic, strlen(kinds[k].magic)) == 0, named);
+  }
+}
+
 static bool is_plain(const char *name) {
   return strcmp(name, "A.mtx") == 0 || strcmp(name, "A.petsc") == 0 || strcmp(name, "A.bin") == 0;
 }
@@ -84,6 +109,7 @@ static void every_format_keeps_every_bit(void **state) {
         continue;
       }
       written++;
+      expect_compression(path);
       bisai_bcsr *read = read_back(path, bs);
       expect_same(matrix, read);
       bisai_bcsr_destroy(&read);
@@ -115,6 +141,7 @@ static void vectors_keep_every_bit(void **state) {
     const bisai_status status = bisai_write_vector(context, path, N, values);
     if (status == BISAI_UNAVAILABLE) continue;
     EXPECT_OK(context, status);
+    expect_compression(path);
     EXPECT_OK(context, bisai_read_vector(context, path, N, got));
     assert_memory_equal(values, got, sizeof got);
   }
@@ -428,6 +455,85 @@ static void a_matrix_without_its_info_is_not_left(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+static int files_in_the_folder(void) {
+  DIR *folder = opendir(test_path("."));
+  assert_non_null(folder);
+  int count = 0;
+  while (readdir(folder)) count++;
+  closedir(folder);
+  return count;
+}
+
+static void what_was_there_is_kept_until_all_is_written(void **state) {
+  (void)state;
+  bisai_bcsr *large = sample(2000, 4), *small = by_hand();
+  char path[2048], info[2048];
+  snprintf(path, sizeof path, "%s", test_file("old.mtx", "old", 3));
+  const int before = files_in_the_folder();
+  struct rlimit unlimited, limit;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  limit = unlimited;
+  limit.rlim_cur = 20000;
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const bisai_status status = bisai_write_matrix(context, path, large, NULL);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  EXPECT_STATUS(context, BISAI_IO_ERROR, status);
+  expect_text(path, "old");
+  assert_int_equal(files_in_the_folder(), before);
+
+  snprintf(path, sizeof path, "%s", test_file("K.petsc", "old", 3));
+  snprintf(info, sizeof info, "%s", test_path("K.petsc.info"));
+  assert_int_equal(mkdir(info, 0777), 0);
+  EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_matrix(context, path, small, NULL));
+  expect_text(path, "old");
+  assert_int_equal(files_in_the_folder(), before + 2);
+  bisai_bcsr_destroy(&large);
+  bisai_bcsr_destroy(&small);
+}
+
+/* The file that a link leads to gets the matrix and keeps its rights. */
+static void links_stay_links(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = by_hand();
+  char path[2048], link[2048];
+  snprintf(path, sizeof path, "%s", test_file("led-to.mtx", "old", 3));
+  snprintf(link, sizeof link, "%s", test_path("link.mtx"));
+  assert_int_equal(chmod(path, 0640), 0);
+  assert_int_equal(symlink("led-to.mtx", link), 0);
+  EXPECT_OK(context, bisai_write_matrix(context, link, matrix, NULL));
+  struct stat about;
+  assert_int_equal(lstat(link, &about), 0);
+  assert_true(S_ISLNK(about.st_mode));
+  assert_int_equal(stat(path, &about), 0);
+  assert_int_equal(about.st_mode & 07777, 0640);
+  bisai_bcsr *read = read_back(path, 2);
+  expect_same(matrix, read);
+  bisai_bcsr_destroy(&read);
+  bisai_bcsr_destroy(&matrix);
+}
+
+/* Neither replaced nor removed, and without a .info. */
+static void pipes_stay_pipes(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = by_hand();
+  char path[2048];
+  snprintf(path, sizeof path, "%s", test_path("pipe.petsc"));
+  assert_int_equal(mkfifo(path, 0600), 0);
+  const int reader = open(path, O_RDONLY | O_NONBLOCK);
+  assert_true(reader >= 0);
+  EXPECT_OK(context, bisai_write_matrix(context, path, matrix, NULL));
+  unsigned char bytes[4096];
+  assert_true(read(reader, bytes, sizeof bytes) > 16);
+  assert_memory_equal(bytes, "\x00\x12\x7b\x50", 4); /* PETSc's number for a matrix */
+  close(reader);
+  struct stat about;
+  assert_int_equal(stat(path, &about), 0);
+  assert_true(S_ISFIFO(about.st_mode));
+  assert_false(test_exists(test_path("pipe.petsc.info")));
+  bisai_bcsr_destroy(&matrix);
+}
+
 static void failing_allocations_leave_no_file(void **state) {
   (void)state;
   static const char *const files[] = {"F.mtx", "F.petsc", "F.tar.gz"};
@@ -468,6 +574,9 @@ int main(void) {
       cmocka_unit_test(matrices_that_are_not_finite_are_not_written),
       cmocka_unit_test(files_that_cannot_be_written_completely_are_removed),
       cmocka_unit_test(a_matrix_without_its_info_is_not_left),
+      cmocka_unit_test(what_was_there_is_kept_until_all_is_written),
+      cmocka_unit_test(links_stay_links),
+      cmocka_unit_test(pipes_stay_pipes),
       cmocka_unit_test(failing_allocations_leave_no_file),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -36,9 +36,14 @@ static bisai_context *make_context(const options *o) {
 
 /* What can be found wrong with the places to write to before the matrix is read, which may take long. */
 static bool check_outputs(const options *o) {
+  const char *json = o->json && strcmp(o->json, "-") != 0 ? o->json : NULL;
   if (o->output && !target_check_file("--output", o->output)) return false;
-  if (o->json && strcmp(o->json, "-") != 0 && !target_check_file("--json", o->json)) return false;
-  return !o->plots || plots_check(o->plots);
+  if (json && !target_check_file("--json", json)) return false;
+  return target_check_other("--output", o->output, "the matrix", o->file) &&
+         target_check_other("--output", o->output, "--rhs", o->rhs) &&
+         target_check_other("--json", json, "the matrix", o->file) &&
+         target_check_other("--json", json, "--rhs", o->rhs) &&
+         target_check_other("--json", json, "--output", o->output) && (!o->plots || plots_check(o->plots));
 }
 
 /* Only when there is a system to solve: what stood in the file is gone then. */

@@ -65,8 +65,8 @@ int convert_run(bisai_context *context, const options *o) {
   int code = EXIT_BAD_INPUT;
   problem p = {0};
   char *rhs = NULL;
-  if (!target_check_file("OUTPUT", o->output) || !problem_load_matrix(context, o, problem_block_size(o), &p) ||
-      !problem_load_rhs(context, o, &p))
+  if (!target_check_file("OUTPUT", o->output) || !target_check_other("OUTPUT", o->output, "--rhs", o->rhs) ||
+      !problem_load_matrix(context, o, problem_block_size(o), &p) || !problem_load_rhs(context, o, &p))
     goto done;
   if (p.rhs_from != RHS_NONE && is_market(o)) {
     rhs = rhs_path(o->output);
@@ -74,6 +74,7 @@ int convert_run(bisai_context *context, const options *o) {
       say("out of memory");
       goto done;
     }
+    if (!target_check_other("OUTPUT's right-hand side", rhs, "INPUT", o->file)) goto done;
   }
   if (write_files(context, o, &p, rhs)) {
     print_result(o, &p, rhs);

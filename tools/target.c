@@ -44,3 +44,13 @@ static bool check(const char *flag, const char *path, bool folder) {
 bool target_check_file(const char *flag, const char *path) { return check(flag, path, false); }
 
 bool target_check_folder(const char *flag, const char *path) { return check(flag, path, true); }
+
+bool target_check_other(const char *flag, const char *path, const char *other_flag, const char *other) {
+  struct stat a, b;
+  if (!path || !other) return true;
+  bool same = strcmp(path, other) == 0;
+  if (stat(path, &a) == 0 && stat(other, &b) == 0)
+    same = S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  if (same) say("%s: %s: the same file as %s", flag, path, other_flag);
+  return !same;
+}

@@ -8,4 +8,7 @@
 bool target_check_file(const char *flag, const char *path);
 bool target_check_folder(const char *flag, const char *path);
 
+/* Whether writing `path` leaves the file `other` (NULL: none) alone. Says so if not, naming both flags. */
+bool target_check_other(const char *flag, const char *path, const char *other_flag, const char *other);
+
 #endif

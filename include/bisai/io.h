@@ -95,8 +95,8 @@ typedef struct bisai_write_options {
 BISAI_API bisai_write_options bisai_write_options_default(void);
 
 /** Writes a matrix so that reading it in blocks of the same size gives the same values to the last bit. Scalar rows of padding
- *  are left out, and so are zeros, but for blocks of zeros only, which are written whole. A file that cannot be written
- *  completely is removed. The same matrix gives the same bytes.
+ *  are left out, and so are zeros, but for blocks of zeros only, which are written whole. What stood in the file is
+ *  replaced when all is written, and kept otherwise; pipes and devices are written as they are. The same matrix gives the same bytes.
  *  @param matrix   rectangular ones are written too, though bisai_read_matrix() refuses them; narrow values are widened
  *  @param options  NULL: the defaults
  *  @retval BISAI_IO_ERROR          names the path and the system's reason
@@ -109,7 +109,7 @@ BISAI_API bisai_status bisai_write_matrix(bisai_context *context, const char *pa
                                           const bisai_write_options *options);
 
 /** Writes n values (host memory): for PETSc where the name ends so (.petsc, .bin), otherwise as a Matrix Market n × 1 array with
- *  17 significant digits. Compressed as the name says. A file that cannot be written completely is removed.
+ *  17 significant digits. Compressed as the name says. What stood in the file is kept unless all is written.
  *  @retval BISAI_IO_ERROR    names the path and the system's reason
  *  @retval BISAI_NOT_FINITE  nothing is written
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_INDEX_OVERFLOW, BISAI_UNAVAILABLE, BISAI_OUT_OF_MEMORY */

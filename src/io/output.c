@@ -1,11 +1,15 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "io/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #ifdef BISAI_HAVE_ARCHIVE
 #include <archive.h>
@@ -15,13 +19,14 @@
 #include "core/context.h"
 #include "io/stored.h"
 
-enum { BUFFER_BYTES = 1 << 16, MOST_PRINTED = 256 };
+enum { BUFFER_BYTES = 1 << 16, MOST_PRINTED = 256, MOST_NAMES = 100 };
 
 struct bsi_output {
   bisai_context *context;
   const char *path;
-  FILE *file;      /* NULL: only counts */
-  bool regular;    /* a file that may be removed */
+  FILE *file;      /* NULL: only counts, or finished */
+  char *final;     /* the name that a file is to have, links followed … */
+  char *growing;   /* … and the one that it has so far; NULL: a pipe or a device */
   bool failed;     /* then no more is written */
   bool abandoned;  /* what libarchive still holds is not written either */
   int error;       /* of the system, where it was that */
@@ -101,6 +106,7 @@ static void finish_archive(bsi_output *o, bool abandon) {
 
 static void free_archive(bsi_output *o) {
   if (o->archive) archive_write_free(o->archive);
+  o->archive = NULL;
 }
 
 #else
@@ -119,18 +125,65 @@ static void free_archive(bsi_output *o) { (void)o; }
 
 #endif
 
-static bisai_status open_file(bsi_output *o) {
-  o->file = fopen(o->path, "wb");
-  if (!o->file) return bsi_io_fail(o->context, "open", o->path, errno);
-  struct stat about;
-  o->regular = fstat(fileno(o->file), &about) == 0 && S_ISREG(about.st_mode);
+static bisai_status copy_name(bisai_context *context, const char *name, size_t more, char **copy) {
+  const size_t length = strlen(name);
+  *copy = bsi_allocate(context, length + more + 1, 1);
+  if (!*copy) return BISAI_OUT_OF_MEMORY;
+  memcpy(*copy, name, length + 1);
   return BISAI_OK;
+}
+
+/* `final` with links followed, so that what a link leads to is replaced and not the link. */
+static bisai_status find_final_name(bsi_output *o, bool exists) {
+  char *real = exists ? realpath(o->path, NULL) : NULL;
+  const bisai_status status = copy_name(o->context, real ? real : o->path, 0, &o->final);
+  free(real);
+  return status;
+}
+
+/* A new file beside the final one, with the rights of the one that it is going to replace. */
+static bisai_status open_growing(bsi_output *o, const struct stat *replaced) {
+  enum { ENDING = 32 };
+  bisai_status status = copy_name(o->context, o->final, ENDING, &o->growing);
+  if (status) return status;
+  int file = -1;
+  for (int k = 0; k < MOST_NAMES && file < 0; k++) {
+    snprintf(o->growing + strlen(o->final), ENDING, ".%ld-%d.part", (long)getpid(), k);
+    file = open(o->growing, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (file < 0 && errno != EEXIST) break;
+  }
+  if (file >= 0 && replaced && fchmod(file, replaced->st_mode & 07777) == 0) errno = 0;
+  o->file = file >= 0 ? fdopen(file, "wb") : NULL;
+  if (o->file) return BISAI_OK;
+  status = bsi_io_fail(o->context, "open", o->path, errno);
+  if (file >= 0) {
+    close(file);
+    remove(o->growing);
+  }
+  bsi_release(o->context, o->growing);
+  o->growing = NULL;
+  return status;
+}
+
+static bisai_status open_file(bsi_output *o) {
+  struct stat about;
+  const bool exists = stat(o->path, &about) == 0;
+  if (exists && !S_ISREG(about.st_mode)) {
+    o->file = fopen(o->path, "wb");
+    return o->file ? BISAI_OK : bsi_io_fail(o->context, "open", o->path, errno);
+  }
+  /* A file that nobody may write is not replaced either, though its folder would allow it. */
+  if (exists && access(o->path, W_OK) != 0) return bsi_io_fail(o->context, "open", o->path, errno);
+  const bisai_status status = find_final_name(o, exists);
+  return status ? status : open_growing(o, exists ? &about : NULL);
 }
 
 static void destroy(bsi_output *o) {
   free_archive(o);
   if (o->file) fclose(o->file);
   if (o->c_locale) freelocale(o->c_locale);
+  bsi_release(o->context, o->final);
+  bsi_release(o->context, o->growing);
   bsi_release(o->context, o);
 }
 
@@ -210,21 +263,30 @@ bool bsi_output_good(const bsi_output *o) { return !o->failed; }
 
 int64_t bsi_output_count(const bsi_output *o) { return o->count; }
 
-bisai_status bsi_output_close(bsi_output **output, bisai_status status) {
-  if (!output || !*output) return status;
-  bsi_output *o = *output;
-  *output = NULL;
+bool bsi_output_is_file(const bsi_output *o) { return o->growing != NULL; }
+
+bisai_status bsi_output_finish(bsi_output *o, bisai_status status) {
   flush(o);
   if (o->archive) finish_archive(o, status != BISAI_OK);
+  free_archive(o);
   if (o->file && fclose(o->file) != 0 && !o->failed) {
     o->failed = true;
     o->error = errno;
   }
   o->file = NULL;
-  if (o->failed && !status)
-    status = o->error ? bsi_io_fail(o->context, "write", o->path, o->error)
-                      : bsi_io_fail_because(o->context, "write", o->path, o->reason);
-  if (status && o->regular) remove(o->path);
+  if (!o->failed || status) return status;
+  return o->error ? bsi_io_fail(o->context, "write", o->path, o->error)
+                  : bsi_io_fail_because(o->context, "write", o->path, o->reason);
+}
+
+bisai_status bsi_output_close(bsi_output **output, bisai_status status) {
+  if (!output || !*output) return status;
+  bsi_output *o = *output;
+  *output = NULL;
+  if (o->file) status = bsi_output_finish(o, status);
+  if (o->growing && !status && rename(o->growing, o->final) != 0)
+    status = bsi_io_fail(o->context, "write", o->path, errno);
+  if (o->growing && status) remove(o->growing);
   destroy(o);
   return status;
 }

@@ -1,5 +1,6 @@
-/* A file being written, plain, compressed, or a tar archive. The first failure is kept, what is written after it is lost, and
- * bsi_output_close() reports it and removes the file. */
+/* A file being written, plain, compressed, or a tar archive. It grows under another name beside its own, which it takes when all of it is
+ * there: what had that name before is kept until then, and when something fails. Pipes and devices are written as they are.
+ * The first failure is kept, what is written after it is lost, and bsi_output_finish() or bsi_output_close() reports it. */
 #ifndef BSI_OUTPUT_H
 #define BSI_OUTPUT_H
 
@@ -32,7 +33,13 @@ bool bsi_output_good(const bsi_output *output);
 /* Bytes written, before compression. */
 int64_t bsi_output_count(const bsi_output *output);
 
-/* `status`: of what was to be written. A regular file is removed unless all went well. */
+/* Whether it is a file, neither a pipe nor a device. */
+bool bsi_output_is_file(const bsi_output *output);
+
+/* Writes what is left; nothing may be written after that. `status`: of what was to be written, returned unless this fails. */
+bisai_status bsi_output_finish(bsi_output *output, bisai_status status);
+
+/* Finishes it where that was not done, and gives the file its name, or removes it unless `status` and all else is well. */
 bisai_status bsi_output_close(bsi_output **output, bisai_status status);
 
 #endif

@@ -35,7 +35,8 @@ static bisai_format format_of(const char *base, size_t *length, bsi_compression 
 static bisai_status aim(bisai_context *context, const char *path, bisai_format format, target *t) {
   const char *base = bsi_base_name(path);
   size_t length = strlen(base);
-  *t = (target){.context = context, .path = path, .format = format_of(base, &length, &t->compression)};
+  *t = (target){.context = context, .path = path};
+  t->format = format_of(base, &length, &t->compression);
   if (format != BISAI_FORMAT_BY_NAME) t->format = format;
   if (t->format != BISAI_FORMAT_SUITESPARSE) return BISAI_OK;
   if (length == 0 || length >= sizeof t->name)
@@ -121,10 +122,11 @@ bisai_status bisai_write_matrix(bisai_context *context, const char *path, const 
   if (!status) status = check_target(&t, &o);
   if (!status) status = bsi_scalar_rows_open(context, matrix, &rows);
   if (!status) status = bsi_output_open(context, path, t.format == BISAI_FORMAT_SUITESPARSE, t.compression, &output);
-  if (output) status = bsi_output_close(&output, write_parts(&t, output, &rows, o.rhs));
-  if (!status && t.format == BISAI_FORMAT_PETSC) {
-    status = bsi_petsc_write_info(context, path, bisai_bcsr_padding(matrix) > 0 ? 1 : rows.block_size, o.rhs != NULL);
-    if (status) remove(path);
+  if (output) {
+    status = bsi_output_finish(output, write_parts(&t, output, &rows, o.rhs));
+    if (!status && t.format == BISAI_FORMAT_PETSC && bsi_output_is_file(output))
+      status = bsi_petsc_write_info(context, path, bisai_bcsr_padding(matrix) > 0 ? 1 : rows.block_size, o.rhs != NULL);
+    status = bsi_output_close(&output, status);
   }
   bsi_scalar_rows_close(&rows);
   return status;
