@@ -1,7 +1,7 @@
 /* Block products on the device: y_i ← alpha·Σ_j A_ij x_j + beta·z_i.
  *
- * A lane takes one column of every SPLIT-th block of its block row: bs consecutive values, read in the widest words that their address
- * allows, one value of x, no division. A block row is the work of bs·SPLIT lanes; each adds up the sums of one row, which the others hand
+ * A lane takes one column of every SPLIT-th block of its block row, or two narrow ones: consecutive values, read in the widest words that
+ * their address allows, a value of x for each, no division. A block row is the work of bs·SPLIT lanes; each adds up the sums of one row, which the others hand
  * to it in an order of their own, so that the bits repeat. What bounds all this is bytes under way, hence UNROLLED columns at once, and
  * for small matrices the launch: y ← A x has kernels of its own without alpha, beta and an implied diagonal. Sizes without code
  * of their own go by rows: each lane sums one row of some of the columns. */
@@ -43,7 +43,7 @@ template <int BYTES> struct word<BYTES, 4> { using type = unsigned; };
 template <int BYTES> struct word<BYTES, 2> { using type = unsigned short; };
 
 /* COUNT consecutive values. Whole words of 16 bytes are used by one lane only and leave the caches first. */
-template <typename T, int COUNT> __device__ __forceinline__ void load_column(const T *from, double (&column)[COUNT]) {
+template <typename T, int COUNT> __device__ __forceinline__ void load_values(const T *from, double (&column)[COUNT]) {
   using W = typename word<COUNT * sizeof(T)>::type;
   constexpr int WORDS = static_cast<int>(COUNT * sizeof(T) / sizeof(W));
   W words[WORDS];
@@ -58,37 +58,41 @@ template <typename T, int COUNT> __device__ __forceinline__ void load_column(con
   for (int i = 0; i < COUNT; i++) column[i] = widen(values[i]);
 }
 
-/* The sum over the BS·SPLIT lanes of a group of their sums[row], in the lane of row `row` < BS; SPLIT is 1 or 2. All lanes of the warp. */
-template <int BS, int SPLIT> __device__ __forceinline__ double add_up(double (&sums)[BS], int first, int row) {
+/* The sums over the LANES·SPLIT lanes of a group of their sums[r], r < BS; SPLIT is 1 or 2. Lane `member` gets those of its BS/LANES rows,
+ * from row member·BS/LANES on, as the first of `sums`. For all lanes of the warp; the group begins at lane `first`. */
+template <int BS, int LANES, int SPLIT>
+__device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member) {
   if (SPLIT == 2) {
 #pragma unroll
-    for (int r = 0; r < BS; r++) sums[r] += __shfl_down_sync(BSI_EVERYONE, sums[r], BS);
+    for (int r = 0; r < BS; r++) sums[r] += __shfl_down_sync(BSI_EVERYONE, sums[r], LANES);
   }
+  if (LANES == 1) return;
   if ((BS & (BS - 1)) == 0) {
     /* Halves: a lane keeps the rows of its half and hands over the others. */
+    constexpr int EACH = BS / LANES;
 #pragma unroll
-    for (int half = BS / 2; half > 0; half /= 2) {
+    for (int half = BS / 2; half >= EACH; half /= 2) {
 #pragma unroll
       for (int r = 0; r < half; r++) {
-        const bool upper = (row & half) != 0;
+        const bool upper = (member * EACH & half) != 0;
         const double other = upper ? sums[r] : sums[r + half];
-        sums[r] = (upper ? sums[r + half] : sums[r]) + __shfl_xor_sync(BSI_EVERYONE, other, half);
+        sums[r] = (upper ? sums[r + half] : sums[r]) + __shfl_xor_sync(BSI_EVERYONE, other, half / EACH);
       }
     }
-    return sums[0];
+    return;
   }
   double mine = 0.0;
 #pragma unroll
   for (int step = 0; step < BS; step++) {
     /* To the lane `step` before it, around the group, each lane hands that lane's row. */
-    const int from = row + step < BS ? row + step : row + step - BS;
+    const int from = member + step < BS ? member + step : member + step - BS;
     double handed = 0.0;
 #pragma unroll
     for (int r = 0; r < BS; r++)
-      if (row == (r + step) % BS) handed = sums[r];
+      if (member == (r + step) % BS) handed = sums[r];
     mine += step == 0 ? handed : __shfl_sync(BSI_EVERYONE, handed, first + from);
   }
-  return mine;
+  sums[0] = mine;
 }
 
 /* y ← alpha·sum + beta·z for row r of block row i and vector v. */
@@ -98,11 +102,17 @@ __device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int 
   p.y[v * p.ldy + row] = p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + row];
 }
 
+/* Columns for a lane: 16 bytes of narrow values where whole columns make them. */
+template <typename T, int BS> __host__ __device__ constexpr int columns_of_a_lane() {
+  return (BS == 2 || BS == 4) && 2 * BS * sizeof(T) <= 16 ? 2 : 1;
+}
+
 /* PLAIN: alpha = 1, beta = 0, no implied diagonal. */
 template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, bool PLAIN>
 __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THREADS : 1) multiply(product p) {
-  constexpr int GROUP = BS * SPLIT, ROWS = BSI_WARP / GROUP;
-  const int lane = threadIdx.x % BSI_WARP, group = lane / GROUP, member = lane % GROUP, c = member % BS;
+  constexpr int COLUMNS = columns_of_a_lane<T, BS>(), LANES = BS / COLUMNS, GROUP = LANES * SPLIT,
+                ROWS = BSI_WARP / GROUP;
+  const int lane = threadIdx.x % BSI_WARP, group = lane / GROUP, member = lane % GROUP, c = member % LANES * COLUMNS;
   const int32_t i =
       static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP * ROWS) + group;
   const bool working = group < ROWS && i < p.block_rows;
@@ -110,40 +120,45 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THR
   bsi_wait_for_predecessor();
   if (working) {
     const int32_t end = __ldg(p.row_ptr + i + 1);
-    int32_t q = __ldg(p.row_ptr + i) + member / BS;
+    int32_t q = __ldg(p.row_ptr + i) + member / LANES;
     const T *values = static_cast<const T *>(p.values) + (static_cast<int64_t>(q) * BS + c) * BS;
     const double *x_c = p.x + c;
     for (; q < end; q += UNROLLED * SPLIT, values += UNROLLED * SPLIT * BS * BS) {
       int32_t column[UNROLLED];
-      double a[UNROLLED][BS] = {}, x[UNROLLED][VECTORS] = {};
+      double a[UNROLLED][COLUMNS * BS] = {}, x[UNROLLED][VECTORS][COLUMNS] = {};
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
         if (q + u * SPLIT < end) column[u] = __ldg(p.col_idx + q + u * SPLIT);
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
-        if (q + u * SPLIT < end) load_column<T, BS>(values + u * SPLIT * BS * BS, a[u]);
-#pragma unroll
-      for (int u = 0; u < UNROLLED; u++)
-#pragma unroll
-        for (int v = 0; v < VECTORS; v++)
-          if (q + u * SPLIT < end) x[u][v] = __ldg(x_c + v * p.ldx + column[u] * BS); /* columns fit int32 */
+        if (q + u * SPLIT < end) load_values<T, COLUMNS * BS>(values + u * SPLIT * BS * BS, a[u]);
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
 #pragma unroll
-          for (int r = 0; r < BS; r++)
-            if (q + u * SPLIT < end) sum[v][r] += a[u][r] * x[u][v];
+          for (int k = 0; k < COLUMNS; k++)
+            if (q + u * SPLIT < end) x[u][v][k] = __ldg(x_c + v * p.ldx + column[u] * BS + k); /* columns fit int32 */
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++)
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+#pragma unroll
+          for (int e = 0; e < COLUMNS * BS; e++)
+            if (q + u * SPLIT < end) sum[v][e % BS] += a[u][e] * x[u][v][e / BS];
     }
   }
 #pragma unroll
   for (int v = 0; v < VECTORS; v++) {
-    const double mine = add_up<BS, SPLIT>(sum[v], group * GROUP, c);
-    if (!working || member >= BS) continue;
-    if (PLAIN)
-      p.y[v * p.ldy + i * BS + c] = mine;
-    else
-      finish(p, i, BS, c, v, mine);
+    add_up<BS, LANES, SPLIT>(sum[v], group * GROUP, member % LANES);
+    if (!working || member >= LANES) continue;
+#pragma unroll
+    for (int k = 0; k < COLUMNS; k++) {
+      if (PLAIN)
+        p.y[v * p.ldy + i * BS + c + k] = sum[v][k];
+      else
+        finish(p, i, BS, c + k, v, sum[v][k]);
+    }
   }
 }
 
@@ -171,7 +186,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(pr
 
 template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS>
 bisai_status launch(bisai_context *context, const product &p) {
-  constexpr int ROWS = BSI_WARP / (BS * SPLIT);
+  constexpr int ROWS = BSI_WARP / (BS / columns_of_a_lane<T, BS>() * SPLIT);
   const int64_t warps = (p.block_rows + ROWS - 1) / ROWS;
   const unsigned grid = bsi_grid(warps * BSI_WARP, THREADS);
   const bool plain = p.alpha == 1.0 && p.beta == 0.0 && !p.unit_diagonal;
@@ -188,7 +203,7 @@ template <typename T, int BS, int VECTORS>
 bisai_status enqueue(bisai_context *context, const product &p, double blocks_per_row) {
   constexpr int MOST = BSI_WARP / BS, SPLIT = MOST < 2 ? 1 : 2, UNROLLED_SPLIT = VECTORS == 1 && BS <= 2 ? 4 : 2;
   constexpr int UNROLLED = VECTORS != 1 || BS * sizeof(T) >= 64 ? 1 : 2;
-  const bool long_rows = blocks_per_row >= (BS <= 2 || BS == 5 ? 6 : 24) && MOST >= 2;
+  const bool long_rows = blocks_per_row >= (BS <= 2 || (BS == 5 && VECTORS == 1) ? 6 : 24) && MOST >= 2;
   return long_rows ? launch<T, BS, SPLIT, UNROLLED_SPLIT, VECTORS>(context, p)
                    : launch<T, BS, 1, UNROLLED, VECTORS>(context, p);
 }
