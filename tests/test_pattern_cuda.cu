@@ -48,7 +48,8 @@ void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
     bisai_bcsr a = {};
     a.block_rows = n, a.row_ptr = d_ptr.data, a.col_idx = d_idx.data;
     got.triangle = triangle, got.block_rows = n;
-    good = good && bsi_pattern_power_cuda(device, &a, power, &got) == BISAI_OK;
+    good = good && bsi_pattern_power_cuda(device, &a, power, &got) == BISAI_OK &&
+           bsi_pattern_columns_cuda(device, &got) == BISAI_OK;
     if (good) {
       const size_t rows = static_cast<size_t>(n) + 1, blocks = right->blocks;
       good = got.blocks == right->blocks && same(got.row_ptr, right->row_ptr, rows) &&

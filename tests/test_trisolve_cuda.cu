@@ -31,6 +31,7 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
                           int32_t reach, bool unit, bool in_place) {
   bisai_context host = {};
   host.backend = &bsi_backend_host;
+  host.backend = &bsi_backend_host;
   host.threads = 1;
   std::vector<int32_t> ptr, idx;
   make_rows(triangle, n, length, reach, !unit, &ptr, &idx);

@@ -31,24 +31,53 @@ typedef struct bisai_allocator {
   void *user; /**< passed through */
 } bisai_allocator;
 
+/** Caller's allocator of device memory. Both functions or neither. What is released may still be in use by work that was enqueued on
+ *  `stream` before, and what is allocated may be used by work that is enqueued there afterwards. */
+typedef struct bisai_device_allocator {
+  /** Returns `bytes` > 0 bytes of device (or managed) memory aligned to 256 bytes, or NULL. `stream` is a cudaStream_t. */
+  void *(*allocate)(void *user, size_t bytes, void *stream);
+  /** Releases what `allocate` returned; never called with NULL. */
+  void (*release)(void *user, void *pointer, void *stream);
+  void *user; /**< passed through */
+} bisai_device_allocator;
+
 /** Options of a context; start from bisai_context_options_default(). */
 typedef struct bisai_context_options {
   size_t struct_size;        /**< set by bisai_context_options_default() */
   bisai_backend backend;     /**< default BISAI_BACKEND_AUTO */
   int threads;               /**< host threads, at most 4096; 0 (default): OpenMP's own choice */
-  bisai_allocator allocator; /**< default: the C library's */
+  bisai_allocator allocator; /**< of host memory; default: the C library's */
+  int device;                /**< CUDA: which device; -1 (default): the calling thread's current one */
+  void *
+      stream; /**< CUDA: a cudaStream_t of that device, on which all work is enqueued; NULL (default): one of the context's own, ordered
+                     with the legacy default stream as other blocking streams are. cudaStreamLegacy means that stream itself */
+  bisai_device_allocator
+      device_allocator; /**< CUDA; default: a memory pool of the context, which keeps what is released for later use */
 } bisai_context_options;
 
 /** Default options. */
 BISAI_API bisai_context_options bisai_context_options_default(void);
 
 /** Makes a context.
+ *
+ *  On a CUDA device, calls enqueue their work on the context's stream and mostly return before it is done. Who reads results in device
+ *  memory does so on the same stream or after bisai_context_synchronize(). Calls that are given host memory wait for the device before they
+ *  return, and so does everything that has an outcome to judge: making and updating matrices, factors, patterns and preconditioners,
+ *  and solves. A fault of the device (BISAI_DEVICE_ERROR) is returned by the first call that waits after it; from then on the context is of
+ *  no more use but to be destroyed. Making a context makes its device the calling thread's current one, and it has to be the current
+ *  one in every thread that uses the context.
  *  @param options  NULL: the defaults
  *  @param context  out; untouched on failure; free with bisai_context_destroy()
- *  @retval BISAI_INVALID_ARGUMENT  NULL output, unknown struct_size or backend, threads out of range, half an allocator
- *  @retval BISAI_UNAVAILABLE       CUDA asked for, but absent from this build or this machine
+ *  @retval BISAI_INVALID_ARGUMENT  NULL output, unknown struct_size or backend, threads out of range, half an allocator, device below -1
+ *  @retval BISAI_UNAVAILABLE       CUDA asked for, but absent from this build or this machine: bisai_backend_missing() says why
+ *  @retval BISAI_DEVICE_ERROR      a device that is there could not be set up
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_context_create(const bisai_context_options *options, bisai_context **context);
+
+/** Why a context cannot have a backend: "this build has no CUDA backend", "no CUDA-capable device is detected", … NULL where it can.
+ *  @param backend  BISAI_BACKEND_CUDA; the host and AUTO are always there
+ *  @param device   as in bisai_context_options */
+BISAI_API const char *bisai_backend_missing(bisai_backend backend, int device);
 
 /** Frees *context and sets it to NULL; accepts NULL and pointers to NULL. Its objects must be gone. */
 BISAI_API void bisai_context_destroy(bisai_context **context);
@@ -66,11 +95,14 @@ BISAI_API bisai_status bisai_context_fail(bisai_context *context, bisai_status s
 /** The backend in use: BISAI_BACKEND_HOST or BISAI_BACKEND_CUDA, never AUTO. */
 BISAI_API bisai_backend bisai_context_backend(const bisai_context *context);
 
-/** A description of the device in use, for example the processor's model name. Owned by the context. */
+/** A description of the device in use: the processor's model name, or the GPU's name and memory. Owned by the context. */
 BISAI_API const char *bisai_context_device(const bisai_context *context);
 
-/** The stream (a cudaStream_t) on which a context of the CUDA backend enqueues everything; NULL: the default stream, or another
- *  backend. Owned by whoever made it. */
+/** Waits until everything is done that was enqueued on the context's stream. Nothing to wait for on the host.
+ *  @retval BISAI_DEVICE_ERROR  what was enqueued has failed, or something enqueued by others on the same device */
+BISAI_API bisai_status bisai_context_synchronize(bisai_context *context);
+
+/** The stream in use, a cudaStream_t; NULL on the host. */
 BISAI_API void *bisai_context_stream(const bisai_context *context);
 
 /** The number of host threads in use. */

@@ -1,6 +1,8 @@
 /* Block products as the public calls have them, and the application of approximate inverses of one triangular factor. */
 #include "apply/apply.h"
 
+#include "core/staging.h"
+
 bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x, int64_t ldx, double *y,
                                       int64_t ldy) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
@@ -13,7 +15,14 @@ bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, c
   if (count > 1 && (ldx < cols || ldy < rows))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "leading dimensions %lld and %lld, at least %lld and %lld needed",
                     (long long)ldx, (long long)ldy, (long long)cols, (long long)rows);
-  return context->backend->product(context, matrix, count, 1.0, x, ldx, 0.0, NULL, 0, y, ldy);
+  bsi_staged from = {0}, to = {0};
+  bisai_status status = bsi_stage_input(context, cols, count, x, ldx, &from);
+  if (!status) status = bsi_stage_output(context, rows, count, false, y, ldy, &to);
+  if (!status)
+    status = context->backend->product(context, matrix, count, 1.0, from.data, from.ld, 0.0, NULL, 0, to.data, to.ld);
+  status = bsi_stage_return(context, status, &to);
+  bsi_stage_release(context, &from);
+  return status;
 }
 
 bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, double *y) {
@@ -67,21 +76,37 @@ bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled, 
   return status;
 }
 
+static void leave_diagonal_out(int32_t n, const bsi_structure *s, int32_t *row_ptr, int32_t *col_idx) {
+  row_ptr[0] = 0;
+  for (int32_t i = 0, q = 0; i < n; i++) {
+    for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++)
+      if (s->col_idx[p] != i) col_idx[q++] = s->col_idx[p];
+    row_ptr[i + 1] = q;
+  }
+}
+
 bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t, bisai_bcsr **scaled) {
   const bisai_bcsr *a = t->matrix;
   const int32_t n = a->block_rows, stored = a->unit_diagonal ? 0 : n;
   bisai_bcsr *g;
-  const bisai_status status =
-      bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - stored, BISAI_FP64, NULL, NULL, &g);
+  bsi_structure s;
+  bisai_status status = bsi_bcsr_structure(a, &s);
+  if (!status) status = bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - stored, BISAI_FP64, NULL, NULL, &g);
   if (status) return status;
-  g->row_ptr[0] = 0;
-  for (int32_t i = 0, q = 0; i < n; i++) {
-    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
-      if (a->col_idx[p] != i) g->col_idx[q++] = a->col_idx[p];
-    g->row_ptr[i + 1] = q;
+  int32_t *row_ptr = bsi_allocate(context, (size_t)n + 1, sizeof *row_ptr);
+  int32_t *col_idx = row_ptr ? bsi_allocate(context, (size_t)g->blocks, sizeof *col_idx) : NULL;
+  status = col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status) {
+    leave_diagonal_out(n, &s, row_ptr, col_idx);
+    status = bsi_bcsr_set_structure(g, row_ptr, col_idx);
   }
-  *scaled = g;
-  return BISAI_OK;
+  bsi_release(context, col_idx);
+  bsi_release(context, row_ptr);
+  if (status)
+    bisai_bcsr_destroy(&g);
+  else
+    *scaled = g;
+  return status;
 }
 
 bisai_status bsi_sweeps_update(bisai_context *context, const bsi_triangular *t, bisai_bcsr *scaled) {

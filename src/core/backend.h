@@ -2,7 +2,7 @@
  * functions (host: *_host.c, CUDA: *_cuda.cu), core/backend_host.c fills the host's table.
  *
  * "Backend memory" is where vectors, blocks and per-iteration scalars live: host memory here, device memory on a GPU. Calls on a
- * GPU only enqueue on the context's stream; `fetch`, `collect` and `gmres_cancelled` alone wait. Every call may be given empty vectors. */
+ * GPU only enqueue on the context's stream; those alone wait that are said to. Every call may be given empty vectors. */
 #ifndef BSI_BACKEND_H
 #define BSI_BACKEND_H
 
@@ -41,11 +41,29 @@ typedef struct bsi_backend {
   int lookahead; /* steps of GMRES to enqueue before the oldest one's status is looked at: 0 where nothing is gained */
   int fused_columns; /* most columns (j + 1) for gmres_step; 0 where it is not there */
 
+  /* --- the device of a context --- */
+  const char *(*missing)(int device); /* why there is none, or NULL */
+  /* Completes a context that has all that does not depend on the backend; what it leaves behind when it fails, `close` takes. */
+  bisai_status (*open)(bisai_context *, const bisai_context_options *);
+  void (*close)(bisai_context *);
+  bisai_status (*synchronize)(bisai_context *);
+
   /* --- memory of the backend --- */
   void *(*allocate)(bisai_context *, size_t count, size_t size); /* as bsi_allocate */
   void (*release)(bisai_context *, void *);
+  /* Host memory may be reused when it returns, unless it is page-locked. */
   bisai_status (*upload)(bisai_context *, void *backend_memory, const void *host, size_t bytes);
   bisai_status (*fetch)(bisai_context *, void *host, const void *backend_memory, size_t bytes); /* waits */
+  bisai_status (*copy)(bisai_context *, void *to, const void *from, size_t bytes); /* both backend memory */
+  /* Whether the backend's functions can work on a caller's array, rather than on a copy. */
+  bool (*reaches)(const bisai_context *, const void *);
+
+  /* --- values of matrices --- */
+  /* block p of `to` ← block order[p] of `from` (NULL: p), transposed where `from` is row-major. `to` may be `from` without an order. */
+  bisai_status (*copy_blocks)(bisai_context *, bisai_value_type, int bs, int32_t blocks, bisai_layout,
+                              const int32_t *order, const void *from, void *to);
+  /* *index ← the first of `count` values that is NaN or infinite, or -1. Waits. */
+  bisai_status (*find_not_finite)(bisai_context *, bisai_value_type, int64_t count, const void *values, int64_t *index);
 
   /* --- memory that backend and host both see: numbers that are looked at later --- */
   double *(*allocate_shared)(bisai_context *, size_t count);
@@ -117,10 +135,14 @@ typedef struct bsi_backend {
                                 double *inverses, struct bsi_invert_stats *);
   /* block ILU of `matrix` on the factors' reserved pattern, of which the matrix's is a part */
   bisai_status (*factor_ilu)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *, struct bsi_invert_stats *);
-  /* the pattern of N = S(|T|^power); rows only, the columns are made from them. With row_limit > 0 longer rows keep that many blocks:
+  /* the rows of N = S(|T|^power). With row_limit > 0 longer rows keep that many blocks:
    * by the steps that reach them first, then by their distance from the diagonal; what is left out is counted */
   bisai_status (*pattern_power)(bisai_context *, const bisai_bcsr *matrix, int power, int32_t row_limit,
                                 bisai_pattern *);
+  /* a pattern's column form and its longest column from its rows. Waits. */
+  bisai_status (*pattern_columns)(bisai_context *, bisai_pattern *);
+  /* workspace of isai_values, for an N that has its pattern */
+  bisai_status (*isai_reserve)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *);
   /* T_off's rows times the inverse diagonal blocks: G ← D⁻¹ T_off; *infinite_row ← the first with a value that is not finite, or -1 */
   bisai_status (*scale_off_diagonal)(bisai_context *, const struct bsi_triangular *, bisai_bcsr *scaled,
                                      int32_t *infinite_row);
@@ -130,5 +152,8 @@ typedef struct bsi_backend {
 } bsi_backend;
 
 extern const bsi_backend bsi_backend_host;
+#ifdef BISAI_HAVE_CUDA
+extern const bsi_backend bsi_backend_cuda;
+#endif
 
 #endif

@@ -59,8 +59,13 @@ bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const d
                                    double *status);
 bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y);
+/* --- core/device_cuda.cu --- */
+const char *bsi_missing_cuda(int device);
+bisai_status bsi_open_cuda(bisai_context *context, const bisai_context_options *options);
+void bsi_close_cuda(bisai_context *context);
 
 /* --- core/memory_cuda.cu: memory of the device, given and taken in the order of the stream --- */
+bisai_status bsi_synchronize_cuda(bisai_context *context);
 void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size);
 void bsi_release_cuda(bisai_context *context, void *memory);
 bisai_status bsi_upload_cuda(bisai_context *context, void *device, const void *host, size_t bytes);
@@ -70,13 +75,23 @@ double *bsi_allocate_shared_cuda(bisai_context *context, size_t count);
 void bsi_release_shared_cuda(bisai_context *context, double *shared);
 void bsi_expect_cuda(bisai_context *context, int count, double *shared);
 bisai_status bsi_collect_cuda(bisai_context *context, int count, const double *shared, double *values);
+bisai_status bsi_copy_cuda(bisai_context *context, void *to, const void *from, size_t bytes);
+bool bsi_reaches_cuda(const bisai_context *context, const void *array);
+
+/* --- core/blocks_cuda.cu --- */
+bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
+                                  bisai_layout layout, const int32_t *order, const void *from, void *to);
+bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
+                                      int64_t *index);
 
 /* --- pattern/pattern_cuda.cu --- */
-/* Rows and columns of S(|T|^power) into a pattern that has its triangle and block_rows. Waits. */
+/* Waits. */
 bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power,
                                     bisai_pattern *pattern);
+bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *pattern);
 
 /* --- solve/solve_cuda.cu --- */
+bisai_status bsi_isai_reserve_cuda(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai);
 /* Waits for the first fault. Columns longer than bsi_isai_shared_blocks() need isai->columns for isai->threads of them at once. */
 bisai_status bsi_isai_values_cuda(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai,
                                   struct bsi_isai_fault *fault);

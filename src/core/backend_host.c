@@ -1,12 +1,49 @@
 #include "core/backend_host.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/context.h"
 
+static const char *missing(int device) {
+  (void)device;
+  return NULL;
+}
+
+/* Names the processor. */
+static bisai_status open(bisai_context *context, const bisai_context_options *options) {
+  (void)options;
+  snprintf(context->device, sizeof context->device, "CPU");
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  if (!file) return BISAI_OK;
+  char line[256];
+  while (fgets(line, sizeof line, file)) {
+    const char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+    const char *name = colon + 1 + strspn(colon + 1, " \t");
+    snprintf(context->device, sizeof context->device, "%.*s", (int)strcspn(name, "\n"), name);
+    break;
+  }
+  fclose(file);
+  return BISAI_OK;
+}
+
+static void close(bisai_context *context) { (void)context; }
+
+static bisai_status synchronize(bisai_context *context) {
+  (void)context;
+  return BISAI_OK;
+}
+
+static bool reaches(const bisai_context *context, const void *array) {
+  (void)context;
+  (void)array;
+  return true;
+}
+
 static bisai_status copy(bisai_context *context, void *to, const void *from, size_t bytes) {
   (void)context;
-  memcpy(to, from, bytes);
+  if (bytes > 0) memcpy(to, from, bytes);
   return BISAI_OK;
 }
 
@@ -28,6 +65,10 @@ static bisai_status collect(bisai_context *context, int count, const double *sha
 
 const bsi_backend bsi_backend_host = {
     .kind = BISAI_BACKEND_HOST,
+    .missing = missing,
+    .open = open,
+    .close = close,
+    .synchronize = synchronize,
     .allocate = bsi_allocate,
     .release = bsi_release,
     .upload = copy,
@@ -36,6 +77,10 @@ const bsi_backend bsi_backend_host = {
     .release_shared = release_shared,
     .expect = expect,
     .collect = collect,
+    .copy = copy,
+    .reaches = reaches,
+    .copy_blocks = bsi_copy_blocks_host,
+    .find_not_finite = bsi_find_not_finite_host,
     .vector_set = bsi_vector_set_host,
     .vector_copy = bsi_vector_copy_host,
     .vector_add = bsi_vector_add_host,
@@ -57,5 +102,7 @@ const bsi_backend bsi_backend_host = {
     .factor_ilu = bsi_factor_ilu_host,
     .pattern_power = bsi_pattern_power_host,
     .scale_off_diagonal = bsi_scale_off_diagonal_host,
+    .pattern_columns = bsi_pattern_columns_host,
+    .isai_reserve = bsi_isai_reserve_host,
     .isai_values = bsi_isai_values_host,
 };

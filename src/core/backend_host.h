@@ -38,11 +38,19 @@ bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a
 bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *factors,
                                  struct bsi_invert_stats *stats);
 
+/* --- core/blocks_host.c --- */
+bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
+                                  bisai_layout layout, const int32_t *order, const void *from, void *to);
+bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
+                                      int64_t *index);
+
 /* --- pattern/pattern_host.c --- */
+bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *pattern);
 bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
                                     bisai_pattern *pattern);
 
 /* --- solve/solve_host.c --- */
+bisai_status bsi_isai_reserve_host(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai);
 bisai_status bsi_isai_values_host(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai,
                                   struct bsi_isai_fault *fault);
 

@@ -2,9 +2,6 @@
 #include "core/bcsr.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "core/values.h"
 
 bisai_bcsr_desc bisai_bcsr_desc_default(void) { return (bisai_bcsr_desc){.struct_size = sizeof(bisai_bcsr_desc)}; }
 
@@ -16,6 +13,10 @@ size_t bsi_value_size(bisai_value_type type) {
   case BISAI_BF16: return 2;
   }
   return 0;
+}
+
+static bool reaches(const bisai_context *context, const void *array) {
+  return !array || context->backend->reaches(context, array);
 }
 
 static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d) {
@@ -42,6 +43,9 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown location %d", (int)d->location);
   if (d->location == BISAI_DEVICE && context->backend->kind == BISAI_BACKEND_HOST)
     return bsi_fail(context, BISAI_UNAVAILABLE, "device arrays need a context on that device");
+  if (d->ownership == BISAI_BORROW &&
+      !(reaches(context, d->row_ptr) && reaches(context, d->col_idx) && reaches(context, d->values)))
+    return bsi_fail(context, BISAI_UNSUPPORTED, "arrays in host memory cannot be borrowed by a device: copy them");
   if (!d->row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
   return BISAI_OK;
 }
@@ -56,8 +60,9 @@ bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t 
 }
 
 /* Sets *sorted to whether every row's columns ascend; duplicates are judged here only where they do. */
-static bisai_status check_structure(bisai_context *context, const bisai_bcsr_desc *d, bool *sorted) {
-  const int32_t *row_ptr = d->row_ptr, *col_idx = d->col_idx;
+static bisai_status check_structure(bisai_context *context, const bisai_bcsr_desc *d, const bsi_structure *s,
+                                    bool *sorted) {
+  const int32_t *row_ptr = s->row_ptr, *col_idx = s->col_idx;
   *sorted = true;
   const bisai_status status = bsi_check_row_ptr(context, "block row", d->block_rows, row_ptr);
   if (status) return status;
@@ -80,30 +85,21 @@ static bisai_status check_structure(bisai_context *context, const bisai_bcsr_des
   return BISAI_OK;
 }
 
-static bisai_status check_values(bisai_context *context, const bisai_bcsr *a, const void *values,
-                                 const int32_t *row_ptr, const int32_t *col_idx) {
-  const size_t per_block = bsi_block_offset(a, 1);
-  for (int32_t i = 0; i < a->block_rows; i++) {
-    const size_t first = bsi_block_offset(a, row_ptr[i]), last = bsi_block_offset(a, row_ptr[i + 1]);
-    for (size_t v = first; v < last; v++)
-      if (!bsi_value_finite(a->type, values, v))
-        return bsi_fail(context, BISAI_NOT_FINITE, "block (%d, %d) holds a NaN or infinity", i, col_idx[v / per_block]);
-  }
-  return BISAI_OK;
-}
-
-/* target block ← source block, transposed where the source is row-major. */
-static void copy_block(const bisai_bcsr *a, bisai_layout layout, const void *source, size_t from, void *target,
-                       size_t to) {
-  const size_t size = bsi_value_size(a->type), bs = (size_t)a->block_size;
-  const char *in = (const char *)source + from * bs * bs * size;
-  char *out = (char *)target + to * bs * bs * size;
-  if (layout == BISAI_COLUMN_MAJOR) {
-    memcpy(out, in, bs * bs * size);
-    return;
-  }
-  for (size_t r = 0; r < bs; r++)
-    for (size_t c = 0; c < bs; c++) memcpy(out + (c * bs + r) * size, in + (r * bs + c) * size, size);
+/* Refuses NaN and infinity in values that lie as the matrix's blocks do, in host memory or where the backend works. */
+static bisai_status check_values(const bisai_bcsr *a, const void *values, bool in_host_memory) {
+  bisai_context *context = a->context;
+  const int64_t count = (int64_t)bsi_block_offset(a, a->blocks);
+  const bsi_backend *backend = in_host_memory ? &bsi_backend_host : context->backend;
+  int64_t first = -1;
+  bsi_structure s;
+  bisai_status status = backend->find_not_finite(context, a->type, count, values, &first);
+  if (status || first < 0) return status;
+  status = bsi_bcsr_structure(a, &s);
+  if (status) return status;
+  const int32_t block = (int32_t)(first / (int64_t)bsi_block_offset(a, 1));
+  int32_t row = 0;
+  while (s.row_ptr[row + 1] <= block) row++;
+  return bsi_fail(context, BISAI_NOT_FINITE, "block (%d, %d) holds a NaN or infinity", row, s.col_idx[block]);
 }
 
 typedef struct entry {
@@ -115,62 +111,113 @@ static int compare_columns(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Copies rows with their columns in ascending order; refuses duplicates. */
-static bisai_status copy_rows(bisai_context *context, const bisai_bcsr_desc *d, entry *row, bisai_bcsr *a) {
-  for (int32_t i = 0; i < d->block_rows; i++) {
-    const int32_t begin = d->row_ptr[i], length = d->row_ptr[i + 1] - begin;
-    for (int32_t p = 0; p < length; p++) row[p] = (entry){d->col_idx[begin + p], begin + p};
+/* col_idx[p] and order[p] ← the columns in ascending order and where they were; refuses duplicates. */
+static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_structure *s, int32_t *col_idx,
+                              int32_t *order) {
+  int32_t longest = 0;
+  for (int32_t i = 0; i < n; i++)
+    if (s->row_ptr[i + 1] - s->row_ptr[i] > longest) longest = s->row_ptr[i + 1] - s->row_ptr[i];
+  entry *row = bsi_allocate(context, (size_t)longest, sizeof *row);
+  bisai_status status = row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  for (int32_t i = 0; i < n && !status; i++) {
+    const int32_t begin = s->row_ptr[i], length = s->row_ptr[i + 1] - begin;
+    for (int32_t p = 0; p < length; p++) row[p] = (entry){s->col_idx[begin + p], begin + p};
     qsort(row, (size_t)length, sizeof *row, compare_columns);
-    for (int32_t p = 0; p < length; p++) {
+    for (int32_t p = 0; p < length && !status; p++) {
       if (p > 0 && row[p].column == row[p - 1].column)
-        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice", i, row[p].column);
-      a->col_idx[begin + p] = row[p].column;
-      copy_block(a, d->layout, d->values, (size_t)row[p].source, a->values, (size_t)(begin + p));
+        status = bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice", i, row[p].column);
+      col_idx[begin + p] = row[p].column;
+      order[begin + p] = row[p].source;
     }
   }
-  return BISAI_OK;
-}
-
-static bisai_status copy_in(bisai_context *context, const bisai_bcsr_desc *d, bool sorted, bisai_bcsr *a) {
-  memcpy(a->row_ptr, d->row_ptr, ((size_t)d->block_rows + 1) * sizeof *a->row_ptr);
-  if (a->blocks == 0) return BISAI_OK;
-  if (sorted) {
-    memcpy(a->col_idx, d->col_idx, (size_t)a->blocks * sizeof *a->col_idx);
-    if (d->layout == BISAI_COLUMN_MAJOR)
-      memcpy(a->values, d->values, bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
-    else
-      for (size_t p = 0; p < (size_t)a->blocks; p++) copy_block(a, d->layout, d->values, p, a->values, p);
-    return BISAI_OK;
-  }
-  int32_t longest = 0;
-  for (int32_t i = 0; i < d->block_rows; i++) {
-    const int32_t length = d->row_ptr[i + 1] - d->row_ptr[i];
-    if (length > longest) longest = length;
-  }
-  entry *row = bsi_allocate(context, (size_t)longest, sizeof *row);
-  if (!row) return BISAI_OUT_OF_MEMORY;
-  const bisai_status status = copy_rows(context, d, row, a);
   bsi_release(context, row);
   return status;
 }
 
-bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_t block_cols, int32_t block_size,
-                              int32_t blocks, bisai_value_type type, int32_t *row_ptr, int32_t *col_idx,
-                              bisai_bcsr **matrix) {
+/* `to` ← values that the caller has in host memory or in the backend's. */
+static bisai_status take(bisai_context *context, bool in_host_memory, const void *from, size_t bytes, void *to) {
+  const bsi_backend *backend = context->backend;
+  if (!in_host_memory) return backend->copy(context, to, from, bytes);
+  const bisai_status status = backend->upload(context, to, from, bytes);
+  return status ? status : backend->synchronize(context); /* the caller's memory may be page-locked */
+}
+
+/* a->values ← the caller's, block p from its block order[p] (NULL: p), transposed where they are row-major. */
+static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_memory, bisai_layout layout,
+                                const int32_t *order) {
+  bisai_context *context = a->context;
+  const bsi_backend *backend = context->backend;
+  const size_t bytes = bsi_block_offset(a, a->blocks) * bsi_value_size(a->type);
+  const bool directly = backend->kind == BISAI_BACKEND_HOST || (!in_host_memory && !order);
+  if (directly)
+    return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order, values, a->values);
+  if (!order) { /* row-major blocks are turned where they lie then */
+    const bisai_status status = take(context, in_host_memory, values, bytes, a->values);
+    if (status || layout == BISAI_COLUMN_MAJOR) return status;
+    return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, NULL, a->values, a->values);
+  }
+  int32_t *own_order = backend->allocate(context, (size_t)a->blocks, sizeof *own_order);
+  void *own_values = own_order ? backend->allocate(context, bytes, 1) : NULL;
+  bisai_status status = own_values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status) status = backend->upload(context, own_order, order, (size_t)a->blocks * sizeof *order);
+  if (!status) status = take(context, in_host_memory, values, bytes, own_values);
+  if (!status)
+    status = backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, own_order, own_values, a->values);
+  backend->release(context, own_values);
+  backend->release(context, own_order);
+  return status;
+}
+
+/* Structure and values of a matrix with reserved arrays, from the caller's structure in host memory. */
+static bisai_status copy_in(const bisai_bcsr_desc *d, const bsi_structure *s, bool sorted, bisai_bcsr *a) {
+  bisai_context *context = a->context;
+  const bool in_host_memory = d->location == BISAI_HOST;
+  if (sorted) {
+    const bisai_status status = bsi_bcsr_set_structure(a, s->row_ptr, s->col_idx);
+    return status ? status : copy_values(a, d->values, in_host_memory, d->layout, NULL);
+  }
+  int32_t *col_idx = bsi_allocate(context, (size_t)a->blocks, sizeof *col_idx);
+  int32_t *order = col_idx ? bsi_allocate(context, (size_t)a->blocks, sizeof *order) : NULL;
+  bisai_status status = order ? sort_rows(context, a->block_rows, s, col_idx, order) : BISAI_OUT_OF_MEMORY;
+  if (!status) status = bsi_bcsr_set_structure(a, s->row_ptr, col_idx);
+  if (!status) status = copy_values(a, d->values, in_host_memory, d->layout, order);
+  bsi_release(context, order);
+  bsi_release(context, col_idx);
+  return status;
+}
+
+/* A matrix without arrays. */
+static bisai_bcsr *reserve(bisai_context *context, int32_t block_rows, int32_t block_cols, int32_t block_size,
+                           int32_t blocks, bisai_value_type type) {
   bisai_bcsr *a = bsi_allocate(context, 1, sizeof *a);
-  if (!a) return BISAI_OUT_OF_MEMORY;
+  if (!a) return NULL;
   *a = (bisai_bcsr){.context = context,
                     .block_rows = block_rows,
                     .block_cols = block_cols,
                     .block_size = block_size,
                     .blocks = blocks,
                     .rows = block_rows * block_size,
-                    .type = type,
-                    .owns_structure = !row_ptr,
-                    .owns_values = true,
-                    .row_ptr = row_ptr,
-                    .col_idx = col_idx};
+                    .type = type};
+  if (context->backend->kind == BISAI_BACKEND_HOST) return a;
+  a->mirror = bsi_allocate(context, 1, sizeof *a->mirror);
+  if (a->mirror) {
+    *a->mirror = (bsi_mirror){0};
+    return a;
+  }
+  bsi_release(context, a);
+  return NULL;
+}
+
+bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_t block_cols, int32_t block_size,
+                              int32_t blocks, bisai_value_type type, int32_t *row_ptr, int32_t *col_idx,
+                              bisai_bcsr **matrix) {
+  bisai_bcsr *a = reserve(context, block_rows, block_cols, block_size, blocks, type);
+  if (!a) return BISAI_OUT_OF_MEMORY;
   const bsi_backend *backend = context->backend;
+  a->owns_structure = !row_ptr;
+  a->owns_values = true;
+  a->row_ptr = row_ptr;
+  a->col_idx = col_idx;
   if (!row_ptr) {
     a->row_ptr = backend->allocate(context, (size_t)block_rows + 1, sizeof *a->row_ptr);
     a->col_idx = a->row_ptr ? backend->allocate(context, (size_t)blocks, sizeof *a->col_idx) : NULL;
@@ -184,47 +231,77 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
   return BISAI_OK;
 }
 
+bisai_status bsi_bcsr_structure(const bisai_bcsr *a, bsi_structure *structure) {
+  return bsi_mirror_read(a->context, a->block_rows, a->row_ptr, a->col_idx, a->mirror, structure);
+}
+
+bisai_status bsi_bcsr_set_structure(bisai_bcsr *a, const int32_t *row_ptr, const int32_t *col_idx) {
+  const bsi_structure structure = {row_ptr, col_idx};
+  return bsi_mirror_write(a->context, a->block_rows, &structure, a->mirror, a->row_ptr, a->col_idx);
+}
+
 /* A matrix around the caller's arrays. */
-static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, bisai_bcsr **matrix) {
-  bisai_bcsr *a = bsi_allocate(context, 1, sizeof *a);
+static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int32_t blocks, bisai_bcsr **matrix) {
+  bisai_bcsr *a = reserve(context, d->block_rows, d->block_cols, d->block_size, blocks, d->value_type);
   if (!a) return BISAI_OUT_OF_MEMORY;
   /* Nothing ever writes through a borrowed pointer. */
-  *a = (bisai_bcsr){.context = context,
-                    .block_rows = d->block_rows,
-                    .block_cols = d->block_cols,
-                    .block_size = d->block_size,
-                    .blocks = d->row_ptr[d->block_rows],
-                    .rows = d->block_rows * d->block_size,
-                    .type = d->value_type,
-                    .row_ptr = (int32_t *)(uintptr_t)d->row_ptr,
-                    .col_idx = (int32_t *)(uintptr_t)d->col_idx,
-                    .values = (void *)(uintptr_t)d->values};
+  a->row_ptr = (int32_t *)(uintptr_t)d->row_ptr;
+  a->col_idx = (int32_t *)(uintptr_t)d->col_idx;
+  a->values = (void *)(uintptr_t)d->values;
   *matrix = a;
   return BISAI_OK;
+}
+
+/* The caller's structure in host memory. What it takes to have it there is `mirror`'s, and goes with that. */
+static bisai_status read_structure(bisai_context *context, const bisai_bcsr_desc *d, bsi_mirror *mirror,
+                                   bsi_structure *structure) {
+  *structure = (bsi_structure){d->row_ptr, d->col_idx};
+  if (d->location == BISAI_HOST) return BISAI_OK;
+  int32_t blocks = 0;
+  bisai_status status = context->backend->fetch(context, &blocks, d->row_ptr + d->block_rows, sizeof blocks);
+  if (!status && (blocks < 0 || (blocks > 0 && !d->col_idx)))
+    return bsi_fail(context, blocks < 0 ? BISAI_INVALID_STRUCTURE : BISAI_INVALID_ARGUMENT,
+                    blocks < 0 ? "row_ptr ends with a negative number" : "col_idx is NULL");
+  if (!status) status = bsi_mirror_read(context, d->block_rows, d->row_ptr, d->col_idx, mirror, structure);
+  return status;
+}
+
+static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc, const bsi_structure *structure,
+                           bisai_bcsr **matrix) {
+  bool sorted;
+  bisai_status status = check_structure(context, desc, structure, &sorted);
+  if (status) return status;
+  bisai_bcsr *a = NULL;
+  const int32_t blocks = structure->row_ptr[desc->block_rows];
+  if (desc->ownership == BISAI_BORROW) {
+    status = borrow(context, desc, blocks, &a);
+  } else {
+    status = bsi_bcsr_reserve(context, desc->block_rows, desc->block_cols, desc->block_size, blocks, desc->value_type,
+                              NULL, NULL, &a);
+    if (!status) status = copy_in(desc, structure, sorted, a);
+  }
+  if (!status) status = check_values(a, a->values, false);
+  if (status)
+    bisai_bcsr_destroy(&a);
+  else
+    *matrix = a;
+  return status;
 }
 
 bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc, bisai_bcsr **matrix) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!desc || !matrix)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_create: %s is NULL", desc ? "matrix" : "desc");
-  bool sorted;
+  bsi_mirror mirror = {0};
+  bsi_structure structure;
   bisai_status status = check_desc(context, desc);
-  if (!status) status = check_structure(context, desc, &sorted);
-  if (status) return status;
-
-  bisai_bcsr *a = NULL;
-  if (desc->ownership == BISAI_BORROW) {
-    status = borrow(context, desc, &a);
-  } else {
-    status = bsi_bcsr_reserve(context, desc->block_rows, desc->block_cols, desc->block_size,
-                              desc->row_ptr[desc->block_rows], desc->value_type, NULL, NULL, &a);
-    if (!status) status = copy_in(context, desc, sorted, a);
+  if (!status) status = read_structure(context, desc, &mirror, &structure);
+  if (!status) status = create(context, desc, &structure, matrix);
+  if (!status && mirror.row_ptr && !(*matrix)->mirror->row_ptr) {
+    *(*matrix)->mirror = mirror;
+    mirror = (bsi_mirror){0};
   }
-  if (!status) status = check_values(context, a, a->values, a->row_ptr, a->col_idx);
-  if (status)
-    bisai_bcsr_destroy(&a);
-  else
-    *matrix = a;
+  bsi_mirror_release(context, &mirror);
   return status;
 }
 
@@ -238,6 +315,8 @@ void bisai_bcsr_destroy(bisai_bcsr **matrix) {
     backend->release(a->context, a->col_idx);
   }
   if (a->owns_values) backend->release(a->context, a->values);
+  if (a->mirror) bsi_mirror_release(a->context, a->mirror);
+  bsi_release(a->context, a->mirror);
   bsi_release(a->context, a);
 }
 
@@ -251,10 +330,10 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is the matrix's own array, which must not be written to");
   if (layout != BISAI_COLUMN_MAJOR && layout != BISAI_ROW_MAJOR)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown block layout %d", (int)layout);
-  const bisai_status status = check_values(context, matrix, values, matrix->row_ptr, matrix->col_idx);
-  if (status) return status;
-  for (size_t p = 0; p < (size_t)matrix->blocks; p++) copy_block(matrix, layout, values, p, matrix->values, p);
-  return BISAI_OK;
+  if (matrix->blocks == 0) return BISAI_OK;
+  const bool in_host_memory = !context->backend->reaches(context, values);
+  const bisai_status status = check_values(matrix, values, in_host_memory);
+  return status ? status : copy_values(matrix, values, in_host_memory, layout, NULL);
 }
 
 int32_t bisai_bcsr_block_rows(const bisai_bcsr *matrix) { return matrix->block_rows; }

@@ -5,6 +5,7 @@
 #include <bisai/bcsr.h>
 
 #include "core/context.h"
+#include "core/mirror.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +21,7 @@ struct bisai_bcsr {
   bool owns_structure, owns_values;
   int32_t *row_ptr, *col_idx; /* backend memory, like values */
   void *values;
+  bsi_mirror *mirror;       /* of row_ptr and col_idx, where host memory is something else */
   const int32_t *row_names; /* borrowed: what messages and reports call block row i; NULL: i */
 };
 
@@ -39,6 +41,12 @@ static inline int32_t bsi_row_name(const bisai_bcsr *matrix, int32_t i) {
 bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_t block_cols, int32_t block_size,
                               int32_t blocks, bisai_value_type type, int32_t *row_ptr, int32_t *col_idx,
                               bisai_bcsr **matrix);
+
+/* The structure in host memory; alive as long as the matrix. Waits the first time. */
+bisai_status bsi_bcsr_structure(const bisai_bcsr *matrix, bsi_structure *structure);
+
+/* Copies a structure in host memory into the reserved arrays. */
+bisai_status bsi_bcsr_set_structure(bisai_bcsr *matrix, const int32_t *row_ptr, const int32_t *col_idx);
 
 /* row_ptr[0] = 0, never decreasing; `row` is what messages call a row. */
 bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t n, const int32_t *row_ptr);

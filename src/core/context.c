@@ -29,51 +29,63 @@ bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t g
 }
 
 bisai_context_options bisai_context_options_default(void) {
-  return (bisai_context_options){.struct_size = sizeof(bisai_context_options), .backend = BISAI_BACKEND_AUTO};
+  return (bisai_context_options){
+      .struct_size = sizeof(bisai_context_options), .backend = BISAI_BACKEND_AUTO, .device = -1};
 }
 
-static void describe_processor(char *text, size_t size) {
-  snprintf(text, size, "CPU");
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  if (!file) return;
-  char line[256];
-  while (fgets(line, sizeof line, file)) {
-    const char *colon = strchr(line, ':');
-    if (strncmp(line, "model name", 10) != 0 || !colon) continue;
-    const char *name = colon + 1 + strspn(colon + 1, " \t");
-    snprintf(text, size, "%.*s", (int)strcspn(name, "\n"), name);
-    break;
-  }
-  fclose(file);
+/* The backend that a kind stands for; NULL: not in this build. */
+static const bsi_backend *backend_of(bisai_backend kind) {
+  if (kind == BISAI_BACKEND_HOST) return &bsi_backend_host;
+#ifdef BISAI_HAVE_CUDA
+  return &bsi_backend_cuda;
+#else
+  return NULL;
+#endif
+}
+
+const char *bisai_backend_missing(bisai_backend backend, int device) {
+  if (backend == BISAI_BACKEND_AUTO || backend == BISAI_BACKEND_HOST) return NULL;
+  const bsi_backend *table = backend_of(backend);
+  return table ? table->missing(device) : "this build has no CUDA backend";
+}
+
+static bool valid(const bisai_context_options *o) {
+  return o->struct_size == sizeof *o && o->threads >= 0 && o->threads <= MAX_THREADS && o->device >= -1 &&
+         o->backend >= BISAI_BACKEND_AUTO && o->backend <= BISAI_BACKEND_CUDA &&
+         !o->allocator.allocate == !o->allocator.release &&
+         !o->device_allocator.allocate == !o->device_allocator.release;
 }
 
 bisai_status bisai_context_create(const bisai_context_options *options, bisai_context **context) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   const bisai_context_options o = options ? *options : bisai_context_options_default();
-  if (o.struct_size != sizeof o || o.threads < 0 || o.threads > MAX_THREADS || o.backend < BISAI_BACKEND_AUTO ||
-      o.backend > BISAI_BACKEND_CUDA || !o.allocator.allocate != !o.allocator.release)
-    return BISAI_INVALID_ARGUMENT;
-  if (o.backend == BISAI_BACKEND_CUDA) return BISAI_UNAVAILABLE;
+  if (!valid(&o)) return BISAI_INVALID_ARGUMENT;
+  const bool device = o.backend != BISAI_BACKEND_HOST && !bisai_backend_missing(BISAI_BACKEND_CUDA, o.device);
+  if (o.backend == BISAI_BACKEND_CUDA && !device) return BISAI_UNAVAILABLE;
 
   bisai_context *c =
       o.allocator.allocate ? o.allocator.allocate(o.allocator.user, sizeof *c, BSI_ALIGNMENT) : malloc(sizeof *c);
   if (!c) return BISAI_OUT_OF_MEMORY;
   memset(c, 0, sizeof *c);
-  c->backend = &bsi_backend_host;
+  c->backend = backend_of(device ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST);
   c->allocator = o.allocator;
   c->threads = o.threads > 0 ? o.threads : omp_get_max_threads();
 #ifndef _OPENMP
   c->threads = 1;
 #endif
-  describe_processor(c->device, sizeof c->device);
-  *context = c;
-  return BISAI_OK;
+  const bisai_status status = c->backend->open(c, &o);
+  if (status)
+    bisai_context_destroy(&c);
+  else
+    *context = c;
+  return status;
 }
 
 void bisai_context_destroy(bisai_context **context) {
   if (!context || !*context) return;
   bisai_context *c = *context;
   *context = NULL;
+  c->backend->close(c);
   bsi_release(c, c);
 }
 
@@ -84,5 +96,9 @@ bisai_backend bisai_context_backend(const bisai_context *context) { return conte
 const char *bisai_context_device(const bisai_context *context) { return context->device; }
 
 void *bisai_context_stream(const bisai_context *context) { return context->stream; }
+
+bisai_status bisai_context_synchronize(bisai_context *context) {
+  return context ? context->backend->synchronize(context) : BISAI_INVALID_ARGUMENT;
+}
 
 int bisai_context_threads(const bisai_context *context) { return context->threads; }

@@ -20,10 +20,14 @@ struct bisai_context {
   const bsi_backend *backend;
   bisai_allocator allocator;
   int threads;
-  void *stream;      /* CUDA: the stream that everything is enqueued on */
+  void *stream; /* CUDA: the stream that everything is enqueued on */
+  bool owns_stream;
+  void *pool; /* CUDA: what device memory comes from, where the caller brings no allocator: */
+  bisai_device_allocator device_allocator;
   unsigned *tickets; /* CUDA: BSI_TICKETS zeros in device memory; kernels that count in them leave zeros behind */
-  unsigned long long *first_fault; /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
-  bool early_launches;             /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
+  unsigned long long
+      *first_fault;    /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
+  bool early_launches; /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
   char error[256];
   char device[96];
 };

@@ -147,9 +147,7 @@ static bisai_status fill_elsewhere(bisai_context *context, conversion *c, bisai_
   c->col_idx = bsi_allocate(context, columns, sizeof *c->col_idx);
   c->values = bsi_allocate(context, values, sizeof *c->values);
   bisai_status status = c->col_idx && c->values ? fill_rows(context, c) : BISAI_OUT_OF_MEMORY;
-  if (!status)
-    status = backend->upload(context, a->row_ptr, c->row_ptr, ((size_t)a->block_rows + 1) * sizeof *c->row_ptr);
-  if (!status) status = backend->upload(context, a->col_idx, c->col_idx, columns * sizeof *c->col_idx);
+  if (!status) status = bsi_bcsr_set_structure(a, c->row_ptr, c->col_idx);
   if (!status) status = backend->upload(context, a->values, c->values, values * sizeof *c->values);
   bsi_release(context, c->col_idx);
   bsi_release(context, c->values);

@@ -1,25 +1,44 @@
-/* Memory of the device. */
+/* Memory of the device, given and taken in the order of the stream: by the caller's allocator, or from a pool of the context that keeps
+ * what is released, so that a set-up made again asks the driver for nothing. */
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
 
 #include <cstring>
 
 namespace {
+
 bisai_status failure(bisai_context *context, const char *what, cudaError_t error) {
   return bsi_fail(context, BISAI_DEVICE_ERROR, "%s: %s", what, cudaGetErrorString(error));
 }
+
+void *allocate(bisai_context *context, size_t bytes, cudaError_t *error) {
+  const bisai_device_allocator *own = &context->device_allocator;
+  void *memory = nullptr;
+  *error = cudaErrorMemoryAllocation;
+  if (own->allocate) return own->allocate(own->user, bytes, context->stream);
+  *error = cudaMallocFromPoolAsync(&memory, bytes, static_cast<cudaMemPool_t>(context->pool), bsi_stream_of(context));
+  return *error == cudaSuccess ? memory : nullptr;
+}
+
+bisai_status copy(bisai_context *context, const char *what, void *to, const void *from, size_t bytes,
+                  cudaMemcpyKind kind) {
+  if (bytes == 0) return BISAI_OK;
+  const cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, bsi_stream_of(context));
+  return error == cudaSuccess ? BISAI_OK : failure(context, what, error);
+}
+
 } // namespace
 
 void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size) {
-  void *memory = nullptr;
   if (size != 0 && count > SIZE_MAX / size) {
     bsi_fail(context, BISAI_OUT_OF_MEMORY, "an array of %zu elements of %zu bytes exceeds the address space", count,
              size);
     return nullptr;
   }
   const size_t bytes = count * size > 0 ? count * size : 1;
-  const cudaError_t error = cudaMallocAsync(&memory, bytes, bsi_stream_of(context));
-  if (error == cudaSuccess) return memory;
+  cudaError_t error;
+  void *memory = allocate(context, bytes, &error);
+  if (memory) return memory;
   cudaGetLastError(); /* running out of memory spoils nothing */
   bsi_fail(context, BISAI_OUT_OF_MEMORY, "cannot allocate %zu bytes on the device: %s", bytes,
            cudaGetErrorString(error));
@@ -27,21 +46,38 @@ void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size) {
 }
 
 void bsi_release_cuda(bisai_context *context, void *memory) {
-  if (memory) cudaFreeAsync(memory, bsi_stream_of(context));
+  const bisai_device_allocator *own = &context->device_allocator;
+  if (!memory) return;
+  if (own->release)
+    own->release(own->user, memory, context->stream);
+  else
+    cudaFreeAsync(memory, bsi_stream_of(context));
 }
 
 bisai_status bsi_upload_cuda(bisai_context *context, void *device, const void *host, size_t bytes) {
-  if (bytes == 0) return BISAI_OK;
-  const cudaError_t error = cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, bsi_stream_of(context));
-  return error == cudaSuccess ? BISAI_OK : failure(context, "copy to the device", error);
+  return copy(context, "copy to the device", device, host, bytes, cudaMemcpyHostToDevice);
 }
 
 bisai_status bsi_fetch_cuda(bisai_context *context, void *host, const void *device, size_t bytes) {
-  if (bytes == 0) return BISAI_OK;
-  const cudaStream_t stream = bsi_stream_of(context);
-  cudaError_t error = cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream);
-  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-  return error == cudaSuccess ? BISAI_OK : failure(context, "copy from the device", error);
+  const bisai_status status = copy(context, "copy from the device", host, device, bytes, cudaMemcpyDeviceToHost);
+  return status || bytes == 0 ? status : bsi_synchronize_cuda(context);
+}
+
+bisai_status bsi_copy_cuda(bisai_context *context, void *to, const void *from, size_t bytes) {
+  return copy(context, "copy on the device", to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+bisai_status bsi_synchronize_cuda(bisai_context *context) {
+  const cudaError_t error = cudaStreamSynchronize(bsi_stream_of(context));
+  return error == cudaSuccess ? BISAI_OK : failure(context, "waiting for the device", error);
+}
+
+bool bsi_reaches_cuda(const bisai_context *, const void *array) {
+  cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, array) == cudaSuccess)
+    return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  cudaGetLastError();
+  return false;
 }
 
 /* What `expect` leaves: a NaN that no arithmetic makes. */

@@ -27,34 +27,56 @@ bisai_status bsi_levels_count(bisai_context *context, bisai_triangle triangle, i
   return BISAI_OK;
 }
 
+/* ptr and rows, both in host memory, from the level of each row. */
+static void list_levels(int32_t n, const int32_t *level, int32_t count, int32_t *ptr, int32_t *rows) {
+  for (int32_t l = 0; l <= count; l++) ptr[l] = 0;
+  for (int32_t i = 0; i < n; i++) ptr[level[i] + 1]++;
+  for (int32_t l = 0; l < count; l++) ptr[l + 1] += ptr[l];
+  for (int32_t i = 0; i < n; i++) rows[ptr[level[i]]++] = i;
+  for (int32_t l = count; l > 0; l--) ptr[l] = ptr[l - 1];
+  ptr[0] = 0;
+}
+
+/* *moved ← rows, host memory that this takes over, where the backend works. */
+static bisai_status move_rows(bisai_context *context, int32_t n, int32_t *rows, int32_t **moved) {
+  const bsi_backend *backend = context->backend;
+  if (backend->kind == BISAI_BACKEND_HOST) {
+    *moved = rows;
+    return BISAI_OK;
+  }
+  *moved = backend->allocate(context, (size_t)n, sizeof **moved);
+  const bisai_status status =
+      *moved ? backend->upload(context, *moved, rows, (size_t)n * sizeof **moved) : BISAI_OUT_OF_MEMORY;
+  bsi_release(context, rows);
+  return status;
+}
+
 bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
                                const int32_t *col_idx, bsi_levels *levels) {
   bsi_levels made = {0};
   int32_t *level = bsi_allocate(context, (size_t)n, sizeof *level);
-  if (level) {
+  int32_t *rows = level ? bsi_allocate(context, (size_t)n, sizeof *rows) : NULL;
+  if (rows) {
     made.count = assign_levels(triangle, n, row_ptr, col_idx, level);
-    made.rows = bsi_allocate(context, (size_t)n, sizeof *made.rows);
-    made.ptr = made.rows ? bsi_allocate(context, (size_t)made.count + 1, sizeof *made.ptr) : NULL;
+    made.ptr = bsi_allocate(context, (size_t)made.count + 1, sizeof *made.ptr);
   }
+  if (made.ptr) list_levels(n, level, made.count, made.ptr, rows);
+  bsi_release(context, level);
   if (!made.ptr) {
-    bsi_release(context, level);
-    bsi_release(context, made.rows);
+    bsi_release(context, rows);
     return BISAI_OUT_OF_MEMORY;
   }
-  for (int32_t l = 0; l <= made.count; l++) made.ptr[l] = 0;
-  for (int32_t i = 0; i < n; i++) made.ptr[level[i] + 1]++;
-  for (int32_t l = 0; l < made.count; l++) made.ptr[l + 1] += made.ptr[l];
-  for (int32_t i = 0; i < n; i++) made.rows[made.ptr[level[i]]++] = i;
-  for (int32_t l = made.count; l > 0; l--) made.ptr[l] = made.ptr[l - 1];
-  made.ptr[0] = 0;
-  bsi_release(context, level);
-  *levels = made;
-  return BISAI_OK;
+  const bisai_status status = move_rows(context, n, rows, &made.rows);
+  if (status)
+    bsi_levels_destroy(context, &made);
+  else
+    *levels = made;
+  return status;
 }
 
 void bsi_levels_destroy(bisai_context *context, bsi_levels *levels) {
   bsi_release(context, levels->ptr);
-  bsi_release(context, levels->rows);
+  context->backend->release(context, levels->rows);
   *levels = (bsi_levels){0};
 }
 

@@ -15,8 +15,8 @@ extern "C" {
 /* Rows of a triangular matrix grouped so that those of a level depend on earlier levels only. */
 typedef struct bsi_levels {
   int32_t count;
-  int32_t *ptr;  /* count + 1 */
-  int32_t *rows; /* ascending within a level */
+  int32_t *ptr;  /* count + 1, host memory */
+  int32_t *rows; /* ascending within a level; backend memory */
 } bsi_levels;
 
 typedef struct bsi_triangular {
@@ -24,6 +24,7 @@ typedef struct bsi_triangular {
   const bisai_bcsr *matrix;       /* diagonal blocks stored, or implied identities */
   const double *inverse_diagonal; /* block_rows·bs², NULL where the identity is implied */
   const bsi_levels *levels;
+  double *spare; /* backend memory: a vector for solutions in place, where the backend needs one */
 } bsi_triangular;
 
 /* What the inversion of many diagonal blocks met. */
@@ -39,6 +40,7 @@ typedef struct bsi_invert_stats {
 /* How many levels there are, without the lists of their rows. */
 bisai_status bsi_levels_count(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
                               const int32_t *col_idx, int32_t *count);
+/* From a structure in host memory, like the count. */
 bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
                                const int32_t *col_idx, bsi_levels *levels);
 void bsi_levels_destroy(bisai_context *context, bsi_levels *levels);

@@ -6,7 +6,7 @@
  * in between, so that values are copied in by row; a bit for each block tells which is fill. */
 #include "factor/symbolic.h"
 
-#include <string.h>
+#include "core/staging.h"
 
 bisai_factor_options bisai_factor_options_default(void) {
   return (bisai_factor_options){
@@ -31,14 +31,19 @@ static bisai_status check_square(bisai_context *context, const char *name, const
   return BISAI_OK;
 }
 
-/* Level schedules, room for the inverse diagonal blocks, and the views that solves take. */
+static bisai_status make_levels(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *t,
+                                bsi_levels *levels) {
+  bsi_structure s;
+  const bisai_status status = bsi_bcsr_structure(t, &s);
+  return status ? status : bsi_levels_create(context, triangle, t->block_rows, s.row_ptr, s.col_idx, levels);
+}
+
+/* Level schedules, room for the inverse diagonal blocks and for solutions in place, and the views that solves take. */
 static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const size_t values = bsi_block_offset(u, u->block_rows);
-  bisai_status status =
-      bsi_levels_create(context, BISAI_LOWER, l->block_rows, l->row_ptr, l->col_idx, &f->lower_levels);
-  if (!status)
-    status = bsi_levels_create(context, BISAI_UPPER, u->block_rows, u->row_ptr, u->col_idx, &f->upper_levels);
+  bisai_status status = make_levels(context, BISAI_LOWER, l, &f->lower_levels);
+  if (!status) status = make_levels(context, BISAI_UPPER, u, &f->upper_levels);
   if (status) return status;
   f->upper_inverse = context->backend->allocate(context, values, sizeof(double));
   if (!f->upper_inverse) return BISAI_OUT_OF_MEMORY;
@@ -46,8 +51,12 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
     f->lower_inverse = context->backend->allocate(context, values, sizeof(double));
     if (!f->lower_inverse) return BISAI_OUT_OF_MEMORY;
   }
-  f->lower_solve = (bsi_triangular){BISAI_LOWER, l, f->lower_inverse, &f->lower_levels};
-  f->upper_solve = (bsi_triangular){BISAI_UPPER, u, f->upper_inverse, &f->upper_levels};
+  if (context->backend->kind != BISAI_BACKEND_HOST) {
+    f->spare = context->backend->allocate(context, (size_t)u->block_rows * (size_t)u->block_size, sizeof *f->spare);
+    if (!f->spare) return BISAI_OUT_OF_MEMORY;
+  }
+  f->lower_solve = (bsi_triangular){BISAI_LOWER, l, f->lower_inverse, &f->lower_levels, f->spare};
+  f->upper_solve = (bsi_triangular){BISAI_UPPER, u, f->upper_inverse, &f->upper_levels, f->spare};
   return BISAI_OK;
 }
 
@@ -100,7 +109,7 @@ bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matr
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "factors given by the caller have no matrix to be updated from");
   factors->ready = false;
   if (!matrix) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_update: matrix is NULL");
-  const bisai_status status = check_square(context, "the matrix", matrix);
+  bisai_status status = check_square(context, "the matrix", matrix);
   if (status) return status;
   const bisai_bcsr *u = factors->upper;
   if (matrix->block_rows != u->block_rows || matrix->block_size != u->block_size ||
@@ -110,20 +119,23 @@ bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matr
                     matrix->block_rows, matrix->block_size, matrix->blocks, u->block_rows, u->block_size,
                     factors->matrix_blocks);
   /* A pattern that moved would make the factorisation read out of bounds; this costs a fraction of it. */
-  if (!bsi_factors_fit(factors, matrix))
+  bool fit = false;
+  status = bsi_factors_fit(factors, matrix, &fit);
+  if (status) return status;
+  if (!fit)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other block columns than at creation");
   return factorise(factors, matrix);
 }
 
-/* Copies one given factor; sets *with_diagonal to whether its diagonal blocks are stored. */
-static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *a, bisai_bcsr **copy,
-                                bool *with_diagonal) {
+/* Judges one given factor by its structure; sets *with_diagonal to whether its diagonal blocks are stored. */
+static bisai_status check_factor(bisai_context *context, bisai_triangle triangle, int32_t n, const bsi_structure *s,
+                                 bool *with_diagonal) {
   const char *name = triangle == BISAI_LOWER ? "lower" : "upper";
   int32_t stored = 0, missing = -1;
-  for (int32_t i = 0; i < a->block_rows; i++) {
+  for (int32_t i = 0; i < n; i++) {
     bool diagonal = false;
-    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-      const int32_t j = a->col_idx[p];
+    for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++) {
+      const int32_t j = s->col_idx[p];
       if (triangle == BISAI_LOWER ? j > i : j < i)
         return bsi_fail(context, BISAI_INVALID_STRUCTURE, "%s: block (%d, %d) lies in the other triangle", name, i, j);
       diagonal |= j == i;
@@ -134,27 +146,42 @@ static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle,
   *with_diagonal = stored > 0 || triangle == BISAI_UPPER;
   if (*with_diagonal && missing >= 0)
     return bsi_fail(context, BISAI_MISSING_DIAGONAL, "%s: block row %d has no diagonal block", name, missing);
-  const bisai_status status =
-      bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64, NULL, NULL, copy);
+  return BISAI_OK;
+}
+
+/* Copies one given factor. */
+static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *a, bisai_bcsr **copy,
+                                bool *with_diagonal) {
+  bsi_structure s;
+  bisai_status status = bsi_bcsr_structure(a, &s);
+  if (!status) status = check_factor(context, triangle, a->block_rows, &s, with_diagonal);
+  if (!status)
+    status =
+        bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64, NULL, NULL, copy);
   if (status) return status;
   (*copy)->unit_diagonal = !*with_diagonal;
-  memcpy((*copy)->row_ptr, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr);
-  if (a->blocks == 0) return BISAI_OK; /* of a borrowed matrix without blocks the arrays may be NULL */
-  memcpy((*copy)->col_idx, a->col_idx, (size_t)a->blocks * sizeof *a->col_idx);
-  memcpy((*copy)->values, a->values, bsi_block_offset(a, a->blocks) * sizeof(double));
-  return BISAI_OK;
+  status = bsi_bcsr_set_structure(*copy, s.row_ptr, s.col_idx);
+  if (status) return status;
+  return context->backend->copy(context, (*copy)->values, a->values, bsi_block_offset(a, a->blocks) * sizeof(double));
 }
 
 /* Inverts the diagonal blocks, which end the rows of L and begin those of U. */
 static bisai_status invert_diagonal(bisai_factors *f, const bsi_triangular *t, double *inverses) {
   const bisai_bcsr *a = t->matrix;
   const int32_t n = a->block_rows;
-  int32_t *position = bsi_allocate(f->context, (size_t)n, sizeof *position);
-  if (!position) return BISAI_OUT_OF_MEMORY;
-  for (int32_t i = 0; i < n; i++) position[i] = t->triangle == BISAI_LOWER ? a->row_ptr[i + 1] - 1 : a->row_ptr[i];
+  const bsi_backend *backend = f->context->backend;
+  bsi_structure s;
+  bisai_status status = bsi_bcsr_structure(a, &s);
+  if (status) return status;
+  int32_t *host = bsi_allocate(f->context, (size_t)n, sizeof *host);
+  int32_t *position = host ? backend->allocate(f->context, (size_t)n, sizeof *position) : NULL;
+  status = position ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
-  bisai_status status = f->context->backend->invert_blocks(f->context, a, position, 0.0, inverses, &stats);
-  bsi_release(f->context, position);
+  for (int32_t i = 0; i < n && !status; i++) host[i] = t->triangle == BISAI_LOWER ? s.row_ptr[i + 1] - 1 : s.row_ptr[i];
+  if (!status) status = backend->upload(f->context, position, host, (size_t)n * sizeof *host);
+  if (!status) status = backend->invert_blocks(f->context, a, position, 0.0, inverses, &stats);
+  backend->release(f->context, position);
+  bsi_release(f->context, host);
   if (!status)
     status = bsi_invert_stats_judge(f->context, t->triangle == BISAI_LOWER ? "lower: " : "upper: ", a, &stats);
   bsi_invert_stats_merge(&f->stats, &stats);
@@ -198,8 +225,11 @@ void bisai_factors_destroy(bisai_factors **factors) {
   bisai_context *context = f->context;
   bisai_bcsr_destroy(&f->lower);
   bisai_bcsr_destroy(&f->upper);
+  if (f->lower_marks != f->lower_fill) bsi_release(context, f->lower_marks);
+  if (f->upper_marks != f->upper_fill) bsi_release(context, f->upper_marks);
   context->backend->release(context, f->lower_fill);
   context->backend->release(context, f->upper_fill);
+  context->backend->release(context, f->spare);
   context->backend->release(context, f->lower_inverse);
   context->backend->release(context, f->upper_inverse);
   bsi_levels_destroy(context, &f->lower_levels);
@@ -228,8 +258,9 @@ int64_t bsi_factors_memory(const bisai_factors *factors) {
   const int64_t levels = 4 * (2 * n + factors->lower_levels.count + factors->upper_levels.count + 2);
   const size_t fill = (factors->lower_fill ? bsi_fill_bytes(factors->lower->blocks) : 0) +
                       (factors->upper_fill ? bsi_fill_bytes(factors->upper->blocks) : 0);
-  return (int64_t)sizeof *factors + (int64_t)fill + bsi_bcsr_memory(factors->lower) + bsi_bcsr_memory(factors->upper) +
-         inverses + (factors->lower_inverse ? inverses : 0) + levels;
+  const int64_t spare = factors->spare ? 8 * n * factors->upper->block_size : 0;
+  return (int64_t)sizeof *factors + (int64_t)fill + spare + bsi_bcsr_memory(factors->lower) +
+         bsi_bcsr_memory(factors->upper) + inverses + (factors->lower_inverse ? inverses : 0) + levels;
 }
 
 bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule, const double *b, double *x) {
@@ -239,8 +270,15 @@ bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule sc
   if (schedule < BISAI_SCHEDULE_AUTO || schedule > BISAI_SCHEDULE_LEVELS)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown schedule %d", (int)schedule);
   if (!b || !x) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_solve: %s is NULL", b ? "x" : "b");
-  const bisai_status status =
-      context->backend->triangular_solve(context, &factors->lower_solve, schedule, 1, b, 0, x, 0);
-  if (status) return status;
-  return context->backend->triangular_solve(context, &factors->upper_solve, schedule, 1, x, 0, x, 0);
+  const int64_t n = (int64_t)factors->upper->block_rows * factors->upper->block_size;
+  const bsi_backend *backend = context->backend;
+  bsi_staged from = {0}, to = {0};
+  bisai_status status = bsi_stage_input(context, n, 1, b, 0, &from);
+  if (!status) status = bsi_stage_output(context, n, 1, false, x, 0, &to);
+  if (!status)
+    status = backend->triangular_solve(context, &factors->lower_solve, schedule, 1, from.data, 0, to.data, 0);
+  if (!status) status = backend->triangular_solve(context, &factors->upper_solve, schedule, 1, to.data, 0, to.data, 0);
+  status = bsi_stage_return(context, status, &to);
+  bsi_stage_release(context, &from);
+  return status;
 }

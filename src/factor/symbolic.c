@@ -17,6 +17,7 @@ typedef struct found {
 typedef struct symbolic {
   bisai_context *context;
   const bisai_bcsr *a;
+  bsi_structure of; /* a's, in host memory */
   int level;
   bool add_diagonal;
   int32_t most_blocks;
@@ -40,18 +41,17 @@ static void insert(symbolic *s, int32_t i, int32_t before, int32_t j, int32_t le
 
 /* Row i of A, and its diagonal block, which counts as fill where A lacks it. */
 static bisai_status load_row(symbolic *s, int32_t i) {
-  const bisai_bcsr *a = s->a;
-  int32_t last = a->block_rows;
-  s->next[last] = a->block_rows;
+  const int32_t *columns = s->of.col_idx, end = s->of.row_ptr[i + 1];
+  int32_t p = s->of.row_ptr[i], last = s->a->block_rows;
+  s->next[last] = s->a->block_rows;
   s->lower_length = s->upper_length = 0;
-  int32_t p = a->row_ptr[i];
-  for (; p < a->row_ptr[i + 1] && a->col_idx[p] < i; last = a->col_idx[p++]) insert(s, i, last, a->col_idx[p], 0);
-  const bool stored = p < a->row_ptr[i + 1] && a->col_idx[p] == i;
+  for (; p < end && columns[p] < i; last = columns[p++]) insert(s, i, last, columns[p], 0);
+  const bool stored = p < end && columns[p] == i;
   if (!stored && !s->add_diagonal)
-    return bsi_fail(s->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", bsi_row_name(a, i));
+    return bsi_fail(s->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", bsi_row_name(s->a, i));
   insert(s, i, last, i, stored ? 0 : 1);
   last = i;
-  for (p += stored; p < a->row_ptr[i + 1]; last = a->col_idx[p++]) insert(s, i, last, a->col_idx[p], 0);
+  for (p += stored; p < end; last = columns[p++]) insert(s, i, last, columns[p], 0);
   return BISAI_OK;
 }
 
@@ -123,23 +123,29 @@ static bisai_status find_blocks(symbolic *s) {
   return BISAI_OK;
 }
 
-/* The factor in its final arrays, with the marks of its fill unless there is none. */
-static bisai_status settle(const symbolic *s, const found *t, bisai_bcsr **factor, uint8_t **fill) {
-  const int32_t n = s->a->block_rows;
-  bisai_status status = bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64, NULL, NULL, factor);
-  if (status) return status;
-  memcpy((*factor)->row_ptr, t->row_ptr, ((size_t)n + 1) * sizeof *t->row_ptr);
-  if (t->count > 0) memcpy((*factor)->col_idx, t->col_idx, (size_t)t->count * sizeof *t->col_idx);
+/* The marks of a factor's fill, in host memory and where the backend works; none where there is no fill. */
+static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **fill, uint8_t **marks) {
   int32_t p = 0;
   while (p < t->count && t->level[p] == 0) p++;
   if (p == t->count) return BISAI_OK;
+  const bsi_backend *backend = context->backend;
   const size_t bytes = bsi_fill_bytes(t->count);
-  *fill = s->context->backend->allocate(s->context, bytes, sizeof **fill);
+  *fill = backend->allocate(context, bytes, sizeof **fill);
   if (!*fill) return BISAI_OUT_OF_MEMORY;
-  memset(*fill, 0, bytes);
+  *marks = backend->kind == BISAI_BACKEND_HOST ? *fill : bsi_allocate(context, bytes, sizeof **marks);
+  if (!*marks) return BISAI_OUT_OF_MEMORY;
+  memset(*marks, 0, bytes);
   for (; p < t->count; p++)
-    if (t->level[p] > 0) (*fill)[p / 8] |= (uint8_t)(1u << p % 8);
-  return BISAI_OK;
+    if (t->level[p] > 0) (*marks)[p / 8] |= (uint8_t)(1u << p % 8);
+  return *marks == *fill ? BISAI_OK : backend->upload(context, *fill, *marks, bytes);
+}
+
+/* The factor in its final arrays. */
+static bisai_status settle(const symbolic *s, const found *t, bisai_bcsr **factor, uint8_t **fill, uint8_t **marks) {
+  const int32_t n = s->a->block_rows;
+  bisai_status status = bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64, NULL, NULL, factor);
+  if (!status) status = bsi_bcsr_set_structure(*factor, t->row_ptr, t->col_idx);
+  return status ? status : mark_fill(s->context, t, fill, marks);
 }
 
 static void free_found(bisai_context *context, found *t) {
@@ -158,14 +164,16 @@ bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, in
                 .level = level < a->block_rows ? level : a->block_rows,
                 .add_diagonal = add_diagonal,
                 .most_blocks = most_blocks};
-  bisai_status status = BISAI_OUT_OF_MEMORY;
+  bisai_status status = bsi_bcsr_structure(a, &s.of);
+  if (status) return status;
+  status = BISAI_OUT_OF_MEMORY;
   s.next = bsi_allocate(context, n + 1, sizeof *s.next);
   if (s.next) s.row_level = bsi_allocate(context, n, sizeof *s.row_level);
   if (s.row_level) s.lower.row_ptr = bsi_allocate(context, n + 1, sizeof *s.lower.row_ptr);
   if (s.lower.row_ptr) s.upper.row_ptr = bsi_allocate(context, n + 1, sizeof *s.upper.row_ptr);
   if (s.upper.row_ptr) status = find_blocks(&s);
-  if (!status) status = settle(&s, &s.lower, &f->lower, &f->lower_fill);
-  if (!status) status = settle(&s, &s.upper, &f->upper, &f->upper_fill);
+  if (!status) status = settle(&s, &s.lower, &f->lower, &f->lower_fill, &f->lower_marks);
+  if (!status) status = settle(&s, &s.upper, &f->upper, &f->upper_fill, &f->upper_marks);
   if (!status) {
     f->lower->unit_diagonal = true;
     f->matrix_blocks = a->blocks;
@@ -179,21 +187,25 @@ bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, in
 }
 
 /* Walks row i of one factor along the columns of A's row from *p on; false where A has another block or none. */
-static bool row_fits(const bisai_bcsr *t, const uint8_t *fill, const bisai_bcsr *a, int32_t i, int32_t *p) {
+static bool row_fits(const bsi_structure *t, const uint8_t *marks, const bsi_structure *a, int32_t i, int32_t *p) {
   for (int32_t q = t->row_ptr[i]; q < t->row_ptr[i + 1]; q++) {
-    if (bsi_is_fill(fill, q)) continue;
+    if (bsi_is_fill(marks, q)) continue;
     if (*p == a->row_ptr[i + 1] || a->col_idx[*p] != t->col_idx[q]) return false;
     ++*p;
   }
   return true;
 }
 
-bool bsi_factors_fit(const bisai_factors *f, const bisai_bcsr *a) {
-  for (int32_t i = 0; i < a->block_rows; i++) {
-    int32_t p = a->row_ptr[i];
-    if (!row_fits(f->lower, f->lower_fill, a, i, &p) || !row_fits(f->upper, f->upper_fill, a, i, &p) ||
-        p != a->row_ptr[i + 1])
-      return false;
+bisai_status bsi_factors_fit(const bisai_factors *f, const bisai_bcsr *matrix, bool *fit) {
+  bsi_structure a, lower, upper;
+  bisai_status status = bsi_bcsr_structure(matrix, &a);
+  if (!status) status = bsi_bcsr_structure(f->lower, &lower);
+  if (!status) status = bsi_bcsr_structure(f->upper, &upper);
+  *fit = true;
+  for (int32_t i = 0; i < matrix->block_rows && *fit && !status; i++) {
+    int32_t p = a.row_ptr[i];
+    *fit = row_fits(&lower, f->lower_marks, &a, i, &p) && row_fits(&upper, f->upper_marks, &a, i, &p) &&
+           p == a.row_ptr[i + 1];
   }
-  return true;
+  return status;
 }

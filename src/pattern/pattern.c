@@ -9,7 +9,7 @@
 
 bisai_pattern *bsi_pattern_reserve(bisai_context *context, bisai_triangle triangle, int32_t n) {
   bisai_pattern *p = bsi_allocate(context, 1, sizeof *p);
-  if (p) *p = (bisai_pattern){.context = context, .triangle = triangle, .block_rows = n};
+  if (p) *p = (bisai_pattern){.context = context, .triangle = triangle, .block_rows = n, .levels = -1};
   return p;
 }
 
@@ -37,27 +37,39 @@ bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const in
   return BISAI_OK;
 }
 
-static bisai_status make_columns(bisai_pattern *p) {
-  p->position = bsi_allocate(p->context, (size_t)p->blocks, sizeof *p->position);
-  if (!p->position) return BISAI_OUT_OF_MEMORY;
-  const bisai_status status =
-      bsi_structure_transpose(p->context, p->block_rows, p->row_ptr, p->col_idx, &p->col_ptr, &p->row_idx, p->position);
-  if (status) return status;
-  for (int32_t j = 0; j < p->block_rows; j++) {
-    const int32_t length = p->col_ptr[j + 1] - p->col_ptr[j];
-    if (length > p->longest_column) p->longest_column = length;
-  }
-  return BISAI_OK;
+bisai_status bsi_pattern_set_rows(bisai_pattern *p, const int32_t *row_ptr, const int32_t *col_idx) {
+  const bsi_backend *backend = p->context->backend;
+  const bsi_structure rows = {row_ptr, col_idx};
+  p->blocks = row_ptr[p->block_rows];
+  p->row_ptr = backend->allocate(p->context, (size_t)p->block_rows + 1, sizeof *p->row_ptr);
+  p->col_idx = p->row_ptr ? backend->allocate(p->context, (size_t)p->blocks, sizeof *p->col_idx) : NULL;
+  if (!p->col_idx) return BISAI_OUT_OF_MEMORY;
+  return bsi_mirror_write(p->context, p->block_rows, &rows, &p->mirror, p->row_ptr, p->col_idx);
+}
+
+bisai_status bsi_pattern_structure(const bisai_pattern *p, bsi_structure *structure) {
+  /* What the pattern is does not change by that. */
+  bsi_mirror *mirror = (bsi_mirror *)(uintptr_t)&p->mirror;
+  return bsi_mirror_read(p->context, p->block_rows, p->row_ptr, p->col_idx, mirror, structure);
 }
 
 bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern) {
-  if (!status) status = make_columns(p);
-  if (!status) status = bsi_levels_count(p->context, p->triangle, p->block_rows, p->row_ptr, p->col_idx, &p->levels);
+  if (!status) status = p->context->backend->pattern_columns(p->context, p);
   if (status)
     bisai_pattern_destroy(&p);
   else
     *pattern = p;
   return status;
+}
+
+bisai_status bsi_pattern_copy(bisai_context *context, const bisai_pattern *from, bisai_pattern **pattern) {
+  bsi_structure rows;
+  bisai_status status = bsi_pattern_structure(from, &rows);
+  if (status) return status;
+  bisai_pattern *p = bsi_pattern_reserve(context, from->triangle, from->block_rows);
+  if (!p) return BISAI_OUT_OF_MEMORY;
+  status = bsi_pattern_set_rows(p, rows.row_ptr, rows.col_idx);
+  return bsi_pattern_finish(p, status, pattern);
 }
 
 static bisai_status check_triangle(bisai_context *context, bisai_triangle triangle) {
@@ -119,24 +131,17 @@ bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangl
   if (status) return status;
   bisai_pattern *p = bsi_pattern_reserve(context, triangle, block_rows);
   if (!p) return BISAI_OUT_OF_MEMORY;
-  p->blocks = row_ptr[block_rows];
-  p->row_ptr = bsi_allocate(context, (size_t)block_rows + 1, sizeof *p->row_ptr);
-  p->col_idx = p->row_ptr ? bsi_allocate(context, (size_t)p->blocks, sizeof *p->col_idx) : NULL;
-  if (!p->col_idx) return bsi_pattern_finish(p, BISAI_OUT_OF_MEMORY, pattern);
-  memcpy(p->row_ptr, row_ptr, ((size_t)block_rows + 1) * sizeof *row_ptr);
-  if (p->blocks > 0) memcpy(p->col_idx, col_idx, (size_t)p->blocks * sizeof *col_idx);
-  return bsi_pattern_finish(p, BISAI_OK, pattern);
+  status = bsi_pattern_set_rows(p, row_ptr, col_idx);
+  return bsi_pattern_finish(p, status, pattern);
 }
 
 void bisai_pattern_destroy(bisai_pattern **pattern) {
   if (!pattern || !*pattern) return;
   bisai_pattern *p = *pattern;
   *pattern = NULL;
-  bsi_release(p->context, p->row_ptr);
-  bsi_release(p->context, p->col_idx);
-  bsi_release(p->context, p->col_ptr);
-  bsi_release(p->context, p->row_idx);
-  bsi_release(p->context, p->position);
+  int32_t *const arrays[] = {p->row_ptr, p->col_idx, p->col_ptr, p->row_idx, p->position};
+  for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) p->context->backend->release(p->context, arrays[a]);
+  bsi_mirror_release(p->context, &p->mirror);
   bsi_release(p->context, p);
 }
 
@@ -144,7 +149,15 @@ bisai_triangle bisai_pattern_triangle(const bisai_pattern *pattern) { return pat
 int32_t bisai_pattern_block_rows(const bisai_pattern *pattern) { return pattern->block_rows; }
 int32_t bisai_pattern_blocks(const bisai_pattern *pattern) { return pattern->blocks; }
 int32_t bisai_pattern_longest_column(const bisai_pattern *pattern) { return pattern->longest_column; }
-int32_t bisai_pattern_levels(const bisai_pattern *pattern) { return pattern->levels; }
+
+/* Counted when it is first asked for: an answer that most do without costs as much as the pattern. */
+int32_t bisai_pattern_levels(const bisai_pattern *pattern) {
+  bisai_pattern *p = (bisai_pattern *)(uintptr_t)pattern;
+  bsi_structure rows;
+  if (p->levels < 0 && bsi_pattern_structure(p, &rows) == BISAI_OK)
+    bsi_levels_count(p->context, p->triangle, p->block_rows, rows.row_ptr, rows.col_idx, &p->levels);
+  return p->levels;
+}
 
 void bisai_pattern_arrays(const bisai_pattern *pattern, const int32_t **row_ptr, const int32_t **col_idx) {
   if (row_ptr) *row_ptr = pattern->row_ptr;

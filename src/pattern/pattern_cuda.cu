@@ -31,7 +31,7 @@ struct search {
   int64_t *lengths;                 /* of the rows found; counted */
   int32_t *long_rows, *long_count;  /* those that are too long for shared memory */
   const int32_t *found_ptr;         /* of the pattern; written */
-  int32_t *found_row, *found_col;
+  int32_t *found_col;
 };
 
 __device__ bool in_triangle(const search &s, int32_t row, int32_t column) {
@@ -107,7 +107,6 @@ __global__ void __launch_bounds__(THREADS) write_rows(const search s) {
     int32_t before = 0;
     for (int32_t other = 0; other < count; other++) before += r->column[other] < column;
     s.found_col[begin + before] = column;
-    s.found_row[begin + before] = row;
   }
 }
 
@@ -157,7 +156,6 @@ __global__ void __launch_bounds__(LONG_THREADS)
     for (int32_t w = first; w < last; w++) {
       for (unsigned left = bits[w]; WRITE && left != 0; left &= left - 1, place++) {
         s.found_col[place] = w * 32 + __ffs(static_cast<int>(left)) - 1;
-        s.found_row[place] = row;
       }
       bits[w] = 0;
     }
@@ -177,6 +175,14 @@ __global__ void narrow(int32_t n, const int64_t *ends, int32_t *row_ptr, unsigne
 __global__ void number(int32_t count, int32_t *index) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < count) index[i] = i;
+}
+
+/* The row of each entry. */
+__global__ void __launch_bounds__(THREADS) name_rows(int32_t n, const int32_t *row_ptr, int32_t *row_of) {
+  const int32_t row = static_cast<int32_t>(blockIdx.x * WARPS + threadIdx.x / BSI_WARP);
+  if (row >= n) return;
+  for (int32_t q = row_ptr[row] + static_cast<int32_t>(threadIdx.x % BSI_WARP); q < row_ptr[row + 1]; q += BSI_WARP)
+    row_of[q] = row;
 }
 
 /* From the entries sorted by column: the columns' beginnings, each entry's row, the longest column. */
@@ -258,24 +264,32 @@ bisai_status add_lengths(bisai_context *context, const int64_t *lengths, int pow
                            static_cast<long long>(row), power, INT32_MAX);
 }
 
+bisai_status reserve_columns(bisai_context *context, bisai_pattern *p) {
+  const bsi_backend *backend = context->backend;
+  const size_t blocks = static_cast<size_t>(p->blocks);
+  p->col_ptr =
+      static_cast<int32_t *>(backend->allocate(context, static_cast<size_t>(p->block_rows) + 1, sizeof(int32_t)));
+  p->row_idx = static_cast<int32_t *>(backend->allocate(context, blocks, sizeof(int32_t)));
+  p->position = static_cast<int32_t *>(backend->allocate(context, blocks, sizeof(int32_t)));
+  return p->col_ptr && p->row_idx && p->position ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
 /* The column form: a stable sort of the entries by column. Waits for the longest column. */
-bisai_status sort_columns(bisai_context *context, const int32_t *row_of, bisai_pattern *p) {
+bisai_status sort_columns(bisai_context *context, bisai_pattern *p) {
   const cudaStream_t stream = bsi_stream_of(context);
   const int32_t n = p->block_rows, count = p->blocks;
   int bits = 1;
   while (bits < 31 && n > 1 << bits) bits++;
-  p->col_ptr = static_cast<int32_t *>(context->backend->allocate(context, static_cast<size_t>(n) + 1, sizeof(int32_t)));
-  p->row_idx = static_cast<int32_t *>(context->backend->allocate(context, count, sizeof(int32_t)));
-  p->position = static_cast<int32_t *>(context->backend->allocate(context, count, sizeof(int32_t)));
   temporary memory(context);
   int32_t *index = memory.reserve<int32_t>(count), *sorted = memory.reserve<int32_t>(count),
-          *longest = memory.reserve<int32_t>(1);
+          *row_of = memory.reserve<int32_t>(count), *longest = memory.reserve<int32_t>(1);
   size_t bytes = 0;
   cudaError_t error =
       cub::DeviceRadixSort::SortPairs(nullptr, bytes, p->col_idx, sorted, index, p->position, count, 0, bits, stream);
   char *room = memory.reserve<char>(bytes);
-  if (!memory.complete || !p->col_ptr || !p->row_idx || !p->position) return BISAI_OUT_OF_MEMORY;
+  if (!memory.complete) return BISAI_OUT_OF_MEMORY;
   number<<<bsi_grid(count, 256), 256, 0, stream>>>(count, index);
+  name_rows<<<bsi_grid(n, WARPS), THREADS, 0, stream>>>(n, p->row_ptr, row_of);
   if (error == cudaSuccess)
     error =
         cub::DeviceRadixSort::SortPairs(room, bytes, p->col_idx, sorted, index, p->position, count, 0, bits, stream);
@@ -302,7 +316,6 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
               memory.reserve<int32_t>(n),
               memory.reserve<int32_t>(1),
               nullptr,
-              nullptr,
               nullptr};
   p->row_ptr = static_cast<int32_t *>(context->backend->allocate(context, static_cast<size_t>(n) + 1, sizeof(int32_t)));
   if (!memory.complete || !p->row_ptr) return BISAI_OUT_OF_MEMORY;
@@ -319,10 +332,17 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
   p->col_idx = static_cast<int32_t *>(context->backend->allocate(context, p->blocks, sizeof(int32_t)));
   s.found_ptr = p->row_ptr;
   s.found_col = p->col_idx;
-  s.found_row = memory.reserve<int32_t>(p->blocks);
-  if (!memory.complete || !p->col_idx) return BISAI_OUT_OF_MEMORY;
+  if (!p->col_idx) return BISAI_OUT_OF_MEMORY;
   write_rows<<<bsi_grid(n, WARPS), THREADS, 0, stream>>>(s);
   status = bsi_launched(context, "pattern, rows");
   if (!status && too_long > 0) status = long_rows<true>(context, s, too_long);
-  return status ? status : sort_columns(context, s.found_row, p);
+  return status;
+}
+
+bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *p) {
+  const bisai_status status = reserve_columns(context, p);
+  if (status || p->blocks > 0) return status ? status : sort_columns(context, p);
+  const cudaError_t error = cudaMemsetAsync(p->col_ptr, 0, (static_cast<size_t>(p->block_rows) + 1) * sizeof(int32_t),
+                                            bsi_stream_of(context));
+  return error == cudaSuccess ? BISAI_OK : device_failure(context, error);
 }

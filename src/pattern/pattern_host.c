@@ -163,3 +163,16 @@ bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *ma
   bsi_release(context, room);
   return status;
 }
+
+bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *p) {
+  p->position = bsi_allocate(context, (size_t)p->blocks, sizeof *p->position);
+  if (!p->position) return BISAI_OUT_OF_MEMORY;
+  const bisai_status status =
+      bsi_structure_transpose(context, p->block_rows, p->row_ptr, p->col_idx, &p->col_ptr, &p->row_idx, p->position);
+  if (status) return status;
+  for (int32_t j = 0; j < p->block_rows; j++) {
+    const int32_t length = p->col_ptr[j + 1] - p->col_ptr[j];
+    if (length > p->longest_column) p->longest_column = length;
+  }
+  return BISAI_OK;
+}

@@ -8,22 +8,19 @@
 
 #include "pattern/pattern.h"
 
-/* The structure of a square matrix; `owned` arrays are freed with it. */
-typedef struct graph {
-  bisai_bcsr view; /* without values */
-  bool owned;
-} graph;
-
-static void free_graph(bisai_context *context, graph *g) {
-  if (!g->owned) return;
-  bsi_release(context, g->view.row_ptr);
-  bsi_release(context, g->view.col_idx);
-}
+/* A triangular factor as the host sees it. */
+typedef struct factor {
+  int32_t n;
+  int block_size;
+  bool unit_diagonal;
+  bsi_structure s;
+  const double *values;
+} factor;
 
 /* ‖block‖_F, by the largest value, so that no square leaves the range of a double. */
-static double frobenius(const bisai_bcsr *t, int32_t p) {
-  const double *block = (const double *)t->values + bsi_block_offset(t, p);
+static double frobenius(const factor *t, int32_t p) {
   const int values = t->block_size * t->block_size;
+  const double *block = t->values + (size_t)p * (size_t)values;
   double largest = 0.0, sum = 0.0;
   for (int v = 0; v < values; v++) largest = fmax(largest, fabs(block[v]));
   for (int v = 0; v < values && largest > 0.0; v++) sum += block[v] / largest * (block[v] / largest);
@@ -31,71 +28,98 @@ static double frobenius(const bisai_bcsr *t, int32_t p) {
 }
 
 /* ‖T_ii‖_F, of an implied identity too. */
-static double diagonal_norm(const bisai_bcsr *t, int32_t i) {
+static double diagonal_norm(const factor *t, int32_t i) {
   if (t->unit_diagonal) return sqrt((double)t->block_size);
-  int32_t p = t->row_ptr[i];
-  while (t->col_idx[p] != i) p++;
+  int32_t p = t->s.row_ptr[i];
+  while (t->s.col_idx[p] != i) p++;
   return frobenius(t, p);
 }
 
-static bisai_status drop_small(bisai_context *context, const bisai_bcsr *t, double tolerance, graph *g) {
-  const int32_t n = t->block_rows;
-  g->owned = true;
-  g->view.row_ptr = bsi_allocate(context, (size_t)n + 1, sizeof *g->view.row_ptr);
-  g->view.col_idx = bsi_allocate(context, (size_t)t->blocks, sizeof *g->view.col_idx);
-  if (!g->view.row_ptr || !g->view.col_idx) return BISAI_OUT_OF_MEMORY;
+/* The structure of what is large enough. */
+static void keep_large(const factor *t, double tolerance, int32_t *row_ptr, int32_t *col_idx) {
   int32_t kept = 0;
-  g->view.row_ptr[0] = 0;
-  for (int32_t i = 0; i < n; i++) {
+  row_ptr[0] = 0;
+  for (int32_t i = 0; i < t->n; i++) {
     const double least = tolerance * diagonal_norm(t, i);
-    for (int32_t p = t->row_ptr[i]; p < t->row_ptr[i + 1]; p++)
-      if (t->col_idx[p] == i || frobenius(t, p) >= least) g->view.col_idx[kept++] = t->col_idx[p];
-    g->view.row_ptr[i + 1] = kept;
+    for (int32_t p = t->s.row_ptr[i]; p < t->s.row_ptr[i + 1]; p++)
+      if (t->s.col_idx[p] == i || frobenius(t, p) >= least) col_idx[kept++] = t->s.col_idx[p];
+    row_ptr[i + 1] = kept;
   }
-  g->view.blocks = kept;
-  return BISAI_OK;
 }
 
-/* The graph with all its edges turned round. */
-static bisai_status turn_round(bisai_context *context, graph *g) {
-  graph turned = {.view = g->view, .owned = true};
-  const bisai_status status = bsi_structure_transpose(context, g->view.block_rows, g->view.row_ptr, g->view.col_idx,
-                                                      &turned.view.row_ptr, &turned.view.col_idx, NULL);
-  if (status) return status;
-  free_graph(context, g);
-  *g = turned;
-  return BISAI_OK;
+/* Rows of the graph g from what is large enough; T's blocks are looked at by the host. */
+static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s, double tolerance, bisai_pattern *g) {
+  bisai_context *context = matrix->context;
+  factor t = {matrix->block_rows, matrix->block_size, matrix->unit_diagonal, *s, matrix->values};
+  const size_t values = bsi_block_offset(matrix, matrix->blocks);
+  const bool elsewhere = context->backend->kind != BISAI_BACKEND_HOST;
+  double *fetched = elsewhere ? bsi_allocate(context, values, sizeof *fetched) : NULL;
+  int32_t *row_ptr = bsi_allocate(context, (size_t)t.n + 1, sizeof *row_ptr);
+  int32_t *col_idx = row_ptr ? bsi_allocate(context, (size_t)matrix->blocks, sizeof *col_idx) : NULL;
+  bisai_status status = col_idx && (fetched || !elsewhere) ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status && elsewhere) {
+    t.values = fetched;
+    status = context->backend->fetch(context, fetched, matrix->values, values * sizeof *fetched);
+  }
+  if (!status) {
+    keep_large(&t, tolerance, row_ptr, col_idx);
+    status = bsi_pattern_set_rows(g, row_ptr, col_idx);
+  }
+  bsi_release(context, fetched);
+  bsi_release(context, row_ptr);
+  bsi_release(context, col_idx);
+  return status;
 }
 
-/* Rows become columns, so that the rows of a pattern of the transposed graph are the columns of the pattern wanted. */
-static bisai_status turn_pattern(bisai_pattern *p) {
-  int32_t *row_ptr, *col_idx;
-  const bisai_status status =
-      bsi_structure_transpose(p->context, p->block_rows, p->row_ptr, p->col_idx, &row_ptr, &col_idx, NULL);
+/* Rows become columns. */
+static bisai_status turn_round(bisai_pattern *p) {
+  bisai_context *context = p->context;
+  const bisai_status status = context->backend->pattern_columns(context, p);
   if (status) return status;
-  bsi_release(p->context, p->row_ptr);
-  bsi_release(p->context, p->col_idx);
-  p->row_ptr = row_ptr;
-  p->col_idx = col_idx;
+  int32_t *const old[] = {p->row_ptr, p->col_idx, p->position};
+  for (size_t a = 0; a < sizeof old / sizeof *old; a++) context->backend->release(context, old[a]);
+  bsi_mirror_release(context, &p->mirror);
+  p->row_ptr = p->col_ptr;
+  p->col_idx = p->row_idx;
+  p->col_ptr = p->row_idx = p->position = NULL;
+  p->longest_column = 0;
   p->triangle = p->triangle == BISAI_LOWER ? BISAI_UPPER : BISAI_LOWER;
   return BISAI_OK;
+}
+
+/* The graph of T, turned round where the rows of its pattern are to be the columns of the one wanted. */
+static bisai_status make_graph(const bisai_bcsr *t, bisai_triangle triangle, double drop_tolerance, bool turned,
+                               bisai_pattern **graph) {
+  bsi_structure s;
+  bisai_status status = bsi_bcsr_structure(t, &s);
+  if (status) return status;
+  *graph = bsi_pattern_reserve(t->context, triangle, t->block_rows);
+  if (!*graph) return BISAI_OUT_OF_MEMORY;
+  status = drop_tolerance > 0.0 ? drop_small(t, &s, drop_tolerance, *graph)
+                                : bsi_pattern_set_rows(*graph, s.row_ptr, s.col_idx);
+  return !status && turned ? turn_round(*graph) : status;
 }
 
 bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t, bisai_triangle triangle, int power,
                                  double drop_tolerance, int32_t column_limit, bisai_pattern **pattern,
                                  bsi_pattern_losses *losses) {
-  graph g = {.view = *t};
-  bisai_pattern *p = NULL;
-  const bisai_triangle transposed = triangle == BISAI_LOWER ? BISAI_UPPER : BISAI_LOWER;
-  bisai_status status = drop_tolerance > 0.0 ? drop_small(context, t, drop_tolerance, &g) : BISAI_OK;
-  *losses = (bsi_pattern_losses){.dropped = t->blocks - g.view.blocks};
-  if (!status && column_limit > 0) status = turn_round(context, &g);
-  if (!status) {
-    p = bsi_pattern_reserve(context, column_limit > 0 ? transposed : triangle, t->block_rows);
-    status = p ? context->backend->pattern_power(context, &g.view, power, column_limit, p) : BISAI_OUT_OF_MEMORY;
+  const bool turned = column_limit > 0, whole = drop_tolerance == 0.0 && !turned;
+  bisai_pattern *graph = NULL, *p = NULL;
+  bisai_bcsr view = *t; /* of the graph: integers alone */
+  bisai_status status = whole ? BISAI_OK : make_graph(t, triangle, drop_tolerance, turned, &graph);
+  if (!status && graph) {
+    view.row_ptr = graph->row_ptr;
+    view.col_idx = graph->col_idx;
+    view.blocks = graph->blocks;
+    view.mirror = &graph->mirror;
   }
-  if (!status && column_limit > 0) status = turn_pattern(p);
+  *losses = (bsi_pattern_losses){.dropped = t->blocks - view.blocks};
+  if (!status) {
+    p = bsi_pattern_reserve(context, graph ? graph->triangle : triangle, t->block_rows);
+    status = p ? context->backend->pattern_power(context, &view, power, column_limit, p) : BISAI_OUT_OF_MEMORY;
+  }
+  if (!status && turned) status = turn_round(p);
   if (!status) losses->cut = p->cut;
-  free_graph(context, &g);
+  bisai_pattern_destroy(&graph);
   return p ? bsi_pattern_finish(p, status, pattern) : status;
 }

@@ -115,8 +115,7 @@ static bisai_status isai_check(bisai_context *context, const bisai_precond_optio
 
 static bisai_status make_pattern(bisai_precond *m, bisai_triangle triangle, bisai_pattern **pattern) {
   const bisai_pattern *given = triangle == BISAI_LOWER ? m->options.lower_pattern : m->options.upper_pattern;
-  if (given)
-    return bisai_pattern_create(m->context, triangle, given->block_rows, given->row_ptr, given->col_idx, pattern);
+  if (given) return bsi_pattern_copy(m->context, given, pattern);
   return bsi_pattern_reduced(m->context, triangular_of(m, triangle)->matrix, triangle, m->options.power,
                              m->options.drop_tolerance, m->options.column_limit, pattern, &m->losses[triangle]);
 }

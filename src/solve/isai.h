@@ -8,9 +8,9 @@
 typedef struct bsi_isai {
   bisai_pattern *pattern; /* owned; N borrows its row form */
   bisai_bcsr *inverse;    /* N, values in the storage type */
-  int32_t *slots;         /* for each thread, block_rows entries: where a block row stands in the small system, or -1 */
-  double *columns;        /* for each thread, the blocks of one column of N */
-  int threads;
+  int32_t *slots;  /* host: for each thread, block_rows entries: where a block row stands in the small system, or -1 */
+  double *columns; /* for each thread, the blocks of one column of N; NULL where the device needs no such memory */
+  int threads;     /* columns at a time; on a device, groups of lanes */
 } bsi_isai;
 
 typedef enum bsi_isai_fault_kind {

@@ -5,31 +5,15 @@
  * one small block triangular system each (Ma et al. 2021, equations 6–9; equation 9 subtracts, Algorithm 2's line 38 is a slip). */
 #include "solve/isai.h"
 
-#include "core/parallel.h"
-
-enum { COLUMNS_PER_THREAD = 64 };
-
 bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t, bisai_pattern *pattern,
                              bisai_value_type storage, bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
-  *isai =
-      (bsi_isai){.pattern = pattern, .threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_PER_THREAD)};
-  const size_t threads = (size_t)isai->threads, n = (size_t)a->block_rows;
+  *isai = (bsi_isai){.pattern = pattern};
   bisai_status status = bsi_bcsr_reserve(context, a->block_rows, a->block_rows, a->block_size, pattern->blocks, storage,
                                          pattern->row_ptr, pattern->col_idx, &isai->inverse);
-  if (!status) {
-    isai->slots = bsi_allocate(context, threads * n, sizeof *isai->slots);
-    isai->columns = isai->slots
-                        ? bsi_allocate(context, threads * bsi_block_offset(a, pattern->longest_column), sizeof(double))
-                        : NULL;
-    if (!isai->columns) status = BISAI_OUT_OF_MEMORY;
-  }
-  if (status) {
-    bsi_isai_destroy(context, isai);
-    return status;
-  }
-  for (size_t i = 0; i < threads * n; i++) isai->slots[i] = -1;
-  return BISAI_OK;
+  if (!status) status = context->backend->isai_reserve(context, t, isai);
+  if (status) bsi_isai_destroy(context, isai);
+  return status;
 }
 
 bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
@@ -50,13 +34,14 @@ bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bs
 void bsi_isai_destroy(bisai_context *context, bsi_isai *isai) {
   bisai_bcsr_destroy(&isai->inverse);
   bisai_pattern_destroy(&isai->pattern);
-  bsi_release(context, isai->slots);
-  bsi_release(context, isai->columns);
+  context->backend->release(context, isai->slots);
+  context->backend->release(context, isai->columns);
   *isai = (bsi_isai){0};
 }
 
 int64_t bsi_isai_memory(const bsi_isai *isai) {
-  const int64_t column = (int64_t)bsi_block_offset(isai->inverse, isai->pattern->longest_column) * 8;
-  return bsi_bcsr_memory(isai->inverse) + bsi_pattern_memory(isai->pattern) +
-         isai->threads * (4 * (int64_t)isai->inverse->block_rows + column);
+  const int64_t slots = isai->slots ? 4 * (int64_t)isai->inverse->block_rows : 0;
+  const int64_t column =
+      isai->columns ? 8 * (int64_t)bsi_block_offset(isai->inverse, isai->pattern->longest_column) : 0;
+  return bsi_bcsr_memory(isai->inverse) + bsi_pattern_memory(isai->pattern) + isai->threads * (slots + column);
 }

@@ -15,7 +15,9 @@ namespace {
 enum {
   THREADS = 128,
   WARPS = THREADS / BSI_WARP,
-  SHARED_BYTES = 48 * 1024 /* what every device gives a thread block */
+  SHARED_BYTES = 48 * 1024, /* what every device gives a thread block */
+  BLOCKS_EACH = 4,          /* thread blocks for a multiprocessor where columns are too long for that … */
+  MOST_BYTES = 1 << 28      /* … fewer where their columns would take more */
 };
 
 struct job {
@@ -136,6 +138,16 @@ template <int BS> constexpr int groups_of() {
   return WARPS * (BS > 0 && BS * BS <= BSI_WARP ? BSI_WARP / (BS * BS) : 1);
 }
 
+int groups_of_size(int block_size) {
+  switch (block_size) {
+#define CASE(BS)                                                                                                       \
+  case BS: return groups_of<BS>();
+    BSI_BLOCK_SIZES(CASE)
+#undef CASE
+  }
+  return groups_of<0>();
+}
+
 template <int BS> bisai_status enqueue(bisai_context *context, const job &p, int columns_at_once) {
   constexpr int GROUPS = groups_of<BS>();
   const size_t bytes =
@@ -184,14 +196,22 @@ bisai_status fetch_fault(bisai_context *context, const job &p, bsi_isai_fault *f
 } // namespace
 
 int32_t bsi_isai_shared_blocks(int block_size) {
-  int groups = groups_of<0>();
-  switch (block_size) {
-#define CASE(BS)                                                                                                       \
-  case BS: groups = groups_of<BS>(); break;
-    BSI_BLOCK_SIZES(CASE)
-#undef CASE
-  }
-  return SHARED_BYTES / (groups * block_size * block_size * static_cast<int>(sizeof(double))) - 1;
+  return SHARED_BYTES / (groups_of_size(block_size) * block_size * block_size * static_cast<int>(sizeof(double))) - 1;
+}
+
+bisai_status bsi_isai_reserve_cuda(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
+  const int bs = t->matrix->block_size, groups = groups_of_size(bs);
+  const size_t column = bsi_block_offset(t->matrix, isai->pattern->longest_column);
+  if (isai->pattern->longest_column <= bsi_isai_shared_blocks(bs)) return BISAI_OK;
+  int device = 0, processors = 1;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return device_failure(context, error);
+  const size_t bytes = column * sizeof(double) * groups, affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
+  const size_t wanted = static_cast<size_t>(processors) * BLOCKS_EACH;
+  isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable) * groups;
+  isai->columns = static_cast<double *>(context->backend->allocate(context, isai->threads * column, sizeof(double)));
+  return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
 bisai_status bsi_isai_values_cuda(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,

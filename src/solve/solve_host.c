@@ -10,9 +10,9 @@
 #include "solve/isai.h"
 
 enum {
-  COLUMNS_AT_ONCE = 64,
-  COLUMNS_AHEAD = 8, /* for the memory to answer … */
-  PREFETCHED = 8     /* … where the cache can hold columns as long as that until then */
+  COLUMNS_AT_ONCE = 64, /* that a thread takes, and those that one thread at least should have */
+  COLUMNS_AHEAD = 8,    /* for the memory to answer … */
+  PREFETCHED = 8        /* … where the cache can hold columns as long as that until then */
 };
 
 /* A thread's own: block `slots[i]` of `blocks` is the present column's in block row i, -1 where it has none there. N's own blocks where
@@ -121,6 +121,18 @@ BSI_BLOCK_SIZES(STAMP)
 #define ENTRY(BS) [BS] = solve_column_##BS,
 static column_function *const column_functions[BSI_SPECIAL_SIZES + 1] = {solve_column_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
+
+bisai_status bsi_isai_reserve_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
+  const bisai_bcsr *a = t->matrix;
+  isai->threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_AT_ONCE);
+  const size_t threads = (size_t)isai->threads, n = (size_t)a->block_rows;
+  isai->slots = bsi_allocate(context, threads * n, sizeof *isai->slots);
+  if (!isai->slots) return BISAI_OUT_OF_MEMORY;
+  for (size_t i = 0; i < threads * n; i++) isai->slots[i] = -1;
+  isai->columns =
+      bsi_allocate(context, threads * bsi_block_offset(a, isai->pattern->longest_column), sizeof *isai->columns);
+  return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
 
 bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
                                   bsi_isai_fault *fault) {

@@ -1,0 +1,77 @@
+/* Values of whole matrices on the device: copied block by block, and judged. */
+#include "core/backend_cuda.h"
+#include "core/block_math.h"
+#include "core/launch_cuda.cuh"
+#include "core/values.h"
+
+namespace {
+
+enum { THREADS = 256, MOST_BLOCKS = 4096 };
+
+int at_most(int64_t blocks, int most) { return blocks < most ? static_cast<int>(blocks) : most; }
+
+/* A thread block takes one block of the matrix at a time, which is read whole before any of it is written. */
+template <typename T>
+__global__ void __launch_bounds__(THREADS)
+    copy_blocks(int bs, int32_t blocks, bool turn, const int32_t *order, const T *from, T *to) {
+  __shared__ T block[BSI_MAX_BLOCK_VALUES];
+  const int values = bs * bs;
+  for (int32_t p = static_cast<int32_t>(blockIdx.x); p < blocks; p += static_cast<int32_t>(gridDim.x)) {
+    const T *in = from + static_cast<int64_t>(order ? order[p] : p) * values;
+    for (int v = threadIdx.x; v < values; v += THREADS) block[v] = in[v];
+    __syncthreads();
+    for (int v = threadIdx.x; v < values; v += THREADS)
+      to[static_cast<int64_t>(p) * values + v] = block[turn ? v % bs * bs + v / bs : v];
+    __syncthreads();
+  }
+}
+
+template <typename T>
+void enqueue_copy(cudaStream_t stream, int bs, int32_t blocks, bool turn, const int32_t *order, const void *from,
+                  void *to) {
+  const int grid = at_most(blocks, MOST_BLOCKS);
+  copy_blocks<<<grid, THREADS, 0, stream>>>(bs, blocks, turn, order, static_cast<const T *>(from),
+                                            static_cast<T *>(to));
+}
+
+__global__ void __launch_bounds__(THREADS)
+    find_not_finite(bisai_value_type type, int64_t count, const void *values, unsigned long long *first) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
+  for (int64_t v = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; v < count; v += stride)
+    if (!bsi_value_finite(type, values, static_cast<size_t>(v))) {
+      atomicMin(first, static_cast<unsigned long long>(v));
+      return;
+    }
+}
+
+} // namespace
+
+bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
+                                  bisai_layout layout, const int32_t *order, const void *from, void *to) {
+  const bool turn = layout == BISAI_ROW_MAJOR && bs > 1;
+  const size_t size = bsi_value_bytes(type);
+  if (!turn && !order)
+    return from == to ? BISAI_OK : bsi_copy_cuda(context, to, from, static_cast<size_t>(blocks) * bs * bs * size);
+  if (blocks == 0) return BISAI_OK;
+  const cudaStream_t stream = bsi_stream_of(context);
+  if (size == 8)
+    enqueue_copy<uint64_t>(stream, bs, blocks, turn, order, from, to);
+  else if (size == 4)
+    enqueue_copy<uint32_t>(stream, bs, blocks, turn, order, from, to);
+  else
+    enqueue_copy<uint16_t>(stream, bs, blocks, turn, order, from, to);
+  return bsi_launched(context, "copy of blocks");
+}
+
+bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
+                                      int64_t *index) {
+  *index = -1;
+  if (count == 0) return BISAI_OK;
+  const cudaError_t error =
+      cudaMemsetAsync(context->first_fault, 0xff, sizeof *context->first_fault, bsi_stream_of(context));
+  if (error != cudaSuccess) return bsi_fail(context, BISAI_DEVICE_ERROR, "values: %s", cudaGetErrorString(error));
+  const int grid = at_most((count + THREADS - 1) / THREADS, MOST_BLOCKS);
+  find_not_finite<<<grid, THREADS, 0, bsi_stream_of(context)>>>(type, count, values, context->first_fault);
+  const bisai_status status = bsi_launched(context, "values");
+  return status ? status : bsi_fetch_cuda(context, index, context->first_fault, sizeof *index); /* ~0 is -1 */
+}

@@ -1,0 +1,48 @@
+/* Values of whole matrices on the host: copied block by block, and judged. */
+#include <string.h>
+
+#include "core/backend_host.h"
+#include "core/values.h"
+
+/* The largest block of the widest values. */
+enum { BLOCK_BYTES = BSI_MAX_BLOCK_VALUES * (int)sizeof(double) };
+
+static void transpose(int bs, size_t size, const char *from, char *to) {
+  char block[BLOCK_BYTES];
+  const size_t n = (size_t)bs;
+  memcpy(block, from, n * n * size);
+  for (size_t r = 0; r < n; r++)
+    for (size_t c = 0; c < n; c++) memcpy(to + (c * n + r) * size, block + (r * n + c) * size, size);
+}
+
+bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
+                                  bisai_layout layout, const int32_t *order, const void *from, void *to) {
+  (void)context;
+  const size_t size = bsi_value_bytes(type), bytes = (size_t)(bs * bs) * size;
+  const bool turn = layout == BISAI_ROW_MAJOR && bs > 1;
+  if (!turn && !order) {
+    if (blocks > 0 && from != to) memcpy(to, from, (size_t)blocks * bytes);
+    return BISAI_OK;
+  }
+  for (int32_t p = 0; p < blocks; p++) {
+    const char *in = (const char *)from + (size_t)(order ? order[p] : p) * bytes;
+    char *out = (char *)to + (size_t)p * bytes;
+    if (turn)
+      transpose(bs, size, in, out);
+    else
+      memcpy(out, in, bytes);
+  }
+  return BISAI_OK;
+}
+
+bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
+                                      int64_t *index) {
+  (void)context;
+  *index = -1;
+  for (int64_t v = 0; v < count; v++)
+    if (!bsi_value_finite(type, values, (size_t)v)) {
+      *index = v;
+      break;
+    }
+  return BISAI_OK;
+}

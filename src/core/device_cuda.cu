@@ -1,0 +1,96 @@
+/* A context on a CUDA device. */
+#include <cstdio>
+
+#include "core/backend_cuda.h"
+#include "core/launch_cuda.cuh"
+
+namespace {
+
+__global__ void nothing() {}
+
+int current_device(int device) {
+  int current = 0;
+  if (device >= 0) return device;
+  return cudaGetDevice(&current) == cudaSuccess ? current : 0;
+}
+
+void describe(const cudaDeviceProp &device, char *text, size_t size) {
+  std::snprintf(text, size, "%s, %.0f GiB, compute capability %d.%d", device.name,
+                static_cast<double>(device.totalGlobalMem) / (1 << 30), device.major, device.minor);
+}
+
+cudaError_t make_pool(int device, bisai_context *context) {
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
+  cudaMemPool_t pool;
+  cudaError_t error = cudaMemPoolCreate(&pool, &properties);
+  if (error != cudaSuccess) return error;
+  context->pool = pool;
+  uint64_t everything = UINT64_MAX;
+  return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything);
+}
+
+cudaError_t make_stream(bisai_context *context) {
+  cudaStream_t stream;
+  const cudaError_t error = cudaStreamCreate(&stream);
+  if (error != cudaSuccess) return error;
+  context->stream = stream;
+  context->owns_stream = true;
+  return error;
+}
+
+/* What kernels of several rooms share. */
+bisai_status make_counters(bisai_context *context) {
+  context->tickets = static_cast<unsigned *>(bsi_allocate_cuda(context, BSI_TICKETS, sizeof(unsigned)));
+  context->first_fault = static_cast<unsigned long long *>(bsi_allocate_cuda(context, 1, sizeof(unsigned long long)));
+  if (!context->tickets || !context->first_fault) return BISAI_OUT_OF_MEMORY;
+  const cudaError_t error =
+      cudaMemsetAsync(context->tickets, 0, BSI_TICKETS * sizeof(unsigned), bsi_stream_of(context));
+  return error == cudaSuccess ? BISAI_OK : BISAI_DEVICE_ERROR;
+}
+
+} // namespace
+
+/* The texts are the runtime's own, which last. */
+const char *bsi_missing_cuda(int device) {
+  int devices = 0;
+  cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices == 0) error = cudaErrorNoDevice;
+  if (error == cudaSuccess && device >= devices) error = cudaErrorInvalidDevice;
+  int before = 0;
+  cudaFuncAttributes attributes;
+  if (error == cudaSuccess) error = cudaGetDevice(&before);
+  if (error == cudaSuccess) error = cudaSetDevice(current_device(device));
+  /* Fails where the device is older than what the kernels were compiled for. */
+  if (error == cudaSuccess) {
+    error = cudaFuncGetAttributes(&attributes, nothing);
+    cudaSetDevice(before);
+  }
+  if (error == cudaSuccess) return nullptr;
+  cudaGetLastError();
+  return cudaGetErrorString(error);
+}
+
+bisai_status bsi_open_cuda(bisai_context *context, const bisai_context_options *options) {
+  const int device = current_device(options->device);
+  cudaDeviceProp properties;
+  context->device_allocator = options->device_allocator;
+  context->stream = options->stream;
+  cudaError_t error = cudaSetDevice(device);
+  if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
+  if (error == cudaSuccess) describe(properties, context->device, sizeof context->device);
+  if (error == cudaSuccess && !context->device_allocator.allocate) error = make_pool(device, context);
+  if (error == cudaSuccess && !context->stream) error = make_stream(context);
+  return error == cudaSuccess ? make_counters(context) : BISAI_DEVICE_ERROR;
+}
+
+/* Waits, so that the caller's stream and memory may go. */
+void bsi_close_cuda(bisai_context *context) {
+  bsi_release_cuda(context, context->tickets);
+  bsi_release_cuda(context, context->first_fault);
+  if (context->stream) cudaStreamSynchronize(bsi_stream_of(context));
+  if (context->owns_stream) cudaStreamDestroy(bsi_stream_of(context));
+  if (context->pool) cudaMemPoolDestroy(static_cast<cudaMemPool_t>(context->pool));
+}
