@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Solves every real matrix with every method and writes the table of iteration counts.
 
-usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--only NAME]
+usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME]
 
 BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where there are any (solutions NAME_x
-are left out). b from that file, otherwise 1; x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. Failures stand in the table with their reason.
+are left out). On a GPU also with cuSPARSE's block ILU and triangular solves. b from that file, otherwise 1; x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. Failures stand in the table with their reason.
 """
 import tables
 
@@ -12,6 +12,9 @@ METHODS = ["none", "bjacobi", "ilu", "isai:k=1", "isai:k=2", "isai:k=3", "isai:r
            "sweeps:n=1", "sweeps:n=3", "sweeps:n=5", "isai:k=2:storage=fp32", "isai:k=2:storage=fp16"]
 HEADINGS = ["none", "block-Jacobi", "ILU(0)", "ISAI(1)", "ISAI(2)", "ISAI(3)", "ISAI(1) + 1 relax", "ISAI(1) + 2 relax",
             "1 sweep", "3 sweeps", "5 sweeps", "ISAI(2) fp32", "ISAI(2) fp16"]
+
+
+ON_DEVICE = [("cusparse-ilu", "cuSPARSE ILU(0)")]
 
 
 def table(options, chosen, results, refused):
@@ -32,6 +35,9 @@ def table(options, chosen, results, refused):
 
 def main():
     options = tables.parser(__doc__, "2000").parse_args()
+    if options.backend == "cuda":
+        METHODS.extend(method for method, _ in ON_DEVICE)
+        HEADINGS.extend(heading for _, heading in ON_DEVICE)
     found = list(tables.matrices(options.matrices, options.only))
     results, refused = [], []
     chosen = table(options, [(name, path, "auto") for name, path in found], results, refused)

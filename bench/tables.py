@@ -37,7 +37,7 @@ def system_of(path, block_size):
 def compare(options, arguments, methods, timeout=None):
     """The program's JSON, or None and why there is none."""
     command = [options.bisai, "compare", *arguments, "--methods", ",".join(methods), "--max-iterations", options.max_iterations,
-               "--threads", options.threads, "--json", "-"]
+               "--threads", options.threads, "--backend", options.backend, "--json", "-"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -80,5 +80,6 @@ def parser(description, max_iterations):
     result.add_argument("output", type=pathlib.Path)
     result.add_argument("--max-iterations", default=max_iterations)
     result.add_argument("--threads", default="1")
+    result.add_argument("--backend", default="auto")
     result.add_argument("--only")
     return result

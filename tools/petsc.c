@@ -15,6 +15,10 @@ bool petsc_is_needed(const method *m) { return m->name == METHOD_PETSC_ILU || m-
 
 struct petsc_parts {
   bisai_context *context;
+  bisai_context *host;   /* where PETSc works: that context, or on a GPU one of its own with a copy of the matrix */
+  problem copied;        /* … which is read or made again */
+  bisai_precond *copies; /* z = v, between vectors of the device and of the host */
+  double *v, *z;         /* on the host */
   bisai_petsc_ilu *ilu;
   bisai_factors *factors;
   bisai_petsc_solver *solver;
@@ -26,7 +30,8 @@ struct petsc_parts {
  * every start of the program ten times slower. */
 #define FUNCTIONS(X)                                                                                                   \
   X(start)                                                                                                             \
-  X(stop) X(ilu_create) X(ilu_destroy) X(ilu_apply) X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create)       \
+  X(stop)                                                                                                              \
+  X(ilu_create) X(ilu_destroy) X(ilu_apply) X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create)               \
       X(solver_destroy) X(solver_solve) X(solver_seconds)
 
 static struct {
@@ -76,8 +81,42 @@ static bisai_status start(bisai_context *context) {
   return status;
 }
 
+/* Takes the parts apart again where a step has failed. */
+static bisai_status end(bisai_status status, petsc_parts **parts) {
+  if (status != BISAI_OK) petsc_free(parts);
+  return status;
+}
+
+/* Everything that PETSc needs in host memory. */
+static bisai_status go_to_host(petsc_parts *parts, const problem *p, const options *o) {
+  bisai_context_options how = bisai_context_options_default();
+  how.backend = BISAI_BACKEND_HOST;
+  how.threads = o->threads;
+  parts->host = NULL;
+  bisai_status status = bisai_context_create(&how, &parts->host);
+  if (status != BISAI_OK) return bisai_context_fail(parts->context, status, NULL);
+  if (!problem_load_matrix(parts->host, o, bisai_bcsr_block_size(p->matrix), &parts->copied))
+    return bisai_context_fail(parts->context, BISAI_IO_ERROR, "the matrix could not be read again for PETSc");
+  const size_t n = (size_t)p->unknowns;
+  parts->v = malloc(n * sizeof *parts->v);
+  parts->z = malloc(n * sizeof *parts->z);
+  if (!parts->v || !parts->z) return bisai_context_fail(parts->context, BISAI_OUT_OF_MEMORY, NULL);
+  bisai_precond_options none = bisai_precond_options_default();
+  none.kind = BISAI_PRECOND_NONE;
+  return bisai_precond_create(parts->context, p->matrix, &none, &parts->copies);
+}
+
+/* PETSc's triangular solves for vectors of the device: there and back. */
+static bisai_status apply_on_host(void *user, int64_t n, const double *v, double *z) {
+  petsc_parts *parts = user;
+  bisai_status status = bisai_precond_apply(parts->copies, v, parts->v);
+  if (status == BISAI_OK) status = petsc.ilu_apply(parts->ilu, n, parts->v, parts->z);
+  return status == BISAI_OK ? bisai_precond_apply(parts->copies, parts->z, z) : status;
+}
+
 /* Nothing that was asked for is left out silently. */
-static bisai_status begin(bisai_context *context, const options *o, const method *m, petsc_parts **parts) {
+static bisai_status begin(bisai_context *context, const problem *p, const options *o, const method *m,
+                          petsc_parts **parts) {
   if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
                               "the factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate");
@@ -86,30 +125,60 @@ static bisai_status begin(bisai_context *context, const options *o, const method
   if (status != BISAI_OK) return status;
   petsc_parts *made = calloc(1, sizeof *made);
   if (!made) return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, NULL);
-  made->context = context;
+  made->context = made->host = context;
   *parts = made;
-  return BISAI_OK;
+  return bisai_context_backend(context) == BISAI_BACKEND_CUDA ? end(go_to_host(made, p, o), parts) : BISAI_OK;
 }
 
-/* Takes the parts apart again where a step has failed. */
-static bisai_status end(bisai_status status, petsc_parts **parts) {
-  if (status != BISAI_OK) petsc_free(parts);
+static const bisai_bcsr *matrix_of(const petsc_parts *parts, const problem *p) {
+  return parts->copied.matrix ? parts->copied.matrix : p->matrix;
+}
+
+/* The message of a failure on the host, in the context that is asked for it. */
+static bisai_status told(const petsc_parts *parts, bisai_status status) {
+  if (status == BISAI_OK || parts->host == parts->context) return status;
+  return bisai_context_fail(parts->context, status, bisai_context_error(parts->host));
+}
+
+/* A matrix of the host in the parts' own context. */
+static bisai_status upload(const petsc_parts *parts, const bisai_bcsr *from, bisai_bcsr **to) {
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = bisai_bcsr_block_rows(from), desc.block_cols = bisai_bcsr_block_cols(from);
+  desc.block_size = bisai_bcsr_block_size(from);
+  bisai_bcsr_arrays(from, &desc.row_ptr, &desc.col_idx, &desc.values);
+  return bisai_bcsr_create(parts->context, &desc, to);
+}
+
+static bisai_status make_factors(petsc_parts *parts) {
+  bisai_factors *factors = NULL;
+  bisai_status status = told(parts, petsc.ilu_factors(parts->ilu, &factors));
+  if (status != BISAI_OK || parts->host == parts->context) {
+    parts->factors = factors;
+    return status;
+  }
+  bisai_bcsr *lower = NULL, *upper = NULL;
+  status = upload(parts, bisai_factors_lower(factors), &lower);
+  if (status == BISAI_OK) status = upload(parts, bisai_factors_upper(factors), &upper);
+  if (status == BISAI_OK) status = bisai_factors_from_matrices(parts->context, lower, upper, &parts->factors);
+  bisai_bcsr_destroy(&lower);
+  bisai_bcsr_destroy(&upper);
+  bisai_factors_destroy(&factors);
   return status;
 }
 
 bisai_status petsc_prepare(bisai_context *context, const problem *p, const options *o, const method *m,
                            bisai_precond_options *setup, petsc_parts **parts) {
-  bisai_status status = begin(context, o, m, parts);
+  bisai_status status = begin(context, p, o, m, parts);
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = petsc.ilu_create(context, p->matrix, m->level, &made->ilu);
+  status = told(made, petsc.ilu_create(made->host, matrix_of(made, p), m->level, &made->ilu));
   if (status == BISAI_OK && m->name == METHOD_PETSC_ILU) {
     setup->kind = BISAI_PRECOND_CALLBACK;
-    setup->apply = petsc.ilu_apply;
-    setup->user = made->ilu;
+    setup->apply = made->copies ? apply_on_host : petsc.ilu_apply;
+    setup->user = made->copies ? (void *)made : made->ilu;
   } else if (status == BISAI_OK) {
-    status = petsc.ilu_factors(made->ilu, &made->factors);
+    status = make_factors(made);
     setup->factors = made->factors;
   }
   made->seconds = progress_now() - start_time;
@@ -136,11 +205,11 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
-  bisai_status status = begin(context, o, m, parts);
+  bisai_status status = begin(context, p, o, m, parts);
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = petsc.solver_create(context, p->matrix, m->level, &how, &made->solver);
+  status = told(made, petsc.solver_create(made->host, matrix_of(made, p), m->level, &how, &made->solver));
   made->seconds = progress_now() - start_time;
   snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSPGMRES, PCILU with %d level%s, SeqBAIJ",
            PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, m->level, plural(m->level));
@@ -148,7 +217,7 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
 }
 
 bisai_status petsc_solve(petsc_parts *parts, const problem *p, double *x, bisai_solver_report *report) {
-  return petsc.solver_solve(parts->solver, p->rhs, x, report);
+  return told(parts, petsc.solver_solve(parts->solver, p->rhs, x, report));
 }
 
 const char *petsc_describe(const petsc_parts *parts) { return parts->text; }
@@ -158,6 +227,11 @@ void petsc_free(petsc_parts **parts) {
   bisai_factors_destroy(&(*parts)->factors);
   petsc.ilu_destroy(&(*parts)->ilu);
   petsc.solver_destroy(&(*parts)->solver);
+  bisai_precond_destroy(&(*parts)->copies);
+  problem_free(&(*parts)->copied);
+  if ((*parts)->host != (*parts)->context) bisai_context_destroy(&(*parts)->host);
+  free((*parts)->v);
+  free((*parts)->z);
   free(*parts);
   *parts = NULL;
 }

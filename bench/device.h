@@ -1,0 +1,28 @@
+/* What the benchmark on a GPU needs of CUDA itself. Every failure ends the program. */
+#ifndef BENCH_DEVICE_H
+#define BENCH_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void *bench_device_allocate(size_t bytes);
+void bench_device_release(void *memory);
+void bench_device_upload(void *device, const void *host, size_t bytes);
+
+/* Seconds of one copy of `bytes` from one array of the device to another, the mean of `count` on a stream. */
+double bench_device_copy(void *to, const void *from, size_t bytes, int count, void *stream);
+
+uint16_t bench_to_fp16(double value);
+uint16_t bench_to_bf16(double value);
+
+/* "13.0", and of the driver. */
+void bench_device_versions(char runtime[16], char driver[16]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

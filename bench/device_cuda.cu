@@ -1,0 +1,66 @@
+#include "device.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+namespace {
+
+void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "%s\n", cudaGetErrorString(error));
+  std::exit(1);
+}
+
+void version(int number, char text[16]) { std::snprintf(text, 16, "%d.%d", number / 1000, number % 1000 / 10); }
+
+template <typename T> uint16_t bits(T value) {
+  uint16_t result;
+  std::memcpy(&result, &value, sizeof result);
+  return result;
+}
+
+} // namespace
+
+void *bench_device_allocate(size_t bytes) {
+  void *memory;
+  check(cudaMalloc(&memory, bytes > 0 ? bytes : 1));
+  return memory;
+}
+
+void bench_device_release(void *memory) { check(cudaFree(memory)); }
+
+void bench_device_upload(void *device, const void *host, size_t bytes) {
+  check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+}
+
+double bench_device_copy(void *to, const void *from, size_t bytes, int count, void *stream) {
+  const cudaStream_t on = static_cast<cudaStream_t>(stream);
+  cudaEvent_t start, end;
+  float milliseconds;
+  check(cudaEventCreate(&start));
+  check(cudaEventCreate(&end));
+  check(cudaEventRecord(start, on));
+  for (int i = 0; i < count; i++) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on));
+  check(cudaEventRecord(end, on));
+  check(cudaEventSynchronize(end));
+  check(cudaEventElapsedTime(&milliseconds, start, end));
+  check(cudaEventDestroy(start));
+  check(cudaEventDestroy(end));
+  return 1e-3 * milliseconds / count;
+}
+
+uint16_t bench_to_fp16(double value) { return bits(__double2half(value)); }
+uint16_t bench_to_bf16(double value) { return bits(__double2bfloat16(value)); }
+
+void bench_device_versions(char runtime[16], char driver[16]) {
+  int number;
+  check(cudaRuntimeGetVersion(&number));
+  version(number, runtime);
+  check(cudaDriverGetVersion(&number));
+  version(number, driver);
+}
