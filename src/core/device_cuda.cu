@@ -81,6 +81,10 @@ bisai_status bsi_open_cuda(bisai_context *context, const bisai_context_options *
   cudaError_t error = cudaSetDevice(device);
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
   if (error == cudaSuccess) describe(properties, context->device, sizeof context->device);
+  cudaFuncAttributes attributes;
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, nothing);
+  /* Where the kernels of an older architecture run on a newer device they do not wait for their predecessors. */
+  if (error == cudaSuccess) context->early_launches = properties.major >= 9 && attributes.ptxVersion >= 90;
   if (error == cudaSuccess && !context->device_allocator.allocate) error = make_pool(device, context);
   if (error == cudaSuccess && !context->stream) error = make_stream(context);
   return error == cudaSuccess ? make_counters(context) : BISAI_DEVICE_ERROR;
