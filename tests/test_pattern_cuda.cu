@@ -2,6 +2,7 @@
 #include <bisai/bisai.h>
 
 #include "core/backend_cuda.h"
+#include "core/backend_host.h"
 #include "device.cuh"
 #include "pattern/pattern.h"
 
@@ -48,7 +49,7 @@ void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
     bisai_bcsr a = {};
     a.block_rows = n, a.row_ptr = d_ptr.data, a.col_idx = d_idx.data;
     got.triangle = triangle, got.block_rows = n;
-    good = good && bsi_pattern_power_cuda(device, &a, power, &got) == BISAI_OK &&
+    good = good && bsi_pattern_power_cuda(device, &a, power, 0, &got) == BISAI_OK &&
            bsi_pattern_columns_cuda(device, &got) == BISAI_OK;
     if (good) {
       const size_t rows = static_cast<size_t>(n) + 1, blocks = right->blocks;
@@ -67,8 +68,33 @@ void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
   verdict(good, "S(|T|^%d) of %d block rows, density %g within %d", power, n, density, reach);
 }
 
+void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device, int32_t n, int32_t reach,
+                                      double density, int power, int32_t limit) {
+  std::vector<int32_t> ptr, idx;
+  make_structure(n, reach, density, &ptr, &idx);
+  const device_array<int32_t> d_ptr(ptr), d_idx(idx);
+  for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER}) {
+    bisai_bcsr a = {};
+    bisai_pattern right = {}, got = {};
+    a.block_rows = n, a.row_ptr = ptr.data(), a.col_idx = idx.data();
+    right.triangle = got.triangle = triangle, right.block_rows = got.block_rows = n;
+    bool good = bsi_pattern_power_host(host, &a, power, limit, &right) == BISAI_OK;
+    a.row_ptr = d_ptr.data, a.col_idx = d_idx.data;
+    good = good && bsi_pattern_power_cuda(device, &a, power, limit, &got) == BISAI_OK;
+    good = good && got.blocks == right.blocks && got.cut.shortened == right.cut.shortened &&
+           got.cut.blocks == right.cut.blocks && same(got.row_ptr, right.row_ptr, static_cast<size_t>(n) + 1) &&
+           same(got.col_idx, right.col_idx, right.blocks);
+    verdict(good, "S(|T|^%d) of %d block rows, density %g within %d, at most %d: %d rows shortened, %d on the host",
+            power, n, density, reach, limit, got.cut.shortened, right.cut.shortened);
+    for (int32_t *array : {got.row_ptr, got.col_idx, got.col_ptr, got.row_idx, got.position})
+      bsi_release_cuda(device, array);
+    bsi_release(host, right.row_ptr);
+    bsi_release(host, right.col_idx);
+  }
+}
+
 void tests() {
-  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(1, 0));
+  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(BSI_FAULTS, 0));
   bsi_backend memory = {};
   memory.allocate = bsi_allocate_cuda, memory.release = bsi_release_cuda;
   memory.upload = bsi_upload_cuda, memory.fetch = bsi_fetch_cuda;
@@ -89,6 +115,13 @@ void tests() {
   agrees_with_the_host(host, &device, 20000, 1, 1.0, 255); /* one below, at and above the limit */
   agrees_with_the_host(host, &device, 20000, 1, 1.0, 256);
   agrees_with_the_host(host, &device, 20000, 1, 1.0, 257);
+  for (const int32_t limit : {1, 2, 7, 40, 300, 5000})
+    for (const int power : {1, 2, 3}) {
+      limited_rows_agree_with_the_host(host, &device, 1, 5, 0.3, power, limit);
+      limited_rows_agree_with_the_host(host, &device, 500, 20, 0.3, power, limit);
+      limited_rows_agree_with_the_host(host, &device, 3000, 400, 0.02, power, limit);
+      limited_rows_agree_with_the_host(host, &device, 1500, 1500, 0.3, power, limit);
+    }
   bisai_context_destroy(&host);
 }
 

@@ -86,7 +86,7 @@ bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type t
 
 /* --- pattern/pattern_cuda.cu --- */
 /* Waits. */
-bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power,
+bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
                                     bisai_pattern *pattern);
 bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *pattern);
 

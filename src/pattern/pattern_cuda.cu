@@ -27,6 +27,8 @@ struct search {
   int32_t n;
   bisai_triangle triangle;
   int power;
+  int32_t limit;                    /* of a row's length, 0: none */
+  unsigned long long *cut;          /* rows shortened and blocks left out; counted */
   const int32_t *row_ptr, *col_idx; /* of T */
   int64_t *lengths;                 /* of the rows found; counted */
   int32_t *long_rows, *long_count;  /* those that are too long for shared memory */
@@ -36,6 +38,28 @@ struct search {
 
 __device__ bool in_triangle(const search &s, int32_t row, int32_t column) {
   return s.triangle == BISAI_LOWER ? column < row : column > row;
+}
+
+/* Columns that a row found in the step that goes beyond the limit: [begin, end) of those found, in the order of steps. */
+struct ring {
+  int32_t begin, end;
+};
+
+__device__ void note_ring(const search &s, int32_t before, int32_t after, ring *g) {
+  if (s.limit > 0 && after > s.limit && before <= s.limit) *g = {before, after};
+}
+
+/* What a row of `count` columns keeps; what it does not is counted. */
+__device__ int32_t shorten(const search &s, int32_t count) {
+  if (s.limit == 0 || count <= s.limit) return count;
+  atomicAdd(s.cut, 1ull);
+  atomicAdd(s.cut + 1, static_cast<unsigned long long>(count - s.limit));
+  return s.limit;
+}
+
+/* How far from the diagonal, in its own triangle, a column is: the smaller the nearer. */
+__device__ int32_t distance(const search &s, int32_t column) {
+  return s.triangle == BISAI_LOWER ? s.n - 1 - column : column;
 }
 
 /* One row's search in shared memory. */
@@ -57,7 +81,7 @@ __device__ void insert(reached *r, int32_t column) {
   if (at < MOST) r->column[at] = column;
 }
 
-__device__ void reach(const search &s, int32_t row, int lane, reached *r) {
+__device__ void reach(const search &s, int32_t row, int lane, reached *r, ring *g) {
   for (int k = lane; k < TABLE; k += BSI_WARP) r->table[k] = -1;
   if (lane == 0) r->count = 0;
   __syncwarp();
@@ -77,6 +101,7 @@ __device__ void reach(const search &s, int32_t row, int lane, reached *r) {
     begin = end;
     end = r->count;
     if (end > MOST) return;
+    note_ring(s, begin, end, g);
     __syncwarp();
   }
 }
@@ -86,10 +111,30 @@ __global__ void __launch_bounds__(THREADS) count_rows(const search s) {
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
   const int32_t row = static_cast<int32_t>(blockIdx.x * WARPS + warp);
   if (row >= s.n) return;
-  reach(s, row, lane, &all[warp]);
+  ring g = {};
+  reach(s, row, lane, &all[warp], &g);
   if (lane != 0) return;
-  s.lengths[row] = all[warp].count;
-  if (all[warp].count > MOST) s.long_rows[atomicAdd(s.long_count, 1)] = row;
+  const int32_t count = all[warp].count;
+  if (count > MOST)
+    s.long_rows[atomicAdd(s.long_count, 1)] = row; /* and its length is found there */
+  else
+    s.lengths[row] = shorten(s, count);
+}
+
+/* Of the columns in the ring those nearest to the diagonal are kept, and none behind it. */
+__device__ void leave_out(const search &s, int lane, const ring &g, reached *r) {
+  unsigned out = 0; /* a bit for each of the lane's columns */
+  for (int32_t k = lane; k < r->count; k += BSI_WARP) {
+    int32_t nearer = k >= g.end ? s.limit : k < g.begin ? -g.begin : 0;
+    for (int32_t other = g.begin; k >= g.begin && k < g.end && other < g.end; other++)
+      nearer += distance(s, r->column[other]) < distance(s, r->column[k]);
+    if (nearer >= s.limit - g.begin) out |= 1u << k / BSI_WARP;
+  }
+  static_assert(MOST <= 32 * BSI_WARP, "a bit for each");
+  __syncwarp();
+  for (int32_t k = lane; k < r->count; k += BSI_WARP)
+    if ((out >> k / BSI_WARP & 1u) != 0) r->column[k] = INT32_MAX;
+  __syncwarp();
 }
 
 /* Every column goes where as many smaller ones are before it. */
@@ -98,16 +143,40 @@ __global__ void __launch_bounds__(THREADS) write_rows(const search s) {
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
   const int32_t row = static_cast<int32_t>(blockIdx.x * WARPS + warp);
   if (row >= s.n) return;
-  const int32_t begin = s.found_ptr[row], count = s.found_ptr[row + 1] - begin;
+  const int32_t begin = s.found_ptr[row];
+  if (s.found_ptr[row + 1] - begin > MOST) return;
+  ring g = {};
+  reached *r = &all[warp];
+  reach(s, row, lane, r, &g);
+  const int32_t count = r->count;
   if (count > MOST) return;
-  const reached *r = &all[warp];
-  reach(s, row, lane, &all[warp]);
+  if (s.limit > 0 && count > s.limit) leave_out(s, lane, g, r);
   for (int32_t k = lane; k < count; k += BSI_WARP) {
     const int32_t column = r->column[k];
+    if (column == INT32_MAX) continue;
     int32_t before = 0;
     for (int32_t other = 0; other < count; other++) before += r->column[other] < column;
     s.found_col[begin + before] = column;
   }
+}
+
+/* As leave_out(), by a thread block: bits of the columns that are not kept are taken back. Which distance is too far is found by halving. */
+__device__ void leave_bits_out(const search &s, const ring &g, int32_t count, const int32_t *list, unsigned *bits) {
+  const int thread = threadIdx.x;
+  int32_t near = 0, far = s.n; /* at most what may be kept is nearer than `near` */
+  while (near < far) {
+    const int32_t middle = near + (far - near + 1) / 2;
+    int32_t nearer = 0;
+    for (int32_t f = g.begin; f < g.end; f += LONG_THREADS)
+      nearer += __syncthreads_count(f + thread < g.end && distance(s, list[f + thread]) < middle);
+    if (nearer <= s.limit - g.begin)
+      near = middle;
+    else
+      far = middle - 1;
+  }
+  for (int32_t f = g.begin + thread; f < count; f += LONG_THREADS)
+    if (f >= g.end || distance(s, list[f]) >= near) atomicAnd(bits + list[f] / 32, ~(1u << list[f] % 32));
+  __syncthreads();
 }
 
 /* Long rows: a bit for every block row that is reached, and a list of them for the next step. Thread blocks own `words` bits and n
@@ -128,6 +197,7 @@ __global__ void __launch_bounds__(LONG_THREADS)
     }
     __syncthreads();
     int32_t begin = 0, end = 1;
+    ring g = {};
     for (int step = 0; step < s.power && begin < end; step++) {
       for (int32_t f = begin + thread / BSI_WARP; f < end; f += LONG_THREADS / BSI_WARP) {
         const int32_t from = list[f], last = s.row_ptr[from + 1];
@@ -141,9 +211,11 @@ __global__ void __launch_bounds__(LONG_THREADS)
       __syncthreads();
       begin = end;
       end = count;
+      note_ring(s, begin, end, &g);
       __syncthreads();
     }
-    if (!WRITE && thread == 0) s.lengths[row] = count;
+    if (WRITE && s.limit > 0 && end > s.limit) leave_bits_out(s, g, end, list, bits);
+    if (!WRITE && thread == 0) s.lengths[row] = shorten(s, end);
     /* Each thread's words, then how many bits come before them. */
     const int32_t each = (words + LONG_THREADS - 1) / LONG_THREADS, first = min(thread * each, words),
                   last = min(first + each, words);
@@ -303,13 +375,16 @@ bisai_status sort_columns(bisai_context *context, bisai_pattern *p) {
 
 } // namespace
 
-bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power, bisai_pattern *p) {
+bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
+                                    bisai_pattern *p) {
   const int32_t n = matrix->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   temporary memory(context);
   search s = {n,
               p->triangle,
               power,
+              row_limit,
+              context->first_fault + 1,
               matrix->row_ptr,
               matrix->col_idx,
               memory.reserve<int64_t>(n),
@@ -320,6 +395,7 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
   p->row_ptr = static_cast<int32_t *>(context->backend->allocate(context, static_cast<size_t>(n) + 1, sizeof(int32_t)));
   if (!memory.complete || !p->row_ptr) return BISAI_OUT_OF_MEMORY;
   cudaError_t error = cudaMemsetAsync(s.long_count, 0, sizeof *s.long_count, stream);
+  if (error == cudaSuccess) error = cudaMemsetAsync(s.cut, 0, 2 * sizeof *s.cut, stream);
   if (error == cudaSuccess && n == 0) error = cudaMemsetAsync(p->row_ptr, 0, sizeof *p->row_ptr, stream);
   if (error != cudaSuccess || n == 0) return error == cudaSuccess ? BISAI_OK : device_failure(context, error);
   count_rows<<<bsi_grid(n, WARPS), THREADS, 0, stream>>>(s);
@@ -328,6 +404,11 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
   if (!status) status = context->backend->fetch(context, &too_long, s.long_count, sizeof too_long);
   if (!status && too_long > 0) status = long_rows<false>(context, s, too_long);
   if (!status) status = add_lengths(context, s.lengths, power, p);
+  if (!status && row_limit > 0) {
+    unsigned long long cut[2];
+    status = context->backend->fetch(context, cut, s.cut, sizeof cut);
+    p->cut = {static_cast<int32_t>(cut[0]), static_cast<int64_t>(cut[1])};
+  }
   if (status) return status;
   p->col_idx = static_cast<int32_t *>(context->backend->allocate(context, p->blocks, sizeof(int32_t)));
   s.found_ptr = p->row_ptr;
