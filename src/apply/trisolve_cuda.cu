@@ -1,8 +1,9 @@
 /* Exact block triangular solves on the device: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal blocks of row i.
  *
- * One launch, a warp a block row, rows in the order of their levels. A value of x that is not there yet is a pattern of bits that no arithmetic
- * makes; who needs it reads it until it is something else, so that a level costs one trip through the L2 cache and no barrier. Thread
- * blocks draw their rows in order from a ticket: what a waiting warp waits for is always running or done. */
+ * One launch, a warp a block row, rows in the order of their levels, values of x handed over as core/await_cuda.cuh says, so that a level
+ * costs one trip through the L2 cache and no barrier. Thread blocks draw their rows in order from a ticket: what a waiting warp waits for is
+ * always running or done. */
+#include "core/await_cuda.cuh"
 #include "core/backend_cuda.h"
 #include "core/block_sizes.h"
 #include "core/launch_cuda.cuh"
@@ -10,12 +11,15 @@
 
 namespace {
 
-enum { THREADS = 128, WARPS = THREADS / BSI_WARP };
-
-constexpr unsigned long long absent = ~0ull; /* a NaN whose payload no instruction gives */
+enum {
+  THREADS = 128,
+  WARPS = THREADS / BSI_WARP,
+  AT_ONCE = 4 /* values of x that a lane waits for together */
+};
 
 struct solve {
-  int32_t block_rows, block_size;
+  bool lower;
+  int32_t block_rows, block_size, levels;
   const int32_t *order, *row_ptr, *col_idx;
   const double *values, *inverse_diagonal;
   const double *b;
@@ -23,16 +27,38 @@ struct solve {
   unsigned *ticket;
 };
 
-__device__ __forceinline__ double wait_for(const double *x) {
-  unsigned long long bits;
-  do {
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(x));
-  } while (bits == absent);
-  return __longlong_as_double(static_cast<long long>(bits));
-}
-
-__device__ __forceinline__ void publish(double *x, double value) {
-  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(x), "d"(value) : "memory");
+/* rest − Σ T_rf x_f over COUNT columns f = first, first + split, … of the row's blocks, all of whose x are waited for together. What is
+ * made last comes last. */
+template <int COUNT>
+__device__ __forceinline__ double subtract_columns(const solve &p, int32_t i, int32_t begin, int columns, int first,
+                                                   int split, int r, int bs, double rest) {
+  double value[COUNT], x[COUNT];
+  const double *from[COUNT];
+#pragma unroll
+  for (int e = 0; e < COUNT; e++) {
+    const int turn = first + e * split;
+    value[e] = x[e] = 0.0;
+    from[e] = nullptr;
+    if (turn >= columns) continue;
+    const int f = p.lower ? turn : columns - 1 - turn;
+    const int32_t q = begin + f / bs, j = __ldg(p.col_idx + q);
+    if (j == i) continue;
+    value[e] = __ldg(p.values + static_cast<int64_t>(q) * bs * bs + f % bs * bs + r);
+    from[e] = p.x + static_cast<int64_t>(j) * bs + f % bs;
+  }
+  for (;;) {
+    bool missing = false;
+#pragma unroll
+    for (int e = 0; e < COUNT; e++) {
+      if (!from[e]) continue;
+      x[e] = bsi_peek(from[e]);
+      missing |= bsi_is_absent(x[e]);
+    }
+    if (!missing) break;
+  }
+#pragma unroll
+  for (int e = 0; e < COUNT; e++) rest -= value[e] * x[e];
+  return rest;
 }
 
 /* Lane (r, s) sums row r over the columns s, s + SPLIT, … of the row's blocks, whose values it has read before it waits for the first x.
@@ -52,13 +78,12 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
 #pragma unroll
     for (int c = 0; c < BS; c++) inverse[c] = __ldg(p.inverse_diagonal + static_cast<int64_t>(i) * values + c * BS + r);
   }
-  if (s < split) {
-    const int columns = (end - begin) * bs;
-    for (int f = s; f < columns; f += split) {
-      const int32_t q = begin + f / bs, j = __ldg(p.col_idx + q);
-      const double value = __ldg(p.values + static_cast<int64_t>(q) * values + f % bs * bs + r);
-      if (j != i) rest -= value * wait_for(p.x + static_cast<int64_t>(j) * bs + f % bs);
-    }
+  const int columns = s < split ? (end - begin) * bs : 0;
+  if (columns <= split) {
+    rest = subtract_columns<1>(p, i, begin, columns, s, split, r, bs, rest);
+  } else {
+    for (int first = s; first < columns; first += AT_ONCE * split)
+      rest = subtract_columns<AT_ONCE>(p, i, begin, columns, first, split, r, bs, rest);
   }
   for (int step = 1; step < split; step *= 2) {
     const double other = __shfl_down_sync(BSI_EVERYONE, rest, step * bs);
@@ -74,20 +99,27 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
            part;
     }
   }
-  if (s == 0) publish(p.x + row, x);
+  if (s == 0) bsi_hand_over(p.x + row, x);
 }
 
-bisai_status enqueue(bisai_context *context, const solve &p) {
-  const unsigned blocks = bsi_grid(p.block_rows, WARPS);
-  const cudaStream_t stream = bsi_stream_of(context);
+template <int BS> cudaError_t enqueue(cudaStream_t stream, const solve &p) {
+  size_t bytes;
+  cudaError_t error = bsi_bytes_to_thin_out(p.block_rows, p.levels, 8, WARPS, 0, &bytes);
+  if (error == cudaSuccess && bytes > 0)
+    error = cudaFuncSetAttribute(solve_rows<BS>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (error != cudaSuccess) return error;
+  solve_rows<BS><<<bsi_grid(p.block_rows, WARPS), THREADS, bytes, stream>>>(p);
+  return cudaGetLastError();
+}
+
+cudaError_t enqueue_size(cudaStream_t stream, const solve &p) {
   switch (p.block_size) {
 #define CASE(BS)                                                                                                       \
-  case BS: solve_rows<BS><<<blocks, THREADS, 0, stream>>>(p); break;
+  case BS: return enqueue<BS>(stream, p);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
-  default: solve_rows<0><<<blocks, THREADS, 0, stream>>>(p);
   }
-  return bsi_launched(context, "triangular solve");
+  return enqueue<0>(stream, p);
 }
 
 } // namespace
@@ -101,12 +133,20 @@ bisai_status bsi_triangular_solve_cuda(bisai_context *context, const bsi_triangu
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && bytes > 0 && !status; v++) {
     double *target = x + v * ldx, *made = b + v * ldb == target ? spare : target;
-    const solve p = {a->block_rows,       a->block_size, t->levels->rows,
-                     a->row_ptr,          a->col_idx,    static_cast<const double *>(a->values),
-                     t->inverse_diagonal, b + v * ldb,   made,
+    const solve p = {t->triangle == BISAI_LOWER,
+                     a->block_rows,
+                     a->block_size,
+                     t->levels->count,
+                     t->levels->rows,
+                     a->row_ptr,
+                     a->col_idx,
+                     static_cast<const double *>(a->values),
+                     t->inverse_diagonal,
+                     b + v * ldb,
+                     made,
                      context->tickets};
     cudaError_t error = cudaMemsetAsync(made, 0xff, bytes, stream);
-    if (error == cudaSuccess) status = enqueue(context, p);
+    if (error == cudaSuccess) error = enqueue_size(stream, p);
     if (error == cudaSuccess) error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
     if (error == cudaSuccess && made != target)
       error = cudaMemcpyAsync(target, made, bytes, cudaMemcpyDeviceToDevice, stream);

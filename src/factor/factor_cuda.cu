@@ -16,7 +16,7 @@ namespace {
 enum { MATCHES = 128, ITEMS = BSI_WARP, MOST_WARPS = 4, EVERY_DEVICE = 48 * 1024 };
 
 struct job {
-  int32_t block_rows, block_size, longest;
+  int32_t block_rows, block_size, longest, levels;
   const int32_t *order, *a_row_ptr, *l_row_ptr, *l_col_idx, *u_row_ptr, *u_col_idx;
   const uint8_t *l_fill, *u_fill;
   const double *a;
@@ -135,75 +135,105 @@ __device__ int make_plan(const job &p, const row<BS, SHARED> &w, int32_t *next, 
   return items;
 }
 
-/* One item: L_ip ← A_ip U_pp⁻¹ where it is the first of its p, then the products of its matches. */
-template <int BS, bool SHARED>
-__device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, const plan *list, int item,
-                                        double *pivot, double *scaled) {
-  constexpr int EACH = BS > 0 ? (BS * BS + BSI_WARP - 1) / BSI_WARP : 1;
-  const int lane = threadIdx.x % BSI_WARP, bs = w.bs, values = w.values;
-  const bool first = list->p[item] >= 0;
-  const int32_t at = first ? list->p[item] : ~list->p[item], begin = item > 0 ? list->end[item - 1] : 0,
-                total = (list->end[item] - begin) * values;
-  const double *inverse = p.inverse + static_cast<int64_t>(w.col(at)) * values;
-  double *own = w.block(at);
-  double own_inverse[EACH], column[BS > 0 ? BS : 1];
-  int32_t v = lane, match = begin + v / values;
-  int r = v % bs, c = v % values / bs;
-  const double *from = p.u;
-  if (v < total) from += static_cast<int64_t>(list->q[match]) * values + c * bs;
+/* L_ip ← A_ip U_pp⁻¹, by way of `scaled`, where it stays. */
+static __device__ __forceinline__ void scale_block(int bs, const double *pivot, double *own, double *scaled) {
+  const int lane = threadIdx.x % BSI_WARP, values = bs * bs;
+  __syncwarp();
+  for (int e = lane; e < values; e += BSI_WARP) {
+    double sum = 0.0;
+    for (int k = 0; k < bs; k++) sum += own[k * bs + e % bs] * pivot[e / bs * bs + k];
+    scaled[e] = sum;
+  }
+  __syncwarp();
+  for (int e = lane; e < values; e += BSI_WARP) own[e] = scaled[e];
+}
+
+/* Values begin … begin + PASSES·32 of the products of an item's matches, the first of which is `match`; what they need of U is waited for
+ * together, and with it the inverse where the block of L is still to be scaled. */
+template <int BS, bool SHARED, int PASSES>
+__device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w, const plan *list, int32_t match,
+                                          int32_t total, int32_t begin, bool first, const double *inverse, double *own,
+                                          double *pivot, double *scaled) {
+  constexpr int values = BS * BS, EACH = (values + BSI_WARP - 1) / BSI_WARP;
+  const int lane = threadIdx.x % BSI_WARP;
+  double own_inverse[EACH], column[PASSES][BS];
+  const double *from[PASSES];
+#pragma unroll
+  for (int e = 0; e < PASSES; e++) {
+    const int32_t v = begin + lane + e * BSI_WARP;
+    from[e] =
+        v < total ? p.u + static_cast<int64_t>(list->q[match + v / values]) * values + v % values / BS * BS : nullptr;
+  }
   bool missing;
   do {
     missing = false;
-    if (BS > 0 && first)
+    if (first)
 #pragma unroll
       for (int e = 0; e < EACH; e++)
         if (lane + e * BSI_WARP < values) {
           own_inverse[e] = bsi_peek(inverse + lane + e * BSI_WARP);
           missing |= bsi_is_absent(own_inverse[e]);
         }
-    if (BS > 0 && SHARED && v < total)
 #pragma unroll
-      for (int k = 0; k < BS; k++) {
-        column[k] = bsi_peek(from + k);
-        missing |= bsi_is_absent(column[k]);
-      }
+    for (int e = 0; e < PASSES; e++)
+      if (SHARED && from[e])
+#pragma unroll
+        for (int k = 0; k < BS; k++) {
+          column[e][k] = bsi_peek(from[e] + k);
+          missing |= bsi_is_absent(column[e][k]);
+        }
   } while (missing);
   if (first) {
-    if (BS > 0) {
 #pragma unroll
-      for (int e = 0; e < EACH; e++)
-        if (lane + e * BSI_WARP < values) pivot[lane + e * BSI_WARP] = own_inverse[e];
-    } else {
-      for (int e = lane; e < values; e += BSI_WARP) pivot[e] = bsi_await(inverse + e);
-    }
+    for (int e = 0; e < EACH; e++)
+      if (lane + e * BSI_WARP < values) pivot[lane + e * BSI_WARP] = own_inverse[e];
     if (!SHARED) __threadfence();
-    __syncwarp();
-    for (int e = lane; e < values; e += BSI_WARP) {
-      double sum = 0.0;
-      for (int k = 0; k < bs; k++) sum += own[k * bs + e % bs] * pivot[e / bs * bs + k];
-      scaled[e] = sum;
-    }
-    __syncwarp();
-    for (int e = lane; e < values; e += BSI_WARP) own[e] = scaled[e];
+    scale_block(BS, pivot, own, scaled);
   }
-  for (bool waited = BS > 0 && SHARED; v < total; waited = false) {
-    double *to = w.block(list->t[match]) + c * bs + r, sum = *to;
-    if (BS > 0) {
-      if (!waited)
 #pragma unroll
-        for (int k = 0; k < BS; k++) column[k] = SHARED ? bsi_await(from + k) : bsi_peek(from + k);
+  for (int e = 0; e < PASSES; e++) {
+    if (!from[e]) continue;
+    if (!SHARED) /* complete, as the inverse is there */
 #pragma unroll
-      for (int k = 0; k < BS; k++) sum -= scaled[k * BS + r] * column[k];
-    } else {
-      for (int k = 0; k < bs; k++) sum -= scaled[k * bs + r] * (SHARED ? bsi_await(from + k) : bsi_peek(from + k));
-    }
+      for (int k = 0; k < BS; k++) column[e][k] = bsi_peek(from[e] + k);
+    const int32_t v = begin + lane + e * BSI_WARP;
+    double *to = w.block(list->t[match + v / values]) + v % values, sum = *to;
+#pragma unroll
+    for (int k = 0; k < BS; k++) sum -= scaled[k * BS + v % BS] * column[e][k];
     *to = sum;
-    v += BSI_WARP;
-    if (v >= total) break;
-    match = begin + v / values;
-    r = v % bs;
-    c = v % values / bs;
-    from = p.u + static_cast<int64_t>(list->q[match]) * values + c * bs;
+  }
+}
+
+/* One item: its block of L is scaled where the item is the first of its p, then come the products of its matches. */
+template <int BS, bool SHARED>
+__device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, const plan *list, int item,
+                                        double *pivot, double *scaled) {
+  const int lane = threadIdx.x % BSI_WARP, bs = w.bs, values = w.values;
+  const bool first = list->p[item] >= 0;
+  const int32_t at = first ? list->p[item] : ~list->p[item], match = item > 0 ? list->end[item - 1] : 0,
+                total = (list->end[item] - match) * values;
+  const double *inverse = p.inverse + static_cast<int64_t>(w.col(at)) * values;
+  double *own = w.block(at);
+  if constexpr (BS > 0) {
+    constexpr int PASSES = BS <= 5 ? 4 : 2;
+    if (total <= BSI_WARP)
+      do_values<BS, SHARED, 1>(p, w, list, match, total, 0, first, inverse, own, pivot, scaled);
+    else
+      for (int32_t v = 0; v < total; v += PASSES * BSI_WARP)
+        do_values<BS, SHARED, PASSES>(p, w, list, match, total, v, first && v == 0, inverse, own, pivot, scaled);
+  } else {
+    if (first) {
+      for (int e = lane; e < values; e += BSI_WARP) pivot[e] = bsi_await(inverse + e);
+      if (!SHARED) __threadfence();
+      scale_block(bs, pivot, own, scaled);
+    }
+    for (int32_t v = lane; v < total; v += BSI_WARP) {
+      const int32_t m = match + v / values, r = v % bs, c = v % values / bs;
+      const double *from = p.u + static_cast<int64_t>(list->q[m]) * values + c * bs;
+      double *to = w.block(list->t[m]) + c * bs + r, sum = *to;
+      for (int k = 0; k < bs; k++) sum -= scaled[k * bs + r] * (SHARED ? bsi_await(from + k) : bsi_peek(from + k));
+      *to = sum;
+    }
   }
   __syncwarp();
 }
@@ -301,15 +331,18 @@ template <bool FIND_ROW> __global__ void __launch_bounds__(128) find_condition(c
 }
 
 template <int BS, bool SHARED> cudaError_t enqueue(cudaStream_t stream, const job &p) {
-  const size_t bytes = warp_bytes(SHARED, p.longest, p.block_size * p.block_size);
+  const size_t needed = warp_bytes(SHARED, p.longest, p.block_size * p.block_size);
   int warps = MOST_WARPS;
-  while (warps > 1 && warps * bytes > EVERY_DEVICE) warps /= 2;
-  if (warps * bytes > EVERY_DEVICE) {
-    const cudaError_t error = cudaFuncSetAttribute(factor_rows<BS, SHARED>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                   static_cast<int>(bytes));
-    if (error != cudaSuccess) return error;
-  }
-  factor_rows<BS, SHARED><<<bsi_grid(p.block_rows, warps), warps * BSI_WARP, warps * bytes, stream>>>(p);
+  while (warps > 1 && warps * needed > EVERY_DEVICE) warps /= 2;
+  size_t bytes;
+  /* Long rows have more to do before their turn comes. */
+  cudaError_t error =
+      bsi_bytes_to_thin_out(p.block_rows, p.levels, p.longest > 9 ? 32 : 8, warps, warps * needed, &bytes);
+  if (error == cudaSuccess && bytes > EVERY_DEVICE)
+    error = cudaFuncSetAttribute(factor_rows<BS, SHARED>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(bytes));
+  if (error != cudaSuccess) return error;
+  factor_rows<BS, SHARED><<<bsi_grid(p.block_rows, warps), warps * BSI_WARP, bytes, stream>>>(p);
   return cudaGetLastError();
 }
 
@@ -340,6 +373,7 @@ bisai_status bsi_factor_ilu_cuda(bisai_context *context, const bisai_bcsr *matri
   const job p = {matrix->block_rows,
                  matrix->block_size,
                  f->longest_row,
+                 f->lower_levels.count,
                  f->lower_levels.rows,
                  matrix->row_ptr,
                  l->row_ptr,
