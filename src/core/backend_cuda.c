@@ -10,12 +10,6 @@ static bisai_status triangular_solve(bisai_context *context, const bsi_triangula
   return bsi_triangular_solve_cuda(context, t, count, b, ldb, x, ldx, t->spare);
 }
 
-static bisai_status pattern_power(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
-                                  bisai_pattern *pattern) {
-  if (row_limit > 0) return bsi_fail(context, BISAI_UNAVAILABLE, "row limits do not run on a CUDA device yet");
-  return bsi_pattern_power_cuda(context, matrix, power, pattern);
-}
-
 const bsi_backend bsi_backend_cuda = {
     .kind = BISAI_BACKEND_CUDA,
     .lookahead = BSI_LOOKAHEAD_CUDA,
@@ -57,7 +51,7 @@ const bsi_backend bsi_backend_cuda = {
     .invert_blocks = bsi_invert_blocks_cuda,
     .factor_ilu = bsi_factor_ilu_cuda,
     .scale_off_diagonal = bsi_scale_off_diagonal_cuda,
-    .pattern_power = pattern_power,
+    .pattern_power = bsi_pattern_power_cuda,
     .pattern_columns = bsi_pattern_columns_cuda,
     .isai_reserve = bsi_isai_reserve_cuda,
     .isai_values = bsi_isai_values_cuda,
