@@ -44,7 +44,8 @@ cudaError_t make_stream(bisai_context *context) {
 /* What kernels of several rooms share. */
 bisai_status make_counters(bisai_context *context) {
   context->tickets = static_cast<unsigned *>(bsi_allocate_cuda(context, BSI_TICKETS, sizeof(unsigned)));
-  context->first_fault = static_cast<unsigned long long *>(bsi_allocate_cuda(context, 1, sizeof(unsigned long long)));
+  context->first_fault =
+      static_cast<unsigned long long *>(bsi_allocate_cuda(context, BSI_FAULTS, sizeof(unsigned long long)));
   if (!context->tickets || !context->first_fault) return BISAI_OUT_OF_MEMORY;
   const cudaError_t error =
       cudaMemsetAsync(context->tickets, 0, BSI_TICKETS * sizeof(unsigned), bsi_stream_of(context));
