@@ -38,6 +38,11 @@ struct contexts {
     backend.release_shared = bsi_release_shared_cuda;
     backend.expect = bsi_expect_cuda;
     backend.collect = bsi_collect_cuda;
+    backend.clock_open = bsi_clock_open_cuda;
+    backend.clock_close = bsi_clock_close_cuda;
+    backend.clock_start = bsi_clock_start_cuda;
+    backend.clock_stop = bsi_clock_stop_cuda;
+    backend.clock_read = bsi_clock_read_cuda;
     backend.vector_set = bsi_vector_set_cuda;
     backend.vector_copy = bsi_vector_copy_cuda;
     backend.vector_add = bsi_vector_add_cuda;
@@ -144,7 +149,7 @@ void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passe
 
 void triangles_agree_with_the_host(contexts &on, int m, int k) {
   std::vector<double> H = random_vector(static_cast<size_t>(m + 1) * m), g = random_vector(m + 1), y(m + 1, NAN);
-  for (int i = 0; i < m; i++) H[i * (m + 1) + i] = i == 1 ? 0.0 : 4.0 + next_random();
+  for (int i = 0; i < m; i++) H[i * (m + 1) + i] = i == 1 ? 0.0 : m + next_random();
   const device_array<double> d_H(H), d_g(g), d_y(y);
   bool good = bsi_gmres_coefficients_cuda(&on.device, m, k, d_H.data, d_g.data, d_y.data) == BISAI_OK;
   bsi_gmres_coefficients_host(&on.host, m, k, H.data(), g.data(), y.data());
@@ -271,9 +276,10 @@ bisai_status leave_alone(void *user, double *values, int count) {
   return BISAI_OK;
 }
 
-void solves_of_every_kind_agree(contexts &on) {
+void solves_of_every_kind_agree(contexts &on, bool quick) {
   for (const int64_t n : {1, 2, 7, 33, 400, 5001})
     for (const int restart : {1, 2, 5, 30}) {
+      if (quick && (n > 33 || restart == 2)) continue;
       band a = convection(on, n);
       const std::vector<double> b = random_vector(n);
       for (const bisai_orthogonalization kind :
@@ -310,7 +316,7 @@ void ends_are_the_hosts(contexts &on) {
   for (double &value : identity.diagonal) value = 2.0;
   solves_agree(on, "tolerance met in the first step", identity, b, gmres(30, 1e-8), BISAI_REASON_CONVERGED);
   for (int64_t i = 0; i < n; i++) identity.diagonal[i] = 1.0 + i % 3;
-  solves_agree(on, "breakdown that is the solution", identity, b, gmres(30, 0.0), BISAI_REASON_CONVERGED, 1e-9);
+  solves_agree(on, "three steps are enough", identity, b, gmres(30, 1e-10), BISAI_REASON_CONVERGED);
   identity.diagonal[0] = 0.0;
   solves_agree(on, "singular matrix", identity, b, gmres(30, 1e-12), BISAI_REASON_BREAKDOWN, 1e-6);
   identity.diagonal[0] = NAN;
@@ -337,8 +343,9 @@ void monitors_and_failures_count_like_the_hosts(contexts &on) {
   solves_agree(on, "monitor stops", a, b, options, BISAI_REASON_STOPPED);
   verdict(calls == 3 * 8, "the monitor is called once an iteration: %d", calls);
   /* A call that would have come after the end does not fail the solve; one before does, with the host's message. */
-  a.fails_at = 8;
-  solves_agree(on, "a failure beyond the end counts for nothing", a, b, gmres(30, 0.05), BISAI_REASON_CONVERGED);
+  const int needed = solve(&on.host, false, a, b, gmres(30, 1e-4)).report.iterations;
+  a.fails_at = needed + 2; /* the host multiplies needed + 1 times */
+  solves_agree(on, "a failure beyond the end counts for nothing", a, b, gmres(30, 1e-4), BISAI_REASON_CONVERGED);
   for (const int at : {0, 1, 5, 12}) {
     a.fails_at = at;
     const outcome host = solve(&on.host, false, a, b, gmres(10, 1e-12)),
@@ -351,9 +358,10 @@ void monitors_and_failures_count_like_the_hosts(contexts &on) {
 
 void tests() {
   contexts on;
-  for (const int64_t n : {1, 2, 3, 255, 1024, 1025, 70001, 135168, 135169, 270000, 540001, 1270432, 1351681, 2000003})
+  const bool quick = std::getenv("BISAI_QUICK") != nullptr; /* for compute-sanitizer, which takes its time */
+  for (const int64_t n : {1, 2, 3, 255, 1024, 1025, 70001, 135168, 135169, 270000, 540001, 1270432, 1351681, 1500003})
     for (const int j : {0, 6, 7, 8, 29})
-      if (n > j + 1 && (n < 300000 || j == 8 || j == 29)) {
+      if (n > j + 1 && (n < 300000 || j == 8) && (!quick || n < 2000)) {
         step_agrees_with_its_parts(on, n, j, BSI_PASSES_ONE, 1.0);
         step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1.0);
         step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1e-3);
@@ -361,7 +369,8 @@ void tests() {
       }
   step_agrees_with_its_parts(on, 1000, BSI_FUSED_COLUMNS_CUDA - 1, BSI_PASSES_SELECTIVE, 1e-3);
   for (const int k : {0, 1, 2, 31, 33}) triangles_agree_with_the_host(on, 33, k);
-  solves_of_every_kind_agree(on);
+  for (const int k : {64, 65, 200}) triangles_agree_with_the_host(on, 200, k);
+  solves_of_every_kind_agree(on, quick);
   ends_are_the_hosts(on);
   monitors_and_failures_count_like_the_hosts(on);
   std::vector<unsigned> left(BSI_TICKETS, 1u);

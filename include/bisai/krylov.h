@@ -75,12 +75,13 @@ typedef struct bisai_solver_report {
   double relative_residual;  /**< true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
   double estimated_residual; /**< what the recurrence believed at the end, relative */
   double solve_seconds;      /**< whole solve */
-  double apply_seconds;      /**< in the preconditioner */
-  int applications;          /**< of the preconditioner */
-  double apply30_seconds;    /**< T_p: 30 times the mean application; 0 without applications */
-  int64_t memory_bytes;      /**< held by the solver */
-  const double *history;     /**< relative residual estimates, from the start on; the solver's, until its next solve */
-  int history_length;        /**< iterations + 1, at most 2²⁰ */
+  double
+      apply_seconds; /**< in the preconditioner; on a GPU from about one application a cycle, so that nothing waits for it */
+  int applications;       /**< of the preconditioner */
+  double apply30_seconds; /**< T_p: 30 times the mean application; 0 without applications */
+  int64_t memory_bytes;   /**< held by the solver */
+  const double *history;  /**< relative residual estimates, from the start on; the solver's, until its next solve */
+  int history_length;     /**< iterations + 1, at most 2²⁰ */
 } bisai_solver_report;
 
 /** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 3)·8n bytes (flexible: twice the basis),

@@ -23,7 +23,7 @@ struct product {
   int32_t block_rows, block_size;
   const int32_t *row_ptr, *col_idx;
   const void *values;
-  bool unit_diagonal;
+  bool unit_diagonal, passing_once;
   double alpha, beta;
   const double *x, *z;
   double *y;
@@ -42,17 +42,56 @@ template <int BYTES> struct word<BYTES, 8> { using type = uint2; };
 template <int BYTES> struct word<BYTES, 4> { using type = unsigned; };
 template <int BYTES> struct word<BYTES, 2> { using type = unsigned short; };
 
-/* COUNT consecutive values. Whole words of 16 bytes are used by one lane only and leave the caches first. */
-template <typename T, int COUNT> __device__ __forceinline__ void load_values(const T *from, double (&column)[COUNT]) {
+/* How blocks are read. Those of a matrix that is larger than the L2 cache are to leave it before vectors do, which are read again.
+ * Words of 16 bytes are used by one lane only and leave the L1 cache first, too. */
+struct passing {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  unsigned long long policy;
+  __device__ __forceinline__ explicit passing(bool once) {
+    if (once)
+      asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    else
+      asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+  }
+  __device__ __forceinline__ uint4 load(const uint4 *from) const {
+    uint4 w;
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+        : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
+        : "l"(from), "l"(policy));
+    return w;
+  }
+  __device__ __forceinline__ uint2 load(const uint2 *from) const {
+    uint2 w;
+    asm("ld.global.nc.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;" : "=r"(w.x), "=r"(w.y) : "l"(from), "l"(policy));
+    return w;
+  }
+  __device__ __forceinline__ unsigned load(const unsigned *from) const {
+    unsigned w;
+    asm("ld.global.nc.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(w) : "l"(from), "l"(policy));
+    return w;
+  }
+  __device__ __forceinline__ unsigned short load(const unsigned short *from) const {
+    unsigned short w;
+    asm("ld.global.nc.L2::cache_hint.u16 %0, [%1], %2;" : "=h"(w) : "l"(from), "l"(policy));
+    return w;
+  }
+#else
+  __device__ __forceinline__ explicit passing(bool) {}
+  template <typename W> __device__ __forceinline__ W load(const W *from) const {
+    return sizeof(W) == 16 ? __ldcs(from) : __ldg(from);
+  }
+#endif
+};
+
+/* COUNT consecutive values. */
+template <typename T, int COUNT>
+__device__ __forceinline__ void load_values(const passing &way, const T *from, double (&column)[COUNT]) {
   using W = typename word<COUNT * sizeof(T)>::type;
   constexpr int WORDS = static_cast<int>(COUNT * sizeof(T) / sizeof(W));
   W words[WORDS];
   T values[COUNT];
 #pragma unroll
-  for (int i = 0; i < WORDS; i++) {
-    const W *source = reinterpret_cast<const W *>(from) + i;
-    words[i] = sizeof(W) == 16 ? __ldcs(source) : __ldg(source);
-  }
+  for (int i = 0; i < WORDS; i++) words[i] = way.load(reinterpret_cast<const W *>(from) + i);
   memcpy(values, words, sizeof values);
 #pragma unroll
   for (int i = 0; i < COUNT; i++) column[i] = widen(values[i]);
@@ -123,15 +162,17 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THR
     int32_t q = __ldg(p.row_ptr + i) + member / LANES;
     const T *values = static_cast<const T *>(p.values) + (static_cast<int64_t>(q) * BS + c) * BS;
     const double *x_c = p.x + c;
+    const passing way(p.passing_once);
     for (; q < end; q += UNROLLED * SPLIT, values += UNROLLED * SPLIT * BS * BS) {
       int32_t column[UNROLLED];
       double a[UNROLLED][COLUMNS * BS] = {}, x[UNROLLED][VECTORS][COLUMNS] = {};
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
-        if (q + u * SPLIT < end) column[u] = __ldg(p.col_idx + q + u * SPLIT);
+        if (q + u * SPLIT < end)
+          column[u] = static_cast<int32_t>(way.load(reinterpret_cast<const unsigned *>(p.col_idx) + q + u * SPLIT));
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
-        if (q + u * SPLIT < end) load_values<T, COLUMNS * BS>(values + u * SPLIT * BS * BS, a[u]);
+        if (q + u * SPLIT < end) load_values<T, COLUMNS * BS>(way, values + u * SPLIT * BS * BS, a[u]);
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
 #pragma unroll
@@ -227,12 +268,28 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
                               int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy) {
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
+  int device = 0, cache = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device);
+  const bool once = bsi_block_offset(a, a->blocks) * bsi_value_size(a->type) > static_cast<size_t>(cache);
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && !status;) {
     const int vectors = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;
-    const product p = {a->block_rows,    a->block_size, a->row_ptr, a->col_idx,  a->values,
-                       a->unit_diagonal, alpha,         beta,       x + v * ldx, z ? z + v * ldz : nullptr,
-                       y + v * ldy,      ldx,           ldz,        ldy};
+    const product p = {a->block_rows,
+                       a->block_size,
+                       a->row_ptr,
+                       a->col_idx,
+                       a->values,
+                       a->unit_diagonal,
+                       once,
+                       alpha,
+                       beta,
+                       x + v * ldx,
+                       z ? z + v * ldz : nullptr,
+                       y + v * ldy,
+                       ldx,
+                       ldz,
+                       ldy};
     switch (a->type) {
     case BISAI_FP64: status = enqueue_type<double>(context, p, vectors, length); break;
     case BISAI_FP32: status = enqueue_type<float>(context, p, vectors, length); break;

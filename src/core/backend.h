@@ -36,6 +36,12 @@ typedef struct bsi_cycle {
   double *basis, *hessenberg, *cosines, *sines, *rhs, *status, *work;
 } bsi_cycle;
 
+/* Measures what the backend takes for something. */
+typedef struct bsi_clock {
+  double seconds;
+  void *from, *to; /* CUDA: events */
+} bsi_clock;
+
 typedef struct bsi_backend {
   bisai_backend kind;
   int lookahead; /* steps of GMRES to enqueue before the oldest one's status is looked at: 0 where nothing is gained */
@@ -72,6 +78,14 @@ typedef struct bsi_backend {
   void (*expect)(bisai_context *, int count, double *shared);
   /* values ← the numbers there, once they have been written since; waits for that and for nothing else. */
   bisai_status (*collect)(bisai_context *, int count, const double *shared, double *values);
+
+  /* --- clocks --- */
+  bisai_status (*clock_open)(bisai_context *, bsi_clock *);
+  void (*clock_close)(bisai_context *, bsi_clock *); /* also of one that is not open */
+  bisai_status (*clock_start)(bisai_context *, bsi_clock *);
+  bisai_status (*clock_stop)(bisai_context *, bsi_clock *);
+  /* Seconds between the last start and stop; waits for the stop. */
+  bisai_status (*clock_read)(bisai_context *, const bsi_clock *, double *seconds);
 
   /* --- vectors of n doubles --- */
   bisai_status (*vector_set)(bisai_context *, int64_t n, double value, double *y);

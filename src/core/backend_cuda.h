@@ -84,6 +84,13 @@ bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type,
 bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
                                       int64_t *index);
 
+/* --- core/clock_cuda.cu --- */
+bisai_status bsi_clock_open_cuda(bisai_context *context, bsi_clock *clock);
+void bsi_clock_close_cuda(bisai_context *context, bsi_clock *clock);
+bisai_status bsi_clock_start_cuda(bisai_context *context, bsi_clock *clock);
+bisai_status bsi_clock_stop_cuda(bisai_context *context, bsi_clock *clock);
+bisai_status bsi_clock_read_cuda(bisai_context *context, const bsi_clock *clock, double *seconds);
+
 /* --- pattern/pattern_cuda.cu --- */
 /* Waits. */
 bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,

@@ -63,6 +63,35 @@ static bisai_status collect(bisai_context *context, int count, const double *sha
   return copy(context, values, shared, (size_t)count * sizeof(double));
 }
 
+static bisai_status clock_open(bisai_context *context, bsi_clock *clock) {
+  (void)context;
+  (void)clock;
+  return BISAI_OK;
+}
+
+static void clock_close(bisai_context *context, bsi_clock *clock) {
+  (void)context;
+  (void)clock;
+}
+
+static bisai_status clock_start(bisai_context *context, bsi_clock *clock) {
+  (void)context;
+  clock->seconds = -bsi_now();
+  return BISAI_OK;
+}
+
+static bisai_status clock_stop(bisai_context *context, bsi_clock *clock) {
+  (void)context;
+  clock->seconds += bsi_now();
+  return BISAI_OK;
+}
+
+static bisai_status clock_read(bisai_context *context, const bsi_clock *clock, double *seconds) {
+  (void)context;
+  *seconds = clock->seconds;
+  return BISAI_OK;
+}
+
 const bsi_backend bsi_backend_host = {
     .kind = BISAI_BACKEND_HOST,
     .missing = missing,
@@ -81,6 +110,11 @@ const bsi_backend bsi_backend_host = {
     .reaches = reaches,
     .copy_blocks = bsi_copy_blocks_host,
     .find_not_finite = bsi_find_not_finite_host,
+    .clock_open = clock_open,
+    .clock_close = clock_close,
+    .clock_start = clock_start,
+    .clock_stop = clock_stop,
+    .clock_read = clock_read,
     .vector_set = bsi_vector_set_host,
     .vector_copy = bsi_vector_copy_host,
     .vector_add = bsi_vector_add_host,

@@ -1,9 +1,9 @@
 /* The steps of GMRES on the device: all of a step after its products in one launch, and the small dense part.
  *
  * Gram–Schmidt is bound by the bytes of the basis and by waiting for sums, so one launch holds as many thread blocks as the device has
- * multiprocessors, which wait for each other where a sum over all is needed: V reads its vectors once from memory, once more from the L2
- * cache where that is large enough (the second time backwards, what was read last first), and w stays in registers unless it is longer
- * than all of them. Every block adds up the partial sums by itself, in one order: they agree to the last bit, and decide alike whether
+ * multiprocessors, which wait for each other where a sum over all is needed: w stays in registers unless it is longer than all of them,
+ * the last vectors of V stay in shared memory, and the others are read once from memory and once more from the L2 cache where that is
+ * large enough (the second time backwards, what was read last first). Every block adds up the partial sums by itself, in one order: they agree to the last bit, and decide alike whether
  * there is a second pass. */
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
@@ -13,9 +13,13 @@ namespace {
 
 enum { THREADS = 512, WARPS = THREADS / BSI_WARP, GROUP = 8, MOST_PAIRS = 10, PAIRS_OF_MANY = 8 };
 
-/* Arrays of doubles in shared memory for `count` columns. */
+/* At least the bytes of shared memory that the kernel names by itself. */
+enum { STATIC_SHARED = 1024 };
+
+/* Arrays of doubles in shared memory for `count` columns; after them the threads' parts of the vectors that are kept there. */
 struct scratch {
   double *of_warp, *h, *h2, *column, *cosines, *sines;
+  double2 *kept;
   int stride;
   __device__ scratch(double *memory, int count) : stride((count + GROUP - 1) / GROUP * GROUP) {
     of_warp = memory;
@@ -24,9 +28,10 @@ struct scratch {
     cosines = h2 + stride;
     sines = cosines + stride;
     column = sines + stride;
+    kept = reinterpret_cast<double2 *>(column + stride + 2);
   }
   static size_t bytes(int count) {
-    return ((WARPS + 5) * static_cast<size_t>((count + GROUP - 1) / GROUP * GROUP) + 1) * sizeof(double);
+    return ((WARPS + 5) * static_cast<size_t>((count + GROUP - 1) / GROUP * GROUP) + 2) * sizeof(double);
   }
 };
 
@@ -113,24 +118,48 @@ template <int PAIRS> struct part_of_vector {
 /* What one thread does of a step. TILED: w does not fit into registers, and goes through them tile by tile. */
 template <int PAIRS, bool TILED> struct worker {
   const bsi_cycle &cycle;
-  const int count;
+  const int count, first_kept; /* basis vectors, and the first of those that shared memory keeps */
   const share mine;
   double *w;
   scratch shared;
   unsigned *ticket;
   part_of_vector<PAIRS> part;
 
-  __device__ worker(const bsi_cycle &c, int j, double *memory, unsigned *ticket_)
-      : cycle(c), count(j + 1), mine(c.n, PAIRS), w(c.basis + (j + 1) * c.ld), shared(memory, j + 1), ticket(ticket_) {
+  __device__ worker(const bsi_cycle &c, int j, int kept, double *memory, unsigned *ticket_)
+      : cycle(c), count(j + 1), first_kept(j + 1 - kept), mine(c.n, PAIRS), w(c.basis + (j + 1) * c.ld),
+        shared(memory, j + 1), ticket(ticket_) {
     if (!TILED) part.load(mine, mine.from, w);
   }
 
-  /* The pairs at `first` of GROUP basis vectors from c on. */
-  __device__ __forceinline__ void load_group(int c, int64_t pair, double2 (&v)[GROUP]) const {
+  /* Pair p of those at `first` of GROUP basis vectors from c on. */
+  __device__ __forceinline__ void load_group(int c, int64_t first, int p, double2 (&v)[GROUP]) const {
+    const int64_t pair = first + p * mine.apart;
     const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
 #pragma unroll
     for (int g = 0; g < GROUP; g++)
       v[g] = c + g < count && pair < mine.pairs ? vectors[g * (cycle.ld / 2)] : make_double2(0.0, 0.0);
+  }
+
+  /* The thread's own place for pair p of basis vector c. */
+  __device__ __forceinline__ double2 &kept(int c, int p) const {
+    return shared.kept[((c - first_kept) * PAIRS + p) * THREADS + threadIdx.x];
+  }
+  __device__ __forceinline__ void keep_group(int c, int p, const double2 (&v)[GROUP]) const {
+#pragma unroll
+    for (int g = 0; g < GROUP; g++)
+      if (c + g >= first_kept && c + g < count) kept(c + g, p) = v[g];
+  }
+  __device__ __forceinline__ void load_again(int c, int64_t first, int p, double2 (&v)[GROUP]) const {
+    const int64_t pair = first + p * mine.apart;
+    const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
+#pragma unroll
+    for (int g = 0; g < GROUP; g++) {
+      v[g] = make_double2(0.0, 0.0);
+      if (c + g >= first_kept && c + g < count)
+        v[g] = kept(c + g, p);
+      else if (c + g < count && pair < mine.pairs)
+        v[g] = vectors[g * (cycle.ld / 2)];
+    }
   }
 
   /* h ← V·w over all blocks */
@@ -144,7 +173,8 @@ template <int PAIRS, bool TILED> struct worker {
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
           double2 v[GROUP];
-          load_group(c, first + p * mine.apart, v);
+          load_group(c, first, p, v);
+          if (!TILED && c + GROUP > first_kept) keep_group(c, p, v);
 #pragma unroll
           for (int g = 0; g < GROUP; g++) sums[g] += v[g].x * part.values[p].x + v[g].y * part.values[p].y;
         }
@@ -173,7 +203,10 @@ template <int PAIRS, bool TILED> struct worker {
 #pragma unroll
         for (int p = 0; p < PAIRS; p++) {
           double2 v[GROUP];
-          load_group(c, first + p * mine.apart, v);
+          if (!TILED && c + GROUP > first_kept)
+            load_again(c, first, p, v);
+          else
+            load_group(c, first, p, v);
 #pragma unroll
           for (int g = 0; g < GROUP; g++)
             if (c + g < count) {
@@ -229,10 +262,10 @@ template <int PAIRS, bool TILED> struct worker {
 };
 
 template <int PAIRS, bool TILED>
-__global__ void __launch_bounds__(THREADS, 1) step(bsi_cycle cycle, int j, bsi_passes passes, unsigned *ticket) {
+__global__ void __launch_bounds__(THREADS, 1)
+    step(bsi_cycle cycle, int j, int kept, bsi_passes passes, unsigned *ticket) {
   extern __shared__ double memory[];
-  bsi_wait_for_predecessor();
-  worker<PAIRS, TILED> me(cycle, j, memory, ticket);
+  worker<PAIRS, TILED> me(cycle, j, kept, memory, ticket);
   const bool rotates = blockIdx.x == gridDim.x - 1; /* it has the least to do */
   for (int i = threadIdx.x; rotates && i < j; i += THREADS) {
     me.shared.cosines[i] = cycle.cosines[i];
@@ -250,44 +283,54 @@ __global__ void __launch_bounds__(THREADS, 1) step(bsi_cycle cycle, int j, bsi_p
   if (rotates) me.rotate(j, norm2, again);
 }
 
+/* What a device has to offer: thread blocks at once, bytes of shared memory for each. */
+struct room {
+  int blocks, shared;
+};
+
 template <int PAIRS, bool TILED>
-cudaError_t launch(const bisai_context *context, int blocks, const bsi_cycle &cycle, int j, bsi_passes passes) {
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeCooperative;
-  attributes[0].val.cooperative = 1;
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+cudaError_t launch(const bisai_context *context, room has, int blocks, const bsi_cycle &cycle, int j,
+                   bsi_passes passes) {
+  const int left = has.shared - static_cast<int>(scratch::bytes(j + 1)), vector = PAIRS * THREADS * sizeof(double2);
+  const int fit = TILED || left < vector ? 0 : left / vector, kept = fit < j + 1 ? fit : j + 1;
+  cudaLaunchAttribute together = {};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(THREADS);
-  config.dynamicSmemBytes = scratch::bytes(j + 1);
+  config.dynamicSmemBytes = scratch::bytes(j + 1) + static_cast<size_t>(kept) * vector;
   config.stream = bsi_stream_of(context);
-  config.attrs = attributes;
-  config.numAttrs = context->early_launches ? 2 : 1;
-  return cudaLaunchKernelEx(&config, step<PAIRS, TILED>, cycle, j, passes, context->tickets);
+  config.attrs = &together;
+  config.numAttrs = 1;
+  const cudaError_t error =
+      cudaFuncSetAttribute(step<PAIRS, TILED>, cudaFuncAttributeMaxDynamicSharedMemorySize, has.shared);
+  return error ? error : cudaLaunchKernelEx(&config, step<PAIRS, TILED>, cycle, j, kept, passes, context->tickets);
 }
 
 /* As few values a thread as let it hold them all. */
 template <int PAIRS = 1>
-cudaError_t launch_for(const bisai_context *context, int most_blocks, const bsi_cycle &cycle, int j,
-                       bsi_passes passes) {
+cudaError_t launch_for(const bisai_context *context, room has, const bsi_cycle &cycle, int j, bsi_passes passes) {
   const int64_t blocks = ((cycle.n + 1) / 2 + THREADS * PAIRS - 1) / (THREADS * PAIRS);
-  if (blocks <= most_blocks)
-    return launch<PAIRS, false>(context, blocks > 0 ? static_cast<int>(blocks) : 1, cycle, j, passes);
+  if (blocks <= has.blocks)
+    return launch<PAIRS, false>(context, has, blocks > 0 ? static_cast<int>(blocks) : 1, cycle, j, passes);
   if constexpr (PAIRS < MOST_PAIRS)
-    return launch_for<PAIRS + (PAIRS < 4 ? 1 : 2)>(context, most_blocks, cycle, j, passes);
+    return launch_for<PAIRS + (PAIRS < 4 ? 1 : 2)>(context, has, cycle, j, passes);
   else
-    return launch<PAIRS_OF_MANY, true>(context, most_blocks, cycle, j, passes);
+    return launch<PAIRS_OF_MANY, true>(context, has, has.blocks, cycle, j, passes);
 }
 
 } // namespace
 
 bisai_status bsi_gmres_step_cuda(bisai_context *context, const bsi_cycle *cycle, int j, bsi_passes passes) {
-  int device = 0, processors = 1;
+  int device = 0;
+  room has = {1, 0};
   cudaError_t error = cudaGetDevice(&device);
-  if (!error) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  const int blocks = processors < BSI_CHUNKS ? processors : BSI_CHUNKS;
-  if (!error) error = launch_for(context, blocks, *cycle, j, passes);
+  if (!error) error = cudaDeviceGetAttribute(&has.blocks, cudaDevAttrMultiProcessorCount, device);
+  if (!error) error = cudaDeviceGetAttribute(&has.shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  has.shared -= STATIC_SHARED;
+  if (has.blocks > BSI_CHUNKS) has.blocks = BSI_CHUNKS;
+  if (!error) error = launch_for(context, has, *cycle, j, passes);
   if (error == cudaSuccess) return bsi_launched(context, "Gram-Schmidt");
   return bsi_fail(context, BISAI_DEVICE_ERROR, "Gram-Schmidt: %s", cudaGetErrorString(error));
 }
@@ -307,12 +350,22 @@ __global__ void rotate(int m, int j, const double *h, const double *h2, const do
   if (threadIdx.x == 0) bsi_rotate(j, column, *norm2, cosines, sines, g, status);
 }
 
-/* y_i ← (g_i − Σ_{c > i} H_ic y_c)/H_ii from the last on, by columns, as bsi_back_substitute does. */
-__global__ void back_substitute(int m, int k, const double *H, const double *g, double *y) {
-  for (int i = threadIdx.x; i < k; i += BSI_WARP) y[i] = g[i];
-  __syncwarp();
+enum { SMALL_TRIANGLE = 64, SUBSTITUTING = 256 };
+
+/* y_i ← (g_i − Σ_{c > i} H_ic y_c)/H_ii from the last on, by columns, as bsi_back_substitute does. One warp, for which all threads fetch
+ * a triangle that is small enough. */
+__global__ void __launch_bounds__(SUBSTITUTING)
+    back_substitute(int m, int k, const double *H, const double *g, double *y) {
+  __shared__ double triangle[SMALL_TRIANGLE * SMALL_TRIANGLE];
+  const bool small = k <= SMALL_TRIANGLE;
+  const int64_t ld = small ? k : m + static_cast<int64_t>(1);
+  for (int i = threadIdx.x; i < k; i += SUBSTITUTING) y[i] = g[i];
+  for (int i = threadIdx.x; small && i < k * k; i += SUBSTITUTING)
+    triangle[i] = H[i / k * (m + static_cast<int64_t>(1)) + i % k];
+  __syncthreads();
+  if (threadIdx.x >= BSI_WARP) return;
   for (int j = k - 1; j >= 0; j--) {
-    const double *column = H + j * (m + static_cast<int64_t>(1));
+    const double *column = (small ? triangle : H) + j * ld;
     const double diagonal = column[j], value = diagonal == 0.0 ? 0.0 : y[j] / diagonal;
     __syncwarp();
     if (threadIdx.x == 0) y[j] = value;
@@ -345,6 +398,6 @@ bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const d
 bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y) {
   if (k == 0) return BISAI_OK;
-  back_substitute<<<1, BSI_WARP, 0, bsi_stream_of(context)>>>(m, k, H, g, y);
+  back_substitute<<<1, SUBSTITUTING, 0, bsi_stream_of(context)>>>(m, k, H, g, y);
   return bsi_launched(context, "triangular system");
 }

@@ -45,10 +45,31 @@ static bisai_status multiply(bsi_run *run, const double *x, double *y) {
   return status;
 }
 
+/* Takes note of what the clock has measured. */
+static bisai_status read_clock(bsi_run *run) {
+  const bisai_solver *s = run->solver;
+  double seconds = 0;
+  if (!run->timing) return BISAI_OK;
+  const bisai_status status = backend_of(run)->clock_read(s->context, &s->clock, &seconds);
+  run->apply_seconds += seconds;
+  run->timed++;
+  run->timing = false;
+  return status;
+}
+
+/* z ← M⁻¹v. Where reading the clock would mean waiting, it measures no more before it is read at the end of a cycle. */
 static bisai_status precondition(bsi_run *run, const double *v, double *z) {
-  const double start = bsi_now();
-  const bisai_status status = bisai_precond_apply(run->precond, v, z);
-  run->apply_seconds += bsi_now() - start;
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = backend_of(run);
+  const bool measured = !run->timing;
+  bisai_status status = measured ? backend->clock_start(s->context, &s->clock) : BISAI_OK;
+  if (!status) status = bisai_precond_apply(run->precond, v, z);
+  if (measured) {
+    const bisai_status stopped = backend->clock_stop(s->context, &s->clock);
+    run->timing = true;
+    if (!status) status = stopped;
+    if (backend->lookahead == 0) read_clock(run);
+  }
   run->applications++;
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
   return status;
@@ -306,7 +327,7 @@ static bisai_status run_cycle(bsi_run *run, int *columns) {
   run->reason = BISAI_REASON_NONE;
   run->enqueued = run->iterations;
   run->applications = applications + (run->precond ? seen : 0);
-  return BISAI_OK;
+  return read_clock(run);
 }
 
 /* x ← x + the cycle's correction; the present x is kept if it is the best so far. */
@@ -430,5 +451,6 @@ bisai_status bsi_gmres(bsi_run *run) {
     if (!status) run->reason = judge(run);
   }
   restore_best(run);
+  if (!status) status = read_clock(run);
   return status;
 }

@@ -88,6 +88,7 @@ static bool reserve_all(bisai_solver *solver) {
   solver->status = solver->context->backend->allocate_shared(solver->context, 2 * m);
   if (!solver->status) return false;
   solver->memory_bytes += (int64_t)(2 * m * sizeof(double));
+  if (solver->context->backend->clock_open(solver->context, &solver->clock)) return false;
   const int last = solver->options.max_iterations;
   const size_t length = (size_t)(last < BSI_HISTORY_MOST ? last : BSI_HISTORY_MOST - 1) + 1;
   solver->history = bsi_allocate(solver->context, length, sizeof(double));
@@ -135,12 +136,14 @@ void bisai_solver_destroy(bisai_solver **solver) {
   context->backend->release(context, s->scalars);
   context->backend->release(context, s->work);
   context->backend->release_shared(context, s->status);
+  context->backend->clock_close(context, &s->clock);
   bsi_release(context, s->history);
   bsi_release(context, s);
 }
 
 static void fill_report(const bsi_run *run, double seconds, bisai_solver_report *report) {
   const bisai_solver *s = run->solver;
+  const double mean = run->timed > 0 ? run->apply_seconds / run->timed : 0;
   *report = (bisai_solver_report){
       .struct_size = sizeof *report,
       .reason = run->reason,
@@ -148,9 +151,9 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
       .relative_residual = run->true_norm / run->b_norm,
       .estimated_residual = run->estimate,
       .solve_seconds = seconds,
-      .apply_seconds = run->apply_seconds,
+      .apply_seconds = run->timed == run->applications ? run->apply_seconds : mean * run->applications,
       .applications = run->applications,
-      .apply30_seconds = run->applications > 0 ? 30 * run->apply_seconds / run->applications : 0,
+      .apply30_seconds = 30 * mean,
       .memory_bytes = s->memory_bytes,
       .history = s->history,
       .history_length = run->iterations < BSI_HISTORY_MOST ? run->iterations + 1 : BSI_HISTORY_MOST,

@@ -26,6 +26,7 @@ struct bisai_solver {
   double *status;  /* of gmres_rotate, two a column, in memory that both sides see */
   double *work;    /* BSI_CHUNKS·(m + 1) */
   double *history; /* host memory, max_iterations + 1 and at most BSI_HISTORY_MOST */
+  bsi_clock clock; /* for applications of the preconditioner */
   int64_t memory_bytes;
 };
 
@@ -68,8 +69,10 @@ typedef struct bsi_run {
   bool stop; /* asked for by the monitor */
   bisai_reason reason;
   int iterations, applications;
-  int enqueued; /* iterations, and in a cycle those that nobody has looked at yet */
-  double apply_seconds;
+  int enqueued;         /* iterations, and in a cycle those that nobody has looked at yet */
+  int timed;            /* applications that were measured: all on the host, about one a cycle on a GPU … */
+  double apply_seconds; /* … and their time */
+  bool timing;          /* the clock has not been read yet */
 } bsi_run;
 
 /* Runs GMRES. A status other than BISAI_OK means that something called failed; otherwise run->reason says how it ended. */
