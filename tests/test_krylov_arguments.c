@@ -154,8 +154,10 @@ static void bad_arguments_of_a_solve_are_refused(void **state) {
   bisai_precond_destroy(&precond);
   report.struct_size--;
   char message[128];
-  snprintf(message, sizeof message, "bisai_solver_report.struct_size is %zu, expected %zu: start from its default",
-           report.struct_size, sizeof report);
+  snprintf(
+      message, sizeof message,
+      "bisai_solver_report.struct_size is %zu, expected %zu: set it to the struct's size in this version's headers",
+      report.struct_size, sizeof report);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, b, x, &report));
   EXPECT_MESSAGE(context, message);
   EXPECT_NEAR(7, x[0], 0);

@@ -144,6 +144,10 @@ static void create_and_apply_refuse_null_and_bad_sizes(void **state) {
   EXPECT_MESSAGE(context, "bisai_precond_apply: v is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply(precond, v, NULL));
   EXPECT_MESSAGE(context, "bisai_precond_apply: z is NULL");
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply(precond, v, v));
+  EXPECT_MESSAGE(context, "bisai_precond_apply: v and z are the same array");
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, 1, v, SCALARS, v, SCALARS));
+  EXPECT_OK(context, bisai_precond_apply_many(precond, 1, v, 0, z, 0)); /* one vector has no leading dimension */
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, -1, v, SCALARS, z, SCALARS));
   EXPECT_MESSAGE(context, "negative number of vectors: -1");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, 2, v, SCALARS - 1, z, SCALARS));
@@ -263,6 +267,16 @@ static void update_refuses_other_sizes(void **state) {
   bisai_bcsr_destroy(&wide);
 }
 
+static void null_has_no_rows_and_no_factors(void **state) {
+  (void)state;
+  assert_string_equal(bisai_precond_describe(NULL), "");
+  assert_int_equal(bisai_precond_rows(NULL), 0);
+  assert_null(bisai_precond_permutation(NULL));
+  assert_null(bisai_precond_factors(NULL));
+  assert_null(bisai_precond_lower_inverse(NULL));
+  assert_null(bisai_precond_upper_inverse(NULL));
+}
+
 static void report_refuses_unknown_struct_sizes(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
@@ -272,8 +286,10 @@ static void report_refuses_unknown_struct_sizes(void **state) {
   static const size_t sizes[] = {0, sizeof report - 1, sizeof report + 1};
   for (size_t i = 0; i < 3; i++) {
     report.struct_size = sizes[i];
-    snprintf(expected, sizeof expected, "bisai_precond_report.struct_size is %zu, expected %zu: start from its default",
-             sizes[i], sizeof report);
+    snprintf(
+        expected, sizeof expected,
+        "bisai_precond_report.struct_size is %zu, expected %zu: set it to the struct's size in this version's headers",
+        sizes[i], sizeof report);
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_get_report(precond, &report));
     EXPECT_MESSAGE(context, expected);
   }
@@ -295,6 +311,7 @@ int main(void) {
       cmocka_unit_test(every_kind_inverts_a_single_block),
       cmocka_unit_test(factors_that_do_not_fit_are_refused),
       cmocka_unit_test(update_refuses_other_sizes),
+      cmocka_unit_test(null_has_no_rows_and_no_factors),
       cmocka_unit_test(report_refuses_unknown_struct_sizes),
   };
   return cmocka_run_group_tests_name("precond_arguments", tests, setup, teardown);

@@ -475,7 +475,7 @@ static void update_refuses_another_pattern(void **state) {
     for (int k = 0; k < 3; k++) {
       EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, others[k]));
       EXPECT_MESSAGE(context, "the pattern changed: other blocks than at creation");
-      EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(precond, v, z));
+      EXPECT_OK(context, bisai_precond_apply(precond, v, z)); /* as before */
     }
     EXPECT_OK(context, bisai_precond_update(precond, matrices[3]));
     EXPECT_OK(context, bisai_precond_apply(precond, v, z));
@@ -483,6 +483,47 @@ static void update_refuses_another_pattern(void **state) {
     bisai_bcsr_destroy(&fewer);
     for (int k = 0; k < 4; k++) bisai_bcsr_destroy(&matrices[k]);
   }
+}
+
+/* Narrower values of the same pattern, and a matrix that implies its diagonal blocks. */
+static void update_refuses_values_of_another_kind(void **state) {
+  (void)state;
+  test_bcsr a = random_matrix(2, 6);
+  const size_t values = 4 * (size_t)test_bcsr_blocks(&a);
+  float *floats = malloc(values * sizeof *floats);
+  assert_non_null(floats);
+  for (size_t v = 0; v < values; v++) floats[v] = (float)a.values[v];
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = ROWS;
+  desc.block_size = 2;
+  desc.row_ptr = a.row_ptr;
+  desc.col_idx = a.col_idx;
+  desc.values = floats;
+  desc.value_type = BISAI_FP32;
+  bisai_bcsr *matrix = test_bcsr_make(context, &a), *narrow = NULL;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &narrow));
+  bisai_factors *factors = NULL;
+  EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
+  double *v = test_random_vector(2 * ROWS, 1), x[2 * ROWS], y[2 * ROWS];
+  for (int variant = 0; variant < 4 * KINDS; variant++) {
+    bisai_precond_options options = options_of(kinds[variant % KINDS]);
+    options.ordering = variant / KINDS % 2 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
+    options.equilibrate = variant / KINDS >= 2;
+    bisai_precond *precond = make(context, matrix, &options);
+    EXPECT_OK(context, bisai_precond_apply(precond, v, x));
+    EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(precond, narrow));
+    EXPECT_MESSAGE(context, "the matrix must hold fp64 values to be factorised");
+    EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(precond, bisai_factors_lower(factors)));
+    EXPECT_MESSAGE(context, "the matrix implies its diagonal blocks: block ILU needs them stored");
+    EXPECT_OK(context, bisai_precond_apply(precond, v, y));
+    assert_memory_equal(x, y, sizeof x);
+    bisai_precond_destroy(&precond);
+  }
+  free(v), free(floats);
+  bisai_factors_destroy(&factors);
+  bisai_bcsr_destroy(&matrix);
+  bisai_bcsr_destroy(&narrow);
+  test_bcsr_free(&a);
 }
 
 /* Large enough for several threads to have work. */
@@ -698,6 +739,7 @@ int main(void) {
       cmocka_unit_test(extreme_values_do_not_overflow_the_scaling),
       cmocka_unit_test(update_is_a_fresh_creation),
       cmocka_unit_test(update_refuses_another_pattern),
+      cmocka_unit_test(update_refuses_values_of_another_kind),
       cmocka_unit_test(threads_do_not_change_a_bit),
       cmocka_unit_test(the_report_tells_what_the_ordering_does),
       cmocka_unit_test(messages_name_the_callers_rows),

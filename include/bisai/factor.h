@@ -49,9 +49,8 @@ BISAI_API bisai_status bisai_factors_create(bisai_context *context, const bisai_
                                             const bisai_factor_options *options, bisai_factors **factors);
 
 /** Refactorises a matrix of the same pattern; allocates nothing. The pattern is checked.
- *  After a failure the factors are not ready until an update succeeds.
- *  @retval BISAI_SINGULAR_BLOCK, BISAI_NOT_FINITE
- *  @retval BISAI_INVALID_ARGUMENT  another pattern */
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED  NULL, another pattern, values not fp64: the factors stay as they were
+ *  @retval BISAI_SINGULAR_BLOCK, BISAI_NOT_FINITE     the factors are not ready until an update succeeds */
 BISAI_API bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix);
 
 /** Factors from the caller's own matrices, copied: `lower` strictly lower (identity diagonal implied) or, if any diagonal

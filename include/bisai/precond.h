@@ -88,16 +88,19 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
                                             const bisai_precond_options *options, bisai_precond **precond);
 
 /** New values on the same pattern: refactorises (unless the factors are the caller's, who updates them first and then calls this)
- *  and recomputes the values on the patterns of creation. Allocates nothing. After a failure bisai_precond_apply() returns BISAI_NOT_READY
- *  until an update succeeds. Errors as in creation. */
+ *  and recomputes the values on the patterns of creation. Allocates nothing. Errors as in creation. What is refused for its arguments
+ *  (BISAI_INVALID_ARGUMENT: NULL, another pattern; BISAI_UNSUPPORTED) leaves the preconditioner as it was; after any other failure
+ *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 
 /** z ← M⁻¹ v; both n values in the backend's memory, not overlapping. Allocates nothing.
  *  Bitwise repeatable for any number of threads. A preconditioner serves one thread at a time (it owns workspace).
+ *  @retval BISAI_INVALID_ARGUMENT  v or z is NULL, or both are one array
  *  @retval BISAI_NOT_READY, BISAI_CALLBACK_FAILED */
 BISAI_API bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z);
 
-/** Z ← M⁻¹ V for `count` vectors, vector c at v + c·ldv and z + c·ldz. */
+/** Z ← M⁻¹ V for `count` vectors, vector c at v + c·ldv and z + c·ldz; as bisai_precond_apply() otherwise.
+ *  @param ldv, ldz  at least bisai_precond_rows(); not read with fewer than two vectors */
 BISAI_API bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v, int64_t ldv,
                                                 double *z, int64_t ldz);
 
@@ -143,7 +146,8 @@ typedef struct bisai_precond_report {
  *  @retval BISAI_INVALID_ARGUMENT  unknown struct_size */
 BISAI_API bisai_status bisai_precond_get_report(const bisai_precond *precond, bisai_precond_report *report);
 
-/** One line, for example "isai k=2 relax=0 storage=fp64, 1075202 blocks". Owned by the preconditioner. */
+/** One line, for example "isai k=2 relax=0 storage=fp64, 1075202 blocks". Owned by the preconditioner. NULL: "", and
+ *  the calls below return 0 or NULL. */
 BISAI_API const char *bisai_precond_describe(const bisai_precond *precond);
 
 /** Values of a vector that the preconditioner takes: block_rows·bs of its matrix. */

@@ -40,9 +40,8 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
   return status;
 }
 
-bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  jacobi->stats = BSI_INVERT_STATS_NONE;
-  bisai_status status = check_matrix(context, matrix);
+bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
+  const bisai_status status = check_matrix(context, matrix);
   if (status) return status;
   if (matrix->blocks != jacobi->blocks)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
@@ -54,8 +53,13 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
       return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                       "the pattern changed: block row %d has its diagonal block elsewhere", i);
   }
-  status = context->backend->invert_blocks(context, matrix, jacobi->position, jacobi->shift_amount, jacobi->inverses,
-                                           &jacobi->stats);
+  return BISAI_OK;
+}
+
+bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  jacobi->stats = BSI_INVERT_STATS_NONE;
+  const bisai_status status = context->backend->invert_blocks(context, matrix, jacobi->position, jacobi->shift_amount,
+                                                              jacobi->inverses, &jacobi->stats);
   return status ? status : bsi_invert_stats_judge(context, "", matrix, &jacobi->stats);
 }
 

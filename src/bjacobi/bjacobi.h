@@ -17,7 +17,10 @@ typedef struct bsi_bjacobi {
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, double shift_amount,
                                 bsi_bjacobi *jacobi);
 
-/* Inverts the diagonal blocks; allocates nothing. */
+/* Whether `matrix` has its diagonal blocks, in fp64, where that of creation had them. */
+bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi *jacobi);
+
+/* Inverts the diagonal blocks of a matrix that passed the check; allocates nothing. */
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi);
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi);

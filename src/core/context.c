@@ -28,6 +28,13 @@ bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t g
                   given, expected);
 }
 
+bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given, size_t expected) {
+  if (given == expected) return BISAI_OK;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                  "%s.struct_size is %zu, expected %zu: set it to the struct's size in this version's headers", name,
+                  given, expected);
+}
+
 bisai_context_options bisai_context_options_default(void) {
   return (bisai_context_options){
       .struct_size = sizeof(bisai_context_options), .backend = BISAI_BACKEND_AUTO, .device = -1};

@@ -43,8 +43,9 @@ void bsi_release(bisai_context *context, void *pointer);
 /* Seconds of a monotonic clock. */
 double bsi_now(void);
 
-/* Checks the first field of every options and report struct. */
+/* Check the first field of every options struct, which its default sets, and of every report, which the caller sets. */
 bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given, size_t expected);
+bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given, size_t expected);
 
 #ifdef __cplusplus
 }

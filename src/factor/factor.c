@@ -60,14 +60,6 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   return BISAI_OK;
 }
 
-static bisai_status factorise(bisai_factors *f, const bisai_bcsr *matrix) {
-  f->stats = BSI_INVERT_STATS_NONE;
-  bisai_status status = f->context->backend->factor_ilu(f->context, matrix, f, &f->stats);
-  if (!status) status = bsi_invert_stats_judge(f->context, "", matrix, &f->stats);
-  f->ready = !status;
-  return status;
-}
-
 static bisai_factors *reserve(bisai_context *context) {
   bisai_factors *f = bsi_allocate(context, 1, sizeof *f);
   if (f) *f = (bisai_factors){.context = context, .stats = BSI_INVERT_STATS_NONE};
@@ -94,7 +86,7 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
     f->lower->row_names = f->upper->row_names = matrix->row_names;
     status = prepare_solves(context, f);
   }
-  if (!status) status = factorise(f, matrix);
+  if (!status) status = bsi_factors_refresh(f, matrix);
   if (status)
     bisai_factors_destroy(&f);
   else
@@ -102,15 +94,12 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
   return status;
 }
 
-bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix) {
-  if (!factors) return BISAI_INVALID_ARGUMENT;
+bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *matrix) {
   bisai_context *context = factors->context;
-  if (!factors->from_matrix)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "factors given by the caller have no matrix to be updated from");
-  factors->ready = false;
-  if (!matrix) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_update: matrix is NULL");
   bisai_status status = check_square(context, "the matrix", matrix);
   if (status) return status;
+  if (matrix->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
   const bisai_bcsr *u = factors->upper;
   if (matrix->block_rows != u->block_rows || matrix->block_size != u->block_size ||
       matrix->blocks != factors->matrix_blocks)
@@ -124,7 +113,25 @@ bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matr
   if (status) return status;
   if (!fit)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other block columns than at creation");
-  return factorise(factors, matrix);
+  return BISAI_OK;
+}
+
+bisai_status bsi_factors_refresh(bisai_factors *factors, const bisai_bcsr *matrix) {
+  factors->stats = BSI_INVERT_STATS_NONE;
+  bisai_status status = factors->context->backend->factor_ilu(factors->context, matrix, factors, &factors->stats);
+  if (!status) status = bsi_invert_stats_judge(factors->context, "", matrix, &factors->stats);
+  factors->ready = !status;
+  return status;
+}
+
+bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matrix) {
+  if (!factors) return BISAI_INVALID_ARGUMENT;
+  bisai_context *context = factors->context;
+  if (!factors->from_matrix)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "factors given by the caller have no matrix to be updated from");
+  if (!matrix) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_update: matrix is NULL");
+  const bisai_status status = bsi_factors_check(factors, matrix);
+  return status ? status : bsi_factors_refresh(factors, matrix);
 }
 
 /* Judges one given factor by its structure; sets *with_diagonal to whether its diagonal blocks are stored. */

@@ -36,6 +36,12 @@ static inline bool bsi_is_fill(const uint8_t *fill, int32_t p) {
 /* What bisai_factor_options and bisai_precond_options have in common. */
 bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift, double shift_amount);
 
+/* Whether `matrix` is one that the factors can be updated from. */
+bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *matrix);
+
+/* The factors of a matrix that passed the check. */
+bisai_status bsi_factors_refresh(bisai_factors *factors, const bisai_bcsr *matrix);
+
 int64_t bsi_factors_memory(const bisai_factors *factors);
 
 #endif

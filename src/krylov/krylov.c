@@ -216,7 +216,7 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
   const double start = bsi_now();
   if (report) {
     const bisai_status status =
-        bsi_check_struct(solver->context, "bisai_solver_report", report->struct_size, sizeof *report);
+        bsi_check_report(solver->context, "bisai_solver_report", report->struct_size, sizeof *report);
     if (status) return status;
   }
   bsi_run run = {.solver = solver,

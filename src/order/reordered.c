@@ -75,20 +75,25 @@ static void destroy_equilibration(bisai_context *context, const bsi_equilibratio
   context->backend->release(context, e->row_exponent);
 }
 
-bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
-                                  bool equilibrate, bsi_reordered *reordered) {
+static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *a) {
   if (a->type != BISAI_FP64)
     return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix must hold fp64 values to be factorised");
+  if (a->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
+  return BISAI_OK;
+}
+
+bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
+                                  bool equilibrate, bsi_reordered *reordered) {
   bsi_reordered made = {0};
-  bisai_status status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64,
-                                         NULL, NULL, &made.matrix);
-  if (!status) {
-    made.matrix->unit_diagonal = a->unit_diagonal;
-    if (permutation)
-      status = create_permuted(context, a, permutation, &made);
-    else
-      copy_structure(a, made.matrix);
-  }
+  bisai_status status = check_matrix(context, a);
+  if (!status)
+    status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64, NULL, NULL,
+                              &made.matrix);
+  if (!status && permutation)
+    status = create_permuted(context, a, permutation, &made);
+  else if (!status)
+    copy_structure(a, made.matrix);
   if (!status && equilibrate) status = create_equilibration(context, a, &made.equilibration);
   if (status)
     bsi_reordered_destroy(context, &made);
@@ -123,9 +128,13 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
   return BISAI_OK;
 }
 
+bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *r) {
+  const bisai_status status = check_matrix(context, a);
+  if (status || same_pattern(r, a)) return status;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other blocks than at creation");
+}
+
 bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
-  if (!same_pattern(r, a))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other blocks than at creation");
   bisai_status status = BISAI_OK;
   if (r->equilibration.row_scale) status = equilibrate(context, a, &r->equilibration);
   return status ? status : context->backend->reorder_values(context, a, r);

@@ -24,12 +24,15 @@ typedef struct bsi_reordered {
 } bsi_reordered;
 
 /* `permutation` is copied; NULL: natural. Structure and memory only.
- * BISAI_UNSUPPORTED: A is not stored in fp64. */
+ * BISAI_UNSUPPORTED: A is not stored in fp64, or implies its diagonal blocks. */
 bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
                                   bool equilibrate, bsi_reordered *reordered);
 
-/* B's values from A's; allocates nothing. BISAI_SINGULAR_BLOCK where equilibration meets a block row or column of zeros,
- * BISAI_INVALID_ARGUMENT where A's pattern is another one. */
+/* Whether B's values can be taken from A: BISAI_INVALID_ARGUMENT where its pattern is another one, BISAI_UNSUPPORTED as above. */
+bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *reordered);
+
+/* B's values from those of an A that passed the check; allocates nothing. BISAI_SINGULAR_BLOCK where equilibration meets a block row or
+ * column of zeros. */
 bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, bsi_reordered *reordered);
 
 /* y ← P Dr x and y ← Dc Pᵀ x for `count` vectors. */

@@ -41,6 +41,10 @@ static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
   return bsi_bjacobi_update(m->context, a, &m->jacobi);
 }
 
+static bisai_status bjacobi_check_update(const bisai_precond *m, const bisai_bcsr *a) {
+  return bsi_bjacobi_check(m->context, a, &m->jacobi);
+}
+
 static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
   return m->context->backend->diagonal_product(m->context, m->block_rows, m->block_size, m->jacobi.inverses, v->count,
                                                v->b, v->ldb, v->x, v->ldx);
@@ -57,6 +61,7 @@ static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, 
 static const bsi_precond_ops bjacobi_ops = {.name = "bjacobi",
                                             .setup = bjacobi_setup,
                                             .update = bjacobi_update,
+                                            .check_update = bjacobi_check_update,
                                             .apply = bjacobi_apply,
                                             .report = bjacobi_report,
                                             .destroy = bjacobi_destroy};

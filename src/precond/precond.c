@@ -270,21 +270,30 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
   return BISAI_OK;
 }
 
-bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix) {
-  if (!precond) return BISAI_INVALID_ARGUMENT;
-  bisai_precond *m = precond;
-  m->ready = false;
+/* Refuses a matrix that the preconditioner was not made for, before anything of it is touched. */
+static bisai_status check_update(const bisai_precond *m, const bisai_bcsr *matrix) {
   if (!matrix) return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_update: matrix is NULL");
   if (matrix->block_rows != m->block_rows || matrix->block_cols != m->block_rows || matrix->block_size != m->block_size)
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
                     "the pattern changed: %d block rows of size %d, expected %d of size %d", matrix->block_rows,
                     matrix->block_size, m->block_rows, m->block_size);
+  if (m->reordered.matrix) return bsi_reordered_check(m->context, matrix, &m->reordered);
+  if (m->own_factors) return bsi_factors_check(m->own_factors, matrix);
+  return m->ops->check_update ? m->ops->check_update(m, matrix) : BISAI_OK;
+}
+
+bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix) {
+  if (!precond) return BISAI_INVALID_ARGUMENT;
+  bisai_precond *m = precond;
   const double start = bsi_now();
+  bisai_status status = check_update(m, matrix);
+  if (status) return status;
+  m->ready = false;
   m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;
-  bisai_status status = reorder(m, &matrix);
+  status = reorder(m, &matrix);
   if (!status && m->own_factors) {
     const double factor_start = bsi_now();
-    status = bisai_factors_update(m->own_factors, matrix);
+    status = bsi_factors_refresh(m->own_factors, matrix);
     m->report.factor_seconds = bsi_now() - factor_start;
   } else if (!status && m->factors) {
     status = check_factors(m->context, m->factors, matrix);
@@ -303,6 +312,8 @@ static bisai_status check_apply(bisai_precond *m, const double *v, const double 
   if (m->factors && !m->factors->ready) return bsi_fail(m->context, BISAI_NOT_READY, "the factors' last update failed");
   if (m->block_rows > 0 && (!v || !z))
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: %s is NULL", v ? "z" : "v");
+  if (m->block_rows > 0 && v == z)
+    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: v and z are the same array");
   return BISAI_OK;
 }
 
@@ -359,23 +370,27 @@ bisai_status bisai_precond_get_report(const bisai_precond *precond, bisai_precon
   if (!precond) return BISAI_INVALID_ARGUMENT;
   if (!report) return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "bisai_precond_get_report: report is NULL");
   const bisai_status status =
-      bsi_check_struct(precond->context, "bisai_precond_report", report->struct_size, sizeof *report);
+      bsi_check_report(precond->context, "bisai_precond_report", report->struct_size, sizeof *report);
   if (!status) *report = precond->report;
   return status;
 }
 
-const char *bisai_precond_describe(const bisai_precond *precond) { return precond->description; }
+const char *bisai_precond_describe(const bisai_precond *precond) { return precond ? precond->description : ""; }
 
-int64_t bisai_precond_rows(const bisai_precond *precond) { return (int64_t)precond->block_rows * precond->block_size; }
+int64_t bisai_precond_rows(const bisai_precond *precond) {
+  return precond ? (int64_t)precond->block_rows * precond->block_size : 0;
+}
 
-const int32_t *bisai_precond_permutation(const bisai_precond *precond) { return precond->reordered.permutation; }
+const int32_t *bisai_precond_permutation(const bisai_precond *precond) {
+  return precond ? precond->reordered.permutation : NULL;
+}
 
-const bisai_factors *bisai_precond_factors(const bisai_precond *precond) { return precond->factors; }
+const bisai_factors *bisai_precond_factors(const bisai_precond *precond) { return precond ? precond->factors : NULL; }
 
 const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond) {
-  return precond->isai[BISAI_LOWER].inverse;
+  return precond ? precond->isai[BISAI_LOWER].inverse : NULL;
 }
 
 const bisai_bcsr *bisai_precond_upper_inverse(const bisai_precond *precond) {
-  return precond->isai[BISAI_UPPER].inverse;
+  return precond ? precond->isai[BISAI_UPPER].inverse : NULL;
 }

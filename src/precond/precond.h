@@ -15,8 +15,9 @@ typedef struct bsi_precond_ops {
   bool needs_factors;
   int vectors; /* work vectors of n for each right-hand side */
   bisai_status (*check)(bisai_context *, const bisai_precond_options *, int32_t block_rows);
-  bisai_status (*setup)(bisai_precond *, const bisai_bcsr *);  /* integers and memory */
-  bisai_status (*update)(bisai_precond *, const bisai_bcsr *); /* values, the factors being up to date */
+  bisai_status (*setup)(bisai_precond *, const bisai_bcsr *);              /* integers and memory */
+  bisai_status (*update)(bisai_precond *, const bisai_bcsr *);             /* values, the factors being up to date */
+  bisai_status (*check_update)(const bisai_precond *, const bisai_bcsr *); /* of a matrix that is not factorised */
   bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
   void (*report)(const bisai_precond *, bisai_precond_report *); /* what the kind itself holds */
   void (*destroy)(bisai_precond *);
