@@ -60,6 +60,7 @@ typedef struct refusal {
 } refusal;
 
 #define CAVITY "compare --case cavity --size 4 "
+#define OF_PETSC "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate\n"
 
 static const refusal arguments[] = {
     {"", "bisai: give a command: solve, compare, info or convert\n"},
@@ -135,6 +136,22 @@ static const refusal arguments[] = {
     {"solve --case cavity --size 4 --preconditioner ilu,none",
      "bisai: --preconditioner: 'ilu,none' is not a method (none, bjacobi, ilu, isai, sweeps, petsc, petsc-ilu, "
      "cusparse-ilu)\n"},
+    {CAVITY "--methods ilu,petsc --ordering nd", "bisai: --methods: petsc: " OF_PETSC},
+    {CAVITY "--equilibrate --methods petsc-ilu:level=1", "bisai: --methods: petsc-ilu:level=1: " OF_PETSC},
+    {CAVITY "--methods ilu:factors=petsc --ordering rcm", "bisai: --methods: ilu:factors=petsc: " OF_PETSC},
+    {CAVITY "--methods ilu:factors=petsc:shift=0.01",
+     "bisai: --methods: ilu:shift=0.01:factors=petsc: factors=petsc takes no shift\n"},
+    {"solve nothing.mtx --ordering rcm --preconditioner petsc", "bisai: --preconditioner: petsc: " OF_PETSC},
+    {CAVITY "--ordering rcm --methods cusparse-ilu", "bisai: --methods: cusparse-ilu: factors and patterns of cuSPARSE "
+                                                     "are those of the matrix as it is: no --ordering, "
+                                                     "no --equilibrate\n"},
+    {CAVITY "--methods ilu:level=1:factors=cusparse",
+     "bisai: --methods: ilu:level=1:factors=cusparse: bsrilu02 is ILU(0): factors=cusparse takes no level and no "
+     "shift\n"},
+    {CAVITY "--methods isai:cap=3:pattern=cusparse", "bisai: --methods: isai:k=1:cap=3:pattern=cusparse: "
+                                                     "pattern=cusparse takes no factors=petsc, no drop and no cap\n"},
+    {CAVITY "--methods isai:relax=1:apply=cusparse",
+     "bisai: --methods: isai:k=1:relax=1:apply=cusparse: apply=cusparse takes no relax and stores fp64\n"},
     {CAVITY "--frobnicate", "bisai compare: unrecognized option '--frobnicate'\n"},
     {CAVITY "--output x.mtx", "bisai compare: unrecognized option '--output'\n"},
     {CAVITY "--preconditioner ilu", "bisai compare: unrecognized option '--preconditioner'\n"},
@@ -339,6 +356,10 @@ static void weak_approximate_inverses_are_named_only_where_one_was_tried(void **
   p = run("compare laplace5.mtx --block-size 1 --max-iterations 1 --methods none,bjacobi,ilu");
   assert_null(strstr(p.out, conclusion));
   assert_null(strstr(p.out, "No method converged"));
+  program_free(&p);
+  p = run("compare tiny_diagonal.mtx --block-size 1 --methods ilu,isai:storage=fp16"); /* beyond fp16: not tried */
+  program_expect_in("the table", p.out, "overflow");
+  assert_null(strstr(p.out, conclusion));
   program_free(&p);
 }
 

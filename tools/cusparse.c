@@ -37,8 +37,9 @@ struct cusparse_parts {
 #define FUNCTIONS(X)                                                                                                   \
   X(ilu_create)                                                                                                        \
   X(ilu_destroy)                                                                                                       \
-  X(ilu_factors) X(ilu_prepare) X(ilu_apply) X(ilu_get_report) X(product_create) X(product_destroy) X(product_apply)   \
-      X(isai_create) X(isai_destroy) X(isai_apply) X(pattern)
+  X(ilu_factors)                                                                                                       \
+  X(ilu_prepare) X(ilu_apply) X(ilu_get_report) X(product_create) X(product_destroy) X(product_apply) X(isai_create)   \
+      X(isai_destroy) X(isai_apply) X(pattern)
 
 static struct {
 #define POINTER(name) __typeof__(bisai_cusparse_##name) *name;
@@ -79,25 +80,6 @@ __attribute__((format(printf, 2, 3))) static void append(cusparse_parts *parts, 
   va_start(arguments, format);
   vsnprintf(parts->text + length, sizeof parts->text - length, format, arguments);
   va_end(arguments);
-}
-
-/* Nothing that was asked for is left out silently. */
-static bisai_status check(bisai_context *context, const options *o, const method *m) {
-  const bool ilu = m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
-  const char *refusal = NULL;
-  if ((ilu || m->pattern == MAKER_CUSPARSE) && (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)) {
-    refusal = "factors and patterns of cuSPARSE are those of the matrix as it is: no --ordering, no --equilibrate";
-  } else if (ilu && (m->level > 0 || m->shift > 0)) {
-    refusal = "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
-  } else if (m->pattern == MAKER_CUSPARSE && (m->factors == FACTORS_PETSC || m->drop > 0 || m->cap > 0)) {
-    refusal = "pattern=cusparse takes no factors=petsc, no drop and no cap";
-  } else if (m->apply == MAKER_CUSPARSE && (m->relax > 0 || m->storage != BISAI_FP64)) {
-    refusal = "apply=cusparse takes no relax and stores fp64";
-  }
-  if (refusal) return bisai_context_fail(context, BISAI_UNSUPPORTED, refusal);
-  if (bisai_context_backend(context) != BISAI_BACKEND_CUDA)
-    return bisai_context_fail(context, BISAI_UNAVAILABLE, "cuSPARSE needs --backend cuda");
-  return BISAI_OK;
 }
 
 static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const method *m, bisai_precond_options *setup) {
@@ -151,10 +133,11 @@ static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const
   return status;
 }
 
-bisai_status cusparse_prepare(bisai_context *context, const problem *p, const options *o, const method *m,
-                              bisai_precond_options *setup, cusparse_parts **parts) {
-  bisai_status status = check(context, o, m);
-  if (status == BISAI_OK) status = load(context);
+bisai_status cusparse_prepare(bisai_context *context, const problem *p, const method *m, bisai_precond_options *setup,
+                              cusparse_parts **parts) {
+  if (bisai_context_backend(context) != BISAI_BACKEND_CUDA)
+    return bisai_context_fail(context, BISAI_UNAVAILABLE, "cuSPARSE needs --backend cuda");
+  bisai_status status = load(context);
   if (status != BISAI_OK) return status;
   cusparse_parts *made = calloc(1, sizeof *made);
   if (!made) return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, NULL);
@@ -223,9 +206,9 @@ void cusparse_free(cusparse_parts **parts) {
 
 #else
 
-bisai_status cusparse_prepare(bisai_context *context, const problem *p, const options *o, const method *m,
-                              bisai_precond_options *setup, cusparse_parts **parts) {
-  (void)p, (void)o, (void)m, (void)setup, (void)parts;
+bisai_status cusparse_prepare(bisai_context *context, const problem *p, const method *m, bisai_precond_options *setup,
+                              cusparse_parts **parts) {
+  (void)p, (void)m, (void)setup, (void)parts;
   return bisai_context_fail(context, BISAI_UNAVAILABLE, "this build has no cuSPARSE");
 }
 

@@ -16,8 +16,8 @@ bool cusparse_is_needed(const method *m);
 
 /* Factors and patterns; completes the options of the preconditioner, which must not outlive *parts. The message of a failure is the
  * context's. */
-bisai_status cusparse_prepare(bisai_context *context, const problem *p, const options *o, const method *m,
-                              bisai_precond_options *setup, cusparse_parts **parts);
+bisai_status cusparse_prepare(bisai_context *context, const problem *p, const method *m, bisai_precond_options *setup,
+                              cusparse_parts **parts);
 
 /* After creation: products, and the times that the preconditioner does not know. *used is the preconditioner to solve with, `precond` or
  * one of the parts'. */

@@ -319,6 +319,36 @@ static const struct argp parsers[] = {
                "the block size in .info), or an archive as SuiteSparse has them (.tar); each also .gz, "
                ".xz, .bz2 or .zst."}};
 
+/* Why the method and the options do not go together, or NULL: nothing that was asked for is left out silently. */
+static const char *conflict(const options *o, const method *m) {
+  bool petsc = m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
+  bool cusparse = m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
+  bool reorders = o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
+  if (petsc && reorders) return "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate";
+  if (petsc && m->shift > 0) return "factors=petsc takes no shift";
+  if ((cusparse || m->pattern == MAKER_CUSPARSE) && reorders)
+    return "factors and patterns of cuSPARSE are those of the matrix as it is: no --ordering, no --equilibrate";
+  if (cusparse && (m->level > 0 || m->shift > 0))
+    return "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
+  if (m->pattern == MAKER_CUSPARSE && (m->factors == FACTORS_PETSC || m->drop > 0 || m->cap > 0))
+    return "pattern=cusparse takes no factors=petsc, no drop and no cap";
+  if (m->apply == MAKER_CUSPARSE && (m->relax > 0 || m->storage != BISAI_FP64))
+    return "apply=cusparse takes no relax and stores fp64";
+  return NULL;
+}
+
+static bool check_methods(command which, const options *o) {
+  for (int i = 0; i < o->methods.count; ++i) {
+    const char *reason = conflict(o, &o->methods.items[i]);
+    if (!reason) continue;
+    char label[METHOD_LABEL];
+    method_label(&o->methods.items[i], label);
+    say("%s: %s: %s", which == COMMAND_SOLVE ? "--preconditioner" : "--methods", label, reason);
+    return false;
+  }
+  return true;
+}
+
 /* What no option alone can know. */
 static bool check(const options *o) {
   if (o->file && o->made != CASE_NONE) {
@@ -360,7 +390,7 @@ bool options_parse(command which, int argc, char **argv, options *o) {
   *o = (options){.restart = 30, .max_iterations = 10000, .backend = BISAI_BACKEND_AUTO};
   bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
             argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && (which != COMMAND_CONVERT || sort_paths(o)) &&
-            check(o);
+            check(o) && check_methods(which, o);
   if (!ok) options_free(o);
   return ok;
 }

@@ -31,8 +31,9 @@ struct petsc_parts {
 #define FUNCTIONS(X)                                                                                                   \
   X(start)                                                                                                             \
   X(stop)                                                                                                              \
-  X(ilu_create) X(ilu_destroy) X(ilu_apply) X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create)               \
-      X(solver_destroy) X(solver_solve) X(solver_seconds)
+  X(ilu_create)                                                                                                        \
+  X(ilu_destroy) X(ilu_apply) X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create) X(solver_destroy)           \
+      X(solver_solve) X(solver_seconds)
 
 static struct {
 #define POINTER(name) __typeof__(bisai_petsc_##name) *name;
@@ -114,13 +115,7 @@ static bisai_status apply_on_host(void *user, int64_t n, const double *v, double
   return status == BISAI_OK ? bisai_precond_apply(parts->copies, parts->z, z) : status;
 }
 
-/* Nothing that was asked for is left out silently. */
-static bisai_status begin(bisai_context *context, const problem *p, const options *o, const method *m,
-                          petsc_parts **parts) {
-  if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
-    return bisai_context_fail(context, BISAI_UNSUPPORTED,
-                              "the factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate");
-  if (m->shift > 0) return bisai_context_fail(context, BISAI_UNSUPPORTED, "factors=petsc takes no shift");
+static bisai_status begin(bisai_context *context, const problem *p, const options *o, petsc_parts **parts) {
   bisai_status status = start(context);
   if (status != BISAI_OK) return status;
   petsc_parts *made = calloc(1, sizeof *made);
@@ -168,7 +163,7 @@ static bisai_status make_factors(petsc_parts *parts) {
 
 bisai_status petsc_prepare(bisai_context *context, const problem *p, const options *o, const method *m,
                            bisai_precond_options *setup, petsc_parts **parts) {
-  bisai_status status = begin(context, p, o, m, parts);
+  bisai_status status = begin(context, p, o, parts);
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
@@ -205,7 +200,7 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
-  bisai_status status = begin(context, p, o, m, parts);
+  bisai_status status = begin(context, p, o, parts);
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();

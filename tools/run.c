@@ -159,7 +159,7 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   bisai_solver *solver = NULL;
   bisai_precond_options setup = preconditioner(o, &r->m);
   bisai_status status = petsc_is_needed(&r->m) ? petsc_prepare(context, p, o, &r->m, &setup, &parts) : BISAI_OK;
-  if (status == BISAI_OK && cusparse_is_needed(&r->m)) status = cusparse_prepare(context, p, o, &r->m, &setup, &fast);
+  if (status == BISAI_OK && cusparse_is_needed(&r->m)) status = cusparse_prepare(context, p, &r->m, &setup, &fast);
   if (status == BISAI_OK) status = bisai_precond_create(context, p->matrix, &setup, &precond);
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);

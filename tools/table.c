@@ -137,7 +137,7 @@ void table_failures(FILE *out, int count, const run_result *results) {
     missing |= strcmp(r->reason, "missing_diagonal") == 0;
     singular |= strcmp(r->reason, "singular_block") == 0;
     if (method_is_exact(&r->m)) exact |= r->converged;
-    approximate |= r->m.name == METHOD_ISAI || r->m.name == METHOD_SWEEPS;
+    approximate |= r->set_up && (r->m.name == METHOD_ISAI || r->m.name == METHOD_SWEEPS);
     cheaper |= !method_is_exact(&r->m) && r->converged;
   }
   if (exact && approximate && !cheaper) {

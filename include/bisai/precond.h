@@ -89,7 +89,7 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
 
 /** New values on the same pattern: refactorises (unless the factors are the caller's, who updates them first and then calls this)
  *  and recomputes the values on the patterns of creation. Allocates nothing. Errors as in creation. What is refused for its arguments
- *  (BISAI_INVALID_ARGUMENT: NULL, another pattern; BISAI_UNSUPPORTED) leaves the preconditioner as it was; after any other failure
+ *  (BISAI_INVALID_ARGUMENT: NULL, another pattern; BISAI_UNSUPPORTED) leaves the preconditioner as it was; after a failure of the numbers
  *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 

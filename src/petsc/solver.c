@@ -151,14 +151,19 @@ static PetscErrorCode solve(void *arguments, bisai_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static double norm_of(int64_t n, const double *v) {
-  double scale = 0, sum = 0;
+/* ‖v‖₂ = largest·sqrt(sum), so that no square leaves the range of a double. */
+typedef struct norm {
+  double largest, sum;
+} norm;
+
+static norm norm_of(int64_t n, const double *v) {
+  norm result = {0, 0};
   for (int64_t i = 0; i < n; i++) {
-    if (!isfinite(v[i])) return fabs(v[i]);
-    scale = fmax(scale, fabs(v[i]));
+    if (!isfinite(v[i])) return (norm){fabs(v[i]), 1};
+    result.largest = fmax(result.largest, fabs(v[i]));
   }
-  for (int64_t i = 0; i < n && scale > 0; i++) sum += v[i] / scale * (v[i] / scale);
-  return scale * sqrt(sum);
+  for (int64_t i = 0; i < n && result.largest > 0; i++) result.sum += v[i] / result.largest * (v[i] / result.largest);
+  return result.largest > 0 ? result : (norm){0, 1};
 }
 
 static bisai_status recompute(solving *o) {
@@ -166,8 +171,9 @@ static bisai_status recompute(solving *o) {
   bisai_status status = bisai_bcsr_multiply(s->matrix, o->x, s->residual);
   if (status) return status;
   for (int64_t i = 0; i < s->n; i++) s->residual[i] = o->b[i] - s->residual[i];
-  const double norm = norm_of(s->n, s->residual), scale = o->norm > 0 ? o->norm : 1;
-  o->report.relative_residual = norm / scale;
+  const norm residual = norm_of(s->n, s->residual), b = o->norm > 0 ? norm_of(s->n, o->b) : (norm){1, 1};
+  const double scale = o->norm > 0 ? o->norm : 1;
+  o->report.relative_residual = residual.largest / b.largest * sqrt(residual.sum / b.sum);
   o->report.estimated_residual /= scale;
   for (int i = 0; i < o->report.history_length; i++) s->history[i] /= scale;
   o->report.history = s->history;
@@ -190,8 +196,10 @@ static bisai_status judge(solving *o) {
   } else if (o->reason == KSP_DIVERGED_PC_FAILED) {
     r->reason = BISAI_REASON_PRECOND_FAILED, status = BISAI_CALLBACK_FAILED;
   }
-  return bsi_petsc_fail(o->solver->context, status, "PETSc ended with %s after %d iterations; true residual %.3e",
-                        KSPConvergedReasons[o->reason], r->iterations, r->relative_residual);
+  char residual[32] = "not finite"; /* printf() may give a NaN a sign */
+  if (isfinite(r->relative_residual)) snprintf(residual, sizeof residual, "%.3e", r->relative_residual);
+  return bsi_petsc_fail(o->solver->context, status, "PETSc ended with %s after %d iterations; true residual %s",
+                        KSPConvergedReasons[o->reason], r->iterations, residual);
 }
 
 bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, const double *b, double *x,
