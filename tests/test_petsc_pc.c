@@ -73,6 +73,34 @@ static void options_choose_the_preconditioner_and_may_change(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+/* Every option that is more than a kind and a power. */
+static void options_are_those_of_the_library(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, 3, 5));
+  Mat mat = make_mat(matrix);
+  bisai_precond_options options = bisai_precond_options_default();
+  options.power = 3;
+  options.drop_tolerance = 0.05;
+  options.column_limit = 4;
+  options.level = 1;
+  options.shift = BISAI_SHIFT_IN_BLOCKS;
+  options.shift_amount = 0.02;
+  options.ordering = BISAI_ORDERING_COLOUR;
+  options.equilibrate = true;
+  options.storage = BISAI_FP32;
+  options.relax = 1;
+  bisai_precond *expected = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
+  PC pc = make_pc(mat, "-pc_bisai_k 3 -pc_bisai_drop 0.05 -pc_bisai_cap 4 -pc_bisai_level 1 -pc_bisai_shift 0.02 "
+                       "-pc_bisai_ordering colour -pc_bisai_equilibrate -pc_bisai_storage fp32 -pc_bisai_relax 1");
+  assert_int_equal(PCSetUp(pc), 0);
+  expect_same_application(pc, expected);
+  PCDestroy(&pc);
+  MatDestroy(&mat);
+  bisai_precond_destroy(&expected);
+  bisai_bcsr_destroy(&matrix);
+}
+
 static void new_values_and_new_patterns_are_taken(void **state) {
   (void)state;
   test_bcsr arrays = test_bcsr_grid(6, 6, 2, 5);
@@ -127,6 +155,9 @@ static void structures_and_options_that_cannot_be_are_errors(void **state) {
       {diagonal, "-pc_bisai_type sweeps -pc_bisai_sweeps -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_level -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_threads -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_shift -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_drop -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_cap -1", PETSC_ERR_ARG_OUTOFRANGE},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     Mat mat = two_rows(bad[i].columns, ones);
@@ -184,6 +215,7 @@ static void numbers_that_cannot_be_fail_the_preconditioner(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_choose_the_preconditioner_and_may_change),
+      cmocka_unit_test(options_are_those_of_the_library),
       cmocka_unit_test(new_values_and_new_patterns_are_taken),
       cmocka_unit_test(structures_and_options_that_cannot_be_are_errors),
       cmocka_unit_test(numbers_that_cannot_be_fail_the_preconditioner),

@@ -15,10 +15,14 @@ typedef PetscOptionItems *option_items;
 typedef PetscOptionItems option_items;
 #endif
 
-/* As bisai_precond_kind and bisai_value_type; the enumeration's name and prefix end PETSc's lists. */
+/* As bisai_precond_kind, bisai_value_type and bisai_ordering; the enumeration's name and prefix end PETSc's lists. */
 static const char *const kinds[] = {"none",           "bjacobi", "ilu", "isai", "sweeps", "bisai_precond_kind",
                                     "BISAI_PRECOND_", NULL};
 static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", "bisai_value_type", "BISAI_", NULL};
+
+static const char *const orderings[] = {"natural", "rcm", "nd", "colour", "bisai_ordering", "BISAI_ORDERING_", NULL};
+
+enum { OPTIONS = 12 };
 
 typedef struct pc_bisai {
   bisai_precond_options options;
@@ -55,9 +59,10 @@ static PetscErrorCode destroy(PC pc) {
 static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
   pc_bisai *m = pc->data;
   bisai_precond_options *o = &m->options;
-  PetscEnum kind = (PetscEnum)o->kind, storage = (PetscEnum)o->storage;
-  PetscInt power = o->power, relax = o->relax, sweeps = o->sweeps, level = o->level;
-  PetscBool found[7] = {PETSC_FALSE};
+  PetscEnum kind = (PetscEnum)o->kind, storage = (PetscEnum)o->storage, ordering = (PetscEnum)o->ordering;
+  PetscInt power = o->power, relax = o->relax, sweeps = o->sweeps, level = o->level, cap = o->column_limit;
+  PetscReal shift = o->shift == BISAI_SHIFT_NONE ? 0.0 : o->shift_amount, drop = o->drop_tolerance;
+  PetscBool equilibrate = o->equilibrate ? PETSC_TRUE : PETSC_FALSE, found[OPTIONS] = {PETSC_FALSE};
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
   PetscCall(PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", kinds, kind, &kind, &found[0]));
@@ -69,11 +74,25 @@ static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
   PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: OpenMP's choice", "", m->threads,
                             &m->threads, &found[5]));
   PetscCall(PetscOptionsInt("-pc_bisai_level", "ilu, isai, sweeps: level of fill", "", level, &level, &found[6]));
+  PetscCall(PetscOptionsReal("-pc_bisai_shift", "Repairs singular diagonal blocks by this share of their row; 0: none",
+                             "", shift, &shift, &found[7]));
+  PetscCall(
+      PetscOptionsReal("-pc_bisai_drop", "isai: drop smaller blocks before powering", "", drop, &drop, &found[8]));
+  PetscCall(
+      PetscOptionsInt("-pc_bisai_cap", "isai: the most blocks of a column; 0: no limit", "", cap, &cap, &found[9]));
+  PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows", "", orderings,
+                             ordering, &ordering, &found[10]));
+  PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns", "", equilibrate,
+                             &equilibrate, &found[11]));
   PetscOptionsHeadEnd();
   o->kind = (bisai_precond_kind)kind;
   o->storage = (bisai_value_type)storage;
   o->power = (int)power, o->relax = (int)relax, o->sweeps = (int)sweeps, o->level = (int)level;
-  for (int i = 0; i < 7; i++) {
+  o->shift = shift == 0.0 ? BISAI_SHIFT_NONE : BISAI_SHIFT_IN_BLOCKS;
+  if (shift != 0.0) o->shift_amount = shift;
+  o->drop_tolerance = drop, o->column_limit = (int32_t)cap;
+  o->ordering = (bisai_ordering)ordering, o->equilibrate = equilibrate == PETSC_TRUE;
+  for (int i = 0; i < OPTIONS; i++) {
     if (!found[i]) continue;
     PetscCall(reset(pc));          /* what was made with other options … */
     pc->setupcalled = PETSC_FALSE; /* … is to be made again, also for the same matrix */
