@@ -1,4 +1,6 @@
 /* Orderings by themselves: permutations of every graph, and what each is for, against brute force on dense arrays. */
+#include <pthread.h>
+
 #include "fixture.h"
 
 static const bisai_ordering computed[] = {BISAI_ORDERING_NATURAL, BISAI_ORDERING_RCM, BISAI_ORDERING_ND,
@@ -198,6 +200,53 @@ static void nested_dissection_saves_fill(void **state) {
   bisai_bcsr_destroy(&grid);
 }
 
+typedef struct dissector {
+  bisai_context *context;
+  bisai_bcsr *matrix;
+  const int32_t *expected;
+  int failures, differences;
+} dissector;
+
+static void *dissect_again_and_again(void *arguments) {
+  dissector *d = arguments;
+  const size_t n = (size_t)bisai_bcsr_block_rows(d->matrix);
+  int32_t *permutation = malloc(n * sizeof *permutation);
+  for (int i = 0; i < 20 && permutation; i++) {
+    d->failures += bisai_order_compute(d->context, d->matrix, BISAI_ORDERING_ND, permutation) != BISAI_OK;
+    d->differences += memcmp(permutation, d->expected, n * sizeof *permutation) != 0;
+  }
+  d->failures += !permutation;
+  free(permutation);
+  return NULL;
+}
+
+/* METIS draws from rand(), which a process has once. */
+static void nested_dissections_of_two_threads_do_not_disturb_each_other(void **state) {
+  (void)state;
+  if (!available(BISAI_ORDERING_ND)) skip();
+  test_bcsr a = test_bcsr_grid(60, 60, 1, 3);
+  bisai_bcsr *matrix = test_bcsr_make(context, &a);
+  int32_t *expected = order(matrix, BISAI_ORDERING_ND);
+  dissector dissectors[2];
+  pthread_t threads[2];
+  for (int t = 0; t < 2; t++) {
+    bisai_context *own = test_context(1);
+    dissectors[t] = (dissector){own, test_bcsr_make(own, &a), expected, 0, 0};
+  }
+  for (int t = 0; t < 2; t++)
+    assert_int_equal(pthread_create(&threads[t], NULL, dissect_again_and_again, &dissectors[t]), 0);
+  for (int t = 0; t < 2; t++) {
+    assert_int_equal(pthread_join(threads[t], NULL), 0);
+    assert_int_equal(dissectors[t].failures, 0);
+    assert_int_equal(dissectors[t].differences, 0);
+    bisai_bcsr_destroy(&dissectors[t].matrix);
+    bisai_context_destroy(&dissectors[t].context);
+  }
+  free(expected);
+  bisai_bcsr_destroy(&matrix);
+  test_bcsr_free(&a);
+}
+
 /* First fit on the dense graph, rows in the matrix's own order. */
 static int32_t first_fit(const bool *graph, int32_t n, int32_t *colour) {
   int32_t colours = 0;
@@ -314,6 +363,7 @@ int main(void) {
       cmocka_unit_test(rcm_finds_the_band_of_a_shuffled_grid),
       cmocka_unit_test(rcm_keeps_components_apart),
       cmocka_unit_test(nested_dissection_saves_fill),
+      cmocka_unit_test(nested_dissections_of_two_threads_do_not_disturb_each_other),
       cmocka_unit_test(colours_are_independent_and_as_many_as_levels),
       cmocka_unit_test(a_grid_is_red_and_black),
       cmocka_unit_test(order_refuses_bad_arguments),

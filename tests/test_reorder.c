@@ -557,6 +557,25 @@ static void threads_do_not_change_a_bit(void **state) {
   test_bcsr_free(&a);
 }
 
+static void threads_do_not_change_the_memory(void **state) {
+  (void)state;
+  test_bcsr a = test_bcsr_grid(9, 8, 3, 7);
+  int64_t memory[2];
+  for (int many = 0; many < 2; many++) {
+    bisai_context *c = test_context(many ? 64 : 1);
+    bisai_bcsr *matrix = test_bcsr_make(c, &a);
+    bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+    options.equilibrate = true;
+    bisai_precond *precond = make(c, matrix, &options);
+    memory[many] = report_of(precond).memory_bytes;
+    bisai_precond_destroy(&precond);
+    bisai_bcsr_destroy(&matrix);
+    bisai_context_destroy(&c);
+  }
+  assert_int_equal(memory[0], memory[1]);
+  test_bcsr_free(&a);
+}
+
 /* --- what is said --- */
 
 static void the_report_tells_what_the_ordering_does(void **state) {
@@ -741,6 +760,7 @@ int main(void) {
       cmocka_unit_test(update_refuses_another_pattern),
       cmocka_unit_test(update_refuses_values_of_another_kind),
       cmocka_unit_test(threads_do_not_change_a_bit),
+      cmocka_unit_test(threads_do_not_change_the_memory),
       cmocka_unit_test(the_report_tells_what_the_ordering_does),
       cmocka_unit_test(messages_name_the_callers_rows),
       cmocka_unit_test(bad_orderings_are_refused),

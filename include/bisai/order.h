@@ -24,8 +24,9 @@ typedef enum bisai_ordering {
 } bisai_ordering;
 
 /** Computes an ordering. The same for every run and any number of threads.
- *  METIS allocates by malloc(), seeds and draws from the C library's rand() and handles SIGABRT and SIGTERM itself while it runs:
- *  nested dissection is repeatable as long as no other thread calls rand() meanwhile, and changes what rand() returns next.
+ *  METIS allocates by malloc(), seeds and draws from the C library's rand() and handles SIGABRT and SIGTERM itself while it runs, one
+ *  context at a time: nested dissection is repeatable as long as nothing but bisai calls rand() or METIS meanwhile, and changes what
+ *  rand() returns next.
  *  Sources: Cuthill and McKee 1969, George and Liu 1979 (the starting row); Karypis and Kumar 1998 (METIS_NodeND);
  *  Saad, Iterative Methods, 3.3.3 (greedy multicolouring, first fit in the matrix's own order).
  *  @param matrix       square; of any value type, only its structure is read

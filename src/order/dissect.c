@@ -4,6 +4,7 @@
 #ifdef BISAI_HAVE_METIS
 
 #include <metis.h>
+#include <pthread.h>
 
 typedef struct metis_graph {
   idx_t *ptr, *neighbours, *order, *inverse;
@@ -29,12 +30,21 @@ static bool copy_graph(bisai_context *context, const bsi_graph *graph, metis_gra
   return true;
 }
 
+/* METIS seeds and draws from rand(), of which a process has one: contexts take turns, so that each gets what it would get alone. */
+static int dissect_in_turn(idx_t n, metis_graph *m, idx_t *options) {
+  static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&turn);
+  const int result = METIS_NodeND(&n, m->ptr, m->neighbours, NULL, options, m->order, m->inverse);
+  pthread_mutex_unlock(&turn);
+  return result;
+}
+
 static bisai_status dissect(bisai_context *context, int32_t rows, metis_graph *m, int32_t *permutation) {
-  idx_t options[METIS_NOPTIONS], n = rows;
+  idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_NUMBERING] = 0;
   options[METIS_OPTION_SEED] = 1;
-  const int result = METIS_NodeND(&n, m->ptr, m->neighbours, NULL, options, m->order, m->inverse);
+  const int result = dissect_in_turn(rows, m, options);
   if (result == METIS_ERROR_MEMORY) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "METIS ran out of memory");
   if (result != METIS_OK)
     return bsi_fail(context, BISAI_UNSUPPORTED, "METIS could not order %d block rows (its code %d)", rows, result);

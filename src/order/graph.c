@@ -1,18 +1,6 @@
 /* The graph of A + Aᵀ: every row of A merged with the same row of Aᵀ, both ascending. */
 #include "order/order.h"
 
-/* Aᵀ's structure; rows come out ascending because A's are visited in order. */
-static void transpose(const bisai_bcsr *a, int32_t *ptr, int32_t *rows) {
-  const int32_t n = a->block_rows;
-  for (int32_t j = 0; j <= n; j++) ptr[j] = 0;
-  for (int32_t p = 0; p < a->blocks; p++) ptr[a->col_idx[p] + 1]++;
-  for (int32_t j = 0; j < n; j++) ptr[j + 1] += ptr[j];
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) rows[ptr[a->col_idx[p]]++] = i;
-  for (int32_t j = n; j > 0; j--) ptr[j] = ptr[j - 1];
-  ptr[0] = 0;
-}
-
 /* The union of two ascending lists without i; with out = NULL its length alone. */
 static int64_t merge(int32_t i, const int32_t *a, const int32_t *a_end, const int32_t *b, const int32_t *b_end,
                      int32_t *out) {
@@ -52,13 +40,10 @@ static bisai_status merge_all(bisai_context *context, const bisai_bcsr *a, const
 bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *a, bsi_graph *graph) {
   const size_t n = (size_t)a->block_rows;
   bsi_graph made = {.n = a->block_rows, .ptr = bsi_allocate(context, n + 1, sizeof *made.ptr)};
-  int32_t *ptr = made.ptr ? bsi_allocate(context, n + 1, sizeof *ptr) : NULL;
-  int32_t *rows = ptr ? bsi_allocate(context, (size_t)a->blocks, sizeof *rows) : NULL;
-  bisai_status status = rows ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  if (!status) {
-    transpose(a, ptr, rows);
-    status = merge_all(context, a, ptr, rows, &made);
-  }
+  int32_t *ptr = NULL, *rows = NULL;
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  if (made.ptr) status = bsi_structure_transpose(context, a->block_rows, a->row_ptr, a->col_idx, &ptr, &rows, NULL);
+  if (!status) status = merge_all(context, a, ptr, rows, &made);
   bsi_release(context, rows);
   bsi_release(context, ptr);
   if (status)

@@ -57,10 +57,10 @@ static void copy_structure(const bisai_bcsr *a, bisai_bcsr *b) {
 
 static bisai_status create_equilibration(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
   const bsi_backend *backend = context->backend;
-  const size_t n = (size_t)a->block_rows * (size_t)a->block_size, integers = n * (3 + (size_t)context->threads);
+  const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
   e->row_scale = backend->allocate(context, 2 * n, sizeof *e->row_scale);
   if (e->row_scale) e->exponents = backend->allocate(context, bsi_block_offset(a, a->blocks), sizeof *e->exponents);
-  if (e->exponents) e->row_exponent = backend->allocate(context, integers, sizeof *e->row_exponent);
+  if (e->exponents) e->row_exponent = backend->allocate(context, 4 * n, sizeof *e->row_exponent);
   if (!e->row_exponent) return BISAI_OUT_OF_MEMORY;
   e->col_scale = e->row_scale + n;
   e->col_exponent = e->row_exponent + n;
@@ -168,8 +168,7 @@ int64_t bsi_reordered_memory(const bsi_reordered *reordered) {
   const int64_t n = (int64_t)b->block_rows * b->block_size;
   int64_t bytes = bsi_bcsr_memory(b);
   if (reordered->permutation) bytes += 4 * ((int64_t)b->block_rows + b->blocks);
-  if (reordered->equilibration.row_scale)
-    bytes += 16 * n + 4 * n * (3 + b->context->threads) + 2 * (int64_t)bsi_block_offset(b, b->blocks);
+  if (reordered->equilibration.row_scale) bytes += 32 * n + 2 * (int64_t)bsi_block_offset(b, b->blocks);
   return bytes;
 }
 

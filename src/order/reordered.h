@@ -10,7 +10,7 @@
 typedef struct bsi_equilibration {
   double *row_scale, *col_scale;        /* Dr and Dc in A's order, n each; NULL: not equilibrated */
   int32_t *row_exponent, *col_exponent; /* their exponents */
-  int32_t *row_most, *col_most;         /* workspace: n, and n for each thread */
+  int32_t *row_most, *col_most;         /* workspace, n each */
   int16_t *exponents;                   /* workspace: of every value of A */
   int32_t zero_row, zero_col;           /* the first block row and column of A without a nonzero value, or -1 */
   double smallest, largest;             /* of all factors */

@@ -37,8 +37,15 @@ static void find_exponents(const bisai_bcsr *a, int threads, int16_t *exponents)
 
 static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
+/* Threads meet in a column; the largest is the same in whatever order they come. */
+static inline void raise_to(int32_t *most, int32_t value) {
+  int32_t seen = __atomic_load_n(most, __ATOMIC_RELAXED);
+  while (seen < value && !__atomic_compare_exchange_n(most, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
 BSI_INLINE void find_most_of_rows(const int bs, const bisai_bcsr *a, const bsi_equilibration *q, const int32_t begin,
-                                  const int32_t end, int32_t *col_most) {
+                                  const int32_t end) {
   for (int32_t i = begin; i < end; i++) {
     const int32_t *row = q->row_exponent + (int64_t)i * bs;
     int32_t most[BISAI_MAX_BLOCK_SIZE];
@@ -48,41 +55,37 @@ BSI_INLINE void find_most_of_rows(const int bs, const bisai_bcsr *a, const bsi_e
       for (int c = 0; c < bs; c++) {
         const int64_t column = (int64_t)a->col_idx[p] * bs + c;
         const int32_t col = q->col_exponent[column];
-        int32_t most_of_col = col_most[column];
+        int32_t most_of_col = BSI_EXPONENT_OF_ZERO;
         for (int r = 0; r < bs; r++) {
           const int32_t scaled = block[c * bs + r] + row[r] + col;
           most[r] = larger(most[r], scaled);
           most_of_col = larger(most_of_col, scaled);
         }
-        col_most[column] = most_of_col;
+        raise_to(q->col_most + column, most_of_col);
       }
     }
     for (int r = 0; r < bs; r++) q->row_most[(int64_t)i * bs + r] = most[r];
   }
 }
 
-typedef void most_function(int bs, const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end,
-                           int32_t *col_most);
+typedef void most_function(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end);
 
-static void most_any(int bs, const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end,
-                     int32_t *col_most) {
-  find_most_of_rows(bs, a, q, begin, end, col_most);
+static void most_any(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end) {
+  find_most_of_rows(a->block_size, a, q, begin, end);
 }
 
 #define STAMP(BS)                                                                                                      \
-  static void most_##BS(int bs, const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end,           \
-                        int32_t *col_most) {                                                                           \
-    (void)bs;                                                                                                          \
-    find_most_of_rows(BS, a, q, begin, end, col_most);                                                                 \
+  static void most_##BS(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end) {                 \
+    find_most_of_rows(BS, a, q, begin, end);                                                                           \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 
-#define ENTRY(BS) most_##BS,
+#define ENTRY(BS) [BS] = most_##BS,
 static most_function *const most_functions[BSI_SPECIAL_SIZES + 1] = {most_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-/* The largest scaled exponent of every scalar row and column; threads look for those of columns apart. */
+/* The largest scaled exponent of every scalar row and column. */
 static void find_most(const bisai_bcsr *a, int threads, const bsi_equilibration *q) {
   (void)threads; /* without OpenMP */
   const int64_t n = (int64_t)a->block_rows * a->block_size;
@@ -90,14 +93,11 @@ static void find_most(const bisai_bcsr *a, int threads, const bsi_equilibration 
 #pragma omp parallel num_threads(threads)
   {
     const int part = omp_get_thread_num(), parts = omp_get_num_threads();
-    int32_t *own = q->col_most + part * n;
-    for (int64_t k = 0; k < n; k++) own[k] = BSI_EXPONENT_OF_ZERO;
-    find(a->block_size, a, q, bsi_share_rows(a->block_rows, a->row_ptr, part, parts),
-         bsi_share_rows(a->block_rows, a->row_ptr, part + 1, parts), own);
-#pragma omp barrier
     for (int64_t k = bsi_share(n, part, parts); k < bsi_share(n, part + 1, parts); k++)
-      for (int other = 1; other < parts; other++)
-        if (q->col_most[other * n + k] > q->col_most[k]) q->col_most[k] = q->col_most[other * n + k];
+      q->col_most[k] = BSI_EXPONENT_OF_ZERO;
+#pragma omp barrier
+    find(a, q, bsi_share_rows(a->block_rows, a->row_ptr, part, parts),
+         bsi_share_rows(a->block_rows, a->row_ptr, part + 1, parts));
   }
 }
 
@@ -188,6 +188,7 @@ bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a
 
 /* Block i of one vector is block permutation[i] of the other: gathered, it is where the values come from; scattered, where they go. */
 typedef struct move {
+  int bs;
   bool scatter;
   const int32_t *permutation;
   const double *scale;
@@ -207,40 +208,38 @@ BSI_INLINE void move_blocks(const int bs, const move *m, const int32_t begin, co
   }
 }
 
-typedef void move_function(int bs, const move *m, int32_t begin, int32_t end);
+typedef void move_function(const move *m, int32_t begin, int32_t end);
 
-static void move_any(int bs, const move *m, int32_t begin, int32_t end) { move_blocks(bs, m, begin, end); }
+static void move_any(const move *m, int32_t begin, int32_t end) { move_blocks(m->bs, m, begin, end); }
 
 #define STAMP(BS)                                                                                                      \
-  static void move_##BS(int bs, const move *m, int32_t begin, int32_t end) {                                           \
-    (void)bs;                                                                                                          \
-    move_blocks(BS, m, begin, end);                                                                                    \
-  }
+  static void move_##BS(const move *m, int32_t begin, int32_t end) { move_blocks(BS, m, begin, end); }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 
-#define ENTRY(BS) move_##BS,
+#define ENTRY(BS) [BS] = move_##BS,
 static move_function *const move_functions[BSI_SPECIAL_SIZES + 1] = {move_any, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
 
-static void move_vectors(bisai_context *context, int32_t n, int bs, move m, int32_t count, int64_t ldx, int64_t ldy) {
-  move_function *const run = move_functions[bs <= BSI_SPECIAL_SIZES ? bs : 0];
-#pragma omp parallel num_threads(bsi_threads_for(context->threads, (int64_t)n *bs *count, GRAIN)) firstprivate(m)
+static void move_vectors(bisai_context *context, int32_t n, move m, int32_t count, int64_t ldx, int64_t ldy) {
+  move_function *const run = move_functions[m.bs <= BSI_SPECIAL_SIZES ? m.bs : 0];
+#pragma omp parallel num_threads(bsi_threads_for(context->threads, (int64_t)n *m.bs *count, GRAIN)) firstprivate(m)
   {
     const int part = omp_get_thread_num(), parts = omp_get_num_threads();
     const int32_t begin = (int32_t)bsi_share(n, part, parts), end = (int32_t)bsi_share(n, part + 1, parts);
-    for (int32_t c = 0; c < count; c++, m.x += ldx, m.y += ldy) run(bs, &m, begin, end);
+    for (int32_t c = 0; c < count; c++, m.x += ldx, m.y += ldy) run(&m, begin, end);
   }
 }
 
 bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
                              int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy) {
-  move_vectors(context, n, bs, (move){false, permutation, scale, x, y}, count, ldx, ldy);
+  move_vectors(context, n, (move){bs, false, permutation, scale, x, y}, count, ldx, ldy);
   return BISAI_OK;
 }
 
 bisai_status bsi_scatter_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
                               const double *scale, int32_t count, const double *x, int64_t ldx, double *y,
                               int64_t ldy) {
-  move_vectors(context, n, bs, (move){true, permutation, scale, x, y}, count, ldx, ldy);
+  move_vectors(context, n, (move){bs, true, permutation, scale, x, y}, count, ldx, ldy);
   return BISAI_OK;
 }

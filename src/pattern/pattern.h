@@ -52,10 +52,6 @@ bisai_status bsi_pattern_copy(bisai_context *context, const bisai_pattern *from,
 /* Completes a pattern whose rows are there, and publishes it; frees it where `status` or this fails. */
 bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern);
 
-/* The column form of a square structure, rows ascending; unless NULL, position[q] is where its entry q lies in the row form. */
-bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
-                                     int32_t **col_ptr, int32_t **row_idx, int32_t *position);
-
 int64_t bsi_pattern_memory(const bisai_pattern *pattern);
 
 #endif
