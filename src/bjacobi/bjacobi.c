@@ -11,49 +11,66 @@ static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matri
 }
 
 /* Where the diagonal block of row i is among the matrix's blocks, or -1. */
-static int32_t find_diagonal(const bisai_bcsr *matrix, int32_t i) {
-  int32_t p = matrix->row_ptr[i];
-  while (p < matrix->row_ptr[i + 1] && matrix->col_idx[p] < i) p++;
-  return p < matrix->row_ptr[i + 1] && matrix->col_idx[p] == i ? p : -1;
+static int32_t find_diagonal(const bsi_structure *s, int32_t i) {
+  int32_t p = s->row_ptr[i];
+  while (p < s->row_ptr[i + 1] && s->col_idx[p] < i) p++;
+  return p < s->row_ptr[i + 1] && s->col_idx[p] == i ? p : -1;
+}
+
+static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  bsi_structure s;
+  const bisai_status status = bsi_bcsr_structure(matrix, &s);
+  for (int32_t i = 0; i < jacobi->block_rows && !status; i++) {
+    jacobi->host_position[i] = find_diagonal(&s, i);
+    if (jacobi->host_position[i] < 0 && jacobi->shift_amount == 0.0)
+      return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
+  }
+  return status;
+}
+
+static bool reserve(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  const bsi_backend *backend = context->backend;
+  const size_t n = (size_t)jacobi->block_rows;
+  jacobi->position = backend->allocate(context, n, sizeof *jacobi->position);
+  if (!jacobi->position) return false;
+  jacobi->host_position =
+      backend->kind == BISAI_BACKEND_HOST ? jacobi->position : bsi_allocate(context, n, sizeof *jacobi->host_position);
+  if (!jacobi->host_position) return false;
+  jacobi->inverses = backend->allocate(context, bsi_block_offset(matrix, matrix->block_rows), sizeof *jacobi->inverses);
+  return jacobi->inverses != NULL;
 }
 
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, double shift_amount,
                                 bsi_bjacobi *jacobi) {
-  const int32_t n = matrix->block_rows;
-  *jacobi = (bsi_bjacobi){.block_rows = n,
+  *jacobi = (bsi_bjacobi){.block_rows = matrix->block_rows,
                           .block_size = matrix->block_size,
                           .blocks = matrix->blocks,
                           .shift_amount = shift_amount,
                           .stats = BSI_INVERT_STATS_NONE};
   bisai_status status = check_matrix(context, matrix);
   if (status) return status;
-  jacobi->position = bsi_allocate(context, (size_t)n, sizeof *jacobi->position);
-  if (jacobi->position)
-    jacobi->inverses = context->backend->allocate(context, bsi_block_offset(matrix, n), sizeof *jacobi->inverses);
-  status = jacobi->inverses ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  for (int32_t i = 0; i < n && !status; i++) {
-    jacobi->position[i] = find_diagonal(matrix, i);
-    if (jacobi->position[i] < 0 && shift_amount == 0.0)
-      status = bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
-  }
+  status = reserve(context, matrix, jacobi) ? find_diagonals(context, matrix, jacobi) : BISAI_OUT_OF_MEMORY;
+  if (!status && jacobi->position != jacobi->host_position)
+    status = context->backend->upload(context, jacobi->position, jacobi->host_position,
+                                      (size_t)jacobi->block_rows * sizeof *jacobi->position);
   if (status) bsi_bjacobi_destroy(context, jacobi);
   return status;
 }
 
 bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
-  const bisai_status status = check_matrix(context, matrix);
-  if (status) return status;
-  if (matrix->blocks != jacobi->blocks)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
-                    jacobi->blocks);
-  for (int32_t i = 0; i < jacobi->block_rows; i++) {
-    const int32_t p = jacobi->position[i];
-    if (p < 0 ? find_diagonal(matrix, i) >= 0
-              : p < matrix->row_ptr[i] || p >= matrix->row_ptr[i + 1] || matrix->col_idx[p] != i)
-      return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                      "the pattern changed: block row %d has its diagonal block elsewhere", i);
+  bsi_structure s;
+  bisai_status status = check_matrix(context, matrix);
+  if (!status && matrix->blocks != jacobi->blocks)
+    status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
+                      jacobi->blocks);
+  if (!status) status = bsi_bcsr_structure(matrix, &s);
+  for (int32_t i = 0; i < jacobi->block_rows && !status; i++) {
+    const int32_t p = jacobi->host_position[i];
+    if (p < 0 ? find_diagonal(&s, i) >= 0 : p < s.row_ptr[i] || p >= s.row_ptr[i + 1] || s.col_idx[p] != i)
+      status = bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                        "the pattern changed: block row %d has its diagonal block elsewhere", i);
   }
-  return BISAI_OK;
+  return status;
 }
 
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
@@ -64,7 +81,8 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
 }
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {
-  bsi_release(context, jacobi->position);
+  if (jacobi->host_position != jacobi->position) bsi_release(context, jacobi->host_position);
+  context->backend->release(context, jacobi->position);
   context->backend->release(context, jacobi->inverses);
   *jacobi = (bsi_bjacobi){0};
 }

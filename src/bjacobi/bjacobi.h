@@ -8,6 +8,7 @@ typedef struct bsi_bjacobi {
   int32_t block_rows, block_size, blocks; /* of the matrix */
   double shift_amount;                    /* 0: none */
   int32_t *position;                      /* of each diagonal block among the matrix's blocks, -1 where there is none */
+  int32_t *host_position;                 /* the same in host memory */
   double *inverses;                       /* block_rows·bs² */
   bsi_invert_stats stats;
 } bsi_bjacobi;

@@ -7,6 +7,10 @@
 
 #include "core/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct bsi_mirror {
   int32_t *row_ptr, *col_idx; /* NULL: not fetched yet */
 } bsi_mirror;
@@ -25,5 +29,9 @@ bisai_status bsi_mirror_write(bisai_context *context, int32_t n, const bsi_struc
                               int32_t *row_ptr, int32_t *col_idx);
 
 void bsi_mirror_release(bisai_context *context, bsi_mirror *mirror);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 
 #include "core/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* `count` vectors of n values. */
 typedef struct bsi_staged {
   int64_t n;
@@ -25,5 +29,9 @@ bisai_status bsi_stage_output(bisai_context *context, int64_t n, int32_t count, 
                               bsi_staged *staged);
 /* Gives the results to the caller, waiting for them where they are a copy. Returns `status`, or what went wrong with that. */
 bisai_status bsi_stage_return(bisai_context *context, bisai_status status, bsi_staged *staged);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

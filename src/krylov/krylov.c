@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "core/staging.h"
+
 bisai_solver_options bisai_solver_options_default(void) {
   return (bisai_solver_options){.struct_size = sizeof(bisai_solver_options),
                                 .restart = 30,
@@ -222,17 +224,22 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
   bsi_run run = {.solver = solver,
                  .op = op,
                  .precond = precond,
-                 .b = b,
-                 .x = x,
                  .scale = 1,
                  .b_norm = NAN,
                  .true_norm = NAN,
                  .estimate = NAN,
                  .best_norm = INFINITY};
   solver->history[0] = NAN;
+  bsi_staged from = {0}, to = {0};
   bisai_status status = check_arguments(solver, &op, precond, b, x);
+  if (!status) status = bsi_stage_input(solver->context, solver->n, 1, b, 0, &from);
+  if (!status) status = bsi_stage_output(solver->context, solver->n, 1, solver->options.use_initial_guess, x, 0, &to);
+  run.b = from.data;
+  run.x = to.data;
   if (!status) status = bsi_gmres(&run);
   if (!status) status = conclude(&run);
+  status = bsi_stage_return(solver->context, status, &to);
+  bsi_stage_release(solver->context, &from);
   if (report) fill_report(&run, bsi_now() - start, report);
   return status;
 }

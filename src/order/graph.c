@@ -16,13 +16,13 @@ static int64_t merge(int32_t i, const int32_t *a, const int32_t *a_end, const in
   return count;
 }
 
-static int64_t merge_row(const bisai_bcsr *a, const int32_t *ptr, const int32_t *rows, int32_t i, int32_t *out) {
+static int64_t merge_row(const bsi_structure *a, const int32_t *ptr, const int32_t *rows, int32_t i, int32_t *out) {
   return merge(i, a->col_idx + a->row_ptr[i], a->col_idx + a->row_ptr[i + 1], rows + ptr[i], rows + ptr[i + 1], out);
 }
 
-static bisai_status merge_all(bisai_context *context, const bisai_bcsr *a, const int32_t *ptr, const int32_t *rows,
+static bisai_status merge_all(bisai_context *context, const bsi_structure *a, const int32_t *ptr, const int32_t *rows,
                               bsi_graph *graph) {
-  const int32_t n = a->block_rows;
+  const int32_t n = graph->n;
   int64_t total = 0;
   graph->ptr[0] = 0;
   for (int32_t i = 0; i < n; i++) {
@@ -37,13 +37,16 @@ static bisai_status merge_all(bisai_context *context, const bisai_bcsr *a, const
   return BISAI_OK;
 }
 
-bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *a, bsi_graph *graph) {
-  const size_t n = (size_t)a->block_rows;
-  bsi_graph made = {.n = a->block_rows, .ptr = bsi_allocate(context, n + 1, sizeof *made.ptr)};
+bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *matrix, bsi_graph *graph) {
+  const int32_t n = matrix->block_rows;
+  bsi_structure a;
+  bisai_status status = bsi_bcsr_structure(matrix, &a);
+  if (status) return status;
+  bsi_graph made = {.n = n, .ptr = bsi_allocate(context, (size_t)n + 1, sizeof *made.ptr)};
   int32_t *ptr = NULL, *rows = NULL;
-  bisai_status status = BISAI_OUT_OF_MEMORY;
-  if (made.ptr) status = bsi_structure_transpose(context, a->block_rows, a->row_ptr, a->col_idx, &ptr, &rows, NULL);
-  if (!status) status = merge_all(context, a, ptr, rows, &made);
+  status = BISAI_OUT_OF_MEMORY;
+  if (made.ptr) status = bsi_structure_transpose(context, n, a.row_ptr, a.col_idx, &ptr, &rows, NULL);
+  if (!status) status = merge_all(context, &a, ptr, rows, &made);
   bsi_release(context, rows);
   bsi_release(context, ptr);
   if (status)

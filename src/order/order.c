@@ -59,12 +59,15 @@ bisai_status bisai_order_check(bisai_context *context, int32_t block_rows, const
 
 bisai_status bsi_order_measure(bisai_context *context, const bisai_bcsr *matrix, bsi_order_shape *shape) {
   const int32_t n = matrix->block_rows;
+  bsi_structure s;
+  const bisai_status status = bsi_bcsr_structure(matrix, &s);
+  if (status) return status;
   int32_t *first = bsi_allocate(context, (size_t)n, sizeof *first);
   if (!first) return BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < n; i++) first[i] = i;
   for (int32_t i = 0; i < n; i++)
-    for (int32_t p = matrix->row_ptr[i]; p < matrix->row_ptr[i + 1]; p++) {
-      const int32_t j = matrix->col_idx[p], low = i < j ? i : j, high = i < j ? j : i;
+    for (int32_t p = s.row_ptr[i]; p < s.row_ptr[i + 1]; p++) {
+      const int32_t j = s.col_idx[p], low = i < j ? i : j, high = i < j ? j : i;
       if (low < first[high]) first[high] = low;
     }
   *shape = (bsi_order_shape){0, 0};

@@ -2,7 +2,6 @@
 #include "order/reordered.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct entry {
   int32_t column, source;
@@ -13,15 +12,20 @@ static int compare_columns(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* B's structure in host memory. */
+typedef struct permuted {
+  int32_t *row_ptr, *col_idx;
+} permuted;
+
 /* Row i of B: row permutation[i] of A with its columns renumbered by `inverse` and sorted. */
-static void permute_structure(const bisai_bcsr *a, const int32_t *inverse, entry *row, bsi_reordered *r) {
-  bisai_bcsr *b = r->matrix;
+static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *inverse, entry *row,
+                              const bsi_reordered *r, const permuted *b) {
   b->row_ptr[0] = 0;
-  for (int32_t i = 0; i < b->block_rows; i++) {
-    const int32_t old = r->permutation[i], begin = a->row_ptr[old], length = a->row_ptr[old + 1] - begin;
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t old = r->host_permutation[i], begin = a->row_ptr[old], length = a->row_ptr[old + 1] - begin;
     for (int32_t k = 0; k < length; k++) row[k] = (entry){inverse[a->col_idx[begin + k]], begin + k};
     qsort(row, (size_t)length, sizeof *row, compare_columns);
-    int32_t *columns = b->col_idx + b->row_ptr[i], *sources = r->source + b->row_ptr[i];
+    int32_t *columns = b->col_idx + b->row_ptr[i], *sources = r->host_source + b->row_ptr[i];
     for (int32_t k = 0; k < length; k++) {
       columns[k] = row[k].column;
       sources[k] = row[k].source;
@@ -30,29 +34,56 @@ static void permute_structure(const bisai_bcsr *a, const int32_t *inverse, entry
   }
 }
 
-static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
-                                    bsi_reordered *r) {
-  const size_t n = (size_t)a->block_rows;
-  int32_t longest = 0;
-  for (int32_t i = 0; i < a->block_rows; i++)
-    if (a->row_ptr[i + 1] - a->row_ptr[i] > longest) longest = a->row_ptr[i + 1] - a->row_ptr[i];
-  r->permutation = context->backend->allocate(context, n, sizeof *r->permutation);
-  if (r->permutation) r->source = context->backend->allocate(context, (size_t)a->blocks, sizeof *r->source);
-  int32_t *inverse = r->source ? bsi_allocate(context, n, sizeof *inverse) : NULL;
-  entry *row = inverse ? bsi_allocate(context, (size_t)longest, sizeof *row) : NULL;
-  if (row) {
-    for (size_t i = 0; i < n; i++) inverse[r->permutation[i] = permutation[i]] = (int32_t)i;
-    permute_structure(a, inverse, row, r);
-    r->matrix->row_names = r->permutation;
-  }
-  bsi_release(context, inverse);
-  bsi_release(context, row);
-  return row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+/* The maps, which a backend that works elsewhere has twice. */
+static bool reserve_maps(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
+  const bsi_backend *backend = context->backend;
+  const size_t n = (size_t)a->block_rows, blocks = (size_t)a->blocks;
+  const bool elsewhere = backend->kind != BISAI_BACKEND_HOST;
+  r->permutation = backend->allocate(context, n, sizeof *r->permutation);
+  if (r->permutation) r->source = backend->allocate(context, blocks, sizeof *r->source);
+  if (!r->source) return false;
+  r->host_permutation = elsewhere ? bsi_allocate(context, n, sizeof *r->host_permutation) : r->permutation;
+  if (!r->host_permutation) return false;
+  r->host_source = elsewhere ? bsi_allocate(context, blocks, sizeof *r->host_source) : r->source;
+  return r->host_source != NULL;
 }
 
-static void copy_structure(const bisai_bcsr *a, bisai_bcsr *b) {
-  memcpy(b->row_ptr, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *b->row_ptr);
-  if (a->blocks > 0) memcpy(b->col_idx, a->col_idx, (size_t)a->blocks * sizeof *b->col_idx);
+static bisai_status upload_maps(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *r) {
+  const bsi_backend *backend = context->backend;
+  if (r->host_permutation == r->permutation) return BISAI_OK;
+  const bisai_status status =
+      backend->upload(context, r->permutation, r->host_permutation, (size_t)a->block_rows * sizeof *r->permutation);
+  return status ? status : backend->upload(context, r->source, r->host_source, (size_t)a->blocks * sizeof *r->source);
+}
+
+static int32_t longest_row(int32_t n, const int32_t *row_ptr) {
+  int32_t longest = 0;
+  for (int32_t i = 0; i < n; i++)
+    if (row_ptr[i + 1] - row_ptr[i] > longest) longest = row_ptr[i + 1] - row_ptr[i];
+  return longest;
+}
+
+static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a, const bsi_structure *s,
+                                    const int32_t *permutation, bsi_reordered *r) {
+  const size_t n = (size_t)a->block_rows;
+  if (!reserve_maps(context, a, r)) return BISAI_OUT_OF_MEMORY;
+  permuted b = {.row_ptr = bsi_allocate(context, n + 1, sizeof *b.row_ptr)};
+  if (b.row_ptr) b.col_idx = bsi_allocate(context, (size_t)a->blocks, sizeof *b.col_idx);
+  int32_t *inverse = b.col_idx ? bsi_allocate(context, n, sizeof *inverse) : NULL;
+  entry *row = inverse ? bsi_allocate(context, (size_t)longest_row(a->block_rows, s->row_ptr), sizeof *row) : NULL;
+  bisai_status status = row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status) {
+    for (size_t i = 0; i < n; i++) inverse[r->host_permutation[i] = permutation[i]] = (int32_t)i;
+    permute_structure(a->block_rows, s, inverse, row, r, &b);
+    r->matrix->row_names = r->host_permutation;
+    status = bsi_bcsr_set_structure(r->matrix, b.row_ptr, b.col_idx);
+  }
+  if (!status) status = upload_maps(context, a, r);
+  bsi_release(context, row);
+  bsi_release(context, inverse);
+  bsi_release(context, b.col_idx);
+  bsi_release(context, b.row_ptr);
+  return status;
 }
 
 static bisai_status create_equilibration(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
@@ -86,14 +117,15 @@ static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *a) {
 bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
                                   bool equilibrate, bsi_reordered *reordered) {
   bsi_reordered made = {0};
+  bsi_structure s;
   bisai_status status = check_matrix(context, a);
+  if (!status) status = bsi_bcsr_structure(a, &s);
   if (!status)
     status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64, NULL, NULL,
                               &made.matrix);
-  if (!status && permutation)
-    status = create_permuted(context, a, permutation, &made);
-  else if (!status)
-    copy_structure(a, made.matrix);
+  if (!status)
+    status = permutation ? create_permuted(context, a, &s, permutation, &made)
+                         : bsi_bcsr_set_structure(made.matrix, s.row_ptr, s.col_idx);
   if (!status && equilibrate) status = create_equilibration(context, a, &made.equilibration);
   if (status)
     bsi_reordered_destroy(context, &made);
@@ -103,19 +135,26 @@ bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, c
 }
 
 /* Whether A still has the pattern that `source` was made from, so that following it reads what it should. */
-static bool same_pattern(const bsi_reordered *r, const bisai_bcsr *a) {
-  const bisai_bcsr *b = r->matrix;
-  if (a->blocks != b->blocks) return false;
-  for (int32_t i = 0; i < b->block_rows; i++) {
-    const int32_t old = r->permutation ? r->permutation[i] : i;
+static bool same_pattern(const bsi_reordered *r, const bsi_structure *b, const bsi_structure *a) {
+  const int32_t n = r->matrix->block_rows;
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t old = r->host_permutation ? r->host_permutation[i] : i;
     if (a->row_ptr[old + 1] - a->row_ptr[old] != b->row_ptr[i + 1] - b->row_ptr[i]) return false;
   }
-  for (int32_t i = 0; i < b->block_rows; i++)
+  for (int32_t i = 0; i < n; i++)
     for (int32_t p = b->row_ptr[i]; p < b->row_ptr[i + 1]; p++) {
-      const int32_t column = r->permutation ? r->permutation[b->col_idx[p]] : b->col_idx[p];
-      if (a->col_idx[r->source ? r->source[p] : p] != column) return false;
+      const int32_t column = r->host_permutation ? r->host_permutation[b->col_idx[p]] : b->col_idx[p];
+      if (a->col_idx[r->host_source ? r->host_source[p] : p] != column) return false;
     }
   return true;
+}
+
+static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *r) {
+  bsi_structure of_a, of_b;
+  bisai_status status = bsi_bcsr_structure(a, &of_a);
+  if (!status) status = bsi_bcsr_structure(r->matrix, &of_b);
+  if (status || (a->blocks == r->matrix->blocks && same_pattern(r, &of_b, &of_a))) return status;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other blocks than at creation");
 }
 
 static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
@@ -130,8 +169,7 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
 
 bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *r) {
   const bisai_status status = check_matrix(context, a);
-  if (status || same_pattern(r, a)) return status;
-  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other blocks than at creation");
+  return status ? status : check_pattern(context, a, r);
 }
 
 bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
@@ -157,6 +195,8 @@ bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *r,
 void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered) {
   const bsi_backend *backend = context->backend;
   bisai_bcsr_destroy(&reordered->matrix);
+  if (reordered->host_permutation != reordered->permutation) bsi_release(context, reordered->host_permutation);
+  if (reordered->host_source != reordered->source) bsi_release(context, reordered->host_source);
   backend->release(context, reordered->permutation);
   backend->release(context, reordered->source);
   destroy_equilibration(context, &reordered->equilibration);

@@ -17,9 +17,10 @@ typedef struct bsi_equilibration {
 } bsi_equilibration;
 
 typedef struct bsi_reordered {
-  bisai_bcsr *matrix;   /* B, its block columns ascending */
-  int32_t *permutation; /* NULL: natural */
-  int32_t *source;      /* block p of B is block source[p] of A; NULL: p */
+  bisai_bcsr *matrix;                      /* B, its block columns ascending */
+  int32_t *permutation;                    /* backend memory; NULL: natural */
+  int32_t *source;                         /* backend memory: block p of B is block source[p] of A; NULL: p */
+  int32_t *host_permutation, *host_source; /* the same in host memory */
   bsi_equilibration equilibration;
 } bsi_reordered;
 

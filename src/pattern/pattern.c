@@ -91,6 +91,16 @@ static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, 
   return BISAI_OK;
 }
 
+static bisai_status create(bisai_context *context, bisai_triangle triangle, int32_t n, const bsi_structure *s,
+                           bisai_pattern **pattern) {
+  bisai_status status = check_rows(context, triangle, n, s->row_ptr, s->col_idx);
+  if (status) return status;
+  bisai_pattern *p = bsi_pattern_reserve(context, triangle, n);
+  if (!p) return BISAI_OUT_OF_MEMORY;
+  status = bsi_pattern_set_rows(p, s->row_ptr, s->col_idx);
+  return bsi_pattern_finish(p, status, pattern);
+}
+
 bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangle, int32_t block_rows,
                                   const int32_t *row_ptr, const int32_t *col_idx, bisai_pattern **pattern) {
   if (!context) return BISAI_INVALID_ARGUMENT;
@@ -101,12 +111,14 @@ bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangl
                                : "col_idx");
   if (block_rows < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d block rows", block_rows);
   bisai_status status = check_triangle(context, triangle);
-  if (!status) status = check_rows(context, triangle, block_rows, row_ptr, col_idx);
   if (status) return status;
-  bisai_pattern *p = bsi_pattern_reserve(context, triangle, block_rows);
-  if (!p) return BISAI_OUT_OF_MEMORY;
-  status = bsi_pattern_set_rows(p, row_ptr, col_idx);
-  return bsi_pattern_finish(p, status, pattern);
+  bsi_mirror mirror = {0};
+  bsi_structure structure = {row_ptr, col_idx};
+  if (context->backend->reaches(context, row_ptr))
+    status = bsi_mirror_read(context, block_rows, row_ptr, col_idx, &mirror, &structure);
+  if (!status) status = create(context, triangle, block_rows, &structure, pattern);
+  bsi_mirror_release(context, &mirror);
+  return status;
 }
 
 void bisai_pattern_destroy(bisai_pattern **pattern) {

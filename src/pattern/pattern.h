@@ -6,6 +6,10 @@
 
 #include "core/bcsr.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What a limit on the length of rows (of columns, in a transposed pattern) left out. */
 typedef struct bsi_cut {
   int32_t shortened; /* rows */
@@ -53,5 +57,9 @@ bisai_status bsi_pattern_copy(bisai_context *context, const bisai_pattern *from,
 bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern);
 
 int64_t bsi_pattern_memory(const bisai_pattern *pattern);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,8 @@
 /* One handle for every preconditioner: checks, phase order, times, workspace. What the kinds do is in kinds.c. */
 #include "precond/precond.h"
 
+#include "core/staging.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -331,11 +333,23 @@ static bisai_status apply(bisai_precond *m, int32_t count, const double *v, int6
   return status ? status : bsi_reordered_leave(m->context, &m->reordered, count, result, n, z, ldz);
 }
 
+/* The same for vectors that may lie in host memory. */
+static bisai_status apply_staged(bisai_precond *m, int32_t count, const double *v, int64_t ldv, double *z,
+                                 int64_t ldz) {
+  const int64_t n = bisai_precond_rows(m);
+  bsi_staged from = {0}, to = {0};
+  bisai_status status = bsi_stage_input(m->context, n, count, v, ldv, &from);
+  if (!status) status = bsi_stage_output(m->context, n, count, false, z, ldz, &to);
+  if (!status) status = apply(m, count, from.data, from.ld, to.data, to.ld);
+  status = bsi_stage_return(m->context, status, &to);
+  bsi_stage_release(m->context, &from);
+  return status;
+}
+
 bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
   const bisai_status status = check_apply(precond, v, z);
-  if (status) return status;
-  return apply(precond, 1, v, 0, z, 0);
+  return status ? status : apply_staged(precond, 1, v, 0, z, 0);
 }
 
 bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v, int64_t ldv, double *z,
@@ -350,7 +364,7 @@ bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, con
                     (long long)ldv, (long long)ldz, (long long)n);
   for (int32_t c = 0; c < count && !status; c += BSI_VECTORS_AT_ONCE) {
     const int32_t some = count - c < BSI_VECTORS_AT_ONCE ? count - c : BSI_VECTORS_AT_ONCE;
-    status = apply(precond, some, v + c * ldv, ldv, z + c * ldz, ldz);
+    status = apply_staged(precond, some, v + c * ldv, ldv, z + c * ldz, ldz);
   }
   return status;
 }
