@@ -32,8 +32,9 @@ typedef enum bisai_layout { BISAI_COLUMN_MAJOR = 0, BISAI_ROW_MAJOR = 1 } bisai_
 
 /** Who owns the caller's arrays after creation. */
 typedef enum bisai_ownership {
-  BISAI_COPY = 0,  /**< copied (and sorted); the caller's arrays may go at once */
-  BISAI_BORROW = 1 /**< used in place: sorted, column-major, fp64 or narrower, alive as long as the matrix;
+  BISAI_COPY = 0, /**< copied (and sorted); the caller's arrays may go at once */
+  BISAI_BORROW =
+      1 /**< used in place, so in memory that the backend reaches: sorted, column-major, fp64 or narrower, alive as long as the matrix;
                         values written to them later must be finite */
 } bisai_ownership;
 
@@ -69,6 +70,7 @@ BISAI_API bisai_bcsr_desc bisai_bcsr_desc_default(void);
  *  @retval BISAI_INDEX_OVERFLOW     block_rows·block_size or block_cols·block_size beyond int32
  *  @retval BISAI_NOT_FINITE         NaN or infinity; the message names block row and block column
  *  @retval BISAI_UNAVAILABLE        device arrays with the host backend
+ *  @retval BISAI_UNSUPPORTED        borrowed host arrays with a device
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc, bisai_bcsr **matrix);
 
@@ -114,14 +116,24 @@ BISAI_API bool bisai_bcsr_unit_diagonal(const bisai_bcsr *matrix); /**< identity
 BISAI_API void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_ptr, const int32_t **col_idx,
                                  const void **values);
 
+/** Copies the matrix's own arrays into host memory of the caller, wherever they are. Waits for the device.
+ *  @param row_ptr  block_rows + 1 entries, or NULL
+ *  @param col_idx  bisai_bcsr_blocks() entries, or NULL
+ *  @param values   bisai_bcsr_blocks()·bs² values of the matrix's type, or NULL
+ *  @retval BISAI_INVALID_ARGUMENT  no matrix
+ *  @retval BISAI_DEVICE_ERROR */
+BISAI_API bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_t *col_idx, void *values);
+
 /** Copies new values into a matrix that owns its arrays, same pattern, nothing allocated.
- *  @param values  bisai_bcsr_blocks()·bs² values of the matrix's type, blocks in the matrix's own (sorted) order
+ *  @param values  bisai_bcsr_blocks()·bs² values of the matrix's type, blocks in the matrix's own (sorted) order; with a context on a
+ *                 device, in host or device memory
  *  @param layout  order inside the blocks
  *  @retval BISAI_INVALID_ARGUMENT  borrowed values (write to your own array instead), NULL
  *  @retval BISAI_NOT_FINITE        the old values are kept */
 BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_layout layout);
 
-/** y ← A x. x has block_cols·bs and y block_rows·bs values, in the backend's memory; they must not overlap.
+/** y ← A x. x has block_cols·bs and y block_rows·bs values; they must not overlap. On a device each may be in its memory, which is
+ *  used in place, or in host memory, which is copied: the call then waits, and needs device memory for the copy.
  *  Moves nnzb·(bs²·w + 4) + 4·(block_rows + 1) + 8·(rows + cols) bytes (w: bytes of a value) for 2·nnzb·bs² flops.
  *  Bitwise repeatable for any number of threads. */
 BISAI_API bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, double *y);

@@ -377,6 +377,18 @@ bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const in
   return BISAI_OK;
 }
 
+bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_t *col_idx, void *values) {
+  if (!matrix) return BISAI_INVALID_ARGUMENT;
+  bisai_context *context = matrix->context;
+  const size_t rows = (size_t)matrix->block_rows + 1, blocks = (size_t)matrix->blocks;
+  const size_t bytes = bsi_block_offset(matrix, matrix->blocks) * bsi_value_size(matrix->type);
+  bisai_status status = BISAI_OK;
+  if (row_ptr) status = context->backend->fetch(context, row_ptr, matrix->row_ptr, rows * sizeof *row_ptr);
+  if (!status && col_idx) status = context->backend->fetch(context, col_idx, matrix->col_idx, blocks * sizeof *col_idx);
+  if (!status && values) status = context->backend->fetch(context, values, matrix->values, bytes);
+  return status;
+}
+
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix) {
   int64_t bytes = (int64_t)sizeof *matrix;
   if (matrix->owns_structure) bytes += 4 * ((int64_t)matrix->block_rows + 1 + matrix->blocks);

@@ -150,6 +150,17 @@ void bisai_pattern_arrays(const bisai_pattern *pattern, const int32_t **row_ptr,
   if (col_idx) *col_idx = pattern->col_idx;
 }
 
+bisai_status bisai_pattern_fetch(const bisai_pattern *pattern, int32_t *row_ptr, int32_t *col_idx) {
+  if (!pattern) return BISAI_INVALID_ARGUMENT;
+  bisai_context *context = pattern->context;
+  const size_t rows = (size_t)pattern->block_rows + 1, blocks = (size_t)pattern->blocks;
+  bisai_status status = BISAI_OK;
+  if (row_ptr) status = context->backend->fetch(context, row_ptr, pattern->row_ptr, rows * sizeof *row_ptr);
+  if (!status && col_idx)
+    status = context->backend->fetch(context, col_idx, pattern->col_idx, blocks * sizeof *col_idx);
+  return status;
+}
+
 int64_t bsi_pattern_memory(const bisai_pattern *pattern) {
   return (int64_t)sizeof *pattern + 8 * ((int64_t)pattern->block_rows + 1) + 12 * (int64_t)pattern->blocks;
 }

@@ -3,6 +3,14 @@
 
 #include <math.h>
 
+#ifdef BISAI_HAVE_CUDA
+#include "managed.h"
+#else
+static void *managed_allocate(size_t bytes) { return malloc(bytes); }
+static void managed_release(void *memory) { free(memory); }
+static void managed_synchronize(void) {}
+#endif
+
 void test_expect_status(bisai_context *context, bisai_status expected, bisai_status got, const char *expression,
                         const char *file, int line) {
   if (got == expected) {
@@ -43,15 +51,53 @@ void test_expect_message(const bisai_context *context, const char *expected, con
   }
 }
 
-bisai_context *test_context(int threads) {
+bool test_on_device(void) {
+  const char *wanted = getenv("BISAI_TEST_BACKEND");
+  if (wanted == NULL || strcmp(wanted, "cuda") != 0) {
+    return false;
+  }
+  const char *missing = bisai_backend_missing(BISAI_BACKEND_CUDA, -1);
+  if (missing != NULL) {
+    print_message("skipped: %s\n", missing);
+    exit(77);
+  }
+  return true;
+}
+
+void test_synchronize(void) {
+  if (test_on_device()) {
+    managed_synchronize();
+  }
+}
+
+static void *allocate_managed(void *user, size_t bytes, void *stream) {
+  (void)user;
+  (void)stream;
+  return managed_allocate(bytes);
+}
+
+static void release_managed(void *user, void *pointer, void *stream) {
+  (void)user;
+  (void)stream;
+  managed_release(pointer);
+}
+
+static bisai_context *make_context(bool on_device, int threads) {
   bisai_context_options options = bisai_context_options_default();
-  options.backend = BISAI_BACKEND_HOST;
+  options.backend = on_device ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST;
   options.threads = threads;
+  if (on_device) {
+    options.device_allocator = (bisai_device_allocator){allocate_managed, release_managed, NULL};
+  }
   bisai_context *context = NULL;
   EXPECT_OK(NULL, bisai_context_create(&options, &context));
   assert_non_null(context);
   return context;
 }
+
+bisai_context *test_context(int threads) { return make_context(test_on_device(), threads); }
+
+bisai_context *test_host_context(int threads) { return make_context(false, threads); }
 
 /* What stands right before a pointer that was handed out. */
 typedef struct prefix {
@@ -59,22 +105,15 @@ typedef struct prefix {
   size_t bytes;
 } prefix;
 
-static void *counting_allocate(void *user, size_t bytes, size_t alignment) {
-  test_allocator *allocator = user;
+/* Whether the next call is to fail. */
+static bool fails(test_allocator *allocator) {
   long long call = atomic_fetch_add(&allocator->calls, 1) + 1;
-  if (allocator->fail_at != 0 && (call == allocator->fail_at || (allocator->fail_after && call > allocator->fail_at))) {
-    return NULL;
-  }
-  size_t before = alignment > sizeof(prefix) ? alignment : sizeof(prefix);
-  size_t step = alignment > sizeof(void *) ? alignment : sizeof(void *);
-  if (bytes > SIZE_MAX - before - step) {
-    return NULL;
-  }
-  before = (before + step - 1) / step * step;
-  void *base = NULL;
-  if (posix_memalign(&base, step, before + bytes) != 0) {
-    return NULL;
-  }
+  return allocator->fail_at != 0 &&
+         (call == allocator->fail_at || (allocator->fail_after && call > allocator->fail_at));
+}
+
+/* What is handed out of `base`, `before` bytes on. */
+static void *hand_out(test_allocator *allocator, void *base, size_t before, size_t bytes) {
   unsigned char *pointer = (unsigned char *)base + before;
   prefix kept = {base, bytes};
   memcpy(pointer - sizeof kept, &kept, sizeof kept);
@@ -87,14 +126,47 @@ static void *counting_allocate(void *user, size_t bytes, size_t alignment) {
   return pointer;
 }
 
-static void counting_release(void *user, void *pointer) {
-  test_allocator *allocator = user;
+/* Its base, to be freed. */
+static void *take_back(test_allocator *allocator, void *pointer) {
   prefix kept;
   memcpy(&kept, (unsigned char *)pointer - sizeof kept, sizeof kept);
   memset(pointer, 0xff, kept.bytes);
   atomic_fetch_sub(&allocator->live_blocks, 1);
   atomic_fetch_sub(&allocator->live_bytes, (long long)kept.bytes);
-  free(kept.base);
+  return kept.base;
+}
+
+static void *counting_allocate(void *user, size_t bytes, size_t alignment) {
+  test_allocator *allocator = user;
+  if (fails(allocator)) {
+    return NULL;
+  }
+  size_t before = alignment > sizeof(prefix) ? alignment : sizeof(prefix);
+  size_t step = alignment > sizeof(void *) ? alignment : sizeof(void *);
+  if (bytes > SIZE_MAX - before - step) {
+    return NULL;
+  }
+  before = (before + step - 1) / step * step;
+  void *base = NULL;
+  return posix_memalign(&base, step, before + bytes) == 0 ? hand_out(allocator, base, before, bytes) : NULL;
+}
+
+static void counting_release(void *user, void *pointer) { free(take_back(user, pointer)); }
+
+static void *counting_allocate_managed(void *user, size_t bytes, void *stream) {
+  (void)stream;
+  if (fails(user)) {
+    return NULL;
+  }
+  enum { ALIGNMENT = 256 };
+  void *base = bytes < SIZE_MAX - ALIGNMENT ? managed_allocate(ALIGNMENT + bytes) : NULL;
+  return base != NULL ? hand_out(user, base, ALIGNMENT, bytes) : NULL;
+}
+
+static void counting_release_managed(void *user, void *pointer, void *stream) {
+  (void)stream;
+  managed_synchronize(); /* before it is overwritten */
+  managed_release(take_back(user, pointer));
 }
 
 void test_allocator_reset(test_allocator *allocator, long long fail_at) {
@@ -112,9 +184,10 @@ bisai_allocator test_allocator_hooks(test_allocator *allocator) {
 
 bisai_context *test_context_on(test_allocator *allocator, int threads) {
   bisai_context_options options = bisai_context_options_default();
-  options.backend = BISAI_BACKEND_HOST;
+  options.backend = test_on_device() ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST;
   options.threads = threads;
   options.allocator = test_allocator_hooks(allocator);
+  options.device_allocator = (bisai_device_allocator){counting_allocate_managed, counting_release_managed, allocator};
   bisai_context *context = NULL;
   bisai_status status = bisai_context_create(&options, &context);
   if (allocator->fail_at == 0 || status != BISAI_OUT_OF_MEMORY) {

@@ -55,8 +55,18 @@ void test_expect_message(const bisai_context *context, const char *expected, con
 
 /* --- contexts and allocators --- */
 
-/* A host context with `threads` threads (0: the default); never NULL. */
+/* Whether BISAI_TEST_BACKEND=cuda asks for contexts on a device; ends the program as skipped (77) where there is none. Their memory is
+ * reached by the host too, and vectors of the tests may lie in host memory as ever. */
+bool test_on_device(void);
+
+/* Before the host looks at what was only enqueued on the device: in callbacks. */
+void test_synchronize(void);
+
+/* A context with `threads` threads (0: the default); never NULL. */
 bisai_context *test_context(int threads);
+
+/* The same on the host, wherever the others are. */
+bisai_context *test_host_context(int threads);
 
 /* An allocator that fills what it hands out (and takes back) with NaN bytes, keeps accounts and fails on demand. */
 typedef struct test_allocator {
@@ -72,7 +82,7 @@ typedef struct test_allocator {
 void test_allocator_reset(test_allocator *allocator, long long fail_at);
 bisai_allocator test_allocator_hooks(test_allocator *allocator);
 
-/* A host context on such an allocator. NULL only if its own allocation was told to fail. */
+/* A context on such an allocator, for host and device memory. NULL only if its own allocation was told to fail. */
 bisai_context *test_context_on(test_allocator *allocator, int threads);
 
 /* --- random numbers: a linear congruential generator, the same everywhere --- */

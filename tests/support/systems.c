@@ -3,6 +3,7 @@
 #include <math.h>
 
 bisai_status dense_operator_multiply(void *user, int64_t n, const double *x, double *y) {
+  test_synchronize();
   dense_operator *op = user;
   op->calls++;
   if (op->calls == op->fail_at) return BISAI_IO_ERROR;
@@ -15,6 +16,7 @@ bisai_status dense_operator_multiply(void *user, int64_t n, const double *x, dou
 }
 
 bisai_status diagonal_operator_multiply(void *user, int64_t n, const double *v, double *z) {
+  test_synchronize();
   diagonal_operator *op = user;
   op->calls++;
   if (op->calls == op->fail_at) return BISAI_UNSUPPORTED;
