@@ -102,6 +102,7 @@ outcome factorise(bisai_context *device, const matrix &a, const bisai_factors &f
       d_u(std::vector<double>(f.upper->blocks * values, NAN)), d_inverse(std::vector<double>(n * values, NAN));
   bisai_bcsr on_device = a.view, lower = *f.lower, upper = *f.upper;
   on_device.row_ptr = a_ptr.data, on_device.col_idx = a_idx.data, on_device.values = d_a.data;
+  on_device.context = lower.context = upper.context = device;
   lower.row_ptr = l_ptr.data, lower.col_idx = l_idx.data, lower.values = d_l.data;
   upper.row_ptr = u_ptr.data, upper.col_idx = u_idx.data, upper.values = d_u.data;
   bisai_factors g = f;
@@ -122,21 +123,19 @@ bool same_bits(const std::vector<double> &x, const std::vector<double> &y) {
 
 void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t length, int level, bool dense_row,
                           spoil how, double shift_amount) {
-  bisai_context host = {};
-  host.backend = &bsi_backend_host;
-  host.threads = 1;
+  const context_on host(BISAI_BACKEND_HOST);
   matrix a;
   make_matrix(n, bs, length, 40, dense_row, &a);
   spoil_rows(how, &a);
   bisai_factors f = {};
-  f.context = &host;
+  f.context = host, a.view.context = host;
   f.shift_amount = shift_amount;
-  bool good = bsi_factors_reserve(&host, &a.view, level, false, INT32_MAX, &f) == BISAI_OK &&
-              bsi_levels_create(&host, BISAI_LOWER, n, f.lower->row_ptr, f.lower->col_idx, &f.lower_levels) == BISAI_OK;
+  bool good = bsi_factors_reserve(host, &a.view, level, false, INT32_MAX, &f) == BISAI_OK &&
+              bsi_levels_create(host, BISAI_LOWER, n, f.lower->row_ptr, f.lower->col_idx, &f.lower_levels) == BISAI_OK;
   std::vector<double> inverse(static_cast<size_t>(n) * bs * bs + 1);
   f.upper_inverse = inverse.data();
   bsi_invert_stats right = BSI_INVERT_STATS_NONE;
-  good = good && bsi_factor_ilu_host(&host, &a.view, &f, &right) == BISAI_OK;
+  good = good && bsi_factor_ilu_host(host, &a.view, &f, &right) == BISAI_OK;
 
   const outcome first = factorise(device, a, f), again = factorise(device, a, f);
   const bsi_invert_stats &met = first.stats;
@@ -166,40 +165,36 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
           met.first_repair_row, right.first_repair_row, met.largest_condition, right.largest_condition,
           met.largest_condition_row, right.largest_condition_row);
   f.upper_inverse = nullptr;
-  bsi_levels_destroy(&host, &f.lower_levels);
+  bsi_levels_destroy(host, &f.lower_levels);
   bisai_bcsr_destroy(&f.lower);
   bisai_bcsr_destroy(&f.upper);
-  bsi_release(&host, f.lower_fill);
-  bsi_release(&host, f.upper_fill);
+  bsi_release(host, f.lower_fill);
+  bsi_release(host, f.upper_fill);
 }
 
 void tests() {
-  const device_array<unsigned> tickets(std::vector<unsigned>(BSI_TICKETS, 0u));
-  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(BSI_FAULTS, 0ull));
-  bisai_context device = {};
-  device.tickets = tickets.data;
-  device.first_fault = first_fault.data;
+  const context_on device(BISAI_BACKEND_CUDA);
   const bool slow = std::getenv("BISAI_TEST_SHORT") == nullptr; /* compute-sanitizer takes a hundred times as long */
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32}) {
     const int32_t most = !slow ? 60 : bs > 8 ? 200 : 1000;
     for (const int32_t n : {0, 1, 2, 33, most}) {
-      agrees_with_the_host(&device, n, bs, 2, 0, false, NOTHING, 0.0);
-      agrees_with_the_host(&device, n, bs, 2, 2, false, NOTHING, 0.0);
+      agrees_with_the_host(device, n, bs, 2, 0, false, NOTHING, 0.0);
+      agrees_with_the_host(device, n, bs, 2, 2, false, NOTHING, 0.0);
     }
-    agrees_with_the_host(&device, most / 2, bs, 20, 0, false, NOTHING, 0.0);
-    agrees_with_the_host(&device, most / 2, bs, 20, 1, false, NEARLY_SINGULAR, 0.0);
-    agrees_with_the_host(&device, most, bs, 3, 0, true, NOTHING,
+    agrees_with_the_host(device, most / 2, bs, 20, 0, false, NOTHING, 0.0);
+    agrees_with_the_host(device, most / 2, bs, 20, 1, false, NEARLY_SINGULAR, 0.0);
+    agrees_with_the_host(device, most, bs, 3, 0, true, NOTHING,
                          0.0); /* the dense row: many matches, and for large blocks too long */
-    agrees_with_the_host(&device, most, bs, 3, 1, true, SINGULAR, 0.01);
-    agrees_with_the_host(&device, std::min(most, 300), bs, 3, 0, false, SINGULAR, 0.0);
-    agrees_with_the_host(&device, std::min(most, 300), bs, 3, 0, false, SINGULAR, 1e-2);
-    agrees_with_the_host(&device, std::min(most, 300), bs, 3, 1, false, INFINITE_VALUE, 0.0);
-    agrees_with_the_host(&device, std::min(most, 300), bs, 3, 1, false, ABSENT_BITS, 0.0);
+    agrees_with_the_host(device, most, bs, 3, 1, true, SINGULAR, 0.01);
+    agrees_with_the_host(device, std::min(most, 300), bs, 3, 0, false, SINGULAR, 0.0);
+    agrees_with_the_host(device, std::min(most, 300), bs, 3, 0, false, SINGULAR, 1e-2);
+    agrees_with_the_host(device, std::min(most, 300), bs, 3, 1, false, INFINITE_VALUE, 0.0);
+    agrees_with_the_host(device, std::min(most, 300), bs, 3, 1, false, ABSENT_BITS, 0.0);
   }
   if (!slow) return;
-  agrees_with_the_host(&device, 20000, 3, 3, 0, false, NOTHING, 0.0);
-  agrees_with_the_host(&device, 20000, 1, 3, 0, false, NOTHING, 0.0);
-  agrees_with_the_host(&device, 8000, 1, 2, 0, true, NOTHING, 0.0);
+  agrees_with_the_host(device, 20000, 3, 3, 0, false, NOTHING, 0.0);
+  agrees_with_the_host(device, 20000, 1, 3, 0, false, NOTHING, 0.0);
+  agrees_with_the_host(device, 8000, 1, 2, 0, true, NOTHING, 0.0);
 }
 
 } // namespace

@@ -14,48 +14,7 @@ namespace {
 
 /* A context on the device and one on the host with the same threads. */
 struct contexts {
-  bsi_backend backend = bsi_backend_host;
-  bisai_context device = {}, host = {};
-  unsigned *tickets = nullptr;
-  contexts() {
-    CHECK(cudaMalloc(reinterpret_cast<void **>(&tickets), BSI_TICKETS * sizeof(unsigned)));
-    CHECK(cudaMemset(tickets, 0, BSI_TICKETS * sizeof(unsigned)));
-    host.backend = &bsi_backend_host;
-    host.threads = device.threads = 1;
-    device.backend = &backend;
-    device.tickets = tickets;
-    cudaDeviceProp properties;
-    CHECK(cudaGetDeviceProperties(&properties, 0));
-    device.early_launches = properties.major >= 9;
-    backend.kind = BISAI_BACKEND_CUDA;
-    backend.lookahead = BSI_LOOKAHEAD_CUDA;
-    backend.fused_columns = BSI_FUSED_COLUMNS_CUDA;
-    backend.allocate = bsi_allocate_cuda;
-    backend.release = bsi_release_cuda;
-    backend.upload = bsi_upload_cuda;
-    backend.fetch = bsi_fetch_cuda;
-    backend.allocate_shared = bsi_allocate_shared_cuda;
-    backend.release_shared = bsi_release_shared_cuda;
-    backend.expect = bsi_expect_cuda;
-    backend.collect = bsi_collect_cuda;
-    backend.clock_open = bsi_clock_open_cuda;
-    backend.clock_close = bsi_clock_close_cuda;
-    backend.clock_start = bsi_clock_start_cuda;
-    backend.clock_stop = bsi_clock_stop_cuda;
-    backend.clock_read = bsi_clock_read_cuda;
-    backend.vector_set = bsi_vector_set_cuda;
-    backend.vector_copy = bsi_vector_copy_cuda;
-    backend.vector_add = bsi_vector_add_cuda;
-    backend.vector_subtract_from = bsi_vector_subtract_from_cuda;
-    backend.dot_many = bsi_dot_many_cuda;
-    backend.axpy_many = bsi_axpy_many_cuda;
-    backend.scale_by_norm = bsi_scale_by_norm_cuda;
-    backend.gmres_cancelled = bsi_gmres_cancelled_cuda;
-    backend.gmres_rotate = bsi_gmres_rotate_cuda;
-    backend.gmres_coefficients = bsi_gmres_coefficients_cuda;
-    backend.gmres_step = bsi_gmres_step_cuda;
-  }
-  ~contexts() { cudaFree(tickets); }
+  const context_on device{BISAI_BACKEND_CUDA}, host{BISAI_BACKEND_HOST};
 };
 
 bool agree(const std::vector<double> &got, const std::vector<double> &expected, double bound) {
@@ -107,37 +66,37 @@ struct small_part {
 void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passes, double kept) {
   const int m = j + 3, count = j + 1;
   const int64_t ld = (n + 7) / 8 * 8;
-  std::vector<double> basis = make_basis(&on.host, n, ld, count, kept), work(BSI_CHUNKS * (m + 1), NAN);
+  std::vector<double> basis = make_basis(on.host, n, ld, count, kept), work(BSI_CHUNKS * (m + 1), NAN);
   small_part s(m, j);
   std::vector<std::vector<double>> first;
   std::vector<double> h(count), h2(count);
   bool good = true;
   for (int run = 0; run < 2; run++) {
     const device_array<double> d_basis(basis), d_work(work), H(s.H), cosines(s.cosines), sines(s.sines), g(s.g);
-    double *status = bsi_allocate_shared_cuda(&on.device, 2 * m);
-    bsi_expect_cuda(&on.device, 2 * m, status);
+    double *status = bsi_allocate_shared_cuda(on.device, 2 * m);
+    bsi_expect_cuda(on.device, 2 * m, status);
     const bsi_cycle cycle = {n, ld, m, d_basis.data, H.data, cosines.data, sines.data, g.data, status, d_work.data};
-    good = good && bsi_gmres_step_cuda(&on.device, &cycle, j, passes) == BISAI_OK;
+    good = good && bsi_gmres_step_cuda(on.device, &cycle, j, passes) == BISAI_OK;
     std::vector<double> seen(2, NAN);
-    good = good && bsi_collect_cuda(&on.device, 2, status + 2 * j, seen.data()) == BISAI_OK;
+    good = good && bsi_collect_cuda(on.device, 2, status + 2 * j, seen.data()) == BISAI_OK;
     std::vector<std::vector<double>> results = {d_basis.fetch(), H.fetch(), cosines.fetch(),
                                                 sines.fetch(),   g.fetch(), seen};
     if (run == 0) first = results;
     for (size_t r = 0; r < results.size(); r++) good = good && same_bits(results[r], first[r]);
-    bsi_release_shared_cuda(&on.device, status);
+    bsi_release_shared_cuda(on.device, status);
   }
   double norm2 = 0.0, *w = basis.data() + count * ld;
-  bsi_dot_many_host(&on.host, n, count, basis.data(), ld, w, work.data(), h.data());
-  bsi_axpy_many_host(&on.host, n, count, basis.data(), ld, h.data(), -1.0, w, work.data(), &norm2);
+  bsi_dot_many_host(on.host, n, count, basis.data(), ld, w, work.data(), h.data());
+  bsi_axpy_many_host(on.host, n, count, basis.data(), ld, h.data(), -1.0, w, work.data(), &norm2);
   const bool again =
       passes == BSI_PASSES_TWO || (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(count, h.data(), norm2));
   if (again) {
-    bsi_dot_many_host(&on.host, n, count, basis.data(), ld, w, work.data(), h2.data());
-    bsi_axpy_many_host(&on.host, n, count, basis.data(), ld, h2.data(), -1.0, w, work.data(), &norm2);
+    bsi_dot_many_host(on.host, n, count, basis.data(), ld, w, work.data(), h2.data());
+    bsi_axpy_many_host(on.host, n, count, basis.data(), ld, h2.data(), -1.0, w, work.data(), &norm2);
   }
-  bsi_gmres_rotate_host(&on.host, m, j, h.data(), again ? h2.data() : nullptr, &norm2, s.H.data(), s.cosines.data(),
+  bsi_gmres_rotate_host(on.host, m, j, h.data(), again ? h2.data() : nullptr, &norm2, s.H.data(), s.cosines.data(),
                         s.sines.data(), s.g.data(), s.status.data() + 2 * j);
-  bsi_scale_by_norm_host(&on.host, n, &norm2, w, w);
+  bsi_scale_by_norm_host(on.host, n, &norm2, w, w);
   /* Rounding of sums over vectors, against the norm of w, which is √n; over the share that is left of it. */
   const double bound = 1e-15 * (count + 10.0) * (1.0 + std::sqrt(static_cast<double>(n))) / std::fmin(1.0, kept);
   good = good && agree(first[0], basis, bound) && agree(first[1], s.H, bound) && agree(first[2], s.cosines, bound) &&
@@ -151,8 +110,8 @@ void triangles_agree_with_the_host(contexts &on, int m, int k) {
   std::vector<double> H = random_vector(static_cast<size_t>(m + 1) * m), g = random_vector(m + 1), y(m + 1, NAN);
   for (int i = 0; i < m; i++) H[i * (m + 1) + i] = i == 1 ? 0.0 : m + next_random();
   const device_array<double> d_H(H), d_g(g), d_y(y);
-  bool good = bsi_gmres_coefficients_cuda(&on.device, m, k, d_H.data, d_g.data, d_y.data) == BISAI_OK;
-  bsi_gmres_coefficients_host(&on.host, m, k, H.data(), g.data(), y.data());
+  bool good = bsi_gmres_coefficients_cuda(on.device, m, k, d_H.data, d_g.data, d_y.data) == BISAI_OK;
+  bsi_gmres_coefficients_host(on.host, m, k, H.data(), g.data(), y.data());
   verdict(good && agree(d_y.fetch(), y, 1e-13), "triangles_agree_with_the_host, %d of %d", k, m);
 }
 
@@ -240,8 +199,8 @@ outcome solve(bisai_context *context, bool device, band &a, const std::vector<do
 /* The device's solve twice, the host's once: the same end, the same count, bits that repeat, values that agree. */
 void solves_agree(contexts &on, const char *name, band &a, const std::vector<double> &b,
                   const bisai_solver_options &options, bisai_reason reason, double bound = 1e-9) {
-  const outcome host = solve(&on.host, false, a, b, options), one = solve(&on.device, true, a, b, options),
-                two = solve(&on.device, true, a, b, options);
+  const outcome host = solve(on.host, false, a, b, options), one = solve(on.device, true, a, b, options),
+                two = solve(on.device, true, a, b, options);
   bool good = host.report.reason == reason && one.report.reason == reason && one.status == host.status &&
               one.report.iterations == host.report.iterations && one.history.size() == host.history.size() &&
               one.report.applications == host.report.applications;
@@ -343,13 +302,13 @@ void monitors_and_failures_count_like_the_hosts(contexts &on) {
   solves_agree(on, "monitor stops", a, b, options, BISAI_REASON_STOPPED);
   verdict(calls == 3 * 8, "the monitor is called once an iteration: %d", calls);
   /* A call that would have come after the end does not fail the solve; one before does, with the host's message. */
-  const int needed = solve(&on.host, false, a, b, gmres(30, 1e-4)).report.iterations;
+  const int needed = solve(on.host, false, a, b, gmres(30, 1e-4)).report.iterations;
   a.fails_at = needed + 2; /* the host multiplies needed + 1 times */
   solves_agree(on, "a failure beyond the end counts for nothing", a, b, gmres(30, 1e-4), BISAI_REASON_CONVERGED);
   for (const int at : {0, 1, 5, 12}) {
     a.fails_at = at;
-    const outcome host = solve(&on.host, false, a, b, gmres(10, 1e-12)),
-                  device = solve(&on.device, true, a, b, gmres(10, 1e-12));
+    const outcome host = solve(on.host, false, a, b, gmres(10, 1e-12)),
+                  device = solve(on.device, true, a, b, gmres(10, 1e-12));
     verdict(device.status == host.status && device.message == host.message &&
                 device.report.iterations == host.report.iterations && device.report.reason == host.report.reason,
             "failure of call %d: %s, on the host %s", at, device.message.c_str(), host.message.c_str());
@@ -374,7 +333,7 @@ void tests() {
   ends_are_the_hosts(on);
   monitors_and_failures_count_like_the_hosts(on);
   std::vector<unsigned> left(BSI_TICKETS, 1u);
-  CHECK(cudaMemcpy(left.data(), on.tickets, BSI_TICKETS * sizeof(unsigned), cudaMemcpyDefault));
+  CHECK(cudaMemcpy(left.data(), on.device.made->tickets, BSI_TICKETS * sizeof(unsigned), cudaMemcpyDefault));
   bool zero = true;
   for (const unsigned ticket : left) zero = zero && ticket == 0;
   verdict(zero, "tickets are left as zeros");

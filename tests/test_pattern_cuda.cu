@@ -94,35 +94,27 @@ void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device
 }
 
 void tests() {
-  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(BSI_FAULTS, 0));
-  bsi_backend memory = {};
-  memory.allocate = bsi_allocate_cuda, memory.release = bsi_release_cuda;
-  memory.upload = bsi_upload_cuda, memory.fetch = bsi_fetch_cuda;
-  bisai_context device = {}, *host = nullptr;
-  device.backend = &memory;
-  device.first_fault = first_fault.data;
-  if (bisai_context_create(nullptr, &host) != BISAI_OK) return verdict(false, "no context");
+  const context_on device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST);
   for (const int32_t n : {0, 1, 2, 31, 32, 33, 127, 1000})
     for (const int power : {1, 2, 3, 7}) {
-      agrees_with_the_host(host, &device, n, 5, 0.3, power);
-      agrees_with_the_host(host, &device, n, 40, 0.05, power);
+      agrees_with_the_host(host, device, n, 5, 0.3, power);
+      agrees_with_the_host(host, device, n, 40, 0.05, power);
     }
   for (const int power : {1, 2, 4, INT32_MAX}) {
-    agrees_with_the_host(host, &device, 3000, 400, 0.01, power); /* rows on both sides of what shared memory holds */
-    agrees_with_the_host(host, &device, 1500, 1500, 0.3, power); /* long from the first step on */
-    agrees_with_the_host(host, &device, 500, 0, 0.0, power);
+    agrees_with_the_host(host, device, 3000, 400, 0.01, power); /* rows on both sides of what shared memory holds */
+    agrees_with_the_host(host, device, 1500, 1500, 0.3, power); /* long from the first step on */
+    agrees_with_the_host(host, device, 500, 0, 0.0, power);
   }
-  agrees_with_the_host(host, &device, 20000, 1, 1.0, 255); /* one below, at and above the limit */
-  agrees_with_the_host(host, &device, 20000, 1, 1.0, 256);
-  agrees_with_the_host(host, &device, 20000, 1, 1.0, 257);
+  agrees_with_the_host(host, device, 20000, 1, 1.0, 255); /* one below, at and above the limit */
+  agrees_with_the_host(host, device, 20000, 1, 1.0, 256);
+  agrees_with_the_host(host, device, 20000, 1, 1.0, 257);
   for (const int32_t limit : {1, 2, 7, 40, 300, 5000})
     for (const int power : {1, 2, 3}) {
-      limited_rows_agree_with_the_host(host, &device, 1, 5, 0.3, power, limit);
-      limited_rows_agree_with_the_host(host, &device, 500, 20, 0.3, power, limit);
-      limited_rows_agree_with_the_host(host, &device, 3000, 400, 0.02, power, limit);
-      limited_rows_agree_with_the_host(host, &device, 1500, 1500, 0.3, power, limit);
+      limited_rows_agree_with_the_host(host, device, 1, 5, 0.3, power, limit);
+      limited_rows_agree_with_the_host(host, device, 500, 20, 0.3, power, limit);
+      limited_rows_agree_with_the_host(host, device, 3000, 400, 0.02, power, limit);
+      limited_rows_agree_with_the_host(host, device, 1500, 1500, 0.3, power, limit);
     }
-  bisai_context_destroy(&host);
 }
 
 } // namespace

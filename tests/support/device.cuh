@@ -10,6 +10,8 @@
 
 #include <cuda_runtime.h>
 
+#include <bisai/context.h>
+
 #define CHECK(call)                                                                                                    \
   do {                                                                                                                 \
     const cudaError_t error = (call);                                                                                  \
@@ -60,6 +62,23 @@ template <typename T> struct device_array {
     if (count) CHECK(cudaMemcpy(to.data(), data, count * sizeof(T), cudaMemcpyDefault));
     return to;
   }
+};
+
+/* A context of the library there, made and freed with this. */
+struct context_on {
+  bisai_context *made = nullptr;
+  explicit context_on(bisai_backend backend) {
+    bisai_context_options options = bisai_context_options_default();
+    options.backend = backend;
+    options.threads = 1;
+    if (bisai_context_create(&options, &made) != BISAI_OK) {
+      std::printf("no context on backend %d\n", static_cast<int>(backend));
+      std::exit(1);
+    }
+  }
+  context_on(const context_on &) = delete;
+  ~context_on() { bisai_context_destroy(&made); }
+  operator bisai_context *() const { return made; }
 };
 
 /* Runs the tests where there is a device; otherwise 77, which CTest counts as skipped. */
