@@ -21,6 +21,11 @@ static int64_t scalar_rows(const bisai_bcsr *a) { return (int64_t)bisai_bcsr_blo
 
 static int64_t scalar_cols(const bisai_bcsr *a) { return (int64_t)bisai_bcsr_block_cols(a) * bisai_bcsr_block_size(a); }
 
+/* For tests that borrow arrays in host memory. */
+static void skip_on_device(void) {
+  if (test_on_device()) skip();
+}
+
 static void expect_product(int64_t rows, int64_t cols, const double *dense, const double *x, const double *y) {
   for (int64_t i = 0; i < rows; i++) {
     double sum = 0.0, magnitude = 0.0;
@@ -148,6 +153,7 @@ static void *random_narrow_values(bisai_value_type type, size_t count, uint64_t 
 
 static void narrow_values_multiply_as_their_exact_conversions(void **state) {
   (void)state;
+  skip_on_device();
   static const bisai_value_type types[] = {BISAI_FP32, BISAI_FP16, BISAI_BF16};
   for (size_t t = 0; t < 3; t++) {
     for (int s = 0; s < BLOCK_SIZES; s++) {
@@ -290,6 +296,7 @@ static void unsorted_copies_are_sorted(void **state) {
 
 static void copies_outlive_the_callers_arrays_and_borrowed_arrays_are_used_in_place(void **state) {
   (void)state;
+  skip_on_device();
   test_bcsr arrays = test_bcsr_random(test_shape_square(10, 3, 9));
   double *dense = test_dense_from_arrays(&arrays);
   bisai_bcsr_desc desc = desc_of(&arrays);
@@ -324,6 +331,7 @@ static void copies_outlive_the_callers_arrays_and_borrowed_arrays_are_used_in_pl
 
 static void borrowing_allocates_no_arrays(void **state) {
   (void)state;
+  skip_on_device();
   test_allocator allocator;
   test_allocator_reset(&allocator, 0);
   bisai_context *counted = test_context_on(&allocator, 1);
@@ -341,6 +349,7 @@ static void borrowing_allocates_no_arrays(void **state) {
 
 static void matrices_without_rows_columns_or_blocks_are_legal(void **state) {
   (void)state;
+  skip_on_device();
   static const int32_t zeros[5] = {0};
   static const int32_t sizes[][2] = {{0, 0}, {0, 4}, {4, 0}, {4, 4}};
   for (size_t i = 0; i < 4; i++) {
@@ -453,6 +462,7 @@ static void update_replaces_the_values_and_allocates_nothing(void **state) {
 
 static void update_that_is_refused_keeps_the_old_values(void **state) {
   (void)state;
+  skip_on_device();
   test_bcsr arrays = test_bcsr_random(test_shape_square(6, 2, 12));
   bisai_bcsr_desc desc = desc_of(&arrays);
   bisai_bcsr *a = test_bcsr_make(context, &arrays), *borrowed = NULL;

@@ -256,7 +256,10 @@ static void an_unavailable_backend_exits_2(void **state) {
     bisai_context_destroy(&context);
     skip();
   }
-  expect(CAVITY "--backend cuda", 2, "bisai: --backend cuda: not available in this build or on this machine\n");
+  char expected[512];
+  snprintf(expected, sizeof expected, "bisai: --backend cuda: not available in this build or on this machine: %s\n",
+           bisai_backend_missing(BISAI_BACKEND_CUDA, -1));
+  expect(CAVITY "--backend cuda", 2, expected);
 }
 
 /* libgomp shows what it has read from its environment, before main(). */

@@ -18,18 +18,19 @@
 #include "target.h"
 #include "waiting.h"
 
-static bisai_context *make_context(const options *o) {
+/* What only looks at a matrix is the host's affair. */
+static bisai_context *make_context(command which, const options *o) {
   bisai_context_options how = bisai_context_options_default();
-  how.backend = o->backend;
+  bool computes = which == COMMAND_SOLVE || which == COMMAND_COMPARE;
+  how.backend = computes ? o->backend : BISAI_BACKEND_HOST;
   how.threads = o->threads;
+  static const char *const names[] = {
+      [BISAI_BACKEND_AUTO] = "auto", [BISAI_BACKEND_HOST] = "host", [BISAI_BACKEND_CUDA] = "cuda"};
   bisai_context *context = NULL;
   bisai_status status = bisai_context_create(&how, &context);
   if (status != BISAI_OK) {
-    say("--backend %s: %s",
-        o->backend == BISAI_BACKEND_CUDA   ? "cuda"
-        : o->backend == BISAI_BACKEND_HOST ? "host"
-                                           : "auto",
-        bisai_status_string(status));
+    const char *why = bisai_backend_missing(how.backend, how.device);
+    say("--backend %s: %s%s%s", names[how.backend], bisai_status_string(status), why ? ": " : "", why ? why : "");
   }
   return context;
 }
@@ -134,7 +135,7 @@ static int run_command(command which, int argc, char **argv) {
   options o;
   if (!options_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
   int code = EXIT_BAD_INPUT;
-  bisai_context *context = make_context(&o);
+  bisai_context *context = make_context(which, &o);
   if (context && which == COMMAND_INFO) {
     code = info_run(context, &o);
   } else if (context && which == COMMAND_CONVERT) {

@@ -300,10 +300,24 @@ static bool add_triangle(bisai_context *context, const drawing *d, const bisai_b
   }
   picture q = {
       .name = name, .title = title, .rows = bisai_pattern_block_rows(pattern), .blocks = bisai_pattern_blocks(pattern)};
-  bisai_pattern_arrays(pattern, &q.row_ptr, &q.col_idx);
-  bool ok = add_picture(d, &q);
+  int32_t *row_ptr = malloc(((size_t)q.rows + 1) * sizeof *row_ptr);
+  int32_t *col_idx = malloc(((size_t)q.blocks + 1) * sizeof *col_idx);
+  q.row_ptr = row_ptr;
+  q.col_idx = col_idx;
+  bool ok = row_ptr && col_idx && bisai_pattern_fetch(pattern, row_ptr, col_idx) == BISAI_OK;
+  if (!ok) say("--plots: pattern_%s.png: its pattern could not be fetched", name);
+  ok = ok && add_picture(d, &q);
+  free(row_ptr);
+  free(col_idx);
   bisai_pattern_destroy(&pattern);
   return ok;
+}
+
+/* The matrix, whose middle every picture shows if there is more than pixels can show. */
+static bool add_matrix(drawing *d, const picture *a) {
+  window all = {0, a->rows}, part = raster_middle(a->rows, a->row_ptr, a->col_idx);
+  if (raster_scale(all) > 1 && part.size <= a->rows / 2) d->part = part;
+  return add_picture(d, a);
 }
 
 static bool add_patterns(bisai_context *context, drawing *d, const bisai_bcsr *matrix, int power) {
@@ -312,13 +326,19 @@ static bool add_patterns(bisai_context *context, drawing *d, const bisai_bcsr *m
                      "set palette defined (0 '#c6dbef', 0.35 '#6baed6', 0.7 '#2171b5', 1 '#08306b')\n");
   picture a = {
       .name = "A", .title = "matrix A", .rows = bisai_bcsr_block_rows(matrix), .blocks = bisai_bcsr_blocks(matrix)};
-  bisai_bcsr_arrays(matrix, &a.row_ptr, &a.col_idx, NULL);
-  window all = {0, a.rows}, part = raster_middle(a.rows, a.row_ptr, a.col_idx);
-  if (raster_scale(all) > 1 && part.size <= a.rows / 2) d->part = part;
+  int32_t *row_ptr = malloc(((size_t)a.rows + 1) * sizeof *row_ptr);
+  int32_t *col_idx = malloc(((size_t)a.blocks + 1) * sizeof *col_idx);
+  a.row_ptr = row_ptr;
+  a.col_idx = col_idx;
+  bool ok = row_ptr && col_idx && bisai_bcsr_fetch(matrix, row_ptr, col_idx, NULL) == BISAI_OK;
+  if (!ok) say("--plots: pattern_A.png: the matrix could not be fetched");
+  ok = ok && add_matrix(d, &a);
+  free(row_ptr);
+  free(col_idx);
   char lower[40], upper[40];
   snprintf(lower, sizeof lower, "NL on S(|L|^%d)", power);
   snprintf(upper, sizeof upper, "NU on S(|U|^%d)", power);
-  return add_picture(d, &a) && add_triangle(context, d, matrix, BISAI_LOWER, 1, "L", "factor L") &&
+  return ok && add_triangle(context, d, matrix, BISAI_LOWER, 1, "L", "factor L") &&
          add_triangle(context, d, matrix, BISAI_UPPER, 1, "U", "factor U") &&
          add_triangle(context, d, matrix, BISAI_LOWER, power, "NL", lower) &&
          add_triangle(context, d, matrix, BISAI_UPPER, power, "NU", upper);

@@ -44,9 +44,6 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown location %d", (int)d->location);
   if (d->location == BISAI_DEVICE && context->backend->kind == BISAI_BACKEND_HOST)
     return bsi_fail(context, BISAI_UNAVAILABLE, "device arrays need a context on that device");
-  if (d->ownership == BISAI_BORROW &&
-      !(reaches(context, d->row_ptr) && reaches(context, d->col_idx) && reaches(context, d->values)))
-    return bsi_fail(context, BISAI_UNSUPPORTED, "arrays in host memory cannot be borrowed by a device: copy them");
   if (!d->row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
   return BISAI_OK;
 }
@@ -243,6 +240,8 @@ bisai_status bsi_bcsr_set_structure(bisai_bcsr *a, const int32_t *row_ptr, const
 
 /* A matrix around the caller's arrays. */
 static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int32_t blocks, bisai_bcsr **matrix) {
+  if (!reaches(context, d->row_ptr) || !reaches(context, d->col_idx) || !reaches(context, d->values))
+    return bsi_fail(context, BISAI_UNSUPPORTED, "arrays in host memory cannot be borrowed by a device: copy them");
   bisai_bcsr *a = reserve(context, d->block_rows, d->block_cols, d->block_size, blocks, d->value_type);
   if (!a) return BISAI_OUT_OF_MEMORY;
   /* Nothing ever writes through a borrowed pointer. */

@@ -128,6 +128,7 @@ static PetscErrorCode set_up(PC pc) {
   pc->failedreason = PC_NOERROR;
   if (!m->context) {
     bisai_context_options how = bisai_context_options_default();
+    how.backend = BISAI_BACKEND_HOST; /* where the arrays of a Mat are */
     how.backend = BISAI_BACKEND_HOST;
     how.threads = (int)m->threads;
     status = bisai_context_create(&how, &m->context);

@@ -70,6 +70,26 @@ void test_synchronize(void) {
   }
 }
 
+double *test_vector_in_place(int64_t n, uint64_t seed) {
+  double *values = test_random_vector(n, seed);
+  if (!test_on_device()) {
+    return values;
+  }
+  double *vector = managed_allocate(((size_t)n + 1) * sizeof *vector);
+  assert_non_null(vector);
+  memcpy(vector, values, (size_t)n * sizeof *vector);
+  free(values);
+  return vector;
+}
+
+void test_vector_free(double *vector) {
+  if (test_on_device()) {
+    managed_release(vector);
+  } else {
+    free(vector);
+  }
+}
+
 static void *allocate_managed(void *user, size_t bytes, void *stream) {
   (void)user;
   (void)stream;

@@ -59,6 +59,10 @@ void test_expect_message(const bisai_context *context, const char *expected, con
  * reached by the host too, and vectors of the tests may lie in host memory as ever. */
 bool test_on_device(void);
 
+/* n random values where the contexts compute, and the host sees them too. */
+double *test_vector_in_place(int64_t n, uint64_t seed);
+void test_vector_free(double *vector);
+
 /* Before the host looks at what was only enqueued on the device: in callbacks. */
 void test_synchronize(void);
 
