@@ -85,7 +85,8 @@ typedef enum bisai_schedule {
   BISAI_SCHEDULE_LEVELS = 2  /**< the rows of a level in parallel */
 } bisai_schedule;
 
-/** x ← U⁻¹ L⁻¹ b by exact block triangular solves; x may be b. Same bits for every schedule.
+/** x ← U⁻¹ L⁻¹ b by exact block triangular solves; x may be b. Same bits for every schedule, of which a device has only one. Memory of
+ *  b and x as at bisai_precond_apply().
  *  @retval BISAI_NOT_READY */
 BISAI_API bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule, const double *b,
                                            double *x);

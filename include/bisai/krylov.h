@@ -101,7 +101,8 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 /** Solves A x = b; allocates nothing. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
  *  (≤ 2·tolerance·‖b‖); goes on from the true residual where it does not. b = 0 gives x = 0.
  *  @param precond  NULL: none
- *  @param b, x     n values in the backend's memory, not overlapping; x is the initial guess if the options say so
+ *  @param b, x     n values, not overlapping; x is the initial guess if the options say so. On a device each in device memory, or in host
+ *                  memory, which is copied there and back
  *  @param report   NULL or a report whose struct_size the caller has set; filled also when the solve fails
  *  @retval BISAI_OK              converged, and only then
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x holds the best that was reached

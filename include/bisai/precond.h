@@ -24,7 +24,8 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_CALLBACK = 5 /**< the caller's own */
 } bisai_precond_kind;
 
-/** z ← M⁻¹ v for vectors of n values in the backend's memory. Anything but BISAI_OK stops the solver.
+/** z ← M⁻¹ v for vectors of n values in the backend's memory; on a device, work that is enqueued on the context's stream
+ *  (bisai_context_stream()), or done before it returns after bisai_context_synchronize(). Anything but BISAI_OK stops the solver.
  *  With CUDA it must enqueue on the context's stream. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
 
@@ -93,7 +94,8 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
  *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 
-/** z ← M⁻¹ v; both n values in the backend's memory, not overlapping. Allocates nothing.
+/** z ← M⁻¹ v; both n values, not overlapping. Allocates nothing. On a device v and z are in its memory, and the call returns before the work
+ *  is done; where one is in host memory instead, it is copied through device memory taken for that, and the call waits.
  *  Bitwise repeatable for any number of threads. A preconditioner serves one thread at a time (it owns workspace).
  *  @retval BISAI_INVALID_ARGUMENT  v or z is NULL, or both are one array
  *  @retval BISAI_NOT_READY, BISAI_CALLBACK_FAILED */
