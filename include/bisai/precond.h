@@ -25,8 +25,7 @@ typedef enum bisai_precond_kind {
 } bisai_precond_kind;
 
 /** z ← M⁻¹ v for vectors of n values in the backend's memory; on a device, work that is enqueued on the context's stream
- *  (bisai_context_stream()), or done before it returns after bisai_context_synchronize(). Anything but BISAI_OK stops the solver.
- *  With CUDA it must enqueue on the context's stream. */
+ *  (bisai_context_stream()), or done before it returns after bisai_context_synchronize(). Anything but BISAI_OK stops the solver. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
 
 /** Options of a preconditioner; start from bisai_precond_options_default(). */
