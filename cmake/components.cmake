@@ -134,7 +134,7 @@ if(BISAI_HAVE_CUDA)
   find_package(CUDAToolkit REQUIRED)
   set(CMAKE_CUDA_STANDARD 17)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-  list(APPEND BISAI_PRIVATE_LIBRARIES CUDA::cudart_static)
+  list(APPEND BISAI_PRIVATE_LIBRARIES CUDA::cudart_static stdc++) # a user of the static library may link as C
 endif()
 
 # cuSPARSE, a baseline: what NVIDIA has marked for removal is used where the toolkit has it.
