@@ -279,6 +279,7 @@ static void a_smaller_restart_takes_more_iterations_and_still_converges(void **s
 
 /* A preconditioner that is a different diagonal in every call. */
 static bisai_status moody(void *user, int64_t n, const double *v, double *z) {
+  test_synchronize();
   int *calls = user;
   ++*calls;
   for (int64_t i = 0; i < n; i++) z[i] = v[i] / (3.0 + (double)((i + *calls) % 3));

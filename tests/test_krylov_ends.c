@@ -351,6 +351,7 @@ typedef struct twins {
 } twins;
 
 static bisai_status add_twins(void *user, double *values, int count) {
+  test_synchronize();
   twins *t = user;
   t->calls++;
   t->values += count;

@@ -34,6 +34,7 @@ typedef struct doubler {
 } doubler;
 
 static bisai_status apply_doubler(void *user, int64_t n, const double *v, double *z) {
+  test_synchronize();
   doubler *d = user;
   d->calls++;
   d->n = n;
