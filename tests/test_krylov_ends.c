@@ -378,7 +378,8 @@ static void every_sum_goes_through_the_reduction_hook_once(void **state) {
     options.reduce = add_twins;
     options.reduce_user = &hook;
     EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, NULL));
-    assert_memory_equal(alone, x, sizeof x);
+    /* A device takes fused steps where nobody adds to its sums. */
+    EXPECT_CLOSE(POINTS, alone, x, test_on_device() ? 1e-12 : 0.0);
     assert_int_equal(calls[variant], hook.calls);
     assert_int_equal(values[variant], hook.values);
   }

@@ -57,6 +57,17 @@ static void permute_vector(const int32_t *permutation, int32_t bs, const double 
   }
 }
 
+/* To the last bit; a device sums the products of several vectors in another order than those of one. */
+static void expect_same_vector(int32_t n, const double *a, const double *b) {
+  if (!test_on_device()) {
+    assert_memory_equal(a, b, (size_t)n * sizeof *a);
+    return;
+  }
+  double largest = 0.0;
+  for (int32_t i = 0; i < n; i++) largest = fmax(largest, fabs(a[i]));
+  EXPECT_CLOSE(n, a, b, 1e-12 * largest);
+}
+
 /* --- orderings --- */
 
 static void expect_as_explicitly_permuted(bisai_precond_options options, int32_t bs, uint64_t seed) {
@@ -98,9 +109,9 @@ static void expect_as_explicitly_permuted(bisai_precond_options options, int32_t
     permute_vector(given, bs, v + c * ld, pv);
     EXPECT_OK(context, bisai_precond_apply(explicitly, pv, expected));
     permute_vector(given, bs, z + c * ld, pz);
-    assert_memory_equal(pz, expected, (size_t)n * sizeof *pz);
+    expect_same_vector(n, expected, pz);
     EXPECT_OK(context, bisai_precond_apply(precond, v + c * ld, pv));
-    assert_memory_equal(pv, z + c * ld, (size_t)n * sizeof *pv);
+    expect_same_vector(n, pv, z + c * ld);
   }
   free(v), free(z), free(pv), free(pz), free(expected);
   bisai_precond_destroy(&precond);

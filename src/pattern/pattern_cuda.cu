@@ -397,7 +397,11 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
   cudaError_t error = cudaMemsetAsync(s.long_count, 0, sizeof *s.long_count, stream);
   if (error == cudaSuccess) error = cudaMemsetAsync(s.cut, 0, 2 * sizeof *s.cut, stream);
   if (error == cudaSuccess && n == 0) error = cudaMemsetAsync(p->row_ptr, 0, sizeof *p->row_ptr, stream);
-  if (error != cudaSuccess || n == 0) return error == cudaSuccess ? BISAI_OK : device_failure(context, error);
+  if (error != cudaSuccess) return device_failure(context, error);
+  if (n == 0) {
+    p->col_idx = static_cast<int32_t *>(context->backend->allocate(context, 0, sizeof(int32_t)));
+    return p->col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  }
   count_rows<<<bsi_grid(n, WARPS), THREADS, 0, stream>>>(s);
   bisai_status status = bsi_launched(context, "pattern, lengths of rows");
   int32_t too_long = 0;

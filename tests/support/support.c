@@ -13,6 +13,7 @@ static void managed_synchronize(void) {}
 
 void test_expect_status(bisai_context *context, bisai_status expected, bisai_status got, const char *expression,
                         const char *file, int line) {
+  test_synchronize(); /* what the call enqueued is looked at next */
   if (got == expected) {
     return;
   }
@@ -214,4 +215,13 @@ bisai_context *test_context_on(test_allocator *allocator, int threads) {
     EXPECT_STATUS(NULL, BISAI_OK, status);
   }
   return context;
+}
+
+long long test_context_allocations(void) {
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *context = test_context_on(&allocator, 1);
+  long long calls = atomic_load(&allocator.calls);
+  bisai_context_destroy(&context);
+  return calls;
 }

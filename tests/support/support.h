@@ -63,7 +63,7 @@ bool test_on_device(void);
 double *test_vector_in_place(int64_t n, uint64_t seed);
 void test_vector_free(double *vector);
 
-/* Before the host looks at what was only enqueued on the device: in callbacks. */
+/* Before the host looks at what was only enqueued on the device: in callbacks, and after every EXPECT_OK and EXPECT_STATUS by itself. */
 void test_synchronize(void);
 
 /* A context with `threads` threads (0: the default); never NULL. */
@@ -88,6 +88,9 @@ bisai_allocator test_allocator_hooks(test_allocator *allocator);
 
 /* A context on such an allocator, for host and device memory. NULL only if its own allocation was told to fail. */
 bisai_context *test_context_on(test_allocator *allocator, int threads);
+
+/* How many allocations such a context takes; it keeps all of them. */
+long long test_context_allocations(void);
 
 /* --- random numbers: a linear congruential generator, the same everywhere --- */
 
