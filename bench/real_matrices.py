@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Solves every real matrix with every method and writes the table of iteration counts.
+"""Solves every real matrix with every method and writes the tables of iteration counts and times.
 
 usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME]
 
 BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where there are any (solutions NAME_x
-are left out). On a GPU also with cuSPARSE's block ILU and triangular solves. b from that file, otherwise 1; x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. Failures stand in the table with their reason.
+are left out). On a GPU also with the block ILU and triangular solves of PETSc, on the CPU, and of cuSPARSE, where the build has them.
+b from that file, otherwise 1; x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. Failures stand in the table with their reason.
 """
 import tables
 
@@ -14,12 +15,21 @@ HEADINGS = ["none", "block-Jacobi", "ILU(0)", "ISAI(1)", "ISAI(2)", "ISAI(3)", "
             "1 sweep", "3 sweeps", "5 sweeps", "ISAI(2) fp32", "ISAI(2) fp16"]
 
 
-ON_DEVICE = [("cusparse-ilu", "cuSPARSE ILU(0)")]
+ON_DEVICE = [("petsc-ilu", "PETSc ILU(0)"), ("cusparse-ilu", "cuSPARSE ILU(0)")]
+
+
+def available(options):
+    """Those of ON_DEVICE that the program was built with."""
+    for method, heading in ON_DEVICE:
+        result, _ = tables.compare(options, ["--case", "cavity", "--size", "3"], [method])
+        if result is not None:
+            yield method, heading
 
 
 def table(options, chosen, results, refused):
-    """One row a matrix of `chosen` (name, path, block size)."""
+    """Counts and times, one row a matrix of `chosen` (name, path, block size)."""
     lines = tables.heading("matrix", "b", "bs", "block rows", "blocks", *HEADINGS)
+    times = tables.heading("matrix", "bs", *HEADINGS)
     for name, path, block_size in chosen:
         result, message = tables.compare(options, tables.system_of(path, block_size), METHODS)
         if result is None:
@@ -30,20 +40,24 @@ def table(options, chosen, results, refused):
         rhs = "1" if tables.right_hand_side(path) == "ones" else "file"
         lines.append(tables.row(name, rhs, matrix["block_size"], matrix["block_rows"], matrix["blocks"],
                                 *(tables.cell(run) for run in result["runs"])))
-    return lines
+        times.append(tables.row(name, matrix["block_size"], *(tables.milliseconds(run) for run in result["runs"])))
+    return [*lines, "", "Set-up, with the factorisation, and solve, in ms:", "", *times]
 
 
 def main():
     options = tables.parser(__doc__, "2000").parse_args()
     if options.backend == "cuda":
-        METHODS.extend(method for method, _ in ON_DEVICE)
-        HEADINGS.extend(heading for _, heading in ON_DEVICE)
+        for method, heading in available(options):
+            METHODS.append(method)
+            HEADINGS.append(heading)
     found = list(tables.matrices(options.matrices, options.only))
     results, refused = [], []
     chosen = table(options, [(name, path, "auto") for name, path in found], results, refused)
     natural = table(options, [(name, path, tables.NATURAL[name]) for name, path in found if name in tables.NATURAL], results, refused)
+    if not results:
+        raise SystemExit("\n".join(refused) or f"{options.matrices} holds no matrix")
     tables.write(options.output, [
-        "# Iteration counts on real matrices", "",
+        "# Iterations and times on real matrices", "",
         *tables.made_by("real_matrices.py", options, results[0]), tables.REASONS, "",
         "## Block size chosen by `auto`", "", *chosen, "",
         "## Block size of the physics, where `auto` takes another", "",

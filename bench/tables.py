@@ -2,6 +2,7 @@
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 
@@ -49,6 +50,11 @@ def cell(run):
     return str(run["iterations"]) if run["converged"] else SHORT.get(run["reason"], run["reason"])
 
 
+def milliseconds(run):
+    """Set-up and solve; the factorisation counts."""
+    return f"{1e3 * (run['setup_s'] + run['solve_s']):.3g}" if run["converged"] else "–"
+
+
 def heading(*names):
     return ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
 
@@ -61,7 +67,8 @@ def row(*cells):
 
 
 def made_by(script, options, result):
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    commit = os.environ.get("BISAI_COMMIT") or subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True,
+                                                              text=True).stdout.strip()
     return [f"bisai {result['version']}, commit {commit}, {datetime.date.today()}, backend {result['backend']}, {result['device']},"
             f" {options.threads} thread(s).",
             "GMRES(30), right preconditioning, b from the matrix's own file or 1, x0 = 0, tolerance 1e-8, at most"

@@ -32,7 +32,8 @@ __global__ void invert(int bs, const double *blocks, double *inverses, double *c
     CASE(2)
     CASE(3)
     CASE(4)
-    CASE(5) CASE(6) CASE(7) CASE(8)
+    CASE(5)
+    CASE(6) CASE(7) CASE(8)
 #undef CASE
         default : results[i] = bsi_block_invert(bs, blocks + at, inverses + at, &condition);
   }
@@ -109,7 +110,8 @@ void narrow_values_have_the_bits_of_the_host(bisai_value_type type) {
 }
 
 void tests() {
-  for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++) inverses_agree_with_the_host(bs);
+  for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++)
+    if (!left_out(bs)) inverses_agree_with_the_host(bs);
   narrow_values_have_the_bits_of_the_host(BISAI_FP16);
   narrow_values_have_the_bits_of_the_host(BISAI_BF16);
 }

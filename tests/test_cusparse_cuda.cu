@@ -212,12 +212,14 @@ void tests() {
   CHECK(bisai_context_create(&options, &host) == BISAI_OK ? cudaSuccess : cudaErrorUnknown);
   for (const int32_t bs : {1, 2, 3, 4, 5, 8, 9, 16})
     for (const int32_t n : {1, 33, 700}) {
+      if (left_out(bs) || (short_form() && n == 700)) continue;
       factors_and_solves_agree_with_the_host(n, bs, 19);
       products_agree_with_the_host(n, bs);
     }
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
     for (const int power : {1, 2, 3, 4, 9})
-      for (const int32_t n : {1, 5, 100, 3000}) patterns_are_those_of_the_host(n, 31, power, triangle);
+      for (const int32_t n : {1, 5, 100, 3000})
+        if (!short_form() || (power == 2 && n <= 100)) patterns_are_those_of_the_host(n, 31, power, triangle);
   failures_name_the_block_row();
   bisai_context_destroy(&device);
   bisai_context_destroy(&host);

@@ -119,11 +119,13 @@ void tests() {
   context.first_fault = first_fault.data;
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
     for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32}) {
+      if (left_out(bs)) continue;
       for (const int32_t n : {1, 2, 10, 31, 100, 333}) {
+        if (short_form() && n != 1 && n != 31) continue;
         agrees_with_the_host(&context, triangle, n, bs, 3, 3, true, BISAI_FP64, 1.0);
         agrees_with_the_host(&context, triangle, n, bs, 20, 12, false, BISAI_FP64, 1.0);
       }
-      agrees_with_the_host(&context, triangle, 300, bs, 40, 60, false, BISAI_FP64, 1.0);
+      agrees_with_the_host(&context, triangle, short_form() ? 70 : 300, bs, 40, 60, false, BISAI_FP64, 1.0);
       for (const bisai_value_type type : {BISAI_FP32, BISAI_FP16, BISAI_BF16})
         agrees_with_the_host(&context, triangle, 77, bs, 5, 8, false, type, 1.0);
       agrees_with_the_host(&context, triangle, 77, bs, 5, 8, false, BISAI_FP64, INFINITY);

@@ -96,8 +96,10 @@ void tests() {
   can_launch_early = device.major >= 9;
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 32})
     for (const bisai_value_type type : {BISAI_FP64, BISAI_FP32, BISAI_FP16, BISAI_BF16}) {
+      if (left_out(bs)) continue;
       for (const int32_t rows : {1, 3, 10, 11, 31, 33, 64, 65, 129, 400})
-        agrees_with_the_host(rows, rows + 7, bs, 9, type, 1, 1.0, 0.0, false);
+        if (!short_form() || rows == 3 || rows == 65 || rows == 129)
+          agrees_with_the_host(rows, rows + 7, bs, 9, type, 1, 1.0, 0.0, false);
       for (const int count : {1, 3, 4, 9}) agrees_with_the_host(77, 77, bs, 40, type, count, -1.5, 0.5, true);
       agrees_with_the_host(50, 300, bs, 290, type, 1, 1.0, 1.0, false);
       agrees_with_the_host(50, 0, bs, 3, type, 2, 1.0, 0.0, false);

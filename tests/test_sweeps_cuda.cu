@@ -65,7 +65,8 @@ void tests() {
       for (const int32_t n : {0, 1, 2, 33, 500})
         for (const bool unit : {false, true})
           for (const bool infinite : {false, true})
-            agrees_with_the_host(&device, triangle, n, bs, unit, infinite && !unit);
+            if (!left_out(bs) && !(short_form() && n > 33))
+              agrees_with_the_host(&device, triangle, n, bs, unit, infinite && !unit);
 }
 
 } // namespace

@@ -78,6 +78,7 @@ void tests() {
   const device_array<unsigned> tickets(std::vector<unsigned>(BSI_TICKETS, 0u));
   bisai_context context = make_context(tickets.data);
   for (const int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1000, 65536, 65537, 300001}) {
+    if (short_form() && n > 1 && n != 33 && n != 257 && n != 65537) continue;
     elements_agree_with_the_host(&context, n);
     for (const int count : {0, 1, 7, 8, 9, 31}) reductions_agree_with_the_host(&context, n, count);
   }

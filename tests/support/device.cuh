@@ -34,6 +34,17 @@ inline void verdict(bool good, const char *format, ...) {
   va_end(arguments);
 }
 
+/* BISAI_TEST_SHORT asks for few and small cases: compute-sanitizer takes a hundred times as long. */
+inline bool short_form() {
+  static const bool asked = std::getenv("BISAI_TEST_SHORT") != nullptr;
+  return asked;
+}
+
+/* Block sizes that a short form leaves out: those kept go every way that there is. */
+inline bool left_out(int block_size) {
+  return short_form() && block_size != 1 && block_size != 3 && block_size != 5 && block_size != 8 && block_size != 9;
+}
+
 /* Uniform in −1 … 1. */
 inline double next_random() {
   static unsigned long long state = 20211121ull;
