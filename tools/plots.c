@@ -261,7 +261,7 @@ static void script_place(FILE *script, double left, double width) {
 static bool add_picture(const drawing *d, const picture *q) {
   char whole[48], middle[48], title[80];
   bool two = d->part.size > 0;
-  int width = two ? 1500 : 780;
+  int width = two ? 1660 : 820;
   window all = {0, q->rows};
   snprintf(whole, sizeof whole, "pattern_%s.dat", q->name);
   snprintf(middle, sizeof middle, "pattern_%s_middle.dat", q->name);
@@ -270,12 +270,12 @@ static bool add_picture(const drawing *d, const picture *q) {
           "set multiplot title \"%s: %s, %" PRId32 " block%s in %" PRId32 " block row%s\" font ',14' noenhanced\n",
           width, q->name, d->name, q->title, q->blocks, plural(q->blocks), q->rows, plural(q->rows));
   if (!write_window(d->folder, whole, all, q)) return false;
-  script_place(d->script, 95, width);
+  script_place(d->script, 130, width);
   script_window(d->script, whole, all, two ? "the whole" : "");
   if (two) {
     snprintf(title, sizeof title, "block rows %d to %d", (int)d->part.first, (int)(d->part.first + d->part.size - 1));
     if (!write_window(d->folder, middle, d->part, q)) return false;
-    script_place(d->script, 845, width);
+    script_place(d->script, 960, width);
     script_window(d->script, middle, d->part, title);
   }
   fprintf(d->script, "unset multiplot\n\n");
