@@ -19,12 +19,16 @@ extern "C" {
 /** The largest block size. Sizes 1–8 have kernels of their own; the others take a generic path. */
 #define BISAI_MAX_BLOCK_SIZE 32
 
-/** How values are stored. Arithmetic is always fp64. */
+/** How values are stored; in brackets the bits of exponent and mantissa. Arithmetic is always fp64, and narrowing rounds to nearest even.
+ *  Matrices hold the first four. */
 typedef enum bisai_value_type {
-  BISAI_FP64 = 0, /**< double */
-  BISAI_FP32 = 1, /**< float */
-  BISAI_FP16 = 2, /**< IEEE half, as uint16_t */
-  BISAI_BF16 = 3  /**< bfloat16, as uint16_t */
+  BISAI_FP64 = 0,    /**< double (11, 52) */
+  BISAI_FP32 = 1,    /**< float (8, 23) */
+  BISAI_FP16 = 2,    /**< IEEE half (5, 10), as uint16_t */
+  BISAI_BF16 = 3,    /**< bfloat16 (8, 7), as uint16_t */
+  BISAI_FP11_4 = 4,  /**< the upper 16 bits of a double (11, 4), as uint16_t; block-Jacobi alone */
+  BISAI_FP11_20 = 5, /**< the upper 32 bits of a double (11, 20), as uint32_t; block-Jacobi alone */
+  BISAI_ADAPTIVE = 6 /**< one of the six for each group of blocks, by their condition; block-Jacobi alone */
 } bisai_value_type;
 
 /** Order of the values inside a block of the caller's arrays. */

@@ -24,6 +24,29 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_CALLBACK = 5 /**< the caller's own */
 } bisai_precond_kind;
 
+/** BJACOBI: what is kept of a diagonal block D of m rows, m² values each. Set-up and application in floating-point operations. */
+typedef enum bisai_form {
+  BISAI_FORM_INVERSE =
+      0, /**< D⁻¹ by Gauss–Jordan elimination with implicit row pivoting (cofactors for 2 ≤ m ≤ 5), applied as a product:
+                               2m³, 2m² (Anzt et al. 2017, section 2) */
+  BISAI_FORM_GAUSS_HUARD =
+      1, /**< the Gauss–Huard decomposition with column pivoting: ⅔m³, 2m² (Anzt et al. 2017, Gauss–Huard) */
+  BISAI_FORM_GAUSS_HUARD_TRANSPOSED =
+      2,            /**< the same, the part below the diagonal stored transposed about the anti-diagonal, so that the
+                                              solve reads columns only */
+  BISAI_FORM_LU = 3 /**< L U with row pivoting: ⅔m³, 2m² */
+} bisai_form;
+
+/** BJACOBI on a device: how diagonal blocks come out of the matrix and inverses into storage (Anzt et al. 2017, section 3.3). The host has
+ *  one way; results do not depend on it. */
+typedef enum bisai_extraction {
+  BISAI_EXTRACTION_AUTO = 0,          /**< by the lengths of the rows */
+  BISAI_EXTRACTION_CACHED = 1,        /**< UC: kernels of their own, a thread a row, through the caches */
+  BISAI_EXTRACTION_MERGED_CACHED = 2, /**< MC: the same merged with the elimination */
+  BISAI_EXTRACTION_SHARED = 3,        /**< US: kernels of their own, rows read by all lanes through shared memory */
+  BISAI_EXTRACTION_MERGED_SHARED = 4  /**< MS: the same merged with the elimination */
+} bisai_extraction;
+
 /** z ← M⁻¹ v for vectors of n values in the backend's memory; on a device, work that is enqueued on the context's stream
  *  (bisai_context_stream()), or done before it returns after bisai_context_synchronize(). Anything but BISAI_OK stops the solver. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);

@@ -295,6 +295,7 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
     case BISAI_FP32: status = enqueue_type<float>(context, p, vectors, length); break;
     case BISAI_FP16: status = enqueue_type<__half>(context, p, vectors, length); break;
     case BISAI_BF16: status = enqueue_type<__nv_bfloat16>(context, p, vectors, length); break;
+    default: break; /* matrices have no other */
     }
     v += vectors;
   }

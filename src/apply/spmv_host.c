@@ -71,6 +71,7 @@ BSI_INLINE void product_rows_of(const int bs, const int columns, const product *
   case BISAI_FP32: product_rows(bs, BISAI_FP32, columns, p, begin, end); break;
   case BISAI_FP16: product_rows(bs, BISAI_FP16, columns, p, begin, end); break;
   case BISAI_BF16: product_rows(bs, BISAI_BF16, columns, p, begin, end); break;
+  default: break; /* matrices have no other */
   }
 }
 

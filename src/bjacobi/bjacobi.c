@@ -1,4 +1,7 @@
+/* Block-Jacobi on every backend: the order of things, memory, and what is refused. */
 #include "bjacobi/bjacobi.h"
+
+#include "core/values.h"
 
 static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
   if (matrix->type != BISAI_FP64)
@@ -10,6 +13,49 @@ static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matri
   return BISAI_OK;
 }
 
+/* --- blocks --- */
+
+static void natural_partition(const bisai_bcsr *matrix, bsi_partition *p) {
+  *p = (bsi_partition){.rows = matrix->block_rows * matrix->block_size, .blocks = matrix->block_rows};
+  if (p->blocks == 0) return;
+  p->largest = p->uniform = matrix->block_size;
+  p->count[p->largest] = p->blocks;
+}
+
+/* Whether all blocks but the last, which has at most as many rows, have the size of the first. */
+static bool is_uniform(int32_t blocks, const int32_t *start, int32_t *size) {
+  *size = start[1];
+  for (int32_t b = 1; b < blocks - 1; b++)
+    if (start[b + 1] - start[b] != *size) return false;
+  return start[blocks] - start[blocks - 1] <= *size;
+}
+
+static bisai_status given_partition(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi_options *o,
+                                    bsi_partition *p) {
+  *p = (bsi_partition){.rows = matrix->block_rows * matrix->block_size, .blocks = o->given_blocks};
+  if (p->blocks == 0) return BISAI_OK;
+  for (int32_t b = 0; b < p->blocks; b++) {
+    const int32_t size = o->given_start[b + 1] - o->given_start[b];
+    p->count[size]++;
+    if (size > p->largest) p->largest = size;
+  }
+  if (is_uniform(p->blocks, o->given_start, &p->uniform)) return BISAI_OK;
+  p->uniform = 0;
+  const size_t bytes = ((size_t)p->blocks + 1) * sizeof *p->start;
+  p->start = context->backend->allocate(context, (size_t)p->blocks + 1, sizeof *p->start);
+  return p->start ? context->backend->upload(context, p->start, o->given_start, bytes) : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  const bsi_bjacobi_options *o = &jacobi->options;
+  if (o->most > 0) return context->backend->bjacobi_find(context, matrix, o->most, &jacobi->partition);
+  if (o->given_start) return given_partition(context, matrix, o, &jacobi->partition);
+  natural_partition(matrix, &jacobi->partition);
+  return BISAI_OK;
+}
+
+/* --- where natural diagonal blocks are --- */
+
 /* Where the diagonal block of row i is among the matrix's blocks, or -1. */
 static int32_t find_diagonal(const bsi_structure *s, int32_t i) {
   int32_t p = s->row_ptr[i];
@@ -18,41 +64,76 @@ static int32_t find_diagonal(const bsi_structure *s, int32_t i) {
 }
 
 static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  bsi_structure s;
-  const bisai_status status = bsi_bcsr_structure(matrix, &s);
-  for (int32_t i = 0; i < jacobi->block_rows && !status; i++) {
-    jacobi->host_position[i] = find_diagonal(&s, i);
-    if (jacobi->host_position[i] < 0 && jacobi->shift_amount == 0.0)
-      return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
-  }
-  return status;
-}
-
-static bool reserve(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const bsi_backend *backend = context->backend;
   const size_t n = (size_t)jacobi->block_rows;
   jacobi->position = backend->allocate(context, n, sizeof *jacobi->position);
-  if (!jacobi->position) return false;
+  if (!jacobi->position) return BISAI_OUT_OF_MEMORY;
   jacobi->host_position =
       backend->kind == BISAI_BACKEND_HOST ? jacobi->position : bsi_allocate(context, n, sizeof *jacobi->host_position);
-  if (!jacobi->host_position) return false;
-  jacobi->inverses = backend->allocate(context, bsi_block_offset(matrix, matrix->block_rows), sizeof *jacobi->inverses);
-  return jacobi->inverses != NULL;
+  if (!jacobi->host_position) return BISAI_OUT_OF_MEMORY;
+  bsi_structure s;
+  const bisai_status status = bsi_bcsr_structure(matrix, &s);
+  if (status) return status;
+  for (int32_t i = 0; i < jacobi->block_rows; i++) {
+    jacobi->host_position[i] = find_diagonal(&s, i);
+    if (jacobi->host_position[i] < 0 && jacobi->options.shift_amount == 0.0)
+      return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
+  }
+  if (jacobi->position == jacobi->host_position) return BISAI_OK;
+  return backend->upload(context, jacobi->position, jacobi->host_position, n * sizeof *jacobi->position);
 }
 
-bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, double shift_amount,
+/* --- memory --- */
+
+static bisai_status lay_out(bisai_context *context, bsi_bjacobi *jacobi) {
+  const bsi_partition *p = &jacobi->partition;
+  const bsi_bjacobi_options *o = &jacobi->options;
+  const int32_t rows = o->group_rows > 0 ? o->group_rows : context->backend->bjacobi_group_rows;
+  jacobi->per_group = p->largest > 0 && rows > p->largest ? rows / p->largest : 1;
+  jacobi->groups = p->blocks / jacobi->per_group + (p->blocks % jacobi->per_group > 0);
+  jacobi->slot_bytes = o->storage == BISAI_ADAPTIVE ? 8 : (int)bsi_value_bytes(o->storage);
+  if (p->blocks == 0) return BISAI_OK;
+  if (!p->uniform) {
+    jacobi->first_value = context->backend->allocate(context, (size_t)jacobi->groups, sizeof *jacobi->first_value);
+    return jacobi->first_value ? context->backend->bjacobi_layout(context, jacobi) : BISAI_OUT_OF_MEMORY;
+  }
+  /* the last group, whose height may be less, and which may be no wider than its only block */
+  const int32_t last = jacobi->groups - 1, first_block = last * jacobi->per_group;
+  const int64_t height = p->rows - bsi_partition_start(p, first_block);
+  const int64_t width = height < p->uniform ? height : p->uniform;
+  jacobi->values = bsi_bjacobi_first_value(jacobi, last) + height * width;
+  return BISAI_OK;
+}
+
+static bisai_status reserve(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  const bsi_backend *backend = context->backend;
+  jacobi->data = backend->allocate(context, (size_t)jacobi->values, (size_t)jacobi->slot_bytes);
+  if (!jacobi->data) return BISAI_OUT_OF_MEMORY;
+  if (jacobi->options.storage == BISAI_ADAPTIVE) {
+    jacobi->format = backend->allocate(context, (size_t)jacobi->groups, sizeof *jacobi->format);
+    if (!jacobi->format) return BISAI_OUT_OF_MEMORY;
+  }
+  if (jacobi->options.form != BISAI_FORM_INVERSE) {
+    jacobi->pivots = backend->allocate(context, (size_t)jacobi->partition.rows, sizeof *jacobi->pivots);
+    if (!jacobi->pivots) return BISAI_OUT_OF_MEMORY;
+  }
+  return backend->bjacobi_reserve(context, matrix, jacobi);
+}
+
+bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi_options *options,
                                 bsi_bjacobi *jacobi) {
   *jacobi = (bsi_bjacobi){.block_rows = matrix->block_rows,
                           .block_size = matrix->block_size,
-                          .blocks = matrix->blocks,
-                          .shift_amount = shift_amount,
-                          .stats = BSI_INVERT_STATS_NONE};
+                          .stored = matrix->blocks,
+                          .natural = options->most == 0 && !options->given_start,
+                          .options = *options,
+                          .stats = BSI_BJACOBI_STATS_NONE};
   bisai_status status = check_matrix(context, matrix);
-  if (status) return status;
-  status = reserve(context, matrix, jacobi) ? find_diagonals(context, matrix, jacobi) : BISAI_OUT_OF_MEMORY;
-  if (!status && jacobi->position != jacobi->host_position)
-    status = context->backend->upload(context, jacobi->position, jacobi->host_position,
-                                      (size_t)jacobi->block_rows * sizeof *jacobi->position);
+  if (!status) status = find_blocks(context, matrix, jacobi);
+  jacobi->options.given_start = NULL; /* the caller's array may go */
+  if (!status && jacobi->natural) status = find_diagonals(context, matrix, jacobi);
+  if (!status) status = lay_out(context, jacobi);
+  if (!status) status = reserve(context, matrix, jacobi);
   if (status) bsi_bjacobi_destroy(context, jacobi);
   return status;
 }
@@ -60,10 +141,11 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
 bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   bsi_structure s;
   bisai_status status = check_matrix(context, matrix);
-  if (!status && matrix->blocks != jacobi->blocks)
+  if (!status && matrix->blocks != jacobi->stored)
     status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
-                      jacobi->blocks);
-  if (!status) status = bsi_bcsr_structure(matrix, &s);
+                      jacobi->stored);
+  if (status || !jacobi->natural) return status;
+  status = bsi_bcsr_structure(matrix, &s);
   for (int32_t i = 0; i < jacobi->block_rows && !status; i++) {
     const int32_t p = jacobi->host_position[i];
     if (p < 0 ? find_diagonal(&s, i) >= 0 : p < s.row_ptr[i] || p >= s.row_ptr[i + 1] || s.col_idx[p] != i)
@@ -73,20 +155,55 @@ bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
   return status;
 }
 
+/* --- numbers --- */
+
+static bisai_status start_of(bisai_context *context, const bsi_partition *p, int32_t b, int32_t *start) {
+  *start = p->uniform ? bsi_partition_start(p, b) : 0;
+  return p->uniform ? BISAI_OK : context->backend->fetch(context, start, p->start + b, sizeof *start);
+}
+
+/* "block row 7" of natural blocks, "block 7 (rows 20 … 27)" of others. */
+static bisai_status refuse(bisai_context *context, const bsi_bjacobi *jacobi, bisai_status why, int32_t block,
+                           const char *what) {
+  if (jacobi->natural) return bsi_fail(context, why, "block row %d: %s", block, what);
+  int32_t from = 0, to = 0;
+  bisai_status status = start_of(context, &jacobi->partition, block, &from);
+  if (!status) status = start_of(context, &jacobi->partition, block + 1, &to);
+  if (status) return status;
+  return bsi_fail(context, why, "block %d (rows %d … %d): %s", block, from, to - 1, what);
+}
+
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  jacobi->stats = BSI_INVERT_STATS_NONE;
-  const bisai_status status = context->backend->invert_blocks(context, matrix, jacobi->position, jacobi->shift_amount,
-                                                              jacobi->inverses, &jacobi->stats);
-  return status ? status : bsi_invert_stats_judge(context, "", matrix, &jacobi->stats);
+  jacobi->stats = BSI_BJACOBI_STATS_NONE;
+  const bisai_status status = context->backend->bjacobi_values(context, matrix, jacobi);
+  if (status) return status;
+  const bsi_bjacobi_stats *stats = &jacobi->stats;
+  if (stats->inversion.singular_row >= 0)
+    return refuse(context, jacobi, BISAI_SINGULAR_BLOCK, stats->inversion.singular_row,
+                  "the diagonal block is singular");
+  if (stats->overflow_block >= 0)
+    return refuse(context, jacobi, BISAI_OVERFLOW, stats->overflow_block,
+                  jacobi->options.form == BISAI_FORM_INVERSE ? "the inverse does not fit its storage"
+                                                             : "the decomposition does not fit its storage");
+  return BISAI_OK;
 }
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {
+  const bsi_backend *backend = context->backend;
   if (jacobi->host_position != jacobi->position) bsi_release(context, jacobi->host_position);
-  context->backend->release(context, jacobi->position);
-  context->backend->release(context, jacobi->inverses);
+  backend->release(context, jacobi->position);
+  backend->release(context, jacobi->partition.start);
+  backend->release(context, jacobi->first_value);
+  backend->release(context, jacobi->format);
+  backend->release(context, jacobi->data);
+  backend->release(context, jacobi->pivots);
+  backend->release(context, jacobi->workspace);
   *jacobi = (bsi_bjacobi){0};
 }
 
 int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi) {
-  return (int64_t)jacobi->block_rows * (4 + 8 * (int64_t)jacobi->block_size * jacobi->block_size);
+  const bsi_partition *p = &jacobi->partition;
+  return jacobi->values * jacobi->slot_bytes + (jacobi->position ? 4 * (int64_t)jacobi->block_rows : 0) +
+         (p->start ? 4 * ((int64_t)p->blocks + 1) : 0) + (jacobi->first_value ? 8 * (int64_t)jacobi->groups : 0) +
+         (jacobi->format ? jacobi->groups : 0) + (jacobi->pivots ? p->rows : 0);
 }

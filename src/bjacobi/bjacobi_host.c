@@ -1,8 +1,9 @@
-/* Inverses of many diagonal blocks on the host. */
+/* The numbers of block-Jacobi on the host: every block is extracted, decomposed, rounded and stored by one thread. */
 #include "core/backend_host.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
-#include "core/triangular.h"
+
+#include "bjacobi/bjacobi.h"
 
 #include <string.h>
 
@@ -57,4 +58,38 @@ bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *ma
     bsi_invert_stats_merge(stats, &mine);
   }
   return BISAI_OK;
+}
+
+static bool as_before(const bsi_bjacobi *jacobi) {
+  return jacobi->natural && jacobi->options.form == BISAI_FORM_INVERSE && jacobi->options.storage == BISAI_FP64;
+}
+
+bisai_status bsi_bjacobi_find_host(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
+                                   bsi_partition *partition) {
+  (void)matrix, (void)partition;
+  return bsi_fail(context, BISAI_UNSUPPORTED, "blocks of at most %d rows: natural blocks alone are there", most);
+}
+
+bisai_status bsi_bjacobi_layout_host(bisai_context *context, bsi_bjacobi *jacobi) {
+  (void)jacobi;
+  return bsi_fail(context, BISAI_UNSUPPORTED, "blocks of several sizes: natural blocks alone are there");
+}
+
+bisai_status bsi_bjacobi_reserve_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  (void)matrix;
+  if (as_before(jacobi)) return BISAI_OK;
+  return bsi_fail(context, BISAI_UNSUPPORTED, "block-Jacobi: inverses of natural blocks in fp64 alone are there");
+}
+
+bisai_status bsi_bjacobi_values_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  jacobi->stats.formats[BISAI_FP64] = jacobi->partition.blocks;
+  jacobi->stats.value_bytes = jacobi->values * jacobi->slot_bytes;
+  return bsi_invert_blocks_host(context, matrix, jacobi->position, jacobi->options.shift_amount, jacobi->data,
+                                &jacobi->stats.inversion);
+}
+
+bisai_status bsi_bjacobi_apply_host(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count, const double *x,
+                                    int64_t ldx, double *y, int64_t ldy) {
+  return bsi_diagonal_product_host(context, jacobi->block_rows, jacobi->block_size, jacobi->data, count, x, ldx, y,
+                                   ldy);
 }

@@ -17,6 +17,8 @@
 
 struct bsi_invert_stats; /* core/triangular.h */
 struct bsi_triangular;
+struct bsi_bjacobi; /* bjacobi/bjacobi.h */
+struct bsi_partition;
 struct bsi_isai; /* solve/isai.h */
 struct bsi_isai_fault;
 struct bsi_reordered; /* order/reordered.h */
@@ -45,7 +47,8 @@ typedef struct bsi_clock {
 typedef struct bsi_backend {
   bisai_backend kind;
   int lookahead; /* steps of GMRES to enqueue before the oldest one's status is looked at: 0 where nothing is gained */
-  int fused_columns; /* most columns (j + 1) for gmres_step; 0 where it is not there */
+  int bjacobi_group_rows; /* block-Jacobi: a group has max(1, this / rows of the largest block) blocks */
+  int fused_columns;      /* most columns (j + 1) for gmres_step; 0 where it is not there */
 
   /* --- the device of a context --- */
   const char *(*missing)(int device); /* why there is none, or NULL */
@@ -147,6 +150,20 @@ typedef struct bsi_backend {
    * repaired first, and position[i] = −1 stands for a zero block */
   bisai_status (*invert_blocks)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position, double shift_amount,
                                 double *inverses, struct bsi_invert_stats *);
+  /* the partition (all of it, with `start` from allocate where it is not uniform) by agglomeration with blocks of at most `most` rows, 1 … 32.
+   * Scalar rows of equal pattern (stored zeros count) that follow each other are a supervariable, which is cut from its first row on into
+   * pieces of `most` rows and one of what is left; then, from the first piece on, a block takes the next piece as long as it has at most `most`
+   * rows with it. Waits. */
+  bisai_status (*bjacobi_find)(bisai_context *, const bisai_bcsr *, int32_t most, struct bsi_partition *);
+  /* first_value and values of a partition that is not uniform: first_value is reserved. Waits. */
+  bisai_status (*bjacobi_layout)(bisai_context *, struct bsi_bjacobi *);
+  /* workspace of bjacobi_values, of blocks that are otherwise reserved */
+  bisai_status (*bjacobi_reserve)(bisai_context *, const bisai_bcsr *, struct bsi_bjacobi *);
+  /* the values of all blocks: extracted, decomposed, rounded, stored; stats. No allocation. Waits. */
+  bisai_status (*bjacobi_values)(bisai_context *, const bisai_bcsr *, struct bsi_bjacobi *);
+  /* y_b ← D_b⁻¹ x_b for every block b and `count` vectors; y is not x */
+  bisai_status (*bjacobi_apply)(bisai_context *, const struct bsi_bjacobi *, int32_t count, const double *x,
+                                int64_t ldx, double *y, int64_t ldy);
   /* block ILU of `matrix` on the factors' reserved pattern, of which the matrix's is a part */
   bisai_status (*factor_ilu)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *, struct bsi_invert_stats *);
   /* the rows of N = S(|T|^power). With row_limit > 0 longer rows keep that many blocks:

@@ -38,6 +38,13 @@ bisai_status bsi_reorder_values_cuda(bisai_context *context, const bisai_bcsr *a
 /* Waits at its end for the statistics. */
 bisai_status bsi_invert_blocks_cuda(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
                                     double shift_amount, double *inverses, struct bsi_invert_stats *stats);
+bisai_status bsi_bjacobi_find_cuda(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
+                                   struct bsi_partition *partition);
+bisai_status bsi_bjacobi_layout_cuda(bisai_context *context, struct bsi_bjacobi *jacobi);
+bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *matrix, struct bsi_bjacobi *jacobi);
+bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix, struct bsi_bjacobi *jacobi);
+bisai_status bsi_bjacobi_apply_cuda(bisai_context *context, const struct bsi_bjacobi *jacobi, int32_t count,
+                                    const double *x, int64_t ldx, double *y, int64_t ldy);
 
 /* --- factor/factor_cuda.cu --- */
 /* Waits at its end for the statistics. lower_levels.rows is the device's. */

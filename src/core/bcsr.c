@@ -12,6 +12,9 @@ size_t bsi_value_size(bisai_value_type type) {
   case BISAI_FP32: return 4;
   case BISAI_FP16:
   case BISAI_BF16: return 2;
+  case BISAI_FP11_4:
+  case BISAI_FP11_20:
+  case BISAI_ADAPTIVE: break; /* block-Jacobi's */
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-/* Stored values: fp64, fp32, fp16 (5 exponent bits, 10 mantissa bits) and bf16 (8, 7). Narrowing rounds once, from fp64, to
- * nearest even. */
+/* Stored values, (exponent bits, mantissa bits): fp64 (11, 52), fp32 (8, 23), fp16 (5, 10), bf16 (8, 7), and the upper halves and
+ * quarters of doubles (11, 20) and (11, 4). Narrowing rounds once, from fp64, to nearest even, on the host as on a device. */
 #ifndef BSI_VALUES_H
 #define BSI_VALUES_H
 
@@ -11,7 +11,35 @@
 
 /* Bytes of a stored value. */
 BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
-  return type == BISAI_FP64 ? 8 : type == BISAI_FP32 ? 4 : 2;
+  return type == BISAI_FP64 ? 8 : type == BISAI_FP32 || type == BISAI_FP11_20 ? 4 : 2;
+}
+
+/* The largest relative error of a value that is stored, in the range of the format's normal numbers. */
+BSI_INLINE double bsi_value_roundoff(const bisai_value_type type) {
+  switch (type) {
+  case BISAI_FP32: return 0x1p-24;
+  case BISAI_FP16: return 0x1p-11;
+  case BISAI_BF16: return 0x1p-8;
+  case BISAI_FP11_4: return 0x1p-5;
+  case BISAI_FP11_20: return 0x1p-21;
+  default: return 0x1p-53;
+  }
+}
+
+/* The upper `bits` bits of a finite double, rounded; those of infinity where it gets too large. */
+BSI_INLINE uint64_t bsi_upper_bits(double x, const int bits) {
+  uint64_t all;
+  memcpy(&all, &x, sizeof all);
+  const int drop = 64 - bits;
+  all += ((UINT64_C(1) << (drop - 1)) - 1) + ((all >> drop) & 1u);
+  return all >> drop;
+}
+
+BSI_INLINE double bsi_from_upper_bits(uint64_t upper, const int bits) {
+  const uint64_t all = upper << (64 - bits);
+  double value;
+  memcpy(&value, &all, sizeof value);
+  return value;
 }
 
 BSI_INLINE double bsi_fp16_decode(uint16_t h) {
@@ -58,6 +86,16 @@ BSI_INLINE bool bsi_value_store(const bisai_value_type type, double x, void *val
     ((float *)values)[i] = narrow;
     return isfinite(narrow);
   }
+  if (type == BISAI_FP11_20) {
+    const uint32_t upper = (uint32_t)bsi_upper_bits(x, 32);
+    ((uint32_t *)values)[i] = upper;
+    return (upper & 0x7fffffffu) < 0x7ff00000u;
+  }
+  if (type == BISAI_FP11_4) {
+    const uint16_t upper = (uint16_t)bsi_upper_bits(x, 16);
+    ((uint16_t *)values)[i] = upper;
+    return (upper & 0x7fffu) < 0x7ff0u;
+  }
   const uint32_t bits = type == BISAI_FP16 ? bsi_encode16(x, 10, -14) : bsi_encode16(x, 7, -126);
   ((uint16_t *)values)[i] = (uint16_t)bits;
   return (bits & 0x7fffu) < (type == BISAI_FP16 ? 0x7c00u : 0x7f80u);
@@ -68,6 +106,8 @@ BSI_INLINE double bsi_value_load(const bisai_value_type type, const void *values
   case BISAI_FP32: return (double)((const float *)values)[i];
   case BISAI_FP16: return bsi_fp16_decode(((const uint16_t *)values)[i]);
   case BISAI_BF16: return bsi_bf16_decode(((const uint16_t *)values)[i]);
+  case BISAI_FP11_4: return bsi_from_upper_bits(((const uint16_t *)values)[i], 16);
+  case BISAI_FP11_20: return bsi_from_upper_bits(((const uint32_t *)values)[i], 32);
   default: return ((const double *)values)[i];
   }
 }
@@ -78,8 +118,17 @@ BSI_INLINE bool bsi_value_finite(const bisai_value_type type, const void *values
   case BISAI_FP32: return isfinite(((const float *)values)[i]);
   case BISAI_FP16: return (((const uint16_t *)values)[i] & 0x7c00u) != 0x7c00u;
   case BISAI_BF16: return (((const uint16_t *)values)[i] & 0x7f80u) != 0x7f80u;
+  case BISAI_FP11_4: return (((const uint16_t *)values)[i] & 0x7ff0u) != 0x7ff0u;
+  case BISAI_FP11_20: return (((const uint32_t *)values)[i] & 0x7ff00000u) != 0x7ff00000u;
   default: return isfinite(((const double *)values)[i]);
   }
+}
+
+/* x as it comes back from storage; *fits ← whether it does (otherwise infinity comes back). */
+BSI_INLINE double bsi_value_round(const bisai_value_type type, double x, bool *fits) {
+  uint64_t place = 0;
+  *fits = bsi_value_store(type, x, &place, 0);
+  return bsi_value_load(type, &place, 0);
 }
 
 /* `count` values from index `first` on as fp64: in place where they are, otherwise widened into `buffer`. */

@@ -34,7 +34,8 @@ static const bsi_precond_ops none_ops = {.name = "none", .apply = none_apply, .r
 
 static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
   const bool repair = m->options.shift == BISAI_SHIFT_IN_BLOCKS;
-  return bsi_bjacobi_create(m->context, a, repair ? m->options.shift_amount : 0.0, &m->jacobi);
+  const bsi_bjacobi_options options = {.shift_amount = repair ? m->options.shift_amount : 0.0, .digits = 2};
+  return bsi_bjacobi_create(m->context, a, &options, &m->jacobi);
 }
 
 static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
@@ -46,14 +47,13 @@ static bisai_status bjacobi_check_update(const bisai_precond *m, const bisai_bcs
 }
 
 static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
-  return m->context->backend->diagonal_product(m->context, m->block_rows, m->block_size, m->jacobi.inverses, v->count,
-                                               v->b, v->ldb, v->x, v->ldx);
+  return m->context->backend->bjacobi_apply(m->context, &m->jacobi, v->count, v->b, v->ldb, v->x, v->ldx);
 }
 
 static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
-  bsi_report_inversion(&m->jacobi.stats, r);
+  bsi_report_inversion(&m->jacobi.stats.inversion, r);
   r->memory_bytes += bsi_bjacobi_memory(&m->jacobi);
-  r->apply_bytes = 8 * (int64_t)m->block_rows * m->block_size * m->block_size + 16 * scalar_rows(m);
+  r->apply_bytes = m->jacobi.stats.value_bytes + 16 * scalar_rows(m);
 }
 
 static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, &m->jacobi); }
