@@ -1,0 +1,255 @@
+/* The public interface on a device as a CFD code uses it: arrays that are already there, a stream and an allocator of the caller's. */
+#include <bisai/bisai.h>
+
+#include <string>
+
+#include "device.cuh"
+
+namespace {
+
+enum { SIDE = 24, ROWS = SIDE * SIDE, BS = 3, VALUES = BS * BS, SCALARS = ROWS * BS };
+
+struct problem {
+  std::vector<int32_t> row_ptr{0}, col_idx;
+  std::vector<double> values; /* column-major blocks */
+};
+
+/* 5-point grid; off-diagonal blocks are random, diagonal ones dominate. */
+problem grid() {
+  problem p;
+  for (int32_t i = 0; i < ROWS; i++) {
+    const int32_t x = i % SIDE, y = i / SIDE;
+    for (const int32_t j :
+         {y > 0 ? i - SIDE : -1, x > 0 ? i - 1 : -1, i, x < SIDE - 1 ? i + 1 : -1, y < SIDE - 1 ? i + SIDE : -1}) {
+      if (j < 0) continue;
+      p.col_idx.push_back(j);
+      for (int e = 0; e < VALUES; e++) p.values.push_back(next_random() + (i == j && e % (BS + 1) == 0 ? 9.0 : 0.0));
+    }
+    p.row_ptr.push_back(static_cast<int32_t>(p.col_idx.size()));
+  }
+  return p;
+}
+
+/* The same with every row's blocks in descending order, row-major. */
+problem turned(const problem &p) {
+  problem q = p;
+  for (int32_t i = 0; i < ROWS; i++)
+    for (int32_t k = p.row_ptr[i]; k < p.row_ptr[i + 1]; k++) {
+      const int32_t to = p.row_ptr[i] + p.row_ptr[i + 1] - 1 - k;
+      q.col_idx[to] = p.col_idx[k];
+      for (int e = 0; e < VALUES; e++) q.values[to * VALUES + e % BS * BS + e / BS] = p.values[k * VALUES + e];
+    }
+  return q;
+}
+
+bisai_bcsr_desc describe(const int32_t *row_ptr, const int32_t *col_idx, const double *values) {
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = ROWS;
+  desc.block_size = BS;
+  desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
+  return desc;
+}
+
+bool good(bisai_context *context, bisai_status status, const char *what) {
+  verdict(status == BISAI_OK, "%s: %s", what, bisai_context_error(context));
+  return status == BISAI_OK;
+}
+
+bool close(const std::vector<double> &a, const std::vector<double> &b, double bound) {
+  bool same = a.size() == b.size();
+  for (size_t i = 0; same && i < a.size(); i++) same = std::fabs(a[i] - b[i]) <= bound;
+  return same;
+}
+
+/* What the allocator of the caller has been asked for. */
+struct account {
+  cudaStream_t stream;
+  int live = 0, calls = 0;
+  bool right_stream = true;
+};
+
+void *take(void *user, size_t bytes, void *stream) {
+  account *a = static_cast<account *>(user);
+  void *memory = nullptr;
+  a->right_stream = a->right_stream && stream == a->stream;
+  a->calls++;
+  if (cudaMallocAsync(&memory, bytes, static_cast<cudaStream_t>(stream)) != cudaSuccess) return nullptr;
+  a->live++;
+  return memory;
+}
+
+void give(void *user, void *memory, void *stream) {
+  account *a = static_cast<account *>(user);
+  a->right_stream = a->right_stream && stream == a->stream;
+  a->live--;
+  cudaFreeAsync(memory, static_cast<cudaStream_t>(stream));
+}
+
+/* Fills a vector after a while in which everything that does not wait for it would have read the old values. */
+__global__ void fill_late(int n, const double *from, double *to, long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) to[i] = from[i];
+}
+
+bisai_precond *make_precond(bisai_context *context, const bisai_bcsr *matrix, bisai_precond_kind kind) {
+  bisai_precond_options options = bisai_precond_options_default();
+  options.kind = kind;
+  options.power = 2;
+  bisai_precond *precond = nullptr;
+  good(context, bisai_precond_create(context, matrix, &options, &precond), "precond");
+  return precond;
+}
+
+/* On the host: A x, M⁻¹ x and the solution of A y = x. */
+struct reference {
+  std::vector<double> product, applied, solved;
+  reference(const problem &p, const std::vector<double> &x, bisai_precond_kind kind)
+      : product(SCALARS), applied(SCALARS), solved(SCALARS) {
+    const context_on host(BISAI_BACKEND_HOST);
+    const bisai_bcsr_desc desc = describe(p.row_ptr.data(), p.col_idx.data(), p.values.data());
+    bisai_bcsr *matrix = nullptr;
+    bisai_solver *solver = nullptr;
+    good(host, bisai_bcsr_create(host, &desc, &matrix), "matrix on the host");
+    bisai_precond *precond = make_precond(host, matrix, kind);
+    good(host, bisai_bcsr_multiply(matrix, x.data(), product.data()), "product on the host");
+    good(host, bisai_precond_apply(precond, x.data(), applied.data()), "application on the host");
+    bisai_solver_options options = bisai_solver_options_default();
+    options.tolerance = 1e-12;
+    good(host, bisai_solver_create(host, SCALARS, &options, &solver), "solver on the host");
+    good(host, bisai_solver_solve(solver, matrix, precond, x.data(), solved.data(), nullptr), "solve on the host");
+    bisai_solver_destroy(&solver);
+    bisai_precond_destroy(&precond);
+    bisai_bcsr_destroy(&matrix);
+  }
+};
+
+/* Everything is enqueued behind a kernel of the caller's that fills x late, and nothing waits until the results are fetched. */
+void works_on_the_stream(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix, const problem &p,
+                         bisai_precond_kind kind, const char *what) {
+  const std::vector<double> x = random_vector(SCALARS);
+  const reference right(p, x, kind);
+  bisai_precond *precond = make_precond(context, matrix, kind);
+  const device_array<double> from(x), d_x(std::vector<double>(SCALARS, NAN)),
+      product(std::vector<double>(SCALARS, NAN)), applied(std::vector<double>(SCALARS, NAN)),
+      solved(std::vector<double>(SCALARS, NAN));
+  fill_late<<<1, 128, 0, stream>>>(SCALARS, from.data, d_x.data, 20000000ll);
+  bool all = bisai_bcsr_multiply(matrix, d_x.data, product.data) == BISAI_OK &&
+             bisai_precond_apply(precond, d_x.data, applied.data) == BISAI_OK;
+  const bool waited = cudaStreamQuery(stream) == cudaSuccess;
+  all = all && bisai_context_synchronize(context) == BISAI_OK;
+  verdict(all && !waited, "%s: products and applications are enqueued%s: %s", what, waited ? ", but waited for" : "",
+          bisai_context_error(context));
+  verdict(close(product.fetch(), right.product, 1e-12), "%s: product", what);
+  verdict(close(applied.fetch(), right.applied, 1e-12), "%s: application", what);
+
+  bisai_solver_options options = bisai_solver_options_default();
+  options.tolerance = 1e-12;
+  bisai_solver *solver = nullptr;
+  good(context, bisai_solver_create(context, SCALARS, &options, &solver), what);
+  CHECK(cudaMemsetAsync(d_x.data, 0xff, SCALARS * sizeof(double), stream));
+  fill_late<<<1, 128, 0, stream>>>(SCALARS, from.data, d_x.data, 2000000ll);
+  good(context, bisai_solver_solve(solver, matrix, precond, d_x.data, solved.data, nullptr), what);
+  verdict(close(solved.fetch(), right.solved, 1e-10), "%s: solution", what);
+  std::vector<double> fetched(SCALARS, NAN); /* vectors in host memory do as well */
+  good(context, bisai_solver_solve(solver, matrix, precond, x.data(), fetched.data(), nullptr), what);
+  verdict(fetched == solved.fetch(), "%s: the solution does not depend on where the vectors are", what);
+  bisai_solver_destroy(&solver);
+  bisai_precond_destroy(&precond);
+}
+
+/* The caller overwrites borrowed values in place and has the preconditioner made anew; those that were copied are updated. */
+void new_values(bisai_context *context, cudaStream_t stream, bisai_bcsr *copied, bisai_bcsr *borrowed,
+                const device_array<double> &lent, const problem &p) {
+  problem q = p;
+  for (double &value : q.values) value *= 1.0 + 0.1 * next_random();
+  const std::vector<double> x = random_vector(SCALARS);
+  const reference right(q, x, BISAI_PRECOND_ISAI);
+  const device_array<double> d_x(x), applied(std::vector<double>(SCALARS, NAN)), values(q.values);
+  for (bisai_bcsr *matrix : {copied, borrowed}) {
+    const bool mine = matrix == borrowed;
+    bisai_precond *precond = make_precond(context, matrix, BISAI_PRECOND_ISAI);
+    if (mine)
+      CHECK(cudaMemcpyAsync(lent.data, values.data, values.count * sizeof(double), cudaMemcpyDeviceToDevice, stream));
+    else
+      good(context, bisai_bcsr_update(matrix, values.data, BISAI_COLUMN_MAJOR), "new values from the device");
+    good(context, bisai_precond_update(precond, matrix), "update");
+    good(context, bisai_precond_apply(precond, d_x.data, applied.data), "application after an update");
+    good(context, bisai_context_synchronize(context), "synchronize");
+    verdict(close(applied.fetch(), right.applied, 1e-12), "new values, %s", mine ? "borrowed" : "copied");
+    bisai_precond_destroy(&precond);
+  }
+}
+
+void faults_name_the_block(bisai_context *context, const device_array<int32_t> &ptr, const device_array<int32_t> &idx,
+                           const problem &p) {
+  std::vector<double> values = p.values;
+  values[(p.row_ptr[7] + 1) * VALUES + 2] = NAN;
+  const device_array<double> d_values(values);
+  bisai_bcsr_desc desc = describe(ptr.data, idx.data, d_values.data);
+  desc.location = BISAI_DEVICE;
+  bisai_bcsr *matrix = nullptr;
+  const bisai_status status = bisai_bcsr_create(context, &desc, &matrix);
+  char wanted[64];
+  std::snprintf(wanted, sizeof wanted, "block (7, %d)", p.col_idx[p.row_ptr[7] + 1]);
+  verdict(status == BISAI_NOT_FINITE && !matrix &&
+              std::string(bisai_context_error(context)).find(wanted) != std::string::npos,
+          "NaN in device memory: %s, expected %s", bisai_context_error(context), wanted);
+}
+
+void tests_with(bool own_stream, bool own_allocator) {
+  const problem p = grid(), q = turned(p);
+  cudaStream_t stream = nullptr;
+  if (own_stream) CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  account kept{stream};
+  bisai_context_options options = bisai_context_options_default();
+  options.backend = BISAI_BACKEND_CUDA;
+  options.stream = stream;
+  if (own_allocator) options.device_allocator = {take, give, &kept};
+  bisai_context *context = nullptr;
+  if (!good(nullptr, bisai_context_create(&options, &context), "context")) return;
+  verdict(!own_stream || bisai_context_stream(context) == stream, "the stream is the caller's");
+  stream = static_cast<cudaStream_t>(bisai_context_stream(context));
+  kept.stream = own_stream ? kept.stream : stream;
+  {
+    const device_array<int32_t> ptr(p.row_ptr), idx(p.col_idx), unsorted(q.col_idx);
+    const device_array<double> values(p.values), row_major(q.values);
+    bisai_bcsr *borrowed = nullptr, *copied = nullptr;
+    bisai_bcsr_desc desc = describe(ptr.data, idx.data, values.data);
+    desc.location = BISAI_DEVICE;
+    desc.ownership = BISAI_BORROW;
+    if (good(context, bisai_bcsr_create(context, &desc, &borrowed), "borrowed device arrays")) {
+      const void *used = nullptr;
+      bisai_bcsr_arrays(borrowed, nullptr, nullptr, &used);
+      verdict(used == values.data, "borrowed values are used in place");
+      works_on_the_stream(context, stream, borrowed, p, BISAI_PRECOND_ISAI, "borrowed, ISAI");
+    }
+    desc = describe(ptr.data, unsorted.data, row_major.data);
+    desc.location = BISAI_DEVICE;
+    desc.layout = BISAI_ROW_MAJOR;
+    if (good(context, bisai_bcsr_create(context, &desc, &copied), "unsorted row-major device arrays")) {
+      for (const bisai_precond_kind kind : {BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS})
+        works_on_the_stream(context, stream, copied, p, kind, "copied");
+    }
+    if (borrowed && copied) new_values(context, stream, copied, borrowed, values, p);
+    faults_name_the_block(context, ptr, idx, p);
+    bisai_bcsr_destroy(&borrowed);
+    bisai_bcsr_destroy(&copied);
+  }
+  bisai_context_destroy(&context);
+  if (own_allocator)
+    verdict(kept.live == 0 && kept.calls > 0 && (kept.right_stream || !own_stream),
+            "the caller's allocator: %d of %d arrays left, stream %s", kept.live, kept.calls,
+            kept.right_stream ? "right" : "wrong");
+  if (own_stream) CHECK(cudaStreamDestroy(kept.stream));
+}
+
+void tests() {
+  for (const bool own_stream : {false, true})
+    for (const bool own_allocator : {false, true}) tests_with(own_stream, own_allocator);
+}
+
+} // namespace
+
+int main() { return run_on_device(tests); }
