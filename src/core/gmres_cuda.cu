@@ -361,7 +361,7 @@ __global__ void __launch_bounds__(SUBSTITUTING)
   const int64_t ld = small ? k : m + static_cast<int64_t>(1);
   for (int i = threadIdx.x; i < k; i += SUBSTITUTING) y[i] = g[i];
   for (int i = threadIdx.x; small && i < k * k; i += SUBSTITUTING)
-    triangle[i] = H[i / k * (m + static_cast<int64_t>(1)) + i % k];
+    if (i % k <= i / k) triangle[i] = H[i / k * (m + static_cast<int64_t>(1)) + i % k];
   __syncthreads();
   if (threadIdx.x >= BSI_WARP) return;
   for (int j = k - 1; j >= 0; j--) {
