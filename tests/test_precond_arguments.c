@@ -64,8 +64,14 @@ static void options_are_refused_by_name_and_value(void **state) {
   options.relax = -1;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "relax -1: at least 0 is needed");
   options = options_of(BISAI_PRECOND_ISAI);
-  options.storage = (bisai_value_type)4;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage 4");
+  options.storage = (bisai_value_type)7;
+  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage 7");
+  static const char *const of_blocks[] = {"fp11_4", "fp11_20", "adaptive"};
+  for (int s = 0; s < 3; s++) {
+    options.storage = (bisai_value_type)(BISAI_FP11_4 + s);
+    snprintf(expected, sizeof expected, "storage %s is block-Jacobi's alone", of_blocks[s]);
+    expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, expected);
+  }
   options.storage = (bisai_value_type)-1;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage -1");
   options = options_of(BISAI_PRECOND_SWEEPS);
@@ -115,8 +121,19 @@ static void options_of_other_kinds_do_not_matter(void **state) {
   options.power = 0;
   options.relax = -1;
   options.sweeps = -1;
-  options.storage = (bisai_value_type)9;
   bisai_precond *precond = precond_of(matrix, options);
+  bisai_precond_destroy(&precond);
+  options = options_of(BISAI_PRECOND_ISAI);
+  options.max_block = -1;
+  options.block_count = -1;
+  options.form = (bisai_form)9;
+  options.digits = 0;
+  options.extraction = (bisai_extraction)9;
+  precond = precond_of(matrix, options);
+  bisai_precond_destroy(&precond);
+  options = options_of(BISAI_PRECOND_SWEEPS);
+  options.storage = (bisai_value_type)9;
+  precond = precond_of(matrix, options);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
 }

@@ -53,12 +53,14 @@ typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double
 
 /** Options of a preconditioner; start from bisai_precond_options_default(). */
 typedef struct bisai_precond_options {
-  size_t struct_size;                 /**< set by bisai_precond_options_default() */
-  bisai_precond_kind kind;            /**< default BISAI_PRECOND_ISAI */
-  int power;                          /**< ISAI: k of S(|L|^k), S(|U|^k); default 1 */
-  int relax;                          /**< ISAI: relaxation sweeps x ← x + N(b − T x) on each factor; default 0 */
-  int sweeps;                         /**< SWEEPS: their number on each factor; default 1 */
-  bisai_value_type storage;           /**< ISAI: how NL and NU are stored; default BISAI_FP64 */
+  size_t struct_size;      /**< set by bisai_precond_options_default() */
+  bisai_precond_kind kind; /**< default BISAI_PRECOND_ISAI */
+  int power;               /**< ISAI: k of S(|L|^k), S(|U|^k); default 1 */
+  int relax;               /**< ISAI: relaxation sweeps x ← x + N(b − T x) on each factor; default 0 */
+  int sweeps;              /**< SWEEPS: their number on each factor; default 1 */
+  bisai_value_type
+      storage; /**< how NL and NU of ISAI (the first four types) or the blocks of BJACOBI (any; ADAPTIVE with
+                                           BISAI_FORM_INVERSE) are stored; default BISAI_FP64 */
   bisai_schedule schedule;            /**< ILU: default BISAI_SCHEDULE_AUTO */
   const bisai_pattern *lower_pattern; /**< ISAI: NL's pattern instead of S(|L|^k); read during creation; default NULL */
   const bisai_pattern *upper_pattern; /**< ISAI: NU's pattern instead of S(|U|^k) */
@@ -88,6 +90,22 @@ typedef struct bisai_precond_options {
                                            up to the rounding of blocks that are inverted with other pivots. It is there
                                            for narrow storage, whose range it saves, and for thresholds and shifts, which
                                            are relative. Default false */
+  int32_t
+      max_block; /**< BJACOBI: 0 (default): the blocks of the matrix, or block_ptr's. 1 … 32: blocks of at most that many scalar rows by
+                                           supervariable agglomeration (Anzt et al. 2017, section 3): rows of equal pattern that follow each
+                                           other belong together, and neighbours are merged as long as there is room. Stored zeros count as
+                                           entries. 1 is scalar Jacobi */
+  const int32_t *
+      block_ptr; /**< BJACOBI: block_count + 1 scalar rows, the first 0, the last block_rows·bs, where the blocks begin: 1 … 32 rows
+                                           each; host memory, read during creation. Default NULL: none given */
+  int32_t block_count; /**< BJACOBI: blocks of block_ptr; otherwise 0 */
+  bisai_form form;     /**< BJACOBI: default BISAI_FORM_INVERSE */
+  int digits; /**< BJACOBI with BISAI_ADAPTIVE: decimal digits of the inverses that rounding must leave, 1 … 15: each
+                                           group of blocks (on the host a block, on a device the blocks of a warp) is stored in the
+                                           first of fp16, bf16, (11, 4), fp32, (11, 20), fp64 with κ₁(D) u ≤ 10^−digits, u its unit
+                                           roundoff, in which no value overflows and ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits, Ẽ being the rounded
+                                           inverse E, which is therefore regular (Flegar et al. 2020, sections 3.1, 3.2). Default 2 */
+  bisai_extraction extraction; /**< BJACOBI: default BISAI_EXTRACTION_AUTO */
 } bisai_precond_options;
 
 /** Default options. */
@@ -97,12 +115,13 @@ BISAI_API bisai_precond_options bisai_precond_options_default(void);
  *  @param matrix   square; read during the call only
  *  @param options  NULL: the defaults
  *  @param precond  out; untouched on failure; free with bisai_precond_destroy()
- *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row, in the caller's numbering; to be
+ *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row, in the caller's numbering (of block-Jacobi with other
+ *                            blocks than the matrix's: the block and its scalar rows); to be
  *                            equilibrated, a matrix must not have block rows or columns of zeros
  *  @retval BISAI_UNAVAILABLE an ordering that needs METIS, in a build without it
  *  @retval BISAI_INDEX_OVERFLOW  a factor or a pattern has more than 2³¹−1 blocks; the message names the block row
- *  @retval BISAI_OVERFLOW    a value of NL or NU does not fit its storage, or a diagonal block is so small that all of it would be
- *                            stored as zero; the message names the block
+ *  @retval BISAI_OVERFLOW    a value of NL, NU or a block of block-Jacobi does not fit its storage, or a diagonal block is so small that all
+ *                            of it would be stored as zero; the message names the block
  *  @retval BISAI_NOT_FINITE  the factors, NL or NU overflowed fp64
  *  @retval BISAI_UNSUPPORTED the matrix is not stored in fp64
  *  @retval BISAI_NOT_READY   the caller's factors are not
@@ -136,7 +155,7 @@ typedef struct bisai_precond_report {
   size_t struct_size;       /**< set by the caller to sizeof(bisai_precond_report) */
   bisai_precond_kind kind;  /**< as in the options */
   double factor_seconds;    /**< block ILU; 0 with the caller's factors */
-  double pattern_seconds;   /**< patterns; 0 after an update */
+  double pattern_seconds;   /**< patterns, or the blocks of block-Jacobi and their memory; 0 after an update */
   double values_seconds;    /**< values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
   double setup_seconds;     /**< everything between call and return */
   int64_t factor_blocks;    /**< stored blocks of L + U; 0 where there are none */
@@ -147,23 +166,32 @@ typedef struct bisai_precond_report {
   int64_t fallbacks;        /**< blocks inverted again by pivoted Gauss–Jordan */
   int64_t repairs;          /**< singular diagonal blocks that a shift repaired */
   double largest_condition; /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
-  int32_t largest_condition_row; /**< its block row; -1 where there is none */
-  int32_t first_repair_row;      /**< block row of the first repaired block; -1 where there is none */
-  int64_t dropped_lower;         /**< blocks of L that drop_tolerance left out of the graph */
-  int64_t dropped_upper;         /**< the same of U */
-  int32_t shortened_columns;     /**< block columns of NL and NU that column_limit shortened */
-  int64_t cut_blocks;            /**< blocks that they lost by that */
-  bisai_ordering ordering;       /**< in use; natural where the kind ignores it */
-  int32_t lower_levels;          /**< dependent steps of an exact solve with L; 0 where there are none */
-  int32_t upper_levels;          /**< the same with U */
-  int32_t natural_bandwidth;     /**< largest |i − j| of the blocks of A + Aᵀ; 0 without factors, as below */
-  int32_t bandwidth;             /**< the same in the ordering in use */
-  int64_t natural_profile;       /**< Σ over the block rows i of A + Aᵀ of i − its first block column */
-  int64_t profile;               /**< the same in the ordering in use */
-  bool equilibrated;             /**< whether rows and columns are scaled */
-  double smallest_scale;         /**< of the factors in Dr and Dc; 1 where there are none */
-  double largest_scale;          /**< the same */
-  double order_seconds;          /**< ordering, reordering, equilibration; after an update the values' part of it */
+  int32_t largest_condition_row; /**< its block row (block-Jacobi: its block); -1 where there is none */
+  int32_t first_repair_row;  /**< block row (block-Jacobi: block) of the first repaired block; -1 where there is none */
+  int64_t dropped_lower;     /**< blocks of L that drop_tolerance left out of the graph */
+  int64_t dropped_upper;     /**< the same of U */
+  int32_t shortened_columns; /**< block columns of NL and NU that column_limit shortened */
+  int64_t cut_blocks;        /**< blocks that they lost by that */
+  bisai_ordering ordering;   /**< in use; natural where the kind ignores it */
+  int32_t lower_levels;      /**< dependent steps of an exact solve with L; 0 where there are none */
+  int32_t upper_levels;      /**< the same with U */
+  int32_t natural_bandwidth; /**< largest |i − j| of the blocks of A + Aᵀ; 0 without factors, as below */
+  int32_t bandwidth;         /**< the same in the ordering in use */
+  int64_t natural_profile;   /**< Σ over the block rows i of A + Aᵀ of i − its first block column */
+  int64_t profile;           /**< the same in the ordering in use */
+  bool equilibrated;         /**< whether rows and columns are scaled */
+  double smallest_scale;     /**< of the factors in Dr and Dc; 1 where there are none */
+  double largest_scale;      /**< the same */
+  double order_seconds;      /**< ordering, reordering, equilibration; after an update the values' part of it */
+  int32_t diagonal_blocks;   /**< BJACOBI: blocks; this and what follows are 0 for other kinds */
+  int32_t largest_block;     /**< BJACOBI: rows of the largest */
+  int32_t blocks_by_size[33];  /**< BJACOBI: blocks of 1 … 32 rows */
+  int64_t blocks_by_format[6]; /**< BJACOBI: blocks stored in each bisai_value_type */
+  int64_t block_bytes;         /**< BJACOBI: of the blocks' values that an application reads */
+  int64_t
+      near_singular; /**< BJACOBI: blocks of m rows with m ε κ₁ ≥ 1, of which no digit is known; of decompositions, which do not
+                                      have κ₁, those with a pivot ≤ m ε‖D‖₁: many such blocks, not all. Used as they are */
+  int32_t near_singular_block; /**< BJACOBI: the first of them; -1 where there is none */
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).
@@ -173,6 +201,11 @@ BISAI_API bisai_status bisai_precond_get_report(const bisai_precond *precond, bi
 /** One line, for example "isai k=2 relax=0 storage=fp64, 1075202 blocks". Owned by the preconditioner. NULL: "", and
  *  the calls below return 0 or NULL. */
 BISAI_API const char *bisai_precond_describe(const bisai_precond *precond);
+
+/** The blocks of block-Jacobi. Waits on a device.
+ *  @param block_ptr  out, host memory: diagonal_blocks + 1 scalar rows (see the report) where they begin, the last the number of rows
+ *  @retval BISAI_INVALID_ARGUMENT  NULL, or another kind of preconditioner */
+BISAI_API bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr);
 
 /** Values of a vector that the preconditioner takes: block_rows·bs of its matrix. */
 BISAI_API int64_t bisai_precond_rows(const bisai_precond *precond);

@@ -30,26 +30,28 @@ static bool is_uniform(int32_t blocks, const int32_t *start, int32_t *size) {
   return start[blocks] - start[blocks - 1] <= *size;
 }
 
-static bisai_status given_partition(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi_options *o,
-                                    bsi_partition *p) {
-  *p = (bsi_partition){.rows = matrix->block_rows * matrix->block_size, .blocks = o->given_blocks};
-  if (p->blocks == 0) return BISAI_OK;
-  for (int32_t b = 0; b < p->blocks; b++) {
-    const int32_t size = o->given_start[b + 1] - o->given_start[b];
+bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blocks, const int32_t *start,
+                               bsi_partition *p) {
+  *p = (bsi_partition){.rows = rows, .blocks = blocks};
+  if (blocks == 0) return BISAI_OK;
+  for (int32_t b = 0; b < blocks; b++) {
+    const int32_t size = start[b + 1] - start[b];
     p->count[size]++;
     if (size > p->largest) p->largest = size;
   }
-  if (is_uniform(p->blocks, o->given_start, &p->uniform)) return BISAI_OK;
+  if (is_uniform(blocks, start, &p->uniform)) return BISAI_OK;
   p->uniform = 0;
-  const size_t bytes = ((size_t)p->blocks + 1) * sizeof *p->start;
-  p->start = context->backend->allocate(context, (size_t)p->blocks + 1, sizeof *p->start);
-  return p->start ? context->backend->upload(context, p->start, o->given_start, bytes) : BISAI_OUT_OF_MEMORY;
+  p->start = context->backend->allocate(context, (size_t)blocks + 1, sizeof *p->start);
+  if (!p->start) return BISAI_OUT_OF_MEMORY;
+  return context->backend->upload(context, p->start, start, ((size_t)blocks + 1) * sizeof *p->start);
 }
 
 static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const bsi_bjacobi_options *o = &jacobi->options;
   if (o->most > 0) return context->backend->bjacobi_find(context, matrix, o->most, &jacobi->partition);
-  if (o->given_start) return given_partition(context, matrix, o, &jacobi->partition);
+  if (o->given_start)
+    return bsi_partition_set(context, matrix->block_rows * matrix->block_size, o->given_blocks, o->given_start,
+                             &jacobi->partition);
   natural_partition(matrix, &jacobi->partition);
   return BISAI_OK;
 }
@@ -201,9 +203,13 @@ void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {
   *jacobi = (bsi_bjacobi){0};
 }
 
-int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi) {
+int64_t bsi_bjacobi_index_bytes(const bsi_bjacobi *jacobi) {
   const bsi_partition *p = &jacobi->partition;
-  return jacobi->values * jacobi->slot_bytes + (jacobi->position ? 4 * (int64_t)jacobi->block_rows : 0) +
-         (p->start ? 4 * ((int64_t)p->blocks + 1) : 0) + (jacobi->first_value ? 8 * (int64_t)jacobi->groups : 0) +
+  return (p->start ? 4 * ((int64_t)p->blocks + 1) : 0) + (jacobi->first_value ? 8 * (int64_t)jacobi->groups : 0) +
          (jacobi->format ? jacobi->groups : 0) + (jacobi->pivots ? p->rows : 0);
+}
+
+int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi) {
+  return jacobi->values * jacobi->slot_bytes + (jacobi->position ? 4 * (int64_t)jacobi->block_rows : 0) +
+         bsi_bjacobi_index_bytes(jacobi) + jacobi->workspace_bytes;
 }

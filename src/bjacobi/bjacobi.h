@@ -80,11 +80,12 @@ typedef struct bsi_bjacobi {
   int32_t per_group, groups;
   int64_t values; /* height·width of all groups: data has slot_bytes·values bytes */
   int slot_bytes;
-  int64_t *first_value; /* groups, backend memory; NULL where uniform */
-  uint8_t *format;      /* groups, backend memory: bisai_value_type of each; NULL unless ADAPTIVE */
-  void *data;           /* backend memory */
-  uint8_t *pivots;      /* rows, backend memory; NULL for INVERSE */
-  void *workspace;      /* whatever the backend's bjacobi_reserve took with its allocate; released with the rest */
+  int64_t *first_value;    /* groups, backend memory; NULL where uniform */
+  uint8_t *format;         /* groups, backend memory: bisai_value_type of each; NULL unless ADAPTIVE */
+  void *data;              /* backend memory */
+  uint8_t *pivots;         /* rows, backend memory; NULL for INVERSE */
+  void *workspace;         /* whatever the backend's bjacobi_reserve took with its allocate; released with the rest */
+  int64_t workspace_bytes; /* of it, for the report */
   int32_t
       *position; /* natural: of each diagonal block among the matrix's blocks, -1 where there is none; otherwise NULL */
   int32_t *host_position; /* the same in host memory */
@@ -104,6 +105,25 @@ BSI_INLINE int64_t bsi_bjacobi_first_value(const bsi_bjacobi *jacobi, const int3
   return (int64_t)g * jacobi->per_group * jacobi->partition.uniform * jacobi->partition.uniform;
 }
 
+/* Group g: its blocks and its scalar rows. */
+typedef struct bsi_group {
+  int32_t begin, end; /* blocks */
+  int32_t row, height;
+} bsi_group;
+
+BSI_INLINE bsi_group bsi_bjacobi_group(const bsi_bjacobi *jacobi, const int32_t g) {
+  const bsi_partition *p = &jacobi->partition;
+  bsi_group group = {g * jacobi->per_group, p->blocks, 0, 0};
+  if (p->blocks - group.begin > jacobi->per_group) group.end = group.begin + jacobi->per_group;
+  group.row = bsi_partition_start(p, group.begin);
+  group.height = bsi_partition_start(p, group.end) - group.row;
+  return group;
+}
+
+/* A partition from its starts, checked, in host memory: blocks + 1, or NULL without blocks. */
+bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blocks, const int32_t *start,
+                               bsi_partition *partition);
+
 /* Finds the blocks and reserves what they need; values are unset. With shift_amount > 0 singular blocks will be repaired, missing ones
  * counting as zero. The options' enums and ranges are checked by the caller. */
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi_options *options,
@@ -117,6 +137,8 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi);
 
+/* What an application reads beside the values, and everything that is held. */
+int64_t bsi_bjacobi_index_bytes(const bsi_bjacobi *jacobi);
 int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi);
 
 #ifdef __cplusplus

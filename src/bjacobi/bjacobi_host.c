@@ -1,21 +1,24 @@
-/* The numbers of block-Jacobi on the host: every block is extracted, decomposed, rounded and stored by one thread. */
+/* The numbers of block-Jacobi on the host: a thread takes a group of blocks, extracts and decomposes them, chooses their format and stores them.
+ * (Anzt, Dongarra, Flegar, Quintana-Ortí 2017 and 2018; formats: Flegar, Anzt, Cojean, Quintana-Ortí 2020.) */
 #include "core/backend_host.h"
+#include "core/block_decompose.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
 
+#include "bjacobi/adaptive.h"
 #include "bjacobi/bjacobi.h"
 
 #include <string.h>
 
-enum { BLOCKS_PER_THREAD = 256 };
+enum { BLOCKS_PER_THREAD = 256, ROWS_PER_THREAD = 1024 };
 
-typedef bsi_block_result invert_function(double *a, double amount, const double *row, int32_t count, double *inverse,
-                                         double *condition);
+/* --- inverses of natural blocks, for the factors too --- */
+
+typedef bsi_block_result invert_function(const double *a, double *inverse, double *condition);
 
 #define STAMP(BS)                                                                                                      \
-  static bsi_block_result invert_##BS(double *a, double amount, const double *row, int32_t count, double *inverse,     \
-                                      double *condition) {                                                             \
-    return bsi_block_invert_shifted(BS, a, amount, row, count, inverse, condition);                                    \
+  static bsi_block_result invert_##BS(const double *a, double *inverse, double *condition) {                           \
+    return bsi_block_invert(BS, a, inverse, condition);                                                                \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
@@ -23,20 +26,228 @@ BSI_BLOCK_SIZES(STAMP)
 static invert_function *const invert_functions[BSI_SPECIAL_SIZES + 1] = {NULL, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
+static bsi_block_result invert(int m, const double *a, double *inverse, double *condition) {
+  return m <= BSI_SPECIAL_SIZES ? invert_functions[m](a, inverse, condition)
+                                : bsi_block_invert(m, a, inverse, condition);
+}
+
+/* --- one block --- */
+
+typedef struct block {
+  int m;
+  int32_t row; /* its first scalar row */
+  double *a;   /* m², the block itself, shifted where it had to be */
+  double *e;   /* m², what is stored */
+  uint8_t *pivots;
+  bool near_singular;
+  double condition; /* INVERSE: κ₁ */
+} block;
+
+/* The first block of block row i that reaches column `column` or beyond. */
+static int32_t first_reaching(const bisai_bcsr *a, int32_t i, int32_t column) {
+  int32_t low = a->row_ptr[i], high = a->row_ptr[i + 1];
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    if ((int64_t)(a->col_idx[middle] + 1) * a->block_size <= column)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void extract(const bisai_bcsr *a, const block *b) {
+  const int32_t bs = a->block_size, from = b->row, to = b->row + b->m;
+  memset(b->a, 0, (size_t)(b->m * b->m) * sizeof *b->a);
+  for (int32_t i = from / bs; i * bs < to; i++) {
+    const int32_t top = i * bs, first = top > from ? top : from, last = to - top < bs ? to : top + bs;
+    for (int32_t p = first_reaching(a, i, from); p < a->row_ptr[i + 1] && a->col_idx[p] * bs < to; p++) {
+      const double *values = (const double *)a->values + bsi_block_offset(a, p);
+      const int32_t left = a->col_idx[p] * bs;
+      for (int32_t c = left > from ? left : from; c < to && c - left < bs; c++)
+        for (int32_t r = first; r < last; r++)
+          b->a[(c - from) * b->m + (r - from)] = values[(c - left) * bs + (r - top)];
+    }
+  }
+}
+
+/* The largest sum of magnitudes of the matrix's scalar rows of a block. */
+static double rows_norm(const bisai_bcsr *a, const block *b) {
+  const int32_t bs = a->block_size;
+  double norm = 0.0;
+  for (int32_t row = b->row; row < b->row + b->m; row++) {
+    const int32_t i = row / bs;
+    const double *values = (const double *)a->values + bsi_block_offset(a, a->row_ptr[i]) + row % bs;
+    double sum = 0.0;
+    for (int64_t c = 0; c < (int64_t)(a->row_ptr[i + 1] - a->row_ptr[i]) * bs; c++) sum += fabs(values[c * bs]);
+    if (sum > norm) norm = sum;
+  }
+  return norm;
+}
+
+static bsi_block_result decompose(bisai_form form, block *b) {
+  const int m = b->m;
+  b->condition = 0.0;
+  if (form == BISAI_FORM_INVERSE) {
+    const bsi_block_result result = invert(m, b->a, b->e, &b->condition);
+    b->near_singular = bsi_near_singular(m, b->condition);
+    return result;
+  }
+  double smallest;
+  bsi_block_copy(m, b->a, b->e);
+  const bool regular = form == BISAI_FORM_LU ? bsi_block_lu(m, b->e, b->pivots, &smallest)
+                                             : bsi_block_gauss_huard(m, b->e, b->pivots, &smallest);
+  if (!regular) return BSI_BLOCK_SINGULAR;
+  if (form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED) bsi_block_transpose_lower(m, b->e);
+  b->near_singular = bsi_near_singular_pivot(m, bsi_block_norm1(m, b->a), smallest);
+  return BSI_BLOCK_OK;
+}
+
+/* The same, repairing what is singular where the options say so. */
+static bsi_block_result decompose_shifted(const bisai_bcsr *a, const bsi_bjacobi_options *o, block *b) {
+  double shift = 0.0, norm = 0.0;
+  for (;;) {
+    const bsi_block_result result = decompose(o->form, b);
+    if (result != BSI_BLOCK_SINGULAR) return shift > 0.0 ? BSI_BLOCK_REPAIRED : result;
+    if (o->shift_amount > 0.0 && shift == 0.0) norm = rows_norm(a, b);
+    if (!bsi_block_shift(b->m, b->a, o->shift_amount, norm, &shift)) return result;
+  }
+}
+
+/* --- formats --- */
+
+/* ‖E − Ẽ‖₁; infinite or NaN where a value does not fit. */
+static double rounding_error(bisai_value_type format, const block *b) {
+  double norm = 0.0;
+  for (int c = 0; c < b->m; c++) {
+    double sum = 0.0;
+    for (int r = 0; r < b->m; r++) {
+      bool fits;
+      const double value = b->e[c * b->m + r];
+      sum += fabs(value - bsi_value_round(format, value, &fits));
+    }
+    if (!(sum <= norm)) norm = sum;
+    if (isnan(norm)) return norm;
+  }
+  return norm;
+}
+
+/* The places of the list that an inverse may have. */
+static unsigned formats_of(const block *b, int digits) {
+  const double tolerance = bsi_adaptive_tolerance(digits), norm = bsi_block_norm1(b->m, b->a);
+  unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
+  for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
+    const bisai_value_type format = bsi_adaptive_format(k);
+    if (bsi_adaptive_allows(format, b->condition, tolerance) &&
+        bsi_adaptive_keeps(norm, rounding_error(format, b), tolerance))
+      mask |= 1u << k;
+  }
+  return mask;
+}
+
+/* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all of them vanish. */
+static bool store(bisai_value_type format, const block *b, char *place, int32_t height) {
+  const size_t bytes = bsi_value_bytes(format);
+  bool fits = true, vanished = true;
+  for (int c = 0; c < b->m; c++) {
+    char *column = place + (size_t)c * (size_t)height * bytes;
+    for (int r = 0; r < b->m; r++) {
+      fits &= bsi_value_store(format, b->e[c * b->m + r], column, (size_t)r);
+      vanished &= bsi_value_load(format, column, (size_t)r) == 0.0;
+    }
+  }
+  return fits && !vanished;
+}
+
+/* --- all of them --- */
+
+static void keep_first(int32_t *first, int32_t other) {
+  if (other >= 0 && (*first < 0 || other < *first)) *first = other;
+}
+
+static void merge(bsi_bjacobi_stats *into, const bsi_bjacobi_stats *from) {
+  bsi_invert_stats_merge(&into->inversion, &from->inversion);
+  keep_first(&into->near_singular_block, from->near_singular_block);
+  keep_first(&into->overflow_block, from->overflow_block);
+  into->near_singular += from->near_singular;
+  into->value_bytes += from->value_bytes;
+  for (int f = 0; f < BSI_FORMATS; f++) into->formats[f] += from->formats[f];
+}
+
+/* A group's memory on a thread's stack: blocks of at most 32 rows together, or one alone. */
+typedef struct scratch {
+  block blocks[BSI_BJACOBI_MOST];
+  double a[BSI_MAX_BLOCK_VALUES], e[BSI_MAX_BLOCK_VALUES];
+  uint8_t pivots[BSI_BJACOBI_MOST];
+} scratch;
+
+static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, scratch *s, bsi_bjacobi_stats *stats) {
+  const bsi_bjacobi_options *o = &jacobi->options;
+  const bsi_group group = bsi_bjacobi_group(jacobi, g);
+  unsigned mask = ~0u;
+  size_t used = 0;
+  for (int32_t i = group.begin; i < group.end; i++) {
+    block *b = &s->blocks[i - group.begin];
+    b->row = bsi_partition_start(&jacobi->partition, i);
+    b->m = (int)(bsi_partition_start(&jacobi->partition, i + 1) - b->row);
+    b->a = s->a + used;
+    b->e = s->e + used;
+    b->pivots = jacobi->pivots ? jacobi->pivots + b->row : s->pivots;
+    used += (size_t)(b->m * b->m);
+    extract(matrix, b);
+    const bsi_block_result result = decompose_shifted(matrix, o, b);
+    bsi_invert_stats_count(&stats->inversion, result, b->condition, i);
+    if (result == BSI_BLOCK_SINGULAR) return; /* nothing of it will be used */
+    if (b->near_singular && stats->near_singular++ == 0) stats->near_singular_block = i;
+    if (o->storage == BISAI_ADAPTIVE) mask &= formats_of(b, o->digits);
+  }
+  const bisai_value_type format = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_first(mask) : o->storage;
+  if (jacobi->format) jacobi->format[g] = (uint8_t)format;
+  char *place = (char *)jacobi->data + (size_t)bsi_bjacobi_first_value(jacobi, g) * (size_t)jacobi->slot_bytes;
+  for (int32_t i = group.begin; i < group.end; i++) {
+    const block *b = &s->blocks[i - group.begin];
+    if (!store(format, b, place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
+      keep_first(&stats->overflow_block, i);
+    stats->formats[format]++;
+    stats->value_bytes += (int64_t)(b->m * b->m) * (int64_t)bsi_value_bytes(format);
+  }
+}
+
+bisai_status bsi_bjacobi_values_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  const int threads = bsi_threads_for(context->threads, jacobi->partition.rows, ROWS_PER_THREAD);
+#pragma omp parallel num_threads(threads)
+  {
+    scratch s;
+    bsi_bjacobi_stats mine = BSI_BJACOBI_STATS_NONE;
+#pragma omp for schedule(static)
+    for (int32_t g = 0; g < jacobi->groups; g++) set_group(matrix, jacobi, g, &s, &mine);
+#pragma omp critical(bsi_bjacobi_stats)
+    merge(&jacobi->stats, &mine);
+  }
+  return BISAI_OK;
+}
+
+bisai_status bsi_bjacobi_reserve_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  (void)context, (void)matrix, (void)jacobi;
+  return BISAI_OK;
+}
+
+/* --- blocks of block rows, for the factors --- */
+
 /* The inverse of block `position` of block row i, from a copy that a shift may change. */
 static bsi_block_result invert_row(const bisai_bcsr *a, int32_t i, int32_t position, double amount, double *inverse,
                                    double *condition) {
-  const int bs = a->block_size;
-  const size_t values = (size_t)(bs * bs);
-  const double *blocks = a->values, *row = blocks + (size_t)a->row_ptr[i] * values;
-  const int32_t count = a->row_ptr[i + 1] - a->row_ptr[i];
-  double block[BSI_MAX_BLOCK_VALUES];
+  const bsi_bjacobi_options o = {.shift_amount = amount, .form = BISAI_FORM_INVERSE};
+  double copy[BSI_MAX_BLOCK_VALUES];
+  block b = {.m = a->block_size, .row = i * a->block_size, .a = copy, .e = inverse};
+  const size_t bytes = bsi_block_offset(a, 1) * sizeof *copy;
   if (position < 0)
-    memset(block, 0, values * sizeof *block);
+    memset(copy, 0, bytes);
   else
-    memcpy(block, blocks + (size_t)position * values, values * sizeof *block);
-  return bs <= BSI_SPECIAL_SIZES ? invert_functions[bs](block, amount, row, count, inverse, condition)
-                                 : bsi_block_invert_shifted(bs, block, amount, row, count, inverse, condition);
+    memcpy(copy, (const double *)a->values + bsi_block_offset(a, position), bytes);
+  const bsi_block_result result = decompose_shifted(a, &o, &b);
+  *condition = b.condition;
+  return result;
 }
 
 bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
@@ -58,38 +269,4 @@ bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *ma
     bsi_invert_stats_merge(stats, &mine);
   }
   return BISAI_OK;
-}
-
-static bool as_before(const bsi_bjacobi *jacobi) {
-  return jacobi->natural && jacobi->options.form == BISAI_FORM_INVERSE && jacobi->options.storage == BISAI_FP64;
-}
-
-bisai_status bsi_bjacobi_find_host(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
-                                   bsi_partition *partition) {
-  (void)matrix, (void)partition;
-  return bsi_fail(context, BISAI_UNSUPPORTED, "blocks of at most %d rows: natural blocks alone are there", most);
-}
-
-bisai_status bsi_bjacobi_layout_host(bisai_context *context, bsi_bjacobi *jacobi) {
-  (void)jacobi;
-  return bsi_fail(context, BISAI_UNSUPPORTED, "blocks of several sizes: natural blocks alone are there");
-}
-
-bisai_status bsi_bjacobi_reserve_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  (void)matrix;
-  if (as_before(jacobi)) return BISAI_OK;
-  return bsi_fail(context, BISAI_UNSUPPORTED, "block-Jacobi: inverses of natural blocks in fp64 alone are there");
-}
-
-bisai_status bsi_bjacobi_values_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  jacobi->stats.formats[BISAI_FP64] = jacobi->partition.blocks;
-  jacobi->stats.value_bytes = jacobi->values * jacobi->slot_bytes;
-  return bsi_invert_blocks_host(context, matrix, jacobi->position, jacobi->options.shift_amount, jacobi->data,
-                                &jacobi->stats.inversion);
-}
-
-bisai_status bsi_bjacobi_apply_host(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count, const double *x,
-                                    int64_t ldx, double *y, int64_t ldy) {
-  return bsi_diagonal_product_host(context, jacobi->block_rows, jacobi->block_size, jacobi->data, count, x, ldx, y,
-                                   ldy);
 }

@@ -218,23 +218,25 @@ BSI_INLINE double bsi_blocks_norm_infinity(const int bs, const double *blocks, c
   return norm;
 }
 
-/* As bsi_block_invert(), but with amount > 0 a singular block is repaired: a ← a + s I with s = amount·‖row‖∞, `row` being the `count`
- * blocks of the matrix's block row, and ten times more as long as that is singular. */
+/* The next shift of a singular block, norm = ‖row‖∞ of its rows of the matrix: a ← a + s I with s = amount·norm at first (*shift = 0), then ten
+ * times more. False where there is none left: amount = 0, or s is not finite. */
+BSI_INLINE bool bsi_block_shift(const int bs, double *a, const double amount, const double norm, double *shift) {
+  const double more = *shift > 0.0 ? 9.0 * *shift : fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
+  if (amount == 0.0 || !isfinite(more)) return false;
+  *shift += more;
+  for (int r = 0; r < bs; r++) a[r * bs + r] += more;
+  return true;
+}
+
+/* As bsi_block_invert(), but with amount > 0 a singular block is repaired by shifts, `row` being the `count` blocks of the matrix's block row. */
 BSI_INLINE bsi_block_result bsi_block_invert_shifted(const int bs, double *a, const double amount, const double *row,
                                                      const int32_t count, double *inverse, double *condition) {
-  double shift = 0.0;
+  double shift = 0.0, norm = 0.0;
   for (;;) {
     const bsi_block_result result = bsi_block_invert(bs, a, inverse, condition);
     if (result != BSI_BLOCK_SINGULAR) return shift > 0.0 ? BSI_BLOCK_REPAIRED : result;
-    if (amount == 0.0) return result;
-    double more = 9.0 * shift;
-    if (shift == 0.0) {
-      const double norm = bsi_blocks_norm_infinity(bs, row, count);
-      more = fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
-    }
-    if (!isfinite(more)) return result;
-    shift += more;
-    for (int r = 0; r < bs; r++) a[r * bs + r] += more;
+    if (amount > 0.0 && shift == 0.0) norm = bsi_blocks_norm_infinity(bs, row, count);
+    if (!bsi_block_shift(bs, a, amount, norm, &shift)) return result;
   }
 }
 

@@ -1,6 +1,8 @@
 /* What each kind of preconditioner does at set-up, update and application. */
 #include "precond/precond.h"
 
+#include <string.h>
+
 static const bsi_triangular *triangular_of(const bisai_precond *m, bisai_triangle triangle) {
   return triangle == BISAI_LOWER ? &m->factors->lower_solve : &m->factors->upper_solve;
 }
@@ -32,10 +34,65 @@ static const bsi_precond_ops none_ops = {.name = "none", .apply = none_apply, .r
 
 /* --- block-Jacobi --- */
 
+/* The blocks that the caller gives. */
+static bisai_status check_blocks(bisai_context *context, const bisai_precond_options *o, int32_t rows) {
+  if (o->max_block < 0 || o->max_block > BSI_BJACOBI_MOST)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_block %d: 0 … %d are possible", o->max_block,
+                    BSI_BJACOBI_MOST);
+  if (!o->block_ptr)
+    return o->block_count == 0
+               ? BISAI_OK
+               : bsi_fail(context, BISAI_INVALID_ARGUMENT, "block_count %d without block_ptr", o->block_count);
+  if (o->max_block > 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_block %d: blocks are given by block_ptr or found, not both",
+                    o->max_block);
+  if (o->block_count < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block_count %d: at least 0 is needed", o->block_count);
+  if (o->block_ptr[0] != 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block_ptr[0] is %d, not 0", o->block_ptr[0]);
+  for (int32_t b = 0; b < o->block_count; b++) {
+    const int64_t size = (int64_t)o->block_ptr[b + 1] - o->block_ptr[b];
+    if (size < 1 || size > BSI_BJACOBI_MOST)
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                      "block_ptr[%d] is %d after %d: a block has 1 … %d rows, not %lld", b + 1, o->block_ptr[b + 1],
+                      o->block_ptr[b], BSI_BJACOBI_MOST, (long long)size);
+  }
+  if (o->block_ptr[o->block_count] != rows)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block_ptr[%d] is %d, the matrix has %d scalar rows",
+                    o->block_count, o->block_ptr[o->block_count], rows);
+  return BISAI_OK;
+}
+
+static bisai_status bjacobi_check(bisai_context *context, const bisai_precond_options *o, const bisai_bcsr *matrix) {
+  if (o->form < BISAI_FORM_INVERSE || o->form > BISAI_FORM_LU)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown form %d", (int)o->form);
+  if (o->extraction < BISAI_EXTRACTION_AUTO || o->extraction > BISAI_EXTRACTION_MERGED_SHARED)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown extraction %d", (int)o->extraction);
+  if (!bsi_is_storage(o->storage))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown storage %d", (int)o->storage);
+  if (o->storage == BISAI_ADAPTIVE && o->form != BISAI_FORM_INVERSE)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "adaptive storage goes with the form inverse alone, not with %s",
+                    bsi_form_name(o->form));
+  if (o->digits < 1 || o->digits > BSI_MOST_DIGITS)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "digits %d: 1 … %d are possible", o->digits, BSI_MOST_DIGITS);
+  return check_blocks(context, o, matrix->block_rows * matrix->block_size);
+}
+
 static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
-  const bool repair = m->options.shift == BISAI_SHIFT_IN_BLOCKS;
-  const bsi_bjacobi_options options = {.shift_amount = repair ? m->options.shift_amount : 0.0, .digits = 2};
-  return bsi_bjacobi_create(m->context, a, &options, &m->jacobi);
+  const bisai_precond_options *o = &m->options;
+  const bsi_bjacobi_options options = {.shift_amount = o->shift == BISAI_SHIFT_IN_BLOCKS ? o->shift_amount : 0.0,
+                                       .most = o->max_block,
+                                       .given_blocks = o->block_count,
+                                       .given_start = o->block_ptr,
+                                       .form = o->form,
+                                       .storage = o->storage,
+                                       .digits = o->digits,
+                                       .extraction = o->extraction};
+  const double start = bsi_now();
+  const bisai_status status = bsi_bjacobi_create(m->context, a, &options, &m->jacobi);
+  m->report.pattern_seconds = bsi_now() - start;
+  m->options.block_ptr = NULL; /* the caller's array may go */
+  return status;
 }
 
 static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
@@ -51,14 +108,24 @@ static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
 }
 
 static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
-  bsi_report_inversion(&m->jacobi.stats.inversion, r);
+  const bsi_partition *p = &m->jacobi.partition;
+  const bsi_bjacobi_stats *stats = &m->jacobi.stats;
+  bsi_report_inversion(&stats->inversion, r);
+  r->diagonal_blocks = p->blocks;
+  r->largest_block = p->largest;
+  memcpy(r->blocks_by_size, p->count, sizeof r->blocks_by_size);
+  memcpy(r->blocks_by_format, stats->formats, sizeof r->blocks_by_format);
+  r->block_bytes = stats->value_bytes;
+  r->near_singular = stats->near_singular;
+  r->near_singular_block = stats->near_singular_block;
   r->memory_bytes += bsi_bjacobi_memory(&m->jacobi);
-  r->apply_bytes = m->jacobi.stats.value_bytes + 16 * scalar_rows(m);
+  r->apply_bytes = stats->value_bytes + bsi_bjacobi_index_bytes(&m->jacobi) + 16 * scalar_rows(m);
 }
 
 static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, &m->jacobi); }
 
 static const bsi_precond_ops bjacobi_ops = {.name = "bjacobi",
+                                            .check = bjacobi_check,
                                             .setup = bjacobi_setup,
                                             .update = bjacobi_update,
                                             .check_update = bjacobi_check_update,
@@ -68,8 +135,8 @@ static const bsi_precond_ops bjacobi_ops = {.name = "bjacobi",
 
 /* --- block ILU: exact triangular solves --- */
 
-static bisai_status ilu_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
-  (void)block_rows;
+static bisai_status ilu_check(bisai_context *context, const bisai_precond_options *o, const bisai_bcsr *matrix) {
+  (void)matrix;
   if (o->schedule >= BISAI_SCHEDULE_AUTO && o->schedule <= BISAI_SCHEDULE_LEVELS) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown schedule %d", (int)o->schedule);
 }
@@ -104,7 +171,7 @@ static bisai_status check_pattern(bisai_context *context, const bisai_pattern *p
   return BISAI_OK;
 }
 
-static bisai_status isai_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
+static bisai_status isai_check(bisai_context *context, const bisai_precond_options *o, const bisai_bcsr *matrix) {
   if (o->power < 1) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "power %d: at least 1 is needed", o->power);
   if (o->relax < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "relax %d: at least 0 is needed", o->relax);
   if (!(o->drop_tolerance >= 0.0) || isinf(o->drop_tolerance))
@@ -112,10 +179,13 @@ static bisai_status isai_check(bisai_context *context, const bisai_precond_optio
                     o->drop_tolerance);
   if (o->column_limit < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "column_limit %d: at least 0 is needed", o->column_limit);
-  if (bsi_value_size(o->storage) == 0)
+  if (!bsi_is_storage(o->storage))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown storage %d", (int)o->storage);
-  const bisai_status status = check_pattern(context, o->lower_pattern, BISAI_LOWER, block_rows);
-  return status ? status : check_pattern(context, o->upper_pattern, BISAI_UPPER, block_rows);
+  if (bsi_value_size(o->storage) == 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "storage %s is block-Jacobi's alone",
+                    bsi_storage_name(o->storage));
+  const bisai_status status = check_pattern(context, o->lower_pattern, BISAI_LOWER, matrix->block_rows);
+  return status ? status : check_pattern(context, o->upper_pattern, BISAI_UPPER, matrix->block_rows);
 }
 
 static bisai_status make_pattern(bisai_precond *m, bisai_triangle triangle, bisai_pattern **pattern) {
@@ -191,8 +261,8 @@ static const bsi_precond_ops isai_ops = {.name = "isai",
 
 /* --- block-Jacobi sweeps on the factors --- */
 
-static bisai_status sweeps_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
-  (void)block_rows;
+static bisai_status sweeps_check(bisai_context *context, const bisai_precond_options *o, const bisai_bcsr *matrix) {
+  (void)matrix;
   if (o->sweeps >= 0) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT, "sweeps %d: at least 0 is needed", o->sweeps);
 }
@@ -246,8 +316,8 @@ static const bsi_precond_ops sweeps_ops = {.name = "sweeps",
 
 /* --- the caller's own --- */
 
-static bisai_status callback_check(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
-  (void)block_rows;
+static bisai_status callback_check(bisai_context *context, const bisai_precond_options *o, const bisai_bcsr *matrix) {
+  (void)matrix;
   if (o->apply) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT, "a callback preconditioner needs its apply function");
 }

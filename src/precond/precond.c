@@ -16,8 +16,16 @@ bisai_precond_options bisai_precond_options_default(void) {
                                  .schedule = BISAI_SCHEDULE_AUTO,
                                  .shift = BISAI_SHIFT_NONE,
                                  .shift_amount = bisai_factor_options_default().shift_amount,
-                                 .ordering = BISAI_ORDERING_NATURAL};
+                                 .ordering = BISAI_ORDERING_NATURAL,
+                                 .digits = 2};
 }
+
+static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive"};
+static const char *const forms[] = {"inverse", "gh", "ght", "lu"};
+
+bool bsi_is_storage(bisai_value_type storage) { return storage >= BISAI_FP64 && storage <= BISAI_ADAPTIVE; }
+const char *bsi_storage_name(bisai_value_type storage) { return storages[storage]; }
+const char *bsi_form_name(bisai_form form) { return forms[form]; }
 
 static bisai_status check_factors(bisai_context *context, const bisai_factors *f, const bisai_bcsr *matrix) {
   if (!f->ready) return bsi_fail(context, BISAI_NOT_READY, "the factors' last update failed");
@@ -53,7 +61,7 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
                     matrix->block_cols);
   status = bsi_factor_options_check(context, o->level, o->shift, o->shift_amount);
   if (!status && ops->needs_factors) status = check_ordering(context, o, matrix->block_rows);
-  if (!status && ops->check) status = ops->check(context, o, matrix->block_rows);
+  if (!status && ops->check) status = ops->check(context, o, matrix);
   if (!status && ops->needs_factors && o->factors) status = check_factors(context, o->factors, matrix);
   return status;
 }
@@ -74,9 +82,25 @@ static void describe_factors(bisai_precond *m) {
   if (o->shift == BISAI_SHIFT_IN_BLOCKS) append(m, " shift=%g", o->shift_amount);
 }
 
+static void describe_blocks(bisai_precond *m) {
+  const bisai_precond_options *o = &m->options;
+  const bisai_precond_report *r = &m->report;
+  if (o->max_block > 0) append(m, " max=%d", o->max_block);
+  if (!m->jacobi.natural && o->max_block == 0) append(m, " blocks=given");
+  if (o->form != BISAI_FORM_INVERSE) append(m, " form=%s", forms[o->form]);
+  if (o->storage != BISAI_FP64) append(m, " storage=%s", storages[o->storage]);
+  if (o->storage == BISAI_ADAPTIVE) append(m, " digits=%d", o->digits);
+  describe_factors(m);
+  if (!m->jacobi.natural) append(m, ", %d blocks of up to %d rows", r->diagonal_blocks, r->largest_block);
+  if (o->storage == BISAI_ADAPTIVE)
+    for (int f = 0; f < BISAI_ADAPTIVE; f++)
+      if (r->blocks_by_format[f] > 0) append(m, ", %lld in %s", (long long)r->blocks_by_format[f], storages[f]);
+  if (r->near_singular > 0)
+    append(m, ", %lld nearly singular, first block %d", (long long)r->near_singular, r->near_singular_block);
+}
+
 /* What the kind has been told, and what it holds. */
 static void describe(bisai_precond *m) {
-  static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16"};
   static const char *const schedules[] = {"auto", "serial", "levels"};
   static const char *const orderings[] = {"natural", "rcm", "nd", "colour", "given"};
   const bisai_precond_options *o = &m->options;
@@ -86,7 +110,7 @@ static void describe(bisai_precond *m) {
   switch (o->kind) {
   case BISAI_PRECOND_NONE:
   case BISAI_PRECOND_CALLBACK: return;
-  case BISAI_PRECOND_BJACOBI: describe_factors(m); break;
+  case BISAI_PRECOND_BJACOBI: describe_blocks(m); break;
   case BISAI_PRECOND_ILU:
     append(m, " schedule=%s", schedules[o->schedule]);
     describe_factors(m);
@@ -164,7 +188,8 @@ static void fill_report(bisai_precond *m) {
                               .values_seconds = r->values_seconds,
                               .setup_seconds = r->setup_seconds,
                               .largest_condition_row = -1,
-                              .first_repair_row = -1};
+                              .first_repair_row = -1,
+                              .near_singular_block = -1};
   r->memory_bytes = (int64_t)sizeof *m + 8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
   if (m->factors) report_factors(m, r);
   if (m->own_factors) r->memory_bytes += bsi_factors_memory(m->own_factors);
@@ -393,6 +418,20 @@ const char *bisai_precond_describe(const bisai_precond *precond) { return precon
 
 int64_t bisai_precond_rows(const bisai_precond *precond) {
   return precond ? (int64_t)precond->block_rows * precond->block_size : 0;
+}
+
+bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr) {
+  if (!precond) return BISAI_INVALID_ARGUMENT;
+  if (precond->options.kind != BISAI_PRECOND_BJACOBI)
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "%s has no blocks of its own", precond->ops->name);
+  if (!block_ptr)
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "bisai_precond_get_blocks: block_ptr is NULL");
+  const bsi_partition *p = &precond->jacobi.partition;
+  if (p->start)
+    return precond->context->backend->fetch(precond->context, block_ptr, p->start,
+                                            ((size_t)p->blocks + 1) * sizeof *block_ptr);
+  for (int32_t b = 0; b <= p->blocks; b++) block_ptr[b] = bsi_partition_start(p, b);
+  return BISAI_OK;
 }
 
 const int32_t *bisai_precond_permutation(const bisai_precond *precond) {

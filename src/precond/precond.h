@@ -10,11 +10,13 @@
 #include "order/reordered.h"
 #include "solve/isai.h"
 
+enum { BSI_MOST_DIGITS = 15 };
+
 typedef struct bsi_precond_ops {
   const char *name;
   bool needs_factors;
   int vectors; /* work vectors of n for each right-hand side */
-  bisai_status (*check)(bisai_context *, const bisai_precond_options *, int32_t block_rows);
+  bisai_status (*check)(bisai_context *, const bisai_precond_options *, const bisai_bcsr *);
   bisai_status (*setup)(bisai_precond *, const bisai_bcsr *);              /* integers and memory */
   bisai_status (*update)(bisai_precond *, const bisai_bcsr *);             /* values, the factors being up to date */
   bisai_status (*check_update)(const bisai_precond *, const bisai_bcsr *); /* of a matrix that is not factorised */
@@ -45,6 +47,11 @@ struct bisai_precond {
 
 /* What the inversion of the diagonal blocks met. */
 void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *report);
+
+/* Words of options, as the program has them too. */
+bool bsi_is_storage(bisai_value_type storage);
+const char *bsi_storage_name(bisai_value_type storage);
+const char *bsi_form_name(bisai_form form);
 
 /* The table of a kind, or NULL for an unknown kind. */
 const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind);

@@ -1,0 +1,98 @@
+/* z_b = D_b⁻¹ v_b on the host: each block is read once for all vectors, widened to fp64 where it is narrower. */
+#include "core/backend_host.h"
+#include "core/block_decompose.h"
+#include "core/block_sizes.h"
+#include "core/parallel.h"
+#include "core/values.h"
+
+#include "bjacobi/bjacobi.h"
+
+enum { BYTES_PER_THREAD = 1 << 16 };
+
+typedef struct vectors {
+  int32_t count;
+  const double *x;
+  int64_t ldx;
+  double *y;
+  int64_t ldy;
+} vectors;
+
+BSI_INLINE void multiply(const int m, const double *e, const vectors *v, const int32_t row) {
+  for (int32_t i = 0; i < v->count; i++) {
+    bsi_column sum;
+    bsi_column_clear(m, &sum);
+    bsi_column_add_product(m, &sum, e, v->x + i * v->ldx + row);
+    bsi_column_store(m, &sum, v->y + i * v->ldy + row);
+  }
+}
+
+#define STAMP(BS)                                                                                                      \
+  static void multiply_##BS(const double *e, const vectors *v, int32_t row) { multiply(BS, e, v, row); }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = multiply_##BS,
+static void (*const multiply_functions[BSI_SPECIAL_SIZES + 1])(const double *, const vectors *,
+                                                               int32_t) = {NULL, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+static void apply_block(bisai_form form, int m, const double *e, const uint8_t *pivots, const vectors *v, int32_t row) {
+  if (form == BISAI_FORM_INVERSE) {
+    if (m <= BSI_SPECIAL_SIZES)
+      multiply_functions[m](e, v, row);
+    else
+      multiply(m, e, v, row);
+    return;
+  }
+  for (int32_t i = 0; i < v->count; i++) {
+    const double *x = v->x + i * v->ldx + row;
+    double *y = v->y + i * v->ldy + row;
+    if (form == BISAI_FORM_LU)
+      bsi_block_lu_solve(m, e, pivots, x, y);
+    else
+      bsi_block_gauss_huard_solve(form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED, m, e, pivots, x, y);
+  }
+}
+
+BSI_INLINE void widen(const bisai_value_type format, const int m, const char *place, const int32_t height, double *e) {
+  for (int c = 0; c < m; c++)
+    for (int r = 0; r < m; r++) e[c * m + r] = bsi_value_load(format, place, (size_t)c * (size_t)height + (size_t)r);
+}
+
+/* The values of a block as fp64 side by side: in place where they are, otherwise in `buffer`. */
+static const double *load(bisai_value_type format, int m, const char *place, int32_t height, double *buffer) {
+  switch (format) {
+  case BISAI_FP32: widen(BISAI_FP32, m, place, height, buffer); break;
+  case BISAI_FP16: widen(BISAI_FP16, m, place, height, buffer); break;
+  case BISAI_BF16: widen(BISAI_BF16, m, place, height, buffer); break;
+  case BISAI_FP11_4: widen(BISAI_FP11_4, m, place, height, buffer); break;
+  case BISAI_FP11_20: widen(BISAI_FP11_20, m, place, height, buffer); break;
+  default:
+    if (height == m) return (const double *)(const void *)place;
+    widen(BISAI_FP64, m, place, height, buffer);
+  }
+  return buffer;
+}
+
+static void apply_group(const bsi_bjacobi *jacobi, int32_t g, const vectors *v) {
+  const bsi_partition *p = &jacobi->partition;
+  const bsi_group group = bsi_bjacobi_group(jacobi, g);
+  const bisai_value_type format = jacobi->format ? (bisai_value_type)jacobi->format[g] : jacobi->options.storage;
+  const char *place =
+      (const char *)jacobi->data + (size_t)bsi_bjacobi_first_value(jacobi, g) * (size_t)jacobi->slot_bytes;
+  for (int32_t b = group.begin; b < group.end; b++) {
+    const int32_t row = bsi_partition_start(p, b), m = bsi_partition_start(p, b + 1) - row;
+    double buffer[BSI_MAX_BLOCK_VALUES];
+    const double *e =
+        load(format, m, place + (size_t)(row - group.row) * bsi_value_bytes(format), group.height, buffer);
+    apply_block(jacobi->options.form, m, e, jacobi->pivots ? jacobi->pivots + row : NULL, v, row);
+  }
+}
+
+bisai_status bsi_bjacobi_apply_host(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count, const double *x,
+                                    int64_t ldx, double *y, int64_t ldy) {
+  const vectors v = {count, x, ldx, y, ldy};
+  const int threads = bsi_threads_for(context->threads, jacobi->stats.value_bytes, BYTES_PER_THREAD);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int32_t g = 0; g < jacobi->groups; g++) apply_group(jacobi, g, &v);
+  return BISAI_OK;
+}

@@ -1,0 +1,169 @@
+/* Blocks by supervariable agglomeration on the host, in parallel.
+ *
+ * The greedy rule looks sequential: where a block begins depends on all blocks before it. But a block that begins before row b ends at most
+ * `most` rows later, so that a segment of rows is entered at one of at most `most` places: each thread follows them all through its segment, which
+ * soon run together, then the places are chained from segment to segment, and the segments are cut. The result is the sequential one. */
+#include "core/backend_host.h"
+#include "core/parallel.h"
+
+#include "bjacobi/bjacobi.h"
+
+#include <string.h>
+
+enum { ROWS_PER_THREAD = 4096, MOST_SEGMENTS = 1024 };
+
+typedef struct finder {
+  const bisai_bcsr *matrix;
+  int32_t rows, most;
+  int segments;
+  uint8_t *differs; /* block row i has another pattern than the one before */
+  uint8_t *piece;   /* rows + 1: a piece of a supervariable begins here */
+  uint8_t *path;    /* rows: 1 + the first entry whose path comes by, 0: none does */
+  int32_t *blocks;  /* segments + 1: blocks before each */
+  int32_t *entry;   /* segments */
+  int32_t *start;   /* blocks + 1 */
+} finder;
+
+/* The first row of a segment, a multiple of the block size. */
+static int32_t segment_row(const finder *f, int segment) {
+  return (int32_t)bsi_share(f->matrix->block_rows, segment, f->segments) * f->matrix->block_size;
+}
+
+static void compare_rows(const finder *f, int segment) {
+  const bisai_bcsr *a = f->matrix;
+  const int32_t end = segment_row(f, segment + 1) / a->block_size;
+  for (int32_t i = segment_row(f, segment) / a->block_size; i < end; i++) {
+    const int32_t length = a->row_ptr[i + 1] - a->row_ptr[i];
+    f->differs[i] =
+        i == 0 || length != a->row_ptr[i] - a->row_ptr[i - 1] ||
+        memcmp(a->col_idx + a->row_ptr[i], a->col_idx + a->row_ptr[i - 1], (size_t)length * sizeof *a->col_idx) != 0;
+  }
+}
+
+static void cut_supervariables(const finder *f, int segment) {
+  const int32_t bs = f->matrix->block_size, begin = segment_row(f, segment), end = segment_row(f, segment + 1);
+  if (begin == end) return;
+  int32_t first = begin / bs; /* of the supervariable */
+  while (!f->differs[first]) first--;
+  int32_t phase = (int32_t)((begin - (int64_t)first * bs) % f->most);
+  for (int32_t row = begin; row < end; row++) {
+    if (row % bs == 0 && f->differs[row / bs]) phase = 0;
+    f->piece[row] = phase == 0;
+    phase = phase + 1 == f->most ? 0 : phase + 1;
+  }
+}
+
+/* Where the block that begins at `row` ends. */
+static int32_t next_start(const finder *f, int32_t row) {
+  int32_t next = f->rows - row > f->most ? row + f->most : f->rows;
+  while (!f->piece[next]) next--;
+  return next;
+}
+
+/* exits[e] ← where a path that enters the segment at its row e leaves it. */
+static void follow_entries(const finder *f, int segment, int32_t *exits) {
+  const int32_t begin = segment_row(f, segment), end = segment_row(f, segment + 1);
+  for (int32_t e = 0; e < f->most && begin + e < end; e++) {
+    if (!f->piece[begin + e]) continue;
+    int32_t row = begin + e;
+    while (row < end && !f->path[row]) {
+      f->path[row] = (uint8_t)(e + 1);
+      row = next_start(f, row);
+    }
+    exits[e] = row < end ? exits[f->path[row] - 1] : row;
+  }
+}
+
+/* Counts the blocks of a segment, or lists their starts. */
+static int32_t walk(const finder *f, int segment, int32_t *start) {
+  const int32_t end = segment_row(f, segment + 1);
+  int32_t count = 0;
+  for (int32_t row = f->entry[segment]; row < end; row = next_start(f, row), count++)
+    if (start) start[count] = row;
+  return count;
+}
+
+static void find(finder *f, int32_t *exits) {
+#pragma omp parallel num_threads(f->segments)
+  {
+#pragma omp for schedule(static)
+    for (int s = 0; s < f->segments; s++) compare_rows(f, s);
+#pragma omp for schedule(static)
+    for (int s = 0; s < f->segments; s++) cut_supervariables(f, s);
+#pragma omp single
+    f->piece[f->rows] = 1;
+#pragma omp for schedule(static)
+    for (int s = 0; s < f->segments; s++) follow_entries(f, s, exits + (size_t)s * (size_t)f->most);
+  }
+  int32_t row = 0;
+  for (int s = 0; s < f->segments; s++) {
+    f->entry[s] = row;
+    const int32_t begin = segment_row(f, s);
+    if (row < segment_row(f, s + 1)) row = exits[(size_t)s * (size_t)f->most + (size_t)(row - begin)];
+  }
+#pragma omp parallel for num_threads(f->segments) schedule(static)
+  for (int s = 0; s < f->segments; s++) f->blocks[s + 1] = walk(f, s, NULL);
+  f->blocks[0] = 0;
+  for (int s = 0; s < f->segments; s++) f->blocks[s + 1] += f->blocks[s];
+}
+
+static void release(bisai_context *context, finder *f) {
+  bsi_release(context, f->differs);
+  bsi_release(context, f->piece);
+  bsi_release(context, f->path);
+  bsi_release(context, f->blocks);
+  bsi_release(context, f->entry);
+  bsi_release(context, f->start);
+}
+
+static bool reserve(bisai_context *context, finder *f) {
+  const size_t rows = (size_t)f->rows, segments = (size_t)f->segments;
+  f->differs = bsi_allocate(context, (size_t)f->matrix->block_rows, 1);
+  if (f->differs) f->piece = bsi_allocate(context, rows + 1, 1);
+  if (f->piece) f->path = bsi_allocate(context, rows, 1);
+  if (f->path) f->blocks = bsi_allocate(context, segments + 1, sizeof *f->blocks);
+  if (f->blocks) f->entry = bsi_allocate(context, segments * (size_t)(1 + f->most), sizeof *f->entry);
+  if (!f->entry) return false;
+  memset(f->path, 0, rows);
+  return true;
+}
+
+bisai_status bsi_bjacobi_find_host(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
+                                   bsi_partition *partition) {
+  finder f = {.matrix = matrix, .rows = matrix->block_rows * matrix->block_size, .most = most};
+  if (f.rows == 0) return bsi_partition_set(context, 0, 0, NULL, partition);
+  const int threads = context->threads < MOST_SEGMENTS ? context->threads : MOST_SEGMENTS;
+  f.segments = bsi_threads_for(threads, f.rows, ROWS_PER_THREAD);
+  bisai_status status = reserve(context, &f) ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  if (!status) {
+    find(&f, f.entry + f.segments);
+    const int32_t blocks = f.blocks[f.segments];
+    f.start = bsi_allocate(context, (size_t)blocks + 1, sizeof *f.start);
+    if (!f.start) {
+      status = BISAI_OUT_OF_MEMORY;
+    } else {
+#pragma omp parallel for num_threads(f.segments) schedule(static)
+      for (int s = 0; s < f.segments; s++) walk(&f, s, f.start + f.blocks[s]);
+      f.start[blocks] = f.rows;
+      status = bsi_partition_set(context, f.rows, blocks, f.start, partition);
+    }
+  }
+  release(context, &f);
+  return status;
+}
+
+bisai_status bsi_bjacobi_layout_host(bisai_context *context, bsi_bjacobi *jacobi) {
+  (void)context;
+  const bsi_partition *p = &jacobi->partition;
+  int64_t values = 0;
+  for (int32_t g = 0; g < jacobi->groups; g++) {
+    const bsi_group group = bsi_bjacobi_group(jacobi, g);
+    int32_t width = 0;
+    for (int32_t b = group.begin; b < group.end; b++)
+      if (p->start[b + 1] - p->start[b] > width) width = p->start[b + 1] - p->start[b];
+    jacobi->first_value[g] = values;
+    values += (int64_t)group.height * width;
+  }
+  jacobi->values = values;
+  return BISAI_OK;
+}
