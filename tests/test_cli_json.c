@@ -113,7 +113,8 @@ static const char *const run_keys[] = {"method",
                                        "factors",
                                        "patterns",
                                        "products",
-                                       "analysis_s"};
+                                       "analysis_s",
+                                       "diagonal"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
@@ -157,20 +158,46 @@ static void default_methods_are_the_six_of_the_contract(void **state) {
   json_decref(root);
 }
 
+static void blocks_of_block_jacobi_are_an_object(void **state) {
+  (void)state;
+  static const char *const keys[] = {
+      "max_block", "form",  "digits",        "extraction",          "blocks", "largest", "by_size",
+      "by_format", "bytes", "near_singular", "near_singular_block", "find_s"};
+  json_t *root = results(
+      "compare --case cavity --size 6 --methods bjacobi,bjacobi:max=2:form=lu,bjacobi:max=8:storage=adaptive:digits=1",
+      0);
+  json_t *natural = json_object_get(run_of(root, 0), "diagonal"), *small = json_object_get(run_of(root, 1), "diagonal"),
+         *adaptive = json_object_get(run_of(root, 2), "diagonal");
+  expect_keys(natural, keys, 12);
+  assert_int_equal(integer(natural, "max_block"), 0);
+  assert_int_equal(integer(natural, "blocks"), 36);
+  assert_int_equal(integer(json_object_get(natural, "by_size"), "3"), 36);
+  assert_int_equal(integer(json_object_get(natural, "by_format"), "fp64"), 36);
+  assert_int_equal(integer(natural, "bytes"), 36 * 9 * 8);
+  assert_true(json_is_null(json_object_get(natural, "digits")));
+  assert_string_equal(text(small, "form"), "lu");
+  assert_int_equal(integer(json_object_get(small, "by_size"), "2"), 36); /* rows of a node have one pattern: 2 and 1 */
+  assert_int_equal(integer(json_object_get(small, "by_size"), "1"), 36);
+  assert_string_equal(text(run_of(root, 2), "storage"), "adaptive");
+  assert_int_equal(integer(adaptive, "digits"), 1);
+  assert_true(integer(adaptive, "bytes") < integer(adaptive, "blocks") * 64 * 8);
+  json_decref(root);
+}
+
 /* What each method must have ('y') and what does not apply to it and is null ('n'), in the order of `run_keys` from "power" on. */
 static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnn", /* none */
-      "nnnnyyynnyyyyny"
-      "nynnynnnnnnnnnnn", /* bjacobi */
+      "nnnnnnnnnnnnnnnnn", /* none */
+      "nnnyyyynnyyyyny"
+      "nynnynnnnnnnnnnny", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynyn", /* ilu */
+      "yynnynnnnnyyynynn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyyn", /* isai */
+      "yyyyynyyyyyyyyynn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnn", /* sweeps */
+      "yynnynnnnnyyynnnn", /* sweeps */
   };
   json_t *root =
       results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);
@@ -575,6 +602,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
       cmocka_unit_test(default_methods_are_the_six_of_the_contract),
+      cmocka_unit_test(blocks_of_block_jacobi_are_an_object),
       cmocka_unit_test(what_does_not_apply_is_null),
       cmocka_unit_test(what_the_set_up_changed_is_told),
       cmocka_unit_test(orderings_are_told),

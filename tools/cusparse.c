@@ -38,8 +38,9 @@ struct cusparse_parts {
   X(ilu_create)                                                                                                        \
   X(ilu_destroy)                                                                                                       \
   X(ilu_factors)                                                                                                       \
-  X(ilu_prepare) X(ilu_apply) X(ilu_get_report) X(product_create) X(product_destroy) X(product_apply) X(isai_create)   \
-      X(isai_destroy) X(isai_apply) X(pattern)
+  X(ilu_prepare)                                                                                                       \
+  X(ilu_apply) X(ilu_get_report) X(product_create) X(product_destroy) X(product_apply) X(isai_create) X(isai_destroy)  \
+      X(isai_apply) X(pattern)
 
 static struct {
 #define POINTER(name) __typeof__(bisai_cusparse_##name) *name;

@@ -49,11 +49,40 @@ static json_t *order(const run_result *r) {
                 {"largest_scale", number(true, s->largest_scale)}, {"order_s", number(true, s->order_seconds)});
 }
 
+/* Adds what is not 0; an object that could not take it is NULL from then on. */
+static void count(json_t **object, const char *key, int64_t blocks) {
+  if (blocks == 0 || json_object_set_new(*object, key, json_integer(blocks)) == 0) return;
+  json_decref(*object);
+  *object = NULL;
+}
+
+/* Of block-Jacobi: what was asked for, and its blocks. */
+static json_t *diagonal(const run_result *r) {
+  static const char *const formats[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20"}; /* as bisai_value_type */
+  const bisai_precond_report *s = &r->setup;
+  if (r->m.name != METHOD_BJACOBI) return json_null();
+  json_t *sizes = json_object(), *stored = json_object();
+  for (int rows = 1; r->set_up && rows <= METHOD_MAX_BLOCK; ++rows) {
+    char name[16];
+    snprintf(name, sizeof name, "%d", rows);
+    count(&sizes, name, s->blocks_by_size[rows]);
+  }
+  for (int f = 0; r->set_up && f < 6; ++f) count(&stored, formats[f], s->blocks_by_format[f]);
+  return OBJECT({"max_block", integer(true, r->m.max_block)}, {"form", text(true, method_form(&r->m))},
+                {"digits", integer(r->m.storage == BISAI_ADAPTIVE, r->m.digits)},
+                {"extraction", text(true, method_extraction(&r->m))},
+                {"blocks", integer(r->set_up, s->diagonal_blocks)}, {"largest", integer(r->set_up, s->largest_block)},
+                {"by_size", sizes}, {"by_format", stored}, {"bytes", integer(r->set_up, s->block_bytes)},
+                {"near_singular", integer(r->set_up, s->near_singular)},
+                {"near_singular_block", integer(r->set_up && s->near_singular > 0, s->near_singular_block)},
+                {"find_s", number(r->set_up, s->pattern_seconds)});
+}
+
 static json_t *run(const run_result *r) {
-  bool isai = r->m.name == METHOD_ISAI;
+  bool isai = r->m.name == METHOD_ISAI, blocks = r->m.name == METHOD_BJACOBI;
   return OBJECT({"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
                 {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
-                {"storage", text(isai, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
+                {"storage", text(isai || blocks, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
                 {"iterations", integer(r->solved, r->solve.iterations)},
                 {"relative_residual", number(r->solved, r->residual)},
                 {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
@@ -76,7 +105,7 @@ static json_t *run(const run_result *r) {
                 {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))},
                 {"patterns", text(isai, method_pattern_of(&r->m))},
                 {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
-                {"analysis_s", number(r->set_up, r->analysis_seconds)});
+                {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bisai/bcsr.h>
+#include <bisai/precond.h>
 
 #include "message.h"
 #include "parse.h"
@@ -25,6 +25,9 @@ enum {
 static const char *const names[] = {"none",  "bjacobi",   "ilu",          "isai", "sweeps",
                                     "petsc", "petsc-ilu", "cusparse-ilu", NULL}; /* as enum method_name */
 static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL};    /* as bisai_value_type */
+static const char *const block_storages[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive", NULL};
+static const char *const forms[] = {"inverse", "gh", "ght", "lu", NULL};         /* as bisai_form */
+static const char *const extractions[] = {"auto", "uc", "mc", "us", "ms", NULL}; /* as bisai_extraction */
 static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};       /* as enum method_factors */
 static const char *const makers[] = {"bisai", "cusparse", NULL};                 /* as enum method_maker */
 
@@ -43,6 +46,11 @@ typedef struct method_key {
 
 /* In the order of labels and lists. */
 static const method_key keys[] = {
+    {"max", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, max_block), 0, 0, METHOD_MAX_BLOCK, NULL},
+    {"form", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, form), BISAI_FORM_INVERSE, 0, 0, forms},
+    {"storage", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0, block_storages},
+    {"digits", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, digits), 2, 1, METHOD_MAX_DIGITS, NULL},
+    {"extraction", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, extraction), BISAI_EXTRACTION_AUTO, 0, 0, extractions},
     {"k", OF_ISAI, SHOWN, INTEGER, offsetof(method, power), 1, 1, METHOD_MAX_POWER, NULL},
     {"relax", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, relax), 0, 0, METHOD_MAX_STEPS, NULL},
     {"storage", OF_ISAI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0, storages},
@@ -62,7 +70,9 @@ bool method_is_exact(const method *m) {
   return m->name == METHOD_ILU || m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU ||
          m->name == METHOD_CUSPARSE_ILU;
 }
-const char *method_storage(const method *m) { return storages[m->storage]; }
+const char *method_storage(const method *m) { return block_storages[m->storage]; }
+const char *method_form(const method *m) { return forms[m->form]; }
+const char *method_extraction(const method *m) { return extractions[m->extraction]; }
 const char *method_factors_of(const method *m) { return factors[m->factors]; }
 const char *method_pattern_of(const method *m) { return makers[m->pattern]; }
 const char *method_apply_of(const method *m) { return makers[m->apply]; }

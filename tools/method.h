@@ -1,4 +1,4 @@
-/* METHOD of the command line: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N | petsc |
+/* METHOD of the command line: none | bjacobi[:max=N][:form=F][:storage=S][:digits=D][:extraction=E] | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N | petsc |
  * petsc-ilu | cusparse-ilu, and the keys of each. */
 #ifndef TOOL_METHOD_H
 #define TOOL_METHOD_H
@@ -10,6 +10,8 @@ enum { METHOD_LABEL = 160 };
 
 /* k ends by itself where the pattern is full. Steps far beyond use are slips of the keyboard that would run for days. */
 enum { METHOD_MAX_POWER = INT32_MAX, METHOD_MAX_STEPS = 100000, METHOD_MAX_RATIO = 1000000 };
+/* Of bisai_precond_options. */
+enum { METHOD_MAX_BLOCK = 32, METHOD_MAX_DIGITS = 15 };
 
 /* The program's methods, which need not be preconditioners of the library. */
 typedef enum method_name {
@@ -31,7 +33,8 @@ typedef enum method_maker { MAKER_OWN, MAKER_CUSPARSE } method_maker;
 typedef struct method {
   method_name name;
   int power, relax, sweeps;
-  int storage; /* bisai_value_type */
+  int storage;                             /* bisai_value_type */
+  int max_block, form, digits, extraction; /* form: bisai_form, extraction: bisai_extraction */
   int level, cap;
   int factors;        /* method_factors */
   int pattern, apply; /* method_maker */
@@ -53,6 +56,8 @@ bool method_is_exact(const method *m);                        /* its triangular 
 bool method_takes(const method *m, const char *key);          /* whether the method has this key */
 const char *method_kind(const method *m);                     /* "isai" */
 const char *method_storage(const method *m);                  /* "fp64" */
+const char *method_form(const method *m);                     /* "inverse" */
+const char *method_extraction(const method *m);               /* "auto" */
 const char *method_factors_of(const method *m);               /* "bisai" */
 const char *method_pattern_of(const method *m);               /* "bisai" */
 const char *method_apply_of(const method *m);                 /* "bisai" */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <bisai/bcsr.h>
+#include <bisai/precond.h>
 
 #include "message.h"
 #include "parse.h"
@@ -238,9 +239,14 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 
 #define SOURCES "--case NAME --size N[,N,N]\nFILE"
 #define METHOD_HELP                                                                                                    \
-  "\vMETHOD: none | bjacobi | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "            \
+  "\vMETHOD: none | bjacobi[:max=N][:form=inverse|gh|ght|lu][:storage=fp64|fp32|fp16|bf16|fp11_4|fp11_20|adaptive]"    \
+  "[:digits=D][:extraction=auto|uc|mc|us|ms] | ilu | "                                                                 \
+  "isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "                                             \
   "sweeps:n=N | petsc | petsc-ilu | cusparse-ilu\n"                                                                    \
-  "K is 1 or more, R and N 0 to 100000. ilu, isai and sweeps take level=L, the level of fill of ILU(L), and, as "      \
+  "bjacobi inverts the diagonal blocks of the matrix, or with max=1 to 32 blocks of at most so many rows that it "     \
+  "finds; "                                                                                                            \
+  "storage=adaptive keeps D digits (1 to 15, default 2) of each. K is 1 or more, R and N of sweeps 0 to 100000. ilu, " \
+  "isai and sweeps take level=L, the level of fill of ILU(L), and, as "                                                \
   "bjacobi "                                                                                                           \
   "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own GMRES and block "     \
   "ILU, "                                                                                                              \
@@ -330,6 +336,10 @@ static const char *conflict(const options *o, const method *m) {
     return "factors and patterns of cuSPARSE are those of the matrix as it is: no --ordering, no --equilibrate";
   if (cusparse && (m->level > 0 || m->shift > 0))
     return "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
+  if (m->name == METHOD_BJACOBI && m->storage == BISAI_ADAPTIVE && m->form != BISAI_FORM_INVERSE)
+    return "storage=adaptive goes with form=inverse alone";
+  if (m->name == METHOD_BJACOBI && m->storage != BISAI_ADAPTIVE && m->digits != 2)
+    return "digits goes with storage=adaptive";
   if (m->pattern == MAKER_CUSPARSE && (m->factors == FACTORS_PETSC || m->drop > 0 || m->cap > 0))
     return "pattern=cusparse takes no factors=petsc, no drop and no cap";
   if (m->apply == MAKER_CUSPARSE && (m->relax > 0 || m->storage != BISAI_FP64))

@@ -32,8 +32,9 @@ struct petsc_parts {
   X(start)                                                                                                             \
   X(stop)                                                                                                              \
   X(ilu_create)                                                                                                        \
-  X(ilu_destroy) X(ilu_apply) X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create) X(solver_destroy)           \
-      X(solver_solve) X(solver_seconds)
+  X(ilu_destroy)                                                                                                       \
+  X(ilu_apply) X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create) X(solver_destroy) X(solver_solve)          \
+      X(solver_seconds)
 
 static struct {
 #define POINTER(name) __typeof__(bisai_petsc_##name) *name;

@@ -130,6 +130,10 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
   result.relax = m->relax;
   result.sweeps = m->sweeps;
   result.storage = (bisai_value_type)m->storage;
+  result.max_block = m->max_block;
+  result.form = (bisai_form)m->form;
+  result.digits = m->digits;
+  result.extraction = (bisai_extraction)m->extraction;
   result.drop_tolerance = m->drop;
   result.column_limit = m->cap;
   result.level = m->level;

@@ -107,13 +107,39 @@ static void print_order(FILE *out, const bisai_precond_report *s) {
             s->largest_scale);
 }
 
+/* "sizes    1 block of 1 row, 40 of 3" and "formats  …": what block-Jacobi's blocks are. */
+static void print_blocks(FILE *out, const bisai_precond_report *s) {
+  static const char *const formats[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20"};
+  fputs("sizes    ", out);
+  const char *comma = "";
+  for (int rows = 1; rows <= METHOD_MAX_BLOCK; ++rows) {
+    if (s->blocks_by_size[rows] == 0) continue;
+    fprintf(out, "%s%" PRId32 " block%s of %d", comma, s->blocks_by_size[rows], plural(s->blocks_by_size[rows]), rows);
+    comma = ", ";
+  }
+  fputs("\nformats  ", out);
+  comma = "";
+  for (int f = 0; f < 6; ++f) {
+    if (s->blocks_by_format[f] == 0) continue;
+    fprintf(out, "%s%" PRId64 " in %s", comma, s->blocks_by_format[f], formats[f]);
+    comma = ", ";
+  }
+  fprintf(out, ", %.3f MB\n", 1e-6 * (double)s->block_bytes);
+}
+
 /* What the set-up changed or left out, one line each behind `prefix`. */
-static void print_changes(FILE *out, const char *prefix, const char *colon, const bisai_precond_report *s) {
+static void print_changes(FILE *out, const char *prefix, const char *colon, const run_result *r) {
+  const bisai_precond_report *s = &r->setup;
+  const bool of_rows = r->m.max_block == 0;
   if (s->repairs > 0) {
     fprintf(out,
-            "%s%s%" PRId64 " singular diagonal block%s repaired by a shift, the first in block row %" PRId32
+            "%s%s%" PRId64 " singular diagonal block%s repaired by a shift, the first in block %s%" PRId32
             " (from 0)\n",
-            prefix, colon, s->repairs, plural(s->repairs), s->first_repair_row);
+            prefix, colon, s->repairs, plural(s->repairs), of_rows ? "row " : "", s->first_repair_row);
+  }
+  if (s->near_singular > 0) {
+    fprintf(out, "%s%s%" PRId64 " diagonal block%s singular but for rounding, the first block %" PRId32 " (from 0)\n",
+            prefix, colon, s->near_singular, plural(s->near_singular), s->near_singular_block);
   }
   if (s->dropped_lower + s->dropped_upper > 0) {
     fprintf(out, "%s%s%" PRId64 " block%s of L and %" PRId64 " of U dropped before powering\n", prefix, colon,
@@ -132,7 +158,7 @@ void table_failures(FILE *out, int count, const run_result *results) {
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));
-    if (r->set_up) print_changes(out, r->label, ": ", &r->setup);
+    if (r->set_up) print_changes(out, r->label, ": ", r);
     any |= r->converged;
     missing |= strcmp(r->reason, "missing_diagonal") == 0;
     singular |= strcmp(r->reason, "singular_block") == 0;
@@ -163,13 +189,14 @@ void table_solve(FILE *out, const run_result *r) {
     if (r->m.name != METHOD_PETSC) fprintf(out, ", %.1f MB", 1e-6 * (double)s->memory_bytes);
     fputc('\n', out);
     if (run_has_levels(r)) print_order(out, s);
+    if (s->diagonal_blocks > 0) print_blocks(out, s);
     if (s->largest_condition_row >= 0) {
       fprintf(out,
-              "blocks   largest condition number %.1e in block row %" PRId32 " (from 0), %" PRId64
+              "blocks   largest condition number %.1e in block %s%" PRId32 " (from 0), %" PRId64
               " inverted again with pivoting\n",
-              s->largest_condition, s->largest_condition_row, s->fallbacks);
+              s->largest_condition, r->m.max_block == 0 ? "row " : "", s->largest_condition_row, s->fallbacks);
     }
-    print_changes(out, "blocks   ", "", s);
+    print_changes(out, "blocks   ", "", r);
   }
   if (r->solved) {
     fprintf(out, "solve    %d iteration%s, %.3f ms", r->solve.iterations, plural(r->solve.iterations),
