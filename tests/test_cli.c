@@ -60,6 +60,8 @@ typedef struct refusal {
 } refusal;
 
 #define CAVITY "compare --case cavity --size 4 "
+#define SOLVERS(text)                                                                                                  \
+  "bisai: --solver: '" text "' is not a solver (gmres, cg, bicgstab, idr, idr:s=S with S from 1 to 32)\n"
 #define OF_PETSC "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate\n"
 
 static const refusal arguments[] = {
@@ -89,6 +91,10 @@ static const refusal arguments[] = {
     {CAVITY "--tolerance nan", "bisai: --tolerance: 'nan' is not a number greater than 0 and less than 1\n"},
     {CAVITY "--tolerance 1e-5x", "bisai: --tolerance: '1e-5x' is not a number greater than 0 and less than 1\n"},
     {CAVITY "--tolerance 0x1p-9", "bisai: --tolerance: '0x1p-9' is not a number greater than 0 and less than 1\n"},
+    {CAVITY "--solver minres", SOLVERS("minres")},
+    {CAVITY "--solver idr:s=0", SOLVERS("idr:s=0")},
+    {CAVITY "--solver idr:s=33", SOLVERS("idr:s=33")},
+    {CAVITY "--solver cg:s=2", SOLVERS("cg:s=2")},
     {CAVITY "--restart 0", "bisai: --restart: '0' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--restart 1e2", "bisai: --restart: '1e2' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--max-iterations -1", "bisai: --max-iterations: '-1' is not an integer from 1 to 2147483647\n"},
@@ -307,9 +313,9 @@ static void threads_spin_shortly_unless_told_otherwise(void **state) {
 
 static void help_and_version_go_to_stdout_and_exit_0(void **state) {
   (void)state;
-  static const char *const options[] = {"--case",    "--size",           "--block-size", "--rhs",        "--tolerance",
-                                        "--restart", "--max-iterations", "--backend",    "--threads",    "--methods",
-                                        "--json",    "--plots",          "--ordering",   "--equilibrate"};
+  static const char *const options[] = {"--case",    "--size",           "--block-size", "--rhs",         "--tolerance",
+                                        "--restart", "--max-iterations", "--backend",    "--threads",     "--methods",
+                                        "--json",    "--plots",          "--ordering",   "--equilibrate", "--solver"};
   program p = run("compare --help");
   assert_int_equal(p.status, 0);
   assert_string_equal(p.err, "");

@@ -114,16 +114,18 @@ static const char *const run_keys[] = {"method",
                                        "patterns",
                                        "products",
                                        "analysis_s",
-                                       "diagonal"};
+                                       "diagonal",
+                                       "restarts",
+                                       "breakdown"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
-  static const char *const top[] = {"version",     "backend",   "device",  "matrix", "rhs",
-                                    "rhs_columns", "tolerance", "restart", "runs"};
+  static const char *const top[] = {"version",   "backend", "device",           "matrix",  "rhs", "rhs_columns",
+                                    "tolerance", "solver",  "shadow_dimension", "restart", "runs"};
   static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks"};
   json_t *root = results("compare --case cavity --size 5 --backend host", 0);
-  expect_keys(root, top, 9);
+  expect_keys(root, top, 11);
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   assert_string_equal(text(root, "backend"), "host");
   assert_true(strlen(text(root, "device")) > 0);
@@ -136,9 +138,30 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
   assert_true(number(root, "tolerance") == 1e-5);
   assert_string_equal(text(root, "rhs"), "case");
   assert_true(json_is_null(json_object_get(root, "rhs_columns")));
+  assert_string_equal(text(root, "solver"), "gmres");
+  assert_true(json_is_null(json_object_get(root, "shadow_dimension")));
   assert_int_equal(integer(root, "restart"), 30);
   for (size_t i = 0; i < 6; i++) expect_keys(run_of(root, i), run_keys, RUN_KEYS);
   json_decref(root);
+}
+
+static void the_solver_and_what_is_its_own_are_named(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"cg", "bicgstab", "idr", "idr:s=2"};
+  for (int k = 0; k < 4; k++) {
+    char line[128];
+    snprintf(line, sizeof line, "solve --case convdiff --size 6 --solver %s --max-iterations 20 --preconditioner ilu",
+             solvers[k]);
+    json_t *root = results(line, k == 0 ? 1 : 0);
+    const char *name = text(root, "solver");
+    assert_int_equal(0, strncmp(name, solvers[k], strlen(name)));
+    assert_true(json_is_null(json_object_get(root, "restart")));
+    if (k < 2)
+      assert_true(json_is_null(json_object_get(root, "shadow_dimension")));
+    else
+      assert_int_equal(integer(root, "shadow_dimension"), k == 2 ? 4 : 2);
+    json_decref(root);
+  }
 }
 
 static void default_methods_are_the_six_of_the_contract(void **state) {
@@ -189,15 +212,15 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnn", /* none */
+      "nnnnnnnnnnnnnnnnnyn", /* none */
       "nnnyyyynnyyyyny"
-      "nynnynnnnnnnnnnny", /* bjacobi */
+      "nynnynnnnnnnnnnnyyn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynynn", /* ilu */
+      "yynnynnnnnyyynynnyn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyynn", /* isai */
+      "yyyyynyyyyyyyyynnyn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnnn", /* sweeps */
+      "yynnynnnnnyyynnnnyn", /* sweeps */
   };
   json_t *root =
       results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);
@@ -601,6 +624,7 @@ static void the_helper_downloads_and_unpacks(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
+      cmocka_unit_test(the_solver_and_what_is_its_own_are_named),
       cmocka_unit_test(default_methods_are_the_six_of_the_contract),
       cmocka_unit_test(blocks_of_block_jacobi_are_an_object),
       cmocka_unit_test(what_does_not_apply_is_null),

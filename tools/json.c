@@ -105,7 +105,9 @@ static json_t *run(const run_result *r) {
                 {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))},
                 {"patterns", text(isai, method_pattern_of(&r->m))},
                 {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
-                {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)});
+                {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)},
+                {"restarts", integer(r->solved && r->m.name != METHOD_PETSC, r->solve.restarts)},
+                {"breakdown", text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,
@@ -126,7 +128,9 @@ static json_t *document(bisai_context *context, const problem *p, const options 
                 {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
                 {"rhs", text(true, problem_rhs_name(p->rhs_from))},
                 {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
-                {"tolerance", number(true, p->tolerance)}, {"restart", integer(true, o->restart)}, {"runs", runs});
+                {"tolerance", number(true, p->tolerance)}, {"solver", text(true, bisai_method_string(o->solver))},
+                {"shadow_dimension", integer(o->solver == BISAI_IDR, o->shadow_dimension)},
+                {"restart", integer(o->solver == BISAI_GMRES, o->restart)}, {"runs", runs});
 }
 
 bool json_write(FILE *out, bisai_context *context, const problem *p, const options *o, int count,

@@ -19,6 +19,7 @@ enum key {
   KEY_BLOCK_SIZE,
   KEY_RHS,
   KEY_TOLERANCE,
+  KEY_SOLVER,
   KEY_RESTART,
   KEY_MAX_ITERATIONS,
   KEY_ORDERING,
@@ -48,8 +49,14 @@ static const struct argp_option solver_options[] = {
      "ones)",
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
+    {"solver", KEY_SOLVER, "NAME", 0,
+     "gmres (default), cg (symmetric positive definite systems and preconditioners), bicgstab or idr[:s=S] (IDR(S), 1 "
+     "to "
+     "32, default 4)",
+     0},
     {"restart", KEY_RESTART, "M", 0, "m of GMRES(m) (default 30)", 0},
-    {"max-iterations", KEY_MAX_ITERATIONS, "N", 0, "Every inner iteration counts (default 10000)", 0},
+    {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
+     "Every inner iteration counts, of bicgstab with two products each (default 10000)", 0},
     {"ordering", KEY_ORDERING, "NAME", 0,
      "Of the block rows, inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or colour", 0},
     {"equilibrate", KEY_EQUILIBRATE, NULL, 0,
@@ -136,6 +143,30 @@ static bool set_backend(options *o, const char *text) {
   return false;
 }
 
+static bool set_solver(options *o, const char *text) {
+  static const char with_s[] = "idr:s=";
+  const size_t prefix = sizeof with_s - 1;
+  o->shadow_dimension = 4;
+  for (int i = BISAI_GMRES; i <= BISAI_IDR; ++i) {
+    o->solver = (bisai_method)i;
+    if (strcmp(text, bisai_method_string(o->solver)) == 0) return true;
+  }
+  if (strncmp(text, with_s, prefix) == 0 && parse_integer(text + prefix, 1, BISAI_IDR_MOST, &o->shadow_dimension))
+    return true;
+  say("--solver: '%s' is not a solver (gmres, cg, bicgstab, idr, idr:s=S with S from 1 to %d)", text, BISAI_IDR_MOST);
+  return false;
+}
+
+const char *options_solver(const options *o, char name[OPTIONS_SOLVER]) {
+  switch (o->solver) {
+  case BISAI_GMRES: snprintf(name, OPTIONS_SOLVER, "GMRES(%d)", o->restart); break;
+  case BISAI_CG: snprintf(name, OPTIONS_SOLVER, "CG"); break;
+  case BISAI_BICGSTAB: snprintf(name, OPTIONS_SOLVER, "BiCGSTAB"); break;
+  case BISAI_IDR: snprintf(name, OPTIONS_SOLVER, "IDR(%d)", o->shadow_dimension); break;
+  }
+  return name;
+}
+
 static bool set_ordering(options *o, const char *text) {
   for (int i = 0; i <= BISAI_ORDERING_COLOUR; ++i) {
     if (strcmp(text, options_ordering((bisai_ordering)i)) == 0) {
@@ -218,6 +249,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_BLOCK_SIZE: ok = set_block_size(o, text); break;
   case KEY_RHS: ok = set_rhs(o, text); break;
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
+  case KEY_SOLVER: ok = set_solver(o, text); break;
   case KEY_RESTART: ok = set_integer("--restart", text, 1, INT_MAX, &o->restart); break;
   case KEY_MAX_ITERATIONS: ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->max_iterations); break;
   case KEY_ORDERING: ok = set_ordering(o, text); break;
@@ -248,9 +280,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "storage=adaptive keeps D digits (1 to 15, default 2) of each. K is 1 or more, R and N of sweeps 0 to 100000. ilu, " \
   "isai and sweeps take level=L, the level of fill of ILU(L), and, as "                                                \
   "bjacobi "                                                                                                           \
-  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own GMRES and block "     \
+  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own solver and block "     \
   "ILU, "                                                                                                              \
-  "petsc-ilu its ILU in our GMRES, both with level=L; ilu, isai and sweeps take factors=petsc. On a GPU, "             \
+  "petsc-ilu its ILU in our solver, both with level=L; ilu, isai and sweeps take factors=petsc. On a GPU, "            \
   "cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves; factors=cusparse, isai's pattern=cusparse and " \
   "apply=cusparse (the products) take parts of it.\n\n"                                                                \
   "Exit status: "
@@ -302,14 +334,15 @@ static const struct argp parsers[] = {
                        .parser = parse_solving,
                        .children = solving,
                        .args_doc = SOURCES,
-                       .doc = "Solve one system by GMRES with one preconditioner." METHOD_HELP
+                       .doc = "Solve one system with one preconditioner, by GMRES or another --solver." METHOD_HELP
                               "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up."},
     [COMMAND_COMPARE] = {.options = compare_options,
                          .parser = parse_solving,
                          .children = solving,
                          .args_doc = SOURCES,
-                         .doc = "Solve one system by GMRES with each of several preconditioners and compare "
-                                "them." METHOD_HELP "0 compared, whether or not every method converged; 2 bad input."},
+                         .doc = "Solve one system with each of several preconditioners, by GMRES or another "
+                                "--solver, and compare them." METHOD_HELP
+                                "0 compared, whether or not every method converged; 2 bad input."},
     [COMMAND_INFO] = {.parser = parse_looking,
                       .children = looking,
                       .args_doc = SOURCES,
@@ -330,6 +363,7 @@ static const char *conflict(const options *o, const method *m) {
   bool petsc = m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
   bool cusparse = m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
   bool reorders = o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
+  if (m->name == METHOD_PETSC && o->solver == BISAI_IDR) return "PETSc has no IDR(s): --solver gmres, cg or bicgstab";
   if (petsc && reorders) return "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate";
   if (petsc && m->shift > 0) return "factors=petsc takes no shift";
   if ((cusparse || m->pattern == MAKER_CUSPARSE) && reorders)
@@ -397,7 +431,7 @@ bool options_parse(command which, int argc, char **argv, options *o) {
                                         [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_CONVERT] = "none"};
-  *o = (options){.restart = 30, .max_iterations = 10000, .backend = BISAI_BACKEND_AUTO};
+  *o = (options){.restart = 30, .shadow_dimension = 4, .max_iterations = 10000, .backend = BISAI_BACKEND_AUTO};
   bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
             argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && (which != COMMAND_CONVERT || sort_paths(o)) &&
             check(o) && check_methods(which, o);

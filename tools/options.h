@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <bisai/io.h>
+#include <bisai/krylov.h>
 #include <bisai/order.h>
 
 #include "method.h"
@@ -24,6 +25,8 @@ typedef struct options {
   bool rhs_ones, rhs_none; /* none: convert alone */
   const char *rhs;         /* a file, or NULL */
   double tolerance;        /* 0: the problem's own */
+  bisai_method solver;
+  int shadow_dimension; /* s of idr */
   int restart, max_iterations;
   bisai_ordering ordering;
   bool equilibrate;
@@ -41,5 +44,8 @@ bool options_parse(command which, int argc, char **argv, options *o);
 void options_free(options *o);
 
 const char *options_ordering(bisai_ordering ordering); /* "rcm" */
+
+enum { OPTIONS_SOLVER = 24 };
+const char *options_solver(const options *o, char name[OPTIONS_SOLVER]); /* "GMRES(30)" */
 
 #endif

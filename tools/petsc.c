@@ -198,6 +198,7 @@ void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) {
 bisai_status petsc_create(bisai_context *context, const problem *p, const options *o, const method *m,
                           petsc_parts **parts) {
   bisai_solver_options how = bisai_solver_options_default();
+  how.method = o->solver;
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
@@ -207,8 +208,11 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   double start_time = progress_now();
   status = told(made, petsc.solver_create(made->host, matrix_of(made, p), m->level, &how, &made->solver));
   made->seconds = progress_now() - start_time;
-  snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSPGMRES, PCILU with %d level%s, SeqBAIJ",
-           PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, m->level, plural(m->level));
+  snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSP%s, PCILU with %d level%s, SeqBAIJ",
+           PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
+           o->solver == BISAI_CG         ? "CG"
+           : o->solver == BISAI_BICGSTAB ? "BCGS"
+                                         : "GMRES", m->level, plural(m->level));
   return end(status, parts);
 }
 

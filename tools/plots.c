@@ -170,7 +170,7 @@ static void script_curve(FILE *script, int shown, int count, const run_result *r
 static void script_residuals(const drawing *d, double tolerance, int count, const run_result *results) {
   int shown = shown_iterations(count, results);
   fprintf(d->script,
-          "set output 'residuals.png'\nset title \"%s: GMRES residuals\" noenhanced\nset xlabel 'iteration'\n"
+          "set output 'residuals.png'\nset title \"%s: residuals\" noenhanced\nset xlabel 'iteration'\n"
           "set ylabel 'relative residual (estimate)'\nset logscale y\nset format y '10^{%%L}'\nset xrange [0:%d]\n"
           "set yrange [%g:%g]\nset key outside right top Left reverse samplen 3 spacing 1.2\nset grid x y\n"
           "drawn(r) = r > %g ? r : %g\nplot %g with lines lc rgb '#888888' dt 2 title 'tolerance'",

@@ -185,6 +185,8 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   r->set_up = true;
 
   bisai_solver_options how = bisai_solver_options_default();
+  how.method = o->solver;
+  how.shadow_dimension = o->shadow_dimension;
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;

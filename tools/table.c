@@ -24,8 +24,10 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
   if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
     fprintf(out, "matrix   in %s order%s inside ilu, isai and sweeps\n", options_ordering(o->ordering),
             o->equilibrate ? ", equilibrated," : "");
-  fprintf(out, "solver   GMRES(%d), preconditioned from the right, relative residual %g, at most %d iteration%s\n\n",
-          o->restart, p->tolerance, o->max_iterations, plural(o->max_iterations));
+  char solver[OPTIONS_SOLVER];
+  fprintf(out, "solver   %s, preconditioned%s, relative residual %g, at most %d iteration%s\n\n",
+          options_solver(o, solver), o->solver == BISAI_CG ? "" : " from the right", p->tolerance, o->max_iterations,
+          plural(o->max_iterations));
 }
 
 int table_width(const method_list *methods) {

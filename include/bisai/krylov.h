@@ -1,5 +1,13 @@
 /** @file krylov.h
- *  Iterative solvers for A x = b: restarted GMRES, right, left or flexibly preconditioned. Source: Saad, Iterative Methods, 6.5, 9.3, 9.4. */
+ *  Iterative solvers for A x = b:
+ *  - GMRES(m), right, left or flexibly preconditioned. Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5, 9.3, 9.4.
+ *  - CG, for symmetric positive definite A and M. Source: Saad, 9.2, Algorithm 9.1.
+ *  - BiCGSTAB, preconditioned from the right. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992), with M⁻¹ as in Saad, 9.3.2.
+ *  - IDR(s) with biorthogonalisation, preconditioned from the right. Source: van Gijzen and Sonneveld, ACM Trans. Math. Softw. 38 (2011),
+ *    Algorithm 913, Figure 2.
+ *
+ *  All of them watch and report ‖b − A x‖₂/‖b‖₂, GMRES on the left alone that of M⁻¹(b − A x), and end by the true residual. Same
+ *  input, same bits: results do not depend on threads or on what else runs. */
 #ifndef BISAI_KRYLOV_H
 #define BISAI_KRYLOV_H
 
@@ -9,8 +17,21 @@
 extern "C" {
 #endif
 
-/** A GMRES solver with all its memory. */
+/** A solver with all its memory. */
 typedef struct bisai_solver bisai_solver;
+
+/** The method of a solver, and what counts as one of its iterations. */
+typedef enum bisai_method {
+  BISAI_GMRES =
+      0, /**< one product with A and one application of M⁻¹ an iteration; minimises the residual, keeps all directions */
+  BISAI_CG =
+      1, /**< the same; A and M symmetric positive definite, which is not checked but found out where it matters */
+  BISAI_BICGSTAB = 2, /**< two products and two applications an iteration, as PETSc counts; no half iterations */
+  BISAI_IDR = 3       /**< one product and one application an iteration, so that a cycle of IDR(s) has s + 1 */
+} bisai_method;
+
+/** "gmres", "cg", "bicgstab", "idr" */
+BISAI_API const char *bisai_method_string(bisai_method method);
 
 /** Where the preconditioner stands: A M⁻¹ y = b with x = M⁻¹ y, or M⁻¹ A x = M⁻¹ b. */
 typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
@@ -29,17 +50,33 @@ typedef enum bisai_reason {
   BISAI_REASON_NONE = 0,
   BISAI_REASON_CONVERGED = 1, /**< the true residual is at most 2·tolerance·‖b‖ */
   BISAI_REASON_MAX_ITERATIONS = 2,
-  BISAI_REASON_STAGNATED = 3,  /**< cycles no longer reduce the residual */
-  BISAI_REASON_BREAKDOWN = 4,  /**< the Krylov space is exhausted and the residual too large (A or M⁻¹ singular) */
-  BISAI_REASON_NOT_FINITE = 5, /**< NaN or infinity met */
+  BISAI_REASON_STAGNATED = 3,      /**< cycles no longer reduce the residual */
+  BISAI_REASON_BREAKDOWN = 4,      /**< the method cannot go on and the residual is too large: see bisai_breakdown */
+  BISAI_REASON_NOT_FINITE = 5,     /**< NaN or infinity met */
   BISAI_REASON_PRECOND_FAILED = 6, /**< the preconditioner, the operator or the reduction hook returned a failure */
   BISAI_REASON_STOPPED = 7         /**< the monitor asked for it */
 } bisai_reason;
 
+/** Which quantity broke a method down; "zero" is what is left of rounding. */
+typedef enum bisai_breakdown {
+  BISAI_BREAKDOWN_NONE = 0,
+  BISAI_BREAKDOWN_SPACE = 1,     /**< GMRES: the Krylov space is exhausted */
+  BISAI_BREAKDOWN_CURVATURE = 2, /**< CG: p·A p ≤ 0, A is not positive definite */
+  BISAI_BREAKDOWN_PRECOND = 3,   /**< CG: r·M⁻¹r ≤ 0, M is not positive definite */
+  BISAI_BREAKDOWN_RHO = 4,       /**< BiCGSTAB: r is orthogonal to the shadow residual */
+  BISAI_BREAKDOWN_ALPHA = 5,     /**< BiCGSTAB: A M⁻¹p is orthogonal to the shadow residual */
+  BISAI_BREAKDOWN_OMEGA = 6,     /**< BiCGSTAB, IDR: A M⁻¹r is zero or orthogonal to r (skew-symmetric A) */
+  BISAI_BREAKDOWN_PIVOT = 7      /**< IDR: the new direction is orthogonal to its shadow vector */
+} bisai_breakdown;
+
+/** What such a breakdown means, as messages say it: "p·A p is not positive: the matrix is not positive definite". */
+BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
+
 /** "converged", "max_iterations", "stagnated", … */
 BISAI_API const char *bisai_reason_string(bisai_reason reason);
 
-/** Called after every iteration (and for iteration 0) with the relative residual estimate; non-zero stops the solve. */
+/** Called after every iteration (and for iteration 0) with the relative residual estimate; non-zero stops the solve. On a GPU, methods
+ *  other than GMRES wait for the device in every iteration where there is a monitor, so that x is that of the iteration that it stops. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
 /** Sums `count` values over all processes, in place, in the backend's memory: the hook of a distributed caller, whose vectors,
@@ -47,21 +84,27 @@ typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual
  *  come there: enqueue the sum on that stream, or wait for it. Every process makes the same calls in the same order. */
 typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
 
+/** Largest s of IDR(s). */
+enum { BISAI_IDR_MOST = 32 };
+
 /** Options of a solver; start from bisai_solver_options_default(). */
 typedef struct bisai_solver_options {
-  size_t struct_size;                        /**< set by bisai_solver_options_default() */
-  int restart;                               /**< m of GMRES(m); default 30 */
-  double tolerance;                          /**< of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
-  int max_iterations;                        /**< every inner iteration counts; default 10000 */
-  bisai_side side;                           /**< default BISAI_RIGHT */
-  bool flexible;                             /**< FGMRES (right only): the preconditioner may change; default false */
-  bisai_orthogonalization orthogonalization; /**< default BISAI_CLASSICAL_SELECTIVE */
+  size_t struct_size; /**< set by bisai_solver_options_default() */
+  int restart;        /**< m of GMRES(m); default 30; unused by other methods */
+  double tolerance;   /**< of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
+  int max_iterations; /**< every inner iteration counts; default 10000 */
+  bisai_side side;    /**< default BISAI_RIGHT; left: GMRES only */
+  bool flexible;      /**< FGMRES (right, GMRES only): the preconditioner may change; default false */
+  bisai_orthogonalization orthogonalization; /**< of GMRES; default BISAI_CLASSICAL_SELECTIVE */
   bool use_initial_guess;                    /**< default false: x = 0 at the start */
-  int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0: never; default 10 */
+  int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0: never; default
+                              10. A cycle is m iterations of GMRES(m), and for other methods lasts from one true residual to the next */
   bisai_monitor monitor; /**< default NULL */
   void *monitor_user;    /**< passed through */
   bisai_reduce reduce;   /**< default NULL: one process */
   void *reduce_user;     /**< passed through */
+  bisai_method method;   /**< default BISAI_GMRES */
+  int shadow_dimension;  /**< s of IDR(s), 1 to BISAI_IDR_MOST; default 4; unused by other methods */
 } bisai_solver_options;
 
 /** Default options. */
@@ -71,22 +114,30 @@ BISAI_API bisai_solver_options bisai_solver_options_default(void);
 typedef struct bisai_solver_report {
   size_t struct_size;        /**< set by the caller to sizeof(bisai_solver_report) */
   bisai_reason reason;       /**< why it ended */
-  int iterations;            /**< inner iterations */
+  int iterations;            /**< inner iterations; what counts as one: bisai_method */
   double relative_residual;  /**< true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
   double estimated_residual; /**< what the recurrence believed at the end, relative */
   double solve_seconds;      /**< whole solve */
   double
-      apply_seconds; /**< in the preconditioner; on a GPU from about one application a cycle, so that nothing waits for it */
+      apply_seconds; /**< in the preconditioner; on a GPU from about one application in 30, so that nothing waits for it */
   int applications;       /**< of the preconditioner */
   double apply30_seconds; /**< T_p: 30 times the mean application; 0 without applications */
   int64_t memory_bytes;   /**< held by the solver */
   const double *history;  /**< relative residual estimates, from the start on; the solver's, until its next solve */
   int history_length;     /**< iterations + 1, at most 2²⁰ */
+  bisai_method method;    /**< that of the options */
+  int shadow_dimension;   /**< s of IDR(s) as it was used; 0 for other methods */
+  int restarts; /**< times that the method began again from a true residual: m iterations of GMRES(m) were over, the true
+                               residual did not confirm the estimate, or a breakdown could be left behind */
+  bisai_breakdown breakdown; /**< of the last cycle, whether or not it ended the solve */
 } bisai_solver_report;
 
-/** A GMRES solver for systems of n scalar unknowns; reserves all its memory: about (restart + 3)·8n bytes (flexible: twice the basis),
- *  8·restart² + 2048·(restart + 1) bytes of scalars, and the history. A restart beyond max_iterations counts as that, and
- *  without a reduction hook one beyond n as n.
+/** A solver for systems of n scalar unknowns; reserves all its memory. GMRES: about (restart + 3)·8n bytes (flexible: twice the basis) and
+ *  8·restart² + 2048·(restart + 1) bytes of scalars; a restart beyond max_iterations counts as that, and without a reduction hook one
+ *  beyond n as n. CG: 5·8n bytes, BiCGSTAB: 8·8n, IDR(s): (3s + 4)·8n; an s beyond n counts as n without a reduction hook. All: the history.
+ *
+ *  The s shadow vectors of IDR(s) are numbers in [−1, 1) that a SplitMix64 generator makes from the row and the vector alone, made
+ *  orthonormal in the first solve; the same on every machine, up to rounding. Of distributed callers each counts its own rows from 0.
  *  @param n        rows of the operator, padding included (block_rows·bs)
  *  @param options  NULL: the defaults
  *  @param solver   out; untouched on failure; free with bisai_solver_destroy()
@@ -98,7 +149,8 @@ BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n, co
 /** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
-/** Solves A x = b; allocates nothing. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
+/** Solves A x = b; allocates nothing. An iteration of a method reads and writes, beside A and M: CG 13 vectors, BiCGSTAB 19, IDR(4) 22
+ *  on average, GMRES twice the directions so far. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
  *  (≤ 2·tolerance·‖b‖); goes on from the true residual where it does not. b = 0 gives x = 0.
  *  @param precond  NULL: none
  *  @param b, x     n values, not overlapping; x is the initial guess if the options say so. On a device each in device memory, or in host

@@ -78,14 +78,14 @@ BISAI_API double bisai_petsc_ilu_seconds(const bisai_petsc_ilu *ilu);
 /** Stored blocks of L and U. */
 BISAI_API int64_t bisai_petsc_ilu_blocks(const bisai_petsc_ilu *ilu);
 
-/** PETSc's own solver to compare with: KSPGMRES and PCILU(level) on a SeqBAIJ matrix, PETSc's defaults for everything that is not said. */
+/** PETSc's own solver to compare with: KSPGMRES, KSPCG or KSPBCGS and PCILU(level) on a SeqBAIJ matrix, PETSc's defaults for everything that is not said. */
 typedef struct bisai_petsc_solver bisai_petsc_solver;
 
 /** Sets up, factorisation included.
  *  @param matrix   copied into a Mat, and read again to recompute residuals: it must outlive the solver
  *  @param options  NULL: the defaults; restart, tolerance, max_iterations, side and use_initial_guess count
  *  @param solver   out; untouched on failure; free with bisai_petsc_solver_destroy()
- *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (not fp64, a flexible solver, a monitor or
+ *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (not fp64, IDR(s), a flexible solver, a monitor or
  *          a reduction), BISAI_OUT_OF_MEMORY, BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_solver_create(bisai_context *context, const bisai_bcsr *matrix, int level,
                                                  const bisai_solver_options *options, bisai_petsc_solver **solver);

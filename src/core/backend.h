@@ -21,7 +21,8 @@ struct bsi_bjacobi; /* bjacobi/bjacobi.h */
 struct bsi_partition;
 struct bsi_isai; /* solve/isai.h */
 struct bsi_isai_fault;
-struct bsi_reordered; /* order/reordered.h */
+struct bsi_recurrence; /* core/recurrence.h */
+struct bsi_reordered;  /* order/reordered.h */
 struct bsi_equilibration;
 
 /* Sums are made of this many partial sums whatever the number of threads, so that they are bitwise repeatable.
@@ -30,6 +31,26 @@ enum { BSI_CHUNKS = 256 };
 
 /* Passes of classical Gram–Schmidt. */
 typedef enum bsi_passes { BSI_PASSES_ONE, BSI_PASSES_TWO, BSI_PASSES_SELECTIVE } bsi_passes;
+
+/* Passes of CG, BiCGSTAB and IDR(s) over their vectors: core/recurrence.h. */
+typedef enum bsi_pass {
+  BSI_CG_RHO,
+  BSI_CG_DIRECTION,
+  BSI_CG_CURVATURE,
+  BSI_CG_UPDATE,
+  BSI_BICGSTAB_DIRECTION,
+  BSI_BICGSTAB_ALPHA,
+  BSI_BICGSTAB_HALF,
+  BSI_BICGSTAB_OMEGA,
+  BSI_BICGSTAB_UPDATE,
+  BSI_IDR_SHADOW,
+  BSI_IDR_DIRECTION,
+  BSI_IDR_EXTEND,
+  BSI_IDR_COLUMN,
+  BSI_IDR_UPDATE,
+  BSI_IDR_OMEGA,
+  BSI_IDR_LAST
+} bsi_pass;
 
 /* What a step of GMRES(m) works on: vectors as at dot_many, the rest as at gmres_rotate. ld is even, and from n to ld there are zeros. */
 typedef struct bsi_cycle {
@@ -46,7 +67,7 @@ typedef struct bsi_clock {
 
 typedef struct bsi_backend {
   bisai_backend kind;
-  int lookahead; /* steps of GMRES to enqueue before the oldest one's status is looked at: 0 where nothing is gained */
+  int lookahead; /* steps of a solver to enqueue before the oldest one's status is looked at: 0 where nothing is gained */
   int bjacobi_group_rows; /* block-Jacobi: a group has max(1, this / rows of the largest block) blocks */
   int fused_columns;      /* most columns (j + 1) for gmres_step; 0 where it is not there */
 
@@ -129,6 +150,15 @@ typedef struct bsi_backend {
   bisai_status (*gmres_step)(bisai_context *, const bsi_cycle *, int j, bsi_passes);
   /* y ← the solution of the k × k triangular system H y = g; y_i = 0 where the diagonal is 0 */
   bisai_status (*gmres_coefficients)(bisai_context *, int m, int k, const double *H, const double *g, double *y);
+
+  /* --- CG, BiCGSTAB, IDR(s): core/recurrence.h --- */
+  /* One pass over the vectors; with `alone` also what follows its sums, which otherwise are left in r->sums. All of it does
+   * nothing once a step has ended the cycle. */
+  bisai_status (*recurrence_pass)(bisai_context *, const struct bsi_recurrence *r, bsi_pass pass, bool alone);
+  /* What follows sums that others have been added to. */
+  bisai_status (*recurrence_scalars)(bisai_context *, const struct bsi_recurrence *r, bsi_pass pass);
+  /* y ← column c of the shadow vectors, not yet orthonormal */
+  bisai_status (*shadow_vector)(bisai_context *, int64_t n, int c, double *y);
 
   /* --- block products, apply --- */
   /* y ← alpha·A x + beta·z (z unread when beta = 0; z may be y; an implied unit diagonal counts), columns of X, Y, Z with ldx, ldy, ldz */

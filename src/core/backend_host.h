@@ -26,6 +26,12 @@ bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const d
 bisai_status bsi_gmres_coefficients_host(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y);
 
+/* --- core/recurrence_host.c --- */
+bisai_status bsi_recurrence_pass_host(bisai_context *context, const struct bsi_recurrence *r, bsi_pass pass,
+                                      bool alone);
+bisai_status bsi_recurrence_scalars_host(bisai_context *context, const struct bsi_recurrence *r, bsi_pass pass);
+bisai_status bsi_shadow_vector_host(bisai_context *context, int64_t n, int c, double *y);
+
 /* --- order/reordered_host.c --- */
 bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
                              int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy);

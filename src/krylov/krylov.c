@@ -1,4 +1,4 @@
-/* The solver handle: options, memory, argument checks, report. The method itself is in gmres.c. */
+/* The solver handle: options, memory, argument checks, report. Solves are in run.c, the methods in files of their own. */
 #include "krylov/krylov.h"
 
 #include <math.h>
@@ -11,7 +11,38 @@ bisai_solver_options bisai_solver_options_default(void) {
                                 .tolerance = 1e-8,
                                 .max_iterations = 10000,
                                 .orthogonalization = BISAI_CLASSICAL_SELECTIVE,
-                                .stagnation_cycles = 10};
+                                .stagnation_cycles = 10,
+                                .method = BISAI_GMRES,
+                                .shadow_dimension = 4};
+}
+
+const char *bisai_method_string(bisai_method method) {
+  switch (method) {
+  case BISAI_GMRES: return "gmres";
+  case BISAI_CG: return "cg";
+  case BISAI_BICGSTAB: return "bicgstab";
+  case BISAI_IDR: return "idr";
+  }
+  return "unknown method";
+}
+
+static const bsi_method *method_of(bisai_method method) {
+  static const bsi_method *const methods[] = {&bsi_gmres, &bsi_cg, &bsi_bicgstab, &bsi_idr};
+  return methods[method];
+}
+
+const char *bisai_breakdown_string(bisai_breakdown breakdown) {
+  switch (breakdown) {
+  case BISAI_BREAKDOWN_NONE: return "no breakdown";
+  case BISAI_BREAKDOWN_SPACE: return "the Krylov space is exhausted: the matrix or the preconditioner is singular";
+  case BISAI_BREAKDOWN_CURVATURE: return "p·A p is not positive: the matrix is not positive definite";
+  case BISAI_BREAKDOWN_PRECOND: return "r·M⁻¹r is not positive: the preconditioner is not positive definite";
+  case BISAI_BREAKDOWN_RHO: return "rho = 0: the residual is orthogonal to the shadow residual";
+  case BISAI_BREAKDOWN_ALPHA: return "A M⁻¹p is orthogonal to the shadow residual";
+  case BISAI_BREAKDOWN_OMEGA: return "omega = 0: A M⁻¹r is zero or orthogonal to r";
+  case BISAI_BREAKDOWN_PIVOT: return "A u is zero or orthogonal to its shadow vector";
+  }
+  return "unknown breakdown";
 }
 
 const char *bisai_reason_string(bisai_reason reason) {
@@ -43,53 +74,39 @@ static bisai_status check_options(bisai_context *context, int64_t n, const bisai
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "flexible GMRES preconditions on the right only");
   if (o->orthogonalization < BISAI_CLASSICAL || o->orthogonalization > BISAI_CLASSICAL_SELECTIVE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown orthogonalization %d", (int)o->orthogonalization);
+  if (o->method < BISAI_GMRES || o->method > BISAI_IDR)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown method %d", (int)o->method);
+  if (o->method != BISAI_GMRES && (o->side == BISAI_LEFT || o->flexible))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: only GMRES is flexible or preconditioned on the left",
+                    bisai_method_string(o->method));
+  if (o->shadow_dimension < 1 || o->shadow_dimension > BISAI_IDR_MOST)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shadow_dimension is %d, must be 1 to %d", o->shadow_dimension,
+                    BISAI_IDR_MOST);
   if (o->stagnation_cycles < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "stagnation_cycles is %d, must not be negative",
                     o->stagnation_cycles);
   return BISAI_OK;
 }
 
-/* count·size bytes of backend memory, added to the account. */
-static double *reserve(bisai_solver *solver, size_t count, size_t size) {
+double *bsi_reserve(bisai_solver *solver, size_t count, size_t size) {
   double *memory = solver->context->backend->allocate(solver->context, count, size);
   if (memory) solver->memory_bytes += (int64_t)(count * size);
   return memory;
 }
 
-/* Vectors of n values; cleared, so that a solve does not meet untouched pages. */
-static double *reserve_vectors(bisai_solver *solver, size_t count) {
-  double *vectors = reserve(solver, (size_t)solver->ld, count * sizeof(double));
+double *bsi_reserve_vectors(bisai_solver *solver, size_t count) {
+  double *vectors = bsi_reserve(solver, (size_t)solver->ld, count * sizeof(double));
   for (size_t c = 0; vectors && c < count; c++)
     solver->context->backend->vector_set(solver->context, solver->ld, 0, vectors + c * (size_t)solver->ld);
   return vectors;
 }
 
 static bool reserve_all(bisai_solver *solver) {
-  const size_t m = (size_t)solver->options.restart;
-  solver->basis = reserve_vectors(solver, m + 3);
-  if (!solver->basis) return false;
-  solver->spare = solver->basis + (int64_t)(m + 1) * solver->ld;
-  solver->best = solver->spare + solver->ld;
-  if (solver->options.flexible && !(solver->search = reserve_vectors(solver, m))) return false;
-
-  double *next = reserve(solver, (m + 1) * (m + 6) + 2, sizeof(double));
-  if (!next) return false;
-  solver->scalars = next;
-  solver->hessenberg = next;
-  solver->cosines = (next += (m + 1) * m);
-  solver->sines = (next += m + 1);
-  solver->rhs = (next += m + 1);
-  solver->products = (next += m + 1);
-  solver->products2 = (next += m + 1);
-  solver->coefficients = (next += m + 1);
-  solver->norm2 = (next += m + 1);
-  solver->one = next + 1;
-
-  solver->work = reserve(solver, m + 1, BSI_CHUNKS * sizeof(double));
-  if (!solver->work) return false;
-  solver->status = solver->context->backend->allocate_shared(solver->context, 2 * m);
+  if (!solver->method->reserve(solver)) return false;
+  const size_t words = 2 * (size_t)solver->slots;
+  solver->status = solver->context->backend->allocate_shared(solver->context, words);
   if (!solver->status) return false;
-  solver->memory_bytes += (int64_t)(2 * m * sizeof(double));
+  solver->memory_bytes += (int64_t)(words * sizeof(double));
   if (solver->context->backend->clock_open(solver->context, &solver->clock)) return false;
   const int last = solver->options.max_iterations;
   const size_t length = (size_t)(last < BSI_HISTORY_MOST ? last : BSI_HISTORY_MOST - 1) + 1;
@@ -107,6 +124,11 @@ static int useful_restart(int64_t n, const bisai_solver_options *o) {
   return most > 0 ? (int)most : 1;
 }
 
+/* There are no more independent shadow vectors than unknowns. */
+static int useful_shadow(int64_t n, const bisai_solver_options *o) {
+  return o->reduce || n >= o->shadow_dimension ? o->shadow_dimension : n > 0 ? (int)n : 1;
+}
+
 bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_solver_options *options,
                                  bisai_solver **solver) {
   if (!context) return BISAI_INVALID_ARGUMENT;
@@ -114,12 +136,16 @@ bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_
   const bisai_solver_options o = options ? *options : bisai_solver_options_default();
   const bisai_status status = check_options(context, n, &o);
   if (status) return status;
+  if (o.method != BISAI_GMRES && !context->backend->recurrence_pass)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "%s is not there on this backend", bisai_method_string(o.method));
   if (n > INT64_MAX - 8) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "n is %lld", (long long)n);
 
   bisai_solver *s = bsi_allocate(context, 1, sizeof *s);
   if (!s) return BISAI_OUT_OF_MEMORY;
   *s = (bisai_solver){.context = context, .options = o, .n = n, .ld = (n + 7) / 8 * 8};
+  s->method = method_of(o.method);
   s->options.restart = useful_restart(n, &o);
+  s->options.shadow_dimension = useful_shadow(n, &o);
   if (!reserve_all(s)) {
     bisai_solver_destroy(&s);
     return BISAI_OUT_OF_MEMORY;
@@ -133,7 +159,7 @@ void bisai_solver_destroy(bisai_solver **solver) {
   bisai_solver *s = *solver;
   bisai_context *context = s->context;
   *solver = NULL;
-  context->backend->release(context, s->basis);
+  context->backend->release(context, s->vectors);
   context->backend->release(context, s->search);
   context->backend->release(context, s->scalars);
   context->backend->release(context, s->work);
@@ -159,6 +185,10 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
       .memory_bytes = s->memory_bytes,
       .history = s->history,
       .history_length = run->iterations < BSI_HISTORY_MOST ? run->iterations + 1 : BSI_HISTORY_MOST,
+      .method = s->options.method,
+      .shadow_dimension = s->options.method == BISAI_IDR ? s->options.shadow_dimension : 0,
+      .restarts = run->cycles > 0 ? run->cycles - 1 : 0,
+      .breakdown = run->breakdown,
   };
 }
 
@@ -180,10 +210,8 @@ static bisai_status conclude(const bsi_run *run) {
                     "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles up to iteration %d",
                     relative, run->solver->options.tolerance, run->solver->options.stagnation_cycles, iterations);
   case BISAI_REASON_BREAKDOWN:
-    return bsi_fail(context, BISAI_BREAKDOWN,
-                    "iteration %d: the Krylov space is exhausted at relative residual %.3e; "
-                    "the matrix or the preconditioner is singular",
-                    iterations, relative);
+    return bsi_fail(context, BISAI_BREAKDOWN, "iteration %d: %s, at relative residual %.3e", iterations,
+                    bisai_breakdown_string(run->breakdown), relative);
   case BISAI_REASON_NOT_FINITE:
     if (!isfinite(run->b_norm)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
     return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity after iteration %d", iterations);
@@ -236,7 +264,7 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
   if (!status) status = bsi_stage_output(solver->context, solver->n, 1, solver->options.use_initial_guess, x, 0, &to);
   run.b = from.data;
   run.x = to.data;
-  if (!status) status = bsi_gmres(&run);
+  if (!status) status = bsi_solve(&run);
   if (!status) status = conclude(&run);
   status = bsi_stage_return(solver->context, status, &to);
   bsi_stage_release(solver->context, &from);

@@ -5,26 +5,64 @@
 #include <bisai/krylov.h>
 
 #include "core/context.h"
+#include "core/recurrence.h"
+
+struct bsi_run;
 
 /* Residuals that are kept, so that a limit of "as many as it takes" does not ask for gigabytes. */
 enum { BSI_HISTORY_MOST = 1 << 20 };
 
+/* What is a method's own. A solve is made of cycles, each from a true residual to the next, and a cycle of steps, which are iterations.
+ * Everything enqueues; the host looks at the two status words of a step only. */
+typedef struct bsi_method {
+  bisai_method name;
+  int applications; /* of M⁻¹ in a step */
+  bool curable;     /* beginning again may help after a breakdown */
+  bool overshoots;  /* steps beyond one that the monitor stops at would change x */
+  /* Reserves the method's vectors, `residual`, `spare` and `best` among them, and its scalars. False: out of memory. */
+  bool (*reserve)(bisai_solver *);
+  /* Steps of a cycle at most. */
+  int (*longest_cycle)(const bisai_solver *);
+  /* NULL: estimates are of b − A x itself. Otherwise makes `residual` what they are of; *norm of that, and at the first start `reference`. */
+  bisai_status (*measure)(struct bsi_run *, double *norm);
+  /* Begins a cycle, whose `residual` has that norm. */
+  bisai_status (*start)(struct bsi_run *, double norm);
+  /* Enqueues step j of the cycle. */
+  bisai_status (*step)(struct bsi_run *, int j, double *status);
+  /* How a step ended, from its status, whose first word is a finite norm. */
+  void (*judge)(struct bsi_run *, const double *status);
+  /* x after `steps` steps; NULL: steps do that themselves. */
+  bisai_status (*correct)(struct bsi_run *, int steps);
+} bsi_method;
+
+extern const bsi_method bsi_gmres, bsi_cg, bsi_bicgstab, bsi_idr;
+
 struct bisai_solver {
   bisai_context *context;
+  const bsi_method *method;
   bisai_solver_options options;
   int64_t n;
-  int64_t ld;                                 /* from one basis vector to the next */
-  double *basis;                              /* m + 1 vectors v_j, followed by `spare` and `best` */
+  int64_t ld;       /* from one vector to the next */
+  double *vectors;  /* all of them but GMRES's `search` */
+  double *residual; /* scale·(b − A x) at the start of a cycle */
+  double *spare;    /* M⁻¹v or A v */
+  double *best;     /* the best iterate whose true residual is known */
+
+  double *scalars; /* everything in backend memory that is no vector: norm2, one and … */
+  double *norm2, *one;
+
+  double *basis;                              /* GMRES: m + 1 vectors v_j, the first is `residual` */
   double *search;                             /* FGMRES: m vectors z_j */
-  double *spare;                              /* M⁻¹v or A v */
-  double *best;                               /* the best iterate whose true residual is known */
-  double *scalars;                            /* everything from here to norm2, in backend memory: */
   double *hessenberg, *cosines, *sines, *rhs; /* see gmres_rotate */
   double *products, *products2;               /* Vᵀw of the two Gram–Schmidt passes */
   double *coefficients;                       /* y of V y */
-  double *norm2, *one;
-  double *status;  /* of gmres_rotate, two a column, in memory that both sides see */
-  double *work;    /* BSI_CHUNKS·(m + 1) */
+
+  bsi_recurrence parts; /* the others: vectors and scalars, all but x and what a step has of its own */
+  bool shadow_ready;    /* of IDR, which stays as it is */
+
+  int slots;       /* of steps that are under way at once */
+  double *status;  /* two words a slot, in memory that both sides see */
+  double *work;    /* BSI_CHUNKS for each sum */
   double *history; /* host memory, max_iterations + 1 and at most BSI_HISTORY_MOST */
   bsi_clock clock; /* for applications of the preconditioner */
   int64_t memory_bytes;
@@ -37,10 +75,10 @@ typedef struct bsi_operator {
   void *user;
 } bsi_operator;
 
-/* How a cycle of GMRES ended. */
+/* How a cycle ended. */
 typedef enum bsi_cycle_end {
   BSI_CYCLE_NONE, /* there was none yet */
-  BSI_CYCLE_FULL, /* m columns, the iteration limit or the monitor */
+  BSI_CYCLE_FULL, /* all its steps, the iteration limit or the monitor */
   BSI_CYCLE_TARGET,
   BSI_CYCLE_BREAKDOWN,
   BSI_CYCLE_NOT_FINITE
@@ -66,16 +104,64 @@ typedef struct bsi_run {
   int stalled;       /* … and cycles that did not */
 
   bsi_cycle_end end;
+  bisai_breakdown breakdown; /* of the last cycle */
+  int cycles;
   bool stop; /* asked for by the monitor */
   bisai_reason reason;
   int iterations, applications;
   int enqueued;         /* iterations, and in a cycle those that nobody has looked at yet */
-  int timed;            /* applications that were measured: all on the host, about one a cycle on a GPU … */
+  int timed;            /* applications that were measured: all on the host, few on a GPU … */
   double apply_seconds; /* … and their time */
-  bool timing;          /* the clock has not been read yet */
+  bool timing;          /* the clock has not been read yet … */
+  int timed_step;       /* … since this step was under way */
 } bsi_run;
 
-/* Runs GMRES. A status other than BISAI_OK means that something called failed; otherwise run->reason says how it ended. */
-bisai_status bsi_gmres(bsi_run *run);
+/* Runs the solver's method. A status other than BISAI_OK means that something called failed; otherwise run->reason says how it ended. */
+bisai_status bsi_solve(bsi_run *run);
+
+static inline bool bsi_preconditioned_left(const bsi_run *run) {
+  return run->precond && run->solver->options.side == BISAI_LEFT;
+}
+
+/* --- for the methods: krylov/run.c --- */
+
+const bsi_backend *bsi_backend_of(const bsi_run *run);
+/* y ← A x */
+bisai_status bsi_multiply(bsi_run *run, const double *x, double *y);
+/* z ← M⁻¹v, where there is a preconditioner. */
+bisai_status bsi_precondition(bsi_run *run, const double *v, double *z);
+bisai_status bsi_sum_processes(bsi_run *run, double *values, int count);
+/* out[c] ← basis_c · w over all processes */
+bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out);
+/* w ← w − Σ coefficients[c]·basis_c; with `norm`, the solver's norm2 ← w·w over all processes */
+bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients, double *w,
+                          bool norm);
+/* x ← x + factor·Σ coefficients[c]·basis_c */
+bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients, double factor,
+                     double *x);
+/* norm2 and *value ← ‖x‖² and ‖x‖ */
+bisai_status bsi_norm(bsi_run *run, const double *x, double *value);
+/* x ← scale·x, by way of `spare`; norm2 and *value of the result */
+bisai_status bsi_scaled_norm(bsi_run *run, double *x, double *value);
+
+/* --- memory: krylov/krylov.c --- */
+
+/* count·size bytes of backend memory, added to the account. */
+double *bsi_reserve(bisai_solver *solver, size_t count, size_t size);
+/* Vectors of ld values; cleared, so that a solve does not meet untouched pages. */
+double *bsi_reserve_vectors(bisai_solver *solver, size_t count);
+
+/* --- for CG, BiCGSTAB and IDR: krylov/recurrence.c --- */
+
+/* `count` vectors, of which the last is `best`, and everything else in backend memory. */
+bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums);
+/* Begins a cycle with these scalars. */
+bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars);
+/* What step j works on. */
+bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status);
+/* One pass, and what follows its sums over all processes. */
+bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass pass);
+int bsi_recurrence_longest_cycle(const bisai_solver *solver);
+void bsi_recurrence_judge(bsi_run *run, const double *status);
 
 #endif

@@ -1,4 +1,4 @@
-/* PETSc's own GMRES with its own block ILU, to compare with: KSPGMRES, PCILU, SeqBAIJ. */
+/* PETSc's own solvers with its own block ILU, to compare with: KSPGMRES, KSPCG and KSPBCGS, PCILU, SeqBAIJ. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,13 +28,21 @@ typedef struct making {
   bisai_petsc_solver *solver;
 } making;
 
+static KSPType type_of(bisai_method method) {
+  return method == BISAI_CG ? KSPCG : method == BISAI_BICGSTAB ? KSPBCGS : KSPGMRES;
+}
+
 static PetscErrorCode configure(KSP ksp, Mat mat, int level, const bisai_solver_options *o) {
   PC pc;
   PetscFunctionBegin;
   PetscCall(KSPSetOperators(ksp, mat, mat));
-  PetscCall(KSPSetType(ksp, KSPGMRES));
+  PetscCall(KSPSetType(ksp, type_of(o->method)));
   PetscCall(KSPGMRESSetRestart(ksp, o->restart));
-  PetscCall(KSPSetPCSide(ksp, o->side == BISAI_RIGHT ? PC_RIGHT : PC_LEFT));
+  if (o->method == BISAI_CG) { /* has no side, and would look at the preconditioned residual */
+    PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  } else {
+    PetscCall(KSPSetPCSide(ksp, o->side == BISAI_RIGHT ? PC_RIGHT : PC_LEFT));
+  }
   PetscCall(KSPSetTolerances(ksp, o->tolerance, 0, PETSC_DEFAULT, o->max_iterations));
   PetscCall(KSPSetInitialGuessNonzero(ksp, o->use_initial_guess ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -95,6 +103,8 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
   bisai_solver *judge = NULL;
   bisai_status status = bisai_solver_create(context, 1, options, &judge);
   bisai_solver_destroy(&judge);
+  if (status == BISAI_OK && options && options->method == BISAI_IDR)
+    return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has no IDR(s)");
   if (status == BISAI_OK && options && (options->flexible || options->monitor || options->reduce))
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
                               "PETSc's solver takes no monitor, no reduction and is not flexible");
@@ -147,6 +157,7 @@ static PetscErrorCode solve(void *arguments, bisai_status *status) {
   PetscCall(KSPGetResidualNorm(s->ksp, &o->report.estimated_residual));
   PetscCall(KSPGetResidualHistory(s->ksp, NULL, &length));
   o->report.iterations = (int)iterations;
+  o->report.method = s->options.method;
   o->report.history_length = (int)length;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

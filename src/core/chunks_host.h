@@ -1,0 +1,58 @@
+/* Sums over vectors on the CPU.
+ *
+ * A reduction over 0 … n-1 splits the range into at most BSI_CHUNKS chunks that depend on n alone; threads share out whole chunks and
+ * the chunks' sums are added up in chunk order, so the bits do not depend on the number of threads. */
+#ifndef BSI_CHUNKS_HOST_H
+#define BSI_CHUNKS_HOST_H
+
+#include "core/backend.h"
+#include "core/column.h"
+
+enum {
+  GROUP = 4,   /* vectors that share one pass over a tile of w */
+  TILE = 1024, /* doubles */
+  SHORTEST_CHUNK = 256,
+  GRAIN = 32768 /* values a thread must have to touch to be worth waking */
+};
+
+BSI_INLINE int64_t bsi_chunk_length(int64_t n) {
+  int64_t length = (n + BSI_CHUNKS - 1) / BSI_CHUNKS;
+  length = (length + 7) / 8 * 8;
+  return length > SHORTEST_CHUNK ? length : SHORTEST_CHUNK;
+}
+
+BSI_INLINE int64_t bsi_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* sums[g] += basis_g · w for g < group; `group` is a constant at every call. Pairs make one SSE2 instruction, where compilers keep arrays
+ * of lanes in scalar registers. */
+BSI_INLINE void bsi_dot_group(int group, int64_t n, const double *basis, int64_t ld, const double *w, double *sums) {
+  bsi_pair even[GROUP] = {{0, 0}}, odd[GROUP] = {{0, 0}};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const bsi_pair w0 = *(const bsi_pair *)(w + i), w1 = *(const bsi_pair *)(w + i + 2);
+    for (int g = 0; g < group; g++) {
+      even[g] += *(const bsi_pair *)(basis + g * ld + i) * w0;
+      odd[g] += *(const bsi_pair *)(basis + g * ld + i + 2) * w1;
+    }
+  }
+  for (int g = 0; g < group; g++) {
+    const bsi_pair both = even[g] + odd[g];
+    double sum = both[0] + both[1];
+    for (int64_t rest = i; rest < n; rest++) sum += basis[g * ld + rest] * w[rest];
+    sums[g] += sum;
+  }
+}
+
+/* out[c] ← Σ of work[chunk·count + c] over the chunks, in order. */
+BSI_INLINE void bsi_add_chunks(int64_t chunks, int count, const double *work, double *out) {
+  for (int c = 0; c < count; c++) {
+    out[c] = 0;
+  }
+  for (int64_t chunk = 0; chunk < chunks; chunk++) {
+    for (int c = 0; c < count; c++) {
+      out[c] += work[chunk * count + c];
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* BiCGSTAB, preconditioned from the right. From r = r̂ = b − A x, ρ = r̂·r, an iteration is
+ *
+ *   p ← r + β (p − ω q),  q = A M⁻¹p,  α = ρ/(r̂·q),  r ← r − α q,  t = A M⁻¹r,  ω = t·r/t·t,
+ *   x ← x + α M⁻¹p + ω M⁻¹r,  r ← r − ω t,  ρ' = r̂·r,  β = (ρ'/ρ)(α/ω)
+ *
+ * with β = 0 in the first. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631–644. */
+#include "krylov/krylov.h"
+
+static bool reserve(bisai_solver *solver) {
+  if (!bsi_recurrence_reserve(solver, 8, 3)) return false;
+  bsi_recurrence *r = &solver->parts;
+  r->p = r->r + r->ld;
+  r->q = r->p + r->ld;
+  r->t = r->q + r->ld;
+  r->z = r->t + r->ld;
+  r->z2 = r->z + r->ld;
+  r->shadow = r->z2 + r->ld;
+  solver->spare = r->t;
+  return true;
+}
+
+static bisai_status start(bsi_run *run, double norm) {
+  bisai_solver *s = run->solver;
+  const bisai_status status = bsi_backend_of(run)->vector_copy(s->context, s->n, s->parts.r, s->parts.shadow);
+  if (status) return status;
+  return bsi_recurrence_start(run, norm, &(bsi_scalars){.rho = norm * norm, .shadow_norm = norm});
+}
+
+static bisai_status step(bsi_run *run, int j, double *words) {
+  (void)j;
+  bsi_recurrence r = bsi_recurrence_at(run, words);
+  if (!run->precond) {
+    r.z = r.p;
+    r.z2 = r.r;
+  }
+  bisai_status status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_DIRECTION);
+  if (!status && run->precond) status = bsi_precondition(run, r.p, r.z);
+  if (!status) status = bsi_multiply(run, r.z, r.q);
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_ALPHA);
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_HALF);
+  if (!status && run->precond) status = bsi_precondition(run, r.r, r.z2);
+  if (!status) status = bsi_multiply(run, r.z2, r.t);
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_OMEGA);
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_UPDATE);
+  return status;
+}
+
+const bsi_method bsi_bicgstab = {.name = BISAI_BICGSTAB,
+                                 .applications = 2,
+                                 .curable = true,
+                                 .overshoots = true,
+                                 .reserve = reserve,
+                                 .longest_cycle = bsi_recurrence_longest_cycle,
+                                 .start = start,
+                                 .step = step,
+                                 .judge = bsi_recurrence_judge};

@@ -1,0 +1,46 @@
+/* Conjugate gradients for symmetric positive definite A and M. From r = b − A x, an iteration is
+ *
+ *   z = M⁻¹r,  ρ' = z·r,  β = ρ'/ρ,  p ← z + β p,  α = ρ'/(p·A p),  x ← x + α p,  r ← r − α A p
+ *
+ * with β = 0 in the first. Source: Saad, Iterative Methods for Sparse Linear Systems, Algorithm 9.1. */
+#include "krylov/krylov.h"
+
+static bool reserve(bisai_solver *solver) {
+  if (!bsi_recurrence_reserve(solver, 5, 1)) return false;
+  bsi_recurrence *r = &solver->parts;
+  r->p = r->r + r->ld;
+  r->q = r->p + r->ld;
+  r->z = r->q + r->ld;
+  solver->spare = r->q;
+  return true;
+}
+
+static bisai_status start(bsi_run *run, double norm) {
+  return bsi_recurrence_start(run, norm, &(bsi_scalars){.rho = run->precond ? 0 : norm * norm});
+}
+
+static bisai_status step(bsi_run *run, int j, double *words) {
+  (void)j;
+  bsi_recurrence r = bsi_recurrence_at(run, words);
+  bisai_status status = BISAI_OK;
+  if (run->precond) {
+    status = bsi_precondition(run, r.r, r.z);
+    if (!status) status = bsi_recurrence_pass(run, &r, BSI_CG_RHO);
+  } else {
+    r.z = r.r;
+  }
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_CG_DIRECTION);
+  if (!status) status = bsi_multiply(run, r.p, r.q);
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_CG_CURVATURE);
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_CG_UPDATE);
+  return status;
+}
+
+const bsi_method bsi_cg = {.name = BISAI_CG,
+                           .applications = 1,
+                           .overshoots = true,
+                           .reserve = reserve,
+                           .longest_cycle = bsi_recurrence_longest_cycle,
+                           .start = start,
+                           .step = step,
+                           .judge = bsi_recurrence_judge};

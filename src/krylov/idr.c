@@ -1,0 +1,97 @@
+/* IDR(s) with biorthogonalisation, preconditioned from the right, without smoothing. P has s orthonormal columns, G and U begin as zero,
+ * M as the identity, ω as 1. From r = b − A x, s + 1 iterations are
+ *
+ *   f = Pᵀr
+ *   k = 0 … s−1:  M γ = f (lower right part),  v = r − Σ_{i≥k} γ_i g_i,  u_k ← ω M⁻¹v + Σ_{i≥k} γ_i u_i,  g_k = A u_k,
+ *                 g_k and u_k made biorthogonal: p_i·g_k = 0 for i < k,  M_ik = p_i·g_k for i ≥ k,
+ *                 β = f_k/M_kk,  r ← r − β g_k,  x ← x + β u_k,  f_i ← f_i − β M_ik
+ *   t = A M⁻¹r,  ω = t·r/t·t,  r ← r − ω t,  x ← x + ω M⁻¹r
+ *
+ * where the preconditioner's M⁻¹ and the small matrix M, both so named by the paper, have nothing to do with each other. ω is divided by
+ * |t·r|/(0.7 ‖t‖‖r‖) where that is below 1. Source: van Gijzen and Sonneveld, Algorithm 913, ACM Trans. Math. Softw. 38 (2011) 5,
+ * Figure 2; ω: Sleijpen and van der Vorst, Numer. Algorithms 10 (1995). */
+#include "krylov/krylov.h"
+
+static bool reserve(bisai_solver *solver) {
+  const int s = solver->options.shadow_dimension;
+  if (!bsi_recurrence_reserve(solver, 3 * (size_t)s + 4, s > 2 ? s : 2)) return false;
+  bsi_recurrence *r = &solver->parts;
+  r->p = r->r + r->ld;
+  r->z = r->p + r->ld;
+  r->shadow = r->z + r->ld;
+  r->g = r->shadow + s * r->ld;
+  r->u = r->g + s * r->ld;
+  r->t = r->p; /* v has served when t comes */
+  solver->spare = r->p;
+  return true;
+}
+
+/* P by Gram–Schmidt, twice over, once for all solves. */
+static bisai_status make_shadow(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  const bsi_recurrence *r = &s->parts;
+  bisai_status status = BISAI_OK;
+  for (int c = 0; c < r->s && !status; c++) {
+    double *column = r->shadow + c * r->ld;
+    status = backend->shadow_vector(s->context, r->n, c, column);
+    for (int pass = 0; pass < 2 && !status; pass++) {
+      if (c > 0) status = bsi_dot(run, c, r->shadow, column, r->sums);
+      if (!status) status = bsi_subtract(run, c, r->shadow, r->sums, column, true);
+      if (!status) status = backend->scale_by_norm(s->context, r->n, s->norm2, column, column);
+    }
+  }
+  s->shadow_ready = status == BISAI_OK;
+  return status;
+}
+
+static bisai_status start(bsi_run *run, double norm) {
+  bisai_solver *s = run->solver;
+  const bsi_recurrence *r = &s->parts;
+  bsi_scalars scalars = {.omega = 1};
+  for (int i = 0; i < r->s; i++) scalars.m[i + i * r->s] = 1;
+  bisai_status status = s->shadow_ready ? BISAI_OK : make_shadow(run);
+  if (!status) status = bsi_backend_of(run)->vector_set(s->context, 2 * r->s * r->ld, 0, r->g); /* G and U */
+  return status ? status : bsi_recurrence_start(run, norm, &scalars);
+}
+
+/* The last of s + 1. */
+static bisai_status reduce_residual(bsi_run *run, bsi_recurrence *r) {
+  bisai_status status = BISAI_OK;
+  if (run->precond)
+    status = bsi_precondition(run, r->r, r->z);
+  else
+    r->z = r->r;
+  if (!status) status = bsi_multiply(run, r->z, r->t);
+  if (!status) status = bsi_recurrence_pass(run, r, BSI_IDR_OMEGA);
+  if (!status) status = bsi_recurrence_pass(run, r, BSI_IDR_LAST);
+  return status;
+}
+
+static bisai_status step(bsi_run *run, int j, double *words) {
+  bsi_recurrence r = bsi_recurrence_at(run, words);
+  bisai_status status = BISAI_OK;
+  r.k = j % (r.s + 1);
+  if (r.k == r.s) return reduce_residual(run, &r);
+  if (r.k == 0) status = bsi_recurrence_pass(run, &r, BSI_IDR_SHADOW);
+  if (!status && r.k == 0) status = bsi_recurrence_pass(run, &r, BSI_IDR_DIRECTION);
+  if (run->precond && !status)
+    status = bsi_precondition(run, r.p, r.z);
+  else
+    r.z = r.p;
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_IDR_EXTEND);
+  if (!status) status = bsi_multiply(run, r.u + r.k * r.ld, r.g + r.k * r.ld);
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_IDR_COLUMN);
+  if (!status) status = bsi_recurrence_pass(run, &r, BSI_IDR_UPDATE);
+  return status;
+}
+
+const bsi_method bsi_idr = {.name = BISAI_IDR,
+                            .applications = 1,
+                            .curable = true,
+                            .overshoots = true,
+                            .reserve = reserve,
+                            .longest_cycle = bsi_recurrence_longest_cycle,
+                            .start = start,
+                            .step = step,
+                            .judge = bsi_recurrence_judge};

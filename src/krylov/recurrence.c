@@ -1,0 +1,74 @@
+/* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r themselves and whose scalars stay in the
+ * backend's memory (core/recurrence.h). */
+#include "krylov/krylov.h"
+
+/* Steps under way at once; more than any backend looks ahead. */
+enum { SLOTS = 16 };
+
+bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
+  solver->vectors = bsi_reserve_vectors(solver, count);
+  if (!solver->vectors) return false;
+  double *r = solver->vectors;
+  solver->residual = r;
+  solver->best = r + (int64_t)(count - 1) * solver->ld;
+  solver->parts = (bsi_recurrence){.n = solver->n,
+                                   .ld = solver->ld,
+                                   .s = solver->options.shadow_dimension,
+                                   .r = r,
+                                   .p = r,
+                                   .q = r,
+                                   .t = r,
+                                   .z = r,
+                                   .z2 = r,
+                                   .shadow = r,
+                                   .g = r,
+                                   .u = r};
+  const size_t doubles = sizeof(bsi_scalars) / sizeof(double);
+  solver->scalars = bsi_reserve(solver, doubles + BSI_SUMS_MOST + 2, sizeof(double));
+  if (!solver->scalars) return false;
+  solver->parts.scalars = (bsi_scalars *)(void *)solver->scalars;
+  solver->parts.sums = solver->scalars + doubles;
+  solver->norm2 = solver->parts.sums + BSI_SUMS_MOST;
+  solver->one = solver->norm2 + 1;
+  solver->slots = SLOTS;
+  solver->work = solver->parts.work = bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
+  return solver->work != NULL;
+}
+
+bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars) {
+  bisai_solver *s = run->solver;
+  scalars->target = run->target;
+  scalars->to_x = 1 / run->scale;
+  scalars->norm2 = norm * norm;
+  return bsi_backend_of(run)->upload(s->context, s->parts.scalars, scalars, sizeof *scalars);
+}
+
+bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status) {
+  bsi_recurrence r = run->solver->parts;
+  r.x = run->x;
+  r.preconditioned = run->precond != NULL;
+  r.status = status;
+  return r;
+}
+
+bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass pass) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  const int sums = bsi_sums_of(pass, r->s);
+  const bool alone = !s->options.reduce || sums == 0;
+  bisai_status status = backend->recurrence_pass(s->context, r, pass, alone);
+  if (status || alone) return status;
+  status = bsi_sum_processes(run, r->sums, sums);
+  return status ? status : backend->recurrence_scalars(s->context, r, pass);
+}
+
+int bsi_recurrence_longest_cycle(const bisai_solver *solver) { return solver->options.max_iterations; }
+
+void bsi_recurrence_judge(bsi_run *run, const double *status) {
+  if (status[1] == BSI_STEP_TARGET) {
+    run->end = BSI_CYCLE_TARGET;
+  } else if (status[1] != BSI_STEP_GOOD) {
+    run->end = BSI_CYCLE_BREAKDOWN;
+    run->breakdown = (bisai_breakdown)status[1];
+  }
+}

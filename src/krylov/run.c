@@ -1,0 +1,328 @@
+/* What all methods have in common: a solve is made of cycles, each from a true residual to the next.
+ *
+ *   r = b − A x;  until the true residual satisfies: steps of the method until its estimate does, x, r = b − A x
+ *
+ * Vectors and scalars stay in the backend's memory; of a step the host sees two numbers, on a GPU some steps later. */
+#include <math.h>
+
+#include "krylov/krylov.h"
+
+/* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a cycle that ended in breakdown. */
+static const double least_reduction = 1e-6;
+
+/* A residual below this share of b that cannot be reduced any more has met rounding errors, not a singular matrix. */
+static const double rounding_level = 1e-12;
+
+/* Steps between two applications that are timed where reading the clock at once would mean waiting. */
+enum { TIMED_EVERY = 30 };
+
+const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->context->backend; }
+
+/* --- what is called outside --- */
+
+bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
+  const bsi_operator *op = &run->op;
+  bisai_context *context = run->solver->context;
+  bisai_status status;
+  if (op->matrix) {
+    status = bisai_bcsr_multiply(op->matrix, x, y);
+  } else {
+    const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
+    status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,
+                                 "iteration %d: the operator's callback returned status %d (%s)", run->enqueued,
+                                 (int)returned, bisai_status_string(returned))
+                      : BISAI_OK;
+  }
+  if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
+  return status;
+}
+
+/* Takes note of what the clock has measured. */
+static bisai_status read_clock(bsi_run *run) {
+  const bisai_solver *s = run->solver;
+  double seconds = 0;
+  if (!run->timing) return BISAI_OK;
+  const bisai_status status = bsi_backend_of(run)->clock_read(s->context, &s->clock, &seconds);
+  run->apply_seconds += seconds;
+  run->timed++;
+  run->timing = false;
+  return status;
+}
+
+/* Where reading the clock would mean waiting, it measures no more before the step that it measured is over, or the cycle. */
+bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  const bool measured = !run->timing;
+  bisai_status status = measured ? backend->clock_start(s->context, &s->clock) : BISAI_OK;
+  if (!status) status = bisai_precond_apply(run->precond, v, z);
+  if (measured) {
+    const bisai_status stopped = backend->clock_stop(s->context, &s->clock);
+    run->timing = true;
+    if (!status) status = stopped;
+    if (backend->lookahead == 0) read_clock(run);
+  }
+  run->applications++;
+  if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
+  return status;
+}
+
+bisai_status bsi_sum_processes(bsi_run *run, double *values, int count) {
+  const bisai_solver_options *options = &run->solver->options;
+  if (!options->reduce) return BISAI_OK;
+  const bisai_status returned = options->reduce(options->reduce_user, values, count);
+  if (returned == BISAI_OK) return BISAI_OK;
+  run->reason = BISAI_REASON_PRECOND_FAILED;
+  return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED,
+                  "iteration %d: the reduction hook returned status %d (%s)", run->enqueued, (int)returned,
+                  bisai_status_string(returned));
+}
+
+/* --- products over all processes --- */
+
+bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out) {
+  bisai_solver *s = run->solver;
+  bisai_status status = bsi_backend_of(run)->dot_many(s->context, s->n, count, basis, s->ld, w, s->work, out);
+  if (!status) status = bsi_sum_processes(run, out, count);
+  return status;
+}
+
+bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients, double *w,
+                          bool norm) {
+  bisai_solver *s = run->solver;
+  bisai_status status = bsi_backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, -1, w,
+                                                       s->work, norm ? s->norm2 : NULL);
+  if (!status && norm) status = bsi_sum_processes(run, s->norm2, 1);
+  return status;
+}
+
+bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients, double factor,
+                     double *x) {
+  bisai_solver *s = run->solver;
+  return bsi_backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, factor, x, s->work, NULL);
+}
+
+bisai_status bsi_norm(bsi_run *run, const double *x, double *value) {
+  bisai_solver *s = run->solver;
+  double norm2 = 0;
+  bisai_status status = bsi_dot(run, 1, x, x, s->norm2);
+  if (!status) status = bsi_backend_of(run)->fetch(s->context, &norm2, s->norm2, sizeof norm2);
+  *value = sqrt(norm2);
+  return status;
+}
+
+bisai_status bsi_scaled_norm(bsi_run *run, double *x, double *value) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  if (run->scale == 1) return bsi_norm(run, x, value);
+  bisai_status status = backend->vector_set(s->context, s->n, 0, s->spare);
+  if (!status) status = bsi_add(run, 1, x, s->one, run->scale, s->spare);
+  if (!status) status = backend->vector_copy(s->context, s->n, s->spare, x);
+  if (!status) status = bsi_norm(run, x, value);
+  return status;
+}
+
+/* --- cycles --- */
+
+static void record(bsi_run *run, double relative) {
+  const bisai_solver_options *options = &run->solver->options;
+  run->estimate = relative;
+  if (run->iterations < BSI_HISTORY_MOST) run->solver->history[run->iterations] = relative;
+  if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0) run->stop = true;
+}
+
+/* residual ← scale·(b − A x); without a product where x is still zero */
+static bisai_status compute_residual(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  bisai_status status;
+  if (run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) {
+    status = backend->vector_copy(s->context, s->n, run->b, s->residual);
+  } else {
+    status = bsi_multiply(run, run->x, s->residual);
+    if (!status) status = backend->vector_subtract_from(s->context, s->n, run->b, s->residual);
+  }
+  double value = NAN;
+  if (!status) status = bsi_scaled_norm(run, s->residual, &value);
+  run->true_norm = value;
+  return status;
+}
+
+/* Begins a cycle from the true residual; the present x is kept if it is the best so far. */
+static bisai_status start_cycle(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bool first = run->end == BSI_CYCLE_NONE;
+  double norm = run->true_norm;
+  bisai_status status = BISAI_OK;
+  run->start_norm = run->true_norm;
+  run->breakdown = BISAI_BREAKDOWN_NONE;
+  run->cycles++;
+  if (run->true_norm < run->best_norm) {
+    status = bsi_backend_of(run)->vector_copy(s->context, s->n, run->x, s->best);
+    if (!status) run->best_norm = run->true_norm;
+  }
+  if (!status && s->method->measure) status = s->method->measure(run, &norm);
+  if (first) run->target = s->options.tolerance * run->reference;
+  if (!status) status = s->method->start(run, norm);
+  if (status) return status;
+  run->end = BSI_CYCLE_FULL;
+  if (!isfinite(norm) || !isfinite(run->reference)) {
+    run->end = BSI_CYCLE_NOT_FINITE;
+  } else if (norm == 0 || run->reference == 0) {
+    run->end = BSI_CYCLE_BREAKDOWN;
+    run->breakdown = BISAI_BREAKDOWN_SPACE;
+  }
+  if (first) record(run, run->end == BSI_CYCLE_FULL ? norm / run->reference : run->true_norm / run->b_norm);
+  return BISAI_OK;
+}
+
+static double *status_of(const bisai_solver *s, int j) { return s->status + 2 * (j % s->slots); }
+
+/* Waits for step j and takes note of what it brought; *steps are good. */
+static bisai_status look_at(bsi_run *run, int j, int *steps) {
+  bisai_solver *s = run->solver;
+  double fetched[2] = {NAN, NAN};
+  const bisai_status status = bsi_backend_of(run)->collect(s->context, 2, status_of(s, j), fetched);
+  if (status) return status;
+  if (!isfinite(fetched[0]) || !isfinite(fetched[1])) {
+    run->end = BSI_CYCLE_NOT_FINITE;
+    return BISAI_OK;
+  }
+  *steps = j + 1;
+  run->iterations++;
+  record(run, fetched[0] / run->reference);
+  s->method->judge(run, fetched);
+  return BISAI_OK;
+}
+
+/* Steps until something ends the cycle. Steps are enqueued `lookahead` ahead of what is known; those beyond the end leave alone what
+ * the steps before them gave, and count for nothing, not even when they fail. */
+static bisai_status run_cycle(bsi_run *run, int *steps) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  const int left = s->options.max_iterations - run->iterations, longest = s->method->longest_cycle(s);
+  const int limit = longest < left ? longest : left, applications = run->applications;
+  const int ahead = s->options.monitor && s->method->overshoots ? 0 : backend->lookahead;
+  int sent = 0, seen = 0;
+  bisai_status status = BISAI_OK;
+  while (seen < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
+    while (!status && sent < limit && sent <= seen + ahead) {
+      if (!run->timing) run->timed_step = sent;
+      backend->expect(s->context, 2, status_of(s, sent));
+      status = s->method->step(run, sent, status_of(s, sent));
+      if (status) break;
+      sent++;
+      run->enqueued++;
+    }
+    if (seen == sent) return status;
+    bisai_status looked = look_at(run, seen++, steps);
+    if (!looked && seen > run->timed_step + TIMED_EVERY) looked = read_clock(run);
+    if (looked) return looked;
+  }
+  run->reason = BISAI_REASON_NONE;
+  run->enqueued = run->iterations;
+  run->applications = applications + (run->precond ? s->method->applications * seen : 0);
+  return read_clock(run);
+}
+
+/* x of the last good step. */
+static bisai_status correct(bsi_run *run, int steps) {
+  run->true_norm = NAN;
+  return run->solver->method->correct ? run->solver->method->correct(run, steps) : BISAI_OK;
+}
+
+/* --- decisions --- */
+
+static bool stagnated(bsi_run *run) {
+  const int cycles = run->solver->options.stagnation_cycles;
+  if (run->true_norm <= (1 - least_reduction) * run->anchor) {
+    run->anchor = run->true_norm;
+    run->stalled = 0;
+    return false;
+  }
+  run->stalled++;
+  return cycles > 0 && run->stalled >= cycles;
+}
+
+/* Whether and why to end, from the true residual of the present x and from how the last cycle ended. */
+static bisai_reason judge(bsi_run *run) {
+  const bisai_solver_options *options = &run->solver->options;
+  const double goal = options->tolerance * run->b_norm;
+  const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
+  if (run->true_norm <= (believed ? 2 * goal : goal)) return BISAI_REASON_CONVERGED;
+  if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
+  if (run->stop) return BISAI_REASON_STOPPED;
+  if (run->end == BSI_CYCLE_BREAKDOWN &&
+      !(run->solver->method->curable && run->true_norm <= (1 - least_reduction) * run->start_norm))
+    return run->true_norm > rounding_level * run->b_norm ? BISAI_REASON_BREAKDOWN : BISAI_REASON_STAGNATED;
+  if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
+  if (run->end == BSI_CYCLE_NONE) {
+    run->anchor = run->true_norm;
+    return BISAI_REASON_NONE;
+  }
+  if (stagnated(run)) return BISAI_REASON_STAGNATED;
+  /* The preconditioned residual was small enough, the true one was not: aim lower in proportion. */
+  if (run->end == BSI_CYCLE_TARGET && bsi_preconditioned_left(run)) run->target *= goal / run->true_norm;
+  return BISAI_REASON_NONE;
+}
+
+/* ‖b‖, and the scale at which neither its square nor that of residuals far below it leaves the range of a double. */
+static bisai_status measure_rhs(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  run->scale = 1;
+  bisai_status status = bsi_norm(run, run->b, &run->b_norm);
+  if (status || isnan(run->b_norm) || (run->b_norm >= 1e-100 && run->b_norm <= 1e150)) return status;
+  run->scale = run->b_norm < 1 ? 0x1p600 : 0x1p-600;
+  status = bsi_backend_of(run)->vector_copy(s->context, s->n, run->b, s->residual);
+  if (!status) status = bsi_scaled_norm(run, s->residual, &run->b_norm);
+  return status;
+}
+
+/* Everything before the first cycle; a run that ends here has its reason set. */
+static bisai_status begin(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  const double one = 1;
+  bisai_status status = BISAI_OK;
+  if (!s->options.use_initial_guess) status = backend->vector_set(s->context, s->n, 0, run->x);
+  if (!status) status = backend->upload(s->context, s->one, &one, sizeof one);
+  if (!status) status = measure_rhs(run);
+  if (status) return status;
+  run->reference = run->b_norm;
+  run->best_norm = INFINITY;
+  if (run->b_norm == 0) {
+    status = backend->vector_set(s->context, s->n, 0, run->x);
+    run->true_norm = 0;
+    run->b_norm = run->reference = 1;
+    run->reason = BISAI_REASON_CONVERGED;
+  } else if (!isfinite(run->b_norm)) {
+    run->reason = BISAI_REASON_NOT_FINITE;
+  } else {
+    status = compute_residual(run);
+    if (!status) run->reason = judge(run);
+  }
+  if (!status && run->reason && run->reason != BISAI_REASON_NOT_FINITE) record(run, run->true_norm / run->b_norm);
+  return status;
+}
+
+/* Puts the best known iterate into x where the present one is worse or of unknown quality. */
+static void restore_best(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  if (run->true_norm <= run->best_norm || isinf(run->best_norm)) return;
+  if (bsi_backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK) run->true_norm = run->best_norm;
+}
+
+bisai_status bsi_solve(bsi_run *run) {
+  bisai_status status = begin(run);
+  while (!status && run->reason == BISAI_REASON_NONE) {
+    int steps = 0;
+    status = start_cycle(run);
+    if (!status) status = run_cycle(run, &steps);
+    if (!status && steps > 0) status = correct(run, steps);
+    if (!status) status = compute_residual(run);
+    if (!status) run->reason = judge(run);
+  }
+  restore_best(run);
+  if (!status) status = read_clock(run);
+  return status;
+}
