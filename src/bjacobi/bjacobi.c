@@ -16,9 +16,10 @@ static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matri
 /* --- blocks --- */
 
 static void natural_partition(const bisai_bcsr *matrix, bsi_partition *p) {
-  *p = (bsi_partition){.rows = matrix->block_rows * matrix->block_size, .blocks = matrix->block_rows};
+  *p = (bsi_partition){
+      .rows = matrix->block_rows * matrix->block_size, .blocks = matrix->block_rows, .uniform = matrix->block_size};
   if (p->blocks == 0) return;
-  p->largest = p->uniform = matrix->block_size;
+  p->largest = matrix->block_size;
   p->count[p->largest] = p->blocks;
 }
 
@@ -32,7 +33,7 @@ static bool is_uniform(int32_t blocks, const int32_t *start, int32_t *size) {
 
 bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blocks, const int32_t *start,
                                bsi_partition *p) {
-  *p = (bsi_partition){.rows = rows, .blocks = blocks};
+  *p = (bsi_partition){.rows = rows, .blocks = blocks, .uniform = 1};
   if (blocks == 0) return BISAI_OK;
   for (int32_t b = 0; b < blocks; b++) {
     const int32_t size = start[b + 1] - start[b];

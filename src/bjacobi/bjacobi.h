@@ -42,8 +42,9 @@ enum { BSI_BJACOBI_MOST = 32, BSI_FORMATS = 6 };
 typedef struct bsi_partition {
   int32_t rows, blocks;
   int32_t largest; /* rows of the largest block; 0 where there are none */
-  int32_t uniform; /* size of all blocks but the last, which has at most as many; 0 where they differ */
-  int32_t *start;  /* blocks + 1 scalar rows, backend memory; NULL where uniform: block b starts at b·uniform */
+  int32_t
+      uniform; /* size of all blocks but the last, which has at most as many; 0 where they differ, not where there are none */
+  int32_t *start; /* blocks + 1 scalar rows, backend memory; NULL where uniform: block b starts at b·uniform */
   int32_t count[BSI_BJACOBI_MOST + 1]; /* blocks of each size */
 } bsi_partition;
 

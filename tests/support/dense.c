@@ -25,11 +25,22 @@ static double bfloat_value(uint16_t bits) {
   return (double)value;
 }
 
+/* From exponent and fraction, as half_value(). */
+static double upper_value(uint64_t bits) {
+  const int exponent = (int)(bits >> 52 & 0x7ff);
+  const double fraction = (double)(bits & 0xfffffffffffff), sign = bits >> 63 ? -1.0 : 1.0;
+  if (exponent == 0) return sign * ldexp(fraction, -1074);
+  return sign * ldexp(fraction + 0x1p52, exponent - 1075);
+}
+
 double test_value(bisai_value_type type, const void *values, size_t index) {
   switch (type) {
   case BISAI_FP32: return (double)((const float *)values)[index];
   case BISAI_FP16: return half_value(((const uint16_t *)values)[index]);
   case BISAI_BF16: return bfloat_value(((const uint16_t *)values)[index]);
+  case BISAI_FP11_4: return upper_value((uint64_t)((const uint16_t *)values)[index] << 48);
+  case BISAI_FP11_20: return upper_value((uint64_t)((const uint32_t *)values)[index] << 32);
+  case BISAI_ADAPTIVE:
   case BISAI_FP64:
   default: return ((const double *)values)[index];
   }
