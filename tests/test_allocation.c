@@ -23,7 +23,7 @@ static bisai_status copy_apply(void *user, int64_t n, const double *v, double *z
 }
 
 /* Every kind of preconditioner: with its defaults, with the caller's factors and every storage, with fill and shifts, reordered. */
-enum { KINDS = 6, PRECONDITIONERS = 24 };
+enum { KINDS = 6, BLOCKS = 5, PRECONDITIONERS = 4 * KINDS + BLOCKS };
 
 #ifdef BISAI_HAVE_METIS
 enum { DISSECTION = BISAI_ORDERING_ND };
@@ -35,7 +35,17 @@ static bisai_precond_options options_of(const scene *inputs, int variant) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = (bisai_precond_kind)(variant % KINDS);
   options.apply = copy_apply;
-  if (variant >= 3 * KINDS) {
+  if (variant >= 4 * KINDS) {
+    static const int32_t given[] = {0, 1, 33, 64, 96, 97, 120, 140, 160, 192};
+    const int which = variant - 4 * KINDS;
+    options.kind = BISAI_PRECOND_BJACOBI;
+    options.max_block = which == 0 || which == 3 ? 0 : 2 + 7 * which;
+    if (which == 3) options.block_ptr = given;
+    if (which == 3) options.block_count = sizeof given / sizeof given[0] - 1;
+    options.form = which == 2 ? BISAI_FORM_LU : which == 3 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED : BISAI_FORM_INVERSE;
+    options.storage = which % 2 == 0 ? BISAI_ADAPTIVE : BISAI_FP32;
+    if (options.form != BISAI_FORM_INVERSE) options.storage = BISAI_FP11_20;
+  } else if (variant >= 3 * KINDS) {
     static const int orderings[KINDS] = {[BISAI_PRECOND_ILU] = BISAI_ORDERING_RCM,
                                          [BISAI_PRECOND_ISAI] = DISSECTION,
                                          [BISAI_PRECOND_SWEEPS] = BISAI_ORDERING_COLOUR};
