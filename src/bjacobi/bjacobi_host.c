@@ -71,6 +71,15 @@ static void extract(const bisai_bcsr *a, const block *b) {
   }
 }
 
+/* The matrix's own block at `position`, -1: a zero. */
+static void copy_natural(const bisai_bcsr *a, const block *b, int32_t position) {
+  const size_t bytes = bsi_block_offset(a, 1) * sizeof *b->a;
+  if (position < 0)
+    memset(b->a, 0, bytes);
+  else
+    memcpy(b->a, (const double *)a->values + bsi_block_offset(a, position), bytes);
+}
+
 /* The largest sum of magnitudes of the matrix's scalar rows of a block. */
 static double rows_norm(const bisai_bcsr *a, const block *b) {
   const int32_t bs = a->block_size;
@@ -181,9 +190,24 @@ typedef struct scratch {
   uint8_t pivots[BSI_BJACOBI_MOST];
 } scratch;
 
+/* Block i of the partition, decomposed into `e`. */
+static bsi_block_result set_block(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi, int32_t i, block *b,
+                                  bsi_bjacobi_stats *stats) {
+  if (jacobi->natural)
+    copy_natural(matrix, b, jacobi->position[i]);
+  else
+    extract(matrix, b);
+  const bsi_block_result result = decompose_shifted(matrix, &jacobi->options, b);
+  bsi_invert_stats_count(&stats->inversion, result, b->condition, i);
+  if (result != BSI_BLOCK_SINGULAR && b->near_singular && stats->near_singular++ == 0) stats->near_singular_block = i;
+  return result;
+}
+
 static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, scratch *s, bsi_bjacobi_stats *stats) {
   const bsi_bjacobi_options *o = &jacobi->options;
   const bsi_group group = bsi_bjacobi_group(jacobi, g);
+  const bool in_place = o->storage == BISAI_FP64 && group.end - group.begin == 1;
+  char *place = (char *)jacobi->data + (size_t)bsi_bjacobi_first_value(jacobi, g) * (size_t)jacobi->slot_bytes;
   unsigned mask = ~0u;
   size_t used = 0;
   for (int32_t i = group.begin; i < group.end; i++) {
@@ -191,25 +215,20 @@ static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, 
     b->row = bsi_partition_start(&jacobi->partition, i);
     b->m = (int)(bsi_partition_start(&jacobi->partition, i + 1) - b->row);
     b->a = s->a + used;
-    b->e = s->e + used;
+    b->e = in_place ? (double *)(void *)place : s->e + used;
     b->pivots = jacobi->pivots ? jacobi->pivots + b->row : s->pivots;
     used += (size_t)(b->m * b->m);
-    extract(matrix, b);
-    const bsi_block_result result = decompose_shifted(matrix, o, b);
-    bsi_invert_stats_count(&stats->inversion, result, b->condition, i);
-    if (result == BSI_BLOCK_SINGULAR) return; /* nothing of it will be used */
-    if (b->near_singular && stats->near_singular++ == 0) stats->near_singular_block = i;
+    if (set_block(matrix, jacobi, i, b, stats) == BSI_BLOCK_SINGULAR) return; /* nothing of it will be used */
     if (o->storage == BISAI_ADAPTIVE) mask &= formats_of(b, o->digits);
   }
   const bisai_value_type format = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_first(mask) : o->storage;
   if (jacobi->format) jacobi->format[g] = (uint8_t)format;
-  char *place = (char *)jacobi->data + (size_t)bsi_bjacobi_first_value(jacobi, g) * (size_t)jacobi->slot_bytes;
+  stats->formats[format] += group.end - group.begin;
   for (int32_t i = group.begin; i < group.end; i++) {
     const block *b = &s->blocks[i - group.begin];
-    if (!store(format, b, place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
-      keep_first(&stats->overflow_block, i);
-    stats->formats[format]++;
     stats->value_bytes += (int64_t)(b->m * b->m) * (int64_t)bsi_value_bytes(format);
+    if (!in_place && !store(format, b, place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
+      keep_first(&stats->overflow_block, i);
   }
 }
 
@@ -240,11 +259,7 @@ static bsi_block_result invert_row(const bisai_bcsr *a, int32_t i, int32_t posit
   const bsi_bjacobi_options o = {.shift_amount = amount, .form = BISAI_FORM_INVERSE};
   double copy[BSI_MAX_BLOCK_VALUES];
   block b = {.m = a->block_size, .row = i * a->block_size, .a = copy, .e = inverse};
-  const size_t bytes = bsi_block_offset(a, 1) * sizeof *copy;
-  if (position < 0)
-    memset(copy, 0, bytes);
-  else
-    memcpy(copy, (const double *)a->values + bsi_block_offset(a, position), bytes);
+  copy_natural(a, &b, position);
   const bsi_block_result result = decompose_shifted(a, &o, &b);
   *condition = b.condition;
   return result;
