@@ -20,9 +20,13 @@ NATURAL = {  # unknowns a node where `auto` finds the scalar matrix cheaper or a
 def matrices(folder, only=None):
     """(name, path) of every NAME.mtx[.xz] in a folder but right-hand sides NAME_b and solutions NAME_x."""
     for path in sorted(folder.glob("*.mtx*")):
-        name = path.name.split(".mtx")[0]
+        name = name_of(path)
         if not name.endswith(("_b", "_x")) and (not only or name == only):
             yield name, path
+
+
+def name_of(path):
+    return path.name.split(".mtx")[0]
 
 
 def right_hand_side(path):
@@ -50,9 +54,13 @@ def cell(run):
     return str(run["iterations"]) if run["converged"] else SHORT.get(run["reason"], run["reason"])
 
 
-def milliseconds(run):
+def seconds(run):
     """Set-up and solve; the factorisation counts."""
-    return f"{1e3 * (run['setup_s'] + run['solve_s']):.3g}" if run["converged"] else "–"
+    return run["setup_s"] + run["solve_s"]
+
+
+def milliseconds(run):
+    return f"{1e3 * seconds(run):.3g}" if run["converged"] else "–"
 
 
 def heading(*names):
@@ -66,12 +74,12 @@ def row(*cells):
     return line
 
 
-def made_by(script, options, result):
+def made_by(script, options, result, solver="GMRES(30), right preconditioning, tolerance 1e-8"):
     commit = os.environ.get("BISAI_COMMIT") or subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True,
                                                               text=True).stdout.strip()
     return [f"bisai {result['version']}, commit {commit}, {datetime.date.today()}, backend {result['backend']}, {result['device']},"
             f" {options.threads} thread(s).",
-            "GMRES(30), right preconditioning, b from the matrix's own file or 1, x0 = 0, tolerance 1e-8, at most"
+            f"{solver}, b from the matrix's own file or 1, x0 = 0, at most"
             f" {options.max_iterations} iterations. Made by `bench/{script}`."]
 
 

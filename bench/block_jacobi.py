@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Block-Jacobi on every real matrix: which bound on the blocks, and what adaptive storage costs and saves.
+
+usage: block_jacobi.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME] [--seconds S] [--repeats N]
+       [--at-once N]
+
+The matrices are taken as scalar ones (block size 1), as in the papers. Table 2 of Anzt et al. (2017): IDR(4), and GMRES(30) beside it, with
+scalar Jacobi and blocks of at most 4, 8, 16, 32 rows, tolerance 1e-8. Figures 8 and 9 of Flegar et al. (2020): CG on the symmetric positive
+definite matrices, tolerance 1e-10, inverses in fp64 and in the formats that keep 1 and 2 digits. A run that takes longer than S seconds is
+stopped. Failures stand in the tables with their reason. block_jacobi_figures.py draws the JSON that is written beside OUTPUT.md.
+"""
+import concurrent.futures
+
+import tables
+
+BOUNDS = [1, 4, 8, 16, 32]
+HEADINGS = ["Jacobi"] + [f"max={bound}" for bound in BOUNDS[1:]]
+SOLVERS = [("idr:s=4", "IDR(4)"), ("gmres", "GMRES(30)")]
+# Symmetric, with a Cholesky factorisation that succeeds in fp64.
+SPD = ["bcsstk08", "bcsstk13", "bcsstk16", "bcsstk18", "bcsstk24", "ex10hs", "hypre_beam_tet_dof2475", "mhd3200b", "nasa4704", "nos3",
+       "nos7", "wathenSmall"]
+ADAPTIVE_BOUNDS = [4, 8, 16, 32]
+KEPT = ["converged", "reason", "iterations", "relative_residual", "values_s", "setup_s", "apply30_s", "solve_s", "diagonal"]
+FORMATS = ["fp16", "bf16", "fp11_4", "fp32", "fp11_20", "fp64"]
+
+
+def label(bound):
+    return f"bjacobi:max={bound}"
+
+
+def run(options, path, solver, tolerance, method):
+    """The program's record of one run (the quickest of the repeats where it converged), or one with a reason alone."""
+    arguments = [str(path), "--block-size", "1", "--rhs", tables.right_hand_side(path), "--tolerance", tolerance, "--solver", solver]
+    best = None
+    for _ in range(options.repeats):
+        result, message = tables.compare(options, arguments, [method], options.seconds)
+        record = {key: result["runs"][0][key] for key in KEPT} if result else {"converged": False, "reason": message}
+        record.update(matrix=tables.name_of(path), solver=solver, asked=method)
+        if result:
+            record["rows"], record["entries"] = result["matrix"]["block_rows"], result["matrix"]["blocks"]
+            options.example = result
+        if not best or (record["converged"] and tables.seconds(record) < tables.seconds(best)):
+            best = record
+        if not record["converged"]:
+            break
+    return best
+
+
+def jobs_of(options):
+    """(matrix, path, solver, tolerance, method) of every run."""
+    found = list(tables.matrices(options.matrices, options.only))
+    for name, path in (pair for pair in found if pair[0] in SPD):
+        for bound in ADAPTIVE_BOUNDS:
+            for storage in ["", ":storage=adaptive:digits=1", ":storage=adaptive"]:
+                yield name, path, "cg", "1e-10", label(bound) + storage
+    for solver, _ in SOLVERS:
+        for name, path in found:
+            for bound in BOUNDS:
+                yield name, path, solver, "1e-8", label(bound)
+
+
+def bound_tables(found, heading, solver):
+    """Iterations and times over the bounds, the fewest and the quickest in bold."""
+    counts, times = tables.heading("matrix", "rows", "entries", *HEADINGS), tables.heading("matrix", *HEADINGS)
+    solved = [0] * len(BOUNDS)
+    for name in sorted({record["matrix"] for record in found.values()}):
+        records = [found[name, solver, label(bound)] for bound in BOUNDS]
+        good = [record for record in records if record["converged"]]
+        for i, record in enumerate(records):
+            solved[i] += record["converged"]
+
+        def marked(text, record, key):
+            return f"**{text}**" if record["converged"] and key(record) == min(key(other) for other in good) else text
+        sizes = next(((r["rows"], r["entries"]) for r in records if "rows" in r), ("", ""))
+        counts.append(tables.row(name, *sizes, *(marked(tables.cell(r), r, lambda x: x["iterations"]) for r in records)))
+        times.append(tables.row(name, *(marked(tables.milliseconds(r), r, tables.seconds) for r in records)))
+    counts.append(tables.row("converged", "", "", *solved))
+    return [f"## {heading}", "", "Iterations; the fewest of a row in bold:", "", *counts, "", "Set-up and solve, in ms; the quickest in bold:",
+            "", *times, ""]
+
+
+def share(record):
+    """Blocks by format, and bytes of the values over those of fp64."""
+    blocks = record["diagonal"]["by_format"]
+    total = sum(blocks.values())
+    return ", ".join(f"{100 * blocks[f] / total:.0f} % {f}" for f in FORMATS if f in blocks)
+
+
+def bytes_of_fp64(record):
+    return sum(8 * int(size) ** 2 * count for size, count in record["diagonal"]["by_size"].items())
+
+
+def adaptive_table(found):
+    lines = tables.heading("matrix", "bound", "fp64", "1 digit", "2 digits", "blocks at 2 digits", "bytes at 2 digits", "fp64 ms", "2 digits ms")
+    exceptions, compared, below, blocks = [], 0, 0, 0
+    for name in SPD:
+        for bound in ADAPTIVE_BOUNDS:
+            if (name, "cg", label(bound)) not in found:
+                continue
+            full, one, two = (found[name, "cg", label(bound) + s] for s in ["", ":storage=adaptive:digits=1", ":storage=adaptive"])
+            known = two.get("diagonal") and two["diagonal"]["blocks"]
+            lines.append(tables.row(name, bound, tables.cell(full), tables.cell(one), tables.cell(two), share(two) if known else "–",
+                                    f"{100 * two['diagonal']['bytes'] / bytes_of_fp64(two):.0f} %" if known else "–",
+                                    tables.milliseconds(full), tables.milliseconds(two)))
+            if not full["converged"]:
+                continue
+            compared += 1
+            below += known - two["diagonal"]["by_format"].get("fp64", 0)
+            blocks += known
+            most = full["iterations"] + max(2, 0.05 * full["iterations"])
+            if not two["converged"] or two["iterations"] > most:
+                exceptions.append(f"{name} with max={bound} ({tables.cell(full)} in fp64, {tables.cell(two)} with 2 digits)")
+    said = "; ".join(exceptions) if exceptions else "none"
+    percent = f"{100 * below / blocks:.1f} %" if blocks else "none"
+    return ["## Adaptive storage, CG", "",
+            "Tolerance 1e-10. Formats of the host, where a group is a block:", "", *lines, "",
+            f"At 2 digits more than max(2, 5 %) iterations over fp64, of {compared} pairs in which fp64 converged: {said}."
+            f" Of the blocks of these pairs {percent} are stored in less than fp64.", ""]
+
+
+def main():
+    parser = tables.parser(__doc__, "10000")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=1, help="runs at a time; more than 1 spoils the times")
+    options = parser.parse_args()
+    options.example = None
+    found = {}
+    jobs = list(jobs_of(options))
+    with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
+        for job, record in zip(jobs, pool.map(lambda j: run(options, *j[1:]), jobs)):
+            found[job[0], job[2], job[4]] = record
+            print(*job[::2], tables.cell(record), tables.milliseconds(record), flush=True)
+    if not options.example:
+        raise SystemExit(f"{options.matrices} holds no matrix")
+    solvers = "IDR(4) and GMRES(30), tolerance 1e-8, and CG, 1e-10"
+    lines = ["# Block-Jacobi on real matrices", "", *tables.made_by("block_jacobi.py", options, options.example, solvers), tables.REASONS,
+             f"“time” is a run of more than {options.seconds:.0f} s; {options.at_once} at a time. Drawn by"
+             " `bench/block_jacobi_figures.py`.", ""]
+    for figure in ["bounds", "formats", "adaptive"]:
+        lines += [f"![{figure}]({options.output.stem}-{figure}.svg)", ""]
+    for solver, heading in SOLVERS:
+        lines += bound_tables(found, heading, solver)
+    tables.write(options.output, lines + adaptive_table(found), list(found.values()))
+
+
+if __name__ == "__main__":
+    main()
