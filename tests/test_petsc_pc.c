@@ -101,6 +101,32 @@ static void options_are_those_of_the_library(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+static void block_jacobi_has_its_options(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(6, 6, 3, 4));
+  Mat mat = make_mat(matrix);
+  static const char *const asked[] = {
+      "-pc_bisai_type bjacobi -pc_bisai_max_block 7 -pc_bisai_form ght -pc_bisai_storage fp11_20",
+      "-pc_bisai_type bjacobi -pc_bisai_max_block 16 -pc_bisai_storage adaptive -pc_bisai_digits 3"};
+  for (int k = 0; k < 2; k++) {
+    bisai_precond_options options = bisai_precond_options_default();
+    options.kind = BISAI_PRECOND_BJACOBI;
+    options.max_block = k == 0 ? 7 : 16;
+    options.form = k == 0 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED : BISAI_FORM_INVERSE;
+    options.storage = k == 0 ? BISAI_FP11_20 : BISAI_ADAPTIVE;
+    options.digits = k == 0 ? 2 : 3;
+    bisai_precond *expected = NULL;
+    EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
+    PC pc = make_pc(mat, asked[k]);
+    assert_int_equal(PCSetUp(pc), 0);
+    expect_same_application(pc, expected);
+    PCDestroy(&pc);
+    bisai_precond_destroy(&expected);
+  }
+  MatDestroy(&mat);
+  bisai_bcsr_destroy(&matrix);
+}
+
 static void new_values_and_new_patterns_are_taken(void **state) {
   (void)state;
   test_bcsr arrays = test_bcsr_grid(6, 6, 2, 5);
@@ -158,6 +184,9 @@ static void structures_and_options_that_cannot_be_are_errors(void **state) {
       {diagonal, "-pc_bisai_shift -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_drop -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_cap -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type bjacobi -pc_bisai_max_block 33", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type bjacobi -pc_bisai_digits 0", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type bjacobi -pc_bisai_form lu -pc_bisai_storage adaptive", PETSC_ERR_ARG_OUTOFRANGE},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     Mat mat = two_rows(bad[i].columns, ones);
@@ -216,6 +245,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_choose_the_preconditioner_and_may_change),
       cmocka_unit_test(options_are_those_of_the_library),
+      cmocka_unit_test(block_jacobi_has_its_options),
       cmocka_unit_test(new_values_and_new_patterns_are_taken),
       cmocka_unit_test(structures_and_options_that_cannot_be_are_errors),
       cmocka_unit_test(numbers_that_cannot_be_fail_the_preconditioner),

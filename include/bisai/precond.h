@@ -132,7 +132,8 @@ BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_
 /** New values on the same pattern: refactorises (unless the factors are the caller's, who updates them first and then calls this)
  *  and recomputes the values on the patterns of creation. Allocates nothing. Errors as in creation. What is refused for its arguments
  *  (BISAI_INVALID_ARGUMENT: NULL, another pattern; BISAI_UNSUPPORTED) leaves the preconditioner as it was; after a failure of the numbers
- *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. */
+ *  bisai_precond_apply() returns BISAI_NOT_READY until an update succeeds. Block-Jacobi keeps its blocks, which another pattern of as many
+ *  stored blocks may not have had; it looks only whether natural diagonal blocks are where they were. */
 BISAI_API bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix);
 
 /** z ← M⁻¹ v; both n values, not overlapping. Allocates nothing. On a device v and z are in its memory, and the call returns before the work

@@ -15,14 +15,16 @@ typedef PetscOptionItems *option_items;
 typedef PetscOptionItems option_items;
 #endif
 
-/* As bisai_precond_kind, bisai_value_type and bisai_ordering; the enumeration's name and prefix end PETSc's lists. */
+/* As bisai_precond_kind, bisai_value_type, bisai_form and bisai_ordering; the enumeration's name and prefix end PETSc's lists. */
 static const char *const kinds[] = {"none",           "bjacobi", "ilu", "isai", "sweeps", "bisai_precond_kind",
                                     "BISAI_PRECOND_", NULL};
-static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", "bisai_value_type", "BISAI_", NULL};
+static const char *const storages[] = {
+    "fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive", "bisai_value_type", "BISAI_", NULL};
+static const char *const forms[] = {"inverse", "gh", "ght", "lu", "bisai_form", "BISAI_FORM_", NULL};
 
 static const char *const orderings[] = {"natural", "rcm", "nd", "colour", "bisai_ordering", "BISAI_ORDERING_", NULL};
 
-enum { OPTIONS = 12 };
+enum { OPTIONS = 15 };
 
 typedef struct pc_bisai {
   bisai_precond_options options;
@@ -59,7 +61,9 @@ static PetscErrorCode destroy(PC pc) {
 static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
   pc_bisai *m = pc->data;
   bisai_precond_options *o = &m->options;
-  PetscEnum kind = (PetscEnum)o->kind, storage = (PetscEnum)o->storage, ordering = (PetscEnum)o->ordering;
+  PetscEnum kind = (PetscEnum)o->kind, storage = (PetscEnum)o->storage, ordering = (PetscEnum)o->ordering,
+            form = (PetscEnum)o->form;
+  PetscInt most = o->max_block, digits = o->digits;
   PetscInt power = o->power, relax = o->relax, sweeps = o->sweeps, level = o->level, cap = o->column_limit;
   PetscReal shift = o->shift == BISAI_SHIFT_NONE ? 0.0 : o->shift_amount, drop = o->drop_tolerance;
   PetscBool equilibrate = o->equilibrate ? PETSC_TRUE : PETSC_FALSE, found[OPTIONS] = {PETSC_FALSE};
@@ -68,8 +72,8 @@ static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
   PetscCall(PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", kinds, kind, &kind, &found[0]));
   PetscCall(PetscOptionsInt("-pc_bisai_k", "isai: power of the pattern", "", power, &power, &found[1]));
   PetscCall(PetscOptionsInt("-pc_bisai_relax", "isai: relaxation sweeps", "", relax, &relax, &found[2]));
-  PetscCall(PetscOptionsEnum("-pc_bisai_storage", "isai: storage of the inverses", "", storages, storage, &storage,
-                             &found[3]));
+  PetscCall(PetscOptionsEnum("-pc_bisai_storage", "isai, bjacobi: storage of the inverses", "", storages, storage,
+                             &storage, &found[3]));
   PetscCall(PetscOptionsInt("-pc_bisai_sweeps", "sweeps: their number on each factor", "", sweeps, &sweeps, &found[4]));
   PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: OpenMP's choice", "", m->threads,
                             &m->threads, &found[5]));
@@ -84,7 +88,14 @@ static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
                              ordering, &ordering, &found[10]));
   PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns", "", equilibrate,
                              &equilibrate, &found[11]));
+  PetscCall(PetscOptionsInt("-pc_bisai_max_block", "bjacobi: the most rows of a block; 0: the matrix's blocks", "",
+                            most, &most, &found[12]));
+  PetscCall(
+      PetscOptionsEnum("-pc_bisai_form", "bjacobi: inverses or decompositions", "", forms, form, &form, &found[13]));
+  PetscCall(PetscOptionsInt("-pc_bisai_digits", "bjacobi: digits that adaptive storage keeps", "", digits, &digits,
+                            &found[14]));
   PetscOptionsHeadEnd();
+  o->max_block = (int32_t)most, o->form = (bisai_form)form, o->digits = (int)digits;
   o->kind = (bisai_precond_kind)kind;
   o->storage = (bisai_value_type)storage;
   o->power = (int)power, o->relax = (int)relax, o->sweeps = (int)sweeps, o->level = (int)level;
