@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include <bisai/pattern.h>
+#include <bisai/precond.h>
 
 #include "message.h"
 #include "problem.h"
@@ -133,6 +134,32 @@ static void print_bytes(const bisai_bcsr *matrix, const triangle_info t[2]) {
   }
 }
 
+/* What bjacobi:max=N finds; the values do not matter, so that singular blocks are shifted. Rows of a block matrix have the patterns of their
+ * blocks, as in the methods. */
+static void print_diagonal(bisai_context *context, const bisai_bcsr *matrix) {
+  static const int32_t bounds[] = {2, 4, 8, 16, 32};
+  printf("\nblocks that bjacobi:max=N finds\n%12s%14s%14s%14s%14s\n", "N", "blocks", "mean rows", "largest", "MB");
+  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; ++i) {
+    bisai_precond_options how = bisai_precond_options_default();
+    bisai_precond_report report = {.struct_size = sizeof report};
+    bisai_precond *precond = NULL;
+    how.kind = BISAI_PRECOND_BJACOBI;
+    how.shift = BISAI_SHIFT_IN_BLOCKS;
+    how.max_block = bounds[i];
+    if (bisai_precond_create(context, matrix, &how, &precond) != BISAI_OK ||
+        bisai_precond_get_report(precond, &report) != BISAI_OK) {
+      say("bjacobi:max=%d: %s%s", (int)bounds[i], bisai_context_error(context),
+          message_base(bisai_context_error(context)));
+    } else {
+      double rows = (double)bisai_precond_rows(precond);
+      printf("%12d%14" PRId32 "%14.2f%14" PRId32 "%14.2f\n", (int)bounds[i], report.diagonal_blocks,
+             report.diagonal_blocks > 0 ? rows / report.diagonal_blocks : 0.0, report.largest_block,
+             1e-6 * (double)report.block_bytes);
+    }
+    bisai_precond_destroy(&precond);
+  }
+}
+
 static void print_matrix(const options *o, const problem *scalar, bool named, const bisai_bcsr *matrix,
                          const triangle_info t[2]) {
   const int32_t *row_ptr, *col_idx;
@@ -195,6 +222,7 @@ int info_run(bisai_context *context, const options *o) {
   print_matrix(o, &scalar, named, matrix, triangles);
   print_sizes(&csr, csr.block_size);
   print_triangles(triangles);
+  print_diagonal(context, matrix);
   print_bytes(matrix, triangles);
   code = EXIT_SUCCESS;
 done:
