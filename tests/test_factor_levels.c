@@ -322,8 +322,8 @@ static void too_many_blocks_are_refused_by_row(void **state) {
   assert_int_equal(made.upper->blocks, upper);
   bisai_bcsr_destroy(&made.lower);
   bisai_bcsr_destroy(&made.upper);
-  bsi_release(context, made.lower_fill);
-  bsi_release(context, made.upper_fill);
+  context->backend->release(context, made.lower_fill);
+  context->backend->release(context, made.upper_fill);
   made = (bisai_factors){.context = context};
   EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW, bsi_factors_reserve(context, matrix, 3, false, upper - 1, &made));
   snprintf(expected, sizeof expected, "block row 35: U of ILU(3) has more than %d blocks", upper - 1);

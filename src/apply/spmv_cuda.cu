@@ -17,7 +17,7 @@
 
 namespace {
 
-enum { THREADS = 64, RESIDENT_THREADS = 1024, COLUMNS_AT_ONCE = 4 };
+enum { THREADS = 64, COLUMNS_AT_ONCE = 4 };
 
 struct product {
   int32_t block_rows, block_size;
@@ -42,7 +42,7 @@ template <int BYTES> struct word<BYTES, 8> { using type = uint2; };
 template <int BYTES> struct word<BYTES, 4> { using type = unsigned; };
 template <int BYTES> struct word<BYTES, 2> { using type = unsigned short; };
 
-/* How blocks are read. Those of a matrix that is larger than the L2 cache are to leave it before vectors do, which are read again.
+/* How blocks are read. Those that the L2 cache cannot hold together with vectors that are read again are to leave it first.
  * Words of 16 bytes are used by one lane only and leave the L1 cache first, too. */
 struct passing {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -146,9 +146,9 @@ template <typename T, int BS> __host__ __device__ constexpr int columns_of_a_lan
   return (BS == 2 || BS == 4) && 2 * BS * sizeof(T) <= 16 ? 2 : 1;
 }
 
-/* PLAIN: alpha = 1, beta = 0, no implied diagonal. */
-template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, bool PLAIN>
-__global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT_THREADS / THREADS : 1) multiply(product p) {
+/* PLAIN: alpha = 1, beta = 0, no implied diagonal. With one vector a multiprocessor is to have RESIDENT threads. */
+template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int RESIDENT, bool PLAIN>
+__global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT / THREADS : 1) multiply(product p) {
   constexpr int COLUMNS = columns_of_a_lane<T, BS>(), LANES = BS / COLUMNS, GROUP = LANES * SPLIT,
                 ROWS = BSI_WARP / GROUP;
   const int lane = threadIdx.x % BSI_WARP, group = lane / GROUP, member = lane % GROUP, c = member % LANES * COLUMNS;
@@ -225,26 +225,35 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(pr
   if (s == 0) finish(p, i, bs, r, v, sum);
 }
 
-template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS>
+template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int RESIDENT = 1024>
 bisai_status launch(bisai_context *context, const product &p) {
   constexpr int ROWS = BSI_WARP / (BS / columns_of_a_lane<T, BS>() * SPLIT);
   const int64_t warps = (p.block_rows + ROWS - 1) / ROWS;
   const unsigned grid = bsi_grid(warps * BSI_WARP, THREADS);
   const bool plain = p.alpha == 1.0 && p.beta == 0.0 && !p.unit_diagonal;
   bsi_launch_early(context,
-                   plain ? multiply<T, BS, SPLIT, UNROLLED, VECTORS, true>
-                         : multiply<T, BS, SPLIT, UNROLLED, VECTORS, false>,
+                   plain ? multiply<T, BS, SPLIT, UNROLLED, VECTORS, RESIDENT, true>
+                         : multiply<T, BS, SPLIT, UNROLLED, VECTORS, RESIDENT, false>,
                    grid, THREADS, 0, p);
   return bsi_launched(context, "block product");
 }
 
 /* Lanes for a block row and columns under way, from measurements: short rows of small blocks need several at once, or two lanes a
- * column where a row is long enough to feed them. */
+ * column where a row is long enough to feed them. A row of a mesh in one go waits three times, not once more for every two blocks, which
+ * is worth fewer threads. */
 template <typename T, int BS, int VECTORS>
 bisai_status enqueue(bisai_context *context, const product &p, double blocks_per_row) {
   constexpr int MOST = BSI_WARP / BS, SPLIT = MOST < 2 ? 1 : 2, UNROLLED_SPLIT = VECTORS == 1 && BS <= 2 ? 4 : 2;
   constexpr int UNROLLED = VECTORS != 1 || BS * sizeof(T) >= 64 ? 1 : 2;
   const bool long_rows = blocks_per_row >= (BS <= 2 || (BS == 5 && VECTORS == 1) ? 6 : 24) && MOST >= 2;
+  if constexpr (VECTORS == 1 && sizeof(T) == 8 && (BS == 3 || BS == 4)) {
+    if (!long_rows && blocks_per_row < 4) return launch < T, BS, 1, 3, 1, BS == 3 ? 1280 : 1024 > (context, p);
+    if (!long_rows && BS == 3) return launch<T, BS, 1, 6, 1, 768>(context, p);
+    if (!long_rows && blocks_per_row < 5) return launch<T, BS, 1, 4, 1, 768>(context, p);
+    if (!long_rows && blocks_per_row > 9) return launch<T, BS, 1, 6, 1, 640>(context, p);
+  }
+  if constexpr (VECTORS == 1 && sizeof(T) < 8 && (BS == 5 || BS == 7) && BS * sizeof(T) != 14)
+    if (blocks_per_row < 24) return launch<T, BS, 1, 3, 1>(context, p);
   return long_rows ? launch<T, BS, SPLIT, UNROLLED_SPLIT, VECTORS>(context, p)
                    : launch<T, BS, 1, UNROLLED, VECTORS>(context, p);
 }
@@ -271,7 +280,7 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
   int device = 0, cache = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device);
-  const bool once = bsi_block_offset(a, a->blocks) * bsi_value_size(a->type) > static_cast<size_t>(cache);
+  const int64_t bytes = static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && !status;) {
     const int vectors = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;
@@ -281,7 +290,7 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
                        a->col_idx,
                        a->values,
                        a->unit_diagonal,
-                       once,
+                       bytes + context->kept_bytes > cache,
                        alpha,
                        beta,
                        x + v * ldx,

@@ -19,11 +19,13 @@ struct bsi_invert_stats; /* core/triangular.h */
 struct bsi_triangular;
 struct bsi_bjacobi; /* bjacobi/bjacobi.h */
 struct bsi_partition;
+struct bsi_levels;
 struct bsi_isai; /* solve/isai.h */
 struct bsi_isai_fault;
 struct bsi_recurrence; /* core/recurrence.h */
 struct bsi_reordered;  /* order/reordered.h */
 struct bsi_equilibration;
+struct bsi_order_shape; /* order/order.h */
 
 /* Sums are made of this many partial sums whatever the number of threads, so that they are bitwise repeatable.
  * A `work` argument of a reduction has BSI_CHUNKS doubles for each sum. */
@@ -148,6 +150,8 @@ typedef struct bsi_backend {
   /* Step j after w = A v_j, which is in basis vector j + 1, at once: dot_many, axpy_many, both again where `passes` says so,
    * gmres_rotate, whose status goes to status + 2·j, and scale_by_norm of w. Nothing is added up over processes. */
   bisai_status (*gmres_step)(bisai_context *, const bsi_cycle *, int j, bsi_passes);
+  /* v ← v/√(*norm2), 0 where *norm2 is 0; *beta ← √(*norm2); *seen ← *norm2, in memory that both sides see */
+  bisai_status (*gmres_start)(bisai_context *, int64_t n, const double *norm2, double *v, double *beta, double *seen);
   /* y ← the solution of the k × k triangular system H y = g; y_i = 0 where the diagonal is 0 */
   bisai_status (*gmres_coefficients)(bisai_context *, int m, int k, const double *H, const double *g, double *y);
 
@@ -172,6 +176,8 @@ typedef struct bsi_backend {
                                    const double *b, int64_t ldb, double *x, int64_t ldx);
 
   /* --- set-up --- */
+  /* bandwidth and profile of a square matrix. Waits. */
+  bisai_status (*order_measure)(bisai_context *, const bisai_bcsr *, struct bsi_order_shape *);
   /* powers of two that bring the largest magnitudes of A's rows and columns near 1 */
   bisai_status (*equilibrate)(bisai_context *, const bisai_bcsr *, struct bsi_equilibration *);
   /* the values of the reordered and equilibrated matrix from A's */
@@ -194,6 +200,13 @@ typedef struct bsi_backend {
   /* y_b ← D_b⁻¹ x_b for every block b and `count` vectors; y is not x */
   bisai_status (*bjacobi_apply)(bisai_context *, const struct bsi_bjacobi *, int32_t count, const double *x,
                                 int64_t ldx, double *y, int64_t ldy);
+  /* f->lower, f->upper, f->longest_row ← the structure of ILU(0), where that is not left to the host (NULL); *missing ← the first block row
+   * without a diagonal block, for which nothing is made, or −1. Waits. */
+  bisai_status (*split_triangles)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *f, int32_t *missing);
+  /* *fit ← whether the matrix has the pattern that the factors were made from. Waits. */
+  bisai_status (*factors_fit)(bisai_context *, const bisai_factors *, const bisai_bcsr *matrix, bool *fit);
+  /* the level schedule of a triangular matrix; on a device without levels->ptr. Waits. */
+  bisai_status (*find_levels)(bisai_context *, bisai_triangle, const bisai_bcsr *, struct bsi_levels *);
   /* block ILU of `matrix` on the factors' reserved pattern, of which the matrix's is a part */
   bisai_status (*factor_ilu)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *, struct bsi_invert_stats *);
   /* the rows of N = S(|T|^power). With row_limit > 0 longer rows keep that many blocks:

@@ -34,6 +34,9 @@ bisai_status bsi_scatter_cuda(bisai_context *context, int32_t n, int bs, const i
 bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a, struct bsi_equilibration *equilibration);
 bisai_status bsi_reorder_values_cuda(bisai_context *context, const bisai_bcsr *a, struct bsi_reordered *reordered);
 
+/* --- order/order_cuda.cu --- */
+bisai_status bsi_order_measure_cuda(bisai_context *context, const bisai_bcsr *matrix, struct bsi_order_shape *shape);
+
 /* --- bjacobi/bjacobi_cuda.cu --- */
 /* Waits at its end for the statistics. */
 bisai_status bsi_invert_blocks_cuda(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
@@ -51,6 +54,14 @@ bisai_status bsi_bjacobi_apply_cuda(bisai_context *context, const struct bsi_bja
 bisai_status bsi_factor_ilu_cuda(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *factors,
                                  struct bsi_invert_stats *stats);
 
+/* --- factor/symbolic_cuda.cu --- */
+bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *factors,
+                                      int32_t *missing);
+bisai_status bsi_factors_fit_cuda(bisai_context *context, const bisai_factors *factors, const bisai_bcsr *matrix,
+                                  bool *fit);
+bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *t,
+                                  struct bsi_levels *levels);
+
 /* --- apply/sweeps_cuda.cu --- */
 /* Waits at its end for the row. */
 bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const struct bsi_triangular *t, bisai_bcsr *scaled,
@@ -64,6 +75,8 @@ bisai_status bsi_gmres_cancelled_cuda(bisai_context *context, int count, const d
 bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const double *h, const double *h2,
                                    const double *norm2, double *H, double *cosines, double *sines, double *g,
                                    double *status);
+bisai_status bsi_gmres_start_cuda(bisai_context *context, int64_t n, const double *norm2, double *v, double *beta,
+                                  double *seen);
 bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y);
 /* --- core/device_cuda.cu --- */

@@ -23,6 +23,8 @@ bisai_status bsi_gmres_cancelled_host(bisai_context *context, int count, const d
 bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const double *h, const double *h2,
                                    const double *norm2, double *H, double *cosines, double *sines, double *g,
                                    double *status);
+bisai_status bsi_gmres_start_host(bisai_context *context, int64_t n, const double *norm2, double *v, double *beta,
+                                  double *seen);
 bisai_status bsi_gmres_coefficients_host(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y);
 
@@ -31,6 +33,9 @@ bisai_status bsi_recurrence_pass_host(bisai_context *context, const struct bsi_r
                                       bool alone);
 bisai_status bsi_recurrence_scalars_host(bisai_context *context, const struct bsi_recurrence *r, bsi_pass pass);
 bisai_status bsi_shadow_vector_host(bisai_context *context, int64_t n, int c, double *y);
+
+/* --- order/order.c --- */
+bisai_status bsi_order_measure_host(bisai_context *context, const bisai_bcsr *matrix, struct bsi_order_shape *shape);
 
 /* --- order/reordered_host.c --- */
 bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
@@ -54,6 +59,12 @@ bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type t
 bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *pattern);
 bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
                                     bisai_pattern *pattern);
+
+/* --- factor/symbolic.c, core/triangular.c --- */
+bisai_status bsi_factors_fit_host(bisai_context *context, const bisai_factors *factors, const bisai_bcsr *matrix,
+                                  bool *fit);
+bisai_status bsi_find_levels_host(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *t,
+                                  struct bsi_levels *levels);
 
 /* --- solve/solve_host.c --- */
 bisai_status bsi_isai_reserve_host(bisai_context *context, const struct bsi_triangular *t, struct bsi_isai *isai);

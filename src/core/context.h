@@ -26,7 +26,9 @@ struct bisai_context {
   bisai_device_allocator device_allocator;
   unsigned *tickets; /* CUDA: BSI_TICKETS zeros in device memory; kernels that count in them leave zeros behind */
   unsigned long long
-      *first_fault;    /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
+      *first_fault; /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
+  int64_t
+      kept_bytes; /* CUDA: vectors that are read again and again while products are made; 0 unless a solver is at work */
   bool early_launches; /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
   char error[256];
   char device[96];

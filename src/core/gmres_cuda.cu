@@ -35,9 +35,11 @@ struct scratch {
   }
 };
 
-/* Waits for all blocks. The upper bit flips each time: an even number of waits leaves the ticket as it was. */
-__device__ void wait_for_all(unsigned *ticket) {
+/* Waits for all blocks. The upper bit flips each time: an even number of waits leaves the ticket as it was. Meanwhile another thread does
+ * something else. */
+template <typename Meanwhile> __device__ __forceinline__ void wait_for_all(unsigned *ticket, Meanwhile meanwhile) {
   __syncthreads();
+  if (threadIdx.x == BSI_WARP) meanwhile();
   if (threadIdx.x == 0) {
     __threadfence();
     const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u, before = atomicAdd(ticket, mine);
@@ -189,12 +191,12 @@ template <int PAIRS, bool TILED> struct worker {
       for (int i = 0; i < WARPS; i++) sum += shared.of_warp[i * shared.stride + c];
       cycle.work[c * static_cast<int>(gridDim.x) + blockIdx.x] = sum;
     }
-    wait_for_all(ticket);
+    wait_for_all(ticket, [] {});
     add_blocks(count, cycle.work, h);
   }
 
   /* w ← w − V h; the square of its norm over all blocks */
-  __device__ double subtract(const double *h) {
+  template <typename Meanwhile> __device__ __forceinline__ double subtract(const double *h, Meanwhile meanwhile) {
     double square = 0.0;
     for (int64_t first = mine.from; first - mine.from == 0 || (TILED && first - mine.from < mine.pairs);
          first += mine.tile) {
@@ -230,7 +232,7 @@ template <int PAIRS, bool TILED> struct worker {
       for (int i = 0; i < WARPS; i++) sum += of_warp[i];
       partials[blockIdx.x] = sum;
     }
-    wait_for_all(ticket);
+    wait_for_all(ticket, meanwhile);
     add_blocks(1, partials, &total);
     const double result = total;
     __syncthreads();
@@ -246,12 +248,15 @@ template <int PAIRS, bool TILED> struct worker {
     }
   }
 
-  /* By one block, whose shared memory has the earlier rotations. */
-  __device__ void rotate(int j, double norm2, bool again) {
-    for (int i = threadIdx.x; i <= j; i += THREADS) shared.column[i] = again ? shared.h[i] + shared.h2[i] : shared.h[i];
-    __syncthreads();
+  /* By one thread of the block whose shared memory has the earlier rotations. */
+  __device__ __forceinline__ void rotate_earlier(int j) const {
+    bsi_rotate_earlier(j, shared.h, shared.cosines, shared.sines, shared.column);
+  }
+  /* By that block, after it. */
+  __device__ void rotate(int j, double norm2) {
     if (threadIdx.x == 0) {
-      bsi_rotate(j, shared.column, norm2, shared.cosines, shared.sines, cycle.rhs, cycle.status + 2 * j);
+      bsi_rotate_last(j, shared.column, bsi_column_norm2(j, shared.h, norm2), norm2, shared.cosines, shared.sines,
+                      cycle.rhs, cycle.status + 2 * j);
       cycle.cosines[j] = shared.cosines[j];
       cycle.sines[j] = shared.sines[j];
     }
@@ -271,16 +276,22 @@ __global__ void __launch_bounds__(THREADS, 1)
     me.shared.cosines[i] = cycle.cosines[i];
     me.shared.sines[i] = cycle.sines[i];
   }
+  const auto rotate_earlier = [&] {
+    if (rotates) me.rotate_earlier(j);
+  };
   me.products(me.shared.h);
-  double norm2 = me.subtract(me.shared.h);
+  double norm2 = me.subtract(me.shared.h, rotate_earlier);
   const bool again =
       passes == BSI_PASSES_TWO || (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(j + 1, me.shared.h, norm2));
   if (again) {
     me.products(me.shared.h2);
-    norm2 = me.subtract(me.shared.h2);
+    norm2 = me.subtract(me.shared.h2, [&] {
+      for (int i = 0; i <= j; i++) me.shared.h[i] += me.shared.h2[i];
+      rotate_earlier();
+    });
   }
   me.scale(norm2);
-  if (rotates) me.rotate(j, norm2, again);
+  if (rotates) me.rotate(j, norm2);
 }
 
 /* What a device has to offer: thread blocks at once, bytes of shared memory for each. */
@@ -359,6 +370,7 @@ __global__ void __launch_bounds__(SUBSTITUTING)
   __shared__ double triangle[SMALL_TRIANGLE * SMALL_TRIANGLE];
   const bool small = k <= SMALL_TRIANGLE;
   const int64_t ld = small ? k : m + static_cast<int64_t>(1);
+  bsi_wait_for_predecessor();
   for (int i = threadIdx.x; i < k; i += SUBSTITUTING) y[i] = g[i];
   for (int i = threadIdx.x; small && i < k * k; i += SUBSTITUTING)
     if (i % k <= i / k) triangle[i] = H[i / k * (m + static_cast<int64_t>(1)) + i % k];
@@ -398,6 +410,6 @@ bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const d
 bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y) {
   if (k == 0) return BISAI_OK;
-  back_substitute<<<1, SUBSTITUTING, 0, bsi_stream_of(context)>>>(m, k, H, g, y);
+  bsi_launch_early(context, back_substitute, 1, SUBSTITUTING, 0, m, k, H, g, y);
   return bsi_launched(context, "triangular system");
 }

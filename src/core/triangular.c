@@ -1,6 +1,8 @@
 /* Level schedules: level(i) = 1 + max over the blocks (i, j), j ≠ i, of level(j). Source: Saad, Iterative Methods, 11.6. */
 #include "core/triangular.h"
 
+#include "core/backend_host.h"
+
 static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
                              int32_t *level) {
   int32_t count = 0;
@@ -72,6 +74,11 @@ bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, 
   else
     *levels = made;
   return status;
+}
+
+bisai_status bsi_find_levels_host(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *t,
+                                  bsi_levels *levels) {
+  return bsi_levels_create(context, triangle, t->block_rows, t->row_ptr, t->col_idx, levels);
 }
 
 void bsi_levels_destroy(bisai_context *context, bsi_levels *levels) {

@@ -15,7 +15,7 @@ extern "C" {
 /* Rows of a triangular matrix grouped so that those of a level depend on earlier levels only. */
 typedef struct bsi_levels {
   int32_t count;
-  int32_t *ptr;  /* count + 1, host memory */
+  int32_t *ptr;  /* count + 1, host memory; NULL where the rows are elsewhere */
   int32_t *rows; /* ascending within a level; backend memory */
 } bsi_levels;
 

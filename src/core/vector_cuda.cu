@@ -12,12 +12,13 @@ enum { THREADS = 256, MOST_THREADS = 1024, VECTORS = 8 };
 
 template <typename F> __global__ void for_each(int64_t n, F f) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
+  bsi_wait_for_predecessor();
   if (i < n) f(i);
 }
 
 template <typename F> bisai_status enqueue(bisai_context *context, const char *what, int64_t n, F f) {
   if (n == 0) return BISAI_OK;
-  for_each<<<bsi_grid(n, THREADS), THREADS, 0, bsi_stream_of(context)>>>(n, f);
+  bsi_launch_early(context, for_each<F>, bsi_grid(n, THREADS), THREADS, 0, n, f);
   return bsi_launched(context, what);
 }
 
@@ -76,6 +77,7 @@ __global__ void __launch_bounds__(THREADS) dot(int64_t n, int count, const doubl
                                                double *work, unsigned *tickets, double *out) {
   const int first = static_cast<int>(blockIdx.y) * VECTORS, mine = count - first < VECTORS ? count - first : VECTORS;
   basis += first * ld;
+  bsi_wait_for_predecessor();
   double sums[VECTORS] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < n; i += stride) {
@@ -93,6 +95,7 @@ template <bool NORM>
 __global__ void __launch_bounds__(MOST_THREADS, 2)
     axpy(int64_t n, int count, const double *basis, int64_t ld, const double *coefficients, double sign, double *w,
          double *work, unsigned *ticket, double *norm2) {
+  bsi_wait_for_predecessor();
   double sums[1] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride) {
@@ -137,6 +140,20 @@ bisai_status bsi_scale_by_norm_cuda(bisai_context *context, int64_t n, const dou
   });
 }
 
+/* One thread more than values, for those of the last. */
+bisai_status bsi_gmres_start_cuda(bisai_context *context, int64_t n, const double *norm2, double *v, double *beta,
+                                  double *seen) {
+  return enqueue(context, "vector scaling", n + 1, [=] __device__(int64_t i) {
+    const double square = __ldg(norm2), norm = sqrt(square);
+    if (i < n) {
+      v[i] = square == 0.0 ? 0.0 : v[i] / norm;
+    } else {
+      *beta = norm;
+      *seen = square;
+    }
+  });
+}
+
 /* More vectors than there are tickets for go in several launches. */
 bisai_status bsi_dot_many_cuda(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
                                const double *w, double *work, double *out) {
@@ -145,9 +162,8 @@ bisai_status bsi_dot_many_cuda(bisai_context *context, int64_t n, int count, con
   for (int first = 0; n > 0 && first < count && !status; first += BSI_TICKETS * VECTORS) {
     const int left = count - first, now = left < BSI_TICKETS * VECTORS ? left : BSI_TICKETS * VECTORS;
     const dim3 grid(static_cast<unsigned>(chunks_of(n)), static_cast<unsigned>((now + VECTORS - 1) / VECTORS));
-    dot<<<grid, THREADS, 0, bsi_stream_of(context)>>>(n, now, basis + first * ld, ld, w,
-                                                      work + static_cast<int64_t>(first) * BSI_CHUNKS, context->tickets,
-                                                      out + first);
+    bsi_launch_early(context, dot, grid, THREADS, 0, n, now, basis + first * ld, ld, w,
+                     work + static_cast<int64_t>(first) * BSI_CHUNKS, context->tickets, out + first);
     status = bsi_launched(context, "inner products");
   }
   return status;
@@ -156,14 +172,13 @@ bisai_status bsi_dot_many_cuda(bisai_context *context, int64_t n, int count, con
 bisai_status bsi_axpy_many_cuda(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
                                 const double *coefficients, double sign, double *w, double *work, double *norm2) {
   if (n == 0) return norm2 ? bsi_vector_set_cuda(context, 1, 0.0, norm2) : BISAI_OK;
-  const cudaStream_t stream = bsi_stream_of(context);
   /* With the norm there are no more blocks than partial sums: larger ones then. */
   const int threads = norm2 && n > BSI_CHUNKS * THREADS ? MOST_THREADS : THREADS;
   if (norm2)
-    axpy<true><<<chunks_of(n), threads, 0, stream>>>(n, count, basis, ld, coefficients, sign, w, work, context->tickets,
-                                                     norm2);
+    bsi_launch_early(context, axpy<true>, chunks_of(n), threads, 0, n, count, basis, ld, coefficients, sign, w, work,
+                     context->tickets, norm2);
   else
-    axpy<false><<<bsi_grid(n, threads), threads, 0, stream>>>(n, count, basis, ld, coefficients, sign, w, nullptr,
-                                                              nullptr, nullptr);
+    bsi_launch_early(context, axpy<false>, bsi_grid(n, threads), threads, 0, n, count, basis, ld, coefficients, sign, w,
+                     nullptr, nullptr, nullptr);
   return bsi_launched(context, "linear combination");
 }

@@ -130,6 +130,13 @@ bisai_status bsi_scale_by_norm_host(bisai_context *context, int64_t n, const dou
   return BISAI_OK;
 }
 
+bisai_status bsi_gmres_start_host(bisai_context *context, int64_t n, const double *norm2, double *v, double *beta,
+                                  double *seen) {
+  *beta = sqrt(*norm2);
+  *seen = *norm2;
+  return bsi_scale_by_norm_host(context, n, norm2, v, v);
+}
+
 bisai_status bsi_gmres_cancelled_host(bisai_context *context, int count, const double *h, const double *norm2,
                                       bool *cancelled) {
   (void)context;

@@ -31,19 +31,12 @@ static bisai_status check_square(bisai_context *context, const char *name, const
   return BISAI_OK;
 }
 
-static bisai_status make_levels(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *t,
-                                bsi_levels *levels) {
-  bsi_structure s;
-  const bisai_status status = bsi_bcsr_structure(t, &s);
-  return status ? status : bsi_levels_create(context, triangle, t->block_rows, s.row_ptr, s.col_idx, levels);
-}
-
 /* Level schedules, room for the inverse diagonal blocks and for solutions in place, and the views that solves take. */
 static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const size_t values = bsi_block_offset(u, u->block_rows);
-  bisai_status status = make_levels(context, BISAI_LOWER, l, &f->lower_levels);
-  if (!status) status = make_levels(context, BISAI_UPPER, u, &f->upper_levels);
+  bisai_status status = context->backend->find_levels(context, BISAI_LOWER, l, &f->lower_levels);
+  if (!status) status = context->backend->find_levels(context, BISAI_UPPER, u, &f->upper_levels);
   if (status) return status;
   f->upper_inverse = context->backend->allocate(context, values, sizeof(double));
   if (!f->upper_inverse) return BISAI_OUT_OF_MEMORY;
@@ -109,7 +102,7 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
                     factors->matrix_blocks);
   /* A pattern that moved would make the factorisation read out of bounds; this costs a fraction of it. */
   bool fit = false;
-  status = bsi_factors_fit(factors, matrix, &fit);
+  status = context->backend->factors_fit(context, factors, matrix, &fit);
   if (status) return status;
   if (!fit)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other block columns than at creation");
@@ -232,8 +225,6 @@ void bisai_factors_destroy(bisai_factors **factors) {
   bisai_context *context = f->context;
   bisai_bcsr_destroy(&f->lower);
   bisai_bcsr_destroy(&f->upper);
-  if (f->lower_marks != f->lower_fill) bsi_release(context, f->lower_marks);
-  if (f->upper_marks != f->upper_fill) bsi_release(context, f->upper_marks);
   context->backend->release(context, f->lower_fill);
   context->backend->release(context, f->upper_fill);
   context->backend->release(context, f->spare);

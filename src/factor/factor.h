@@ -20,9 +20,8 @@ struct bisai_factors {
   int32_t longest_row;   /* blocks of L and U together */
   uint8_t *lower_fill,
       *upper_fill; /* backend memory: a bit for each block: whether the matrix does not have it; NULL where it has all */
-  uint8_t *lower_marks, *upper_marks; /* the same in host memory */
-  double *spare;                      /* of the solves */
-  double shift_amount;                /* 0: none */
+  double *spare;   /* of the solves */
+  double shift_amount; /* 0: none */
   bool ready;
 };
 

@@ -6,6 +6,8 @@
  * up; the work is proportional to the fill-in operations. */
 #include "factor/symbolic.h"
 
+#include "core/backend_host.h"
+
 #include <string.h>
 
 /* Blocks of a factor, row after row, as they are found. */
@@ -123,29 +125,30 @@ static bisai_status find_blocks(symbolic *s) {
   return BISAI_OK;
 }
 
-/* The marks of a factor's fill, in host memory and where the backend works; none where there is no fill. */
-static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **fill, uint8_t **marks) {
+/* The marks of a factor's fill where the backend works; none where there is no fill. */
+static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **fill) {
   int32_t p = 0;
   while (p < t->count && t->level[p] == 0) p++;
   if (p == t->count) return BISAI_OK;
   const bsi_backend *backend = context->backend;
   const size_t bytes = bsi_fill_bytes(t->count);
   *fill = backend->allocate(context, bytes, sizeof **fill);
-  if (!*fill) return BISAI_OUT_OF_MEMORY;
-  *marks = backend->kind == BISAI_BACKEND_HOST ? *fill : bsi_allocate(context, bytes, sizeof **marks);
-  if (!*marks) return BISAI_OUT_OF_MEMORY;
-  memset(*marks, 0, bytes);
+  uint8_t *marks = *fill ? bsi_allocate(context, bytes, sizeof *marks) : NULL;
+  if (!marks) return BISAI_OUT_OF_MEMORY;
+  memset(marks, 0, bytes);
   for (; p < t->count; p++)
-    if (t->level[p] > 0) (*marks)[p / 8] |= (uint8_t)(1u << p % 8);
-  return *marks == *fill ? BISAI_OK : backend->upload(context, *fill, *marks, bytes);
+    if (t->level[p] > 0) marks[p / 8] |= (uint8_t)(1u << p % 8);
+  const bisai_status status = backend->upload(context, *fill, marks, bytes);
+  bsi_release(context, marks);
+  return status;
 }
 
 /* The factor in its final arrays. */
-static bisai_status settle(const symbolic *s, const found *t, bisai_bcsr **factor, uint8_t **fill, uint8_t **marks) {
+static bisai_status settle(const symbolic *s, const found *t, bisai_bcsr **factor, uint8_t **fill) {
   const int32_t n = s->a->block_rows;
   bisai_status status = bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64, NULL, NULL, factor);
   if (!status) status = bsi_bcsr_set_structure(*factor, t->row_ptr, t->col_idx);
-  return status ? status : mark_fill(s->context, t, fill, marks);
+  return status ? status : mark_fill(s->context, t, fill);
 }
 
 static void free_found(bisai_context *context, found *t) {
@@ -154,11 +157,9 @@ static void free_found(bisai_context *context, found *t) {
   bsi_release(context, t->level);
 }
 
-bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
-                                 int32_t most_blocks, bisai_factors *f) {
+static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
+                                   int32_t most_blocks, bisai_factors *f) {
   const size_t n = (size_t)a->block_rows;
-  if (a->unit_diagonal)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
   symbolic s = {.context = context,
                 .a = a,
                 .level = level < a->block_rows ? level : a->block_rows,
@@ -172,18 +173,30 @@ bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, in
   if (s.row_level) s.lower.row_ptr = bsi_allocate(context, n + 1, sizeof *s.lower.row_ptr);
   if (s.lower.row_ptr) s.upper.row_ptr = bsi_allocate(context, n + 1, sizeof *s.upper.row_ptr);
   if (s.upper.row_ptr) status = find_blocks(&s);
-  if (!status) status = settle(&s, &s.lower, &f->lower, &f->lower_fill, &f->lower_marks);
-  if (!status) status = settle(&s, &s.upper, &f->upper, &f->upper_fill, &f->upper_marks);
-  if (!status) {
-    f->lower->unit_diagonal = true;
-    f->matrix_blocks = a->blocks;
-    f->longest_row = s.longest;
-  }
+  if (!status) status = settle(&s, &s.lower, &f->lower, &f->lower_fill);
+  if (!status) status = settle(&s, &s.upper, &f->upper, &f->upper_fill);
+  f->longest_row = s.longest;
   bsi_release(context, s.next);
   bsi_release(context, s.row_level);
   free_found(context, &s.lower);
   free_found(context, &s.upper);
   return status;
+}
+
+bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
+                                 int32_t most_blocks, bisai_factors *f) {
+  int32_t missing = 0;
+  bisai_status status = BISAI_OK;
+  if (a->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
+  if (context->backend->split_triangles && level == 0 && a->blocks <= most_blocks)
+    status = context->backend->split_triangles(context, a, f, &missing);
+  /* With blocks missing it is fill, or an error, that the host names. */
+  if (!status && !f->upper) status = find_structure(context, a, level, add_diagonal, most_blocks, f);
+  if (status) return status;
+  f->lower->unit_diagonal = true;
+  f->matrix_blocks = a->blocks;
+  return BISAI_OK;
 }
 
 /* Walks row i of one factor along the columns of A's row from *p on; false where A has another block or none. */
@@ -196,16 +209,15 @@ static bool row_fits(const bsi_structure *t, const uint8_t *marks, const bsi_str
   return true;
 }
 
-bisai_status bsi_factors_fit(const bisai_factors *f, const bisai_bcsr *matrix, bool *fit) {
-  bsi_structure a, lower, upper;
-  bisai_status status = bsi_bcsr_structure(matrix, &a);
-  if (!status) status = bsi_bcsr_structure(f->lower, &lower);
-  if (!status) status = bsi_bcsr_structure(f->upper, &upper);
+bisai_status bsi_factors_fit_host(bisai_context *context, const bisai_factors *f, const bisai_bcsr *matrix, bool *fit) {
+  const bsi_structure a = {matrix->row_ptr, matrix->col_idx}, lower = {f->lower->row_ptr, f->lower->col_idx},
+                      upper = {f->upper->row_ptr, f->upper->col_idx};
+  (void)context;
   *fit = true;
-  for (int32_t i = 0; i < matrix->block_rows && *fit && !status; i++) {
+  for (int32_t i = 0; i < matrix->block_rows && *fit; i++) {
     int32_t p = a.row_ptr[i];
-    *fit = row_fits(&lower, f->lower_marks, &a, i, &p) && row_fits(&upper, f->upper_marks, &a, i, &p) &&
+    *fit = row_fits(&lower, f->lower_fill, &a, i, &p) && row_fits(&upper, f->upper_fill, &a, i, &p) &&
            p == a.row_ptr[i + 1];
   }
-  return status;
+  return BISAI_OK;
 }

@@ -10,7 +10,4 @@
 bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
                                  int32_t most_blocks, bisai_factors *f);
 
-/* *fit ← whether the matrix has the pattern that the factors were made from. */
-bisai_status bsi_factors_fit(const bisai_factors *f, const bisai_bcsr *matrix, bool *fit);
-
 #endif

@@ -35,11 +35,14 @@ static bisai_status measure(bsi_run *run, double *beta) {
 }
 
 /* V_0 ← V_0/β, g ← β e₁ */
+static bisai_status prepare(bsi_run *run, double *seen) {
+  const bisai_solver *s = run->solver;
+  return bsi_backend_of(run)->gmres_start(s->context, s->n, s->norm2, s->basis, s->rhs, seen);
+}
+
 static bisai_status start(bsi_run *run, double beta) {
-  bisai_solver *s = run->solver;
-  const bsi_backend *backend = bsi_backend_of(run);
-  const bisai_status status = backend->scale_by_norm(s->context, s->n, s->norm2, s->basis, s->basis);
-  return status ? status : backend->upload(s->context, s->rhs, &beta, sizeof beta);
+  (void)beta;
+  return run->prepared ? BISAI_OK : prepare(run, run->solver->status + 2 * run->solver->slots);
 }
 
 /* w ← A M⁻¹ v_j or M⁻¹ A v_j */
@@ -185,6 +188,7 @@ const bsi_method bsi_gmres = {.name = BISAI_GMRES,
                               .reserve = reserve,
                               .longest_cycle = longest_cycle,
                               .measure = measure,
+                              .prepare = prepare,
                               .start = start,
                               .step = step,
                               .judge = judge,

@@ -103,7 +103,7 @@ double *bsi_reserve_vectors(bisai_solver *solver, size_t count) {
 
 static bool reserve_all(bisai_solver *solver) {
   if (!solver->method->reserve(solver)) return false;
-  const size_t words = 2 * (size_t)solver->slots;
+  const size_t words = 2 * (size_t)solver->slots + 1;
   solver->status = solver->context->backend->allocate_shared(solver->context, words);
   if (!solver->status) return false;
   solver->memory_bytes += (int64_t)(words * sizeof(double));

@@ -25,6 +25,8 @@ typedef struct bsi_method {
   int (*longest_cycle)(const bisai_solver *);
   /* NULL: estimates are of b − A x itself. Otherwise makes `residual` what they are of; *norm of that, and at the first start `reference`. */
   bisai_status (*measure)(struct bsi_run *, double *norm);
+  /* NULL, or the part of `start` that norm2 alone decides; also *seen ← norm2, in memory that both sides see. */
+  bisai_status (*prepare)(struct bsi_run *, double *seen);
   /* Begins a cycle, whose `residual` has that norm. */
   bisai_status (*start)(struct bsi_run *, double norm);
   /* Enqueues step j of the cycle. */
@@ -61,7 +63,7 @@ struct bisai_solver {
   bool shadow_ready;    /* of IDR, which stays as it is */
 
   int slots;       /* of steps that are under way at once */
-  double *status;  /* two words a slot, in memory that both sides see */
+  double *status;  /* two words a slot and one more, in memory that both sides see */
   double *work;    /* BSI_CHUNKS for each sum */
   double *history; /* host memory, max_iterations + 1 and at most BSI_HISTORY_MOST */
   bsi_clock clock; /* for applications of the preconditioner */
@@ -103,6 +105,7 @@ typedef struct bsi_run {
   double anchor;     /* stagnation: the norm to beat … */
   int stalled;       /* … and cycles that did not */
 
+  bool prepared; /* the method's `prepare` has been called for this cycle */
   bsi_cycle_end end;
   bisai_breakdown breakdown; /* of the last cycle */
   int cycles;

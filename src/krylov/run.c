@@ -131,21 +131,35 @@ static void record(bsi_run *run, double relative) {
   if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0) run->stop = true;
 }
 
-/* residual ← scale·(b − A x); without a product where x is still zero */
+/* residual ← scale·(b − A x) and its norm; without a product where x is still zero. Where the method begins with what the norm alone says,
+ * that is enqueued before the host knows the norm and whether there will be a cycle. */
 static bisai_status compute_residual(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   bisai_status status;
   if (run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) {
     status = backend->vector_copy(s->context, s->n, run->b, s->residual);
+  } else if (run->op.matrix) {
+    status = backend->product(s->context, run->op.matrix, 1, -1, run->x, 0, 1, run->b, 0, s->residual, 0);
+    if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
   } else {
     status = bsi_multiply(run, run->x, s->residual);
     if (!status) status = backend->vector_subtract_from(s->context, s->n, run->b, s->residual);
   }
   double value = NAN;
-  if (!status) status = bsi_scaled_norm(run, s->residual, &value);
+  run->prepared = s->method->prepare && run->scale == 1 && !bsi_preconditioned_left(run);
+  if (run->prepared) {
+    double *seen = s->status + 2 * s->slots, norm2 = NAN;
+    backend->expect(s->context, 1, seen);
+    if (!status) status = bsi_dot(run, 1, s->residual, s->residual, s->norm2);
+    if (!status) status = s->method->prepare(run, seen);
+    if (!status) status = backend->collect(s->context, 1, seen, &norm2);
+    value = sqrt(norm2);
+  } else if (!status) {
+    status = bsi_scaled_norm(run, s->residual, &value);
+  }
   run->true_norm = value;
-  return status;
+  return status ? status : read_clock(run);
 }
 
 /* Begins a cycle from the true residual; the present x is kept if it is the best so far. */
@@ -222,7 +236,7 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
   run->reason = BISAI_REASON_NONE;
   run->enqueued = run->iterations;
   run->applications = applications + (run->precond ? s->method->applications * seen : 0);
-  return read_clock(run);
+  return BISAI_OK;
 }
 
 /* x of the last good step. */
@@ -313,6 +327,8 @@ static void restore_best(bsi_run *run) {
 }
 
 bisai_status bsi_solve(bsi_run *run) {
+  const bisai_solver *s = run->solver;
+  s->context->kept_bytes = s->basis ? (int64_t)sizeof(double) * s->ld * (s->options.restart + 1) : 0;
   bisai_status status = begin(run);
   while (!status && run->reason == BISAI_REASON_NONE) {
     int steps = 0;
@@ -323,6 +339,7 @@ bisai_status bsi_solve(bsi_run *run) {
     if (!status) run->reason = judge(run);
   }
   restore_best(run);
+  s->context->kept_bytes = 0;
   if (!status) status = read_clock(run);
   return status;
 }

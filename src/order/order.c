@@ -1,6 +1,8 @@
 /* Which ordering, and what it makes of a matrix. */
 #include "order/order.h"
 
+#include "core/backend_host.h"
+
 #include <string.h>
 
 static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix, bisai_ordering ordering,
@@ -57,11 +59,9 @@ bisai_status bisai_order_check(bisai_context *context, int32_t block_rows, const
   return status;
 }
 
-bisai_status bsi_order_measure(bisai_context *context, const bisai_bcsr *matrix, bsi_order_shape *shape) {
+bisai_status bsi_order_measure_host(bisai_context *context, const bisai_bcsr *matrix, bsi_order_shape *shape) {
   const int32_t n = matrix->block_rows;
-  bsi_structure s;
-  const bisai_status status = bsi_bcsr_structure(matrix, &s);
-  if (status) return status;
+  const bsi_structure s = {matrix->row_ptr, matrix->col_idx};
   int32_t *first = bsi_allocate(context, (size_t)n, sizeof *first);
   if (!first) return BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < n; i++) first[i] = i;

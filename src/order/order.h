@@ -27,6 +27,4 @@ typedef struct bsi_order_shape {
   int64_t profile;
 } bsi_order_shape;
 
-bisai_status bsi_order_measure(bisai_context *context, const bisai_bcsr *matrix, bsi_order_shape *shape);
-
 #endif

@@ -231,10 +231,11 @@ static bisai_status create_reordered(bisai_precond *m, const bisai_bcsr *matrix)
 /* Finds the ordering and measures what it does. */
 static bisai_status order(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
-  bisai_status status = bsi_order_measure(m->context, matrix, &m->natural);
+  bisai_status status = m->context->backend->order_measure(m->context, matrix, &m->natural);
   m->ordered = m->natural;
   if (!status && reorders(&m->options)) status = create_reordered(m, matrix);
-  if (!status && m->reordered.permutation) status = bsi_order_measure(m->context, m->reordered.matrix, &m->ordered);
+  if (!status && m->reordered.permutation)
+    status = m->context->backend->order_measure(m->context, m->reordered.matrix, &m->ordered);
   m->report.order_seconds = bsi_now() - start;
   return status;
 }
