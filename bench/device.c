@@ -8,11 +8,14 @@
 #include "cases.h"
 #include "device_bench.h"
 
-static const char usage[] = "usage: bench_device [OPTION VALUE]…\n"
-                            "  --only LETTERS   of p(roducts), s(et-up), t(riangular solves), g(mres); default all\n"
-                            "  --rounds N       timings of each operation, default 7\n"
-                            "  --launches N     of a product between two waits, default 40\n"
-                            "  --json FILE      the same figures for a script\n";
+static const char usage[] =
+    "usage: bench_device [OPTION VALUE]…\n"
+    "  --only LETTERS   of p(roducts), s(et-up), t(riangular solves), g(mres), i(terations of it by\n"
+    "                   kernel); default all\n"
+    "  --case NAME      cavity or convdiff, default both\n"
+    "  --rounds N       timings of each operation, default 7\n"
+    "  --launches N     of a product between two waits, default 40\n"
+    "  --json FILE      the same figures for a script\n";
 
 enum { COPY_BYTES = 1 << 30 };
 
@@ -78,8 +81,10 @@ static void measure_system(device_bench *b, const char *name, bisai_status statu
   bench_device_upload(b_device, rhs, n * sizeof(double));
   device_need(b, bisai_factors_create(b->context, b->matrix, NULL, &b->factors), "factorisation");
 #ifdef BISAI_HAVE_CUSPARSE
-  if (bisai_cusparse_ilu_create(b->context, b->matrix, &b->ilu) != BISAI_OK ||
-      bisai_cusparse_ilu_prepare(b->ilu) != BISAI_OK) {
+  if (!strpbrk(only, "stg")) {
+    b->ilu = NULL;
+  } else if (bisai_cusparse_ilu_create(b->context, b->matrix, &b->ilu) != BISAI_OK ||
+             bisai_cusparse_ilu_prepare(b->ilu) != BISAI_OK) {
     printf("cuSPARSE: %s\n", bisai_context_error(b->context));
     bisai_cusparse_ilu_destroy(&b->ilu);
   }
@@ -88,6 +93,7 @@ static void measure_system(device_bench *b, const char *name, bisai_status statu
   if (strchr(only, 's')) device_measure_setup(b);
   if (strchr(only, 't')) device_measure_solves(b);
   if (strchr(only, 'g')) device_measure_gmres(b, b_device, tolerance);
+  if (strchr(only, 'i')) device_measure_iterations(b, b_device, tolerance);
 #ifdef BISAI_HAVE_CUSPARSE
   bisai_cusparse_ilu_destroy(&b->ilu);
 #endif
@@ -108,23 +114,28 @@ static double copy_rate(const device_bench *b) {
   return 2.0 * COPY_BYTES / best;
 }
 
-static void measure_everything(device_bench *b, const char *only) {
+static void measure_everything(device_bench *b, const char *only, const char *which) {
   if (strchr(only, 'p')) device_measure_products(b);
-  if (!strpbrk(only, "stg")) return;
+  if (!strpbrk(only, "stgi")) return;
   double *rhs;
-  bisai_status status = case_cavity(b->context, 300, 0, &b->matrix, &rhs);
-  measure_system(b, "cavity, 300^2", status, rhs, 1e-5, only);
-  status = case_convdiff(b->context, 148, 148, 58, 4, &b->matrix, &rhs);
+  if (strcmp(which, "convdiff") != 0) {
+    const bisai_status status = case_cavity(b->context, 300, 0, &b->matrix, &rhs);
+    measure_system(b, "cavity, 300^2", status, rhs, 1e-5, only);
+  }
+  if (strcmp(which, "cavity") == 0) return;
+  const bisai_status status = case_convdiff(b->context, 148, 148, 58, 4, &b->matrix, &rhs);
   measure_system(b, "convection-diffusion, 148 x 148 x 58", status, rhs, 1e-8, only);
 }
 
 int main(int argc, char **argv) {
   device_bench b = {.rounds = 7, .launches = 40};
-  const char *only = "pstg", *json = NULL;
+  const char *only = "pstgi", *json = NULL, *which = "";
   for (int i = 1; i < argc; i += 2) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (strcmp(argv[i], "--only") == 0)
       only = value;
+    else if (strcmp(argv[i], "--case") == 0)
+      which = value;
     else if (strcmp(argv[i], "--json") == 0)
       json = value;
     else if (strcmp(argv[i], "--rounds") == 0)
@@ -148,7 +159,7 @@ int main(int argc, char **argv) {
     fprintf(b.json,
             "{\n  \"version\": \"%s\", \"device\": \"%s\", \"cuda\": \"%s\", \"copy_rate\": %.6g,\n  \"figures\": [",
             bisai_version(), bisai_context_device(b.context), runtime, b.copy_rate);
-  measure_everything(&b, only);
+  measure_everything(&b, only, which);
   if (b.json) fprintf(b.json, "\n  ]\n}\n");
   if (b.json && fclose(b.json)) bench_fail("cannot write %s", json);
   bisai_context_destroy(&b.context);

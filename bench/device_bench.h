@@ -57,4 +57,20 @@ void device_measure_setup(device_bench *b);
 void device_measure_solves(device_bench *b);
 void device_measure_gmres(device_bench *b, const double *rhs, double tolerance);
 
+/* What one iteration of GMRES(30) with approximate inverses is made of. */
+void device_measure_iterations(device_bench *b, const double *rhs, double tolerance);
+
+bisai_precond *device_make_isai(device_bench *b, int power);
+
+/* A kernel as it ran, seconds from some beginning. */
+typedef struct device_kernel {
+  const char *name; /* as the compiler writes it */
+  double start, end;
+} device_kernel;
+
+/* Watches the kernels of the program from here to the stop, which gives them in the order in which they began; false where CUPTI is not in
+ * this build or not allowed to. */
+bool device_trace_start(void);
+int device_trace_stop(const device_kernel **kernels);
+
 #endif

@@ -53,6 +53,11 @@ static bisai_precond *make_precond(device_bench *b, bisai_precond_kind kind) {
   return precond;
 }
 
+bisai_precond *device_make_isai(device_bench *b, int power) {
+  b->power = power;
+  return make_precond(b, BISAI_PRECOND_ISAI);
+}
+
 static double isai_setup(void *argument) {
   device_bench *b = argument;
   device_wait(b);
