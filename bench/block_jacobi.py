@@ -2,24 +2,31 @@
 """Block-Jacobi on every real matrix: which bound on the blocks, and what adaptive storage costs and saves.
 
 usage: block_jacobi.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME] [--seconds S] [--repeats N]
-       [--at-once N]
+       [--at-once N] [--parts bounds adaptive forms] [--add-to BEFORE.json]
 
 The matrices are taken as scalar ones (block size 1), as in the papers. Table 2 of Anzt et al. (2017): IDR(4), and GMRES(30) beside it, with
 scalar Jacobi and blocks of at most 4, 8, 16, 32 rows, tolerance 1e-8. Figures 8 and 9 of Flegar et al. (2020): CG on the symmetric positive
-definite matrices, tolerance 1e-10, inverses in fp64 and in the formats that keep 1 and 2 digits. A run that takes longer than S seconds is
+definite matrices, tolerance 1e-10, inverses in fp64 and in the formats that keep 1 and 2 digits. BiCGSTAB with inverses, Gauss-Huard (GH, GH-T) and LU
+decompositions of blocks of at most 16 and 32 rows (Anzt et al. 2017, the slides). A run that takes longer than S seconds is
 stopped. Failures stand in the tables with their reason. block_jacobi_figures.py draws the JSON that is written beside OUTPUT.md.
 """
 import concurrent.futures
+import json
+import pathlib
 
 import tables
 
 BOUNDS = [1, 4, 8, 16, 32]
 HEADINGS = ["Jacobi"] + [f"max={bound}" for bound in BOUNDS[1:]]
+PARTS = ["bounds", "adaptive", "forms"]
 SOLVERS = [("idr:s=4", "IDR(4)"), ("gmres", "GMRES(30)")]
 # Symmetric, with a Cholesky factorisation that succeeds in fp64.
 SPD = ["bcsstk08", "bcsstk13", "bcsstk16", "bcsstk18", "bcsstk24", "ex10hs", "hypre_beam_tet_dof2475", "mhd3200b", "nasa4704", "nos3",
        "nos7", "wathenSmall"]
 ADAPTIVE_BOUNDS = [4, 8, 16, 32]
+STORAGES = ["", ":storage=adaptive:digits=1", ":storage=adaptive"]
+FORM_BOUNDS = [16, 32]
+FORMS = ["", ":form=gh", ":form=ght", ":form=lu"]
 KEPT = ["converged", "reason", "iterations", "relative_residual", "values_s", "setup_s", "apply30_s", "solve_s", "diagonal"]
 FORMATS = ["fp16", "bf16", "fp11_4", "fp32", "fp11_20", "fp64"]
 
@@ -28,42 +35,56 @@ def label(bound):
     return f"bjacobi:max={bound}"
 
 
-def run(options, path, solver, tolerance, method):
-    """The program's record of one run (the quickest of the repeats where it converged), or one with a reason alone."""
+def records_of(options, path, solver, tolerance, methods):
+    """The program's records of one run with all methods, or None where it took too long for all of them."""
     arguments = [str(path), "--block-size", "1", "--rhs", tables.right_hand_side(path), "--tolerance", tolerance, "--solver", solver]
-    best = None
-    for _ in range(options.repeats):
-        result, message = tables.compare(options, arguments, [method], options.seconds)
-        record = {key: result["runs"][0][key] for key in KEPT} if result else {"converged": False, "reason": message}
+    result, message = tables.compare(options, arguments, methods, options.seconds * (1 if len(methods) == 1 else 2))
+    if result is None and message == "time" and len(methods) > 1:
+        return None
+    records = []
+    for i, method in enumerate(methods):
+        record = {key: result["runs"][i][key] for key in KEPT} if result else {"converged": False, "reason": message}
         record.update(matrix=tables.name_of(path), solver=solver, asked=method)
         if result:
             record["rows"], record["entries"] = result["matrix"]["block_rows"], result["matrix"]["blocks"]
             options.example = result
-        if not best or (record["converged"] and tables.seconds(record) < tables.seconds(best)):
-            best = record
-        if not record["converged"]:
-            break
+        records.append(record)
+    return records
+
+
+def run(options, path, solver, tolerance, methods):
+    """A record for each method: the quickest of the repeats where it converged, or one with a reason alone."""
+    best = records_of(options, path, solver, tolerance, methods)
+    if best is None:
+        return [run(options, path, solver, tolerance, [method])[0] for method in methods]
+    for _ in range(options.repeats - 1):
+        again = records_of(options, path, solver, tolerance, methods) or best
+        best = [new if new["converged"] and (not old["converged"] or tables.seconds(new) < tables.seconds(old)) else old
+                for old, new in zip(best, again)]
     return best
 
 
 def jobs_of(options):
-    """(matrix, path, solver, tolerance, method) of every run."""
+    """(path, solver, tolerance, methods) of every run."""
     found = list(tables.matrices(options.matrices, options.only))
-    for name, path in (pair for pair in found if pair[0] in SPD):
-        for bound in ADAPTIVE_BOUNDS:
-            for storage in ["", ":storage=adaptive:digits=1", ":storage=adaptive"]:
-                yield name, path, "cg", "1e-10", label(bound) + storage
-    for solver, _ in SOLVERS:
-        for name, path in found:
-            for bound in BOUNDS:
-                yield name, path, solver, "1e-8", label(bound)
+    if "adaptive" in options.parts:
+        for name, path in (pair for pair in found if pair[0] in SPD):
+            for bound in ADAPTIVE_BOUNDS:
+                yield path, "cg", "1e-10", [label(bound) + storage for storage in STORAGES]
+    if "bounds" in options.parts:
+        for solver, _ in SOLVERS:
+            for _, path in found:
+                yield path, solver, "1e-8", [label(bound) for bound in BOUNDS]
+    if "forms" in options.parts:
+        for _, path in found:
+            yield path, "bicgstab", "1e-8", [label(bound) + form for bound in FORM_BOUNDS for form in FORMS]
 
 
 def bound_tables(found, heading, solver):
     """Iterations and times over the bounds, the fewest and the quickest in bold."""
     counts, times = tables.heading("matrix", "rows", "entries", *HEADINGS), tables.heading("matrix", *HEADINGS)
     solved = [0] * len(BOUNDS)
-    for name in sorted({record["matrix"] for record in found.values()}):
+    for name in sorted({key[0] for key in found if key[1] == solver}):
         records = [found[name, solver, label(bound)] for bound in BOUNDS]
         good = [record for record in records if record["converged"]]
         for i, record in enumerate(records):
@@ -97,7 +118,7 @@ def adaptive_table(found):
         for bound in ADAPTIVE_BOUNDS:
             if (name, "cg", label(bound)) not in found:
                 continue
-            full, one, two = (found[name, "cg", label(bound) + s] for s in ["", ":storage=adaptive:digits=1", ":storage=adaptive"])
+            full, one, two = (found[name, "cg", label(bound) + s] for s in STORAGES)
             known = two.get("diagonal") and two["diagonal"]["blocks"]
             lines.append(tables.row(name, bound, tables.cell(full), tables.cell(one), tables.cell(two), share(two) if known else "–",
                                     f"{100 * two['diagonal']['bytes'] / bytes_of_fp64(two):.0f} %" if known else "–",
@@ -118,30 +139,60 @@ def adaptive_table(found):
             f" Of the blocks of these pairs {percent} are stored in less than fp64.", ""]
 
 
+def form_tables(found):
+    """BiCGSTAB with each form: iterations and, in ms, set-up of the values, 30 applications, everything."""
+    names = ["inverse", "gh", "ght", "lu"]
+    lines = []
+    for bound in FORM_BOUNDS:
+        lines += [f"## BiCGSTAB, blocks of at most {bound} rows, each form", "",
+                  "Iterations (two products each); set-up of the values, 30 applications and set-up with solve in ms:", "",
+                  *tables.heading("matrix", *names, *(f"set-up {n}" for n in names), *(f"30 applications {n}" for n in names),
+                                  *(f"all {n}" for n in names))]
+        for name in sorted({key[0] for key in found if key[1] == "bicgstab"}):
+            records = [found[name, "bicgstab", label(bound) + form] for form in FORMS]
+            if not any(record["converged"] for record in records):
+                lines.append(tables.row(name, *(tables.cell(r) for r in records), *["–"] * 12))
+                continue
+
+            def times(key):
+                return (f"{1e3 * r[key]:.3g}" if r["converged"] and r[key] is not None else "–" for r in records)
+            lines.append(tables.row(name, *(tables.cell(r) for r in records), *times("values_s"), *times("apply30_s"),
+                                    *(tables.milliseconds(r) for r in records)))
+        lines.append("")
+    return lines
+
+
 def main():
     parser = tables.parser(__doc__, "10000")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=1, help="runs at a time; more than 1 spoils the times")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--add-to", type=pathlib.Path, help="JSON of runs made before, which are kept where they are not made again")
     options = parser.parse_args()
     options.example = None
-    found = {}
-    jobs = list(jobs_of(options))
+    before = json.loads(options.add_to.read_text()) if options.add_to else []
+    found = {(r["matrix"], r["solver"], r["asked"]): r for r in before}
     with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
-        for job, record in zip(jobs, pool.map(lambda j: run(options, *j[1:]), jobs)):
-            found[job[0], job[2], job[4]] = record
-            print(*job[::2], tables.cell(record), tables.milliseconds(record), flush=True)
+        for records in pool.map(lambda job: run(options, *job), list(jobs_of(options))):
+            for r in records:
+                found[r["matrix"], r["solver"], r["asked"]] = r
+                print(r["matrix"], r["solver"], r["asked"], tables.cell(r), tables.milliseconds(r), flush=True)
     if not options.example:
         raise SystemExit(f"{options.matrices} holds no matrix")
-    solvers = "IDR(4) and GMRES(30), tolerance 1e-8, and CG, 1e-10"
+    solvers = "IDR(4), GMRES(30) and BiCGSTAB, tolerance 1e-8, and CG, 1e-10"
     lines = ["# Block-Jacobi on real matrices", "", *tables.made_by("block_jacobi.py", options, options.example, solvers), tables.REASONS,
              f"“time” is a run of more than {options.seconds:.0f} s; {options.at_once} at a time. Drawn by"
              " `bench/block_jacobi_figures.py`.", ""]
-    for figure in ["bounds", "formats", "adaptive"]:
+    asked = {key[1] for key in found}
+    for figure in ["bounds"] * ("idr:s=4" in asked) + ["formats", "adaptive"] * ("cg" in asked):
         lines += [f"![{figure}]({options.output.stem}-{figure}.svg)", ""]
     for solver, heading in SOLVERS:
-        lines += bound_tables(found, heading, solver)
-    tables.write(options.output, lines + adaptive_table(found), list(found.values()))
+        if solver in asked:
+            lines += bound_tables(found, heading, solver)
+    if "cg" in asked:
+        lines += adaptive_table(found)
+    tables.write(options.output, lines + form_tables(found), list(found.values()))
 
 
 if __name__ == "__main__":
