@@ -208,7 +208,8 @@ static void fallbacks_and_the_largest_condition_are_reported(void **state) {
     bisai_precond *precond = bjacobi_of(context, matrix);
     bisai_precond_report report = report_of(precond);
     assert_int_equal(report.kind, BISAI_PRECOND_BJACOBI);
-    assert_int_equal(report.fallbacks, bs <= 5 ? 2 : 0); /* without cofactors there is nothing to fall back from */
+    /* without cofactors, which a device does not use here, there is nothing to fall back from */
+    assert_int_equal(report.fallbacks, bs <= 5 && !test_on_device() ? 2 : 0);
     assert_int_equal(report.repairs, 0);
     EXPECT_NEAR(1.0, report.largest_condition / 1e9, 1e-12);
     assert_int_equal(report.largest_condition_row, 123);

@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-enum { BSI_BJACOBI_MOST = 32, BSI_FORMATS = 6 };
+enum { BSI_BJACOBI_MOST = 32, BSI_FORMATS = 6, BSI_BJACOBI_CLASSES = 8 };
 
 /* The scalar rows cut into blocks. */
 typedef struct bsi_partition {
@@ -87,6 +87,7 @@ typedef struct bsi_bjacobi {
   uint8_t *pivots;         /* rows, backend memory; NULL for INVERSE */
   void *workspace;         /* whatever the backend's bjacobi_reserve took with its allocate; released with the rest */
   int64_t workspace_bytes; /* of it, for the report */
+  int32_t class_groups[BSI_BJACOBI_CLASSES]; /* a device: groups whose largest block has at most 4, 8, …, 32 rows */
   int32_t
       *position; /* natural: of each diagonal block among the matrix's blocks, -1 where there is none; otherwise NULL */
   int32_t *host_position; /* the same in host memory */

@@ -1,6 +1,5 @@
-/* Inverses of many diagonal blocks on the device, a warp a block. Conditions are looked through twice: once for the largest, once for the
+/* Inverses of a block in each block row on the device, for factors too, a warp a block. Conditions are looked through twice: once for the largest, once for the
  * first row that has it. */
-#include "bjacobi/bjacobi.h"
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
@@ -79,33 +78,4 @@ bisai_status bsi_invert_blocks_cuda(bisai_context *context, const bisai_bcsr *ma
     }
   const bisai_status status = bsi_launched(context, "inverses of blocks");
   return status ? status : bsi_met_fetch(context, "inverses of blocks", stats);
-}
-
-/* Inverses of natural blocks in fp64 alone, a block a group. */
-bisai_status bsi_bjacobi_find_cuda(bisai_context *context, const bisai_bcsr *, int32_t most, bsi_partition *) {
-  return bsi_fail(context, BISAI_UNSUPPORTED, "blocks of at most %d rows are not found on a device yet", most);
-}
-
-bisai_status bsi_bjacobi_layout_cuda(bisai_context *context, bsi_bjacobi *) {
-  return bsi_fail(context, BISAI_UNSUPPORTED, "block-Jacobi with blocks of several sizes is not there on a device yet");
-}
-
-bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *, bsi_bjacobi *jacobi) {
-  if (jacobi->natural && jacobi->options.form == BISAI_FORM_INVERSE && jacobi->options.storage == BISAI_FP64)
-    return BISAI_OK;
-  return bsi_fail(context, BISAI_UNSUPPORTED,
-                  "block-Jacobi with anything but inverses of natural blocks in fp64 is not there on a device yet");
-}
-
-bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  jacobi->stats.formats[BISAI_FP64] = jacobi->partition.blocks;
-  jacobi->stats.value_bytes = jacobi->values * jacobi->slot_bytes;
-  return bsi_invert_blocks_cuda(context, matrix, jacobi->position, jacobi->options.shift_amount,
-                                static_cast<double *>(jacobi->data), &jacobi->stats.inversion);
-}
-
-bisai_status bsi_bjacobi_apply_cuda(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count, const double *x,
-                                    int64_t ldx, double *y, int64_t ldy) {
-  return bsi_diagonal_product_cuda(context, jacobi->block_rows, jacobi->block_size,
-                                   static_cast<const double *>(jacobi->data), count, x, ldx, y, ldy);
 }

@@ -13,6 +13,7 @@ static bisai_status triangular_solve(bisai_context *context, const bsi_triangula
 const bsi_backend bsi_backend_cuda = {
     .kind = BISAI_BACKEND_CUDA,
     .lookahead = BSI_LOOKAHEAD_CUDA,
+    .bjacobi_group_rows = 32,
     .fused_columns = BSI_FUSED_COLUMNS_CUDA,
     .missing = bsi_missing_cuda,
     .open = bsi_open_cuda,

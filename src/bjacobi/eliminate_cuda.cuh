@@ -1,0 +1,189 @@
+/* Decompositions of small dense blocks in the registers of a sub-warp: Gauss–Jordan, LU and Gauss–Huard with implicit pivoting (Anzt, Dongarra,
+ * Flegar, Quintana-Ortí 2017, section 3.2, and 2018; Gauss–Huard: 2017). For *_cuda.cu only.
+ *
+ * A sub-warp is `lanes` lanes that follow each other and hold a row (Gauss–Huard: a column) of one block each, in registers that constants
+ * alone index. Rows do not move: the lane that has a step's pivot is remembered, and the permutation is applied when the result is
+ * written. Lanes and registers beyond the block are zeros. All lanes of a warp call together. */
+#ifndef BSI_ELIMINATE_CUDA_CUH
+#define BSI_ELIMINATE_CUDA_CUH
+
+#include "core/launch_cuda.cuh"
+
+/* Asks for what will be read soon. */
+static __device__ __forceinline__ void bsi_prefetch(const void *address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+
+struct bsi_sub_warp {
+  int lanes, row; /* row: the lane's place in it */
+  int base;       /* its first lane */
+  int m;          /* rows of its block, 0: none */
+  int most;       /* rows of the warp's largest block */
+  unsigned mask;  /* its lanes that have a row */
+};
+
+/* What a decomposition leaves in a lane. */
+struct bsi_eliminated {
+  int step;        /* at which the lane's row was the pivot */
+  int pivot;       /* the lane of the sub-warp that was the pivot in step `row` */
+  double smallest; /* magnitude of a pivot */
+  bool singular;
+};
+
+/* The largest over a sub-warp, LANES of them, or w.lanes ≤ 16 where LANES is 0. */
+template <int LANES> static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w, unsigned value) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  if constexpr (LANES == 32) return __reduce_max_sync(BSI_EVERYONE, value);
+#endif
+  if constexpr (LANES > 0 && (LANES & (LANES - 1)) == 0) {
+#pragma unroll
+    for (int step = LANES / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(BSI_EVERYONE, value, step));
+  } else { /* a window that doubles, and may go round more than once */
+    const int lanes = LANES > 0 ? LANES : w.lanes;
+#pragma unroll
+    for (int step = 1; step < 16; step *= 2) {
+      if (step >= lanes) break;
+      int from = w.row + step;
+      from -= from >= lanes ? lanes : 0;
+      value = max(value, __shfl_sync(BSI_EVERYONE, value, w.base + from));
+    }
+  }
+  return value;
+}
+
+/* The same of magnitudes; NaN if any is. */
+template <int LANES> static __device__ __forceinline__ double bsi_sub_largest(const bsi_sub_warp &w, double magnitude) {
+  const unsigned high = static_cast<unsigned>(__double2hiint(magnitude)), top = bsi_sub_largest<LANES>(w, high);
+  const unsigned low = high == top ? static_cast<unsigned>(__double2loint(magnitude)) : 0u;
+  return __hiloint2double(static_cast<int>(top), static_cast<int>(bsi_sub_largest<LANES>(w, low)));
+}
+
+/* The candidate with the largest magnitude (NaN counts as that), the first of equals; 0 where there is none. Unless PRECISE, magnitudes
+ * that agree in 20 bits behind the leading one are equal. */
+template <int LANES, bool PRECISE>
+static __device__ __forceinline__ int bsi_sub_pivot(const bsi_sub_warp &w, double value, bool candidate) {
+  const unsigned high = static_cast<unsigned>(__double2hiint(value)) & 0x7fffffffu;
+  const unsigned top = bsi_sub_largest<LANES>(w, candidate ? high : 0u);
+  candidate = candidate && high == top;
+  unsigned found = __ballot_sync(BSI_EVERYONE, candidate) & w.mask;
+  if (PRECISE && __any_sync(BSI_EVERYONE, __popc(found) > 1)) {
+    const unsigned low = static_cast<unsigned>(__double2loint(value));
+    const unsigned lowest = bsi_sub_largest<LANES>(w, candidate ? low : 0u);
+    candidate = candidate && low == lowest;
+    found = __ballot_sync(BSI_EVERYONE, candidate) & w.mask;
+  }
+  return found ? __ffs(static_cast<int>(found)) - 1 - w.base : 0;
+}
+
+static __device__ __forceinline__ bsi_eliminated bsi_eliminated_nothing(const bsi_sub_warp &w) {
+  return {w.row, w.row, INFINITY, false};
+}
+
+/* 1/x to the last digit or so, by two steps of Newton's from the unit's 20 bits; NaN where x is zero or subnormal, 0 or NaN where 1/x is. */
+static __device__ __forceinline__ double bsi_reciprocal(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  r = fma(r, fma(-x, r, 1.0), r);
+  return fma(r, fma(-x, r, 1.0), r);
+}
+
+/* One step's pivot, its reciprocal and what is remembered of it. */
+struct bsi_step {
+  int pivot;
+  double inverse;
+  bool active; /* the block has this step */
+};
+
+template <int LANES, bool PRECISE, bool EXACT>
+static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, int k, double value, bool *used,
+                                                        bsi_eliminated *e) {
+  bsi_step s;
+  s.active = EXACT || k < w.m;
+  s.pivot = bsi_sub_pivot<LANES, PRECISE>(w, value, !*used);
+  const double pivot = __shfl_sync(BSI_EVERYONE, value, w.base + s.pivot);
+  s.inverse = bsi_reciprocal(pivot);
+  if (s.active) {
+    e->singular |= s.inverse == 0.0; /* a pivot that is zero or NaN shows in the result */
+    e->smallest = fmin(e->smallest, fabs(pivot));
+    if (w.row == k) e->pivot = s.pivot;
+    if (w.row == s.pivot) {
+      e->step = k;
+      *used = true;
+    }
+  }
+  return s;
+}
+
+/* EXACT: all blocks have M rows; what lanes without a block get means nothing then.
+ *
+ * a: row `row` of the block in a[0 … m − 1]. It becomes the row e.step of the inverse, whose column e.pivot of lane j is in
+ * a[M − most + j]. Columns move down a register a step, so that every step is the same code; pivot rows are scaled in the end. */
+template <int M, int LANES, bool EXACT>
+static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_jordan(const bsi_sub_warp &w, double (&a)[M]) {
+  bsi_eliminated e = bsi_eliminated_nothing(w);
+  bool used = w.row >= w.m;
+  double scale = 1.0;
+#pragma unroll(M <= 8 ? M : 1)
+  for (int k = 0; k < M; k++) {
+    if (!EXACT && k >= w.most) break;
+    const bsi_step s = bsi_sub_step<LANES, false, EXACT>(w, k, a[0], &used, &e);
+    const bool pivot_row = s.active && w.row == s.pivot;
+    const double factor = s.active && !pivot_row ? -a[0] * s.inverse : 0.0;
+    const double entering = pivot_row ? 1.0 : s.active ? factor : a[0];
+    if (pivot_row) scale = s.inverse;
+#pragma unroll
+    for (int j = 1; j < M; j++) a[j - 1] = fma(factor, __shfl_sync(BSI_EVERYONE, a[j], w.base + s.pivot), a[j]);
+    a[M - 1] = entering;
+  }
+#pragma unroll
+  for (int j = 0; j < M; j++) a[j] *= scale;
+  return e;
+}
+
+/* a: row `row` of the block. It becomes the row e.step of L∖U, diagonal inverted. */
+template <int M, int LANES>
+static __device__ __forceinline__ bsi_eliminated bsi_sub_lu(const bsi_sub_warp &w, double (&a)[M]) {
+  bsi_eliminated e = bsi_eliminated_nothing(w);
+  bool used = w.row >= w.m;
+#pragma unroll
+  for (int k = 0; k < M; k++) {
+    if (k >= w.most) break;
+    const bsi_step s = bsi_sub_step<LANES, true, false>(w, k, a[k], &used, &e);
+    const double factor = s.active && !used ? a[k] * s.inverse : 0.0;
+#pragma unroll
+    for (int j = k + 1; j < M; j++) a[j] = fma(-factor, __shfl_sync(BSI_EVERYONE, a[j], w.base + s.pivot), a[j]);
+    if (s.active && !used) a[k] = factor;
+    if (s.active && w.row == s.pivot) a[k] = s.inverse;
+  }
+  return e;
+}
+
+/* a: column `row` of the block. It becomes the column e.step of the Gauss–Huard decomposition, diagonal inverted. */
+template <int M, int LANES>
+static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_sub_warp &w, double (&a)[M]) {
+  bsi_eliminated e = bsi_eliminated_nothing(w);
+  bool used = w.row >= w.m;
+  unsigned pivots[(M + 5) / 6] = {}; /* of the steps so far, 5 bits each */
+#pragma unroll
+  for (int k = 0; k < M; k++) {
+    if (k >= w.most) break;
+    double sum = a[k];
+#pragma unroll
+    for (int i = 0; i < k; i++) {
+      const int from = static_cast<int>(pivots[i / 6] >> (i % 6 * 5) & 31u);
+      sum = fma(-__shfl_sync(BSI_EVERYONE, a[k], w.base + from), a[i], sum);
+    }
+    const bool active = k < w.m;
+    if (active && !used) a[k] = sum;
+    const bsi_step s = bsi_sub_step<LANES, true, false>(w, k, a[k], &used, &e);
+    pivots[k / 6] |= static_cast<unsigned>(s.pivot) << (k % 6 * 5);
+    const double factor = active && !used ? a[k] * s.inverse : 0.0;
+#pragma unroll
+    for (int i = 0; i < k; i++) a[i] = fma(-__shfl_sync(BSI_EVERYONE, a[i], w.base + s.pivot), factor, a[i]);
+    if (active && !used) a[k] = factor;
+    if (active && w.row == s.pivot) a[k] = s.inverse;
+  }
+  return e;
+}
+
+#endif

@@ -1,0 +1,287 @@
+/* Block-Jacobi's numbers on a device: what a set-up needs besides the blocks, and the launches, one for each class of sizes. */
+#include <algorithm>
+#include <cstring>
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "bjacobi/numbers_cuda.cuh"
+#include "core/backend_cuda.h"
+
+namespace {
+
+/* Classes of groups by the rows of their largest block, 4, 8, …, 32: each has code of its own. */
+enum { CLASSES = BSI_BJACOBI_CLASSES, THREADS = 256, BEST_THREADS = 512 };
+
+__host__ __device__ int class_of(int most) { return most <= 4 ? 0 : (most - 1) / 4; }
+
+/* The workspace: arrays one after the other, of 16 bytes' alignment. */
+struct workspace {
+  bsi_numbers_met met;
+  int64_t listed;         /* groups to be repaired */
+  int32_t count[CLASSES]; /* groups of each class; what is before it starts as zeros every time */
+  /* behind this: `best` of every launch, groups to be repaired, the order of the groups where sizes differ, dense blocks where they are
+   * extracted before */
+};
+
+constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+struct parts {
+  size_t best, list, order, dense, all;
+};
+
+bool extracts_before(const bsi_bjacobi *jacobi) {
+  const bisai_extraction how = jacobi->options.extraction;
+  return !jacobi->natural && (how == BISAI_EXTRACTION_CACHED || how == BISAI_EXTRACTION_SHARED);
+}
+
+/* Blocks extracted before are where the inverses will be, unless those are narrower. */
+bool extracts_aside(const bsi_bjacobi *jacobi) { return extracts_before(jacobi) && jacobi->slot_bytes < 8; }
+
+parts parts_of(const bsi_bjacobi *jacobi) {
+  const bool sorted = !jacobi->partition.uniform;
+  parts p;
+  p.best = aligned(sizeof(workspace));
+  const size_t groups = aligned(sizeof(int32_t) * static_cast<size_t>(jacobi->groups));
+  p.list = p.best + aligned(sizeof(bsi_numbers_best) * BSI_NUMBERS_MOST_BLOCKS * (CLASSES + 1));
+  p.order = p.list + (jacobi->options.shift_amount > 0.0 ? groups : 0);
+  p.dense = p.order + (sorted ? groups : 0);
+  p.all = p.dense + (extracts_aside(jacobi) ? sizeof(double) * static_cast<size_t>(jacobi->values) : 0);
+  return p;
+}
+
+/* --- groups by class --- */
+
+__global__ void __launch_bounds__(THREADS)
+    list_groups(int32_t groups, int32_t blocks, int32_t per_group, const int32_t *start, uint8_t *key, int32_t *group,
+                int32_t *count) {
+  __shared__ int32_t counts[CLASSES];
+  if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
+  __syncthreads();
+  const int32_t g = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
+  if (g < groups) {
+    int32_t most = 0;
+    for (int32_t b = g * per_group; b < blocks && b < (g + 1) * per_group; b++)
+      most = max(most, start[b + 1] - start[b]);
+    key[g] = static_cast<uint8_t>(class_of(most));
+    group[g] = g;
+    atomicAdd(counts + class_of(most), 1);
+  }
+  __syncthreads();
+  if (threadIdx.x < CLASSES) atomicAdd(count + threadIdx.x, counts[threadIdx.x]);
+}
+
+bisai_status failed(bisai_context *context, cudaError_t error) {
+  return error == cudaSuccess
+             ? BISAI_OK
+             : bsi_fail(context, BISAI_DEVICE_ERROR, "block-Jacobi's groups: %s", cudaGetErrorString(error));
+}
+
+/* order ← the groups by class, ascending in each; their numbers ← how many a class has. */
+bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int32_t *order, int32_t *count) {
+  const cudaStream_t stream = bsi_stream_of(context);
+  const int32_t n = jacobi->groups;
+  size_t bytes = 0;
+  uint8_t *key = nullptr;
+  int32_t *group = nullptr;
+  cudaError_t error = cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key, group, order, n, 0, 3, stream);
+  if (error != cudaSuccess) return failed(context, error);
+  const size_t keys = aligned(static_cast<size_t>(n)), groups = aligned(static_cast<size_t>(n) * sizeof(int32_t));
+  char *memory = static_cast<char *>(bsi_allocate_cuda(context, 2 * keys + groups + bytes, 1));
+  if (!memory) return BISAI_OUT_OF_MEMORY;
+  key = reinterpret_cast<uint8_t *>(memory);
+  group = reinterpret_cast<int32_t *>(memory + 2 * keys);
+  const bsi_partition *p = &jacobi->partition;
+  error = cudaMemsetAsync(count, 0, CLASSES * sizeof *count, stream);
+  if (error == cudaSuccess) {
+    list_groups<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, p->blocks, jacobi->per_group, p->start, key, group,
+                                                              count);
+    error = cub::DeviceRadixSort::SortPairs(memory + 2 * keys + groups, bytes, key, key + keys, group, order, n, 0, 3,
+                                            stream);
+  }
+  if (error == cudaSuccess) error = cudaGetLastError();
+  bsi_release_cuda(context, memory);
+  return failed(context, error);
+}
+
+/* --- extraction by kernels of its own --- */
+
+__global__ void __launch_bounds__(BSI_NUMBERS_THREADS) extract(const __grid_constant__ bsi_numbers p) {
+  extern __shared__ double tiles[];
+  const int warp = threadIdx.x / BSI_WARP;
+  double *tile = tiles + warp * bsi_tile_values<BSI_BJACOBI_MOST>;
+  const int32_t together = bsi_groups_a_warp(p), units = p.count / together + (p.count % together > 0);
+  for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_NUMBERS_WARPS) + warp; unit < units;
+       unit += static_cast<int32_t>(gridDim.x * BSI_NUMBERS_WARPS)) {
+    const bsi_lane l = bsi_lane_of(p, unit, p.count);
+    if (p.source == BSI_FROM_ROWS)
+      bsi_extract_row(p, l, tile);
+    else
+      bsi_extract_rows(p, l, tile);
+    __syncwarp();
+    double *to = p.dense + l.first + l.in_group;
+    for (int c = 0; c < l.w.m && l.w.row < l.w.m; c++)
+      to[static_cast<int64_t>(c) * l.height] = tile[l.tile + c * l.lead];
+    __syncwarp();
+  }
+}
+
+/* --- the whole --- */
+
+__global__ void __launch_bounds__(BEST_THREADS)
+    find_best(int count, const bsi_numbers_best *from, bsi_numbers_met *met) {
+  __shared__ bsi_numbers_best best[BEST_THREADS];
+  bsi_numbers_best mine = {0.0, ~0ull};
+  for (int k = threadIdx.x; k < count; k += BEST_THREADS) mine = bsi_better(mine, from[k]);
+  best[threadIdx.x] = mine;
+  bsi_find_best<BEST_THREADS>(best);
+  if (threadIdx.x > 0) return;
+  met->condition = best[0].condition;
+  met->condition_block = best[0].block;
+}
+
+/* Rows of many entries are read by all lanes together; short ones, whose block is most of them, by a thread each. */
+int source_of(const bsi_bjacobi *jacobi) {
+  switch (jacobi->options.extraction) {
+  case BISAI_EXTRACTION_CACHED:
+  case BISAI_EXTRACTION_MERGED_CACHED: return BSI_FROM_ROWS;
+  case BISAI_EXTRACTION_SHARED:
+  case BISAI_EXTRACTION_MERGED_SHARED: return BSI_FROM_ROWS_SHARED;
+  default: return BSI_FROM_ROWS;
+  }
+}
+
+bsi_numbers numbers_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
+  const bsi_partition *b = &jacobi->partition;
+  const bsi_bjacobi_options *o = &jacobi->options;
+  const parts w = parts_of(jacobi);
+  char *memory = static_cast<char *>(jacobi->workspace);
+  bsi_numbers p = {};
+  p.rows = b->rows, p.blocks = b->blocks, p.uniform = b->uniform, p.per_group = jacobi->per_group;
+  p.start = b->start;
+  p.first_value = jacobi->first_value;
+  p.order = b->uniform ? nullptr : reinterpret_cast<const int32_t *>(memory + w.order);
+  p.source = jacobi->natural ? BSI_FROM_BLOCKS : source_of(jacobi);
+  p.block_size = matrix->block_size;
+  p.row_ptr = matrix->row_ptr, p.col_idx = matrix->col_idx, p.position = jacobi->position;
+  p.matrix = static_cast<const double *>(matrix->values);
+  p.dense = static_cast<double *>(extracts_aside(jacobi) ? memory + w.dense : jacobi->data);
+  p.amount = o->shift_amount;
+  p.form = o->form;
+  p.storage = o->storage;
+  p.tolerance = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_tolerance(o->digits) : 0.0;
+  p.format = jacobi->format, p.pivots = jacobi->pivots;
+  p.data = static_cast<char *>(jacobi->data), p.slot_bytes = jacobi->slot_bytes;
+  p.met = &reinterpret_cast<workspace *>(memory)->met;
+  p.best = reinterpret_cast<bsi_numbers_best *>(memory + w.best);
+  if (o->shift_amount > 0.0) p.list = reinterpret_cast<int32_t *>(memory + w.list);
+  p.listed = reinterpret_cast<int32_t *>(&reinterpret_cast<workspace *>(memory)->listed);
+  return p;
+}
+
+/* Lanes of a block, where blocks have at most `most` rows. */
+int lanes_of(const bsi_bjacobi *jacobi, int most) {
+  if (jacobi->per_group > 1) return jacobi->partition.largest;
+  return most > 16 ? BSI_WARP : most;
+}
+
+/* Blocks that lie side by side, and stay in fp64: kernels that do nothing else. */
+bool is_plain(const bsi_bjacobi *jacobi) {
+  const bsi_bjacobi_options *o = &jacobi->options;
+  return o->form == BISAI_FORM_INVERSE && o->storage == BISAI_FP64 && (jacobi->natural || extracts_before(jacobi));
+}
+
+bool is_small(const bsi_numbers &p) {
+  return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.uniform <= 8 && p.per_group == BSI_WARP / p.uniform;
+}
+
+/* One launch of `count` groups from place `from` of the order; returns the thread blocks that leave a best. */
+int enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, int most, int32_t from, int32_t count) {
+  const cudaStream_t stream = bsi_stream_of(context);
+  p.from = from, p.count = count, p.lanes = lanes_of(jacobi, most);
+  if (extracts_before(jacobi)) {
+    const int together = bsi_groups_a_warp(p);
+    const unsigned wanted = bsi_grid((static_cast<int64_t>(count) + together - 1) / together, BSI_NUMBERS_WARPS);
+    const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<BSI_BJACOBI_MOST>;
+    extract<<<bsi_resident_grid(extract, BSI_NUMBERS_THREADS, bytes, wanted), BSI_NUMBERS_THREADS, bytes, stream>>>(p);
+    p.source = BSI_FROM_DENSE;
+  }
+  if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(stream, most, p);
+  if (!is_plain(jacobi)) return bsi_enqueue_inverses(stream, most, p);
+  return is_small(p) ? bsi_enqueue_small_inverses(stream, p) : bsi_enqueue_plain_inverses(stream, most, p);
+}
+
+/* The groups that plain kernels have listed, again with repairs. */
+int repair(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p) {
+  p.order = p.list, p.count_there = p.listed;
+  p.from = 0, p.count = std::min(jacobi->groups, 1024);
+  p.lanes = lanes_of(jacobi, jacobi->partition.largest);
+  return bsi_enqueue_inverses(bsi_stream_of(context), jacobi->partition.largest, p);
+}
+
+int32_t first_of(unsigned long long complement) { return complement == 0 ? -1 : static_cast<int32_t>(~complement); }
+
+/* What was met as the statistics; the formats of a fixed storage are known without. */
+void tell(const bsi_bjacobi *jacobi, const bsi_numbers_met &met, bsi_bjacobi_stats *stats) {
+  stats->inversion.singular_row = first_of(met.singular);
+  stats->inversion.first_repair_row = first_of(met.repaired);
+  stats->inversion.repairs = static_cast<int64_t>(met.repairs);
+  stats->inversion.largest_condition = met.condition;
+  stats->inversion.largest_condition_row = static_cast<int32_t>(met.condition_block); /* ~0: -1 */
+  if (met.singular != 0) {
+    stats->inversion.largest_condition = INFINITY;
+    stats->inversion.largest_condition_row = first_of(met.singular);
+  }
+  stats->near_singular = static_cast<int64_t>(met.near_singulars);
+  stats->near_singular_block = first_of(met.near_singular);
+  stats->overflow_block = first_of(met.overflow);
+  const bisai_value_type storage = jacobi->options.storage;
+  if (storage == BISAI_ADAPTIVE) {
+    for (int f = 0; f < BSI_FORMATS; f++) {
+      stats->formats[f] = static_cast<int64_t>(met.formats[f]);
+      stats->value_bytes += static_cast<int64_t>(met.values[f] * bsi_value_bytes(static_cast<bisai_value_type>(f)));
+    }
+    return;
+  }
+  stats->formats[storage] = jacobi->partition.blocks;
+  for (int m = 1; m <= BSI_BJACOBI_MOST; m++)
+    stats->value_bytes +=
+        static_cast<int64_t>(jacobi->partition.count[m]) * m * m * static_cast<int64_t>(bsi_value_bytes(storage));
+}
+
+} // namespace
+
+bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *, bsi_bjacobi *jacobi) {
+  if (jacobi->per_group * jacobi->partition.largest > BSI_WARP)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "groups of %d rows: a device takes at most %d",
+                    jacobi->per_group * jacobi->partition.largest, BSI_WARP);
+  const parts w = parts_of(jacobi);
+  jacobi->workspace = bsi_allocate_cuda(context, w.all, 1);
+  if (!jacobi->workspace) return BISAI_OUT_OF_MEMORY;
+  jacobi->workspace_bytes = static_cast<int64_t>(w.all);
+  if (jacobi->partition.uniform || jacobi->groups == 0) return BISAI_OK;
+  int32_t *count = reinterpret_cast<workspace *>(jacobi->workspace)->count;
+  const bisai_status status = sort_groups(
+      context, jacobi, reinterpret_cast<int32_t *>(static_cast<char *>(jacobi->workspace) + w.order), count);
+  return status ? status : bsi_fetch_cuda(context, jacobi->class_groups, count, sizeof jacobi->class_groups);
+}
+
+bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  const cudaStream_t stream = bsi_stream_of(context);
+  bsi_numbers p = numbers_of(matrix, jacobi);
+  bsi_numbers_best *const all = p.best;
+  const cudaError_t error = cudaMemsetAsync(jacobi->workspace, 0, offsetof(workspace, count), stream);
+  if (jacobi->groups > 0 && jacobi->partition.uniform)
+    p.best += enqueue(context, jacobi, p, jacobi->partition.uniform, 0, jacobi->groups);
+  for (int32_t k = 0, from = 0; k < CLASSES; from += jacobi->class_groups[k++])
+    if (jacobi->class_groups[k] > 0)
+      p.best +=
+          enqueue(context, jacobi, p, std::min(4 * (k + 1), jacobi->partition.largest), from, jacobi->class_groups[k]);
+  if (p.list && is_plain(jacobi) && jacobi->groups > 0) p.best += repair(context, jacobi, p);
+  if (p.form == BISAI_FORM_INVERSE)
+    find_best<<<1, BEST_THREADS, 0, stream>>>(static_cast<int>(p.best - all), all, p.met);
+  bisai_status status = error == cudaSuccess ? bsi_launched(context, "block-Jacobi's numbers") : failed(context, error);
+  bsi_numbers_met met;
+  if (!status) status = bsi_fetch_cuda(context, &met, p.met, sizeof met);
+  if (!status) tell(jacobi, met, &jacobi->stats);
+  return status;
+}
