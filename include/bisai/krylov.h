@@ -1,7 +1,7 @@
 /** @file krylov.h
  *  Iterative solvers for A x = b:
  *  - GMRES(m), right, left or flexibly preconditioned. Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5, 9.3, 9.4.
- *  - CG, for symmetric positive definite A and M. Source: Saad, 9.2, Algorithm 9.1.
+ *  - CG, for symmetric definite A and M, of whatever signs. Source: Saad, 9.2, Algorithm 9.1.
  *  - BiCGSTAB, preconditioned from the right. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992), with M⁻¹ as in Saad, 9.3.2.
  *  - IDR(s) with biorthogonalisation, preconditioned from the right. Source: van Gijzen and Sonneveld, ACM Trans. Math. Softw. 38 (2011),
  *    Algorithm 913, Figure 2.
@@ -25,7 +25,7 @@ typedef enum bisai_method {
   BISAI_GMRES =
       0, /**< one product with A and one application of M⁻¹ an iteration; minimises the residual, keeps all directions */
   BISAI_CG =
-      1, /**< the same; A and M symmetric positive definite, which is not checked but found out where it matters */
+      1, /**< the same; A and M symmetric and definite, which is not checked but found out where it matters */
   BISAI_BICGSTAB = 2, /**< two products and two applications an iteration, as PETSc counts; no half iterations */
   BISAI_IDR = 3       /**< one product and one application an iteration, so that a cycle of IDR(s) has s + 1 */
 } bisai_method;
@@ -61,15 +61,15 @@ typedef enum bisai_reason {
 typedef enum bisai_breakdown {
   BISAI_BREAKDOWN_NONE = 0,
   BISAI_BREAKDOWN_SPACE = 1,     /**< GMRES: the Krylov space is exhausted */
-  BISAI_BREAKDOWN_CURVATURE = 2, /**< CG: p·A p ≤ 0, A is not positive definite */
-  BISAI_BREAKDOWN_PRECOND = 3,   /**< CG: r·M⁻¹r ≤ 0, M is not positive definite */
+  BISAI_BREAKDOWN_CURVATURE = 2, /**< CG: p·A p is zero or changed its sign, A is not definite */
+  BISAI_BREAKDOWN_PRECOND = 3,   /**< CG: r·M⁻¹r is zero or changed its sign, M is not definite */
   BISAI_BREAKDOWN_RHO = 4,       /**< BiCGSTAB: r is orthogonal to the shadow residual */
   BISAI_BREAKDOWN_ALPHA = 5,     /**< BiCGSTAB: A M⁻¹p is orthogonal to the shadow residual */
   BISAI_BREAKDOWN_OMEGA = 6,     /**< BiCGSTAB, IDR: A M⁻¹r is zero or orthogonal to r (skew-symmetric A) */
   BISAI_BREAKDOWN_PIVOT = 7      /**< IDR: the new direction is orthogonal to its shadow vector */
 } bisai_breakdown;
 
-/** What such a breakdown means, as messages say it: "p·A p is not positive: the matrix is not positive definite". */
+/** What such a breakdown means, as messages say it: "p·A p is zero or changed its sign: the matrix is not definite". */
 BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
 
 /** "converged", "max_iterations", "stagnated", … */

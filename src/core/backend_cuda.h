@@ -79,6 +79,13 @@ bisai_status bsi_gmres_start_cuda(bisai_context *context, int64_t n, const doubl
                                   double *seen);
 bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H, const double *g,
                                          double *y);
+
+/* --- core/recurrence_cuda.cu --- */
+bisai_status bsi_recurrence_pass_cuda(bisai_context *context, const struct bsi_recurrence *r, bsi_pass pass,
+                                      bool alone);
+bisai_status bsi_recurrence_scalars_cuda(bisai_context *context, const struct bsi_recurrence *r, bsi_pass pass);
+bisai_status bsi_shadow_vector_cuda(bisai_context *context, int64_t n, int c, double *y);
+
 /* --- core/device_cuda.cu --- */
 const char *bsi_missing_cuda(int device);
 bisai_status bsi_open_cuda(bisai_context *context, const bisai_context_options *options);

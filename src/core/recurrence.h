@@ -6,6 +6,8 @@
  *   CG_RHO        z·r → β = ρ'/ρ              CG_DIRECTION  p ← z + β p; without M, z is r, and CG_UPDATE does what CG_RHO does
  *   CG_CURVATURE  p·q → α = ρ/(p·q), q = A p  CG_UPDATE   x ← x + α p, r ← r − α q; r·r
  *
+ * Here p·q, and z·r too, must keep their signs: definite matrices of either sign will do.
+ *
  * BiCGSTAB (van der Vorst 1992), shadow residual r̂ = r at the start, p̂ = M⁻¹p, q = A p̂, t = A M⁻¹r
  *   BICGSTAB_DIRECTION  p ← r + β (p − ω q)   BICGSTAB_ALPHA  r̂·q → α = ρ/(r̂·q)
  *   BICGSTAB_HALF       r ← r − α q           BICGSTAB_OMEGA  t·r, t·t, r·r → ω = t·r/t·t
@@ -166,14 +168,17 @@ BSI_INLINE void bsi_recurrence_scalars(const bsi_pass pass, const bsi_recurrence
   if (c->ended != 0) return;
   switch (pass) {
   case BSI_CG_RHO:
-    if (!(sums[0] > 0)) bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_PRECOND, status);
     c->beta = c->rho == 0 ? 0 : sums[0] / c->rho;
     c->rho = sums[0];
+    if (sums[0] == 0 || !(c->beta >= 0)) bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_PRECOND, status);
     break;
-  case BSI_CG_CURVATURE:
+  case BSI_CG_CURVATURE: {
+    const double before = c->alpha;
     c->alpha = c->rho / sums[0];
-    if (!(sums[0] > 0) || !isfinite(c->alpha)) bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_CURVATURE, status);
+    if (sums[0] == 0 || before * c->alpha < 0 || !isfinite(c->alpha))
+      bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_CURVATURE, status);
     break;
+  }
   case BSI_CG_UPDATE:
     if (!r->preconditioned) {
       c->beta = sums[0] / c->rho;

@@ -1,14 +1,12 @@
-/* Vectors on the device.
- *
- * A reduction gives each thread block a chunk of the vectors that depends on n alone and leaves one partial sum a block and a result; the block
- * that finishes last adds them up in order, so that the bits repeat. Everything here is bound by memory traffic: the basis is read once,
- * VECTORS of its vectors at a time, so that as many loads are under way. */
+/* Vectors on the device. Everything here is bound by memory traffic: the basis is read once, VECTORS of its vectors at a time, so that as
+ * many loads are under way. */
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
+#include "core/sums_cuda.cuh"
 
 namespace {
 
-enum { THREADS = 256, MOST_THREADS = 1024, VECTORS = 8 };
+enum { THREADS = 256, MOST_THREADS = BSI_MOST_THREADS, VECTORS = 8 };
 
 template <typename F> __global__ void for_each(int64_t n, F f) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
@@ -27,51 +25,6 @@ int chunks_of(int64_t n) {
   return static_cast<int>(chunks < BSI_CHUNKS ? chunks : BSI_CHUNKS);
 }
 
-__device__ double sum_of_warp(double value) {
-#pragma unroll
-  for (int step = BSI_WARP / 2; step > 0; step /= 2) value += __shfl_down_sync(BSI_EVERYONE, value, step);
-  return value;
-}
-
-/* Thread s < COUNT gets the block's sum of everyone's sums[s]. */
-template <int COUNT> __device__ double sum_of_block(const double (&sums)[COUNT]) {
-  __shared__ double of_warp[COUNT][MOST_THREADS / BSI_WARP];
-  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-#pragma unroll
-  for (int s = 0; s < COUNT; s++) {
-    const double sum = sum_of_warp(sums[s]);
-    if (lane == 0) of_warp[s][warp] = sum;
-  }
-  __syncthreads();
-  double total = 0.0;
-  if (threadIdx.x < COUNT)
-    for (int w = 0; w < static_cast<int>(blockDim.x) / BSI_WARP; w++) total += of_warp[threadIdx.x][w];
-  return total;
-}
-
-/* out[s] ← the sum over the thread blocks of their partial sums s < count, for partials[s·BSI_CHUNKS + block]; by the last of the
- * blocks that share `ticket`. All threads call it, thread s with the block's sum s. */
-__device__ void finish(double mine, int count, double *partials, unsigned *ticket, double *out) {
-  __shared__ bool last;
-  if (static_cast<int>(threadIdx.x) < count) {
-    partials[threadIdx.x * BSI_CHUNKS + blockIdx.x] = mine;
-    __threadfence();
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-  if (threadIdx.x == 0) *ticket = 0;
-  const int lane = threadIdx.x % BSI_WARP;
-  for (int s = threadIdx.x / BSI_WARP; s < count; s += blockDim.x / BSI_WARP) {
-    double sum = 0.0;
-    for (int b = lane; b < static_cast<int>(gridDim.x); b += BSI_WARP) sum += __ldcg(partials + s * BSI_CHUNKS + b);
-    sum = sum_of_warp(sum);
-    if (lane == 0) out[s] = sum;
-  }
-}
-
 /* blockIdx.y takes vectors VECTORS·y and on. */
 __global__ void __launch_bounds__(THREADS) dot(int64_t n, int count, const double *basis, int64_t ld, const double *w,
                                                double *work, unsigned *tickets, double *out) {
@@ -88,7 +41,8 @@ __global__ void __launch_bounds__(THREADS) dot(int64_t n, int count, const doubl
 #pragma unroll
     for (int c = 0; c < VECTORS; c++) sums[c] += v[c] * value;
   }
-  finish(sum_of_block(sums), mine, work + static_cast<int64_t>(first) * BSI_CHUNKS, tickets + blockIdx.y, out + first);
+  bsi_finish(bsi_sum_of_block(sums), mine, work + static_cast<int64_t>(first) * BSI_CHUNKS, tickets + blockIdx.y,
+             out + first);
 }
 
 template <bool NORM>
@@ -111,7 +65,7 @@ __global__ void __launch_bounds__(MOST_THREADS, 2)
     w[i] = value;
     sums[0] += value * value;
   }
-  if (NORM) finish(sum_of_block(sums), 1, work, ticket, norm2);
+  if (NORM) bsi_finish(bsi_sum_of_block(sums), 1, work, ticket, norm2);
 }
 
 } // namespace

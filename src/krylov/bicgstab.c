@@ -48,7 +48,7 @@ static bisai_status step(bsi_run *run, int j, double *words) {
 const bsi_method bsi_bicgstab = {.name = BISAI_BICGSTAB,
                                  .applications = 2,
                                  .curable = true,
-                                 .overshoots = true,
+                                 .moves = true,
                                  .reserve = reserve,
                                  .longest_cycle = bsi_recurrence_longest_cycle,
                                  .start = start,

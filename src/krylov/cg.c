@@ -1,4 +1,4 @@
-/* Conjugate gradients for symmetric positive definite A and M. From r = b − A x, an iteration is
+/* Conjugate gradients for symmetric definite A and M. From r = b − A x, an iteration is
  *
  *   z = M⁻¹r,  ρ' = z·r,  β = ρ'/ρ,  p ← z + β p,  α = ρ'/(p·A p),  x ← x + α p,  r ← r − α A p
  *
@@ -38,7 +38,7 @@ static bisai_status step(bsi_run *run, int j, double *words) {
 
 const bsi_method bsi_cg = {.name = BISAI_CG,
                            .applications = 1,
-                           .overshoots = true,
+                           .moves = true,
                            .reserve = reserve,
                            .longest_cycle = bsi_recurrence_longest_cycle,
                            .start = start,

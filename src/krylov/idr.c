@@ -89,7 +89,7 @@ static bisai_status step(bsi_run *run, int j, double *words) {
 const bsi_method bsi_idr = {.name = BISAI_IDR,
                             .applications = 1,
                             .curable = true,
-                            .overshoots = true,
+                            .moves = true,
                             .reserve = reserve,
                             .longest_cycle = bsi_recurrence_longest_cycle,
                             .start = start,

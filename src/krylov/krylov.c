@@ -35,8 +35,8 @@ const char *bisai_breakdown_string(bisai_breakdown breakdown) {
   switch (breakdown) {
   case BISAI_BREAKDOWN_NONE: return "no breakdown";
   case BISAI_BREAKDOWN_SPACE: return "the Krylov space is exhausted: the matrix or the preconditioner is singular";
-  case BISAI_BREAKDOWN_CURVATURE: return "p·A p is not positive: the matrix is not positive definite";
-  case BISAI_BREAKDOWN_PRECOND: return "r·M⁻¹r is not positive: the preconditioner is not positive definite";
+  case BISAI_BREAKDOWN_CURVATURE: return "p·A p is zero or changed its sign: the matrix is not definite";
+  case BISAI_BREAKDOWN_PRECOND: return "r·M⁻¹r is zero or changed its sign: the preconditioner is not definite";
   case BISAI_BREAKDOWN_RHO: return "rho = 0: the residual is orthogonal to the shadow residual";
   case BISAI_BREAKDOWN_ALPHA: return "A M⁻¹p is orthogonal to the shadow residual";
   case BISAI_BREAKDOWN_OMEGA: return "omega = 0: A M⁻¹r is zero or orthogonal to r";
@@ -136,8 +136,6 @@ bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_
   const bisai_solver_options o = options ? *options : bisai_solver_options_default();
   const bisai_status status = check_options(context, n, &o);
   if (status) return status;
-  if (o.method != BISAI_GMRES && !context->backend->recurrence_pass)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "%s is not there on this backend", bisai_method_string(o.method));
   if (n > INT64_MAX - 8) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "n is %lld", (long long)n);
 
   bisai_solver *s = bsi_allocate(context, 1, sizeof *s);

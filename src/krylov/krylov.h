@@ -18,7 +18,7 @@ typedef struct bsi_method {
   bisai_method name;
   int applications; /* of M⁻¹ in a step */
   bool curable;     /* beginning again may help after a breakdown */
-  bool overshoots;  /* steps beyond one that the monitor stops at would change x */
+  bool moves;       /* steps change x, and those beyond one that the monitor stops at would too */
   /* Reserves the method's vectors, `residual`, `spare` and `best` among them, and its scalars. False: out of memory. */
   bool (*reserve)(bisai_solver *);
   /* Steps of a cycle at most. */

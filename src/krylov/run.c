@@ -187,6 +187,7 @@ static bisai_status start_cycle(bsi_run *run) {
     run->breakdown = BISAI_BREAKDOWN_SPACE;
   }
   if (first) record(run, run->end == BSI_CYCLE_FULL ? norm / run->reference : run->true_norm / run->b_norm);
+  if (s->method->moves) run->true_norm = NAN;
   return BISAI_OK;
 }
 
@@ -216,7 +217,7 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
   const bsi_backend *backend = bsi_backend_of(run);
   const int left = s->options.max_iterations - run->iterations, longest = s->method->longest_cycle(s);
   const int limit = longest < left ? longest : left, applications = run->applications;
-  const int ahead = s->options.monitor && s->method->overshoots ? 0 : backend->lookahead;
+  const int ahead = s->options.monitor && s->method->moves ? 0 : backend->lookahead;
   int sent = 0, seen = 0;
   bisai_status status = BISAI_OK;
   while (seen < limit && run->end == BSI_CYCLE_FULL && !run->stop) {

@@ -1,0 +1,304 @@
+/* The passes of CG, BiCGSTAB and IDR(s) on the device: equations in core/recurrence.h.
+ *
+ * A pass is one launch: every vector of it is read and written once, and the thread block that finishes last turns the sums into the
+ * coefficients of the passes to come. All of it is bound by memory traffic and by what launches cost. */
+#include "core/recurrence.h"
+
+#include "core/backend_cuda.h"
+#include "core/launch_cuda.cuh"
+#include "core/sums_cuda.cuh"
+
+namespace {
+
+/* Threads a block; columns of G and U that are loaded at once, shadow vectors that are summed at once. */
+enum { THREADS = 512, COLUMNS = 4, DOTS = 8 };
+
+/* The scalars that a method has, from the first on. */
+__device__ int doubles_of(bsi_pass pass, int s) {
+  const int all = static_cast<int>(sizeof(bsi_scalars) / sizeof(double));
+  return pass >= BSI_IDR_SHADOW ? all - BISAI_IDR_MOST * BISAI_IDR_MOST + s * s
+                                : all - BISAI_IDR_MOST * (BISAI_IDR_MOST + 3);
+}
+
+/* By a whole block: one thread works on a copy in shared memory, whose latency is much smaller. */
+__device__ void follow(bsi_pass pass, const bsi_recurrence &r) {
+  __shared__ bsi_scalars scalars;
+  __shared__ double sums[BSI_SUMS_MOST];
+  double *copy = reinterpret_cast<double *>(&scalars), *original = reinterpret_cast<double *>(r.scalars);
+  const int count = doubles_of(pass, r.s), added = bsi_sums_of(pass, r.s);
+  for (int i = threadIdx.x; i < count; i += blockDim.x) copy[i] = original[i];
+  for (int i = threadIdx.x; i < added; i += blockDim.x) sums[i] = r.sums[i];
+  __syncthreads();
+  if (threadIdx.x == 0) bsi_recurrence_scalars(pass, &r, &scalars, sums, r.status);
+  __syncthreads();
+  for (int i = threadIdx.x; i < count; i += blockDim.x) original[i] = copy[i];
+}
+
+__global__ void __launch_bounds__(THREADS) follow_alone(bsi_pass pass, const __grid_constant__ bsi_recurrence r) {
+  bsi_wait_for_predecessor();
+  follow(pass, r);
+}
+
+/* F(r) fetches coefficients, f(i, sums) does the pass on values i of the vectors. */
+template <typename F>
+__global__ void __launch_bounds__(THREADS, 2)
+    over_vectors(bsi_pass pass, const __grid_constant__ bsi_recurrence r, bool alone, unsigned *ticket) {
+  bsi_wait_for_predecessor();
+  if (r.scalars->ended != 0.0) return;
+  F f(r);
+  double sums[F::SUMS > 0 ? F::SUMS : 1] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < r.n; i += stride) f(i, sums);
+  if constexpr (F::SUMS > 0) {
+    if (!bsi_finish(bsi_sum_of_block(sums), f.count(), r.work, ticket, r.sums)) return;
+    __syncthreads();
+    if (alone) follow(pass, r);
+  }
+}
+
+/* --- the passes --- */
+
+template <int S> struct with_sums {
+  static constexpr int SUMS = S;
+  const bsi_recurrence &r;
+  __device__ explicit with_sums(const bsi_recurrence &all) : r(all) {}
+  __device__ int count() const { return S; }
+};
+
+struct cg_rho : with_sums<1> {
+  using with_sums::with_sums;
+  __device__ void operator()(int64_t i, double *sums) const { sums[0] += r.z[i] * r.r[i]; }
+};
+
+struct cg_direction : with_sums<0> {
+  const double beta;
+  __device__ explicit cg_direction(const bsi_recurrence &all) : with_sums(all), beta(all.scalars->beta) {}
+  __device__ void operator()(int64_t i, double *) const { r.p[i] = beta == 0.0 ? r.z[i] : r.z[i] + beta * r.p[i]; }
+};
+
+struct cg_curvature : with_sums<1> {
+  using with_sums::with_sums;
+  __device__ void operator()(int64_t i, double *sums) const { sums[0] += r.p[i] * r.q[i]; }
+};
+
+struct cg_update : with_sums<1> {
+  const double alpha, to_x;
+  __device__ explicit cg_update(const bsi_recurrence &all)
+      : with_sums(all), alpha(all.scalars->alpha), to_x(alpha * all.scalars->to_x) {}
+  __device__ void operator()(int64_t i, double *sums) const {
+    const double p = r.p[i], q = r.q[i], x = r.x[i], old = r.r[i], now = old - alpha * q;
+    r.x[i] = x + to_x * p;
+    r.r[i] = now;
+    sums[0] += now * now;
+  }
+};
+
+struct bicgstab_direction : with_sums<0> {
+  const double beta, omega;
+  __device__ explicit bicgstab_direction(const bsi_recurrence &all)
+      : with_sums(all), beta(all.scalars->beta), omega(all.scalars->omega) {}
+  __device__ void operator()(int64_t i, double *) const {
+    r.p[i] = beta == 0.0 ? r.r[i] : r.r[i] + beta * (r.p[i] - omega * r.q[i]);
+  }
+};
+
+struct bicgstab_alpha : with_sums<1> {
+  using with_sums::with_sums;
+  __device__ void operator()(int64_t i, double *sums) const { sums[0] += r.shadow[i] * r.q[i]; }
+};
+
+struct bicgstab_half : with_sums<0> {
+  const double alpha;
+  __device__ explicit bicgstab_half(const bsi_recurrence &all) : with_sums(all), alpha(all.scalars->alpha) {}
+  __device__ void operator()(int64_t i, double *) const { r.r[i] -= alpha * r.q[i]; }
+};
+
+struct bicgstab_omega : with_sums<3> {
+  using with_sums::with_sums;
+  __device__ void operator()(int64_t i, double *sums) const {
+    const double t = r.t[i], s = r.r[i];
+    sums[0] += t * s;
+    sums[1] += t * t;
+    sums[2] += s * s;
+  }
+};
+
+struct bicgstab_update : with_sums<2> {
+  const double omega, alpha_to_x, omega_to_x;
+  __device__ explicit bicgstab_update(const bsi_recurrence &all)
+      : with_sums(all), omega(all.scalars->omega), alpha_to_x(all.scalars->alpha * all.scalars->to_x),
+        omega_to_x(omega * all.scalars->to_x) {}
+  __device__ void operator()(int64_t i, double *sums) const {
+    const double z = r.z[i], z2 = r.z2[i], t = r.t[i], old = r.r[i], x = r.x[i], shadow = r.shadow[i];
+    const double now = old - omega * t;
+    r.x[i] = x + (alpha_to_x * z + omega_to_x * z2);
+    r.r[i] = now;
+    sums[0] += now * now;
+    sums[1] += shadow * now;
+  }
+};
+
+/* Up to DOTS shadow vectors times w. */
+template <typename F> struct shadow_products : with_sums<DOTS> {
+  const double *w;
+  __device__ explicit shadow_products(const bsi_recurrence &all) : with_sums(all), w(F::of(all)) {}
+  __device__ int count() const { return r.s; }
+  __device__ void operator()(int64_t i, double (&sums)[DOTS]) const {
+    const double value = w[i];
+    double shadow[DOTS];
+#pragma unroll
+    for (int c = 0; c < DOTS; c++) shadow[c] = c < r.s ? r.shadow[c * r.ld + i] : 0.0;
+#pragma unroll
+    for (int c = 0; c < DOTS; c++) sums[c] += shadow[c] * value;
+  }
+};
+
+struct the_residual {
+  static __device__ const double *of(const bsi_recurrence &r) { return r.r; }
+};
+struct the_image {
+  static __device__ const double *of(const bsi_recurrence &r) { return r.g + r.k * r.ld; }
+};
+
+/* a and γ in shared memory. */
+template <int S> struct with_coefficients : with_sums<S> {
+  const double *a, *gamma;
+  __device__ explicit with_coefficients(const bsi_recurrence &all) : with_sums<S>(all) {
+    __shared__ double copies[2 * BISAI_IDR_MOST];
+    for (int i = threadIdx.x; i < all.s; i += THREADS) {
+      copies[i] = all.scalars->a[i];
+      copies[BISAI_IDR_MOST + i] = all.scalars->gamma[i];
+    }
+    __syncthreads();
+    a = copies;
+    gamma = copies + BISAI_IDR_MOST;
+  }
+
+  /* sum + Σ_{first ≤ c < end} coefficients[c]·columns_c[i] */
+  __device__ double combine(double sum, int first, int end, const double *coefficients, const double *columns,
+                            int64_t i) const {
+    for (; first < end; first += COLUMNS) {
+      double values[COLUMNS];
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++) values[c] = first + c < end ? columns[(first + c) * this->r.ld + i] : 0.0;
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++)
+        if (first + c < end) sum += coefficients[first + c] * values[c];
+    }
+    return sum;
+  }
+};
+
+struct idr_direction : with_coefficients<0> {
+  using with_coefficients::with_coefficients;
+  __device__ void operator()(int64_t i, double *) const { r.p[i] = r.r[i] - combine(0.0, 0, r.s, gamma, r.g, i); }
+};
+
+struct idr_extend : with_coefficients<0> {
+  const double omega;
+  __device__ explicit idr_extend(const bsi_recurrence &all) : with_coefficients(all), omega(all.scalars->omega) {}
+  __device__ void operator()(int64_t i, double *) const {
+    r.u[r.k * r.ld + i] = combine(omega * r.z[i], r.k, r.s, gamma, r.u, i);
+  }
+};
+
+struct idr_update : with_coefficients<1> {
+  const double beta, to_x;
+  double *g, *u;
+  const bool last;
+  __device__ explicit idr_update(const bsi_recurrence &all)
+      : with_coefficients(all), beta(all.scalars->beta), to_x(beta * all.scalars->to_x), g(all.g + all.k * all.ld),
+        u(all.u + all.k * all.ld), last(all.k + 1 == all.s) {}
+  __device__ void operator()(int64_t i, double *sums) const {
+    const double old = r.r[i], x = r.x[i];
+    const double new_g = g[i] - combine(0.0, 0, r.k, a, r.g, i), new_u = u[i] - combine(0.0, 0, r.k, a, r.u, i);
+    const double now = old - beta * new_g;
+    g[i] = new_g;
+    u[i] = new_u;
+    r.r[i] = now;
+    r.x[i] = x + to_x * new_u;
+    if (!last) r.p[i] = now - combine(0.0, r.k + 1, r.s, gamma, r.g, i);
+    sums[0] += now * now;
+  }
+};
+
+struct idr_omega : with_sums<2> {
+  using with_sums::with_sums;
+  __device__ void operator()(int64_t i, double *sums) const {
+    const double t = r.t[i], old = r.r[i];
+    sums[0] += t * old;
+    sums[1] += t * t;
+  }
+};
+
+struct idr_last : with_sums<1> {
+  const double omega, to_x;
+  __device__ explicit idr_last(const bsi_recurrence &all)
+      : with_sums(all), omega(all.scalars->omega), to_x(omega * all.scalars->to_x) {}
+  __device__ void operator()(int64_t i, double *sums) const {
+    const double z = r.z[i], x = r.x[i], now = r.r[i] - omega * r.t[i];
+    r.x[i] = x + to_x * z;
+    r.r[i] = now;
+    sums[0] += now * now;
+  }
+};
+
+/* No more blocks than there are places for partial sums. */
+template <typename F> bisai_status launch(bisai_context *context, const bsi_recurrence &r, bsi_pass pass, bool alone) {
+  int64_t blocks = (r.n + THREADS - 1) / THREADS;
+  if (F::SUMS > 0 && blocks > BSI_CHUNKS) blocks = BSI_CHUNKS;
+  if (blocks == 0) blocks = 1;
+  bsi_launch_early(context, over_vectors<F>, dim3(static_cast<unsigned>(blocks)), dim3(THREADS), 0, pass, r, alone,
+                   context->tickets);
+  return bsi_launched(context, "recurrence");
+}
+
+/* Products with all shadow vectors. */
+template <typename F>
+bisai_status shadow(bisai_context *context, const bsi_recurrence &r, const double *w, bsi_pass pass, bool alone) {
+  if (r.s <= DOTS) return launch<shadow_products<F>>(context, r, pass, alone);
+  const bisai_status status = bsi_dot_many_cuda(context, r.n, r.s, r.shadow, r.ld, w, r.work, r.sums);
+  return status || !alone ? status : bsi_recurrence_scalars_cuda(context, &r, pass);
+}
+
+} // namespace
+
+bisai_status bsi_recurrence_scalars_cuda(bisai_context *context, const bsi_recurrence *r, bsi_pass pass) {
+  bsi_launch_early(context, follow_alone, dim3(1), dim3(THREADS), 0, pass, *r);
+  return bsi_launched(context, "recurrence");
+}
+
+bisai_status bsi_recurrence_pass_cuda(bisai_context *context, const bsi_recurrence *r, bsi_pass pass, bool alone) {
+  switch (pass) {
+  case BSI_CG_RHO: return launch<cg_rho>(context, *r, pass, alone);
+  case BSI_CG_DIRECTION: return launch<cg_direction>(context, *r, pass, alone);
+  case BSI_CG_CURVATURE: return launch<cg_curvature>(context, *r, pass, alone);
+  case BSI_CG_UPDATE: return launch<cg_update>(context, *r, pass, alone);
+  case BSI_BICGSTAB_DIRECTION: return launch<bicgstab_direction>(context, *r, pass, alone);
+  case BSI_BICGSTAB_ALPHA: return launch<bicgstab_alpha>(context, *r, pass, alone);
+  case BSI_BICGSTAB_HALF: return launch<bicgstab_half>(context, *r, pass, alone);
+  case BSI_BICGSTAB_OMEGA: return launch<bicgstab_omega>(context, *r, pass, alone);
+  case BSI_BICGSTAB_UPDATE: return launch<bicgstab_update>(context, *r, pass, alone);
+  case BSI_IDR_SHADOW: return shadow<the_residual>(context, *r, r->r, pass, alone);
+  case BSI_IDR_DIRECTION: return launch<idr_direction>(context, *r, pass, alone);
+  case BSI_IDR_EXTEND: return launch<idr_extend>(context, *r, pass, alone);
+  case BSI_IDR_COLUMN: return shadow<the_image>(context, *r, r->g + r->k * r->ld, pass, alone);
+  case BSI_IDR_UPDATE: return launch<idr_update>(context, *r, pass, alone);
+  case BSI_IDR_OMEGA: return launch<idr_omega>(context, *r, pass, alone);
+  case BSI_IDR_LAST: return launch<idr_last>(context, *r, pass, alone);
+  }
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown pass %d", static_cast<int>(pass));
+}
+
+namespace {
+__global__ void shadow_vector(int64_t n, int c, double *y) {
+  const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
+  if (i < n) y[i] = bsi_shadow_value(i, c);
+}
+} // namespace
+
+bisai_status bsi_shadow_vector_cuda(bisai_context *context, int64_t n, int c, double *y) {
+  if (n == 0) return BISAI_OK;
+  shadow_vector<<<bsi_grid(n, THREADS), THREADS, 0, bsi_stream_of(context)>>>(n, c, y);
+  return bsi_launched(context, "shadow vectors");
+}

@@ -1,0 +1,637 @@
+/* CG, BiCGSTAB and IDR(s) where they do not converge, or not at once: breakdowns by name, restarts, limits, NaN, failing callbacks, sums
+ * over processes, memory. */
+#include <math.h>
+
+#include "systems.h"
+
+enum { SIDE = 16, POINTS = SIDE * SIDE };
+
+static const struct variant {
+  bisai_method method;
+  int s;
+} variants[] = {{BISAI_CG, 4}, {BISAI_BICGSTAB, 4}, {BISAI_IDR, 1}, {BISAI_IDR, 4}, {BISAI_IDR, 12}};
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
+
+static bisai_solver_options options_of(int v) {
+  bisai_solver_options options = bisai_solver_options_default();
+  options.method = variants[v].method;
+  options.shadow_dimension = variants[v].s;
+  return options;
+}
+
+static bool all_finite(int64_t n, const double *x) {
+  for (int64_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+/* The five-point Laplacian where the method is CG. */
+static bisai_bcsr *system_for(bisai_context *context, int v) {
+  bisai_bcsr *matrix = test_convdiff(context, SIDE);
+  if (variants[v].method != BISAI_CG) return matrix;
+  double *values = malloc((size_t)bisai_bcsr_blocks(matrix) * sizeof *values);
+  const int32_t *row_ptr, *col_idx;
+  const void *old;
+  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &old);
+  for (int32_t row = 0; row < POINTS; row++)
+    for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; p++) values[p] = col_idx[p] == row ? 4 : -1;
+  EXPECT_OK(context, bisai_bcsr_update(matrix, values, BISAI_COLUMN_MAJOR));
+  free(values);
+  return matrix;
+}
+
+/* --- breakdowns --- */
+
+static bisai_solver_report expect_end(bisai_context *context, const bisai_solver_options *options, int n,
+                                      const double *a, bisai_precond *precond, const double *b, double *x,
+                                      bisai_status status, bisai_breakdown breakdown) {
+  dense_operator op = {.a = a};
+  bisai_solver_report report = test_report();
+  EXPECT_STATUS(context, status, test_solve_dense(context, options, n, &op, precond, b, x, &report));
+  assert_string_equal(bisai_breakdown_string(breakdown), bisai_breakdown_string(report.breakdown));
+  assert_true(all_finite(n, x));
+  return report;
+}
+
+/* In two dimensions the second p·A p, or r·M⁻¹r, has the other sign. */
+static void cg_names_what_is_not_definite(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *shape = test_identity(context, 2);
+  const double indefinite[4] = {1, 0, 0, -2}, good[4] = {2, 0, 0, 1}, zero[4] = {0}, b[2] = {1, 1}, c[2] = {4, 1};
+  double x[2];
+  const bisai_solver_options options = options_of(0);
+  bisai_solver_report report =
+      expect_end(context, &options, 2, indefinite, NULL, c, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_CURVATURE);
+  assert_int_equal(2, report.iterations);
+  assert_int_equal(BISAI_REASON_BREAKDOWN, report.reason);
+  assert_true(report.relative_residual < 1);
+  report = expect_end(context, &options, 2, zero, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_CURVATURE);
+  EXPECT_MESSAGE(context, "iteration 1: p·A p is zero or changed its sign: the matrix is not definite, at relative "
+                          "residual 1.000e+00");
+  assert_int_equal(1, report.iterations);
+  EXPECT_NEAR(1, report.estimated_residual, 0);
+  EXPECT_NEAR(0, x[0], 0);
+  const double signs[2][2] = {{1, -1}, {1, -3}}; /* r·M⁻¹r = 0 and −2 */
+  for (int k = 0; k < 2; k++) {
+    diagonal_operator op = {.scale = signs[k]};
+    bisai_precond *precond = test_precond_callback(context, shape, diagonal_operator_multiply, &op);
+    report = expect_end(context, &options, 2, good, precond, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_PRECOND);
+    assert_int_equal(k + 1, report.iterations);
+    bisai_precond_destroy(&precond);
+  }
+  bisai_bcsr_destroy(&shape);
+  bisai_context_destroy(&context);
+}
+
+static void cg_solves_definite_systems_of_either_sign(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *shape = test_identity(context, 3);
+  const double a[9] = {4, 1, 0, 1, 3, 1, 0, 1, 5}, negative[9] = {-4, -1, 0, -1, -3, -1, 0, -1, -5}, b[3] = {1, 2, 3};
+  const double inverse[2][3] = {{0.3, 0.2, 0.25}, {-0.3, -0.2, -0.25}};
+  const bisai_solver_options options = options_of(0);
+  for (int k = 0; k < 6; k++) {
+    const double *matrix = k % 2 ? negative : a;
+    diagonal_operator op = {.scale = inverse[k / 2 % 2]};
+    bisai_precond *precond = k < 4 ? test_precond_callback(context, shape, diagonal_operator_multiply, &op) : NULL;
+    double x[3], *expected = test_dense_solve(3, matrix, b);
+    const bisai_solver_report report =
+        expect_end(context, &options, 3, matrix, precond, b, x, BISAI_OK, BISAI_BREAKDOWN_NONE);
+    assert_int_equal(3, report.iterations);
+    EXPECT_CLOSE(3, expected, x, 1e-13);
+    free(expected);
+    bisai_precond_destroy(&precond);
+  }
+  bisai_bcsr_destroy(&shape);
+  bisai_context_destroy(&context);
+}
+
+/* p·A p is 4 + 3 − 0.125 at first and negative later; what was gained until then stays. */
+static void cg_keeps_what_it_gained_before_a_breakdown(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[9] = {4, 0, 0, 0, 3, 0, 0, 0, -0.5}, b[3] = {1, 1, 0.5};
+  double x[3];
+  const bisai_solver_options options = options_of(0);
+  const bisai_solver_report report =
+      expect_end(context, &options, 3, a, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_CURVATURE);
+  assert_true(report.iterations > 1);
+  assert_true(report.relative_residual < 1);
+  double r[3], norm = 0;
+  for (int i = 0; i < 3; i++) {
+    r[i] = b[i] - a[4 * i] * x[i];
+    norm += r[i] * r[i];
+  }
+  EXPECT_NEAR(sqrt(norm / 2.25), report.relative_residual, 1e-15);
+  bisai_context_destroy(&context);
+}
+
+static void consistent_singular_systems_converge(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[9] = {1, 0, 0, 0, 2, 0, 0, 0, 0}, b[3] = {1, 1, 0};
+  double x[3];
+  for (int v = 0; v < VARIANTS; v++) {
+    const bisai_solver_options options = options_of(v);
+    expect_end(context, &options, 3, a, NULL, b, x, BISAI_OK, BISAI_BREAKDOWN_NONE);
+    EXPECT_NEAR(1, x[0], 1e-7);
+    EXPECT_NEAR(0.5, x[1], 1e-7);
+  }
+  bisai_context_destroy(&context);
+}
+
+/* With x = 0, r̂ = b = e₁ and a first row of (1, 0, 0) every later residual is orthogonal to r̂. */
+static void bicgstab_names_each_of_its_breakdowns(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const bisai_solver_options options = options_of(1);
+  const double e1[3] = {1, 0, 0};
+  double x[3];
+  /* r̂·A r̂ = 0 */
+  const double skew[4] = {0, -1, 1, 0};
+  bisai_solver_report report =
+      expect_end(context, &options, 2, skew, NULL, e1, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_ALPHA);
+  assert_int_equal(1, report.iterations);
+  EXPECT_MESSAGE(context, "iteration 1: A M⁻¹p is orthogonal to the shadow residual, at relative residual 1.000e+00");
+  /* s = (0, −1, −2), which the skew-symmetric rest of the matrix makes t ⟂ s of */
+  const double turning[9] = {1, 1, 2, 0, 0, -1, 0, 1, 0};
+  report = expect_end(context, &options, 3, turning, NULL, e1, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_OMEGA);
+  assert_int_equal(1, report.iterations);
+  EXPECT_NEAR(sqrt(5), report.estimated_residual, 1e-15);
+  EXPECT_NEAR(1, report.relative_residual, 0); /* x = 0 was better */
+  /* s = (0, −10, −20): a residual larger than b, and ρ = 0 */
+  const double far[9] = {1, 10, 20, 0, 2, 0, 0, 1, 3};
+  report = expect_end(context, &options, 3, far, NULL, e1, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_RHO);
+  assert_int_equal(1, report.iterations);
+  assert_int_equal(0, report.restarts);
+  EXPECT_MESSAGE(context,
+                 "iteration 1: rho = 0: the residual is orthogonal to the shadow residual, at relative residual "
+                 "1.000e+00");
+  bisai_context_destroy(&context);
+}
+
+/* As above, but the residual is smaller than b: the shadow residual is made anew and two more unknowns need two iterations. */
+static void bicgstab_begins_again_where_that_helps(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const bisai_solver_options options = options_of(1);
+  const double a[9] = {1, 0.1, 0.2, 0, 2, 0, 0, 1, 3}, e1[3] = {1, 0, 0};
+  double x[3], *expected = test_dense_solve(3, a, e1);
+  const bisai_solver_report report = expect_end(context, &options, 3, a, NULL, e1, x, BISAI_OK, BISAI_BREAKDOWN_NONE);
+  assert_int_equal(1, report.restarts);
+  assert_int_equal(3, report.iterations);
+  EXPECT_CLOSE(3, expected, x, 1e-8);
+  free(expected);
+  bisai_context_destroy(&context);
+}
+
+static void idr_names_each_of_its_breakdowns(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double zero[4] = {0}, skew[4] = {0, -1, 1, 0}, b[2] = {1, 2};
+  double x[2];
+  for (int v = 2; v < VARIANTS; v++) {
+    const bisai_solver_options options = options_of(v);
+    const bisai_solver_report report =
+        expect_end(context, &options, 2, zero, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_PIVOT);
+    assert_int_equal(1, report.iterations);
+    EXPECT_MESSAGE(context,
+                   "iteration 1: A u is zero or orthogonal to its shadow vector, at relative residual 1.000e+00");
+  }
+  /* IDR(1): after one step r is orthogonal to p, and A r to r. */
+  const bisai_solver_options options = options_of(2);
+  const bisai_solver_report report =
+      expect_end(context, &options, 2, skew, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_OMEGA);
+  assert_int_equal(2, report.iterations);
+  EXPECT_MESSAGE(context, "iteration 2: omega = 0: A M⁻¹r is zero or orthogonal to r, at relative residual 1.000e+00");
+  bisai_context_destroy(&context);
+}
+
+/* --- limits --- */
+
+static void the_iteration_limit_is_exact_and_x_is_that_of_the_last(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS];
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    for (int limit = 0; limit <= 13; limit++) {
+      bisai_solver_options options = options_of(v);
+      options.max_iterations = limit;
+      bisai_solver_report report = test_report();
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, &report));
+      assert_int_equal(limit, report.iterations);
+      assert_int_equal(limit + 1, report.history_length);
+      EXPECT_NEAR(test_relative_residual(matrix, x, b), report.relative_residual, 1e-15);
+      if (report.estimated_residual < 1) EXPECT_NEAR(report.estimated_residual, report.relative_residual, 1e-13);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+static int stop_at(void *user, int iteration, double relative) {
+  (void)relative;
+  return iteration == *(const int *)user;
+}
+
+static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], limited[POINTS];
+  const int stops[] = {0, 3, 5, 7};
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    for (int k = 0; k < 4; k++) {
+      bisai_solver_options options = options_of(v);
+      options.max_iterations = stops[k];
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, limited, NULL));
+      options.max_iterations = 100;
+      options.monitor = stop_at;
+      options.monitor_user = (void *)&stops[k];
+      bisai_solver_report report = test_report();
+      EXPECT_STATUS(context, BISAI_STOPPED, test_solve(context, &options, matrix, NULL, b, x, &report));
+      assert_int_equal(BISAI_REASON_STOPPED, report.reason);
+      assert_int_equal(stops[k], report.iterations);
+      assert_memory_equal(limited, x, sizeof x);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+/* x is that of the iteration that converged, whatever was enqueued behind it: the residual of x is what was reported. */
+static void nothing_happens_to_x_after_convergence(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], limited[POINTS];
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_BJACOBI);
+    for (int digits = 1; digits <= 9; digits++) {
+      bisai_solver_options options = options_of(v);
+      options.tolerance = pow(10, -digits);
+      bisai_solver_report report = test_report();
+      EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));
+      const int applications = report.applications;
+      options.max_iterations = report.iterations;
+      options.tolerance = 1e-15;
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, precond, b, limited, &report));
+      assert_memory_equal(limited, x, sizeof x);
+      assert_int_equal(applications, report.applications);
+    }
+    bisai_precond_destroy(&precond);
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+/* No fp64 residual of this system is 1e-18 of b; everything that can be had must be there all the same, by way of restarts. */
+static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS];
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    bisai_solver_options options = options_of(v);
+    options.tolerance = 1e-18;
+    bisai_solver_report report = test_report();
+    EXPECT_STATUS(context, BISAI_STAGNATED, test_solve(context, &options, matrix, NULL, b, x, &report));
+    assert_int_equal(BISAI_REASON_STAGNATED, report.reason);
+    assert_true(report.restarts >= 1);
+    assert_true(report.relative_residual < 1e-14);
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+/* --- what is not finite, and what fails --- */
+
+static void nan_in_the_vectors_is_named(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  const double a[4] = {2, 1, 1, 3}, good[2] = {3, 5}, bad[2] = {1, NAN};
+  for (int v = 0; v < VARIANTS; v++) {
+    dense_operator op = {.a = a};
+    bisai_solver_options options = options_of(v);
+    double x[2];
+    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, 2, &op, NULL, bad, x, NULL));
+    EXPECT_MESSAGE(context, "NaN or infinity in b");
+    double guess[2] = {INFINITY, 1};
+    options.use_initial_guess = true;
+    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, 2, &op, NULL, good, guess, NULL));
+    EXPECT_MESSAGE(context, "NaN or infinity after iteration 0");
+  }
+  bisai_context_destroy(&context);
+}
+
+/* z ← 0.25 v; the call numbered `nan_at` has a NaN in it, or an infinity. */
+typedef struct bad_preconditioner {
+  int calls, nan_at;
+  double value;
+} bad_preconditioner;
+
+static bisai_status spoil(void *user, int64_t n, const double *v, double *z) {
+  test_synchronize();
+  bad_preconditioner *p = user;
+  for (int64_t i = 0; i < n; i++) z[i] = 0.25 * v[i];
+  if (++p->calls == p->nan_at) z[n / 2] = p->value;
+  return BISAI_OK;
+}
+
+static void nan_from_the_preconditioner_leaves_the_last_finite_iterate(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], limited[POINTS];
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    for (int call = 1; call <= 12; call++) {
+      bad_preconditioner bad = {.nan_at = call, .value = call % 3 ? NAN : INFINITY}, fine = {.nan_at = 0};
+      bisai_precond *precond = test_precond_callback(context, matrix, spoil, &bad);
+      bisai_solver_options options = options_of(v);
+      bisai_solver_report report = test_report();
+      EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve(context, &options, matrix, precond, b, x, &report));
+      assert_int_equal(BISAI_REASON_NOT_FINITE, report.reason);
+      assert_int_equal(variants[v].method == BISAI_BICGSTAB ? (call - 1) / 2 : call - 1, report.iterations);
+      assert_true(all_finite(POINTS, x));
+      assert_true(report.relative_residual <= 1);
+      bisai_precond_destroy(&precond);
+      options.max_iterations = report.iterations;
+      precond = test_precond_callback(context, matrix, spoil, &fine);
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, precond, b, limited, NULL));
+      assert_memory_equal(limited, x, sizeof x);
+      bisai_precond_destroy(&precond);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+static void failing_callbacks_are_passed_up(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  enum { N = 30 };
+  double *b = test_random_vector(N, 2), a[N * N] = {0}, x[N], scale[N];
+  for (int i = 0; i < N; i++) {
+    scale[i] = 0.25;
+    for (int j = 0; j < N; j++) a[i + j * N] = i == j ? 4 : i == j + 1 || j == i + 1 ? -1 : 0;
+  }
+  bisai_bcsr *shape = test_identity(context, N);
+  for (int v = 0; v < VARIANTS; v++) {
+    const bisai_solver_options options = options_of(v);
+    for (int call = 1; call <= 8; call++) {
+      dense_operator op = {.a = a, .fail_at = call};
+      bisai_solver_report report = test_report();
+      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+      const int iteration = variants[v].method == BISAI_BICGSTAB ? (call - 1) / 2 : call - 1;
+      char message[128];
+      snprintf(message, sizeof message, "iteration %d: the operator's callback returned status 12 (input/output error)",
+               iteration);
+      EXPECT_MESSAGE(context, message);
+      assert_int_equal(iteration, report.iterations);
+      assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
+      EXPECT_NEAR(1, report.relative_residual, 0); /* of x = 0, the last that was looked at */
+      EXPECT_NEAR(0, test_norm2(N, x), 0);
+      op = (dense_operator){.a = a};
+      diagonal_operator diagonal = {.scale = scale, .fail_at = call};
+      bisai_precond *precond = test_precond_callback(context, shape, diagonal_operator_multiply, &diagonal);
+      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                    test_solve_dense(context, &options, N, &op, precond, b, x, &report));
+      assert_int_equal(iteration, report.iterations);
+      assert_int_equal(call, report.applications);
+      bisai_precond_destroy(&precond);
+    }
+  }
+  bisai_bcsr_destroy(&shape);
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+/* --- sums over processes --- */
+
+/* A hook of `processes` processes that all hold the same part. */
+typedef struct twins {
+  int processes, calls, values, fail_at;
+} twins;
+
+static bisai_status add_twins(void *user, double *values, int count) {
+  test_synchronize();
+  twins *t = user;
+  t->calls++;
+  t->values += count;
+  if (t->calls == t->fail_at) return BISAI_UNAVAILABLE;
+  for (int i = 0; i < count; i++) values[i] *= t->processes;
+  return BISAI_OK;
+}
+
+/* ‖b‖ and two residuals; CG without M sums p·q and r·r; BiCGSTAB one, three and two values; IDR(4) Pᵀr, four times Pᵀg and r·r,
+ * t·r with t·t, and r·r; at first its shadow vectors, twice over: norms, and products from the second on. */
+static void every_sum_goes_through_the_reduction_hook_once(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], alone[POINTS];
+  const int k = 10, of_shadow = 2 * 4 + 2 * 3; /* IDR(4): two cycles */
+  const int calls[] = {3 + 2 * k, 3 + 3 * k, 0, 3 + of_shadow + 2 * (1 + 4 * 2 + 2)};
+  const int values[] = {3 + 2 * k, 3 + 6 * k, 0, 3 + 2 * 4 + 2 * (1 + 2 + 3) + 2 * (4 + 4 * 5 + 3)};
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    twins hook = {.processes = 1};
+    bisai_solver_options options = options_of(v);
+    options.max_iterations = k;
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, alone, NULL));
+    options.reduce = add_twins;
+    options.reduce_user = &hook;
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, NULL));
+    assert_memory_equal(alone, x, sizeof x);
+    if (v < 4 && v != 2) {
+      assert_int_equal(calls[v], hook.calls);
+      assert_int_equal(values[v], hook.values);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+/* Four processes with the same part each take the iterations of one and the same solution: sums times 4 are norms times 2, exactly. */
+static void identical_processes_solve_as_one(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS], alone[POINTS];
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_ILU);
+    twins hook = {.processes = 4};
+    bisai_solver_options options = options_of(v);
+    bisai_solver_report one = test_report(), four = test_report();
+    EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, alone, &one));
+    options.reduce = add_twins;
+    options.reduce_user = &hook;
+    EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &four));
+    assert_int_equal(one.iterations, four.iterations);
+    EXPECT_CLOSE(POINTS, alone, x, 1e-12);
+    bisai_precond_destroy(&precond);
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+static void a_failing_reduction_is_passed_up(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS];
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    for (int call = 1; call <= 30; call++) {
+      twins hook = {.processes = 1, .fail_at = call};
+      bisai_solver_options options = options_of(v);
+      options.reduce = add_twins;
+      options.reduce_user = &hook;
+      bisai_solver_report report = test_report();
+      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve(context, &options, matrix, NULL, b, x, &report));
+      assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
+      assert_int_equal(call, hook.calls);
+      assert_true(all_finite(POINTS, x));
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
+/* --- memory and arguments --- */
+
+static void a_solve_allocates_nothing(void **state) {
+  (void)state;
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *context = test_context_on(&allocator, 2);
+  double *b = test_random_vector(POINTS, 2), x[POINTS];
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_BJACOBI);
+    const bisai_solver_options options = options_of(v);
+    bisai_solver *solver = NULL;
+    bisai_solver_report report = test_report();
+    EXPECT_OK(context, bisai_solver_create(context, POINTS, &options, &solver));
+    const long long before = atomic_load(&allocator.calls);
+    EXPECT_OK(context, bisai_solver_solve(solver, matrix, precond, b, x, &report));
+    /* On a device b and x are copied, and nothing else. */
+    assert_int_equal(atomic_load(&allocator.calls) - before, test_on_device() ? 2 : 0);
+    const int s = variants[v].s, vectors[] = {5, 8, 3 * s + 4};
+    const int64_t bytes = 8 * POINTS * vectors[variants[v].method - BISAI_CG];
+    assert_true(report.memory_bytes >= bytes);
+    assert_true(report.memory_bytes <= bytes + 8 * 10001 + 2048 * s + 16384); /* history, partial sums, scalars */
+    bisai_solver_destroy(&solver);
+    bisai_precond_destroy(&precond);
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+  assert_true(atomic_load(&allocator.live_blocks) == 0);
+}
+
+static void solvers_that_do_not_fit_into_memory_are_refused(void **state) {
+  (void)state;
+  test_allocator allocator;
+  for (int v = 0; v < VARIANTS; v++) {
+    for (long long fail_at = 2;; fail_at++) {
+      test_allocator_reset(&allocator, fail_at);
+      bisai_context *context = test_context_on(&allocator, 1);
+      const bisai_solver_options options = options_of(v);
+      bisai_solver *solver = NULL;
+      const bisai_status status = bisai_solver_create(context, 10, &options, &solver);
+      assert_int_equal(status == BISAI_OK, solver != NULL);
+      bisai_solver_destroy(&solver);
+      bisai_context_destroy(&context);
+      assert_true(atomic_load(&allocator.live_blocks) == 0);
+      if (status == BISAI_OK) {
+        assert_true(fail_at ==
+                    (test_on_device() ? 7 : 8)); /* context, handle, vectors, scalars, work, status, history */
+        break;
+      }
+      assert_int_equal(BISAI_OUT_OF_MEMORY, status);
+    }
+  }
+}
+
+static void bad_options_are_refused_by_name(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_solver *solver = NULL;
+  for (int v = 0; v < VARIANTS; v++) {
+    for (int flexible = 0; flexible < 2; flexible++) {
+      bisai_solver_options o = options_of(v);
+      o.flexible = flexible;
+      o.side = flexible ? BISAI_RIGHT : BISAI_LEFT;
+      EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
+      char message[128];
+      snprintf(message, sizeof message, "%s: only GMRES is flexible or preconditioned on the left",
+               bisai_method_string(variants[v].method));
+      EXPECT_MESSAGE(context, message);
+    }
+  }
+  const int dimensions[] = {0, -1, 33};
+  for (int k = 0; k < 3; k++) {
+    bisai_solver_options o = bisai_solver_options_default();
+    o.shadow_dimension = dimensions[k];
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
+    char message[128];
+    snprintf(message, sizeof message, "shadow_dimension is %d, must be 1 to 32", dimensions[k]);
+    EXPECT_MESSAGE(context, message);
+  }
+  for (int method = -1; method <= 4; method += 5) {
+    bisai_solver_options o = bisai_solver_options_default();
+    o.method = (bisai_method)method;
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
+    char message[128];
+    snprintf(message, sizeof message, "unknown method %d", method);
+    EXPECT_MESSAGE(context, message);
+  }
+  assert_null(solver);
+  bisai_context_destroy(&context);
+}
+
+static void methods_and_breakdowns_have_names(void **state) {
+  (void)state;
+  static const char *const names[] = {"gmres", "cg", "bicgstab", "idr", "unknown method"};
+  for (int k = 0; k < 5; k++) assert_string_equal(names[k], bisai_method_string((bisai_method)k));
+  for (int k = 0; k < 9; k++)
+    for (int l = 0; l < k; l++)
+      assert_string_not_equal(bisai_breakdown_string((bisai_breakdown)k), bisai_breakdown_string((bisai_breakdown)l));
+  assert_string_equal("unknown breakdown", bisai_breakdown_string((bisai_breakdown)8));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cg_names_what_is_not_definite),
+      cmocka_unit_test(cg_solves_definite_systems_of_either_sign),
+      cmocka_unit_test(cg_keeps_what_it_gained_before_a_breakdown),
+      cmocka_unit_test(consistent_singular_systems_converge),
+      cmocka_unit_test(bicgstab_names_each_of_its_breakdowns),
+      cmocka_unit_test(bicgstab_begins_again_where_that_helps),
+      cmocka_unit_test(idr_names_each_of_its_breakdowns),
+      cmocka_unit_test(the_iteration_limit_is_exact_and_x_is_that_of_the_last),
+      cmocka_unit_test(the_monitor_stops_the_solve_with_the_present_iterate),
+      cmocka_unit_test(nothing_happens_to_x_after_convergence),
+      cmocka_unit_test(a_tolerance_below_rounding_error_stagnates_at_a_good_solution),
+      cmocka_unit_test(nan_in_the_vectors_is_named),
+      cmocka_unit_test(nan_from_the_preconditioner_leaves_the_last_finite_iterate),
+      cmocka_unit_test(failing_callbacks_are_passed_up),
+      cmocka_unit_test(every_sum_goes_through_the_reduction_hook_once),
+      cmocka_unit_test(identical_processes_solve_as_one),
+      cmocka_unit_test(a_failing_reduction_is_passed_up),
+      cmocka_unit_test(a_solve_allocates_nothing),
+      cmocka_unit_test(solvers_that_do_not_fit_into_memory_are_refused),
+      cmocka_unit_test(bad_options_are_refused_by_name),
+      cmocka_unit_test(methods_and_breakdowns_have_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
