@@ -11,7 +11,7 @@
 static const char usage[] =
     "usage: bench_device [OPTION VALUE]…\n"
     "  --only LETTERS   of p(roducts), s(et-up), t(riangular solves), g(mres), i(terations of it by\n"
-    "                   kernel); default all\n"
+    "                   kernel), k(rylov: CG, BiCGSTAB, IDR); default all\n"
     "  --case NAME      cavity or convdiff, default both\n"
     "  --rounds N       timings of each operation, default 7\n"
     "  --launches N     of a product between two waits, default 40\n"
@@ -94,6 +94,7 @@ static void measure_system(device_bench *b, const char *name, bisai_status statu
   if (strchr(only, 't')) device_measure_solves(b);
   if (strchr(only, 'g')) device_measure_gmres(b, b_device, tolerance);
   if (strchr(only, 'i')) device_measure_iterations(b, b_device, tolerance);
+  if (strchr(only, 'k')) device_measure_solvers(b, b_device);
 #ifdef BISAI_HAVE_CUSPARSE
   bisai_cusparse_ilu_destroy(&b->ilu);
 #endif
@@ -116,7 +117,7 @@ static double copy_rate(const device_bench *b) {
 
 static void measure_everything(device_bench *b, const char *only, const char *which) {
   if (strchr(only, 'p')) device_measure_products(b);
-  if (!strpbrk(only, "stgi")) return;
+  if (!strpbrk(only, "stgik")) return;
   double *rhs;
   if (strcmp(which, "convdiff") != 0) {
     const bisai_status status = case_cavity(b->context, 300, 0, &b->matrix, &rhs);
@@ -129,7 +130,7 @@ static void measure_everything(device_bench *b, const char *only, const char *wh
 
 int main(int argc, char **argv) {
   device_bench b = {.rounds = 7, .launches = 40};
-  const char *only = "pstgi", *json = NULL, *which = "";
+  const char *only = "pstgik", *json = NULL, *which = "";
   for (int i = 1; i < argc; i += 2) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (strcmp(argv[i], "--only") == 0)

@@ -52,10 +52,11 @@ double device_vector_bytes(const device_bench *b);
 /* Block products in every storage, on grids, with cuSPARSE's beside. */
 void device_measure_products(device_bench *b);
 
-/* On the system in `b`, its factors made: set-up, triangular solves, GMRES. `rhs` is on the device. */
+/* On the system in `b`, its factors made: set-up, triangular solves, GMRES, other solvers. `rhs` is on the device. */
 void device_measure_setup(device_bench *b);
 void device_measure_solves(device_bench *b);
 void device_measure_gmres(device_bench *b, const double *rhs, double tolerance);
+void device_measure_solvers(device_bench *b, const double *rhs);
 
 /* What one iteration of GMRES(30) with approximate inverses is made of. */
 void device_measure_iterations(device_bench *b, const double *rhs, double tolerance);

@@ -4,64 +4,81 @@
  * coefficients of the passes to come. All of it is bound by memory traffic and by what launches cost. */
 #include "core/recurrence.h"
 
+#include <climits>
+
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
 #include "core/sums_cuda.cuh"
 
 namespace {
 
-/* Threads a block; columns of G and U that are loaded at once, shadow vectors that are summed at once. */
-enum { THREADS = 512, COLUMNS = 4, DOTS = 8 };
+/* Columns of G and U that are loaded at once, shadow vectors that are summed at once; blocks of a pass with many coefficients and no sums,
+ * which then come to its start but once. */
+enum { THREADS = 512, COLUMNS = 4, DOTS = 8, MOST_BLOCKS = 2 * BSI_CHUNKS };
 
-/* The scalars that a method has, from the first on. */
-__device__ int doubles_of(bsi_pass pass, int s) {
-  const int all = static_cast<int>(sizeof(bsi_scalars) / sizeof(double));
-  return pass >= BSI_IDR_SHADOW ? all - BISAI_IDR_MOST * BISAI_IDR_MOST + s * s
-                                : all - BISAI_IDR_MOST * (BISAI_IDR_MOST + 3);
-}
+/* Scalars in shared memory, whose latency is much smaller. */
+struct local_scalars {
+  bsi_scalars scalars;
+  double sums[BSI_SUMS_MOST];
 
-/* By a whole block: one thread works on a copy in shared memory, whose latency is much smaller. */
-__device__ void follow(bsi_pass pass, const bsi_recurrence &r) {
-  __shared__ bsi_scalars scalars;
-  __shared__ double sums[BSI_SUMS_MOST];
-  double *copy = reinterpret_cast<double *>(&scalars), *original = reinterpret_cast<double *>(r.scalars);
-  const int count = doubles_of(pass, r.s), added = bsi_sums_of(pass, r.s);
-  for (int i = threadIdx.x; i < count; i += blockDim.x) copy[i] = original[i];
-  for (int i = threadIdx.x; i < added; i += blockDim.x) sums[i] = r.sums[i];
-  __syncthreads();
-  if (threadIdx.x == 0) bsi_recurrence_scalars(pass, &r, &scalars, sums, r.status);
-  __syncthreads();
-  for (int i = threadIdx.x; i < count; i += blockDim.x) original[i] = copy[i];
-}
+  /* How many of them the method has, from the first on. */
+  static __device__ int count(bsi_pass pass, int s) {
+    const int of_idr = BISAI_IDR_MOST * BISAI_IDR_MOST, all = static_cast<int>(sizeof(bsi_scalars) / sizeof(double));
+    return pass >= BSI_IDR_SHADOW ? all - of_idr + s * s : all - of_idr - 3 * BISAI_IDR_MOST;
+  }
+  /* By a whole block, which then waits. */
+  __device__ void load(bsi_pass pass, const bsi_recurrence &r) {
+    double *copy = reinterpret_cast<double *>(&scalars);
+    const double *original = reinterpret_cast<const double *>(r.scalars);
+    const int doubles = count(pass, r.s);
+    for (int i = threadIdx.x; i < doubles; i += blockDim.x) copy[i] = original[i];
+    __syncthreads();
+  }
+  /* What follows the sums; by a whole block, which has waited for them. */
+  __device__ void follow(bsi_pass pass, const bsi_recurrence &r) {
+    if (threadIdx.x == 0) bsi_recurrence_scalars(pass, &r, &scalars, sums, r.status);
+    __syncthreads();
+    const double *copy = reinterpret_cast<const double *>(&scalars);
+    double *original = reinterpret_cast<double *>(r.scalars);
+    const int doubles = count(pass, r.s);
+    for (int i = threadIdx.x; i < doubles; i += blockDim.x) original[i] = copy[i];
+  }
+};
 
 __global__ void __launch_bounds__(THREADS) follow_alone(bsi_pass pass, const __grid_constant__ bsi_recurrence r) {
+  __shared__ local_scalars local;
   bsi_wait_for_predecessor();
-  follow(pass, r);
+  for (int i = threadIdx.x; i < bsi_sums_of(pass, r.s); i += blockDim.x) local.sums[i] = r.sums[i];
+  local.load(pass, r);
+  local.follow(pass, r);
 }
 
-/* F(r) fetches coefficients, f(i, sums) does the pass on values i of the vectors. */
+/* F(r, scalars) takes coefficients, f(i, sums) does the pass on values i of the vectors. */
 template <typename F>
 __global__ void __launch_bounds__(THREADS, 2)
     over_vectors(bsi_pass pass, const __grid_constant__ bsi_recurrence r, bool alone, unsigned *ticket) {
+  __shared__ local_scalars local;
   bsi_wait_for_predecessor();
-  if (r.scalars->ended != 0.0) return;
-  F f(r);
+  local.load(pass, r);
+  if (local.scalars.ended != 0.0) return;
+  const F f(r, local.scalars);
   double sums[F::SUMS > 0 ? F::SUMS : 1] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < r.n; i += stride) f(i, sums);
   if constexpr (F::SUMS > 0) {
-    if (!bsi_finish(bsi_sum_of_block(sums), f.count(), r.work, ticket, r.sums)) return;
+    if (!bsi_finish(bsi_sum_of_block(sums), f.count(), r.work, ticket, alone ? local.sums : r.sums)) return;
+    if (!alone) return;
     __syncthreads();
-    if (alone) follow(pass, r);
+    local.follow(pass, r);
   }
 }
 
 /* --- the passes --- */
 
-template <int S> struct with_sums {
-  static constexpr int SUMS = S;
+template <int S, int BLOCKS = (S > 0 ? static_cast<int>(BSI_CHUNKS) : INT_MAX)> struct with_sums {
+  static constexpr int SUMS = S, MOST = BLOCKS;
   const bsi_recurrence &r;
-  __device__ explicit with_sums(const bsi_recurrence &all) : r(all) {}
+  __device__ with_sums(const bsi_recurrence &all, const bsi_scalars &) : r(all) {}
   __device__ int count() const { return S; }
 };
 
@@ -72,7 +89,8 @@ struct cg_rho : with_sums<1> {
 
 struct cg_direction : with_sums<0> {
   const double beta;
-  __device__ explicit cg_direction(const bsi_recurrence &all) : with_sums(all), beta(all.scalars->beta) {}
+  __device__ cg_direction(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_sums(all, scalars), beta(scalars.beta) {}
   __device__ void operator()(int64_t i, double *) const { r.p[i] = beta == 0.0 ? r.z[i] : r.z[i] + beta * r.p[i]; }
 };
 
@@ -83,8 +101,8 @@ struct cg_curvature : with_sums<1> {
 
 struct cg_update : with_sums<1> {
   const double alpha, to_x;
-  __device__ explicit cg_update(const bsi_recurrence &all)
-      : with_sums(all), alpha(all.scalars->alpha), to_x(alpha * all.scalars->to_x) {}
+  __device__ cg_update(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_sums(all, scalars), alpha(scalars.alpha), to_x(alpha * scalars.to_x) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double p = r.p[i], q = r.q[i], x = r.x[i], old = r.r[i], now = old - alpha * q;
     r.x[i] = x + to_x * p;
@@ -95,8 +113,8 @@ struct cg_update : with_sums<1> {
 
 struct bicgstab_direction : with_sums<0> {
   const double beta, omega;
-  __device__ explicit bicgstab_direction(const bsi_recurrence &all)
-      : with_sums(all), beta(all.scalars->beta), omega(all.scalars->omega) {}
+  __device__ bicgstab_direction(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_sums(all, scalars), beta(scalars.beta), omega(scalars.omega) {}
   __device__ void operator()(int64_t i, double *) const {
     r.p[i] = beta == 0.0 ? r.r[i] : r.r[i] + beta * (r.p[i] - omega * r.q[i]);
   }
@@ -109,7 +127,8 @@ struct bicgstab_alpha : with_sums<1> {
 
 struct bicgstab_half : with_sums<0> {
   const double alpha;
-  __device__ explicit bicgstab_half(const bsi_recurrence &all) : with_sums(all), alpha(all.scalars->alpha) {}
+  __device__ bicgstab_half(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_sums(all, scalars), alpha(scalars.alpha) {}
   __device__ void operator()(int64_t i, double *) const { r.r[i] -= alpha * r.q[i]; }
 };
 
@@ -125,9 +144,9 @@ struct bicgstab_omega : with_sums<3> {
 
 struct bicgstab_update : with_sums<2> {
   const double omega, alpha_to_x, omega_to_x;
-  __device__ explicit bicgstab_update(const bsi_recurrence &all)
-      : with_sums(all), omega(all.scalars->omega), alpha_to_x(all.scalars->alpha * all.scalars->to_x),
-        omega_to_x(omega * all.scalars->to_x) {}
+  __device__ bicgstab_update(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_sums(all, scalars), omega(scalars.omega), alpha_to_x(scalars.alpha * scalars.to_x),
+        omega_to_x(omega * scalars.to_x) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double z = r.z[i], z2 = r.z2[i], t = r.t[i], old = r.r[i], x = r.x[i], shadow = r.shadow[i];
     const double now = old - omega * t;
@@ -141,7 +160,8 @@ struct bicgstab_update : with_sums<2> {
 /* Up to DOTS shadow vectors times w. */
 template <typename F> struct shadow_products : with_sums<DOTS> {
   const double *w;
-  __device__ explicit shadow_products(const bsi_recurrence &all) : with_sums(all), w(F::of(all)) {}
+  __device__ shadow_products(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_sums(all, scalars), w(F::of(all)) {}
   __device__ int count() const { return r.s; }
   __device__ void operator()(int64_t i, double (&sums)[DOTS]) const {
     const double value = w[i];
@@ -160,19 +180,11 @@ struct the_image {
   static __device__ const double *of(const bsi_recurrence &r) { return r.g + r.k * r.ld; }
 };
 
-/* a and γ in shared memory. */
-template <int S> struct with_coefficients : with_sums<S> {
+/* a and γ stay in shared memory. */
+template <int S, int BLOCKS> struct with_coefficients : with_sums<S, BLOCKS> {
   const double *a, *gamma;
-  __device__ explicit with_coefficients(const bsi_recurrence &all) : with_sums<S>(all) {
-    __shared__ double copies[2 * BISAI_IDR_MOST];
-    for (int i = threadIdx.x; i < all.s; i += THREADS) {
-      copies[i] = all.scalars->a[i];
-      copies[BISAI_IDR_MOST + i] = all.scalars->gamma[i];
-    }
-    __syncthreads();
-    a = copies;
-    gamma = copies + BISAI_IDR_MOST;
-  }
+  __device__ with_coefficients(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_sums<S, BLOCKS>(all, scalars), a(scalars.a), gamma(scalars.gamma) {}
 
   /* sum + Σ_{first ≤ c < end} coefficients[c]·columns_c[i] */
   __device__ double combine(double sum, int first, int end, const double *coefficients, const double *columns,
@@ -189,35 +201,36 @@ template <int S> struct with_coefficients : with_sums<S> {
   }
 };
 
-struct idr_direction : with_coefficients<0> {
+struct idr_direction : with_coefficients<0, MOST_BLOCKS> {
   using with_coefficients::with_coefficients;
   __device__ void operator()(int64_t i, double *) const { r.p[i] = r.r[i] - combine(0.0, 0, r.s, gamma, r.g, i); }
 };
 
-struct idr_extend : with_coefficients<0> {
+struct idr_extend : with_coefficients<0, MOST_BLOCKS> {
   const double omega;
-  __device__ explicit idr_extend(const bsi_recurrence &all) : with_coefficients(all), omega(all.scalars->omega) {}
+  __device__ idr_extend(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_coefficients(all, scalars), omega(scalars.omega) {}
   __device__ void operator()(int64_t i, double *) const {
     r.u[r.k * r.ld + i] = combine(omega * r.z[i], r.k, r.s, gamma, r.u, i);
   }
 };
 
-struct idr_update : with_coefficients<1> {
+struct idr_update : with_coefficients<1, BSI_CHUNKS> {
   const double beta, to_x;
   double *g, *u;
   const bool last;
-  __device__ explicit idr_update(const bsi_recurrence &all)
-      : with_coefficients(all), beta(all.scalars->beta), to_x(beta * all.scalars->to_x), g(all.g + all.k * all.ld),
+  __device__ idr_update(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_coefficients(all, scalars), beta(scalars.beta), to_x(beta * scalars.to_x), g(all.g + all.k * all.ld),
         u(all.u + all.k * all.ld), last(all.k + 1 == all.s) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double old = r.r[i], x = r.x[i];
     const double new_g = g[i] - combine(0.0, 0, r.k, a, r.g, i), new_u = u[i] - combine(0.0, 0, r.k, a, r.u, i);
-    const double now = old - beta * new_g;
+    const double rest = combine(0.0, r.k + 1, r.s, gamma, r.g, i), now = old - beta * new_g;
     g[i] = new_g;
     u[i] = new_u;
     r.r[i] = now;
     r.x[i] = x + to_x * new_u;
-    if (!last) r.p[i] = now - combine(0.0, r.k + 1, r.s, gamma, r.g, i);
+    if (!last) r.p[i] = now - rest;
     sums[0] += now * now;
   }
 };
@@ -233,8 +246,8 @@ struct idr_omega : with_sums<2> {
 
 struct idr_last : with_sums<1> {
   const double omega, to_x;
-  __device__ explicit idr_last(const bsi_recurrence &all)
-      : with_sums(all), omega(all.scalars->omega), to_x(omega * all.scalars->to_x) {}
+  __device__ idr_last(const bsi_recurrence &all, const bsi_scalars &scalars)
+      : with_sums(all, scalars), omega(scalars.omega), to_x(omega * scalars.to_x) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double z = r.z[i], x = r.x[i], now = r.r[i] - omega * r.t[i];
     r.x[i] = x + to_x * z;
@@ -246,7 +259,7 @@ struct idr_last : with_sums<1> {
 /* No more blocks than there are places for partial sums. */
 template <typename F> bisai_status launch(bisai_context *context, const bsi_recurrence &r, bsi_pass pass, bool alone) {
   int64_t blocks = (r.n + THREADS - 1) / THREADS;
-  if (F::SUMS > 0 && blocks > BSI_CHUNKS) blocks = BSI_CHUNKS;
+  if (blocks > F::MOST) blocks = F::MOST;
   if (blocks == 0) blocks = 1;
   bsi_launch_early(context, over_vectors<F>, dim3(static_cast<unsigned>(blocks)), dim3(THREADS), 0, pass, r, alone,
                    context->tickets);

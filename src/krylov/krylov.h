@@ -115,6 +115,7 @@ typedef struct bsi_run {
   int enqueued;         /* iterations, and in a cycle those that nobody has looked at yet */
   int timed;            /* applications that were measured: all on the host, few on a GPU … */
   double apply_seconds; /* … and their time */
+  bool warm;            /* the first of these has been forgotten */
   bool timing;          /* the clock has not been read yet … */
   int timed_step;       /* … since this step was under way */
 } bsi_run;
