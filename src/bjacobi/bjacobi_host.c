@@ -126,7 +126,7 @@ static bsi_block_result decompose_shifted(const bisai_bcsr *a, const bsi_bjacobi
 /* --- formats --- */
 
 /* ‖E − Ẽ‖₁; infinite or NaN where a value does not fit. */
-static double rounding_error(bisai_value_type format, const block *b) {
+BSI_INLINE double rounding_error_of(const bisai_value_type format, const block *b) {
   double norm = 0.0;
   for (int c = 0; c < b->m; c++) {
     double sum = 0.0;
@@ -139,6 +139,16 @@ static double rounding_error(bisai_value_type format, const block *b) {
     if (isnan(norm)) return norm;
   }
   return norm;
+}
+
+static double rounding_error(bisai_value_type format, const block *b) {
+  switch (format) {
+  case BISAI_FP16: return rounding_error_of(BISAI_FP16, b);
+  case BISAI_BF16: return rounding_error_of(BISAI_BF16, b);
+  case BISAI_FP11_4: return rounding_error_of(BISAI_FP11_4, b);
+  case BISAI_FP32: return rounding_error_of(BISAI_FP32, b);
+  default: return rounding_error_of(BISAI_FP11_20, b);
+  }
 }
 
 /* The places of the list that an inverse may have. */
@@ -155,7 +165,7 @@ static unsigned formats_of(const block *b, int digits) {
 }
 
 /* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all of them vanish. */
-static bool store(bisai_value_type format, const block *b, char *place, int32_t height) {
+BSI_INLINE bool store_as(const bisai_value_type format, const block *b, char *place, int32_t height) {
   const size_t bytes = bsi_value_bytes(format);
   bool fits = true, vanished = true;
   for (int c = 0; c < b->m; c++) {
@@ -166,6 +176,17 @@ static bool store(bisai_value_type format, const block *b, char *place, int32_t 
     }
   }
   return fits && !vanished;
+}
+
+static bool store(bisai_value_type format, const block *b, char *place, int32_t height) {
+  switch (format) {
+  case BISAI_FP16: return store_as(BISAI_FP16, b, place, height);
+  case BISAI_BF16: return store_as(BISAI_BF16, b, place, height);
+  case BISAI_FP11_4: return store_as(BISAI_FP11_4, b, place, height);
+  case BISAI_FP32: return store_as(BISAI_FP32, b, place, height);
+  case BISAI_FP11_20: return store_as(BISAI_FP11_20, b, place, height);
+  default: return store_as(BISAI_FP64, b, place, height);
+  }
 }
 
 /* --- all of them --- */

@@ -149,15 +149,15 @@ BSI_INLINE bool bsi_gauss_jordan(const int bs, const double *a, double *inverse)
     if (value == 0.0 || !isfinite(value)) return false;
     m[k * bs + k] = 1.0;
     for (int c = 0; c < bs; c++) m[c * bs + k] /= value;
+    const double diagonal = m[k * bs + k];
+    m[k * bs + k] = 0.0; /* leaves row k alone without asking for it, so that the loop is done by vectors */
     for (int c = 0; c < bs; c++) {
       if (c == k) continue;
       const double factor = m[c * bs + k];
-      for (int r = 0; r < bs; r++)
-        if (r != k) m[c * bs + r] -= m[k * bs + r] * factor;
+      for (int r = 0; r < bs; r++) m[c * bs + r] -= m[k * bs + r] * factor;
     }
-    const double diagonal = m[k * bs + k];
-    for (int r = 0; r < bs; r++)
-      if (r != k) m[k * bs + r] *= -diagonal;
+    for (int r = 0; r < bs; r++) m[k * bs + r] *= -diagonal;
+    m[k * bs + k] = diagonal;
   }
   for (int k = bs - 1; k >= 0; k--) {
     if (pivots[k] == k) continue;
