@@ -269,7 +269,7 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
           CASE(BISAI_FP11_4)
           CASE(BISAI_FP11_20)
 #undef CASE
-              default : load_columns<BISAI_FP64>(values, at, rows, M - from, mine[g], e[g]);
+        default: load_columns<BISAI_FP64>(values, at, rows, M - from, mine[g], e[g]);
         }
       }
     }
@@ -309,7 +309,8 @@ template <bisai_value_type FORMAT> bool applied_format(const bisai_context *cont
       CASE(2)
       CASE(3)
       CASE(5)
-      CASE(6) CASE(7) CASE(12) CASE(20) CASE(24) CASE(28)
+      CASE(6)
+      CASE(7) CASE(12) CASE(20) CASE(24) CASE(28)
 #undef CASE
           default : break;
     }

@@ -17,7 +17,8 @@ template <bool PLAIN> static int enqueue(cudaStream_t stream, int most, const bs
         CASE(12, 12)
         CASE(16, 16)
         CASE(20, 32)
-        CASE(24, 32) CASE(28, 32) CASE(32, 32)
+        CASE(24, 32)
+        CASE(28, 32) CASE(32, 32)
 #undef CASE
             default : break;
       }

@@ -139,7 +139,8 @@ __global__ void __launch_bounds__(BEST_THREADS)
   met->condition_block = best[0].block;
 }
 
-/* Rows of many entries are read by all lanes together; short ones, whose block is most of them, by a thread each. */
+/* AUTO is MC: as rows are sorted and begin to be read where the block does, a dense row costs no more than others, and MC was the fastest on every
+ * matrix measured, tridiagonal, arrow and real ones (bench/results/h200-batches.json). */
 int source_of(const bsi_bjacobi *jacobi) {
   switch (jacobi->options.extraction) {
   case BISAI_EXTRACTION_CACHED:

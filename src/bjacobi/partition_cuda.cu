@@ -228,7 +228,7 @@ bisai_status bsi_bjacobi_find_cuda(bisai_context *context, const bisai_bcsr *mat
   f.rows = f.block_rows * f.block_size;
   *partition = bsi_partition{};
   partition->rows = f.rows;
-  if (f.rows == 0) return BISAI_OK;
+  if (f.rows == 0) return bsi_partition_set(context, 0, 0, nullptr, partition);
   f.chunks = (f.rows - 1) / CHUNK + 1;
   f.row_ptr = matrix->row_ptr, f.col_idx = matrix->col_idx;
   size_t scan = 0, sum = 0;

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(THREADS, M <= 4   ? 16
     load<M>(p, mine ? __ldg(p.position + block) : -1, blocks, tile, lane);
     const int64_t next = first + static_cast<int64_t>(gridDim.x) * WARPS * s::blocks + lane;
     const int32_t soon = lane < s::blocks && next < p.blocks ? __ldg(p.position + next) : -1;
-    if (soon >= 0)
+    if (M <= 5 && soon >= 0) /* it made those of 8 rows slower */
       for (int v = 0; v < s::values; v += 16) bsi_prefetch(p.matrix + static_cast<int64_t>(soon) * s::values + v);
     double a[s::values];
 #pragma unroll
@@ -181,7 +181,8 @@ int bsi_enqueue_small_inverses(cudaStream_t stream, const bsi_numbers &p) {
     CASE(2)
     CASE(3)
     CASE(4)
-    CASE(5) CASE(6) CASE(7)
+    CASE(5)
+    CASE(6) CASE(7)
 #undef CASE
         default : return enqueue<8>(stream, p);
   }
