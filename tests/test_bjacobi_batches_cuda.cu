@@ -40,6 +40,9 @@ struct jacobi_on {
   bisai_status status;
   jacobi_on(bisai_context *on, const bisai_bcsr *a, const bsi_bjacobi_options &options) : context(on) {
     status = bsi_bjacobi_create(context, a, &options, &made);
+    /* What is never written shows as NaN. */
+    if (!status && context->backend->kind == BISAI_BACKEND_CUDA)
+      CHECK(cudaMemset(made.data, 0xff, static_cast<size_t>(made.values * made.slot_bytes)));
   }
   jacobi_on(const jacobi_on &) = delete;
   ~jacobi_on() {
@@ -101,7 +104,7 @@ void finding(bisai_context *host, bisai_context *device) {
   for (const int32_t n : {0, 1, 2, 31, 33, 511, 512, 513, 1025, 5000})
     for (const int longest : {0, 3, 12, 100})
       for (const int most : {1, 2, 5, 16, 31, 32}) {
-        if (short_form() && (longest == 12 || most == 2 || most == 31)) continue;
+        if (short_form() && (longest == 12 || most == 2 || most == 31 || n == 31 || n == 511 || n == 5000)) continue;
         blocks_are_the_sequential_ones(host, device, with_runs(n, 1, longest), most);
         if (n > 0 && n < 600) blocks_are_the_sequential_ones(host, device, with_runs(n, 3, longest), most);
       }
@@ -270,17 +273,17 @@ std::vector<int> mixed(size_t count, int most) {
 
 void numbers(bisai_context *device) {
   for (int m = 1; m <= 32; m++) {
-    if (short_form() && m != 1 && m != 3 && m != 5 && m != 8 && m != 11 && m != 16 && m != 32) continue;
+    if (short_form() && m != 3 && m != 8 && m != 11 && m != 32) continue;
     for (const kind what : {RANDOM, PERMUTED, GRADED, SCALED}) {
-      if (short_form() && what == SCALED) continue;
-      const std::vector<int> sizes(static_cast<size_t>(short_form() ? 35 : 131), m);
+      if (short_form() && what != PERMUTED) continue;
+      const std::vector<int> sizes(static_cast<size_t>(short_form() ? 13 : 131), m);
       solves(device, with_blocks(sizes, what, m), sizes, true, what);
       solves(device, with_blocks(sizes, what), sizes, false, what);
     }
   }
   for (const int most : {2, 4, 7, 10, 15, 16, 17, 24, 32})
     for (const int bs : {1, 3}) {
-      if (short_form() && most != 7 && most != 32) continue;
+      if (short_form() && (most != 32 || bs != 3)) continue;
       std::vector<int> sizes = mixed(short_form() ? 40 : 700, most);
       sizes[0] = most;
       int32_t rows = 0;
@@ -427,25 +430,27 @@ void tests() {
     for (const double amount : {0.0, 0.01}) {
       for (const int m : {1, 3, 5, 8, 11, 16, 20, 32}) {
         if (short_form() && m != 3 && m != 32) continue;
-        const std::vector<int> sizes(101, m);
+        const std::vector<int> sizes(short_form() ? 55 : 101, m);
         meets(host, device, sizes, true, form, amount);
         meets(host, device, sizes, false, form, amount);
       }
       if (amount > 0.0)
         for (const int m : {3, 8, 16, 32}) {
+          if (short_form() && m != 8) continue;
           meets_deficient(device, std::vector<int>(101, m), true, form);
           meets_deficient(device, std::vector<int>(101, m), false, form);
         }
-      meets(host, device, mixed(150, 32), false, form, amount);
-      meets(host, device, mixed(150, 9), false, form, amount);
+      meets(host, device, mixed(short_form() ? 55 : 150, 32), false, form, amount);
+      if (!short_form()) meets(host, device, mixed(150, 9), false, form, amount);
     }
   for (const int m : {1, 4, 5, 8, 11, 16, 24, 32}) {
     if (short_form() && m != 5 && m != 32) continue;
-    stores(host, device, std::vector<int>(83, m), true);
-    stores(host, device, std::vector<int>(83, m), false);
+    const std::vector<int> sizes(short_form() ? 19 : 83, m);
+    stores(host, device, sizes, true);
+    stores(host, device, sizes, false);
   }
-  stores(host, device, mixed(150, 32), false);
-  stores(host, device, mixed(150, 9), false);
+  stores(host, device, mixed(short_form() ? 40 : 150, 32), false);
+  if (!short_form()) stores(host, device, mixed(150, 9), false);
 }
 
 } // namespace

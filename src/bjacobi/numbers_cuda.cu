@@ -227,7 +227,7 @@ void tell(const bsi_bjacobi *jacobi, const bsi_numbers_met &met, bsi_bjacobi_sta
   stats->inversion.first_repair_row = first_of(met.repaired);
   stats->inversion.repairs = static_cast<int64_t>(met.repairs);
   stats->inversion.largest_condition = met.condition;
-  stats->inversion.largest_condition_row = static_cast<int32_t>(met.condition_block); /* ~0: -1 */
+  stats->inversion.largest_condition_row = met.condition > 0.0 ? static_cast<int32_t>(met.condition_block) : -1;
   if (met.singular != 0) {
     stats->inversion.largest_condition = INFINITY;
     stats->inversion.largest_condition_row = first_of(met.singular);
