@@ -24,8 +24,7 @@ typedef struct bisai_solver bisai_solver;
 typedef enum bisai_method {
   BISAI_GMRES =
       0, /**< one product with A and one application of M⁻¹ an iteration; minimises the residual, keeps all directions */
-  BISAI_CG =
-      1, /**< the same; A and M symmetric and definite, which is not checked but found out where it matters */
+  BISAI_CG = 1, /**< the same; A and M symmetric and definite, which is not checked but found out where it matters */
   BISAI_BICGSTAB = 2, /**< two products and two applications an iteration, as PETSc counts; no half iterations */
   BISAI_IDR = 3       /**< one product and one application an iteration, so that a cycle of IDR(s) has s + 1 */
 } bisai_method;
@@ -76,7 +75,8 @@ BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
 BISAI_API const char *bisai_reason_string(bisai_reason reason);
 
 /** Called after every iteration (and for iteration 0) with the relative residual estimate; non-zero stops the solve. On a GPU, methods
- *  other than GMRES wait for the device in every iteration where there is a monitor, so that x is that of the iteration that it stops. */
+ *  other than GMRES wait for the device in every iteration where there is a monitor, so that x is that of the iteration that it stops, or
+ *  of the start or of a restart where that was better. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
 /** Sums `count` values over all processes, in place, in the backend's memory: the hook of a distributed caller, whose vectors,
@@ -157,7 +157,9 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
  *                  memory, which is copied there and back
  *  @param report   NULL or a report whose struct_size the caller has set; filled also when the solve fails
  *  @retval BISAI_OK              converged, and only then
- *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x holds the best that was reached
+ *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of the iterates whose true residual was
+ *                                taken: those of the start, of the restarts and of the end. A method whose residuals go up and down
+ *                                (all but GMRES) may have come by a better one
  *  @retval BISAI_NOT_FINITE, BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */
 BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix, bisai_precond *precond,
                                           const double *b, double *x, bisai_solver_report *report);

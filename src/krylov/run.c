@@ -330,6 +330,17 @@ static void restore_best(bsi_run *run) {
   if (bsi_backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK) run->true_norm = run->best_norm;
 }
 
+/* Steps that nothing bounds may leave what the residual does not see, as A has empty columns. */
+static bisai_status look_for_nan(bsi_run *run) {
+  double norm = 0;
+  if (!run->solver->method->moves || run->iterations == 0 || run->reason == BISAI_REASON_NOT_FINITE) return BISAI_OK;
+  const bisai_status status = bsi_norm(run, run->x, &norm);
+  if (status || isfinite(norm)) return status;
+  run->reason = BISAI_REASON_NOT_FINITE;
+  run->true_norm = INFINITY;
+  return BISAI_OK;
+}
+
 bisai_status bsi_solve(bsi_run *run) {
   const bisai_solver *s = run->solver;
   s->context->kept_bytes = s->basis ? (int64_t)sizeof(double) * s->ld * (s->options.restart + 1) : 0;
@@ -342,6 +353,7 @@ bisai_status bsi_solve(bsi_run *run) {
     if (!status) status = compute_residual(run);
     if (!status) run->reason = judge(run);
   }
+  if (!status && run->reason != BISAI_REASON_CONVERGED) status = look_for_nan(run);
   restore_best(run);
   s->context->kept_bytes = 0;
   if (!status) status = read_clock(run);

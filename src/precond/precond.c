@@ -140,8 +140,8 @@ static void describe(bisai_precond *m) {
   if (r->ordering != BISAI_ORDERING_NATURAL) append(m, ", ordering=%s", orderings[r->ordering]);
   if (r->equilibrated) append(m, ", equilibrated");
   if (r->repairs > 0)
-    append(m, ", %lld diagonal block%s repaired, first in block row %d", (long long)r->repairs,
-           r->repairs == 1 ? "" : "s", r->first_repair_row);
+    append(m, ", %lld diagonal block%s repaired, first %s %d", (long long)r->repairs, r->repairs == 1 ? "" : "s",
+           o->kind == BISAI_PRECOND_BJACOBI && !m->jacobi.natural ? "block" : "in block row", r->first_repair_row);
 }
 
 void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r) {
