@@ -346,21 +346,6 @@ static void a_preconditioner_whose_update_failed_is_not_ready(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* A hook of `processes` processes that all hold the same part. */
-typedef struct twins {
-  int processes, calls, values, fail_at;
-} twins;
-
-static bisai_status add_twins(void *user, double *values, int count) {
-  test_synchronize();
-  twins *t = user;
-  t->calls++;
-  t->values += count;
-  if (t->calls == t->fail_at) return BISAI_UNAVAILABLE;
-  for (int i = 0; i < count; i++) values[i] *= t->processes;
-  return BISAI_OK;
-}
-
 /* k steps in one cycle: ‖b‖, two residuals, and in each step the batch of products and the norm; modified Gram–Schmidt sums every
  * product on its own, refinement adds a batch. */
 static void every_sum_goes_through_the_reduction_hook_once(void **state) {
@@ -371,12 +356,12 @@ static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   const int k = 7, calls[3] = {3 + 2 * k, 3 + 3 * k, 3 + k * (k + 1) / 2 + k};
   const int values[3] = {3 + k * (k + 1) / 2 + k, 3 + k * (k + 1) + k, 3 + k * (k + 1) / 2 + k};
   for (int variant = 0; variant < 3; variant++) {
-    twins hook = {.processes = 1};
+    test_twins hook = {.processes = 1};
     bisai_solver_options options = bisai_solver_options_default();
     options.orthogonalization = (bisai_orthogonalization)variant;
     options.max_iterations = k;
     EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, alone, NULL));
-    options.reduce = add_twins;
+    options.reduce = test_add_twins;
     options.reduce_user = &hook;
     EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, NULL));
     /* A device takes fused steps where nobody adds to its sums. */
@@ -397,12 +382,12 @@ static void identical_processes_solve_as_one(void **state) {
   bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_ISAI);
   double *b = test_random_vector(POINTS, 2), x[POINTS], alone[POINTS];
   for (int left = 0; left < 2; left++) {
-    twins hook = {.processes = 4};
+    test_twins hook = {.processes = 4};
     bisai_solver_options options = bisai_solver_options_default();
     options.side = left ? BISAI_LEFT : BISAI_RIGHT;
     bisai_solver_report one = test_report(), four = test_report();
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, alone, &one));
-    options.reduce = add_twins;
+    options.reduce = test_add_twins;
     options.reduce_user = &hook;
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &four));
     assert_int_equal(one.iterations, four.iterations);
@@ -422,10 +407,10 @@ static void a_failing_reduction_is_passed_up(void **state) {
   double x[2];
   dense_operator op = {.a = a};
   for (int call = 1; call <= 6; call++) {
-    twins hook = {.processes = 1, .fail_at = call};
+    test_twins hook = {.processes = 1, .fail_at = call};
     bisai_solver_options options = bisai_solver_options_default();
     options.orthogonalization = BISAI_CLASSICAL; /* two reductions an iteration, whatever cancels */
-    options.reduce = add_twins;
+    options.reduce = test_add_twins;
     options.reduce_user = &hook;
     bisai_solver_report report = test_report();
     EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, 2, &op, NULL, b, x, &report));

@@ -440,21 +440,6 @@ static void failing_callbacks_are_passed_up(void **state) {
 
 /* --- sums over processes --- */
 
-/* A hook of `processes` processes that all hold the same part. */
-typedef struct twins {
-  int processes, calls, values, fail_at;
-} twins;
-
-static bisai_status add_twins(void *user, double *values, int count) {
-  test_synchronize();
-  twins *t = user;
-  t->calls++;
-  t->values += count;
-  if (t->calls == t->fail_at) return BISAI_UNAVAILABLE;
-  for (int i = 0; i < count; i++) values[i] *= t->processes;
-  return BISAI_OK;
-}
-
 /* ‖b‖, two residuals, and as the solve does not converge ‖x‖; CG without M sums p·q and r·r; BiCGSTAB one, three and two values; IDR(4) Pᵀr, four times Pᵀg and r·r,
  * t·r with t·t, and r·r; at first its shadow vectors, twice over: norms, and products from the second on. */
 static void every_sum_goes_through_the_reduction_hook_once(void **state) {
@@ -466,11 +451,11 @@ static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   const int values[] = {4 + 2 * k, 4 + 6 * k, 0, 4 + 2 * 4 + 2 * (1 + 2 + 3) + 2 * (4 + 4 * 5 + 3)};
   for (int v = 0; v < VARIANTS; v++) {
     bisai_bcsr *matrix = system_for(context, v);
-    twins hook = {.processes = 1};
+    test_twins hook = {.processes = 1};
     bisai_solver_options options = options_of(v);
     options.max_iterations = k;
     EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, alone, NULL));
-    options.reduce = add_twins;
+    options.reduce = test_add_twins;
     options.reduce_user = &hook;
     EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, NULL));
     assert_memory_equal(alone, x, sizeof x);
@@ -492,11 +477,11 @@ static void identical_processes_solve_as_one(void **state) {
   for (int v = 0; v < VARIANTS; v++) {
     bisai_bcsr *matrix = system_for(context, v);
     bisai_precond *precond = test_precond(context, matrix, BISAI_PRECOND_ILU);
-    twins hook = {.processes = 4};
+    test_twins hook = {.processes = 4};
     bisai_solver_options options = options_of(v);
     bisai_solver_report one = test_report(), four = test_report();
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, alone, &one));
-    options.reduce = add_twins;
+    options.reduce = test_add_twins;
     options.reduce_user = &hook;
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &four));
     assert_int_equal(one.iterations, four.iterations);
@@ -515,9 +500,9 @@ static void a_failing_reduction_is_passed_up(void **state) {
   for (int v = 0; v < VARIANTS; v++) {
     bisai_bcsr *matrix = system_for(context, v);
     for (int call = 1; call <= 30; call++) {
-      twins hook = {.processes = 1, .fail_at = call};
+      test_twins hook = {.processes = 1, .fail_at = call};
       bisai_solver_options options = options_of(v);
-      options.reduce = add_twins;
+      options.reduce = test_add_twins;
       options.reduce_user = &hook;
       bisai_solver_report report = test_report();
       EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve(context, &options, matrix, NULL, b, x, &report));

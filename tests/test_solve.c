@@ -24,21 +24,6 @@ static const double *blocks_of(const bisai_bcsr *matrix) {
   return values;
 }
 
-static bisai_precond *isai_of(bisai_context *c, const bisai_bcsr *matrix, const bisai_factors *factors, int power,
-                              bisai_value_type storage) {
-  bisai_precond_options options = bisai_precond_options_default();
-  options.power = power;
-  options.storage = storage;
-  options.factors = factors;
-  bisai_precond *precond = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, matrix, &options, &precond));
-  return precond;
-}
-
-static const bisai_bcsr *inverse_of(const bisai_precond *precond, bisai_triangle triangle) {
-  return triangle == BISAI_LOWER ? bisai_precond_lower_inverse(precond) : bisai_precond_upper_inverse(precond);
-}
-
 static const bisai_bcsr *factor_of(const bisai_precond *precond, bisai_triangle triangle) {
   const bisai_factors *factors = bisai_precond_factors(precond);
   return triangle == BISAI_LOWER ? bisai_factors_lower(factors) : bisai_factors_upper(factors);
@@ -46,7 +31,7 @@ static const bisai_bcsr *factor_of(const bisai_precond *precond, bisai_triangle 
 
 static void expect_isai(const char *what, const bisai_precond *precond) {
   for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
-    const bisai_bcsr *n = inverse_of(precond, (bisai_triangle)triangle);
+    const bisai_bcsr *n = test_inverse_of(precond, (bisai_triangle)triangle);
     const test_isai_residual found = test_isai_check(factor_of(precond, (bisai_triangle)triangle), n);
     if (!(found.relative <= 1e-12) || !(found.absolute <= 1e-10)) {
       fail_msg("%s, %s: residual %.3g, %.3g of kappa", what, triangle == BISAI_LOWER ? "NL" : "NU", found.absolute,
@@ -77,10 +62,10 @@ static void columns_solve_their_small_systems(void **state) {
       shape.empty_every = 5;
       bisai_bcsr *matrix = test_bcsr_take(context, kind == 0 ? test_bcsr_random(shape) : test_bcsr_grid(6, 4, bs, 1));
       for (int power = 1; power <= 4; power++) {
-        bisai_precond *precond = isai_of(context, matrix, NULL, power, BISAI_FP64);
+        bisai_precond *precond = test_isai_of(context, matrix, NULL, power, BISAI_FP64);
         for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
           const bisai_bcsr *t = factor_of(precond, (bisai_triangle)triangle);
-          const bisai_bcsr *n = inverse_of(precond, (bisai_triangle)triangle);
+          const bisai_bcsr *n = test_inverse_of(precond, (bisai_triangle)triangle);
           assert_int_equal(bisai_bcsr_block_size(n), bs);
           assert_int_equal(bisai_bcsr_value_type(n), BISAI_FP64);
           expect_pattern_of_power(t, (bisai_triangle)triangle, power, n);
@@ -98,7 +83,7 @@ static void columns_solve_their_small_systems(void **state) {
 static void the_residual_sees_a_small_error(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(6, 6, 3, 1));
-  bisai_precond *precond = isai_of(context, matrix, NULL, 2, BISAI_FP64);
+  bisai_precond *precond = test_isai_of(context, matrix, NULL, 2, BISAI_FP64);
   const bisai_bcsr *n = bisai_precond_upper_inverse(precond);
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   const size_t count = (size_t)bisai_bcsr_blocks(n) * 9;
@@ -141,10 +126,10 @@ static void given_factors_with_unit_and_general_diagonals_are_inverted(void **st
       bisai_factors *factors = NULL;
       EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
       for (int power = 1; power <= 4; power++) {
-        bisai_precond *precond = isai_of(context, upper, factors, power, BISAI_FP64);
+        bisai_precond *precond = test_isai_of(context, upper, factors, power, BISAI_FP64);
         assert_ptr_equal(bisai_precond_factors(precond), factors);
-        test_isai_expect_solved(factor_of(precond, BISAI_LOWER), inverse_of(precond, BISAI_LOWER));
-        test_isai_expect_solved(factor_of(precond, BISAI_UPPER), inverse_of(precond, BISAI_UPPER));
+        test_isai_expect_solved(factor_of(precond, BISAI_LOWER), test_inverse_of(precond, BISAI_LOWER));
+        test_isai_expect_solved(factor_of(precond, BISAI_UPPER), test_inverse_of(precond, BISAI_UPPER));
         expect_isai("given factors", precond);
         bisai_precond_destroy(&precond);
       }
@@ -166,11 +151,12 @@ static void isai_with_full_pattern_equals_inverse(void **state) {
       bisai_bcsr *upper = triangle_matrix(blocks, bs, TEST_UPPER, 4.0, (uint64_t)(120 + bs));
       bisai_factors *factors = NULL;
       EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
-      bisai_precond *precond = isai_of(context, upper, factors, kind == 2 ? 100000 : blocks - 1, BISAI_FP64);
+      bisai_precond *precond = test_isai_of(context, upper, factors, kind == 2 ? 100000 : blocks - 1, BISAI_FP64);
       const int64_t n = (int64_t)blocks * bs;
       for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
         double *t = test_dense(factor_of(precond, (bisai_triangle)triangle));
-        double *expected = test_dense_inverse(n, t), *got = test_dense(inverse_of(precond, (bisai_triangle)triangle));
+        double *expected = test_dense_inverse(n, t),
+               *got = test_dense(test_inverse_of(precond, (bisai_triangle)triangle));
         EXPECT_CLOSE(n * n, expected, got, 1e-13 * fmax(1.0, test_dense_norm1(n, n, expected)));
         free(t);
         free(expected);
@@ -203,7 +189,7 @@ static void two_by_two_factors_have_the_inverses_known_by_hand(void **state) {
   desc.values = u;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &upper));
   EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
-  bisai_precond *precond = isai_of(context, upper, factors, 1, BISAI_FP64);
+  bisai_precond *precond = test_isai_of(context, upper, factors, 1, BISAI_FP64);
   static const double nl[] = {1, 2, 1}, nu[] = {0.5, -0.375, 0.25};
   assert_memory_equal(blocks_of(bisai_precond_lower_inverse(precond)), nl, sizeof nl);
   assert_memory_equal(blocks_of(bisai_precond_upper_inverse(precond)), nu, sizeof nu);
@@ -247,8 +233,8 @@ static void patterns_of_the_caller_are_solved_on(void **state) {
       }
       bisai_pattern_destroy(&lower); /* read during creation */
       bisai_pattern_destroy(&upper);
-      test_isai_expect_solved(factor_of(precond, BISAI_LOWER), inverse_of(precond, BISAI_LOWER));
-      test_isai_expect_solved(factor_of(precond, BISAI_UPPER), inverse_of(precond, BISAI_UPPER));
+      test_isai_expect_solved(factor_of(precond, BISAI_LOWER), test_inverse_of(precond, BISAI_LOWER));
+      test_isai_expect_solved(factor_of(precond, BISAI_UPPER), test_inverse_of(precond, BISAI_UPPER));
       EXPECT_OK(context, bisai_precond_update(precond, matrix));
       expect_isai("given pattern", precond);
       bisai_precond_destroy(&precond);
@@ -261,7 +247,8 @@ static void patterns_of_the_caller_are_solved_on(void **state) {
 
 static void expect_same_inverses(const bisai_precond *a, const bisai_precond *b) {
   for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
-    const bisai_bcsr *x = inverse_of(a, (bisai_triangle)triangle), *y = inverse_of(b, (bisai_triangle)triangle);
+    const bisai_bcsr *x = test_inverse_of(a, (bisai_triangle)triangle),
+                     *y = test_inverse_of(b, (bisai_triangle)triangle);
     const size_t bs = (size_t)bisai_bcsr_block_size(x);
     static const size_t bytes[] = {8, 4, 2, 2};
     const void *x_values, *y_values;
@@ -286,8 +273,8 @@ static void update_recomputes_the_same_bits_and_allocates_nothing(void **state) 
         arrays.values[i] *= test_random_uniform(&random, 0.9, 1.1);
       }
       bisai_bcsr *second = test_bcsr_take(counted, arrays);
-      bisai_precond *updated = isai_of(counted, first, NULL, 2, (bisai_value_type)storage);
-      bisai_precond *fresh = isai_of(counted, second, NULL, 2, (bisai_value_type)storage);
+      bisai_precond *updated = test_isai_of(counted, first, NULL, 2, (bisai_value_type)storage);
+      bisai_precond *fresh = test_isai_of(counted, second, NULL, 2, (bisai_value_type)storage);
       const long long calls = atomic_load(&allocator.calls);
       EXPECT_OK(counted, bisai_precond_update(updated, second));
       assert_int_equal(atomic_load(&allocator.calls), calls);
@@ -311,7 +298,7 @@ static void thread_counts_give_the_same_bits(void **state) {
     for (size_t t = 0; t < 3; t++) {
       contexts[t] = test_context(threads[t]);
       bisai_bcsr *matrix = test_bcsr_make(contexts[t], &arrays);
-      preconds[t] = isai_of(contexts[t], matrix, NULL, 2, bs % 2 == 0 ? BISAI_FP32 : BISAI_FP64);
+      preconds[t] = test_isai_of(contexts[t], matrix, NULL, 2, bs % 2 == 0 ? BISAI_FP32 : BISAI_FP64);
       bisai_bcsr_destroy(&matrix);
       expect_same_inverses(preconds[0], preconds[t]);
     }
@@ -333,7 +320,7 @@ static void expect_isai_of_file(const char *name) {
     for (int power = 1; power <= 4; power++) {
       char what[128];
       snprintf(what, sizeof what, "%s, block size %d, power %d", name, bs, power);
-      bisai_precond *precond = isai_of(context, matrix, factors, power, BISAI_FP64);
+      bisai_precond *precond = test_isai_of(context, matrix, factors, power, BISAI_FP64);
       expect_isai(what, precond);
       bisai_precond_destroy(&precond);
     }

@@ -1,25 +1,11 @@
 /* How NL and NU are stored: the nearest value of the type, and what does not fit is an error. */
 #include "fixture.h"
+#include "isai.h"
 
 #include <math.h>
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };
-
-static bisai_precond *isai_of(bisai_context *c, const bisai_bcsr *matrix, const bisai_factors *factors, int power,
-                              bisai_value_type storage) {
-  bisai_precond_options options = bisai_precond_options_default();
-  options.power = power;
-  options.storage = storage;
-  options.factors = factors;
-  bisai_precond *precond = NULL;
-  EXPECT_OK(c, bisai_precond_create(c, matrix, &options, &precond));
-  return precond;
-}
-
-static const bisai_bcsr *inverse_of(const bisai_precond *precond, bisai_triangle triangle) {
-  return triangle == BISAI_LOWER ? bisai_precond_lower_inverse(precond) : bisai_precond_upper_inverse(precond);
-}
 
 static const double *blocks_of(const bisai_bcsr *matrix) {
   const void *values;
@@ -51,12 +37,12 @@ static void narrow_storage_holds_the_nearest_values(void **state) {
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s];
     bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(40, bs, (uint64_t)(200 + bs))));
-    bisai_precond *wide = isai_of(context, matrix, NULL, 3, BISAI_FP64);
+    bisai_precond *wide = test_isai_of(context, matrix, NULL, 3, BISAI_FP64);
     for (size_t t = 0; t < 3; t++) {
-      bisai_precond *narrow = isai_of(context, matrix, NULL, 3, types[t]);
+      bisai_precond *narrow = test_isai_of(context, matrix, NULL, 3, types[t]);
       for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
-        const bisai_bcsr *n = inverse_of(narrow, (bisai_triangle)triangle);
-        const double *exact = blocks_of(inverse_of(wide, (bisai_triangle)triangle));
+        const bisai_bcsr *n = test_inverse_of(narrow, (bisai_triangle)triangle);
+        const double *exact = blocks_of(test_inverse_of(wide, (bisai_triangle)triangle));
         const void *values;
         bisai_bcsr_arrays(n, NULL, NULL, &values);
         assert_int_equal(bisai_bcsr_value_type(n), types[t]);
@@ -99,14 +85,14 @@ static void overflow_on_narrowing_names_the_block(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs += 2) {
     bisai_bcsr *matrix = diagonal_with(200, bs, 137, 1e-5);
-    bisai_precond *precond = isai_of(context, matrix, NULL, 1, BISAI_BF16);
+    bisai_precond *precond = test_isai_of(context, matrix, NULL, 1, BISAI_BF16);
     bisai_precond_destroy(&precond);
     expect_refused_storage(matrix, BISAI_FP16, BISAI_OVERFLOW, "NU: block (137, 137) does not fit its storage type");
     bisai_bcsr_destroy(&matrix);
     matrix = diagonal_with(200, bs, 61, 1e-39);
     expect_refused_storage(matrix, BISAI_FP32, BISAI_OVERFLOW, "NU: block (61, 61) does not fit its storage type");
     expect_refused_storage(matrix, BISAI_BF16, BISAI_OVERFLOW, "NU: block (61, 61) does not fit its storage type");
-    precond = isai_of(context, matrix, NULL, 1, BISAI_FP64);
+    precond = test_isai_of(context, matrix, NULL, 1, BISAI_FP64);
     bisai_precond_destroy(&precond);
     bisai_bcsr_destroy(&matrix);
   }

@@ -103,12 +103,8 @@ static bisai_status check_values(const bisai_bcsr *a, const void *values, bool i
   return bsi_fail(context, BISAI_NOT_FINITE, "block (%d, %d) holds a NaN or infinity", row, s.col_idx[block]);
 }
 
-typedef struct entry {
-  int32_t column, source;
-} entry;
-
-static int compare_columns(const void *a, const void *b) {
-  const int32_t x = ((const entry *)a)->column, y = ((const entry *)b)->column;
+int bsi_compare_columns(const void *a, const void *b) {
+  const int32_t x = ((const bsi_moved_block *)a)->column, y = ((const bsi_moved_block *)b)->column;
   return (x > y) - (x < y);
 }
 
@@ -118,12 +114,12 @@ static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_struc
   int32_t longest = 0;
   for (int32_t i = 0; i < n; i++)
     if (s->row_ptr[i + 1] - s->row_ptr[i] > longest) longest = s->row_ptr[i + 1] - s->row_ptr[i];
-  entry *row = bsi_allocate(context, (size_t)longest, sizeof *row);
+  bsi_moved_block *row = bsi_allocate(context, (size_t)longest, sizeof *row);
   bisai_status status = row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < n && !status; i++) {
     const int32_t begin = s->row_ptr[i], length = s->row_ptr[i + 1] - begin;
-    for (int32_t p = 0; p < length; p++) row[p] = (entry){s->col_idx[begin + p], begin + p};
-    qsort(row, (size_t)length, sizeof *row, compare_columns);
+    for (int32_t p = 0; p < length; p++) row[p] = (bsi_moved_block){s->col_idx[begin + p], begin + p};
+    qsort(row, (size_t)length, sizeof *row, bsi_compare_columns);
     for (int32_t p = 0; p < length && !status; p++) {
       if (p > 0 && row[p].column == row[p - 1].column)
         status = bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice", i, row[p].column);

@@ -51,6 +51,14 @@ bisai_status bsi_bcsr_set_structure(bisai_bcsr *matrix, const int32_t *row_ptr, 
 /* row_ptr[0] = 0, never decreasing; `row` is what messages call a row. */
 bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t n, const int32_t *row_ptr);
 
+/* A block of a row whose blocks are to be sorted: its column, and where it was. */
+typedef struct bsi_moved_block {
+  int32_t column, source;
+} bsi_moved_block;
+
+/* For qsort: by column. */
+int bsi_compare_columns(const void *a, const void *b);
+
 /* The column form of a square structure, rows ascending; unless NULL, position[q] is where its entry q lies in the row form. */
 bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
                                      int32_t **col_ptr, int32_t **row_idx, int32_t *position);

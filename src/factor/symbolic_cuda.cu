@@ -5,6 +5,7 @@
 
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
+#include "core/temporary_cuda.cuh"
 #include "factor/factor.h"
 
 namespace {
@@ -26,23 +27,6 @@ cudaError_t clear_words(bisai_context *context) {
                : cudaMemsetAsync(context->first_fault + LONGEST, 0, (WORDS - LONGEST) * sizeof *context->first_fault,
                                  stream);
 }
-
-/* Arrays that are given back when the function that reserved them ends. */
-struct temporary {
-  bisai_context *context;
-  void *array[8] = {};
-  int count = 0;
-  bool complete = true;
-  explicit temporary(bisai_context *c) : context(c) {}
-  ~temporary() {
-    for (int i = 0; i < count; i++) context->backend->release(context, array[i]);
-  }
-  template <typename T> T *reserve(size_t length) {
-    void *memory = context->backend->allocate(context, length, sizeof(T));
-    complete = complete && memory;
-    return static_cast<T *>(array[count++] = memory);
-  }
-};
 
 /* lower[i + 1] ← how many blocks stand before the diagonal one in row i: L's. */
 __global__ void __launch_bounds__(THREADS) find_diagonal(int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
@@ -169,7 +153,7 @@ __global__ void __launch_bounds__(THREADS)
 bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *a, bisai_factors *f, int32_t *missing) {
   const int32_t n = a->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
-  temporary memory(context);
+  bsi_temporary memory(context);
   int32_t *lower = memory.reserve<int32_t>(static_cast<size_t>(n) + 1);
   size_t bytes = 0;
   cudaError_t error = cub::DeviceScan::InclusiveSum(nullptr, bytes, lower, lower, n, stream);
@@ -205,7 +189,7 @@ bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangl
                                   bsi_levels *levels) {
   const int32_t n = t->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
-  temporary memory(context);
+  bsi_temporary memory(context);
   int32_t *level = memory.reserve<int32_t>(n), *sorted = memory.reserve<int32_t>(n),
           *index = memory.reserve<int32_t>(n);
   int bits = 1;

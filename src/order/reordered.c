@@ -3,14 +3,7 @@
 
 #include <stdlib.h>
 
-typedef struct entry {
-  int32_t column, source;
-} entry;
-
-static int compare_columns(const void *a, const void *b) {
-  const int32_t x = ((const entry *)a)->column, y = ((const entry *)b)->column;
-  return (x > y) - (x < y);
-}
+#include "core/bcsr.h"
 
 /* B's structure in host memory. */
 typedef struct permuted {
@@ -18,13 +11,13 @@ typedef struct permuted {
 } permuted;
 
 /* Row i of B: row permutation[i] of A with its columns renumbered by `inverse` and sorted. */
-static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *inverse, entry *row,
+static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *inverse, bsi_moved_block *row,
                               const bsi_reordered *r, const permuted *b) {
   b->row_ptr[0] = 0;
   for (int32_t i = 0; i < n; i++) {
     const int32_t old = r->host_permutation[i], begin = a->row_ptr[old], length = a->row_ptr[old + 1] - begin;
-    for (int32_t k = 0; k < length; k++) row[k] = (entry){inverse[a->col_idx[begin + k]], begin + k};
-    qsort(row, (size_t)length, sizeof *row, compare_columns);
+    for (int32_t k = 0; k < length; k++) row[k] = (bsi_moved_block){inverse[a->col_idx[begin + k]], begin + k};
+    qsort(row, (size_t)length, sizeof *row, bsi_compare_columns);
     int32_t *columns = b->col_idx + b->row_ptr[i], *sources = r->host_source + b->row_ptr[i];
     for (int32_t k = 0; k < length; k++) {
       columns[k] = row[k].column;
@@ -70,7 +63,8 @@ static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a,
   permuted b = {.row_ptr = bsi_allocate(context, n + 1, sizeof *b.row_ptr)};
   if (b.row_ptr) b.col_idx = bsi_allocate(context, (size_t)a->blocks, sizeof *b.col_idx);
   int32_t *inverse = b.col_idx ? bsi_allocate(context, n, sizeof *inverse) : NULL;
-  entry *row = inverse ? bsi_allocate(context, (size_t)longest_row(a->block_rows, s->row_ptr), sizeof *row) : NULL;
+  bsi_moved_block *row =
+      inverse ? bsi_allocate(context, (size_t)longest_row(a->block_rows, s->row_ptr), sizeof *row) : NULL;
   bisai_status status = row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status) {
     for (size_t i = 0; i < n; i++) inverse[r->host_permutation[i] = permutation[i]] = (int32_t)i;

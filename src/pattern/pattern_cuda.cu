@@ -11,6 +11,7 @@
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/launch_cuda.cuh"
+#include "core/temporary_cuda.cuh"
 #include "pattern/pattern.h"
 
 namespace {
@@ -393,23 +394,6 @@ bisai_status device_failure(bisai_context *context, cudaError_t error) {
   return bsi_fail(context, BISAI_DEVICE_ERROR, "pattern: %s", cudaGetErrorString(error));
 }
 
-/* Arrays that are given back when the function that reserved them ends. */
-struct temporary {
-  bisai_context *context;
-  void *array[12] = {};
-  int count = 0;
-  bool complete = true;
-  explicit temporary(bisai_context *c) : context(c) {}
-  ~temporary() {
-    for (int i = 0; i < count; i++) context->backend->release(context, array[i]);
-  }
-  template <typename T> T *reserve(size_t length) {
-    void *memory = context->backend->allocate(context, length, sizeof(T));
-    complete = complete && memory;
-    return static_cast<T *>(array[count++] = memory);
-  }
-};
-
 int32_t *integers(bisai_context *context, size_t count) {
   return static_cast<int32_t *>(context->backend->allocate(context, count, sizeof(int32_t)));
 }
@@ -419,7 +403,7 @@ unsigned grid_of(int32_t rows, int lanes) { return bsi_grid(static_cast<int64_t>
 
 template <bool WRITE> bisai_status long_rows(bisai_context *context, const search &s, int32_t count) {
   const int32_t words = (s.n + 31) / 32, blocks = count < LONG_BLOCKS ? count : LONG_BLOCKS;
-  temporary memory(context);
+  bsi_temporary memory(context);
   unsigned *bits = memory.reserve<unsigned>(static_cast<size_t>(blocks) * words);
   int32_t *list = memory.reserve<int32_t>(static_cast<size_t>(blocks) * s.n);
   if (!memory.complete) return BISAI_OUT_OF_MEMORY;
@@ -512,7 +496,7 @@ bisai_status sort_columns(bisai_context *context, bisai_pattern *p) {
   const int32_t n = p->block_rows, count = p->blocks;
   int bits = 1;
   while (bits < 31 && n > 1 << bits) bits++;
-  temporary memory(context);
+  bsi_temporary memory(context);
   int32_t *index = memory.reserve<int32_t>(count), *sorted = memory.reserve<int32_t>(count),
           *row_of = memory.reserve<int32_t>(count);
   size_t bytes = 0;
@@ -537,7 +521,7 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
                                     bisai_pattern *p) {
   const int32_t n = matrix->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
-  temporary memory(context);
+  bsi_temporary memory(context);
   search s = {};
   s.n = n;
   s.triangle = p->triangle;
@@ -621,7 +605,7 @@ bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *p) 
   p->col_ptr = integers(context, static_cast<size_t>(n) + 1);
   bisai_status status = p->col_ptr ? reserve_columns(context, p) : BISAI_OUT_OF_MEMORY;
   if (status) return status;
-  temporary memory(context);
+  bsi_temporary memory(context);
   search s = {};
   s.n = n;
   s.found_ptr = p->row_ptr;

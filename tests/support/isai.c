@@ -171,3 +171,18 @@ void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n) {
   columns_free(&c);
   free(dense);
 }
+
+bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix, const bisai_factors *factors, int power,
+                            bisai_value_type storage) {
+  bisai_precond_options options = bisai_precond_options_default();
+  options.power = power;
+  options.storage = storage;
+  options.factors = factors;
+  bisai_precond *precond = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
+  return precond;
+}
+
+const bisai_bcsr *test_inverse_of(const bisai_precond *precond, bisai_triangle triangle) {
+  return triangle == BISAI_LOWER ? bisai_precond_lower_inverse(precond) : bisai_precond_upper_inverse(precond);
+}

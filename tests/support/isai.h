@@ -14,4 +14,11 @@ test_isai_residual test_isai_check(const bisai_bcsr *t, const bisai_bcsr *n);
 /* Fails unless every column equals the dense elimination of its small system. */
 void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n);
 
+/* A preconditioner made of these factors. */
+bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix, const bisai_factors *factors, int power,
+                            bisai_value_type storage);
+
+/* Its NL or NU. */
+const bisai_bcsr *test_inverse_of(const bisai_precond *precond, bisai_triangle triangle);
+
 #endif

@@ -95,3 +95,17 @@ bisai_status test_solve_dense(bisai_context *context, const bisai_solver_options
   bisai_solver_destroy(&solver);
   return status;
 }
+
+bisai_status test_add_twins(void *user, double *values, int count) {
+  test_synchronize();
+  test_twins *t = user;
+  t->calls++;
+  t->values += count;
+  if (t->calls == t->fail_at) {
+    return BISAI_UNAVAILABLE;
+  }
+  for (int i = 0; i < count; ++i) {
+    values[i] *= t->processes;
+  }
+  return BISAI_OK;
+}

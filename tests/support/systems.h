@@ -31,6 +31,13 @@ bisai_bcsr *test_identity(bisai_context *context, int32_t n);
 /* Five-point convection–diffusion on side × side interior points, scalar: diagonal 4, −1.4 and −0.6 along x, −1.2 and −0.8 along y. */
 bisai_bcsr *test_convdiff(bisai_context *context, int32_t side);
 
+/* What bisai_reduce takes as `user`: `processes` processes that all hold the same part; the call numbered `fail_at` fails. */
+typedef struct test_twins {
+  int processes, calls, values, fail_at;
+} test_twins;
+
+bisai_status test_add_twins(void *user, double *values, int count);
+
 /* A report ready to be filled. */
 bisai_solver_report test_report(void);
 

@@ -1,0 +1,27 @@
+/* Arrays of the device for the length of a function. For *_cuda.cu only. */
+#ifndef BSI_TEMPORARY_CUDA_CUH
+#define BSI_TEMPORARY_CUDA_CUH
+
+#include "core/backend.h"
+#include "core/context.h"
+
+/* Gives back what was reserved when it goes out of scope; `complete` while nothing has failed. */
+struct bsi_temporary {
+  enum { MOST = 12 };
+  bisai_context *context;
+  void *array[MOST] = {};
+  int count = 0;
+  bool complete = true;
+  explicit bsi_temporary(bisai_context *c) : context(c) {}
+  bsi_temporary(const bsi_temporary &) = delete;
+  ~bsi_temporary() {
+    for (int i = 0; i < count; i++) context->backend->release(context, array[i]);
+  }
+  template <typename T> T *reserve(size_t length) {
+    void *memory = context->backend->allocate(context, length, sizeof(T));
+    complete = complete && memory;
+    return static_cast<T *>(array[count++] = memory);
+  }
+};
+
+#endif
