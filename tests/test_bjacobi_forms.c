@@ -518,6 +518,29 @@ static void the_description_tells_what_it_is(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+/* Rows 2 and 3 are a singular block, the second of two. */
+static void what_was_repaired_is_called_a_block(void **state) {
+  (void)state;
+  const int32_t row_ptr[] = {0, 2, 4, 6, 8}, col_idx[] = {0, 1, 0, 1, 2, 3, 2, 3};
+  const double values[] = {2, 1, 1, 2, 1, 1, 1, 1};
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = 4;
+  desc.block_size = 1;
+  desc.row_ptr = row_ptr;
+  desc.col_idx = col_idx;
+  desc.values = values;
+  bisai_bcsr *matrix = NULL;
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
+  bisai_precond_options options = options_of(NULL, BISAI_FORM_INVERSE);
+  options.max_block = 2;
+  options.shift = BISAI_SHIFT_IN_BLOCKS;
+  options.shift_amount = 0.5;
+  bisai_precond *precond = precond_of(context, matrix, &options);
+  assert_non_null(strstr(bisai_precond_describe(precond), "1 diagonal block repaired, first block 1"));
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_form_solves_blocks_of_every_size),
@@ -532,6 +555,7 @@ int main(void) {
       cmocka_unit_test(updates_equal_a_fresh_set_up_and_allocate_nothing),
       cmocka_unit_test(other_patterns_are_refused_by_updates),
       cmocka_unit_test(the_description_tells_what_it_is),
+      cmocka_unit_test(what_was_repaired_is_called_a_block),
   };
   return cmocka_run_group_tests_name("bjacobi_forms", tests, setup, teardown);
 }

@@ -153,20 +153,21 @@ BISAI_API void bisai_precond_destroy(bisai_precond **precond);
 
 /** What the preconditioner is and what it cost. Times are of the last set-up or update, in seconds. */
 typedef struct bisai_precond_report {
-  size_t struct_size;       /**< set by the caller to sizeof(bisai_precond_report) */
-  bisai_precond_kind kind;  /**< as in the options */
-  double factor_seconds;    /**< block ILU; 0 with the caller's factors */
-  double pattern_seconds;   /**< patterns, or the blocks of block-Jacobi and their memory; 0 after an update */
-  double values_seconds;    /**< values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
-  double setup_seconds;     /**< everything between call and return */
-  int64_t factor_blocks;    /**< stored blocks of L + U; 0 where there are none */
-  int64_t inverse_blocks;   /**< stored blocks of NL + NU; 0 where there are none */
-  int32_t longest_column;   /**< blocks of the longest block column of NL and NU */
-  int64_t memory_bytes;     /**< held by the preconditioner, the caller's factors excluded */
-  int64_t apply_bytes;      /**< the least that one application must move */
-  int64_t fallbacks;        /**< blocks inverted again by pivoted Gauss–Jordan */
-  int64_t repairs;          /**< singular diagonal blocks that a shift repaired */
-  double largest_condition; /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
+  size_t struct_size;      /**< set by the caller to sizeof(bisai_precond_report) */
+  bisai_precond_kind kind; /**< as in the options */
+  double factor_seconds;   /**< block ILU; 0 with the caller's factors */
+  double pattern_seconds;  /**< patterns, or the blocks of block-Jacobi and their memory; 0 after an update */
+  double values_seconds;   /**< values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
+  double setup_seconds;    /**< everything between call and return */
+  int64_t factor_blocks;   /**< stored blocks of L + U; 0 where there are none */
+  int64_t inverse_blocks;  /**< stored blocks of NL + NU; 0 where there are none */
+  int32_t longest_column;  /**< blocks of the longest block column of NL and NU */
+  int64_t memory_bytes;    /**< held by the preconditioner, the caller's factors excluded */
+  int64_t apply_bytes;     /**< the least that one application must move */
+  int64_t
+      fallbacks; /**< blocks inverted again by pivoted Gauss–Jordan; block-Jacobi on a device does so from the start: 0 */
+  int64_t repairs;               /**< singular diagonal blocks that a shift repaired */
+  double largest_condition;      /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
   int32_t largest_condition_row; /**< its block row (block-Jacobi: its block); -1 where there is none */
   int32_t first_repair_row;  /**< block row (block-Jacobi: block) of the first repaired block; -1 where there is none */
   int64_t dropped_lower;     /**< blocks of L that drop_tolerance left out of the graph */
