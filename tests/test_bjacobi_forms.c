@@ -521,16 +521,9 @@ static void the_description_tells_what_it_is(void **state) {
 /* Rows 2 and 3 are a singular block, the second of two. */
 static void what_was_repaired_is_called_a_block(void **state) {
   (void)state;
-  const int32_t row_ptr[] = {0, 2, 4, 6, 8}, col_idx[] = {0, 1, 0, 1, 2, 3, 2, 3};
-  const double values[] = {2, 1, 1, 2, 1, 1, 1, 1};
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = 4;
-  desc.block_size = 1;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
+  int32_t row_ptr[] = {0, 2, 4, 6, 8}, col_idx[] = {0, 1, 0, 1, 2, 3, 2, 3};
+  double values[] = {2, 1, 1, 2, 1, 1, 1, 1};
+  bisai_bcsr *matrix = test_bcsr_make(context, &(test_bcsr){4, 4, 1, row_ptr, col_idx, values});
   bisai_precond_options options = options_of(NULL, BISAI_FORM_INVERSE);
   options.max_block = 2;
   options.shift = BISAI_SHIFT_IN_BLOCKS;

@@ -5,12 +5,6 @@
 
 enum { SIDE = 16, POINTS = SIDE * SIDE };
 
-static bool all_finite(int64_t n, const double *x) {
-  for (int64_t i = 0; i < n; i++)
-    if (!isfinite(x[i])) return false;
-  return true;
-}
-
 /* Solves a dense system of n ≤ 8 and expects a status and a reason with it; x must be finite. */
 static bisai_solver_report expect_end(bisai_context *context, const bisai_solver_options *options, int n,
                                       const double *a, const double *b, double *x, bisai_status status,
@@ -19,7 +13,7 @@ static bisai_solver_report expect_end(bisai_context *context, const bisai_solver
   bisai_solver_report report = test_report();
   EXPECT_STATUS(context, status, test_solve_dense(context, options, n, &op, NULL, b, x, &report));
   assert_string_equal(bisai_reason_string(reason), bisai_reason_string(report.reason));
-  assert_true(all_finite(n, x));
+  assert_true(test_all_finite(n, x));
   return report;
 }
 
@@ -92,7 +86,7 @@ static void a_singular_preconditioner_on_the_left_breaks_down(void **state) {
     EXPECT_STATUS(context, BISAI_BREAKDOWN, test_solve(context, &options, matrix, precond, b, x, &report));
     assert_int_equal(BISAI_REASON_BREAKDOWN, report.reason);
     assert_int_equal(0, report.iterations);
-    assert_true(all_finite(3, x));
+    assert_true(test_all_finite(3, x));
   }
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
@@ -250,7 +244,7 @@ static void nan_from_the_operator_leaves_the_best_finite_iterate(void **state) {
     bisai_solver_report report = test_report();
     EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
     assert_int_equal(BISAI_REASON_NOT_FINITE, report.reason);
-    assert_true(all_finite(N, x));
+    assert_true(test_all_finite(N, x));
     const int steps[] = {0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 10, 11};
     assert_int_equal(steps[call - 1], report.iterations);
     if (call == 6 || call == 12) { /* the residual after a cycle: that iterate cannot be trusted */

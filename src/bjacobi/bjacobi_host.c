@@ -191,14 +191,10 @@ static bool store(bisai_value_type format, const block *b, char *place, int32_t 
 
 /* --- all of them --- */
 
-static void keep_first(int32_t *first, int32_t other) {
-  if (other >= 0 && (*first < 0 || other < *first)) *first = other;
-}
-
 static void merge(bsi_bjacobi_stats *into, const bsi_bjacobi_stats *from) {
   bsi_invert_stats_merge(&into->inversion, &from->inversion);
-  keep_first(&into->near_singular_block, from->near_singular_block);
-  keep_first(&into->overflow_block, from->overflow_block);
+  bsi_keep_first(&into->near_singular_block, from->near_singular_block);
+  bsi_keep_first(&into->overflow_block, from->overflow_block);
   into->near_singular += from->near_singular;
   into->value_bytes += from->value_bytes;
   for (int f = 0; f < BSI_FORMATS; f++) into->formats[f] += from->formats[f];
@@ -249,7 +245,7 @@ static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, 
     const block *b = &s->blocks[i - group.begin];
     stats->value_bytes += (int64_t)(b->m * b->m) * (int64_t)bsi_value_bytes(format);
     if (!in_place && !store(format, b, place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
-      keep_first(&stats->overflow_block, i);
+      bsi_keep_first(&stats->overflow_block, i);
   }
 }
 

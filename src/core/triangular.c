@@ -93,15 +93,10 @@ bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedu
   return threads >= LEAST_THREADS && levels->count > 0 && bytes / levels->count >= LEAST_BYTES;
 }
 
-/* The smaller of two rows of which -1 means none. */
-static void keep_first(int32_t *row, int32_t other) {
-  if (other >= 0 && (*row < 0 || other < *row)) *row = other;
-}
-
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from) {
-  keep_first(&into->singular_row, from->singular_row);
-  keep_first(&into->infinite_row, from->infinite_row);
-  keep_first(&into->first_repair_row, from->first_repair_row);
+  bsi_keep_first(&into->singular_row, from->singular_row);
+  bsi_keep_first(&into->infinite_row, from->infinite_row);
+  bsi_keep_first(&into->first_repair_row, from->first_repair_row);
   into->fallbacks += from->fallbacks;
   into->repairs += from->repairs;
   if (from->largest_condition > into->largest_condition ||

@@ -49,6 +49,11 @@ void bsi_levels_destroy(bisai_context *context, bsi_levels *levels);
  * slowly as one after the other, and where a level, of `bytes` of them all together, takes longer than a barrier. */
 bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int64_t bytes);
 
+/* The smaller of two indices of which -1 means none. */
+static inline void bsi_keep_first(int32_t *first, int32_t other) {
+  if (other >= 0 && (*first < 0 || other < *first)) *first = other;
+}
+
 /* Counts the inversion of one block into the statistics. */
 static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_result result, double condition,
                                           int32_t row) {

@@ -216,12 +216,3 @@ bisai_context *test_context_on(test_allocator *allocator, int threads) {
   }
   return context;
 }
-
-long long test_context_allocations(void) {
-  test_allocator allocator;
-  test_allocator_reset(&allocator, 0);
-  bisai_context *context = test_context_on(&allocator, 1);
-  long long calls = atomic_load(&allocator.calls);
-  bisai_context_destroy(&context);
-  return calls;
-}

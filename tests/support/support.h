@@ -89,9 +89,6 @@ bisai_allocator test_allocator_hooks(test_allocator *allocator);
 /* A context on such an allocator, for host and device memory. NULL only if its own allocation was told to fail. */
 bisai_context *test_context_on(test_allocator *allocator, int threads);
 
-/* How many allocations such a context takes; it keeps all of them. */
-long long test_context_allocations(void);
-
 /* --- random numbers: a linear congruential generator, the same everywhere --- */
 
 typedef struct test_random {

@@ -109,3 +109,31 @@ bisai_status test_add_twins(void *user, double *values, int count) {
   }
   return BISAI_OK;
 }
+
+bool test_all_finite(int64_t n, const double *x) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (!isfinite(x[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int test_solver_allocations(const bisai_solver_options *options) {
+  for (int made = 0;; ++made) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *context = test_context_on(&allocator, 1);
+    allocator.fail_at = atomic_load(&allocator.calls) + made + 1;
+    bisai_solver *solver = NULL;
+    const bisai_status status = bisai_solver_create(context, 10, options, &solver);
+    assert_int_equal(status == BISAI_OK, solver != NULL);
+    bisai_solver_destroy(&solver);
+    bisai_context_destroy(&context);
+    assert_true(atomic_load(&allocator.live_blocks) == 0);
+    if (status == BISAI_OK) {
+      return made;
+    }
+    assert_int_equal(BISAI_OUT_OF_MEMORY, status);
+  }
+}

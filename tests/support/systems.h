@@ -38,6 +38,11 @@ typedef struct test_twins {
 
 bisai_status test_add_twins(void *user, double *values, int count);
 
+bool test_all_finite(int64_t n, const double *x);
+
+/* How many allocations make a solver of 10 unknowns; fails unless each of them is missed as out of memory and nothing leaks. */
+int test_solver_allocations(const bisai_solver_options *options);
+
 /* A report ready to be filled. */
 bisai_solver_report test_report(void);
 
