@@ -128,6 +128,81 @@ static void missing_diagonal_names_the_first_row(void **state) {
   expect_refused(&a, BISAI_MISSING_DIAGONAL, "block row 0 has no diagonal block");
 }
 
+/* Rows of no, few and all columns around a diagonal of powers of two, but none in the columns beside it: in a holed row there is a block instead of
+ * the diagonal one; in a shifted row instead of the one two columns to the left. All have as many blocks. */
+typedef enum spoilt { HOLED, SHIFTED } spoilt;
+
+static test_bcsr ragged(int32_t n, int32_t wide, spoilt how, int32_t count, const int32_t *spoilt_rows) {
+  test_bcsr a = {n, n, 1, calloc((size_t)n + 1, sizeof *a.row_ptr), NULL, NULL};
+  const size_t most = (size_t)n * 10;
+  a.col_idx = malloc(most * sizeof *a.col_idx);
+  a.values = malloc(most * sizeof *a.values);
+  int32_t q = 0;
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t left = i == wide ? n : i % 4, right = i == wide ? n : i / 4 % 5;
+    bool spoil = false;
+    for (int32_t k = 0; k < count; k++) spoil = spoil || (spoilt_rows[k] == i && (how == HOLED || i > 0));
+    const int32_t from = i == wide || i < 6 ? 0 : i - 6, to = i == wide || i + 7 > n ? n : i + 7;
+    for (int32_t c = from; c < to; c++) {
+      const bool aside =
+          c < i - 1 ? i - c <= left + 1 && !(spoil && how == SHIFTED && c == i - 2) : c > i + 1 && c - i <= right + 1;
+      const bool own =
+          spoil && how == HOLED ? c == (i + 1 < n ? i + 1 : i - 1) : c == i || (spoil && how == SHIFTED && c == i + 1);
+      if (!aside && !own) continue;
+      a.col_idx[q] = c;
+      a.values[q++] = c == i ? ldexp(1.0, i % 30 - 15) : 3.0;
+    }
+    a.row_ptr[i + 1] = q;
+  }
+  return a;
+}
+
+static void diagonals_are_found_in_rows_of_any_length(void **state) {
+  (void)state;
+  enum { N = 9000 };
+  static const int32_t rows[] = {8998, 8193, 4097, 33, 0};
+  test_bcsr good = ragged(N, 4100, HOLED, 0, NULL);
+  bisai_bcsr *matrix = test_bcsr_make(context, &good);
+  bisai_precond *precond = bjacobi_of(context, matrix);
+  double *v = test_random_vector(N, 1), *z = test_random_vector(N, 2);
+  EXPECT_OK(context, bisai_precond_apply(precond, v, z));
+  for (int32_t i = 0; i < N; i++) assert_true(z[i] == ldexp(v[i], 15 - i % 30));
+  for (int k = 0; k < 5; k++) {
+    char expected[80];
+    test_bcsr holed = ragged(N, 4100, HOLED, k + 1, rows), shifted = ragged(N, 4100, SHIFTED, k + 1, rows);
+    snprintf(expected, sizeof expected, "block row %d has no diagonal block", rows[k]);
+    expect_refused(&holed, BISAI_MISSING_DIAGONAL, expected);
+    const int32_t first = rows[k] > 0 ? rows[k] : 33; /* row 0 has nothing to its left */
+    bisai_bcsr *others[] = {test_bcsr_take(context, holed), test_bcsr_take(context, shifted)};
+    for (int how = 0; how < 2; how++) {
+      snprintf(expected, sizeof expected, "the pattern changed: block row %d has its diagonal block elsewhere",
+               how == HOLED ? rows[k] : first);
+      EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, others[how]));
+      EXPECT_MESSAGE(context, expected);
+    }
+    bisai_precond_options options = bisai_precond_options_default();
+    options.kind = BISAI_PRECOND_BJACOBI;
+    options.shift = BISAI_SHIFT_IN_BLOCKS;
+    bisai_precond *repaired = NULL;
+    EXPECT_OK(context, bisai_precond_create(context, others[HOLED], &options, &repaired));
+    const bisai_precond_report report = report_of(repaired);
+    assert_int_equal(report.repairs, k + 1);
+    assert_int_equal(report.first_repair_row, rows[k]);
+    EXPECT_OK(context, bisai_precond_update(repaired, others[HOLED]));
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(repaired, matrix));
+    snprintf(expected, sizeof expected, "the pattern changed: block row %d has its diagonal block elsewhere", rows[k]);
+    EXPECT_MESSAGE(context, expected);
+    bisai_precond_destroy(&repaired);
+    for (int how = 0; how < 2; how++) bisai_bcsr_destroy(&others[how]);
+  }
+  EXPECT_OK(context, bisai_precond_update(precond, matrix));
+  bisai_precond_destroy(&precond);
+  bisai_bcsr_destroy(&matrix);
+  test_bcsr_free(&good);
+  free(v);
+  free(z);
+}
+
 /* Enough rows that several threads invert them; the first is named whichever finds its own first. */
 static void singular_block_names_the_first_row(void **state) {
   (void)state;
@@ -288,6 +363,7 @@ int main(void) {
       cmocka_unit_test(blocks_with_zero_diagonals_are_pivoted),
       cmocka_unit_test(diagonal_blocks_alone_matter),
       cmocka_unit_test(missing_diagonal_names_the_first_row),
+      cmocka_unit_test(diagonals_are_found_in_rows_of_any_length),
       cmocka_unit_test(singular_block_names_the_first_row),
       cmocka_unit_test(saddle_points_fail_here_and_work_with_ilu),
       cmocka_unit_test(narrow_matrices_are_refused),

@@ -57,33 +57,13 @@ static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix
   return BISAI_OK;
 }
 
-/* --- where natural diagonal blocks are --- */
-
-/* Where the diagonal block of row i is among the matrix's blocks, or -1. */
-static int32_t find_diagonal(const bsi_structure *s, int32_t i) {
-  int32_t p = s->row_ptr[i];
-  while (p < s->row_ptr[i + 1] && s->col_idx[p] < i) p++;
-  return p < s->row_ptr[i + 1] && s->col_idx[p] == i ? p : -1;
-}
-
 static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  const bsi_backend *backend = context->backend;
-  const size_t n = (size_t)jacobi->block_rows;
-  jacobi->position = backend->allocate(context, n, sizeof *jacobi->position);
+  jacobi->position = context->backend->allocate(context, (size_t)jacobi->block_rows, sizeof *jacobi->position);
   if (!jacobi->position) return BISAI_OUT_OF_MEMORY;
-  jacobi->host_position =
-      backend->kind == BISAI_BACKEND_HOST ? jacobi->position : bsi_allocate(context, n, sizeof *jacobi->host_position);
-  if (!jacobi->host_position) return BISAI_OUT_OF_MEMORY;
-  bsi_structure s;
-  const bisai_status status = bsi_bcsr_structure(matrix, &s);
-  if (status) return status;
-  for (int32_t i = 0; i < jacobi->block_rows; i++) {
-    jacobi->host_position[i] = find_diagonal(&s, i);
-    if (jacobi->host_position[i] < 0 && jacobi->options.shift_amount == 0.0)
-      return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", i);
-  }
-  if (jacobi->position == jacobi->host_position) return BISAI_OK;
-  return backend->upload(context, jacobi->position, jacobi->host_position, n * sizeof *jacobi->position);
+  int32_t missing;
+  const bisai_status status = context->backend->find_diagonals(context, matrix, jacobi->position, &missing);
+  if (status || missing < 0 || jacobi->options.shift_amount > 0.0) return status;
+  return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", missing);
 }
 
 /* --- memory --- */
@@ -142,20 +122,16 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
 }
 
 bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
-  bsi_structure s;
   bisai_status status = check_matrix(context, matrix);
   if (!status && matrix->blocks != jacobi->stored)
     status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
                       jacobi->stored);
   if (status || !jacobi->natural) return status;
-  status = bsi_bcsr_structure(matrix, &s);
-  for (int32_t i = 0; i < jacobi->block_rows && !status; i++) {
-    const int32_t p = jacobi->host_position[i];
-    if (p < 0 ? find_diagonal(&s, i) >= 0 : p < s.row_ptr[i] || p >= s.row_ptr[i + 1] || s.col_idx[p] != i)
-      status = bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                        "the pattern changed: block row %d has its diagonal block elsewhere", i);
-  }
-  return status;
+  int32_t moved;
+  status = context->backend->compare_diagonals(context, matrix, jacobi->position, &moved);
+  if (status || moved < 0) return status;
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: block row %d has its diagonal block elsewhere",
+                  moved);
 }
 
 /* --- numbers --- */
@@ -193,7 +169,6 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {
   const bsi_backend *backend = context->backend;
-  if (jacobi->host_position != jacobi->position) bsi_release(context, jacobi->host_position);
   backend->release(context, jacobi->position);
   backend->release(context, jacobi->partition.start);
   backend->release(context, jacobi->first_value);

@@ -90,7 +90,6 @@ typedef struct bsi_bjacobi {
   int32_t class_groups[BSI_BJACOBI_CLASSES]; /* a device: groups whose largest block has at most 4, 8, …, 32 rows */
   int32_t
       *position; /* natural: of each diagonal block among the matrix's blocks, -1 where there is none; otherwise NULL */
-  int32_t *host_position; /* the same in host memory */
   bsi_bjacobi_stats stats;
 } bsi_bjacobi;
 

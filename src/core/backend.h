@@ -186,6 +186,11 @@ typedef struct bsi_backend {
    * repaired first, and position[i] = −1 stands for a zero block */
   bisai_status (*invert_blocks)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position, double shift_amount,
                                 double *inverses, struct bsi_invert_stats *);
+  /* position[i] ← where the diagonal block of block row i is among the matrix's blocks, −1 where it has none; *missing ← the first such
+   * row, or −1. Waits. */
+  bisai_status (*find_diagonals)(bisai_context *, const bisai_bcsr *, int32_t *position, int32_t *missing);
+  /* *moved ← the first block row whose diagonal block is elsewhere than at its position, or −1. Waits. */
+  bisai_status (*compare_diagonals)(bisai_context *, const bisai_bcsr *, const int32_t *position, int32_t *moved);
   /* the partition (all of it, with `start` from allocate where it is not uniform) by agglomeration with blocks of at most `most` rows, 1 … 32.
    * Scalar rows of equal pattern (stored zeros count) that follow each other are a supervariable, which is cut from its first row on into
    * pieces of `most` rows and one of what is left; then, from the first piece on, a block takes the next piece as long as it has at most `most`

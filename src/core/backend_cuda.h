@@ -41,6 +41,10 @@ bisai_status bsi_order_measure_cuda(bisai_context *context, const bisai_bcsr *ma
 /* Waits at its end for the statistics. */
 bisai_status bsi_invert_blocks_cuda(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
                                     double shift_amount, double *inverses, struct bsi_invert_stats *stats);
+bisai_status bsi_find_diagonals_cuda(bisai_context *context, const bisai_bcsr *matrix, int32_t *position,
+                                     int32_t *missing);
+bisai_status bsi_compare_diagonals_cuda(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
+                                        int32_t *moved);
 bisai_status bsi_bjacobi_find_cuda(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
                                    struct bsi_partition *partition);
 bisai_status bsi_bjacobi_layout_cuda(bisai_context *context, struct bsi_bjacobi *jacobi);

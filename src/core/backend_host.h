@@ -88,6 +88,10 @@ bisai_status bsi_triangular_solve_host(bisai_context *context, const struct bsi_
 /* --- bjacobi/bjacobi_host.c --- */
 bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
                                     double shift_amount, double *inverses, struct bsi_invert_stats *stats);
+bisai_status bsi_find_diagonals_host(bisai_context *context, const bisai_bcsr *matrix, int32_t *position,
+                                     int32_t *missing);
+bisai_status bsi_compare_diagonals_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
+                                        int32_t *moved);
 bisai_status bsi_bjacobi_find_host(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
                                    struct bsi_partition *partition);
 bisai_status bsi_bjacobi_layout_host(bisai_context *context, struct bsi_bjacobi *jacobi);

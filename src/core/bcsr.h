@@ -4,6 +4,7 @@
 
 #include <bisai/bcsr.h>
 
+#include "core/column.h"
 #include "core/context.h"
 #include "core/mirror.h"
 
@@ -35,6 +36,20 @@ static inline size_t bsi_block_offset(const bisai_bcsr *matrix, int64_t block) {
 
 static inline int32_t bsi_row_name(const bisai_bcsr *matrix, int32_t i) {
   return matrix->row_names && i >= 0 ? matrix->row_names[i] : i;
+}
+
+/* Where the diagonal block of row i is among the blocks of a structure, -1: it has none. */
+BSI_INLINE int32_t bsi_find_diagonal(const int32_t *row_ptr, const int32_t *col_idx, int32_t i) {
+  int32_t low = row_ptr[i], high = row_ptr[i + 1];
+  const int32_t end = high;
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    if (col_idx[middle] < i)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < end && col_idx[low] == i ? low : -1;
 }
 
 /* A matrix with reserved, unset arrays; row_ptr and col_idx are borrowed where given. */
