@@ -212,7 +212,7 @@ double allowed(bisai_form form, int m, double condition) {
 const bisai_form FORMS[] = {BISAI_FORM_INVERSE, BISAI_FORM_LU, BISAI_FORM_GAUSS_HUARD,
                             BISAI_FORM_GAUSS_HUARD_TRANSPOSED};
 
-/* Made twice, into memory full of NaN, and applied to several vectors. */
+/* Made twice, into memory full of NaN, and applied to several vectors, at once and one by one. */
 void solves(bisai_context *device, const sparse &a, const std::vector<int> &sizes, bool natural, kind what) {
   std::vector<int32_t> start = {0};
   for (const int m : sizes) start.push_back(start.back() + m);
@@ -237,7 +237,7 @@ void solves(bisai_context *device, const sparse &a, const std::vector<int> &size
       verdict(good, "%d blocks of %d … rows, kind %d, form %d, extraction %d: %s", static_cast<int>(sizes.size()),
               sizes[0], what, form, how, bisai_context_error(device));
       if (how > 0 || !good) continue;
-      const int count = 7;
+      const int count = 13; /* eight, four and one at once */
       const size_t n = static_cast<size_t>(a.n), ld = n + 3;
       const std::vector<double> x = random_vector(ld * count);
       const device_array<double> d_x(x), d_y(std::vector<double>(ld * count, NAN));
@@ -257,6 +257,10 @@ void solves(bisai_context *device, const sparse &a, const std::vector<int> &size
       }
       for (int v = 0; v < count; v++)
         for (size_t i = n; i < ld; i++) good = good && std::isnan(y[v * ld + i]);
+      for (int v = 0; v < count && good; v++)
+        good =
+            device->backend->bjacobi_apply(device, &j.made, 1, d_x.data + v * ld, 0, d_y.data + v * ld, 0) == BISAI_OK;
+      good = good && std::memcmp(d_y.fetch().data(), y.data(), y.size() * sizeof(double)) == 0;
       verdict(good && worst <= 1.0,
               "%d blocks of %d … rows%s, kind %d, form %d: residual %g of what is allowed, condition %g",
               static_cast<int>(sizes.size()), sizes[0], natural ? ", natural" : "", what, form, worst,
@@ -403,12 +407,12 @@ void stores(bisai_context *host, bisai_context *device, const std::vector<int> &
       good = good && j.made.stats.formats[BISAI_FP64] < j.made.partition.blocks &&
              std::memcmp(formats.data(), right.made.format, formats.size()) == 0;
     verdict(good, "%d blocks of %d … rows: formats chosen for %d", static_cast<int>(sizes.size()), sizes[0], type);
-    const std::vector<double> x = random_vector(static_cast<size_t>(a.n) * 5);
+    const std::vector<double> x = random_vector(static_cast<size_t>(a.n) * 13);
     std::vector<double> expected(x.size(), NAN);
     const device_array<double> d_x(x), d_y(expected);
     good = good &&
-           host->backend->bjacobi_apply(host, &right.made, 5, x.data(), a.n, expected.data(), a.n) == BISAI_OK &&
-           device->backend->bjacobi_apply(device, &j.made, 5, d_x.data, a.n, d_y.data, a.n) == BISAI_OK;
+           host->backend->bjacobi_apply(host, &right.made, 13, x.data(), a.n, expected.data(), a.n) == BISAI_OK &&
+           device->backend->bjacobi_apply(device, &j.made, 13, d_x.data, a.n, d_y.data, a.n) == BISAI_OK;
     const std::vector<double> y = d_y.fetch();
     double apart = 0.0, largest = 0.0;
     for (size_t i = 0; i < y.size(); i++) {

@@ -1,5 +1,6 @@
 /* z_b = D_b⁻¹ v_b on a device: a warp a group, whose scalar rows are its lanes, so that every column of its blocks is read at once. A lane's
- * part of the vectors goes to the others by shuffles. Each value is read once for up to `VECTORS` vectors. */
+ * part of the vectors goes to the others by shuffles; inverses of one size have several vectors in shared memory instead, as shuffles would take
+ * longer than the blocks. Each value is read once for up to `VECTORS` vectors. */
 #include "bjacobi/bjacobi.h"
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
@@ -7,7 +8,8 @@
 
 namespace {
 
-enum { THREADS = 256, WARPS = THREADS / BSI_WARP, MANY = 4, AHEAD = 8, UNIFORM_THREADS = 128 };
+/* Few warps a thread block, as blocks of different sizes take different times; few columns ahead, as more warps in flight pay more. */
+enum { THREADS = 64, WARPS = THREADS / BSI_WARP, MANY = 4, MOST = 8, AHEAD = 4, UNIFORM_THREADS = 128 };
 
 struct job {
   int32_t rows, blocks, uniform, per_group, groups;
@@ -24,8 +26,10 @@ struct job {
   int64_t ldy;
 };
 
-/* Groups that a warp takes at once, where blocks have m rows. */
-__host__ __device__ constexpr int groups_of(int m) { return m <= 4 ? 4 : m <= 8 ? 2 : 1; }
+/* Groups that a warp takes at once, where blocks have m rows; `vectors` of them at once leave less room. */
+__host__ __device__ constexpr int groups_of(int m, int vectors) {
+  return m <= 4 ? (vectors > MANY ? 2 : 4) : m <= 8 && vectors <= MANY ? 2 : 1;
+}
 
 /* One lane's row of its group. */
 struct place {
@@ -40,7 +44,14 @@ __device__ __forceinline__ int32_t start_of(const job &p, int64_t block) {
   return p.uniform ? static_cast<int32_t>(block) * p.uniform : __ldg(p.start + block);
 }
 
-__device__ __forceinline__ place place_of(const job &p, int32_t group, int lane) {
+/* M > 0: all blocks have M rows, of which everything but the height of the last group is known. */
+template <int M> __device__ __forceinline__ place place_of(const job &p, int32_t group, int lane) {
+  if constexpr (M > 0) {
+    constexpr int rows = BSI_WARP / M * M;
+    const int64_t top = static_cast<int64_t>(group) * rows;
+    const int height = BSI_WARP / M == 1 || p.rows - top > rows ? rows : static_cast<int>(p.rows - top);
+    return {static_cast<int32_t>(top + lane), height, lane < height ? M : 0, M, lane / M * M, lane % M};
+  }
   const int64_t begin = static_cast<int64_t>(group) * p.per_group;
   const int32_t top = start_of(p, begin);
   place l;
@@ -70,7 +81,7 @@ __device__ __forceinline__ place place_of(const job &p, int32_t group, int lane)
 }
 
 /* A load that goes past the first cache: nothing is read twice. */
-template <bisai_value_type FORMAT> __device__ __forceinline__ double value_of(const char *data, int64_t at) {
+template <bisai_value_type FORMAT> __device__ __forceinline__ double value_of(const char *data, int at) {
   if constexpr (FORMAT == BISAI_FP64) return __ldcs(reinterpret_cast<const double *>(data) + at);
   if constexpr (FORMAT == BISAI_FP32) return static_cast<double>(__ldcs(reinterpret_cast<const float *>(data) + at));
   if constexpr (FORMAT == BISAI_FP11_20)
@@ -81,14 +92,21 @@ template <bisai_value_type FORMAT> __device__ __forceinline__ double value_of(co
   return __hiloint2double(static_cast<int>(bits) << 16, 0);
 }
 
+/* A lane's values of the next columns from `c` on, of those that it needs: from … to − 1. */
+template <bisai_value_type FORMAT, int COUNT>
+__device__ __forceinline__ void load_ahead(const place &l, const char *values, int lane, int c, int from, int to,
+                                           double (&e)[COUNT]) {
+#pragma unroll
+  for (int k = 0; k < COUNT; k++)
+    e[k] = c + k >= from && c + k < to ? value_of<FORMAT>(values, (c + k) * l.height + lane) : 0.0;
+}
+
 template <bisai_value_type FORMAT, int VECTORS>
 __device__ __forceinline__ void multiply(const place &l, const char *values, int lane, const double (&x)[VECTORS],
                                          double (&sum)[VECTORS]) {
   for (int c = 0; c < l.width; c += AHEAD) {
     double e[AHEAD];
-#pragma unroll
-    for (int k = 0; k < AHEAD; k++)
-      e[k] = c + k < l.m ? value_of<FORMAT>(values, static_cast<int64_t>(c + k) * l.height + lane) : 0.0;
+    load_ahead<FORMAT>(l, values, lane, c, 0, l.m, e);
 #pragma unroll
     for (int k = 0; k < AHEAD; k++) {
       if (c + k >= l.width) break;
@@ -101,17 +119,16 @@ __device__ __forceinline__ void multiply(const place &l, const char *values, int
   }
 }
 
-/* L∖U, y in the order of the pivots. */
-template <bisai_value_type FORMAT, int VECTORS>
+/* L∖U, y in the order of the pivots. A known size is read at once, otherwise L and U one after the other. */
+template <bisai_value_type FORMAT, int M, int VECTORS>
 __device__ __forceinline__ void solve_lu(const place &l, const char *values, int lane, double (&y)[VECTORS]) {
+  constexpr int ahead = M > 0 ? M : static_cast<int>(AHEAD);
   const int width = l.width;
-  for (int c = 0; c < width; c += AHEAD) {
-    double e[AHEAD];
+  double e[ahead];
+  for (int c = 0; c < width; c += ahead) {
+    load_ahead<FORMAT>(l, values, lane, c, 0, M > 0 ? l.m : min(l.m, l.in_block), e);
 #pragma unroll
-    for (int k = 0; k < AHEAD; k++)
-      e[k] = c + k < l.m ? value_of<FORMAT>(values, static_cast<int64_t>(c + k) * l.height + lane) : 0.0;
-#pragma unroll
-    for (int k = 0; k < AHEAD; k++) {
+    for (int k = 0; k < ahead; k++) {
       if (c + k >= width) break;
 #pragma unroll
       for (int v = 0; v < VECTORS; v++) {
@@ -120,13 +137,10 @@ __device__ __forceinline__ void solve_lu(const place &l, const char *values, int
       }
     }
   }
-  for (int c = (width - 1) / AHEAD * AHEAD; c >= 0; c -= AHEAD) {
-    double e[AHEAD];
+  for (int c = (width - 1) / ahead * ahead; c >= 0; c -= ahead) {
+    if (M == 0) load_ahead<FORMAT>(l, values, lane, c, l.in_block, l.m, e);
 #pragma unroll
-    for (int k = 0; k < AHEAD; k++)
-      e[k] = c + k < l.m ? value_of<FORMAT>(values, static_cast<int64_t>(c + k) * l.height + lane) : 0.0;
-#pragma unroll
-    for (int k = AHEAD - 1; k >= 0; k--) {
+    for (int k = ahead - 1; k >= 0; k--) {
       if (c + k >= width) continue;
 #pragma unroll
       for (int v = 0; v < VECTORS; v++) {
@@ -138,41 +152,57 @@ __device__ __forceinline__ void solve_lu(const place &l, const char *values, int
   }
 }
 
-/* The sum over a block's lanes, in its last one, of m ≤ 32 lanes. */
-__device__ __forceinline__ double sum_up(const place &l, double value) {
+/* In lane k of a block: the sum over its lanes up to k. */
+__device__ __forceinline__ double sum_up(const place &l, int k, double value) {
 #pragma unroll
   for (int step = 1; step < BSI_WARP; step *= 2) {
+    if (step > k) break;
     const double other = __shfl_up_sync(BSI_EVERYONE, value, step);
     if (l.in_block >= step) value += other;
   }
   return value;
 }
 
-/* Gauss–Huard: row k left of the diagonal is spread over the lanes, which hold y_j, j < k, one each. */
-template <bisai_value_type FORMAT, int VECTORS>
+/* Gauss–Huard: row k left of the diagonal is spread over the lanes, which hold y_j, j < k, one each. A known size is read at once, and its rows
+ * out of shared memory. */
+template <bisai_value_type FORMAT, int M, int VECTORS>
 __device__ __forceinline__ void solve_gauss_huard(const place &l, bool transposed, const char *values, int lane,
                                                   double (&y)[VECTORS]) {
-  const int64_t first = l.base;
-  for (int k = 0; k < l.width; k++) {
-    const bool step = k < l.m;
-    double left = 0.0, above = 0.0;
-    if (step && l.in_block < k)
-      left = value_of<FORMAT>(values, transposed
-                                          ? first + static_cast<int64_t>(l.m - 1 - k) * l.height + l.m - 1 - l.in_block
-                                          : first + static_cast<int64_t>(l.in_block) * l.height + k);
-    if (step && l.in_block <= k) above = value_of<FORMAT>(values, static_cast<int64_t>(k) * l.height + lane);
+  constexpr int ahead = M > 0 ? M : static_cast<int>(AHEAD);
+  __shared__ double tiles[M > 0 ? WARPS : 1][ahead][BSI_WARP + 1];
+  double(*const tile)[BSI_WARP + 1] = tiles[M > 0 ? threadIdx.x / BSI_WARP : 0];
+  const int mirrored = l.base + l.m - 1 - l.in_block;
+  for (int c = 0; c < l.width; c += ahead) {
+    double left[ahead], above[ahead];
+    load_ahead<FORMAT>(l, values, lane, c, M > 0 ? 0 : l.in_block, l.m, above);
+    if constexpr (M > 0) {
 #pragma unroll
-    for (int v = 0; v < VECTORS; v++) {
-      const double sum = sum_up(l, step && l.in_block < k ? left * y[v] : 0.0);
-      const double before = __shfl_sync(BSI_EVERYONE, sum, (l.base + max(k - 1, 0)) % BSI_WARP);
-      if (step && l.in_block == k) y[v] = (y[v] - before) * above;
-      const double done = __shfl_sync(BSI_EVERYONE, y[v], (l.base + k) % BSI_WARP);
-      if (step && l.in_block < k) y[v] = fma(-above, done, y[v]);
+      for (int k = 0; k < M; k++) tile[k][lane] = above[k];
+      __syncwarp();
+    }
+#pragma unroll
+    for (int k = 0; k < ahead; k++) {
+      left[k] = 0.0;
+      if (c + k >= l.m || l.in_block >= c + k) continue;
+      const int column = transposed ? l.m - 1 - c - k : l.in_block, row = transposed ? mirrored : l.base + c + k;
+      left[k] = M > 0 ? tile[column][row] : value_of<FORMAT>(values, column * l.height + row);
+    }
+#pragma unroll
+    for (int k = 0; k < ahead; k++) {
+      if (c + k >= l.width) break;
+      const bool step = c + k < l.m;
+#pragma unroll
+      for (int v = 0; v < VECTORS; v++) {
+        const double sum = sum_up(l, c + k, step && l.in_block < c + k ? left[k] * y[v] : 0.0);
+        if (step && l.in_block == c + k) y[v] = (y[v] - sum) * above[k];
+        const double done = __shfl_sync(BSI_EVERYONE, y[v], (l.base + c + k) % BSI_WARP);
+        if (step && l.in_block < c + k) y[v] = fma(-above[k], done, y[v]);
+      }
     }
   }
 }
 
-template <bisai_value_type FORMAT, bisai_form FORM, int VECTORS>
+template <bisai_value_type FORMAT, bisai_form FORM, int M, int VECTORS>
 __device__ __forceinline__ void apply_group(const job &p, const place &l, const char *values, int lane, int pivot,
                                             double (&x)[VECTORS], double (&y)[VECTORS]) {
 #pragma unroll
@@ -182,34 +212,39 @@ __device__ __forceinline__ void apply_group(const job &p, const place &l, const 
   } else if constexpr (FORM == BISAI_FORM_LU) {
 #pragma unroll
     for (int v = 0; v < VECTORS; v++) y[v] = __shfl_sync(BSI_EVERYONE, x[v], (l.base + pivot) % BSI_WARP);
-    solve_lu<FORMAT>(l, values, lane, y);
+    solve_lu<FORMAT, M>(l, values, lane, y);
   } else {
 #pragma unroll
     for (int v = 0; v < VECTORS; v++) y[v] = x[v];
-    solve_gauss_huard<FORMAT>(l, p.form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED, values, lane, y);
+    solve_gauss_huard<FORMAT, M>(l, p.form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED, values, lane, y);
   }
 }
 
-template <bisai_form FORM, int VECTORS>
+/* FORMAT: ADAPTIVE is any. */
+template <bisai_form FORM, bisai_value_type FORMAT, int M, int VECTORS>
 __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ job p) {
   const int lane = threadIdx.x % BSI_WARP;
   const int32_t group = static_cast<int32_t>(blockIdx.x * WARPS + threadIdx.x / BSI_WARP);
   if (group >= p.groups) return;
-  const place l = place_of(p, group, lane);
-  const int64_t first =
-      p.first_value ? __ldg(p.first_value + group) : static_cast<int64_t>(group) * p.per_group * p.uniform * p.uniform;
+  const place l = place_of<M>(p, group, lane);
+  const int64_t first = M > 0           ? static_cast<int64_t>(group) * (BSI_WARP / (M > 0 ? M : 1) * M * M)
+                        : p.first_value ? __ldg(p.first_value + group)
+                                        : static_cast<int64_t>(group) * p.per_group * p.uniform * p.uniform;
   const char *values = p.data + first * p.slot_bytes;
-  const int format = p.format ? __ldg(p.format + group) : static_cast<int>(p.storage);
   const int pivot = FORM != BISAI_FORM_INVERSE && l.m > 0 ? p.pivots[l.row] : 0;
   double x[VECTORS], y[VECTORS];
   bsi_wait_for_predecessor();
 #pragma unroll
   for (int v = 0; v < VECTORS; v++) x[v] = l.m > 0 ? p.x[l.row + v * p.ldx] : 0.0;
-  switch (format) {
-#define CASE(FORMAT)                                                                                                   \
-  case FORMAT: apply_group<FORMAT, FORM>(p, l, values, lane, pivot, x, y); break;
-    CASE(BISAI_FP64) CASE(BISAI_FP32) CASE(BISAI_FP16) CASE(BISAI_BF16) CASE(BISAI_FP11_4) CASE(BISAI_FP11_20)
+  if constexpr (FORMAT != BISAI_ADAPTIVE) {
+    apply_group<FORMAT, FORM, M>(p, l, values, lane, pivot, x, y);
+  } else {
+    switch (p.format ? __ldg(p.format + group) : static_cast<int>(p.storage)) {
+#define CASE(F)                                                                                                        \
+  case F: apply_group<F, FORM, M>(p, l, values, lane, pivot, x, y); break;
+      CASE(BISAI_FP64) CASE(BISAI_FP32) CASE(BISAI_FP16) CASE(BISAI_BF16) CASE(BISAI_FP11_4) CASE(BISAI_FP11_20)
 #undef CASE
+    }
   }
   const int row = FORM == BISAI_FORM_INVERSE || FORM == BISAI_FORM_LU ? l.in_block : pivot;
 #pragma unroll
@@ -219,7 +254,7 @@ __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ job p) 
 
 /* A column's values of a lane in the format of its group. */
 template <bisai_value_type FORMAT, int COUNT>
-__device__ __forceinline__ void load_columns(const char *values, int64_t at, int rows, int columns, bool mine,
+__device__ __forceinline__ void load_columns(const char *values, int at, int rows, int columns, bool mine,
                                              double (&e)[COUNT]) {
 #pragma unroll
   for (int c = 0; c < COUNT; c++) e[c] = mine && c < columns ? value_of<FORMAT>(values, at + c * rows) : 0.0;
@@ -228,11 +263,12 @@ __device__ __forceinline__ void load_columns(const char *values, int64_t at, int
 /* Inverses of blocks of M rows, all of them: everything about their places is known, and several groups' values are on their way. */
 template <bisai_value_type FORMAT, int M, int VECTORS>
 __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_constant__ job p) {
-  constexpr int per_group = BSI_WARP / M, height = per_group * M, groups = groups_of(M);
+  constexpr int per_group = BSI_WARP / M, height = per_group * M, groups = groups_of(M, VECTORS);
   constexpr int ahead = M <= 16 ? M : (M + 1) / 2;
-  const int lane = threadIdx.x % BSI_WARP, base = lane / M * M;
-  const int64_t first =
-      static_cast<int64_t>(blockIdx.x * (UNIFORM_THREADS / BSI_WARP) + threadIdx.x / BSI_WARP) * groups;
+  constexpr int warps = UNIFORM_THREADS / BSI_WARP;
+  __shared__ double2 pairs[VECTORS > 1 ? warps : 1][groups][VECTORS > 1 ? VECTORS / 2 : 1][BSI_WARP];
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP, base = lane / M * M;
+  const int64_t first = (static_cast<int64_t>(blockIdx.x) * warps + warp) * groups;
   double x[groups][VECTORS], sum[groups][VECTORS], e[groups][ahead];
   int64_t row[groups];
   bool mine[groups];
@@ -249,6 +285,13 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
       sum[g][v] = 0.0;
     }
   }
+  if constexpr (VECTORS > 1) {
+#pragma unroll
+    for (int g = 0; g < groups; g++)
+#pragma unroll
+      for (int v = 0; v < VECTORS; v += 2) pairs[warp][g][v / 2][lane] = make_double2(x[g][v], x[g][v + 1]);
+    __syncwarp();
+  }
 #pragma unroll
   for (int from = 0; from < M; from += ahead) {
 #pragma unroll
@@ -256,7 +299,7 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
       const int64_t left = p.rows - (first + g) * height; /* the last group may have fewer rows */
       const int rows = left < height ? static_cast<int>(left) : height;
       const char *values = p.data + (first + g) * height * M * p.slot_bytes;
-      const int64_t at = lane + from * rows;
+      const int at = lane + from * rows;
       if constexpr (FORMAT != BISAI_ADAPTIVE) {
         load_columns<FORMAT>(values, at, rows, M - from, mine[g], e[g]);
       } else {
@@ -276,11 +319,19 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
 #pragma unroll
     for (int g = 0; g < groups; g++)
 #pragma unroll
-      for (int c = 0; c < ahead; c++)
+      for (int c = 0; c < ahead && from + c < M; c++) {
+        const int other = (base + from + c) % BSI_WARP;
+        if constexpr (VECTORS == 1) {
+          sum[g][0] = fma(e[g][c], __shfl_sync(BSI_EVERYONE, x[g][0], other), sum[g][0]);
+        } else {
 #pragma unroll
-        for (int v = 0; v < VECTORS; v++)
-          if (from + c < M)
-            sum[g][v] = fma(e[g][c], __shfl_sync(BSI_EVERYONE, x[g][v], (base + from + c) % BSI_WARP), sum[g][v]);
+          for (int v = 0; v < VECTORS; v += 2) {
+            const double2 both = pairs[warp][g][v / 2][other];
+            sum[g][v] = fma(e[g][c], both.x, sum[g][v]);
+            sum[g][v + 1] = fma(e[g][c], both.y, sum[g][v + 1]);
+          }
+        }
+      }
   }
 #pragma unroll
   for (int g = 0; g < groups; g++)
@@ -290,51 +341,77 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
 }
 
 template <bisai_value_type FORMAT, int M> void enqueue_uniform(const bisai_context *context, job p, int32_t count) {
-  const unsigned grid = bsi_grid(p.groups, UNIFORM_THREADS / BSI_WARP * groups_of(M));
+  const unsigned grid = bsi_grid(p.groups, UNIFORM_THREADS / BSI_WARP * groups_of(M, 1));
+  const unsigned most_grid = bsi_grid(p.groups, UNIFORM_THREADS / BSI_WARP * groups_of(M, MOST));
+  for (; count >= MOST; count -= MOST, p.x += MOST * p.ldx, p.y += MOST * p.ldy)
+    bsi_launch_early(context, apply_uniform<FORMAT, M, MOST>, most_grid, UNIFORM_THREADS, 0, p);
   for (; count >= MANY; count -= MANY, p.x += MANY * p.ldx, p.y += MANY * p.ldy)
     bsi_launch_early(context, apply_uniform<FORMAT, M, MANY>, grid, UNIFORM_THREADS, 0, p);
   for (; count > 0; count--, p.x += p.ldx, p.y += p.ldy)
     bsi_launch_early(context, apply_uniform<FORMAT, M, 1>, grid, UNIFORM_THREADS, 0, p);
 }
 
-/* fp64 has a kernel for many sizes, the other formats for some. */
-template <bisai_value_type FORMAT> bool applied_format(const bisai_context *context, const job &p, int32_t count) {
+template <bisai_form FORM, bisai_value_type FORMAT, int M>
+void enqueue(const bisai_context *context, job p, int32_t count) {
+  const unsigned grid = bsi_grid(p.groups, WARPS);
+  for (; count >= MANY; count -= MANY, p.x += MANY * p.ldx, p.y += MANY * p.ldy)
+    bsi_launch_early(context, apply<FORM, FORMAT, M, MANY>, grid, THREADS, 0, p);
+  for (; count > 0; count--, p.x += p.ldx, p.y += p.ldy)
+    bsi_launch_early(context, apply<FORM, FORMAT, M, 1>, grid, THREADS, 0, p);
+}
+
+template <bisai_form FORM, bisai_value_type FORMAT, int M>
+void enqueue_size(const bisai_context *context, const job &p, int32_t count) {
+  if constexpr (FORM == BISAI_FORM_INVERSE)
+    enqueue_uniform<FORMAT, M>(context, p, count);
+  else
+    enqueue<FORM, FORMAT, M>(context, p, count);
+}
+
+/* fp64 has a kernel for many sizes, the other formats of inverses for some. */
+template <bisai_form FORM, bisai_value_type FORMAT>
+bool applied_format(const bisai_context *context, const job &p, int32_t count) {
   switch (p.uniform) {
 #define CASE(M)                                                                                                        \
-  case M: enqueue_uniform<FORMAT, M>(context, p, count); return true;
+  case M: enqueue_size<FORM, FORMAT, M>(context, p, count); return true;
     CASE(4) CASE(8) CASE(16) CASE(32) default : break;
   }
-  if constexpr (FORMAT == BISAI_FP64) switch (p.uniform) {
+  if constexpr (FORMAT == BISAI_FP64 && FORM != BISAI_FORM_GAUSS_HUARD) switch (p.uniform) {
       CASE(1)
       CASE(2)
       CASE(3)
       CASE(5)
       CASE(6)
-      CASE(7) CASE(12) CASE(20) CASE(24) CASE(28)
+      CASE(7)
+      CASE(12)
+      CASE(20)
+      CASE(24)
+      CASE(28)
 #undef CASE
-          default : break;
+    default: break;
     }
   return false;
 }
 
-bool applied_uniform(const bisai_context *context, const job &p, int32_t count) {
-  if (p.form != BISAI_FORM_INVERSE || !p.uniform || p.rows % p.uniform != 0 || p.per_group != BSI_WARP / p.uniform)
-    return false;
-  switch (p.storage) {
+template <bisai_form FORM> bool applied_uniform(const bisai_context *context, const job &p, int32_t count) {
+  if (!p.uniform || p.rows % p.uniform != 0 || p.per_group != BSI_WARP / p.uniform) return false;
+  if (p.storage == BISAI_FP64) return applied_format<FORM, BISAI_FP64>(context, p, count);
+  if constexpr (FORM == BISAI_FORM_INVERSE) switch (p.storage) {
 #define CASE(FORMAT)                                                                                                   \
-  case FORMAT: return applied_format<FORMAT>(context, p, count);
-    CASE(BISAI_FP64)
-    CASE(BISAI_FP32) CASE(BISAI_FP16) CASE(BISAI_BF16) CASE(BISAI_FP11_4) CASE(BISAI_FP11_20) CASE(BISAI_ADAPTIVE)
+  case FORMAT: return applied_format<FORM, FORMAT>(context, p, count);
+      CASE(BISAI_FP32)
+      CASE(BISAI_FP16) CASE(BISAI_BF16) CASE(BISAI_FP11_4) CASE(BISAI_FP11_20) CASE(BISAI_ADAPTIVE) default : break;
 #undef CASE
-  }
+    }
   return false;
 }
 
-template <bisai_form FORM> void enqueue(const bisai_context *context, job p, int32_t count) {
-  const unsigned grid = bsi_grid(p.groups, WARPS);
-  for (; count >= MANY; count -= MANY, p.x += MANY * p.ldx, p.y += MANY * p.ldy)
-    bsi_launch_early(context, apply<FORM, MANY>, grid, THREADS, 0, p);
-  for (; count > 0; count--, p.x += p.ldx, p.y += p.ldy) bsi_launch_early(context, apply<FORM, 1>, grid, THREADS, 0, p);
+template <bisai_form FORM> void apply_form(const bisai_context *context, const job &p, int32_t count) {
+  if (applied_uniform<FORM>(context, p, count)) return;
+  if (p.storage == BISAI_FP64)
+    enqueue<FORM, BISAI_FP64, 0>(context, p, count);
+  else
+    enqueue<FORM, BISAI_ADAPTIVE, 0>(context, p, count);
 }
 
 } // namespace
@@ -360,12 +437,11 @@ bisai_status bsi_bjacobi_apply_cuda(bisai_context *context, const bsi_bjacobi *j
                  y,
                  ldy};
   if (p.groups == 0 || count == 0) return BISAI_OK;
-  if (applied_uniform(context, p, count)) return bsi_launched(context, "block-Jacobi");
   if (p.form == BISAI_FORM_INVERSE)
-    enqueue<BISAI_FORM_INVERSE>(context, p, count);
+    apply_form<BISAI_FORM_INVERSE>(context, p, count);
   else if (p.form == BISAI_FORM_LU)
-    enqueue<BISAI_FORM_LU>(context, p, count);
+    apply_form<BISAI_FORM_LU>(context, p, count);
   else
-    enqueue<BISAI_FORM_GAUSS_HUARD>(context, p, count);
+    apply_form<BISAI_FORM_GAUSS_HUARD>(context, p, count);
   return bsi_launched(context, "block-Jacobi");
 }
