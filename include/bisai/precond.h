@@ -40,7 +40,7 @@ typedef enum bisai_form {
 /** BJACOBI on a device: how diagonal blocks come out of the matrix and inverses into storage (Anzt et al. 2017, section 3.3). The host has
  *  one way; results do not depend on it. */
 typedef enum bisai_extraction {
-  BISAI_EXTRACTION_AUTO = 0,          /**< by the lengths of the rows */
+  BISAI_EXTRACTION_AUTO = 0,          /**< MC, the fastest of them on every matrix measured */
   BISAI_EXTRACTION_CACHED = 1,        /**< UC: kernels of their own, a thread a row, through the caches */
   BISAI_EXTRACTION_MERGED_CACHED = 2, /**< MC: the same merged with the elimination */
   BISAI_EXTRACTION_SHARED = 3,        /**< US: kernels of their own, rows read by all lanes through shared memory */
