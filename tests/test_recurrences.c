@@ -33,6 +33,16 @@ static double *random_system(int n, bool symmetric, uint64_t seed) {
   return a;
 }
 
+/* x is that of a step, of the last one unless an earlier one was better, and no step had half its residual: history[0] is 1 and belongs to
+ * x = 0. Rounding errors as below. */
+static void expect_a_good_step(int n, int last, const double *history, const double *iterates, const double *x) {
+  int k = last;
+  while (k > 0 && test_max_difference(n, iterates + k * n, x) > 1e-9) k--;
+  if (k == 0) EXPECT_NEAR(0, test_norm2(n, x), 0);
+  for (int j = 0; j <= last; j++) assert_true(history[k] <= 2 * history[j]);
+  assert_true(history[k] <= history[last]);
+}
+
 static void expect_textbook(bisai_context *context, variant v, const double *inverse, uint64_t seed) {
   enum { N = 40, STEPS = 26 };
   double *a = random_system(N, v.method == BISAI_CG, seed), *b = test_random_vector(N, seed + 1);
@@ -64,7 +74,7 @@ static void expect_textbook(bisai_context *context, variant v, const double *inv
     assert_int_equal(0, report.restarts);
     /* Rounding errors grow by a few digits in tens of steps that are not minimising anything. */
     for (int k = 0; k <= most; k++) EXPECT_NEAR(history[k], report.history[k], 1e-9 * fmax(1, history[k]));
-    if (history[most] < 1) EXPECT_CLOSE(N, iterates + most * N, x, 1e-9); /* otherwise x = 0 was better */
+    expect_a_good_step(N, most, history, iterates, x);
     bisai_solver_destroy(&solver);
   }
   bisai_precond_destroy(&precond);

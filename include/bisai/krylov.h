@@ -65,7 +65,9 @@ typedef enum bisai_breakdown {
   BISAI_BREAKDOWN_RHO = 4,       /**< BiCGSTAB: r is orthogonal to the shadow residual */
   BISAI_BREAKDOWN_ALPHA = 5,     /**< BiCGSTAB: A M⁻¹p is orthogonal to the shadow residual */
   BISAI_BREAKDOWN_OMEGA = 6,     /**< BiCGSTAB, IDR: A M⁻¹r is zero or orthogonal to r (skew-symmetric A) */
-  BISAI_BREAKDOWN_PIVOT = 7      /**< IDR: the new direction is orthogonal to its shadow vector */
+  BISAI_BREAKDOWN_PIVOT = 7,     /**< IDR: the new direction is orthogonal to its shadow vector */
+  BISAI_BREAKDOWN_GROWTH =
+      8 /**< CG, BiCGSTAB, IDR: the residual grew 2⁵²-fold, so that rounding errors are what is left */
 } bisai_breakdown;
 
 /** What such a breakdown means, as messages say it: "p·A p is zero or changed its sign: the matrix is not definite". */
@@ -76,7 +78,7 @@ BISAI_API const char *bisai_reason_string(bisai_reason reason);
 
 /** Called after every iteration (and for iteration 0) with the relative residual estimate; non-zero stops the solve. On a GPU, methods
  *  other than GMRES wait for the device in every iteration where there is a monitor, so that x is that of the iteration that it stops, or
- *  of the start or of a restart where that was better. */
+ *  an earlier one that was better. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
 /** Sums `count` values over all processes, in place, in the backend's memory: the hook of a distributed caller, whose vectors,
@@ -128,13 +130,13 @@ typedef struct bisai_solver_report {
   bisai_method method;    /**< that of the options */
   int shadow_dimension;   /**< s of IDR(s) as it was used; 0 for other methods */
   int restarts; /**< times that the method began again from a true residual: m iterations of GMRES(m) were over, the true
-                               residual did not confirm the estimate, or a breakdown could be left behind */
+                               residual did not confirm the estimate, or a breakdown could be left behind, from the best x */
   bisai_breakdown breakdown; /**< of the last cycle, whether or not it ended the solve */
 } bisai_solver_report;
 
 /** A solver for systems of n scalar unknowns; reserves all its memory. GMRES: about (restart + 3)·8n bytes (flexible: twice the basis) and
  *  8·restart² + 2048·(restart + 1) bytes of scalars; a restart beyond max_iterations counts as that, and without a reduction hook one
- *  beyond n as n. CG: 5·8n bytes, BiCGSTAB: 8·8n, IDR(s): (3s + 4)·8n; an s beyond n counts as n without a reduction hook. All: the history.
+ *  beyond n as n. CG: 6·8n bytes, BiCGSTAB: 9·8n, IDR(s): (3s + 5)·8n; an s beyond n counts as n without a reduction hook. All: the history.
  *
  *  The s shadow vectors of IDR(s) are numbers in [−1, 1) that a SplitMix64 generator makes from the row and the vector alone, made
  *  orthonormal in the first solve; the same on every machine, up to rounding. Of distributed callers each counts its own rows from 0.
@@ -158,8 +160,8 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
  *  @param report   NULL or a report whose struct_size the caller has set; filled also when the solve fails
  *  @retval BISAI_OK              converged, and only then
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of the iterates whose true residual was
- *                                taken: those of the start, of the restarts and of the end. A method whose residuals go up and down
- *                                (all but GMRES) may have come by a better one
+ *                                taken: those of the start, of the restarts and of the end, and of a method whose residuals go up and
+ *                                down (all but GMRES) one on the way that had at most twice the least estimate
  *  @retval BISAI_NOT_FINITE, BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */
 BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix, bisai_precond *precond,
                                           const double *b, double *x, bisai_solver_report *report);

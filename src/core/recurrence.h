@@ -19,6 +19,7 @@
  *   IDR_COLUMN     Pᵀg_k, g_k = A u_k → column k of M, the a_i of g_k ← g_k − Σ_{i<k} a_i g_i, β = f_k/M_kk, f, the next γ
  *   IDR_UPDATE     g_k, u_k, r ← r − β g_k, x ← x + β u_k, v ← r − Σ_{i>k} γ_i g_i; r·r
  *   IDR_OMEGA      t·r, t·t → ω, t = A M⁻¹r   IDR_LAST       x ← x + ω M⁻¹r, r ← r − ω t; r·r
+ * Passes that change x first put it aside where it is the best so far: residuals go up and down.
  * All of Pᵀg_k is known before g_k is made biorthogonal: what p_l·g_i is for i < k stands in M (Collignon, van Gijzen 2011). */
 #ifndef BSI_RECURRENCE_H
 #define BSI_RECURRENCE_H
@@ -45,6 +46,9 @@ typedef struct bsi_scalars {
   double ended;
   double norm2;       /* r·r */
   double shadow_norm; /* ‖r̂‖ */
+  double kept;        /* ‖r‖ of the x that was put aside; at first that of the start */
+  double keep;        /* whether the next step puts x aside before it changes it … */
+  double unkept;      /* … as the steps since the last time decide */
   double rho, alpha, beta, omega;
   double f[BISAI_IDR_MOST], gamma[BISAI_IDR_MOST], a[BISAI_IDR_MOST];
   double m[BISAI_IDR_MOST * BISAI_IDR_MOST]; /* column-major, leading dimension s, lower triangle */
@@ -56,6 +60,7 @@ typedef struct bsi_recurrence {
   int s, k; /* of IDR */
   bool preconditioned;
   double *x, *r, *p, *q, *t;
+  double *kept; /* an x of before: the best, or nearly so */
   double *z,
       *z2; /* M⁻¹ of something: z of p or v (CG: of r), z2 of BiCGSTAB's r; what they would be copies of without M */
   double *shadow; /* r̂, or the s columns of P */
@@ -93,6 +98,15 @@ BSI_INLINE int bsi_sums_of(const bsi_pass pass, const int s) {
   }
 }
 
+/* An x is put aside where its residual is below this share of that of the last one, or smaller at all and so many steps passed: a good one
+ * is not missed by much, and most steps write nothing more. */
+#define BSI_KEEP_SHARE 0.5
+enum { BSI_KEEP_EVERY = 8 };
+
+/* A step's rounding errors stay in b − A x − r. Once a residual was so much larger than the one of the x that was put aside they are as
+ * large as that one, and no step to come can do better. Growth of less is left behind again: there are solves that converge after 10¹⁰. */
+#define BSI_GROWTH 0x1p52
+
 /* The host takes status[0] only when both words are there. */
 BSI_INLINE void bsi_end_step(bsi_scalars *c, const double norm, const double how, double *status) {
   if (how != BSI_STEP_GOOD) c->ended = 1;
@@ -109,11 +123,18 @@ BSI_INLINE void bsi_refuse_step(bsi_scalars *c, const double value, const bisai_
 /* The step is made, x and r are new; `why` is what forbids another one. */
 BSI_INLINE void bsi_finish_step(bsi_scalars *c, const double norm2, const bisai_breakdown why, double *status) {
   const double norm = sqrt(norm2);
+  if (c->keep != 0) {
+    c->kept = sqrt(c->norm2);
+    c->unkept = 0;
+  }
   c->norm2 = norm2;
+  c->unkept += 1;
+  c->keep = norm < c->kept && (norm < BSI_KEEP_SHARE * c->kept || c->unkept >= BSI_KEEP_EVERY);
   bsi_end_step(c, norm,
-               !isfinite(norm)     ? BSI_STEP_NOT_FINITE
-               : norm <= c->target ? BSI_STEP_TARGET
-                                   : (double)why,
+               !isfinite(norm)                                              ? BSI_STEP_NOT_FINITE
+               : norm <= c->target                                          ? BSI_STEP_TARGET
+               : why == BISAI_BREAKDOWN_NONE && norm > BSI_GROWTH * c->kept ? (double)BISAI_BREAKDOWN_GROWTH
+                                                                            : (double)why,
                status);
 }
 

@@ -101,10 +101,12 @@ struct cg_curvature : with_sums<1> {
 
 struct cg_update : with_sums<1> {
   const double alpha, to_x;
+  const bool keep;
   __device__ cg_update(const bsi_recurrence &all, const bsi_scalars &scalars)
-      : with_sums(all, scalars), alpha(scalars.alpha), to_x(alpha * scalars.to_x) {}
+      : with_sums(all, scalars), alpha(scalars.alpha), to_x(alpha * scalars.to_x), keep(scalars.keep != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double p = r.p[i], q = r.q[i], x = r.x[i], old = r.r[i], now = old - alpha * q;
+    if (keep) r.kept[i] = x;
     r.x[i] = x + to_x * p;
     r.r[i] = now;
     sums[0] += now * now;
@@ -144,12 +146,14 @@ struct bicgstab_omega : with_sums<3> {
 
 struct bicgstab_update : with_sums<2> {
   const double omega, alpha_to_x, omega_to_x;
+  const bool keep;
   __device__ bicgstab_update(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_sums(all, scalars), omega(scalars.omega), alpha_to_x(scalars.alpha * scalars.to_x),
-        omega_to_x(omega * scalars.to_x) {}
+        omega_to_x(omega * scalars.to_x), keep(scalars.keep != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double z = r.z[i], z2 = r.z2[i], t = r.t[i], old = r.r[i], x = r.x[i], shadow = r.shadow[i];
     const double now = old - omega * t;
+    if (keep) r.kept[i] = x;
     r.x[i] = x + (alpha_to_x * z + omega_to_x * z2);
     r.r[i] = now;
     sums[0] += now * now;
@@ -218,10 +222,10 @@ struct idr_extend : with_coefficients<0, MOST_BLOCKS> {
 struct idr_update : with_coefficients<1, BSI_CHUNKS> {
   const double beta, to_x;
   double *g, *u;
-  const bool last;
+  const bool last, keep;
   __device__ idr_update(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_coefficients(all, scalars), beta(scalars.beta), to_x(beta * scalars.to_x), g(all.g + all.k * all.ld),
-        u(all.u + all.k * all.ld), last(all.k + 1 == all.s) {}
+        u(all.u + all.k * all.ld), last(all.k + 1 == all.s), keep(scalars.keep != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double old = r.r[i], x = r.x[i];
     const double new_g = g[i] - combine(0.0, 0, r.k, a, r.g, i), new_u = u[i] - combine(0.0, 0, r.k, a, r.u, i);
@@ -229,6 +233,7 @@ struct idr_update : with_coefficients<1, BSI_CHUNKS> {
     g[i] = new_g;
     u[i] = new_u;
     r.r[i] = now;
+    if (keep) r.kept[i] = x;
     r.x[i] = x + to_x * new_u;
     if (!last) r.p[i] = now - rest;
     sums[0] += now * now;
@@ -246,10 +251,12 @@ struct idr_omega : with_sums<2> {
 
 struct idr_last : with_sums<1> {
   const double omega, to_x;
+  const bool keep;
   __device__ idr_last(const bsi_recurrence &all, const bsi_scalars &scalars)
-      : with_sums(all, scalars), omega(scalars.omega), to_x(omega * scalars.to_x) {}
+      : with_sums(all, scalars), omega(scalars.omega), to_x(omega * scalars.to_x), keep(scalars.keep != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double z = r.z[i], x = r.x[i], now = r.r[i] - omega * r.t[i];
+    if (keep) r.kept[i] = x;
     r.x[i] = x + to_x * z;
     r.r[i] = now;
     sums[0] += now * now;

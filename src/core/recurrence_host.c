@@ -12,6 +12,12 @@ static void add(int64_t n, double a, const double *restrict x, double *restrict 
   for (int64_t i = 0; i < n; i++) y[i] += a * x[i];
 }
 
+/* Puts x aside where it is to be kept. */
+static void keep(const bsi_recurrence *r, int64_t at, int64_t n) {
+  if (r->scalars->keep == 0) return;
+  for (int64_t i = at; i < at + n; i++) r->kept[i] = r->x[i];
+}
+
 /* y ← y + a·x + b·z */
 static void add_two(int64_t n, double a, const double *restrict x, double b, const double *restrict z,
                     double *restrict y) {
@@ -52,6 +58,7 @@ static void update_idr(const bsi_recurrence *r, int64_t at, int64_t n, double *s
   double *x = r->x + at, *residual = r->r + at, *g = r->g + r->k * r->ld + at, *u = r->u + r->k * r->ld + at;
   subtract_columns(n, 0, r->k, c->a, r->g + at, r->ld, g);
   subtract_columns(n, 0, r->k, c->a, r->u + at, r->ld, u);
+  keep(r, at, n);
   add(n, -c->beta, g, residual);
   add(n, c->beta * c->to_x, u, x);
   dot(n, residual, residual, sums);
@@ -70,6 +77,7 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
   case BSI_CG_DIRECTION: direct(n, c->beta, 0, z, NULL, r->p + at); break;
   case BSI_CG_CURVATURE: dot(n, p, q, sums); break;
   case BSI_CG_UPDATE:
+    keep(r, at, n);
     add(n, c->alpha * c->to_x, p, x);
     add(n, -c->alpha, q, residual);
     dot(n, residual, residual, sums);
@@ -83,6 +91,7 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
     dot(n, t, t, sums + 1);
     break;
   case BSI_BICGSTAB_UPDATE:
+    keep(r, at, n);
     add_two(n, c->alpha * c->to_x, z, c->omega * c->to_x, z2, x);
     add(n, -c->omega, t, residual);
     dot(n, residual, residual, sums);
@@ -101,6 +110,7 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
     break;
   case BSI_IDR_UPDATE: update_idr(r, at, n, sums); break;
   case BSI_IDR_LAST:
+    keep(r, at, n);
     add(n, c->omega * c->to_x, z, x);
     add(n, -c->omega, t, residual);
     dot(n, residual, residual, sums);

@@ -6,7 +6,7 @@
 #include "krylov/krylov.h"
 
 static bool reserve(bisai_solver *solver) {
-  if (!bsi_recurrence_reserve(solver, 5, 1)) return false;
+  if (!bsi_recurrence_reserve(solver, 6, 1)) return false;
   bsi_recurrence *r = &solver->parts;
   r->p = r->r + r->ld;
   r->q = r->p + r->ld;

@@ -14,7 +14,7 @@
 
 static bool reserve(bisai_solver *solver) {
   const int s = solver->options.shadow_dimension;
-  if (!bsi_recurrence_reserve(solver, 3 * (size_t)s + 4, s > 2 ? s : 2)) return false;
+  if (!bsi_recurrence_reserve(solver, 3 * (size_t)s + 5, s > 2 ? s : 2)) return false;
   bsi_recurrence *r = &solver->parts;
   r->p = r->r + r->ld;
   r->z = r->p + r->ld;

@@ -41,6 +41,8 @@ const char *bisai_breakdown_string(bisai_breakdown breakdown) {
   case BISAI_BREAKDOWN_ALPHA: return "A M⁻¹p is orthogonal to the shadow residual";
   case BISAI_BREAKDOWN_OMEGA: return "omega = 0: A M⁻¹r is zero or orthogonal to r";
   case BISAI_BREAKDOWN_PIVOT: return "A u is zero or orthogonal to its shadow vector";
+  case BISAI_BREAKDOWN_GROWTH:
+    return "the residual grew beyond all digits: further iterations give rounding errors only";
   }
   return "unknown breakdown";
 }

@@ -49,6 +49,7 @@ struct bisai_solver {
   double *residual; /* scale·(b − A x) at the start of a cycle */
   double *spare;    /* M⁻¹v or A v */
   double *best;     /* the best iterate whose true residual is known */
+  double *kept;     /* where steps change x: the best of a cycle so far, or nearly so, by the estimate */
 
   double *scalars; /* everything in backend memory that is no vector: norm2, one and … */
   double *norm2, *one;
@@ -157,7 +158,7 @@ double *bsi_reserve_vectors(bisai_solver *solver, size_t count);
 
 /* --- for CG, BiCGSTAB and IDR: krylov/recurrence.c --- */
 
-/* `count` vectors, of which the last is `best`, and everything else in backend memory. */
+/* `count` vectors, of which the last two are `kept` and `best`, and everything else in backend memory. */
 bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums);
 /* Begins a cycle with these scalars. */
 bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars);

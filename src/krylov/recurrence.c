@@ -11,10 +11,12 @@ bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
   double *r = solver->vectors;
   solver->residual = r;
   solver->best = r + (int64_t)(count - 1) * solver->ld;
+  solver->kept = solver->best - solver->ld;
   solver->parts = (bsi_recurrence){.n = solver->n,
                                    .ld = solver->ld,
                                    .s = solver->options.shadow_dimension,
                                    .r = r,
+                                   .kept = solver->kept,
                                    .p = r,
                                    .q = r,
                                    .t = r,
@@ -40,6 +42,8 @@ bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalar
   scalars->target = run->target;
   scalars->to_x = 1 / run->scale;
   scalars->norm2 = norm * norm;
+  scalars->kept = norm;
+  scalars->unkept = BSI_KEEP_EVERY;
   return bsi_backend_of(run)->upload(s->context, s->parts.scalars, scalars, sizeof *scalars);
 }
 

@@ -251,6 +251,42 @@ static bisai_status correct(bsi_run *run, int steps) {
 
 /* --- decisions --- */
 
+static bool converged(const bsi_run *run) {
+  const double goal = run->solver->options.tolerance * run->b_norm;
+  const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
+  return run->true_norm <= (believed ? 2 * goal : goal);
+}
+
+/* The residual of an x that steps have made. Nothing bounds them: they may leave what it does not see, as A has empty columns. */
+static bisai_status take_stock(bsi_run *run) {
+  double norm = 0;
+  bisai_status status = compute_residual(run);
+  if (status || !run->solver->method->moves || converged(run)) return status;
+  status = bsi_norm(run, run->x, &norm);
+  if (!isfinite(norm)) run->true_norm = INFINITY;
+  return status;
+}
+
+/* Puts the better of x and `best` into `best`, then the x that the cycle kept into x where that promises to be better still. What the
+ * recurrence said of it may not be true: then it is `best` again. */
+static bisai_status look_back(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  double kept = INFINITY;
+  if (!s->method->moves || run->end == BSI_CYCLE_TARGET || converged(run)) return BISAI_OK;
+  bisai_status status = backend->fetch(s->context, &kept, &s->parts.scalars->kept, sizeof kept);
+  if (status || !(kept < run->start_norm && kept < run->best_norm) || run->true_norm <= kept) return status;
+  if (run->true_norm < run->best_norm) {
+    status = backend->vector_copy(s->context, s->n, run->x, s->best);
+    run->best_norm = run->true_norm;
+  }
+  if (!status) status = backend->vector_copy(s->context, s->n, s->kept, run->x);
+  if (!status) status = take_stock(run);
+  if (status || run->true_norm < run->best_norm) return status;
+  status = backend->vector_copy(s->context, s->n, s->best, run->x);
+  return status ? status : compute_residual(run);
+}
+
 static bool stagnated(bsi_run *run) {
   const int cycles = run->solver->options.stagnation_cycles;
   if (run->true_norm <= (1 - least_reduction) * run->anchor) {
@@ -265,13 +301,11 @@ static bool stagnated(bsi_run *run) {
 /* Whether and why to end, from the true residual of the present x and from how the last cycle ended. */
 static bisai_reason judge(bsi_run *run) {
   const bisai_solver_options *options = &run->solver->options;
-  const double goal = options->tolerance * run->b_norm;
-  const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
-  if (run->true_norm <= (believed ? 2 * goal : goal)) return BISAI_REASON_CONVERGED;
+  if (converged(run)) return BISAI_REASON_CONVERGED;
   if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
   if (run->stop) return BISAI_REASON_STOPPED;
-  if (run->end == BSI_CYCLE_BREAKDOWN &&
-      !(run->solver->method->curable && run->true_norm <= (1 - least_reduction) * run->start_norm))
+  const bool curable = run->solver->method->curable || run->breakdown == BISAI_BREAKDOWN_GROWTH;
+  if (run->end == BSI_CYCLE_BREAKDOWN && !(curable && run->true_norm <= (1 - least_reduction) * run->start_norm))
     return run->true_norm > rounding_level * run->b_norm ? BISAI_REASON_BREAKDOWN : BISAI_REASON_STAGNATED;
   if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
   if (run->end == BSI_CYCLE_NONE) {
@@ -280,7 +314,8 @@ static bisai_reason judge(bsi_run *run) {
   }
   if (stagnated(run)) return BISAI_REASON_STAGNATED;
   /* The preconditioned residual was small enough, the true one was not: aim lower in proportion. */
-  if (run->end == BSI_CYCLE_TARGET && bsi_preconditioned_left(run)) run->target *= goal / run->true_norm;
+  if (run->end == BSI_CYCLE_TARGET && bsi_preconditioned_left(run))
+    run->target *= options->tolerance * run->b_norm / run->true_norm;
   return BISAI_REASON_NONE;
 }
 
@@ -330,17 +365,6 @@ static void restore_best(bsi_run *run) {
   if (bsi_backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK) run->true_norm = run->best_norm;
 }
 
-/* Steps that nothing bounds may leave what the residual does not see, as A has empty columns. */
-static bisai_status look_for_nan(bsi_run *run) {
-  double norm = 0;
-  if (!run->solver->method->moves || run->iterations == 0 || run->reason == BISAI_REASON_NOT_FINITE) return BISAI_OK;
-  const bisai_status status = bsi_norm(run, run->x, &norm);
-  if (status || isfinite(norm)) return status;
-  run->reason = BISAI_REASON_NOT_FINITE;
-  run->true_norm = INFINITY;
-  return BISAI_OK;
-}
-
 bisai_status bsi_solve(bsi_run *run) {
   const bisai_solver *s = run->solver;
   s->context->kept_bytes = s->basis ? (int64_t)sizeof(double) * s->ld * (s->options.restart + 1) : 0;
@@ -350,10 +374,10 @@ bisai_status bsi_solve(bsi_run *run) {
     status = start_cycle(run);
     if (!status) status = run_cycle(run, &steps);
     if (!status && steps > 0) status = correct(run, steps);
-    if (!status) status = compute_residual(run);
+    if (!status) status = take_stock(run);
+    if (!status) status = look_back(run);
     if (!status) run->reason = judge(run);
   }
-  if (!status && run->reason != BISAI_REASON_CONVERGED) status = look_for_nan(run);
   restore_best(run);
   s->context->kept_bytes = 0;
   if (!status) status = read_clock(run);
