@@ -375,8 +375,68 @@ static void values_that_do_not_fit_are_refused_by_block(void **state) {
   }
 }
 
+/* A matrix row that is large beside the others makes a column of the inverse that vanishes, a column makes a row: diag(1, 1e12) is no diag(1, 0). */
+static void blocks_that_would_be_stored_as_singular_are_refused(void **state) {
+  (void)state;
+  for (int32_t m = 2; m <= MOST; m += m < 8 ? 1 : 8) {
+    for (int where = 0; where < 3 * m; where++) {
+      const int32_t line = where / 3;
+      blocks b = {0};
+      for (int32_t i = 0; i < 5; i++) add_block(&b, m, 1.0, 1.5, (uint64_t)i);
+      double *d = b.values + place_of(&b, 3);
+      for (int32_t c = 0; c < m; c++)
+        for (int32_t r = 0; r < m; r++) {
+          if (where % 3 == 0) d[c * m + r] = r != c ? 0.0 : r == line ? 1e12 : 1.0;
+          if (where % 3 == 1 && r == line) d[c * m + r] *= 0x1p40;
+          if (where % 3 == 2 && c == line) d[c * m + r] *= 0x1p40;
+        }
+      bisai_bcsr *matrix = matrix_of(context, &b);
+      for (int format = 0; format < FORMATS; format++) {
+        const bsi_bjacobi_options options = options_of(&b, list[format].type);
+        const bool fits = list[format].type != BISAI_FP16;
+        bsi_bjacobi jacobi;
+        EXPECT_OK(context, bsi_bjacobi_create(context, matrix, &options, &jacobi));
+        EXPECT_STATUS(context, fits ? BISAI_OK : BISAI_OVERFLOW, bsi_bjacobi_update(context, matrix, &jacobi));
+        char message[96];
+        snprintf(message, sizeof message, "block 3 (rows %d … %d): the inverse does not fit its storage", 3 * m,
+                 4 * m - 1);
+        if (!fits) EXPECT_MESSAGE(context, message);
+        bsi_bjacobi_destroy(context, &jacobi);
+      }
+      bisai_bcsr_destroy(&matrix);
+      blocks_free(&b);
+    }
+  }
+}
+
+/* Of every row and column of the inverse one value is large enough, which it need not be on the diagonal. */
+static void blocks_of_which_something_is_left_everywhere_are_stored(void **state) {
+  (void)state;
+  for (int32_t m = 2; m <= MOST; m += 5) {
+    blocks b = {0};
+    for (int32_t i = 0; i < 3; i++) add_block(&b, m, 1.0, 1.5, (uint64_t)i);
+    double *d = b.values + place_of(&b, 1);
+    for (int32_t c = 0; c < m; c++)
+      for (int32_t r = 0; r < m; r++)
+        d[c * m + r] = r == (c + 1) % m ? 0x1p24 : 0.0; /* the inverse has 2⁻²⁴: fp16's least */
+    bisai_bcsr *matrix = matrix_of(context, &b);
+    const bsi_bjacobi_options options = options_of(&b, BISAI_FP16);
+    bsi_bjacobi jacobi = make(matrix, &options);
+    double *v = test_vector_in_place(b.rows, 1), *z = test_vector_in_place(b.rows, 2);
+    apply(&jacobi, v, z);
+    for (int32_t r = 0; r < m; r++) EXPECT_NEAR(v[m + (r + 1) % m] * 0x1p-24, z[m + r], 0);
+    test_vector_free(v);
+    test_vector_free(z);
+    bsi_bjacobi_destroy(context, &jacobi);
+    bisai_bcsr_destroy(&matrix);
+    blocks_free(&b);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(blocks_that_would_be_stored_as_singular_are_refused),
+      cmocka_unit_test(blocks_of_which_something_is_left_everywhere_are_stored),
       cmocka_unit_test(fixed_formats_hold_the_rounded_inverses),
       cmocka_unit_test(narrow_decompositions_have_the_accuracy_of_their_format),
       cmocka_unit_test(each_format_has_its_blocks),

@@ -96,6 +96,8 @@ static const refusal arguments[] = {
     {CAVITY "--solver idr:s=33", SOLVERS("idr:s=33")},
     {CAVITY "--solver cg:s=2", SOLVERS("cg:s=2")},
     {CAVITY "--restart 0", "bisai: --restart: '0' is not an integer from 1 to 2147483647\n"},
+    {CAVITY "--solver cg --restart 5", "bisai: --restart is for --solver gmres alone, not for cg\n"},
+    {CAVITY "--restart 30 --solver idr:s=2", "bisai: --restart is for --solver gmres alone, not for idr\n"},
     {CAVITY "--restart 1e2", "bisai: --restart: '1e2' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--max-iterations -1", "bisai: --max-iterations: '-1' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--max-iterations 99999999999",

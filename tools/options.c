@@ -50,11 +50,11 @@ static const struct argp_option solver_options[] = {
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"solver", KEY_SOLVER, "NAME", 0,
-     "gmres (default), cg (symmetric positive definite systems and preconditioners), bicgstab or idr[:s=S] (IDR(S), 1 "
+     "gmres (default), cg (symmetric definite systems and preconditioners), bicgstab or idr[:s=S] (IDR(S), 1 "
      "to "
      "32, default 4)",
      0},
-    {"restart", KEY_RESTART, "M", 0, "m of GMRES(m) (default 30)", 0},
+    {"restart", KEY_RESTART, "M", 0, "m of GMRES(m), the default solver (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
      "Every inner iteration counts, of bicgstab with two products each (default 10000)", 0},
     {"ordering", KEY_ORDERING, "NAME", 0,
@@ -280,7 +280,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "storage=adaptive keeps D digits (1 to 15, default 2) of each. K is 1 or more, R and N of sweeps 0 to 100000. ilu, " \
   "isai and sweeps take level=L, the level of fill of ILU(L), and, as "                                                \
   "bjacobi "                                                                                                           \
-  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own solver and block "     \
+  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own solver and block "    \
   "ILU, "                                                                                                              \
   "petsc-ilu its ILU in our solver, both with level=L; ilu, isai and sweeps take factors=petsc. On a GPU, "            \
   "cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves; factors=cusparse, isai's pattern=cusparse and " \
@@ -405,6 +405,8 @@ static bool check(const options *o) {
     say("--size goes with --case, not with a FILE");
   } else if (o->made == CASE_CAVITY && o->sizes != 1) {
     say("--size: the cavity takes one N");
+  } else if (o->restart != 0 && o->solver != BISAI_GMRES) {
+    say("--restart is for --solver gmres alone, not for %s", bisai_method_string(o->solver));
 #ifndef BISAI_HAVE_JANSSON
   } else if (o->json) {
     say("--json: this build has no jansson, which writes JSON");
@@ -431,10 +433,11 @@ bool options_parse(command which, int argc, char **argv, options *o) {
                                         [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_CONVERT] = "none"};
-  *o = (options){.restart = 30, .shadow_dimension = 4, .max_iterations = 10000, .backend = BISAI_BACKEND_AUTO};
+  *o = (options){.shadow_dimension = 4, .max_iterations = 10000, .backend = BISAI_BACKEND_AUTO};
   bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
             argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && (which != COMMAND_CONVERT || sort_paths(o)) &&
             check(o) && check_methods(which, o);
+  if (o->restart == 0) o->restart = 30;
   if (!ok) options_free(o);
   return ok;
 }

@@ -27,7 +27,8 @@ typedef struct options {
   double tolerance;        /* 0: the problem's own */
   bisai_method solver;
   int shadow_dimension; /* s of idr */
-  int restart, max_iterations;
+  int restart;          /* of gmres; 0 while parsing: not given */
+  int max_iterations;
   bisai_ordering ordering;
   bool equilibrate;
   bisai_backend backend;

@@ -92,7 +92,7 @@ enum { BISAI_IDR_MOST = 32 };
 /** Options of a solver; start from bisai_solver_options_default(). */
 typedef struct bisai_solver_options {
   size_t struct_size; /**< set by bisai_solver_options_default() */
-  int restart;        /**< m of GMRES(m); default 30; unused by other methods */
+  int restart;        /**< m of GMRES(m); default 30; other methods look at it no further than that it is at least 1 */
   double tolerance;   /**< of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
   int max_iterations; /**< every inner iteration counts; default 10000 */
   bisai_side side;    /**< default BISAI_RIGHT; left: GMRES only */

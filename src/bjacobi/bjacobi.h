@@ -53,7 +53,7 @@ typedef struct bsi_bjacobi_stats {
   bsi_invert_stats inversion; /* rows are blocks; conditions of the INVERSE form alone */
   int64_t near_singular;      /* blocks with no digit left, see bsi_near_singular() */
   int32_t near_singular_block;
-  int32_t overflow_block;       /* a value is too large for the storage, or all values vanish in it */
+  int32_t overflow_block;       /* a value is too large for the storage, or all of a row or a column vanish in it */
   int64_t formats[BSI_FORMATS]; /* blocks by bisai_value_type */
   int64_t value_bytes;          /* of the values that an application reads, holes excluded */
 } bsi_bjacobi_stats;

@@ -164,18 +164,23 @@ static unsigned formats_of(const block *b, int digits) {
   return mask;
 }
 
-/* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all of them vanish. */
+/* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all of a row or a column vanish: what is left
+ * is singular then. */
 BSI_INLINE bool store_as(const bisai_value_type format, const block *b, char *place, int32_t height) {
   const size_t bytes = bsi_value_bytes(format);
-  bool fits = true, vanished = true;
+  uint32_t rows_left = 0;
+  bool fits = true;
   for (int c = 0; c < b->m; c++) {
     char *column = place + (size_t)c * (size_t)height * bytes;
+    uint32_t left = 0;
     for (int r = 0; r < b->m; r++) {
       fits &= bsi_value_store(format, b->e[c * b->m + r], column, (size_t)r);
-      vanished &= bsi_value_load(format, column, (size_t)r) == 0.0;
+      left |= (uint32_t)(bsi_value_load(format, column, (size_t)r) != 0.0) << r;
     }
+    fits &= left != 0;
+    rows_left |= left;
   }
-  return fits && !vanished;
+  return fits && rows_left == UINT32_MAX >> (BSI_BJACOBI_MOST - b->m);
 }
 
 static bool store(bisai_value_type format, const block *b, char *place, int32_t height) {
