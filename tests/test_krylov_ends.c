@@ -155,6 +155,34 @@ static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void *
   bisai_context_destroy(&context);
 }
 
+static void systems_far_from_one_in_scale_are_solved(void **state) {
+  (void)state;
+  enum { N = 40 };
+  bisai_context *context = test_context(1);
+  const double scales[] = {1e120, 1e155, 1e200, 1e-120, 1e-155, 1e-165, 1e-200};
+  for (int v = 0; v < 4; v++) {
+    for (int k = 0; k < 14; k++) {
+      double *a = test_random_vector(N * N, 3), b[N], x[N], sum = 0;
+      for (int i = 0; i < N * N; i++) a[i] *= 0.3 * scales[k / 2];
+      for (int i = 0; i < N; i++) a[i + i * N] = (4 + 0.1 * i) * scales[k / 2];
+      for (int i = 0; i < N; i++) b[i] = (1 + i % 3) * (k % 2 ? scales[k / 2] : 1);
+      dense_operator op = {.a = a};
+      bisai_solver_options options = bisai_solver_options_default();
+      options.orthogonalization = (bisai_orthogonalization)v;
+      bisai_solver_report report = test_report();
+      EXPECT_OK(context, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+      for (int i = 0; i < N; i++) {
+        double r = b[i];
+        for (int j = 0; j < N; j++) r -= a[i + j * N] * x[j];
+        sum += r / b[0] * (r / b[0]);
+      }
+      assert_true(sqrt(sum) <= 2e-8 * sqrt(14.0 * N / 3 + 1)); /* of 1, 2 and 3 in turn */
+      free(a);
+    }
+  }
+  bisai_context_destroy(&context);
+}
+
 static void stagnation_is_judged_over_the_given_number_of_cycles(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -429,6 +457,7 @@ int main(void) {
       cmocka_unit_test(the_iteration_limit_is_exact_and_x_is_updated),
       cmocka_unit_test(a_residual_above_the_tolerance_without_such_an_estimate_has_not_converged),
       cmocka_unit_test(a_tolerance_below_rounding_error_stagnates_at_a_good_solution),
+      cmocka_unit_test(systems_far_from_one_in_scale_are_solved),
       cmocka_unit_test(stagnation_is_judged_over_the_given_number_of_cycles),
       cmocka_unit_test(the_monitor_stops_the_solve_with_the_present_iterate),
       cmocka_unit_test(nan_and_infinity_in_the_vectors_are_named),

@@ -221,6 +221,36 @@ static void idr_names_each_of_its_breakdowns(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* Squares of A r leave the range of a double, while A r and x stay in it. */
+static void systems_far_from_one_in_scale_are_solved(void **state) {
+  (void)state;
+  enum { N = 40 };
+  bisai_context *context = test_context(1);
+  const double scales[] = {1e120, 1e155, 1e200, 1e-120, 1e-155, 1e-165, 1e-200};
+  for (int v = 0; v < VARIANTS; v++) {
+    for (int k = 0; k < 14; k++) {
+      double *a = test_random_vector(N * N, 3), b[N], x[N], sum = 0;
+      for (int i = 0; i < N * N; i++) a[i] *= 0.3 * scales[k / 2];
+      for (int i = 0; i < N; i++) a[i + i * N] = (4 + 0.1 * i) * scales[k / 2];
+      for (int j = 0; j < N && variants[v].method == BISAI_CG; j++)
+        for (int i = 0; i < j; i++) a[j + i * N] = a[i + j * N];
+      for (int i = 0; i < N; i++) b[i] = (1 + i % 3) * (k % 2 ? scales[k / 2] : 1);
+      dense_operator op = {.a = a};
+      const bisai_solver_options options = options_of(v);
+      bisai_solver_report report = test_report();
+      EXPECT_OK(context, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+      for (int i = 0; i < N; i++) {
+        double r = b[i];
+        for (int j = 0; j < N; j++) r -= a[i + j * N] * x[j];
+        sum += r / b[0] * (r / b[0]);
+      }
+      assert_true(sqrt(sum) <= 2e-8 * sqrt(14.0 * N / 3 + 1)); /* of 1, 2 and 3 in turn */
+      free(a);
+    }
+  }
+  bisai_context_destroy(&context);
+}
+
 /* --- residuals that go up --- */
 
 /* Nearly skew-symmetric: eigenvalues on both sides along the imaginary axis, which a polynomial of small degree cannot make small. */
@@ -684,6 +714,7 @@ int main(void) {
       cmocka_unit_test(bicgstab_names_each_of_its_breakdowns),
       cmocka_unit_test(bicgstab_begins_again_where_that_helps),
       cmocka_unit_test(idr_names_each_of_its_breakdowns),
+      cmocka_unit_test(systems_far_from_one_in_scale_are_solved),
       cmocka_unit_test(a_residual_that_grows_beyond_all_digits_is_left_behind),
       cmocka_unit_test(x_is_nearly_the_best_that_a_method_came_by),
       cmocka_unit_test(the_iteration_limit_is_exact_and_x_is_the_last_or_better),

@@ -42,7 +42,7 @@ enum { BSI_SUMS_MOST = BISAI_IDR_MOST };
 /* In backend memory. A step that ends the cycle sets `ended`, and passes leave all vectors alone from then on. */
 typedef struct bsi_scalars {
   double target; /* ‖r‖ that ends the cycle */
-  double to_x;   /* x is in other units than r: by a power of two */
+  double to_x;   /* x is in other units than r, and A in others than were given: by powers of two */
   double ended;
   double norm2;       /* r·r */
   double shadow_norm; /* ‖r̂‖ */
@@ -57,7 +57,7 @@ typedef struct bsi_scalars {
 /* Vectors of n values in backend memory; those with several columns have ld between them. Which has what part: above. */
 typedef struct bsi_recurrence {
   int64_t n, ld;
-  int s, k; /* of IDR */
+  int s, k; /* of IDR; at the start of a cycle k is that of its first step */
   bool preconditioned;
   double *x, *r, *p, *q, *t;
   double *kept; /* an x of before: the best, or nearly so */

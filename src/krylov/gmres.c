@@ -151,7 +151,7 @@ static bisai_status correct(bsi_run *run, int columns) {
     coefficients = s->one;
     columns = 1;
   }
-  return status ? status : bsi_add(run, columns, directions, coefficients, 1 / run->scale, run->x);
+  return status ? status : bsi_add(run, columns, directions, coefficients, run->factor / run->scale, run->x);
 }
 
 static int longest_cycle(const bisai_solver *solver) { return solver->options.restart; }
@@ -165,7 +165,7 @@ static bool reserve(bisai_solver *solver) {
   solver->best = solver->spare + solver->ld;
   if (solver->options.flexible && !(solver->search = bsi_reserve_vectors(solver, m))) return false;
 
-  double *next = bsi_reserve(solver, (m + 1) * (m + 6) + 2, sizeof(double));
+  double *next = bsi_reserve(solver, (m + 1) * (m + 6) + 3, sizeof(double));
   if (!next) return false;
   solver->scalars = next;
   solver->hessenberg = next;
@@ -177,6 +177,7 @@ static bool reserve(bisai_solver *solver) {
   solver->coefficients = (next += m + 1);
   solver->norm2 = (next += m + 1);
   solver->one = next + 1;
+  solver->shrink = next + 2;
   solver->slots = solver->options.restart;
   solver->work = bsi_reserve(solver, m + 1, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;

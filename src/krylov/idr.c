@@ -50,6 +50,8 @@ static bisai_status start(bsi_run *run, double norm) {
   const bsi_recurrence *r = &s->parts;
   bsi_scalars scalars = {.omega = 1};
   for (int i = 0; i < r->s; i++) scalars.m[i + i * r->s] = 1;
+  /* After a breakdown r may come from just before the last of s + 1 steps, orthogonal to P: with f = 0 that one has to be the first. */
+  s->parts.k = run->end == BSI_CYCLE_BREAKDOWN || run->end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
   bisai_status status = s->shadow_ready ? BISAI_OK : make_shadow(run);
   if (!status) status = bsi_backend_of(run)->vector_set(s->context, 2 * r->s * r->ld, 0, r->g); /* G and U */
   return status ? status : bsi_recurrence_start(run, norm, &scalars);
@@ -71,7 +73,7 @@ static bisai_status reduce_residual(bsi_run *run, bsi_recurrence *r) {
 static bisai_status step(bsi_run *run, int j, double *words) {
   bsi_recurrence r = bsi_recurrence_at(run, words);
   bisai_status status = BISAI_OK;
-  r.k = j % (r.s + 1);
+  r.k = (r.k + j) % (r.s + 1);
   if (r.k == r.s) return reduce_residual(run, &r);
   if (r.k == 0) status = bsi_recurrence_pass(run, &r, BSI_IDR_SHADOW);
   if (!status && r.k == 0) status = bsi_recurrence_pass(run, &r, BSI_IDR_DIRECTION);

@@ -253,6 +253,7 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
                  .op = op,
                  .precond = precond,
                  .scale = 1,
+                 .factor = 1,
                  .b_norm = NAN,
                  .true_norm = NAN,
                  .estimate = NAN,

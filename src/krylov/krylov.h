@@ -51,8 +51,8 @@ struct bisai_solver {
   double *best;     /* the best iterate whose true residual is known */
   double *kept;     /* where steps change x: the best of a cycle so far, or nearly so, by the estimate */
 
-  double *scalars; /* everything in backend memory that is no vector: norm2, one and … */
-  double *norm2, *one;
+  double *scalars; /* everything in backend memory that is no vector: norm2, one, shrink and … */
+  double *norm2, *one, *shrink;
 
   double *basis;                              /* GMRES: m + 1 vectors v_j, the first is `residual` */
   double *search;                             /* FGMRES: m vectors z_j */
@@ -95,7 +95,9 @@ typedef struct bsi_run {
   const double *b;
   double *x;
 
-  double scale;      /* 1, or a power of 2 that keeps squares of tiny and huge right-hand sides in range */
+  double scale; /* 1, or a power of 2 that keeps squares of tiny and huge right-hand sides in range */
+  double
+      factor; /* 1, or a power of 2 by which products with A are multiplied where their squares would leave that range */
   double b_norm;     /* ‖b‖ */
   double reference;  /* what estimates are relative to: ‖b‖, on the left ‖M⁻¹b‖ */
   double target;     /* a cycle ends where its estimate is at most this */

@@ -20,7 +20,8 @@ const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->cont
 
 /* --- what is called outside --- */
 
-bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
+/* y ← A x as A was given. */
+static bisai_status multiply(bsi_run *run, const double *x, double *y) {
   const bsi_operator *op = &run->op;
   bisai_context *context = run->solver->context;
   bisai_status status;
@@ -35,6 +36,12 @@ bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
   }
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
   return status;
+}
+
+bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
+  const bisai_solver *s = run->solver;
+  const bisai_status status = multiply(run, x, y);
+  return status || run->factor == 1 ? status : bsi_backend_of(run)->scale_by_norm(s->context, s->n, s->shrink, y, y);
 }
 
 /* Takes note of what the clock has measured. */
@@ -146,7 +153,7 @@ static bisai_status compute_residual(bsi_run *run) {
     status = backend->product(s->context, run->op.matrix, 1, -1, run->x, 0, 1, run->b, 0, s->residual, 0);
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
   } else {
-    status = bsi_multiply(run, run->x, s->residual);
+    status = multiply(run, run->x, s->residual);
     if (!status) status = backend->vector_subtract_from(s->context, s->n, run->b, s->residual);
   }
   double value = NAN;
@@ -259,11 +266,21 @@ static bool converged(const bsi_run *run) {
 
 /* The residual of an x that steps have made. Nothing bounds them: they may leave what it does not see, as A has empty columns. */
 static bisai_status take_stock(bsi_run *run) {
-  double norm = 0;
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  double seen = 0;
+  int64_t index = -1;
   bisai_status status = compute_residual(run);
-  if (status || !run->solver->method->moves || converged(run)) return status;
-  status = bsi_norm(run, run->x, &norm);
-  if (!isfinite(norm)) run->true_norm = INFINITY;
+  if (status || !s->method->moves || converged(run)) return status;
+  status = bsi_norm(run, run->x, &seen);
+  if (status || isfinite(seen)) return status;
+  /* Squares of large values are infinite too. */
+  status = backend->find_not_finite(s->context, BISAI_FP64, s->n, run->x, &index);
+  seen = index >= 0;
+  if (!status) status = backend->upload(s->context, s->norm2, &seen, sizeof seen);
+  if (!status) status = bsi_sum_processes(run, s->norm2, 1);
+  if (!status) status = backend->fetch(s->context, &seen, s->norm2, sizeof seen);
+  if (seen != 0) run->true_norm = INFINITY;
   return status;
 }
 
@@ -365,6 +382,42 @@ static void restore_best(bsi_run *run) {
   if (bsi_backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK) run->true_norm = run->best_norm;
 }
 
+/* Where the solve failed because squares of A M⁻¹r leave the range of a double and the vectors themselves do not: goes on, once, from the best
+ * x with a multiple of A. */
+static bisai_status mend_range(bsi_run *run) {
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  double *image = s->method->moves ? s->kept : s->basis + s->ld, size = NAN, factor;
+  if (run->factor != 1 || run->iterations >= s->options.max_iterations || isinf(run->best_norm)) return BISAI_OK;
+  restore_best(run);
+  const double norm = run->true_norm;
+  bisai_status status = compute_residual(run);
+  const double *residual = s->residual;
+  if (!status && run->precond) {
+    status = bisai_precond_apply(run->precond, residual, s->spare);
+    residual = s->spare;
+  }
+  if (!status) status = multiply(run, residual, image);
+  if (!status) status = bsi_norm(run, image, &size);
+  size /= run->prepared ? 1 : norm;
+  if (status || isnan(size) || (size >= 1e-100 && size <= 1e100)) return status;
+  factor = size < 1 ? 0x1p500 : 0x1p-500;
+  const double shrink = 1 / (factor * factor);
+  status = backend->upload(s->context, s->shrink, &shrink, sizeof shrink);
+  if (!status) status = backend->scale_by_norm(s->context, s->n, s->shrink, image, image);
+  if (!status) status = bsi_norm(run, image, &size);
+  if (status || !isfinite(size) || size == 0) return status;
+  run->factor = factor;
+  run->anchor = run->true_norm;
+  run->stalled = 0;
+  run->reason = BISAI_REASON_NONE;
+  return compute_residual(run);
+}
+
+static bool failed(bisai_reason reason) {
+  return reason == BISAI_REASON_BREAKDOWN || reason == BISAI_REASON_NOT_FINITE || reason == BISAI_REASON_STAGNATED;
+}
+
 bisai_status bsi_solve(bsi_run *run) {
   const bisai_solver *s = run->solver;
   s->context->kept_bytes = s->basis ? (int64_t)sizeof(double) * s->ld * (s->options.restart + 1) : 0;
@@ -377,6 +430,7 @@ bisai_status bsi_solve(bsi_run *run) {
     if (!status) status = take_stock(run);
     if (!status) status = look_back(run);
     if (!status) run->reason = judge(run);
+    if (!status && failed(run->reason)) status = mend_range(run);
   }
   restore_best(run);
   s->context->kept_bytes = 0;
