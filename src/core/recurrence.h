@@ -196,7 +196,7 @@ BSI_INLINE void bsi_recurrence_scalars(const bsi_pass pass, const bsi_recurrence
   case BSI_CG_CURVATURE: {
     const double before = c->alpha;
     c->alpha = c->rho / sums[0];
-    if (sums[0] == 0 || before * c->alpha < 0 || !isfinite(c->alpha))
+    if (sums[0] == 0 || before * c->alpha < 0 || c->alpha == 0 || !isfinite(c->alpha))
       bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_CURVATURE, status);
     break;
   }
@@ -209,7 +209,8 @@ BSI_INLINE void bsi_recurrence_scalars(const bsi_pass pass, const bsi_recurrence
     break;
   case BSI_BICGSTAB_ALPHA:
     c->alpha = c->rho / sums[0];
-    if (sums[0] == 0 || !isfinite(c->alpha)) bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_ALPHA, status);
+    if (sums[0] == 0 || c->alpha == 0 || !isfinite(c->alpha))
+      bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_ALPHA, status);
     break;
   case BSI_BICGSTAB_OMEGA:
     c->omega = bsi_omega(sums[0], sums[1], sums[2], 0);
