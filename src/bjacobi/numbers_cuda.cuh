@@ -505,6 +505,7 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_resident<M, P
         const double next = singular ? bsi_next_shift(p.amount, rows_norm, shift) : shift;
         if (__any_sync(BSI_EVERYONE, singular && next == 0.0)) break;
         shift = next;
+        __syncwarp(); /* the tile was read */
       }
     }
     const bool spoiled = p.per_group > 1 ? __any_sync(BSI_EVERYONE, singular) != 0 : singular; /* the group */
