@@ -191,8 +191,10 @@ bool is_plain(const bsi_bjacobi *jacobi) {
   return o->form == BISAI_FORM_INVERSE && o->storage == BISAI_FP64 && (jacobi->natural || extracts_before(jacobi));
 }
 
+/* Those of even size are read 16 bytes at a time. */
 bool is_small(const bsi_numbers &p) {
-  return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.uniform <= 8 && p.per_group == BSI_WARP / p.uniform;
+  return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.uniform <= 8 && p.per_group == BSI_WARP / p.uniform &&
+         (p.uniform % 2 == 1 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
 }
 
 /* One launch of `count` groups from place `from` of the order; returns the thread blocks that leave a best. */

@@ -1,5 +1,5 @@
-/* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to other lanes. The blocks of a warp pass
- * through shared memory, at an odd distance, so that all accesses are side by side. */
+/* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to other lanes. The blocks of a warp come
+ * through shared memory, at a distance that spreads them over its banks, and the next ones are on their way while these are inverted. */
 #include <cuda_pipeline_primitives.h>
 
 #include "bjacobi/numbers_cuda.cuh"
@@ -14,20 +14,32 @@ template <int M> struct shape {
   static constexpr int per_group = BSI_WARP / M;
   static constexpr int groups = BSI_WARP / per_group; /* of a warp */
   static constexpr int blocks = groups * per_group;
-  static constexpr int lead = values | 1; /* from a block to the next */
+  static constexpr int chunk = M % 2 == 0 ? 2 : 1;                  /* values that move together */
+  static constexpr int lead = chunk == 2 ? values + 2 : values | 1; /* from a block to the next */
+  static constexpr bool pairs = M % 4 == 0;                         /* two lanes fill sectors of 32 bytes */
+  static constexpr int tiles = pairs ? 1 : 2; /* … or results pass through a tile of their own */
+  static constexpr int tile = BSI_WARP * lead;
 };
 
-/* a ← a⁻¹ but for the order of its columns: column j is that of row (order >> 4 j & 15) of a. False where a is singular. */
+/* The row at or below k with the largest magnitude in column k; what agrees in 17 bits is equal, and NaN the largest. */
+template <int M> __device__ __forceinline__ int pivot_row(const double (&a)[M * M], int k) {
+  unsigned largest = 0u;
+#pragma unroll
+  for (int r = k; r < M; r++) {
+    const unsigned high = static_cast<unsigned>(__double2hiint(a[k * M + r])) & 0x7ffffff8u;
+    largest = max(largest, high | static_cast<unsigned>(7 - r));
+  }
+  return 7 - static_cast<int>(largest & 7u);
+}
+
+/* a ← a⁻¹ but for the order of its columns: column j is that of row (order >> 4 j & 15) of a. False where a is singular, or a is not finite
+ * then. */
 template <int M> __device__ __forceinline__ bool invert(double (&a)[M * M], unsigned *order) {
   unsigned rows = 0x76543210u;
   bool regular = true;
 #pragma unroll
   for (int k = 0; k < M; k++) {
-    int pivot = k;
-    double best = fabs(a[k * M + k]);
-#pragma unroll
-    for (int r = k + 1; r < M; r++)
-      if (fabs(a[k * M + r]) > best || isnan(a[k * M + r])) best = fabs(a[k * M + r]), pivot = r;
+    const int pivot = pivot_row<M>(a, k);
 #pragma unroll
     for (int r = k + 1; r < M; r++) {
       const bool swap = pivot == r;
@@ -41,7 +53,7 @@ template <int M> __device__ __forceinline__ bool invert(double (&a)[M * M], unsi
     const unsigned apart = (rows >> 4 * k ^ rows >> 4 * pivot) & 15u;
     rows ^= apart << 4 * k ^ apart << 4 * pivot;
     const double inverse = bsi_reciprocal(a[k * M + k]);
-    regular = regular && best > 0.0 && isfinite(inverse) && inverse != 0.0;
+    regular = regular && inverse != 0.0;
     a[k * M + k] = 1.0;
 #pragma unroll
     for (int c = 0; c < M; c++) a[c * M + k] *= inverse;
@@ -71,29 +83,53 @@ template <int M> __device__ __forceinline__ double norm1(const double (&a)[M * M
   return norm;
 }
 
+/* Asks for a warp's blocks, which are in the tile when the pipeline is. `position`: the lane's own, −1 for a block of zeros. */
 template <int M>
 __device__ __forceinline__ void load(const bsi_numbers &p, int32_t position, int blocks, double *tile, int lane) {
   using s = shape<M>;
+  constexpr int chunks = s::values / s::chunk;
 #pragma unroll 4
-  for (int i = 0; i < s::values; i++) {
-    const int at = i * BSI_WARP + lane, block = at / s::values, v = at % s::values;
-    const int32_t from = __shfl_sync(BSI_EVERYONE, position, block % BSI_WARP);
+  for (int i = 0; i < chunks; i++) {
+    const int at = i * BSI_WARP + lane, block = at / chunks, v = at % chunks * s::chunk;
+    const int32_t from = __shfl_sync(BSI_EVERYONE, position, block);
     if (block >= blocks) continue;
     double *to = tile + block * s::lead + v;
     if (from >= 0)
-      __pipeline_memcpy_async(to, p.matrix + static_cast<int64_t>(from) * s::values + v, sizeof(double));
+      __pipeline_memcpy_async(to, p.matrix + static_cast<int64_t>(from) * s::values + v, sizeof(double) * s::chunk);
     else
-      *to = 0.0;
+#pragma unroll
+      for (int k = 0; k < s::chunk; k++) to[k] = 0.0;
   }
   __pipeline_commit();
-  __pipeline_wait_prior(0);
-  __syncwarp();
+}
+
+/* The lane's block from the tile, the identity where it has none. */
+template <int M> __device__ __forceinline__ void take(const double *tile, bool mine, double (&a)[M * M]) {
+  using s = shape<M>;
+#pragma unroll
+  for (int v = 0; v < s::values; v += s::chunk) {
+    if constexpr (s::chunk == 2) {
+      const double2 two = *reinterpret_cast<const double2 *>(tile + v);
+      a[v] = two.x, a[v + 1] = two.y;
+    } else {
+      a[v] = tile[v];
+    }
+  }
+#pragma unroll
+  for (int v = 0; v < s::values; v++) a[v] = mine ? a[v] : v % (M + 1) == 0 ? 1.0 : 0.0;
 }
 
 /* Whole groups one after the other; the last one of all may not be whole. */
 template <int M>
-__device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int blocks, const double *tile, int lane) {
+__device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int blocks, const double (&a)[M * M],
+                                      unsigned order, double *tile, int lane) {
   using s = shape<M>;
+#pragma unroll
+  for (int c = 0; c < M; c++)
+#pragma unroll
+    for (int r = 0; r < M; r++)
+      if (lane < blocks) tile[lane * s::lead + static_cast<int>(order >> 4 * c & 15u) * M + r] = a[c * M + r];
+  __syncwarp();
   double *to = reinterpret_cast<double *>(p.data) + static_cast<int64_t>(first) * s::values;
   const int whole = blocks / s::per_group * s::per_group * s::values;
   constexpr int height = s::per_group * M, group = height * M;
@@ -107,6 +143,36 @@ __device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int b
     const int c = at / (rest * M), row = at % (rest * M);
     to[whole + at] = tile[(top + row / M) * s::lead + c * M + row % M];
   }
+  __syncwarp();
+}
+
+/* The same where two lanes that are neighbours write 32 bytes of the one's block and then of the other's. */
+template <int M>
+__device__ __forceinline__ void store_by_pairs(const bsi_numbers &p, int32_t first, int blocks,
+                                               const double (&a)[M * M], unsigned order, int lane) {
+  using s = shape<M>;
+  const bool odd = lane % 2 == 1;
+  const int even = lane & ~1, group = even / s::per_group * s::per_group;
+  const int64_t height = min(s::per_group, blocks - group) * M;
+  const unsigned other = __shfl_xor_sync(BSI_EVERYONE, order, 1);
+  const unsigned of_even = odd ? other : order, of_odd = odd ? order : other;
+  double *to = reinterpret_cast<double *>(p.data) + static_cast<int64_t>(first + group) * s::values +
+               (even - group) * M + (odd ? 2 : 0);
+#pragma unroll
+  for (int c = 0; c < M; c++) {
+    double *const to_even = to + static_cast<int>(of_even >> 4 * c & 15u) * height;
+    double *const to_odd = to + static_cast<int>(of_odd >> 4 * c & 15u) * height + M;
+#pragma unroll
+    for (int r = 0; r < M; r += 4) {
+      const double *const v = a + c * M + r;
+      const double x = __shfl_xor_sync(BSI_EVERYONE, odd ? v[0] : v[2], 1),
+                   y = __shfl_xor_sync(BSI_EVERYONE, odd ? v[1] : v[3], 1);
+      if (even < blocks)
+        *reinterpret_cast<double2 *>(to_even + r) = odd ? make_double2(x, y) : make_double2(v[0], v[1]);
+      if (even + 1 < blocks)
+        *reinterpret_cast<double2 *>(to_odd + r) = odd ? make_double2(v[2], v[3]) : make_double2(x, y);
+    }
+  }
 }
 
 template <int M>
@@ -114,34 +180,37 @@ __global__ void __launch_bounds__(THREADS, M <= 4   ? 16
                                            : M <= 6 ? 8
                                                     : 6) invert_small(const __grid_constant__ bsi_numbers p) {
   using s = shape<M>;
-  extern __shared__ double tiles[];
+  extern __shared__ double2 tiles[];
   __shared__ bsi_numbers_best best[THREADS];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-  double *tile = tiles + warp * BSI_WARP * s::lead;
+  double *const tile = reinterpret_cast<double *>(tiles) + warp * s::tiles * s::tile;
   best[threadIdx.x] = {0.0, ~0ull};
-  for (int64_t first = (static_cast<int64_t>(blockIdx.x) * WARPS + warp) * s::blocks; first < p.blocks;
-       first += static_cast<int64_t>(gridDim.x) * WARPS * s::blocks) {
-    const int blocks = static_cast<int>(min(static_cast<int64_t>(s::blocks), p.blocks - first));
+  const int64_t step = static_cast<int64_t>(gridDim.x) * WARPS * s::blocks;
+  const auto blocks_from = [&](int64_t from) {
+    return static_cast<int>(max(min(static_cast<int64_t>(s::blocks), p.blocks - from), static_cast<int64_t>(0)));
+  };
+  const auto position_from = [&](int64_t from) {
+    return lane < blocks_from(from) ? __ldg(p.position + from + lane) : -1;
+  };
+  int64_t first = (static_cast<int64_t>(blockIdx.x) * WARPS + warp) * s::blocks;
+  load<M>(p, position_from(first), blocks_from(first), tile, lane);
+  int32_t next = position_from(first + step);
+  for (; first < p.blocks; first += step) {
+    const int blocks = blocks_from(first);
     const bool mine = lane < blocks;
     const int32_t block = static_cast<int32_t>(first) + lane;
-    load<M>(p, mine ? __ldg(p.position + block) : -1, blocks, tile, lane);
-    const int64_t next = first + static_cast<int64_t>(gridDim.x) * WARPS * s::blocks + lane;
-    const int32_t soon = lane < s::blocks && next < p.blocks ? __ldg(p.position + next) : -1;
-    if (M <= 5 && soon >= 0) /* it made those of 8 rows slower */
-      for (int v = 0; v < s::values; v += 16) bsi_prefetch(p.matrix + static_cast<int64_t>(soon) * s::values + v);
+    __pipeline_wait_prior(0);
+    __syncwarp();
     double a[s::values];
-#pragma unroll
-    for (int v = 0; v < s::values; v++) a[v] = mine ? tile[lane * s::lead + v] : v % (M + 1) == 0 ? 1.0 : 0.0;
+    take<M>(tile + lane * s::lead, mine, a);
+    __syncwarp();
+    load<M>(p, next, blocks_from(first + step), tile, lane);
+    next = position_from(first + 2 * step);
     const double norm = norm1<M>(a);
     unsigned order;
     const bool regular = invert<M>(a, &order);
     const double inverse_norm = norm1<M>(a), condition = norm * inverse_norm;
     const bool singular = mine && !(regular && isfinite(inverse_norm));
-#pragma unroll
-    for (int c = 0; c < M; c++)
-#pragma unroll
-      for (int r = 0; r < M; r++)
-        if (mine) tile[lane * s::lead + static_cast<int>(order >> 4 * c & 15u) * M + r] = a[c * M + r];
     const int in_group = lane % s::per_group;
     const unsigned group = (s::per_group == 32 ? BSI_EVERYONE : (1u << s::per_group) - 1u) << (lane - in_group);
     const bool spoiled = (__ballot_sync(BSI_EVERYONE, singular) & group) != 0;
@@ -155,16 +224,17 @@ __global__ void __launch_bounds__(THREADS, M <= 4   ? 16
       if (condition > best[threadIdx.x].condition)
         best[threadIdx.x] = {condition, static_cast<unsigned long long>(block)};
     }
-    __syncwarp();
-    store<M>(p, static_cast<int32_t>(first), blocks, tile, lane);
-    __syncwarp();
+    if constexpr (s::pairs)
+      store_by_pairs<M>(p, static_cast<int32_t>(first), blocks, a, order, lane);
+    else
+      store<M>(p, static_cast<int32_t>(first), blocks, a, order, tile + s::tile, lane);
   }
   bsi_find_best<THREADS>(best);
   if (threadIdx.x == 0) p.best[blockIdx.x] = best[0];
 }
 
 template <int M> int enqueue(cudaStream_t stream, const bsi_numbers &p) {
-  const size_t bytes = sizeof(double) * THREADS * shape<M>::lead;
+  const size_t bytes = sizeof(double) * WARPS * shape<M>::tiles * shape<M>::tile;
   const unsigned grid =
       bsi_resident_grid(invert_small<M>, THREADS, bytes, bsi_grid(p.blocks, WARPS * shape<M>::blocks));
   invert_small<M><<<grid, THREADS, bytes, stream>>>(p);
@@ -182,8 +252,9 @@ int bsi_enqueue_small_inverses(cudaStream_t stream, const bsi_numbers &p) {
     CASE(3)
     CASE(4)
     CASE(5)
-    CASE(6) CASE(7)
+    CASE(6)
+    CASE(7)
 #undef CASE
-        default : return enqueue<8>(stream, p);
+  default: return enqueue<8>(stream, p);
   }
 }
