@@ -2,10 +2,10 @@
 #include "bjacobi/numbers_cuda.cuh"
 
 template <bisai_form FORM> static int enqueue(cudaStream_t stream, int most, const bsi_numbers &p) {
-  if (most <= 8) return bsi_enqueue_numbers<8, 0, FORM, false>(stream, p);
-  if (most <= 16) return bsi_enqueue_numbers<16, 0, FORM, false>(stream, p);
-  if (most <= 24) return bsi_enqueue_numbers<24, 32, FORM, false>(stream, p);
-  return bsi_enqueue_numbers<32, 32, FORM, false>(stream, p);
+  if (most <= 8) return bsi_enqueue_numbers<8, 1, 0, FORM, false>(stream, p);
+  if (most <= 16) return bsi_enqueue_numbers<16, 1, 0, FORM, false>(stream, p);
+  if (most <= 24) return bsi_enqueue_numbers<24, 1, 32, FORM, false>(stream, p);
+  return bsi_enqueue_numbers<32, 1, 32, FORM, false>(stream, p);
 }
 
 int bsi_enqueue_decompositions(cudaStream_t stream, int most, const bsi_numbers &p) {

@@ -2,7 +2,8 @@
  * Flegar, Quintana-Ortí 2017, section 3.2, and 2018; Gauss–Huard: 2017). For *_cuda.cu only.
  *
  * A sub-warp is `lanes` lanes that follow each other and hold a row (Gauss–Huard: a column) of one block each, in registers that constants
- * alone index. Rows do not move: the lane that has a step's pivot is remembered, and the permutation is applied when the result is
+ * alone index; for Gauss–Jordan R rows, row, row + lanes, …, so that what is told to other lanes serves R rows: that is what takes most of
+ * the time. Rows do not move: the one that has a step's pivot is remembered, and the permutation is applied when the result is
  * written. Lanes and registers beyond the block are zeros. All lanes of a warp call together. */
 #ifndef BSI_ELIMINATE_CUDA_CUH
 #define BSI_ELIMINATE_CUDA_CUH
@@ -19,7 +20,7 @@ struct bsi_sub_warp {
   int base;       /* its first lane */
   int m;          /* rows of its block, 0: none */
   int most;       /* rows of the warp's largest block */
-  unsigned mask;  /* its lanes that have a row */
+  unsigned mask;  /* its lanes that have rows */
 };
 
 /* What a decomposition leaves in a lane. */
@@ -58,15 +59,14 @@ template <int LANES> static __device__ __forceinline__ double bsi_sub_largest(co
   return __hiloint2double(static_cast<int>(top), static_cast<int>(bsi_sub_largest<LANES>(w, low)));
 }
 
-/* The candidate with the largest magnitude (NaN counts as that), the first of equals; 0 where there is none. Unless PRECISE, magnitudes
- * that agree in 20 bits behind the leading one are equal. */
-template <int LANES, bool PRECISE>
+/* The candidate with the largest magnitude (NaN counts as that), the first of equals; 0 where there is none. */
+template <int LANES>
 static __device__ __forceinline__ int bsi_sub_pivot(const bsi_sub_warp &w, double value, bool candidate) {
   const unsigned high = static_cast<unsigned>(__double2hiint(value)) & 0x7fffffffu;
   const unsigned top = bsi_sub_largest<LANES>(w, candidate ? high : 0u);
   candidate = candidate && high == top;
   unsigned found = __ballot_sync(BSI_EVERYONE, candidate) & w.mask;
-  if (PRECISE && __any_sync(BSI_EVERYONE, __popc(found) > 1)) {
+  if (__any_sync(BSI_EVERYONE, __popc(found) > 1)) {
     const unsigned low = static_cast<unsigned>(__double2loint(value));
     const unsigned lowest = bsi_sub_largest<LANES>(w, candidate ? low : 0u);
     candidate = candidate && low == lowest;
@@ -94,12 +94,12 @@ struct bsi_step {
   bool active; /* the block has this step */
 };
 
-template <int LANES, bool PRECISE, bool EXACT>
+template <int LANES>
 static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, int k, double value, bool *used,
                                                         bsi_eliminated *e) {
   bsi_step s;
-  s.active = EXACT || k < w.m;
-  s.pivot = bsi_sub_pivot<LANES, PRECISE>(w, value, !*used);
+  s.active = k < w.m;
+  s.pivot = bsi_sub_pivot<LANES>(w, value, !*used);
   const double pivot = __shfl_sync(BSI_EVERYONE, value, w.base + s.pivot);
   s.inverse = bsi_reciprocal(pivot);
   if (s.active) {
@@ -114,30 +114,115 @@ static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, i
   return s;
 }
 
-/* EXACT: all blocks have M rows; what lanes without a block get means nothing then.
- *
- * a: row `row` of the block in a[0 … m − 1]. It becomes the row e.step of the inverse, whose column e.pivot of lane j is in
- * a[M − most + j]. Columns move down a register a step, so that every step is the same code; pivot rows are scaled in the end. */
-template <int M, int LANES, bool EXACT>
-static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_jordan(const bsi_sub_warp &w, double (&a)[M]) {
-  bsi_eliminated e = bsi_eliminated_nothing(w);
-  bool used = w.row >= w.m;
-  double scale = 1.0;
-#pragma unroll(M <= 8 ? M : 1)
+/* What Gauss–Jordan leaves in a lane, for each of its rows. */
+template <int R> struct bsi_inverted {
+  int step[R];  /* at which it was the pivot */
+  int pivot[R]; /* the row of the block that was the pivot in the step of its number */
+  bool singular;
+};
+
+/* The row that was the pivot in step c < m. */
+template <int R>
+static __device__ __forceinline__ int bsi_sub_pivot_of(const bsi_sub_warp &w, const bsi_inverted<R> &e, int c) {
+  int pivot = e.pivot[0], lane = c;
+#pragma unroll
+  for (int s = 1; s < R; s++)
+    if (c >= s * w.lanes) pivot = e.pivot[s], lane = c - s * w.lanes;
+  return __shfl_sync(BSI_EVERYONE, pivot, w.base + lane);
+}
+
+/* a: the lane's rows of the block in a[·][0 … m − 1]. Row s becomes the row e.step[s] of the inverse, whose column e.pivot of row j is in
+ * a[s][M − most + j]. Columns move down a register a step, so that every step is the same code; pivot rows are scaled in the end. Pivots
+ * that agree in 20 bits behind the leading one are equal. EXACT: all blocks have M rows; what lanes without a block get means nothing then. */
+template <int M, int R, int LANES, bool EXACT>
+static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi_sub_warp &w, double (&a)[R][M]) {
+  bsi_inverted<R> e;
+  bool used[R];
+  double scale[R];
+  e.singular = false;
+#pragma unroll
+  for (int s = 0; s < R; s++) {
+    e.step[s] = e.pivot[s] = w.row + s * w.lanes;
+    used[s] = e.step[s] >= w.m;
+    scale[s] = 1.0;
+  }
+#pragma unroll(M *R <= 8 ? M : 1)
   for (int k = 0; k < M; k++) {
     if (!EXACT && k >= w.most) break;
-    const bsi_step s = bsi_sub_step<LANES, false, EXACT>(w, k, a[0], &used, &e);
-    const bool pivot_row = s.active && w.row == s.pivot;
-    const double factor = s.active && !pivot_row ? -a[0] * s.inverse : 0.0;
-    const double entering = pivot_row ? 1.0 : s.active ? factor : a[0];
-    if (pivot_row) scale = s.inverse;
+    const bool active = EXACT || k < w.m;
+    unsigned high[R], top = 0u;
 #pragma unroll
-    for (int j = 1; j < M; j++) a[j - 1] = fma(factor, __shfl_sync(BSI_EVERYONE, a[j], w.base + s.pivot), a[j]);
-    a[M - 1] = entering;
+    for (int s = 0; s < R; s++) {
+      high[s] = used[s] ? 0u : static_cast<unsigned>(__double2hiint(a[s][0])) & 0x7fffffffu;
+      top = max(top, high[s]);
+    }
+    top = bsi_sub_largest<LANES>(w, top);
+    int lane = 0, slot = 0;
+#pragma unroll
+    for (int s = R - 1; s >= 0; s--) {
+      const unsigned found = __ballot_sync(BSI_EVERYONE, !used[s] && high[s] == top) & w.mask;
+      if (found) lane = __ffs(static_cast<int>(found)) - 1 - w.base, slot = s;
+    }
+    const auto pivot_row = [&](int j) {
+      double value = a[0][j];
+#pragma unroll
+      for (int s = 1; s < R; s++) value = slot == s ? a[s][j] : value;
+      return __shfl_sync(BSI_EVERYONE, value, w.base + lane);
+    };
+    const double inverse = bsi_reciprocal(pivot_row(0));
+    if (active) e.singular |= inverse == 0.0; /* a pivot that is zero or NaN shows in the result */
+    double factor[R], entering[R];
+#pragma unroll
+    for (int s = 0; s < R; s++) {
+      const bool mine = active && w.row == lane && slot == s;
+      factor[s] = active && !mine ? -a[s][0] * inverse : 0.0;
+      entering[s] = mine ? 1.0 : active ? factor[s] : a[s][0];
+      if (mine) scale[s] = inverse, e.step[s] = k, used[s] = true;
+      if (active && w.row + s * w.lanes == k) e.pivot[s] = lane + slot * w.lanes;
+    }
+#pragma unroll
+    for (int j = 1; j < M; j++) {
+      const double value = pivot_row(j);
+#pragma unroll
+      for (int s = 0; s < R; s++) a[s][j - 1] = fma(factor[s], value, a[s][j]);
+    }
+#pragma unroll
+    for (int s = 0; s < R; s++) a[s][M - 1] = entering[s];
   }
 #pragma unroll
-  for (int j = 0; j < M; j++) a[j] *= scale;
+  for (int s = 0; s < R; s++)
+#pragma unroll
+    for (int j = 0; j < M; j++) a[s][j] *= scale[s];
   return e;
+}
+
+/* Whether norms of blocks of M rows are best found by shuffles between 2ⁿ lanes that have all the rows. */
+template <int M, int LANES, bool EXACT>
+constexpr bool bsi_by_shuffles = EXACT &&M <= 16 && LANES > 0 && (LANES & (LANES - 1)) == 0 && M % LANES == 0;
+
+/* ‖a‖₁ in every lane of the block; NaN if any value is. Lanes halve the columns that they sum until each has M/LANES. */
+template <int M, int R, int LANES>
+static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w, const double (&a)[R][M]) {
+  double sum[M];
+#pragma unroll
+  for (int c = 0; c < M; c++) {
+    sum[c] = fabs(a[0][c]);
+#pragma unroll
+    for (int s = 1; s < R; s++) sum[c] += fabs(a[s][c]);
+  }
+#pragma unroll
+  for (int step = LANES / 2, width = M / 2; step > 0; step /= 2, width /= 2) {
+    const bool upper = (w.row & step) != 0;
+#pragma unroll
+    for (int c = 0; c < width; c++) {
+      const double given = __shfl_xor_sync(BSI_EVERYONE, upper ? sum[c] : sum[c + width], step);
+      sum[c] = (upper ? sum[c + width] : sum[c]) + given;
+    }
+  }
+  double largest = sum[0];
+#pragma unroll
+  for (int c = 1; c < M / LANES; c++) largest = sum[c] > largest || isnan(sum[c]) ? sum[c] : largest;
+  return bsi_sub_largest<LANES>(w, largest);
 }
 
 /* a: row `row` of the block. It becomes the row e.step of L∖U, diagonal inverted. */
@@ -148,7 +233,7 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_lu(const bsi_sub_warp &
 #pragma unroll
   for (int k = 0; k < M; k++) {
     if (k >= w.most) break;
-    const bsi_step s = bsi_sub_step<LANES, true, false>(w, k, a[k], &used, &e);
+    const bsi_step s = bsi_sub_step<LANES>(w, k, a[k], &used, &e);
     const double factor = s.active && !used ? a[k] * s.inverse : 0.0;
 #pragma unroll
     for (int j = k + 1; j < M; j++) a[j] = fma(-factor, __shfl_sync(BSI_EVERYONE, a[j], w.base + s.pivot), a[j]);
@@ -175,7 +260,7 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_s
     }
     const bool active = k < w.m;
     if (active && !used) a[k] = sum;
-    const bsi_step s = bsi_sub_step<LANES, true, false>(w, k, a[k], &used, &e);
+    const bsi_step s = bsi_sub_step<LANES>(w, k, a[k], &used, &e);
     pivots[k / 6] |= static_cast<unsigned>(s.pivot) << (k % 6 * 5);
     const double factor = active && !used ? a[k] * s.inverse : 0.0;
 #pragma unroll

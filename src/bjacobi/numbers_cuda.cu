@@ -108,19 +108,19 @@ bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int3
 __global__ void __launch_bounds__(BSI_NUMBERS_THREADS) extract(const __grid_constant__ bsi_numbers p) {
   extern __shared__ double tiles[];
   const int warp = threadIdx.x / BSI_WARP;
-  double *tile = tiles + warp * bsi_tile_values<BSI_BJACOBI_MOST>;
+  double *tile = tiles + warp * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
   const int32_t together = bsi_groups_a_warp(p), units = p.count / together + (p.count % together > 0);
   for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_NUMBERS_WARPS) + warp; unit < units;
        unit += static_cast<int32_t>(gridDim.x * BSI_NUMBERS_WARPS)) {
-    const bsi_lane l = bsi_lane_of(p, unit, p.count);
+    const bsi_lane l = bsi_lane_of<BSI_BJACOBI_MOST, 1>(p, unit, p.count);
     if (p.source == BSI_FROM_ROWS)
       bsi_extract_row(p, l, tile);
     else
       bsi_extract_rows(p, l, tile);
     __syncwarp();
-    double *to = p.dense + l.first + l.in_group;
+    double *to = p.dense + l.first + l.in_group + l.w.row;
     for (int c = 0; c < l.w.m && l.w.row < l.w.m; c++)
-      to[static_cast<int64_t>(c) * l.height] = tile[l.tile + c * l.lead];
+      to[static_cast<int64_t>(c) * l.height] = tile[l.tile + l.w.row + c * l.lead];
     __syncwarp();
   }
 }
@@ -179,12 +179,6 @@ bsi_numbers numbers_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   return p;
 }
 
-/* Lanes of a block, where blocks have at most `most` rows. */
-int lanes_of(const bsi_bjacobi *jacobi, int most) {
-  if (jacobi->per_group > 1) return jacobi->partition.largest;
-  return most > 16 ? BSI_WARP : most;
-}
-
 /* Blocks that lie side by side, and stay in fp64: kernels that do nothing else. */
 bool is_plain(const bsi_bjacobi *jacobi) {
   const bsi_bjacobi_options *o = &jacobi->options;
@@ -200,11 +194,12 @@ bool is_small(const bsi_numbers &p) {
 /* One launch of `count` groups from place `from` of the order; returns the thread blocks that leave a best. */
 int enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, int most, int32_t from, int32_t count) {
   const cudaStream_t stream = bsi_stream_of(context);
-  p.from = from, p.count = count, p.lanes = lanes_of(jacobi, most);
+  p.from = from, p.count = count, p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : most;
   if (extracts_before(jacobi)) {
+    p.lanes = p.largest;
     const int together = bsi_groups_a_warp(p);
     const unsigned wanted = bsi_grid((static_cast<int64_t>(count) + together - 1) / together, BSI_NUMBERS_WARPS);
-    const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<BSI_BJACOBI_MOST>;
+    const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
     extract<<<bsi_resident_grid(extract, BSI_NUMBERS_THREADS, bytes, wanted), BSI_NUMBERS_THREADS, bytes, stream>>>(p);
     p.source = BSI_FROM_DENSE;
   }
@@ -217,7 +212,7 @@ int enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, in
 int repair(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p) {
   p.order = p.list, p.count_there = p.listed;
   p.from = 0, p.count = std::min(jacobi->groups, 1024);
-  p.lanes = lanes_of(jacobi, jacobi->partition.largest);
+  p.largest = jacobi->partition.largest;
   return bsi_enqueue_inverses(bsi_stream_of(context), jacobi->partition.largest, p);
 }
 

@@ -1,0 +1,182 @@
+/* Blocks from the matrix into the tile, for *_cuda.cu only: by a thread a row or by all lanes of the sub-warp row after row (Anzt, Dongarra, Flegar,
+ * Quintana-Ortí 2017, section 3.3); rows being sorted, both begin where the block does. */
+#ifndef BSI_EXTRACT_CUDA_CUH
+#define BSI_EXTRACT_CUDA_CUH
+
+#include "bjacobi/lanes_cuda.cuh"
+
+/* The first block of block row i that reaches scalar column `column`. */
+static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_numbers &p, int32_t i, int32_t column) {
+  const int32_t wanted = column / p.block_size;
+  int32_t low = __ldg(p.row_ptr + i), high = __ldg(p.row_ptr + i + 1);
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+    if (__ldg(p.col_idx + middle) < wanted)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Rows of the blocks into the tile, a thread a row. */
+static __device__ __forceinline__ void bsi_extract_row(const bsi_numbers &p, const bsi_lane &l, double *tile) {
+  const int32_t end = l.start + l.w.m;
+  for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
+    const int32_t row = l.start + own, i = row / p.block_size, r = row - i * p.block_size;
+    const int32_t last = __ldg(p.row_ptr + i + 1);
+    double *const to = tile + l.tile + own;
+#pragma unroll 1
+    for (int c = 0; c < l.w.m; c++) to[c * l.lead] = 0.0;
+#pragma unroll 1
+    for (int32_t q = bsi_first_reaching(p, i, l.start); q < last; q++) {
+      const int32_t left = __ldg(p.col_idx + q) * p.block_size;
+      if (left >= end) break;
+      const double *values = p.matrix + static_cast<int64_t>(q) * p.block_size * p.block_size + r;
+#pragma unroll 1
+      for (int c = 0; c < p.block_size; c++)
+        if (left + c >= l.start && left + c < end) to[(left + c - l.start) * l.lead] = __ldg(values + c * p.block_size);
+    }
+  }
+}
+
+/* The same by all lanes of the sub-warp, row after row. */
+static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, const bsi_lane &l, double *tile) {
+  const int32_t end = l.start + l.w.m;
+  const int working = min(l.w.m, l.w.lanes); /* lanes */
+#pragma unroll 1
+  for (int top = 0; top < l.w.most; top += l.w.lanes) { /* of rows that lanes have looked for */
+    const int32_t own = top + l.w.row;
+    int32_t low = 0, high = 0;
+    if (own < l.w.m) {
+      const int32_t i = (l.start + own) / p.block_size;
+      low = bsi_first_reaching(p, i, l.start);
+      high = __ldg(p.row_ptr + i + 1);
+#pragma unroll 1
+      for (int c = 0; c < l.w.m; c++) tile[l.tile + own + c * l.lead] = 0.0;
+    }
+    __syncwarp();
+#pragma unroll 1
+    for (int k = 0; k < l.w.lanes; k++) {
+      const int32_t from = __shfl_sync(BSI_EVERYONE, low, l.w.base + k),
+                    to = __shfl_sync(BSI_EVERYONE, high, l.w.base + k);
+      if (top + k >= l.w.m || l.w.row >= working) continue;
+      const int32_t r = (l.start + top + k) % p.block_size;
+      for (int64_t t = l.w.row;; t += working) {
+        const int64_t q = from + t / p.block_size;
+        if (q >= to) break;
+        const int32_t column = __ldg(p.col_idx + q) * p.block_size + static_cast<int32_t>(t % p.block_size);
+        if (column >= end) break;
+        if (column >= l.start)
+          tile[l.tile + top + k + (column - l.start) * l.lead] =
+              __ldg(p.matrix + (q * p.block_size + t % p.block_size) * p.block_size + r);
+      }
+    }
+  }
+}
+
+/* ‖row‖∞ of the block's rows of the matrix, in every lane of it. Only for blocks that are to be shifted. */
+static __device__ double bsi_rows_norm(const bsi_numbers &p, const bsi_lane &l) {
+  double largest = 0.0; /* as on the host, a sum that is NaN does not count */
+#pragma unroll 1
+  for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
+    const int32_t row = l.start + own, i = row / p.block_size, r = row - i * p.block_size;
+    const double *values = p.matrix + static_cast<int64_t>(p.row_ptr[i]) * p.block_size * p.block_size + r;
+    const int64_t count = static_cast<int64_t>(p.row_ptr[i + 1] - p.row_ptr[i]) * p.block_size;
+    double sum = 0.0;
+#pragma unroll 1
+    for (int64_t c = 0; c < count; c++) sum += fabs(values[c * p.block_size]);
+    largest = fmax(largest, sum);
+  }
+  double norm = 0.0;
+#pragma unroll 1
+  for (int k = 0; k < l.w.lanes; k++) norm = fmax(norm, __shfl_sync(BSI_EVERYONE, largest, (l.w.base + k) % BSI_WARP));
+  return norm;
+}
+
+/* The next shift, or 0 where there is none left: bsi_block_shift(). */
+static __device__ __forceinline__ double bsi_next_shift(double amount, double norm, double shift) {
+  const double more = shift > 0.0 ? 9.0 * shift : fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
+  return isfinite(more) ? shift + more : 0.0;
+}
+
+/* The lane's rows into the tile. */
+template <int M, int R, bool EXACT>
+static __device__ __forceinline__ void bsi_put_rows(const bsi_lane &l, const double (&a)[R][M], double *tile) {
+  const int m = EXACT ? M : l.w.m;
+#pragma unroll
+  for (int s = 0; s < R; s++) {
+    const int row = l.w.row + s * l.w.lanes;
+    int at = l.tile + row;
+#pragma unroll
+    for (int c = 0; c < M; c++, at += l.lead)
+      if (l.w.m > 0 && row < m && c < m) tile[at] = a[s][c];
+  }
+  __syncwarp();
+}
+
+/* Blocks that lie side by side: the lane's rows a, with `shift` on the diagonal. */
+template <int M, int R, bool EXACT>
+static __device__ __forceinline__ void bsi_load_plain(const bsi_numbers &p, const bsi_lane &l, double shift,
+                                                      double (&a)[R][M]) {
+  const int m = EXACT ? M : l.w.m;
+  const double *from = p.dense + l.first + l.in_group;
+  int32_t step = l.height;
+  bool there = l.w.m > 0;
+  if (p.source == BSI_FROM_BLOCKS) {
+    const int32_t position = there ? __ldg(p.position + l.block) : -1;
+    there = position >= 0;
+    from = p.matrix + static_cast<int64_t>(position) * m * m;
+    step = m;
+  }
+#pragma unroll
+  for (int s = 0; s < R; s++) {
+    const int row = l.w.row + s * l.w.lanes;
+    const double *value = from + row;
+#pragma unroll
+    for (int c = 0; c < M; c++, value += step) a[s][c] = there && row < m && c < m ? *value : 0.0;
+    if (shift > 0.0) {
+#pragma unroll
+      for (int c = 0; c < M; c++)
+        if (c == row) a[s][c] += shift;
+    }
+  }
+}
+
+/* The lane's rows a from wherever the blocks are, and all of them in the tile. */
+template <int M, int R>
+static __device__ __forceinline__ void bsi_load_blocks(const bsi_numbers &p, const bsi_lane &l, double shift,
+                                                       double *tile, double (&a)[R][M]) {
+  if (p.source == BSI_FROM_BLOCKS || p.source == BSI_FROM_DENSE) {
+    bsi_load_plain<M, R, false>(p, l, shift, a);
+    bsi_put_rows<M, R, false>(l, a, tile);
+    return;
+  }
+  if (p.source == BSI_FROM_ROWS)
+    bsi_extract_row(p, l, tile);
+  else
+    bsi_extract_rows(p, l, tile);
+  __syncwarp();
+#pragma unroll
+  for (int s = 0; s < R; s++) {
+    const int row = l.w.row + s * l.w.lanes;
+    if (shift > 0.0 && row < l.w.m) tile[l.tile + row + row * l.lead] += shift;
+    int at = l.tile + row;
+#pragma unroll
+    for (int c = 0; c < M; c++, at += l.lead) a[s][c] = row < l.w.m && c < l.w.m ? tile[at] : 0.0;
+  }
+  __syncwarp();
+}
+
+/* Prefetches the natural blocks of a unit, of M rows. */
+template <int M> static __device__ __forceinline__ void bsi_ask_for(const bsi_numbers &p, int32_t unit) {
+  constexpr int lines = (M * M * 8 + 127) / 128; /* of a block */
+  const int blocks = bsi_groups_a_warp(p) * p.per_group;
+  for (int k = threadIdx.x % BSI_WARP; k < blocks * lines; k += BSI_WARP) {
+    const int64_t block = static_cast<int64_t>(unit) * blocks + k / lines;
+    const int32_t position = block < p.blocks ? __ldg(p.position + block) : -1;
+    if (position >= 0) bsi_prefetch(p.matrix + static_cast<int64_t>(position) * M * M + k % lines * 16);
+  }
+}
+
+#endif

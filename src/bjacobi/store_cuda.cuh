@@ -1,0 +1,135 @@
+/* Blocks from the tile to where they stay, in the format that suits them. For *_cuda.cu only. */
+#ifndef BSI_STORE_CUDA_CUH
+#define BSI_STORE_CUDA_CUH
+
+#include "bjacobi/lanes_cuda.cuh"
+
+/* The larger of two magnitudes; NaN if one is. */
+static __device__ __forceinline__ double bsi_larger(double a, double b) { return b > a || isnan(b) ? b : a; }
+
+/* The largest sum over a lane's columns of its block of f(value). */
+template <typename Function>
+static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, const double *tile, Function f) {
+  double largest = 0.0;
+  for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
+    const double *column = tile + l.tile + own * l.lead;
+    double sum = 0.0;
+#pragma unroll 4
+    for (int r = 0; r < l.w.m; r++) sum += f(column[r]);
+    largest = bsi_larger(largest, sum);
+  }
+  return largest;
+}
+
+/* ‖block‖₁ in every lane of it. */
+template <int LANES> static __device__ __forceinline__ double bsi_norm1(const bsi_lane &l, const double *tile) {
+  return bsi_sub_largest<LANES>(l.w, bsi_column_sums(l, tile, [](double v) { return fabs(v); }));
+}
+
+/* The format of the lane's group. */
+template <int LANES>
+static __device__ bisai_value_type bsi_choose_format(const bsi_numbers &p, const bsi_lane &l, double norm,
+                                                     double condition, const double *tile) {
+  unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
+#pragma unroll
+  for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
+    const bool wanted = l.w.m > 0 && bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.tolerance);
+    if (!__any_sync(BSI_EVERYONE, wanted)) continue;
+    const auto lost = [k](double v) {
+      bool fits;
+      return fabs(v - bsi_value_round(bsi_adaptive_format(k), v, &fits));
+    };
+    const double error = fabs(bsi_sub_largest<LANES>(l.w, bsi_column_sums(l, tile, lost)));
+    if (wanted && bsi_adaptive_keeps(norm, error, p.tolerance)) mask |= 1u << k;
+  }
+  if (l.w.m == 0) mask = ~0u;
+#pragma unroll
+  for (int k = 0; k < BSI_ADAPTIVE_FORMATS; k++)
+    if ((__ballot_sync(BSI_EVERYONE, !(mask >> k & 1u)) & l.group) != 0) mask &= ~(1u << k);
+  return bsi_adaptive_first(mask);
+}
+
+/* Whether the lane's columns fit the format, and neither they nor its rows vanish. */
+static __device__ __forceinline__ bool bsi_keeps(const bsi_lane &l, const double *tile, bisai_value_type format) {
+  bool good = true;
+#pragma unroll 1
+  for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
+    const double *column = tile + l.tile + own * l.lead, *row = tile + l.tile + own;
+    bool column_left = false, row_left = false, fits;
+#pragma unroll 1
+    for (int k = 0; k < l.w.m; k++) {
+      row_left |= bsi_value_round(format, row[k * l.lead], &fits) != 0.0;
+      column_left |= bsi_value_round(format, column[k], &fits) != 0.0;
+      good &= fits;
+    }
+    good &= column_left && row_left;
+  }
+  return good;
+}
+
+template <bisai_value_type FORMAT>
+static __device__ __forceinline__ void bsi_store_as(const bsi_numbers &p, const bsi_lane &l, const double *tile) {
+  char *to = p.data + l.first * p.slot_bytes;
+  for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
+    size_t at = static_cast<size_t>(l.in_group + own);
+#pragma unroll(FORMAT == BISAI_FP64 ? 4 : 1)
+    for (int c = 0; c < l.w.m; c++, at += static_cast<size_t>(l.height))
+      bsi_value_store(FORMAT, tile[l.tile + own + c * l.lead], to, at);
+  }
+}
+
+static __device__ __forceinline__ void bsi_store_blocks(const bsi_numbers &p, const bsi_lane &l, const double *tile,
+                                                        bisai_value_type format) {
+  switch (format) {
+  case BISAI_FP32: return bsi_store_as<BISAI_FP32>(p, l, tile);
+  case BISAI_FP16: return bsi_store_as<BISAI_FP16>(p, l, tile);
+  case BISAI_BF16: return bsi_store_as<BISAI_BF16>(p, l, tile);
+  case BISAI_FP11_4: return bsi_store_as<BISAI_FP11_4>(p, l, tile);
+  case BISAI_FP11_20: return bsi_store_as<BISAI_FP11_20>(p, l, tile);
+  default: return bsi_store_as<BISAI_FP64>(p, l, tile);
+  }
+}
+
+/* Groups of natural blocks of M rows in fp64: a lane a row of a group, column after column. */
+template <int M, int R>
+static __device__ __forceinline__ void bsi_store_groups(const bsi_numbers &p, int32_t unit, const double *tile) {
+  constexpr int per_group = BSI_WARP / M;
+  const int lane = threadIdx.x % BSI_WARP, together = bsi_groups_a_warp(p);
+  for (int g = 0; g < together; g++) {
+    const int64_t block = (static_cast<int64_t>(unit) * together + g) * per_group;
+    const int height = static_cast<int>(min(static_cast<int64_t>(per_group), p.blocks - block)) * M;
+    if (lane >= height) continue;
+    const double *from = tile + g * bsi_group_tile<M, R>(p) + lane;
+    double *to = reinterpret_cast<double *>(p.data) + block * M * M + lane;
+#pragma unroll
+    for (int c = 0; c < M; c++, from += height | 1, to += height) *to = *from;
+  }
+}
+
+/* Formats, in shared memory until the thread block is done. */
+struct bsi_numbers_formats {
+  unsigned blocks[BSI_FORMATS];
+  unsigned long long values[BSI_FORMATS];
+};
+
+/* The chosen format, and what it does to the values. */
+template <int LANES>
+static __device__ __forceinline__ bisai_value_type bsi_settle_format(const bsi_numbers &p, const bsi_lane &l,
+                                                                     double norm, double condition, const double *tile,
+                                                                     bsi_numbers_formats *formats) {
+  if (p.storage == BISAI_FP64) return BISAI_FP64;
+  if (p.storage != BISAI_ADAPTIVE) {
+    const bisai_value_type format = static_cast<bisai_value_type>(p.storage);
+    const unsigned bad = __ballot_sync(BSI_EVERYONE, !bsi_keeps(l, tile, format)) & l.w.mask;
+    if (l.leader && bad != 0) atomicMax(&p.met->overflow, ~static_cast<unsigned long long>(l.block));
+    return format;
+  }
+  const bisai_value_type format = bsi_choose_format<LANES>(p, l, norm, condition, tile);
+  if (l.leader) {
+    atomicAdd(&formats->blocks[format], 1u);
+    atomicAdd(&formats->values[format], static_cast<unsigned long long>(l.w.m) * l.w.m);
+  }
+  return format;
+}
+
+#endif
