@@ -10,11 +10,6 @@
 
 #include "core/launch_cuda.cuh"
 
-/* Asks for what will be read soon. */
-static __device__ __forceinline__ void bsi_prefetch(const void *address) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
-}
-
 struct bsi_sub_warp {
   int lanes, row; /* row: the lane's place in it */
   int base;       /* its first lane */
@@ -211,10 +206,13 @@ static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w, co
     for (int s = 1; s < R; s++) sum[c] += fabs(a[s][c]);
   }
 #pragma unroll
-  for (int step = LANES / 2, width = M / 2; step > 0; step /= 2, width /= 2) {
+  for (int halvings = 1; halvings <= 5; halvings++) {
+    const int step = LANES >> halvings, width = M >> halvings;
+    if (step == 0) break;
     const bool upper = (w.row & step) != 0;
 #pragma unroll
-    for (int c = 0; c < width; c++) {
+    for (int c = 0; c < M / 2; c++) {
+      if (c >= width) break;
       const double given = __shfl_xor_sync(BSI_EVERYONE, upper ? sum[c] : sum[c + width], step);
       sum[c] = (upper ? sum[c + width] : sum[c]) + given;
     }

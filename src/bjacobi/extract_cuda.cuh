@@ -168,15 +168,4 @@ static __device__ __forceinline__ void bsi_load_blocks(const bsi_numbers &p, con
   __syncwarp();
 }
 
-/* Prefetches the natural blocks of a unit, of M rows. */
-template <int M> static __device__ __forceinline__ void bsi_ask_for(const bsi_numbers &p, int32_t unit) {
-  constexpr int lines = (M * M * 8 + 127) / 128; /* of a block */
-  const int blocks = bsi_groups_a_warp(p) * p.per_group;
-  for (int k = threadIdx.x % BSI_WARP; k < blocks * lines; k += BSI_WARP) {
-    const int64_t block = static_cast<int64_t>(unit) * blocks + k / lines;
-    const int32_t position = block < p.blocks ? __ldg(p.position + block) : -1;
-    if (position >= 0) bsi_prefetch(p.matrix + static_cast<int64_t>(position) * M * M + k % lines * 16);
-  }
-}
-
 #endif

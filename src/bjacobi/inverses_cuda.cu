@@ -7,29 +7,31 @@
 #define BSI_PLAIN false
 #endif
 
-/* The more rows a lane has, the less has to be told to others, as long as there are registers for them. */
+/* Blocks that lie side by side and are of one size have two rows a lane. Others are waited for, or have too few lanes then: a row a lane. */
 template <bool PLAIN> static int enqueue(cudaStream_t stream, int most, const bsi_numbers &p) {
   constexpr bisai_form FORM = BISAI_FORM_INVERSE;
   if constexpr (PLAIN)
     if (p.source == BSI_FROM_BLOCKS) switch (p.per_group == BSI_WARP / p.uniform ? p.uniform : 0) {
-#define CASE(M, R, LANES)                                                                                              \
-  case M: return bsi_enqueue_numbers<M, R, LANES, FORM, true, true>(stream, p);
-        CASE(12, 3, 4)
-        CASE(16, 4, 4)
-        CASE(20, 2, 10)
-        CASE(24, 3, 8)
-        CASE(28, 2, 14)
-        CASE(32, 2, 16)
+#define CASE(M)                                                                                                        \
+  case M: return bsi_enqueue_numbers<M, 2, M / 2, FORM, true, true>(stream, p);
+        CASE(12)
+        CASE(16)
+        CASE(20)
+        CASE(24)
+        CASE(28)
+        CASE(32)
 #undef CASE
             default : break;
       }
-  if (most > 28) return bsi_enqueue_numbers<32, 2, 0, FORM, PLAIN>(stream, p);
-  if (most > 24) return bsi_enqueue_numbers<28, 2, 0, FORM, PLAIN>(stream, p);
-  if (most > 20) return bsi_enqueue_numbers<24, 2, 0, FORM, PLAIN>(stream, p);
-  if (most > 16) return bsi_enqueue_numbers<20, 2, 0, FORM, PLAIN>(stream, p);
-  if (most > 12) return bsi_enqueue_numbers<16, 2, 0, FORM, PLAIN>(stream, p);
-  if (most > 8) return bsi_enqueue_numbers<12, 2, 0, FORM, PLAIN>(stream, p);
-  if (most > 4) return bsi_enqueue_numbers<8, 2, 0, FORM, PLAIN>(stream, p);
+  if (most > 28) return bsi_enqueue_numbers<32, 1, 32, FORM, PLAIN>(stream, p);
+  if (most > 24) return bsi_enqueue_numbers<28, 1, 32, FORM, PLAIN>(stream, p);
+  if (most > 20) return bsi_enqueue_numbers<24, 1, 32, FORM, PLAIN>(stream, p);
+  if (most > 16) return bsi_enqueue_numbers<20, 1, 32, FORM, PLAIN>(stream, p);
+  if (most == 16 && p.largest == 16) return bsi_enqueue_numbers<16, 1, 16, FORM, PLAIN>(stream, p);
+  if (most > 12) return bsi_enqueue_numbers<16, 1, 0, FORM, PLAIN>(stream, p);
+  if (most > 8) return bsi_enqueue_numbers<12, 1, 0, FORM, PLAIN>(stream, p);
+  if (most == 8 && p.largest == 8) return bsi_enqueue_numbers<8, 1, 8, FORM, PLAIN>(stream, p);
+  if (most > 4) return bsi_enqueue_numbers<8, 1, 0, FORM, PLAIN>(stream, p);
   return bsi_enqueue_numbers<4, 1, 0, FORM, PLAIN>(stream, p);
 }
 

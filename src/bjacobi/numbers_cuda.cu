@@ -185,10 +185,10 @@ bool is_plain(const bsi_bjacobi *jacobi) {
   return o->form == BISAI_FORM_INVERSE && o->storage == BISAI_FP64 && (jacobi->natural || extracts_before(jacobi));
 }
 
-/* Those of even size are read 16 bytes at a time. */
+/* Blocks of 4 or 8 rows are read 16 bytes at a time. */
 bool is_small(const bsi_numbers &p) {
   return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.uniform <= 8 && p.per_group == BSI_WARP / p.uniform &&
-         (p.uniform % 2 == 1 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
+         (p.uniform % 4 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
 }
 
 /* One launch of `count` groups from place `from` of the order; returns the thread blocks that leave a best. */
@@ -200,7 +200,7 @@ int enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, in
     const int together = bsi_groups_a_warp(p);
     const unsigned wanted = bsi_grid((static_cast<int64_t>(count) + together - 1) / together, BSI_NUMBERS_WARPS);
     const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
-    extract<<<bsi_resident_grid(extract, BSI_NUMBERS_THREADS, bytes, wanted), BSI_NUMBERS_THREADS, bytes, stream>>>(p);
+    extract<<<bsi_resident_grid(16, wanted), BSI_NUMBERS_THREADS, bytes, stream>>>(p);
     p.source = BSI_FROM_DENSE;
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(stream, most, p);

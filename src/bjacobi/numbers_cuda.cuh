@@ -3,6 +3,8 @@
 #ifndef BSI_NUMBERS_CUDA_CUH
 #define BSI_NUMBERS_CUDA_CUH
 
+#include <algorithm>
+
 #include "bjacobi/extract_cuda.cuh"
 #include "bjacobi/store_cuda.cuh"
 
@@ -98,11 +100,7 @@ template <int THREADS> static __device__ __forceinline__ void bsi_find_best(bsi_
 }
 
 /* Warps that a multiprocessor is to hold, so many on each of its four parts that some 56 registers are left besides those of a. */
-template <int M, int R>
-constexpr int bsi_numbers_warps = 2 * M *R <= 24   ? 24
-                                  : 2 * M *R <= 40 ? 20
-                                  : 2 * M *R <= 72 ? 16
-                                                   : 12;
+template <int M, int R> constexpr int bsi_numbers_warps = M *R <= 8 ? 32 : M *R <= 20 ? 20 : M *R <= 36 ? 16 : 12;
 
 /* M: most rows of a block, R of a lane, LANES: those of a sub-warp, 0: p.lanes. PLAIN: blocks lie side by side and stay in fp64, and what is
  * singular is repaired by another launch: less to keep in registers. EXACT: PLAIN, natural, and all have M rows. */
@@ -127,7 +125,6 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
     bool singular;
     if constexpr (PLAIN) {
       bsi_load_plain<M, R, EXACT>(p, l, 0.0, a);
-      if constexpr (EXACT) bsi_ask_for<M>(p, unit + static_cast<int32_t>(gridDim.x * BSI_NUMBERS_WARPS));
       if constexpr (bsi_by_shuffles<M, LANES, EXACT>) {
         norm = bsi_sub_norm1<M, R, LANES>(l.w, a);
       } else {
@@ -197,16 +194,21 @@ int bsi_enqueue_plain_inverses(cudaStream_t stream, int most, const bsi_numbers 
 int bsi_enqueue_small_inverses(cudaStream_t stream, const bsi_numbers &p);
 int bsi_enqueue_decompositions(cudaStream_t stream, int most, const bsi_numbers &p);
 
-/* As many thread blocks as are resident together, so that all are busy to the end; fewer where there is no work for them. */
-template <typename... Parameters>
-static inline unsigned bsi_resident_grid(void (*kernel)(Parameters...), int threads, size_t bytes, unsigned wanted) {
-  int device = 0, processors = 0, each = 0;
+/* As many thread blocks as are resident together, `each` on a multiprocessor, so that all are busy to the end; fewer where there is no work for
+ * them. */
+static inline unsigned bsi_resident_grid(int each, unsigned wanted) {
+  int device = 0, processors = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, bytes);
-  unsigned grid = static_cast<unsigned>(processors * each);
-  if (grid == 0 || grid > BSI_NUMBERS_MOST_BLOCKS) grid = BSI_NUMBERS_MOST_BLOCKS;
-  return wanted < grid ? wanted : grid;
+  const unsigned grid =
+      std::min(static_cast<unsigned>(processors * each), static_cast<unsigned>(BSI_NUMBERS_MOST_BLOCKS));
+  return wanted < grid || grid == 0 ? wanted : grid;
+}
+
+/* Lets a kernel have more shared memory than it has without asking. */
+template <typename... Parameters> static inline void bsi_allow_shared(void (*kernel)(Parameters...), size_t bytes) {
+  if (bytes > (40u << 10))
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
 }
 
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = false>
@@ -216,7 +218,8 @@ static inline int bsi_enqueue_numbers(cudaStream_t stream, bsi_numbers p) {
   const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<M, R>;
   const unsigned wanted = bsi_grid((static_cast<int64_t>(p.count) + together - 1) / together, BSI_NUMBERS_WARPS);
   const auto kernel = bsi_make_numbers<M, R, LANES, FORM, PLAIN, EXACT>;
-  const unsigned grid = bsi_resident_grid(kernel, BSI_NUMBERS_THREADS, bytes, wanted);
+  const unsigned grid = bsi_resident_grid(bsi_numbers_warps<M, R> / BSI_NUMBERS_WARPS, wanted);
+  bsi_allow_shared(kernel, bytes);
   kernel<<<grid, BSI_NUMBERS_THREADS, bytes, stream>>>(p);
   return static_cast<int>(grid);
 }

@@ -1,5 +1,5 @@
 /* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to other lanes. The blocks of a warp come
- * through shared memory, at a distance that spreads them over its banks, and the next ones are on their way while these are inverted. */
+ * through shared memory, spread over its banks, and the next ones are on their way while these are inverted. */
 #include <cuda_pipeline_primitives.h>
 
 #include "bjacobi/numbers_cuda.cuh"
@@ -14,11 +14,13 @@ template <int M> struct shape {
   static constexpr int per_group = BSI_WARP / M;
   static constexpr int groups = BSI_WARP / per_group; /* of a warp */
   static constexpr int blocks = groups * per_group;
-  static constexpr int chunk = M % 2 == 0 ? 2 : 1;                  /* values that move together */
-  static constexpr int lead = chunk == 2 ? values + 2 : values | 1; /* from a block to the next */
-  static constexpr bool pairs = M % 4 == 0;                         /* two lanes fill sectors of 32 bytes */
-  static constexpr int tiles = pairs ? 1 : 2; /* … or results pass through a tile of their own */
-  static constexpr int tile = BSI_WARP * lead;
+  /* 16 bytes move at once where a block fills lines of 128: chunks of two values that change places within a line by the number of the
+   * block, as odd distances would cut sectors in two. Two lanes then write sectors of 32 bytes, and elsewhere results pass through a tile of
+   * their own. */
+  static constexpr bool wide = M % 4 == 0;
+  static constexpr int chunk = wide ? 2 : 1, chunks = values / chunk;
+  static constexpr int lead = wide ? values : values | 1; /* from a block to the next */
+  static constexpr int tile = BSI_WARP * lead, tiles = wide ? 1 : 2;
 };
 
 /* The row at or below k with the largest magnitude in column k; what agrees in 17 bits is equal, and NaN the largest. */
@@ -83,40 +85,57 @@ template <int M> __device__ __forceinline__ double norm1(const double (&a)[M * M
   return norm;
 }
 
-/* Asks for a warp's blocks, which are in the tile when the pipeline is. `position`: the lane's own, −1 for a block of zeros. */
+/* Where a chunk of a block is in the tile. */
+template <int M> __device__ __forceinline__ int place(int block, int chunk) {
+  using s = shape<M>;
+  return block * s::lead + (s::wide ? chunk ^ block % 8 : chunk) * s::chunk;
+}
+
+/* Asks for a warp's blocks, which are in the tile when the pipeline is done. `position`: the lane's own, −1 for zeros. */
 template <int M>
 __device__ __forceinline__ void load(const bsi_numbers &p, int32_t position, int blocks, double *tile, int lane) {
   using s = shape<M>;
-  constexpr int chunks = s::values / s::chunk;
+  const bool whole = __ballot_sync(BSI_EVERYONE, position >= 0) == BSI_EVERYONE;
+  const auto copy = [&](int32_t from, int block, int chunk) {
+    __pipeline_memcpy_async(tile + place<M>(block, chunk),
+                            p.matrix + static_cast<int64_t>(from) * s::values + chunk * s::chunk,
+                            sizeof(double) * s::chunk);
+  };
+  if (s::wide && whole) {
 #pragma unroll 4
-  for (int i = 0; i < chunks; i++) {
-    const int at = i * BSI_WARP + lane, block = at / chunks, v = at % chunks * s::chunk;
-    const int32_t from = __shfl_sync(BSI_EVERYONE, position, block);
-    if (block >= blocks) continue;
-    double *to = tile + block * s::lead + v;
-    if (from >= 0)
-      __pipeline_memcpy_async(to, p.matrix + static_cast<int64_t>(from) * s::values + v, sizeof(double) * s::chunk);
-    else
-#pragma unroll
-      for (int k = 0; k < s::chunk; k++) to[k] = 0.0;
+    for (int i = 0; i < s::chunks; i++) {
+      const int at = i * BSI_WARP + lane, block = at / s::chunks;
+      copy(__shfl_sync(BSI_EVERYONE, position, block), block, at % s::chunks);
+    }
+  } else {
+#pragma unroll(s::wide ? 1 : 4)
+    for (int i = 0; i < s::chunks; i++) {
+      const int at = i * BSI_WARP + lane, block = at / s::chunks;
+      const int32_t from = __shfl_sync(BSI_EVERYONE, position, block);
+      if (block >= blocks) continue;
+      if (from >= 0)
+        copy(from, block, at % s::chunks);
+      else
+        for (int v = 0; v < s::chunk; v++) tile[place<M>(block, at % s::chunks) + v] = 0.0;
+    }
   }
   __pipeline_commit();
 }
 
-/* The lane's block from the tile, the identity where it has none. */
-template <int M> __device__ __forceinline__ void take(const double *tile, bool mine, double (&a)[M * M]) {
+/* The lane's block from the tile; where it has none, anything. */
+template <int M> __device__ __forceinline__ void take(const double *tile, int lane, double (&a)[M * M]) {
   using s = shape<M>;
+  asm volatile("" : "+r"(lane)); /* or places are worked out before the loop and kept in local memory */
 #pragma unroll
-  for (int v = 0; v < s::values; v += s::chunk) {
-    if constexpr (s::chunk == 2) {
-      const double2 two = *reinterpret_cast<const double2 *>(tile + v);
-      a[v] = two.x, a[v + 1] = two.y;
+  for (int k = 0; k < s::chunks; k++) {
+    const double *const from = tile + place<M>(lane, k);
+    if constexpr (s::wide) {
+      const double2 two = *reinterpret_cast<const double2 *>(from);
+      a[2 * k] = two.x, a[2 * k + 1] = two.y;
     } else {
-      a[v] = tile[v];
+      a[k] = *from;
     }
   }
-#pragma unroll
-  for (int v = 0; v < s::values; v++) a[v] = mine ? a[v] : v % (M + 1) == 0 ? 1.0 : 0.0;
 }
 
 /* Whole groups one after the other; the last one of all may not be whole. */
@@ -175,15 +194,16 @@ __device__ __forceinline__ void store_by_pairs(const bsi_numbers &p, int32_t fir
   }
 }
 
+/* Thread blocks that a multiprocessor is to hold. */
+template <int M> constexpr int resident = M <= 4 ? 16 : M <= 6 ? 8 : 6;
+
 template <int M>
-__global__ void __launch_bounds__(THREADS, M <= 4   ? 16
-                                           : M <= 6 ? 8
-                                                    : 6) invert_small(const __grid_constant__ bsi_numbers p) {
+__global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __grid_constant__ bsi_numbers p) {
   using s = shape<M>;
-  extern __shared__ double2 tiles[];
+  extern __shared__ __align__(128) double tiles[];
   __shared__ bsi_numbers_best best[THREADS];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-  double *const tile = reinterpret_cast<double *>(tiles) + warp * s::tiles * s::tile;
+  double *const tile = tiles + warp * s::tiles * s::tile;
   best[threadIdx.x] = {0.0, ~0ull};
   const int64_t step = static_cast<int64_t>(gridDim.x) * WARPS * s::blocks;
   const auto blocks_from = [&](int64_t from) {
@@ -202,7 +222,7 @@ __global__ void __launch_bounds__(THREADS, M <= 4   ? 16
     __pipeline_wait_prior(0);
     __syncwarp();
     double a[s::values];
-    take<M>(tile + lane * s::lead, mine, a);
+    take<M>(tile, lane, a);
     __syncwarp();
     load<M>(p, next, blocks_from(first + step), tile, lane);
     next = position_from(first + 2 * step);
@@ -224,7 +244,7 @@ __global__ void __launch_bounds__(THREADS, M <= 4   ? 16
       if (condition > best[threadIdx.x].condition)
         best[threadIdx.x] = {condition, static_cast<unsigned long long>(block)};
     }
-    if constexpr (s::pairs)
+    if constexpr (s::wide)
       store_by_pairs<M>(p, static_cast<int32_t>(first), blocks, a, order, lane);
     else
       store<M>(p, static_cast<int32_t>(first), blocks, a, order, tile + s::tile, lane);
@@ -235,8 +255,8 @@ __global__ void __launch_bounds__(THREADS, M <= 4   ? 16
 
 template <int M> int enqueue(cudaStream_t stream, const bsi_numbers &p) {
   const size_t bytes = sizeof(double) * WARPS * shape<M>::tiles * shape<M>::tile;
-  const unsigned grid =
-      bsi_resident_grid(invert_small<M>, THREADS, bytes, bsi_grid(p.blocks, WARPS * shape<M>::blocks));
+  const unsigned grid = bsi_resident_grid(resident<M>, bsi_grid(p.blocks, WARPS * shape<M>::blocks));
+  bsi_allow_shared(invert_small<M>, bytes);
   invert_small<M><<<grid, THREADS, bytes, stream>>>(p);
   return static_cast<int>(grid);
 }
