@@ -275,7 +275,44 @@ std::vector<int> mixed(size_t count, int most) {
   return sizes;
 }
 
+/* A device's values of the caller that begin where a value may, not where 16 bytes do. */
+void unaligned(bisai_context *device, int m) {
+  const std::vector<int> sizes(37, m);
+  const sparse a = with_blocks(sizes, PERMUTED, m);
+  std::vector<double> shifted = {NAN};
+  shifted.insert(shifted.end(), a.values.begin(), a.values.end());
+  const device_array<int32_t> ptr(a.ptr), col(a.col);
+  const device_array<double> values(shifted);
+  bisai_bcsr_desc d = bisai_bcsr_desc_default();
+  d.block_rows = d.block_cols = a.n / a.bs, d.block_size = a.bs;
+  d.row_ptr = ptr.data, d.col_idx = col.data, d.values = values.data + 1;
+  d.location = BISAI_DEVICE, d.ownership = BISAI_BORROW;
+  bisai_bcsr *matrix = nullptr;
+  if (bisai_bcsr_create(device, &d, &matrix) != BISAI_OK)
+    return verdict(false, "unaligned blocks of %d rows: %s", m, bisai_context_error(device));
+  bsi_bjacobi_options o = {};
+  o.storage = BISAI_FP64;
+  const matrix_on copied(device, a);
+  jacobi_on right(device, copied.made, o), j(device, matrix, o);
+  bool good = right.status == BISAI_OK && j.status == BISAI_OK;
+  good = good && bsi_bjacobi_update(device, copied.made, &right.made) == BISAI_OK;
+  good = good && bsi_bjacobi_update(device, matrix, &j.made) == BISAI_OK;
+  double apart = 0.0, largest = 0.0;
+  if (good) {
+    const size_t count = static_cast<size_t>(right.made.values);
+    const auto x = right.fetch<double>(right.made.data, count), y = j.fetch<double>(j.made.data, count);
+    for (size_t k = 0; k < count; k++) {
+      apart = std::fmax(apart, std::fabs(x[k] - y[k])), largest = std::fmax(largest, std::fabs(x[k]));
+      good = good && std::isfinite(y[k]);
+    }
+  }
+  verdict(good && apart <= 1e-10 * largest, "unaligned blocks of %d rows: %g apart; %s", m, apart,
+          bisai_context_error(device));
+  bisai_bcsr_destroy(&matrix);
+}
+
 void numbers(bisai_context *device) {
+  for (const int m : {3, 4, 8, 16}) unaligned(device, m);
   for (int m = 1; m <= 32; m++) {
     if (short_form() && m != 3 && m != 8 && m != 11 && m != 32) continue;
     for (const kind what : {RANDOM, PERMUTED, GRADED, SCALED}) {
