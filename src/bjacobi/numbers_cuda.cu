@@ -263,7 +263,7 @@ bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *
   return status ? status : bsi_fetch_cuda(context, jacobi->class_groups, count, sizeof jacobi->class_groups);
 }
 
-bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_enqueue_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const cudaStream_t stream = bsi_stream_of(context);
   bsi_numbers p = numbers_of(matrix, jacobi);
   bsi_numbers_best *const all = p.best;
@@ -277,9 +277,13 @@ bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *m
   if (p.list && is_plain(jacobi) && jacobi->groups > 0) p.best += repair(context, jacobi, p);
   if (p.form == BISAI_FORM_INVERSE)
     find_best<<<1, BEST_THREADS, 0, stream>>>(static_cast<int>(p.best - all), all, p.met);
-  bisai_status status = error == cudaSuccess ? bsi_launched(context, "block-Jacobi's numbers") : failed(context, error);
+  return error == cudaSuccess ? bsi_launched(context, "block-Jacobi's numbers") : failed(context, error);
+}
+
+bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+  bisai_status status = bsi_bjacobi_enqueue_cuda(context, matrix, jacobi);
   bsi_numbers_met met;
-  if (!status) status = bsi_fetch_cuda(context, &met, p.met, sizeof met);
+  if (!status) status = bsi_fetch_cuda(context, &met, &static_cast<workspace *>(jacobi->workspace)->met, sizeof met);
   if (!status) tell(jacobi, met, &jacobi->stats);
   return status;
 }
