@@ -394,7 +394,7 @@ int main(int argc, char **argv) {
                  b.context->device, std::getenv("BISAI_COMMIT") ? std::getenv("BISAI_COMMIT") : "", b.copy_rate);
   std::printf("%s, copy %.0f GB/s\n", b.context->device, 1e-9 * b.copy_rate);
   const auto wanted = [&](char letter) { return only.find(letter) != std::string::npos; };
-  if (wanted('i')) measure_inversion(b, bytes, {4, 5, 8, 16, 24, 32}, 0, "inversion");
+  if (wanted('i')) measure_inversion(b, bytes, {4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}, 0, "inversion");
   if (wanted('m')) measure_mixed(b);
   if (wanted('f')) measure_forms(b, bytes);
   if (wanted('a')) measure_application(b, bytes);

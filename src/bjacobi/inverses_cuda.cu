@@ -7,22 +7,9 @@
 #define BSI_PLAIN false
 #endif
 
-/* Blocks that lie side by side and are of one size have two rows a lane. Others are waited for, or have too few lanes then: a row a lane. */
+/* In sub-warps of as many lanes as rows up to 8, and 16, there is a kernel of its own; others may have fewer lanes than the class has rows. */
 template <bool PLAIN> static int enqueue(cudaStream_t stream, int most, const bsi_numbers &p) {
   constexpr bisai_form FORM = BISAI_FORM_INVERSE;
-  if constexpr (PLAIN)
-    if (p.source == BSI_FROM_BLOCKS) switch (p.per_group == BSI_WARP / p.uniform ? p.uniform : 0) {
-#define CASE(M)                                                                                                        \
-  case M: return bsi_enqueue_numbers<M, 2, M / 2, FORM, true, true>(stream, p);
-        CASE(12)
-        CASE(16)
-        CASE(20)
-        CASE(24)
-        CASE(28)
-        CASE(32)
-#undef CASE
-            default : break;
-      }
   if (most > 28) return bsi_enqueue_numbers<32, 1, 32, FORM, PLAIN>(stream, p);
   if (most > 24) return bsi_enqueue_numbers<28, 1, 32, FORM, PLAIN>(stream, p);
   if (most > 20) return bsi_enqueue_numbers<24, 1, 32, FORM, PLAIN>(stream, p);

@@ -185,10 +185,14 @@ bool is_plain(const bsi_bjacobi *jacobi) {
   return o->form == BISAI_FORM_INVERSE && o->storage == BISAI_FP64 && (jacobi->natural || extracts_before(jacobi));
 }
 
-/* Blocks of 4 or 8 rows are read 16 bytes at a time. */
+/* Natural blocks of one size in groups as large as fit a warp. */
+bool is_uniform(const bsi_numbers &p) {
+  return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.per_group == BSI_WARP / p.uniform;
+}
+
+/* Those of 4 or 8 rows are read 16 bytes at a time. */
 bool is_small(const bsi_numbers &p) {
-  return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.uniform <= 8 && p.per_group == BSI_WARP / p.uniform &&
-         (p.uniform % 4 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
+  return p.uniform <= 8 && (p.uniform % 4 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
 }
 
 /* One launch of `count` groups from place `from` of the order; returns the thread blocks that leave a best. */
@@ -205,7 +209,9 @@ int enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, in
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(stream, most, p);
   if (!is_plain(jacobi)) return bsi_enqueue_inverses(stream, most, p);
-  return is_small(p) ? bsi_enqueue_small_inverses(stream, p) : bsi_enqueue_plain_inverses(stream, most, p);
+  if (is_uniform(p) && is_small(p)) return bsi_enqueue_small_inverses(stream, p);
+  if (is_uniform(p) && p.uniform > 8) return bsi_enqueue_uniform_inverses(stream, p);
+  return bsi_enqueue_plain_inverses(stream, most, p);
 }
 
 /* The groups that plain kernels have listed, again with repairs. */

@@ -187,11 +187,12 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
 enum { BSI_NUMBERS_MOST_BLOCKS = 132 * 16 };
 
 /* Enqueue the decomposition of p's groups, of blocks of at most `most` rows. Return the thread blocks taken, which is how many places of
- * p.best are written by INVERSE. Plain ones are of blocks that lie side by side and stay in fp64; small ones of at most 8 rows besides, all of
- * one size, natural. */
+ * p.best are written by INVERSE. Plain ones are of blocks that lie side by side and stay in fp64; small and uniform ones besides natural, all of
+ * one size, at most 8 rows or more, in groups as large as fit a warp. */
 int bsi_enqueue_inverses(cudaStream_t stream, int most, const bsi_numbers &p);
 int bsi_enqueue_plain_inverses(cudaStream_t stream, int most, const bsi_numbers &p);
 int bsi_enqueue_small_inverses(cudaStream_t stream, const bsi_numbers &p);
+int bsi_enqueue_uniform_inverses(cudaStream_t stream, const bsi_numbers &p);
 int bsi_enqueue_decompositions(cudaStream_t stream, int most, const bsi_numbers &p);
 
 /* As many thread blocks as are resident together, `each` on a multiprocessor, so that all are busy to the end; fewer where there is no work for

@@ -1,5 +1,6 @@
 /* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to other lanes. The blocks of a warp come
- * through shared memory, spread over its banks, and the next ones are on their way while these are inverted. */
+ * through shared memory, spread over its banks; the next ones are on their way while these are inverted, where that leaves room for as many
+ * warps. */
 #include <cuda_pipeline_primitives.h>
 
 #include "bjacobi/numbers_cuda.cuh"
@@ -20,7 +21,8 @@ template <int M> struct shape {
   static constexpr bool wide = M % 4 == 0;
   static constexpr int chunk = wide ? 2 : 1, chunks = values / chunk;
   static constexpr int lead = wide ? values : values | 1; /* from a block to the next */
-  static constexpr int tile = BSI_WARP * lead, tiles = wide ? 1 : 2;
+  static constexpr bool ahead = wide || M <= 5;           /* the next blocks are asked for before these are stored */
+  static constexpr int tile = BSI_WARP * lead, tiles = ahead && !wide ? 2 : 1;
 };
 
 /* The row at or below k with the largest magnitude in column k; what agrees in 17 bits is equal, and NaN the largest. */
@@ -224,8 +226,7 @@ __global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __gri
     double a[s::values];
     take<M>(tile, lane, a);
     __syncwarp();
-    load<M>(p, next, blocks_from(first + step), tile, lane);
-    next = position_from(first + 2 * step);
+    if (s::ahead) load<M>(p, next, blocks_from(first + step), tile, lane);
     const double norm = norm1<M>(a);
     unsigned order;
     const bool regular = invert<M>(a, &order);
@@ -247,7 +248,9 @@ __global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __gri
     if constexpr (s::wide)
       store_by_pairs<M>(p, static_cast<int32_t>(first), blocks, a, order, lane);
     else
-      store<M>(p, static_cast<int32_t>(first), blocks, a, order, tile + s::tile, lane);
+      store<M>(p, static_cast<int32_t>(first), blocks, a, order, tile + (s::tiles - 1) * s::tile, lane);
+    if (!s::ahead) load<M>(p, next, blocks_from(first + step), tile, lane);
+    next = position_from(first + 2 * step);
   }
   bsi_find_best<THREADS>(best);
   if (threadIdx.x == 0) p.best[blockIdx.x] = best[0];
