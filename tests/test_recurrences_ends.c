@@ -221,20 +221,24 @@ static void idr_names_each_of_its_breakdowns(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Squares of A r leave the range of a double, while A r and x stay in it. */
+/* Squares of A r leave the range of a double, while A, b and x stay in it. */
 static void systems_far_from_one_in_scale_are_solved(void **state) {
   (void)state;
-  enum { N = 40 };
+  enum { N = 40, SCALES = 7, APART = 7 };
   bisai_context *context = test_context(1);
-  const double scales[] = {1e120, 1e155, 1e200, 1e-120, 1e-155, 1e-165, 1e-200};
+  const double scales[SCALES] = {1e120, 1e155, 1e200, 1e-120, 1e-155, 1e-165, 1e-200};
+  const double apart[APART][2] = {{1e150, 1e-150}, {1e160, 1e-105}, {1e110, 1e-180}, {1e-150, 1e150},
+                                  {1e-110, 1e160}, {1e290, 1e290},  {1e-160, 1e-300}}; /* of A and of b */
   for (int v = 0; v < VARIANTS; v++) {
-    for (int k = 0; k < 14; k++) {
+    for (int k = 0; k < 2 * SCALES + APART; k++) {
+      const double size = k < 2 * SCALES ? scales[k / 2] : apart[k - 2 * SCALES][0];
+      const double right = k >= 2 * SCALES ? apart[k - 2 * SCALES][1] : k % 2 ? size : 1;
       double *a = test_random_vector(N * N, 3), b[N], x[N], sum = 0;
-      for (int i = 0; i < N * N; i++) a[i] *= 0.3 * scales[k / 2];
-      for (int i = 0; i < N; i++) a[i + i * N] = (4 + 0.1 * i) * scales[k / 2];
+      for (int i = 0; i < N * N; i++) a[i] *= 0.3 * size;
+      for (int i = 0; i < N; i++) a[i + i * N] = (4 + 0.1 * i) * size;
       for (int j = 0; j < N && variants[v].method == BISAI_CG; j++)
         for (int i = 0; i < j; i++) a[j + i * N] = a[i + j * N];
-      for (int i = 0; i < N; i++) b[i] = (1 + i % 3) * (k % 2 ? scales[k / 2] : 1);
+      for (int i = 0; i < N; i++) b[i] = (1 + i % 3) * right;
       dense_operator op = {.a = a};
       const bisai_solver_options options = options_of(v);
       bisai_solver_report report = test_report();

@@ -336,16 +336,22 @@ static bisai_reason judge(bsi_run *run) {
   return BISAI_REASON_NONE;
 }
 
-/* ‖b‖, and the scale at which neither its square nor that of residuals far below it leaves the range of a double. */
+/* ‖b‖, and a scale of about 1/‖b‖ where squares, with A and M⁻¹ between them, might leave the range of a double. Residuals of another size
+ * than 1 would also take away from the range of A that mend_range can mend. */
 static bisai_status measure_rhs(bsi_run *run) {
+  enum { FAR = 600, SPARE = 400 }; /* the scale and its inverse are at most 2^(FAR + SPARE) */
   bisai_solver *s = run->solver;
   run->scale = 1;
   bisai_status status = bsi_norm(run, run->b, &run->b_norm);
-  if (status || isnan(run->b_norm) || (run->b_norm >= 1e-100 && run->b_norm <= 1e150)) return status;
-  run->scale = run->b_norm < 1 ? 0x1p600 : 0x1p-600;
+  if (status || isnan(run->b_norm) || (run->b_norm >= 1e-100 && run->b_norm <= 1e100)) return status;
+  run->scale = ldexp(1, run->b_norm < 1 ? FAR : -FAR);
   status = bsi_backend_of(run)->vector_copy(s->context, s->n, run->b, s->residual);
   if (!status) status = bsi_scaled_norm(run, s->residual, &run->b_norm);
-  return status;
+  if (status || !isfinite(run->b_norm) || run->b_norm == 0) return status;
+  const int size = ilogb(run->b_norm), rest = size > SPARE ? SPARE : size < -SPARE ? -SPARE : size;
+  run->scale = ldexp(run->scale, -rest);
+  run->b_norm = ldexp(run->b_norm, -rest);
+  return BISAI_OK;
 }
 
 /* Everything before the first cycle; a run that ends here has its reason set. */
