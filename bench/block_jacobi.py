@@ -134,7 +134,7 @@ def adaptive_table(found):
     said = "; ".join(exceptions) if exceptions else "none"
     percent = f"{100 * below / blocks:.1f} %" if blocks else "none"
     return ["## Adaptive storage, CG", "",
-            "Tolerance 1e-10. Formats of the host, where a group is a block:", "", *lines, "",
+            "Tolerance 1e-10. Blocks of a group share a format: on a CPU a group is one block, on a GPU as many as have 32 rows together.", "", *lines, "",
             f"At 2 digits more than max(2, 5 %) iterations over fp64, of {compared} pairs in which fp64 converged: {said}."
             f" Of the blocks of these pairs {percent} are stored in less than fp64.", ""]
 
