@@ -7,7 +7,7 @@
 #define BSI_PLAIN false
 #endif
 
-/* In sub-warps of as many lanes as rows up to 8, and 16, there is a kernel of its own; others may have fewer lanes than the class has rows. */
+/* Blocks that fill sub-warps of 8 or 16 lanes have kernels that know that; in the others lanes are counted when they run. */
 template <bool PLAIN> static int enqueue(cudaStream_t stream, int most, const bsi_numbers &p) {
   constexpr bisai_form FORM = BISAI_FORM_INVERSE;
   if (most > 28) return bsi_enqueue_numbers<32, 1, 32, FORM, PLAIN>(stream, p);
