@@ -27,7 +27,7 @@ static __device__ __forceinline__ void bsi_count(const bsi_numbers &p, int m, in
 }
 
 /* Decomposes the lane's rows a, or what the tile holds of them, and leaves the result in the tile; true in all lanes of a block that is
- * singular. BY_SHUFFLES: norms of a block of M rows are sums over its lanes, 2ⁿ of them, not over columns of the tile. */
+ * singular. bsi_by_shuffles: norms of a block of M rows are sums over its lanes, 2ⁿ of them, not over columns of the tile. */
 template <int M, int R, int LANES, bisai_form FORM, bool EXACT>
 static __device__ __forceinline__ bool bsi_decompose(const bsi_numbers &p, const bsi_lane &l, double norm, double *tile,
                                                      double (&a)[R][M], double *smallest, double *condition) {
