@@ -66,6 +66,10 @@ static void cg_names_what_is_not_definite(void **state) {
   assert_int_equal(1, report.iterations);
   EXPECT_NEAR(1, report.estimated_residual, 0);
   EXPECT_NEAR(0, x[0], 0);
+  /* The product of two steps' α is too small for a double; what fails at that size is tried again with a multiple of A. */
+  const double large[4] = {1e170, 0, 0, -2e170};
+  report = expect_end(context, &options, 2, large, NULL, c, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_CURVATURE);
+  assert_int_equal(2 + 2, report.iterations);
   const double signs[2][2] = {{1, -1}, {1, -3}}; /* r·M⁻¹r = 0 and −2 */
   for (int k = 0; k < 2; k++) {
     diagonal_operator op = {.scale = signs[k]};

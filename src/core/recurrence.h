@@ -196,7 +196,8 @@ BSI_INLINE void bsi_recurrence_scalars(const bsi_pass pass, const bsi_recurrence
   case BSI_CG_CURVATURE: {
     const double before = c->alpha;
     c->alpha = c->rho / sums[0];
-    if (sums[0] == 0 || before * c->alpha < 0 || c->alpha == 0 || !isfinite(c->alpha))
+    const bool turned = before != 0 && (before < 0) != (c->alpha < 0); /* their product may be too small for a double */
+    if (sums[0] == 0 || turned || c->alpha == 0 || !isfinite(c->alpha))
       bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_CURVATURE, status);
     break;
   }
