@@ -143,9 +143,9 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
           const double found = bsi_rows_norm(p, l);
           if (shift == 0.0) rows_norm = found;
         }
-        const double next = singular ? bsi_next_shift(p.amount, rows_norm, shift) : shift;
-        if (__any_sync(BSI_EVERYONE, singular && next == 0.0)) break;
-        shift = next;
+        const double next = singular ? bsi_next_shift(p.amount, rows_norm, shift) : 0.0;
+        if (!__any_sync(BSI_EVERYONE, next > 0.0)) break; /* what is left cannot be repaired */
+        if (next > 0.0) shift = next;
         __syncwarp(); /* the tile was read */
       }
     }
@@ -157,8 +157,8 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
         atomicMax(&p.met->singular, ~static_cast<unsigned long long>(l.block));
       else
         bsi_count<FORM>(p, l.w.m, l.block, norm, smallest, condition, shift > 0.0);
-      if (condition > best[threadIdx.x].condition)
-        best[threadIdx.x] = {condition, static_cast<unsigned long long>(l.block)};
+      /* listed groups come in any order */
+      best[threadIdx.x] = bsi_better(best[threadIdx.x], {condition, static_cast<unsigned long long>(l.block)});
     }
     if constexpr (EXACT) {
       bsi_store_groups<M, R>(p, unit, tile);
