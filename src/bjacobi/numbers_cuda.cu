@@ -204,7 +204,7 @@ int enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, in
     const int together = bsi_groups_a_warp(p);
     const unsigned wanted = bsi_grid((static_cast<int64_t>(count) + together - 1) / together, BSI_NUMBERS_WARPS);
     const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
-    extract<<<bsi_resident_grid(16, wanted), BSI_NUMBERS_THREADS, bytes, stream>>>(p);
+    extract<<<bsi_resident_grid(extract, 16, bytes, wanted), BSI_NUMBERS_THREADS, bytes, stream>>>(p);
     p.source = BSI_FROM_DENSE;
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(stream, most, p);

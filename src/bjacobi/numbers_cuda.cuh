@@ -195,21 +195,22 @@ int bsi_enqueue_small_inverses(cudaStream_t stream, const bsi_numbers &p);
 int bsi_enqueue_uniform_inverses(cudaStream_t stream, const bsi_numbers &p);
 int bsi_enqueue_decompositions(cudaStream_t stream, int most, const bsi_numbers &p);
 
-/* As many thread blocks as are resident together, `each` on a multiprocessor, so that all are busy to the end; fewer where there is no work for
- * them. */
-static inline unsigned bsi_resident_grid(int each, unsigned wanted) {
-  int device = 0, processors = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  const unsigned grid =
-      std::min(static_cast<unsigned>(processors * each), static_cast<unsigned>(BSI_NUMBERS_MOST_BLOCKS));
-  return wanted < grid || grid == 0 ? wanted : grid;
-}
-
 /* Lets a kernel have more shared memory than it has without asking. */
 template <typename... Parameters> static inline void bsi_allow_shared(void (*kernel)(Parameters...), size_t bytes) {
   if (bytes > (40u << 10))
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+}
+
+/* As many thread blocks as are resident together, `each` on a multiprocessor where its shared memory is enough for them, so that all are busy to
+ * the end; fewer where there is no work for them. */
+template <typename... Parameters>
+static inline unsigned bsi_resident_grid(void (*kernel)(Parameters...), int each, size_t bytes, unsigned wanted) {
+  int device = 0, processors = 0, resident = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, BSI_NUMBERS_THREADS, bytes);
+  const int grid = std::min(processors * std::min(each, resident), static_cast<int>(BSI_NUMBERS_MOST_BLOCKS));
+  return std::min(wanted, static_cast<unsigned>(std::max(grid, 1))); /* without one the launch says why */
 }
 
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = false>
@@ -219,8 +220,8 @@ static inline int bsi_enqueue_numbers(cudaStream_t stream, bsi_numbers p) {
   const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<M, R>;
   const unsigned wanted = bsi_grid((static_cast<int64_t>(p.count) + together - 1) / together, BSI_NUMBERS_WARPS);
   const auto kernel = bsi_make_numbers<M, R, LANES, FORM, PLAIN, EXACT>;
-  const unsigned grid = bsi_resident_grid(bsi_numbers_warps<M, R> / BSI_NUMBERS_WARPS, wanted);
   bsi_allow_shared(kernel, bytes);
+  const unsigned grid = bsi_resident_grid(kernel, bsi_numbers_warps<M, R> / BSI_NUMBERS_WARPS, bytes, wanted);
   kernel<<<grid, BSI_NUMBERS_THREADS, bytes, stream>>>(p);
   return static_cast<int>(grid);
 }

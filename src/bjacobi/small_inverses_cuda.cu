@@ -7,7 +7,7 @@
 
 namespace {
 
-enum { WARPS = 2, THREADS = WARPS * BSI_WARP };
+enum { WARPS = BSI_NUMBERS_WARPS, THREADS = BSI_NUMBERS_THREADS };
 
 /* How a warp's blocks lie. */
 template <int M> struct shape {
@@ -258,8 +258,9 @@ __global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __gri
 
 template <int M> int enqueue(cudaStream_t stream, const bsi_numbers &p) {
   const size_t bytes = sizeof(double) * WARPS * shape<M>::tiles * shape<M>::tile;
-  const unsigned grid = bsi_resident_grid(resident<M>, bsi_grid(p.blocks, WARPS * shape<M>::blocks));
   bsi_allow_shared(invert_small<M>, bytes);
+  const unsigned grid =
+      bsi_resident_grid(invert_small<M>, resident<M>, bytes, bsi_grid(p.blocks, WARPS * shape<M>::blocks));
   invert_small<M><<<grid, THREADS, bytes, stream>>>(p);
   return static_cast<int>(grid);
 }
