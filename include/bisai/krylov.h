@@ -154,8 +154,8 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 /** Solves A x = b; allocates nothing. An iteration of a method reads and writes, beside A and M: CG 13 vectors, BiCGSTAB 19, IDR(4) 22
  *  on average, GMRES twice the directions so far. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
  *  (≤ 2·tolerance·‖b‖); goes on from the true residual where it does not. b = 0 gives x = 0.
- *  Where a solve fails and A M⁻¹r is more than 10¹⁰⁰ times larger or smaller than r, it begins once more from the best x with A
- *  multiplied by a power of two, as squares had left the range of a double.
+ *  Where a solve fails or meets ω = 0, and A M⁻¹r is more than 10¹⁰⁰ times larger or smaller than r, it begins once more from the
+ *  best x with A multiplied by a power of two, as squares had left the range of a double.
  *  @param precond  NULL: none
  *  @param b, x     n values, not overlapping; x is the initial guess if the options say so. On a device each in device memory, or in host
  *                  memory, which is copied there and back

@@ -420,8 +420,11 @@ static bisai_status mend_range(bsi_run *run) {
   return compute_residual(run);
 }
 
-static bool failed(bisai_reason reason) {
-  return reason == BISAI_REASON_BREAKDOWN || reason == BISAI_REASON_NOT_FINITE || reason == BISAI_REASON_STAGNATED;
+/* Squares that vanish or overflow look like ω = 0 to BiCGSTAB, which goes on from there step by step. */
+static bool failed(const bsi_run *run) {
+  return run->reason == BISAI_REASON_BREAKDOWN || run->reason == BISAI_REASON_NOT_FINITE ||
+         run->reason == BISAI_REASON_STAGNATED ||
+         (run->reason == BISAI_REASON_NONE && run->breakdown == BISAI_BREAKDOWN_OMEGA);
 }
 
 bisai_status bsi_solve(bsi_run *run) {
@@ -436,7 +439,7 @@ bisai_status bsi_solve(bsi_run *run) {
     if (!status) status = take_stock(run);
     if (!status) status = look_back(run);
     if (!status) run->reason = judge(run);
-    if (!status && failed(run->reason)) status = mend_range(run);
+    if (!status && failed(run)) status = mend_range(run);
   }
   restore_best(run);
   s->context->kept_bytes = 0;
