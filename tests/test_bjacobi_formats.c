@@ -409,6 +409,28 @@ static void blocks_that_would_be_stored_as_singular_are_refused(void **state) {
   }
 }
 
+/* [[1, ½], [½, 10⁹]]: of a decomposition in fp16 all rows and columns are left, but no second pivot. */
+static void pivots_that_vanish_are_refused(void **state) {
+  (void)state;
+  blocks b = {0};
+  for (int32_t i = 0; i < 5; i++) add_block(&b, 2, 1.0, 1.5, (uint64_t)i);
+  const double d[] = {1.0, 0.5, 0.5, 1e9};
+  memcpy(b.values + place_of(&b, 3), d, sizeof d);
+  bisai_bcsr *matrix = matrix_of(context, &b);
+  for (int form = BISAI_FORM_INVERSE; form <= BISAI_FORM_LU; form++)
+    for (int format = 0; format < FORMATS; format++) {
+      bsi_bjacobi_options options = options_of(&b, list[format].type);
+      options.form = (bisai_form)form;
+      bsi_bjacobi jacobi;
+      EXPECT_OK(context, bsi_bjacobi_create(context, matrix, &options, &jacobi));
+      EXPECT_STATUS(context, list[format].type == BISAI_FP16 ? BISAI_OVERFLOW : BISAI_OK,
+                    bsi_bjacobi_update(context, matrix, &jacobi));
+      bsi_bjacobi_destroy(context, &jacobi);
+    }
+  bisai_bcsr_destroy(&matrix);
+  blocks_free(&b);
+}
+
 /* Of every row and column of the inverse one value is large enough, which it need not be on the diagonal. */
 static void blocks_of_which_something_is_left_everywhere_are_stored(void **state) {
   (void)state;
@@ -436,6 +458,7 @@ static void blocks_of_which_something_is_left_everywhere_are_stored(void **state
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(blocks_that_would_be_stored_as_singular_are_refused),
+      cmocka_unit_test(pivots_that_vanish_are_refused),
       cmocka_unit_test(blocks_of_which_something_is_left_everywhere_are_stored),
       cmocka_unit_test(fixed_formats_hold_the_rounded_inverses),
       cmocka_unit_test(narrow_decompositions_have_the_accuracy_of_their_format),

@@ -121,8 +121,8 @@ BISAI_API bisai_precond_options bisai_precond_options_default(void);
  *  @retval BISAI_UNAVAILABLE an ordering that needs METIS, in a build without it
  *  @retval BISAI_INDEX_OVERFLOW  a factor or a pattern has more than 2³¹−1 blocks; the message names the block row
  *  @retval BISAI_OVERFLOW    a value of NL, NU or a block of block-Jacobi does not fit its storage, or a diagonal block of NL or NU, or a row
- *                            or a column of a block of block-Jacobi, is so small that all of it would be stored as zero; the message names
- *                            the block
+ *                            or a column of a block of block-Jacobi, or the inverse of a pivot of its decomposition, is so small that all
+ *                            of it would be stored as zero; the message names the block
  *  @retval BISAI_NOT_FINITE  the factors, NL or NU overflowed fp64
  *  @retval BISAI_UNSUPPORTED the matrix is not stored in fp64
  *  @retval BISAI_NOT_READY   the caller's factors are not

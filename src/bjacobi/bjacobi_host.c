@@ -164,9 +164,9 @@ static unsigned formats_of(const block *b, int digits) {
   return mask;
 }
 
-/* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all of a row or a column vanish: what is left
- * is singular then. */
-BSI_INLINE bool store_as(const bisai_value_type format, const block *b, char *place, int32_t height) {
+/* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all of a row or a column vanish, or with
+ * `pivots` (a decomposition's, inverted) a value of the diagonal: what is left is singular then. */
+BSI_INLINE bool store_as(const bisai_value_type format, const block *b, bool pivots, char *place, int32_t height) {
   const size_t bytes = bsi_value_bytes(format);
   uint32_t rows_left = 0;
   bool fits = true;
@@ -177,20 +177,20 @@ BSI_INLINE bool store_as(const bisai_value_type format, const block *b, char *pl
       fits &= bsi_value_store(format, b->e[c * b->m + r], column, (size_t)r);
       left |= (uint32_t)(bsi_value_load(format, column, (size_t)r) != 0.0) << r;
     }
-    fits &= left != 0;
+    fits &= (pivots ? left >> c & 1u : left) != 0;
     rows_left |= left;
   }
   return fits && rows_left == UINT32_MAX >> (BSI_BJACOBI_MOST - b->m);
 }
 
-static bool store(bisai_value_type format, const block *b, char *place, int32_t height) {
+static bool store(bisai_value_type format, const block *b, bool pivots, char *place, int32_t height) {
   switch (format) {
-  case BISAI_FP16: return store_as(BISAI_FP16, b, place, height);
-  case BISAI_BF16: return store_as(BISAI_BF16, b, place, height);
-  case BISAI_FP11_4: return store_as(BISAI_FP11_4, b, place, height);
-  case BISAI_FP32: return store_as(BISAI_FP32, b, place, height);
-  case BISAI_FP11_20: return store_as(BISAI_FP11_20, b, place, height);
-  default: return store_as(BISAI_FP64, b, place, height);
+  case BISAI_FP16: return store_as(BISAI_FP16, b, pivots, place, height);
+  case BISAI_BF16: return store_as(BISAI_BF16, b, pivots, place, height);
+  case BISAI_FP11_4: return store_as(BISAI_FP11_4, b, pivots, place, height);
+  case BISAI_FP32: return store_as(BISAI_FP32, b, pivots, place, height);
+  case BISAI_FP11_20: return store_as(BISAI_FP11_20, b, pivots, place, height);
+  default: return store_as(BISAI_FP64, b, pivots, place, height);
   }
 }
 
@@ -249,7 +249,8 @@ static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, 
   for (int32_t i = group.begin; i < group.end; i++) {
     const block *b = &s->blocks[i - group.begin];
     stats->value_bytes += (int64_t)(b->m * b->m) * (int64_t)bsi_value_bytes(format);
-    if (!in_place && !store(format, b, place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
+    if (!in_place && !store(format, b, o->form != BISAI_FORM_INVERSE,
+                            place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
       bsi_keep_first(&stats->overflow_block, i);
   }
 }

@@ -49,8 +49,9 @@ static __device__ bisai_value_type bsi_choose_format(const bsi_numbers &p, const
   return bsi_adaptive_first(mask);
 }
 
-/* Whether the lane's columns fit the format, and neither they nor its rows vanish. */
-static __device__ __forceinline__ bool bsi_keeps(const bsi_lane &l, const double *tile, bisai_value_type format) {
+/* Whether the lane's columns fit the format, and neither they nor its rows vanish, nor the inverted pivots of a decomposition. */
+static __device__ __forceinline__ bool bsi_keeps(const bsi_numbers &p, const bsi_lane &l, const double *tile,
+                                                 bisai_value_type format) {
   bool good = true;
 #pragma unroll 1
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
@@ -62,7 +63,8 @@ static __device__ __forceinline__ bool bsi_keeps(const bsi_lane &l, const double
       column_left |= bsi_value_round(format, column[k], &fits) != 0.0;
       good &= fits;
     }
-    good &= column_left && row_left;
+    const bool pivot_left = bsi_value_round(format, column[own], &fits) != 0.0;
+    good &= column_left && row_left && (pivot_left || p.form == BISAI_FORM_INVERSE);
   }
   return good;
 }
@@ -120,7 +122,7 @@ static __device__ __forceinline__ bisai_value_type bsi_settle_format(const bsi_n
   if (p.storage == BISAI_FP64) return BISAI_FP64;
   if (p.storage != BISAI_ADAPTIVE) {
     const bisai_value_type format = static_cast<bisai_value_type>(p.storage);
-    const unsigned bad = __ballot_sync(BSI_EVERYONE, !bsi_keeps(l, tile, format)) & l.w.mask;
+    const unsigned bad = __ballot_sync(BSI_EVERYONE, !bsi_keeps(p, l, tile, format)) & l.w.mask;
     if (l.leader && bad != 0) atomicMax(&p.met->overflow, ~static_cast<unsigned long long>(l.block));
     return format;
   }
