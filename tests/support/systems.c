@@ -15,6 +15,23 @@ bisai_status dense_operator_multiply(void *user, int64_t n, const double *x, dou
   return BISAI_OK;
 }
 
+double *test_dominant(int n, double size) {
+  double *a = test_random_vector(n * n, 3);
+  for (int i = 0; i < n * n; i++) a[i] *= 0.3 * size;
+  for (int i = 0; i < n; i++) a[i + i * n] = (4 + 0.1 * i) * size;
+  return a;
+}
+
+double test_dense_residual(int n, const double *a, const double *b, const double *x) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    double r = b[i];
+    for (int j = 0; j < n; j++) r -= a[i + j * n] * x[j];
+    sum += r / b[0] * (r / b[0]);
+  }
+  return sqrt(sum);
+}
+
 bisai_status diagonal_operator_multiply(void *user, int64_t n, const double *v, double *z) {
   test_synchronize();
   diagonal_operator *op = user;

@@ -12,6 +12,12 @@ typedef struct dense_operator {
 
 bisai_status dense_operator_multiply(void *user, int64_t n, const double *x, double *y);
 
+/* size times a matrix that is dominated by its diagonal; free() it. */
+double *test_dominant(int n, double size);
+
+/* ‖b − A x‖₂/|b₀|, whatever the size of A, b and x. */
+double test_dense_residual(int n, const double *a, const double *b, const double *x);
+
 /* z ← scale·v, elementwise. */
 typedef struct diagonal_operator {
   const double *scale;
