@@ -277,9 +277,6 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
                               int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy) {
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
-  int device = 0, cache = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device);
   const int64_t bytes = static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && !status;) {
@@ -290,7 +287,7 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
                        a->col_idx,
                        a->values,
                        a->unit_diagonal,
-                       bytes + context->kept_bytes > cache,
+                       bytes + context->kept_bytes > context->limits.cache,
                        alpha,
                        beta,
                        x + v * ldx,

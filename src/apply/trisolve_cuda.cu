@@ -102,24 +102,25 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
   if (s == 0) bsi_hand_over(p.x + row, x);
 }
 
-template <int BS> cudaError_t enqueue(cudaStream_t stream, const solve &p) {
-  size_t bytes;
-  cudaError_t error = bsi_bytes_to_thin_out(p.block_rows, p.levels, 8, WARPS, 0, &bytes);
-  if (error == cudaSuccess && bytes > 0)
-    error = cudaFuncSetAttribute(solve_rows<BS>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-  if (error != cudaSuccess) return error;
-  solve_rows<BS><<<bsi_grid(p.block_rows, WARPS), THREADS, bytes, stream>>>(p);
+template <int BS> cudaError_t enqueue(const bisai_context *context, const solve &p) {
+  const size_t bytes = bsi_bytes_to_thin_out(context, p.block_rows, p.levels, 8, WARPS, 0);
+  if (bytes > 0) {
+    const cudaError_t error =
+        cudaFuncSetAttribute(solve_rows<BS>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+    if (error != cudaSuccess) return error;
+  }
+  solve_rows<BS><<<bsi_grid(p.block_rows, WARPS), THREADS, bytes, bsi_stream_of(context)>>>(p);
   return cudaGetLastError();
 }
 
-cudaError_t enqueue_size(cudaStream_t stream, const solve &p) {
+cudaError_t enqueue_size(const bisai_context *context, const solve &p) {
   switch (p.block_size) {
 #define CASE(BS)                                                                                                       \
-  case BS: return enqueue<BS>(stream, p);
+  case BS: return enqueue<BS>(context, p);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
-  return enqueue<0>(stream, p);
+  return enqueue<0>(context, p);
 }
 
 } // namespace
@@ -146,7 +147,7 @@ bisai_status bsi_triangular_solve_cuda(bisai_context *context, const bsi_triangu
                      made,
                      context->tickets};
     cudaError_t error = cudaMemsetAsync(made, 0xff, bytes, stream);
-    if (error == cudaSuccess) error = enqueue_size(stream, p);
+    if (error == cudaSuccess) error = enqueue_size(context, p);
     if (error == cudaSuccess) error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
     if (error == cudaSuccess && made != target)
       error = cudaMemcpyAsync(target, made, bytes, cudaMemcpyDeviceToDevice, stream);

@@ -45,15 +45,7 @@ typedef struct block {
 
 /* The first block of block row i that reaches column `column` or beyond. */
 static int32_t first_reaching(const bisai_bcsr *a, int32_t i, int32_t column) {
-  int32_t low = a->row_ptr[i], high = a->row_ptr[i + 1];
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-    if ((int64_t)(a->col_idx[middle] + 1) * a->block_size <= column)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return bsi_lower_bound(a->col_idx, a->row_ptr[i], a->row_ptr[i + 1], column / a->block_size);
 }
 
 static void extract(const bisai_bcsr *a, const block *b) {

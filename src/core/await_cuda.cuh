@@ -5,6 +5,8 @@
 #ifndef BSI_AWAIT_CUDA_CUH
 #define BSI_AWAIT_CUDA_CUH
 
+#include <algorithm>
+
 #include "core/launch_cuda.cuh"
 
 static __device__ __forceinline__ bool bsi_is_absent(double x) { return __double_as_longlong(x) == -1ll; }
@@ -34,20 +36,14 @@ static __device__ __forceinline__ void bsi_hand_over(double *x, double value) {
 /* Shared memory for a thread block of `warps` warps, a row each, at least `needed` bytes, so that rows of about `ahead` levels are under
  * way and not many more: whoever waits reads again and again, and thousands who do so far ahead of their turn slow down those whose turn
  * it is. On an H200 a level of a 300 × 300 mesh takes 1.84 µs with all the warps that there is room for, and 1.0 µs so. */
-static inline cudaError_t bsi_bytes_to_thin_out(int64_t rows, int64_t levels, int ahead, int warps, size_t needed,
-                                                size_t *bytes) {
-  int device = 0, processors = 0, room = 0, most = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (error != cudaSuccess) return error;
-  const int64_t wanted = ahead * rows / (levels > 0 ? levels : 1) / (static_cast<int64_t>(processors) * warps) + 1;
+static inline size_t bsi_bytes_to_thin_out(const bisai_context *context, int64_t rows, int64_t levels, int ahead,
+                                           int warps, size_t needed) {
+  const bsi_device_limits *has = &context->limits;
+  const int64_t wanted = ahead * rows / (levels > 0 ? levels : 1) / (static_cast<int64_t>(has->processors) * warps) + 1;
   const int64_t blocks = wanted < 2 ? 2 : wanted;
-  size_t filler = static_cast<size_t>(room / blocks) - 1024; /* which the system takes of each block's */
-  if (filler > static_cast<size_t>(most)) filler = most;
-  *bytes = blocks * warps >= 64 || filler < needed ? needed : filler;
-  return cudaSuccess;
+  const size_t filler =
+      static_cast<size_t>(std::min(has->shared / blocks - BSI_SHARED_TAKEN, static_cast<int64_t>(has->block_shared)));
+  return blocks * warps >= 64 || filler < needed ? needed : filler;
 }
 
 #endif

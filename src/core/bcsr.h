@@ -38,18 +38,22 @@ static inline int32_t bsi_row_name(const bisai_bcsr *matrix, int32_t i) {
   return matrix->row_names && i >= 0 ? matrix->row_names[i] : i;
 }
 
-/* Where the diagonal block of row i is among the blocks of a structure, -1: it has none. */
-BSI_INLINE int32_t bsi_find_diagonal(const int32_t *row_ptr, const int32_t *col_idx, int32_t i) {
-  int32_t low = row_ptr[i], high = row_ptr[i + 1];
-  const int32_t end = high;
+/* The first of the ascending col_idx[low … high − 1] that is not less than `column`; high: none. */
+BSI_INLINE int32_t bsi_lower_bound(const int32_t *col_idx, int32_t low, int32_t high, int32_t column) {
   while (low < high) {
     const int32_t middle = low + (high - low) / 2;
-    if (col_idx[middle] < i)
+    if (col_idx[middle] < column)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < end && col_idx[low] == i ? low : -1;
+  return low;
+}
+
+/* Where the diagonal block of row i is among the blocks of a structure, -1: it has none. */
+BSI_INLINE int32_t bsi_find_diagonal(const int32_t *row_ptr, const int32_t *col_idx, int32_t i) {
+  const int32_t end = row_ptr[i + 1], at = bsi_lower_bound(col_idx, row_ptr[i], end, i);
+  return at < end && col_idx[at] == i ? at : -1;
 }
 
 /* A matrix with reserved, unset arrays; row_ptr and col_idx are borrowed where given. */

@@ -16,6 +16,13 @@ enum { BSI_ALIGNMENT = 64 };
 extern "C" {
 #endif
 
+/* What a CUDA device has to offer. */
+typedef struct bsi_device_limits {
+  int processors, shared; /* multiprocessors; bytes of shared memory of each */
+  int block_shared;       /* bytes of it that a thread block may have */
+  int cache;              /* bytes of the second level's */
+} bsi_device_limits;
+
 struct bisai_context {
   const bsi_backend *backend;
   bisai_allocator allocator;
@@ -29,7 +36,8 @@ struct bisai_context {
       *first_fault; /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
   int64_t
       kept_bytes; /* CUDA: vectors that are read again and again while products are made; 0 unless a solver is at work */
-  bool early_launches; /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
+  bsi_device_limits limits; /* CUDA */
+  bool early_launches;      /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
   char error[256];
   char device[96];
 };

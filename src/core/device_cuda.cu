@@ -82,6 +82,9 @@ bisai_status bsi_open_cuda(bisai_context *context, const bisai_context_options *
   cudaError_t error = cudaSetDevice(device);
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
   if (error == cudaSuccess) describe(properties, context->device, sizeof context->device);
+  if (error == cudaSuccess)
+    context->limits = {properties.multiProcessorCount, static_cast<int>(properties.sharedMemPerMultiprocessor),
+                       static_cast<int>(properties.sharedMemPerBlockOptin), properties.l2CacheSize};
   cudaFuncAttributes attributes;
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, nothing);
   /* Where the kernels of an older architecture run on a newer device they do not wait for their predecessors. */

@@ -5,6 +5,8 @@
  * the last vectors of V stay in shared memory, and the others are read once from memory and once more from the L2 cache where that is
  * large enough (the second time backwards, what was read last first). Every block adds up the partial sums by itself, in one order: they agree to the last bit, and decide alike whether
  * there is a second pass. */
+#include <algorithm>
+
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
 #include "core/rotation.h"
@@ -334,14 +336,9 @@ cudaError_t launch_for(const bisai_context *context, room has, const bsi_cycle &
 } // namespace
 
 bisai_status bsi_gmres_step_cuda(bisai_context *context, const bsi_cycle *cycle, int j, bsi_passes passes) {
-  int device = 0;
-  room has = {1, 0};
-  cudaError_t error = cudaGetDevice(&device);
-  if (!error) error = cudaDeviceGetAttribute(&has.blocks, cudaDevAttrMultiProcessorCount, device);
-  if (!error) error = cudaDeviceGetAttribute(&has.shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  has.shared -= STATIC_SHARED;
-  if (has.blocks > BSI_CHUNKS) has.blocks = BSI_CHUNKS;
-  if (!error) error = launch_for(context, has, *cycle, j, passes);
+  const bsi_device_limits *limits = &context->limits;
+  const room has = {std::min(limits->processors, static_cast<int>(BSI_CHUNKS)), limits->block_shared - STATIC_SHARED};
+  const cudaError_t error = launch_for(context, has, *cycle, j, passes);
   if (error == cudaSuccess) return bsi_launched(context, "Gram-Schmidt");
   return bsi_fail(context, BISAI_DEVICE_ERROR, "Gram-Schmidt: %s", cudaGetErrorString(error));
 }

@@ -6,7 +6,8 @@
 
 #include "core/context.h"
 
-enum { BSI_WARP = 32 };
+/* BSI_SHARED_TAKEN: bytes of shared memory that the system takes of each thread block's. */
+enum { BSI_WARP = 32, BSI_SHARED_TAKEN = 1024 };
 constexpr unsigned BSI_EVERYONE = 0xffffffffu;
 
 static inline cudaStream_t bsi_stream_of(const bisai_context *context) {

@@ -330,39 +330,36 @@ template <bool FIND_ROW> __global__ void __launch_bounds__(128) find_condition(c
   }
 }
 
-template <int BS, bool SHARED> cudaError_t enqueue(cudaStream_t stream, const job &p) {
+template <int BS, bool SHARED> cudaError_t enqueue(const bisai_context *context, const job &p) {
   const size_t needed = warp_bytes(SHARED, p.longest, p.block_size * p.block_size);
   int warps = MOST_WARPS;
   while (warps > 1 && warps * needed > EVERY_DEVICE) warps /= 2;
-  size_t bytes;
   /* Long rows have more to do before their turn comes. */
-  cudaError_t error =
-      bsi_bytes_to_thin_out(p.block_rows, p.levels, p.longest > 9 ? 32 : 8, warps, warps * needed, &bytes);
-  if (error == cudaSuccess && bytes > EVERY_DEVICE)
-    error = cudaFuncSetAttribute(factor_rows<BS, SHARED>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(bytes));
-  if (error != cudaSuccess) return error;
-  factor_rows<BS, SHARED><<<bsi_grid(p.block_rows, warps), warps * BSI_WARP, bytes, stream>>>(p);
+  const size_t bytes =
+      bsi_bytes_to_thin_out(context, p.block_rows, p.levels, p.longest > 9 ? 32 : 8, warps, warps * needed);
+  if (bytes > EVERY_DEVICE) {
+    const cudaError_t error = cudaFuncSetAttribute(factor_rows<BS, SHARED>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                   static_cast<int>(bytes));
+    if (error != cudaSuccess) return error;
+  }
+  factor_rows<BS, SHARED><<<bsi_grid(p.block_rows, warps), warps * BSI_WARP, bytes, bsi_stream_of(context)>>>(p);
   return cudaGetLastError();
 }
 
-template <bool SHARED> cudaError_t enqueue_size(cudaStream_t stream, const job &p) {
+template <bool SHARED> cudaError_t enqueue_size(const bisai_context *context, const job &p) {
   switch (p.block_size) {
 #define CASE(BS)                                                                                                       \
-  case BS: return enqueue<BS, SHARED>(stream, p);
+  case BS: return enqueue<BS, SHARED>(context, p);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
-  return enqueue<0, SHARED>(stream, p);
+  return enqueue<0, SHARED>(context, p);
 }
 
 /* Whether the longest row fits the shared memory that a thread block of this device can have. */
-cudaError_t fits(const job &p, bool *shared) {
-  int device = 0, most = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  *shared = warp_bytes(true, p.longest, p.block_size * p.block_size) + 16 <= static_cast<size_t>(most);
-  return error;
+bool fits(const bisai_context *context, const job &p) {
+  return warp_bytes(true, p.longest, p.block_size * p.block_size) + 16 <=
+         static_cast<size_t>(context->limits.block_shared);
 }
 
 } // namespace
@@ -391,14 +388,13 @@ bisai_status bsi_factor_ilu_cuda(bisai_context *context, const bisai_bcsr *matri
                  context->first_fault};
   if (p.block_rows == 0) return BISAI_OK;
   const cudaStream_t stream = bsi_stream_of(context);
-  bool shared;
-  cudaError_t error = fits(p, &shared);
-  if (error == cudaSuccess) error = bsi_met_nothing(context);
+  const bool shared = fits(context, p);
+  cudaError_t error = bsi_met_nothing(context);
   if (error == cudaSuccess && shared)
     error = cudaMemsetAsync(p.u, 0xff, bsi_block_offset(u, u->blocks) * sizeof(double), stream);
   if (error == cudaSuccess)
     error = cudaMemsetAsync(p.inverse, 0xff, bsi_block_offset(u, p.block_rows) * sizeof(double), stream);
-  if (error == cudaSuccess) error = shared ? enqueue_size<true>(stream, p) : enqueue_size<false>(stream, p);
+  if (error == cudaSuccess) error = shared ? enqueue_size<true>(context, p) : enqueue_size<false>(context, p);
   if (error == cudaSuccess) error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
   if (error != cudaSuccess) return bsi_fail(context, BISAI_DEVICE_ERROR, "block ILU: %s", cudaGetErrorString(error));
   find_condition<false><<<bsi_grid(p.block_rows, 128), 128, 0, stream>>>(p);

@@ -4,6 +4,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "core/backend_cuda.h"
+#include "core/bcsr.h"
 #include "core/launch_cuda.cuh"
 #include "core/temporary_cuda.cuh"
 #include "factor/factor.h"
@@ -36,17 +37,10 @@ __global__ void __launch_bounds__(THREADS) find_diagonal(int32_t n, const int32_
   if (i < n) {
     const int32_t begin = row_ptr[i], end = row_ptr[i + 1];
     length = end - begin;
-    int32_t low = begin, high = end;
-    while (low < high) {
-      const int32_t middle = low + (high - low) / 2;
-      if (col_idx[middle] < i)
-        low = middle + 1;
-      else
-        high = middle;
-    }
+    const int32_t at = bsi_lower_bound(col_idx, begin, end, i);
     if (i == 0) lower[0] = 0;
-    lower[i + 1] = low - begin;
-    if (low == end || col_idx[low] != i) atomicMin(words + MISSING, static_cast<unsigned long long>(i));
+    lower[i + 1] = at - begin;
+    if (at == end || col_idx[at] != i) atomicMin(words + MISSING, static_cast<unsigned long long>(i));
   }
   for (int step = BSI_WARP / 2; step > 0; step /= 2) length = max(length, __shfl_xor_sync(BSI_EVERYONE, length, step));
   if (threadIdx.x % BSI_WARP == 0) atomicMax(words + LONGEST, static_cast<unsigned long long>(length));

@@ -5,6 +5,7 @@
  * after the other, each lane its own value. The column's rows and blocks are kept in shared memory, or where the longest column is too long
  * for that in global memory of the group's own. */
 #include "core/backend_cuda.h"
+#include "core/bcsr.h"
 #include "core/block_sizes.h"
 #include "core/launch_cuda.cuh"
 #include "core/values.h"
@@ -36,15 +37,8 @@ struct job {
 
 /* Where `row` stands in the ascending rows J, or -1. */
 __device__ int32_t find(const int32_t *rows, int32_t length, int32_t row) {
-  int32_t low = 0, high = length;
-  while (low < high) {
-    const int32_t middle = (low + high) / 2;
-    if (rows[middle] < row)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < length && rows[low] == row ? low : -1;
+  const int32_t at = bsi_lower_bound(rows, 0, length, row);
+  return at < length && rows[at] == row ? at : -1;
 }
 
 /* The first fault of all columns: lowest column, then the step of its solution. */
@@ -203,12 +197,8 @@ bisai_status bsi_isai_reserve_cuda(bisai_context *context, const bsi_triangular 
   const int bs = t->matrix->block_size, groups = groups_of_size(bs);
   const size_t column = bsi_block_offset(t->matrix, isai->pattern->longest_column);
   if (isai->pattern->longest_column <= bsi_isai_shared_blocks(bs)) return BISAI_OK;
-  int device = 0, processors = 1;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  if (error != cudaSuccess) return device_failure(context, error);
   const size_t bytes = column * sizeof(double) * groups, affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
-  const size_t wanted = static_cast<size_t>(processors) * BLOCKS_EACH;
+  const size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_EACH;
   isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable) * groups;
   isai->columns = static_cast<double *>(context->backend->allocate(context, isai->threads * column, sizeof(double)));
   return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
