@@ -88,6 +88,7 @@ typedef struct bsi_bjacobi {
   void *workspace;         /* whatever the backend's bjacobi_reserve took with its allocate; released with the rest */
   int64_t workspace_bytes; /* of it, for the report */
   int32_t class_groups[BSI_BJACOBI_CLASSES]; /* a device: groups whose largest block has at most 4, 8, …, 32 rows */
+  int turn;                                  /* a device: 0 and 1 in turn, which half of some workspace is in use */
   int32_t
       *position; /* natural: of each diagonal block among the matrix's blocks, -1 where there is none; otherwise NULL */
   bsi_bjacobi_stats stats;

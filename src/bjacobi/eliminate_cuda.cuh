@@ -26,6 +26,9 @@ struct bsi_eliminated {
   bool singular;
 };
 
+/* The larger of two magnitudes; NaN if one is. */
+static __device__ __forceinline__ double bsi_larger(double a, double b) { return b > a || isnan(b) ? b : a; }
+
 /* The largest over a sub-warp, LANES of them, or w.lanes ≤ 16 where LANES is 0. */
 template <int LANES> static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w, unsigned value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -191,27 +194,27 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
   return e;
 }
 
-/* Whether norms of blocks of M rows are best found by shuffles between 2ⁿ lanes that have all the rows. */
-template <int M, int LANES, bool EXACT>
-constexpr bool bsi_by_shuffles = EXACT &&M <= 16 && LANES > 0 && (LANES & (LANES - 1)) == 0 && M % LANES == 0;
+/* Whether norms of blocks are found by shuffles between 2ⁿ lanes that have all the rows. */
+template <int LANES, bool EXACT> constexpr bool bsi_by_shuffles = EXACT &&LANES > 0 && (LANES & (LANES - 1)) == 0;
 
-/* ‖a‖₁ in every lane of the block; NaN if any value is. Lanes halve the columns that they sum until each has M/LANES. */
+/* ‖a‖₁ in every lane of the block; NaN if any value is. Lanes halve the columns that they sum until each has its share. */
 template <int M, int R, int LANES>
 static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w, const double (&a)[R][M]) {
-  double sum[M];
+  constexpr int share = (M + LANES - 1) / LANES, columns = share * LANES;
+  double sum[columns];
 #pragma unroll
-  for (int c = 0; c < M; c++) {
-    sum[c] = fabs(a[0][c]);
+  for (int c = 0; c < columns; c++) {
+    sum[c] = 0.0;
 #pragma unroll
-    for (int s = 1; s < R; s++) sum[c] += fabs(a[s][c]);
+    for (int s = 0; s < R; s++) sum[c] += c < M ? fabs(a[s][c < M ? c : 0]) : 0.0;
   }
 #pragma unroll
   for (int halvings = 1; halvings <= 5; halvings++) {
-    const int step = LANES >> halvings, width = M >> halvings;
+    const int step = LANES >> halvings, width = columns >> halvings;
     if (step == 0) break;
     const bool upper = (w.row & step) != 0;
 #pragma unroll
-    for (int c = 0; c < M / 2; c++) {
+    for (int c = 0; c < columns / 2; c++) {
       if (c >= width) break;
       const double given = __shfl_xor_sync(BSI_EVERYONE, upper ? sum[c] : sum[c + width], step);
       sum[c] = (upper ? sum[c + width] : sum[c]) + given;
@@ -219,7 +222,7 @@ static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w, co
   }
   double largest = sum[0];
 #pragma unroll
-  for (int c = 1; c < M / LANES; c++) largest = sum[c] > largest || isnan(sum[c]) ? sum[c] : largest;
+  for (int c = 1; c < share; c++) largest = bsi_larger(largest, sum[c]);
   return bsi_sub_largest<LANES>(w, largest);
 }
 

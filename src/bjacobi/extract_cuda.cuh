@@ -4,6 +4,7 @@
 #define BSI_EXTRACT_CUDA_CUH
 
 #include "bjacobi/lanes_cuda.cuh"
+#include "core/bcsr.h"
 
 /* The first block of block row i that reaches scalar column `column`. */
 static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_numbers &p, int32_t i, int32_t column) {

@@ -8,18 +8,20 @@
 #endif
 
 /* Blocks that fill sub-warps of 8 or 16 lanes have kernels that know that; in the others lanes are counted when they run. */
-template <bool PLAIN> static int enqueue(cudaStream_t stream, int most, const bsi_numbers &p) {
+template <bool PLAIN> static void enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
   constexpr bisai_form FORM = BISAI_FORM_INVERSE;
-  if (most > 28) return bsi_enqueue_numbers<32, 1, 32, FORM, PLAIN>(stream, p);
-  if (most > 24) return bsi_enqueue_numbers<28, 1, 32, FORM, PLAIN>(stream, p);
-  if (most > 20) return bsi_enqueue_numbers<24, 1, 32, FORM, PLAIN>(stream, p);
-  if (most > 16) return bsi_enqueue_numbers<20, 1, 32, FORM, PLAIN>(stream, p);
-  if (most == 16 && p.largest == 16) return bsi_enqueue_numbers<16, 1, 16, FORM, PLAIN>(stream, p);
-  if (most > 12) return bsi_enqueue_numbers<16, 1, 0, FORM, PLAIN>(stream, p);
-  if (most > 8) return bsi_enqueue_numbers<12, 1, 0, FORM, PLAIN>(stream, p);
-  if (most == 8 && p.largest == 8) return bsi_enqueue_numbers<8, 1, 8, FORM, PLAIN>(stream, p);
-  if (most > 4) return bsi_enqueue_numbers<8, 1, 0, FORM, PLAIN>(stream, p);
-  return bsi_enqueue_numbers<4, 1, 0, FORM, PLAIN>(stream, p);
+  if (most > 28) return bsi_enqueue_numbers<32, 1, 32, FORM, PLAIN>(context, p);
+  if (most > 24) return bsi_enqueue_numbers<28, 1, 32, FORM, PLAIN>(context, p);
+  if (most > 20) return bsi_enqueue_numbers<24, 1, 32, FORM, PLAIN>(context, p);
+  if (most > 16) return bsi_enqueue_numbers<20, 1, 32, FORM, PLAIN>(context, p);
+  if (most == 16 && p.largest == 16) return bsi_enqueue_numbers<16, 1, 16, FORM, PLAIN>(context, p);
+  if (most > 12) return bsi_enqueue_numbers<16, 1, 0, FORM, PLAIN>(context, p);
+  if (most > 8) return bsi_enqueue_numbers<12, 1, 0, FORM, PLAIN>(context, p);
+  if (most == 8 && p.largest == 8) return bsi_enqueue_numbers<8, 1, 8, FORM, PLAIN>(context, p);
+  if (most > 4) return bsi_enqueue_numbers<8, 1, 0, FORM, PLAIN>(context, p);
+  return bsi_enqueue_numbers<4, 1, 0, FORM, PLAIN>(context, p);
 }
 
-int BSI_ENQUEUE(cudaStream_t stream, int most, const bsi_numbers &p) { return enqueue<BSI_PLAIN>(stream, most, p); }
+void BSI_ENQUEUE(const bisai_context *context, int most, const bsi_numbers &p) {
+  return enqueue<BSI_PLAIN>(context, most, p);
+}

@@ -13,19 +13,15 @@
 /* Where blocks come from. */
 enum bsi_from { BSI_FROM_BLOCKS, BSI_FROM_ROWS, BSI_FROM_ROWS_SHARED, BSI_FROM_DENSE };
 
-/* What was met, in device memory, zeros at first. First blocks are the largest of their complements, so that 0 is none. */
+/* What a set-up meets, in device memory, zeros at first. First blocks are the largest of their complements, so that 0 is none. */
 struct bsi_numbers_met {
   unsigned long long singular, repaired, near_singular, overflow; /* first blocks */
   unsigned long long repairs, near_singulars;                     /* how many */
   unsigned long long formats[BSI_FORMATS], values[BSI_FORMATS];   /* ADAPTIVE: blocks and values */
-  double condition;                                               /* the largest */
-  unsigned long long condition_block;                             /* the first that has it */
-};
-
-/* The largest condition of what a thread block did, and the first block that has it. */
-struct bsi_numbers_best {
-  double condition;
-  unsigned long long block;
+  unsigned long long condition;                                   /* the bits of the largest */
+  /* The upper bits of the largest, 22 of them behind the leading one, and below them 31 of the complement of the first block that has these */
+  unsigned long long condition_block;
+  int32_t listed, unused; /* groups that need repairs */
 };
 
 struct bsi_numbers {
@@ -52,10 +48,8 @@ struct bsi_numbers {
   uint8_t *format, *pivots;
   char *data;
   int slot_bytes;
-  bsi_numbers_met *met;
-  bsi_numbers_best *best; /* a place for each thread block */
-  /* Kernels without repairs list the groups that need some, unless NULL. */
-  int32_t *list, *listed;
+  bsi_numbers_met *met, *next; /* next: of the next set-up, to be made zeros */
+  int32_t *list;               /* kernels without repairs list the groups that need some, unless NULL */
 };
 
 /* One lane's part: its block, and where that is. */

@@ -10,23 +10,21 @@
 namespace {
 
 /* Classes of groups by the rows of their largest block, 4, 8, …, 32: each has code of its own. */
-enum { CLASSES = BSI_BJACOBI_CLASSES, THREADS = 256, BEST_THREADS = 512 };
+enum { CLASSES = BSI_BJACOBI_CLASSES, THREADS = 256 };
 
 __host__ __device__ int class_of(int most) { return most <= 4 ? 0 : (most - 1) / 4; }
 
-/* The workspace: arrays one after the other, of 16 bytes' alignment. */
+/* The workspace: arrays one after the other, of 256 bytes' alignment. */
 struct workspace {
-  bsi_numbers_met met;
-  int64_t listed;         /* groups to be repaired */
-  int32_t count[CLASSES]; /* groups of each class; what is before it starts as zeros every time */
-  /* behind this: `best` of every launch, groups to be repaired, the order of the groups where sizes differ, dense blocks where they are
-   * extracted before */
+  bsi_numbers_met met[2]; /* of set-ups in turn, so that each makes the other's zeros and none waits for that */
+  int32_t count[CLASSES]; /* groups of each class */
+  /* behind this: groups to be repaired, the order of the groups where sizes differ, dense blocks where they are extracted before */
 };
 
 constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 struct parts {
-  size_t best, list, order, dense, all;
+  size_t list, order, dense, all;
 };
 
 bool extracts_before(const bsi_bjacobi *jacobi) {
@@ -40,9 +38,8 @@ bool extracts_aside(const bsi_bjacobi *jacobi) { return extracts_before(jacobi) 
 parts parts_of(const bsi_bjacobi *jacobi) {
   const bool sorted = !jacobi->partition.uniform;
   parts p;
-  p.best = aligned(sizeof(workspace));
+  p.list = aligned(sizeof(workspace));
   const size_t groups = aligned(sizeof(int32_t) * static_cast<size_t>(jacobi->groups));
-  p.list = p.best + aligned(sizeof(bsi_numbers_best) * BSI_NUMBERS_MOST_BLOCKS * (CLASSES + 1));
   p.order = p.list + (jacobi->options.shift_amount > 0.0 ? groups : 0);
   p.dense = p.order + (sorted ? groups : 0);
   p.all = p.dense + (extracts_aside(jacobi) ? sizeof(double) * static_cast<size_t>(jacobi->values) : 0);
@@ -76,7 +73,7 @@ bisai_status failed(bisai_context *context, cudaError_t error) {
              : bsi_fail(context, BISAI_DEVICE_ERROR, "block-Jacobi's groups: %s", cudaGetErrorString(error));
 }
 
-/* order ← the groups by class, ascending in each; their numbers ← how many a class has. */
+/* order ← the groups by class, ascending in each; count, zeros before ← how many a class has. */
 bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int32_t *order, int32_t *count) {
   const cudaStream_t stream = bsi_stream_of(context);
   const int32_t n = jacobi->groups;
@@ -91,13 +88,10 @@ bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int3
   key = reinterpret_cast<uint8_t *>(memory);
   group = reinterpret_cast<int32_t *>(memory + 2 * keys);
   const bsi_partition *p = &jacobi->partition;
-  error = cudaMemsetAsync(count, 0, CLASSES * sizeof *count, stream);
-  if (error == cudaSuccess) {
-    list_groups<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, p->blocks, jacobi->per_group, p->start, key, group,
-                                                              count);
-    error = cub::DeviceRadixSort::SortPairs(memory + 2 * keys + groups, bytes, key, key + keys, group, order, n, 0, 3,
-                                            stream);
-  }
+  list_groups<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, p->blocks, jacobi->per_group, p->start, key, group,
+                                                            count);
+  error = cub::DeviceRadixSort::SortPairs(memory + 2 * keys + groups, bytes, key, key + keys, group, order, n, 0, 3,
+                                          stream);
   if (error == cudaSuccess) error = cudaGetLastError();
   bsi_release_cuda(context, memory);
   return failed(context, error);
@@ -126,18 +120,6 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS) extract(const __grid_cons
 }
 
 /* --- the whole --- */
-
-__global__ void __launch_bounds__(BEST_THREADS)
-    find_best(int count, const bsi_numbers_best *from, bsi_numbers_met *met) {
-  __shared__ bsi_numbers_best best[BEST_THREADS];
-  bsi_numbers_best mine = {0.0, ~0ull};
-  for (int k = threadIdx.x; k < count; k += BEST_THREADS) mine = bsi_better(mine, from[k]);
-  best[threadIdx.x] = mine;
-  bsi_find_best<BEST_THREADS>(best);
-  if (threadIdx.x > 0) return;
-  met->condition = best[0].condition;
-  met->condition_block = best[0].block;
-}
 
 /* AUTO is MC: as rows are sorted and begin to be read where the block does, a dense row costs no more than others, and MC was the fastest on every
  * matrix measured, tridiagonal, arrow and real ones (bench/results/h200-batches.json). */
@@ -172,10 +154,9 @@ bsi_numbers numbers_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   p.tolerance = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_tolerance(o->digits) : 0.0;
   p.format = jacobi->format, p.pivots = jacobi->pivots;
   p.data = static_cast<char *>(jacobi->data), p.slot_bytes = jacobi->slot_bytes;
-  p.met = &reinterpret_cast<workspace *>(memory)->met;
-  p.best = reinterpret_cast<bsi_numbers_best *>(memory + w.best);
+  p.met = &reinterpret_cast<workspace *>(memory)->met[jacobi->turn];
+  p.next = &reinterpret_cast<workspace *>(memory)->met[1 - jacobi->turn];
   if (o->shift_amount > 0.0) p.list = reinterpret_cast<int32_t *>(memory + w.list);
-  p.listed = reinterpret_cast<int32_t *>(&reinterpret_cast<workspace *>(memory)->listed);
   return p;
 }
 
@@ -190,36 +171,37 @@ bool is_uniform(const bsi_numbers &p) {
   return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.per_group == BSI_WARP / p.uniform;
 }
 
-/* Those of 4 or 8 rows are read 16 bytes at a time. */
+/* Those of an even number of rows are read 16 bytes at a time. */
 bool is_small(const bsi_numbers &p) {
-  return p.uniform <= 8 && (p.uniform % 4 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
+  return p.uniform <= 8 && (p.uniform % 2 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
 }
 
-/* One launch of `count` groups from place `from` of the order; returns the thread blocks that leave a best. */
-int enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, int most, int32_t from, int32_t count) {
-  const cudaStream_t stream = bsi_stream_of(context);
+/* One launch of `count` groups from place `from` of the order. */
+void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, int most, int32_t from,
+             int32_t count) {
   p.from = from, p.count = count, p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : most;
   if (extracts_before(jacobi)) {
     p.lanes = p.largest;
     const int together = bsi_groups_a_warp(p);
     const unsigned wanted = bsi_grid((static_cast<int64_t>(count) + together - 1) / together, BSI_NUMBERS_WARPS);
     const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
-    extract<<<bsi_resident_grid(extract, 16, bytes, wanted), BSI_NUMBERS_THREADS, bytes, stream>>>(p);
+    const unsigned grid = bsi_resident_grid(context, 32 / BSI_NUMBERS_WARPS, bytes, wanted);
+    extract<<<grid, BSI_NUMBERS_THREADS, bytes, bsi_stream_of(context)>>>(p);
     p.source = BSI_FROM_DENSE;
   }
-  if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(stream, most, p);
-  if (!is_plain(jacobi)) return bsi_enqueue_inverses(stream, most, p);
-  if (is_uniform(p) && is_small(p)) return bsi_enqueue_small_inverses(stream, p);
-  if (is_uniform(p) && p.uniform > 8) return bsi_enqueue_uniform_inverses(stream, p);
-  return bsi_enqueue_plain_inverses(stream, most, p);
+  if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, most, p);
+  if (!is_plain(jacobi)) return bsi_enqueue_inverses(context, most, p);
+  if (is_uniform(p) && is_small(p)) return bsi_enqueue_small_inverses(context, p);
+  if (is_uniform(p) && p.uniform > 8) return bsi_enqueue_uniform_inverses(context, p);
+  return bsi_enqueue_plain_inverses(context, most, p);
 }
 
 /* The groups that plain kernels have listed, again with repairs. */
-int repair(bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p) {
-  p.order = p.list, p.count_there = p.listed;
+void repair(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p) {
+  p.order = p.list, p.count_there = &p.met->listed;
   p.from = 0, p.count = std::min(jacobi->groups, 1024);
   p.largest = jacobi->partition.largest;
-  return bsi_enqueue_inverses(bsi_stream_of(context), jacobi->partition.largest, p);
+  bsi_enqueue_inverses(context, jacobi->partition.largest, p);
 }
 
 int32_t first_of(unsigned long long complement) { return complement == 0 ? -1 : static_cast<int32_t>(~complement); }
@@ -229,8 +211,9 @@ void tell(const bsi_bjacobi *jacobi, const bsi_numbers_met &met, bsi_bjacobi_sta
   stats->inversion.singular_row = first_of(met.singular);
   stats->inversion.first_repair_row = first_of(met.repaired);
   stats->inversion.repairs = static_cast<int64_t>(met.repairs);
-  stats->inversion.largest_condition = met.condition;
-  stats->inversion.largest_condition_row = met.condition > 0.0 ? static_cast<int32_t>(met.condition_block) : -1;
+  std::memcpy(&stats->inversion.largest_condition, &met.condition, sizeof met.condition);
+  stats->inversion.largest_condition_row =
+      met.condition > 0 ? static_cast<int32_t>(~met.condition_block & 0x7fffffffu) : -1;
   if (met.singular != 0) {
     stats->inversion.largest_condition = INFINITY;
     stats->inversion.largest_condition_row = first_of(met.singular);
@@ -259,37 +242,36 @@ bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "groups of %d rows: a device takes at most %d",
                     jacobi->per_group * jacobi->partition.largest, BSI_WARP);
   const parts w = parts_of(jacobi);
-  jacobi->workspace = bsi_allocate_cuda(context, w.all, 1);
-  if (!jacobi->workspace) return BISAI_OUT_OF_MEMORY;
+  char *const memory = static_cast<char *>(bsi_allocate_cuda(context, w.all, 1));
+  jacobi->workspace = memory;
+  if (!memory) return BISAI_OUT_OF_MEMORY;
   jacobi->workspace_bytes = static_cast<int64_t>(w.all);
+  const cudaError_t error = cudaMemsetAsync(memory, 0, sizeof(workspace), bsi_stream_of(context));
+  if (error != cudaSuccess) return failed(context, error);
   if (jacobi->partition.uniform || jacobi->groups == 0) return BISAI_OK;
-  int32_t *count = reinterpret_cast<workspace *>(jacobi->workspace)->count;
-  const bisai_status status = sort_groups(
-      context, jacobi, reinterpret_cast<int32_t *>(static_cast<char *>(jacobi->workspace) + w.order), count);
+  int32_t *count = reinterpret_cast<workspace *>(memory)->count;
+  const bisai_status status = sort_groups(context, jacobi, reinterpret_cast<int32_t *>(memory + w.order), count);
   return status ? status : bsi_fetch_cuda(context, jacobi->class_groups, count, sizeof jacobi->class_groups);
 }
 
 bisai_status bsi_bjacobi_enqueue_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  const cudaStream_t stream = bsi_stream_of(context);
-  bsi_numbers p = numbers_of(matrix, jacobi);
-  bsi_numbers_best *const all = p.best;
-  const cudaError_t error = cudaMemsetAsync(jacobi->workspace, 0, offsetof(workspace, count), stream);
-  if (jacobi->groups > 0 && jacobi->partition.uniform)
-    p.best += enqueue(context, jacobi, p, jacobi->partition.uniform, 0, jacobi->groups);
+  if (jacobi->groups == 0) return BISAI_OK;
+  jacobi->turn = 1 - jacobi->turn;
+  const bsi_numbers p = numbers_of(matrix, jacobi);
+  const int32_t largest = jacobi->partition.largest;
+  if (jacobi->partition.uniform) enqueue(context, jacobi, p, largest, 0, jacobi->groups);
   for (int32_t k = 0, from = 0; k < CLASSES; from += jacobi->class_groups[k++])
     if (jacobi->class_groups[k] > 0)
-      p.best +=
-          enqueue(context, jacobi, p, std::min(4 * (k + 1), jacobi->partition.largest), from, jacobi->class_groups[k]);
-  if (p.list && is_plain(jacobi) && jacobi->groups > 0) p.best += repair(context, jacobi, p);
-  if (p.form == BISAI_FORM_INVERSE)
-    find_best<<<1, BEST_THREADS, 0, stream>>>(static_cast<int>(p.best - all), all, p.met);
-  return error == cudaSuccess ? bsi_launched(context, "block-Jacobi's numbers") : failed(context, error);
+      enqueue(context, jacobi, p, std::min(4 * (k + 1), largest), from, jacobi->class_groups[k]);
+  if (p.list && is_plain(jacobi)) repair(context, jacobi, p);
+  return bsi_launched(context, "block-Jacobi's numbers");
 }
 
 bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   bisai_status status = bsi_bjacobi_enqueue_cuda(context, matrix, jacobi);
+  const bsi_numbers_met *const there = static_cast<workspace *>(jacobi->workspace)->met + jacobi->turn;
   bsi_numbers_met met;
-  if (!status) status = bsi_fetch_cuda(context, &met, &static_cast<workspace *>(jacobi->workspace)->met, sizeof met);
+  if (!status) status = bsi_fetch_cuda(context, &met, there, sizeof met);
   if (!status) tell(jacobi, met, &jacobi->stats);
   return status;
 }

@@ -8,7 +8,7 @@
 #include "bjacobi/extract_cuda.cuh"
 #include "bjacobi/store_cuda.cuh"
 
-enum { BSI_NUMBERS_WARPS = 2, BSI_NUMBERS_THREADS = BSI_NUMBERS_WARPS * BSI_WARP };
+enum { BSI_NUMBERS_WARPS = 4, BSI_NUMBERS_THREADS = BSI_NUMBERS_WARPS * BSI_WARP };
 
 template <bisai_form FORM>
 static __device__ __forceinline__ void bsi_count(const bsi_numbers &p, int m, int32_t number, double norm,
@@ -27,7 +27,7 @@ static __device__ __forceinline__ void bsi_count(const bsi_numbers &p, int m, in
 }
 
 /* Decomposes the lane's rows a, or what the tile holds of them, and leaves the result in the tile; true in all lanes of a block that is
- * singular. bsi_by_shuffles: norms of a block of M rows are sums over its lanes, 2ⁿ of them, not over columns of the tile. */
+ * singular. bsi_by_shuffles: norms are sums over the lanes of a block, not over columns of the tile. */
 template <int M, int R, int LANES, bisai_form FORM, bool EXACT>
 static __device__ __forceinline__ bool bsi_decompose(const bsi_numbers &p, const bsi_lane &l, double norm, double *tile,
                                                      double (&a)[R][M], double *smallest, double *condition) {
@@ -35,7 +35,7 @@ static __device__ __forceinline__ bool bsi_decompose(const bsi_numbers &p, const
   if constexpr (FORM == BISAI_FORM_INVERSE) {
     const bsi_inverted<R> e = bsi_sub_gauss_jordan<M, R, LANES, EXACT>(l.w, a);
     double inverse_norm;
-    if constexpr (bsi_by_shuffles<M, LANES, EXACT>) inverse_norm = bsi_sub_norm1<M, R, LANES>(l.w, a);
+    if constexpr (bsi_by_shuffles<LANES, EXACT>) inverse_norm = bsi_sub_norm1<M, R, LANES>(l.w, a);
     __syncwarp(); /* the norm was read */
 #pragma unroll
     for (int q = 0; q < M; q++) {
@@ -48,7 +48,7 @@ static __device__ __forceinline__ bool bsi_decompose(const bsi_numbers &p, const
           tile[l.tile + column * l.lead + e.step[s]] = a[s][q];
     }
     __syncwarp();
-    if constexpr (!bsi_by_shuffles<M, LANES, EXACT>) inverse_norm = bsi_norm1<LANES>(l, tile);
+    if constexpr (!bsi_by_shuffles<LANES, EXACT>) inverse_norm = bsi_norm1<LANES>(l, tile);
     *condition = norm * inverse_norm;
     bad = e.singular || !isfinite(inverse_norm);
   } else {
@@ -85,22 +85,56 @@ static __device__ __forceinline__ bool bsi_decompose(const bsi_numbers &p, const
   return (__ballot_sync(BSI_EVERYONE, bad) & l.w.mask) != 0;
 }
 
-/* The better of two: the larger condition, of equals the first block. */
-static __device__ __forceinline__ bsi_numbers_best bsi_better(const bsi_numbers_best &a, const bsi_numbers_best &b) {
-  return b.condition > a.condition || (b.condition == a.condition && b.block < a.block) ? b : a;
+/* The worst of some blocks, as bsi_numbers_met has it: maxima of whole numbers, whose order does not matter. */
+struct bsi_worst {
+  unsigned long long condition, block;
+};
+
+static __device__ __forceinline__ void bsi_take_worst(bsi_worst *worst, double condition, int32_t block) {
+  if (!(condition > 0.0)) return;
+  const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(condition));
+  worst->condition = max(worst->condition, bits);
+  worst->block = max(worst->block, bits >> 30 << 31 | (~static_cast<unsigned>(block) & 0x7fffffffu));
 }
 
-/* best[0] ← the best of a thread block's; all threads call, and it is there for thread 0. */
-template <int THREADS> static __device__ __forceinline__ void bsi_find_best(bsi_numbers_best *best) {
-  for (int step = THREADS / 2; step > 0; step /= 2) {
-    __syncthreads();
-    if (static_cast<int>(threadIdx.x) < step)
-      best[threadIdx.x] = bsi_better(best[threadIdx.x], best[threadIdx.x + step]);
+/* The first step of a kernel. */
+static __device__ __forceinline__ void bsi_begin(const bsi_numbers &p) {
+  constexpr int words = sizeof *p.next / sizeof(unsigned long long);
+  static_assert(words <= BSI_NUMBERS_THREADS, "a word a thread");
+  if (blockIdx.x == 0 && threadIdx.x < words) reinterpret_cast<unsigned long long *>(p.next)[threadIdx.x] = 0ull;
+}
+
+static __device__ __forceinline__ unsigned long long bsi_largest_of_warp(unsigned long long bits) {
+  const bsi_sub_warp everyone = {BSI_WARP, 0, 0, 0, 0, BSI_EVERYONE};
+  const double largest = bsi_sub_largest<BSI_WARP>(everyone, __longlong_as_double(static_cast<long long>(bits)));
+  return static_cast<unsigned long long>(__double_as_longlong(largest));
+}
+
+/* The last one: tells the worst block. All threads call, each with its own. Thread blocks do not wait for each other, which would take as long
+ * as the inversion of a small batch. */
+static __device__ __forceinline__ void bsi_end(const bsi_numbers &p, const bsi_worst &mine) {
+  __shared__ bsi_worst worst[BSI_NUMBERS_WARPS];
+  if (p.form != BISAI_FORM_INVERSE) return;
+  const bsi_worst of_warp = {bsi_largest_of_warp(mine.condition), bsi_largest_of_warp(mine.block)};
+  if (threadIdx.x % BSI_WARP == 0) worst[threadIdx.x / BSI_WARP] = of_warp;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  bsi_worst all = of_warp;
+  for (int warp = 1; warp < BSI_NUMBERS_WARPS; warp++) {
+    all.condition = max(all.condition, worst[warp].condition);
+    all.block = max(all.block, worst[warp].block);
   }
+  atomicMax(&p.met->condition, all.condition);
+  atomicMax(&p.met->condition_block, all.block);
 }
 
 /* Warps that a multiprocessor is to hold, so many on each of its four parts that some 56 registers are left besides those of a. */
-template <int M, int R> constexpr int bsi_numbers_warps = M *R <= 8 ? 32 : M *R <= 20 ? 20 : M *R <= 36 ? 16 : 12;
+template <int M, int R>
+constexpr int bsi_numbers_warps = M *R <= 8    ? 32
+                                  : M *R <= 20 ? 20
+                                  : M *R <= 32 ? 16
+                                  : M *R <= 54 ? 12
+                                               : 8;
 
 /* M: most rows of a block, R of a lane, LANES: those of a sub-warp, 0: p.lanes. PLAIN: blocks lie side by side and stay in fp64, and what is
  * singular is repaired by another launch: less to keep in registers. EXACT: PLAIN, natural, and all have M rows. */
@@ -109,10 +143,11 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
     bsi_make_numbers(const __grid_constant__ bsi_numbers p) {
   extern __shared__ double tiles[];
   __shared__ bsi_numbers_formats formats;
-  __shared__ bsi_numbers_best best[BSI_NUMBERS_THREADS];
+  __shared__ bsi_worst worst[BSI_NUMBERS_THREADS];
   const int warp = threadIdx.x / BSI_WARP;
   double *tile = tiles + warp * bsi_tile_values<M, R>;
-  best[threadIdx.x] = {0.0, ~0ull};
+  bsi_begin(p);
+  worst[threadIdx.x] = {};
   if (!PLAIN && threadIdx.x < BSI_FORMATS) formats.blocks[threadIdx.x] = 0u, formats.values[threadIdx.x] = 0ull;
   __syncthreads();
   const int together = bsi_groups_a_warp(p);
@@ -125,7 +160,7 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
     bool singular;
     if constexpr (PLAIN) {
       bsi_load_plain<M, R, EXACT>(p, l, 0.0, a);
-      if constexpr (bsi_by_shuffles<M, LANES, EXACT>) {
+      if constexpr (bsi_by_shuffles<LANES, EXACT>) {
         norm = bsi_sub_norm1<M, R, LANES>(l.w, a);
       } else {
         bsi_put_rows<M, R, EXACT>(l, a, tile);
@@ -151,14 +186,14 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
     }
     const bool spoiled = (__ballot_sync(BSI_EVERYONE, singular) & l.group) != 0; /* the group */
     if (PLAIN && p.list && spoiled) {
-      if (l.group_leader) p.list[atomicAdd(p.listed, 1)] = l.block / p.per_group;
+      if (l.group_leader) p.list[atomicAdd(&p.met->listed, 1)] = l.block / p.per_group;
     } else if (l.leader) {
       if (singular)
         atomicMax(&p.met->singular, ~static_cast<unsigned long long>(l.block));
       else
         bsi_count<FORM>(p, l.w.m, l.block, norm, smallest, condition, shift > 0.0);
       /* listed groups come in any order */
-      best[threadIdx.x] = bsi_better(best[threadIdx.x], {condition, static_cast<unsigned long long>(l.block)});
+      bsi_take_worst(&worst[threadIdx.x], condition, l.block);
     }
     if constexpr (EXACT) {
       bsi_store_groups<M, R>(p, unit, tile);
@@ -171,29 +206,26 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
     }
     __syncwarp();
   }
-  if (FORM == BISAI_FORM_INVERSE) {
-    bsi_find_best<BSI_NUMBERS_THREADS>(best);
-    if (threadIdx.x == 0) p.best[blockIdx.x] = best[0];
+  if (!PLAIN && p.storage == BISAI_ADAPTIVE) {
+    __syncthreads();
+    if (threadIdx.x < BSI_FORMATS && formats.blocks[threadIdx.x] > 0) {
+      atomicAdd(&p.met->formats[threadIdx.x], static_cast<unsigned long long>(formats.blocks[threadIdx.x]));
+      atomicAdd(&p.met->values[threadIdx.x], formats.values[threadIdx.x]);
+    }
   }
-  if (PLAIN || p.storage != BISAI_ADAPTIVE) return;
-  __syncthreads();
-  if (threadIdx.x < BSI_FORMATS && formats.blocks[threadIdx.x] > 0) {
-    atomicAdd(&p.met->formats[threadIdx.x], static_cast<unsigned long long>(formats.blocks[threadIdx.x]));
-    atomicAdd(&p.met->values[threadIdx.x], formats.values[threadIdx.x]);
-  }
+  bsi_end(p, worst[threadIdx.x]);
 }
 
-/* Thread blocks of one launch at most. */
-enum { BSI_NUMBERS_MOST_BLOCKS = 132 * 16 };
+/* Bytes of shared memory that a thread block takes without asking. */
+enum { BSI_NUMBERS_STATIC_SHARED = 2304 };
 
-/* Enqueue the decomposition of p's groups, of blocks of at most `most` rows. Return the thread blocks taken, which is how many places of
- * p.best are written by INVERSE. Plain ones are of blocks that lie side by side and stay in fp64; small and uniform ones besides natural, all of
+/* Enqueue the decomposition of p's groups, of blocks of at most `most` rows. Plain ones are of blocks that lie side by side and stay in fp64; small and uniform ones besides natural, all of
  * one size, at most 8 rows or more, in groups as large as fit a warp. */
-int bsi_enqueue_inverses(cudaStream_t stream, int most, const bsi_numbers &p);
-int bsi_enqueue_plain_inverses(cudaStream_t stream, int most, const bsi_numbers &p);
-int bsi_enqueue_small_inverses(cudaStream_t stream, const bsi_numbers &p);
-int bsi_enqueue_uniform_inverses(cudaStream_t stream, const bsi_numbers &p);
-int bsi_enqueue_decompositions(cudaStream_t stream, int most, const bsi_numbers &p);
+void bsi_enqueue_inverses(const bisai_context *context, int most, const bsi_numbers &p);
+void bsi_enqueue_plain_inverses(const bisai_context *context, int most, const bsi_numbers &p);
+void bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p);
+void bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_numbers &p);
+void bsi_enqueue_decompositions(const bisai_context *context, int most, const bsi_numbers &p);
 
 /* Lets a kernel have more shared memory than it has without asking. */
 template <typename... Parameters> static inline void bsi_allow_shared(void (*kernel)(Parameters...), size_t bytes) {
@@ -202,28 +234,24 @@ template <typename... Parameters> static inline void bsi_allow_shared(void (*ker
 }
 
 /* As many thread blocks as are resident together, `each` on a multiprocessor where its shared memory is enough for them, so that all are busy to
- * the end; fewer where there is no work for them. */
-template <typename... Parameters>
-static inline unsigned bsi_resident_grid(void (*kernel)(Parameters...), int each, size_t bytes, unsigned wanted) {
-  int device = 0, processors = 0, resident = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, BSI_NUMBERS_THREADS, bytes);
-  const int grid = std::min(processors * std::min(each, resident), static_cast<int>(BSI_NUMBERS_MOST_BLOCKS));
+ * the end; fewer where there is no work for them. `bytes`: of shared memory that a kernel asks for. */
+static inline unsigned bsi_resident_grid(const bisai_context *context, int each, size_t bytes, unsigned wanted) {
+  const bsi_device_limits *has = &context->limits;
+  const int fit = has->shared / static_cast<int>(bytes + BSI_NUMBERS_STATIC_SHARED + BSI_SHARED_TAKEN);
+  const int grid = has->processors * std::min(each, fit);
   return std::min(wanted, static_cast<unsigned>(std::max(grid, 1))); /* without one the launch says why */
 }
 
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = false>
-static inline int bsi_enqueue_numbers(cudaStream_t stream, bsi_numbers p) {
+static inline void bsi_enqueue_numbers(const bisai_context *context, bsi_numbers p) {
   p.lanes = LANES > 0 ? LANES : (p.largest + R - 1) / R;
   const int together = bsi_groups_a_warp(p);
   const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<M, R>;
   const unsigned wanted = bsi_grid((static_cast<int64_t>(p.count) + together - 1) / together, BSI_NUMBERS_WARPS);
   const auto kernel = bsi_make_numbers<M, R, LANES, FORM, PLAIN, EXACT>;
   bsi_allow_shared(kernel, bytes);
-  const unsigned grid = bsi_resident_grid(kernel, bsi_numbers_warps<M, R> / BSI_NUMBERS_WARPS, bytes, wanted);
-  kernel<<<grid, BSI_NUMBERS_THREADS, bytes, stream>>>(p);
-  return static_cast<int>(grid);
+  const unsigned grid = bsi_resident_grid(context, bsi_numbers_warps<M, R> / BSI_NUMBERS_WARPS, bytes, wanted);
+  kernel<<<grid, BSI_NUMBERS_THREADS, bytes, bsi_stream_of(context)>>>(p);
 }
 
 #endif

@@ -1,6 +1,5 @@
 /* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to other lanes. The blocks of a warp come
- * through shared memory, spread over its banks; the next ones are on their way while these are inverted, where that leaves room for as many
- * warps. */
+ * through shared memory, spread over its banks; while some warps wait for theirs, others invert. */
 #include <cuda_pipeline_primitives.h>
 
 #include "bjacobi/numbers_cuda.cuh"
@@ -15,14 +14,16 @@ template <int M> struct shape {
   static constexpr int per_group = BSI_WARP / M;
   static constexpr int groups = BSI_WARP / per_group; /* of a warp */
   static constexpr int blocks = groups * per_group;
-  /* 16 bytes move at once where a block fills lines of 128: chunks of two values that change places within a line by the number of the
-   * block, as odd distances would cut sectors in two. Two lanes then write sectors of 32 bytes, and elsewhere results pass through a tile of
-   * their own. */
-  static constexpr bool wide = M % 4 == 0;
-  static constexpr int chunk = wide ? 2 : 1, chunks = values / chunk;
-  static constexpr int lead = wide ? values : values | 1; /* from a block to the next */
-  static constexpr bool ahead = wide || M <= 5;           /* the next blocks are asked for before these are stored */
-  static constexpr int tile = BSI_WARP * lead, tiles = ahead && !wide ? 2 : 1;
+  /* Blocks of even size are read 16 bytes at a time. The two chunks of a sector, or the eight of a line where blocks fill lines, change places by
+   * the number of the block, as odd distances would cut sectors in two. */
+  static constexpr int chunk = M % 2 == 0 ? 2 : 1, chunks = values / chunk;
+  /* What a lane copies, in a loop of few turns: small batches wait for code. */
+  static constexpr int at_once = M == 7 ? 7 : M == 6 ? 6 : M == 8 ? 4 : M >= 4 ? 8 : M == 3 ? 9 : chunks;
+  static constexpr int copies = ((blocks * chunks + BSI_WARP - 1) / BSI_WARP + at_once - 1) / at_once * at_once;
+  /* Two lanes write whole sectors where columns are such; elsewhere results pass through the tile. */
+  static constexpr bool by_pairs = M % 4 == 0;
+  static constexpr int lead = values | 1; /* from a result to the next */
+  static constexpr int tile = BSI_WARP * (by_pairs ? values : lead);
 };
 
 /* The row at or below k with the largest magnitude in column k; what agrees in 17 bits is equal, and NaN the largest. */
@@ -82,56 +83,49 @@ template <int M> __device__ __forceinline__ double norm1(const double (&a)[M * M
     double sum = 0.0;
 #pragma unroll
     for (int r = 0; r < M; r++) sum += fabs(a[c * M + r]);
-    norm = sum > norm || isnan(sum) ? sum : norm;
+    norm = bsi_larger(norm, sum);
   }
   return norm;
 }
 
-/* Where a chunk of a block is in the tile. */
-template <int M> __device__ __forceinline__ int place(int block, int chunk) {
+/* What places of chunks in the tile are turned by. */
+template <int M> __device__ __forceinline__ unsigned turn(unsigned block) {
   using s = shape<M>;
-  return block * s::lead + (s::wide ? chunk ^ block % 8 : chunk) * s::chunk;
+  return s::chunk == 1 ? 0u : s::chunks % 8 == 0 ? block % 8 : block / 4 % 2;
 }
 
-/* Asks for a warp's blocks, which are in the tile when the pipeline is done. `position`: the lane's own, −1 for zeros. */
+/* Asks for a warp's blocks, which are in the tile when the pipeline is done: lanes copy chunks that follow each other. `position`: the lane's own,
+ * −1: none. */
 template <int M>
-__device__ __forceinline__ void load(const bsi_numbers &p, int32_t position, int blocks, double *tile, int lane) {
+__device__ __forceinline__ void load(const bsi_numbers &p, int32_t position, double *tile, unsigned lane) {
   using s = shape<M>;
-  const bool whole = __ballot_sync(BSI_EVERYONE, position >= 0) == BSI_EVERYONE;
-  const auto copy = [&](int32_t from, int block, int chunk) {
-    __pipeline_memcpy_async(tile + place<M>(block, chunk),
-                            p.matrix + static_cast<int64_t>(from) * s::values + chunk * s::chunk,
-                            sizeof(double) * s::chunk);
-  };
-  if (s::wide && whole) {
-#pragma unroll 4
-    for (int i = 0; i < s::chunks; i++) {
-      const int at = i * BSI_WARP + lane, block = at / s::chunks;
-      copy(__shfl_sync(BSI_EVERYONE, position, block), block, at % s::chunks);
-    }
-  } else {
-#pragma unroll(s::wide ? 1 : 4)
-    for (int i = 0; i < s::chunks; i++) {
-      const int at = i * BSI_WARP + lane, block = at / s::chunks;
-      const int32_t from = __shfl_sync(BSI_EVERYONE, position, block);
-      if (block >= blocks) continue;
-      if (from >= 0)
-        copy(from, block, at % s::chunks);
-      else
-        for (int v = 0; v < s::chunk; v++) tile[place<M>(block, at % s::chunks) + v] = 0.0;
-    }
+  unsigned block = lane / s::chunks, chunk = lane % s::chunks;
+  /* Or what is the same in every turn of the caller's loop is worked out before it and kept in local memory. */
+  asm volatile("" : "+r"(block), "+r"(chunk));
+#pragma unroll(s::at_once)
+  for (int i = 0; i < s::copies; i++) {
+    const int32_t from = __shfl_sync(BSI_EVERYONE, position, block);
+    if (from >= 0)
+      __pipeline_memcpy_async(tile + (i * BSI_WARP + (lane ^ turn<M>(block))) * s::chunk,
+                              p.matrix + chunk * s::chunk + static_cast<int64_t>(from) * s::values,
+                              sizeof(double) * s::chunk);
+    block += BSI_WARP / s::chunks, chunk += BSI_WARP % s::chunks;
+    if (BSI_WARP % s::chunks != 0 && chunk >= s::chunks) block++, chunk -= s::chunks;
   }
   __pipeline_commit();
 }
 
-/* The lane's block from the tile; where it has none, anything. */
-template <int M> __device__ __forceinline__ void take(const double *tile, int lane, double (&a)[M * M]) {
+/* The lane's block from the tile, zeros where it has none. */
+template <int M> __device__ __forceinline__ void take(bool there, const double *tile, int lane, double (&a)[M * M]) {
   using s = shape<M>;
   asm volatile("" : "+r"(lane)); /* or places are worked out before the loop and kept in local memory */
 #pragma unroll
+  for (int k = 0; k < s::values; k++) a[k] = 0.0;
+  if (!there) return;
+#pragma unroll
   for (int k = 0; k < s::chunks; k++) {
-    const double *const from = tile + place<M>(lane, k);
-    if constexpr (s::wide) {
+    const double *const from = tile + lane * s::values + (k ^ turn<M>(lane)) * s::chunk;
+    if constexpr (s::chunk == 2) {
       const double2 two = *reinterpret_cast<const double2 *>(from);
       a[2 * k] = two.x, a[2 * k + 1] = two.y;
     } else {
@@ -140,7 +134,14 @@ template <int M> __device__ __forceinline__ void take(const double *tile, int la
   }
 }
 
-/* Whole groups one after the other; the last one of all may not be whole. */
+/* The columns of a group, a lane a row of it. */
+template <int M> __device__ __forceinline__ void store_group(int height, const double *from, double *to, int lane) {
+  if (lane >= height) return;
+#pragma unroll
+  for (int c = 0; c < M; c++) to[c * height] = from[c * M];
+}
+
+/* Groups one after the other; the last one of all may not be whole. */
 template <int M>
 __device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int blocks, const double (&a)[M * M],
                                       unsigned order, double *tile, int lane) {
@@ -148,22 +149,15 @@ __device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int b
 #pragma unroll
   for (int c = 0; c < M; c++)
 #pragma unroll
-    for (int r = 0; r < M; r++)
-      if (lane < blocks) tile[lane * s::lead + static_cast<int>(order >> 4 * c & 15u) * M + r] = a[c * M + r];
+    for (int r = 0; r < M; r++) tile[lane * s::lead + static_cast<int>(order >> 4 * c & 15u) * M + r] = a[c * M + r];
   __syncwarp();
-  double *to = reinterpret_cast<double *>(p.data) + static_cast<int64_t>(first) * s::values;
-  const int whole = blocks / s::per_group * s::per_group * s::values;
-  constexpr int height = s::per_group * M, group = height * M;
-#pragma unroll 4
-  for (int i = 0; i < s::values; i++) {
-    const int at = i * BSI_WARP + lane, g = at / group, c = at % group / height, row = at % height;
-    if (at < whole) to[at] = tile[(g * s::per_group + row / M) * s::lead + c * M + row % M];
+  const double *from = tile + lane / M * s::lead + lane % M;
+  double *to = reinterpret_cast<double *>(p.data) + static_cast<int64_t>(first) * s::values + lane;
+  for (; blocks >= s::per_group; blocks -= s::per_group) {
+    store_group<M>(s::per_group * M, from, to, lane);
+    from += s::per_group * s::lead, to += s::per_group * s::values;
   }
-  const int rest = blocks % s::per_group, top = blocks - rest;
-  for (int at = lane; at < rest * s::values; at += BSI_WARP) {
-    const int c = at / (rest * M), row = at % (rest * M);
-    to[whole + at] = tile[(top + row / M) * s::lead + c * M + row % M];
-  }
+  store_group<M>(blocks * M, from, to, lane);
   __syncwarp();
 }
 
@@ -197,16 +191,17 @@ __device__ __forceinline__ void store_by_pairs(const bsi_numbers &p, int32_t fir
 }
 
 /* Thread blocks that a multiprocessor is to hold. */
-template <int M> constexpr int resident = M <= 4 ? 16 : M <= 6 ? 8 : 6;
+template <int M> constexpr int resident = (M <= 4 ? 32 : M == 5 ? 24 : M == 6 ? 16 : 12) / WARPS;
 
 template <int M>
 __global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __grid_constant__ bsi_numbers p) {
   using s = shape<M>;
   extern __shared__ __align__(128) double tiles[];
-  __shared__ bsi_numbers_best best[THREADS];
+  __shared__ bsi_worst worst[THREADS];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-  double *const tile = tiles + warp * s::tiles * s::tile;
-  best[threadIdx.x] = {0.0, ~0ull};
+  double *const tile = tiles + warp * s::tile;
+  bsi_begin(p);
+  worst[threadIdx.x] = {};
   const int64_t step = static_cast<int64_t>(gridDim.x) * WARPS * s::blocks;
   const auto blocks_from = [&](int64_t from) {
     return static_cast<int>(max(min(static_cast<int64_t>(s::blocks), p.blocks - from), static_cast<int64_t>(0)));
@@ -215,18 +210,17 @@ __global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __gri
     return lane < blocks_from(from) ? __ldg(p.position + from + lane) : -1;
   };
   int64_t first = (static_cast<int64_t>(blockIdx.x) * WARPS + warp) * s::blocks;
-  load<M>(p, position_from(first), blocks_from(first), tile, lane);
-  int32_t next = position_from(first + step);
+  int32_t here = position_from(first), next = position_from(first + step);
   for (; first < p.blocks; first += step) {
     const int blocks = blocks_from(first);
     const bool mine = lane < blocks;
     const int32_t block = static_cast<int32_t>(first) + lane;
+    load<M>(p, here, tile, lane);
     __pipeline_wait_prior(0);
     __syncwarp();
     double a[s::values];
-    take<M>(tile, lane, a);
+    take<M>(here >= 0, tile, lane, a);
     __syncwarp();
-    if (s::ahead) load<M>(p, next, blocks_from(first + step), tile, lane);
     const double norm = norm1<M>(a);
     unsigned order;
     const bool regular = invert<M>(a, &order);
@@ -236,41 +230,36 @@ __global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __gri
     const unsigned group = (s::per_group == 32 ? BSI_EVERYONE : (1u << s::per_group) - 1u) << (lane - in_group);
     const bool spoiled = (__ballot_sync(BSI_EVERYONE, singular) & group) != 0;
     if (p.list && spoiled) {
-      if (mine && in_group == 0) p.list[atomicAdd(p.listed, 1)] = block / s::per_group;
+      if (mine && in_group == 0) p.list[atomicAdd(&p.met->listed, 1)] = block / s::per_group;
     } else if (mine) {
       if (singular)
         atomicMax(&p.met->singular, ~static_cast<unsigned long long>(block));
       else
         bsi_count<BISAI_FORM_INVERSE>(p, M, block, norm, INFINITY, condition, false);
-      if (condition > best[threadIdx.x].condition)
-        best[threadIdx.x] = {condition, static_cast<unsigned long long>(block)};
+      bsi_take_worst(&worst[threadIdx.x], condition, block);
     }
-    if constexpr (s::wide)
+    if constexpr (s::by_pairs)
       store_by_pairs<M>(p, static_cast<int32_t>(first), blocks, a, order, lane);
     else
-      store<M>(p, static_cast<int32_t>(first), blocks, a, order, tile + (s::tiles - 1) * s::tile, lane);
-    if (!s::ahead) load<M>(p, next, blocks_from(first + step), tile, lane);
-    next = position_from(first + 2 * step);
+      store<M>(p, static_cast<int32_t>(first), blocks, a, order, tile, lane);
+    here = next, next = position_from(first + 2 * step);
   }
-  bsi_find_best<THREADS>(best);
-  if (threadIdx.x == 0) p.best[blockIdx.x] = best[0];
+  bsi_end(p, worst[threadIdx.x]);
 }
 
-template <int M> int enqueue(cudaStream_t stream, const bsi_numbers &p) {
-  const size_t bytes = sizeof(double) * WARPS * shape<M>::tiles * shape<M>::tile;
+template <int M> void enqueue(const bisai_context *context, const bsi_numbers &p) {
+  const size_t bytes = sizeof(double) * WARPS * shape<M>::tile;
   bsi_allow_shared(invert_small<M>, bytes);
-  const unsigned grid =
-      bsi_resident_grid(invert_small<M>, resident<M>, bytes, bsi_grid(p.blocks, WARPS * shape<M>::blocks));
-  invert_small<M><<<grid, THREADS, bytes, stream>>>(p);
-  return static_cast<int>(grid);
+  const unsigned grid = bsi_resident_grid(context, resident<M>, bytes, bsi_grid(p.blocks, WARPS * shape<M>::blocks));
+  invert_small<M><<<grid, THREADS, bytes, bsi_stream_of(context)>>>(p);
 }
 
 } // namespace
 
-int bsi_enqueue_small_inverses(cudaStream_t stream, const bsi_numbers &p) {
+void bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p) {
   switch (p.uniform) {
 #define CASE(M)                                                                                                        \
-  case M: return enqueue<M>(stream, p);
+  case M: return enqueue<M>(context, p);
     CASE(1)
     CASE(2)
     CASE(3)
@@ -279,6 +268,6 @@ int bsi_enqueue_small_inverses(cudaStream_t stream, const bsi_numbers &p) {
     CASE(6)
     CASE(7)
 #undef CASE
-  default: return enqueue<8>(stream, p);
+  default: return enqueue<8>(context, p);
   }
 }

@@ -4,9 +4,6 @@
 
 #include "bjacobi/lanes_cuda.cuh"
 
-/* The larger of two magnitudes; NaN if one is. */
-static __device__ __forceinline__ double bsi_larger(double a, double b) { return b > a || isnan(b) ? b : a; }
-
 /* The largest sum over a lane's columns of its block of f(value). */
 template <typename Function>
 static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, const double *tile, Function f) {

@@ -1,11 +1,22 @@
-/* Inverses of natural blocks of one size, 9 … 32 rows, that stay in fp64, on a device: two rows a lane, so that half as much has to be told to
- * other lanes. */
+/* Inverses of natural blocks of one size, 9 … 32 rows, that stay in fp64, on a device: two or three rows a lane, so that so much less has to be
+ * told to other lanes. */
 #include "bjacobi/numbers_cuda.cuh"
 
-int bsi_enqueue_uniform_inverses(cudaStream_t stream, const bsi_numbers &p) {
+/* R rows a lane and LANES lanes a block, which leave few lanes idle; 2ⁿ of them find norms without the tile. */
+template <int M> struct lanes_of {
+  static constexpr int R = M >= 13 && M <= 16 || M > 24 || M == 10 ? 2 : 3;
+  static constexpr int LANES = M == 9 ? 3 : M == 10 ? 5 : M <= 12 ? 4 : M <= 24 ? 8 : 16;
+  static_assert(R * LANES >= M, "lanes for all rows");
+};
+
+template <int M> static void enqueue(const bisai_context *context, const bsi_numbers &p) {
+  return bsi_enqueue_numbers<M, lanes_of<M>::R, lanes_of<M>::LANES, BISAI_FORM_INVERSE, true, true>(context, p);
+}
+
+void bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_numbers &p) {
   switch (p.uniform) {
 #define CASE(M)                                                                                                        \
-  case M: return bsi_enqueue_numbers<M, 2, (M + 1) / 2, BISAI_FORM_INVERSE, true, true>(stream, p);
+  case M: return enqueue<M>(context, p);
     CASE(9)
     CASE(10)
     CASE(11)
@@ -30,6 +41,6 @@ int bsi_enqueue_uniform_inverses(cudaStream_t stream, const bsi_numbers &p) {
     CASE(30)
     CASE(31)
 #undef CASE
-  default: return bsi_enqueue_numbers<32, 2, 16, BISAI_FORM_INVERSE, true, true>(stream, p);
+  default: return enqueue<32>(context, p);
   }
 }
