@@ -33,7 +33,8 @@ __global__ void invert(int bs, const double *blocks, double *inverses, double *c
     CASE(3)
     CASE(4)
     CASE(5)
-    CASE(6) CASE(7) CASE(8)
+    CASE(6)
+    CASE(7) CASE(8)
 #undef CASE
         default : results[i] = bsi_block_invert(bs, blocks + at, inverses + at, &condition);
   }

@@ -59,6 +59,7 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest, b
   bool good = true;
   for (device_array<double> *out : {&d_y, &again}) {
     context.early_launches = can_launch_early && out == &again;
+    context.limits.cache = out == &again ? 0 : 1 << 30; /* blocks that pass once, and others */
     good = good && bsi_product_cuda(&context, &a, count, alpha, d_x.data, ldx, beta, beta == 0.0 ? nullptr : d_z.data,
                                     ldz, out->data, ldy) == BISAI_OK;
   }

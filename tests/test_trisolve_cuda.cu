@@ -38,7 +38,6 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
                           int32_t reach, bool unit, bool in_place) {
   bisai_context host = {};
   host.backend = &bsi_backend_host;
-  host.backend = &bsi_backend_host;
   host.threads = 1;
   std::vector<int32_t> ptr, idx;
   make_rows(triangle, n, length, reach, !unit, &ptr, &idx);
@@ -80,27 +79,25 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
 }
 
 void tests() {
-  const device_array<unsigned> tickets(std::vector<unsigned>(BSI_TICKETS, 0u));
-  bisai_context device = {};
-  device.tickets = tickets.data;
+  const context_on device(BISAI_BACKEND_CUDA);
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
     for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32})
       for (const int32_t n : {0, 1, 2, 33, short_form() ? 70 : 1000}) {
         if (left_out(bs)) continue;
-        agrees_with_the_host(&device, triangle, n, bs, 3, 50, true, false);
-        agrees_with_the_host(&device, triangle, n, bs, 30, 100, false, true);
-        agrees_with_the_host(&device, triangle, n, bs, 1, 1, false, false); /* as many levels as rows */
+        agrees_with_the_host(device, triangle, n, bs, 3, 50, true, false);
+        agrees_with_the_host(device, triangle, n, bs, 30, 100, false, true);
+        agrees_with_the_host(device, triangle, n, bs, 1, 1, false, false); /* as many levels as rows */
       }
   if (short_form()) return;
   for (const int bs : {1, 2, 3, 4, 5, 8})
     for (const int32_t width : {8, 37, 100, 300})
       for (const int32_t lines : {1, 7, 33, 100}) {
-        agrees_with_the_host(&device, BISAI_LOWER, width * lines, bs, 0, -width, true, false);
-        agrees_with_the_host(&device, BISAI_UPPER, width * lines - 5, bs, 0, -width, false, true);
-        agrees_with_the_host(&device, BISAI_UPPER, width * lines, bs, 20, -width, false, false);
+        agrees_with_the_host(device, BISAI_LOWER, width * lines, bs, 0, -width, true, false);
+        agrees_with_the_host(device, BISAI_UPPER, width * lines - 5, bs, 0, -width, false, true);
+        agrees_with_the_host(device, BISAI_UPPER, width * lines, bs, 20, -width, false, false);
       }
-  agrees_with_the_host(&device, BISAI_LOWER, 100000, 3, 3, 300, true, false);
-  agrees_with_the_host(&device, BISAI_UPPER, 100000, 3, 3, 300, false, true);
+  agrees_with_the_host(device, BISAI_LOWER, 100000, 3, 3, 300, true, false);
+  agrees_with_the_host(device, BISAI_UPPER, 100000, 3, 3, 300, false, true);
 }
 
 } // namespace
