@@ -167,9 +167,10 @@ typedef struct bisai_precond_report {
   int64_t apply_bytes;     /**< the least that one application must move */
   int64_t
       fallbacks; /**< blocks inverted again by pivoted Gauss–Jordan; block-Jacobi on a device does so from the start: 0 */
-  int64_t repairs;               /**< singular diagonal blocks that a shift repaired */
-  double largest_condition;      /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
-  int32_t largest_condition_row; /**< its block row (block-Jacobi: its block); -1 where there is none */
+  int64_t repairs;          /**< singular diagonal blocks that a shift repaired */
+  double largest_condition; /**< the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
+  /** Its block row; -1 where there is none. Block-Jacobi: its block, on a device the first of those whose κ₁ agree with it in 23 bits. */
+  int32_t largest_condition_row;
   int32_t first_repair_row;  /**< block row (block-Jacobi: block) of the first repaired block; -1 where there is none */
   int64_t dropped_lower;     /**< blocks of L that drop_tolerance left out of the graph */
   int64_t dropped_upper;     /**< the same of U */
