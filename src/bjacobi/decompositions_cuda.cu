@@ -1,7 +1,7 @@
 /* LU and Gauss–Huard decompositions of many blocks on a device, by size classes: 8, 16, 24, 32. */
 #include "bjacobi/numbers_cuda.cuh"
 
-template <bisai_form FORM> static void enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
+template <bisai_form FORM> static bool enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
   if (most <= 8) return bsi_enqueue_numbers<8, 1, 0, FORM, false>(context, p);
   if (most <= 16) return bsi_enqueue_numbers<16, 1, 0, FORM, false>(context, p);
   if (most <= 24) return bsi_enqueue_numbers<24, 1, 32, FORM, false>(context, p);
@@ -9,6 +9,8 @@ template <bisai_form FORM> static void enqueue(const bisai_context *context, int
 }
 
 void bsi_enqueue_decompositions(const bisai_context *context, int most, const bsi_numbers &p) {
-  return p.form == BISAI_FORM_LU ? enqueue<BISAI_FORM_LU>(context, most, p)
-                                 : enqueue<BISAI_FORM_GAUSS_HUARD>(context, most, p);
+  if (p.form == BISAI_FORM_LU)
+    enqueue<BISAI_FORM_LU>(context, most, p);
+  else
+    enqueue<BISAI_FORM_GAUSS_HUARD>(context, most, p);
 }

@@ -8,7 +8,7 @@
 #endif
 
 /* Blocks that fill sub-warps of 8 or 16 lanes have kernels that know that; in the others lanes are counted when they run. */
-template <bool PLAIN> static void enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
+template <bool PLAIN> static bool enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
   constexpr bisai_form FORM = BISAI_FORM_INVERSE;
   if (most > 28) return bsi_enqueue_numbers<32, 1, 32, FORM, PLAIN>(context, p);
   if (most > 24) return bsi_enqueue_numbers<28, 1, 32, FORM, PLAIN>(context, p);
@@ -22,6 +22,4 @@ template <bool PLAIN> static void enqueue(const bisai_context *context, int most
   return bsi_enqueue_numbers<4, 1, 0, FORM, PLAIN>(context, p);
 }
 
-void BSI_ENQUEUE(const bisai_context *context, int most, const bsi_numbers &p) {
-  return enqueue<BSI_PLAIN>(context, most, p);
-}
+void BSI_ENQUEUE(const bisai_context *context, int most, const bsi_numbers &p) { enqueue<BSI_PLAIN>(context, most, p); }

@@ -182,18 +182,14 @@ void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_number
   p.from = from, p.count = count, p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : most;
   if (extracts_before(jacobi)) {
     p.lanes = p.largest;
-    const int together = bsi_groups_a_warp(p);
-    const unsigned wanted = bsi_grid((static_cast<int64_t>(count) + together - 1) / together, BSI_NUMBERS_WARPS);
-    const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
-    const unsigned grid = bsi_resident_grid(context, 32 / BSI_NUMBERS_WARPS, bytes, wanted);
-    extract<<<grid, BSI_NUMBERS_THREADS, bytes, bsi_stream_of(context)>>>(p);
+    bsi_launch_resident(context, extract, 32, sizeof(double) * bsi_tile_values<BSI_BJACOBI_MOST, 1>, bsi_units(p), p);
     p.source = BSI_FROM_DENSE;
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, most, p);
   if (!is_plain(jacobi)) return bsi_enqueue_inverses(context, most, p);
-  if (is_uniform(p) && is_small(p)) return bsi_enqueue_small_inverses(context, p);
-  if (is_uniform(p) && p.uniform > 8) return bsi_enqueue_uniform_inverses(context, p);
-  return bsi_enqueue_plain_inverses(context, most, p);
+  if (is_uniform(p) && is_small(p) && bsi_enqueue_small_inverses(context, p)) return;
+  if (is_uniform(p) && p.uniform > 8 && bsi_enqueue_uniform_inverses(context, p)) return;
+  bsi_enqueue_plain_inverses(context, most, p);
 }
 
 /* The groups that plain kernels have listed, again with repairs. */
@@ -264,7 +260,9 @@ bisai_status bsi_bjacobi_enqueue_cuda(bisai_context *context, const bisai_bcsr *
     if (jacobi->class_groups[k] > 0)
       enqueue(context, jacobi, p, std::min(4 * (k + 1), largest), from, jacobi->class_groups[k]);
   if (p.list && is_plain(jacobi)) repair(context, jacobi, p);
-  return bsi_launched(context, "block-Jacobi's numbers");
+  const bisai_status status = bsi_launched(context, "block-Jacobi's numbers");
+  if (status) cudaMemsetAsync(jacobi->workspace, 0, sizeof(workspace::met), bsi_stream_of(context));
+  return status;
 }
 
 bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {

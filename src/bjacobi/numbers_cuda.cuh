@@ -219,39 +219,42 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
 /* Bytes of shared memory that a thread block takes without asking. */
 enum { BSI_NUMBERS_STATIC_SHARED = 2304 };
 
-/* Enqueue the decomposition of p's groups, of blocks of at most `most` rows. Plain ones are of blocks that lie side by side and stay in fp64; small and uniform ones besides natural, all of
- * one size, at most 8 rows or more, in groups as large as fit a warp. */
+/* Enqueue the decomposition of p's groups, of blocks of at most `most` rows. Plain ones are of blocks that lie side by side and stay in fp64; small
+ * and uniform ones besides natural, all of one size, at most 8 rows or more, in groups as large as fit a warp: false, and nothing done, where thread
+ * blocks of the device cannot have the shared memory for that. */
 void bsi_enqueue_inverses(const bisai_context *context, int most, const bsi_numbers &p);
 void bsi_enqueue_plain_inverses(const bisai_context *context, int most, const bsi_numbers &p);
-void bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p);
-void bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_numbers &p);
+bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p);
+bool bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_numbers &p);
 void bsi_enqueue_decompositions(const bisai_context *context, int most, const bsi_numbers &p);
 
-/* Lets a kernel have more shared memory than it has without asking. */
-template <typename... Parameters> static inline void bsi_allow_shared(void (*kernel)(Parameters...), size_t bytes) {
-  if (bytes > (40u << 10))
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+/* Enqueues a kernel that gives each warp a unit of work at a time and `warp_bytes` of shared memory, with as many thread blocks as are resident
+ * together, so that all are busy to the end: `warps` on a multiprocessor where its shared memory is enough for them. False as above; a lane a row
+ * takes 36 KiB at most, which every device has. */
+static inline bool bsi_launch_resident(const bisai_context *context, void (*kernel)(bsi_numbers), int warps,
+                                       size_t warp_bytes, int64_t units, const bsi_numbers &p) {
+  const bsi_device_limits *has = &context->limits;
+  const int asked = static_cast<int>(BSI_NUMBERS_WARPS * warp_bytes), bytes = asked + BSI_NUMBERS_STATIC_SHARED;
+  if (bytes > has->block_shared) return false;
+  if (asked > 40 << 10) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, asked);
+  const int fit = std::max(has->shared / (bytes + BSI_SHARED_TAKEN), 1),
+            each = std::min(warps / BSI_NUMBERS_WARPS, fit);
+  const unsigned grid = std::min(bsi_grid(units, BSI_NUMBERS_WARPS), static_cast<unsigned>(has->processors * each));
+  kernel<<<grid, BSI_NUMBERS_THREADS, asked, bsi_stream_of(context)>>>(p);
+  return true;
 }
 
-/* As many thread blocks as are resident together, `each` on a multiprocessor where its shared memory is enough for them, so that all are busy to
- * the end; fewer where there is no work for them. `bytes`: of shared memory that a kernel asks for. */
-static inline unsigned bsi_resident_grid(const bisai_context *context, int each, size_t bytes, unsigned wanted) {
-  const bsi_device_limits *has = &context->limits;
-  const int fit = has->shared / static_cast<int>(bytes + BSI_NUMBERS_STATIC_SHARED + BSI_SHARED_TAKEN);
-  const int grid = has->processors * std::min(each, fit);
-  return std::min(wanted, static_cast<unsigned>(std::max(grid, 1))); /* without one the launch says why */
+/* Units of a launch, p.lanes lanes to a block. */
+static inline int64_t bsi_units(const bsi_numbers &p) {
+  const int together = bsi_groups_a_warp(p);
+  return (static_cast<int64_t>(p.count) + together - 1) / together;
 }
 
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = false>
-static inline void bsi_enqueue_numbers(const bisai_context *context, bsi_numbers p) {
+static inline bool bsi_enqueue_numbers(const bisai_context *context, bsi_numbers p) {
   p.lanes = LANES > 0 ? LANES : (p.largest + R - 1) / R;
-  const int together = bsi_groups_a_warp(p);
-  const size_t bytes = sizeof(double) * BSI_NUMBERS_WARPS * bsi_tile_values<M, R>;
-  const unsigned wanted = bsi_grid((static_cast<int64_t>(p.count) + together - 1) / together, BSI_NUMBERS_WARPS);
-  const auto kernel = bsi_make_numbers<M, R, LANES, FORM, PLAIN, EXACT>;
-  bsi_allow_shared(kernel, bytes);
-  const unsigned grid = bsi_resident_grid(context, bsi_numbers_warps<M, R> / BSI_NUMBERS_WARPS, bytes, wanted);
-  kernel<<<grid, BSI_NUMBERS_THREADS, bytes, bsi_stream_of(context)>>>(p);
+  return bsi_launch_resident(context, bsi_make_numbers<M, R, LANES, FORM, PLAIN, EXACT>, bsi_numbers_warps<M, R>,
+                             sizeof(double) * bsi_tile_values<M, R>, bsi_units(p), p);
 }
 
 #endif

@@ -190,11 +190,12 @@ __device__ __forceinline__ void store_by_pairs(const bsi_numbers &p, int32_t fir
   }
 }
 
-/* Thread blocks that a multiprocessor is to hold. */
-template <int M> constexpr int resident = (M <= 4 ? 32 : M == 5 ? 24 : M == 6 ? 16 : 12) / WARPS;
+/* Warps that a multiprocessor is to hold. */
+template <int M> constexpr int resident_warps = M <= 4 ? 32 : M == 5 ? 24 : M == 6 ? 16 : 12;
 
 template <int M>
-__global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __grid_constant__ bsi_numbers p) {
+__global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
+    invert_small(const __grid_constant__ bsi_numbers p) {
   using s = shape<M>;
   extern __shared__ __align__(128) double tiles[];
   __shared__ bsi_worst worst[THREADS];
@@ -247,16 +248,15 @@ __global__ void __launch_bounds__(THREADS, resident<M>) invert_small(const __gri
   bsi_end(p, worst[threadIdx.x]);
 }
 
-template <int M> void enqueue(const bisai_context *context, const bsi_numbers &p) {
-  const size_t bytes = sizeof(double) * WARPS * shape<M>::tile;
-  bsi_allow_shared(invert_small<M>, bytes);
-  const unsigned grid = bsi_resident_grid(context, resident<M>, bytes, bsi_grid(p.blocks, WARPS * shape<M>::blocks));
-  invert_small<M><<<grid, THREADS, bytes, bsi_stream_of(context)>>>(p);
+template <int M> bool enqueue(const bisai_context *context, const bsi_numbers &p) {
+  using s = shape<M>;
+  const int64_t units = (static_cast<int64_t>(p.blocks) + s::blocks - 1) / s::blocks;
+  return bsi_launch_resident(context, invert_small<M>, resident_warps<M>, sizeof(double) * s::tile, units, p);
 }
 
 } // namespace
 
-void bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p) {
+bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p) {
   switch (p.uniform) {
 #define CASE(M)                                                                                                        \
   case M: return enqueue<M>(context, p);
