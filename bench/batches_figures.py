@@ -62,7 +62,7 @@ def main():
     real = [r for r in results if r["section"] == "real" and r["most"] == 32]
     names = sorted({r["what"].split(".mtx")[0] for r in real})
     for k, way in enumerate(("UC", "MC", "US", "MS")):
-        times = [1e6 * r["seconds"] for name in names for r in real if r["what"] == f"{name}.mtx {way}"]
+        times = [1e6 * r["seconds"] for name in names for r in real if r["what"].startswith(name + ".mtx") and r["what"].endswith(" " + way)]
         axis.bar([i + 0.2 * k for i in range(len(names))], times, 0.2, label=way)
     axis.set_xticks([i + 0.3 for i in range(len(names))], names, rotation=30, ha="right", fontsize=7)
     finish(figure, axis, "", "µs of set-up, blocks of at most 32 rows", folder / "h200-batches-real.png")
