@@ -6,6 +6,7 @@
 
 #include "bjacobi/numbers_cuda.cuh"
 #include "core/backend_cuda.h"
+#include "core/block_sizes.h"
 
 namespace {
 
@@ -173,7 +174,7 @@ bool is_uniform(const bsi_numbers &p) {
 
 /* Those of an even number of rows are read 16 bytes at a time. */
 bool is_small(const bsi_numbers &p) {
-  return p.uniform <= 8 && (p.uniform % 2 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
+  return p.uniform <= BSI_SPECIAL_SIZES && (p.uniform % 2 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
 }
 
 /* One launch of `count` groups from place `from` of the order. */
@@ -188,7 +189,7 @@ void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_number
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, most, p);
   if (!is_plain(jacobi)) return bsi_enqueue_inverses(context, most, p);
   if (is_uniform(p) && is_small(p) && bsi_enqueue_small_inverses(context, p)) return;
-  if (is_uniform(p) && p.uniform > 8 && bsi_enqueue_uniform_inverses(context, p)) return;
+  if (is_uniform(p) && p.uniform > BSI_SPECIAL_SIZES && bsi_enqueue_uniform_inverses(context, p)) return;
   bsi_enqueue_plain_inverses(context, most, p);
 }
 

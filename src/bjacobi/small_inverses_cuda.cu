@@ -3,6 +3,7 @@
 #include <cuda_pipeline_primitives.h>
 
 #include "bjacobi/numbers_cuda.cuh"
+#include "core/block_sizes.h"
 
 namespace {
 
@@ -260,14 +261,8 @@ bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers 
   switch (p.uniform) {
 #define CASE(M)                                                                                                        \
   case M: return enqueue<M>(context, p);
-    CASE(1)
-    CASE(2)
-    CASE(3)
-    CASE(4)
-    CASE(5)
-    CASE(6)
-    CASE(7)
+    BSI_BLOCK_SIZES(CASE)
 #undef CASE
-  default: return enqueue<8>(context, p);
   }
+  return false;
 }

@@ -50,10 +50,16 @@ BSI_INLINE int32_t bsi_lower_bound(const int32_t *col_idx, int32_t low, int32_t 
   return low;
 }
 
+/* Where `column` stands among them, -1: it does not. */
+BSI_INLINE int32_t bsi_find_column(const int32_t *col_idx, int32_t low, int32_t high, int32_t column) {
+  const int32_t at = bsi_lower_bound(col_idx, low, high, column);
+  return at < high && col_idx[at] == column ? at : -1;
+}
+
 /* Where the diagonal block of row i is among the blocks of a structure, -1: it has none. */
 BSI_INLINE int32_t bsi_find_diagonal(const int32_t *row_ptr, const int32_t *col_idx, int32_t i) {
-  const int32_t end = row_ptr[i + 1], at = bsi_lower_bound(col_idx, row_ptr[i], end, i);
-  return at < end && col_idx[at] == i ? at : -1;
+  const int32_t end = row_ptr[i + 1];
+  return bsi_find_column(col_idx, row_ptr[i], end, i);
 }
 
 /* A matrix with reserved, unset arrays; row_ptr and col_idx are borrowed where given. */

@@ -35,12 +35,6 @@ struct job {
   unsigned long long *fault;
 };
 
-/* Where `row` stands in the ascending rows J, or -1. */
-__device__ int32_t find(const int32_t *rows, int32_t length, int32_t row) {
-  const int32_t at = bsi_lower_bound(rows, 0, length, row);
-  return at < length && rows[at] == row ? at : -1;
-}
-
 /* The first fault of all columns: lowest column, then the step of its solution. */
 __device__ void report(const job &p, int32_t column, int32_t step, bsi_isai_fault_kind kind) {
   atomicMin(p.fault, static_cast<unsigned long long>(column) << 33 | static_cast<unsigned long long>(step) << 2 |
@@ -76,7 +70,7 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
       }
       for (int32_t chunk = t_begin; chunk < t_end; chunk += LANES) {
         const int32_t q = chunk + member, column = q < t_end ? __ldg(p.t_col_idx + q) : row;
-        const int32_t found = column == row ? -1 : find(rows, length, column);
+        const int32_t found = column == row ? -1 : bsi_find_column(rows, 0, length, column);
         for (unsigned hits = __ballot_sync(mask, found >= 0) >> (group * LANES); hits != 0; hits &= hits - 1) {
           const int hit = __ffs(static_cast<int>(hits)) - 1;
           const int32_t slot = __shfl_sync(mask, found, group * LANES + hit);
