@@ -85,7 +85,7 @@ typedef struct bisai_csr_desc {
   int32_t cols;           /**< ≥ 0 */
   const int32_t *row_ptr; /**< rows + 1 entries */
   const int32_t *col_idx; /**< row_ptr[rows] entries in [0, cols); any order, no duplicates */
-  const double *values;   /**< row_ptr[rows] values */
+  const double *values;   /**< row_ptr[rows] values; of an update also in device memory */
   int32_t block_size;     /**< of the result; 0 (default): chosen, of the sizes that divide unless `pad` */
   bool pad; /**< default false; true: where block_size does not divide the size, an identity fills it up */
 } bisai_csr_desc;
@@ -94,6 +94,8 @@ typedef struct bisai_csr_desc {
 BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
 
 /** Makes a BCSR matrix (fp64) from scalar CSR arrays: every block with at least one stored entry is kept, zero-filled.
+ *  The matrix remembers where each entry went, for bisai_bcsr_update_from_csr(): 4 bytes an entry of host memory and on a device as much
+ *  of its own (8 bytes where the blocks hold more than 2³² values).
  *  The errors of bisai_bcsr_create(), and
  *  @retval BISAI_INVALID_ARGUMENT  the block size does not divide rows or cols and `pad` is false, or `pad` with rows ≠ cols */
 BISAI_API bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix);
@@ -128,13 +130,27 @@ BISAI_API void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_p
  *  @retval BISAI_DEVICE_ERROR */
 BISAI_API bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_t *col_idx, void *values);
 
-/** Copies new values into a matrix that owns its arrays, same pattern, nothing allocated.
- *  @param values  bisai_bcsr_blocks()·bs² values of the matrix's type, blocks in the matrix's own (sorted) order; with a context on a
+/** Copies new blocks into a matrix that owns its arrays, same pattern, nothing allocated. A matrix from bisai_bcsr_from_csr() is refused:
+ *  its caller has one value an entry, not bs² a block, and calls bisai_bcsr_update_from_csr().
+ *  @param values  **bisai_bcsr_blocks()·bs²** values of the matrix's type, blocks in the matrix's own (sorted) order; with a context on a
  *                 device, in host or device memory
  *  @param layout  order inside the blocks
- *  @retval BISAI_INVALID_ARGUMENT  borrowed values (write to your own array instead), NULL
+ *  @retval BISAI_INVALID_ARGUMENT  borrowed values (write to your own array instead), a matrix from CSR arrays, NULL
  *  @retval BISAI_NOT_FINITE        the old values are kept */
 BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_layout layout);
+
+/** Copies new CSR values into a matrix from bisai_bcsr_from_csr(), same pattern. The matrix is then what that call makes of the arrays:
+ *  zeros that fill blocks up and the identity of the padding stay. Allocates nothing; on a device, values in host memory are copied
+ *  through 8·row_ptr[rows] bytes of device memory taken for that. Reads 16 bytes and writes 8 bytes an entry.
+ *  @param desc  as in creation: `row_ptr` and `col_idx`, in host memory, are compared with those of creation entry by entry and must be
+ *               the same, in the same order; `values`: **row_ptr[rows]** values, one an entry, with a context on a device in host or
+ *               device memory; `block_size` and `pad` are not read
+ *  @retval BISAI_INVALID_ARGUMENT   NULL, other sizes, a matrix that was not made from CSR arrays
+ *  @retval BISAI_INVALID_STRUCTURE  another pattern than in creation; the message names the first row that differs
+ *  @retval BISAI_NOT_FINITE         NaN or infinity; the message names the entry
+ *  @retval BISAI_OUT_OF_MEMORY, BISAI_DEVICE_ERROR  on a device only
+ *  After any failure but the last, the old values are kept. */
+BISAI_API bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc);
 
 /** y ← A x. x has block_cols·bs and y block_rows·bs values; they must not overlap. On a device each may be in its memory, which is
  *  used in place, or in host memory, which is copied: the call then waits, and needs device memory for the copy.

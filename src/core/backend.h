@@ -94,6 +94,9 @@ typedef struct bsi_backend {
   /* block p of `to` ← block order[p] of `from` (NULL: p), transposed where `from` is row-major. `to` may be `from` without an order. */
   bisai_status (*copy_blocks)(bisai_context *, bisai_value_type, int bs, int32_t blocks, bisai_layout,
                               const int32_t *order, const void *from, void *to);
+  /* to[place p] ← from[p] for p < count; no place comes twice (core/places.h) */
+  bisai_status (*scatter_values)(bisai_context *, int64_t count, bool wide, const void *places, const double *from,
+                                 double *to);
   /* *index ← the first of `count` values that is NaN or infinite, or -1. Waits. */
   bisai_status (*find_not_finite)(bisai_context *, bisai_value_type, int64_t count, const void *values, int64_t *index);
 

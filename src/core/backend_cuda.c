@@ -26,6 +26,7 @@ const bsi_backend bsi_backend_cuda = {
     .copy = bsi_copy_cuda,
     .reaches = bsi_reaches_cuda,
     .copy_blocks = bsi_copy_blocks_cuda,
+    .scatter_values = bsi_scatter_values_cuda,
     .find_not_finite = bsi_find_not_finite_cuda,
     .allocate_shared = bsi_allocate_shared_cuda,
     .release_shared = bsi_release_shared_cuda,

@@ -114,6 +114,8 @@ bool bsi_reaches_cuda(const bisai_context *context, const void *array);
 /* --- core/blocks_cuda.cu --- */
 bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
                                   bisai_layout layout, const int32_t *order, const void *from, void *to);
+bisai_status bsi_scatter_values_cuda(bisai_context *context, int64_t count, bool wide, const void *places,
+                                     const double *from, double *to);
 bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
                                       int64_t *index);
 

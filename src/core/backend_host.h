@@ -52,6 +52,8 @@ bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matri
 /* --- core/blocks_host.c --- */
 bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
                                   bisai_layout layout, const int32_t *order, const void *from, void *to);
+bisai_status bsi_scatter_values_host(bisai_context *context, int64_t count, bool wide, const void *places,
+                                     const double *from, double *to);
 bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
                                       int64_t *index);
 

@@ -316,6 +316,7 @@ void bisai_bcsr_destroy(bisai_bcsr **matrix) {
   if (a->owns_values) backend->release(a->context, a->values);
   if (a->mirror) bsi_mirror_release(a->context, a->mirror);
   bsi_release(a->context, a->mirror);
+  bsi_places_release(a->context, &a->places);
   bsi_release(a->context, a);
 }
 
@@ -324,6 +325,9 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   bisai_context *context = matrix->context;
   if (!matrix->owns_values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the values are borrowed: write to your own array");
+  if (matrix->places.host)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the matrix was made by bisai_bcsr_from_csr: bisai_bcsr_update_from_csr takes its new values");
   if (!values && matrix->blocks > 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   if (values == matrix->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is the matrix's own array, which must not be written to");
@@ -388,7 +392,7 @@ bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_
 }
 
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix) {
-  int64_t bytes = (int64_t)sizeof *matrix;
+  int64_t bytes = (int64_t)sizeof *matrix + bsi_places_memory(&matrix->places);
   if (matrix->owns_structure) bytes += 4 * ((int64_t)matrix->block_rows + 1 + matrix->blocks);
   if (matrix->owns_values) bytes += (int64_t)(bsi_block_offset(matrix, matrix->blocks) * bsi_value_size(matrix->type));
   return bytes;

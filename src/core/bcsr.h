@@ -7,6 +7,7 @@
 #include "core/column.h"
 #include "core/context.h"
 #include "core/mirror.h"
+#include "core/places.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +24,7 @@ struct bisai_bcsr {
   int32_t *row_ptr, *col_idx; /* backend memory, like values */
   void *values;
   bsi_mirror *mirror;       /* of row_ptr and col_idx, where host memory is something else */
+  bsi_places places;        /* of the entries of CSR arrays, where an update may bring new ones */
   const int32_t *row_names; /* borrowed: what messages and reports call block row i; NULL: i */
 };
 

@@ -2,6 +2,7 @@
 #include "core/backend_cuda.h"
 #include "core/block_math.h"
 #include "core/launch_cuda.cuh"
+#include "core/places.h"
 #include "core/values.h"
 
 namespace {
@@ -35,6 +36,13 @@ void enqueue_copy(cudaStream_t stream, int bs, int32_t blocks, bool turn, const 
 }
 
 __global__ void __launch_bounds__(THREADS)
+    scatter_values(int64_t count, bool wide, const void *places, const double *from, double *to) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
+  for (int64_t p = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; p < count; p += stride)
+    to[bsi_place(wide, places, p)] = from[p];
+}
+
+__global__ void __launch_bounds__(THREADS)
     find_not_finite(bisai_value_type type, int64_t count, const void *values, unsigned long long *first) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t v = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; v < count; v += stride)
@@ -61,6 +69,14 @@ bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type,
   else
     enqueue_copy<uint16_t>(stream, bs, blocks, turn, order, from, to);
   return bsi_launched(context, "copy of blocks");
+}
+
+bisai_status bsi_scatter_values_cuda(bisai_context *context, int64_t count, bool wide, const void *places,
+                                     const double *from, double *to) {
+  if (count == 0) return BISAI_OK;
+  const int grid = at_most((count + THREADS - 1) / THREADS, MOST_BLOCKS);
+  scatter_values<<<grid, THREADS, 0, bsi_stream_of(context)>>>(count, wide, places, from, to);
+  return bsi_launched(context, "new values");
 }
 
 bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count, const void *values,

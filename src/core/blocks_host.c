@@ -2,10 +2,16 @@
 #include <string.h>
 
 #include "core/backend_host.h"
+#include "core/context.h"
+#include "core/parallel.h"
+#include "core/places.h"
 #include "core/values.h"
 
 /* The largest block of the widest values. */
 enum { BLOCK_BYTES = BSI_MAX_BLOCK_VALUES * (int)sizeof(double) };
+
+/* Values that a thread must move to be worth waking. */
+enum { GRAIN = 32768 };
 
 static void transpose(int bs, size_t size, const char *from, char *to) {
   char block[BLOCK_BYTES];
@@ -32,6 +38,15 @@ bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type,
     else
       memcpy(out, in, bytes);
   }
+  return BISAI_OK;
+}
+
+bisai_status bsi_scatter_values_host(bisai_context *context, int64_t count, bool wide, const void *places,
+                                     const double *from, double *to) {
+  const int threads = bsi_threads_for(context->threads, count, GRAIN);
+  (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t p = 0; p < count; p++) to[bsi_place(wide, places, p)] = from[p];
   return BISAI_OK;
 }
 

@@ -52,6 +52,7 @@ typedef struct conversion {
   int32_t *seen;              /* by block column */
   int32_t *row_ptr, *col_idx; /* of the result, host memory */
   double *values;
+  bsi_places *places; /* of the result, NULL: not asked for */
 } conversion;
 
 static int32_t last_row(const conversion *c, int32_t block_row) {
@@ -121,9 +122,8 @@ static bisai_status fill_values(bisai_context *context, conversion *c, int32_t r
     for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
       double *value = value_at(c, i, d->col_idx[p]);
       *value += d->values[p];
-      if (!isfinite(*value))
-        return bsi_fail(context, BISAI_NOT_FINITE, "entry (%d, %d), counted from 0, is NaN or infinity", i,
-                        d->col_idx[p]);
+      if (!isfinite(*value)) return bsi_fail(context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, i, d->col_idx[p]);
+      if (c->places) bsi_place_set(c->places, p, (size_t)(value - c->values));
     }
   if (c->padded && row == c->block_rows - 1)
     for (int32_t i = d->rows; i < c->block_rows * c->bs; i++) *value_at(c, i, i) = 1.0;
@@ -161,7 +161,7 @@ static bisai_status fill_in_place(bisai_context *context, conversion *c, bisai_b
   return fill_rows(context, c);
 }
 
-static bisai_status convert(bisai_context *context, conversion *c, bisai_bcsr **matrix) {
+static bisai_status convert(bisai_context *context, conversion *c, bool keep_places, bisai_bcsr **matrix) {
   bisai_bcsr *a = NULL;
   bisai_status status = BISAI_OUT_OF_MEMORY;
   c->seen = bsi_allocate(context, (size_t)c->block_cols, sizeof *c->seen);
@@ -175,7 +175,13 @@ static bisai_status convert(bisai_context *context, conversion *c, bisai_bcsr **
                             NULL, &a);
   if (status) goto exit;
   a->rows = c->csr->rows;
+  if (keep_places) {
+    c->places = &a->places;
+    status = bsi_places_reserve(context, c->csr->row_ptr[c->csr->rows], bsi_block_offset(a, a->blocks), c->places);
+    if (status) goto exit;
+  }
   status = context->backend->kind == BISAI_BACKEND_HOST ? fill_in_place(context, c, a) : fill_elsewhere(context, c, a);
+  if (!status && keep_places) status = bsi_places_upload(context, c->places);
 exit:
   bsi_release(context, c->row_ptr);
   bsi_release(context, c->seen);
@@ -186,7 +192,8 @@ exit:
   return status;
 }
 
-bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix) {
+static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, bool keep_places,
+                                   bisai_bcsr **matrix) {
   int32_t bs = desc->block_size;
   if (bs == 0) {
     const bisai_status status = bsi_block_size_choose(context, desc, &bs);
@@ -204,7 +211,11 @@ bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_des
   if ((int64_t)c.block_rows * bs > INT32_MAX)
     return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%d rows padded to blocks of size %d: more than %d", desc->rows, bs,
                     INT32_MAX);
-  return convert(context, &c, matrix);
+  return convert(context, &c, keep_places, matrix);
+}
+
+bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix) {
+  return from_sound_csr(context, desc, false, matrix);
 }
 
 bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix) {
@@ -222,5 +233,5 @@ bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *d
   if (desc->row_ptr[desc->rows] > 0 && !desc->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   status = check_duplicates(context, desc);
-  return status ? status : bsi_bcsr_from_sound_csr(context, desc, matrix);
+  return status ? status : from_sound_csr(context, desc, true, matrix);
 }

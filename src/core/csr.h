@@ -4,6 +4,9 @@
 
 #include <bisai/bcsr.h>
 
+/* What is said of a value that is NaN or infinite: its row, its column. */
+#define BSI_ENTRY_NOT_FINITE "entry (%d, %d), counted from 0, is NaN or infinity"
+
 /* nnzb · (8·bs² + 4) minimised over bs = 1 … 8, of sizes that divide rows and cols or, with desc->pad, of all. */
 bisai_status bsi_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size);
 

@@ -1,0 +1,157 @@
+/* New values for a matrix that was made from scalar CSR arrays: value place(p) ← entry p. Zeros that fill blocks up and the identity of
+ * the padding have no entry, so they stay. */
+#include "core/bcsr.h"
+#include "core/csr.h"
+#include "core/parallel.h"
+#include "core/staging.h"
+
+/* Entries that a thread must compare to be worth waking. */
+enum { GRAIN = 32768 };
+
+static size_t place_bytes(const bsi_places *places) { return places->wide ? sizeof(uint64_t) : sizeof(uint32_t); }
+
+static bool is_host(const bisai_context *context) { return context->backend->kind == BISAI_BACKEND_HOST; }
+
+bisai_status bsi_places_reserve(bisai_context *context, int32_t entries, size_t values, bsi_places *places) {
+  *places = (bsi_places){.entries = entries, .wide = values > UINT32_MAX};
+  places->host = bsi_allocate(context, (size_t)entries, place_bytes(places));
+  return places->host ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+bisai_status bsi_places_upload(bisai_context *context, bsi_places *places) {
+  const size_t count = (size_t)places->entries, size = place_bytes(places);
+  if (is_host(context)) {
+    places->backend = places->host;
+    return BISAI_OK;
+  }
+  places->backend = context->backend->allocate(context, count, size);
+  if (!places->backend) return BISAI_OUT_OF_MEMORY;
+  const bisai_status status = context->backend->upload(context, places->backend, places->host, count * size);
+  return status ? status : context->backend->synchronize(context);
+}
+
+void bsi_places_release(bisai_context *context, bsi_places *places) {
+  if (!is_host(context)) context->backend->release(context, places->backend);
+  bsi_release(context, places->host);
+  *places = (bsi_places){0};
+}
+
+int64_t bsi_places_memory(const bsi_places *places) {
+  return places->host ? (int64_t)places->entries * (int64_t)place_bytes(places) : 0;
+}
+
+typedef struct scalar_entry {
+  int32_t row, column;
+} scalar_entry;
+
+/* Where entry p stood in the arrays that the matrix was made from. */
+static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_t p) {
+  const uint64_t per_block = bsi_block_offset(a, 1), place = bsi_place(a->places.wide, a->places.host, p);
+  const int32_t block = (int32_t)(place / per_block), inside = (int32_t)(place % per_block);
+  /* The last block row that begins at or before the block: the first that begins after it, less one. */
+  const int32_t row = bsi_lower_bound(s->row_ptr, 0, a->block_rows + 1, block + 1) - 1;
+  return (scalar_entry){row * a->block_size + inside % a->block_size,
+                        s->col_idx[block] * a->block_size + inside / a->block_size};
+}
+
+/* Returns true if row i has the entries that it had when the matrix was made, in the same order. */
+static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d, int32_t i) {
+  const int32_t bs = a->block_size, begin = s->row_ptr[i / bs], end = s->row_ptr[i / bs + 1];
+  const uint64_t per_block = bsi_block_offset(a, 1);
+  if (d->row_ptr[i + 1] > a->places.entries) return false;
+  for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
+    const uint64_t place = bsi_place(a->places.wide, a->places.host, p);
+    const int64_t block = (int64_t)(place / per_block);
+    const int32_t inside = (int32_t)(place % per_block);
+    if (block < begin || block >= end || inside % bs != i % bs) return false;
+    if (d->col_idx[p] != s->col_idx[block] * bs + inside / bs) return false;
+  }
+  return true;
+}
+
+static bisai_status fail_length(const bisai_bcsr *a, int32_t row) {
+  return bsi_fail(a->context, BISAI_INVALID_STRUCTURE,
+                  "row %d: not as many entries as when the matrix was made, whose pattern cannot change", row);
+}
+
+/* Names the first difference, of arrays whose rows before row i are the same; i = rows: all are. */
+static bisai_status name_difference(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d, int32_t i) {
+  const int32_t from = d->row_ptr[i], to = i < d->rows ? d->row_ptr[i + 1] : from;
+  for (int32_t p = from; p < to && p < a->places.entries; p++) {
+    const scalar_entry old = entry_of(a, s, p);
+    if (old.row != i) return fail_length(a, old.row < i ? old.row : i);
+    if (old.column != d->col_idx[p])
+      return bsi_fail(a->context, BISAI_INVALID_STRUCTURE,
+                      "row %d: column %d where the matrix was made with column %d; its pattern cannot change", i,
+                      d->col_idx[p], old.column);
+  }
+  return fail_length(a, i < d->rows ? i : entry_of(a, s, from).row);
+}
+
+/* Refuses another pattern than that of creation. */
+static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) {
+  bsi_structure s;
+  bisai_status status = bsi_check_row_ptr(a->context, "row", d->rows, d->row_ptr);
+  if (!status) status = bsi_bcsr_structure(a, &s);
+  if (status) return status;
+  const int32_t entries = d->row_ptr[d->rows];
+  if (entries > 0 && !d->col_idx) return bsi_fail(a->context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
+  const int threads = bsi_threads_for(a->context->threads, entries, GRAIN);
+  int32_t first = d->rows;
+  (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first)
+  for (int32_t i = 0; i < d->rows; i++)
+    if (i < first && !is_same_row(a, &s, d, i)) first = i;
+  if (first == d->rows && entries == a->places.entries) return BISAI_OK;
+  return name_difference(a, &s, d, first);
+}
+
+/* Refuses NaN and infinity in values that lie as the entries do, in host memory or where the backend works. */
+static bisai_status check_values(const bisai_bcsr *a, const double *values, bool in_host_memory) {
+  const bsi_backend *backend = in_host_memory ? &bsi_backend_host : a->context->backend;
+  int64_t first = -1;
+  bsi_structure s;
+  bisai_status status = backend->find_not_finite(a->context, BISAI_FP64, a->places.entries, values, &first);
+  if (status || first < 0) return status;
+  status = bsi_bcsr_structure(a, &s);
+  if (status) return status;
+  const scalar_entry entry = entry_of(a, &s, (int32_t)first);
+  return bsi_fail(a->context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, entry.row, entry.column);
+}
+
+static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
+  bisai_context *context = a->context;
+  if (!d) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_update_from_csr: desc is NULL");
+  const bisai_status status = bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
+  if (status) return status;
+  if (!a->places.host)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the matrix was not made by bisai_bcsr_from_csr: bisai_bcsr_update takes its blocks");
+  const int32_t cols = a->block_cols * a->block_size - bisai_bcsr_padding(a);
+  if (d->rows != a->rows || d->cols != cols)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the arrays are of %d × %d, the matrix of %d × %d", d->rows,
+                    d->cols, a->rows, cols);
+  if (!d->row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
+  return BISAI_OK;
+}
+
+bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc) {
+  if (!matrix) return BISAI_INVALID_ARGUMENT;
+  bisai_context *context = matrix->context;
+  const bsi_places *places = &matrix->places;
+  bisai_status status = check_desc(matrix, desc);
+  if (!status) status = check_pattern(matrix, desc);
+  if (status || places->entries == 0) return status;
+  if (!desc->values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
+  if (desc->values == matrix->values)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is the matrix's own array, which must not be written to");
+  status = check_values(matrix, desc->values, !context->backend->reaches(context, desc->values));
+  if (status) return status;
+  bsi_staged values;
+  status = bsi_stage_input(context, places->entries, 1, desc->values, places->entries, &values);
+  if (status) return status;
+  status = context->backend->scatter_values(context, places->entries, places->wide, places->backend, values.data,
+                                            matrix->values);
+  bsi_stage_release(context, &values);
+  return status;
+}
