@@ -14,6 +14,7 @@
 #include "options.h"
 #include "petsc.h"
 #include "plots.h"
+#include "progress.h"
 #include "table.h"
 #include "target.h"
 #include "waiting.h"
@@ -70,9 +71,21 @@ static bool write_solution(bisai_context *context, const options *o, const probl
     say("--output: %s: not written, there is no solution", o->output);
     return true;
   }
+  progress shown;
+  progress_start(&shown, o->output, "writing");
   bisai_status status = bisai_write_vector(context, o->output, p->rows, x);
+  progress_end(&shown);
   if (status != BISAI_OK) say_failure(context, o->output, status);
   return status == BISAI_OK;
+}
+
+static bool draw(bisai_context *context, const options *o, const problem *p, const run_result *results) {
+  if (!o->plots) return true;
+  progress shown;
+  progress_start(&shown, o->plots, "drawing");
+  bool ok = plots_draw(context, o->plots, p, o->methods.count, results);
+  progress_end(&shown);
+  return ok;
 }
 
 /* Runs every method in order and prints as it goes, unless JSON takes standard output. */
@@ -104,8 +117,7 @@ static bool run_all(command which, bisai_context *context, const options *o, con
     say("--json: %s: could not be written completely", o->json);
     ok = false;
   }
-  if (o->plots && !plots_draw(context, o->plots, p, count, results)) ok = false;
-  return ok;
+  return draw(context, o, p, results) && ok;
 }
 
 static int solve_or_compare(command which, bisai_context *context, const options *o) {

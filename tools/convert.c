@@ -9,6 +9,7 @@
 
 #include "message.h"
 #include "problem.h"
+#include "progress.h"
 #include "target.h"
 
 /* The place of .mtx in the name of a file, or its end. */
@@ -50,7 +51,10 @@ static bool write_files(bisai_context *context, const options *o, const problem 
   bisai_write_options how = bisai_write_options_default();
   how.format = o->format;
   if (p->rhs_from != RHS_NONE && !rhs) how.rhs = p->rhs;
+  progress shown;
+  progress_start(&shown, o->output, "writing");
   bisai_status status = bisai_write_matrix(context, o->output, p->matrix, &how);
+  progress_end(&shown);
   if (status != BISAI_OK) {
     say_failure(context, o->output, status);
     return false;

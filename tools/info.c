@@ -14,6 +14,7 @@
 
 #include "message.h"
 #include "problem.h"
+#include "progress.h"
 
 enum { SIZES = 8, POWERS = 3 };
 
@@ -63,11 +64,14 @@ static void print_sizes(const bisai_csr_desc *csr, int32_t chosen) {
   if (chosen > SIZES) print_size(csr, chosen, chosen);
 }
 
-static void study_triangle(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle,
+static void study_triangle(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle, progress *shown,
                            triangle_info *t) {
+  static const char *const lower[POWERS] = {"S(|L|)", "S(|L|^2)", "S(|L|^3)"};
+  static const char *const upper[POWERS] = {"S(|U|)", "S(|U|^2)", "S(|U|^3)"};
   *t = (triangle_info){0};
   for (int k = 1; k <= POWERS; ++k) {
     bisai_pattern *pattern = NULL;
+    progress_show(shown, triangle == BISAI_LOWER ? lower[k - 1] : upper[k - 1]);
     if (bisai_pattern_power(context, matrix, triangle, k, &pattern) != BISAI_OK) {
       say("S(|%c|^%d): %s%s", triangle == BISAI_LOWER ? 'L' : 'U', k, bisai_context_error(context),
           message_base(bisai_context_error(context)));
@@ -136,7 +140,7 @@ static void print_bytes(const bisai_bcsr *matrix, const triangle_info t[2]) {
 
 /* What bjacobi:max=N finds; the values do not matter, so that singular blocks are shifted. Rows of a block matrix have the patterns of their
  * blocks, as in the methods. */
-static void print_diagonal(bisai_context *context, const bisai_bcsr *matrix) {
+static void print_diagonal(bisai_context *context, const char *name, const bisai_bcsr *matrix) {
   static const int32_t bounds[] = {2, 4, 8, 16, 32};
   printf("\nblocks that bjacobi:max=N finds\n%12s%14s%14s%14s%14s\n", "N", "blocks", "mean rows", "largest", "MB");
   for (size_t i = 0; i < sizeof bounds / sizeof *bounds; ++i) {
@@ -146,8 +150,11 @@ static void print_diagonal(bisai_context *context, const bisai_bcsr *matrix) {
     how.kind = BISAI_PRECOND_BJACOBI;
     how.shift = BISAI_SHIFT_IN_BLOCKS;
     how.max_block = bounds[i];
-    if (bisai_precond_create(context, matrix, &how, &precond) != BISAI_OK ||
-        bisai_precond_get_report(precond, &report) != BISAI_OK) {
+    progress shown;
+    progress_start(&shown, name, "diagonal blocks");
+    bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
+    progress_end(&shown);
+    if (status != BISAI_OK || bisai_precond_get_report(precond, &report) != BISAI_OK) {
       say("bjacobi:max=%d: %s%s", (int)bounds[i], bisai_context_error(context),
           message_base(bisai_context_error(context)));
     } else {
@@ -210,19 +217,24 @@ int info_run(bisai_context *context, const options *o) {
   csr.pad = true;
   if (csr.block_size == 0 && o->file) status = bisai_read_block_size(context, o->file, &csr.block_size);
   named = csr.block_size > 0 && problem_block_size(o) == 0;
+  progress shown;
+  progress_start(&shown, scalar.name, "blocks");
   if (status == BISAI_OK && csr.block_size == 0) status = bisai_block_size_choose(context, &csr, &csr.block_size);
   if (status == BISAI_OK) status = bisai_bcsr_from_csr(context, &csr, &matrix);
+  triangle_info triangles[2];
+  if (status == BISAI_OK) {
+    study_triangle(context, matrix, BISAI_LOWER, &shown, &triangles[0]);
+    study_triangle(context, matrix, BISAI_UPPER, &shown, &triangles[1]);
+  }
+  progress_end(&shown);
   if (status != BISAI_OK) {
     say_failure(context, scalar.name, status);
     goto done;
   }
-  triangle_info triangles[2];
-  study_triangle(context, matrix, BISAI_LOWER, &triangles[0]);
-  study_triangle(context, matrix, BISAI_UPPER, &triangles[1]);
   print_matrix(o, &scalar, named, matrix, triangles);
   print_sizes(&csr, csr.block_size);
   print_triangles(triangles);
-  print_diagonal(context, matrix);
+  print_diagonal(context, scalar.name, matrix);
   print_bytes(matrix, triangles);
   code = EXIT_SUCCESS;
 done:

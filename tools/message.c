@@ -4,10 +4,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void say(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
+  if (isatty(STDERR_FILENO) == 1) fputs("\r\033[K", stderr); /* progress.h's line makes room */
   fputs("bisai: ", stderr);
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);

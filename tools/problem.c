@@ -59,8 +59,11 @@ static bool make_case(bisai_context *context, const options *o, int block_size, 
     say("--size: %s", refusal);
     return false;
   }
+  progress shown;
+  progress_start(&shown, p->name, "assembling");
   bisai_status status = o->made == CASE_CAVITY ? case_cavity(context, nx, block_size, &p->matrix, &p->rhs)
                                                : case_convdiff(context, nx, ny, nz, block_size, &p->matrix, &p->rhs);
+  progress_end(&shown);
   if (status != BISAI_OK) return fail(context, p->name, status);
   int bs = bisai_bcsr_block_size(p->matrix);
   if (o->made == CASE_CONVDIFF && nx % bs != 0) {
@@ -70,14 +73,13 @@ static bool make_case(bisai_context *context, const options *o, int block_size, 
 }
 
 static bool read_file(bisai_context *context, const options *o, int block_size, problem *p) {
-  progress shown = progress_start(p->name);
   bisai_read_options read = bisai_read_options_default();
   read.block_size = block_size;
   read.pad = true;
-  if (shown.live) {
-    read.progress = progress_bytes;
-    read.progress_user = &shown;
-  }
+  read.progress = progress_bytes;
+  progress shown;
+  read.progress_user = &shown;
+  progress_start(&shown, p->name, "reading");
   bisai_status status = bisai_read_matrix(context, o->file, &read, &p->matrix);
   progress_end(&shown);
   if (status == BISAI_OK) return true;
@@ -117,7 +119,10 @@ const char *problem_rhs_name(problem_rhs from) {
 
 /* What stands with the matrix in its file, or nothing. */
 static bool find_rhs(bisai_context *context, const options *o, problem *p) {
+  progress shown;
+  progress_start(&shown, p->name, "reading the right-hand side");
   bisai_status status = bisai_read_rhs(context, o->file, p->rows, p->rhs, &p->rhs_columns);
+  progress_end(&shown);
   if (status != BISAI_OK) {
     fail(context, o->file, status);
     say("%s: --rhs ones does without the right-hand side in the file", p->name);
@@ -149,7 +154,10 @@ bool problem_load_rhs(bisai_context *context, const options *o, problem *p) {
   }
   if (o->rhs_ones) set_ones(p);
   if (o->rhs) {
+    progress shown;
+    progress_start(&shown, o->rhs, "reading");
     bisai_status status = bisai_read_vector(context, o->rhs, p->rows, p->rhs);
+    progress_end(&shown);
     if (status != BISAI_OK) return fail(context, o->rhs, status);
     p->rhs_from = RHS_FILE;
   }

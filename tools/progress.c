@@ -1,10 +1,17 @@
 #include "progress.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-static const double interval = 0.1; /* seconds between two lines, so that a terminal costs nothing */
+/* Seconds between two lines, and before the first of a progress. Elsewhere than on a terminal short runs say nothing. */
+static const double on_terminal = 0.1, elsewhere = 3, first = 0.1;
+
+/* When the last line was written, or else when the first progress began. One progress is live at a time. */
+static double told_at;
 
 double progress_now(void) {
   struct timespec t;
@@ -12,46 +19,96 @@ double progress_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool due(progress *p) {
-  if (!p->live) return false;
-  double t = progress_now();
-  if (t - p->shown_at < interval) return false;
-  p->shown_at = t;
-  return true;
-}
-
-progress progress_start(const char *label) { return (progress){.live = isatty(STDERR_FILENO) == 1, .label = label}; }
-
-void progress_show(progress *p, const char *what) {
-  if (!p->live) return;
-  p->shown_at = progress_now();
-  fprintf(stderr, "\r\033[K%s  %s", p->label, what);
-  fflush(stderr);
-}
-
-void progress_bytes(void *user, int64_t read, int64_t total) {
-  progress *p = user;
-  if (!due(p)) return;
-  double megabytes = (double)read / 1e6;
-  if (total > 0) {
-    fprintf(stderr, "\r\033[K%s  reading  %.0f MB, %.0f %%", p->label, megabytes, 100.0 * (double)read / (double)total);
+static void tell(progress *p) {
+  char doing[160];
+  double seconds = progress_now() - p->began, megabytes = (double)p->count / 1e6;
+  if (p->count < 0) {
+    snprintf(doing, sizeof doing, "%s", p->what);
+  } else if (!isnan(p->residual)) {
+    snprintf(doing, sizeof doing, "%s %" PRId64 ", residual %.2e", p->what, p->count, p->residual);
+  } else if (p->total > 0) {
+    snprintf(doing, sizeof doing, "%s, %.0f MB, %.0f %%", p->what, megabytes,
+             100 * (double)p->count / (double)p->total);
   } else {
-    fprintf(stderr, "\r\033[K%s  reading  %.0f MB", p->label, megabytes);
+    snprintf(doing, sizeof doing, "%s, %.0f MB", p->what, megabytes);
   }
+  fprintf(stderr, p->terminal ? "\r\033[K%s: %s, %.0f s" : "%s: %s, %.0f s\n", p->label, doing, seconds);
   fflush(stderr);
+  p->shown = true;
+  told_at = progress_now();
 }
 
-int progress_residual(void *user, int iteration, double relative_residual) {
+static struct timespec next_line(const progress *p) {
+  double seconds = fmax(told_at + (p->terminal ? on_terminal : elsewhere), p->began + first);
+  return (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
+}
+
+static void *teller(void *user) {
   progress *p = user;
-  if (due(p)) {
-    fprintf(stderr, "\r\033[K%s  iteration %d  residual %.2e", p->label, iteration, relative_residual);
-    fflush(stderr);
+  pthread_mutex_lock(&p->lock);
+  while (!p->over) {
+    struct timespec next = next_line(p);
+    while (!p->over && pthread_cond_timedwait(&p->ended, &p->lock, &next) == 0) {
+    }
+    if (!p->over) tell(p);
   }
+  pthread_mutex_unlock(&p->lock);
+  return NULL;
+}
+
+/* Signals are the main thread's. */
+static bool start_teller(progress *p) {
+  sigset_t all, before;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+  bool started = pthread_create(&p->teller, NULL, teller, p) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return started;
+}
+
+/* Without a thread the work is done in silence. */
+void progress_start(progress *p, const char *label, const char *what) {
+  *p = (progress){.label = label, .what = what, .count = -1, .residual = NAN, .began = progress_now()};
+  if (told_at == 0) told_at = p->began;
+  p->terminal = isatty(STDERR_FILENO) == 1;
+  pthread_condattr_t clock;
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->ended, &clock);
+  pthread_condattr_destroy(&clock);
+  p->live = start_teller(p);
+}
+
+static void update(progress *p, const char *what, int64_t count, int64_t total, double residual) {
+  pthread_mutex_lock(&p->lock);
+  p->what = what;
+  p->count = count;
+  p->total = total;
+  p->residual = residual;
+  pthread_mutex_unlock(&p->lock);
+}
+
+void progress_show(progress *p, const char *what) { update(p, what, -1, 0, NAN); }
+
+void progress_bytes(void *p, int64_t read, int64_t total) { update(p, "reading", read, total, NAN); }
+
+int progress_residual(void *p, int iteration, double relative_residual) {
+  update(p, "iteration", iteration, 0, relative_residual);
   return 0;
 }
 
 void progress_end(progress *p) {
-  if (p->live && p->shown_at > 0) {
+  if (p->live) {
+    pthread_mutex_lock(&p->lock);
+    p->over = true;
+    pthread_cond_signal(&p->ended);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->teller, NULL);
+  }
+  pthread_mutex_destroy(&p->lock);
+  pthread_cond_destroy(&p->ended);
+  if (p->shown && p->terminal) {
     fputs("\r\033[K", stderr);
     fflush(stderr);
   }

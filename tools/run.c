@@ -190,10 +190,11 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
-  if (shown->live) {
-    how.monitor = progress_residual;
+  if (bisai_context_backend(context) == BISAI_BACKEND_HOST || o->solver == BISAI_GMRES) {
+    how.monitor = progress_residual; /* on a device it keeps the other solvers from enqueuing steps ahead */
     how.monitor_user = shown;
   }
+  progress_show(shown, "solve");
   status = bisai_solver_create(context, p->unknowns, &how, &solver);
   if (status != BISAI_OK) {
     fail(context, status, "failed", r);
@@ -221,7 +222,7 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
   petsc_complete(parts, &r->setup);
   describe(r, "", petsc_describe(parts));
   r->set_up = true;
-  progress_show(shown, "PETSc solves");
+  progress_show(shown, "solve by PETSc");
   r->solve.struct_size = sizeof r->solve;
   status = petsc_solve(parts, p, x, &r->solve);
   judge(context, p, status, x, r);
@@ -231,8 +232,8 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r) {
   *r = (run_result){.m = *m, .reason = "failed", .message = strdup(""), .residual = NAN, .analysis_seconds = NAN};
   method_label(m, r->label);
-  progress shown = progress_start(r->label);
-  progress_show(&shown, "set-up");
+  progress shown;
+  progress_start(&shown, r->label, "set-up");
   memset(x, 0, (size_t)p->unknowns * sizeof *x);
   if (m->name == METHOD_PETSC) {
     run_petsc(context, p, o, &shown, x, r);

@@ -1,0 +1,142 @@
+/* The program says what it is at while that takes long: in lines where stderr is no terminal, in one line in place where it is one. */
+#define _XOPEN_SOURCE 700 /* pseudo-terminals */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/program.h"
+#include "support/support.h"
+
+extern char **environ;
+
+/* Far more than ten seconds of work on any machine: 750,000 unknowns on one thread to a tolerance that is hardly reached. */
+static char *const long_solve[] = {"bisai",       "solve", "--case",    "cavity", "--size",           "500",
+                                   "--threads",   "1",     "--backend", "host",   "--preconditioner", "none",
+                                   "--tolerance", "1e-15", NULL};
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Starts the program with stderr in `err`, which is closed here, and stdout thrown away. */
+static pid_t start(char *const *arguments, int err) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+  pid_t child;
+  if (posix_spawn(&child, program_path(), &actions, NULL, arguments, environ) != 0)
+    fail_msg("cannot start the program");
+  posix_spawn_file_actions_destroy(&actions);
+  close(err);
+  return child;
+}
+
+/* Reads from `from` until `part` has come; fails where nothing comes for so many seconds. */
+static void expect_within(int from, double seconds, const char *part, pid_t child) {
+  char text[1024] = "";
+  size_t length = 0;
+  while (!strstr(text, part)) {
+    if (length > sizeof text / 2) { /* the end is enough */
+      memmove(text, text + length / 2, length - length / 2 + 1);
+      length -= length / 2;
+    }
+    struct pollfd wait = {.fd = from, .events = POLLIN};
+    const double asked = now();
+    const int ready = poll(&wait, 1, (int)(1000 * seconds));
+    ssize_t got = ready > 0 ? read(from, text + length, sizeof text - 1 - length) : 0;
+    if (got <= 0) {
+      kill(child, SIGKILL);
+      waitpid(child, NULL, 0);
+      fail_msg("nothing with '%s' for %.1f s, only: %s", part, now() - asked, text);
+    }
+    length += (size_t)got;
+    text[length] = '\0';
+  }
+}
+
+static void finish(pid_t child, int from) {
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  close(from);
+}
+
+static void long_solve_says_something_every_five_seconds_into_a_pipe(void **state) {
+  (void)state;
+  int ends[2];
+  program_path();
+  assert_int_equal(pipe(ends), 0);
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  pid_t child = start(long_solve, ends[1]);
+  expect_within(ends[0], 5, ": iteration ", child);
+  expect_within(ends[0], 5, "\n", child);
+  expect_within(ends[0], 5, ", residual ", child);
+  finish(child, ends[0]);
+}
+
+static void a_terminal_sees_one_line_that_is_rewritten(void **state) {
+  (void)state;
+  program_path();
+  int master = posix_openpt(O_RDWR | O_NOCTTY);
+  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) skip();
+  fcntl(master, F_SETFD, FD_CLOEXEC);
+  int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+  assert_true(terminal >= 0);
+  pid_t child = start(long_solve, terminal);
+  expect_within(master, 5, "\r\033[Knone: iteration ", child);
+  expect_within(master, 5, " s\r\033[Knone: iteration ", child);
+  finish(child, master);
+}
+
+static void a_file_that_is_slow_to_come_is_said_to_be_read(void **state) {
+  (void)state;
+  char *const arguments[] = {"bisai", "info", "slow.mtx", NULL};
+  int ends[2];
+  program_path();
+  assert_int_equal(mkfifo("slow.mtx", 0600), 0);
+  assert_int_equal(pipe(ends), 0);
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  pid_t child = start(arguments, ends[1]);
+  expect_within(ends[0], 5, "slow: reading, ", child);
+  finish(child, ends[0]);
+}
+
+static void short_runs_say_nothing(void **state) {
+  (void)state;
+  program p = program_run(program_path(), "compare --case cavity --size 6");
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.err, "");
+  program_free(&p);
+}
+
+static int enter(void **state) {
+  (void)state;
+  program_enter_folder();
+  return 0;
+}
+
+static int leave(void **state) {
+  (void)state;
+  program_leave_folder();
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(long_solve_says_something_every_five_seconds_into_a_pipe),
+      cmocka_unit_test(a_terminal_sees_one_line_that_is_rewritten),
+      cmocka_unit_test_setup_teardown(a_file_that_is_slow_to_come_is_said_to_be_read, enter, leave),
+      cmocka_unit_test_setup_teardown(short_runs_say_nothing, enter, leave),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
