@@ -1,5 +1,5 @@
 # Optional components: each is used where it is found and missed without failing. Sets BISAI_HAVE_OPENMP, BISAI_HAVE_ARCHIVE,
-# BISAI_HAVE_METIS, BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the
+# BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the
 # library itself links to.
 
 # bisai_find_library(NAME header library): target bisai_NAME and BISAI_HAVE_<NAME in capitals>.
@@ -20,6 +20,7 @@ endfunction()
 
 set(BISAI_HAVE_OPENMP OFF)
 set(BISAI_HAVE_ARCHIVE OFF)
+set(BISAI_HAVE_ZLIB OFF)
 set(BISAI_HAVE_CUDA OFF)
 set(BISAI_PRIVATE_LIBRARIES m)
 
@@ -56,6 +57,12 @@ if(BISAI_ARCHIVES)
   if(LibArchive_FOUND)
     set(BISAI_HAVE_ARCHIVE ON)
     list(APPEND BISAI_PRIVATE_LIBRARIES LibArchive::LibArchive)
+  endif()
+  # libarchive reads gzip too, but does not compare its checksums.
+  find_package(ZLIB QUIET)
+  if(ZLIB_FOUND)
+    set(BISAI_HAVE_ZLIB ON)
+    list(APPEND BISAI_PRIVATE_LIBRARIES ZLIB::ZLIB)
   endif()
 endif()
 

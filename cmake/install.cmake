@@ -40,6 +40,9 @@ endif()
 # Only a static library makes its callers link these. libarchive by its name, not by Requires.private, which would ask every
 # caller for libarchive's own pkg-config file.
 set(PC_LIBS_PRIVATE "-lm")
+if(BISAI_HAVE_ZLIB)
+  string(PREPEND PC_LIBS_PRIVATE "-lz ")
+endif()
 if(BISAI_HAVE_ARCHIVE)
   string(PREPEND PC_LIBS_PRIVATE "-larchive ")
 endif()

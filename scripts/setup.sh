@@ -38,6 +38,7 @@ look() {
   need libcmocka-dev header cmocka.h
   need libjansson-dev header jansson.h
   need libarchive-dev header archive.h
+  need zlib1g-dev header zlib.h
   need libmetis-dev header metis.h
   need gnuplot-nox any gnuplot
   need xz-utils any xz

@@ -5,9 +5,13 @@
  *  - PETSc's binary files, as MatView() and VecView() write them: real, double, with 32-bit or (reading) 64-bit indices;
  *  - archives of the SuiteSparse Matrix Collection: NAME.tar.gz with NAME/NAME.mtx and perhaps NAME/NAME_b.mtx.
  *
- *  Where libarchive was found all of them may be compressed (.gz, .xz, .bz2, .zst; reading also .lz, .lz4 and .Z); without it
- *  compressed files and archives are BISAI_UNAVAILABLE. Files that are read are recognised by what they hold, files that
- *  are written by the endings of their names. */
+ *  All of them may be compressed (.gz, .xz, .bz2, .zst; reading also .lz, .lz4 and .Z). Archives and compression need libarchive, but
+ *  reading .gz needs zlib; what this build lacks is BISAI_UNAVAILABLE. Files that are read are recognised by what they
+ *  hold, files that are written by the endings of their names.
+ *
+ *  Compressed files are read to their ends, also where less is asked for, and refused unless all of their checks succeed: the CRC and
+ *  the length of every member of .gz, and the checks of .xz, .bz2 and .lz. In .zst and .lz4 a check may be absent (zstd and
+ *  lz4 write one, bisai's own .zst files have none), and .Z has none: there a changed byte may go unnoticed. */
 #ifndef BISAI_IO_H
 #define BISAI_IO_H
 
@@ -42,15 +46,15 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
  *  FILE.info beside FILE (or FILE.gz) says -matload_block_size N with N > 1, that is the block size.
  *
  *  Archive: the file NAME.mtx that is named as the archive, else the one that is named as its folder, else the only one.
- *  Nothing is unpacked to disk.
+ *  Nothing is unpacked to disk, unless it comes through a pipe: then a temporary file without a name, in $TMPDIR or /tmp, keeps it.
  *  @param options  NULL: the defaults
  *  @param matrix  out; untouched on failure; free with bisai_bcsr_destroy()
- *  @retval BISAI_IO_ERROR     cannot be opened, read, decompressed or unpacked
+ *  @retval BISAI_IO_ERROR     cannot be opened, read, decompressed or unpacked, or a check of the compression fails
  *  @retval BISAI_PARSE_ERROR  the message names the line (Matrix Market), or the row or byte (PETSc), and what is wrong with it
  *  @retval BISAI_NOT_FINITE   NaN or infinity; names the line or the entry
  *  @retval BISAI_UNSUPPORTED  complex or Hermitian, rectangular or empty, dense where a sparse matrix is needed, or more
  *                             than one matrix; an archive's candidates are listed
- *  @retval BISAI_UNAVAILABLE  a compressed file or an archive, and this build has no libarchive
+ *  @retval BISAI_UNAVAILABLE  a compressed file or an archive, and this build has no libarchive or no zlib
  *  @retval BISAI_INDEX_OVERFLOW, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_read_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
                                          bisai_bcsr **matrix);

@@ -47,6 +47,13 @@ static bisai_status read_market_vector(bsi_source *source, int64_t n, double *va
   return status;
 }
 
+/* Closes a source that was read with `status`; a compressed one only now shows whether it is whole. */
+static bisai_status close_source(bsi_source **source, bisai_status status) {
+  if (!status) status = bsi_source_finish(*source);
+  bsi_source_close(source);
+  return status;
+}
+
 /* Of an archive, of PETSc, or else a Matrix Market file. */
 static bisai_status read_csr(bsi_source *source, bool *petsc, bsi_csr *csr) {
   *petsc = false;
@@ -68,8 +75,7 @@ static bisai_status read_matrix(bisai_context *context, bsi_source **source, con
   bsi_csr read = {0};
   bool petsc = false;
   int32_t block_size = options->block_size;
-  bisai_status status = read_csr(*source, &petsc, &read);
-  bsi_source_close(source);
+  bisai_status status = close_source(source, read_csr(*source, &petsc, &read));
   if (!status && petsc && path && block_size == 0) status = bsi_petsc_block_size(context, path, &block_size);
   if (!status) {
     const bisai_csr_desc csr = {.struct_size = sizeof csr,
@@ -155,17 +161,13 @@ bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t
   bsi_source *source = NULL;
   bisai_status status = bsi_vector_check(context, "bisai_read_vector", path, n, values);
   if (!status) status = bsi_source_open_file(context, path, NULL, NULL, &source);
-  if (!status) status = read_vector(source, n, values);
-  bsi_source_close(&source);
-  return status;
+  return status ? status : close_source(&source, read_vector(source, n, values));
 }
 
 bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, size_t bytes, int64_t n, double *values) {
   bsi_source *source = NULL;
-  bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
-  if (!status) status = read_vector(source, n, values);
-  bsi_source_close(&source);
-  return status;
+  const bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
+  return status ? status : close_source(&source, read_vector(source, n, values));
 }
 
 bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n, double *values, int64_t *columns) {
@@ -174,16 +176,12 @@ bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n,
   bisai_status status = bsi_vector_check(context, "bisai_read_rhs", path, n, values);
   if (!status && !columns) status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_rhs: columns is NULL");
   if (!status) status = bsi_source_open_file(context, path, NULL, NULL, &source);
-  if (!status) status = read_rhs(source, n, values, columns);
-  bsi_source_close(&source);
-  return status;
+  return status ? status : close_source(&source, read_rhs(source, n, values, columns));
 }
 
 bisai_status bsi_read_rhs_memory(bisai_context *context, const void *data, size_t bytes, int64_t n, double *values,
                                  int64_t *columns) {
   bsi_source *source = NULL;
-  bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
-  if (!status) status = read_rhs(source, n, values, columns);
-  bsi_source_close(&source);
-  return status;
+  const bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
+  return status ? status : close_source(&source, read_rhs(source, n, values, columns));
 }

@@ -1,5 +1,7 @@
 #include "io/source.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef BISAI_HAVE_ARCHIVE
@@ -9,64 +11,80 @@
 
 #include "core/context.h"
 #include "io/stored.h"
-
-enum { RAW_BYTES = 1 << 16, TAR_MAGIC = 257 };
+#include "io/unpack.h"
 
 struct bsi_source {
   bisai_context *context;
   bsi_stored stored;
   bisai_progress progress;
   void *progress_user;
-  char *raw; /* stored bytes that were read and not used: raw_begin … raw_end */
-  size_t raw_begin, raw_end;
+  bsi_unpack *unpack; /* NULL: the stored bytes are the bytes */
+  char *head;         /* BSI_STORED_CHUNK bytes; what was read and not used: head_begin … head_end */
+  size_t head_begin, head_end;
   unsigned char peeked[BSI_PEEK_BYTES]; /* bytes that were read and not taken: peek_begin … peek_end */
   size_t peek_begin, peek_end;
-  struct archive *archive; /* NULL: the stored bytes are the bytes */
+  int64_t taken;
+  struct archive *archive; /* of a tar archive */
   struct archive_entry *entry;
   bool is_tar, entry_pending, ended;
+  bisai_status failed; /* why libarchive was given no bytes */
 };
 
-typedef enum packing { PLAIN, TAR, GZIP, XZ, BZIP2, ZSTD, LZIP, LZ4, COMPRESS } packing;
-
-/* By the first bytes. */
-static packing packing_of(const char *bytes, size_t count) {
-  static const struct {
-    packing kind;
-    size_t at, length;
-    char bytes[8];
-  } known[] = {{GZIP, 0, 2, "\x1f\x8b"},         {XZ, 0, 6, "\xfd\x37zXZ"},   {BZIP2, 0, 3, "BZh"},
-               {ZSTD, 0, 4, "\x28\xb5\x2f\xfd"}, {LZIP, 0, 4, "LZIP"},        {LZ4, 0, 4, "\x04\x22\x4d\x18"},
-               {COMPRESS, 0, 2, "\x1f\x9d"},     {TAR, TAR_MAGIC, 5, "ustar"}};
-  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-    if (count >= known[k].at + known[k].length && memcmp(bytes + known[k].at, known[k].bytes, known[k].length) == 0)
-      return known[k].kind;
-  return PLAIN;
+/* A header that names its format, or whose sum is right, as that of the oldest archives, which name none. */
+static bool is_tar(const char *block, size_t count) {
+  enum { BLOCK = 512, MAGIC = 257, SUM = 148, SUM_BYTES = 8 };
+  if (count < BLOCK) return false;
+  if (memcmp(block + MAGIC, "ustar", 5) == 0) return true;
+  char digits[SUM_BYTES + 1] = {0};
+  memcpy(digits, block + SUM, SUM_BYTES);
+  unsigned long sum = 0;
+  for (int i = 0; i < BLOCK; i++) sum += i >= SUM && i < SUM + SUM_BYTES ? ' ' : (unsigned char)block[i];
+  return strtoul(digits, NULL, 8) == sum;
 }
 
-static bisai_status fail_read(bsi_source *s) {
-  return bsi_io_fail(s->context, "read", s->stored.path, s->stored.error);
+static bisai_status read_stored(bsi_source *s, char *target, size_t bytes, size_t *got) {
+  const ssize_t count = bsi_stored_read(&s->stored, target, bytes);
+  *got = count < 0 ? 0 : (size_t)count;
+  return count < 0 ? bsi_io_fail(s->context, "read", s->stored.path, s->stored.error) : BISAI_OK;
+}
+
+/* The next bytes of the file, unpacked. */
+static bisai_status pull(bsi_source *s, char *target, size_t bytes, size_t *got) {
+  const size_t pending = s->head_end - s->head_begin, first = bytes < pending ? bytes : pending;
+  memcpy(target, s->head + s->head_begin, first);
+  s->head_begin += first;
+  *got = first;
+  if (first == bytes) return BISAI_OK;
+  size_t rest = 0;
+  const bisai_status status = s->unpack ? bsi_unpack_read(s->unpack, target + first, bytes - first, &rest)
+                                        : read_stored(s, target + first, bytes - first, &rest);
+  *got += rest;
+  return status;
+}
+
+/* All of the buffer. */
+static bisai_status fill_head(bsi_source *s) {
+  s->head_begin = s->head_end = 0;
+  return pull(s, s->head, BSI_STORED_CHUNK, &s->head_end);
 }
 
 #ifdef BISAI_HAVE_ARCHIVE
 
-/* libarchive's source of stored bytes: first those that were read to look at. */
 static la_ssize_t read_for_archive(struct archive *archive, void *user, const void **bytes) {
   bsi_source *s = user;
-  ssize_t count = (ssize_t)(s->raw_end - s->raw_begin);
-  *bytes = s->raw + s->raw_begin;
-  s->raw_begin = s->raw_end = 0;
-  if (count > 0) return count;
-  count = bsi_stored_read(&s->stored, s->raw, RAW_BYTES);
-  if (count < 0) archive_set_error(archive, s->stored.error, "read error");
-  *bytes = s->raw;
-  return count;
+  if (s->head_begin == s->head_end) s->failed = fill_head(s);
+  *bytes = s->head + s->head_begin;
+  const size_t count = s->head_end - s->head_begin;
+  s->head_begin = s->head_end;
+  if (!s->failed) return (la_ssize_t)count;
+  archive_set_error(archive, EIO, "read error");
+  return -1;
 }
 
 static bisai_status fail_archive(bsi_source *s) {
-  if (s->stored.error) return fail_read(s);
+  if (s->failed) return s->failed; /* and its message */
   const char *reason = archive_error_string(s->archive);
-  return bsi_io_fail_because(s->context, s->is_tar ? "unpack" : "decompress", s->stored.path,
-                             reason ? reason : "unknown error");
+  return bsi_io_fail_because(s->context, "unpack", s->stored.path, reason ? reason : "unknown error");
 }
 
 /* Sets s->entry, or s->ended. */
@@ -76,24 +94,14 @@ static bisai_status next_entry(bsi_source *s) {
   return result == ARCHIVE_EOF || result == ARCHIVE_OK || result == ARCHIVE_WARN ? BISAI_OK : fail_archive(s);
 }
 
-static bisai_status open_archive(bsi_source *s, packing kind) {
+static bisai_status open_archive(bsi_source *s) {
   s->archive = archive_read_new();
   if (!s->archive) return bsi_fail(s->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
-  /* A filter that would run a program instead answers with a warning. */
-  static int (*const support[])(struct archive *) = {
-      [GZIP] = archive_read_support_filter_gzip,   [XZ] = archive_read_support_filter_xz,
-      [BZIP2] = archive_read_support_filter_bzip2, [ZSTD] = archive_read_support_filter_zstd,
-      [LZIP] = archive_read_support_filter_lzip,   [LZ4] = archive_read_support_filter_lz4,
-      [TAR] = archive_read_support_filter_none,    [COMPRESS] = archive_read_support_filter_compress};
-  if (support[kind](s->archive) != ARCHIVE_OK)
-    return bsi_fail(s->context, BISAI_UNAVAILABLE, "this libarchive cannot decompress %s itself", s->stored.path);
+  archive_read_support_filter_none(s->archive);
   archive_read_support_format_tar(s->archive);
-  archive_read_support_format_raw(s->archive);
-  archive_read_support_format_empty(s->archive);
   if (archive_read_open(s->archive, s, NULL, read_for_archive, NULL) != ARCHIVE_OK) return fail_archive(s);
   const bisai_status status = next_entry(s);
-  s->is_tar = (archive_format(s->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
-  s->entry_pending = s->is_tar && !s->ended;
+  s->entry_pending = !s->ended;
   return status;
 }
 
@@ -115,6 +123,7 @@ static void close_archive(bsi_source *s) {
 bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
   *name = NULL;
   s->peek_begin = s->peek_end = 0;
+  s->taken = 0;
   while (!s->ended) {
     if (!s->entry_pending) {
       const bisai_status status = next_entry(s);
@@ -130,9 +139,8 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
 
 #else
 
-static bisai_status open_archive(bsi_source *s, packing kind) {
-  return bsi_fail(s->context, BISAI_UNAVAILABLE, "%s need a build with libarchive",
-                  kind == TAR ? "archives" : "compressed files");
+static bisai_status open_archive(bsi_source *s) {
+  return bsi_fail(s->context, BISAI_UNAVAILABLE, "archives need a build with libarchive");
 }
 
 static bisai_status read_archive(bsi_source *s, char *target, size_t bytes, size_t *got) {
@@ -151,14 +159,34 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
 
 #endif
 
+/* Copies an archive that came through a pipe to a temporary file, unpacked: its members are gone through more than once. */
+static bisai_status keep(bsi_source *s) {
+  bsi_stored kept;
+  bisai_status status = bsi_stored_open_temporary(s->context, s->stored.path, &kept);
+  while (!status && s->head_end > 0) {
+    status = bsi_stored_append(&kept, s->head, s->head_end);
+    if (!status) status = fill_head(s);
+  }
+  if (!status) status = bsi_stored_rewind(&kept);
+  if (status) {
+    bsi_stored_close(&kept);
+    return status;
+  }
+  bsi_unpack_close(&s->unpack);
+  bsi_stored_close(&s->stored);
+  s->stored = kept;
+  return fill_head(s);
+}
+
 /* Looks at the first bytes and opens what they announce. */
 static bisai_status begin(bsi_source *s) {
-  const ssize_t count = bsi_stored_read(&s->stored, s->raw, RAW_BYTES);
-  if (count < 0) return fail_read(s);
-  s->raw_begin = 0;
-  s->raw_end = (size_t)count;
-  const packing kind = packing_of(s->raw, s->raw_end);
-  return kind == PLAIN ? BISAI_OK : open_archive(s, kind);
+  bisai_status status = fill_head(s);
+  if (!status) status = bsi_unpack_open(&s->stored, s->head, s->head_end, &s->unpack);
+  if (!status && s->unpack) status = fill_head(s);
+  s->is_tar = !status && is_tar(s->head, s->head_end);
+  if (status || !s->is_tar) return status;
+  if (!bsi_stored_can_rewind(&s->stored)) status = keep(s);
+  return status ? status : open_archive(s);
 }
 
 /* Takes the stored bytes over. */
@@ -170,8 +198,8 @@ static bisai_status open_source(bisai_context *context, bsi_source *settings, bs
   }
   *s = *settings;
   s->context = context;
-  s->raw = bsi_allocate(context, RAW_BYTES, 1);
-  const bisai_status status = s->raw ? begin(s) : BISAI_OUT_OF_MEMORY;
+  s->head = bsi_allocate(context, BSI_STORED_CHUNK, 1);
+  const bisai_status status = s->head ? begin(s) : BISAI_OUT_OF_MEMORY;
   if (!status && !s->is_tar) bsi_stored_watch(&s->stored, s->progress, s->progress_user);
   if (status)
     bsi_source_close(&s);
@@ -198,8 +226,9 @@ void bsi_source_close(bsi_source **source) {
   bsi_source *s = *source;
   *source = NULL;
   close_archive(s);
+  bsi_unpack_close(&s->unpack);
   bsi_stored_close(&s->stored);
-  bsi_release(s->context, s->raw);
+  bsi_release(s->context, s->head);
   bsi_release(s->context, s);
 }
 
@@ -209,18 +238,6 @@ const char *bsi_source_path(const bsi_source *s) { return s->stored.path; }
 
 bool bsi_source_is_archive(const bsi_source *s) { return s->is_tar; }
 
-static bisai_status read_plain(bsi_source *s, char *target, size_t bytes, size_t *got) {
-  const size_t pending = s->raw_end - s->raw_begin, first = bytes < pending ? bytes : pending;
-  memcpy(target, s->raw + s->raw_begin, first);
-  s->raw_begin += first;
-  *got = first;
-  if (first == bytes) return BISAI_OK;
-  const ssize_t count = bsi_stored_read(&s->stored, target + first, bytes - first);
-  if (count < 0) return fail_read(s);
-  *got += (size_t)count;
-  return BISAI_OK;
-}
-
 bisai_status bsi_source_read(bsi_source *s, void *target, size_t bytes, size_t *got) {
   const size_t peeked = s->peek_end - s->peek_begin, first = bytes < peeked ? bytes : peeked;
   if (first > 0) memcpy(target, s->peeked + s->peek_begin, first);
@@ -228,9 +245,10 @@ bisai_status bsi_source_read(bsi_source *s, void *target, size_t bytes, size_t *
   size_t rest = 0;
   bisai_status status = BISAI_OK;
   if (first < bytes)
-    status = s->archive ? read_archive(s, (char *)target + first, bytes - first, &rest)
-                        : read_plain(s, (char *)target + first, bytes - first, &rest);
+    status = s->is_tar ? read_archive(s, (char *)target + first, bytes - first, &rest)
+                       : pull(s, (char *)target + first, bytes - first, &rest);
   *got = first + rest;
+  s->taken += (int64_t)*got;
   return status;
 }
 
@@ -242,22 +260,36 @@ bisai_status bsi_source_peek(bsi_source *s, const unsigned char **bytes, size_t 
   memcpy(s->peeked, next, got);
   s->peek_begin = 0;
   s->peek_end = got;
+  s->taken -= (int64_t)got;
   *bytes = s->peeked;
   *count = got;
   return BISAI_OK;
 }
 
 int64_t bsi_source_left(const bsi_source *s) {
-  if (s->archive || s->stored.total == 0) return -1;
+  if (s->is_tar || s->unpack || s->stored.total == 0) return -1;
   const int64_t left =
-      s->stored.total - s->stored.read + (int64_t)(s->raw_end - s->raw_begin + s->peek_end - s->peek_begin);
+      s->stored.total - s->stored.read + (int64_t)(s->head_end - s->head_begin + s->peek_end - s->peek_begin);
   return left < 0 ? 0 : left;
+}
+
+int64_t bsi_source_taken(const bsi_source *s) { return s->taken; }
+
+bisai_status bsi_source_finish(bsi_source *s) {
+  bisai_status status = BISAI_OK;
+  if (!s->unpack) return status;
+  do status = fill_head(s);
+  while (!status && s->head_end > 0);
+  return status;
 }
 
 bisai_status bsi_source_rewind(bsi_source *s) {
   close_archive(s);
+  bsi_unpack_close(&s->unpack);
   s->is_tar = s->entry_pending = s->ended = false;
-  s->peek_begin = s->peek_end = 0;
+  s->head_begin = s->head_end = s->peek_begin = s->peek_end = 0;
+  s->taken = 0;
+  s->failed = BISAI_OK;
   const bisai_status status = bsi_stored_rewind(&s->stored);
   if (status) return status;
   bsi_stored_watch(&s->stored, s->progress, s->progress_user);

@@ -31,6 +31,12 @@ bisai_status bsi_source_peek(bsi_source *source, const unsigned char **bytes, si
 /* Bytes that have not been read; -1 where that is not known. */
 int64_t bsi_source_left(const bsi_source *source);
 
+/* Bytes that have been read, of an archive those of the member. */
+int64_t bsi_source_taken(const bsi_source *source);
+
+/* Reads a compressed file to its end, so that its checks are made, and fails where one of them does. Nothing can be read after it. */
+bisai_status bsi_source_finish(bsi_source *source);
+
 /* A tar archive is read member by member, and has no bytes before its first one. */
 bool bsi_source_is_archive(const bsi_source *source);
 

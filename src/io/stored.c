@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -76,6 +78,35 @@ void bsi_stored_watch(bsi_stored *s, bisai_progress progress, void *user) {
   s->progress = progress;
   s->progress_user = user;
   report_progress(s);
+}
+
+bool bsi_stored_can_rewind(const bsi_stored *s) { return s->file < 0 || lseek(s->file, 0, SEEK_CUR) >= 0; }
+
+bisai_status bsi_stored_open_temporary(bisai_context *context, const char *path, bsi_stored *stored) {
+  enum { MOST = 4096 };
+  static const char action[] = "make a temporary file in";
+  char name[MOST];
+  const char *folder = getenv("TMPDIR");
+  *stored = (bsi_stored){.context = context, .path = path, .file = -1};
+  if (!folder || !*folder) folder = "/tmp";
+  if (snprintf(name, sizeof name, "%s/bisai-XXXXXX", folder) >= MOST)
+    return bsi_io_fail(context, action, folder, ENAMETOOLONG);
+  stored->file = mkstemp(name);
+  if (stored->file < 0) return bsi_io_fail(context, action, folder, errno);
+  unlink(name);
+  fcntl(stored->file, F_SETFD, FD_CLOEXEC);
+  return BISAI_OK;
+}
+
+bisai_status bsi_stored_append(bsi_stored *s, const void *bytes, size_t count) {
+  for (size_t done = 0; done < count;) {
+    const ssize_t some = write(s->file, (const char *)bytes + done, count - done);
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0) return bsi_io_fail(s->context, "write a temporary copy of", s->path, errno);
+    done += (size_t)some;
+  }
+  s->total += (int64_t)count;
+  return BISAI_OK;
 }
 
 bisai_status bsi_stored_rewind(bsi_stored *s) {

@@ -19,6 +19,9 @@ typedef struct bsi_stored {
   void *progress_user;
 } bsi_stored;
 
+/* Bytes that are read at a time. */
+enum { BSI_STORED_CHUNK = 1 << 16 };
+
 /* `path` must outlive it. */
 bisai_status bsi_stored_open_file(bisai_context *context, const char *path, bsi_stored *stored);
 /* `data` is not copied. */
@@ -33,6 +36,14 @@ void bsi_stored_watch(bsi_stored *stored, bisai_progress progress, void *user);
 
 /* Back to the first byte. */
 bisai_status bsi_stored_rewind(bsi_stored *stored);
+
+/* Whether that is possible: a pipe passes only once. */
+bool bsi_stored_can_rewind(const bsi_stored *stored);
+
+/* An empty temporary file without a name, in $TMPDIR or /tmp, to be filled by bsi_stored_append() and read after
+ * bsi_stored_rewind(). Messages name it by `path`, which must outlive it. */
+bisai_status bsi_stored_open_temporary(bisai_context *context, const char *path, bsi_stored *stored);
+bisai_status bsi_stored_append(bsi_stored *stored, const void *bytes, size_t count);
 
 /* A failed system call on `path` as a status: "cannot open x.mtx: No such file or directory". */
 bisai_status bsi_io_fail(bisai_context *context, const char *action, const char *path, int error);
