@@ -1,7 +1,10 @@
 /* The public interface on a device as a CFD code uses it: arrays that are already there, a stream and an allocator of the caller's. */
 #include <bisai/bisai.h>
 
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "device.cuh"
 
@@ -85,18 +88,40 @@ void give(void *user, void *memory, void *stream) {
   cudaFreeAsync(memory, static_cast<cudaStream_t>(stream));
 }
 
-/* Fills a vector after a while in which everything that does not wait for it would have read the old values. */
-__global__ void fill_late(int n, const double *from, double *to, long long cycles) {
-  const long long start = clock64();
-  while (clock64() - start < cycles) {
+using milliseconds = std::chrono::milliseconds;
+
+/* Keeps a stream from going on until it is opened: while it is shut, nothing that was enqueued after it has begun, however fast host and
+ * device are. One that nobody opens because a call waits for the stream gives up in the end, so that a wrong test fails and does not hang. */
+class gate {
+public:
+  explicit gate(cudaStream_t stream) { CHECK(cudaLaunchHostFunc(stream, hold, this)); }
+  gate(const gate &) = delete;
+  void open() { opened = true; }
+
+private:
+  enum { PATIENCE = 20000, LOOK = 1 }; /* milliseconds */
+  std::atomic<bool> opened{false};
+  static void CUDART_CB hold(void *self) {
+    const gate *own = static_cast<gate *>(self);
+    for (int waited = 0; !own->opened && waited < PATIENCE; waited += LOOK)
+      std::this_thread::sleep_for(milliseconds(LOOK));
   }
-  for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) to[i] = from[i];
+};
+
+void CUDART_CB linger(void *) { std::this_thread::sleep_for(milliseconds(10)); }
+
+void fill_with_nan(const device_array<double> &x, cudaStream_t stream) {
+  CHECK(cudaMemsetAsync(x.data, 0xff, x.count * sizeof(double), stream));
+}
+
+void copy(const device_array<double> &from, const device_array<double> &to, cudaStream_t stream) {
+  CHECK(cudaMemcpyAsync(to.data, from.data, from.count * sizeof(double), cudaMemcpyDeviceToDevice, stream));
 }
 
 bisai_precond *make_precond(bisai_context *context, const bisai_bcsr *matrix, bisai_precond_kind kind) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = kind;
-  options.power = 2;
+  if (kind == BISAI_PRECOND_ISAI) options.power = 2;
   bisai_precond *precond = nullptr;
   good(context, bisai_precond_create(context, matrix, &options, &precond), "precond");
   return precond;
@@ -125,37 +150,61 @@ struct reference {
   }
 };
 
-/* Everything is enqueued behind a kernel of the caller's that fills x late, and nothing waits until the results are fetched. */
-void works_on_the_stream(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix, const problem &p,
-                         bisai_precond_kind kind, const char *what) {
-  const std::vector<double> x = random_vector(SCALARS);
-  const reference right(p, x, kind);
-  bisai_precond *precond = make_precond(context, matrix, kind);
-  const device_array<double> from(x), d_x(std::vector<double>(SCALARS, NAN)),
-      product(std::vector<double>(SCALARS, NAN)), applied(std::vector<double>(SCALARS, NAN)),
-      solved(std::vector<double>(SCALARS, NAN));
-  fill_late<<<1, 128, 0, stream>>>(SCALARS, from.data, d_x.data, 20000000ll);
-  bool all = bisai_bcsr_multiply(matrix, d_x.data, product.data) == BISAI_OK &&
-             bisai_precond_apply(precond, d_x.data, applied.data) == BISAI_OK;
-  const bool waited = cudaStreamQuery(stream) == cudaSuccess;
+/* Products and applications return while the stream is held up, and read what the stream brings before them. */
+void is_enqueued(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix, bisai_precond *precond,
+                 const device_array<double> &from, const reference &right, const char *what) {
+  const std::vector<double> unset(SCALARS, NAN);
+  const device_array<double> x(unset), product(unset), applied(unset);
+  /* A kernel's first launch loads it, which may wait for the device: everything is done once before. */
+  copy(from, x, stream);
+  bool all = bisai_bcsr_multiply(matrix, x.data, product.data) == BISAI_OK &&
+             bisai_precond_apply(precond, x.data, applied.data) == BISAI_OK;
+  for (const device_array<double> *vector : {&x, &product, &applied}) fill_with_nan(*vector, stream);
   all = all && bisai_context_synchronize(context) == BISAI_OK;
+
+  gate shut(stream);
+  if (short_form()) shut.open(); /* compute-sanitizer may let every launch wait */
+  copy(from, x, stream);
+  all = all && bisai_bcsr_multiply(matrix, x.data, product.data) == BISAI_OK &&
+        bisai_precond_apply(precond, x.data, applied.data) == BISAI_OK;
+  const bool waited = !short_form() && cudaStreamQuery(stream) != cudaErrorNotReady;
+  cudaGetLastError(); /* not an error */
+  shut.open();
+  /* Also after a failure: the stream still looks at the gate. */
+  all = bisai_context_synchronize(context) == BISAI_OK && all;
   verdict(all && !waited, "%s: products and applications are enqueued%s: %s", what, waited ? ", but waited for" : "",
           bisai_context_error(context));
   verdict(close(product.fetch(), right.product, 1e-12), "%s: product", what);
   verdict(close(applied.fetch(), right.applied, 1e-12), "%s: application", what);
+}
 
+/* A right-hand side that the stream brings late is the one that is solved for. */
+void is_solved(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix, bisai_precond *precond,
+               const device_array<double> &from, const reference &right, const char *what) {
+  const std::vector<double> unset(SCALARS, NAN);
+  const device_array<double> b(unset), solved(unset);
   bisai_solver_options options = bisai_solver_options_default();
   options.tolerance = 1e-12;
   bisai_solver *solver = nullptr;
   good(context, bisai_solver_create(context, SCALARS, &options, &solver), what);
-  CHECK(cudaMemsetAsync(d_x.data, 0xff, SCALARS * sizeof(double), stream));
-  fill_late<<<1, 128, 0, stream>>>(SCALARS, from.data, d_x.data, 2000000ll);
-  good(context, bisai_solver_solve(solver, matrix, precond, d_x.data, solved.data, nullptr), what);
+  CHECK(cudaLaunchHostFunc(stream, linger, nullptr));
+  copy(from, b, stream);
+  good(context, bisai_solver_solve(solver, matrix, precond, b.data, solved.data, nullptr), what);
   verdict(close(solved.fetch(), right.solved, 1e-10), "%s: solution", what);
   std::vector<double> fetched(SCALARS, NAN); /* vectors in host memory do as well */
-  good(context, bisai_solver_solve(solver, matrix, precond, x.data(), fetched.data(), nullptr), what);
+  good(context, bisai_solver_solve(solver, matrix, precond, from.fetch().data(), fetched.data(), nullptr), what);
   verdict(fetched == solved.fetch(), "%s: the solution does not depend on where the vectors are", what);
   bisai_solver_destroy(&solver);
+}
+
+void works_on_the_stream(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix, const problem &p,
+                         bisai_precond_kind kind, const char *what) {
+  const std::vector<double> x = random_vector(SCALARS);
+  const reference right(p, x, kind);
+  const device_array<double> from(x);
+  bisai_precond *precond = make_precond(context, matrix, kind);
+  is_enqueued(context, stream, matrix, precond, from, right, what);
+  is_solved(context, stream, matrix, precond, from, right, what);
   bisai_precond_destroy(&precond);
 }
 
@@ -180,6 +229,43 @@ void new_values(bisai_context *context, cudaStream_t stream, bisai_bcsr *copied,
     verdict(close(applied.fetch(), right.applied, 1e-12), "new values, %s", mine ? "borrowed" : "copied");
     bisai_precond_destroy(&precond);
   }
+}
+
+/* CSR arrays with new values in device memory, which are the caller's again when the stream is through. */
+void new_csr_values(bisai_context *context) {
+  const problem p = grid();
+  bisai_csr_desc desc = bisai_csr_desc_default(); /* every block is a scalar of it */
+  std::vector<double> values(p.col_idx.size());
+  for (double &value : values) value = next_random();
+  desc.rows = desc.cols = ROWS, desc.block_size = 5, desc.pad = true;
+  desc.row_ptr = p.row_ptr.data(), desc.col_idx = p.col_idx.data(), desc.values = values.data();
+  bisai_bcsr *updated = nullptr, *made = nullptr;
+  if (!good(context, bisai_bcsr_from_csr(context, &desc, &updated), "matrix from CSR arrays")) return;
+  for (double &value : values) value = next_random();
+  good(context, bisai_bcsr_from_csr(context, &desc, &made), "matrix from CSR arrays");
+  const size_t count = static_cast<size_t>(bisai_bcsr_blocks(made)) * 25;
+  std::vector<double> expected(count, NAN), got(count, NAN);
+  good(context, bisai_bcsr_fetch(made, nullptr, nullptr, expected.data()), "values");
+  for (const bool on_device : {true, false}) {
+    const device_array<double> lent(values);
+    if (on_device) desc.values = lent.data;
+    good(context, bisai_bcsr_update_from_csr(updated, &desc), "new CSR values");
+    good(context, bisai_bcsr_fetch(updated, nullptr, nullptr, got.data()), "values");
+    verdict(got == expected, "new CSR values from %s memory", on_device ? "device" : "host");
+    values[7] = NAN;
+    const device_array<double> bad(values);
+    desc.values = on_device ? bad.data : values.data();
+    verdict(bisai_bcsr_update_from_csr(updated, &desc) == BISAI_NOT_FINITE, "a NaN among new CSR values");
+    good(context, bisai_bcsr_fetch(updated, nullptr, nullptr, got.data()), "values");
+    verdict(got == expected, "a NaN among new CSR values leaves the old ones");
+    for (double &value : values) value = next_random();
+    desc.values = values.data();
+    bisai_bcsr_destroy(&made);
+    good(context, bisai_bcsr_from_csr(context, &desc, &made), "matrix from CSR arrays");
+    good(context, bisai_bcsr_fetch(made, nullptr, nullptr, expected.data()), "values");
+  }
+  bisai_bcsr_destroy(&updated);
+  bisai_bcsr_destroy(&made);
 }
 
 void faults_name_the_block(bisai_context *context, const device_array<int32_t> &ptr, const device_array<int32_t> &idx,
@@ -233,6 +319,7 @@ void tests_with(bool own_stream, bool own_allocator) {
         works_on_the_stream(context, stream, copied, p, kind, "copied");
     }
     if (borrowed && copied) new_values(context, stream, copied, borrowed, values, p);
+    new_csr_values(context);
     faults_name_the_block(context, ptr, idx, p);
     bisai_bcsr_destroy(&borrowed);
     bisai_bcsr_destroy(&copied);

@@ -65,6 +65,7 @@ template <typename T> struct device_array {
   explicit device_array(const std::vector<T> &from) : count(from.size()) {
     CHECK(cudaMalloc(reinterpret_cast<void **>(&data), (count + 1) * sizeof(T)));
     if (count) CHECK(cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyDefault));
+    CHECK(cudaDeviceSynchronize()); /* the copy may be under way still, and streams of their own do not wait for it */
   }
   device_array(const device_array &) = delete;
   ~device_array() { cudaFree(data); }
