@@ -24,7 +24,8 @@ typedef enum bisai_backend {
 
 /** Caller's host allocator. Both functions or neither. */
 typedef struct bisai_allocator {
-  /** Returns `bytes` > 0 bytes aligned to `alignment` (a power of two), or NULL. */
+  /** Returns `bytes` > 0 bytes aligned to `alignment` (a power of two), or NULL. `bytes` is a multiple of `alignment`, as
+   *  aligned_alloc() wants. */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   /** Releases what `allocate` returned; never called with NULL. */
   void (*release)(void *user, void *pointer);
@@ -45,7 +46,8 @@ typedef struct bisai_device_allocator {
 typedef struct bisai_context_options {
   size_t struct_size;        /**< set by bisai_context_options_default() */
   bisai_backend backend;     /**< default BISAI_BACKEND_AUTO */
-  int threads;               /**< host threads, at most 4096; 0 (default): OpenMP's own choice */
+  int threads;               /**< host threads, at most 4096; 0 (default): OpenMP's own choice or, where that
+                                is more than 4096, one for each processor */
   bisai_allocator allocator; /**< of host memory; default: the C library's */
   int device;                /**< CUDA: which device; -1 (default): the calling thread's current one */
   void *

@@ -44,7 +44,6 @@ bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type,
 bisai_status bsi_scatter_values_host(bisai_context *context, int64_t count, bool wide, const void *places,
                                      const double *from, double *to) {
   const int threads = bsi_threads_for(context->threads, count, GRAIN);
-  (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t p = 0; p < count; p++) to[bsi_place(wide, places, p)] = from[p];
   return BISAI_OK;

@@ -63,6 +63,14 @@ static bool valid(const bisai_context_options *o) {
          !o->device_allocator.allocate == !o->device_allocator.release;
 }
 
+/* OpenMP's own choice. That of libgomp is OMP_NUM_THREADS cut to 32 bits, whatever it is; one that no context may have is replaced by the
+ * processors that this process may use. */
+static int default_threads(void) {
+  const int chosen = omp_get_max_threads(), processors = omp_get_num_procs();
+  if (chosen >= 1 && chosen <= MAX_THREADS) return chosen;
+  return processors < MAX_THREADS ? processors : MAX_THREADS;
+}
+
 bisai_status bisai_context_create(const bisai_context_options *options, bisai_context **context) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   const bisai_context_options o = options ? *options : bisai_context_options_default();
@@ -70,13 +78,14 @@ bisai_status bisai_context_create(const bisai_context_options *options, bisai_co
   const bool device = o.backend != BISAI_BACKEND_HOST && !bisai_backend_missing(BISAI_BACKEND_CUDA, o.device);
   if (o.backend == BISAI_BACKEND_CUDA && !device) return BISAI_UNAVAILABLE;
 
-  bisai_context *c =
-      o.allocator.allocate ? o.allocator.allocate(o.allocator.user, sizeof *c, BSI_ALIGNMENT) : malloc(sizeof *c);
+  bisai_context *c = o.allocator.allocate
+                         ? o.allocator.allocate(o.allocator.user, bsi_allocation_size(sizeof *c), BSI_ALIGNMENT)
+                         : malloc(sizeof *c);
   if (!c) return BISAI_OUT_OF_MEMORY;
   memset(c, 0, sizeof *c);
   c->backend = backend_of(device ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST);
   c->allocator = o.allocator;
-  c->threads = o.threads > 0 ? o.threads : omp_get_max_threads();
+  c->threads = o.threads > 0 ? o.threads : default_threads();
 #ifndef _OPENMP
   c->threads = 1;
 #endif

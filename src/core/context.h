@@ -46,6 +46,11 @@ struct bisai_context {
 bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* `bytes` rounded up to a multiple of the alignment: allocators like aligned_alloc() refuse anything else. */
+static inline size_t bsi_allocation_size(size_t bytes) {
+  return (bytes + BSI_ALIGNMENT - 1) / BSI_ALIGNMENT * BSI_ALIGNMENT;
+}
+
 /* count · size bytes of host memory, never 0 bytes; NULL with a message when out of memory or out of range. */
 void *bsi_allocate(bisai_context *context, size_t count, size_t size);
 void bsi_release(bisai_context *context, void *pointer);

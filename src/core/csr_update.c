@@ -48,8 +48,7 @@ typedef struct scalar_entry {
 static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_t p) {
   const uint64_t per_block = bsi_block_offset(a, 1), place = bsi_place(a->places.wide, a->places.host, p);
   const int32_t block = (int32_t)(place / per_block), inside = (int32_t)(place % per_block);
-  /* The last block row that begins at or before the block: the first that begins after it, less one. */
-  const int32_t row = bsi_lower_bound(s->row_ptr, 0, a->block_rows + 1, block + 1) - 1;
+  const int32_t row = bsi_lower_bound(s->row_ptr + 1, 0, a->block_rows, block + 1); /* the first that ends after it */
   return (scalar_entry){row * a->block_size + inside % a->block_size,
                         s->col_idx[block] * a->block_size + inside / a->block_size};
 }
@@ -98,7 +97,6 @@ static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) 
   if (entries > 0 && !d->col_idx) return bsi_fail(a->context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
   const int threads = bsi_threads_for(a->context->threads, entries, GRAIN);
   int32_t first = d->rows;
-  (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first)
   for (int32_t i = 0; i < d->rows; i++)
     if (i < first && !is_same_row(a, &s, d, i)) first = i;

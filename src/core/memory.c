@@ -10,9 +10,7 @@ void *bsi_allocate(bisai_context *context, size_t count, size_t size) {
              size);
     return NULL;
   }
-  size_t bytes = count * size;
-  if (bytes == 0) bytes = 1;
-  bytes = (bytes + BSI_ALIGNMENT - 1) / BSI_ALIGNMENT * BSI_ALIGNMENT;
+  const size_t bytes = bsi_allocation_size(count * size > 0 ? count * size : 1);
   const bisai_allocator *allocator = &context->allocator;
   void *pointer = allocator->allocate ? allocator->allocate(allocator->user, bytes, BSI_ALIGNMENT)
                                       : aligned_alloc(BSI_ALIGNMENT, bytes);

@@ -59,8 +59,10 @@ static int32_t reach_neighbours(const search *s, const scratch *own, int32_t i) 
   return count;
 }
 
+/* A root below count / 2 has a child, whose index is therefore below `count` and cannot overflow. */
 static void sift(int32_t *heap, int32_t root, int32_t count) {
-  for (int32_t child; (child = 2 * root + 1) < count; root = child) {
+  for (int32_t child; root < count / 2; root = child) {
+    child = 2 * root + 1;
     if (child + 1 < count && heap[child + 1] > heap[child]) child++;
     if (heap[root] >= heap[child]) return;
     const int32_t swap = heap[root];
