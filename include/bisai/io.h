@@ -11,7 +11,14 @@
  *
  *  Compressed files are read to their ends, also where less is asked for, and refused unless all of their checks succeed: the CRC and
  *  the length of every member of .gz, and the checks of .xz, .bz2 and .lz. In .zst and .lz4 a check may be absent (zstd and
- *  lz4 write one, bisai's own .zst files have none), and .Z has none: there a changed byte may go unnoticed. */
+ *  lz4 write one, bisai's own .zst files have none), and .Z has none: there a changed byte may go unnoticed.
+ *
+ *  A file is written under another name in the same folder, NAME.PROCESS-K.part or bisai.PROCESS-K.part, and takes its own name when it is
+ *  whole: until then, and after a failure, an old file of that name is kept. Where the folder does not allow that, an old file is
+ *  overwritten where it stands: in a folder that takes no new files before its contents are written, and where only the last step is
+ *  refused (a mount point, or another user's file in a folder with the sticky bit) after that. Neither is atomic: a failure of the
+ *  overwriting itself, like a full disk, leaves an incomplete file. Links are followed, also one that leads to nothing yet. Pipes and
+ *  devices are written as they are. */
 #ifndef BISAI_IO_H
 #define BISAI_IO_H
 
@@ -99,8 +106,7 @@ typedef struct bisai_write_options {
 BISAI_API bisai_write_options bisai_write_options_default(void);
 
 /** Writes a matrix so that reading it in blocks of the same size gives the same values to the last bit. Scalar rows of padding
- *  are left out, and so are zeros, but for blocks of zeros only, which are written whole. What stood in the file is
- *  replaced when all is written, and kept otherwise; pipes and devices are written as they are. The same matrix gives the same bytes.
+ *  are left out, and so are zeros, but for blocks of zeros only, which are written whole. The same matrix gives the same bytes.
  *  @param matrix   rectangular ones are written too, though bisai_read_matrix() refuses them; narrow values are widened
  *  @param options  NULL: the defaults
  *  @retval BISAI_IO_ERROR          names the path and the system's reason
@@ -113,11 +119,33 @@ BISAI_API bisai_status bisai_write_matrix(bisai_context *context, const char *pa
                                           const bisai_write_options *options);
 
 /** Writes n values (host memory): for PETSc where the name ends so (.petsc, .bin), otherwise as a Matrix Market n × 1 array with
- *  17 significant digits. Compressed as the name says. What stood in the file is kept unless all is written.
+ *  17 significant digits. Compressed as the name says.
  *  @retval BISAI_IO_ERROR    names the path and the system's reason
  *  @retval BISAI_NOT_FINITE  nothing is written
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_INDEX_OVERFLOW, BISAI_UNAVAILABLE, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_t n, const double *values);
+
+/** Writes bytes (host memory) as they are, whatever the name ends with: a report beside a solution.
+ *  @retval BISAI_IO_ERROR  names the path and the system's reason
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_write_bytes(bisai_context *context, const char *path, const void *bytes, size_t count);
+
+/** Finds out whether a file can be written at `path`, before work that may be long. An old file is opened and left as it is; for a new one
+ *  a file is made in its folder and removed again. How much room the disk has is not looked at.
+ *  @retval BISAI_IO_ERROR  it cannot: names the path and the system's reason
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_write_check(bisai_context *context, const char *path);
+
+/** Whether what is written under two names would go to one place: one file (hard and symbolic links, ./a and a), which may not exist yet,
+ *  or one pipe. Character devices, like a terminal, never count as one.
+ *  @param same  out; false after a failure
+ *  @retval BISAI_IO_ERROR  a link cannot be followed
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+BISAI_API bisai_status bisai_write_same_file(bisai_context *context, const char *a, const char *b, bool *same);
+
+/** Removes the .part files of all writes of this context that are under way: for the signal handler of a program that ends right after it,
+ *  by _exit(). Nothing else may be done with the context then. Async-signal-safe; accepts NULL. */
+BISAI_API void bisai_write_abandon(bisai_context *context);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,7 @@ struct bisai_context {
       kept_bytes; /* CUDA: vectors that are read again and again while products are made; 0 unless a solver is at work */
   bsi_device_limits limits; /* CUDA */
   bool early_launches;      /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
+  struct bsi_place *volatile unfinished; /* files that are being written, the latest first: io/place.h */
   char error[256];
   char device[96];
 };

@@ -1,15 +1,10 @@
-#define _XOPEN_SOURCE 700 /* realpath */
 #include "io/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #ifdef BISAI_HAVE_ARCHIVE
 #include <archive.h>
@@ -17,16 +12,16 @@
 #endif
 
 #include "core/context.h"
+#include "io/place.h"
 #include "io/stored.h"
 
-enum { BUFFER_BYTES = 1 << 16, MOST_PRINTED = 256, MOST_NAMES = 100 };
+enum { BUFFER_BYTES = 1 << 16, MOST_PRINTED = 256 };
 
 struct bsi_output {
   bisai_context *context;
   const char *path;
+  bsi_place place;
   FILE *file;      /* NULL: only counts, or finished */
-  char *final;     /* the name that a file is to have, links followed … */
-  char *growing;   /* … and the one that it has so far; NULL: a pipe or a device */
   bool failed;     /* then no more is written */
   bool abandoned;  /* what libarchive still holds is not written either */
   int error;       /* of the system, where it was that */
@@ -42,7 +37,7 @@ struct bsi_output {
 
 static la_ssize_t write_to_file(struct archive *archive, void *user, const void *bytes, size_t count) {
   bsi_output *o = user;
-  if (o->abandoned) return -1;
+  if (o->abandoned || !o->file) return -1;
   if (fwrite(bytes, 1, count, o->file) == count) return (la_ssize_t)count;
   o->error = errno;
   archive_set_error(archive, o->error, "write error");
@@ -125,65 +120,10 @@ static void free_archive(bsi_output *o) { (void)o; }
 
 #endif
 
-static bisai_status copy_name(bisai_context *context, const char *name, size_t more, char **copy) {
-  const size_t length = strlen(name);
-  *copy = bsi_allocate(context, length + more + 1, 1);
-  if (!*copy) return BISAI_OUT_OF_MEMORY;
-  memcpy(*copy, name, length + 1);
-  return BISAI_OK;
-}
-
-/* `final` with links followed, so that what a link leads to is replaced and not the link. */
-static bisai_status find_final_name(bsi_output *o, bool exists) {
-  char *real = exists ? realpath(o->path, NULL) : NULL;
-  const bisai_status status = copy_name(o->context, real ? real : o->path, 0, &o->final);
-  free(real);
-  return status;
-}
-
-/* A new file beside the final one, with the rights of the one that it is going to replace. */
-static bisai_status open_growing(bsi_output *o, const struct stat *replaced) {
-  enum { ENDING = 32 };
-  bisai_status status = copy_name(o->context, o->final, ENDING, &o->growing);
-  if (status) return status;
-  int file = -1;
-  for (int k = 0; k < MOST_NAMES && file < 0; k++) {
-    snprintf(o->growing + strlen(o->final), ENDING, ".%ld-%d.part", (long)getpid(), k);
-    file = open(o->growing, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (file < 0 && errno != EEXIST) break;
-  }
-  if (file >= 0 && replaced && fchmod(file, replaced->st_mode & 07777) == 0) errno = 0;
-  o->file = file >= 0 ? fdopen(file, "wb") : NULL;
-  if (o->file) return BISAI_OK;
-  status = bsi_io_fail(o->context, "open", o->path, errno);
-  if (file >= 0) {
-    close(file);
-    remove(o->growing);
-  }
-  bsi_release(o->context, o->growing);
-  o->growing = NULL;
-  return status;
-}
-
-static bisai_status open_file(bsi_output *o) {
-  struct stat about;
-  const bool exists = stat(o->path, &about) == 0;
-  if (exists && !S_ISREG(about.st_mode)) {
-    o->file = fopen(o->path, "wb");
-    return o->file ? BISAI_OK : bsi_io_fail(o->context, "open", o->path, errno);
-  }
-  /* A file that nobody may write is not replaced either, though its folder would allow it. */
-  if (exists && access(o->path, W_OK) != 0) return bsi_io_fail(o->context, "open", o->path, errno);
-  const bisai_status status = find_final_name(o, exists);
-  return status ? status : open_growing(o, exists ? &about : NULL);
-}
-
 static void destroy(bsi_output *o) {
   free_archive(o);
   if (o->file) fclose(o->file);
   if (o->c_locale) freelocale(o->c_locale);
-  bsi_release(o->context, o->final);
-  bsi_release(o->context, o->growing);
   bsi_release(o->context, o);
 }
 
@@ -209,8 +149,10 @@ bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar,
   bsi_output *o = NULL;
   bisai_status status = make(context, path, &o);
   if (status) return status;
-  status = open_file(o);
+  status = bsi_place_find(context, path, &o->place);
+  /* Before the file is opened, which may empty it. */
   if (!status && (tar || compression != BSI_PLAIN)) status = open_archive(o, tar, compression);
+  if (!status) status = bsi_place_open(&o->place, &o->file);
   if (status)
     bsi_output_close(&o, status);
   else
@@ -263,7 +205,7 @@ bool bsi_output_good(const bsi_output *o) { return !o->failed; }
 
 int64_t bsi_output_count(const bsi_output *o) { return o->count; }
 
-bool bsi_output_is_file(const bsi_output *o) { return o->growing != NULL; }
+bool bsi_output_is_file(const bsi_output *o) { return o->place.final != NULL; }
 
 bisai_status bsi_output_finish(bsi_output *o, bisai_status status) {
   flush(o);
@@ -284,9 +226,7 @@ bisai_status bsi_output_close(bsi_output **output, bisai_status status) {
   bsi_output *o = *output;
   *output = NULL;
   if (o->file) status = bsi_output_finish(o, status);
-  if (o->growing && !status && rename(o->growing, o->final) != 0)
-    status = bsi_io_fail(o->context, "write", o->path, errno);
-  if (o->growing && status) remove(o->growing);
+  status = bsi_place_close(&o->place, status);
   destroy(o);
   return status;
 }

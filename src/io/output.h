@@ -1,5 +1,4 @@
-/* A file being written, plain, compressed, or a tar archive. It grows under another name beside its own, which it takes when all of it is
- * there: what had that name before is kept until then, and when something fails. Pipes and devices are written as they are.
+/* A file being written, plain, compressed, or a tar archive; where it stands until it is whole: io/place.h.
  * The first failure is kept, what is written after it is lost, and bsi_output_finish() or bsi_output_close() reports it. */
 #ifndef BSI_OUTPUT_H
 #define BSI_OUTPUT_H

@@ -149,3 +149,14 @@ bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_
     bsi_market_write_vector(output, n, values);
   return bsi_output_close(&output, status);
 }
+
+bisai_status bisai_write_bytes(bisai_context *context, const char *path, const void *bytes, size_t count) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!path || (!bytes && count > 0))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_bytes: %s is NULL", path ? "bytes" : "path");
+  bsi_output *output = NULL;
+  bisai_status status = bsi_output_open(context, path, false, BSI_PLAIN, &output);
+  if (status) return status;
+  bsi_output_write(output, bytes, count);
+  return bsi_output_close(&output, BISAI_OK);
+}
