@@ -15,6 +15,7 @@
 #include "petsc.h"
 #include "plots.h"
 #include "progress.h"
+#include "signals.h"
 #include "table.h"
 #include "target.h"
 #include "waiting.h"
@@ -36,30 +37,39 @@ static bisai_context *make_context(command which, const options *o) {
   return context;
 }
 
+/* JSON takes standard output, instead of text. */
+static bool json_takes_output(const options *o) { return o->json && strcmp(o->json, "-") == 0; }
+
 /* What can be found wrong with the places to write to before the matrix is read, which may take long. */
-static bool check_outputs(const options *o) {
-  const char *json = o->json && strcmp(o->json, "-") != 0 ? o->json : NULL;
-  if (o->output && !target_check_file("--output", o->output)) return false;
-  if (json && !target_check_file("--json", json)) return false;
-  return target_check_other("--output", o->output, "the matrix", o->file) &&
-         target_check_other("--output", o->output, "--rhs", o->rhs) &&
-         target_check_other("--json", json, "the matrix", o->file) &&
-         target_check_other("--json", json, "--rhs", o->rhs) &&
-         target_check_other("--json", json, "--output", o->output) && (!o->plots || plots_check(o->plots));
+static bool check_outputs(bisai_context *context, const options *o) {
+  const target inputs[] = {{"the matrix", o->file}, {"--rhs", o->rhs}};
+  const target outputs[] = {{"--output", o->output}, {"--json", json_takes_output(o) ? NULL : o->json}};
+  if (json_takes_output(o) && target_standard_is_closed()) {
+    say("--json: standard output is closed");
+    return false;
+  }
+  return target_check(context, 2, outputs, 2, inputs) && (!o->plots || plots_check(o->plots));
 }
 
-/* Only when there is a system to solve: what stood in the file is gone then. */
-static bool open_json(const options *o, FILE **json) {
-  *json = NULL;
-  if (!o->json) return true;
-  *json = strcmp(o->json, "-") == 0 ? stdout : fopen(o->json, "w");
-  if (!*json) say("--json: %s: %s", o->json, strerror(errno));
-  return *json != NULL;
+static bool write_json(bisai_context *context, const options *o, const problem *p, int count,
+                       const run_result *results) {
+  char *text = json_text(context, p, o, count, results);
+  bool ok = text != NULL;
+  if (!text) {
+    say("--json: %s: out of memory", o->json);
+  } else if (json_takes_output(o)) {
+    fputs(text, stdout); /* failures are seen at the end */
+  } else {
+    ok = target_write(context, (target){"--json", o->json}, text);
+  }
+  free(text);
+  return ok;
 }
 
 static int exit_of(const run_result *r) {
   if (r->converged) return EXIT_CONVERGED;
-  bool short_of_it = strcmp(r->reason, "max_iterations") == 0 || strcmp(r->reason, "stagnated") == 0;
+  bool short_of_it = strcmp(r->reason, "max_iterations") == 0 || strcmp(r->reason, "stagnated") == 0 ||
+                     strcmp(r->reason, "stopped") == 0;
   return short_of_it ? EXIT_NOT_CONVERGED : EXIT_BROKE_DOWN;
 }
 
@@ -79,56 +89,64 @@ static bool write_solution(bisai_context *context, const options *o, const probl
   return status == BISAI_OK;
 }
 
-static bool draw(bisai_context *context, const options *o, const problem *p, const run_result *results) {
+static bool draw(bisai_context *context, const options *o, const problem *p, int begun, const run_result *results) {
   if (!o->plots) return true;
+  if (signals_caught()) {
+    say("--plots: %s: not drawn after %s", o->plots, signals_name(signals_caught()));
+    return true;
+  }
   progress shown;
   progress_start(&shown, o->plots, "drawing");
-  bool ok = plots_draw(context, o->plots, p, o->methods.count, results);
+  bool ok = plots_draw(context, o->plots, p, begun, results);
   progress_end(&shown);
   return ok;
 }
 
-/* Runs every method in order and prints as it goes, unless JSON takes standard output. */
-static bool run_all(command which, bisai_context *context, const options *o, const problem *p, FILE *json,
-                    run_result *results) {
-  FILE *out = json == stdout ? NULL : stdout;
+/* Runs the methods in order and prints as it goes; the number of those that were begun before a signal came. */
+static int run_methods(command which, bisai_context *context, const options *o, const problem *p, FILE *out, double *x,
+                       run_result *results) {
+  int begun = 0, count = o->methods.count, width = table_width(&o->methods);
+  if (out) table_heading(out, context, p, o);
+  if (out && which == COMMAND_COMPARE) table_columns(out, width);
+  while (begun < count && !signals_caught()) {
+    run_result *r = &results[begun];
+    if (out) fflush(out);
+    run_method(context, p, o, &o->methods.items[begun++], x, r);
+    if (out && which == COMMAND_COMPARE) table_row(out, width, r);
+    if (out && which == COMMAND_SOLVE) table_solve(out, r);
+    if (strcmp(r->reason, "stopped") == 0) say("%s: %s", r->label, run_message(r));
+  }
+  if (out && which == COMMAND_COMPARE) table_failures(out, begun, results);
+  if (begun < count) say("%d of %d methods not run", count - begun, count);
+  return begun;
+}
+
+/* Runs everything and writes all results, whatever becomes of each. */
+static bool run_all(command which, bisai_context *context, const options *o, const problem *p, run_result *results) {
+  FILE *out = json_takes_output(o) ? NULL : stdout;
   double *x = malloc((size_t)p->unknowns * sizeof *x);
   if (!x) {
     say("out of memory");
     return false;
   }
   bool ok = true;
-  int count = o->methods.count, width = table_width(&o->methods);
-  if (out) table_heading(out, context, p, o);
-  if (out && which == COMMAND_COMPARE) table_columns(out, width);
-  for (int i = 0; i < count; ++i) {
-    if (out) fflush(out);
-    run_method(context, p, o, &o->methods.items[i], x, &results[i]);
-    if (out && which == COMMAND_COMPARE) table_row(out, width, &results[i]);
-    if (out && which == COMMAND_SOLVE) table_solve(out, &results[i]);
-  }
-  if (out && which == COMMAND_COMPARE) table_failures(out, count, results);
+  int begun = run_methods(which, context, o, p, out, x, results);
   if (which == COMMAND_SOLVE) {
-    if (!out && !results[0].converged) say("%s: %s", results[0].label, run_message(&results[0]));
+    if (!out && !results[0].converged && !signals_caught()) say("%s: %s", results[0].label, run_message(&results[0]));
     ok = write_solution(context, o, p, &results[0], x);
   }
   free(x);
-  if (json && !json_write(json, context, p, o, count, results)) {
-    say("--json: %s: could not be written completely", o->json);
-    ok = false;
-  }
-  return draw(context, o, p, results) && ok;
+  if (o->json && !write_json(context, o, p, begun, results)) ok = false;
+  return draw(context, o, p, begun, results) && ok;
 }
 
 static int solve_or_compare(command which, bisai_context *context, const options *o) {
   int code = EXIT_BAD_INPUT, count = o->methods.count;
   problem p = {0};
-  FILE *json = NULL;
   run_result *results = calloc((size_t)count, sizeof *results);
   if (!results) {
     say("out of memory");
-  } else if (check_outputs(o) && problem_load(context, o, &p) && open_json(o, &json) &&
-             run_all(which, context, o, &p, json, results)) {
+  } else if (check_outputs(context, o) && problem_load(context, o, &p) && run_all(which, context, o, &p, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
   }
   for (int i = 0; results && i < count; ++i) {
@@ -136,10 +154,6 @@ static int solve_or_compare(command which, bisai_context *context, const options
   }
   free(results);
   problem_free(&p);
-  if (json && json != stdout && fclose(json) != 0) {
-    say("--json: %s: %s", o->json, strerror(errno));
-    code = EXIT_BAD_INPUT;
-  }
   return code;
 }
 
@@ -148,6 +162,7 @@ static int run_command(command which, int argc, char **argv) {
   if (!options_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
   int code = EXIT_BAD_INPUT;
   bisai_context *context = make_context(which, &o);
+  signals_guard(context);
   if (context && which == COMMAND_INFO) {
     code = info_run(context, &o);
   } else if (context && which == COMMAND_CONVERT) {
@@ -156,13 +171,14 @@ static int run_command(command which, int argc, char **argv) {
     code = solve_or_compare(which, context, &o);
   }
   petsc_end(context);
+  signals_guard(NULL);
   bisai_context_destroy(&context);
   options_free(&o);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     say("standard output: %s", strerror(errno));
     code = EXIT_BAD_INPUT;
   }
-  return code;
+  return signals_caught() ? 128 + signals_caught() : code;
 }
 
 static error_t parse_command(int key, char *text, struct argp_state *state) {
@@ -180,6 +196,8 @@ static void print_version(FILE *out, struct argp_state *state) {
 
 int main(int argc, char **argv) {
   waiting_set_up(argv);
+  target_open_standard();
+  signals_install();
   static const char *const names[] = {
       [COMMAND_SOLVE] = "solve", [COMMAND_COMPARE] = "compare", [COMMAND_INFO] = "info", [COMMAND_CONVERT] = "convert"};
   static char titles[][16] = {"bisai solve", "bisai compare", "bisai info", "bisai convert"};

@@ -29,9 +29,70 @@ static char *rhs_path(const char *path) {
   return text;
 }
 
+static bool ends_with(const char *text, size_t length, const char *ending) {
+  size_t bytes = strlen(ending);
+  return length > bytes && strncmp(text + length - bytes, ending, bytes) == 0;
+}
+
+/* The length of a name without the ending of a compressed file. */
+static size_t unpacked_length(const char *path) {
+  static const char *const packed[] = {".gz", ".xz", ".bz2", ".zst"};
+  size_t length = strlen(path);
+  for (int i = 0; i < 4; ++i) {
+    if (ends_with(path, length, packed[i])) return length - strlen(packed[i]);
+  }
+  return length;
+}
+
+/* A.petsc.info beside A.petsc and A.petsc.gz; free with free(). */
+static char *info_path(const char *path) {
+  size_t length = unpacked_length(path);
+  char *text = malloc(length + sizeof ".info");
+  if (text) sprintf(text, "%.*s.info", (int)length, path);
+  return text;
+}
+
 static bool is_market(const options *o) {
   if (o->format != BISAI_FORMAT_BY_NAME) return o->format == BISAI_FORMAT_MATRIX_MARKET;
   return o->output[ending_of(o->output)] != '\0';
+}
+
+static bool is_petsc(const options *o) {
+  if (o->format != BISAI_FORMAT_BY_NAME) return o->format == BISAI_FORMAT_PETSC;
+  size_t length = unpacked_length(o->output);
+  return ends_with(o->output, length, ".petsc") || ends_with(o->output, length, ".bin");
+}
+
+/* Whether the file `path` (taken, NULL: out of memory) may be written beside OUTPUT. */
+static bool check_beside(bisai_context *context, const options *o, const char *flag, const char *path) {
+  const target apart[] = {{"OUTPUT", o->output}, {"INPUT", o->file}, {"--rhs", o->rhs}};
+  if (path) return target_check_beside(context, (target){flag, path}, 3, apart, o->force);
+  say("out of memory");
+  return false;
+}
+
+/* What is known before anything is read. */
+static bool check_output(bisai_context *context, const options *o) {
+  const target output = {"OUTPUT", o->output}, rhs = {"--rhs", o->rhs};
+  if (!target_check(context, 1, &output, 1, &rhs)) return false;
+  if (!is_petsc(o) || !target_is_file(o->output)) return true;
+  char *info = info_path(o->output);
+  bool ok = check_beside(context, o, "OUTPUT's block size", info);
+  free(info);
+  return ok;
+}
+
+/* In Matrix Market a right-hand side becomes a file of its own. */
+static bool check_rhs(bisai_context *context, const options *o, char **path) {
+  free(*path);
+  *path = NULL;
+  if (!is_market(o)) return true;
+  if (!target_is_file(o->output)) {
+    say("OUTPUT: %s: not a file, so that no right-hand side can stand beside it; --rhs none leaves it out", o->output);
+    return false;
+  }
+  *path = rhs_path(o->output);
+  return check_beside(context, o, "OUTPUT's right-hand side", *path);
 }
 
 static void print_result(const options *o, const problem *p, const char *rhs) {
@@ -69,22 +130,13 @@ int convert_run(bisai_context *context, const options *o) {
   int code = EXIT_BAD_INPUT;
   problem p = {0};
   char *rhs = NULL;
-  if (!target_check_file("OUTPUT", o->output) || !target_check_other("OUTPUT", o->output, "--rhs", o->rhs) ||
-      !problem_load_matrix(context, o, problem_block_size(o), &p) || !problem_load_rhs(context, o, &p))
-    goto done;
-  if (p.rhs_from != RHS_NONE && is_market(o)) {
-    rhs = rhs_path(o->output);
-    if (!rhs) {
-      say("out of memory");
-      goto done;
-    }
-    if (!target_check_other("OUTPUT's right-hand side", rhs, "INPUT", o->file)) goto done;
-  }
-  if (write_files(context, o, &p, rhs)) {
+  bool expected = o->rhs || o->rhs_ones || (o->made != CASE_NONE && !o->rhs_none); /* of a file's own, reading tells */
+  if (check_output(context, o) && (!expected || check_rhs(context, o, &rhs)) &&
+      problem_load_matrix(context, o, problem_block_size(o), &p) && problem_load_rhs(context, o, &p) &&
+      (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &rhs)) && write_files(context, o, &p, rhs)) {
     print_result(o, &p, rhs);
     code = EXIT_SUCCESS;
   }
-done:
   free(rhs);
   problem_free(&p);
   return code;

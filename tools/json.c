@@ -3,6 +3,8 @@
 #ifdef BISAI_HAVE_JANSSON
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -133,21 +135,26 @@ static json_t *document(bisai_context *context, const problem *p, const options 
                 {"restart", integer(o->solver == BISAI_GMRES, o->restart)}, {"runs", runs});
 }
 
-bool json_write(FILE *out, bisai_context *context, const problem *p, const options *o, int count,
-                const run_result *results) {
+char *json_text(bisai_context *context, const problem *p, const options *o, int count, const run_result *results) {
   json_t *all = document(context, p, o, count, results);
-  bool ok = all && json_dumpf(all, out, JSON_INDENT(2)) == 0 && fputc('\n', out) != EOF && fflush(out) == 0;
+  char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+  size_t length = text ? strlen(text) : 0;
+  char *line = text ? realloc(text, length + 2) : NULL;
+  if (line) {
+    memcpy(line + length, "\n", 2);
+  } else {
+    free(text);
+  }
   json_decref(all);
-  return ok;
+  return line;
 }
 
 #else
 
 /* options_parse() has refused --json. */
-bool json_write(FILE *out, bisai_context *context, const problem *p, const options *o, int count,
-                const run_result *results) {
-  (void)out, (void)context, (void)p, (void)o, (void)count, (void)results;
-  return false;
+char *json_text(bisai_context *context, const problem *p, const options *o, int count, const run_result *results) {
+  (void)context, (void)p, (void)o, (void)count, (void)results;
+  return NULL;
 }
 
 #endif

@@ -32,6 +32,7 @@ enum key {
   KEY_PLOTS,
   KEY_OUTPUT,
   KEY_FORMAT,
+  KEY_FORCE,
   KEY_CONVERT_RHS
 };
 
@@ -83,6 +84,7 @@ static const struct argp_option convert_options[] = {
      "Right-hand side to write: a file, ones, or none (default: the case's own, or what stands with the matrix)", 0},
     {"format", KEY_FORMAT, "NAME", 0,
      "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar)", 0},
+    {"force", KEY_FORCE, NULL, 0, "Overwrite what is written beside OUTPUT too: NAME_b.mtx, OUTPUT.info", 0},
     {0}};
 
 const char *options_ordering(bisai_ordering ordering) {
@@ -262,6 +264,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_PLOTS: ok = set_path("--plots", text, &o->plots); break;
   case KEY_OUTPUT: ok = set_path("--output", text, &o->output); break;
   case KEY_FORMAT: ok = set_format(o, text); break;
+  case KEY_FORCE: o->force = true; break;
   case KEY_CONVERT_RHS: ok = set_convert_rhs(o, text); break;
   case ARGP_KEY_ARG: ok = set_file(o, text); break;
   default: return ARGP_ERR_UNKNOWN;
@@ -335,14 +338,17 @@ static const struct argp parsers[] = {
                        .children = solving,
                        .args_doc = SOURCES,
                        .doc = "Solve one system with one preconditioner, by GMRES or another --solver." METHOD_HELP
-                              "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up."},
+                              "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up, 128 + n stopped by signal n "
+                              "(Ctrl-C 130, SIGTERM 143): the best x so far is written, and a second signal ends at "
+                              "once."},
     [COMMAND_COMPARE] = {.options = compare_options,
                          .parser = parse_solving,
                          .children = solving,
                          .args_doc = SOURCES,
                          .doc = "Solve one system with each of several preconditioners, by GMRES or another "
                                 "--solver, and compare them." METHOD_HELP
-                                "0 compared, whether or not every method converged; 2 bad input."},
+                                "0 compared, whether or not every method converged; 2 bad input; 128 + n stopped by signal n (Ctrl-C "
+                                "130, SIGTERM 143), with the results so far."},
     [COMMAND_INFO] = {.parser = parse_looking,
                       .children = looking,
                       .args_doc = SOURCES,

@@ -37,6 +37,7 @@ typedef struct options {
   const char *json, *plots;
   const char *output;  /* of solve and convert */
   bisai_format format; /* of convert */
+  bool force;          /* of convert: files beside the output are overwritten */
 } options;
 
 /* Parses the arguments of a subcommand (argv[0] is its name for messages). False: something was wrong and has been said.

@@ -9,6 +9,7 @@
 #include "message.h"
 #include "petsc.h"
 #include "progress.h"
+#include "signals.h"
 
 static const char *setup_reason(bisai_status status) {
   switch (status) {
@@ -27,6 +28,7 @@ static const char *solve_reason(bisai_reason reason) {
   case BISAI_REASON_CONVERGED: return "converged";
   case BISAI_REASON_MAX_ITERATIONS: return "max_iterations";
   case BISAI_REASON_STAGNATED: return "stagnated";
+  case BISAI_REASON_STOPPED: return "stopped";
   case BISAI_REASON_NOT_FINITE: return "not_finite";
   default: return "failed";
   }
@@ -89,6 +91,19 @@ static void keep_history(run_result *r) {
   r->solve.history = NULL;
 }
 
+/* What a run has come to that a signal stopped. */
+static void stop(run_result *r) {
+  char text[160];
+  const char *name = signals_name(signals_caught());
+  if (r->solved) {
+    snprintf(text, sizeof text, "interrupted by %s at iteration %d, relative residual %.3e", name, r->solve.iterations,
+             r->residual);
+  } else {
+    snprintf(text, sizeof text, "interrupted by %s before the solve", name);
+  }
+  set_message(r, "stopped", text);
+}
+
 /* What a solve that ended with `status` has come to. */
 static void judge(bisai_context *context, const problem *p, bisai_status status, const double *x, run_result *r) {
   r->solved = true;
@@ -104,6 +119,8 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
     set_message(r, "not_finite", "the recomputed residual is not finite");
   } else if (r->solve.reason == BISAI_REASON_CONVERGED && !r->converged) {
     set_message(r, "failed", "the recomputed residual exceeds twice the tolerance");
+  } else if (r->solve.reason == BISAI_REASON_STOPPED) {
+    stop(r);
   }
 }
 
@@ -144,6 +161,12 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
     result.shift_amount = m->shift;
   }
   return result;
+}
+
+/* A bisai_monitor that a signal ends. */
+static int watch(void *shown, int iteration, double relative_residual) {
+  progress_residual(shown, iteration, relative_residual);
+  return signals_caught() != 0;
 }
 
 static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse_parts *fast, bisai_precond *precond,
@@ -191,13 +214,18 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
   if (bisai_context_backend(context) == BISAI_BACKEND_HOST || o->solver == BISAI_GMRES) {
-    how.monitor = progress_residual; /* on a device it keeps the other solvers from enqueuing steps ahead */
+    how.monitor = watch; /* on a device it keeps the other solvers from enqueuing steps ahead */
     how.monitor_user = shown;
   }
   progress_show(shown, "solve");
   status = bisai_solver_create(context, p->unknowns, &how, &solver);
   if (status != BISAI_OK) {
     fail(context, status, "failed", r);
+    goto done;
+  }
+  signals_keep();
+  if (signals_caught()) {
+    stop(r);
     goto done;
   }
   r->solve.struct_size = sizeof r->solve;
@@ -224,7 +252,9 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
   r->set_up = true;
   progress_show(shown, "solve by PETSc");
   r->solve.struct_size = sizeof r->solve;
+  /* No signal stops it: one ends the program where nothing is kept yet. */
   status = petsc_solve(parts, p, x, &r->solve);
+  signals_keep();
   judge(context, p, status, x, r);
   petsc_free(&parts);
 }

@@ -1,6 +1,7 @@
 #include "target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,10 +9,76 @@
 
 #include "message.h"
 
-/* 0, or why nothing can be made at a path that names nothing yet: its folder is missing or closed. */
-static int refusal_of_new(const char *path, bool folder) {
+static bool standard_is_closed;
+
+void target_open_standard(void) {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file) {
+    if (fcntl(file, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (file == STDOUT_FILENO) standard_is_closed = true;
+    /* The lowest number that is free is this one. */
+    if (open("/dev/null", O_RDWR) != file) _exit(EXIT_BAD_INPUT);
+  }
+}
+
+bool target_standard_is_closed(void) { return standard_is_closed; }
+
+/* The library's message behind the flag, which says what was to be opened. */
+static bool fail(bisai_context *context, target t, bisai_status status) {
+  const char *message = bisai_context_error(context), *place = strstr(message, t.path);
+  say("%s: %s", t.flag, place ? place : *message ? message : bisai_status_string(status));
+  return false;
+}
+
+/* Standard output is a file that is written too. */
+static bool is_standard_output(const char *path) {
+  struct stat a, b;
+  return stat(path, &a) == 0 && fstat(STDOUT_FILENO, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+static bool is_apart(bisai_context *context, target t, target other) {
+  bool same = false;
+  if (!other.path) return true;
+  bisai_status status = bisai_write_same_file(context, t.path, other.path, &same);
+  if (status != BISAI_OK) return fail(context, t, status);
+  if (same) say("%s: %s: the same file as %s", t.flag, t.path, other.flag);
+  return !same;
+}
+
+static bool check(bisai_context *context, target t, int inputs, const target *input) {
+  bisai_status status = bisai_write_check(context, t.path);
+  if (status != BISAI_OK) return fail(context, t, status);
+  for (int i = 0; i < inputs; ++i) {
+    if (!is_apart(context, t, input[i])) return false;
+  }
+  if (!is_standard_output(t.path)) return true;
+  say("%s: %s: the same file as standard output", t.flag, t.path);
+  return false;
+}
+
+bool target_check(bisai_context *context, int outputs, const target *output, int inputs, const target *input) {
+  for (int i = 0; i < outputs; ++i) {
+    if (!output[i].path) continue;
+    if (!check(context, output[i], inputs, input)) return false;
+    for (int k = 0; k < i; ++k) {
+      if (!is_apart(context, output[i], output[k])) return false;
+    }
+  }
+  return true;
+}
+
+bool target_check_beside(bisai_context *context, target beside, int inputs, const target *input, bool force) {
+  struct stat entry;
+  if (!check(context, beside, inputs, input)) return false;
+  if (force || lstat(beside.path, &entry) != 0) return true;
+  say("%s: %s is there already; --force overwrites it", beside.flag, beside.path);
+  return false;
+}
+
+/* 0, or why no folder can be made at a path that names nothing yet: the one above is missing or closed. */
+static int refusal_of_new(const char *path) {
   size_t length = strlen(path);
-  while (folder && length > 1 && path[length - 1] == '/') {
+  while (length > 1 && path[length - 1] == '/') {
     --length;
   }
   while (length > 0 && path[length - 1] != '/') {
@@ -24,33 +91,27 @@ static int refusal_of_new(const char *path, bool folder) {
   return error;
 }
 
-static bool check(const char *flag, const char *path, bool folder) {
+bool target_check_folder(const char *flag, const char *path) {
   struct stat entry;
   int error = 0;
   if (stat(path, &entry) != 0) {
-    error = errno == ENOENT ? refusal_of_new(path, folder) : errno;
-  } else if (folder && !S_ISDIR(entry.st_mode)) {
+    error = errno == ENOENT ? refusal_of_new(path) : errno;
+  } else if (!S_ISDIR(entry.st_mode)) {
     say("%s: %s: not a folder", flag, path);
     return false;
-  } else if (!folder && S_ISDIR(entry.st_mode)) {
-    error = EISDIR;
-  } else if (access(path, folder ? W_OK | X_OK : W_OK) != 0) {
+  } else if (access(path, W_OK | X_OK) != 0) {
     error = errno;
   }
   if (error) say("%s: %s: %s", flag, path, strerror(error));
   return error == 0;
 }
 
-bool target_check_file(const char *flag, const char *path) { return check(flag, path, false); }
+bool target_is_file(const char *path) {
+  struct stat entry;
+  return stat(path, &entry) != 0 || S_ISREG(entry.st_mode);
+}
 
-bool target_check_folder(const char *flag, const char *path) { return check(flag, path, true); }
-
-bool target_check_other(const char *flag, const char *path, const char *other_flag, const char *other) {
-  struct stat a, b;
-  if (!path || !other) return true;
-  bool same = strcmp(path, other) == 0;
-  if (stat(path, &a) == 0 && stat(other, &b) == 0)
-    same = S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-  if (same) say("%s: %s: the same file as %s", flag, path, other_flag);
-  return !same;
+bool target_write(bisai_context *context, target output, const char *text) {
+  bisai_status status = bisai_write_bytes(context, output.path, text, strlen(text));
+  return status == BISAI_OK || fail(context, output, status);
 }

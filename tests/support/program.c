@@ -70,7 +70,7 @@ static bool is_setting(const char *word) {
   return name > 0 && word[name] == '=';
 }
 
-program program_run(const char *file, const char *line) {
+pid_t program_start(const char *file, const char *line) {
   char copy[LINE], *arguments[ARGUMENTS] = {NULL}, *settings[ARGUMENTS], *rest = NULL;
   int count = 0, set = 0;
   assert_true(strlen(line) < sizeof copy);
@@ -89,14 +89,20 @@ program program_run(const char *file, const char *line) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "stderr.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
   pid_t child;
   if (posix_spawn(&child, file, &actions, NULL, arguments, environment) != 0) fail_msg("cannot run %s", file);
-  int status = 0;
-  assert_int_equal(waitpid(child, &status, 0), child);
   posix_spawn_file_actions_destroy(&actions);
   free(environment);
+  return child;
+}
+
+program program_wait(pid_t child) {
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
   return (program){.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                    .out = program_read("stdout.txt"),
                    .err = program_read("stderr.txt")};
 }
+
+program program_run(const char *file, const char *line) { return program_wait(program_start(file, line)); }
 
 void program_free(program *p) {
   free(p->out);

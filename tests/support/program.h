@@ -2,6 +2,8 @@
 #ifndef BISAI_TEST_PROGRAM_H
 #define BISAI_TEST_PROGRAM_H
 
+#include <sys/types.h>
+
 /* What a run left; free with program_free(). */
 typedef struct program {
   int status; /* the exit status; −1 where it did not exit by itself */
@@ -11,6 +13,10 @@ typedef struct program {
 /* Runs `file` with the arguments of `line`, which blanks separate ('' is an empty one), stdout and stderr in files (no terminal).
  * NAME=VALUE in front is set in the environment of that run. Fails the test where it cannot be started. */
 program program_run(const char *file, const char *line);
+
+/* The same in two steps; what the program has written so far stands in stdout.txt and stderr.txt. */
+pid_t program_start(const char *file, const char *line);
+program program_wait(pid_t child);
 
 void program_free(program *p);
 

@@ -1,0 +1,56 @@
+#include "signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bisai/io.h>
+
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static volatile sig_atomic_t caught, keeping;
+static bisai_context *volatile guarded;
+static bool terminal; /* stderr is one, and perhaps shows progress in its last line */
+
+const char *signals_name(int number) { return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP"; }
+
+static void tell(const char *text) {
+  if (write(STDERR_FILENO, text, strlen(text)) < 0) return; /* there is no one to tell */
+}
+
+static void handle(int number) {
+  const int before = errno;
+  if (terminal) tell("\n");
+  tell("bisai: ");
+  tell(signals_name(number));
+  if (caught || !keeping) {
+    bisai_write_abandon(guarded);
+    tell(caught ? ": ended at once\n" : ": ended before there was a result\n");
+    _exit(128 + number);
+  }
+  caught = number;
+  tell(": stopping; another one ends the program at once\n");
+  errno = before;
+}
+
+void signals_install(void) {
+  signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is a failed write, which removes what it has begun */
+  struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
+  terminal = isatty(STDERR_FILENO) == 1;
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < NUMBERS; ++i) {
+    sigaddset(&action.sa_mask, numbers[i]);
+  }
+  for (int i = 0; i < NUMBERS; ++i) {
+    if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
+  }
+}
+
+void signals_guard(bisai_context *context) { guarded = context; }
+
+void signals_keep(void) { keeping = 1; }
+
+int signals_caught(void) { return caught; }
