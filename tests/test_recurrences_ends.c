@@ -391,6 +391,33 @@ static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* On a device x is that of a few iterations more, which may converge meanwhile; what is reported is true of it. */
+static void a_late_monitor_stops_the_solve_soon(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  double *b = test_random_vector(POINTS, 2), x[POINTS];
+  const int stops[] = {0, 3, 5, 7};
+  for (int v = 0; v < VARIANTS; v++) {
+    bisai_bcsr *matrix = system_for(context, v);
+    for (int k = 0; k < 4; k++) {
+      bisai_solver_options options = options_of(v);
+      options.monitor = stop_at;
+      options.monitor_user = (void *)&stops[k];
+      options.monitor_late = true;
+      bisai_solver_report report = test_report();
+      const bisai_status status = test_solve(context, &options, matrix, NULL, b, x, &report);
+      if (status != BISAI_OK) EXPECT_STATUS(context, BISAI_STOPPED, status);
+      assert_true(status == BISAI_STOPPED || report.relative_residual <= 2 * options.tolerance);
+      assert_int_equal(stops[k], report.iterations);
+      EXPECT_NEAR(test_relative_residual(matrix, x, b), report.relative_residual, 1e-13);
+      assert_true(report.relative_residual <= 1);
+    }
+    bisai_bcsr_destroy(&matrix);
+  }
+  free(b);
+  bisai_context_destroy(&context);
+}
+
 /* x is that of the iteration that converged, whatever was enqueued behind it: the residual of x is what was reported. */
 static void nothing_happens_to_x_after_convergence(void **state) {
   (void)state;
@@ -724,6 +751,7 @@ int main(void) {
       cmocka_unit_test(x_is_nearly_the_best_that_a_method_came_by),
       cmocka_unit_test(the_iteration_limit_is_exact_and_x_is_the_last_or_better),
       cmocka_unit_test(the_monitor_stops_the_solve_with_the_present_iterate),
+      cmocka_unit_test(a_late_monitor_stops_the_solve_soon),
       cmocka_unit_test(nothing_happens_to_x_after_convergence),
       cmocka_unit_test(a_tolerance_below_rounding_error_stagnates_at_a_good_solution),
       cmocka_unit_test(nan_in_the_vectors_is_named),

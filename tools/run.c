@@ -213,10 +213,9 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
-  if (bisai_context_backend(context) == BISAI_BACKEND_HOST || o->solver == BISAI_GMRES) {
-    how.monitor = watch; /* on a device it keeps the other solvers from enqueuing steps ahead */
-    how.monitor_user = shown;
-  }
+  how.monitor = watch;
+  how.monitor_user = shown;
+  how.monitor_late = true; /* so that a device has steps ahead, as without a monitor */
   progress_show(shown, "solve");
   status = bisai_solver_create(context, p->unknowns, &how, &solver);
   if (status != BISAI_OK) {

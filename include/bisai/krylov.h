@@ -78,7 +78,8 @@ BISAI_API const char *bisai_reason_string(bisai_reason reason);
 
 /** Called after every iteration (and for iteration 0) with the relative residual estimate; non-zero stops the solve. On a GPU, methods
  *  other than GMRES wait for the device in every iteration where there is a monitor, so that x is that of the iteration that it stops, or
- *  an earlier one that was better. */
+ *  an earlier one that was better. With monitor_late they do not wait: x may be that of an iteration a few later, and may even have
+ *  converged there. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
 /** Sums `count` values over all processes, in place, in the backend's memory: the hook of a distributed caller, whose vectors,
@@ -107,6 +108,8 @@ typedef struct bisai_solver_options {
   void *reduce_user;     /**< passed through */
   bisai_method method;   /**< default BISAI_GMRES */
   int shadow_dimension;  /**< s of IDR(s), 1 to BISAI_IDR_MOST; default 4; unused by other methods */
+  bool monitor_late;     /**< the monitor may stop a solve a few iterations late, for monitors that watch something else than the
+                              residual; default false */
 } bisai_solver_options;
 
 /** Default options. */

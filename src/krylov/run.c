@@ -227,7 +227,8 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
   const bsi_backend *backend = bsi_backend_of(run);
   const int left = s->options.max_iterations - run->iterations, longest = s->method->longest_cycle(s);
   const int limit = longest < left ? longest : left, applications = run->applications;
-  const int ahead = s->options.monitor && s->method->moves ? 0 : backend->lookahead;
+  const bool exact = s->options.monitor && !s->options.monitor_late && s->method->moves;
+  const int ahead = exact ? 0 : backend->lookahead;
   int sent = 0, seen = 0;
   bisai_status status = BISAI_OK;
   while (seen < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
