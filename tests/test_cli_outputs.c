@@ -79,6 +79,7 @@ static void a_closed_standard_output_is_nobodys_file(void **state) {
   expect_shell("\"$BISAI_PROGRAM\" compare laplace5.mtx --json closed2.json <&- >&- 2>&-\n", 0, "");
   expect_file("closed2.json", "{\n  \"version\"");
   expect_shell("\"$BISAI_PROGRAM\" info nowhere.mtx --block-size 1 2>&-\n", 2, "");
+  expect_shell("\"$BISAI_PROGRAM\" info laplace5.mtx >&-\n", 2, "bisai: standard output is closed\n");
   expect_shell("\"$BISAI_PROGRAM\" solve nowhere.mtx --json - >&-\n", 2, "bisai: --json: standard output is closed\n");
 }
 

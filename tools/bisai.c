@@ -161,6 +161,11 @@ static int run_command(command which, int argc, char **argv) {
   options o;
   if (!options_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
   int code = EXIT_BAD_INPUT;
+  if (which == COMMAND_INFO && target_standard_is_closed()) {
+    say("standard output is closed"); /* nothing else would come of it */
+    options_free(&o);
+    return code;
+  }
   bisai_context *context = make_context(which, &o);
   signals_guard(context);
   if (context && which == COMMAND_INFO) {

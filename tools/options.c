@@ -333,22 +333,24 @@ static error_t parse_converting(int key, char *text, struct argp_state *state) {
 }
 
 static const struct argp parsers[] = {
-    [COMMAND_SOLVE] = {.options = solve_options,
-                       .parser = parse_solving,
-                       .children = solving,
-                       .args_doc = SOURCES,
-                       .doc = "Solve one system with one preconditioner, by GMRES or another --solver." METHOD_HELP
-                              "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up, 128 + n stopped by signal n "
-                              "(Ctrl-C 130, SIGTERM 143): the best x so far is written, and a second signal ends at "
-                              "once."},
-    [COMMAND_COMPARE] = {.options = compare_options,
-                         .parser = parse_solving,
-                         .children = solving,
-                         .args_doc = SOURCES,
-                         .doc = "Solve one system with each of several preconditioners, by GMRES or another "
-                                "--solver, and compare them." METHOD_HELP
-                                "0 compared, whether or not every method converged; 2 bad input; 128 + n stopped by signal n (Ctrl-C "
-                                "130, SIGTERM 143), with the results so far."},
+    [COMMAND_SOLVE] =
+        {.options = solve_options,
+         .parser = parse_solving,
+         .children = solving,
+         .args_doc = SOURCES,
+         .doc = "Solve one system with one preconditioner, by GMRES or another --solver." METHOD_HELP
+                "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up, 128 + n stopped by signal n "
+                "(Ctrl-C 130, SIGTERM 143): the best x so far is written, and a second signal ends at "
+                "once."},
+    [COMMAND_COMPARE] =
+        {.options = compare_options,
+         .parser = parse_solving,
+         .children = solving,
+         .args_doc = SOURCES,
+         .doc = "Solve one system with each of several preconditioners, by GMRES or another "
+                "--solver, and compare them." METHOD_HELP
+                "0 compared, whether or not every method converged; 2 bad input; 128 + n stopped by signal n (Ctrl-C "
+                "130, SIGTERM 143), with the results so far."},
     [COMMAND_INFO] = {.parser = parse_looking,
                       .children = looking,
                       .args_doc = SOURCES,

@@ -99,7 +99,7 @@ static int make_growing(bsi_place *p, const char *base) {
   errno = ENOMEM;
   for (int k = 0; name && k < MOST_NAMES && file < 0; k++) {
     snprintf(name + length, ENDING, ".%ld-%d.part", (long)getpid(), k);
-    file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, p->exists ? p->mode & 0777 : 0666);
     if (file < 0 && errno != EEXIST) break;
   }
   if (file < 0) {
@@ -118,7 +118,7 @@ static int make_growing(bsi_place *p, const char *base) {
 static int open_growing(bsi_place *p) {
   int file = make_growing(p, bsi_base_name(p->final));
   if (file < 0 && errno == ENAMETOOLONG) file = make_growing(p, short_name);
-  if (file >= 0 && p->exists && fchmod(file, p->mode) != 0) errno = 0; /* some file systems have no rights */
+  if (file >= 0 && p->exists) fchmod(file, p->mode); /* what a file system has no rights for is as it is */
   return file;
 }
 
