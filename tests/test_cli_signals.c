@@ -196,6 +196,21 @@ static void solve_stops_and_writes_the_best_x(void **state) {
   }
 }
 
+/* PETSc's own solver, which would go on for ever. */
+static void petsc_stops_too(void **state) {
+  (void)state;
+  program p = program_run(program_path(), "solve --case cavity --size 4 --preconditioner petsc");
+  const bool here = p.status == 0;
+  program_free(&p);
+  if (!here) skip();
+  p = stop_solve("solve --case cavity --size 128 --tolerance 1e-300 --max-iterations 1000000000 --preconditioner petsc "
+                 "--output x.mtx",
+                 SIGINT);
+  expect_end(&p, 130, "bisai: petsc: interrupted by SIGINT at iteration ");
+  program_free(&p);
+  assert_true(residual_of("x.mtx") <= 1);
+}
+
 #ifdef BISAI_HAVE_JANSSON
 
 static int count_of(const char *text, const char *part) {
@@ -280,6 +295,7 @@ int main(void) {
       cmocka_unit_test(signals_before_there_is_a_result_end_at_once),
       cmocka_unit_test(ignored_signals_stay_ignored),
       cmocka_unit_test(solve_stops_and_writes_the_best_x),
+      cmocka_unit_test(petsc_stops_too),
 #ifdef BISAI_HAVE_JANSSON
       cmocka_unit_test(compare_stops_and_writes_what_has_ended),
       cmocka_unit_test(a_second_signal_ends_at_once),

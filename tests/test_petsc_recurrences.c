@@ -108,6 +108,63 @@ static void counts_on_real_matrices_are_petscs(void **state) {
   }
 }
 
+typedef struct heard {
+  int count, stop; /* stop: the iteration that ends the solve; −1: none */
+  double residuals[101];
+} heard;
+
+static int hear(void *user, int iteration, double residual) {
+  heard *h = user;
+  assert_int_equal(h->count, iteration); /* each once, restarts included */
+  assert_true(h->count < 101);
+  h->residuals[h->count++] = residual;
+  return iteration == h->stop;
+}
+
+static void the_monitor_hears_of_every_iteration_and_stops_petsc(void **state) {
+  (void)state;
+  static const bisai_method methods[] = {BISAI_GMRES, BISAI_CG, BISAI_BICGSTAB};
+  bisai_bcsr *matrix = coupled_laplacians(2);
+  const int64_t n = 800;
+  double *b = test_random_vector(n, 1), *x = malloc((size_t)n * sizeof *x), *alone = malloc((size_t)n * sizeof *x);
+  for (int k = 0; k < 3; k++) {
+    heard h = {.stop = -1};
+    bisai_petsc_solver *solver = NULL;
+    bisai_solver_report report = {.struct_size = sizeof report};
+    bisai_solver_options options = bisai_solver_options_default();
+    options.method = methods[k];
+    options.restart = 4;
+    EXPECT_OK(context, bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
+    EXPECT_OK(context, bisai_petsc_solver_solve(solver, b, alone, &report));
+    const int iterations = report.iterations;
+    assert_true(iterations > 8 && iterations < 100);
+    bisai_petsc_solver_destroy(&solver);
+    options.monitor = hear;
+    options.monitor_user = &h;
+    EXPECT_OK(context, bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
+    EXPECT_OK(context, bisai_petsc_solver_solve(solver, b, x, &report));
+    assert_memory_equal(alone, x, (size_t)n * sizeof *x);
+    assert_int_equal(iterations, report.iterations);
+    assert_int_equal(iterations + 1, h.count);
+    /* At a restart PETSc computes the residual anew. */
+    for (int i = 0; i < h.count; i++) EXPECT_NEAR(report.history[i], h.residuals[i], 1e-14);
+    for (int stop = 0; stop < 8; stop++) { /* again and again with one solver */
+      h = (heard){.stop = stop};
+      EXPECT_STATUS(context, BISAI_STOPPED, bisai_petsc_solver_solve(solver, b, x, &report));
+      assert_int_equal(BISAI_REASON_STOPPED, report.reason);
+      assert_int_equal(stop, report.iterations);
+      assert_int_equal(stop + 1, h.count);
+      EXPECT_NEAR(test_relative_residual(matrix, x, b), report.relative_residual, 1e-14);
+      EXPECT_NEAR(h.residuals[stop], report.relative_residual, 1e-12);
+    }
+    bisai_petsc_solver_destroy(&solver);
+  }
+  free(b);
+  free(x);
+  free(alone);
+  bisai_bcsr_destroy(&matrix);
+}
+
 static void petsc_has_no_idr(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(5, 1, 3, -1));
@@ -125,6 +182,7 @@ int main(void) {
       cmocka_unit_test(bicgstab_has_the_residuals_of_kspbcgs),
       cmocka_unit_test(cg_has_the_residuals_of_kspcg),
       cmocka_unit_test(counts_on_real_matrices_are_petscs),
+      cmocka_unit_test(the_monitor_hears_of_every_iteration_and_stops_petsc),
       cmocka_unit_test(petsc_has_no_idr),
   };
   bisai_context *starter = test_context(1);

@@ -196,12 +196,14 @@ void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) {
 }
 
 bisai_status petsc_create(bisai_context *context, const problem *p, const options *o, const method *m,
-                          petsc_parts **parts) {
+                          bisai_monitor monitor, void *user, petsc_parts **parts) {
   bisai_solver_options how = bisai_solver_options_default();
   how.method = o->solver;
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
+  how.monitor = monitor;
+  how.monitor_user = user;
   bisai_status status = begin(context, p, o, parts);
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
@@ -256,8 +258,8 @@ bisai_status petsc_prepare(bisai_context *context, const problem *p, const optio
 void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) { (void)parts, (void)report; }
 
 bisai_status petsc_create(bisai_context *context, const problem *p, const options *o, const method *m,
-                          petsc_parts **parts) {
-  (void)p, (void)o, (void)m, (void)parts;
+                          bisai_monitor monitor, void *user, petsc_parts **parts) {
+  (void)p, (void)o, (void)m, (void)monitor, (void)user, (void)parts;
   return refuse(context);
 }
 

@@ -23,7 +23,7 @@ void petsc_complete(const petsc_parts *parts, bisai_precond_report *report);
 
 /* The method petsc. */
 bisai_status petsc_create(bisai_context *context, const problem *p, const options *o, const method *m,
-                          petsc_parts **parts);
+                          bisai_monitor monitor, void *user, petsc_parts **parts);
 bisai_status petsc_solve(petsc_parts *parts, const problem *p, double *x, bisai_solver_report *report);
 
 /* What they are, as long as they live. */

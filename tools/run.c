@@ -240,7 +240,7 @@ done:
 static void run_petsc(bisai_context *context, const problem *p, const options *o, progress *shown, double *x,
                       run_result *r) {
   petsc_parts *parts = NULL;
-  bisai_status status = petsc_create(context, p, o, &r->m, &parts);
+  bisai_status status = petsc_create(context, p, o, &r->m, watch, shown, &parts);
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);
     return;
@@ -251,9 +251,8 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
   r->set_up = true;
   progress_show(shown, "solve by PETSc");
   r->solve.struct_size = sizeof r->solve;
-  /* No signal stops it: one ends the program where nothing is kept yet. */
-  status = petsc_solve(parts, p, x, &r->solve);
   signals_keep();
+  status = petsc_solve(parts, p, x, &r->solve);
   judge(context, p, status, x, r);
   petsc_free(&parts);
 }

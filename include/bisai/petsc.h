@@ -83,9 +83,9 @@ typedef struct bisai_petsc_solver bisai_petsc_solver;
 
 /** Sets up, factorisation included.
  *  @param matrix   copied into a Mat, and read again to recompute residuals: it must outlive the solver
- *  @param options  NULL: the defaults; restart, tolerance, max_iterations, side and use_initial_guess count
+ *  @param options  NULL: the defaults; restart, tolerance, max_iterations, side, use_initial_guess and monitor count
  *  @param solver   out; untouched on failure; free with bisai_petsc_solver_destroy()
- *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (not fp64, IDR(s), a flexible solver, a monitor or
+ *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (not fp64, IDR(s), a flexible solver or
  *          a reduction), BISAI_OUT_OF_MEMORY, BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_solver_create(bisai_context *context, const bisai_bcsr *matrix, int level,
                                                  const bisai_solver_options *options, bisai_petsc_solver **solver);
@@ -94,7 +94,8 @@ BISAI_API bisai_status bisai_petsc_solver_create(bisai_context *context, const b
 BISAI_API void bisai_petsc_solver_destroy(bisai_petsc_solver **solver);
 
 /** KSPSolve(), as bisai_solver_solve(): relative_residual is recomputed with the matrix of bisai, and converged means that it is at most
- *  2·tolerance. The report has no times of the preconditioner and no memory.
+ *  2·tolerance. The report has no times of the preconditioner and no memory. The monitor hears PETSc's residual norms over ‖b‖; where it stops
+ *  the solve, x is the last iterate, not the best.
  *  @retval BISAI_BREAKDOWN  PETSc gave up, or stopped too early; the message has PETSc's reason
  *  @retval others of bisai_solver_solve(), BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, const double *b, double *x,

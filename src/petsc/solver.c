@@ -18,6 +18,10 @@ struct bisai_petsc_solver {
   double *history; /* relative */
   int64_t n;
   double seconds;
+  void *test;    /* what KSPConvergedDefault() needs, where there is a monitor; … */
+  double b_norm; /* … what its residuals are relative to; */
+  int told;      /* the last iteration that it heard of, as PETSC tests it again at a restart; −1: none; */
+  bool stopped;  /* it asked for the end */
 };
 
 typedef struct making {
@@ -30,6 +34,26 @@ typedef struct making {
 
 static KSPType type_of(bisai_method method) {
   return method == BISAI_CG ? KSPCG : method == BISAI_BICGSTAB ? KSPBCGS : KSPGMRES;
+}
+
+/* PETSc's own test of convergence, and the end where the monitor asks for it. */
+static PetscErrorCode test(KSP ksp, PetscInt iteration, PetscReal norm, KSPConvergedReason *reason, void *user) {
+  bisai_petsc_solver *s = user;
+  const bisai_solver_options *o = &s->options;
+  PetscFunctionBegin;
+  PetscCall(KSPConvergedDefault(ksp, iteration, norm, reason, s->test));
+  if (iteration > s->told && o->monitor(o->monitor_user, (int)iteration, norm / s->b_norm) != 0) s->stopped = true;
+  s->told = (int)iteration;
+  if (s->stopped && *reason == KSP_CONVERGED_ITERATING) *reason = KSP_CONVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode watch(bisai_petsc_solver *s) {
+  PetscFunctionBegin;
+  if (!s->options.monitor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPConvergedDefaultCreate(&s->test));
+  PetscCall(KSPSetConvergenceTest(s->ksp, test, s, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode configure(KSP ksp, Mat mat, int level, const bisai_solver_options *o) {
@@ -65,6 +89,7 @@ static PetscErrorCode make(void *arguments, bisai_status *status) {
   PetscCall(bsi_petsc_mat(m->matrix, &s->mat));
   PetscCall(KSPCreate(PETSC_COMM_SELF, &s->ksp));
   PetscCall(configure(s->ksp, s->mat, m->level, &m->options));
+  PetscCall(watch(s));
   const PetscInt kept = m->options.max_iterations < HISTORY ? m->options.max_iterations + 1 : HISTORY;
   PetscCall(PetscMalloc2((size_t)kept, &s->history, (size_t)s->n, &s->residual));
   PetscCall(KSPSetResidualHistory(s->ksp, s->history, kept, PETSC_TRUE));
@@ -84,6 +109,7 @@ static PetscErrorCode destroy(void *arguments, bisai_status *status) {
   (void)status;
   PetscFunctionBegin;
   PetscCall(KSPDestroy(&s->ksp));
+  if (s->test) PetscCall(KSPConvergedDefaultDestroy(s->test));
   PetscCall(MatDestroy(&s->mat));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));
@@ -105,9 +131,8 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
   bisai_solver_destroy(&judge);
   if (status == BISAI_OK && options && options->method == BISAI_IDR)
     return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has no IDR(s)");
-  if (status == BISAI_OK && options && (options->flexible || options->monitor || options->reduce))
-    return bisai_context_fail(context, BISAI_UNSUPPORTED,
-                              "PETSc's solver takes no monitor, no reduction and is not flexible");
+  if (status == BISAI_OK && options && (options->flexible || options->reduce))
+    return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc's solver takes no reduction and is not flexible");
   return status;
 }
 
@@ -146,6 +171,7 @@ static PetscErrorCode solve(void *arguments, bisai_status *status) {
   PetscCall(VecPlaceArray(s->b, o->b));
   PetscCall(VecPlaceArray(s->x, o->x));
   PetscCall(VecNorm(s->b, NORM_2, &o->norm));
+  s->b_norm = o->norm > 0 ? o->norm : 1, s->told = -1, s->stopped = false;
   const double start = bsi_petsc_now();
   PetscErrorCode code = KSPSolve(s->ksp, s->b, s->x);
   o->report.solve_seconds = bsi_petsc_now() - start;
@@ -200,7 +226,9 @@ static bisai_status judge(solving *o) {
     r->reason = BISAI_REASON_CONVERGED;
     return BISAI_OK;
   }
-  if (o->reason == KSP_DIVERGED_ITS) {
+  if (o->solver->stopped) {
+    r->reason = BISAI_REASON_STOPPED, status = BISAI_STOPPED;
+  } else if (o->reason == KSP_DIVERGED_ITS) {
     r->reason = BISAI_REASON_MAX_ITERATIONS, status = BISAI_MAX_ITERATIONS;
   } else if (o->reason == KSP_DIVERGED_NANORINF || !isfinite(r->relative_residual)) {
     r->reason = BISAI_REASON_NOT_FINITE, status = BISAI_NOT_FINITE;
