@@ -64,7 +64,7 @@ int main(void) {
   desc.row_ptr = row_ptr;
   desc.col_idx = col_idx;
   desc.values = values;
-  desc.block_size = 2; /* 0: the size that takes the least memory */
+  desc.block_size = 2; /* 0: the size that the pattern shows */
   if (!status) status = bisai_bcsr_from_csr(context, &desc, &matrix);
 
   if (!status) status = bisai_precond_create(context, matrix, NULL, &local);

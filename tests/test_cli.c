@@ -444,7 +444,7 @@ static void block_size_auto_means_the_automatic_choice_for_every_file(void **sta
   program_expect_in("info", p.out, "block size   4, as in Ma et al. 2021\n");
   program_free(&p);
   p = run("info venkat50.mtx --block-size auto");
-  program_expect_in("info", p.out, "block size   1, which takes the least memory\n");
+  program_expect_in("info", p.out, "block size   1, found in the pattern\n");
   program_free(&p);
   p = run("info --case cavity --size 4 --block-size auto");
   program_expect_in("info", p.out, "block size   3, the case's own\n");

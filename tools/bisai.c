@@ -16,6 +16,7 @@
 #include "plots.h"
 #include "progress.h"
 #include "signals.h"
+#include "sizes.h"
 #include "table.h"
 #include "target.h"
 #include "waiting.h"
@@ -131,6 +132,7 @@ static bool run_all(command which, bisai_context *context, const options *o, con
   }
   bool ok = true;
   int begun = run_methods(which, context, o, p, out, x, results);
+  if (o->file && !signals_caught()) sizes_suggest(context, p, begun, results);
   if (which == COMMAND_SOLVE) {
     if (!out && !results[0].converged && !signals_caught()) say("%s: %s", results[0].label, run_message(&results[0]));
     ok = write_solution(context, o, p, &results[0], x);

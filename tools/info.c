@@ -16,7 +16,7 @@
 #include "problem.h"
 #include "progress.h"
 
-enum { SIZES = 8, POWERS = 3 };
+enum { POWERS = 3 };
 
 typedef struct triangle_info {
   bool known[POWERS];
@@ -25,43 +25,23 @@ typedef struct triangle_info {
   int32_t levels;
 } triangle_info;
 
-/* Blocks of size bs that hold an entry of a scalar matrix; the padding's identity counts. -1: no memory. */
-static int64_t count_blocks(const bisai_csr_desc *csr, int32_t bs) {
-  int32_t block_cols = (csr->cols + bs - 1) / bs;
-  int32_t *seen = malloc((size_t)block_cols * sizeof *seen);
-  if (!seen) return -1;
-  for (int32_t j = 0; j < block_cols; ++j) {
-    seen[j] = -1;
+static void print_sizes(const bisai_csr_desc *csr, const bisai_block_size_info sizes[BISAI_CHOSEN_SIZES],
+                        const bisai_bcsr *matrix) {
+  const int32_t chosen = bisai_bcsr_block_size(matrix);
+  const double entries = csr->row_ptr[csr->rows];
+  printf("\n%12s%14s%14s%10s%14s%20s%20s\n", "block size", "block rows", "blocks", "filled", "MB", "missing diagonals",
+         "singular diagonals");
+  for (int i = 0; i < BISAI_CHOSEN_SIZES; ++i) {
+    const bisai_block_size_info *s = &sizes[i];
+    double values = (double)s->blocks * s->block_size * s->block_size;
+    printf("%12" PRId32 "%14" PRId32 "%14" PRId64 "%8.1f %%%14.2f%20" PRId32 "%20" PRId32 "%s\n", s->block_size,
+           s->block_rows, s->blocks, 100 * entries / values, 1e-6 * (double)s->bytes, s->missing_diagonals,
+           s->singular_diagonals, s->block_size == chosen ? "  <-" : "");
   }
-  int64_t blocks = 0;
-  for (int32_t i = 0; i < csr->rows; ++i) {
-    for (int32_t p = csr->row_ptr[i]; p < csr->row_ptr[i + 1]; ++p) {
-      int32_t j = csr->col_idx[p] / bs;
-      if (seen[j] == i / bs) continue;
-      seen[j] = i / bs;
-      ++blocks;
-    }
-  }
-  if (csr->rows % bs != 0 && seen[block_cols - 1] != block_cols - 1) ++blocks;
-  free(seen);
-  return blocks;
-}
-
-static void print_size(const bisai_csr_desc *csr, int32_t bs, int32_t chosen) {
-  int64_t blocks = count_blocks(csr, bs);
-  if (blocks < 0) return;
-  double values = (double)blocks * bs * bs;
-  printf("%12" PRId32 "%14" PRId32 "%14" PRId64 "%8.1f %%%14.2f%s\n", bs, (csr->rows + bs - 1) / bs, blocks,
-         100 * (double)csr->row_ptr[csr->rows] / values, 1e-6 * (8 * values + 4 * (double)blocks),
-         bs == chosen ? "  <-" : "");
-}
-
-static void print_sizes(const bisai_csr_desc *csr, int32_t chosen) {
-  printf("\n%12s%14s%14s%10s%14s\n", "block size", "block rows", "blocks", "filled", "MB");
-  for (int32_t bs = 1; bs <= SIZES; ++bs) {
-    print_size(csr, bs, chosen);
-  }
-  if (chosen > SIZES) print_size(csr, chosen, chosen);
+  if (chosen <= BISAI_CHOSEN_SIZES) return;
+  double blocks = bisai_bcsr_blocks(matrix), values = blocks * chosen * chosen;
+  printf("%12" PRId32 "%14" PRId32 "%14.0f%8.1f %%%14.2f%40s  <-\n", chosen, bisai_bcsr_block_rows(matrix), blocks,
+         100 * entries / values, 1e-6 * (8 * values + 4 * blocks), "");
 }
 
 static void study_triangle(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle, progress *shown,
@@ -187,7 +167,7 @@ static void print_matrix(const options *o, const problem *scalar, bool named, co
          : o->made != CASE_NONE  ? "the case's own"
          : named                 ? "as the file's .info says"
          : problem_block_size(o) ? "as in Ma et al. 2021"
-                                 : "which takes the least memory");
+                                 : "found in the pattern");
   if (bisai_bcsr_padding(matrix) > 0)
     printf("padding      %" PRId32 " row%s of the identity\n", bisai_bcsr_padding(matrix),
            plural(bisai_bcsr_padding(matrix)));
@@ -206,6 +186,8 @@ int info_run(bisai_context *context, const options *o) {
   int code = EXIT_BAD_INPUT;
   const void *values;
   bool named = false;
+  int32_t best = 0;
+  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
   bisai_csr_desc csr = bisai_csr_desc_default();
   bisai_status status = BISAI_OK;
   if (!problem_load_matrix(context, o, 1, &scalar)) goto done;
@@ -219,7 +201,8 @@ int info_run(bisai_context *context, const options *o) {
   named = csr.block_size > 0 && problem_block_size(o) == 0;
   progress shown;
   progress_start(&shown, scalar.name, "blocks");
-  if (status == BISAI_OK && csr.block_size == 0) status = bisai_block_size_choose(context, &csr, &csr.block_size);
+  if (status == BISAI_OK) status = bisai_block_size_study(context, &csr, sizes, &best);
+  if (csr.block_size == 0) csr.block_size = best;
   if (status == BISAI_OK) status = bisai_bcsr_from_csr(context, &csr, &matrix);
   triangle_info triangles[2];
   if (status == BISAI_OK) {
@@ -232,7 +215,7 @@ int info_run(bisai_context *context, const options *o) {
     goto done;
   }
   print_matrix(o, &scalar, named, matrix, triangles);
-  print_sizes(&csr, csr.block_size);
+  print_sizes(&csr, sizes, matrix);
   print_triangles(triangles);
   print_diagonal(context, scalar.name, matrix);
   print_bytes(matrix, triangles);

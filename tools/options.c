@@ -40,7 +40,7 @@ static const struct argp_option system_options[] = {
     {"case", KEY_CASE, "NAME", 0, "Make the system: cavity or convdiff", 0},
     {"size", KEY_SIZE, "N[,N,N]", 0, "Its size: N nodes each way, or points in x, y, z (convdiff)", 0},
     {"block-size", KEY_BLOCK_SIZE, "B", 0,
-     "1 to 32, or auto: a case's own, for a FILE what takes the least memory (default: auto, but the paper's for its "
+     "1 to 32, or auto: a case's own, for a FILE the size that its pattern shows (default: auto, but the paper's for its "
      "matrices)",
      0},
     {0}};

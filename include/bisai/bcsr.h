@@ -86,7 +86,8 @@ typedef struct bisai_csr_desc {
   const int32_t *row_ptr; /**< rows + 1 entries */
   const int32_t *col_idx; /**< row_ptr[rows] entries in [0, cols); any order, no duplicates */
   const double *values;   /**< row_ptr[rows] values; of an update also in device memory */
-  int32_t block_size;     /**< of the result; 0 (default): chosen, of the sizes that divide unless `pad` */
+  int32_t block_size;     /**< of the result; 0 (default): bisai_block_size_choose(), of the sizes that divide unless
+                               `pad` */
   bool pad; /**< default false; true: where block_size does not divide the size, an identity fills it up */
 } bisai_csr_desc;
 
@@ -100,10 +101,45 @@ BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
  *  @retval BISAI_INVALID_ARGUMENT  the block size does not divide rows or cols and `pad` is false, or `pad` with rows ≠ cols */
 BISAI_API bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix);
 
-/** The block size from 1 to 8 that minimises (8·bs² + 4)·nnzb, padding included; ties go to the larger.
- *  Reads desc->rows, cols, row_ptr and col_idx only. Rectangular matrices are not padded.
+/** The number of block sizes that bisai_block_size_choose() chooses from: 1 to 8. */
+#define BISAI_CHOSEN_SIZES 8
+
+/** What a block size would make of a scalar matrix. */
+typedef struct bisai_block_size_info {
+  int32_t block_size;
+  int32_t block_rows;         /**< padding included */
+  int64_t blocks;             /**< blocks with at least one stored entry; the padding's included */
+  int64_t bytes;              /**< (8·block_size² + 4)·blocks: what a product reads of the matrix */
+  int32_t missing_diagonals;  /**< block rows whose diagonal block has no entry; 0 for a rectangular matrix */
+  int32_t singular_diagonals; /**< diagonal blocks that are singular whatever the values of their nonzero entries are,
+                                   missing ones included; 0 for a rectangular matrix */
+  double entropy;             /**< of the blocks' patterns of entries, in bits; 0: all blocks have the same pattern */
+  bool possible;              /**< the size divides rows and cols, or the matrix is padded, and no index overflows */
+  bool sound;                 /**< singular_diagonals is at most 1, or at most 1 % of block_rows */
+  bool repeats;               /**< the blocks repeat few patterns of entries: see bisai_block_size_choose() */
+} bisai_block_size_info;
+
+/** Chooses a block size from 1 to 8 by this rule:
+ *  1. The cheapest size has the fewest `bytes`; ties go to the larger.
+ *  2. Where the cheapest size is not `sound`, the cheapest sound size is chosen, if one costs at most 3 times as many bytes.
+ *     A system with a zero in the diagonal for each pressure is an example: no factorisation with blocks of size 1 exists.
+ *  3. Where the cheapest size is 1 and sound, sizes are looked for at which the unknowns of a node are coupled by few
+ *     patterns, as when their blocks are not full. Such a size is sound, costs at most 3 times as many bytes, and `repeats`:
+ *     its entropy is at most 1 + log₂(bs) bits and at most a third of bs²·h(d), the entropy of random patterns of the same
+ *     density d. Of these sizes, that of the least entropy is chosen. A size bs does not count if at least a fifth of the rows
+ *     have their entries at the same distances from the diagonal as the row k before them, for a k < bs that divides bs:
+ *     blocks along the lines of a scalar grid repeat only because its rows do.
+ *
+ *  Reads desc->rows, cols, row_ptr, col_idx and, unless NULL, values: entries that are zero do not make a diagonal block
+ *  regular. Square matrices are padded, rectangular ones are not. Costs 8 passes over the matrix and 4 bytes for each row.
+ *  @param block_size  out; untouched on failure
  *  @retval BISAI_INVALID_STRUCTURE, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size);
+
+/** The same, with what it was decided by.
+ *  @param sizes  out, one entry for each size from 1 to 8 */
+BISAI_API bisai_status bisai_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
+                                              bisai_block_size_info sizes[BISAI_CHOSEN_SIZES], int32_t *block_size);
 
 /** Frees *matrix and sets it to NULL; accepts NULL and pointers to NULL. Borrowed arrays stay the caller's. */
 BISAI_API void bisai_bcsr_destroy(bisai_bcsr **matrix);

@@ -34,7 +34,7 @@ typedef void (*bisai_progress)(void *user, int64_t bytes_read, int64_t bytes_tot
 /** How a matrix is read; start from bisai_read_options_default(). */
 typedef struct bisai_read_options {
   size_t struct_size;      /**< set by bisai_read_options_default() */
-  int32_t block_size;      /**< 1 … 32; 0 (default): bisai_block_size_choose() */
+  int32_t block_size;      /**< 1 … 32; 0 (default): by the rule that stands at bisai_block_size_choose() */
   bool pad;                /**< default true: fill up with an identity where the block size does not divide the size */
   bisai_progress progress; /**< default NULL */
   void *progress_user;     /**< passed through */

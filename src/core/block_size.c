@@ -1,86 +1,302 @@
-/* The block size that costs a product the fewest bytes: cost(bs) = (8·bs² + 4)·nnzb(bs), nnzb the number of bs × bs blocks that
- * hold an entry. One pass over the rows counts the blocks of all eight sizes: for each size and block column, the last block
- * row that had an entry there. */
+/* The choice of a block size: the rule stands at bisai_block_size_choose() in bisai/bcsr.h.
+ *
+ * One pass over the matrix for each size collects the blocks of a block row, and of each block the pattern of its entries as bs² bits. */
+#include <math.h>
 #include <string.h>
 
 #include "core/block_sizes.h"
 #include "core/context.h"
 #include "core/csr.h"
 
-typedef struct counter {
-  int32_t *last_row; /* by block column; -1: none yet */
-  int32_t row;       /* block row of the current scalar row */
-  int64_t blocks;
-} counter;
+enum {
+  TABLE_BITS = 12,
+  TABLE_SLOTS = 1 << TABLE_BITS,
+  MOST_PATTERNS = TABLE_SLOTS / 2 /* a hash table that is fuller becomes slow */
+};
 
-static inline void count_entry(const int bs, counter *c, int32_t column) {
-  int32_t *last = c->last_row + column / bs;
-  c->blocks += *last != c->row;
-  *last = c->row;
-}
+/* The limits of the rule. */
+static const double most_singular = 0.01, most_bytes = 3, random_entropy = 1.0 / 3;
+
+/* The blocks of one block row. */
+typedef struct block_row {
+  int32_t *slot;    /* by block column: where the column may stand in `column` */
+  int32_t *column;  /* of each block */
+  uint64_t *stored; /* of each block: bit r·bs + c for an entry in row r, column c */
+  uint64_t nonzero; /* of the diagonal block: entries that are not zero */
+  bool diagonal;    /* the row has a diagonal block */
+  int32_t blocks;
+} block_row;
+
+/* How often each pattern occurred. */
+typedef struct pattern_count {
+  uint64_t pattern;
+  int64_t times; /* 0: the slot is free */
+} pattern_count;
+
+typedef struct study {
+  const bisai_csr_desc *csr;
+  block_row row;
+  pattern_count *table;
+  int32_t patterns; /* in the table */
+  int64_t others;   /* blocks whose patterns found no place in the table */
+} study;
 
 static int64_t blocks_along(int64_t n, int64_t bs) { return (n + bs - 1) / bs; }
-
-static void count_blocks(const bisai_csr_desc *d, counter *counters) {
-  for (int32_t i = 0; i < d->rows; i++) {
-    for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++) counters[bs].row = i / bs;
-    for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
-      const int32_t column = d->col_idx[p];
-#define COUNT_ENTRY(bs) count_entry(bs, &counters[bs], column);
-      BSI_BLOCK_SIZES(COUNT_ENTRY)
-#undef COUNT_ENTRY
-    }
-  }
-}
-
-/* Padding stores the last diagonal block whether it has entries or not. */
-static void count_padding(const bisai_csr_desc *d, counter *counters) {
-  for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++)
-    if (d->rows % bs != 0) counters[bs].blocks += counters[bs].last_row[d->rows / bs] != d->rows / bs;
-}
 
 static bool possible(const bisai_csr_desc *d, int bs) {
   if (blocks_along(d->rows, bs) * bs > INT32_MAX) return false;
   return d->pad || (d->rows % bs == 0 && d->cols % bs == 0);
 }
 
-bisai_status bsi_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size) {
-  size_t total = 0;
-  for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++) total += (size_t)blocks_along(desc->cols, bs);
-  int32_t *marks = bsi_allocate(context, total, sizeof *marks);
-  if (!marks) return BISAI_OUT_OF_MEMORY;
-  memset(marks, 0xff, total * sizeof *marks); /* -1 */
-
-  counter counters[BSI_SPECIAL_SIZES + 1];
-  int32_t *next = marks;
-  for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++) {
-    counters[bs] = (counter){.last_row = next};
-    next += blocks_along(desc->cols, bs);
+static void add_entry(block_row *row, int32_t column, uint64_t bit) {
+  int32_t *slot = row->slot + column;
+  if (*slot < 0 || *slot >= row->blocks || row->column[*slot] != column) {
+    *slot = row->blocks;
+    row->column[row->blocks] = column;
+    row->stored[row->blocks++] = 0;
   }
-  count_blocks(desc, counters);
-  if (desc->pad) count_padding(desc, counters);
-
-  int best = 1;
-  int64_t lowest = INT64_MAX;
-  for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++) {
-    const int64_t cost = (8 * bs * bs + 4) * counters[bs].blocks;
-    if (!possible(desc, bs) || cost > lowest) continue;
-    lowest = cost;
-    best = bs;
-  }
-  bsi_release(context, marks);
-  *block_size = best;
-  return BISAI_OK;
+  row->stored[*slot] |= bit;
 }
 
-bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size) {
+/* Collects block row `at`; `bs` is a constant at every call. */
+static inline void collect_row(const int bs, study *s, int32_t at) {
+  const bisai_csr_desc *d = s->csr;
+  s->row.blocks = 0;
+  s->row.nonzero = 0;
+  s->row.diagonal = false;
+  for (int r = 0; r < bs; r++) {
+    const int64_t i = (int64_t)at * bs + r;
+    if (i >= d->rows) { /* padding: a row of the identity, unless the matrix is rectangular */
+      if (!d->pad) continue;
+      add_entry(&s->row, at, UINT64_C(1) << (r * bs + r));
+      s->row.nonzero |= UINT64_C(1) << (r * bs + r);
+      s->row.diagonal = true;
+      continue;
+    }
+    for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
+      const int32_t column = d->col_idx[p] / bs;
+      const uint64_t bit = UINT64_C(1) << (r * bs + d->col_idx[p] % bs);
+      add_entry(&s->row, column, bit);
+      if (column != at) continue;
+      s->row.diagonal = true;
+      if (!d->values || d->values[p] != 0) s->row.nonzero |= bit;
+    }
+  }
+}
+
+#define COLLECT_ROW(bs)                                                                                                \
+  case bs: collect_row(bs, s, at); break;
+static void collect(int size, study *s, int32_t at) {
+  switch (size) { BSI_BLOCK_SIZES(COLLECT_ROW) }
+}
+#undef COLLECT_ROW
+
+static bool match(const uint64_t *rows, int bs, int row, int *owner, uint64_t *visited) {
+  for (int c = 0; c < bs; c++) {
+    if (!(rows[row] >> c & 1) || (*visited >> c & 1)) continue;
+    *visited |= UINT64_C(1) << c;
+    if (owner[c] < 0 || match(rows, bs, owner[c], owner, visited)) {
+      owner[c] = row;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Returns true if no choice of values makes a block with this pattern regular: its rows cannot be matched with its columns. */
+static bool is_singular(uint64_t pattern, int bs) {
+  uint64_t rows[BSI_SPECIAL_SIZES];
+  int owner[BSI_SPECIAL_SIZES];
+  for (int r = 0; r < bs; r++) {
+    rows[r] = pattern >> (r * bs) & ((UINT64_C(1) << bs) - 1);
+    owner[r] = -1;
+  }
+  for (int r = 0; r < bs; r++) {
+    uint64_t visited = 0;
+    if (!match(rows, bs, r, owner, &visited)) return true;
+  }
+  return false;
+}
+
+static void count_pattern(study *s, uint64_t pattern) {
+  uint64_t at = (pattern * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TABLE_BITS);
+  while (s->table[at].times && s->table[at].pattern != pattern) at = (at + 1) % TABLE_SLOTS;
+  if (!s->table[at].times) {
+    if (s->patterns == MOST_PATTERNS) {
+      s->others++;
+      return;
+    }
+    s->patterns++;
+    s->table[at].pattern = pattern;
+  }
+  s->table[at].times++;
+}
+
+/* Bits of information in the pattern of a block: Σ −p log₂ p over the patterns; those beyond the table count as all different. */
+static double entropy_of(const study *s, int64_t blocks) {
+  const double all = (double)blocks;
+  double bits = blocks > 0 ? (double)s->others / all * log2(all) : 0;
+  for (int at = 0; at < TABLE_SLOTS; at++) {
+    const double share = (double)s->table[at].times / all;
+    if (s->table[at].times > 0) bits -= share * log2(share);
+  }
+  return bits;
+}
+
+/* The entropy of bs² independent entries of that density. */
+static double entropy_at_random(int bs, double density) {
+  if (density <= 0 || density >= 1) return 0;
+  return -bs * bs * (density * log2(density) + (1 - density) * log2(1 - density));
+}
+
+static int entries_in(uint64_t pattern) {
+  int entries = 0;
+  for (; pattern; pattern &= pattern - 1) entries++;
+  return entries;
+}
+
+static void study_size(study *s, int bs, bisai_block_size_info *info) {
+  const bisai_csr_desc *d = s->csr;
+  const int32_t rows = (int32_t)blocks_along(d->rows, bs);
+  int64_t entries = 0;
+  *info = (bisai_block_size_info){.block_size = bs, .possible = possible(d, bs)};
+  memset(s->table, 0, TABLE_SLOTS * sizeof *s->table);
+  s->patterns = 0;
+  s->others = 0;
+  for (int32_t at = 0; at < rows; at++) {
+    collect(bs, s, at);
+    info->blocks += s->row.blocks;
+    info->missing_diagonals += d->rows == d->cols && !s->row.diagonal;
+    info->singular_diagonals += d->rows == d->cols && is_singular(s->row.nonzero, bs);
+    for (int32_t q = 0; q < s->row.blocks; q++) {
+      entries += entries_in(s->row.stored[q]);
+      count_pattern(s, s->row.stored[q]);
+    }
+  }
+  const double most = 1 + log2(bs);
+  const double density = info->blocks > 0 ? (double)entries / ((double)info->blocks * bs * bs) : 0;
+  info->block_rows = rows;
+  info->bytes = (8 * bs * bs + 4) * info->blocks;
+  info->sound = info->singular_diagonals <= 1 || info->singular_diagonals <= most_singular * rows;
+  info->entropy = entropy_of(s, info->blocks);
+  info->repeats = bs > 1 && info->entropy <= most && info->entropy <= random_entropy * entropy_at_random(bs, density);
+}
+
+/* A number that stands for the distances of a row's entries from the diagonal: a sum, as columns come in any order. */
+static uint64_t hash_row(const bisai_csr_desc *d, int64_t i) {
+  uint64_t hash = (uint64_t)(d->row_ptr[i + 1] - d->row_ptr[i]);
+  for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
+    uint64_t mixed = (uint64_t)((int64_t)d->col_idx[p] - i) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ mixed >> 29) * UINT64_C(0x94d049bb133111eb);
+    hash += mixed ^ mixed >> 32;
+  }
+  return hash;
+}
+
+/* alike[k]: at least a fifth of the rows have their entries at the same distances from the diagonal as the row k before them. */
+static void compare_rows(const bisai_csr_desc *d, bool alike[BSI_SPECIAL_SIZES + 1]) {
+  uint64_t before[BSI_SPECIAL_SIZES] = {0};
+  int64_t times[BSI_SPECIAL_SIZES + 1] = {0};
+  for (int64_t i = 0; i < d->rows; i++) {
+    const uint64_t hash = hash_row(d, i);
+    for (int k = 1; k <= BSI_SPECIAL_SIZES && k <= i; k++) times[k] += before[(i - k) % BSI_SPECIAL_SIZES] == hash;
+    before[i % BSI_SPECIAL_SIZES] = hash;
+  }
+  for (int k = 1; k <= BSI_SPECIAL_SIZES; k++) alike[k] = d->rows > k && 5 * times[k] >= d->rows - k;
+}
+
+/* Returns true if the matrix repeats itself after fewer rows than bs, and after bs rows only because of that. */
+static bool repeats_sooner(const bool *alike, int bs) {
+  for (int k = 1; k < bs; k++)
+    if (bs % k == 0 && alike[k]) return true;
+  return false;
+}
+
+/* The size of the fewest bytes among those that `wanted` names; ties go to the larger. 0: there is none. */
+static int cheapest(const bisai_block_size_info *sizes, const bool *wanted) {
+  int best = 0;
+  for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++)
+    if (sizes[bs - 1].possible && wanted[bs] && (!best || sizes[bs - 1].bytes <= sizes[best - 1].bytes)) best = bs;
+  return best;
+}
+
+static int choose(const bisai_csr_desc *d, const bisai_block_size_info *sizes) {
+  bool wanted[BSI_SPECIAL_SIZES + 1], alike[BSI_SPECIAL_SIZES + 1];
+  memset(wanted, true, sizeof wanted);
+  const int least = cheapest(sizes, wanted);
+  const double limit = most_bytes * (double)sizes[least - 1].bytes;
+  for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++)
+    wanted[bs] = sizes[bs - 1].sound && (double)sizes[bs - 1].bytes <= limit;
+  if (!wanted[least]) {
+    const int sound = cheapest(sizes, wanted);
+    return sound ? sound : least;
+  }
+  if (least > 1) return least;
+  compare_rows(d, alike);
+  int best = least;
+  for (int bs = 2; bs <= BSI_SPECIAL_SIZES; bs++) {
+    const bisai_block_size_info *info = &sizes[bs - 1];
+    if (!info->possible || !wanted[bs] || !info->repeats || repeats_sooner(alike, bs)) continue;
+    if (best == least || info->entropy < sizes[best - 1].entropy) best = bs;
+  }
+  return best;
+}
+
+/* The largest number of blocks that a block row can have. */
+static int64_t longest_row(const bisai_csr_desc *d) {
+  int64_t longest = 0;
+  for (int64_t i = 0; i < d->rows; i += BSI_SPECIAL_SIZES) {
+    const int64_t end = i + BSI_SPECIAL_SIZES < d->rows ? i + BSI_SPECIAL_SIZES : d->rows;
+    const int64_t length = d->row_ptr[end] - d->row_ptr[i];
+    if (length > longest) longest = length;
+  }
+  /* Two block rows of other sizes can share a group of eight rows, and the padding's diagonal block comes on top. */
+  return 2 * longest + 1;
+}
+
+bisai_status bsi_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
+                                  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES], int32_t *block_size) {
+  const int64_t columns = desc->cols > desc->rows ? desc->cols : desc->rows;
+  int64_t longest = longest_row(desc);
+  if (longest > columns + 1) longest = columns + 1;
+  study s = {.csr = desc};
+  s.row.slot = bsi_allocate(context, (size_t)columns + 1, sizeof *s.row.slot);
+  s.row.column = bsi_allocate(context, (size_t)longest, sizeof *s.row.column);
+  s.row.stored = bsi_allocate(context, (size_t)longest, sizeof *s.row.stored);
+  s.table = bsi_allocate(context, TABLE_SLOTS, sizeof *s.table);
+  const bool reserved = s.row.slot && s.row.column && s.row.stored && s.table;
+  if (reserved) {
+    memset(s.row.slot, 0, ((size_t)columns + 1) * sizeof *s.row.slot);
+    for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++) study_size(&s, bs, &sizes[bs - 1]);
+    *block_size = choose(desc, sizes);
+  }
+  bsi_release(context, s.row.slot);
+  bsi_release(context, s.row.column);
+  bsi_release(context, s.row.stored);
+  bsi_release(context, s.table);
+  return reserved ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+bisai_status bisai_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
+                                    bisai_block_size_info sizes[BISAI_CHOSEN_SIZES], int32_t *block_size) {
   if (!context) return BISAI_INVALID_ARGUMENT;
-  if (!desc || !block_size)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_block_size_choose: %s is NULL",
-                    desc ? "block_size" : "desc");
+  if (!desc || !sizes || !block_size)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_block_size_study: %s is NULL",
+                    !desc    ? "desc"
+                    : !sizes ? "sizes"
+                             : "block_size");
   const bisai_status status = bsi_csr_check(context, desc);
   if (status) return status;
   bisai_csr_desc padded = *desc;
   padded.pad = desc->rows == desc->cols;
-  return bsi_block_size_choose(context, &padded, block_size);
+  return bsi_block_size_study(context, &padded, sizes, block_size);
+}
+
+bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size) {
+  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!desc || !block_size)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_block_size_choose: %s is NULL",
+                    desc ? "block_size" : "desc");
+  return bisai_block_size_study(context, desc, sizes, block_size);
 }

@@ -196,7 +196,8 @@ static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc 
                                    bisai_bcsr **matrix) {
   int32_t bs = desc->block_size;
   if (bs == 0) {
-    const bisai_status status = bsi_block_size_choose(context, desc, &bs);
+    bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
+    const bisai_status status = bsi_block_size_study(context, desc, sizes, &bs);
     if (status) return status;
   }
   const bool divides = desc->rows % bs == 0 && desc->cols % bs == 0;

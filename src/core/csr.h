@@ -7,8 +7,10 @@
 /* What is said of a value that is NaN or infinite: its row, its column. */
 #define BSI_ENTRY_NOT_FINITE "entry (%d, %d), counted from 0, is NaN or infinity"
 
-/* nnzb · (8·bs² + 4) minimised over bs = 1 … 8, of sizes that divide rows and cols or, with desc->pad, of all. */
-bisai_status bsi_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size);
+/* The rule of bisai_block_size_choose(), of sizes that divide rows and cols or, with desc->pad, of all. The structure is
+ * known to be sound. */
+bisai_status bsi_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
+                                  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES], int32_t *block_size);
 
 /* BCSR from CSR arrays whose structure is known to be sound. Columns come in any order, entries at one place add up.
  * Besides the matrix, needs 4 bytes a block column. */
