@@ -459,6 +459,16 @@ static void block_size_auto_means_the_automatic_choice_for_every_file(void **sta
          "bisai: venkat50: block size 4, as in Ma et al. 2021\n");
 }
 
+/* Two rows a node, whose diagonal blocks are antidiagonal: no pivot of size 1 is there. */
+static void sizes_that_may_do_better_are_named_after_a_failure(void **state) {
+  (void)state;
+  program_write("swapped.mtx", "%%MatrixMarket matrix coordinate real general\n"
+                               "6 6 6\n1 2 1\n2 1 1\n3 4 1\n4 3 1\n5 6 1\n6 5 1\n");
+  expect("solve swapped.mtx --block-size 1 --preconditioner ilu", 3,
+         "bisai: swapped: 6 diagonal blocks of size 1 cannot be inverted; a --block-size of 2 may do better\n");
+  expect("solve swapped.mtx --preconditioner ilu", 0, "");
+}
+
 static void padding_is_said_and_left_out_of_the_solution(void **state) {
   (void)state;
   expect("solve laplace5.mtx --block-size 2 --rhs last6.mtx --output x.mtx --preconditioner ilu", 0,
@@ -521,6 +531,7 @@ int main(void) {
       cmocka_unit_test(orderings_and_scaling_are_said),
       cmocka_unit_test(one_of_a_kind_is_singular),
       cmocka_unit_test(block_size_auto_means_the_automatic_choice_for_every_file),
+      cmocka_unit_test(sizes_that_may_do_better_are_named_after_a_failure),
       cmocka_unit_test(padding_is_said_and_left_out_of_the_solution),
       cmocka_unit_test(no_solution_is_written_after_a_failed_set_up),
       cmocka_unit_test(info_counts_blocks_levels_and_patterns),

@@ -73,7 +73,7 @@ void sizes_suggest(bisai_context *context, const problem *p, int count, const ru
   int found = 0;
   for (int i = 0; i < BISAI_CHOSEN_SIZES && found < MOST_SUGGESTED; ++i) {
     const bisai_block_size_info *s = &sizes[i];
-    if (s->block_size == bs || !s->sound || s->bytes > MOST_BYTES * sizes[0].bytes) continue;
+    if (s->block_size == bs || s->block_rows < 2 || !s->sound || s->bytes > MOST_BYTES * sizes[0].bytes) continue;
     size_t length = strlen(text);
     snprintf(text + length, sizeof text - length, "%s%" PRId32, found++ > 0 ? ", " : "", s->block_size);
   }

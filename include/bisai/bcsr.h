@@ -106,7 +106,7 @@ BISAI_API bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_c
 
 /** What a block size would make of a scalar matrix. */
 typedef struct bisai_block_size_info {
-  int32_t block_size;
+  int32_t block_size;         /**< bs, 1 to 8 */
   int32_t block_rows;         /**< padding included */
   int64_t blocks;             /**< blocks with at least one stored entry; the padding's included */
   int64_t bytes;              /**< (8·block_size² + 4)·blocks: what a product reads of the matrix */
