@@ -278,8 +278,8 @@ static void archives_may_lack_a_right_hand_side(void **state) {
 static bisai_status read_through_pipe(const test_text *text, bisai_bcsr **matrix) {
   const char *path = test_path("pipe");
   char command[4096];
-  snprintf(command, sizeof command, "rm -f %s; mkfifo %s && { cat %s > %s & }", path, path,
-           test_file("A.tar", text->bytes, text->length), path);
+  snprintf(command, sizeof command, "rm -f %s; mkfifo %s && { timeout 60 sh -c 'cat %s > %s' > /dev/null 2>&1 & }",
+           path, path, test_file("A.tar", text->bytes, text->length), path);
   assert_int_equal(system(command), 0);
   return bisai_read_matrix(context, path, NULL, matrix);
 }

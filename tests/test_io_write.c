@@ -93,6 +93,15 @@ static bool write_file(const char *path, const bisai_bcsr *matrix, const double 
   return true;
 }
 
+/* .gz is written by libarchive and read by zlib, which the build may lack. */
+static bool is_readable(const char *path) {
+  bisai_bcsr *matrix = NULL;
+  const bisai_status status = bisai_read_matrix(context, path, NULL, &matrix);
+  bisai_bcsr_destroy(&matrix);
+  if (status == BISAI_UNAVAILABLE) EXPECT_MESSAGE(context, "gzip files need a build with zlib");
+  return status != BISAI_UNAVAILABLE;
+}
+
 static void every_format_keeps_every_bit(void **state) {
   (void)state;
   int written = 0;
@@ -110,6 +119,7 @@ static void every_format_keeps_every_bit(void **state) {
       }
       written++;
       expect_compression(path);
+      if (!is_readable(path)) continue;
       bisai_bcsr *read = read_back(path, bs);
       expect_same(matrix, read);
       bisai_bcsr_destroy(&read);
@@ -142,7 +152,9 @@ static void vectors_keep_every_bit(void **state) {
     if (status == BISAI_UNAVAILABLE) continue;
     EXPECT_OK(context, status);
     expect_compression(path);
-    EXPECT_OK(context, bisai_read_vector(context, path, N, got));
+    const bisai_status read = bisai_read_vector(context, path, N, got);
+    if (read == BISAI_UNAVAILABLE) continue;
+    EXPECT_OK(context, read);
     assert_memory_equal(values, got, sizeof got);
   }
   EXPECT_OK(context, bisai_write_vector(context, test_path("none.petsc"), 0, NULL));
@@ -256,7 +268,7 @@ static void padding_is_left_out(void **state) {
   for (int k = 0; k < NAMES; k++) {
     bisai_bcsr *padded = read_back(test_path("S.mtx"), 3);
     assert_int_equal(bisai_bcsr_padding(padded), 2);
-    if (write_file(test_path(names[k]), padded, NULL)) {
+    if (write_file(test_path(names[k]), padded, NULL) && is_readable(test_path(names[k]))) {
       bisai_bcsr *read = read_back(test_path(names[k]), 3);
       expect_same(padded, read);
       bisai_bcsr_destroy(&read);

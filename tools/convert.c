@@ -131,8 +131,7 @@ int convert_run(bisai_context *context, const options *o) {
   problem p = {0};
   char *rhs = NULL;
   bool expected = o->rhs || o->rhs_ones || (o->made != CASE_NONE && !o->rhs_none); /* of a file's own, reading tells */
-  if (check_output(context, o) && (!expected || check_rhs(context, o, &rhs)) &&
-      problem_load_matrix(context, o, problem_block_size(o), &p) && problem_load_rhs(context, o, &p) &&
+  if (check_output(context, o) && (!expected || check_rhs(context, o, &rhs)) && problem_load_system(context, o, &p) &&
       (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &rhs)) && write_files(context, o, &p, rhs)) {
     print_result(o, &p, rhs);
     code = EXIT_SUCCESS;

@@ -46,7 +46,8 @@ static const struct argp_option system_options[] = {
     {0}};
 static const struct argp_option solver_options[] = {
     {"rhs", KEY_RHS, "FILE", 0,
-     "Right-hand side: a file, or ones (default: what stands with the matrix in an archive or a PETSc file; otherwise "
+     "Right-hand side: a file, -, or ones (default: what stands with the matrix in an archive or a PETSc file; "
+     "otherwise "
      "ones)",
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
@@ -81,7 +82,7 @@ static const struct argp_option solve_options[] = {
     {0}};
 static const struct argp_option convert_options[] = {
     {"rhs", KEY_CONVERT_RHS, "FILE", 0,
-     "Right-hand side to write: a file, ones, or none (default: the case's own, or what stands with the matrix)", 0},
+     "Right-hand side to write: a file, -, ones, or none (default: the case's own, or what stands with the matrix)", 0},
     {"format", KEY_FORMAT, "NAME", 0,
      "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar)", 0},
     {"force", KEY_FORCE, NULL, 0, "Overwrite what is written beside OUTPUT too: NAME_b.mtx, OUTPUT.info", 0},
@@ -436,6 +437,13 @@ static bool sort_paths(options *o) {
   return false;
 }
 
+/* "-" among the files to read is standard input. */
+static void name_standard_input(options *o) {
+  static const char standard[] = "/dev/stdin";
+  if (o->file && strcmp(o->file, "-") == 0) o->file = standard;
+  if (o->rhs && strcmp(o->rhs, "-") == 0) o->rhs = standard;
+}
+
 bool options_parse(command which, int argc, char **argv, options *o) {
   static const char *const methods[] = {[COMMAND_SOLVE] = "isai:k=1",
                                         [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
@@ -446,6 +454,7 @@ bool options_parse(command which, int argc, char **argv, options *o) {
             argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && (which != COMMAND_CONVERT || sort_paths(o)) &&
             check(o) && check_methods(which, o);
   if (o->restart == 0) o->restart = 30;
+  name_standard_input(o);
   if (!ok) options_free(o);
   return ok;
 }

@@ -16,7 +16,7 @@ bool petsc_is_needed(const method *m) { return m->name == METHOD_PETSC_ILU || m-
 struct petsc_parts {
   bisai_context *context;
   bisai_context *host;   /* where PETSc works: that context, or on a GPU one of its own with a copy of the matrix */
-  problem copied;        /* … which is read or made again */
+  bisai_bcsr *copied;    /* … which is fetched from the device */
   bisai_precond *copies; /* z = v, between vectors of the device and of the host */
   double *v, *z;         /* on the host */
   bisai_petsc_ilu *ilu;
@@ -33,8 +33,8 @@ struct petsc_parts {
   X(stop)                                                                                                              \
   X(ilu_create)                                                                                                        \
   X(ilu_destroy)                                                                                                       \
-  X(ilu_apply) X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create) X(solver_destroy) X(solver_solve)          \
-      X(solver_seconds)
+  X(ilu_apply)                                                                                                         \
+  X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create) X(solver_destroy) X(solver_solve) X(solver_seconds)
 
 static struct {
 #define POINTER(name) __typeof__(bisai_petsc_##name) *name;
@@ -89,6 +89,28 @@ static bisai_status end(bisai_status status, petsc_parts **parts) {
   return status;
 }
 
+/* The matrix of a device in a context of the host. */
+static bisai_status fetch_matrix(petsc_parts *parts, const bisai_bcsr *from) {
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = bisai_bcsr_block_rows(from), desc.block_cols = bisai_bcsr_block_cols(from);
+  desc.block_size = bisai_bcsr_block_size(from);
+  const size_t blocks = (size_t)bisai_bcsr_blocks(from), bs = (size_t)desc.block_size;
+  int32_t *row_ptr = malloc(((size_t)desc.block_rows + 1) * sizeof *row_ptr);
+  int32_t *col_idx = malloc((blocks + 1) * sizeof *col_idx);
+  double *values = malloc((blocks * bs * bs + 1) * sizeof *values);
+  bisai_status status = row_ptr && col_idx && values ? bisai_bcsr_fetch(from, row_ptr, col_idx, values)
+                                                     : bisai_context_fail(parts->context, BISAI_OUT_OF_MEMORY, NULL);
+  if (status == BISAI_OK) {
+    desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
+    status = bisai_bcsr_create(parts->host, &desc, &parts->copied);
+    if (status != BISAI_OK) bisai_context_fail(parts->context, status, bisai_context_error(parts->host));
+  }
+  free(row_ptr);
+  free(col_idx);
+  free(values);
+  return status;
+}
+
 /* Everything that PETSc needs in host memory. */
 static bisai_status go_to_host(petsc_parts *parts, const problem *p, const options *o) {
   bisai_context_options how = bisai_context_options_default();
@@ -97,8 +119,8 @@ static bisai_status go_to_host(petsc_parts *parts, const problem *p, const optio
   parts->host = NULL;
   bisai_status status = bisai_context_create(&how, &parts->host);
   if (status != BISAI_OK) return bisai_context_fail(parts->context, status, NULL);
-  if (!problem_load_matrix(parts->host, o, bisai_bcsr_block_size(p->matrix), &parts->copied))
-    return bisai_context_fail(parts->context, BISAI_IO_ERROR, "the matrix could not be read again for PETSc");
+  status = fetch_matrix(parts, p->matrix);
+  if (status != BISAI_OK) return status;
   const size_t n = (size_t)p->unknowns;
   parts->v = malloc(n * sizeof *parts->v);
   parts->z = malloc(n * sizeof *parts->z);
@@ -127,7 +149,7 @@ static bisai_status begin(bisai_context *context, const problem *p, const option
 }
 
 static const bisai_bcsr *matrix_of(const petsc_parts *parts, const problem *p) {
-  return parts->copied.matrix ? parts->copied.matrix : p->matrix;
+  return parts->copied ? parts->copied : p->matrix;
 }
 
 /* The message of a failure on the host, in the context that is asked for it. */
@@ -210,11 +232,12 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   double start_time = progress_now();
   status = told(made, petsc.solver_create(made->host, matrix_of(made, p), m->level, &how, &made->solver));
   made->seconds = progress_now() - start_time;
-  snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSP%s, PCILU with %d level%s, SeqBAIJ",
-           PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
+  snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSP%s, PCILU with %d level%s, SeqBAIJ", PETSC_VERSION_MAJOR,
+           PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
            o->solver == BISAI_CG         ? "CG"
            : o->solver == BISAI_BICGSTAB ? "BCGS"
-                                         : "GMRES", m->level, plural(m->level));
+                                         : "GMRES",
+           m->level, plural(m->level));
   return end(status, parts);
 }
 
@@ -230,7 +253,7 @@ void petsc_free(petsc_parts **parts) {
   petsc.ilu_destroy(&(*parts)->ilu);
   petsc.solver_destroy(&(*parts)->solver);
   bisai_precond_destroy(&(*parts)->copies);
-  problem_free(&(*parts)->copied);
+  bisai_bcsr_destroy(&(*parts)->copied);
   if ((*parts)->host != (*parts)->context) bisai_context_destroy(&(*parts)->host);
   free((*parts)->v);
   free((*parts)->z);

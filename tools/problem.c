@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <bisai/io.h>
 
@@ -72,7 +73,37 @@ static bool make_case(bisai_context *context, const options *o, int block_size, 
   return true;
 }
 
-static bool read_file(bisai_context *context, const options *o, int block_size, problem *p) {
+/* Zeros for every unknown. */
+static bool make_rhs(problem *p) {
+  free(p->rhs);
+  p->rhs = calloc((size_t)p->unknowns, sizeof *p->rhs);
+  if (!p->rhs) say("%s: out of memory", p->name);
+  return p->rhs != NULL;
+}
+
+static void measure(problem *p) {
+  p->rows = bisai_bcsr_rows(p->matrix);
+  p->unknowns = (int64_t)bisai_bcsr_block_rows(p->matrix) * bisai_bcsr_block_size(p->matrix);
+}
+
+/* Takes over what was read. */
+static bool take_system(bisai_context *context, bisai_system *found, problem *p) {
+  p->matrix = found->matrix;
+  found->matrix = NULL;
+  measure(p);
+  const bool ok = !found->rhs || make_rhs(p);
+  if (ok && found->rhs) {
+    memcpy(p->rhs, found->rhs, (size_t)p->rows * sizeof *p->rhs);
+    p->rhs_from = RHS_OWN;
+    p->rhs_columns = found->rhs_columns;
+  }
+  bisai_system_clear(context, found);
+  return ok;
+}
+
+/* Reads the matrix and, `with_rhs`, what stands with it: in one go, because the file may be a pipe. */
+static bool read_file(bisai_context *context, const options *o, int block_size, bool with_rhs, problem *p) {
+  bisai_system found = {.struct_size = sizeof found};
   bisai_read_options read = bisai_read_options_default();
   read.block_size = block_size;
   read.pad = true;
@@ -80,24 +111,34 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
   progress shown;
   read.progress_user = &shown;
   progress_start(&shown, p->name, "reading");
-  bisai_status status = bisai_read_matrix(context, o->file, &read, &p->matrix);
+  bisai_status status = with_rhs ? bisai_read_system(context, o->file, &read, &found)
+                                 : bisai_read_matrix(context, o->file, &read, &found.matrix);
   progress_end(&shown);
-  if (status == BISAI_OK) return true;
+  if (status == BISAI_OK) return take_system(context, &found, p);
   const case_suitesparse *known = case_suitesparse_find(o->file);
   fail(context, o->file, status);
+  if (found.rhs_failed) say("%s: --rhs ones does without the right-hand side in the file", p->name);
   if (known && status == BISAI_IO_ERROR) say("%s can be downloaded from %s", known->name, known->address);
   return false;
 }
 
-bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p) {
+/* Both would be read from the same pipe, which passes only once. */
+static bool check_sources(const options *o) {
+  struct stat a, b;
+  if (!o->file || !o->rhs || stat(o->file, &a) != 0 || stat(o->rhs, &b) != 0) return true;
+  if (S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return true;
+  say("--rhs: %s: the same as the matrix, and it can be read only once", o->rhs);
+  return false;
+}
+
+static bool load(bisai_context *context, const options *o, int block_size, bool with_rhs, problem *p) {
   *p = (problem){.name = name_of(o)};
   if (!p->name) {
     say("out of memory");
     return false;
   }
-  if (!(o->file ? read_file(context, o, block_size, p) : make_case(context, o, block_size, p))) return false;
-  p->rows = bisai_bcsr_rows(p->matrix);
-  p->unknowns = (int64_t)bisai_bcsr_block_rows(p->matrix) * bisai_bcsr_block_size(p->matrix);
+  if (!(o->file ? read_file(context, o, block_size, with_rhs, p) : make_case(context, o, block_size, p))) return false;
+  measure(p);
   if (p->rows == 0) {
     say("%s: the matrix has no rows", p->name);
     return false;
@@ -111,25 +152,14 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
   return true;
 }
 
+bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p) {
+  return load(context, o, block_size, false, p);
+}
+
 const char *problem_rhs_name(problem_rhs from) {
   static const char *const names[] = {
       [RHS_NONE] = "none", [RHS_ONES] = "ones", [RHS_CASE] = "case", [RHS_FILE] = "file", [RHS_OWN] = "own"};
   return names[from];
-}
-
-/* What stands with the matrix in its file, or nothing. */
-static bool find_rhs(bisai_context *context, const options *o, problem *p) {
-  progress shown;
-  progress_start(&shown, p->name, "reading the right-hand side");
-  bisai_status status = bisai_read_rhs(context, o->file, p->rows, p->rhs, &p->rhs_columns);
-  progress_end(&shown);
-  if (status != BISAI_OK) {
-    fail(context, o->file, status);
-    say("%s: --rhs ones does without the right-hand side in the file", p->name);
-    return false;
-  }
-  if (p->rhs_columns > 0) p->rhs_from = RHS_OWN;
-  return true;
 }
 
 static void set_ones(problem *p) {
@@ -139,29 +169,25 @@ static void set_ones(problem *p) {
   }
 }
 
-bool problem_load_rhs(bisai_context *context, const options *o, problem *p) {
-  p->rhs_from = RHS_NONE;
-  if (o->rhs_none) return true;
-  if (p->rhs && !o->rhs && !o->rhs_ones) {
-    p->rhs_from = RHS_CASE;
-    return true;
-  }
-  free(p->rhs);
-  p->rhs = calloc((size_t)p->unknowns, sizeof *p->rhs);
-  if (!p->rhs) {
-    say("%s: out of memory", p->name);
-    return false;
-  }
-  if (o->rhs_ones) set_ones(p);
-  if (o->rhs) {
-    progress shown;
-    progress_start(&shown, o->rhs, "reading");
-    bisai_status status = bisai_read_vector(context, o->rhs, p->rows, p->rhs);
-    progress_end(&shown);
-    if (status != BISAI_OK) return fail(context, o->rhs, status);
-    p->rhs_from = RHS_FILE;
-  }
-  return p->rhs_from != RHS_NONE || !o->file || find_rhs(context, o, p);
+static bool read_rhs(bisai_context *context, const options *o, problem *p) {
+  progress shown;
+  progress_start(&shown, o->rhs, "reading");
+  bisai_status status = bisai_read_vector(context, o->rhs, p->rows, p->rhs);
+  progress_end(&shown);
+  if (status != BISAI_OK) return fail(context, o->rhs, status);
+  p->rhs_from = RHS_FILE;
+  return true;
+}
+
+bool problem_load_system(bisai_context *context, const options *o, problem *p) {
+  bool given = o->rhs || o->rhs_ones, own = !given && !o->rhs_none;
+  if (!check_sources(o) || !load(context, o, problem_block_size(o), own, p)) return false;
+  if (own && o->made != CASE_NONE) p->rhs_from = RHS_CASE;
+  if (!given) return true;
+  if (!make_rhs(p)) return false;
+  if (o->rhs) return read_rhs(context, o, p);
+  set_ones(p);
+  return true;
 }
 
 /* What is taken from the paper without being asked for. */
@@ -178,8 +204,11 @@ static void say_what_is_known(const options *o, const problem *p) {
 }
 
 bool problem_load(bisai_context *context, const options *o, problem *p) {
-  if (!problem_load_matrix(context, o, problem_block_size(o), p) || !problem_load_rhs(context, o, p)) return false;
-  if (p->rhs_from == RHS_NONE) set_ones(p);
+  if (!problem_load_system(context, o, p)) return false;
+  if (p->rhs_from == RHS_NONE) {
+    if (!make_rhs(p)) return false;
+    set_ones(p);
+  }
   p->tolerance = o->tolerance > 0 ? o->tolerance : own_tolerance(o);
   say_what_is_known(o, p);
   return true;

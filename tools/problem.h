@@ -22,14 +22,15 @@ typedef struct problem {
   double tolerance;
 } problem;
 
-/* Both say what is wrong and return false. */
+/* All three say what is wrong and return false. */
 bool problem_load(bisai_context *context, const options *o, problem *p);
 
 /* The matrix alone, in blocks of the given size (0: the case's own, else the best); fills name, matrix, rows, unknowns. */
 bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p);
 
-/* The right-hand side of a loaded matrix as asked for: none where there is no other than ones and these are not asked for. */
-bool problem_load_rhs(bisai_context *context, const options *o, problem *p);
+/* The matrix and the right-hand side as asked for: none where there is no other than ones and these are not asked for. A file is opened
+ * once. */
+bool problem_load_system(bisai_context *context, const options *o, problem *p);
 
 /* "ones", "case", "file" or "own". */
 const char *problem_rhs_name(problem_rhs from);

@@ -50,7 +50,7 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
  *  any order; duplicates add up.
  *
  *  PETSc: one matrix, at the beginning of the file; the columns of a row ascend. Where options->block_size is 0 and a file
- *  FILE.info beside FILE (or FILE.gz) says -matload_block_size N with N > 1, that is the block size.
+ *  FILE.info beside FILE (or FILE.gz), which is no pipe, says -matload_block_size N with N > 1, that is the block size.
  *
  *  Archive: the file NAME.mtx that is named as the archive, else the one that is named as its folder, else the only one.
  *  Nothing is unpacked to disk, unless it comes through a pipe: then a temporary file without a name, in $TMPDIR or /tmp, keeps it.
@@ -66,8 +66,30 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
 BISAI_API bisai_status bisai_read_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
                                          bisai_bcsr **matrix);
 
+/** A matrix and the right-hand side that stands with it in its file; set struct_size before the call. */
+typedef struct bisai_system {
+  size_t struct_size; /**< sizeof(bisai_system) */
+  bisai_bcsr *matrix; /**< out */
+  double
+      *rhs; /**< out; bisai_bcsr_rows() values, in host memory of the context's allocator; NULL where there is none */
+  int64_t rhs_columns; /**< out; 0: there is none; 1; or how many columns it has, of which the first was read */
+  bool rhs_failed;     /**< out, also after a failure: the matrix can be read, but the right-hand side cannot */
+} bisai_system;
+
+/** Reads a matrix as bisai_read_matrix() does and the right-hand side as bisai_read_rhs() does, and opens the file once, so that it may
+ *  be a pipe. Memory and errors: those of the two, where 8 bytes a row of a right-hand side are part of the result.
+ *  @param options  NULL: the defaults
+ *  @param system   out; but for rhs_failed untouched on failure; free with bisai_system_clear()
+ *  @retval BISAI_INVALID_ARGUMENT  NULL, a wrong struct_size, or a right-hand side of another length than the matrix */
+BISAI_API bisai_status bisai_read_system(bisai_context *context, const char *path, const bisai_read_options *options,
+                                         bisai_system *system);
+
+/** Frees the matrix and the right-hand side that bisai_read_system() gave, and sets both to NULL; accepts NULL. To keep the matrix, take it
+ *  and set system->matrix to NULL before. */
+BISAI_API void bisai_system_clear(bisai_context *context, bisai_system *system);
+
 /** The block size that stands with a file: of a PETSc file what its FILE.info says, as for bisai_read_matrix(); 0 where nothing
- *  says it. The matrix is not read.
+ *  says it. The matrix is not read, and a pipe or a device is not opened: nothing stands with it.
  *  @retval BISAI_IO_ERROR  cannot be opened or read, or the .info says no block size that can be used
  *  @retval BISAI_UNAVAILABLE, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_read_block_size(bisai_context *context, const char *path, int32_t *block_size);

@@ -12,11 +12,10 @@ enum { LIST_BYTES = 120 };
 typedef enum rank { NO_MATRIX, ANY_MATRIX, AS_FOLDER, AS_ARCHIVE } rank;
 
 typedef struct candidates {
-  rank rank;     /* of the best */
-  int count;     /* as good */
-  int listed;    /* of these */
-  int64_t place; /* of the first of them among the members */
-  char name[BSI_MEMBER_BYTES];
+  rank rank;  /* of the best */
+  int count;  /* as good */
+  int listed; /* of these */
+  bsi_member first;
   char list[LIST_BYTES]; /* their names, as many as there is room for */
 } candidates;
 
@@ -47,8 +46,8 @@ static void add(candidates *c, rank its_rank, const char *member, int64_t place)
   if (its_rank > c->rank) {
     c->rank = its_rank;
     c->count = c->listed = 0;
-    c->place = place;
-    strcpy(c->name, member);
+    c->first.place = place;
+    strcpy(c->first.name, member);
     c->list[0] = '\0';
   }
   c->count++;
@@ -74,45 +73,49 @@ static bisai_status look(bsi_source *source, candidates *c) {
   return BISAI_OK;
 }
 
-/* Finds the matrix without going there. */
-static bisai_status choose(bsi_source *source, candidates *c) {
+/* Which member is the matrix. */
+static bisai_status choose(bsi_source *source, bsi_member *matrix) {
   bisai_context *context = bsi_source_context(source);
-  *c = (candidates){.rank = NO_MATRIX};
-  const bisai_status status = look(source, c);
+  candidates c = {.rank = NO_MATRIX};
+  const bisai_status status = look(source, &c);
   if (status) return status;
-  if (c->count == 0) return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
-  if (c->count == 1) return BISAI_OK;
-  return bsi_fail(context, BISAI_UNSUPPORTED, "%d matrices in the archive, none named as it is: %s%s", c->count,
-                  c->list,
-                  c->listed == c->count ? ""
-                  : c->listed > 0       ? ", ..."
-                                        : "...");
+  *matrix = c.first;
+  if (c.count == 0) return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
+  if (c.count == 1) return BISAI_OK;
+  return bsi_fail(context, BISAI_UNSUPPORTED, "%d matrices in the archive, none named as it is: %s%s", c.count, c.list,
+                  c.listed == c.count ? ""
+                  : c.listed > 0      ? ", ..."
+                                      : "...");
 }
 
-bisai_status bsi_archive_find_matrix(bsi_source *source, char name[BSI_MEMBER_BYTES]) {
-  candidates c;
-  bisai_status status = choose(source, &c);
+bisai_status bsi_archive_find_matrix(bsi_source *source, bsi_member *matrix) {
+  bisai_status status = choose(source, matrix);
   if (!status) status = bsi_source_rewind(source);
-  for (int64_t place = 0; place <= c.place && !status; place++) {
+  for (int64_t place = 0; place <= matrix->place && !status; place++) {
     const char *member;
     status = bsi_source_next_member(source, &member);
   }
-  strcpy(name, c.name);
   return status;
 }
 
-bisai_status bsi_archive_find_rhs(bsi_source *source, char name[BSI_MEMBER_BYTES], bool *found) {
-  candidates c;
+/* Goes on to the member of that name, at most `most` members further. */
+static bisai_status go_to(bsi_source *source, const char *name, int64_t most, bool *found) {
+  bisai_status status = BISAI_OK;
   *found = false;
-  bisai_status status = choose(source, &c);
-  if (!status) status = bsi_source_rewind(source);
-  if (status) return status;
-  snprintf(name, BSI_MEMBER_BYTES, "%.*s_b.mtx", (int)(strlen(c.name) - strlen(".mtx")), c.name);
-  for (const char *member = name; member && !*found && !status;) {
+  for (const char *member = name; member && most > 0 && !*found && !status; most--) {
     status = bsi_source_next_member(source, &member);
     *found = !status && member && strcmp(member, name) == 0;
   }
   return status;
+}
+
+bisai_status bsi_archive_find_rhs(bsi_source *source, const bsi_member *matrix, char name[BSI_MEMBER_BYTES],
+                                  bool *found) {
+  snprintf(name, BSI_MEMBER_BYTES, "%.*s_b.mtx", (int)(strlen(matrix->name) - strlen(".mtx")), matrix->name);
+  bisai_status status = go_to(source, name, INT64_MAX, found);
+  if (status || *found || matrix->place == 0) return status;
+  status = bsi_source_rewind(source);
+  return status ? status : go_to(source, name, matrix->place, found);
 }
 
 bisai_status bsi_archive_fail_in(bsi_source *source, const char *name, bisai_status status) {

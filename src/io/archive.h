@@ -7,12 +7,19 @@
 
 enum { BSI_MEMBER_BYTES = 512 };
 
-/* Goes to the matrix and gives its name: of the files NAME.mtx the one named as the archive, else the one named as its folder, else the
- * only one. */
-bisai_status bsi_archive_find_matrix(bsi_source *source, char name[BSI_MEMBER_BYTES]);
+typedef struct bsi_member {
+  int64_t place; /* among the members, from 0 */
+  char name[BSI_MEMBER_BYTES];
+} bsi_member;
 
-/* Goes to the right-hand side of that matrix; *found is false where there is none. */
-bisai_status bsi_archive_find_rhs(bsi_source *source, char name[BSI_MEMBER_BYTES], bool *found);
+/* Goes from the beginning to the matrix: of the files NAME.mtx the one named as the archive, else the one named as its folder, else
+ * the only one. */
+bisai_status bsi_archive_find_matrix(bsi_source *source, bsi_member *matrix);
+
+/* Goes to the right-hand side of that matrix, which may stand before or behind it; *found is false where there is none. The
+ * source must be at the matrix, which may have been read. */
+bisai_status bsi_archive_find_rhs(bsi_source *source, const bsi_member *matrix, char name[BSI_MEMBER_BYTES],
+                                  bool *found);
 
 /* Puts the member's name in front of the context's message; returns `status`. */
 bisai_status bsi_archive_fail_in(bsi_source *source, const char *name, bisai_status status);

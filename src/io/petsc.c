@@ -23,6 +23,10 @@ typedef struct reader {
   int64_t offset; /* bytes read */
 } reader;
 
+static reader reader_of(bsi_source *source) {
+  return (reader){.context = bsi_source_context(source), .source = source, .offset = bsi_source_taken(source)};
+}
+
 typedef struct sizes {
   int64_t rows, cols, entries;
 } sizes;
@@ -257,7 +261,7 @@ static bisai_status read_next_class(reader *r, int64_t values, int64_t *class) {
 }
 
 bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
-  reader r = {.context = bsi_source_context(source), .source = source};
+  reader r = reader_of(source);
   int64_t class = 0, next = 0;
   sizes s = {0};
   bisai_status status = open_object(&r, &class);
@@ -303,14 +307,22 @@ static bisai_status read_vector(reader *r, int64_t n, double *values) {
   return status;
 }
 
-bisai_status bsi_petsc_read_vector(bsi_source *source, int64_t n, double *values, bool *found) {
-  reader r = {.context = bsi_source_context(source), .source = source};
+bisai_status bsi_petsc_find_vector(bsi_source *source, bool *found) {
+  reader r = reader_of(source);
   int64_t class = 0;
-  bisai_status status = open_object(&r, &class);
+  size_t count = 0;
+  bisai_status status = peek_class(source, &class, &r.width, &count);
   if (!status && class == BSI_PETSC_MATRIX) {
-    status = skip_matrix(&r, &class);
-    if (!status && class == BSI_PETSC_VECTOR) status = open_object(&r, &class);
+    status = open_object(&r, &class);
+    if (!status) status = skip_matrix(&r, &class);
   }
   *found = class == BSI_PETSC_VECTOR;
-  return !status && *found ? read_vector(&r, n, values) : status;
+  return status;
+}
+
+bisai_status bsi_petsc_read_vector(bsi_source *source, int64_t n, double *values) {
+  reader r = reader_of(source);
+  int64_t class = 0;
+  const bisai_status status = open_object(&r, &class);
+  return status ? status : read_vector(&r, n, values);
 }

@@ -16,8 +16,12 @@ bisai_status bsi_petsc_detect(bsi_source *source, bool *found);
  * too. */
 bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr);
 
-/* The vector of n values at the beginning of the source or behind its matrix; *found is false where there is none. */
-bisai_status bsi_petsc_read_vector(bsi_source *source, int64_t n, double *values, bool *found);
+/* Goes to the vector at the beginning of the source or behind its matrix, past the matrix where that has not been read; *found is
+ * false where there is none. */
+bisai_status bsi_petsc_find_vector(bsi_source *source, bool *found);
+
+/* That vector, of n values. */
+bisai_status bsi_petsc_read_vector(bsi_source *source, int64_t n, double *values);
 
 /* The N > 1 of "-matload_block_size N" in the file FILE.info that PETSc writes beside FILE, or FILE.gz; 0 where there is none. PETSc
  * writes 1 for every matrix whose blocks it does not know. */

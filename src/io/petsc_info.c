@@ -50,6 +50,7 @@ static bisai_status find_option(bisai_context *context, bsi_stream *stream, cons
 
 bisai_status bsi_petsc_block_size(bisai_context *context, const char *path, int32_t *block_size) {
   *block_size = 0;
+  if (bsi_path_passes_once(path)) return BISAI_OK;
   char *info = info_path(context, path);
   if (!info) return BISAI_OUT_OF_MEMORY;
   bisai_status status = BISAI_OK;

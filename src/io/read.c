@@ -7,6 +7,7 @@
 #include "io/archive.h"
 #include "io/matrix_market.h"
 #include "io/petsc.h"
+#include "io/stored.h"
 #include "io/vector.h"
 
 bisai_read_options bisai_read_options_default(void) {
@@ -54,42 +55,94 @@ static bisai_status close_source(bsi_source **source, bisai_status status) {
   return status;
 }
 
+/* What a file holds. */
+typedef struct content {
+  bsi_csr csr;
+  bool petsc;
+  bsi_member member; /* the matrix of an archive */
+  double *rhs;       /* NULL: there is none, or it is not wanted */
+  int64_t columns;
+  bool rhs_failed;
+} content;
+
 /* Of an archive, of PETSc, or else a Matrix Market file. */
-static bisai_status read_csr(bsi_source *source, bool *petsc, bsi_csr *csr) {
-  *petsc = false;
+static bisai_status read_csr(bsi_source *source, content *c) {
   if (bsi_source_is_archive(source)) {
-    char name[BSI_MEMBER_BYTES];
-    bisai_status status = bsi_archive_find_matrix(source, name);
+    bisai_status status = bsi_archive_find_matrix(source, &c->member);
     if (status) return status;
-    status = read_market_matrix(source, csr);
-    return status ? bsi_archive_fail_in(source, name, status) : BISAI_OK;
+    status = read_market_matrix(source, &c->csr);
+    return status ? bsi_archive_fail_in(source, c->member.name, status) : BISAI_OK;
   }
-  const bisai_status status = bsi_petsc_detect(source, petsc);
+  const bisai_status status = bsi_petsc_detect(source, &c->petsc);
   if (status) return status;
-  return *petsc ? bsi_petsc_read_matrix(source, csr) : read_market_matrix(source, csr);
+  return c->petsc ? bsi_petsc_read_matrix(source, &c->csr) : read_market_matrix(source, &c->csr);
 }
 
-/* Closes the source as soon as its buffers are not needed any more. `path`: where a file beside it may tell the block size, or NULL. */
-static bisai_status read_matrix(bisai_context *context, bsi_source **source, const char *path,
-                                const bisai_read_options *options, bisai_bcsr **matrix) {
-  bsi_csr read = {0};
-  bool petsc = false;
-  int32_t block_size = options->block_size;
-  bisai_status status = close_source(source, read_csr(*source, &petsc, &read));
-  if (!status && petsc && path && block_size == 0) status = bsi_petsc_block_size(context, path, &block_size);
-  if (!status) {
-    const bisai_csr_desc csr = {.struct_size = sizeof csr,
-                                .rows = read.rows,
-                                .cols = read.rows,
-                                .row_ptr = read.row_ptr,
-                                .col_idx = read.col,
-                                .values = read.value,
-                                .block_size = block_size,
-                                .pad = options->pad};
-    status = bsi_bcsr_from_sound_csr(context, &csr, matrix);
+/* Goes to the right-hand side that stands with a matrix, which has been read or, but for an archive, follows. `name`: its member's. */
+static bisai_status find_rhs(bsi_source *source, const bsi_member *matrix, char name[BSI_MEMBER_BYTES], bool *found) {
+  if (bsi_source_is_archive(source)) return bsi_archive_find_rhs(source, matrix, name, found);
+  const bisai_status status = bsi_petsc_detect(source, found);
+  return status || !*found ? status : bsi_petsc_find_vector(source, found);
+}
+
+static bisai_status read_found_rhs(bsi_source *source, const char *name, int64_t n, double *values, int64_t *columns) {
+  if (bsi_source_is_archive(source)) {
+    const bisai_status status = read_market_vector(source, n, values, columns);
+    return status ? bsi_archive_fail_in(source, name, status) : BISAI_OK;
   }
-  bsi_csr_free(context, &read);
+  *columns = 1;
+  return bsi_petsc_read_vector(source, n, values);
+}
+
+/* The right-hand side that stands with the matrix just read. */
+static bisai_status read_own_rhs(bsi_source *source, content *c) {
+  bisai_context *context = bsi_source_context(source);
+  char name[BSI_MEMBER_BYTES];
+  bool found = false;
+  bisai_status status = find_rhs(source, &c->member, name, &found);
+  if (status || !found) return status;
+  c->rhs = bsi_allocate(context, (size_t)c->csr.rows, sizeof *c->rhs);
+  status = c->rhs ? read_found_rhs(source, name, c->csr.rows, c->rhs, &c->columns) : BISAI_OUT_OF_MEMORY;
+  c->rhs_failed = status != BISAI_OK;
   return status;
+}
+
+static bisai_status make_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
+                                const content *c, bisai_bcsr **matrix) {
+  int32_t block_size = options->block_size;
+  if (c->petsc && path && block_size == 0) {
+    const bisai_status status = bsi_petsc_block_size(context, path, &block_size);
+    if (status) return status;
+  }
+  const bisai_csr_desc csr = {.struct_size = sizeof csr,
+                              .rows = c->csr.rows,
+                              .cols = c->csr.rows,
+                              .row_ptr = c->csr.row_ptr,
+                              .col_idx = c->csr.col,
+                              .values = c->csr.value,
+                              .block_size = block_size,
+                              .pad = options->pad};
+  return bsi_bcsr_from_sound_csr(context, &csr, matrix);
+}
+
+/* Closes the source as soon as all has been read, which frees its buffers. `path`: where a file beside it may tell the block size, or
+ * NULL. The right-hand side is looked for where `with_rhs`. */
+static bisai_status read_system(bisai_context *context, bsi_source **source, const char *path,
+                                const bisai_read_options *options, bool with_rhs, bisai_system *system) {
+  content c = {.columns = 0};
+  bisai_status status = read_csr(*source, &c);
+  if (!status && with_rhs) status = read_own_rhs(*source, &c);
+  status = close_source(source, status);
+  if (!status) status = make_matrix(context, path, options, &c, &system->matrix);
+  bsi_csr_free(context, &c.csr);
+  system->rhs_failed = c.rhs_failed;
+  if (status) {
+    bsi_release(context, c.rhs);
+    return status;
+  }
+  system->rhs = c.rhs;
+  system->rhs_columns = c.columns;
+  return BISAI_OK;
 }
 
 bisai_status bisai_read_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
@@ -99,16 +152,52 @@ bisai_status bisai_read_matrix(bisai_context *context, const char *path, const b
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_matrix: %s is NULL", path ? "matrix" : "path");
   const bisai_read_options o = options ? *options : bisai_read_options_default();
   bsi_source *source = NULL;
+  bisai_system system = {.matrix = NULL};
   bisai_status status = check_options(context, &o);
   if (!status) status = bsi_source_open_file(context, path, o.progress, o.progress_user, &source);
-  return status ? status : read_matrix(context, &source, path, &o, matrix);
+  if (!status) status = read_system(context, &source, path, &o, false, &system);
+  if (!status) *matrix = system.matrix;
+  return status;
 }
 
 bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, size_t bytes,
                                     const bisai_read_options *options, bisai_bcsr **matrix) {
   bsi_source *source = NULL;
+  bisai_system system = {.matrix = NULL};
+  bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
+  if (!status) status = read_system(context, &source, NULL, options, false, &system);
+  if (!status) *matrix = system.matrix;
+  return status;
+}
+
+bisai_status bisai_read_system(bisai_context *context, const char *path, const bisai_read_options *options,
+                               bisai_system *system) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  if (!path || !system)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_system: %s is NULL", path ? "system" : "path");
+  const bisai_read_options o = options ? *options : bisai_read_options_default();
+  bsi_source *source = NULL;
+  bisai_status status = bsi_check_report(context, "bisai_system", system->struct_size, sizeof *system);
+  if (status) return status;
+  system->rhs_failed = false;
+  status = check_options(context, &o);
+  if (!status) status = bsi_source_open_file(context, path, o.progress, o.progress_user, &source);
+  return status ? status : read_system(context, &source, path, &o, true, system);
+}
+
+bisai_status bsi_read_system_memory(bisai_context *context, const void *data, size_t bytes,
+                                    const bisai_read_options *options, bisai_system *system) {
+  bsi_source *source = NULL;
   const bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
-  return status ? status : read_matrix(context, &source, NULL, options, matrix);
+  return status ? status : read_system(context, &source, NULL, options, true, system);
+}
+
+void bisai_system_clear(bisai_context *context, bisai_system *system) {
+  if (!context || !system) return;
+  bisai_bcsr_destroy(&system->matrix);
+  bsi_release(context, system->rhs);
+  system->rhs = NULL;
+  system->rhs_columns = 0;
 }
 
 bisai_status bisai_read_block_size(bisai_context *context, const char *path, int32_t *block_size) {
@@ -118,8 +207,9 @@ bisai_status bisai_read_block_size(bisai_context *context, const char *path, int
   bsi_source *source = NULL;
   bool petsc = false;
   int32_t size = 0;
-  bisai_status status = bsi_source_open_file(context, path, NULL, NULL, &source);
-  if (!status && !bsi_source_is_archive(source)) status = bsi_petsc_detect(source, &petsc);
+  bisai_status status = BISAI_OK;
+  if (!bsi_path_passes_once(path)) status = bsi_source_open_file(context, path, NULL, NULL, &source);
+  if (source && !bsi_source_is_archive(source)) status = bsi_petsc_detect(source, &petsc);
   bsi_source_close(&source);
   if (!status && petsc) status = bsi_petsc_block_size(context, path, &size);
   if (!status) *block_size = size;
@@ -128,19 +218,13 @@ bisai_status bisai_read_block_size(bisai_context *context, const char *path, int
 
 /* The right-hand side that stands with a matrix; *columns is 0 where there is none. */
 static bisai_status read_rhs(bsi_source *source, int64_t n, double *values, int64_t *columns) {
+  bsi_member matrix;
+  char name[BSI_MEMBER_BYTES];
   bool found = false;
   *columns = 0;
-  if (bsi_source_is_archive(source)) {
-    char name[BSI_MEMBER_BYTES];
-    bisai_status status = bsi_archive_find_rhs(source, name, &found);
-    if (status || !found) return status;
-    status = read_market_vector(source, n, values, columns);
-    return status ? bsi_archive_fail_in(source, name, status) : BISAI_OK;
-  }
-  bisai_status status = bsi_petsc_detect(source, &found);
-  if (!status && found) status = bsi_petsc_read_vector(source, n, values, &found);
-  if (!status && found) *columns = 1;
-  return status;
+  bisai_status status = bsi_source_is_archive(source) ? bsi_archive_find_matrix(source, &matrix) : BISAI_OK;
+  if (!status) status = find_rhs(source, &matrix, name, &found);
+  return status || !found ? status : read_found_rhs(source, name, n, values, columns);
 }
 
 /* A vector by itself, or the right-hand side that stands with a matrix. */

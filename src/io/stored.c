@@ -82,6 +82,11 @@ void bsi_stored_watch(bsi_stored *s, bisai_progress progress, void *user) {
 
 bool bsi_stored_can_rewind(const bsi_stored *s) { return s->file < 0 || lseek(s->file, 0, SEEK_CUR) >= 0; }
 
+bool bsi_path_passes_once(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || S_ISCHR(about.st_mode));
+}
+
 bisai_status bsi_stored_open_temporary(bisai_context *context, const char *path, bsi_stored *stored) {
   enum { MOST = 4096 };
   static const char action[] = "make a temporary file in";

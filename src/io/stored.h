@@ -40,6 +40,9 @@ bisai_status bsi_stored_rewind(bsi_stored *stored);
 /* Whether that is possible: a pipe passes only once. */
 bool bsi_stored_can_rewind(const bsi_stored *stored);
 
+/* Whether a path names something that opening again does not bring back: a pipe, a socket or a device. */
+bool bsi_path_passes_once(const char *path);
+
 /* An empty temporary file without a name, in $TMPDIR or /tmp, to be filled by bsi_stored_append() and read after
  * bsi_stored_rewind(). Messages name it by `path`, which must outlive it. */
 bisai_status bsi_stored_open_temporary(bisai_context *context, const char *path, bsi_stored *stored);

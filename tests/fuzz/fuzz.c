@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "io/read.h"
 
@@ -82,6 +83,44 @@ void fuzz_read_matrix(const uint8_t *data, size_t bytes, int32_t block_size) {
   if (status) expect_failure(status);
   if (matrix) expect_sound(matrix, block_size);
   bisai_bcsr_destroy(&matrix);
+  fuzz_expect_nothing_left();
+}
+
+static void expect_same(const bisai_bcsr *a, const bisai_bcsr *b) {
+  const int32_t *a_ptr, *a_col, *b_ptr, *b_col;
+  const void *a_values, *b_values;
+  bisai_bcsr_arrays(a, &a_ptr, &a_col, &a_values);
+  bisai_bcsr_arrays(b, &b_ptr, &b_col, &b_values);
+  const size_t rows = (size_t)bisai_bcsr_block_rows(a), blocks = (size_t)bisai_bcsr_blocks(a);
+  expect(bisai_bcsr_rows(a) == bisai_bcsr_rows(b) && bisai_bcsr_blocks(a) == bisai_bcsr_blocks(b), "another matrix");
+  expect(memcmp(a_ptr, b_ptr, (rows + 1) * sizeof *a_ptr) == 0, "other rows");
+  expect(memcmp(a_col, b_col, blocks * sizeof *a_col) == 0, "other columns");
+  expect(memcmp(a_values, b_values, blocks * sizeof(double)) == 0, "other values");
+}
+
+/* In scalar blocks. A system can lack memory where its parts, read one after the other, do not. */
+void fuzz_read_system(const uint8_t *data, size_t bytes) {
+  bisai_context *context = fuzz_context();
+  bisai_read_options options = bisai_read_options_default();
+  options.block_size = 1;
+  bisai_system system = {.struct_size = sizeof system};
+  bisai_bcsr *matrix = NULL;
+  double values[64];
+  int64_t columns = 0;
+  const bisai_status status = bsi_read_system_memory(context, data, bytes, &options, &system);
+  if (status) expect_failure(status);
+  bisai_status alone = bsi_read_matrix_memory(context, data, bytes, &options, &matrix);
+  const int64_t n = matrix ? bisai_bcsr_rows(matrix) : 0;
+  if (!alone && n <= 64) alone = bsi_read_rhs_memory(context, data, bytes, n, values, &columns);
+  if (n <= 64 && status != BISAI_OUT_OF_MEMORY) {
+    expect(status == alone, "a system that is read otherwise than its parts");
+    expect(status || system.rhs_columns == columns, "another right-hand side");
+    if (!status && columns > 0)
+      expect(memcmp(system.rhs, values, (size_t)n * sizeof *values) == 0, "other right-hand sides");
+  }
+  if (!status && !alone) expect_same(system.matrix, matrix);
+  bisai_bcsr_destroy(&matrix);
+  bisai_system_clear(context, &system);
   fuzz_expect_nothing_left();
 }
 

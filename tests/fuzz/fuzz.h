@@ -21,6 +21,9 @@ void fuzz_expect_nothing_left(void);
  * ascend, columns are in range, values are finite, and a failure leaves a message and no matrix. */
 void fuzz_read_matrix(const uint8_t *data, size_t bytes, int32_t block_size);
 
+/* Reads the bytes as a matrix with its right-hand side in one go and aborts unless that gives what reading both by themselves does. */
+void fuzz_read_system(const uint8_t *data, size_t bytes);
+
 /* Reads the bytes as a vector of n ≤ 64 values and aborts unless they are finite. */
 void fuzz_read_vector(const uint8_t *data, size_t bytes, int64_t n);
 

@@ -5,5 +5,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
   fuzz_read_matrix(data, bytes, 0);
   fuzz_read_matrix(data, bytes, 3);
   fuzz_read_vector(data, bytes, 3);
+  fuzz_read_system(data, bytes);
   return 0;
 }
