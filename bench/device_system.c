@@ -47,7 +47,7 @@ static bisai_precond *make_precond(device_bench *b, bisai_precond_kind kind) {
   bisai_precond_options o = bisai_precond_options_default();
   bisai_precond *precond;
   o.kind = kind;
-  o.power = b->power;
+  if (kind == BISAI_PRECOND_ISAI) o.power = b->power;
   o.factors = b->factors;
   device_need(b, bisai_precond_create(b->context, b->matrix, &o, &precond), "preconditioner");
   return precond;

@@ -101,7 +101,7 @@ static bisai_precond *make_precond(bench *b, bisai_precond_kind kind, int power)
   bisai_precond_options o = bisai_precond_options_default();
   bisai_precond *precond;
   o.kind = kind;
-  o.power = power;
+  if (kind == BISAI_PRECOND_ISAI) o.power = power;
   o.factors = b->factors;
   need(b, bisai_precond_create(b->context, b->matrix, &o, &precond), "preconditioner");
   return precond;

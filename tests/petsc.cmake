@@ -45,6 +45,20 @@ if(BUILD_SHARED_LIBS)
   bisai_add_petsc_test(error_names_the_block_row 1 petsc_program -t_pc_type bisai -singular -t_ksp_error_if_not_converged
     -on_error_abort 0)
   set_tests_properties(petsc_error_names_the_block_row PROPERTIES PASS_REGULAR_EXPRESSION "bisai: .*block row 0")
+  bisai_add_petsc_test(error_stack_names_functions_and_files_of_the_project 1 petsc_program -t_pc_type bisai -singular
+    -t_ksp_error_if_not_converged -on_error_abort 0)
+  set_tests_properties(petsc_error_stack_names_functions_and_files_of_the_project PROPERTIES PASS_REGULAR_EXPRESSION
+    "#1 PCSetUp_BISAI\\(\\) at (\\.\\./)*src/petsc/pc\\.c:")
+  bisai_add_petsc_test(view_names_the_singular_block 1 petsc_program -t_pc_type bisai -singular -t_ksp_view)
+  set_tests_properties(petsc_view_names_the_singular_block PROPERTIES PASS_REGULAR_EXPRESSION
+    "type: bisai.*set-up failed: [^\n]*block row 0")
+  bisai_add_petsc_test(info_names_the_singular_block 1 petsc_program -t_pc_type bisai -singular -info)
+  set_tests_properties(petsc_info_names_the_singular_block PROPERTIES PASS_REGULAR_EXPRESSION
+    "PCSetUp_BISAI\\(\\): bisai: [^\n]*block row 0")
+  bisai_add_petsc_test(refuses_options_of_other_kinds 1 petsc_program -t_pc_type bisai -t_pc_bisai_type ilu -t_pc_bisai_k 2
+    -on_error_abort 0)
+  set_tests_properties(petsc_refuses_options_of_other_kinds PROPERTIES PASS_REGULAR_EXPRESSION
+    "bisai: -pc_bisai_k is not an option of -pc_bisai_type ilu")
   bisai_add_petsc_test(refuses_parallel_matrices 2 petsc_program -t_pc_type bisai)
   if(TEST petsc_refuses_parallel_matrices)
     set_tests_properties(petsc_refuses_parallel_matrices PROPERTIES PASS_REGULAR_EXPRESSION

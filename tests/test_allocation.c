@@ -34,7 +34,6 @@ enum { DISSECTION = BISAI_ORDERING_NATURAL };
 static bisai_precond_options options_of(const scene *inputs, int variant) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = (bisai_precond_kind)(variant % KINDS);
-  options.apply = copy_apply;
   if (variant >= 4 * KINDS) {
     static const int32_t given[] = {0, 1, 33, 64, 96, 97, 120, 140, 160, 192};
     const int which = variant - 4 * KINDS;
@@ -52,20 +51,21 @@ static bisai_precond_options options_of(const scene *inputs, int variant) {
     options.ordering = (bisai_ordering)orderings[variant % KINDS];
     options.equilibrate = true;
   } else if (variant >= 2 * KINDS) {
-    options.level = 2;
-    options.shift = BISAI_SHIFT_IN_BLOCKS;
-    options.drop_tolerance = 0.1;
-    options.column_limit = 3;
+    TEST_SET_OPTION(options, level, 2);
+    TEST_SET_OPTION(options, shift, BISAI_SHIFT_IN_BLOCKS);
+    TEST_SET_OPTION(options, drop_tolerance, 0.1);
+    TEST_SET_OPTION(options, column_limit, 3);
   } else if (variant >= KINDS) {
-    options.power = 3;
-    options.relax = 2;
-    options.sweeps = 4;
-    options.storage = variant % 2 == 0 ? BISAI_FP32 : BISAI_FP16;
-    options.factors = inputs->factors;
-    options.lower_pattern = inputs->lower_pattern;
-    options.upper_pattern = inputs->upper_pattern;
-    options.schedule = BISAI_SCHEDULE_LEVELS;
+    TEST_SET_OPTION(options, power, 3);
+    TEST_SET_OPTION(options, relax, 2);
+    TEST_SET_OPTION(options, sweeps, 4);
+    TEST_SET_OPTION(options, storage, variant % 2 == 0 ? BISAI_FP32 : BISAI_FP16);
+    TEST_SET_OPTION(options, factors, inputs->factors);
+    TEST_SET_OPTION(options, lower_pattern, inputs->lower_pattern);
+    TEST_SET_OPTION(options, upper_pattern, inputs->upper_pattern);
+    TEST_SET_OPTION(options, schedule, BISAI_SCHEDULE_LEVELS);
   }
+  TEST_SET_OPTION(options, apply, copy_apply);
   return options;
 }
 

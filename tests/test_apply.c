@@ -248,10 +248,10 @@ static void ilu_applies_the_exact_solves(void **state) {
 /* Every way of applying, by one list. */
 static bisai_precond_options variant(int number) {
   bisai_precond_options options = options_of((bisai_precond_kind)(number % 5));
-  options.relax = number < 5 ? 0 : 2;
-  options.sweeps = number < 5 ? 1 : 4;
-  options.storage = number < 5 ? BISAI_FP64 : BISAI_FP32;
-  options.schedule = number < 5 ? BISAI_SCHEDULE_AUTO : BISAI_SCHEDULE_LEVELS;
+  TEST_SET_OPTION(options, relax, number < 5 ? 0 : 2);
+  TEST_SET_OPTION(options, sweeps, number < 5 ? 1 : 4);
+  TEST_SET_OPTION(options, storage, number < 5 ? BISAI_FP64 : BISAI_FP32);
+  TEST_SET_OPTION(options, schedule, number < 5 ? BISAI_SCHEDULE_AUTO : BISAI_SCHEDULE_LEVELS);
   return options;
 }
 enum { VARIANTS = 10 };

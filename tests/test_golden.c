@@ -45,7 +45,7 @@ static int iterations_of(bisai_context *c, const bisai_bcsr *matrix, const doubl
   options.level = r->level;
   options.power = r->power > 0 ? r->power : 1;
   options.relax = r->relax;
-  options.sweeps = r->sweeps;
+  TEST_SET_OPTION(options, sweeps, r->sweeps);
   options.storage = r->storage;
   bisai_precond *precond = NULL;
   bisai_solver *solver = NULL;

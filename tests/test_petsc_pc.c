@@ -58,6 +58,7 @@ static void options_choose_the_preconditioner_and_may_change(void **state) {
   bisai_precond *isai = make_precond(matrix, BISAI_PRECOND_ISAI, 2), *ilu = make_precond(matrix, BISAI_PRECOND_ILU, 1);
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, isai);
+  PetscOptionsClearValue(NULL, "-pc_bisai_k"); /* is forgotten by kinds that do not take it */
   PetscOptionsInsertString(NULL, "-pc_bisai_type ilu");
   assert_int_equal(PCSetFromOptions(pc), 0); /* for the same matrix, which alone would call for no new set-up */
   assert_int_equal(PCSetUp(pc), 0);
@@ -72,6 +73,54 @@ static void options_choose_the_preconditioner_and_may_change(void **state) {
   bisai_precond_destroy(&ilu);
   bisai_bcsr_destroy(&matrix);
 }
+
+static void options_of_other_kinds_are_refused(void **state) {
+  (void)state;
+  static const char *const refused[] = {"-pc_bisai_type ilu -pc_bisai_k 1",
+                                        "-pc_bisai_type ilu -pc_bisai_relax 1",
+                                        "-pc_bisai_type sweeps -pc_bisai_storage fp32",
+                                        "-pc_bisai_type isai -pc_bisai_sweeps 2",
+                                        "-pc_bisai_type bjacobi -pc_bisai_level 1",
+                                        "-pc_bisai_type none -pc_bisai_shift 0.1",
+                                        "-pc_bisai_type bjacobi -pc_bisai_drop 0.1",
+                                        "-pc_bisai_type ilu -pc_bisai_cap 3",
+                                        "-pc_bisai_type isai -pc_bisai_max_block 4",
+                                        "-pc_bisai_type ilu -pc_bisai_form lu",
+                                        "-pc_bisai_type isai -pc_bisai_digits 3"};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    PC pc = NULL;
+    assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
+    assert_int_equal(PCSetType(pc, "bisai"), 0);
+    PetscOptionsClear(NULL);
+    PetscOptionsInsertString(NULL, refused[i]);
+    PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
+    const PetscErrorCode code = PCSetFromOptions(pc);
+    PetscPopErrorHandler();
+    if (code != PETSC_ERR_ARG_WRONG) fail_msg("%s: %d", refused[i], (int)code);
+    PCDestroy(&pc);
+  }
+  PetscOptionsClear(NULL);
+}
+
+#if defined(PETSC_USE_64BIT_INDICES)
+static void integers_beyond_32_bits_are_refused(void **state) {
+  (void)state;
+  static const char *const wide[] = {"-pc_bisai_k 4294967297", "-pc_bisai_cap -4294967295",
+                                     "-pc_bisai_level 2147483648"};
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+    PC pc = NULL;
+    assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
+    assert_int_equal(PCSetType(pc, "bisai"), 0);
+    PetscOptionsClear(NULL);
+    PetscOptionsInsertString(NULL, wide[i]);
+    PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
+    assert_int_equal(PCSetFromOptions(pc), PETSC_ERR_ARG_OUTOFRANGE);
+    PetscPopErrorHandler();
+    PCDestroy(&pc);
+  }
+  PetscOptionsClear(NULL);
+}
+#endif
 
 /* Every option that is more than a kind and a power. */
 static void options_are_those_of_the_library(void **state) {
@@ -181,6 +230,7 @@ static void structures_and_options_that_cannot_be_are_errors(void **state) {
       {diagonal, "-pc_bisai_type sweeps -pc_bisai_sweeps -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_level -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_threads -1", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_threads 4097", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_shift -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_drop -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_cap -1", PETSC_ERR_ARG_OUTOFRANGE},
@@ -243,12 +293,16 @@ static void numbers_that_cannot_be_fail_the_preconditioner(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_choose_the_preconditioner_and_may_change),
-      cmocka_unit_test(options_are_those_of_the_library),
-      cmocka_unit_test(block_jacobi_has_its_options),
-      cmocka_unit_test(new_values_and_new_patterns_are_taken),
-      cmocka_unit_test(structures_and_options_that_cannot_be_are_errors),
-      cmocka_unit_test(numbers_that_cannot_be_fail_the_preconditioner),
+    cmocka_unit_test(options_choose_the_preconditioner_and_may_change),
+    cmocka_unit_test(options_of_other_kinds_are_refused),
+#if defined(PETSC_USE_64BIT_INDICES)
+    cmocka_unit_test(integers_beyond_32_bits_are_refused),
+#endif
+    cmocka_unit_test(options_are_those_of_the_library),
+    cmocka_unit_test(block_jacobi_has_its_options),
+    cmocka_unit_test(new_values_and_new_patterns_are_taken),
+    cmocka_unit_test(structures_and_options_that_cannot_be_are_errors),
+    cmocka_unit_test(numbers_that_cannot_be_fail_the_preconditioner),
   };
   bisai_context *starter = test_context(1);
   if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;

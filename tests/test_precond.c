@@ -364,7 +364,9 @@ static void update_equals_a_fresh_set_up_for_every_kind(void **state) {
   double *v = test_random_vector(SCALARS, 1), x[SCALARS], y[SCALARS];
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_precond_options options = options_of((bisai_precond_kind)kind);
-    options.relax = options.sweeps = options.power = 2;
+    TEST_SET_OPTION(options, relax, 2);
+    TEST_SET_OPTION(options, sweeps, 2);
+    TEST_SET_OPTION(options, power, 2);
     bisai_precond *updated = precond_of(first, options), *fresh = precond_of(second, options);
     EXPECT_OK(context, bisai_precond_update(updated, second));
     EXPECT_OK(context, bisai_precond_apply(updated, v, x));

@@ -114,28 +114,87 @@ static void patterns_that_do_not_fit_are_refused(void **state) {
 }
 
 /* Options of another kind are not read: only what is used is judged. */
-static void options_of_other_kinds_do_not_matter(void **state) {
+static bisai_status copied(void *user, int64_t n, const double *v, double *z) {
+  (void)user;
+  memcpy(z, v, (size_t)n * sizeof *z);
+  return BISAI_OK;
+}
+
+/* Sets one option, named, to something else than its default. */
+static bisai_precond_options with_option(bisai_precond_kind kind, int which, const char **name) {
+  static const int32_t block_ptr[] = {0, 1};
+  const void *anything = block_ptr; /* is refused before it is looked at */
+  bisai_precond_options o = options_of(kind);
+  switch (which) {
+  case 0: o.power = 2, *name = "power"; break;
+  case 1: o.relax = 1, *name = "relax"; break;
+  case 2: o.sweeps = 2, *name = "sweeps"; break;
+  case 3: o.storage = BISAI_FP32, *name = "storage"; break;
+  case 4: o.schedule = BISAI_SCHEDULE_SERIAL, *name = "schedule"; break;
+  case 5: o.lower_pattern = anything, *name = "lower_pattern"; break;
+  case 6: o.upper_pattern = anything, *name = "upper_pattern"; break;
+  case 7: o.factors = anything, *name = "factors"; break;
+  case 8: o.apply = copied, *name = "apply"; break;
+  case 9: o.level = 1, *name = "level"; break;
+  case 10: o.shift = BISAI_SHIFT_IN_BLOCKS, *name = "shift"; break;
+  case 11: o.drop_tolerance = 0.1, *name = "drop_tolerance"; break;
+  case 12: o.column_limit = 3, *name = "column_limit"; break;
+  case 13: o.max_block = 4, *name = "max_block"; break;
+  case 14: o.block_ptr = block_ptr, *name = "block_ptr"; break;
+  case 15: o.block_count = 1, *name = "block_count"; break;
+  case 16: o.form = BISAI_FORM_LU, *name = "form"; break;
+  case 17: o.digits = 3, *name = "digits"; break;
+  case 18: o.extraction = BISAI_EXTRACTION_SHARED, *name = "extraction"; break;
+  default: *name = NULL;
+  }
+  return o;
+}
+
+static void options_of_other_kinds_are_refused_by_name(void **state) {
   (void)state;
+  static const char *const kinds[] = {"none", "bjacobi", "ilu", "isai", "sweeps", "callback"};
   bisai_bcsr *matrix = small_grid(1);
-  bisai_precond_options options = options_of(BISAI_PRECOND_BJACOBI);
-  options.power = 0;
-  options.relax = -1;
-  options.sweeps = -1;
-  bisai_precond *precond = precond_of(matrix, options);
-  bisai_precond_destroy(&precond);
-  options = options_of(BISAI_PRECOND_ISAI);
-  options.max_block = -1;
-  options.block_count = -1;
-  options.form = (bisai_form)9;
-  options.digits = 0;
-  options.extraction = (bisai_extraction)9;
-  precond = precond_of(matrix, options);
-  bisai_precond_destroy(&precond);
-  options = options_of(BISAI_PRECOND_SWEEPS);
-  options.storage = (bisai_value_type)9;
-  precond = precond_of(matrix, options);
-  bisai_precond_destroy(&precond);
+  int refused = 0, taken = 0;
+  for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_CALLBACK; kind++) {
+    const char *name;
+    for (int which = 0; (void)with_option((bisai_precond_kind)kind, which, &name), name; which++) {
+      const bisai_precond_options options = with_option((bisai_precond_kind)kind, which, &name);
+      if (bisai_precond_kind_takes((bisai_precond_kind)kind, name)) {
+        taken++;
+        continue;
+      }
+      bisai_precond *precond = NULL;
+      EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+      char message[96];
+      snprintf(message, sizeof message, "%s does not take the option %s, which is for ", kinds[kind], name);
+      assert_non_null(strstr(bisai_context_error(context), message));
+      assert_null(precond);
+      refused++;
+    }
+  }
+  assert_int_equal(taken, 8 + 4 + 10 + 4 + 1); /* of bjacobi, ilu, isai, sweeps, callback */
+  assert_int_equal(refused, 6 * 19 - taken);
+  bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
+  options.relax = 2;
+  bisai_precond *precond = NULL;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "ilu does not take the option relax, which is for isai");
   bisai_bcsr_destroy(&matrix);
+}
+
+/* Which kind takes what, as the documentation of the options says. */
+static void kinds_take_what_is_documented(void **state) {
+  (void)state;
+  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_ISAI, "power"));
+  assert_false(bisai_precond_kind_takes(BISAI_PRECOND_ILU, "power"));
+  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_BJACOBI, "storage"));
+  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_SWEEPS, "level"));
+  assert_false(bisai_precond_kind_takes(BISAI_PRECOND_NONE, "shift"));
+  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_CALLBACK, "apply"));
+  assert_false(bisai_precond_kind_takes(BISAI_PRECOND_ISAI, "colour"));
+  assert_false(bisai_precond_kind_takes(BISAI_PRECOND_ISAI, NULL));
+  assert_false(bisai_precond_kind_takes((bisai_precond_kind)17, "power"));
+  assert_false(bisai_precond_kind_takes((bisai_precond_kind)-1, "power"));
 }
 
 static void create_and_apply_refuse_null_and_bad_sizes(void **state) {
@@ -321,7 +380,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_are_refused_by_name_and_value),
       cmocka_unit_test(patterns_that_do_not_fit_are_refused),
-      cmocka_unit_test(options_of_other_kinds_do_not_matter),
+      cmocka_unit_test(options_of_other_kinds_are_refused_by_name),
+      cmocka_unit_test(kinds_take_what_is_documented),
       cmocka_unit_test(create_and_apply_refuse_null_and_bad_sizes),
       cmocka_unit_test(failing_set_up_names_the_row),
       cmocka_unit_test(every_kind_takes_a_matrix_without_rows),

@@ -11,9 +11,9 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static bisai_precond_options options_of(bisai_precond_kind kind) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = kind;
-  options.power = 2;
-  options.relax = 1;
-  options.sweeps = 2;
+  TEST_SET_OPTION(options, power, 2);
+  TEST_SET_OPTION(options, relax, 1);
+  TEST_SET_OPTION(options, sweeps, 2);
   return options;
 }
 
@@ -218,7 +218,7 @@ static void kinds_without_factors_ignore_it(void **state) {
   static const bisai_precond_kind without[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_CALLBACK};
   for (int kind = 0; kind < 3; kind++) {
     bisai_precond_options options = options_of(without[kind]);
-    options.apply = triple;
+    TEST_SET_OPTION(options, apply, triple);
     bisai_precond *plain = make(context, matrix, &options);
     options.ordering = BISAI_ORDERING_RCM;
     options.equilibrate = true;

@@ -153,7 +153,7 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
   result.extraction = (bisai_extraction)m->extraction;
   result.drop_tolerance = m->drop;
   result.column_limit = m->cap;
-  result.level = m->level;
+  if (bisai_precond_kind_takes(result.kind, "level")) result.level = m->level; /* petsc-ilu has made its factors */
   result.ordering = o->ordering;
   result.equilibrate = o->equilibrate;
   if (m->shift > 0) {

@@ -51,7 +51,8 @@ typedef enum bisai_extraction {
  *  (bisai_context_stream()), or done before it returns after bisai_context_synchronize(). Anything but BISAI_OK stops the solver. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
 
-/** Options of a preconditioner; start from bisai_precond_options_default(). */
+/** Options of a preconditioner; start from bisai_precond_options_default(). An option that the kind does not take (those that do stand before
+ *  its colon) must keep its default; bisai_precond_create() names it otherwise. */
 typedef struct bisai_precond_options {
   size_t struct_size;      /**< set by bisai_precond_options_default() */
   bisai_precond_kind kind; /**< default BISAI_PRECOND_ISAI */
@@ -111,6 +112,12 @@ typedef struct bisai_precond_options {
 /** Default options. */
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
 
+/** Whether a kind of preconditioner takes an option. Those that every kind allows and some ignore (ordering, permutation, equilibrate,
+ *  shift_amount, user) are not asked for.
+ *  @param option  the name of a field of bisai_precond_options, as in "power"
+ *  @returns false also for unknown kinds and names */
+BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *option);
+
 /** Set-up: factors, patterns, values, all workspace.
  *  @param matrix   square; read during the call only
  *  @param options  NULL: the defaults
@@ -126,7 +133,8 @@ BISAI_API bisai_precond_options bisai_precond_options_default(void);
  *  @retval BISAI_NOT_FINITE  the factors, NL or NU overflowed fp64
  *  @retval BISAI_UNSUPPORTED the matrix is not stored in fp64
  *  @retval BISAI_NOT_READY   the caller's factors are not
- *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+ *  @retval BISAI_INVALID_ARGUMENT  a value out of range, an option that the kind does not take; the message names it
+ *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matrix,
                                             const bisai_precond_options *options, bisai_precond **precond);
 

@@ -4,6 +4,8 @@
  * for options (-help, prefixes) nor for PCReset(). The structure behind it belongs to one version of PETSc: compile this for the one
  * that loads it. */
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include <petsc/private/pcimpl.h>
 
@@ -24,88 +26,161 @@ static const char *const forms[] = {"inverse", "gh", "ght", "lu", "bisai_form", 
 
 static const char *const orderings[] = {"natural", "rcm", "nd", "colour", "bisai_ordering", "BISAI_ORDERING_", NULL};
 
-enum { OPTIONS = 15 };
-
 typedef struct pc_bisai {
   bisai_precond_options options;
   PetscInt threads;
   bisai_context *context;
   bisai_precond *precond; /* NULL: to be made */
+  char failure[256];      /* why the last set-up failed for its numbers */
 } pc_bisai;
 
-/* A failure of bisai as an error of PETSc, with its message. */
-static PetscErrorCode raise(pc_bisai *m, bisai_status status) {
-  const char *message = m->context ? bisai_context_error(m->context) : "";
-  PetscErrorCode code = PETSC_ERR_LIB;
-  if (status == BISAI_OUT_OF_MEMORY) code = PETSC_ERR_MEM;
-  if (status == BISAI_UNSUPPORTED || status == BISAI_UNAVAILABLE) code = PETSC_ERR_SUP;
-  if (status == BISAI_INVALID_ARGUMENT) code = PETSC_ERR_ARG_OUTOFRANGE;
-  SETERRQ(PETSC_COMM_SELF, code, "bisai: %s", *message ? message : bisai_status_string(status));
+static PetscErrorCode code_of(bisai_status status) {
+  if (status == BISAI_OUT_OF_MEMORY) return PETSC_ERR_MEM;
+  if (status == BISAI_UNSUPPORTED || status == BISAI_UNAVAILABLE) return PETSC_ERR_SUP;
+  if (status == BISAI_INVALID_ARGUMENT) return PETSC_ERR_ARG_OUTOFRANGE;
+  return PETSC_ERR_LIB;
 }
 
-static PetscErrorCode reset(PC pc) {
+static const char *message_of(const pc_bisai *m, bisai_status status) {
+  const char *message = bisai_context_error(m->context);
+  return *message ? message : bisai_status_string(status);
+}
+
+/* A failure of bisai as an error of PETSc, with its message, where it happened. */
+#define CallBisai(m, status) PetscCheck(!(status), PETSC_COMM_SELF, code_of(status), "bisai: %s", message_of(m, status))
+
+static PetscErrorCode PCReset_BISAI(PC pc) {
   pc_bisai *m = pc->data;
   PetscFunctionBegin;
   bisai_precond_destroy(&m->precond);
   bisai_context_destroy(&m->context);
+  *m->failure = '\0';
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode destroy(PC pc) {
+static PetscErrorCode PCDestroy_BISAI(PC pc) {
   PetscFunctionBegin;
-  PetscCall(reset(pc));
+  PetscCall(PCReset_BISAI(pc));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode set_from_options(PC pc, option_items PetscOptionsObject) {
+typedef enum option_type { INTEGER, REAL, WORD } option_type; /* stored as int, double, an enumeration */
+
+typedef struct pc_option {
+  const char *name, *text, *field; /* of bisai_precond_options */
+  option_type type;
+  size_t offset;
+  const char *const *words;
+} pc_option;
+
+#define OPTION(name, text, type, field, words)                                                                         \
+  { "-pc_bisai_" name, text, #field, type, offsetof(bisai_precond_options, field), words }
+
+static const pc_option choices[] = {
+    OPTION("k", "isai: power of the pattern", INTEGER, power, NULL),
+    OPTION("relax", "isai: relaxation sweeps", INTEGER, relax, NULL),
+    OPTION("storage", "isai, bjacobi: storage of the inverses", WORD, storage, storages),
+    OPTION("sweeps", "sweeps: their number on each factor", INTEGER, sweeps, NULL),
+    OPTION("level", "ilu, isai, sweeps: level of fill", INTEGER, level, NULL),
+    OPTION("drop", "isai: drop smaller blocks before powering", REAL, drop_tolerance, NULL),
+    OPTION("cap", "isai: the most blocks of a column; 0: no limit", INTEGER, column_limit, NULL),
+    OPTION("max_block", "bjacobi: the most rows of a block; 0: the matrix's blocks", INTEGER, max_block, NULL),
+    OPTION("form", "bjacobi: inverses or decompositions", WORD, form, forms),
+    OPTION("digits", "bjacobi: digits that adaptive storage keeps", INTEGER, digits, NULL),
+};
+enum { CHOICES = sizeof choices / sizeof *choices };
+
+/* The library's integers have 32 bits, PETSc's may have 64. */
+static PetscErrorCode narrow(const char *name, PetscInt value, int *result) {
+  const int64_t wide = value;
+  PetscFunctionBegin;
+  PetscCheck(wide >= INT32_MIN && wide <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "bisai: %s is %" PetscInt_FMT ", which has more than 32 bits", name, value);
+  *result = (int)wide;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An option that the kind does not take is refused where it is given, and otherwise forgotten. */
+static PetscErrorCode read_choice(option_items PetscOptionsObject, const pc_option *choice, bisai_precond_options *o,
+                                  PetscBool *found) {
+  const bisai_precond_options defaults = bisai_precond_options_default();
+  void *place = (char *)o + choice->offset;
+  const void *initial = (const char *)&defaults + choice->offset;
+  int integer;
+  PetscInt number;
+  PetscEnum word;
+  PetscReal real;
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+  switch (choice->type) {
+  case INTEGER:
+    memcpy(&integer, place, sizeof integer);
+    number = integer;
+    PetscCall(PetscOptionsInt(choice->name, choice->text, "", number, &number, found));
+    PetscCall(narrow(choice->name, number, &integer));
+    memcpy(place, &integer, sizeof integer);
+    break;
+  case WORD:
+    memcpy(&word, place, sizeof word);
+    PetscCall(PetscOptionsEnum(choice->name, choice->text, "", choice->words, word, &word, found));
+    memcpy(place, &word, sizeof word);
+    break;
+  case REAL:
+    memcpy(&real, place, sizeof real);
+    PetscCall(PetscOptionsReal(choice->name, choice->text, "", real, &real, found));
+    memcpy(place, &real, sizeof real);
+    break;
+  }
+  if (bisai_precond_kind_takes(o->kind, choice->field)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "bisai: %s is not an option of -pc_bisai_type %s",
+             choice->name, kinds[o->kind]);
+  memcpy(place, initial, choice->type == REAL ? sizeof real : sizeof integer);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode read_shift(option_items PetscOptionsObject, bisai_precond_options *o, PetscBool *found) {
+  PetscReal shift = o->shift == BISAI_SHIFT_NONE ? 0.0 : o->shift_amount;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsReal("-pc_bisai_shift", "Repairs singular diagonal blocks by this share of their row; 0: none",
+                             "", shift, &shift, found));
+  if (!bisai_precond_kind_takes(o->kind, "shift")) {
+    PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+               "bisai: -pc_bisai_shift is not an option of -pc_bisai_type %s", kinds[o->kind]);
+    shift = 0.0;
+  }
+  o->shift = shift == 0.0 ? BISAI_SHIFT_NONE : BISAI_SHIFT_IN_BLOCKS;
+  if (shift != 0.0) o->shift_amount = shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObject) {
   pc_bisai *m = pc->data;
   bisai_precond_options *o = &m->options;
-  PetscEnum kind = (PetscEnum)o->kind, storage = (PetscEnum)o->storage, ordering = (PetscEnum)o->ordering,
-            form = (PetscEnum)o->form;
-  PetscInt most = o->max_block, digits = o->digits;
-  PetscInt power = o->power, relax = o->relax, sweeps = o->sweeps, level = o->level, cap = o->column_limit;
-  PetscReal shift = o->shift == BISAI_SHIFT_NONE ? 0.0 : o->shift_amount, drop = o->drop_tolerance;
-  PetscBool equilibrate = o->equilibrate ? PETSC_TRUE : PETSC_FALSE, found[OPTIONS] = {PETSC_FALSE};
+  PetscEnum kind = (PetscEnum)o->kind, ordering = (PetscEnum)o->ordering;
+  PetscBool equilibrate = o->equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE, found[5] = {PETSC_FALSE};
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
   PetscCall(PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", kinds, kind, &kind, &found[0]));
-  PetscCall(PetscOptionsInt("-pc_bisai_k", "isai: power of the pattern", "", power, &power, &found[1]));
-  PetscCall(PetscOptionsInt("-pc_bisai_relax", "isai: relaxation sweeps", "", relax, &relax, &found[2]));
-  PetscCall(PetscOptionsEnum("-pc_bisai_storage", "isai, bjacobi: storage of the inverses", "", storages, storage,
-                             &storage, &found[3]));
-  PetscCall(PetscOptionsInt("-pc_bisai_sweeps", "sweeps: their number on each factor", "", sweeps, &sweeps, &found[4]));
-  PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: OpenMP's choice", "", m->threads,
-                            &m->threads, &found[5]));
-  PetscCall(PetscOptionsInt("-pc_bisai_level", "ilu, isai, sweeps: level of fill", "", level, &level, &found[6]));
-  PetscCall(PetscOptionsReal("-pc_bisai_shift", "Repairs singular diagonal blocks by this share of their row; 0: none",
-                             "", shift, &shift, &found[7]));
-  PetscCall(
-      PetscOptionsReal("-pc_bisai_drop", "isai: drop smaller blocks before powering", "", drop, &drop, &found[8]));
-  PetscCall(
-      PetscOptionsInt("-pc_bisai_cap", "isai: the most blocks of a column; 0: no limit", "", cap, &cap, &found[9]));
-  PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows", "", orderings,
-                             ordering, &ordering, &found[10]));
-  PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns", "", equilibrate,
-                             &equilibrate, &found[11]));
-  PetscCall(PetscOptionsInt("-pc_bisai_max_block", "bjacobi: the most rows of a block; 0: the matrix's blocks", "",
-                            most, &most, &found[12]));
-  PetscCall(
-      PetscOptionsEnum("-pc_bisai_form", "bjacobi: inverses or decompositions", "", forms, form, &form, &found[13]));
-  PetscCall(PetscOptionsInt("-pc_bisai_digits", "bjacobi: digits that adaptive storage keeps", "", digits, &digits,
-                            &found[14]));
-  PetscOptionsHeadEnd();
-  o->max_block = (int32_t)most, o->form = (bisai_form)form, o->digits = (int)digits;
   o->kind = (bisai_precond_kind)kind;
-  o->storage = (bisai_value_type)storage;
-  o->power = (int)power, o->relax = (int)relax, o->sweeps = (int)sweeps, o->level = (int)level;
-  o->shift = shift == 0.0 ? BISAI_SHIFT_NONE : BISAI_SHIFT_IN_BLOCKS;
-  if (shift != 0.0) o->shift_amount = shift;
-  o->drop_tolerance = drop, o->column_limit = (int32_t)cap;
+  for (int i = 0; i < CHOICES; i++) {
+    PetscBool given;
+    PetscCall(read_choice(PetscOptionsObject, &choices[i], o, &given));
+    if (given) changed = PETSC_TRUE;
+  }
+  PetscCall(read_shift(PetscOptionsObject, o, &found[1]));
+  PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: OpenMP's choice", "", m->threads,
+                            &m->threads, &found[2]));
+  PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows", "", orderings,
+                             ordering, &ordering, &found[3]));
+  PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns", "", equilibrate,
+                             &equilibrate, &found[4]));
+  PetscOptionsHeadEnd();
   o->ordering = (bisai_ordering)ordering, o->equilibrate = equilibrate == PETSC_TRUE;
-  for (int i = 0; i < OPTIONS; i++) {
-    if (!found[i]) continue;
-    PetscCall(reset(pc));          /* what was made with other options … */
+  for (int i = 0; i < 5; i++)
+    if (found[i]) changed = PETSC_TRUE;
+  if (changed) {
+    PetscCall(PCReset_BISAI(pc));  /* what was made with other options … */
     pc->setupcalled = PETSC_FALSE; /* … is to be made again, also for the same matrix */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,32 +206,36 @@ static PCFailedReason reason_of(bisai_status status) {
   }
 }
 
-static PetscErrorCode set_up(PC pc) {
+static PetscErrorCode PCSetUp_BISAI(PC pc) {
   pc_bisai *m = pc->data;
   bisai_bcsr *matrix = NULL;
   bisai_status status = BISAI_OK;
   PetscFunctionBegin;
   pc->failedreason = PC_NOERROR;
+  *m->failure = '\0';
   if (!m->context) {
     bisai_context_options how = bisai_context_options_default();
     how.backend = BISAI_BACKEND_HOST; /* where the arrays of a Mat are */
-    how.backend = BISAI_BACKEND_HOST;
-    how.threads = (int)m->threads;
+    PetscCall(narrow("-pc_bisai_threads", m->threads, &how.threads));
     status = bisai_context_create(&how, &m->context);
-    if (status) PetscCall(raise(m, status));
+    PetscCheck(status != BISAI_INVALID_ARGUMENT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "bisai: -pc_bisai_threads is %d, outside 0 … 4096", how.threads);
+    CallBisai(m, status);
   }
   status = bisai_petsc_from_mat(m->context, pc->pmat, &matrix);
   if (status == BISAI_OK) status = update_or_create(m, matrix);
   bisai_bcsr_destroy(&matrix);
-  if (status == BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
   const PCFailedReason reason = reason_of(status);
-  if (!reason || pc->erroriffailure) PetscCall(raise(m, status));
-  PetscCall(PetscInfo(pc, "bisai: %s\n", bisai_context_error(m->context)));
-  pc->failedreason = reason;
+  if (!reason || pc->erroriffailure) CallBisai(m, status);
+  if (reason) {
+    PetscCall(PetscStrncpy(m->failure, message_of(m, status), sizeof m->failure));
+    PetscCall(PetscInfo(pc, "bisai: %s\n", m->failure));
+    pc->failedreason = reason;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode apply(PC pc, Vec v, Vec z) {
+static PetscErrorCode PCApply_BISAI(PC pc, Vec v, Vec z) {
   pc_bisai *m = pc->data;
   const PetscScalar *from;
   PetscScalar *to;
@@ -170,40 +249,45 @@ static PetscErrorCode apply(PC pc, Vec v, Vec z) {
   bisai_status status = bisai_precond_apply(m->precond, from, to);
   PetscCall(VecRestoreArrayWrite(z, &to));
   PetscCall(VecRestoreArrayRead(v, &from));
-  if (status) PetscCall(raise(m, status));
+  CallBisai(m, status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode view(PC pc, PetscViewer viewer) {
+static PetscErrorCode PCView_BISAI(PC pc, PetscViewer viewer) {
   pc_bisai *m = pc->data;
   PetscBool text = PETSC_FALSE;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &text));
-  if (text && m->precond) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
-  if (text && m->context)
+  if (!text) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*m->failure) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", m->failure));
+  } else if (m->precond) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
+  }
+  if (m->context)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  threads of each process: %d\n", bisai_context_threads(m->context)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode create(PC pc) {
+static PetscErrorCode PCCreate_BISAI(PC pc) {
   pc_bisai *m;
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
   m->options = bisai_precond_options_default();
   m->threads = 1; /* the processes of MPI share the cores */
   pc->data = m;
-  pc->ops->setup = set_up;
-  pc->ops->apply = apply;
-  pc->ops->setfromoptions = set_from_options;
-  pc->ops->view = view;
-  pc->ops->reset = reset;
-  pc->ops->destroy = destroy;
+  pc->ops->setup = PCSetUp_BISAI;
+  pc->ops->apply = PCApply_BISAI;
+  pc->ops->setfromoptions = PCSetFromOptions_BISAI;
+  pc->ops->view = PCView_BISAI;
+  pc->ops->reset = PCReset_BISAI;
+  pc->ops->destroy = PCDestroy_BISAI;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode bisai_petsc_register(void) {
   PetscFunctionBegin;
-  PetscCall(PCRegister("bisai", create));
+  PetscCall(PCRegister("bisai", PCCreate_BISAI));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,19 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bisai_precond_options bisai_precond_options_default(void) {
-  return (bisai_precond_options){.struct_size = sizeof(bisai_precond_options),
-                                 .kind = BISAI_PRECOND_ISAI,
-                                 .power = 1,
-                                 .sweeps = 1,
-                                 .storage = BISAI_FP64,
-                                 .schedule = BISAI_SCHEDULE_AUTO,
-                                 .shift = BISAI_SHIFT_NONE,
-                                 .shift_amount = bisai_factor_options_default().shift_amount,
-                                 .ordering = BISAI_ORDERING_NATURAL,
-                                 .digits = 2};
-}
-
 static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive"};
 static const char *const forms[] = {"inverse", "gh", "ght", "lu"};
 
@@ -59,7 +46,8 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
   if (matrix->block_rows != matrix->block_cols)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
                     matrix->block_cols);
-  status = bsi_factor_options_check(context, o->level, o->shift, o->shift_amount);
+  status = bsi_precond_options_check(context, o);
+  if (!status) status = bsi_factor_options_check(context, o->level, o->shift, o->shift_amount);
   if (!status && ops->needs_factors) status = check_ordering(context, o, matrix->block_rows);
   if (!status && ops->check) status = ops->check(context, o, matrix);
   if (!status && ops->needs_factors && o->factors) status = check_factors(context, o->factors, matrix);

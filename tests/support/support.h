@@ -29,6 +29,12 @@
 #define TEST_SANITIZED false
 #endif
 
+/* Sets an option of a preconditioner where its kind takes it; others are refused. */
+#define TEST_SET_OPTION(options, field, value)                                                                         \
+  do {                                                                                                                 \
+    if (bisai_precond_kind_takes((options).kind, #field)) (options).field = (value);                                   \
+  } while (0)
+
 /* --- asserting --- */
 
 /* Fails the test with both statuses and the context's message. */
