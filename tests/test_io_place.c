@@ -126,8 +126,8 @@ static void a_mount_point_is_overwritten(void **state) {
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) { /* in a mount namespace of its own, so that nothing stays mounted */
-    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount(path, path, NULL, MS_BIND, NULL) != 0 || rename(path, test_path("elsewhere")) == 0)
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount(path, path, "none", MS_BIND, NULL) != 0 || rename(path, test_path("elsewhere")) == 0)
       _exit(SKIPPED);
     _exit(bisai_write_check(context, path) == BISAI_OK && bisai_write_vector(context, path, 3, values) == BISAI_OK ? 0
                                                                                                                    : 1);
