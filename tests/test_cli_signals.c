@@ -233,20 +233,23 @@ static void compare_stops_and_writes_what_has_ended(void **state) {
            drawn ? " --plots plots" : "");
   const pid_t child = program_start(program_path(), line);
   wait_for_text(child, "stdout.txt", "  converged\n");
+  pause_for(100); /* as a rule the next method runs then */
   kill(child, SIGTERM);
   program p = program_wait(child);
-  expect_end(&p, 143, "bisai: none: interrupted by SIGTERM ");
-  program_expect_in("stderr", p.err, "bisai: 1 of 3 methods not run\n");
+  const bool begun = strstr(p.err, "bisai: none: interrupted by SIGTERM ") != NULL;
+  expect_end(&p, 143, begun ? "bisai: 1 of 3 methods not run\n" : "bisai: 2 of 3 methods not run\n");
   if (drawn) program_expect_in("stderr", p.err, "bisai: --plots: plots: not drawn after SIGTERM\n");
-  program_expect_in("the table", p.out, "  stopped\n");
-  program_expect_in("the table", p.out, "\nnone: interrupted by SIGTERM ");
+  if (begun) {
+    program_expect_in("the table", p.out, "  stopped\n");
+    program_expect_in("the table", p.out, "\nnone: interrupted by SIGTERM ");
+  }
   program_expect_in("the table", p.out, "\nA signal ended the comparison early: ");
   assert_null(strstr(p.out, "isai"));
   program_free(&p);
   char *json = program_read("results.json");
-  assert_int_equal(count_of(json, "\"method\": "), 2);
-  program_expect_in("the JSON", json, "\"reason\": \"converged\"");
-  program_expect_in("the JSON", json, "\"reason\": \"stopped\"");
+  assert_int_equal(count_of(json, "\"method\": "), begun ? 2 : 1);
+  assert_int_equal(count_of(json, "\"reason\": \"converged\""), 1);
+  assert_int_equal(count_of(json, "\"reason\": \"stopped\""), begun);
   assert_int_equal(json[strlen(json) - 2], '}');
   free(json);
   assert_int_equal(files_with(".part"), 0);

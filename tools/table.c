@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "signals.h"
 
 enum { COUNT_WIDTH = 9, TIME_WIDTH = 10 };
 
@@ -155,7 +156,6 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
 
 void table_failures(FILE *out, int count, const run_result *results) {
   bool any = false, exact = false, cheaper = false, approximate = false, missing = false, singular = false;
-  bool stopped = false;
   fprintf(out, "\nT_p: 30 applications of the preconditioner; T_total: the solve; factor, pattern, values: the set-up; "
                "all: both.\n");
   for (int i = 0; i < count; ++i) {
@@ -165,12 +165,11 @@ void table_failures(FILE *out, int count, const run_result *results) {
     any |= r->converged;
     missing |= strcmp(r->reason, "missing_diagonal") == 0;
     singular |= strcmp(r->reason, "singular_block") == 0;
-    stopped |= strcmp(r->reason, "stopped") == 0;
     if (method_is_exact(&r->m)) exact |= r->converged;
     approximate |= r->set_up && (r->m.name == METHOD_ISAI || r->m.name == METHOD_SWEEPS);
     cheaper |= !method_is_exact(&r->m) && r->converged;
   }
-  if (stopped) {
+  if (signals_caught()) {
     fprintf(out, "A signal ended the comparison early: it says nothing about the methods that did not end.\n");
   } else if (exact && approximate && !cheaper) {
     fprintf(
