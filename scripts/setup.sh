@@ -1,9 +1,26 @@
 #!/bin/sh
-# Installs what bisai needs and this machine lacks, with apt. Nothing is asked of apt where everything is there; where there is no
-# apt, or no right to use it, this says what is missing and goes on if the essentials (C compiler, CMake, make or ninja) are there.
+# Installs what bisai needs and this machine lacks, with apt:
+#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc]
+# Without options: what library and program are built from. --with-tests adds what the tests need, --with-plots gnuplot (70 MB), --with-petsc
+# PETSc with its MPI (500 MB). Nothing is asked of apt where everything is there. What is to be installed, and how large it is, is said
+# first. Where there is no apt, or no right to use it, this says what is missing and goes on if the essentials are there.
 set -eu
+cd "$(dirname "$0")/.."
+. scripts/common.sh
 
-missing=
+tests="" plots="" petsc=""
+for option; do
+  case $option in
+    --with-tests) tests=yes ;;
+    --with-plots) plots=yes ;;
+    --with-petsc) petsc=yes ;;
+    *)
+      sed -n '2,3s/^# *//p' "$0" >&2
+      exit 2
+      ;;
+  esac
+done
+
 need() { # need PACKAGE COMMAND…: present if COMMAND succeeds
   package=$1
   shift
@@ -25,56 +42,97 @@ recent_cmake() { # 3.22 or later
   set -- $version
   [ "$1" -gt 3 ] || { [ "$1" -eq 3 ] && [ "$2" -ge 22 ]; }
 }
-install() {
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
-}
+
+essential="gcc libc6-dev cmake ninja-build g++"
 look() {
   missing=
-  need build-essential any cc
-  need build-essential header stdlib.h
+  need gcc any cc
+  need libc6-dev header stdlib.h
   need cmake recent_cmake
   need ninja-build any ninja make
-  need pkg-config any pkg-config pkgconf
-  need libcmocka-dev header cmocka.h
-  need libjansson-dev header jansson.h
+  if [ "$(cuda_choice)" != OFF ] && has_nvcc; then
+    need g++ any c++ # what nvcc compiles with
+  fi
   need libarchive-dev header archive.h
+  need libjansson-dev header jansson.h
   need zlib1g-dev header zlib.h
   need libmetis-dev header metis.h
-  need gnuplot-nox any gnuplot
-  need xz-utils any xz
-  # Large: 55 MB to load and 500 MB installed beside the rest, MPI included. BISAI_PETSC=OFF goes without.
-  if [ "${BISAI_PETSC:-ON}" != OFF ]; then
+  if [ -n "$tests" ]; then
+    need libcmocka-dev header cmocka.h
+    need pkg-config any pkg-config pkgconf
+  fi
+  if [ -n "$plots" ]; then
+    need gnuplot-nox any gnuplot
+  fi
+  if [ -n "$petsc" ]; then
+    need pkg-config any pkg-config pkgconf
     need libpetsc-real-dev pkg-config --exists 'PETSc >= 3.18'
   fi
 }
 
-look
-if [ -z "$missing" ]; then
-  exit 0
-fi
-
-as_root=
-if [ "$(id -u)" -ne 0 ]; then
+# 0: apt-get can be used, by $as_root. sudo asks for its password where there is a terminal.
+as_root=""
+may_install() {
+  command -v apt-get >/dev/null || return 1
+  [ "$(id -u)" -ne 0 ] || return 0
   as_root=sudo
-fi
-if command -v apt-get >/dev/null && { [ -z "$as_root" ] || sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; }; }; then
-  echo "installing:$missing"
-  $as_root apt-get update -qq || echo "apt-get update failed; trying with the lists that are there"
-  # One at a time if all at once fails: an optional package that this release does not have must not stop the others.
-  # shellcheck disable=SC2086 # a list
-  install $missing || for package in $missing; do install "$package" || true; done
+  command -v sudo >/dev/null || return 1
+  sudo -n true 2>/dev/null || { [ -t 0 ] && echo "to install:$missing" && sudo -v; }
+}
+
+# No package that is there is upgraded, unless a new one depends on its exact version; what apt says tells.
+apt_install() { # apt_install OPTION… PACKAGE…
+  $as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends --no-upgrade "$@"
+}
+plan() { # plan PACKAGE…: what apt would do, in $planned; fails where it cannot
+  planned=$(apt_install --assume-no "$@" 2>&1) || true
+  case $planned in *" newly installed"* | *"Installing:"*) ;; *) return 1 ;; esac
+}
+known() { # known PACKAGE…: those that this release has
+  for package; do
+    if apt_install --simulate "$package" >/dev/null 2>&1; then echo "$package"; fi
+  done
+}
+tell_plan() {
+  echo "to be installed: $*"
+  printf '%s\n' "$planned" | sed -n '/ upgraded:/,/^[^ ]/ { / upgraded:/p; /^ /p }
+    /newly installed/p; /^Need to get/p; /additional disk space/p; /Download size/p; /Space needed/p' | sed 's/^/  /'
+}
+
+install_missing() {
+  # shellcheck disable=SC2086 # lists
+  set -- $missing
+  if ! plan "$@"; then # the lists of packages are missing or old
+    step "$log" "apt-get update" $as_root apt-get update || true
+    # shellcheck disable=SC2046
+    plan "$@" || set -- $(known "$@")
+    [ $# -gt 0 ] && plan "$@" || return 0
+  fi
+  tell_plan "$@"
+  if ! step "$log" "apt-get install" apt_install -y "$@"; then
+    echo "once more, with new lists of packages"
+    step "$log" "apt-get update" $as_root apt-get update && step "$log" "apt-get install" apt_install -y "$@" || true
+  fi
+}
+
+look
+[ -n "$missing" ] || exit 0
+if may_install; then
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  install_missing
   look
+  [ -n "$missing" ] || exit 0
 fi
 
-if [ -n "$missing" ]; then
-  echo "not on this machine (names of Debian and Ubuntu packages):$missing"
-  for package in build-essential cmake ninja-build; do
-    case "$missing " in
-      *" $package "*)
-        echo "bisai cannot be built without $package (CMake 3.22 or later); please install it and try again" >&2
-        exit 1
-        ;;
-    esac
-  done
-  echo "going on without: the parts that need them are left out"
-fi
+echo "not on this machine, and to be installed by an administrator:" >&2
+echo "  apt-get install --no-install-recommends$missing" >&2
+for package in $essential; do
+  case "$missing " in
+    *" $package "*)
+      echo "bisai cannot be built without a C compiler and library, CMake 3.22 or later, and ninja or make" >&2
+      exit 1
+      ;;
+  esac
+done
+echo "going on without: the parts that need them are left out" >&2
