@@ -293,14 +293,18 @@ int main(int argc, char **argv) {
       cmocka_unit_test(cavity_128_sweeps_take_as_many_iterations_as_isai),
       cmocka_unit_test(cavity_128_narrow_storage_costs_no_iterations),
       cmocka_unit_test(cavity_128_counts_do_not_depend_on_the_orthogonalization),
-      cmocka_unit_test(bcsstk16_takes_as_many_iterations_as_elsewhere),
-      cmocka_unit_test(opm_spe9_takes_as_many_iterations_as_elsewhere),
-      cmocka_unit_test(sherman5_takes_as_many_iterations_as_elsewhere),
   };
   const struct CMUnitTest slow[] = {cmocka_unit_test(cavity_300_takes_the_published_iterations),
                                     cmocka_unit_test(cavity_300_has_the_values_of_the_host)};
   if (argc > 1 && strcmp(argv[1], "slow") == 0) {
     return cmocka_run_group_tests_name("golden_slow", slow, setup, teardown);
   }
+  const struct CMUnitTest real[] = {
+      cmocka_unit_test(bcsstk16_takes_as_many_iterations_as_elsewhere),
+      cmocka_unit_test(opm_spe9_takes_as_many_iterations_as_elsewhere),
+      cmocka_unit_test(sherman5_takes_as_many_iterations_as_elsewhere),
+  };
+  if (test_wants_real(argc, argv))
+    return test_real_matrices(cmocka_run_group_tests_name("golden_real", real, setup, teardown));
   return cmocka_run_group_tests_name("golden", tests, setup, teardown);
 }

@@ -253,7 +253,7 @@ static void real_solutions_solve_their_systems(void **state) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plain_files_are_read),
       cmocka_unit_test(gzip_files_are_read_and_damaged_ones_refused),
@@ -262,8 +262,12 @@ int main(void) {
       cmocka_unit_test(missing_files_and_folders_are_refused),
       cmocka_unit_test(failed_writes_leave_no_file),
       cmocka_unit_test(progress_grows_to_the_size_of_the_file),
+  };
+  const struct CMUnitTest real[] = {
       cmocka_unit_test(chosen_block_sizes_of_real_matrices_are_the_known_ones),
       cmocka_unit_test(real_solutions_solve_their_systems),
   };
+  if (test_wants_real(argc, argv))
+    return test_real_matrices(cmocka_run_group_tests_name("io_files_real", real, setup, teardown));
   return cmocka_run_group_tests(tests, setup, teardown);
 }

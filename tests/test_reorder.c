@@ -755,7 +755,7 @@ static void no_rows_and_one_row_are_reordered(void **state) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_ordering_is_the_permuted_matrix),
       cmocka_unit_test(every_ordering_solves_the_system),
@@ -765,7 +765,6 @@ int main(void) {
       cmocka_unit_test(equilibrated_rows_have_largest_values_near_one),
       cmocka_unit_test(equilibration_of_a_diagonal_by_hand),
       cmocka_unit_test(equilibration_saves_the_range_of_fp16),
-      cmocka_unit_test(bcsstk16_fits_fp16_equilibrated),
       cmocka_unit_test(zero_rows_and_columns_are_named),
       cmocka_unit_test(extreme_values_do_not_overflow_the_scaling),
       cmocka_unit_test(update_is_a_fresh_creation),
@@ -779,5 +778,10 @@ int main(void) {
       cmocka_unit_test(only_fp64_matrices_are_reordered),
       cmocka_unit_test(no_rows_and_one_row_are_reordered),
   };
+  const struct CMUnitTest real[] = {
+      cmocka_unit_test(bcsstk16_fits_fp16_equilibrated),
+  };
+  if (test_wants_real(argc, argv))
+    return test_real_matrices(cmocka_run_group_tests_name("reorder_real", real, setup, teardown));
   return cmocka_run_group_tests_name("reorder", tests, setup, teardown);
 }

@@ -344,7 +344,7 @@ static void isai_of_opm_spe9_satisfies_its_equations(void **state) {
   expect_isai_of_file("opm_spe9_s7");
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(columns_solve_their_small_systems),
       cmocka_unit_test(the_residual_sees_a_small_error),
@@ -354,9 +354,13 @@ int main(void) {
       cmocka_unit_test(patterns_of_the_caller_are_solved_on),
       cmocka_unit_test(update_recomputes_the_same_bits_and_allocates_nothing),
       cmocka_unit_test(thread_counts_give_the_same_bits),
+  };
+  const struct CMUnitTest real[] = {
       cmocka_unit_test(isai_of_bcsstk16_satisfies_its_equations),
       cmocka_unit_test(isai_of_sherman5_satisfies_its_equations),
       cmocka_unit_test(isai_of_opm_spe9_satisfies_its_equations),
   };
+  if (test_wants_real(argc, argv))
+    return test_real_matrices(cmocka_run_group_tests_name("solve_real", real, setup, teardown));
   return cmocka_run_group_tests_name("solve", tests, setup, teardown);
 }

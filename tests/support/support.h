@@ -182,5 +182,12 @@ double test_value(bisai_value_type type, const void *values, size_t index);
 bool test_matrix_path(const char *name, char *path, size_t size);
 /* Reads it (block_size 0: chosen), or skips the running test by name where it is absent or cannot be decompressed. */
 bisai_bcsr *test_matrix_read(bisai_context *context, const char *name, int32_t block_size);
+/* Skips the running test because of a real matrix; test_real_matrices() then tells CTest. */
+void test_matrix_skip(const char *name, const char *why);
+
+/* Returns true if the program's argument asks for its tests on real matrices. */
+bool test_wants_real(int argc, char **argv);
+/* Exit status of the group of tests on real matrices: 77, which CTest calls skipped, where none failed and one was skipped. */
+int test_real_matrices(int failed);
 
 #endif
