@@ -1,4 +1,4 @@
-# What `cmake --install` copies: headers, library, program, manual page, CMake package, pkg-config file.
+# What `cmake --install` copies: headers, library, program, manual page, licence, CMake package, pkg-config file; and target `uninstall`.
 
 set(BISAI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/bisai)
 
@@ -16,6 +16,13 @@ if(TARGET bisai_cusparse)
   install(FILES include/bisai/cusparse.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
   install(TARGETS bisai_cusparse EXPORT bisai_cusparse_targets)
   install(EXPORT bisai_cusparse_targets NAMESPACE bisai:: FILE bisaiCusparseTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
+endif()
+
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+if(PROJECT_IS_TOP_LEVEL AND NOT TARGET uninstall)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+    -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake COMMENT "Removing what the last installation wrote" VERBATIM)
 endif()
 
 configure_package_config_file(cmake/bisaiConfig.cmake.in ${PROJECT_BINARY_DIR}/bisaiConfig.cmake

@@ -28,10 +28,55 @@ endfunction()
 # As in tests/petsc.cmake: as many iterations as with PETSc's own block ILU.
 set(ILU_OF_BOTH -t_pc_type bisai -t_pc_bisai_type ilu -r_pc_type ilu -same)
 
+# Everything belongs to the component Unspecified. To name it leaves the manifest of the user's own installation alone.
+function(install_to prefix)
+  file(REMOVE_RECURSE ${prefix})
+  run(${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIG} --prefix ${prefix} --component Unspecified)
+endfunction()
+
+function(expect_file path)
+  if(NOT EXISTS ${path})
+    message(FATAL_ERROR "${path} was not installed")
+  endif()
+endfunction()
+
+# find_package() with a component that is not there fails and says why.
+function(expect_missing component why)
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/missing -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${PREFIX}
+    -DCMAKE_C_COMPILER=${CC} -DWITH_COMPONENT=${component} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(REGEX REPLACE "[ \n]+" " " output "${output}")
+  string(FIND "${output}" "${why}" place)
+  if(result EQUAL 0 OR place EQUAL -1)
+    message(FATAL_ERROR "component ${component}: result ${result}, expected '${why}':\n${output}")
+  endif()
+endfunction()
+
 if(STEP STREQUAL install)
-  file(REMOVE_RECURSE ${STAGING} ${PREFIX})
-  run(${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIG} --prefix ${STAGING})
+  file(REMOVE_RECURSE ${PREFIX})
+  install_to(${STAGING})
   file(RENAME ${STAGING} ${PREFIX})
+  expect_file(${PREFIX}/${DOCDIR}/LICENSE)
+  if(SHARED)
+    expect_file(${PREFIX}/${LIBDIR}/libbisai.so.${SOVERSION})
+  endif()
+
+elseif(STEP STREQUAL uninstall)
+  install_to(${WORK}/removed)
+  file(WRITE ${WORK}/removed/include/another.h "")
+  run(${CMAKE_COMMAND} -DMANIFEST=${BUILD}/install_manifest_Unspecified.txt -P ${ROOT}/cmake/uninstall.cmake)
+  file(GLOB_RECURSE left LIST_DIRECTORIES false ${WORK}/removed/*)
+  if(NOT left STREQUAL ${WORK}/removed/include/another.h OR EXISTS ${WORK}/removed/include/bisai)
+    message(FATAL_ERROR "left after uninstalling: ${left}")
+  endif()
+
+elseif(STEP STREQUAL components)
+  expect_missing(colours "bisai has no component \"colours\": there are petsc and cusparse")
+  if(NOT PETSC)
+    expect_missing(petsc "This bisai was built without PETSc")
+  endif()
+  if(NOT CUSPARSE)
+    expect_missing(cusparse "This bisai was built without cuSPARSE")
+  endif()
 
 elseif(STEP STREQUAL package)
   file(REMOVE_RECURSE ${WORK}/package)
