@@ -480,7 +480,7 @@ static void nan_in_the_vectors_is_named(void **state) {
     double guess[2] = {INFINITY, 1};
     options.use_initial_guess = true;
     EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, 2, &op, NULL, good, guess, NULL));
-    EXPECT_MESSAGE(context, "NaN or infinity after iteration 0");
+    EXPECT_MESSAGE(context, "NaN or infinity in entry 0 of the initial guess");
   }
   bisai_context_destroy(&context);
 }
@@ -570,7 +570,7 @@ static void failing_callbacks_are_passed_up(void **state) {
 
 /* --- sums over processes --- */
 
-/* ‖b‖, two residuals, and as the solve does not converge ‖x‖, these two again where an earlier x was better; CG without M sums p·q and r·r; BiCGSTAB one, three and two values; IDR(4) Pᵀr, four times Pᵀg and r·r,
+/* ‖b‖, two residuals, ‖x‖, the last two again where an earlier x was better; CG without M sums p·q and r·r; BiCGSTAB one, three and two values; IDR(4) Pᵀr, four times Pᵀg and r·r,
  * t·r with t·t, and r·r; at first its shadow vectors, twice over: norms, and products from the second on. */
 static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   (void)state;

@@ -47,11 +47,11 @@ typedef enum bisai_orthogonalization {
 /** Why a solve ended. */
 typedef enum bisai_reason {
   BISAI_REASON_NONE = 0,
-  BISAI_REASON_CONVERGED = 1, /**< the true residual is at most 2·tolerance·‖b‖ */
+  BISAI_REASON_CONVERGED = 1, /**< x is finite and its true residual small enough: see bisai_solver_solve() */
   BISAI_REASON_MAX_ITERATIONS = 2,
   BISAI_REASON_STAGNATED = 3,      /**< cycles no longer reduce the residual */
   BISAI_REASON_BREAKDOWN = 4,      /**< the method cannot go on and the residual is too large: see bisai_breakdown */
-  BISAI_REASON_NOT_FINITE = 5,     /**< NaN or infinity met */
+  BISAI_REASON_NOT_FINITE = 5,     /**< NaN or infinity met: in b, x, the initial guess, or a sum of a step */
   BISAI_REASON_PRECOND_FAILED = 6, /**< the preconditioner, the operator or the reduction hook returned a failure */
   BISAI_REASON_STOPPED = 7         /**< the monitor asked for it */
 } bisai_reason;
@@ -99,7 +99,7 @@ typedef struct bisai_solver_options {
   bisai_side side;    /**< default BISAI_RIGHT; left: GMRES only */
   bool flexible;      /**< FGMRES (right, GMRES only): the preconditioner may change; default false */
   bisai_orthogonalization orthogonalization; /**< of GMRES; default BISAI_CLASSICAL_SELECTIVE */
-  bool use_initial_guess;                    /**< default false: x = 0 at the start */
+  bool use_initial_guess; /**< default false: x = 0 at the start; true: x has the guess, which must be finite */
   int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0: never; default
                               10. A cycle is m iterations of GMRES(m), and for other methods lasts from one true residual to the next */
   bisai_monitor monitor; /**< default NULL */
@@ -156,7 +156,10 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
 /** Solves A x = b; allocates nothing. An iteration of a method reads and writes, beside A and M: CG 13 vectors, BiCGSTAB 19, IDR(4) 22
  *  on average, GMRES twice the directions so far. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
- *  (≤ 2·tolerance·‖b‖); goes on from the true residual where it does not. b = 0 gives x = 0.
+ *  (≤ factor·tolerance·‖b‖ with factor = min(2, (1 + tolerance)/(2·tolerance)), x finite); goes on from the true residual where it does
+ *  not. A residual that is not below that of the start has not converged, unless the initial guess satisfies the tolerance at once.
+ *  b = 0 gives x = 0. After a failure x is finite: where no better x was found it is zero, or the initial guess unless that was refused.
+ *  A solve with an empty block row or column of the matrix that fails says which (the matrix is singular).
  *  Where a solve fails or meets ω = 0, and A M⁻¹r is more than 10¹⁰⁰ times larger or smaller than r, it begins once more from the
  *  best x with A multiplied by a power of two, as squares had left the range of a double.
  *  @param precond  NULL: none
@@ -167,7 +170,9 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of the iterates whose true residual was
  *                                taken: those of the start, of the restarts and of the end, and of a method whose residuals go up and
  *                                down (all but GMRES) one on the way that had at most twice the least estimate
- *  @retval BISAI_NOT_FINITE, BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */
+ *  @retval BISAI_NOT_FINITE      NaN or infinity in b, in the initial guess, in every better x, or met by a step; the message names the
+ *                                entry of x. x is the best of the finite iterates
+ *  @retval BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */
 BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix, bisai_precond *precond,
                                           const double *b, double *x, bisai_solver_report *report);
 

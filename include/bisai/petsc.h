@@ -94,8 +94,8 @@ BISAI_API bisai_status bisai_petsc_solver_create(bisai_context *context, const b
 BISAI_API void bisai_petsc_solver_destroy(bisai_petsc_solver **solver);
 
 /** KSPSolve(), as bisai_solver_solve(): relative_residual is recomputed with the matrix of bisai, and converged means that it is at most
- *  2·tolerance. The report has no times of the preconditioner and no memory. The monitor hears PETSc's residual norms over ‖b‖; where it stops
- *  the solve, x is the last iterate, not the best.
+ *  min(2·tolerance, (1 + tolerance)/2). The report has no times of the preconditioner and no memory. The monitor hears PETSc's residual
+ *  norms over ‖b‖; where it stops the solve, x is the last iterate, not the best.
  *  @retval BISAI_BREAKDOWN  PETSc gave up, or stopped too early; the message has PETSc's reason
  *  @retval others of bisai_solver_solve(), BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, const double *b, double *x,

@@ -99,6 +99,9 @@ typedef struct bsi_backend {
                                  double *to);
   /* *index ← the first of `count` values that is NaN or infinite, or -1. Waits. */
   bisai_status (*find_not_finite)(bisai_context *, bisai_value_type, int64_t count, const void *values, int64_t *index);
+  /* *index ← the first block row, or block column, in which the matrix stores no block, or -1. `marks` has as many doubles as there are
+   * block rows or columns. Waits. */
+  bisai_status (*find_empty)(bisai_context *, const bisai_bcsr *, bool columns, double *marks, int64_t *index);
 
   /* --- memory that backend and host both see: numbers that are looked at later --- */
   double *(*allocate_shared)(bisai_context *, size_t count);

@@ -118,6 +118,8 @@ bisai_status bsi_scatter_values_cuda(bisai_context *context, int64_t count, bool
                                      const double *from, double *to);
 bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
                                       int64_t *index);
+bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matrix, bool columns, double *marks,
+                                 int64_t *index);
 
 /* --- core/clock_cuda.cu --- */
 bisai_status bsi_clock_open_cuda(bisai_context *context, bsi_clock *clock);

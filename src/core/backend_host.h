@@ -56,6 +56,8 @@ bisai_status bsi_scatter_values_host(bisai_context *context, int64_t count, bool
                                      const double *from, double *to);
 bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
                                       int64_t *index);
+bisai_status bsi_find_empty_host(bisai_context *context, const bisai_bcsr *matrix, bool columns, double *marks,
+                                 int64_t *index);
 
 /* --- pattern/pattern_host.c --- */
 bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *pattern);

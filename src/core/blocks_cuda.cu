@@ -1,5 +1,6 @@
-/* Values of whole matrices on the device: copied block by block, and judged. */
+/* Whole matrices on the device: values copied block by block and judged, empty rows and columns found. */
 #include "core/backend_cuda.h"
+#include "core/bcsr.h"
 #include "core/block_math.h"
 #include "core/launch_cuda.cuh"
 #include "core/places.h"
@@ -52,6 +53,19 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* marks[i] ← 0 where row i has blocks, NaN where it has none. */
+__global__ void __launch_bounds__(THREADS) mark_rows(int32_t rows, const int32_t *row_ptr, double *marks) {
+  const int32_t i = static_cast<int32_t>(blockIdx.x) * THREADS + static_cast<int32_t>(threadIdx.x);
+  if (i < rows) marks[i] = row_ptr[i + 1] > row_ptr[i] ? 0.0 : NAN;
+}
+
+/* marks[j] ← 0 for every column j of a block; all writers of a mark write the same. */
+__global__ void __launch_bounds__(THREADS) mark_columns(int32_t blocks, const int32_t *col_idx, double *marks) {
+  const int32_t stride = static_cast<int32_t>(gridDim.x) * THREADS;
+  for (int64_t p = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; p < blocks; p += stride)
+    marks[col_idx[p]] = 0.0;
+}
+
 } // namespace
 
 bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
@@ -90,4 +104,26 @@ bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type t
   find_not_finite<<<grid, THREADS, 0, bsi_stream_of(context)>>>(type, count, values, context->first_fault);
   const bisai_status status = bsi_launched(context, "values");
   return status ? status : bsi_fetch_cuda(context, index, context->first_fault, sizeof *index); /* ~0 is -1 */
+}
+
+/* A mark that is NaN is an empty row or column. */
+bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matrix, bool columns, double *marks,
+                                 int64_t *index) {
+  const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
+  const cudaStream_t stream = bsi_stream_of(context);
+  bisai_status status = BISAI_OK;
+  *index = -1;
+  if (matrix->unit_diagonal || n == 0) return BISAI_OK;
+  if (!columns) {
+    mark_rows<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, matrix->row_ptr, marks);
+    status = bsi_launched(context, "rows");
+  } else {
+    status = bsi_vector_set_cuda(context, n, NAN, marks);
+    const int grid = at_most((static_cast<int64_t>(matrix->blocks) + THREADS - 1) / THREADS, MOST_BLOCKS);
+    if (!status && grid > 0) {
+      mark_columns<<<grid, THREADS, 0, stream>>>(matrix->blocks, matrix->col_idx, marks);
+      status = bsi_launched(context, "columns");
+    }
+  }
+  return status ? status : bsi_find_not_finite_cuda(context, BISAI_FP64, n, marks, index);
 }

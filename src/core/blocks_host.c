@@ -1,7 +1,8 @@
-/* Values of whole matrices on the host: copied block by block, and judged. */
+/* Whole matrices on the host: values copied block by block and judged, empty rows and columns found. */
 #include <string.h>
 
 #include "core/backend_host.h"
+#include "core/bcsr.h"
 #include "core/context.h"
 #include "core/parallel.h"
 #include "core/places.h"
@@ -58,5 +59,18 @@ bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type t
       *index = v;
       break;
     }
+  return BISAI_OK;
+}
+
+bisai_status bsi_find_empty_host(bisai_context *context, const bisai_bcsr *matrix, bool columns, double *marks,
+                                 int64_t *index) {
+  (void)context;
+  const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
+  *index = -1;
+  if (matrix->unit_diagonal) return BISAI_OK;
+  for (int32_t i = 0; i < n; i++) marks[i] = columns ? 0 : matrix->row_ptr[i + 1] - matrix->row_ptr[i];
+  for (int32_t p = 0; p < matrix->blocks && columns; p++) marks[matrix->col_idx[p]] = 1;
+  for (int32_t i = 0; i < n && *index < 0; i++)
+    if (marks[i] == 0) *index = i;
   return BISAI_OK;
 }

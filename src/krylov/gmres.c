@@ -21,10 +21,9 @@ static bisai_status measure(bsi_run *run, double *beta) {
   const bsi_backend *backend = bsi_backend_of(run);
   bisai_status status = BISAI_OK;
   if (run->end == BSI_CYCLE_NONE && s->options.use_initial_guess) {
-    double *copy = basis_vector(s, 1);
-    status = backend->vector_copy(s->context, s->n, run->b, copy);
-    if (!status) status = bsi_scaled_norm(run, copy, beta);
-    if (!status) status = bsi_precondition(run, copy, s->spare);
+    double *scaled = basis_vector(s, 1);
+    status = bsi_multiple(run, run->scale, run->b, scaled);
+    if (!status) status = bsi_precondition(run, scaled, s->spare);
     if (!status) status = bsi_norm(run, s->spare, &run->reference);
   }
   if (!status) status = bsi_precondition(run, s->basis, s->spare);
@@ -165,7 +164,7 @@ static bool reserve(bisai_solver *solver) {
   solver->best = solver->spare + solver->ld;
   if (solver->options.flexible && !(solver->search = bsi_reserve_vectors(solver, m))) return false;
 
-  double *next = bsi_reserve(solver, (m + 1) * (m + 6) + 3, sizeof(double));
+  double *next = bsi_reserve(solver, (m + 1) * (m + 6) + 4, sizeof(double));
   if (!next) return false;
   solver->scalars = next;
   solver->hessenberg = next;
@@ -178,6 +177,7 @@ static bool reserve(bisai_solver *solver) {
   solver->norm2 = (next += m + 1);
   solver->one = next + 1;
   solver->shrink = next + 2;
+  solver->x_norm2 = next + 3;
   solver->slots = solver->options.restart;
   solver->work = bsi_reserve(solver, m + 1, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;

@@ -10,6 +10,8 @@
  * where the preconditioner's M⁻¹ and the small matrix M, both so named by the paper, have nothing to do with each other. ω is divided by
  * |t·r|/(0.7 ‖t‖‖r‖) where that is below 1. Source: van Gijzen and Sonneveld, Algorithm 913, ACM Trans. Math. Softw. 38 (2011) 5,
  * Figure 2; ω: Sleijpen and van der Vorst, Numer. Algorithms 10 (1995). */
+#include <math.h>
+
 #include "krylov/krylov.h"
 
 static bool reserve(bisai_solver *solver) {
@@ -26,22 +28,25 @@ static bool reserve(bisai_solver *solver) {
   return true;
 }
 
-/* P by Gram–Schmidt, twice over, once for all solves. */
+/* P by Gram–Schmidt, twice over, once for all solves unless a sum over processes was not finite. */
 static bisai_status make_shadow(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const bsi_recurrence *r = &s->parts;
   bisai_status status = BISAI_OK;
+  bool finite = true;
   for (int c = 0; c < r->s && !status; c++) {
-    double *column = r->shadow + c * r->ld;
+    double *column = r->shadow + c * r->ld, norm = NAN;
     status = backend->shadow_vector(s->context, r->n, c, column);
     for (int pass = 0; pass < 2 && !status; pass++) {
       if (c > 0) status = bsi_dot(run, c, r->shadow, column, r->sums);
       if (!status) status = bsi_subtract(run, c, r->shadow, r->sums, column, true);
+      if (!status) status = bsi_fetch_norm(run, s->norm2, &norm);
       if (!status) status = backend->scale_by_norm(s->context, r->n, s->norm2, column, column);
+      finite = finite && isfinite(norm);
     }
   }
-  s->shadow_ready = status == BISAI_OK;
+  s->shadow_ready = finite && status == BISAI_OK;
   return status;
 }
 

@@ -2,6 +2,7 @@
 #include "krylov/krylov.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "core/staging.h"
 
@@ -192,29 +193,58 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
   };
 }
 
+/* What a matrix with an empty block row or column has to do with a failure: "; block column 1 is empty: the matrix is singular", or "". */
+static void say_empty(const bsi_run *run, size_t size, char *text) {
+  const bisai_solver *s = run->solver;
+  const bsi_backend *backend = s->context->backend;
+  text[0] = '\0';
+  for (int columns = 0; columns < 2 && run->op.matrix && text[0] == '\0'; columns++) {
+    int64_t index = -1;
+    if (backend->find_empty(s->context, run->op.matrix, columns, s->spare, &index) || index < 0) continue;
+    snprintf(text, size, "; block %s %lld is empty: the matrix is singular", columns ? "column" : "row",
+             (long long)index);
+  }
+}
+
+/* Names the entry of x, or of the initial guess where there was no other x. */
+static bisai_status conclude_not_finite(const bsi_run *run, const char *empty) {
+  bisai_context *context = run->solver->context;
+  const int iterations = run->iterations;
+  if (!isfinite(run->b_norm)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
+  if (!run->bad_x)
+    return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity after iteration %d%s", iterations, empty);
+  char entry[64] = "another process's part";
+  if (run->bad_entry >= 0) snprintf(entry, sizeof entry, "entry %lld", (long long)run->bad_entry);
+  if (run->cycles == 0) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of the initial guess", entry);
+  return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of x after iteration %d%s", entry, iterations,
+                  empty);
+}
+
 /* The status of a solve in which nothing failed outright. */
 static bisai_status conclude(const bsi_run *run) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;
   const double relative = run->true_norm / run->b_norm;
+  char empty[96] = "";
+  if (run->reason >= BISAI_REASON_MAX_ITERATIONS && run->reason <= BISAI_REASON_NOT_FINITE)
+    say_empty(run, sizeof empty, empty);
   switch (run->reason) {
   case BISAI_REASON_NONE:
   case BISAI_REASON_PRECOND_FAILED:
   case BISAI_REASON_CONVERGED: return BISAI_OK;
   case BISAI_REASON_MAX_ITERATIONS:
     return bsi_fail(context, BISAI_MAX_ITERATIONS,
-                    "not converged after %d iterations: relative residual %.3e, tolerance %.3e", iterations, relative,
-                    run->solver->options.tolerance);
+                    "not converged after %d iterations: relative residual %.3e, tolerance %.3e%s", iterations, relative,
+                    run->solver->options.tolerance, empty);
   case BISAI_REASON_STAGNATED:
-    return bsi_fail(context, BISAI_STAGNATED,
-                    "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles up to iteration %d",
-                    relative, run->solver->options.tolerance, run->solver->options.stagnation_cycles, iterations);
+    return bsi_fail(
+        context, BISAI_STAGNATED,
+        "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles up to iteration %d%s", relative,
+        run->solver->options.tolerance, run->solver->options.stagnation_cycles, iterations, empty);
   case BISAI_REASON_BREAKDOWN:
-    return bsi_fail(context, BISAI_BREAKDOWN, "iteration %d: %s, at relative residual %.3e", iterations,
-                    bisai_breakdown_string(run->breakdown), relative);
-  case BISAI_REASON_NOT_FINITE:
-    if (!isfinite(run->b_norm)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
-    return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity after iteration %d", iterations);
+    return bsi_fail(context, BISAI_BREAKDOWN, "iteration %d: %s, at relative residual %.3e%s", iterations,
+                    bisai_breakdown_string(run->breakdown), relative, empty);
+  case BISAI_REASON_NOT_FINITE: return conclude_not_finite(run, empty);
   case BISAI_REASON_STOPPED:
     return bsi_fail(context, BISAI_STOPPED, "stopped by the monitor at iteration %d, relative residual %.3e",
                     iterations, relative);

@@ -51,8 +51,8 @@ struct bisai_solver {
   double *best;     /* the best iterate whose true residual is known */
   double *kept;     /* where steps change x: the best of a cycle so far, or nearly so, by the estimate */
 
-  double *scalars; /* everything in backend memory that is no vector: norm2, one, shrink and … */
-  double *norm2, *one, *shrink;
+  double *scalars; /* everything in backend memory that is no vector: norm2, one, shrink, x_norm2 and … */
+  double *norm2, *one, *shrink, *x_norm2;
 
   double *basis;                              /* GMRES: m + 1 vectors v_j, the first is `residual` */
   double *search;                             /* FGMRES: m vectors z_j */
@@ -101,12 +101,16 @@ typedef struct bsi_run {
   double b_norm;     /* ‖b‖ */
   double reference;  /* what estimates are relative to: ‖b‖, on the left ‖M⁻¹b‖ */
   double target;     /* a cycle ends where its estimate is at most this */
-  double true_norm;  /* ‖b − A x‖ of the present x; NaN while unknown */
+  double true_norm;  /* ‖b − A x‖ of the present x; NaN while unknown, infinity where x is not finite */
+  double first_norm; /* the same at the start of the solve */
   double start_norm; /* the same at the start of the last cycle */
   double best_norm;  /* of `best`; infinity while there is none */
   double estimate;   /* the last relative residual that was recorded */
   double anchor;     /* stagnation: the norm to beat … */
   int stalled;       /* … and cycles that did not */
+
+  bool bad_x;        /* an x had NaN or infinity … */
+  int64_t bad_entry; /* … the first in this entry; -1: on other processes only */
 
   bool prepared; /* the method's `prepare` has been called for this cycle */
   bsi_cycle_end end;
@@ -134,6 +138,8 @@ static inline bool bsi_preconditioned_left(const bsi_run *run) {
 
 const bsi_backend *bsi_backend_of(const bsi_run *run);
 /* y ← A x */
+bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y);
+/* y ← factor·A x */
 bisai_status bsi_multiply(bsi_run *run, const double *x, double *y);
 /* z ← M⁻¹v, where there is a preconditioner. */
 bisai_status bsi_precondition(bsi_run *run, const double *v, double *z);
@@ -148,8 +154,22 @@ bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double 
                      double *x);
 /* norm2 and *value ← ‖x‖² and ‖x‖ */
 bisai_status bsi_norm(bsi_run *run, const double *x, double *value);
-/* x ← scale·x, by way of `spare`; norm2 and *value of the result */
-bisai_status bsi_scaled_norm(bsi_run *run, double *x, double *value);
+/* *norm ← √norm2, which is in backend memory. Waits. */
+bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm);
+/* Takes note of what the clock has measured. */
+bisai_status bsi_read_clock(bsi_run *run);
+
+/* --- residuals: krylov/residual.c --- */
+
+/* residual ← scale·(b − A x) and true_norm; without a product where x is still zero. One more pass over x finds out whether it is finite.
+ * Where the method begins with what the norm alone says, that is enqueued before the host knows the norm and whether there will be a
+ * cycle. */
+bisai_status bsi_compute_residual(bsi_run *run);
+/* b_norm, and a scale of about 1/‖b‖ where squares, with A and M⁻¹ between them, might leave the range of a double. Residuals of another
+ * size than 1 would also take away from the range of A that can be mended. */
+bisai_status bsi_measure_rhs(bsi_run *run);
+/* y ← factor·x */
+bisai_status bsi_multiple(bsi_run *run, double factor, const double *x, double *y);
 
 /* --- memory: krylov/krylov.c --- */
 

@@ -26,13 +26,14 @@ bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
                                    .g = r,
                                    .u = r};
   const size_t doubles = sizeof(bsi_scalars) / sizeof(double);
-  solver->scalars = bsi_reserve(solver, doubles + BSI_SUMS_MOST + 3, sizeof(double));
+  solver->scalars = bsi_reserve(solver, doubles + BSI_SUMS_MOST + 4, sizeof(double));
   if (!solver->scalars) return false;
   solver->parts.scalars = (bsi_scalars *)(void *)solver->scalars;
   solver->parts.sums = solver->scalars + doubles;
   solver->norm2 = solver->parts.sums + BSI_SUMS_MOST;
   solver->one = solver->norm2 + 1;
   solver->shrink = solver->one + 1;
+  solver->x_norm2 = solver->shrink + 1;
   solver->slots = SLOTS;
   solver->work = solver->parts.work = bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;

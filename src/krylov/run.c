@@ -4,6 +4,7 @@
  *
  * Vectors and scalars stay in the backend's memory; of a step the host sees two numbers, on a GPU some steps later. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "krylov/krylov.h"
 
@@ -20,8 +21,7 @@ const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->cont
 
 /* --- what is called outside --- */
 
-/* y ← A x as A was given. */
-static bisai_status multiply(bsi_run *run, const double *x, double *y) {
+bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
   const bsi_operator *op = &run->op;
   bisai_context *context = run->solver->context;
   bisai_status status;
@@ -38,14 +38,17 @@ static bisai_status multiply(bsi_run *run, const double *x, double *y) {
   return status;
 }
 
+/* `shrink` is 1/factor: each of the two divisions by its root is within the range of a double. */
 bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
   const bisai_solver *s = run->solver;
-  const bisai_status status = multiply(run, x, y);
-  return status || run->factor == 1 ? status : bsi_backend_of(run)->scale_by_norm(s->context, s->n, s->shrink, y, y);
+  const bsi_backend *backend = bsi_backend_of(run);
+  bisai_status status = bsi_multiply_given(run, x, y);
+  if (status || run->factor == 1) return status;
+  status = backend->scale_by_norm(s->context, s->n, s->shrink, y, y);
+  return status ? status : backend->scale_by_norm(s->context, s->n, s->shrink, y, y);
 }
 
-/* Takes note of what the clock has measured. */
-static bisai_status read_clock(bsi_run *run) {
+bisai_status bsi_read_clock(bsi_run *run) {
   const bisai_solver *s = run->solver;
   double seconds = 0;
   if (!run->timing) return BISAI_OK;
@@ -70,7 +73,7 @@ bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
     const bisai_status stopped = backend->clock_stop(s->context, &s->clock);
     run->timing = true;
     if (!status) status = stopped;
-    if (backend->lookahead == 0) read_clock(run);
+    if (backend->lookahead == 0) bsi_read_clock(run);
   }
   run->applications++;
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
@@ -112,24 +115,16 @@ bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double 
   return bsi_backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, factor, x, s->work, NULL);
 }
 
-bisai_status bsi_norm(bsi_run *run, const double *x, double *value) {
-  bisai_solver *s = run->solver;
-  double norm2 = 0;
-  bisai_status status = bsi_dot(run, 1, x, x, s->norm2);
-  if (!status) status = bsi_backend_of(run)->fetch(s->context, &norm2, s->norm2, sizeof norm2);
-  *value = sqrt(norm2);
+bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm) {
+  double square = NAN;
+  const bisai_status status = bsi_backend_of(run)->fetch(run->solver->context, &square, norm2, sizeof square);
+  *norm = sqrt(square);
   return status;
 }
 
-bisai_status bsi_scaled_norm(bsi_run *run, double *x, double *value) {
-  bisai_solver *s = run->solver;
-  const bsi_backend *backend = bsi_backend_of(run);
-  if (run->scale == 1) return bsi_norm(run, x, value);
-  bisai_status status = backend->vector_set(s->context, s->n, 0, s->spare);
-  if (!status) status = bsi_add(run, 1, x, s->one, run->scale, s->spare);
-  if (!status) status = backend->vector_copy(s->context, s->n, s->spare, x);
-  if (!status) status = bsi_norm(run, x, value);
-  return status;
+bisai_status bsi_norm(bsi_run *run, const double *x, double *value) {
+  const bisai_status status = bsi_dot(run, 1, x, x, run->solver->norm2);
+  return status ? status : bsi_fetch_norm(run, run->solver->norm2, value);
 }
 
 /* --- cycles --- */
@@ -139,37 +134,6 @@ static void record(bsi_run *run, double relative) {
   run->estimate = relative;
   if (run->iterations < BSI_HISTORY_MOST) run->solver->history[run->iterations] = relative;
   if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0) run->stop = true;
-}
-
-/* residual ← scale·(b − A x) and its norm; without a product where x is still zero. Where the method begins with what the norm alone says,
- * that is enqueued before the host knows the norm and whether there will be a cycle. */
-static bisai_status compute_residual(bsi_run *run) {
-  bisai_solver *s = run->solver;
-  const bsi_backend *backend = bsi_backend_of(run);
-  bisai_status status;
-  if (run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) {
-    status = backend->vector_copy(s->context, s->n, run->b, s->residual);
-  } else if (run->op.matrix) {
-    status = backend->product(s->context, run->op.matrix, 1, -1, run->x, 0, 1, run->b, 0, s->residual, 0);
-    if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
-  } else {
-    status = multiply(run, run->x, s->residual);
-    if (!status) status = backend->vector_subtract_from(s->context, s->n, run->b, s->residual);
-  }
-  double value = NAN;
-  run->prepared = s->method->prepare && run->scale == 1 && !bsi_preconditioned_left(run);
-  if (run->prepared) {
-    double *seen = s->status + 2 * s->slots, norm2 = NAN;
-    backend->expect(s->context, 1, seen);
-    if (!status) status = bsi_dot(run, 1, s->residual, s->residual, s->norm2);
-    if (!status) status = s->method->prepare(run, seen);
-    if (!status) status = backend->collect(s->context, 1, seen, &norm2);
-    value = sqrt(norm2);
-  } else if (!status) {
-    status = bsi_scaled_norm(run, s->residual, &value);
-  }
-  run->true_norm = value;
-  return status ? status : read_clock(run);
 }
 
 /* Begins a cycle from the true residual; the present x is kept if it is the best so far. */
@@ -242,7 +206,7 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
     }
     if (seen == sent) return status;
     bisai_status looked = look_at(run, seen++, steps);
-    if (!looked && seen > run->timed_step + (run->warm ? TIMED_EVERY : 0)) looked = read_clock(run);
+    if (!looked && seen > run->timed_step + (run->warm ? TIMED_EVERY : 0)) looked = bsi_read_clock(run);
     if (looked) return looked;
   }
   run->reason = BISAI_REASON_NONE;
@@ -259,30 +223,13 @@ static bisai_status correct(bsi_run *run, int steps) {
 
 /* --- decisions --- */
 
+/* A residual that confirms an estimate may be twice the tolerance, but no more than halfway from it to 1. One that steps have not made
+ * smaller never converges. */
 static bool converged(const bsi_run *run) {
-  const double goal = run->solver->options.tolerance * run->b_norm;
+  const double tolerance = run->solver->options.tolerance;
   const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
-  return run->true_norm <= (believed ? 2 * goal : goal);
-}
-
-/* The residual of an x that steps have made. Nothing bounds them: they may leave what it does not see, as A has empty columns. */
-static bisai_status take_stock(bsi_run *run) {
-  bisai_solver *s = run->solver;
-  const bsi_backend *backend = bsi_backend_of(run);
-  double seen = 0;
-  int64_t index = -1;
-  bisai_status status = compute_residual(run);
-  if (status || !s->method->moves || converged(run)) return status;
-  status = bsi_norm(run, run->x, &seen);
-  if (status || isfinite(seen)) return status;
-  /* Squares of large values are infinite too. */
-  status = backend->find_not_finite(s->context, BISAI_FP64, s->n, run->x, &index);
-  seen = index >= 0;
-  if (!status) status = backend->upload(s->context, s->norm2, &seen, sizeof seen);
-  if (!status) status = bsi_sum_processes(run, s->norm2, 1);
-  if (!status) status = backend->fetch(s->context, &seen, s->norm2, sizeof seen);
-  if (seen != 0) run->true_norm = INFINITY;
-  return status;
+  if (run->end != BSI_CYCLE_NONE && !(run->true_norm < run->first_norm)) return false;
+  return run->true_norm <= (believed ? fmin(2 * tolerance, (1 + tolerance) / 2) : tolerance) * run->b_norm;
 }
 
 /* Puts the better of x and `best` into `best`, then the x that the cycle kept into x where that promises to be better still. What the
@@ -291,7 +238,8 @@ static bisai_status look_back(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   double kept = INFINITY;
-  if (!s->method->moves || run->end == BSI_CYCLE_TARGET || converged(run)) return BISAI_OK;
+  if (!s->method->moves || (run->end == BSI_CYCLE_TARGET && isfinite(run->true_norm)) || converged(run))
+    return BISAI_OK;
   bisai_status status = backend->fetch(s->context, &kept, &s->parts.scalars->kept, sizeof kept);
   if (status || !(kept < run->start_norm && kept < run->best_norm) || run->true_norm <= kept) return status;
   if (run->true_norm < run->best_norm) {
@@ -299,10 +247,10 @@ static bisai_status look_back(bsi_run *run) {
     run->best_norm = run->true_norm;
   }
   if (!status) status = backend->vector_copy(s->context, s->n, s->kept, run->x);
-  if (!status) status = take_stock(run);
+  if (!status) status = bsi_compute_residual(run);
   if (status || run->true_norm < run->best_norm) return status;
   status = backend->vector_copy(s->context, s->n, s->best, run->x);
-  return status ? status : compute_residual(run);
+  return status ? status : bsi_compute_residual(run);
 }
 
 static bool stagnated(bsi_run *run) {
@@ -337,24 +285,6 @@ static bisai_reason judge(bsi_run *run) {
   return BISAI_REASON_NONE;
 }
 
-/* ‖b‖, and a scale of about 1/‖b‖ where squares, with A and M⁻¹ between them, might leave the range of a double. Residuals of another size
- * than 1 would also take away from the range of A that mend_range can mend. */
-static bisai_status measure_rhs(bsi_run *run) {
-  enum { FAR = 600, SPARE = 400 }; /* the scale and its inverse are at most 2^(FAR + SPARE) */
-  bisai_solver *s = run->solver;
-  run->scale = 1;
-  bisai_status status = bsi_norm(run, run->b, &run->b_norm);
-  if (status || isnan(run->b_norm) || (run->b_norm >= 1e-100 && run->b_norm <= 1e100)) return status;
-  run->scale = ldexp(1, run->b_norm < 1 ? FAR : -FAR);
-  status = bsi_backend_of(run)->vector_copy(s->context, s->n, run->b, s->residual);
-  if (!status) status = bsi_scaled_norm(run, s->residual, &run->b_norm);
-  if (status || !isfinite(run->b_norm) || run->b_norm == 0) return status;
-  const int size = ilogb(run->b_norm), rest = size > SPARE ? SPARE : size < -SPARE ? -SPARE : size;
-  run->scale = ldexp(run->scale, -rest);
-  run->b_norm = ldexp(run->b_norm, -rest);
-  return BISAI_OK;
-}
-
 /* Everything before the first cycle; a run that ends here has its reason set. */
 static bisai_status begin(bsi_run *run) {
   bisai_solver *s = run->solver;
@@ -363,7 +293,7 @@ static bisai_status begin(bsi_run *run) {
   bisai_status status = BISAI_OK;
   if (!s->options.use_initial_guess) status = backend->vector_set(s->context, s->n, 0, run->x);
   if (!status) status = backend->upload(s->context, s->one, &one, sizeof one);
-  if (!status) status = measure_rhs(run);
+  if (!status) status = bsi_measure_rhs(run);
   if (status) return status;
   run->reference = run->b_norm;
   run->best_norm = INFINITY;
@@ -375,7 +305,8 @@ static bisai_status begin(bsi_run *run) {
   } else if (!isfinite(run->b_norm)) {
     run->reason = BISAI_REASON_NOT_FINITE;
   } else {
-    status = compute_residual(run);
+    status = bsi_compute_residual(run);
+    run->first_norm = run->true_norm;
     if (!status) run->reason = judge(run);
   }
   if (!status && run->reason && run->reason != BISAI_REASON_NOT_FINITE) record(run, run->true_norm / run->b_norm);
@@ -389,36 +320,51 @@ static void restore_best(bsi_run *run) {
   if (bsi_backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK) run->true_norm = run->best_norm;
 }
 
-/* Where the solve failed because squares of A M⁻¹r leave the range of a double and the vectors themselves do not: goes on, once, from the best
- * x with a multiple of A. */
-static bisai_status mend_range(bsi_run *run) {
+/* image ← A M⁻¹r of the true residual r, and *size of it relative to r, which is 0 or infinite where squares leave the range of a double. */
+static bisai_status measure_image(bsi_run *run, double *image, double *size) {
   bisai_solver *s = run->solver;
-  const bsi_backend *backend = bsi_backend_of(run);
-  double *image = s->method->moves ? s->kept : s->basis + s->ld, size = NAN, factor;
-  if (run->factor != 1 || run->iterations >= s->options.max_iterations || isinf(run->best_norm)) return BISAI_OK;
-  restore_best(run);
   const double norm = run->true_norm;
-  bisai_status status = compute_residual(run);
+  bisai_status status = bsi_compute_residual(run);
   const double *residual = s->residual;
   if (!status && run->precond) {
     status = bisai_precond_apply(run->precond, residual, s->spare);
     residual = s->spare;
   }
-  if (!status) status = multiply(run, residual, image);
-  if (!status) status = bsi_norm(run, image, &size);
-  size /= run->prepared ? 1 : norm;
+  if (!status) status = bsi_multiply_given(run, residual, image);
+  if (!status) status = bsi_norm(run, image, size);
+  *size /= run->prepared ? 1 : norm;
+  return status;
+}
+
+/* Where the solve failed because squares of A M⁻¹r leave the range of a double and the vectors themselves do not: goes on, once, from the best
+ * x with a multiple of A that brings A M⁻¹r near r. */
+static bisai_status mend_range(bsi_run *run) {
+  enum { FAR = 500, FARTHEST = 1000 };
+  bisai_solver *s = run->solver;
+  const bsi_backend *backend = bsi_backend_of(run);
+  double *image = s->method->moves ? s->kept : s->basis + s->ld, size = NAN;
+  if (run->factor != 1 || run->iterations >= s->options.max_iterations || isinf(run->best_norm)) return BISAI_OK;
+  restore_best(run);
+  const double norm = run->true_norm;
+  bisai_status status = measure_image(run, image, &size);
   if (status || isnan(size) || (size >= 1e-100 && size <= 1e100)) return status;
-  factor = size < 1 ? 0x1p500 : 0x1p-500;
-  const double shrink = 1 / (factor * factor);
+  const int first = size < 1 ? FAR : -FAR;
+  double shrink = ldexp(1, -2 * first);
   status = backend->upload(s->context, s->shrink, &shrink, sizeof shrink);
   if (!status) status = backend->scale_by_norm(s->context, s->n, s->shrink, image, image);
   if (!status) status = bsi_norm(run, image, &size);
+  size /= run->prepared ? 1 : norm;
   if (status || !isfinite(size) || size == 0) return status;
-  run->factor = factor;
+  const int exponent = first - ilogb(size), most = exponent < 0 ? -FARTHEST : FARTHEST;
+  run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : most) / 2 * 2); /* even: `shrink` has an exact root */
+  shrink = 1 / run->factor;
+  status = backend->upload(s->context, s->shrink, &shrink, sizeof shrink);
+  if (status) return status;
   run->anchor = run->true_norm;
   run->stalled = 0;
+  run->bad_x = false;
   run->reason = BISAI_REASON_NONE;
-  return compute_residual(run);
+  return bsi_compute_residual(run);
 }
 
 /* Squares that vanish or overflow look like ω = 0 to BiCGSTAB, which goes on from there step by step. */
@@ -437,13 +383,13 @@ bisai_status bsi_solve(bsi_run *run) {
     status = start_cycle(run);
     if (!status) status = run_cycle(run, &steps);
     if (!status && steps > 0) status = correct(run, steps);
-    if (!status) status = take_stock(run);
+    if (!status) status = bsi_compute_residual(run);
     if (!status) status = look_back(run);
     if (!status) run->reason = judge(run);
     if (!status && failed(run)) status = mend_range(run);
   }
   restore_best(run);
   s->context->kept_bytes = 0;
-  if (!status) status = read_clock(run);
+  if (!status) status = bsi_read_clock(run);
   return status;
 }

@@ -220,9 +220,10 @@ static bisai_status recompute(solving *o) {
 /* What the end means to bisai; PETSC's word for it goes into the message. */
 static bisai_status judge(solving *o) {
   bisai_solver_report *r = &o->report;
+  const double tolerance = o->solver->options.tolerance;
   bisai_status status = BISAI_BREAKDOWN;
   r->reason = BISAI_REASON_BREAKDOWN;
-  if (o->reason > 0 && r->relative_residual <= 2 * o->solver->options.tolerance) {
+  if (o->reason > 0 && r->relative_residual <= fmin(2 * tolerance, (1 + tolerance) / 2)) {
     r->reason = BISAI_REASON_CONVERGED;
     return BISAI_OK;
   }
