@@ -125,7 +125,7 @@ static void missing_diagonal_names_the_first_row(void **state) {
   expect_refused(&a, BISAI_MISSING_DIAGONAL, "block row 1 has no diagonal block");
   int32_t empty_ptr[] = {0, 0, 0};
   a = (test_bcsr){2, 2, 1, empty_ptr, col_idx, values};
-  expect_refused(&a, BISAI_MISSING_DIAGONAL, "block row 0 has no diagonal block");
+  expect_refused(&a, BISAI_MISSING_DIAGONAL, "block row 0 is empty: the matrix is singular");
 }
 
 /* Rows of no, few and all columns around a diagonal of powers of two, but none in the columns beside it: in a holed row there is a block instead of

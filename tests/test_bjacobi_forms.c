@@ -350,8 +350,8 @@ static void blocks_that_only_rounding_makes_regular_are_counted(void **state) {
 /* A diagonal that is not stored is a zero, natural blocks alone must be there as a whole. */
 static void blocks_without_any_entry_are_singular(void **state) {
   (void)state;
-  int32_t row_ptr[] = {0, 1, 2, 3, 4}, col_idx[] = {0, 1, 0, 1};
-  double values[] = {1, 2, 3, 4};
+  int32_t row_ptr[] = {0, 2, 4, 5, 6}, col_idx[] = {0, 2, 1, 3, 0, 1};
+  double values[] = {1, 2, 3, 4, 5, 6};
   const test_bcsr a = {4, 4, 1, row_ptr, col_idx, values};
   static const int32_t halves[] = {0, 2, 4};
   bisai_bcsr *matrix = test_bcsr_make(context, &a);

@@ -280,8 +280,8 @@ static void every_preconditioner_reports_its_repairs(void **state) {
 /* Row 1 has no diagonal block: z = v / (0.01·4) there. */
 static void block_jacobi_takes_missing_blocks_as_zero(void **state) {
   (void)state;
-  int32_t row_ptr[] = {0, 1, 2}, col_idx[] = {0, 0}, both_idx[] = {0, 1};
-  double values[] = {2, -4}, v[] = {1, 1}, z[2];
+  int32_t row_ptr[] = {0, 2, 3}, col_idx[] = {0, 1, 0}, both_idx[] = {0, 1, 1};
+  double values[] = {2, 1, -4}, v[] = {1, 1}, z[2];
   test_bcsr a = {2, 2, 1, row_ptr, col_idx, values}, other = {2, 2, 1, row_ptr, both_idx, values};
   bisai_bcsr *matrix = test_bcsr_make(context, &a), *moved = test_bcsr_make(context, &other);
   bisai_precond_options options = bisai_precond_options_default();

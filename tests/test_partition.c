@@ -72,12 +72,13 @@ static void expect_blocks(bisai_context *c, const test_bcsr *a, int32_t most) {
   free(found);
 }
 
-/* A band of random width whose rows repeat their pattern in runs of random lengths, some of them longer than any bound. */
+/* A band of random width whose rows repeat their pattern in runs of random lengths, some of them longer than any bound. The last row is full,
+ * so that no column is empty. */
 static test_bcsr runs(int32_t block_rows, int32_t bs, int32_t longest, uint64_t seed) {
   test_random random = test_random_seed(seed);
   test_bcsr a = {block_rows, block_rows, bs, NULL, NULL, NULL};
   a.row_ptr = calloc((size_t)block_rows + 1, sizeof *a.row_ptr);
-  a.col_idx = malloc((size_t)block_rows * 4 * sizeof *a.col_idx);
+  a.col_idx = malloc((size_t)block_rows * 5 * sizeof *a.col_idx);
   int32_t left = 0, first = 0, length = 0, count = 0;
   for (int32_t i = 0; i < block_rows; i++) {
     if (left-- == 0) {
@@ -85,6 +86,7 @@ static test_bcsr runs(int32_t block_rows, int32_t bs, int32_t longest, uint64_t 
       length = test_random_integer(&random, 1, 4);
       first = i < block_rows - 4 ? i : block_rows - 4 < 0 ? 0 : block_rows - 4;
     }
+    if (i == block_rows - 1) first = 0, length = block_rows;
     for (int32_t p = 0; p < length && first + p < block_rows; p++) a.col_idx[count++] = first + p;
     a.row_ptr[i + 1] = count;
   }
@@ -98,9 +100,9 @@ static test_bcsr runs(int32_t block_rows, int32_t bs, int32_t longest, uint64_t 
 static void small_supervariables_are_merged_by_hand(void **state) {
   (void)state;
   /* rows 0 1 | 2 | 3 4 5 | 6 have one pattern each */
-  int32_t row_ptr[] = {0, 2, 4, 5, 7, 9, 11, 12}, col_idx[] = {0, 1, 0, 1, 2, 3, 4, 3, 4, 3, 4, 6};
-  double values[12];
-  for (int i = 0; i < 12; i++) values[i] = 1.0 + i;
+  int32_t row_ptr[] = {0, 2, 4, 5, 7, 9, 11, 13}, col_idx[] = {0, 1, 0, 1, 2, 3, 4, 3, 4, 3, 4, 5, 6};
+  double values[13];
+  for (int i = 0; i < 13; i++) values[i] = 1.0 + i;
   const test_bcsr a = {7, 7, 1, row_ptr, col_idx, values};
   static const struct {
     int32_t most, blocks, start[8];

@@ -238,8 +238,8 @@ static void create_and_apply_refuse_null_and_bad_sizes(void **state) {
 static void failing_set_up_names_the_row(void **state) {
   (void)state;
   bisai_bcsr *bad = singular_grid();
-  test_bcsr diagonal = {3, 3, 1, (int32_t[]){0, 1, 1, 2}, (int32_t[]){0, 2}, (double[]){1, 1}};
-  bisai_bcsr *holed = test_bcsr_make(context, &diagonal);
+  test_bcsr swapped = {3, 3, 1, (int32_t[]){0, 1, 2, 3}, (int32_t[]){0, 2, 1}, (double[]){1, 1, 1}};
+  bisai_bcsr *holed = test_bcsr_make(context, &swapped);
   for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     expect_refused(bad, options_of((bisai_precond_kind)kind), BISAI_SINGULAR_BLOCK,
                    "block row 0: the diagonal block is singular");
@@ -248,6 +248,61 @@ static void failing_set_up_names_the_row(void **state) {
   }
   bisai_bcsr_destroy(&bad);
   bisai_bcsr_destroy(&holed);
+}
+
+/* Whatever a shift does to M. Matrices of 6 blocks a row and column but for one row, or one column; named as the caller numbers them. */
+static void an_empty_row_or_column_is_refused_by_name(void **state) {
+  (void)state;
+  enum { N = 6, BS = 2 };
+  const int32_t reversed[N] = {5, 4, 3, 2, 1, 0};
+  for (int32_t empty = 0; empty < N; empty++) {
+    for (int columns = 0; columns < 2; columns++) {
+      int32_t row_ptr[N + 1] = {0}, col_idx[N * N], count = 0;
+      double values[N * N * BS * BS];
+      for (int32_t i = 0; i < N; i++) {
+        for (int32_t j = 0; j < N; j++)
+          if ((columns ? j : i) != empty) col_idx[count++] = j;
+        row_ptr[i + 1] = count;
+      }
+      for (int v = 0; v < count * BS * BS; v++) values[v] = 1.0 / (1 + v % 17) + v % 5;
+      bisai_bcsr *matrix = test_bcsr_make(context, &(test_bcsr){N, N, BS, row_ptr, col_idx, values});
+      char message[80];
+      snprintf(message, sizeof message, "block %s %d is empty: the matrix is singular", columns ? "column" : "row",
+               empty);
+      for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
+        for (int how = 0; how < 16; how++) {
+          bisai_precond_options options = options_of((bisai_precond_kind)kind);
+          options.shift = how % 2 ? BISAI_SHIFT_IN_BLOCKS : BISAI_SHIFT_NONE;
+          options.equilibrate = how & 2;
+          options.ordering = how & 4 ? BISAI_ORDERING_GIVEN : BISAI_ORDERING_NATURAL;
+          options.permutation = how & 4 ? reversed : NULL;
+          options.max_block = how & 8 ? 5 : 0;
+          options.level = how & 8 ? 1 : 0;
+          expect_refused(matrix, options, BISAI_MISSING_DIAGONAL, message);
+        }
+      }
+      bisai_precond *precond = precond_of(matrix, options_of(BISAI_PRECOND_NONE));
+      bisai_precond_destroy(&precond);
+      bisai_bcsr_destroy(&matrix);
+    }
+  }
+}
+
+/* Rows and columns of stored zeros may get other values at an update. */
+static void a_row_or_column_of_zeros_is_repaired_where_asked_for(void **state) {
+  (void)state;
+  test_bcsr zero = {2, 2, 1, (int32_t[]){0, 2, 4}, (int32_t[]){0, 1, 0, 1}, (double[]){1, 0, 1, 0}};
+  bisai_bcsr *matrix = test_bcsr_make(context, &zero);
+  for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
+    bisai_precond_options options = options_of((bisai_precond_kind)kind);
+    options.shift = BISAI_SHIFT_IN_BLOCKS;
+    bisai_precond *precond = precond_of(matrix, options);
+    bisai_precond_report report = {.struct_size = sizeof report};
+    EXPECT_OK(context, bisai_precond_get_report(precond, &report));
+    assert_int_equal(1, report.repairs);
+    bisai_precond_destroy(&precond);
+  }
+  bisai_bcsr_destroy(&matrix);
 }
 
 static void every_kind_takes_a_matrix_without_rows(void **state) {
@@ -384,6 +439,8 @@ int main(void) {
       cmocka_unit_test(kinds_take_what_is_documented),
       cmocka_unit_test(create_and_apply_refuse_null_and_bad_sizes),
       cmocka_unit_test(failing_set_up_names_the_row),
+      cmocka_unit_test(an_empty_row_or_column_is_refused_by_name),
+      cmocka_unit_test(a_row_or_column_of_zeros_is_repaired_where_asked_for),
       cmocka_unit_test(every_kind_takes_a_matrix_without_rows),
       cmocka_unit_test(every_kind_inverts_a_single_block),
       cmocka_unit_test(factors_that_do_not_fit_are_refused),

@@ -667,9 +667,14 @@ static void messages_name_the_callers_rows(void **state) {
   EXPECT_MESSAGE(context, "NU: block (19, 19) is too small for its storage type and would be stored as zero");
   bisai_bcsr_destroy(&matrix);
   test_bcsr_free(&a);
-  test_shape shape = test_shape_square(20, 2, 1);
-  shape.diagonal = TEST_DIAGONAL_NONE;
-  matrix = test_bcsr_take(context, test_bcsr_random(shape));
+  int32_t row_ptr[21] = {0}, next[20];
+  double ones[20];
+  for (int32_t i = 0; i < 20; i++) {
+    row_ptr[i + 1] = i + 1;
+    next[i] = (i + 1) % 20;
+    ones[i] = 1;
+  }
+  matrix = test_bcsr_make(context, &(test_bcsr){20, 20, 1, row_ptr, next, ones});
   EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL, bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "block row 19 has no diagonal block");
   assert_null(precond);

@@ -124,7 +124,9 @@ BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *opt
  *  @param precond  out; untouched on failure; free with bisai_precond_destroy()
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row, in the caller's numbering (of block-Jacobi with other
  *                            blocks than the matrix's: the block and its scalar rows); to be
- *                            equilibrated, a matrix must not have block rows or columns of zeros
+ *                            equilibrated, a matrix must not have block rows or columns of zeros. A matrix with a block row or column
+ *                            in which no block is stored is singular: it is refused by BISAI_MISSING_DIAGONAL, whatever the shift, and
+ *                            the message says which. NONE and CALLBACK take it
  *  @retval BISAI_UNAVAILABLE an ordering that needs METIS, in a build without it
  *  @retval BISAI_INDEX_OVERFLOW  a factor or a pattern has more than 2³¹−1 blocks; the message names the block row
  *  @retval BISAI_OVERFLOW    a value of NL, NU or a block of block-Jacobi does not fit its storage, or a diagonal block of NL or NU, or a row

@@ -194,6 +194,21 @@ static bisai_status refresh(bisai_precond *m, const bisai_bcsr *matrix) {
   return status;
 }
 
+/* Refuses a matrix with an empty block row or column, which no preconditioner makes regular. Diagonal blocks are missing there: only where
+ * set-up failed for that or had to repair blocks is there anything to look for. */
+static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
+  const bsi_backend *backend = m->context->backend;
+  int64_t row = -1, column = -1;
+  double *marks = backend->allocate(m->context, (size_t)m->block_rows, sizeof *marks);
+  if (!marks) return BISAI_OUT_OF_MEMORY;
+  bisai_status status = backend->find_empty(m->context, matrix, false, marks, &row);
+  if (!status && row < 0) status = backend->find_empty(m->context, matrix, true, marks, &column);
+  backend->release(m->context, marks);
+  if (status || (row < 0 && column < 0)) return status;
+  return bsi_fail(m->context, BISAI_MISSING_DIAGONAL, "block %s %lld is empty: the matrix is singular",
+                  row < 0 ? "column" : "row", (long long)(row < 0 ? column : row));
+}
+
 /* The matrix that is factorised, up to date with `matrix`. */
 static bisai_status reorder(bisai_precond *m, const bisai_bcsr **matrix) {
   if (!m->reordered.matrix) return BISAI_OK;
@@ -275,12 +290,16 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
                        .block_size = matrix->block_size};
   if (m->ops->needs_factors) m->factors = o.factors;
   status = set_up(m, matrix);
+  if (!status) fill_report(m);
+  if (status ? status == BISAI_MISSING_DIAGONAL || status == BISAI_SINGULAR_BLOCK : m->report.repairs > 0) {
+    const bisai_status empty = refuse_empty(m, matrix);
+    if (empty) status = empty;
+  }
   if (status) {
     bisai_precond_destroy(&m);
     return status;
   }
   m->options.permutation = NULL; /* the caller's array may go */
-  fill_report(m);
   describe(m);
   *precond = m;
   return BISAI_OK;
