@@ -512,6 +512,35 @@ static void info_counts_blocks_levels_and_patterns(void **state) {
   program_free(&p);
 }
 
+/* Of 4 rows, row 3 and column 4 (from 1) have no entries, and row 2 zeros. */
+static void an_empty_row_or_column_is_named(void **state) {
+  (void)state;
+  program_write("gap4.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 5\n1 1 2\n2 2 0\n4 1 1\n4 2 1\n"
+                            "4 3 1\n");
+  program p = run("info gap4.mtx --block-size 1");
+  program_expect_in("info", p.out,
+                    "\nempty        block row 2; block column 3: the matrix is singular (counted from 0)\n");
+  program_expect_in("info", p.out,
+                    "\nzeros only   2 rows, first 1; column 3: the matrix is singular (counted from 0)\n");
+  program_free(&p);
+  p = run("info gap4.mtx --block-size 2");
+  assert_null(strstr(p.out, "\nempty"));
+  program_expect_in("info", p.out,
+                    "\nzeros only   2 rows, first 1; column 3: the matrix is singular (counted from 0)\n");
+  program_free(&p);
+  p = run("info laplace5.mtx");
+  assert_null(strstr(p.out, "singular"));
+  program_free(&p);
+  p = run("solve gap4.mtx --block-size 1 --preconditioner bjacobi:shift=0.01");
+  assert_int_equal(p.status, 3);
+  program_expect_in("the account", p.out, "block row 2 is empty: the matrix is singular");
+  program_free(&p);
+  p = run("solve gap4.mtx --block-size 1 --preconditioner none");
+  assert_int_equal(p.status, 3);
+  program_expect_in("the account", p.out, "block row 2 is empty: the matrix is singular");
+  program_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_arguments_exit_2_with_their_exact_message),
@@ -535,6 +564,7 @@ int main(void) {
       cmocka_unit_test(padding_is_said_and_left_out_of_the_solution),
       cmocka_unit_test(no_solution_is_written_after_a_failed_set_up),
       cmocka_unit_test(info_counts_blocks_levels_and_patterns),
+      cmocka_unit_test(an_empty_row_or_column_is_named),
   };
   return cmocka_run_group_tests_name("cli", tests, enter, leave);
 }

@@ -147,6 +147,60 @@ static void print_diagonal(bisai_context *context, const char *name, const bisai
   }
 }
 
+/* Rows and columns without anything in them: how many, and the first. */
+typedef struct empties {
+  int32_t rows, first_row, columns, first_column;
+} empties;
+
+/* Of a square structure in host memory; entries whose value is zero do not count. `values` NULL: all count. False: no memory. */
+static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, const double *values, empties *e) {
+  bool *seen = calloc((size_t)n + 1, sizeof *seen);
+  *e = (empties){0};
+  if (!seen) return false;
+  for (int32_t i = 0; i < n; ++i) {
+    bool any = false;
+    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; ++p) {
+      if (values && values[p] == 0) continue;
+      any = seen[col_idx[p]] = true;
+    }
+    if (!any && e->rows++ == 0) e->first_row = i;
+  }
+  for (int32_t j = 0; j < n; ++j) {
+    if (!seen[j] && e->columns++ == 0) e->first_column = j;
+  }
+  free(seen);
+  return true;
+}
+
+/* "block row 5" or "3 block rows, first 5" */
+static void print_first(const char *kind, const char *noun, int32_t count, int32_t first) {
+  if (count == 1) printf("%s%s %" PRId32, kind, noun, first);
+  if (count > 1) printf("%" PRId32 " %s%ss, first %" PRId32, count, kind, noun, first);
+}
+
+static void print_empties(const char *label, const char *kind, const empties *e) {
+  if (e->rows + e->columns == 0) return;
+  printf("%-13s", label);
+  print_first(kind, "row", e->rows, e->first_row);
+  if (e->rows > 0 && e->columns > 0) printf("; ");
+  print_first(kind, "column", e->columns, e->first_column);
+  printf(": the matrix is singular (counted from 0)\n");
+}
+
+/* Says what makes the matrix singular at first sight; true where block rows or columns do, so that there are no preconditioners. */
+static bool print_singular(const bisai_csr_desc *csr, const bisai_bcsr *matrix) {
+  const int32_t *row_ptr, *col_idx;
+  empties blocks, zeros;
+  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
+  if (!find_empties(bisai_bcsr_block_rows(matrix), row_ptr, col_idx, NULL, &blocks) ||
+      !find_empties(csr->rows, csr->row_ptr, csr->col_idx, csr->values, &zeros))
+    return false;
+  print_empties("empty", "block ", &blocks);
+  bool same = bisai_bcsr_block_size(matrix) == 1 && blocks.rows == zeros.rows && blocks.columns == zeros.columns;
+  if (!same) print_empties("zeros only", "", &zeros);
+  return blocks.rows + blocks.columns > 0;
+}
+
 static void print_matrix(const options *o, const problem *scalar, bool named, const bisai_bcsr *matrix,
                          const triangle_info t[2]) {
   const int32_t *row_ptr, *col_idx;
@@ -215,9 +269,10 @@ int info_run(bisai_context *context, const options *o) {
     goto done;
   }
   print_matrix(o, &scalar, named, matrix, triangles);
+  bool singular = print_singular(&csr, matrix);
   print_sizes(&csr, sizes, matrix);
   print_triangles(triangles);
-  print_diagonal(context, scalar.name, matrix);
+  if (!singular) print_diagonal(context, scalar.name, matrix);
   print_bytes(matrix, triangles);
   code = EXIT_SUCCESS;
 done:
