@@ -529,7 +529,7 @@ static void an_empty_row_or_column_is_named(void **state) {
                     "\nzeros only   2 rows, first 1; column 3: the matrix is singular (counted from 0)\n");
   program_free(&p);
   p = run("info laplace5.mtx");
-  assert_null(strstr(p.out, "singular"));
+  assert_null(strstr(p.out, ": the matrix is singular"));
   program_free(&p);
   p = run("solve gap4.mtx --block-size 1 --preconditioner bjacobi:shift=0.01");
   assert_int_equal(p.status, 3);
