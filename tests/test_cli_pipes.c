@@ -93,7 +93,7 @@ static void named_pipes_are_opened_once(void **state) {
          "matrix   pipe: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend", "");
   expect(FEED "feed laplace5.mtx; $B solve pipe --block-size 1", 0,
          "matrix   pipe: 5 block rows of size 1, 13 blocks\nbackend", "");
-  expect(FEED "feed A.petsc; $B info pipe", 0, "matrix       pipe: 5 rows, 13 entries\nblock size   1, which", "");
+  expect(FEED "feed A.petsc; $B info pipe", 0, "matrix       pipe: 5 rows, 13 entries\nblock size   1, ", "");
   expect(FEED "feed A.petsc; $B convert pipe out.mtx --block-size 1", 0,
          "matrix   pipe: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      the file's own, to out_b.mtx\n", "");
   expect_file("out_b.mtx", last6);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bytes.h"
 #include "folder_fixture.h"
 #include "support.h"
 
@@ -203,6 +204,146 @@ static void memory_stays_within_three_times_the_matrix(void **state) {
   free(text.bytes);
 }
 
+/* What a reading came to. */
+typedef struct outcome {
+  bisai_status status;
+  long long peak, result; /* bytes: held at a time, of the matrix */
+  char message[256];
+} outcome;
+
+static outcome read_within(const test_text *text, int32_t block_size, int64_t max_bytes) {
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *own = test_context_on(&allocator, 1);
+  bisai_read_options options = bisai_read_options_default();
+  options.block_size = block_size;
+  options.max_bytes = max_bytes;
+  bisai_bcsr *matrix = NULL;
+  outcome o = {.status = bsi_read_matrix_memory(own, text->bytes, text->length, &options, &matrix)};
+  assert_true((o.status == BISAI_OK) == (matrix != NULL));
+  snprintf(o.message, sizeof o.message, "%s", bisai_context_error(own));
+  o.peak = atomic_load(&allocator.peak_bytes);
+  if (matrix) {
+    const long long bs = bisai_bcsr_block_size(matrix);
+    o.result = (8 * bs * bs + 4) * bisai_bcsr_blocks(matrix) + 4LL * (bisai_bcsr_block_rows(matrix) + 1);
+  }
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&own);
+  assert_int_equal(atomic_load(&allocator.live_blocks), 0);
+  return o;
+}
+
+enum { MEBI = 1 << 20 };
+
+/* A matrix of PETSc with that many entries in its last row. */
+static void print_last_row(test_text *text, int32_t rows, int32_t entries) {
+  const int32_t sizes[] = {1211216, rows, rows, entries};
+  for (int k = 0; k < 4; k++) bytes_integer(text, 4, sizes[k]);
+  for (int32_t i = 0; i < rows; i++) bytes_integer(text, 4, i == rows - 1 ? entries : 0);
+  for (int32_t k = 0; k < entries; k++) bytes_integer(text, 4, k);
+  for (int32_t k = 0; k < entries; k++) bytes_double(text, 1 + k);
+}
+
+static void few_entries_in_many_rows_take_16_bytes_a_row(void **state) {
+  (void)state;
+  enum { ROWS = 1000003 };
+  static const int32_t sizes[] = {0, 1, 3, 8, 32};
+  static const int32_t entries[] = {0, 1, 100000};
+  for (int e = 0; e < 3; e++)
+    for (int petsc = 0; petsc < 2; petsc++) {
+      test_text text = {0};
+      if (petsc) {
+        print_last_row(&text, ROWS, entries[e]);
+      } else {
+        test_print(&text, "%%%%MatrixMarket matrix coordinate pattern general\n%d %d %d\n", ROWS, ROWS, entries[e]);
+        for (int32_t k = 0; k < entries[e]; k++) test_print(&text, "%d %d\n", ROWS - 5 * k, ROWS - 7 * k);
+      }
+      for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const outcome o = read_within(&text, sizes[k], 0);
+        assert_int_equal(o.status, BISAI_OK);
+        const long long most = 3 * o.result + 16LL * ROWS + MEBI;
+        if (o.peak > most)
+          fail_msg("%d entries, blocks of %d: %lld bytes at a time, promised are %lld", entries[e], sizes[k], o.peak,
+                   most);
+      }
+      free(text.bytes);
+    }
+}
+
+static void announced_entries_are_believed_only_as_they_arrive(void **state) {
+  (void)state;
+  test_text text = {0};
+  test_print(&text, "%%%%MatrixMarket matrix coordinate real general\n3 3 2000000\n1 1 1\n");
+  while (text.length < 8 * MEBI) test_print(&text, "%% %0100d\n", 0);
+  const outcome o = read_within(&text, 1, 0);
+  assert_int_equal(o.status, BISAI_PARSE_ERROR);
+  assert_non_null(strstr(o.message, "the file ends after 1 of 2000000 entries"));
+  if (o.peak > 2 * MEBI) fail_msg("%lld bytes for one entry", o.peak);
+  free(text.bytes);
+}
+
+static void max_bytes_is_kept(void **state) {
+  (void)state;
+  test_text texts[4] = {{0}};
+  print_grid(&texts[0], 60, 3, true, false);
+  print_grid(&texts[1], 150, 1, false, false);
+  print_last_row(&texts[2], 200000, 100000);
+  test_print(&texts[3], "%%%%MatrixMarket matrix coordinate real general\n2000000 2000000 1\n1 1 1\n");
+  static const int32_t sizes[] = {0, 1, 8};
+  for (int t = 0; t < 4; t++) {
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+      const outcome whole = read_within(&texts[t], sizes[k], INT64_MAX);
+      assert_int_equal(whole.status, BISAI_OK);
+      assert_int_equal(read_within(&texts[t], sizes[k], whole.peak).status, BISAI_OK);
+      int refused = 0;
+      for (int part = 15; part > 0; part--) {
+        const int64_t most = whole.peak * part / 16;
+        const outcome o = read_within(&texts[t], sizes[k], most);
+        if (o.peak > most + MEBI) fail_msg("%lld bytes at a time, %lld are allowed", o.peak, (long long)most);
+        if (o.status == BISAI_OK) continue;
+        refused++;
+        assert_int_equal(o.status, BISAI_OUT_OF_MEMORY);
+        char allowed[80];
+        snprintf(allowed, sizeof allowed, "bytes are needed at a time, and max_bytes allows %lld", (long long)most);
+        assert_non_null(strstr(o.message, allowed));
+      }
+      assert_true(refused > 5);
+    }
+    free(texts[t].bytes);
+  }
+}
+
+static void a_number_of_rows_alone_takes_no_memory(void **state) {
+  (void)state;
+  test_text text = {0};
+  test_print(&text, "%%%%MatrixMarket matrix coordinate real general\n2147483647 2147483647 1\n1 1 1\n");
+  outcome o = read_within(&text, 1, 1 << 30);
+  assert_int_equal(o.status, BISAI_OUT_OF_MEMORY);
+  assert_string_equal(o.message, "at least 34359738364 bytes are needed at a time, and max_bytes allows 1073741824");
+  assert_true(o.peak < MEBI);
+  o = read_within(&text, 0, 1 << 30);
+  assert_int_equal(o.status, BISAI_OUT_OF_MEMORY);
+  assert_true(o.peak < MEBI);
+  const int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  if (memory < INT64_C(30) << 30) { /* the default */
+    o = read_within(&text, 1, 0);
+    assert_int_equal(o.status, BISAI_OUT_OF_MEMORY);
+    assert_true(o.peak < MEBI);
+  }
+  free(text.bytes);
+
+  text = (test_text){0};
+  test_print(&text, "%%%%MatrixMarket matrix coordinate real general\n3000000 3000000 0\n");
+  o = read_within(&text, 0, 64 << 20);
+  assert_int_equal(o.status, BISAI_OK);
+  free(text.bytes);
+  bisai_read_options options = bisai_read_options_default();
+  options.max_bytes = -1;
+  bisai_bcsr *matrix = NULL;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_read_matrix(context, "any", &options, &matrix));
+  EXPECT_MESSAGE(context, "max_bytes -1 is negative");
+}
+
 static void failing_allocations_leak_nothing(void **state) {
   (void)state;
   test_text text = {0};
@@ -272,6 +413,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(entries_in_any_order_make_the_same_matrix),
       cmocka_unit_test(memory_stays_within_three_times_the_matrix),
+      cmocka_unit_test(few_entries_in_many_rows_take_16_bytes_a_row),
+      cmocka_unit_test(announced_entries_are_believed_only_as_they_arrive),
+      cmocka_unit_test(max_bytes_is_kept),
+      cmocka_unit_test(a_number_of_rows_alone_takes_no_memory),
       cmocka_unit_test(failing_allocations_leak_nothing),
       cmocka_unit_test(threads_with_contexts_of_their_own_read_the_same),
   };

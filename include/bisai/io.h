@@ -38,13 +38,18 @@ typedef struct bisai_read_options {
   bool pad;                /**< default true: fill up with an identity where the block size does not divide the size */
   bisai_progress progress; /**< default NULL */
   void *progress_user;     /**< passed through */
+  int64_t
+      max_bytes; /**< host memory that reading may hold at a time, the result included, but not buffers, which take less than
+                                1 MiB; default 0: the physical memory of the machine */
 } bisai_read_options;
 
 /** Default options. */
 BISAI_API bisai_read_options bisai_read_options_default(void);
 
-/** Reads a square sparse matrix. Memory: at most 3 times that of the result (of one that keeps duplicates, if there are any)
- *  and 1 MiB, whatever the file announces.
+/** Reads a square sparse matrix. Memory: at most 3 times that of the result (of one that keeps duplicates, if there are any),
+ *  16 bytes for each scalar row and 1 MiB. The number of entries that a file announces is believed only as far as entries
+ *  arrive. A matrix of many rows may be empty; a number of rows that options->max_bytes does not allow is refused before anything is
+ *  allocated for it.
  *
  *  Matrix Market: coordinate real, integer or pattern (value 1); general, symmetric or skew-symmetric. Entries may come in
  *  any order; duplicates add up.
@@ -62,7 +67,8 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
  *  @retval BISAI_UNSUPPORTED  complex or Hermitian, rectangular or empty, dense where a sparse matrix is needed, or more
  *                             than one matrix; an archive's candidates are listed
  *  @retval BISAI_UNAVAILABLE  a compressed file or an archive, and this build has no libarchive or no zlib
- *  @retval BISAI_INDEX_OVERFLOW, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
+ *  @retval BISAI_OUT_OF_MEMORY  an allocation failed, or more than options->max_bytes are needed: the message names both numbers
+ *  @retval BISAI_INDEX_OVERFLOW, BISAI_INVALID_ARGUMENT */
 BISAI_API bisai_status bisai_read_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
                                          bisai_bcsr **matrix);
 

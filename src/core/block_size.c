@@ -242,6 +242,8 @@ static int choose(const bisai_csr_desc *d, const bisai_block_size_info *sizes) {
   return best;
 }
 
+static int64_t most_columns(const bisai_csr_desc *d) { return d->cols > d->rows ? d->cols : d->rows; }
+
 /* The largest number of blocks that a block row can have. */
 static int64_t longest_row(const bisai_csr_desc *d) {
   int64_t longest = 0;
@@ -251,14 +253,19 @@ static int64_t longest_row(const bisai_csr_desc *d) {
     if (length > longest) longest = length;
   }
   /* Two block rows of other sizes can share a group of eight rows, and the padding's diagonal block comes on top. */
-  return 2 * longest + 1;
+  const int64_t most = most_columns(d) + 1;
+  return 2 * longest + 1 < most ? 2 * longest + 1 : most;
+}
+
+int64_t bsi_block_size_bytes(const bisai_csr_desc *desc) {
+  return (most_columns(desc) + 1) * (int64_t)sizeof(int32_t) +
+         longest_row(desc) * (int64_t)(sizeof(int32_t) + sizeof(uint64_t)) +
+         TABLE_SLOTS * (int64_t)sizeof(pattern_count);
 }
 
 bisai_status bsi_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
                                   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES], int32_t *block_size) {
-  const int64_t columns = desc->cols > desc->rows ? desc->cols : desc->rows;
-  int64_t longest = longest_row(desc);
-  if (longest > columns + 1) longest = columns + 1;
+  const int64_t columns = most_columns(desc), longest = longest_row(desc);
   study s = {.csr = desc};
   s.row.slot = bsi_allocate(context, (size_t)columns + 1, sizeof *s.row.slot);
   s.row.column = bsi_allocate(context, (size_t)longest, sizeof *s.row.column);

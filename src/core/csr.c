@@ -52,7 +52,8 @@ typedef struct conversion {
   int32_t *seen;              /* by block column */
   int32_t *row_ptr, *col_idx; /* of the result, host memory */
   double *values;
-  bsi_places *places; /* of the result, NULL: not asked for */
+  bsi_places *places;     /* of the result, NULL: not asked for */
+  const bsi_limit *limit; /* NULL: none */
 } conversion;
 
 static int32_t last_row(const conversion *c, int32_t block_row) {
@@ -161,9 +162,28 @@ static bisai_status fill_in_place(bisai_context *context, conversion *c, bisai_b
   return fill_rows(context, c);
 }
 
+/* Of `seen` and of the row pointers before they are the matrix's. */
+static int64_t working_bytes(int64_t block_rows, int64_t block_cols) {
+  return (block_rows + 1 + block_cols) * (int64_t)sizeof(int32_t);
+}
+
+static int64_t matrix_bytes(int64_t block_rows, int64_t blocks, int32_t bs) {
+  return (block_rows + 1 + blocks) * (int64_t)sizeof(int32_t) + blocks * bs * bs * (int64_t)sizeof(double);
+}
+
+int64_t bsi_csr_least_bytes(int64_t rows, int32_t block_size) {
+  const int64_t pointers = (rows + 1) * (int64_t)sizeof(int32_t);
+  if (block_size == 0) return 2 * pointers; /* of the CSR arrays, and of the study of block sizes */
+  const int64_t block_rows = (rows + block_size - 1) / block_size;
+  return pointers + working_bytes(block_rows, block_rows) + matrix_bytes(block_rows, 0, block_size);
+}
+
 static bisai_status convert(bisai_context *context, conversion *c, bool keep_places, bisai_bcsr **matrix) {
   bisai_bcsr *a = NULL;
-  bisai_status status = BISAI_OUT_OF_MEMORY;
+  const int64_t working = working_bytes(c->block_rows, c->block_cols);
+  bisai_status status = bsi_limit_check(context, c->limit, working + matrix_bytes(c->block_rows, 0, c->bs));
+  if (status) return status;
+  status = BISAI_OUT_OF_MEMORY;
   c->seen = bsi_allocate(context, (size_t)c->block_cols, sizeof *c->seen);
   c->row_ptr = c->seen ? bsi_allocate(context, (size_t)c->block_rows + 1, sizeof *c->row_ptr) : NULL;
   if (!c->row_ptr) goto exit;
@@ -171,8 +191,10 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_pla
     status = bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d blocks", INT32_MAX);
     goto exit;
   }
-  status = bsi_bcsr_reserve(context, c->block_rows, c->block_cols, c->bs, c->row_ptr[c->block_rows], BISAI_FP64, NULL,
-                            NULL, &a);
+  const int32_t blocks = c->row_ptr[c->block_rows];
+  status = bsi_limit_check(context, c->limit, working + matrix_bytes(c->block_rows, blocks, c->bs));
+  if (status) goto exit;
+  status = bsi_bcsr_reserve(context, c->block_rows, c->block_cols, c->bs, blocks, BISAI_FP64, NULL, NULL, &a);
   if (status) goto exit;
   a->rows = c->csr->rows;
   if (keep_places) {
@@ -192,12 +214,13 @@ exit:
   return status;
 }
 
-static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, bool keep_places,
-                                   bisai_bcsr **matrix) {
+static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, const bsi_limit *limit,
+                                   bool keep_places, bisai_bcsr **matrix) {
   int32_t bs = desc->block_size;
   if (bs == 0) {
     bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
-    const bisai_status status = bsi_block_size_study(context, desc, sizes, &bs);
+    bisai_status status = limit ? bsi_limit_check(context, limit, bsi_block_size_bytes(desc)) : BISAI_OK;
+    if (!status) status = bsi_block_size_study(context, desc, sizes, &bs);
     if (status) return status;
   }
   const bool divides = desc->rows % bs == 0 && desc->cols % bs == 0;
@@ -208,15 +231,17 @@ static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc 
                   .bs = bs,
                   .block_rows = desc->rows / bs + !divides,
                   .block_cols = desc->cols / bs + !divides,
-                  .padded = !divides};
+                  .padded = !divides,
+                  .limit = limit};
   if ((int64_t)c.block_rows * bs > INT32_MAX)
     return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%d rows padded to blocks of size %d: more than %d", desc->rows, bs,
                     INT32_MAX);
   return convert(context, &c, keep_places, matrix);
 }
 
-bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix) {
-  return from_sound_csr(context, desc, false, matrix);
+bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, const bsi_limit *limit,
+                                     bisai_bcsr **matrix) {
+  return from_sound_csr(context, desc, limit, false, matrix);
 }
 
 bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix) {
@@ -234,5 +259,5 @@ bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *d
   if (desc->row_ptr[desc->rows] > 0 && !desc->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   status = check_duplicates(context, desc);
-  return status ? status : from_sound_csr(context, desc, true, matrix);
+  return status ? status : from_sound_csr(context, desc, NULL, true, matrix);
 }

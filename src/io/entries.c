@@ -16,7 +16,13 @@ static void *larger(bisai_context *context, void *array, int32_t count, int32_t 
   return moved;
 }
 
-static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capacity) {
+enum { ENTRY_BYTES = sizeof(double) + 2 * sizeof(int32_t) };
+
+static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capacity, const bsi_limit *limit) {
+  const int64_t old = e->capacity, first = ENTRY_BYTES * old + (int64_t)sizeof(double) * capacity;
+  const int64_t last = ENTRY_BYTES * (int64_t)capacity + (int64_t)sizeof(int32_t) * old;
+  const bisai_status status = bsi_limit_check(context, limit, first > last ? first : last);
+  if (status) return status;
   double *value = larger(context, e->value, e->count, capacity, sizeof *value);
   if (!value) return BISAI_OUT_OF_MEMORY;
   e->value = value;
@@ -30,17 +36,17 @@ static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capac
   return BISAI_OK;
 }
 
-bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *e, int32_t total, int64_t at_once) {
-  return resize(context, e, (int32_t)bsi_next_capacity(e->capacity, total, at_once));
+bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *e, int32_t total, const bsi_limit *limit) {
+  return resize(context, e, (int32_t)bsi_next_capacity(e->capacity, total, 0), limit);
 }
 
-bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *e, double sign) {
+bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *e, double sign, const bsi_limit *limit) {
   int64_t total = e->count;
   for (int32_t k = 0; k < e->count; k++) total += e->row[k] != e->col[k];
   if (total > INT32_MAX)
     return bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d entries with the mirrored ones", INT32_MAX);
   if (total == e->count) return BISAI_OK;
-  const bisai_status status = resize(context, e, (int32_t)total);
+  const bisai_status status = resize(context, e, (int32_t)total, limit);
   if (status) return status;
   for (int32_t k = 0, stored = e->count; k < stored; k++)
     if (e->row[k] != e->col[k]) bsi_entries_append(e, e->col[k], e->row[k], sign * e->value[k]);
@@ -106,7 +112,11 @@ static void order(bsi_entries *e, int32_t rows, const int32_t *row_ptr) {
   }
 }
 
-bisai_status bsi_entries_group(bisai_context *context, bsi_entries *e, int32_t rows, int32_t **row_ptr) {
+bisai_status bsi_entries_group(bisai_context *context, bsi_entries *e, int32_t rows, const bsi_limit *limit,
+                               int32_t **row_ptr) {
+  const int64_t bytes = ENTRY_BYTES * (int64_t)e->capacity + ((int64_t)rows + 1) * (int64_t)sizeof **row_ptr;
+  const bisai_status status = bsi_limit_check(context, limit, bytes);
+  if (status) return status;
   int32_t *starts = bsi_allocate(context, (size_t)rows + 1, sizeof *starts);
   if (!starts) return BISAI_OUT_OF_MEMORY;
   if (!count_rows(e, rows, starts)) order(e, rows, starts);

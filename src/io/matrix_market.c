@@ -15,8 +15,6 @@
 #include "core/context.h"
 #include "io/reader.h"
 
-enum { SHORTEST_ENTRY = 4 }; /* bytes of the line "1 1" */
-
 typedef enum field { REAL, INTEGER, PATTERN, COMPLEX } field;
 typedef enum symmetry { GENERAL, SYMMETRIC, SKEW_SYMMETRIC, HERMITIAN } symmetry;
 
@@ -147,8 +145,9 @@ static bisai_status check_triangle(const bsi_reader *reader, const header *h, in
                          its_side > 0 ? "lower" : "upper");
 }
 
-static bisai_status read_entries(bsi_reader *reader, const header *h, int64_t n, int32_t count, bsi_entries *entries) {
-  const int64_t at_once = bsi_stream_text_bytes(reader->stream) / SHORTEST_ENTRY;
+static bisai_status read_entries(bsi_reader *reader, const header *h, const bsi_csr *csr, int32_t count,
+                                 bsi_entries *entries) {
+  const int64_t n = csr->rows;
   int side = 0;
   while (entries->count < count) {
     bisai_status status = bsi_reader_next(reader);
@@ -159,14 +158,14 @@ static bisai_status read_entries(bsi_reader *reader, const header *h, int64_t n,
     status = read_entry(reader, h, n, n, &i, &j, &value);
     if (!status && h->symmetry != GENERAL) status = check_triangle(reader, h, i, j, &side);
     if (!status && entries->count == entries->capacity)
-      status = bsi_entries_grow(reader->context, entries, count, at_once);
+      status = bsi_entries_grow(reader->context, entries, count, &csr->limit);
     if (status) return status;
     bsi_entries_append(entries, (int32_t)(i - 1), (int32_t)(j - 1), value);
   }
   return read_end(reader, count);
 }
 
-static bisai_status read_matrix(bsi_reader *reader, int32_t *rows, bsi_entries *entries) {
+static bisai_status read_matrix(bsi_reader *reader, bsi_csr *csr, bsi_entries *entries) {
   header h = {0};
   bisai_status status = read_header(reader, &h);
   if (status) return status;
@@ -175,17 +174,16 @@ static bisai_status read_matrix(bsi_reader *reader, int32_t *rows, bsi_entries *
   int64_t n = 0, cols = 0, count = 0;
   status = read_sizes(reader, &h, &n, &cols, &count);
   if (!status) status = check_matrix_sizes(reader, &h, n, cols, count);
-  if (!status) status = read_entries(reader, &h, n, (int32_t)count, entries);
-  if (status) return status;
-  *rows = (int32_t)n;
-  if (h.symmetry == GENERAL) return BISAI_OK;
-  return bsi_entries_mirror(reader->context, entries, h.symmetry == SYMMETRIC ? 1.0 : -1.0);
+  if (!status) status = bsi_csr_set_rows(reader->context, csr, n);
+  if (!status) status = read_entries(reader, &h, csr, (int32_t)count, entries);
+  if (status || h.symmetry == GENERAL) return status;
+  return bsi_entries_mirror(reader->context, entries, h.symmetry == SYMMETRIC ? 1.0 : -1.0, &csr->limit);
 }
 
-bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, int32_t *rows, bsi_entries *entries) {
+bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, bsi_csr *csr, bsi_entries *entries) {
   bsi_reader reader;
   bisai_status status = bsi_reader_open(context, stream, &reader);
-  if (!status) status = read_matrix(&reader, rows, entries);
+  if (!status) status = read_matrix(&reader, csr, entries);
   bsi_reader_close(&reader);
   return status;
 }

@@ -4,14 +4,15 @@
 
 #include <bisai/io.h>
 
+#include "io/csr_arrays.h"
 #include "io/entries.h"
 #include "io/output.h"
 #include "io/scalar_rows.h"
 #include "io/stream.h"
 
-/* The entries of a square sparse matrix, those of symmetric storage mirrored. *entries starts as zero; what it holds is the caller's
- * to free, after a failure too. */
-bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, int32_t *rows, bsi_entries *entries);
+/* The rows of *csr, and the entries of a square sparse matrix, those of symmetric storage mirrored, within csr->limit. *entries starts
+ * as zero; what it holds is the caller's to free, after a failure too. */
+bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, bsi_csr *csr, bsi_entries *entries);
 
 /* A vector of n values; where `columns` is given it may also be the first of several columns, whose number that is then. */
 bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n, double *values,

@@ -19,8 +19,9 @@ enum { CHUNK_BYTES = 1 << 15 };
 typedef struct reader {
   bisai_context *context;
   bsi_source *source;
-  size_t width;   /* bytes of an integer */
-  int64_t offset; /* bytes read */
+  size_t width;     /* bytes of an integer */
+  int64_t offset;   /* bytes read */
+  bsi_limit *limit; /* of a matrix */
 } reader;
 
 static reader reader_of(bsi_source *source) {
@@ -161,10 +162,13 @@ typedef struct growing {
 static bisai_status make_room(const reader *r, growing *a, int64_t count) {
   while (a->capacity < count) {
     const int64_t capacity = bsi_next_capacity(a->capacity, a->total, bsi_source_left(r->source) < 0 ? 0 : a->total);
+    const bisai_status status = bsi_limit_check(r->context, r->limit, capacity * (int64_t)a->size);
+    if (status) return status;
     void *larger = bsi_allocate(r->context, (size_t)capacity, a->size);
     if (!larger) return BISAI_OUT_OF_MEMORY;
     if (a->capacity > 0) memcpy(larger, a->data, (size_t)a->capacity * a->size);
     bsi_release(r->context, a->data);
+    r->limit->held += (capacity - a->capacity) * (int64_t)a->size;
     a->data = larger;
     a->capacity = capacity;
   }
@@ -262,6 +266,7 @@ static bisai_status read_next_class(reader *r, int64_t values, int64_t *class) {
 
 bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
   reader r = reader_of(source);
+  r.limit = &csr->limit;
   int64_t class = 0, next = 0;
   sizes s = {0};
   bisai_status status = open_object(&r, &class);
@@ -270,7 +275,7 @@ bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
                     class == BSI_PETSC_VECTOR ? "a vector" : "an index set");
   if (!status) status = read_sizes(&r, &s);
   if (!status) status = check_sizes(&r, &s);
-  csr->rows = (int32_t)s.rows;
+  if (!status) status = bsi_csr_set_rows(r.context, csr, s.rows);
   if (!status) status = read_row_lengths(&r, &s, csr);
   if (!status) status = read_columns(&r, &s, csr);
   if (!status) status = read_values(&r, &s, csr);

@@ -12,7 +12,7 @@ enum { BSI_PETSC_VECTOR = 1211214, BSI_PETSC_MATRIX = 1211216, BSI_PETSC_INDEX_S
 /* Whether the source goes on with an object of PETSc. */
 bisai_status bsi_petsc_detect(bsi_source *source, bool *found);
 
-/* The square sparse matrix at the beginning of the source. *csr starts as zero; what it holds is the caller's to free, after a failure
+/* The square sparse matrix at the beginning of the source. *csr starts without arrays; what it holds is the caller's to free, after a failure
  * too. */
 bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr);
 

@@ -1,6 +1,7 @@
 #include "io/read.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "core/context.h"
 #include "core/csr.h"
@@ -20,7 +21,18 @@ static bisai_status check_options(bisai_context *context, const bisai_read_optio
   if (options->block_size < 0 || options->block_size > BISAI_MAX_BLOCK_SIZE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d", options->block_size,
                     BISAI_MAX_BLOCK_SIZE);
+  if (options->max_bytes < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_bytes %" PRId64 " is negative", options->max_bytes);
   return BISAI_OK;
+}
+
+/* In bytes; as much as can be where the system does not tell. */
+static int64_t physical_memory(void) {
+#ifdef _SC_PHYS_PAGES
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && bytes > 0 && pages <= INT64_MAX / bytes) return (int64_t)pages * bytes;
+#endif
+  return INT64_MAX;
 }
 
 static bisai_status read_market_matrix(bsi_source *source, bsi_csr *csr) {
@@ -28,14 +40,16 @@ static bisai_status read_market_matrix(bsi_source *source, bsi_csr *csr) {
   bsi_stream *stream = NULL;
   bsi_entries entries = {0};
   bisai_status status = bsi_stream_open(source, &stream);
-  if (!status) status = bsi_market_read_matrix(context, stream, &csr->rows, &entries);
+  if (!status) status = bsi_market_read_matrix(context, stream, csr, &entries);
   bsi_stream_close(&stream);
-  if (!status) status = bsi_entries_group(context, &entries, csr->rows, &csr->row_ptr);
+  if (!status) status = bsi_entries_group(context, &entries, csr->rows, &csr->limit, &csr->row_ptr);
   if (status) {
     bsi_entries_free(context, &entries);
   } else {
     csr->col = entries.col;
     csr->value = entries.value;
+    csr->limit.held += ((int64_t)csr->rows + 1) * (int64_t)sizeof *csr->row_ptr +
+                       entries.capacity * (int64_t)(sizeof *csr->col + sizeof *csr->value);
   }
   return status;
 }
@@ -58,24 +72,26 @@ static bisai_status close_source(bsi_source **source, bisai_status status) {
 /* What a file holds. */
 typedef struct content {
   bsi_csr csr;
-  bool petsc;
   bsi_member member; /* the matrix of an archive */
   double *rhs;       /* NULL: there is none, or it is not wanted */
   int64_t columns;
   bool rhs_failed;
 } content;
 
-/* Of an archive, of PETSc, or else a Matrix Market file. */
-static bisai_status read_csr(bsi_source *source, content *c) {
+/* Of an archive, of PETSc, or else a Matrix Market file. `path`: where a file beside it may tell the block size, or NULL. */
+static bisai_status read_csr(bsi_source *source, const char *path, content *c) {
+  bisai_context *context = bsi_source_context(source);
+  bool petsc = false;
   if (bsi_source_is_archive(source)) {
     bisai_status status = bsi_archive_find_matrix(source, &c->member);
     if (status) return status;
     status = read_market_matrix(source, &c->csr);
     return status ? bsi_archive_fail_in(source, c->member.name, status) : BISAI_OK;
   }
-  const bisai_status status = bsi_petsc_detect(source, &c->petsc);
-  if (status) return status;
-  return c->petsc ? bsi_petsc_read_matrix(source, &c->csr) : read_market_matrix(source, &c->csr);
+  bisai_status status = bsi_petsc_detect(source, &petsc);
+  if (!status && !petsc) return read_market_matrix(source, &c->csr);
+  if (!status && path && c->csr.block_size == 0) status = bsi_petsc_block_size(context, path, &c->csr.block_size);
+  return status ? status : bsi_petsc_read_matrix(source, &c->csr);
 }
 
 /* Goes to the right-hand side that stands with a matrix, which has been read or, but for an archive, follows. `name`: its member's. */
@@ -101,39 +117,37 @@ static bisai_status read_own_rhs(bsi_source *source, content *c) {
   bool found = false;
   bisai_status status = find_rhs(source, &c->member, name, &found);
   if (status || !found) return status;
+  const int64_t bytes = c->csr.rows * (int64_t)sizeof *c->rhs;
+  status = bsi_limit_check(context, &c->csr.limit, bytes);
+  if (status) return status;
+  c->csr.limit.held += bytes;
   c->rhs = bsi_allocate(context, (size_t)c->csr.rows, sizeof *c->rhs);
   status = c->rhs ? read_found_rhs(source, name, c->csr.rows, c->rhs, &c->columns) : BISAI_OUT_OF_MEMORY;
   c->rhs_failed = status != BISAI_OK;
   return status;
 }
 
-static bisai_status make_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
-                                const content *c, bisai_bcsr **matrix) {
-  int32_t block_size = options->block_size;
-  if (c->petsc && path && block_size == 0) {
-    const bisai_status status = bsi_petsc_block_size(context, path, &block_size);
-    if (status) return status;
-  }
+static bisai_status make_matrix(bisai_context *context, bool pad, const content *c, bisai_bcsr **matrix) {
   const bisai_csr_desc csr = {.struct_size = sizeof csr,
                               .rows = c->csr.rows,
                               .cols = c->csr.rows,
                               .row_ptr = c->csr.row_ptr,
                               .col_idx = c->csr.col,
                               .values = c->csr.value,
-                              .block_size = block_size,
-                              .pad = options->pad};
-  return bsi_bcsr_from_sound_csr(context, &csr, matrix);
+                              .block_size = c->csr.block_size,
+                              .pad = pad};
+  return bsi_bcsr_from_sound_csr(context, &csr, &c->csr.limit, matrix);
 }
 
-/* Closes the source as soon as all has been read, which frees its buffers. `path`: where a file beside it may tell the block size, or
- * NULL. The right-hand side is looked for where `with_rhs`. */
+/* Closes the source as soon as all has been read, which frees its buffers. The right-hand side is looked for where `with_rhs`. */
 static bisai_status read_system(bisai_context *context, bsi_source **source, const char *path,
                                 const bisai_read_options *options, bool with_rhs, bisai_system *system) {
-  content c = {.columns = 0};
-  bisai_status status = read_csr(*source, &c);
+  content c = {.csr = {.block_size = options->block_size,
+                       .limit = {.most = options->max_bytes > 0 ? options->max_bytes : physical_memory()}}};
+  bisai_status status = read_csr(*source, path, &c);
   if (!status && with_rhs) status = read_own_rhs(*source, &c);
   status = close_source(source, status);
-  if (!status) status = make_matrix(context, path, options, &c, &system->matrix);
+  if (!status) status = make_matrix(context, options->pad, &c, &system->matrix);
   bsi_csr_free(context, &c.csr);
   system->rhs_failed = c.rhs_failed;
   if (status) {

@@ -8,7 +8,6 @@
 struct bsi_stream {
   bisai_context *context;
   bsi_source *source;
-  int64_t text_bytes;
   char *buffer; /* text that was read and not returned: begin … end */
   size_t begin, end;
   bool ended;
@@ -17,10 +16,9 @@ struct bsi_stream {
 
 bisai_status bsi_stream_open(bsi_source *source, bsi_stream **stream) {
   bisai_context *context = bsi_source_context(source);
-  const int64_t left = bsi_source_left(source);
   bsi_stream *s = bsi_allocate(context, 1, sizeof *s);
   if (!s) return BISAI_OUT_OF_MEMORY;
-  *s = (bsi_stream){.context = context, .source = source, .text_bytes = left > 0 ? left : 0};
+  *s = (bsi_stream){.context = context, .source = source};
   s->buffer = bsi_allocate(context, BSI_STREAM_LINE_BYTES + 1, 1); /* one more for the last line's '\n' */
   if (!s->buffer) {
     bsi_stream_close(&s);
@@ -84,5 +82,3 @@ bisai_status bsi_stream_next(bsi_stream *s, char **line) {
 }
 
 int64_t bsi_stream_line_number(const bsi_stream *s) { return s->line; }
-
-int64_t bsi_stream_text_bytes(const bsi_stream *s) { return s->text_bytes; }

@@ -17,9 +17,6 @@ void bsi_stream_close(bsi_stream **stream);
  * the next call. */
 bisai_status bsi_stream_next(bsi_stream *stream, char **line);
 
-/* Bytes of the whole text; 0 where that is not known beforehand. */
-int64_t bsi_stream_text_bytes(const bsi_stream *stream);
-
 /* The number of the line last returned, from 1. */
 int64_t bsi_stream_line_number(const bsi_stream *stream);
 

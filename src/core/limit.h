@@ -1,0 +1,21 @@
+/* A bound on the memory that one call may hold at a time. */
+#ifndef BSI_LIMIT_H
+#define BSI_LIMIT_H
+
+#include <inttypes.h>
+
+#include "core/context.h"
+
+typedef struct bsi_limit {
+  int64_t most, held; /* bytes */
+} bsi_limit;
+
+/* Refuses to allocate `more` bytes beside those held. NULL: no limit. */
+static inline bisai_status bsi_limit_check(bisai_context *context, const bsi_limit *limit, int64_t more) {
+  if (!limit || more <= limit->most - limit->held) return BISAI_OK;
+  return bsi_fail(context, BISAI_OUT_OF_MEMORY,
+                  "at least %" PRId64 " bytes are needed at a time, and max_bytes allows %" PRId64, limit->held + more,
+                  limit->most);
+}
+
+#endif
