@@ -1,0 +1,120 @@
+/* Options of preconditioners and solvers. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "api.h"
+
+static void choose_blocks(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  bisai_precond_options *o = &choice->options;
+  o->form = (bisai_form)fuzz_pick(choices, 4);
+  o->storage = (bisai_value_type)fuzz_pick(choices, o->form == BISAI_FORM_INVERSE ? 7 : 6);
+  if (fuzz_rarely(choices, 2)) o->storage = BISAI_FP64;
+  o->digits = fuzz_between(choices, 1, 15);
+  o->extraction = (bisai_extraction)fuzz_pick(choices, 5);
+  const int partition = fuzz_pick(choices, 3);
+  if (partition == 1) o->max_block = fuzz_between(choices, 1, 32);
+  if (partition != 2) return;
+  const int most = fuzz_between(choices, 1, 32);
+  choice->block_ptr = fuzz_memory((size_t)s->rows + 1, sizeof *choice->block_ptr);
+  choice->block_ptr[0] = 0;
+  for (int32_t at = 0; at < s->rows; choice->block_ptr[++o->block_count] = at) {
+    at += s->large ? most : fuzz_between(choices, 1, most);
+    if (at > s->rows) at = s->rows;
+  }
+  o->block_ptr = choice->block_ptr;
+}
+
+static void choose_permutation(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  const uint64_t seed = fuzz_seed(choices);
+  int32_t *permutation = choice->permutation = fuzz_memory((size_t)s->block_rows, sizeof *permutation);
+  for (int32_t i = 0; i < s->block_rows; i++) permutation[i] = i;
+  for (int32_t i = s->block_rows - 1; i > 0; i--) {
+    const int32_t j = (int32_t)(fuzz_mix(seed + (uint64_t)i) % ((uint64_t)i + 1)), kept = permutation[i];
+    permutation[i] = permutation[j];
+    permutation[j] = kept;
+  }
+  choice->options.permutation = permutation;
+}
+
+static void choose_inverses(fuzz_choices *choices, bool large, bisai_precond_options *o) {
+  static const int powers[] = {1, 2, 3, 4, 5, 1000000};
+  o->power = powers[fuzz_pick(choices, large ? 2 : 6)];
+  o->relax = fuzz_pick(choices, 4);
+  if (fuzz_rarely(choices, 2)) o->storage = (bisai_value_type)fuzz_pick(choices, 4);
+  if (fuzz_rarely(choices, 4)) o->drop_tolerance = pow(10, fuzz_between(choices, -6, 2));
+  if (fuzz_rarely(choices, 4)) o->column_limit = fuzz_pick(choices, 6);
+}
+
+/* z = D⁻¹ v by the caller, which may fail. */
+static bisai_status scale(void *user, int64_t n, const double *v, double *z) {
+  fuzz_precond *choice = user;
+  for (int64_t i = 0; i < n; i++) z[i] = choice->diagonal[i] * v[i];
+  return choice->fails_in > 0 && --choice->fails_in == 0 ? BISAI_EXTERNAL_ERROR : BISAI_OK;
+}
+
+static void choose_callback(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  const uint64_t seed = fuzz_seed(choices);
+  choice->diagonal = fuzz_vector(s->rows);
+  for (int32_t i = 0; i < s->rows; i++) choice->diagonal[i] = 1.5 + fuzz_noise(seed, i, 1);
+  choice->options.apply = scale;
+  choice->options.user = choice;
+}
+
+void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ISAI,    BISAI_PRECOND_NONE,    BISAI_PRECOND_BJACOBI,
+                                             BISAI_PRECOND_ILU,     BISAI_PRECOND_SWEEPS,  BISAI_PRECOND_ISAI,
+                                             BISAI_PRECOND_BJACOBI, BISAI_PRECOND_CALLBACK};
+  static const int levels[] = {0, 0, 1, 2, 3, INT32_MAX};
+  *choice = (fuzz_precond){.options = bisai_precond_options_default()};
+  bisai_precond_options *o = &choice->options;
+  o->kind = kinds[fuzz_pick(choices, 8)];
+  if (o->kind == BISAI_PRECOND_BJACOBI) choose_blocks(choices, s, choice);
+  if (o->kind == BISAI_PRECOND_ISAI) choose_inverses(choices, s->large, o);
+  if (o->kind == BISAI_PRECOND_CALLBACK) choose_callback(choices, s, choice);
+  if (o->kind == BISAI_PRECOND_SWEEPS) o->sweeps = fuzz_pick(choices, 5);
+  if (o->kind == BISAI_PRECOND_ILU) o->schedule = (bisai_schedule)fuzz_pick(choices, 3);
+  const bool factors = o->kind == BISAI_PRECOND_ISAI || o->kind == BISAI_PRECOND_ILU || o->kind == BISAI_PRECOND_SWEEPS;
+  if (factors) o->level = levels[fuzz_pick(choices, s->large ? 3 : 6)];
+  if ((factors || o->kind == BISAI_PRECOND_BJACOBI) && fuzz_rarely(choices, 2)) {
+    o->shift = BISAI_SHIFT_IN_BLOCKS;
+    o->shift_amount =
+        pow(10, fuzz_rarely(choices, 8) ? fuzz_between(choices, -120, 120) : fuzz_between(choices, -12, 1));
+  }
+  o->ordering = (bisai_ordering)(fuzz_rarely(choices, 2) ? fuzz_pick(choices, 5) : 0);
+  if (o->ordering == BISAI_ORDERING_GIVEN) choose_permutation(choices, s, choice);
+  o->equilibrate = fuzz_rarely(choices, 4);
+  fuzz_scene(SCENE_PRECOND,
+             "preconditioner: kind %d, power %d, relax %d, sweeps %d, storage %d, schedule %d, level %d, shift %d by "
+             "%g, drop %g, "
+             "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, digits %d, extraction %d",
+             (int)o->kind, o->power, o->relax, o->sweeps, (int)o->storage, (int)o->schedule, o->level, (int)o->shift,
+             o->shift_amount, o->drop_tolerance, (int)o->column_limit, (int)o->ordering, (int)o->equilibrate,
+             (int)o->max_block, (int)o->block_count, (int)o->form, o->digits, (int)o->extraction);
+}
+
+void fuzz_precond_free(fuzz_precond *choice) {
+  free(choice->block_ptr);
+  free(choice->permutation);
+  free(choice->diagonal);
+}
+
+bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_system *s) {
+  static const double tolerances[] = {1e-8, 1e-10, 1e-6, 1e-3, 0.1, 1e-13, 1e-15, 0, 0.4, 0.5, 0.7, 0.9, 0.999, 1e-300};
+  static const int limits[] = {100, 300, 1, 2, 5, 30, 0};
+  static const int restarts[] = {30, 1, 2, 5, 40, INT32_MAX};
+  bisai_solver_options o = bisai_solver_options_default();
+  o.method = (bisai_method)fuzz_pick(choices, 4);
+  o.tolerance = tolerances[fuzz_pick(choices, 14)];
+  o.max_iterations = limits[fuzz_pick(choices, 7)];
+  const int affordable = s->rows > 50000 ? 3 : s->large ? 30 : 300;
+  if (o.max_iterations > affordable) o.max_iterations = affordable;
+  if (o.method == BISAI_GMRES) {
+    o.restart = restarts[fuzz_pick(choices, 6)];
+    o.side = (bisai_side)fuzz_pick(choices, 2);
+    o.flexible = o.side == BISAI_RIGHT && fuzz_rarely(choices, 3);
+    o.orthogonalization = (bisai_orthogonalization)fuzz_pick(choices, 4);
+  }
+  if (o.method == BISAI_IDR) o.shadow_dimension = fuzz_between(choices, 1, s->large ? 4 : BISAI_IDR_MOST);
+  o.stagnation_cycles = fuzz_rarely(choices, 4) ? fuzz_pick(choices, 4) : 10;
+  return o;
+}
