@@ -342,6 +342,29 @@ static void a_failing_preconditioner_is_passed_up_on_every_side(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* Squares of 2^1000 overflow: before the solve begins once more with a multiple of A, M⁻¹ is applied beside the iterations. */
+static void a_preconditioner_that_fails_between_two_attempts_is_the_reason(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(2, 1, 0x1p1000, 0x1p999));
+  const double b[] = {0.5, -0.25}, scale[] = {1, 2};
+  double x[2];
+  bisai_status status;
+  int call = 0;
+  do {
+    diagonal_operator op = {.scale = scale, .fail_at = ++call};
+    bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+    bisai_solver_report report = test_report();
+    status = test_solve(context, NULL, matrix, precond, b, x, &report);
+    if (status) assert_int_equal(BISAI_CALLBACK_FAILED, status);
+    assert_int_equal(status ? BISAI_REASON_PRECOND_FAILED : BISAI_REASON_CONVERGED, report.reason);
+    bisai_precond_destroy(&precond);
+  } while (status);
+  assert_true(call > 4); /* there are more applications than those of the two iterations */
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+}
+
 static void a_preconditioner_whose_update_failed_is_not_ready(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -457,6 +480,7 @@ int main(void) {
       cmocka_unit_test(nan_from_the_operator_leaves_the_best_finite_iterate),
       cmocka_unit_test(a_failing_operator_is_passed_up_and_keeps_the_last_cycle),
       cmocka_unit_test(a_failing_preconditioner_is_passed_up_on_every_side),
+      cmocka_unit_test(a_preconditioner_that_fails_between_two_attempts_is_the_reason),
       cmocka_unit_test(a_preconditioner_whose_update_failed_is_not_ready),
       cmocka_unit_test(every_sum_goes_through_the_reduction_hook_once),
       cmocka_unit_test(identical_processes_solve_as_one),

@@ -328,6 +328,7 @@ static bisai_status measure_image(bsi_run *run, double *image, double *size) {
   const double *residual = s->residual;
   if (!status && run->precond) {
     status = bisai_precond_apply(run->precond, residual, s->spare);
+    if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
     residual = s->spare;
   }
   if (!status) status = bsi_multiply_given(run, residual, image);
