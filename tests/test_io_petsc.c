@@ -320,6 +320,21 @@ static int block_size_said(const char *said) {
   return got;
 }
 
+/* A line that was cut off, or that a script filled in with nothing. */
+static void info_with_a_key_and_no_value_is_refused(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"-matload_block_size\n", "-matload_block_size", "  -matload_block_size \t\r\n",
+                                      "% note\n-matload_block_size\n-matload_block_size 2\n"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_int_equal(block_size_said(wrong[i]), -1);
+    char message[2048];
+    snprintf(message, sizeof message, "cannot use %s: its -matload_block_size has no value", test_path("A.info"));
+    bisai_bcsr *matrix = NULL;
+    EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_read_matrix(context, test_path("A"), NULL, &matrix));
+    EXPECT_MESSAGE(context, message);
+  }
+}
+
 static void info_beside_a_file_says_the_block_size(void **state) {
   (void)state;
   assert_int_equal(block_size_said(NULL), 0);
@@ -394,6 +409,7 @@ int main(void) {
       cmocka_unit_test(objects_that_are_no_matrix_are_refused),
       cmocka_unit_test(vectors_are_refused),
       cmocka_unit_test(info_beside_a_file_says_the_block_size),
+      cmocka_unit_test(info_with_a_key_and_no_value_is_refused),
       cmocka_unit_test(arguments_are_checked),
       cmocka_unit_test(failing_allocations_publish_nothing),
   };

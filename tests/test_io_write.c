@@ -140,6 +140,32 @@ static void every_format_keeps_every_bit(void **state) {
   assert_true(written >= 9 * 3);
 }
 
+/* UTF-8, Latin-1 and a long name, in whatever locale the process is: tests run in "C". */
+static void archives_take_names_of_any_bytes(void **state) {
+  (void)state;
+  static const char *const files[] = {
+      "\xc3\xa9.tar", "\xe9t\xe9.tar.xz", "\xe6\xa0\xbc\xe5\xad\x90 5.tar",
+      "a_long_name_of_more_than_a_hundred_bytes_which_does_not_fit_into_the_first_field_of_a_header_\xc3\xa9.tar"};
+  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+    bisai_bcsr *matrix = sample(5, 2);
+    const int64_t n = bisai_bcsr_rows(matrix);
+    double *rhs = test_random_vector(n, 3), *got = malloc((size_t)n * sizeof *got);
+    const char *path = test_path(files[k]);
+    if (write_file(path, matrix, rhs)) {
+      bisai_bcsr *read = read_back(path, 2);
+      expect_same(matrix, read);
+      bisai_bcsr_destroy(&read);
+      int64_t columns = -1;
+      EXPECT_OK(context, bisai_read_rhs(context, path, n, got, &columns));
+      assert_int_equal(columns, 1);
+      assert_memory_equal(rhs, got, (size_t)n * sizeof *got);
+    }
+    free(rhs);
+    free(got);
+    bisai_bcsr_destroy(&matrix);
+  }
+}
+
 static void vectors_keep_every_bit(void **state) {
   (void)state;
   static const char *const files[] = {"b.mtx", "b", "b.txt.gz", "b.mtx.xz", "b.petsc", "b.bin.zst"};
@@ -575,6 +601,7 @@ static void failing_allocations_leave_no_file(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_format_keeps_every_bit),
+      cmocka_unit_test(archives_take_names_of_any_bytes),
       cmocka_unit_test(vectors_keep_every_bit),
       cmocka_unit_test(the_bytes_are_the_known_ones),
       cmocka_unit_test(the_locale_does_not_matter),

@@ -67,6 +67,11 @@ static void begin_entry(bsi_output *o, const char *name, int64_t bytes) {
   if (result != ARCHIVE_OK) note_failure(o);
 }
 
+static bool is_ascii(const char *text) {
+  while (*text && (unsigned char)*text < 0x80) text++;
+  return !*text;
+}
+
 static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compression) {
   static int (*const filters[])(struct archive *) = {[BSI_PLAIN] = archive_write_add_filter_none,
                                                      [BSI_GZIP] = archive_write_add_filter_gzip,
@@ -79,10 +84,12 @@ static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compre
   if (filters[compression](o->archive) != ARCHIVE_OK)
     return bsi_fail(o->context, BISAI_UNAVAILABLE, "this libarchive cannot compress as %s asks for", o->path);
   archive_write_set_filter_option(o->archive, "gzip", "timestamp", NULL);
-  if (tar)
-    archive_write_set_format_pax_restricted(o->archive);
-  else
+  if (!tar)
     archive_write_set_format_raw(o->archive);
+  else if (is_ascii(bsi_base_name(o->path)))
+    archive_write_set_format_pax_restricted(o->archive);
+  else /* pax wants UTF-8, to which the process's locale may know no way; in GNU's format names are bytes */
+    archive_write_set_format_gnutar(o->archive);
   archive_write_set_bytes_in_last_block(o->archive, 1);
   if (archive_write_open(o->archive, o, NULL, write_to_file, NULL) != ARCHIVE_OK) note_failure(o);
   if (!tar) begin_entry(o, "data", -1);

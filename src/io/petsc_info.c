@@ -38,9 +38,10 @@ static bisai_status find_option(bisai_context *context, bsi_stream *stream, cons
     const bisai_status status = bsi_stream_next(stream, &line);
     if (status || !line) return status;
     while (bsi_is_blank(*line)) line++;
-    if (strncmp(line, option, sizeof option - 1) != 0 || !bsi_is_blank(line[sizeof option - 1])) continue;
+    if (strncmp(line, option, sizeof option - 1) != 0 || !bsi_ends_word(line[sizeof option - 1])) continue;
     char *word = line + sizeof option - 1;
     while (bsi_is_blank(*word)) word++;
+    if (*word == '\n') return bsi_io_fail_because(context, "use", path, "its -matload_block_size has no value");
     const int32_t size = parse_block_size(word);
     if (size > 1) *block_size = size;
     if (size > 0) return BISAI_OK;
