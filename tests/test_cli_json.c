@@ -116,16 +116,20 @@ static const char *const run_keys[] = {"method",
                                        "analysis_s",
                                        "diagonal",
                                        "restarts",
-                                       "breakdown"};
+                                       "breakdown",
+                                       "memory_bytes",
+                                       "total_s",
+                                       "repeats",
+                                       "least_total_s"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
   static const char *const top[] = {"version",   "backend", "device",           "matrix",  "rhs", "rhs_columns",
-                                    "tolerance", "solver",  "shadow_dimension", "restart", "runs"};
+                                    "tolerance", "solver",  "shadow_dimension", "restart", "runs", "verdict"};
   static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks"};
   json_t *root = results("compare --case cavity --size 5 --backend host", 0);
-  expect_keys(root, top, 11);
+  expect_keys(root, top, 12);
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   assert_string_equal(text(root, "backend"), "host");
   assert_true(strlen(text(root, "device")) > 0);

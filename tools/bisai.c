@@ -19,6 +19,7 @@
 #include "sizes.h"
 #include "table.h"
 #include "target.h"
+#include "verdict.h"
 #include "waiting.h"
 
 /* What only looks at a matrix is the host's affair. */
@@ -117,7 +118,11 @@ static int run_methods(command which, bisai_context *context, const options *o, 
     if (out && which == COMMAND_SOLVE) table_solve(out, r);
     if (strcmp(r->reason, "stopped") == 0) say("%s: %s", r->label, run_message(r));
   }
-  if (out && which == COMMAND_COMPARE) table_failures(out, begun, results);
+  if (out && which == COMMAND_COMPARE) {
+    const verdict v = verdict_of(p, begun, results);
+    table_failures(out, begun, results);
+    if (!signals_caught()) verdict_print(out, &v, begun);
+  }
   if (begun < count) say("%d of %d methods not run", count - begun, count);
   return begun;
 }

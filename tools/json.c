@@ -10,6 +10,8 @@
 
 #include <bisai/version.h>
 
+#include "verdict.h"
+
 static json_t *number(bool applies, double value) {
   return applies && isfinite(value) ? json_real(value) : json_null();
 }
@@ -82,34 +84,47 @@ static json_t *diagonal(const run_result *r) {
 
 static json_t *run(const run_result *r) {
   bool isai = r->m.name == METHOD_ISAI, blocks = r->m.name == METHOD_BJACOBI;
-  return OBJECT({"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
-                {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
-                {"storage", text(isai || blocks, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
-                {"iterations", integer(r->solved, r->solve.iterations)},
-                {"relative_residual", number(r->solved, r->residual)},
-                {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
-                {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
-                {"values_s", number(run_has_values(r), r->setup.values_seconds)},
-                {"setup_s", number(r->set_up, r->setup.setup_seconds)},
-                {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
-                {"solve_s", number(r->solved, r->solve.solve_seconds)},
-                {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)},
-                {"level", integer(method_takes(&r->m, "level"), r->m.level)},
-                {"shift", number(method_takes(&r->m, "shift"), r->m.shift)}, {"drop", number(isai, r->m.drop)},
-                {"cap", integer(isai, r->m.cap)},
-                {"repairs", integer(r->set_up && method_takes(&r->m, "shift"), r->setup.repairs)},
-                {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
-                {"dropped_lower", integer(run_has_pattern(r), r->setup.dropped_lower)},
-                {"dropped_upper", integer(run_has_pattern(r), r->setup.dropped_upper)},
-                {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
-                {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)},
-                {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)},
-                {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))},
-                {"patterns", text(isai, method_pattern_of(&r->m))},
-                {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
-                {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)},
-                {"restarts", integer(r->solved && r->m.name != METHOD_PETSC, r->solve.restarts)},
-                {"breakdown", text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))});
+  return OBJECT(
+      {"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
+      {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
+      {"storage", text(isai || blocks, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
+      {"iterations", integer(r->solved, r->solve.iterations)}, {"relative_residual", number(r->solved, r->residual)},
+      {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
+      {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
+      {"values_s", number(run_has_values(r), r->setup.values_seconds)},
+      {"setup_s", number(r->set_up, r->setup.setup_seconds)},
+      {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
+      {"solve_s", number(r->solved, r->solve.solve_seconds)},
+      {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)},
+      {"level", integer(method_takes(&r->m, "level"), r->m.level)},
+      {"shift", number(method_takes(&r->m, "shift"), r->m.shift)}, {"drop", number(isai, r->m.drop)},
+      {"cap", integer(isai, r->m.cap)},
+      {"repairs", integer(r->set_up && method_takes(&r->m, "shift"), r->setup.repairs)},
+      {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
+      {"dropped_lower", integer(run_has_pattern(r), r->setup.dropped_lower)},
+      {"dropped_upper", integer(run_has_pattern(r), r->setup.dropped_upper)},
+      {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
+      {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)},
+      {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)},
+      {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))},
+      {"patterns", text(isai, method_pattern_of(&r->m))},
+      {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
+      {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)},
+      {"restarts", integer(r->solved && r->m.name != METHOD_PETSC, r->solve.restarts)},
+      {"breakdown", text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},
+      {"memory_bytes", integer(run_has_memory(r), r->setup.memory_bytes)}, {"total_s", number(r->solved, run_total(r))},
+      {"repeats", integer(r->repeats > 0, r->repeats)}, {"least_total_s", number(r->repeats > 0, r->least_seconds)});
+}
+
+static json_t *label(const run_result *r) { return text(r != NULL, r ? r->label : ""); }
+
+/* Of a comparison of two methods and more. */
+static json_t *conclusion(const problem *p, int count, const run_result *results) {
+  const verdict v = verdict_of(p, count, results);
+  if (count < 2) return json_null();
+  return OBJECT({"fastest", label(v.fastest)}, {"fastest_solve", label(v.fastest_solve)},
+                {"pays_after", integer(v.fastest != NULL, v.pays_after)}, {"least_memory", label(v.least_memory)},
+                {"why", text(*v.why != '\0', v.why)});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,
@@ -132,7 +147,8 @@ static json_t *document(bisai_context *context, const problem *p, const options 
                 {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
                 {"tolerance", number(true, p->tolerance)}, {"solver", text(true, bisai_method_string(o->solver))},
                 {"shadow_dimension", integer(o->solver == BISAI_IDR, o->shadow_dimension)},
-                {"restart", integer(o->solver == BISAI_GMRES, o->restart)}, {"runs", runs});
+                {"restart", integer(o->solver == BISAI_GMRES, o->restart)}, {"runs", runs},
+                {"verdict", conclusion(p, count, results)});
 }
 
 char *json_text(bisai_context *context, const problem *p, const options *o, int count, const run_result *results) {

@@ -27,6 +27,7 @@ enum key {
   KEY_BACKEND,
   KEY_THREADS,
   KEY_METHODS,
+  KEY_REPEAT,
   KEY_PRECONDITIONER,
   KEY_JSON,
   KEY_PLOTS,
@@ -40,7 +41,8 @@ static const struct argp_option system_options[] = {
     {"case", KEY_CASE, "NAME", 0, "Make the system: cavity or convdiff", 0},
     {"size", KEY_SIZE, "N[,N,N]", 0, "Its size: N nodes each way, or points in x, y, z (convdiff)", 0},
     {"block-size", KEY_BLOCK_SIZE, "B", 0,
-     "1 to 32, or auto: a case's own, for a FILE the size that its pattern shows (default: auto, but the paper's for its "
+     "1 to 32, or auto: a case's own, for a FILE the size that its pattern shows (default: auto, but the paper's for "
+     "its "
      "matrices)",
      0},
     {0}};
@@ -70,11 +72,14 @@ static const struct argp_option machine_options[] = {
     {0}};
 static const struct argp_option result_options[] = {
     {"json", KEY_JSON, "FILE", 0, "Write the results as JSON; -: to standard output, instead of text", 0},
-    {"plots", KEY_PLOTS, "DIR", 0, "Draw residuals, set-up and patterns as PNG into DIR (needs gnuplot)", 0},
+    {"plots", KEY_PLOTS, "DIR", 0, "Draw residuals, total times, set-up and patterns as PNG into DIR (needs gnuplot)",
+     0},
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
      "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3)", 0},
+    {"repeat", KEY_REPEAT, "N", 0,
+     "Run each method N times after a warm-up; the times are of the run with the median total (default 1)", 0},
     {0}};
 static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0, "The method (default isai:k=1)", 0},
@@ -260,6 +265,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_BACKEND: ok = set_backend(o, text); break;
   case KEY_THREADS: ok = set_integer("--threads", text, 1, 4096, &o->threads); break;
   case KEY_METHODS: ok = method_list_parse("--methods", text, &o->methods); break;
+  case KEY_REPEAT: ok = set_integer("--repeat", text, 1, 1000, &o->repeat); break;
   case KEY_PRECONDITIONER: ok = set_preconditioner(o, text); break;
   case KEY_JSON: ok = set_path("--json", text, &o->json); break;
   case KEY_PLOTS: ok = set_path("--plots", text, &o->plots); break;
@@ -449,7 +455,10 @@ bool options_parse(command which, int argc, char **argv, options *o) {
                                         [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_CONVERT] = "none"};
-  *o = (options){.shadow_dimension = 4, .max_iterations = 10000, .backend = BISAI_BACKEND_AUTO};
+  *o = (options){.shadow_dimension = 4,
+                 .max_iterations = 10000,
+                 .backend = BISAI_BACKEND_AUTO,
+                 .repeat = which == COMMAND_COMPARE};
   bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
             argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && (which != COMMAND_CONVERT || sort_paths(o)) &&
             check(o) && check_methods(which, o);

@@ -34,6 +34,7 @@ typedef struct options {
   bisai_backend backend;
   int threads;         /* 0: the library's choice */
   method_list methods; /* solve: one */
+  int repeat;          /* of compare: times that each method is run after a warm-up; 0: once, cold */
   const char *json, *plots;
   const char *output;  /* of solve and convert */
   bisai_format format; /* of convert */

@@ -111,6 +111,18 @@ static bool write_setup(const char *folder, int count, const run_result *results
   return close_written(out);
 }
 
+static bool write_totals(const char *folder, int count, const run_result *results) {
+  FILE *out = open_in(folder, "totals.dat");
+  if (!out) return false;
+  fprintf(out, "# method set-up_ms solve_ms\n");
+  for (int i = 0; i < count; ++i) {
+    const run_result *r = &results[i];
+    fprintf(out, "\"%s%s\" %.6g %.6g\n", r->label, r->converged ? "" : " (failed)",
+            r->set_up ? 1e3 * r->setup.setup_seconds : 0, r->solved ? 1e3 * r->solve.solve_seconds : 0);
+  }
+  return close_written(out);
+}
+
 /* Iterations to show: those of the slowest method that converged and a little more, or of the longest run. */
 static int shown_iterations(int count, const run_result *results) {
   int longest = 1, converged = 0;
@@ -191,21 +203,37 @@ static size_t longest_label(int count, const run_result *results) {
   return longest;
 }
 
-/* Labels stand at 45 degrees, which leaves room for each from 20 pixels a bar on; below them a margin as deep as the longest. */
+/* Times of each method, one above the other in a bar. Labels stand at 45 degrees, which leaves room for each from 20 pixels a bar on;
+ * below them a margin as deep as the longest. `plots` says which columns of the data are drawn. */
+static void script_bars(const drawing *d, const char *name, const char *title, bool any, int count,
+                        const run_result *results, const char *plots) {
+  fprintf(d->script,
+          "set output '%s.png'\nset title \"%s: %s\" noenhanced\nset xlabel ''\nset ylabel 'time (ms)'\n"
+          "set style data histograms\nset style histogram rowstacked\nset style fill solid 1.0 noborder\n"
+          "set boxwidth 0.6\nset yrange [0:%s]\nset bmargin %.1f\nset key outside right top Left reverse\n"
+          "set xtics rotate by -45 nomirror noenhanced\nset grid noxtics y\nplot '%s.dat' %s\n"
+          "set xtics norotate\nset yrange [*:*]\nset style data lines\nset bmargin\n\n",
+          name, d->name, title, any ? "*" : "1",
+          2.5 + 0.29 * (double)(longest_label(count, results) + strlen(" (failed)")), name, plots);
+}
+
 static void script_setup(const drawing *d, int count, const run_result *results) {
   bool any = false;
   for (int i = 0; i < count; ++i) {
     any |= run_has_factor(&results[i]) || run_has_values(&results[i]);
   }
-  fprintf(d->script,
-          "set output 'setup.png'\nset title \"%s: set-up\" noenhanced\nset xlabel ''\nset ylabel 'time (ms)'\n"
-          "set style data histograms\nset style histogram rowstacked\nset style fill solid 1.0 noborder\n"
-          "set boxwidth 0.6\nset yrange [0:%s]\nset bmargin %.1f\nset key outside right top Left reverse\n"
-          "set xtics rotate by -45 nomirror noenhanced\nset grid noxtics y\n"
-          "plot 'setup.dat' using 2:xtic(1) lc rgb '#4477aa' title 'factor', '' using 3 lc rgb '#ddaa33' "
-          "title 'pattern', '' using 4 lc rgb '#bb5566' title 'values'\n"
-          "set xtics norotate\nset yrange [*:*]\nset style data lines\nset bmargin\n\n",
-          d->name, any ? "*" : "1", 2.5 + 0.29 * (double)(longest_label(count, results) + strlen(" (failed)")));
+  script_bars(d, "setup", "set-up", any, count, results,
+              "using 2:xtic(1) lc rgb '#4477aa' title 'factor', '' using 3 lc rgb '#ddaa33' title 'pattern', "
+              "'' using 4 lc rgb '#bb5566' title 'values'");
+}
+
+static void script_totals(const drawing *d, int count, const run_result *results) {
+  bool any = false;
+  for (int i = 0; i < count; ++i) {
+    any |= results[i].set_up;
+  }
+  script_bars(d, "totals", "total time", any, count, results,
+              "using 2:xtic(1) lc rgb '#ddaa33' title 'set-up', '' using 3 lc rgb '#4477aa' title 'solve'");
 }
 
 /* One picture of a pattern: the whole, and where that blurs, a window in the middle of A too. */
@@ -372,11 +400,13 @@ static bool write_all(bisai_context *context, const char *folder, const problem 
   drawing d = {.folder = folder, .script = open_in(folder, script_name)};
   if (!d.script) return false;
   copy_name(d.name, sizeof d.name, p->name);
-  bool ok = write_residuals(folder, count, results) && write_setup(folder, count, results);
+  bool ok = write_residuals(folder, count, results) && write_setup(folder, count, results) &&
+            write_totals(folder, count, results);
   if (ok) {
     script_beginning(d.script, count, results);
     script_residuals(&d, p->tolerance, count, results);
     script_setup(&d, count, results);
+    script_totals(&d, count, results);
     ok = add_patterns(context, &d, p->matrix, largest_power(count, results));
   }
   return close_written(d.script) && ok;

@@ -23,11 +23,14 @@ typedef struct run_result {
   double residual;         /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN where x is */
   double *history;         /* solve.history_length values */
   double analysis_seconds; /* of another library's one-time analyses; NaN without */
+  int repeats;             /* times that it was run after a warm-up; the result is that of the median total time */
+  double least_seconds;    /* the least total time of them */
   bisai_precond_report setup;
   bisai_solver_report solve;
 } run_result;
 
-/* Runs a method from x = 0 and leaves the final iterate in x (problem->unknowns values). Failures are in the result. */
+/* Runs a method from x = 0 and leaves the final iterate in x (problem->unknowns values). Failures are in the result. With o->repeat
+ * above 0 it is warmed up first, and repeated so many times if it converges. */
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r);
 
 const char *run_message(const run_result *r); /* what went wrong, or at least the reason */
@@ -40,5 +43,8 @@ bool run_has_levels(const run_result *r);  /* levels, bandwidth, profile, scales
 bool run_has_pattern(const run_result *r); /* pattern_seconds, inverse_blocks */
 bool run_has_values(const run_result *r);  /* values_seconds */
 bool run_has_apply(const run_result *r);   /* apply30_seconds */
+bool run_has_memory(const run_result *r);  /* memory_bytes: no other library has a part of it */
+
+double run_total(const run_result *r); /* seconds of set-up and solve together */
 
 #endif

@@ -7,7 +7,7 @@
 #include "message.h"
 #include "signals.h"
 
-enum { COUNT_WIDTH = 9, TIME_WIDTH = 10 };
+enum { COUNT_WIDTH = 12, TIME_WIDTH = 10 };
 
 void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o) {
   int32_t rows = bisai_bcsr_block_rows(p->matrix), bs = bisai_bcsr_block_size(p->matrix),
@@ -42,12 +42,10 @@ int table_width(const method_list *methods) {
 }
 
 void table_columns(FILE *out, int width) {
-  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s%*s%*s\n", width, "", COUNT_WIDTH, "NL + NU", COUNT_WIDTH, "", TIME_WIDTH,
-          "T_p", TIME_WIDTH, "T_total", TIME_WIDTH, "factor", TIME_WIDTH, "pattern", TIME_WIDTH, "values", TIME_WIDTH,
-          "all", TIME_WIDTH, "true");
-  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s%*s%*s  %s\n", width, "method", COUNT_WIDTH, "blocks", COUNT_WIDTH, "G_it",
-          TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms",
-          TIME_WIDTH, "residual", "reason");
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s\n", width, "", COUNT_WIDTH, "", TIME_WIDTH, "set-up", TIME_WIDTH, "solve",
+          TIME_WIDTH, "total", TIME_WIDTH, "memory", TIME_WIDTH, "true");
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s  %s\n", width, "method", COUNT_WIDTH, "iterations", TIME_WIDTH, "ms", TIME_WIDTH,
+          "ms", TIME_WIDTH, "ms", TIME_WIDTH, "MB", TIME_WIDTH, "residual", "reason");
 }
 
 static void print_count(FILE *out, bool has, int64_t count) {
@@ -58,11 +56,10 @@ static void print_count(FILE *out, bool has, int64_t count) {
   }
 }
 
-/* Four significant digits at most: more would only be noise. */
-static void print_ms(FILE *out, bool has, double seconds) {
-  double ms = 1e3 * seconds;
+/* Three decimals, and four significant digits at most: more would only be noise. */
+static void print_figure(FILE *out, bool has, double value) {
   if (has) {
-    fprintf(out, "%*.*f", TIME_WIDTH, ms < 10 ? 3 : ms < 100 ? 2 : ms < 1000 ? 1 : 0, ms);
+    fprintf(out, "%*.*f", TIME_WIDTH, value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0, value);
   } else {
     fprintf(out, "%*s", TIME_WIDTH, "-");
   }
@@ -81,14 +78,11 @@ static void print_residual(FILE *out, double value, const char *what) {
 
 void table_row(FILE *out, int width, const run_result *r) {
   fprintf(out, "%-*s", width, r->label);
-  print_count(out, run_has_pattern(r), r->setup.inverse_blocks);
   print_count(out, r->solved, r->solve.iterations);
-  print_ms(out, run_has_apply(r), r->solve.apply30_seconds);
-  print_ms(out, r->solved, r->solve.solve_seconds);
-  print_ms(out, run_has_factor(r), r->setup.factor_seconds);
-  print_ms(out, run_has_pattern(r), r->setup.pattern_seconds);
-  print_ms(out, run_has_values(r), r->setup.values_seconds);
-  print_ms(out, r->solved, r->setup.setup_seconds + r->solve.solve_seconds);
+  print_figure(out, r->set_up && r->m.name != METHOD_NONE, 1e3 * r->setup.setup_seconds);
+  print_figure(out, r->solved, 1e3 * r->solve.solve_seconds);
+  print_figure(out, r->solved, 1e3 * run_total(r));
+  print_figure(out, run_has_memory(r) && r->m.name != METHOD_NONE, 1e-6 * (double)r->setup.memory_bytes);
   if (r->solved && isfinite(r->residual)) {
     fprintf(out, "%*.2e", TIME_WIDTH, r->residual);
   } else {
@@ -154,10 +148,31 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
   }
 }
 
+/* What stands in the columns. */
+static void print_columns(FILE *out, int count, const run_result *results) {
+  int repeats = 0;
+  fprintf(out,
+          "\niterations: of the solver; set-up: making the preconditioner; solve: the iterations, from x = 0; total: "
+          "both;\n"
+          "memory: what the preconditioner keeps; true residual: ||b - A x|| / ||b||, computed again at the end.\n");
+  for (int i = 0; i < count; ++i) {
+    if (results[i].repeats > repeats) repeats = results[i].repeats;
+  }
+  if (repeats == 1) fprintf(out, "Each method was warmed up and run once; --repeat N gives minimum and median.\n");
+  if (repeats < 2) return;
+  fprintf(out,
+          "Each method was warmed up and run %d times: times of the run with the median total; the least totals in ms:",
+          repeats);
+  for (int i = 0; i < count; ++i) {
+    if (results[i].repeats > 0)
+      fprintf(out, "%s %s %.4g", i > 0 ? "," : "", results[i].label, 1e3 * results[i].least_seconds);
+  }
+  fputc('\n', out);
+}
+
 void table_failures(FILE *out, int count, const run_result *results) {
   bool any = false, exact = false, cheaper = false, approximate = false, missing = false, singular = false;
-  fprintf(out, "\nT_p: 30 applications of the preconditioner; T_total: the solve; factor, pattern, values: the set-up; "
-               "all: both.\n");
+  print_columns(out, count, results);
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
     if (!r->converged) fprintf(out, "%s: %s\n", r->label, run_message(r));

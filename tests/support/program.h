@@ -7,7 +7,8 @@
 /* What a run left; free with program_free(). */
 typedef struct program {
   int status; /* the exit status; −1 where it did not exit by itself */
-  char *out, *err;
+  char *out,
+      *err; /* err without the lines of progress, whose number depends on the speed of the machine: stderr.txt has them */
 } program;
 
 /* Runs `file` with the arguments of `line`, which blanks separate ('' is an empty one), stdout and stderr in files (no terminal).
