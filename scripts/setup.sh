@@ -106,7 +106,11 @@ install_missing() {
     step "$log" "apt-get update" $as_root apt-get update || true
     # shellcheck disable=SC2046
     plan "$@" || set -- $(known "$@")
-    [ $# -gt 0 ] && plan "$@" || return 0
+    if [ $# -eq 0 ] || ! plan "$@"; then
+      echo "apt has none of these packages:"
+      { cat "$log"; printf '%s\n' "$planned"; } | sed -n '/^\(E\|W\|Err\)[:0-9]/p' | sort -u
+      return 0
+    fi
   fi
   tell_plan "$@"
   if ! step "$log" "apt-get install" apt_install -y "$@"; then
