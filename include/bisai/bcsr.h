@@ -188,6 +188,22 @@ BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values,
  *  After any failure but the last, the old values are kept. */
 BISAI_API bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc);
 
+/** What counts as symmetric: an asymmetry, as bisai_bcsr_asymmetry() measures it, of at most this. Entries that were added up in different
+ *  orders, or written with eleven digits, differ by less; those of matrices that are not symmetric differ by more. */
+#define BISAI_SYMMETRY_LIMIT 1e-10
+
+/** How far a square matrix is from its transpose, whatever type its values are stored in:
+ *
+ *      max over i, j of |a_ij − a_ji| / max(|a_ij|, |a_ji|, √|a_ii a_jj|),
+ *
+ *  0 for a symmetric matrix and at most 2 (a_ij = −a_ji). What is not stored is zero. A symmetric scaling D A D does not change it. The
+ *  first call after values came in reads A about twice, looks for the mirror image of each block and waits for a device; calls after it
+ *  return what the first one found, unless the values are borrowed. Allocates nothing. The bits do not depend on threads or on the backend.
+ *  @param asymmetry  out
+ *  @param mirrored   out unless NULL: whether there is a stored block (j, i) for each stored block (i, j)
+ *  @retval BISAI_INVALID_ARGUMENT  NULL, or the matrix is not square */
+BISAI_API bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry, bool *mirrored);
+
 /** y ← A x. x has block_cols·bs and y block_rows·bs values; they must not overlap. On a device each may be in its memory, which is
  *  used in place, or in host memory, which is copied: the call then waits, and needs device memory for the copy.
  *  Moves nnzb·(bs²·w + 4) + 4·(block_rows + 1) + 8·(rows + cols) bytes (w: bytes of a value) for 2·nnzb·bs² flops.

@@ -31,7 +31,8 @@ extern "C" {
   X(BISAI_STOPPED, 17, "stopped by the monitor")                                                                       \
   X(BISAI_CALLBACK_FAILED, 18, "a caller's callback failed")                                                           \
   X(BISAI_DEVICE_ERROR, 19, "device error")                                                                            \
-  X(BISAI_EXTERNAL_ERROR, 20, "another library failed")
+  X(BISAI_EXTERNAL_ERROR, 20, "another library failed")                                                                \
+  X(BISAI_NOT_SYMMETRIC, 21, "not symmetric")
 
 /** Result of a call. BISAI_OK is 0; everything else is a failure. */
 typedef enum bisai_status {

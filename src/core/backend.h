@@ -15,6 +15,7 @@
 #include <bisai/factor.h>
 #include <bisai/pattern.h>
 
+struct bsi_asymmetry;    /* core/asymmetry.h */
 struct bsi_invert_stats; /* core/triangular.h */
 struct bsi_triangular;
 struct bsi_bjacobi; /* bjacobi/bjacobi.h */
@@ -102,6 +103,8 @@ typedef struct bsi_backend {
   /* *index ← the first block row, or block column, in which the matrix stores no block, or -1. `marks` has as many doubles as there are
    * block rows or columns. Waits. */
   bisai_status (*find_empty)(bisai_context *, const bisai_bcsr *, bool columns, double *marks, int64_t *index);
+  /* how far a square matrix is from its transpose: core/asymmetry.h. Waits. */
+  bisai_status (*asymmetry)(bisai_context *, const bisai_bcsr *, struct bsi_asymmetry *);
 
   /* --- memory that backend and host both see: numbers that are looked at later --- */
   double *(*allocate_shared)(bisai_context *, size_t count);

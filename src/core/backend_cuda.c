@@ -29,6 +29,7 @@ const bsi_backend bsi_backend_cuda = {
     .scatter_values = bsi_scatter_values_cuda,
     .find_not_finite = bsi_find_not_finite_cuda,
     .find_empty = bsi_find_empty_cuda,
+    .asymmetry = bsi_asymmetry_cuda,
     .allocate_shared = bsi_allocate_shared_cuda,
     .release_shared = bsi_release_shared_cuda,
     .expect = bsi_expect_cuda,

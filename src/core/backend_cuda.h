@@ -121,6 +121,9 @@ bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type t
 bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matrix, bool columns, double *marks,
                                  int64_t *index);
 
+/* --- core/asymmetry_cuda.cu --- */
+bisai_status bsi_asymmetry_cuda(bisai_context *context, const bisai_bcsr *matrix, struct bsi_asymmetry *asymmetry);
+
 /* --- core/clock_cuda.cu --- */
 bisai_status bsi_clock_open_cuda(bisai_context *context, bsi_clock *clock);
 void bsi_clock_close_cuda(bisai_context *context, bsi_clock *clock);

@@ -112,6 +112,7 @@ const bsi_backend bsi_backend_host = {
     .scatter_values = bsi_scatter_values_host,
     .find_not_finite = bsi_find_not_finite_host,
     .find_empty = bsi_find_empty_host,
+    .asymmetry = bsi_asymmetry_host,
     .clock_open = clock_open,
     .clock_close = clock_close,
     .clock_start = clock_start,

@@ -59,6 +59,9 @@ bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type t
 bisai_status bsi_find_empty_host(bisai_context *context, const bisai_bcsr *matrix, bool columns, double *marks,
                                  int64_t *index);
 
+/* --- core/asymmetry.c --- */
+bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix, struct bsi_asymmetry *asymmetry);
+
 /* --- pattern/pattern_host.c --- */
 bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *pattern);
 bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,

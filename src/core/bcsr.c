@@ -280,11 +280,13 @@ static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc, 
     if (!status) status = copy_in(desc, structure, sorted, a);
   }
   if (!status) status = check_values(a, a->values, false);
-  if (status)
+  if (status) {
     bisai_bcsr_destroy(&a);
-  else
-    *matrix = a;
-  return status;
+    return status;
+  }
+  a->updated_only = a->owns_values;
+  *matrix = a;
+  return BISAI_OK;
 }
 
 bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc, bisai_bcsr **matrix) {
@@ -336,7 +338,9 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   if (matrix->blocks == 0) return BISAI_OK;
   const bool in_host_memory = !context->backend->reaches(context, values);
   const bisai_status status = check_values(matrix, values, in_host_memory);
-  return status ? status : copy_values(matrix, values, in_host_memory, layout, NULL);
+  if (status) return status;
+  matrix->measured = false;
+  return copy_values(matrix, values, in_host_memory, layout, NULL);
 }
 
 int32_t bisai_bcsr_block_rows(const bisai_bcsr *matrix) { return matrix->block_rows; }

@@ -25,6 +25,9 @@ struct bisai_bcsr {
   void *values;
   bsi_mirror *mirror;       /* of row_ptr and col_idx, where host memory is something else */
   bsi_places places;        /* of the entries of CSR arrays, where an update may bring new ones */
+  bool updated_only;        /* nothing but the public updates change the values, so that what was measured may be kept */
+  bool measured, mirrored;  /* core/asymmetry.h: kept until the next update */
+  double asymmetry;
   const int32_t *row_names; /* borrowed: what messages and reports call block row i; NULL: i */
 };
 

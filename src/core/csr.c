@@ -207,11 +207,13 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_pla
 exit:
   bsi_release(context, c->row_ptr);
   bsi_release(context, c->seen);
-  if (status)
+  if (status) {
     bisai_bcsr_destroy(&a);
-  else
-    *matrix = a;
-  return status;
+    return status;
+  }
+  a->updated_only = true;
+  *matrix = a;
+  return BISAI_OK;
 }
 
 static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, const bsi_limit *limit,
