@@ -112,6 +112,22 @@ static void a_small_change_is_seen_after_an_update(void **state) {
   test_bcsr_free(&half);
 }
 
+static void new_csr_values_are_measured_too(void **state) {
+  (void)state;
+  static const int32_t row_ptr[] = {0, 2, 4}, col_idx[] = {0, 1, 0, 1};
+  double values[] = {1, 1, 1, 1};
+  bisai_csr_desc desc = bisai_csr_desc_default();
+  bisai_bcsr *matrix = NULL;
+  desc.rows = desc.cols = 2;
+  desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
+  EXPECT_OK(context, bisai_bcsr_from_csr(context, &desc, &matrix));
+  assert_true(asymmetry_of(matrix, NULL) == 0.0);
+  values[2] = 0.25;
+  EXPECT_OK(context, bisai_bcsr_update_from_csr(matrix, &desc));
+  assert_true(asymmetry_of(matrix, NULL) == 0.75);
+  bisai_bcsr_destroy(&matrix);
+}
+
 static void a_symmetric_scaling_by_powers_of_two_changes_no_bit(void **state) {
   (void)state;
   test_bcsr arrays = test_bcsr_random(test_shape_square(40, 2, 5));
@@ -250,6 +266,7 @@ int main(void) {
       cmocka_unit_test(asymmetry_of_two_rows_is_what_it_is_by_hand),
       cmocka_unit_test(asymmetry_equals_the_definition_for_every_block_size),
       cmocka_unit_test(a_small_change_is_seen_after_an_update),
+      cmocka_unit_test(new_csr_values_are_measured_too),
       cmocka_unit_test(a_symmetric_scaling_by_powers_of_two_changes_no_bit),
       cmocka_unit_test(asymmetry_does_not_depend_on_threads),
       cmocka_unit_test(an_implied_diagonal_counts),

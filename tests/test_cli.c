@@ -61,7 +61,7 @@ typedef struct refusal {
 
 #define CAVITY "compare --case cavity --size 4 "
 #define SOLVERS(text)                                                                                                  \
-  "bisai: --solver: '" text "' is not a solver (gmres, cg, bicgstab, idr, idr:s=S with S from 1 to 32)\n"
+  "bisai: --solver: '" text "' is not a solver (gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to 32)\n"
 #define OF_PETSC "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate\n"
 
 static const refusal arguments[] = {
@@ -95,6 +95,7 @@ static const refusal arguments[] = {
     {CAVITY "--solver idr:s=0", SOLVERS("idr:s=0")},
     {CAVITY "--solver idr:s=33", SOLVERS("idr:s=33")},
     {CAVITY "--solver cg:s=2", SOLVERS("cg:s=2")},
+    {CAVITY "--solver cg:forced", SOLVERS("cg:forced")},
     {CAVITY "--restart 0", "bisai: --restart: '0' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--solver cg --restart 5", "bisai: --restart is for --solver gmres alone, not for cg\n"},
     {CAVITY "--restart 30 --solver idr:s=2", "bisai: --restart is for --solver gmres alone, not for idr\n"},

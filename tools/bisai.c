@@ -113,7 +113,11 @@ static int run_methods(command which, bisai_context *context, const options *o, 
   while (begun < count && !signals_caught()) {
     run_result *r = &results[begun];
     if (out) fflush(out);
-    run_method(context, p, o, &o->methods.items[begun++], x, r);
+    if (which == COMMAND_SOLVE)
+      run_chosen(context, p, o, x, r);
+    else
+      run_method(context, p, o, &o->methods.items[begun], x, r);
+    ++begun;
     if (out && which == COMMAND_COMPARE) table_row(out, width, r);
     if (out && which == COMMAND_SOLVE) table_solve(out, r);
     if (strcmp(r->reason, "stopped") == 0) say("%s: %s", r->label, run_message(r));

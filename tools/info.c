@@ -228,6 +228,14 @@ static void print_matrix(const options *o, const problem *scalar, bool named, co
   printf("blocks       %" PRId32 " in %" PRId32 " block row%s, at most %" PRId32 " in one, %" PRId32
          " diagonal block%s missing\n",
          blocks, rows, plural(rows), longest, missing, plural(missing));
+  double asymmetry;
+  if (bisai_bcsr_asymmetry(matrix, &asymmetry, NULL) == BISAI_OK) {
+    if (asymmetry == 0)
+      printf("symmetry     A is symmetric\n");
+    else
+      printf("symmetry     A is %ssymmetric, asymmetry %.1e\n",
+             asymmetry <= BISAI_SYMMETRY_LIMIT ? "but for rounding " : "not ", asymmetry);
+  }
   if (t[0].known[0] && t[1].known[0]) {
     printf("levels       %" PRId32 " for L, %" PRId32 " for U: %.1f and %.1f block rows at a time in exact solves\n",
            t[0].levels, t[1].levels, (double)rows / t[0].levels, (double)rows / t[1].levels);

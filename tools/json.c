@@ -84,36 +84,37 @@ static json_t *diagonal(const run_result *r) {
 
 static json_t *run(const run_result *r) {
   bool isai = r->m.name == METHOD_ISAI, blocks = r->m.name == METHOD_BJACOBI;
-  return OBJECT(
-      {"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
-      {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
-      {"storage", text(isai || blocks, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
-      {"iterations", integer(r->solved, r->solve.iterations)}, {"relative_residual", number(r->solved, r->residual)},
-      {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
-      {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
-      {"values_s", number(run_has_values(r), r->setup.values_seconds)},
-      {"setup_s", number(r->set_up, r->setup.setup_seconds)},
-      {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
-      {"solve_s", number(r->solved, r->solve.solve_seconds)},
-      {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)},
-      {"level", integer(method_takes(&r->m, "level"), r->m.level)},
-      {"shift", number(method_takes(&r->m, "shift"), r->m.shift)}, {"drop", number(isai, r->m.drop)},
-      {"cap", integer(isai, r->m.cap)},
-      {"repairs", integer(r->set_up && method_takes(&r->m, "shift"), r->setup.repairs)},
-      {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
-      {"dropped_lower", integer(run_has_pattern(r), r->setup.dropped_lower)},
-      {"dropped_upper", integer(run_has_pattern(r), r->setup.dropped_upper)},
-      {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
-      {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)},
-      {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)},
-      {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))},
-      {"patterns", text(isai, method_pattern_of(&r->m))},
-      {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
-      {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)},
-      {"restarts", integer(r->solved && r->m.name != METHOD_PETSC, r->solve.restarts)},
-      {"breakdown", text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},
-      {"memory_bytes", integer(run_has_memory(r), r->setup.memory_bytes)}, {"total_s", number(r->solved, run_total(r))},
-      {"repeats", integer(r->repeats > 0, r->repeats)}, {"least_total_s", number(r->repeats > 0, r->least_seconds)});
+  return OBJECT({"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
+                {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
+                {"storage", text(isai || blocks, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
+                {"iterations", integer(r->solved, r->solve.iterations)},
+                {"relative_residual", number(r->solved, r->residual)},
+                {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
+                {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
+                {"values_s", number(run_has_values(r), r->setup.values_seconds)},
+                {"setup_s", number(r->set_up, r->setup.setup_seconds)},
+                {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
+                {"solve_s", number(r->solved, r->solve.solve_seconds)},
+                {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)},
+                {"level", integer(method_takes(&r->m, "level"), r->m.level)},
+                {"shift", number(method_takes(&r->m, "shift"), r->m.shift)}, {"drop", number(isai, r->m.drop)},
+                {"cap", integer(isai, r->m.cap)},
+                {"repairs", integer(r->set_up && method_takes(&r->m, "shift"), r->setup.repairs)},
+                {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
+                {"dropped_lower", integer(run_has_pattern(r), r->setup.dropped_lower)},
+                {"dropped_upper", integer(run_has_pattern(r), r->setup.dropped_upper)},
+                {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
+                {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)},
+                {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)},
+                {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))},
+                {"patterns", text(isai, method_pattern_of(&r->m))},
+                {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
+                {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)},
+                {"restarts", integer(r->solved && r->m.name != METHOD_PETSC, r->solve.restarts)},
+                {"breakdown", text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},
+                {"memory_bytes", integer(run_has_memory(r), r->setup.memory_bytes)},
+                {"total_s", number(r->solved, run_total(r))}, {"repeats", integer(r->repeats > 0, r->repeats)},
+                {"least_total_s", number(r->repeats > 0, r->least_seconds)}, {"note", text(r->note != NULL, r->note)});
 }
 
 static json_t *label(const run_result *r) { return text(r != NULL, r ? r->label : ""); }
@@ -136,16 +137,19 @@ static json_t *document(bisai_context *context, const problem *p, const options 
       runs = NULL;
     }
   }
+  double asymmetry = 0;
   json_t *matrix =
       OBJECT({"name", text(true, p->name)}, {"block_rows", integer(true, bisai_bcsr_block_rows(p->matrix))},
              {"block_size", integer(true, bisai_bcsr_block_size(p->matrix))},
-             {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))});
+             {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))},
+             {"asymmetry", number(bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) == BISAI_OK, asymmetry)});
   bool cuda = bisai_context_backend(context) == BISAI_BACKEND_CUDA;
   return OBJECT({"version", text(true, bisai_version())}, {"backend", text(true, cuda ? "cuda" : "host")},
                 {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
                 {"rhs", text(true, problem_rhs_name(p->rhs_from))},
                 {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
                 {"tolerance", number(true, p->tolerance)}, {"solver", text(true, bisai_method_string(o->solver))},
+                {"assume_symmetric", o->solver == BISAI_CG ? json_boolean(o->assume_symmetric) : json_null()},
                 {"shadow_dimension", integer(o->solver == BISAI_IDR, o->shadow_dimension)},
                 {"restart", integer(o->solver == BISAI_GMRES, o->restart)}, {"runs", runs},
                 {"verdict", conclusion(p, count, results)});

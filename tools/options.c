@@ -54,9 +54,8 @@ static const struct argp_option solver_options[] = {
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"solver", KEY_SOLVER, "NAME", 0,
-     "gmres (default), cg (symmetric definite systems and preconditioners), bicgstab or idr[:s=S] (IDR(S), 1 "
-     "to "
-     "32, default 4)",
+     "gmres (default), cg (symmetric definite systems and preconditioners; what is not symmetric is refused, unless "
+     "cg:force), bicgstab or idr[:s=S] (IDR(S), 1 to 32, default 4)",
      0},
     {"restart", KEY_RESTART, "M", 0, "m of GMRES(m), the default solver (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
@@ -77,12 +76,13 @@ static const struct argp_option result_options[] = {
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
-     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3)", 0},
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, for cg none,bjacobi,ilu)", 0},
     {"repeat", KEY_REPEAT, "N", 0,
      "Run each method N times after a warm-up; the times are of the run with the median total (default 1)", 0},
     {0}};
 static const struct argp_option solve_options[] = {
-    {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0, "The method (default isai:k=1)", 0},
+    {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0,
+     "The method (default isai:k=1, for cg ilu, or bjacobi where ilu is refused)", 0},
     {"output", KEY_OUTPUT, "FILE", 0, "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin", 0},
     {0}};
 static const struct argp_option convert_options[] = {
@@ -155,13 +155,19 @@ static bool set_solver(options *o, const char *text) {
   static const char with_s[] = "idr:s=";
   const size_t prefix = sizeof with_s - 1;
   o->shadow_dimension = 4;
+  o->assume_symmetric = false;
   for (int i = BISAI_GMRES; i <= BISAI_IDR; ++i) {
     o->solver = (bisai_method)i;
     if (strcmp(text, bisai_method_string(o->solver)) == 0) return true;
   }
+  o->solver = BISAI_CG;
+  o->assume_symmetric = strcmp(text, "cg:force") == 0;
+  if (o->assume_symmetric) return true;
+  o->solver = BISAI_IDR;
   if (strncmp(text, with_s, prefix) == 0 && parse_integer(text + prefix, 1, BISAI_IDR_MOST, &o->shadow_dimension))
     return true;
-  say("--solver: '%s' is not a solver (gmres, cg, bicgstab, idr, idr:s=S with S from 1 to %d)", text, BISAI_IDR_MOST);
+  say("--solver: '%s' is not a solver (gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to %d)", text,
+      BISAI_IDR_MOST);
   return false;
 }
 
@@ -239,6 +245,7 @@ static bool set_preconditioner(options *o, const char *text) {
   method m;
   if (!method_parse("--preconditioner", text, &m)) return false;
   o->methods.items[0] = m;
+  o->methods_given = true;
   return true;
 }
 
@@ -264,7 +271,10 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_EQUILIBRATE: o->equilibrate = true; break;
   case KEY_BACKEND: ok = set_backend(o, text); break;
   case KEY_THREADS: ok = set_integer("--threads", text, 1, 4096, &o->threads); break;
-  case KEY_METHODS: ok = method_list_parse("--methods", text, &o->methods); break;
+  case KEY_METHODS:
+    ok = method_list_parse("--methods", text, &o->methods);
+    o->methods_given = true;
+    break;
   case KEY_REPEAT: ok = set_integer("--repeat", text, 1, 1000, &o->repeat); break;
   case KEY_PRECONDITIONER: ok = set_preconditioner(o, text); break;
   case KEY_JSON: ok = set_path("--json", text, &o->json); break;
@@ -450,18 +460,22 @@ static void name_standard_input(options *o) {
   if (o->rhs && strcmp(o->rhs, "-") == 0) o->rhs = standard;
 }
 
+bool options_choose_for_cg(const options *o) { return o->solver == BISAI_CG && !o->methods_given; }
+
 bool options_parse(command which, int argc, char **argv, options *o) {
   static const char *const methods[] = {[COMMAND_SOLVE] = "isai:k=1",
                                         [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_CONVERT] = "none"};
+  static const char *const for_cg[] = {[COMMAND_SOLVE] = "ilu", [COMMAND_COMPARE] = "none,bjacobi,ilu"};
   *o = (options){.shadow_dimension = 4,
                  .max_iterations = 10000,
                  .backend = BISAI_BACKEND_AUTO,
                  .repeat = which == COMMAND_COMPARE};
   bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
-            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && (which != COMMAND_CONVERT || sort_paths(o)) &&
-            check(o) && check_methods(which, o);
+            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 &&
+            (!options_choose_for_cg(o) || method_list_parse("--methods", for_cg[which], &o->methods)) &&
+            (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && check_methods(which, o);
   if (o->restart == 0) o->restart = 30;
   name_standard_input(o);
   if (!ok) options_free(o);

@@ -26,6 +26,7 @@ typedef struct options {
   const char *rhs;         /* a file, or NULL */
   double tolerance;        /* 0: the problem's own */
   bisai_method solver;
+  bool assume_symmetric; /* cg:force */
   int shadow_dimension; /* s of idr */
   int restart;          /* of gmres; 0 while parsing: not given */
   int max_iterations;
@@ -35,6 +36,7 @@ typedef struct options {
   int threads;         /* 0: the library's choice */
   method_list methods; /* solve: one */
   int repeat;          /* of compare: times that each method is run after a warm-up; 0: once, cold */
+  bool methods_given;  /* they are the user's choice */
   const char *json, *plots;
   const char *output;  /* of solve and convert */
   bisai_format format; /* of convert */
@@ -45,6 +47,8 @@ typedef struct options {
  * --help and --usage print and exit. Free with options_free(). */
 bool options_parse(command which, int argc, char **argv, options *o);
 void options_free(options *o);
+
+bool options_choose_for_cg(const options *o); /* the methods are the program's choice of those that CG works with */
 
 const char *options_ordering(bisai_ordering ordering); /* "rcm" */
 

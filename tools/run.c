@@ -21,6 +21,7 @@ static const char *setup_reason(bisai_status status) {
   case BISAI_NOT_FINITE: return "not_finite";
   case BISAI_UNAVAILABLE:
   case BISAI_UNSUPPORTED: return "unavailable";
+  case BISAI_NOT_SYMMETRIC: return "not_symmetric";
   default: return "failed";
   }
 }
@@ -215,6 +216,7 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   how.restart = o->restart;
   how.tolerance = p->tolerance;
   how.max_iterations = o->max_iterations;
+  how.assume_symmetric = o->assume_symmetric;
   how.monitor = watch;
   how.monitor_user = shown;
   how.monitor_late = true; /* so that a device has steps ahead, as without a monitor */
@@ -222,6 +224,12 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   status = bisai_solver_create(context, p->unknowns, &how, &solver);
   if (status != BISAI_OK) {
     fail(context, status, "failed", r);
+    goto done;
+  }
+  /* Here, where what cuSPARSE works with is still known for what it is. */
+  status = bisai_solver_check(solver, p->matrix, precond, NULL);
+  if (status != BISAI_OK) {
+    fail(context, status, setup_reason(status), r);
     goto done;
   }
   signals_keep();
@@ -320,7 +328,32 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
   if (o->repeat > 0 && r->converged) repeat(context, p, o, x, r);
 }
 
+/* Whether another preconditioner may do where this one did not. */
+static bool refused(const problem *p, const run_result *r) {
+  double asymmetry = 0;
+  if (r->solved || signals_caught()) return false;
+  return bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) == BISAI_OK && asymmetry <= BISAI_SYMMETRY_LIMIT;
+}
+
+void run_chosen(bisai_context *context, const problem *p, const options *o, double *x, run_result *r) {
+  run_method(context, p, o, &o->methods.items[0], x, r);
+  if (!options_choose_for_cg(o)) return;
+  if (!refused(p, r)) {
+    r->note = strdup("ilu was chosen: CG needs a symmetric preconditioner");
+    return;
+  }
+  method other;
+  char note[1200];
+  snprintf(note, sizeof note, "bjacobi was chosen: CG needs a symmetric preconditioner, and ilu was refused: %s",
+           run_message(r));
+  run_result_free(r);
+  method_parse("--preconditioner", "bjacobi", &other);
+  run_method(context, p, o, &other, x, r);
+  r->note = strdup(note);
+}
+
 void run_result_free(run_result *r) {
+  free(r->note);
   free(r->message);
   free(r->description);
   free(r->history);

@@ -19,6 +19,7 @@ typedef struct run_result {
   bool converged;          /* the recomputed residual is at most 2·tolerance */
   const char *reason;      /* of the list in bisai(1) */
   char *message;           /* what went wrong, "" or NULL: use run_message() */
+  char *note;              /* why the program chose this method; NULL: the user did */
   char *description;       /* of the preconditioner */
   double residual;         /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN where x is */
   double *history;         /* solve.history_length values */
@@ -32,6 +33,9 @@ typedef struct run_result {
 /* Runs a method from x = 0 and leaves the final iterate in x (problem->unknowns values). Failures are in the result. With o->repeat
  * above 0 it is warmed up first, and repeated so many times if it converges. */
 void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r);
+
+/* The one method of `solve`. Where it is the program's choice and CG cannot have it, the next one: bjacobi. */
+void run_chosen(bisai_context *context, const problem *p, const options *o, double *x, run_result *r);
 
 const char *run_message(const run_result *r); /* what went wrong, or at least the reason */
 

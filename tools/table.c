@@ -202,6 +202,7 @@ void table_failures(FILE *out, int count, const run_result *results) {
 
 void table_solve(FILE *out, const run_result *r) {
   fprintf(out, "method   %s\n", r->description ? r->description : r->label);
+  if (r->note) fprintf(out, "note     %s\n", r->note);
   if (r->set_up) {
     const bisai_precond_report *s = &r->setup;
     fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f)", 1e3 * s->setup_seconds,

@@ -24,7 +24,9 @@ typedef struct bisai_solver bisai_solver;
 typedef enum bisai_method {
   BISAI_GMRES =
       0, /**< one product with A and one application of M⁻¹ an iteration; minimises the residual, keeps all directions */
-  BISAI_CG = 1, /**< the same; A and M symmetric and definite, which is not checked but found out where it matters */
+  BISAI_CG =
+      1, /**< the same; A and M symmetric, which is asked for (bisai_solver_check()), and definite, which is found out where it
+                     matters */
   BISAI_BICGSTAB = 2, /**< two products and two applications an iteration, as PETSc counts; no half iterations */
   BISAI_IDR = 3       /**< one product and one application an iteration, so that a cycle of IDR(s) has s + 1 */
 } bisai_method;
@@ -110,6 +112,8 @@ typedef struct bisai_solver_options {
   int shadow_dimension;  /**< s of IDR(s), 1 to BISAI_IDR_MOST; default 4; unused by other methods */
   bool monitor_late;     /**< the monitor may stop a solve a few iterations late, for monitors that watch something else than the
                               residual; default false */
+  bool
+      assume_symmetric; /**< CG: A and M are taken to be symmetric, whatever they are; default false: see bisai_solver_check() */
 } bisai_solver_options;
 
 /** Default options. */
@@ -135,6 +139,9 @@ typedef struct bisai_solver_report {
   int restarts; /**< times that the method began again from a true residual: m iterations of GMRES(m) were over, the true
                                residual did not confirm the estimate, or a breakdown could be left behind, from the best x */
   bisai_breakdown breakdown; /**< of the last cycle, whether or not it ended the solve */
+  double
+      asymmetry; /**< of A, as bisai_bcsr_asymmetry() measures it; NaN where the solve did not need to know: other methods than CG,
+                         assume_symmetric, operators that are functions, and solvers with `reduce`, whose matrices are parts */
 } bisai_solver_report;
 
 /** A solver for systems of n scalar unknowns; reserves all its memory. GMRES: about (restart + 3)·8n bytes (flexible: twice the basis) and
@@ -154,6 +161,17 @@ BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n, co
 /** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
+/** What bisai_solver_solve() asks first of CG's A and M: whether they are symmetric. A is measured, which costs what
+ *  bisai_bcsr_asymmetry() does, after each update of A once; M is known by its kind (bisai_symmetry). Functions are the caller's word, and
+ *  with `reduce` A is. Other methods take everything. Allocates nothing.
+ *  @param matrix     NULL: a function
+ *  @param precond    NULL: none
+ *  @param asymmetry  out unless NULL: as in the report
+ *  @retval BISAI_NOT_SYMMETRIC  what does not fit, and what would; not with assume_symmetric
+ *  @retval BISAI_INVALID_ARGUMENT  no solver, or the matrix is not square */
+BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *matrix,
+                                          const bisai_precond *precond, double *asymmetry);
+
 /** Solves A x = b; allocates nothing. An iteration of a method reads and writes, beside A and M: CG 13 vectors, BiCGSTAB 19, IDR(4) 22
  *  on average, GMRES twice the directions so far. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
  *  (≤ factor·tolerance·‖b‖ with factor = min(2, (1 + tolerance)/(2·tolerance)), x finite); goes on from the true residual where it does
@@ -170,6 +188,7 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of the iterates whose true residual was
  *                                taken: those of the start, of the restarts and of the end, and of a method whose residuals go up and
  *                                down (all but GMRES) one on the way that had at most twice the least estimate
+ *  @retval BISAI_NOT_SYMMETRIC  CG, by bisai_solver_check(): nothing was done
  *  @retval BISAI_NOT_FINITE      NaN or infinity in b, in the initial guess, in every better x, or met by a step; the message names the
  *                                entry of x. x is the best of the finite iterates
  *  @retval BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */

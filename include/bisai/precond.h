@@ -47,6 +47,16 @@ typedef enum bisai_extraction {
   BISAI_EXTRACTION_MERGED_SHARED = 4  /**< MS: the same merged with the elimination */
 } bisai_extraction;
 
+/** Whether M is symmetric, up to rounding: what conjugate gradients need to know. */
+typedef enum bisai_symmetry {
+  BISAI_SYMMETRY_NONE = 0,   /**< not even where A is */
+  BISAI_SYMMETRY_VALUES = 1, /**< where A is */
+  BISAI_SYMMETRY_PATTERN =
+      2, /**< where A is and has a stored block (j, i) for each stored block (i, j): incomplete factors drop what
+                                   has no place */
+  BISAI_SYMMETRY_CALLER = 3 /**< the caller's word: functions, and exact solves or sweeps with the caller's factors */
+} bisai_symmetry;
+
 /** z ← M⁻¹ v for vectors of n values in the backend's memory; on a device, work that is enqueued on the context's stream
  *  (bisai_context_stream()), or done before it returns after bisai_context_synchronize(). Anything but BISAI_OK stops the solver. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
@@ -206,6 +216,10 @@ typedef struct bisai_precond_report {
       near_singular; /**< BJACOBI: blocks of m rows with m ε κ₁ ≥ 1, of which no digit is known; of decompositions, which do not
                                       have κ₁, those with a pivot ≤ m ε‖D‖₁: many such blocks, not all. Used as they are */
   int32_t near_singular_block; /**< BJACOBI: the first of them; -1 where there is none */
+  bisai_symmetry
+      symmetry; /**< NONE and BJACOBI: VALUES, but for decompositions stored more narrowly than fp64, which round L and U by
+                                    themselves: NONE. ILU and SWEEPS: PATTERN, with the caller's factors CALLER. ISAI: NONE, as NU is not
+                                    the transpose of NL. CALLBACK: CALLER */
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).

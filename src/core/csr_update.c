@@ -148,6 +148,7 @@ bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc
   bsi_staged values;
   status = bsi_stage_input(context, places->entries, 1, desc->values, places->entries, &values);
   if (status) return status;
+  matrix->measured = false;
   status = context->backend->scatter_values(context, places->entries, places->wide, places->backend, values.data,
                                             matrix->values);
   bsi_stage_release(context, &values);

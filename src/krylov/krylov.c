@@ -190,6 +190,7 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
       .shadow_dimension = s->options.method == BISAI_IDR ? s->options.shadow_dimension : 0,
       .restarts = run->cycles > 0 ? run->cycles - 1 : 0,
       .breakdown = run->breakdown,
+      .asymmetry = run->asymmetry,
   };
 }
 
@@ -284,6 +285,7 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
                  .precond = precond,
                  .scale = 1,
                  .factor = 1,
+                 .asymmetry = NAN,
                  .b_norm = NAN,
                  .true_norm = NAN,
                  .estimate = NAN,
@@ -291,6 +293,7 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
   solver->history[0] = NAN;
   bsi_staged from = {0}, to = {0};
   bisai_status status = check_arguments(solver, &op, precond, b, x);
+  if (!status) status = bisai_solver_check(solver, op.matrix, precond, &run.asymmetry);
   if (!status) status = bsi_stage_input(solver->context, solver->n, 1, b, 0, &from);
   if (!status) status = bsi_stage_output(solver->context, solver->n, 1, solver->options.use_initial_guess, x, 0, &to);
   run.b = from.data;

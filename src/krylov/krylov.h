@@ -98,6 +98,7 @@ typedef struct bsi_run {
   double scale; /* 1, or a power of 2 that keeps squares of tiny and huge right-hand sides in range */
   double
       factor; /* 1, or a power of 2 by which products with A are multiplied where their squares would leave that range */
+  double asymmetry;  /* of A; NaN where it was not measured */
   double b_norm;     /* ‖b‖ */
   double reference;  /* what estimates are relative to: ‖b‖, on the left ‖M⁻¹b‖ */
   double target;     /* a cycle ends where its estimate is at most this */

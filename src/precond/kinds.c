@@ -30,7 +30,13 @@ static bisai_status none_apply(bisai_precond *m, const bsi_vectors *v) {
 
 static void none_report(const bisai_precond *m, bisai_precond_report *r) { r->apply_bytes = 16 * scalar_rows(m); }
 
-static const bsi_precond_ops none_ops = {.name = "none", .apply = none_apply, .report = none_report};
+static bisai_symmetry none_symmetry(const bisai_precond *m) {
+  (void)m;
+  return BISAI_SYMMETRY_VALUES;
+}
+
+static const bsi_precond_ops none_ops = {
+    .name = "none", .apply = none_apply, .symmetry = none_symmetry, .report = none_report};
 
 /* --- block-Jacobi --- */
 
@@ -107,6 +113,13 @@ static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
   return m->context->backend->bjacobi_apply(m->context, &m->jacobi, v->count, v->b, v->ldb, v->x, v->ldx);
 }
 
+/* Inverses of symmetric blocks are symmetric, also value by value in a narrow format; L and U rounded by themselves are no longer those of a
+ * symmetric block. */
+static bisai_symmetry bjacobi_symmetry(const bisai_precond *m) {
+  const bool rounded = m->options.form != BISAI_FORM_INVERSE && m->options.storage != BISAI_FP64;
+  return rounded ? BISAI_SYMMETRY_NONE : BISAI_SYMMETRY_VALUES;
+}
+
 static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
   const bsi_partition *p = &m->jacobi.partition;
   const bsi_bjacobi_stats *stats = &m->jacobi.stats;
@@ -130,6 +143,7 @@ static const bsi_precond_ops bjacobi_ops = {.name = "bjacobi",
                                             .update = bjacobi_update,
                                             .check_update = bjacobi_check_update,
                                             .apply = bjacobi_apply,
+                                            .symmetry = bjacobi_symmetry,
                                             .report = bjacobi_report,
                                             .destroy = bjacobi_destroy};
 
@@ -151,13 +165,22 @@ static bisai_status ilu_apply(bisai_precond *m, const bsi_vectors *v) {
                                    v->ldx);
 }
 
+/* Of a symmetric A, L U = L D Lᵀ. */
+static bisai_symmetry factors_symmetry(const bisai_precond *m) {
+  return m->own_factors ? BISAI_SYMMETRY_PATTERN : BISAI_SYMMETRY_CALLER;
+}
+
 /* U's diagonal blocks stay unread: their inverses are in their place. */
 static void ilu_report(const bisai_precond *m, bisai_precond_report *r) {
   r->apply_bytes = bsi_bcsr_product_bytes(m->factors->lower) + bsi_bcsr_product_bytes(m->factors->upper);
 }
 
-static const bsi_precond_ops ilu_ops = {
-    .name = "ilu", .needs_factors = true, .check = ilu_check, .apply = ilu_apply, .report = ilu_report};
+static const bsi_precond_ops ilu_ops = {.name = "ilu",
+                                        .needs_factors = true,
+                                        .check = ilu_check,
+                                        .apply = ilu_apply,
+                                        .symmetry = factors_symmetry,
+                                        .report = ilu_report};
 
 /* --- block-ISAI --- */
 
@@ -228,6 +251,12 @@ static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
                            &upper);
 }
 
+/* U NU = I and L NL = I hold on patterns of columns; for symmetry NLᵀ Lᵀ = I would have to. */
+static bisai_symmetry isai_symmetry(const bisai_precond *m) {
+  (void)m;
+  return BISAI_SYMMETRY_NONE;
+}
+
 static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
   r->dropped_lower = m->losses[BISAI_LOWER].dropped;
   r->dropped_upper = m->losses[BISAI_UPPER].dropped;
@@ -256,6 +285,7 @@ static const bsi_precond_ops isai_ops = {.name = "isai",
                                          .setup = isai_setup,
                                          .update = isai_update,
                                          .apply = isai_apply,
+                                         .symmetry = isai_symmetry,
                                          .report = isai_report,
                                          .destroy = isai_destroy};
 
@@ -311,6 +341,7 @@ static const bsi_precond_ops sweeps_ops = {.name = "sweeps",
                                            .setup = sweeps_setup,
                                            .update = sweeps_update,
                                            .apply = sweeps_apply,
+                                           .symmetry = factors_symmetry, /* p(L)ᵀ D⁻¹ p(L) with U = D Lᵀ */
                                            .report = sweeps_report,
                                            .destroy = sweeps_destroy};
 
@@ -334,8 +365,11 @@ static bisai_status callback_apply(bisai_precond *m, const bsi_vectors *v) {
 
 static void callback_report(const bisai_precond *m, bisai_precond_report *r) { r->apply_bytes = 16 * scalar_rows(m); }
 
-static const bsi_precond_ops callback_ops = {
-    .name = "callback", .check = callback_check, .apply = callback_apply, .report = callback_report};
+static const bsi_precond_ops callback_ops = {.name = "callback",
+                                             .check = callback_check,
+                                             .apply = callback_apply,
+                                             .symmetry = factors_symmetry,
+                                             .report = callback_report};
 
 const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind) {
   switch (kind) {

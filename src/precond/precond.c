@@ -181,6 +181,7 @@ static void fill_report(bisai_precond *m) {
   r->memory_bytes = (int64_t)sizeof *m + 8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
   if (m->factors) report_factors(m, r);
   if (m->own_factors) r->memory_bytes += bsi_factors_memory(m->own_factors);
+  r->symmetry = m->ops->symmetry(m);
   m->ops->report(m, r);
   report_order(m, r);
 }

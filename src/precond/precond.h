@@ -21,6 +21,7 @@ typedef struct bsi_precond_ops {
   bisai_status (*update)(bisai_precond *, const bisai_bcsr *);             /* values, the factors being up to date */
   bisai_status (*check_update)(const bisai_precond *, const bisai_bcsr *); /* of a matrix that is not factorised */
   bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
+  bisai_symmetry (*symmetry)(const bisai_precond *);
   void (*report)(const bisai_precond *, bisai_precond_report *); /* what the kind itself holds */
   void (*destroy)(bisai_precond *);
 } bsi_precond_ops;

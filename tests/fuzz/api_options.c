@@ -104,6 +104,7 @@ bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_syste
   static const int restarts[] = {30, 1, 2, 5, 40, INT32_MAX};
   bisai_solver_options o = bisai_solver_options_default();
   o.method = (bisai_method)fuzz_pick(choices, 4);
+  o.assume_symmetric = true; /* so that CG meets systems of all kinds */
   o.tolerance = tolerances[fuzz_pick(choices, 14)];
   o.max_iterations = limits[fuzz_pick(choices, 7)];
   const int affordable = s->rows > 50000 ? 3 : s->large ? 30 : 300;

@@ -221,6 +221,26 @@ test_bcsr test_bcsr_permuted(const test_bcsr *matrix, const int32_t *permutation
 
 test_bcsr test_bcsr_symmetrised(const test_bcsr *matrix) { return by_place(matrix, NULL, true); }
 
+test_bcsr test_bcsr_definite(int32_t block_rows, int32_t block_size, uint64_t seed) {
+  test_shape shape = test_shape_square(block_rows, block_size, seed);
+  shape.diagonal = TEST_DIAGONAL_DOMINANT; /* stored everywhere; its values are made again */
+  test_bcsr half = test_bcsr_random(shape), made = test_bcsr_symmetrised(&half);
+  for (int32_t i = 0; i < block_rows; i++)
+    for (int32_t p = made.row_ptr[i]; p < made.row_ptr[i + 1]; p++) {
+      double *here = made.values + (size_t)p * (size_t)(block_size * block_size);
+      const double *there = test_bcsr_block(&made, made.col_idx[p], i);
+      for (int c = 0; c < block_size; c++)
+        for (int r = 0; r < block_size; r++) {
+          if (made.col_idx[p] < i || (made.col_idx[p] == i && r > c))
+            here[c * block_size + r] = there[r * block_size + c];
+          if (made.col_idx[p] == i && r == c) here[c * block_size + r] = 0.0;
+        }
+    }
+  make_dominant(&made);
+  test_bcsr_free(&half);
+  return made;
+}
+
 int32_t test_bcsr_blocks(const test_bcsr *matrix) { return matrix->row_ptr[matrix->block_rows]; }
 
 double *test_bcsr_block(const test_bcsr *matrix, int32_t row, int32_t col) {

@@ -144,6 +144,8 @@ int32_t *test_random_permutation(int32_t n, uint64_t seed);
 test_bcsr test_bcsr_permuted(const test_bcsr *matrix, const int32_t *permutation);
 /* The same blocks with zero blocks added where only the transposed one is stored. */
 test_bcsr test_bcsr_symmetrised(const test_bcsr *matrix);
+/* Symmetric to the last bit and positive definite, three off-diagonal blocks a row in the upper triangle alone, or more. */
+test_bcsr test_bcsr_definite(int32_t block_rows, int32_t block_size, uint64_t seed);
 int32_t test_bcsr_blocks(const test_bcsr *matrix);
 /* The values of block (row, col), NULL where it is not stored. */
 double *test_bcsr_block(const test_bcsr *matrix, int32_t row, int32_t col);
