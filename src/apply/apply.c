@@ -42,6 +42,24 @@ bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse
   return status;
 }
 
+/* With R = I − T N, bsi_apply_inverse() makes N (I + R + … + Rʳ) b, and the same steps with transposes make (I + Rᵀ + …) Nᵀ b. */
+bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inverse, const bsi_columns *inverse_columns,
+                                  const bsi_triangular *t, const bsi_columns *columns, int relax,
+                                  const bsi_vectors *v) {
+  const bsi_backend *backend = context->backend;
+  const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
+  bisai_status status = backend->transposed_product(context, inverse, inverse_columns, v->count, 1.0, v->b, v->ldb, 0.0,
+                                                    NULL, 0, v->x, v->ldx);
+  for (int sweep = 0; sweep < relax && !status; sweep++) {
+    status = backend->transposed_product(context, t->matrix, columns, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb,
+                                         v->work, n);
+    if (!status)
+      status = backend->transposed_product(context, inverse, inverse_columns, v->count, 1.0, v->work, n, 1.0, v->x,
+                                           v->ldx, v->x, v->ldx);
+  }
+  return status;
+}
+
 /* y ← D⁻¹ b; a copy where the diagonal is the identity. */
 static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular *t, const bsi_vectors *v, double *y,
                                    int64_t ldy) {

@@ -21,6 +21,12 @@ typedef struct bsi_vectors {
 bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse, const bsi_triangular *t, int relax,
                                const bsi_vectors *vectors);
 
+/* x ← Nᵀ b, then `relax` times x ← x + Nᵀ (b − Tᵀ x): the transpose of what bsi_apply_inverse() does. `columns` of T are asked for
+ * with relax > 0 only. */
+bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inverse, const bsi_columns *inverse_columns,
+                                  const bsi_triangular *t, const bsi_columns *columns, int relax,
+                                  const bsi_vectors *vectors);
+
 /* x ← D⁻¹ b, then `sweeps` times x ← D⁻¹ b − G x with G = D⁻¹ T_off. work has 2·count·n doubles here. */
 bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled, const bsi_triangular *t, int sweeps,
                               const bsi_vectors *vectors);

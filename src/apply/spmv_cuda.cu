@@ -5,15 +5,11 @@
  * to it in an order of their own, so that the bits repeat. What bounds all this is bytes under way, hence UNROLLED columns at once, and
  * for small matrices the launch: y ← A x has kernels of its own without alpha, beta and an implied diagonal. Sizes without code
  * of their own go by rows: each lane sums one row of some of the columns. */
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
+#include "apply/load_cuda.cuh"
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
 #include "core/launch_cuda.cuh"
-
-#include <cstring>
 
 namespace {
 
@@ -29,73 +25,6 @@ struct product {
   double *y;
   int64_t ldx, ldz, ldy;
 };
-
-__device__ __forceinline__ double widen(double value) { return value; }
-__device__ __forceinline__ double widen(float value) { return static_cast<double>(value); }
-__device__ __forceinline__ double widen(__half value) { return static_cast<double>(__half2float(value)); }
-__device__ __forceinline__ double widen(__nv_bfloat16 value) { return static_cast<double>(__bfloat162float(value)); }
-
-/* The largest unsigned word that divides BYTES. */
-template <int BYTES, int SIZE = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : BYTES % 4 == 0 ? 4 : 2> struct word;
-template <int BYTES> struct word<BYTES, 16> { using type = uint4; };
-template <int BYTES> struct word<BYTES, 8> { using type = uint2; };
-template <int BYTES> struct word<BYTES, 4> { using type = unsigned; };
-template <int BYTES> struct word<BYTES, 2> { using type = unsigned short; };
-
-/* How blocks are read. Those that the L2 cache cannot hold together with vectors that are read again are to leave it first.
- * Words of 16 bytes are used by one lane only and leave the L1 cache first, too. */
-struct passing {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  unsigned long long policy;
-  __device__ __forceinline__ explicit passing(bool once) {
-    if (once)
-      asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    else
-      asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
-  }
-  __device__ __forceinline__ uint4 load(const uint4 *from) const {
-    uint4 w;
-    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-        : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
-        : "l"(from), "l"(policy));
-    return w;
-  }
-  __device__ __forceinline__ uint2 load(const uint2 *from) const {
-    uint2 w;
-    asm("ld.global.nc.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;" : "=r"(w.x), "=r"(w.y) : "l"(from), "l"(policy));
-    return w;
-  }
-  __device__ __forceinline__ unsigned load(const unsigned *from) const {
-    unsigned w;
-    asm("ld.global.nc.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(w) : "l"(from), "l"(policy));
-    return w;
-  }
-  __device__ __forceinline__ unsigned short load(const unsigned short *from) const {
-    unsigned short w;
-    asm("ld.global.nc.L2::cache_hint.u16 %0, [%1], %2;" : "=h"(w) : "l"(from), "l"(policy));
-    return w;
-  }
-#else
-  __device__ __forceinline__ explicit passing(bool) {}
-  template <typename W> __device__ __forceinline__ W load(const W *from) const {
-    return sizeof(W) == 16 ? __ldcs(from) : __ldg(from);
-  }
-#endif
-};
-
-/* COUNT consecutive values. */
-template <typename T, int COUNT>
-__device__ __forceinline__ void load_values(const passing &way, const T *from, double (&column)[COUNT]) {
-  using W = typename word<COUNT * sizeof(T)>::type;
-  constexpr int WORDS = static_cast<int>(COUNT * sizeof(T) / sizeof(W));
-  W words[WORDS];
-  T values[COUNT];
-#pragma unroll
-  for (int i = 0; i < WORDS; i++) words[i] = way.load(reinterpret_cast<const W *>(from) + i);
-  memcpy(values, words, sizeof values);
-#pragma unroll
-  for (int i = 0; i < COUNT; i++) column[i] = widen(values[i]);
-}
 
 /* The sums over the LANES·SPLIT lanes of a group of their sums[r], r < BS; SPLIT is 1 or 2. Lane `member` gets those of its BS/LANES rows,
  * from row member·BS/LANES on, as the first of `sums`. For all lanes of the warp; the group begins at lane `first`. */

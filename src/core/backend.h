@@ -16,6 +16,7 @@
 #include <bisai/pattern.h>
 
 struct bsi_asymmetry;    /* core/asymmetry.h */
+struct bsi_columns;      /* core/bcsr.h */
 struct bsi_invert_stats; /* core/triangular.h */
 struct bsi_triangular;
 struct bsi_bjacobi; /* bjacobi/bjacobi.h */
@@ -177,6 +178,10 @@ typedef struct bsi_backend {
   /* y ← alpha·A x + beta·z (z unread when beta = 0; z may be y; an implied unit diagonal counts), columns of X, Y, Z with ldx, ldy, ldz */
   bisai_status (*product)(bisai_context *, const bisai_bcsr *, int32_t count, double alpha, const double *x,
                           int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy);
+  /* y ← alpha·Aᵀ x + beta·z, A square, otherwise the same; with A's blocks by columns */
+  bisai_status (*transposed_product)(bisai_context *, const bisai_bcsr *, const struct bsi_columns *, int32_t count,
+                                     double alpha, const double *x, int64_t ldx, double beta, const double *z,
+                                     int64_t ldz, double *y, int64_t ldy);
   /* y ← D x, D block-diagonal with n blocks of size bs */
   bisai_status (*diagonal_product)(bisai_context *, int32_t n, int bs, const double *blocks, int32_t count,
                                    const double *x, int64_t ldx, double *y, int64_t ldy);

@@ -57,6 +57,7 @@ const bsi_backend bsi_backend_cuda = {
     .recurrence_scalars = bsi_recurrence_scalars_cuda,
     .shadow_vector = bsi_shadow_vector_cuda,
     .product = bsi_product_cuda,
+    .transposed_product = bsi_transposed_product_cuda,
     .diagonal_product = bsi_diagonal_product_cuda,
     .triangular_solve = triangular_solve,
     .order_measure = bsi_order_measure_cuda,

@@ -150,6 +150,11 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
 bisai_status bsi_diagonal_product_cuda(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
                                        const double *x, int64_t ldx, double *y, int64_t ldy);
 
+/* --- apply/transposed_cuda.cu --- */
+bisai_status bsi_transposed_product_cuda(bisai_context *context, const bisai_bcsr *a, const struct bsi_columns *columns,
+                                         int32_t count, double alpha, const double *x, int64_t ldx, double beta,
+                                         const double *z, int64_t ldz, double *y, int64_t ldy);
+
 /* --- apply/trisolve_cuda.cu --- */
 /* `spare` is a vector for solutions in place. */
 bisai_status bsi_triangular_solve_cuda(bisai_context *context, const struct bsi_triangular *t, int32_t count,

@@ -135,6 +135,7 @@ const bsi_backend bsi_backend_host = {
     .recurrence_scalars = bsi_recurrence_scalars_host,
     .shadow_vector = bsi_shadow_vector_host,
     .product = bsi_product_host,
+    .transposed_product = bsi_transposed_product_host,
     .diagonal_product = bsi_diagonal_product_host,
     .triangular_solve = bsi_triangular_solve_host,
     .order_measure = bsi_order_measure_host,

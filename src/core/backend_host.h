@@ -84,6 +84,11 @@ bisai_status bsi_product_host(bisai_context *context, const bisai_bcsr *a, int32
 bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
                                        const double *x, int64_t ldx, double *y, int64_t ldy);
 
+/* --- apply/transposed_host.c --- */
+bisai_status bsi_transposed_product_host(bisai_context *context, const bisai_bcsr *a, const struct bsi_columns *columns,
+                                         int32_t count, double alpha, const double *x, int64_t ldx, double beta,
+                                         const double *z, int64_t ldz, double *y, int64_t ldy);
+
 /* --- apply/sweeps_host.c --- */
 bisai_status bsi_scale_off_diagonal_host(bisai_context *context, const struct bsi_triangular *t, bisai_bcsr *scaled,
                                          int32_t *infinite_row);

@@ -43,6 +43,12 @@ static inline int32_t bsi_row_name(const bisai_bcsr *matrix, int32_t i) {
   return matrix->row_names && i >= 0 ? matrix->row_names[i] : i;
 }
 
+/* The blocks of a square matrix by columns, backend memory: those of block column j lie in rows row_idx[col_ptr[j]] …, ascending, and at
+ * position[…] among the matrix's blocks. */
+typedef struct bsi_columns {
+  const int32_t *col_ptr, *row_idx, *position;
+} bsi_columns;
+
 /* The first of the ascending col_idx[low … high − 1] that is not less than `column`; high: none. */
 BSI_INLINE int32_t bsi_lower_bound(const int32_t *col_idx, int32_t low, int32_t high, int32_t column) {
   while (low < high) {
