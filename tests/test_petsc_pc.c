@@ -150,6 +150,33 @@ static void options_are_those_of_the_library(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+static void symmetric_isai_is_an_option(void **state) {
+  (void)state;
+  bisai_precond_options options = bisai_precond_options_default();
+  options.symmetric = true;
+  options.power = 2;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(20, 2, 5));
+  Mat mat = make_mat(matrix);
+  bisai_precond *expected = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
+  PC pc = make_pc(mat, "-pc_bisai_k 2 -pc_bisai_symmetric");
+  assert_int_equal(PCSetUp(pc), 0);
+  expect_same_application(pc, expected);
+  PCDestroy(&pc);
+  MatDestroy(&mat);
+  bisai_precond_destroy(&expected);
+  bisai_bcsr_destroy(&matrix);
+  matrix = test_bcsr_take(context, test_bcsr_grid(4, 4, 2, 5));
+  mat = make_mat(matrix);
+  pc = make_pc(mat, "-pc_bisai_symmetric");
+  PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
+  assert_int_equal(PCSetUp(pc), PETSC_ERR_ARG_INCOMP);
+  PetscPopErrorHandler();
+  PCDestroy(&pc);
+  MatDestroy(&mat);
+  bisai_bcsr_destroy(&matrix);
+}
+
 static void block_jacobi_has_its_options(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(6, 6, 3, 4));
@@ -299,6 +326,7 @@ int main(void) {
     cmocka_unit_test(integers_beyond_32_bits_are_refused),
 #endif
     cmocka_unit_test(options_are_those_of_the_library),
+    cmocka_unit_test(symmetric_isai_is_an_option),
     cmocka_unit_test(block_jacobi_has_its_options),
     cmocka_unit_test(new_values_and_new_patterns_are_taken),
     cmocka_unit_test(structures_and_options_that_cannot_be_are_errors),

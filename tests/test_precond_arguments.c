@@ -145,6 +145,7 @@ static bisai_precond_options with_option(bisai_precond_kind kind, int which, con
   case 16: o.form = BISAI_FORM_LU, *name = "form"; break;
   case 17: o.digits = 3, *name = "digits"; break;
   case 18: o.extraction = BISAI_EXTRACTION_SHARED, *name = "extraction"; break;
+  case 19: o.symmetric = true, *name = "symmetric"; break;
   default: *name = NULL;
   }
   return o;
@@ -172,8 +173,8 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
       refused++;
     }
   }
-  assert_int_equal(taken, 8 + 4 + 10 + 4 + 1); /* of bjacobi, ilu, isai, sweeps, callback */
-  assert_int_equal(refused, 6 * 19 - taken);
+  assert_int_equal(taken, 8 + 4 + 11 + 4 + 1); /* of bjacobi, ilu, isai, sweeps, callback */
+  assert_int_equal(refused, 6 * 20 - taken);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.relax = 2;
   bisai_precond *precond = NULL;

@@ -104,7 +104,8 @@ static void cg_refuses_preconditioners_that_are_not_symmetric(void **state) {
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(&options, matrix, precond, x, &report));
   EXPECT_MESSAGE(context,
                  "cg needs a symmetric preconditioner, which isai k=1 relax=0 storage=fp64 is not: none, bjacobi "
-                 "(fp64 or inverses), ilu and sweeps are; with assume_symmetric (cg:force in the program) cg takes it");
+                 "(fp64 or inverses), ilu, sweeps and symmetric isai are; with assume_symmetric (cg:force in the "
+                 "program) cg takes it");
   assert_true(isnan(x[0]) && report.asymmetry == 0);
   bisai_precond_destroy(&precond);
   bisai_precond_options how = kind_of(BISAI_PRECOND_BJACOBI);

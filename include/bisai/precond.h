@@ -19,7 +19,9 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_NONE = 0,    /**< z = v */
   BISAI_PRECOND_BJACOBI = 1, /**< z = D⁻¹ v, D the diagonal blocks of A */
   BISAI_PRECOND_ILU = 2,     /**< z = U⁻¹ L⁻¹ v by exact block triangular solves */
-  BISAI_PRECOND_ISAI = 3,    /**< z = NU (NL v), approximate inverses of L and U (Ma et al. 2021, equations 6–9) */
+  BISAI_PRECOND_ISAI =
+      3, /**< z = NU (NL v), approximate inverses of L and U (Ma et al. 2021, equations 6–9); with `symmetric`
+                                  z = NLᵀ (D⁻¹ (NL v)), D the diagonal blocks of U */
   BISAI_PRECOND_SWEEPS = 4, /**< z from block-Jacobi sweeps x ← D⁻¹(b − T_off x), x = D⁻¹b, on L and then on U */
   BISAI_PRECOND_CALLBACK = 5 /**< the caller's own */
 } bisai_precond_kind;
@@ -117,6 +119,12 @@ typedef struct bisai_precond_options {
                                            roundoff, in which no value overflows and ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits, Ẽ being the rounded
                                            inverse E, which is therefore regular (Flegar et al. 2020, sections 3.1, 3.2). Default 2 */
   bisai_extraction extraction; /**< BJACOBI: default BISAI_EXTRACTION_AUTO */
+  bool
+      symmetric; /**< ISAI of a symmetric A, whose U is D Lᵀ: M⁻¹ = NLᵀ D⁻¹ NL from L and D alone, symmetric with the matrices in use and
+                       fit for CG; relaxation sweeps on Lᵀ are the transposes of those on L, so that M stays symmetric. Half the set-up and
+                       the memory of NL and NU. Creation and updates measure A (bisai_bcsr_asymmetry()). Equilibration takes Dc = Dr.
+                       upper_pattern must be NULL; the caller's factors need a unit diagonal of L, and U = D Lᵀ is the caller's word.
+                       Default false */
 } bisai_precond_options;
 
 /** Default options. */
@@ -145,6 +153,8 @@ BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *opt
  *  @retval BISAI_NOT_FINITE  the factors, NL or NU overflowed fp64
  *  @retval BISAI_UNSUPPORTED the matrix is not stored in fp64
  *  @retval BISAI_NOT_READY   the caller's factors are not
+ *  @retval BISAI_NOT_SYMMETRIC  `symmetric`, and A's asymmetry is more than BISAI_SYMMETRY_LIMIT, or with factors made here a block (i, j) is
+ *                            stored without (j, i)
  *  @retval BISAI_INVALID_ARGUMENT  a value out of range, an option that the kind does not take; the message names it
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matrix,
@@ -218,8 +228,9 @@ typedef struct bisai_precond_report {
   int32_t near_singular_block; /**< BJACOBI: the first of them; -1 where there is none */
   bisai_symmetry
       symmetry; /**< NONE and BJACOBI: VALUES, but for decompositions stored more narrowly than fp64, which round L and U by
-                                    themselves: NONE. ILU and SWEEPS: PATTERN, with the caller's factors CALLER. ISAI: NONE, as NU is not
-                                    the transpose of NL. CALLBACK: CALLER */
+                                    themselves: NONE. ILU, SWEEPS and symmetric ISAI: PATTERN, with the caller's factors CALLER. Other
+                                    ISAI: NONE, as NU is not the transpose of NL. CALLBACK: CALLER */
+  double asymmetry; /**< symmetric ISAI: A's, as bisai_bcsr_asymmetry() measures it; otherwise NaN */
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).
@@ -248,7 +259,7 @@ BISAI_API const bisai_factors *bisai_precond_factors(const bisai_precond *precon
 
 /** NL of ISAI, otherwise NULL; owned by the preconditioner. */
 BISAI_API const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond);
-/** NU of ISAI, otherwise NULL; owned by the preconditioner. */
+/** NU of ISAI that is not `symmetric`, otherwise NULL; owned by the preconditioner. */
 BISAI_API const bisai_bcsr *bisai_precond_upper_inverse(const bisai_precond *precond);
 
 #ifdef __cplusplus

@@ -42,7 +42,7 @@ bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *ma
   status = bisai_precond_get_report(precond, &report);
   if (status) return status;
   if (report.symmetry == BISAI_SYMMETRY_NONE)
-    return refuse_precond(solver, precond, "", "none, bjacobi (fp64 or inverses), ilu and sweeps");
+    return refuse_precond(solver, precond, "", "none, bjacobi (fp64 or inverses), ilu, sweeps and symmetric isai");
   if (report.symmetry == BISAI_SYMMETRY_PATTERN && !mirrored)
     return refuse_precond(solver, precond, " where a block (i, j) is stored without (j, i)", "none and bjacobi");
   return BISAI_OK;

@@ -151,6 +151,14 @@ static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a, c
   return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other blocks than at creation");
 }
 
+/* Dc ← Dr. Magnitudes of an A that is symmetric but for rounding may lie on two sides of a power of two. */
+static bisai_status equate(bisai_context *context, const bisai_bcsr *a, const bsi_equilibration *e) {
+  const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
+  const bisai_status status = context->backend->copy(context, e->col_scale, e->row_scale, n * sizeof *e->col_scale);
+  return status ? status
+                : context->backend->copy(context, e->col_exponent, e->row_exponent, n * sizeof *e->col_exponent);
+}
+
 static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
   const bisai_status status = context->backend->equilibrate(context, a, e);
   if (status) return status;
@@ -158,7 +166,7 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
     return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block row %d is zero: it cannot be equilibrated", e->zero_row);
   if (e->zero_col >= 0)
     return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block column %d is zero: it cannot be equilibrated", e->zero_col);
-  return BISAI_OK;
+  return e->symmetric ? equate(context, a, e) : BISAI_OK;
 }
 
 bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *r) {

@@ -14,6 +14,7 @@ typedef struct bsi_equilibration {
   int16_t *exponents;                   /* workspace: of every value of A */
   int32_t zero_row, zero_col;           /* the first block row and column of A without a nonzero value, or -1 */
   double smallest, largest;             /* of all factors */
+  bool symmetric;                       /* Dc is to be Dr, to the last bit */
 } bsi_equilibration;
 
 typedef struct bsi_reordered {

@@ -38,6 +38,7 @@ static PetscErrorCode code_of(bisai_status status) {
   if (status == BISAI_OUT_OF_MEMORY) return PETSC_ERR_MEM;
   if (status == BISAI_UNSUPPORTED || status == BISAI_UNAVAILABLE) return PETSC_ERR_SUP;
   if (status == BISAI_INVALID_ARGUMENT) return PETSC_ERR_ARG_OUTOFRANGE;
+  if (status == BISAI_NOT_SYMMETRIC) return PETSC_ERR_ARG_INCOMP;
   return PETSC_ERR_LIB;
 }
 
@@ -65,7 +66,7 @@ static PetscErrorCode PCDestroy_BISAI(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef enum option_type { INTEGER, REAL, WORD } option_type; /* stored as int, double, an enumeration */
+typedef enum option_type { INTEGER, REAL, WORD, FLAG } option_type; /* stored as int, double, an enumeration, bool */
 
 typedef struct pc_option {
   const char *name, *text, *field; /* of bisai_precond_options */
@@ -88,6 +89,7 @@ static const pc_option choices[] = {
     OPTION("max_block", "bjacobi: the most rows of a block; 0: the matrix's blocks", INTEGER, max_block, NULL),
     OPTION("form", "bjacobi: inverses or decompositions", WORD, form, forms),
     OPTION("digits", "bjacobi: digits that adaptive storage keeps", INTEGER, digits, NULL),
+    OPTION("symmetric", "isai: M symmetric, of a symmetric matrix", FLAG, symmetric, NULL),
 };
 enum { CHOICES = sizeof choices / sizeof *choices };
 
@@ -111,6 +113,8 @@ static PetscErrorCode read_choice(option_items PetscOptionsObject, const pc_opti
   PetscInt number;
   PetscEnum word;
   PetscReal real;
+  PetscBool flag;
+  bool *set = place;
   PetscFunctionBegin;
   *found = PETSC_FALSE;
   switch (choice->type) {
@@ -131,11 +135,16 @@ static PetscErrorCode read_choice(option_items PetscOptionsObject, const pc_opti
     PetscCall(PetscOptionsReal(choice->name, choice->text, "", real, &real, found));
     memcpy(place, &real, sizeof real);
     break;
+  case FLAG:
+    flag = *set ? PETSC_TRUE : PETSC_FALSE;
+    PetscCall(PetscOptionsBool(choice->name, choice->text, "", flag, &flag, found));
+    *set = flag == PETSC_TRUE;
+    break;
   }
   if (bisai_precond_kind_takes(o->kind, choice->field)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "bisai: %s is not an option of -pc_bisai_type %s",
              choice->name, kinds[o->kind]);
-  memcpy(place, initial, choice->type == REAL ? sizeof real : sizeof integer);
+  memcpy(place, initial, choice->type == REAL ? sizeof real : choice->type == FLAG ? sizeof *set : sizeof integer);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

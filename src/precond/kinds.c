@@ -207,8 +207,28 @@ static bisai_status isai_check(bisai_context *context, const bisai_precond_optio
   if (bsi_value_size(o->storage) == 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "storage %s is block-Jacobi's alone",
                     bsi_storage_name(o->storage));
+  if (o->symmetric && o->upper_pattern)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "upper_pattern: symmetric isai has no NU");
+  if (o->symmetric && o->factors && !o->factors->lower->unit_diagonal)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "symmetric isai needs factors whose L implies its diagonal blocks");
   const bisai_status status = check_pattern(context, o->lower_pattern, BISAI_LOWER, matrix->block_rows);
   return status ? status : check_pattern(context, o->upper_pattern, BISAI_UPPER, matrix->block_rows);
+}
+
+/* NL alone, or NL and NU. */
+static int inverses_of(const bisai_precond *m) { return m->options.symmetric ? 1 : 2; }
+
+/* L's blocks by columns. */
+static bisai_status list_lower_columns(bisai_precond *m) {
+  const bisai_bcsr *l = m->factors->lower;
+  bsi_structure s;
+  bisai_status status = bsi_bcsr_structure(l, &s);
+  if (status) return status;
+  bisai_pattern *p = bsi_pattern_reserve(m->context, BISAI_LOWER, l->block_rows);
+  if (!p) return BISAI_OUT_OF_MEMORY;
+  status = bsi_pattern_set_rows(p, s.row_ptr, s.col_idx);
+  return bsi_pattern_finish(p, status, &m->lower_columns);
 }
 
 static bisai_status make_pattern(bisai_precond *m, bisai_triangle triangle, bisai_pattern **pattern) {
@@ -223,9 +243,10 @@ static bisai_status isai_setup(bisai_precond *m, const bisai_bcsr *a) {
   const double start = bsi_now();
   bisai_pattern *patterns[2] = {NULL, NULL};
   bisai_status status = make_pattern(m, BISAI_LOWER, &patterns[BISAI_LOWER]);
-  if (!status) status = make_pattern(m, BISAI_UPPER, &patterns[BISAI_UPPER]);
+  if (!status && !m->options.symmetric) status = make_pattern(m, BISAI_UPPER, &patterns[BISAI_UPPER]);
+  if (!status && m->options.symmetric && m->options.relax > 0) status = list_lower_columns(m);
   m->report.pattern_seconds = bsi_now() - start;
-  for (int t = BISAI_LOWER; t <= BISAI_UPPER && !status; t++) {
+  for (int t = BISAI_LOWER; t < inverses_of(m) && !status; t++) {
     status =
         bsi_isai_create(m->context, triangular_of(m, (bisai_triangle)t), patterns[t], m->options.storage, &m->isai[t]);
     patterns[t] = NULL;
@@ -237,8 +258,26 @@ static bisai_status isai_setup(bisai_precond *m, const bisai_bcsr *a) {
 
 static bisai_status isai_update(bisai_precond *m, const bisai_bcsr *a) {
   (void)a;
-  const bisai_status status = bsi_isai_update(m->context, triangular_of(m, BISAI_LOWER), &m->isai[BISAI_LOWER]);
-  return status ? status : bsi_isai_update(m->context, triangular_of(m, BISAI_UPPER), &m->isai[BISAI_UPPER]);
+  bisai_status status = BISAI_OK;
+  for (int t = BISAI_LOWER; t < inverses_of(m) && !status; t++)
+    status = bsi_isai_update(m->context, triangular_of(m, (bisai_triangle)t), &m->isai[t]);
+  return status;
+}
+
+static bsi_columns columns_of(const bisai_pattern *p) { return (bsi_columns){p->col_ptr, p->row_idx, p->position}; }
+
+/* The second half of NLᵀ (D⁻¹ (NL v)); v->work holds NL v. */
+static bisai_status apply_rest_of_symmetric(bisai_precond *m, const bsi_vectors *v) {
+  const int64_t n = scalar_rows(m);
+  double *scaled = v->work + n * v->count;
+  const bsi_vectors upper = {v->count, scaled, n, v->x, v->ldx, v->work};
+  const bsi_columns columns = columns_of(m->isai[BISAI_LOWER].pattern);
+  const bisai_status status = m->context->backend->diagonal_product(
+      m->context, m->block_rows, m->block_size, m->factors->upper_inverse, v->count, v->work, n, scaled, n);
+  if (status) return status;
+  const bsi_columns of_factor = m->lower_columns ? columns_of(m->lower_columns) : (bsi_columns){0};
+  return bsi_apply_transposed(m->context, m->isai[BISAI_LOWER].inverse, &columns, triangular_of(m, BISAI_LOWER),
+                              &of_factor, m->options.relax, &upper);
 }
 
 static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
@@ -247,20 +286,31 @@ static bisai_status isai_apply(bisai_precond *m, const bsi_vectors *v) {
   const bisai_status status = bsi_apply_inverse(m->context, m->isai[BISAI_LOWER].inverse, triangular_of(m, BISAI_LOWER),
                                                 m->options.relax, &lower);
   if (status) return status;
+  if (m->options.symmetric) return apply_rest_of_symmetric(m, v);
   return bsi_apply_inverse(m->context, m->isai[BISAI_UPPER].inverse, triangular_of(m, BISAI_UPPER), m->options.relax,
                            &upper);
 }
 
-/* U NU = I and L NL = I hold on patterns of columns; for symmetry NLᵀ Lᵀ = I would have to. */
+/* NU is made by columns, from U NU = I; NLᵀ is not that, as its columns are NL's rows. */
 static bisai_symmetry isai_symmetry(const bisai_precond *m) {
-  (void)m;
-  return BISAI_SYMMETRY_NONE;
+  return m->options.symmetric ? factors_symmetry(m) : BISAI_SYMMETRY_NONE;
+}
+
+/* What the transposed half reads, and D⁻¹. */
+static int64_t symmetric_bytes(const bisai_precond *m) {
+  const bisai_bcsr *n = m->isai[BISAI_LOWER].inverse, *l = m->factors->lower;
+  const int64_t relax = m->options.relax, positions = 4 * (int64_t)n->blocks;
+  const int64_t diagonal = 8 * (int64_t)bsi_block_offset(n, n->block_rows) + 16 * scalar_rows(m);
+  return (bsi_bcsr_product_bytes(n) + positions) * (1 + relax) +
+         (bsi_bcsr_product_bytes(l) + 4 * (int64_t)l->blocks) * relax + diagonal;
 }
 
 static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
   r->dropped_lower = m->losses[BISAI_LOWER].dropped;
   r->dropped_upper = m->losses[BISAI_UPPER].dropped;
-  for (int t = BISAI_LOWER; t <= BISAI_UPPER; t++) {
+  if (m->options.symmetric) r->apply_bytes += symmetric_bytes(m);
+  if (m->lower_columns) r->memory_bytes += bsi_pattern_memory(m->lower_columns);
+  for (int t = BISAI_LOWER; t < inverses_of(m); t++) {
     const bsi_isai *isai = &m->isai[t];
     const int64_t factor_bytes = bsi_bcsr_product_bytes(triangular_of(m, (bisai_triangle)t)->matrix);
     r->inverse_blocks += isai->pattern->blocks;
@@ -276,6 +326,7 @@ static void isai_report(const bisai_precond *m, bisai_precond_report *r) {
 static void isai_destroy(bisai_precond *m) {
   bsi_isai_destroy(m->context, &m->isai[BISAI_LOWER]);
   bsi_isai_destroy(m->context, &m->isai[BISAI_UPPER]);
+  bisai_pattern_destroy(&m->lower_columns);
 }
 
 static const bsi_precond_ops isai_ops = {.name = "isai",

@@ -58,6 +58,7 @@ static const option options[] = {
     OPTION(form, OF_BJACOBI),
     OPTION(digits, OF_BJACOBI),
     OPTION(extraction, OF_BJACOBI),
+    OPTION(symmetric, OF_ISAI),
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 

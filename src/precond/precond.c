@@ -54,6 +54,24 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
   return status;
 }
 
+/* Measures the matrix where it has to be symmetric; factors made of it here, where its pattern has to be, too. */
+static bisai_status check_symmetry(bisai_context *context, const bisai_precond_options *o, const bisai_bcsr *matrix,
+                                   double *asymmetry) {
+  bool mirrored = true;
+  *asymmetry = NAN;
+  if (!o->symmetric) return BISAI_OK;
+  const bisai_status status = bisai_bcsr_asymmetry(matrix, asymmetry, &mirrored);
+  if (status) return status;
+  if (*asymmetry > BISAI_SYMMETRY_LIMIT)
+    return bsi_fail(context, BISAI_NOT_SYMMETRIC,
+                    "symmetric isai needs a symmetric matrix, and the asymmetry of this one is %.1e: isai without it "
+                    "takes it",
+                    *asymmetry);
+  if (mirrored || o->factors) return BISAI_OK;
+  return bsi_fail(context, BISAI_NOT_SYMMETRIC,
+                  "symmetric isai needs a stored block (j, i) for each stored block (i, j), which this matrix lacks");
+}
+
 static void append(bisai_precond *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void append(bisai_precond *m, const char *format, ...) {
   const size_t length = strlen(m->description);
@@ -105,10 +123,11 @@ static void describe(bisai_precond *m) {
     append(m, ", %lld blocks in L + U", (long long)r->factor_blocks);
     break;
   case BISAI_PRECOND_ISAI:
-    if (o->lower_pattern && o->upper_pattern)
+    if (o->lower_pattern && (o->upper_pattern || o->symmetric))
       append(m, " patterns=given");
     else
       append(m, " k=%d", o->power);
+    if (o->symmetric) append(m, " symmetric");
     if (o->drop_tolerance > 0.0) append(m, " drop=%g", o->drop_tolerance);
     if (o->column_limit > 0) append(m, " cap=%d", o->column_limit);
     append(m, " relax=%d storage=%s", o->relax, storages[o->storage]);
@@ -182,6 +201,7 @@ static void fill_report(bisai_precond *m) {
   if (m->factors) report_factors(m, r);
   if (m->own_factors) r->memory_bytes += bsi_factors_memory(m->own_factors);
   r->symmetry = m->ops->symmetry(m);
+  r->asymmetry = m->asymmetry;
   m->ops->report(m, r);
   report_order(m, r);
 }
@@ -238,6 +258,7 @@ static bisai_status order(bisai_precond *m, const bisai_bcsr *matrix) {
   bisai_status status = m->context->backend->order_measure(m->context, matrix, &m->natural);
   m->ordered = m->natural;
   if (!status && reorders(&m->options)) status = create_reordered(m, matrix);
+  m->reordered.equilibration.symmetric = m->options.symmetric;
   if (!status && m->reordered.permutation)
     status = m->context->backend->order_measure(m->context, m->reordered.matrix, &m->ordered);
   m->report.order_seconds = bsi_now() - start;
@@ -280,7 +301,9 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
   if (!matrix || !precond)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_precond_create: %s is NULL", matrix ? "precond" : "matrix");
   const bisai_precond_options o = options ? *options : bisai_precond_options_default();
+  double asymmetry = NAN;
   bisai_status status = check_arguments(context, matrix, &o);
+  if (!status) status = check_symmetry(context, &o, matrix, &asymmetry);
   if (status) return status;
   bisai_precond *m = bsi_allocate(context, 1, sizeof *m);
   if (!m) return BISAI_OUT_OF_MEMORY;
@@ -288,7 +311,8 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
                        .ops = bsi_precond_ops_of(o.kind),
                        .options = o,
                        .block_rows = matrix->block_rows,
-                       .block_size = matrix->block_size};
+                       .block_size = matrix->block_size,
+                       .asymmetry = asymmetry};
   if (m->ops->needs_factors) m->factors = o.factors;
   status = set_up(m, matrix);
   if (!status) fill_report(m);
@@ -322,9 +346,12 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
   if (!precond) return BISAI_INVALID_ARGUMENT;
   bisai_precond *m = precond;
   const double start = bsi_now();
+  double asymmetry = NAN;
   bisai_status status = check_update(m, matrix);
+  if (!status) status = check_symmetry(m->context, &m->options, matrix, &asymmetry);
   if (status) return status;
   m->ready = false;
+  m->asymmetry = asymmetry;
   m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;
   status = reorder(m, &matrix);
   if (!status && m->own_factors) {

@@ -37,7 +37,9 @@ struct bisai_precond {
   bisai_factors *own_factors;
   const bisai_factors *factors; /* own or the caller's */
   bsi_bjacobi jacobi;           /* BJACOBI */
-  bsi_isai isai[2];             /* ISAI: of L and of U */
+  bsi_isai isai[2];             /* ISAI: of L and, unless symmetric, of U */
+  bisai_pattern *lower_columns; /* symmetric ISAI with relaxation: L's blocks by columns */
+  double asymmetry;             /* of the matrix; NaN where it is not asked for */
   bsi_pattern_losses losses[2]; /* ISAI: what their patterns lack */
   bisai_bcsr *sweeps[2];        /* SWEEPS: D⁻¹ T_off of L and of U */
   double *work;                 /* vectors·BSI_VECTORS_AT_ONCE·n */
