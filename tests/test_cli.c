@@ -113,12 +113,19 @@ static const refusal arguments[] = {
     {CAVITY "--methods isai,ilut",
      "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, isai, sweeps, petsc, petsc-ilu, cusparse-ilu)\n"},
     {CAVITY "--methods ilu:k=1", "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, shift, factors, apply)\n"},
-    {CAVITY "--methods isai:n=1", "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, relax, storage, drop, cap, "
-                                  "level, shift, factors, pattern, "
-                                  "apply)\n"},
-    {CAVITY "--methods isai:",
-     "bisai: --methods: isai:: '' is not a key of isai (k, relax, storage, drop, cap, level, shift, factors, pattern, "
+    {CAVITY "--methods isai:symmetric=1", "bisai: --methods: isai:symmetric=1: 'symmetric' takes no value\n"},
+    {CAVITY "--methods isai:symmetric:symmetric",
+     "bisai: --methods: isai:symmetric:symmetric: 'symmetric' is given twice\n"},
+    {CAVITY "--methods isai:symmetric:apply=cusparse", "bisai: --methods: isai:k=1:symmetric:apply=cusparse: symmetric "
+                                                       "takes no apply=cusparse, which multiplies by NL and "
+                                                       "NU\n"},
+    {CAVITY "--methods isai:n=1",
+     "bisai: --methods: isai:n=1: 'n' is not a key of isai (k, symmetric, relax, storage, drop, cap, "
+     "level, shift, factors, pattern, "
      "apply)\n"},
+    {CAVITY "--methods isai:", "bisai: --methods: isai:: '' is not a key of isai (k, symmetric, relax, storage, drop, "
+                               "cap, level, shift, factors, pattern, "
+                               "apply)\n"},
     {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},
     {CAVITY "--methods bjacobi:level=1",
      "bisai: --methods: bjacobi:level=1: 'level' is not a key of bjacobi (max, form, storage, digits, extraction, "

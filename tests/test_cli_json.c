@@ -121,6 +121,7 @@ static const char *const run_keys[] = {"method",
                                        "total_s",
                                        "repeats",
                                        "least_total_s",
+                                       "symmetric",
                                        "note"};
 enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
@@ -218,15 +219,15 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnynyyyyn", /* none */
+      "nnnnnnnnnnnnnnnnnynyyyynn", /* none */
       "nnnyyyynnyyyyny"
-      "nynnynnnnnnnnnnnyynyyyyn", /* bjacobi */
+      "nynnynnnnnnnnnnnyynyyyynn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynynnynyyyyn", /* ilu */
+      "yynnynnnnnyyynynnynyyyynn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyynnynyyyyn", /* isai */
+      "yyyyynyyyyyyyyynnynyyyyyn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnnnynyyyyn", /* sweeps */
+      "yynnynnnnnyyynnnnynyyyynn", /* sweeps */
   };
   json_t *root =
       results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);

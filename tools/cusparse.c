@@ -129,7 +129,7 @@ static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const
     parts->pattern_seconds += seconds;
   }
   setup->lower_pattern = parts->patterns[BISAI_LOWER];
-  setup->upper_pattern = parts->patterns[BISAI_UPPER];
+  if (!m->symmetric) setup->upper_pattern = parts->patterns[BISAI_UPPER];
   append(parts, "%spatterns by SpGEMM of cuSPARSE", *parts->text ? ", " : "");
   return status;
 }

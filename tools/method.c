@@ -31,7 +31,12 @@ static const char *const extractions[] = {"auto", "uc", "mc", "us", "ms", NULL};
 static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};       /* as enum method_factors */
 static const char *const makers[] = {"bisai", "cusparse", NULL};                 /* as enum method_maker */
 
-typedef enum key_type { INTEGER, NUMBER, WORD } key_type; /* stored as int, double, int (which of the words) */
+typedef enum key_type {
+  INTEGER,
+  NUMBER,
+  WORD,
+  FLAG
+} key_type;                                               /* stored as int, double, int (which of the words), int (1) */
 typedef enum key_use { OPTIONAL, SHOWN, NEEDED } key_use; /* SHOWN: in the label even as the default */
 
 typedef struct method_key {
@@ -52,6 +57,7 @@ static const method_key keys[] = {
     {"digits", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, digits), 2, 1, METHOD_MAX_DIGITS, NULL},
     {"extraction", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, extraction), BISAI_EXTRACTION_AUTO, 0, 0, extractions},
     {"k", OF_ISAI, SHOWN, INTEGER, offsetof(method, power), 1, 1, METHOD_MAX_POWER, NULL},
+    {"symmetric", OF_ISAI, OPTIONAL, FLAG, offsetof(method, symmetric), 0, 0, 1, NULL},
     {"relax", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, relax), 0, 0, METHOD_MAX_STEPS, NULL},
     {"storage", OF_ISAI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0, storages},
     {"drop", OF_ISAI, OPTIONAL, NUMBER, offsetof(method, drop), 0, 0, METHOD_MAX_RATIO, NULL},
@@ -142,6 +148,7 @@ static bool parse_value(const method_key *key, const char *text, double *value) 
     if (!parse_integer(text, (int)key->minimum, (int)key->maximum, &integer)) return false;
     *value = integer;
     return true;
+  case FLAG: *value = 1; return true;
   case NUMBER: return parse_number(text, value) && *value >= key->minimum && *value <= key->maximum;
   default: *value = find(key->words, text); return *value >= 0;
   }
@@ -169,11 +176,13 @@ static bool set_key(const char *flag, const char *text, char *item, unsigned *se
     say("%s: %s: %s takes no keys", flag, text, method_kind(m));
   } else if (which < 0) {
     say("%s: %s: '%s' is not a key of %s (%s)", flag, text, item, method_kind(m), taken);
-  } else if (!equals) {
+  } else if (keys[which].type == FLAG && equals) {
+    say("%s: %s: '%s' takes no value", flag, text, item);
+  } else if (keys[which].type != FLAG && !equals) {
     say("%s: %s: '%s' needs a value", flag, text, item);
   } else if (*seen >> which & 1) {
     say("%s: %s: '%s' is given twice", flag, text, item);
-  } else if (!parse_value(&keys[which], equals + 1, &value)) {
+  } else if (!parse_value(&keys[which], equals ? equals + 1 : "", &value)) {
     say_range(flag, text, &keys[which]);
   } else {
     *seen |= 1U << which;
@@ -261,7 +270,8 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
   for (int i = 0; i < KEYS; ++i) {
     double value = get(m, &keys[i]);
     if (!takes(m, &keys[i]) || (keys[i].use == OPTIONAL && value == keys[i].initial)) continue;
-    append(label, METHOD_LABEL, ":%s=", keys[i].name);
+    append(label, METHOD_LABEL, keys[i].type == FLAG ? ":%s" : ":%s=", keys[i].name);
+    if (keys[i].type == FLAG) continue;
     if (keys[i].type == WORD) {
       append(label, METHOD_LABEL, "%s", keys[i].words[(int)value]);
     } else {

@@ -1,4 +1,4 @@
-/* METHOD of the command line: none | bjacobi[:max=N][:form=F][:storage=S][:digits=D][:extraction=E] | ilu | isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N | petsc |
+/* METHOD of the command line: none | bjacobi[:max=N][:form=F][:storage=S][:digits=D][:extraction=E] | ilu | isai[:k=K][:symmetric][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N | petsc |
  * petsc-ilu | cusparse-ilu, and the keys of each. */
 #ifndef TOOL_METHOD_H
 #define TOOL_METHOD_H
@@ -33,6 +33,7 @@ typedef enum method_maker { MAKER_OWN, MAKER_CUSPARSE } method_maker;
 typedef struct method {
   method_name name;
   int power, relax, sweeps;
+  int symmetric;                           /* 0 or 1 */
   int storage;                             /* bisai_value_type */
   int max_block, form, digits, extraction; /* form: bisai_form, extraction: bisai_extraction */
   int level, cap;

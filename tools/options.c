@@ -76,7 +76,8 @@ static const struct argp_option result_options[] = {
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
-     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, for cg none,bjacobi,ilu)", 0},
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, for cg with isai:symmetric)",
+     0},
     {"repeat", KEY_REPEAT, "N", 0,
      "Run each method N times after a warm-up; the times are of the run with the median total (default 1)", 0},
     {0}};
@@ -293,7 +294,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 #define METHOD_HELP                                                                                                    \
   "\vMETHOD: none | bjacobi[:max=N][:form=inverse|gh|ght|lu][:storage=fp64|fp32|fp16|bf16|fp11_4|fp11_20|adaptive]"    \
   "[:digits=D][:extraction=auto|uc|mc|us|ms] | ilu | "                                                                 \
-  "isai[:k=K][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "                                             \
+  "isai[:k=K][:symmetric][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "                                 \
   "sweeps:n=N | petsc | petsc-ilu | cusparse-ilu\n"                                                                    \
   "bjacobi inverts the diagonal blocks of the matrix, or with max=1 to 32 blocks of at most so many rows that it "     \
   "finds; "                                                                                                            \
@@ -401,6 +402,8 @@ static const char *conflict(const options *o, const method *m) {
     return "digits goes with storage=adaptive";
   if (m->pattern == MAKER_CUSPARSE && (m->factors == FACTORS_PETSC || m->drop > 0 || m->cap > 0))
     return "pattern=cusparse takes no factors=petsc, no drop and no cap";
+  if (m->symmetric && m->apply == MAKER_CUSPARSE)
+    return "symmetric takes no apply=cusparse, which multiplies by NL and NU";
   if (m->apply == MAKER_CUSPARSE && (m->relax > 0 || m->storage != BISAI_FP64))
     return "apply=cusparse takes no relax and stores fp64";
   return NULL;
@@ -467,7 +470,9 @@ bool options_parse(command which, int argc, char **argv, options *o) {
                                         [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
                                         [COMMAND_CONVERT] = "none"};
-  static const char *const for_cg[] = {[COMMAND_SOLVE] = "ilu", [COMMAND_COMPARE] = "none,bjacobi,ilu"};
+  static const char *const for_cg[] = {[COMMAND_SOLVE] = "ilu",
+                                       [COMMAND_COMPARE] =
+                                           "none,bjacobi,ilu,isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"};
   *o = (options){.shadow_dimension = 4,
                  .max_iterations = 10000,
                  .backend = BISAI_BACKEND_AUTO,

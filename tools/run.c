@@ -148,6 +148,7 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
   result.kind = kinds[m->name];
   result.power = m->power;
   result.relax = m->relax;
+  result.symmetric = m->symmetric != 0;
   result.sweeps = m->sweeps;
   result.storage = (bisai_value_type)m->storage;
   result.max_block = m->max_block;
