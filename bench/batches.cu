@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Times the operations of block-Jacobi on a GPU, beside cuBLAS's batched routines where there are such: inversion and decompositions of many small
  * blocks, extraction, finding blocks, and their application. Ratios are to the time that a copy takes for as many bytes (blocks read and
  * written; for an application blocks, pivots and two vectors). Inversions are timed as cuBLAS's routines are, without waiting for what they

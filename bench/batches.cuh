@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of the benchmark of batches: matrices of dense diagonal blocks, cuBLAS on the same blocks, times and output. */
 #ifndef BENCH_BATCHES_CUH
 #define BENCH_BATCHES_CUH

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws the figures of block-Jacobi's batches from the JSON of bench_batches: python3 bench/batches_figures.py [JSON [FOLDER]]."""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the benchmarks share: repeated timings side by side, the rate of a copy, matrices to measure on. */
 #ifndef BENCH_H
 #define BENCH_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Block-Jacobi on every real matrix: which bound on the blocks, and what adaptive storage costs and saves.
 
 usage: block_jacobi.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME] [--seconds S] [--repeats N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws what block_jacobi.py measured, with gnuplot.
 
 usage: block_jacobi_figures.py RESULTS.json FIGURE OUTPUT.svg    (or .png)

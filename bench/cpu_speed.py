@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What an iteration and a set-up cost on the CPU against the least bytes and against PETSc, with the bars that bisai sets itself.
 
 usage: cpu_speed.py OUTPUT.md FIGURES.json…   each file by `bench_operations --block-size BS --json FILE`, all of one machine"""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Times what a preconditioned solve is made of on a GPU, beside cuSPARSE in the same run: the least bytes of each operation, its time, the time
  * of that many bytes in a copy on the device (the floor), and the ratio of the two. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the benchmark on a GPU needs of CUDA itself. Every failure ends the program. */
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H

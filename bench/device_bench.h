@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of the benchmark on a GPU. */
 #ifndef BENCH_DEVICE_BENCH_H
 #define BENCH_DEVICE_BENCH_H

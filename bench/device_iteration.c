@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One iteration of GMRES(30) with approximate inverses, kernel by kernel as it runs in a solve. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on a GPU: fp64 with one and four vectors, narrower storage, and cuSPARSE's two products in the same run. */
 #include <stdlib.h>
 

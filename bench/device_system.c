@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Set-up, triangular solves and GMRES on a GPU, with cuSPARSE's in the same run. */
 #include <math.h>
 #include <stdio.h>

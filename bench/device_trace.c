@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernels of a program with their times, by CUPTI. */
 #include <stdlib.h>
 #include <string.h>

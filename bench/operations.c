@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Times what a preconditioned solve is made of, on one matrix, on one thread and on all, beside PETSc where there is PETSc: the least
  * bytes of each operation, its time, the time of that many bytes in a copy (the floor), and the ratio of the two. */
 #include "bench.h"

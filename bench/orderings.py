@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Solves every real matrix, the cavity and convection-diffusion in every ordering and writes the table of what that changes.
 
 usage: orderings.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--only NAME] [--timeout SECONDS]

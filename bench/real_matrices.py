@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Solves every real matrix with every method and writes the tables of iteration counts and times.
 
 usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Sums the table of real matrices up, as the user guide quotes it: how many each method solves, and its iterations over ILU(0)'s.
 
 usage: real_matrices_summary.py RESULTS.json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the scripts that make tables share: the matrices of a folder, runs of the program, cells, headings, files of results."""
 import argparse
 import datetime

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The cases that the command-line program and the tests solve: systems made by a formula, and matrices known by name.
  *
  * A made system comes back as a BCSR matrix and its right-hand side, block_rows·bs values on the host (zero in padding rows),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A BCSR matrix cut into blocks of another size, through its scalar entries: every stored entry is kept, zeros too. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Optional components: each is used where it is found and missed without failing. Sets BISAI_HAVE_OPENMP, BISAI_HAVE_ARCHIVE,
 # BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the
 # library itself links to.

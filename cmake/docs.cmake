@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Target `docs`: the reference of the public headers in HTML, where Doxygen is.
 find_package(Doxygen 1.9.4 QUIET)
 if(DOXYGEN_FOUND)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` copies: headers, library, program, manual page, licence, CMake package, pkg-config file; and target `uninstall`.
 
 set(BISAI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/bisai)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What was found, in one place at the end of configuring.
 function(bisai_summary what have found missing)
   if(have)

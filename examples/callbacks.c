@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Scalar CSR arrays in, and functions of one's own in place of the operator, the preconditioner and the sums over processes. The matrix is
    that of a three-point operator for two coupled unknowns: blocks of size 2. Of the operator only the rows of "this process" would
    be here in a distributed code; this program is one process, so its sums are complete already. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a code with scalar CSR arrays uses bisai in a time loop: the matrix is cut into blocks once, and every step brings new values in the
  * order of the caller's own arrays. Heat conduction on SIDE × SIDE points with a conductivity that depends on the temperature,
      u' = ∇·(k(u) ∇u),   k(u) = 1 + u²,   u = 0 beyond the edges, one linearly implicit Euler step after the other. */

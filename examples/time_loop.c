@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a code that has its own arrays uses bisai: a matrix that borrows them, new values in every time step, the pattern, all memory and
    all set-up of the first. Two species diffuse and react on SIDE × SIDE points:
      u' = Δu + F (1 − u) − u v²,   v' = Δv/2 − (F + K) v + u v²   (Gray and Scott), one linearly implicit Euler step after the other. */

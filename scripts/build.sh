@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Configures and builds a preset, `release` unless told, in build/PRESET:
 #   usage: scripts/build.sh [PRESET [OPTION OF CMAKE…]]
 # In `release` the CUDA backend is left out where there is no GPU, because it takes minutes to compile; BISAI_CUDA=ON in the environment has it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 # What the scripts beside this file share; to be read by `.` in the root of the repository.
 

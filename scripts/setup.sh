@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs what bisai needs and this machine lacks, with apt:
 #   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc]
 # Without options: what library and program are built from. --with-tests adds what the tests need, --with-plots gnuplot (70 MB), --with-petsc
@@ -15,7 +16,7 @@ for option; do
     --with-plots) plots=yes ;;
     --with-petsc) petsc=yes ;;
     *)
-      sed -n '2,3s/^# *//p' "$0" >&2
+      sed -n 's/^# *usage:/usage:/p' "$0" >&2
       exit 2
       ;;
   esac

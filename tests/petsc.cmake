@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # bisai inside a PETSc program: loaded by -dll_append, on one process and on two, or linked.
 find_program(BISAI_MPIEXEC NAMES ${MPIEXEC_EXECUTABLE} mpiexec mpirun)
 mark_as_advanced(BISAI_MPIEXEC)

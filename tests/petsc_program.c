@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A PETSc program, as its users write them: bisai comes in through options alone (-dll_append … -t_pc_type bisai), or, compiled with
  * LINKED, by one call. It solves block systems on any number of processes with two solvers, prefixes t_ (tested) and r_ (reference, on
  * MATBAIJ): three times, the second time with new values, the third with a new pattern. It fails where one does not converge or,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory: every allocation of every set-up fails once, and nothing leaks or is published; update, apply and solve allocate nothing. */
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Applications against dense formulas: z = NU (NL v), relaxation sweeps x ← x + N(b − T x), block-Jacobi sweeps
  * x ← D⁻¹(b − T_off x), exact solves.
  *

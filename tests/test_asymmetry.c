@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How far a matrix is from its transpose: by hand, against a dense reference, over updates, threads and value types. */
 #include "fixture.h"
 

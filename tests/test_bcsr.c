@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* BCSR matrices: structure judged, values kept in every type, products against a dense reference in plain loops.
  *
  * Tolerance of a product: a sum of m terms in any order is off by at most m·eps·Σ|a||x| (Higham, section 3.1). The products of narrow

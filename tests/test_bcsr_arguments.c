@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What bisai_bcsr_create() and the products refuse: a sound 3 × 4 matrix of 2 × 2 blocks, spoilt in one place. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-Jacobi: z_i = A_ii⁻¹ v_i. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-Jacobi on a device, blocks of 1 … 32 rows: where they are against the host's sequential rule, numbers against the blocks themselves, what is
  * met and chosen against the host. */
 #include <algorithm>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The formats of block-Jacobi: fixed ones hold what rounding makes of the values; adaptive ones are those that the rule names, block by block
  * and group by group, and keep the digits that they were asked for. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-Jacobi in every form and on blocks of every size, against dense solves; what is singular; updates, threads, many vectors. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of one block: Gauss–Jordan for sizes 1–32, cofactors for 2–5 with their guard.
  *
  * Error bound used throughout: an inverse X of A computed with partial pivoting has ‖A X − I‖ ≤ c·bs·eps·κ(A) with a modest c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The block arithmetic and the stored values that the host uses, run on a device and compared with the host's results. */
 #include "core/block_math.h"
 #include "core/values.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice of a block size: what it counts, against counts by looking at every place, and the rule of bisai_block_size_choose() on
  * systems whose unknowns a node has are known. */
 #include "support.h"

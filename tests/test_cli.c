@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The command-line program as scripts use it: arguments, exit statuses, messages, text, files. */
 #include <math.h>
 #include <sys/stat.h>

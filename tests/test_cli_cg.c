@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Conjugate gradients in the program: which method they take by themselves, and what they refuse. */
 #include "program.h"
 #include "support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bisai convert, and what solve and info make of the files that it writes. */
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Without a device, what needs cuSPARSE says so and the other methods go on. */
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The JSON of the command-line program, which scripts read, and the cases: counts of blocks and iterations. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The program's keys of a method are the options that the library's kind takes. */
 #include "support/program.h"
 #include "support/support.h"

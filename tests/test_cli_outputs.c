@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the command-line program writes: what it refuses before it computes, and what it keeps when something fails. */
 #include <dirent.h>
 #include <fcntl.h>

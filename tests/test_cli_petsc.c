@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The methods of the program that need PETSc: with it they agree with ours, without it they say so. */
 #include "support.h"
 

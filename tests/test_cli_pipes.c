@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program reads through pipes, where every file can be opened once only. */
 #include "support/bytes.h"
 #include "support/program.h"

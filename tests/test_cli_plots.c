@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The figures of the command-line program: which files, and what their scripts and data say. */
 #include "support/program.h"
 #include "support/support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The program says what it is at while that takes long: in lines where stderr is no terminal, in one line in place where it is one. */
 #define _XOPEN_SOURCE 700 /* pseudo-terminals */
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The command-line program and signals: it keeps what it has computed, and leaves nothing half done. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `bisai compare` concludes, against the figures of its own runs; warm-up and repetition. */
 #include <math.h>
 

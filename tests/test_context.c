@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Contexts: options judged, allocator hooks used, messages kept. */
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* BCSR from scalar CSR, and the block size that costs a product the fewest bytes. Values are moved, never computed with, so all
  * comparisons are exact. */
 #include "csr.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* New values for matrices that were made from CSR arrays. Values are moved, never computed with, so all comparisons are exact. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What cuSPARSE does behind bisai's handles, on a device, against the host backend. */
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU(0) and exact triangular solves, against dense products and eliminations.
  *
  * Diagonally dominant matrices have growth factor ≤ 2 (Higham, section 9.5), so that L U reproduces A to a few eps·‖A‖ and solves are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU on a device against the host's: ILU(0) and ILU(k), repairs, fallbacks, what is counted and which rows are named. */
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU(k): the pattern against levels computed densely by their definition, the values against dense elimination on that pattern,
  * complete levels against dense solves. */
 #include "fixture.h"

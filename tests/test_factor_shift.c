@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Shifts of singular diagonal blocks, in block ILU and block-Jacobi: what is added, counted and named, and that nothing else changes. */
 #include "fixture.h"
 

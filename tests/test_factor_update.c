@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Factors that are made anew: updates, thread counts and schedules give the same bits as a fresh serial factorisation. */
 #include "fixture.h"
 

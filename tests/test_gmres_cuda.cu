@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GMRES on a device against the host's: a step, its parts, and whole solves, whose operator is a small matrix. */
 #include "core/backend_cuda.h"
 #include "core/backend_host.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Iteration counts of GMRES(30) that the literature or an independent program gives.
  *
  * The lid-driven cavity (Ma et al. 2021, Table 3: N = 300, tolerance 1e-5) and the same at N = 128; real matrices with b from their file

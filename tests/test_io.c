@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix Market files: what the format has, and vectors written. Reading rounds each number once and computes nothing, so all
  * comparisons are exact. */
 #include <float.h>

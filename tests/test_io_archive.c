@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Archives as the SuiteSparse collection has them, made byte by byte: which file is the matrix, its right-hand side, what is refused. */
 #include "bytes.h"
 #include "folder_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Compressed files with one byte changed, cut off, or with something behind their end: whatever is read from them is what was
  * written, or an error. */
 #include "bytes.h"

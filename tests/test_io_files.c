@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files: compressed, missing, damaged, not written to the end, large enough for progress, and real ones. */
 #include <math.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that are wrong in one way each: the status, the exact message, nothing published, nothing left allocated. */
 #include "files.h"
 #include "support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Larger matrices: entries in any order, memory within what is promised, failing allocations, threads. */
 #include <fcntl.h>
 #include <math.h>

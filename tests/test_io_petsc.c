@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's binary files, made byte by byte: good ones of both widths, and those that are wrong in one way each. */
 #include <math.h>
 

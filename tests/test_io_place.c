@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where written files take their place: folders that allow no new file or no replacement, links, names that are long or gone, and
  * writes that a signal ends. */
 #define _GNU_SOURCE /* unshare */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A matrix and its right-hand side out of one pass over a file, which may be a pipe. */
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files between bisai and PETSc itself, both ways: every block size, the same values to the last bit, the block size from FILE.info. */
 #include "folder_fixture.h"
 #include "petsc_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrices written in every format and read back: the same bits, whatever the block size; PETSc's bytes; what cannot be written. */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Symmetric ISAI, M⁻¹ = Wᵀ D⁻¹ W with W = NL (I + R + … + Rʳ), R = I − L NL: against dense formulas, for every block size, storage, power
  * and number of relaxation sweeps.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GMRES where it converges: hand-checked systems, references, variants, restarts, reports. */
 #include <math.h>
 

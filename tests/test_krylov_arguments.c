@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Solvers: memory, refused options and arguments, names of reasons. */
 #include <math.h>
 

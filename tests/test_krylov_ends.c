@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GMRES where it does not converge: limits, breakdown, stagnation, NaN, failing callbacks, the reduction hook. */
 #include <math.h>
 

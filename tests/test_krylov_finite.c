@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What holds for every method whatever it is given: x is finite, nothing is called converged that is not, a reported residual is the true
  * one, and a failed solve leaves nothing behind in the solver. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values at the edge of what a double or a storage type holds, and updates that break their promise: failures have to be seen. */
 #include <math.h>
 

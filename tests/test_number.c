@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers are read as the nearest double and written with a point, whatever the locale. The reference is strtod() in the "C" locale, which
  * the C library rounds correctly; comparisons are bit by bit. */
 #include <locale.h>

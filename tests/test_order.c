@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Orderings by themselves: permutations of every graph, and what each is for, against brute force on dense arrays. */
 #include <pthread.h>
 

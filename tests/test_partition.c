@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which blocks block-Jacobi takes: supervariable agglomeration against the sequential rule, natural and given blocks. */
 #include "fixture.h"
 

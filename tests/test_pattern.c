@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* S(|T|^k) against boolean powers of dense matrices, counts known from the literature, patterns of the caller. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Patterns made on a device against the host's. */
 #include <bisai/bisai.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Smaller patterns of approximate inverses: blocks dropped before powering and columns cut, against their definitions by brute force. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libbisai_petsc on small matrices: PETSc's factors against ours and against dense products, matrices both ways, PETSc's solver, errors
  * of PETSc as statuses. What real matrices give is in test_petsc_factors.c. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU(0) and ILU(1) against PETSc's on real matrices and on the cases, in blocks of 2, 3, 4, 5 and 7 (padded where the size does not
  * divide): two implementations that share nothing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The preconditioner type "bisai" inside PETSc, by calls: errors, failed set-ups, new options, reset, vectors. Whole solves by options
  * alone are in petsc.cmake. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* CG and BiCGSTAB against PETSc's KSPCG and KSPBCGS with the same block ILU(0): the same residuals step by step, the same counts on real
  * matrices. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The one handle: options judged, every kind set up, described, reported, updated, and the caller's factors and functions. */
 #include "fixture.h"
 

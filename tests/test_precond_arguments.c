@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the preconditioner handle refuses: options, sizes, factors, patterns, NULL. */
 #include "fixture.h"
 

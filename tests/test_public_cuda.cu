@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The public interface on a device as a CFD code uses it: arrays that are already there, a stream and an allocator of the caller's. */
 #include <bisai/bisai.h>
 

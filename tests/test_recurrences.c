@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* CG, BiCGSTAB and IDR(s) where they converge: against textbooks, step by step, and against dense elimination. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* CG, BiCGSTAB and IDR(s) where they do not converge, or not at once: breakdowns by name, restarts, limits, NaN, failing callbacks, sums
  * over processes, memory. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Orderings and equilibration inside a preconditioner: against the same made explicitly, to the last bit. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Equilibration, values of the reordered matrix, and vectors into its order and back, on a device against the host's: every bit, as
  * nothing is rounded but the product of a value and two powers of two. */
 #include <algorithm>

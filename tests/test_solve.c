@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-ISAI: for every block column j with rows J of the pattern, T(J, J) N(J, j) = I(J, j).
  *
  * Checked in two ways: against a dense elimination of every small system, and by the residual of the equation itself, whose bound is

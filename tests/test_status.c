@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Status codes: pinned numbers, one text each. */
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How NL and NU are stored: the nearest value of the type, and what does not fit is an error. */
 #include "fixture.h"
 #include "isai.h"

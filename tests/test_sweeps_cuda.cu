@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows scaled by inverse diagonal blocks on a device against the host's. */
 #include <algorithm>
 #include <cstring>

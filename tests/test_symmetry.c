@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What conjugate gradients take: A's symmetry is measured, M's is known by its kind, and what does not fit is refused. */
 #include "fixture.h"
 #include "systems.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact triangular solves on a device against the host's. */
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stored values: narrowing from fp64 rounds once to nearest even and tells what does not fit; widening is exact. */
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Vector kernels and the dense part of GMRES on the host, against simple loops. Sizes lie around the borders of the vector lanes,
  * of the shortest chunk (256) and of the parallel threshold. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors and reductions on a device against the host's. */
 #include "core/backend_cuda.h"
 #include "core/backend_host.h"

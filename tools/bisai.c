@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The command-line program: bisai solve | compare | info | convert. */
 #include <argp.h>
 #include <errno.h>

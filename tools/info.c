@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a matrix is like: its blocks for every block size, its dependency levels, the patterns S(|L|^k) and S(|U|^k), and the bytes
  * that an iteration of GMRES(30) must at least move with each method.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* `bisai info`: what a matrix is like, before anything is solved. */
 #ifndef TOOL_INFO_H
 #define TOOL_INFO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
 
 #ifdef BISAI_HAVE_JANSSON

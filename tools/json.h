@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The results as JSON, the schema of bisai(1). */
 #ifndef TOOL_JSON_H
 #define TOOL_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program says on stderr, one line each, "bisai: " in front. */
 #ifndef TOOL_MESSAGE_H
 #define TOOL_MESSAGE_H

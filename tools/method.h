@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* METHOD of the command line: none | bjacobi[:max=N][:form=F][:storage=S][:digits=D][:extraction=E] | ilu | isai[:k=K][:symmetric][:relax=R][:storage=fp64|fp32|fp16|bf16] | sweeps:n=N | petsc |
  * petsc-ilu | cusparse-ilu, and the keys of each. */
 #ifndef TOOL_METHOD_H

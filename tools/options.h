@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of the subcommands, parsed by argp. */
 #ifndef TOOL_OPTIONS_H
 #define TOOL_OPTIONS_H

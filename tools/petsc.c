@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "petsc.h"
 
 bool petsc_is_needed(const method *m) { return m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC; }

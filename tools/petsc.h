@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What PETSc does in a run: its block ILU factors, its triangular solves, its whole solver. In a build without PETSc all of it fails with
  * BISAI_UNAVAILABLE. PETSc, and MPI with it, starts at the first use. */
 #ifndef TOOL_PETSC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* gnuplot is found at run time through PATH and started once, in the folder, on the script that is written there. */
 #include "plots.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figures as PNG files, drawn by gnuplot; the data and the script stay beside them. */
 #ifndef TOOL_PLOTS_H
 #define TOOL_PLOTS_H

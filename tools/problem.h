@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The system to solve: a case that is made, or a file, with its right-hand side. */
 #ifndef TOOL_PROBLEM_H
 #define TOOL_PROBLEM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is going on, told on stderr while it takes long: on a terminal in one line that is rewritten in place, elsewhere in a line every few
  * seconds. A thread of its own does the telling, so that a long call of the library is told too. */
 #ifndef TOOL_PROGRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A square block pattern, or a window of it, as a raster of counts small enough to draw. */
 #ifndef TOOL_RASTER_H
 #define TOOL_RASTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One method on one problem: set-up, solve, and the residual recomputed. */
 #ifndef TOOL_RUN_H
 #define TOOL_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* SIGINT, SIGTERM and SIGHUP: what was computed is kept, and no unfinished file stays behind.
  *
  * As long as there is nothing to keep, the first of them ends the program. Later it is only noted, for loops to end and results to be written,

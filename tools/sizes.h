@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block sizes that may do better after a failure. */
 #ifndef SIZES_H
 #define SIZES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The results as text: the comparison, one line a method, and the account of a single solve. */
 #ifndef TOOL_TABLE_H
 #define TOOL_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The files and folders that a command writes to, looked at before a computation that may be long. Nothing that exists is changed. */
 #ifndef TOOL_TARGET_H
 #define TOOL_TARGET_H

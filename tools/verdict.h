@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a comparison comes to: which method won, by what, and why the approximate inverses won or lost. */
 #ifndef TOOL_VERDICT_H
 #define TOOL_VERDICT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How long the threads of OpenMP spin at a barrier before they sleep.
  *
  * libgomp spins some 10 ms unless its environment says otherwise. On a machine that is busy, or whose processor time is limited, a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Short spins at OpenMP's barriers, unless the environment has chosen. */
 #ifndef TOOL_WAITING_H
 #define TOOL_WAITING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The lid-driven cavity in velocity–vorticity form, the Jacobian of the first Newton step from rest (README.md has the equations).
  *
  * Node (i, j), 0 ≤ i, j < n, is block row j·n + i with the unknowns u, v, ω. Each block row holds the blocks of the five-point

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Convection-diffusion on a grid of nx × ny × nz points, seven-point star, x fastest (README.md).
  *
  * Row r = (z·ny + y)·nx + x: 6 on the diagonal, −1.4 to the lower and −0.6 to the higher neighbour in each direction, Dirichlet

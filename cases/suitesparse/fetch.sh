@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Downloads the paper's matrices from the SuiteSparse collection (https://sparse.tamu.edu) and unpacks them as NAME.mtx.
 #
 #   fetch.sh [--address] NAME… | all     into the current folder, or into $SUITESPARSE_DIR

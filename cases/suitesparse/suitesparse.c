@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrices of the SuiteSparse collection that Ma et al. 2021 solve (tables 1, 2 and 4), known by file name. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file bcsr.h
  *  Block compressed sparse row matrices.
  *

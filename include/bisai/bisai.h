@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file bisai.h
  *  The whole public interface of bisai: preconditioners for block-sparse linear systems (BCSR). */
 #ifndef BISAI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file context.h
  *  The context: where bisai computes, how it allocates, and what went wrong last. */
 #ifndef BISAI_CONTEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cusparse.h
  *  bisai and NVIDIA's cuSPARSE: its block ILU(0), exact block triangular solves, block products and patterns, to compare with and as
  *  options. In a library of its own, bisai_cusparse; bisai.h does not include this header, and nothing of bisai needs cuSPARSE.

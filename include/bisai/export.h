@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file export.h
  *  Symbol visibility: everything is hidden unless marked BISAI_API. */
 #ifndef BISAI_EXPORT_H

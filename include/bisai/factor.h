@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file factor.h
  *  Block triangular factors: block ILU(k), or the caller's own L and U. Source: Saad, Iterative Methods, 10.3; Ma et al. 2021, eq. (5). */
 #ifndef BISAI_FACTOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file krylov.h
  *  Iterative solvers for A x = b:
  *  - GMRES(m), right, left or flexibly preconditioned. Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5, 9.3, 9.4.

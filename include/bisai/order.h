@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file order.h
  *  Orderings of the block rows and columns: permutations of the block graph of A + Aᵀ.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pattern.h
  *  Sparsity patterns of approximate inverses: S(|T|^k) on the block graph, or the caller's own.
  *  Source: Ma et al. 2021, section 3.1; integers only, so that an entry that cancels numerically stays. */

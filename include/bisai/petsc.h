@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file petsc.h
  *  bisai and PETSc: matrices both ways, PETSc's block ILU factors, PETSc's solver to compare with, and bisai as a preconditioner of PETSc.
  *  In a library of its own, bisai_petsc; bisai.h does not include this header.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file precond.h
  *  One handle for every preconditioner M ≈ A: z ← M⁻¹ v. */
 #ifndef BISAI_PRECOND_H

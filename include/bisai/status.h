@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file status.h
  *  Status codes: what every call that can fail returns. The numbers are pinned; new ones are appended. */
 #ifndef BISAI_STATUS_H

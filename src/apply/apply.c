@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products as the public calls have them, and the application of approximate inverses of one triangular factor. */
 #include "apply/apply.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Applying approximate inverses of one triangular factor. `work` has count·n doubles, vectors as in the public calls. */
 #ifndef BSI_APPLY_H
 #define BSI_APPLY_H

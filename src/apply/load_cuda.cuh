@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How products read the values of blocks: in words as wide as their address allows, widened to fp64. */
 #ifndef BSI_LOAD_CUDA_CUH
 #define BSI_LOAD_CUDA_CUH

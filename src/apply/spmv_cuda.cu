@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on the device: y_i ← alpha·Σ_j A_ij x_j + beta·z_i.
  *
  * A lane takes one column of every SPLIT-th block of its block row, or two narrow ones: consecutive values, read in the widest words that

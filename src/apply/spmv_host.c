@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on the host: y_i ← alpha·Σ_j A_ij x_j + beta·z_i, rows shared out by their blocks.
  * Every row is summed in the same order whatever the number of threads: its even blocks and its odd ones, because one sum alone
  * would wait for its own additions. */

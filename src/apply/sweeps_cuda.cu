@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* G ← D⁻¹ T_off on the device: a warp a block row, a lane a value. */
 #include "core/backend_cuda.h"
 #include "core/block_sizes.h"

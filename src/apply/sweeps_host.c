@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* G ← D⁻¹ T_off on the host. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Products with transposes on the device: y_j ← alpha·Σ_i A_ijᵀ x_i + beta·z_j.
  *
  * A lane has one scalar column: of each block of its block column it reads that column, consecutive values in words as wide as their address

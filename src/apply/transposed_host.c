@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Products with transposes on the host: y_j ← alpha·Σ_i A_ijᵀ x_i + beta·z_j, block columns shared out by their blocks.
  * Values are gathered through the column form, in its order, so that bits do not depend on the number of threads. */
 #include "apply/apply.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact block triangular solves on the device: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal blocks of row i.
  *
  * One launch, a warp a block row, rows in the order of their levels, values of x handed over as core/await_cuda.cuh says, so that a level

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact block triangular solves on the host: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal blocks of row i,
  * rows in order or level by level (Saad, Iterative Methods, 11.6). The same bits either way. */
 #include "core/backend_host.h"

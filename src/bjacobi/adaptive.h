@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which formats an inverse block may be stored in (Flegar, Anzt, Cojean, Quintana-Ortí 2020, sections 3.1 and 3.2), on the host and on a
  * device.
  *

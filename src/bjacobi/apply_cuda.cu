@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* z_b = D_b⁻¹ v_b on a device: a warp a group, whose scalar rows are its lanes, so that every column of its blocks is read at once. A lane's
  * part of the vectors goes to the others by shuffles; inverses of one size have several vectors in shared memory instead, as shuffles would take
  * longer than the blocks. Each value is read once for up to `VECTORS` vectors. */

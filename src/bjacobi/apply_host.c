@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* z_b = D_b⁻¹ v_b on the host: each block is read once for all vectors, widened to fp64 where it is narrower. */
 #include "core/backend_host.h"
 #include "core/block_decompose.h"

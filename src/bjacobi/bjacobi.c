@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-Jacobi on every backend: the order of things, memory, and what is refused. */
 #include "bjacobi/bjacobi.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-Jacobi: z_b = D_b⁻¹ v_b for diagonal blocks D_b of 1 … 32 scalar rows that follow each other and cover the matrix.
  *
  * A scalar CSR matrix is a BCSR matrix of block size 1, so that there is one kind of source. Blocks of the partition need not respect the

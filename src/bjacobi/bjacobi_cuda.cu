@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of a block in each block row on the device, for factors too, a warp a block. Conditions are looked through twice: once for the largest, once for the
  * first row that has it. */
 #include "core/backend_cuda.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers of block-Jacobi on the host: a thread takes a group of blocks, extracts and decomposes them, chooses their format and stores them.
  * (Anzt, Dongarra, Flegar, Quintana-Ortí 2017 and 2018; formats: Flegar, Anzt, Cojean, Quintana-Ortí 2020.) */
 #include "core/backend_host.h"

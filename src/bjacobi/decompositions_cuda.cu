@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* LU and Gauss–Huard decompositions of many blocks on a device, by size classes: 8, 16, 24, 32. */
 #include "bjacobi/numbers_cuda.cuh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the diagonal blocks of a matrix are, on a device: a thread a block row. */
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the diagonal blocks of a matrix are, on the host. */
 #include "core/backend_host.h"
 #include "core/bcsr.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Decompositions of small dense blocks in the registers of a sub-warp: Gauss–Jordan, LU and Gauss–Huard with implicit pivoting (Anzt, Dongarra,
  * Flegar, Quintana-Ortí 2017, section 3.2, and 2018; Gauss–Huard: 2017). For *_cuda.cu only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks from the matrix into the tile, for *_cuda.cu only: by a thread a row or by all lanes of the sub-warp row after row (Anzt, Dongarra, Flegar,
  * Quintana-Ortí 2017, section 3.3); rows being sorted, both begin where the block does. */
 #ifndef BSI_EXTRACT_CUDA_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of many blocks on a device, by size classes: 4, 8, 12, 16, 20, 24, 28, 32 rows at most. */
 #include "bjacobi/numbers_cuda.cuh"
 

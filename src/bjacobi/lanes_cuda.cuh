@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What each lane of a warp has of the blocks that the warp decomposes, and the tile of shared memory that they pass through. For *_cuda.cu
  * only.
  *

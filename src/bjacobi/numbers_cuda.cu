@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-Jacobi's numbers on a device: what a set-up needs besides the blocks, and the launches, one for each class of sizes. */
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks by supervariable agglomeration on a device, and where their groups are.
  *
  * The greedy rule (2017 paper, section 4) looks sequential: where a block begins depends on all blocks before it. But a block that begins before

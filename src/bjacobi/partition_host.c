@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks by supervariable agglomeration on the host, in parallel.
  *
  * The greedy rule looks sequential: where a block begins depends on all blocks before it. But a block that begins before row b ends at most

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to other lanes. The blocks of a warp come
  * through shared memory, spread over its banks; while some warps wait for theirs, others invert. */
 #include <cuda_pipeline_primitives.h>

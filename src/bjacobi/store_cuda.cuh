@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks from the tile to where they stay, in the format that suits them. For *_cuda.cu only. */
 #ifndef BSI_STORE_CUDA_CUH
 #define BSI_STORE_CUDA_CUH

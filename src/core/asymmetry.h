@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How far a matrix is from its transpose:
  *
  *   max over i, j of |a_ij − a_ji| / max(|a_ij|, |a_ji|, √|a_ii a_jj|)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How far a matrix is from its transpose, on the device: a warp a block row, a lane a block. */
 #include "core/asymmetry.h"
 #include "core/backend_cuda.h"

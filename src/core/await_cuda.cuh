@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values that thread blocks of one launch hand to each other without barriers. For *_cuda.cu only.
  *
  * A value that is not there yet is a pattern of bits that no arithmetic makes; who needs it reads it until it is something else, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The whole contract between the algorithms and the place where they run. One table of functions a backend; rooms own the
  * functions (host: *_host.c, CUDA: *_cuda.cu), core/backend_host.c fills the host's table.
  *

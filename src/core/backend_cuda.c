@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/backend_cuda.h"
 
 #include "core/triangular.h"

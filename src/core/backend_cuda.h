@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of the CUDA backend, by room. What they compute: core/backend.h. Pointers are device memory; every call enqueues on the
  * context's stream and returns. */
 #ifndef BSI_BACKEND_CUDA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/backend_host.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of the host backend, by room; core/backend_host.c puts them into its table. What they compute: core/backend.h. */
 #ifndef BSI_BACKEND_HOST_H
 #define BSI_BACKEND_HOST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* BCSR matrices: checked creation, values, accessors. Layout in <bisai/bcsr.h>. */
 #include "core/bcsr.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of a BCSR matrix. */
 #ifndef BSI_BCSR_H
 #define BSI_BCSR_H

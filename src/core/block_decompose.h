@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Decompositions of one small dense block and the solves with them: LU with row pivoting, and Gauss–Huard with column pivoting (Anzt,
  * Dongarra, Flegar, Quintana-Ortí, Tomás 2017; Huard 1979). Blocks are m × m, column-major: a(r, c) = a[c·m + r]; what is stored where
  * stands in bjacobi/bjacobi.h. Pivots' reciprocals are stored, so that solves do not divide. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Mathematics of one small dense block, compiled for the host and for CUDA.
  *
  * Blocks are bs × bs, column-major: a(r, c) = a[c·bs + r]. The block size is an argument; callers pass a constant where the code is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice of a block size: the rule stands at bisai_block_size_choose() in bisai/bcsr.h.
  *
  * One pass over the matrix for each size collects the blocks of a block row, and of each block the pattern of its entries as bs² bits. */

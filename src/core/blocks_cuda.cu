@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole matrices on the device: values copied block by block and judged, empty rows and columns found. */
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"

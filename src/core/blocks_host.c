@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole matrices on the host: values copied block by block and judged, empty rows and columns found. */
 #include <string.h>
 

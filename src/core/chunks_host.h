@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over vectors on the CPU.
  *
  * A reduction over 0 … n-1 splits the range into at most BSI_CHUNKS chunks that depend on n alone; threads share out whole chunks and

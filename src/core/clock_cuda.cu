@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Time on the device between two places in the stream. */
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A column of bs values in registers: what block products, solves and factorisations sum up in. Sizes up to 8 are cut into vectors of
  * four, two and one, which compilers do not find by themselves where bs is odd; no value beyond the column is ever touched. CUDA, where
  * a thread has no vectors, and larger sizes have plain loops. The same operations in the same order everywhere. */

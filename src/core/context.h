@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of the context: errors, memory, backend. */
 #ifndef BSI_CONTEXT_H
 #define BSI_CONTEXT_H

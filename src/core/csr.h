@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Scalar CSR matrices on their way to BCSR: what the public call and the readers of files share. */
 #ifndef BSI_CSR_H
 #define BSI_CSR_H

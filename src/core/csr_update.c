@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* New values for a matrix that was made from scalar CSR arrays: value place(p) ← entry p. Zeros that fill blocks up and the identity of
  * the padding have no entry, so they stay. */
 #include "core/bcsr.h"

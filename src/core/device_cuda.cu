@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A context on a CUDA device. */
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The steps of GMRES on the device: all of a step after its products in one launch, and the small dense part.
  *
  * Gram–Schmidt is bound by the bytes of the basis and by waiting for sums, so one launch holds as many thread blocks as the device has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of blocks by the lanes of a warp, by the rules of core/block_math.h, and what many of them met. For *_cuda.cu only.
  *
  * Blocks are in shared memory; all lanes call, and all get the same result. Cofactors are one entry a lane; elimination takes the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What every kernel's launch needs. For *_cuda.cu only. */
 #ifndef BSI_LAUNCH_CUDA_CUH
 #define BSI_LAUNCH_CUDA_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A bound on the memory that one call may hold at a time. */
 #ifndef BSI_LIMIT_H
 #define BSI_LIMIT_H

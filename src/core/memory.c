@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>

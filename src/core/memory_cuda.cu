@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of the device, given and taken in the order of the stream: by the caller's allocator, or from a pool of the context that keeps
  * what is released, so that a set-up made again asks the driver for nothing. */
 #include "core/backend_cuda.h"

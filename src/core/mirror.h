@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Host copies of the integers of a structure in backend memory, for what is done by the host on every backend: symbolic factorisation,
  * levels, orderings, writing. Fetched when they are first asked for, and kept; where backend memory is host memory there are none. */
 #ifndef BSI_MIRROR_H

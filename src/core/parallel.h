@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of the host backend: OpenMP where the build has it, one thread otherwise. Work is cut by index, never by who comes first,
  * so that results do not depend on the number of threads. */
 #ifndef BSI_PARALLEL_H

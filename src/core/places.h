@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the entries of scalar CSR arrays lie among the values of the matrix that was made from them: entry p is value place(p). */
 #ifndef BSI_PLACES_H
 #define BSI_PLACES_H

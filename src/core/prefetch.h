@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a long array once, faster than the processor does by itself. The hardware prefetchers follow a stream to the end of its page
  * and keep too few lines in flight for one core to reach the memory's rate. Asking for lines of several later pages in turn makes them
  * follow as many streams: with four, one core reads 1.4 times as fast. Nothing depends on it: a prefetch never faults. */

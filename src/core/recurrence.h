@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* CG, BiCGSTAB and IDR(s): what one pass over their vectors needs, and the scalars between two passes, compiled for the host and for
  * CUDA. A step of a method is a few passes; those that sum something are followed by bsi_recurrence_scalars, which turns the sums into
  * the coefficients of the passes to come, and at the end of a step into its status.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The passes of CG, BiCGSTAB and IDR(s) on the device: equations in core/recurrence.h.
  *
  * A pass is one launch: every vector of it is read and written once, and the thread block that finishes last turns the sums into the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The passes of CG, BiCGSTAB and IDR(s) on the CPU: equations in core/recurrence.h. Each chunk of the vectors goes by in tiles that stay
  * in the L1 cache while all of a pass is done to them. */
 #include "core/recurrence.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The small dense part of GMRES, compiled for the host and for CUDA: a column of the Hessenberg matrix H (column-major, leading
  * dimension m + 1) under Givens rotations, when Gram–Schmidt goes a second time, the triangular system at a cycle's end.
  * Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5.3; Daniel, Gragg, Kaufman, Stewart 1976. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/staging.h"
 
 static bool is_copy(const bsi_staged *s) { return s->data && s->data != s->caller; }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors of a call that the caller may have in host memory while the backend works elsewhere: copied into backend memory for the length
  * of the call. Where the backend reaches the caller's array, that itself. */
 #ifndef BSI_STAGING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <bisai/status.h>
 #include <bisai/version.h>
 

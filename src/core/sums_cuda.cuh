@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over vectors on the device: each thread block has a chunk of the vectors that depends on n alone and leaves one partial sum a
  * result; the block that finishes last adds them up in order, so that the bits repeat. For *_cuda.cu only. */
 #ifndef BSI_SUMS_CUDA_CUH

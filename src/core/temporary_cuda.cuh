@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays of the device for the length of a function. For *_cuda.cu only. */
 #ifndef BSI_TEMPORARY_CUDA_CUH
 #define BSI_TEMPORARY_CUDA_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Level schedules: level(i) = 1 + max over the blocks (i, j), j ≠ i, of level(j). Source: Saad, Iterative Methods, 11.6. */
 #include "core/triangular.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One triangular factor as solves see it, and its level schedule. */
 #ifndef BSI_TRIANGULAR_H
 #define BSI_TRIANGULAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stored values, (exponent bits, mantissa bits): fp64 (11, 52), fp32 (8, 23), fp16 (5, 10), bf16 (8, 7), and the upper halves and
  * quarters of doubles (11, 20) and (11, 4). Narrowing rounds once, from fp64, to nearest even, on the host as on a device. */
 #ifndef BSI_VALUES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors on the device. Everything here is bound by memory traffic: the basis is read once, VECTORS of its vectors at a time, so that as
  * many loads are under way. */
 #include "core/backend_cuda.h"

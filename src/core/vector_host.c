@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors and the small dense part of GMRES on the CPU. Everything here is bound by memory traffic: inside a chunk, tiles of w stay in
  * the L1 cache while each basis vector streams through once. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of libbisai_cusparse. It is a user of bisai: the public headers of bisai are all that it sees. For *_cuda.cu only. */
 #ifndef BSI_CUSPARSE_CUDA_CUH
 #define BSI_CUSPARSE_CUDA_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU(0) by bsrilu02 and exact solves by bsrsv2.
  *
  * cuSPARSE leaves one matrix M on A's pattern, the scalar factors packed: M_ii holds l_i u_i = D_i, the diagonal block of U, factored

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* S(|T|^k) by the structure part of SpGEMM (cusparseSpGEMMreuse_…): S ← S·T, k − 1 times, on the block graph as a scalar CSR matrix whose
  * values nobody reads. */
 #include <climits>

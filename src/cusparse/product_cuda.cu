@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* y ← A x by cuSPARSE: bsrmv, or SpMV on a BSR descriptor. */
 #include <new>
 

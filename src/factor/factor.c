@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU(k): A ≈ L U with L + U on A's pattern and the fill of symbolic.c, L with identity diagonal blocks, natural ordering.
  *
  *   for p in row i, p < i:  L_ip = A_ip U_pp⁻¹;  A_ij ← A_ij − L_ip U_pj  for every j > p that row i keeps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of the factors. */
 #ifndef BSI_FACTOR_H
 #define BSI_FACTOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU on the device, in one launch: a warp a block row, rows in the order of L's levels; each waits for the inverses and the rows of
  * U that it needs (core/await_cuda.cuh). Thread blocks draw their rows in order from a ticket, so that what a waiting warp waits for is always
  * running or done.

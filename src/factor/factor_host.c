@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Each row is computed the same way in
  * both, so the bits agree. */
 #include "core/backend_host.h"

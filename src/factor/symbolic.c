@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The pattern of block ILU(k) by levels of fill: lev_ij = 0 where A_ij is stored, otherwise
  *
  *   lev_ij = min over p < min(i, j) of lev_ip + lev_pj + 1,   kept where ≤ k.

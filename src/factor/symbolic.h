@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The structure of block ILU(k). */
 #ifndef BSI_SYMBOLIC_H
 #define BSI_SYMBOLIC_H

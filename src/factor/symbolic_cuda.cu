@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Structures of factors on the device: the two triangles of a matrix, their level schedules, and whether a matrix still has the pattern that
  * the factors were made from. */
 #include <cub/device/device_radix_sort.cuh>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tar archives named as those of the SuiteSparse Matrix Collection: NAME.tar.gz holds the matrix NAME/NAME.mtx and, for some, the
  * right-hand side NAME/NAME_b.mtx, and more. */
 #ifndef BSI_ARCHIVE_H

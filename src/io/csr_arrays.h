@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A square scalar CSR matrix on its way from a file. */
 #ifndef BSI_CSR_ARRAYS_H
 #define BSI_CSR_ARRAYS_H

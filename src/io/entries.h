@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The entries of a sparse matrix in the order of a file, brought into rows in place. */
 #ifndef BSI_ENTRIES_H
 #define BSI_ENTRIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrays whose final length a file announces and need not have. */
 #ifndef BSI_GROWTH_H
 #define BSI_GROWTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/gunzip.h"
 
 #include "core/context.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* gzip (RFC 1952) through zlib, which compares the CRC-32 and the length of every member with what was decompressed. */
 #ifndef BSI_GUNZIP_H
 #define BSI_GUNZIP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 
 #include "io/matrix_market.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The file is
  *   %%MatrixMarket matrix coordinate|array real|integer|pattern|complex general|symmetric|skew-symmetric|hermitian
  *   % comments

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix Market files: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats, NISTIR 5935, 1996. */
 #ifndef BSI_MATRIX_MARKET_H
 #define BSI_MATRIX_MARKET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the name of a file says about it. */
 #ifndef BSI_NAMES_H
 #define BSI_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A number is m·10^e with an integer m < 10^19 unless it has more digits. It is kept as hi + lo, two doubles (m exactly), and
  * multiplied or divided by powers p = 10^k, k ≤ 22, which are doubles:
  *   (hi + lo)·p = a + b,  a = fl(hi·p),  b = (hi·p − a) + lo·p

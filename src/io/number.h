@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Decimal numbers as Matrix Market files hold them, independent of the process's locale. */
 #ifndef BSI_NUMBER_H
 #define BSI_NUMBER_H

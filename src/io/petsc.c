@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* All numbers are big-endian: integers of 4 bytes, or of 8 from a PETSc with 64-bit indices, and doubles.
  *   matrix   1211216  rows  columns  entries  (entries of row i) per row  (column from 0) per entry  (value) per entry
  *   vector   1211214  length  (value) per row

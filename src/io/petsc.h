@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's binary files: what MatView() and VecView() write to a PetscViewerBinary. */
 #ifndef BSI_PETSC_H
 #define BSI_PETSC_H

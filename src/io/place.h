@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The place of a file that is being written.
  *
  * A file grows under another name beside its own and takes that when it is whole. What stood there is kept until then, and when something

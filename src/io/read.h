@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What bisai_read_matrix(), bisai_read_system(), bisai_read_vector() and bisai_read_rhs() do, from bytes in memory. */
 #ifndef BSI_READ_H
 #define BSI_READ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Words and lines of a Matrix Market file, and failures that name them. */
 #ifndef BSI_READER_H
 #define BSI_READER_H

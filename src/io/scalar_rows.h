@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The scalar rows of a block matrix as files hold them: without padding, without the zeros that only fill up blocks. */
 #ifndef BSI_SCALAR_ROWS_H
 #define BSI_SCALAR_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a file says: its bytes, decompressed on the way where the first of them say so, and the members of a tar archive one after
  * the other. */
 #ifndef BSI_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes of a file or of a piece of memory as they are stored, and failures of system calls as statuses. */
 #ifndef BSI_STORED_H
 #define BSI_STORED_H

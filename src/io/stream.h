@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines of a source. */
 #ifndef BSI_STREAM_H
 #define BSI_STREAM_H

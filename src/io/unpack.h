@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Compressed files as the bytes that they were made of. gzip goes through zlib, because libarchive compares neither its CRC nor its
  * length; the other formats go through libarchive's filters, which make the checks that the formats have: xz, bzip2 and lzip always
  * have one, zstd and lz4 where the compressor wrote one, and .Z never. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of a caller's vector. */
 #ifndef BSI_IO_VECTOR_H
 #define BSI_IO_VECTOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* BiCGSTAB, preconditioned from the right. From r = r̂ = b − A x, ρ = r̂·r, an iteration is
  *
  *   p ← r + β (p − ω q),  q = A M⁻¹p,  α = ρ/(r̂·q),  r ← r − α q,  t = A M⁻¹r,  ω = t·r/t·t,

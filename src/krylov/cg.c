@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Conjugate gradients for symmetric definite A and M. From r = b − A x, an iteration is
  *
  *   z = M⁻¹r,  ρ' = z·r,  β = ρ'/ρ,  p ← z + β p,  α = ρ'/(p·A p),  x ← x + α p,  r ← r − α A p

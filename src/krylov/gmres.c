@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Restarted GMRES for A x = b, b and x of n values. From r = b − A x, β = ‖r‖, V_0 = r/β, a cycle of m steps builds
  *
  *   right     A M⁻¹ V_m = V_{m+1} H       x ← x + M⁻¹ V_m y

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* IDR(s) with biorthogonalisation, preconditioned from the right, without smoothing. P has s orthonormal columns, G and U begin as zero,
  * M as the identity, ω as 1. From r = b − A x, s + 1 iterations are
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The solver handle: options, memory, argument checks, report. Solves are in run.c, the methods in files of their own. */
 #include "krylov/krylov.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of the solvers. */
 #ifndef BSI_KRYLOV_H
 #define BSI_KRYLOV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r themselves and whose scalars stay in the
  * backend's memory (core/recurrence.h). */
 #include "krylov/krylov.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The true residual of x, and whether x is finite at all, which a residual does not say where A has empty columns.
  *
  *   residual = scale·(b − A x) = scale·b − (scale/part)·A (part·x)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What all methods have in common: a solve is made of cycles, each from a true residual to the next.
  *
  *   r = b − A x;  until the true residual satisfies: steps of the method until its estimate does, x, r = b − A x

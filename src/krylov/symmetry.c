@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether A and M are symmetric, as conjugate gradients need them: A is measured, M is known by its kind. */
 #include <math.h>
 #include <string.h>

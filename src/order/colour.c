@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Greedy multicolouring: every row in turn takes the first colour that none of its neighbours has; then the rows by colour. A row of
  * colour c has neighbours of every colour below, so that on a symmetric pattern ILU(0) has exactly as many levels as colours. */
 #include "order/order.h"

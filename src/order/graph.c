@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The graph of A + Aᵀ: every row of A merged with the same row of Aᵀ, both ascending. */
 #include "order/order.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which ordering, and what it makes of a matrix. */
 #include "order/order.h"
 

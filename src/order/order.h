@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Orderings of the block graph of A + Aᵀ. Permutations go from new to old: row i of P A Pᵀ is row permutation[i] of A. */
 #ifndef BSI_ORDER_H
 #define BSI_ORDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The shape of a matrix on the device. */
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reverse Cuthill–McKee: each connected component in breadth-first order from a pseudo-peripheral row, neighbours by their degree,
  * the whole reversed. Sources: Cuthill and McKee 1969; George and Liu 1979 (the starting row). */
 #include <stdlib.h>

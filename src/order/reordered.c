@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* B = P Dr A Dc Pᵀ: its structure and where each block comes from, once; its values at every update. */
 #include "order/reordered.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix that a preconditioner is made of: B = P Dr A Dc Pᵀ, so that A⁻¹ = Dc Pᵀ B⁻¹ P Dr. P moves whole blocks; Dr and Dc hold
  * one power of two for each scalar row and column, so that scaling rounds nothing. */
 #ifndef BSI_REORDERED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the device. The rounds of equilibration are
  * those of reordered_host.c; a round that changes nothing is followed by others that change nothing, so that none has to be waited for. */
 #include <climits>

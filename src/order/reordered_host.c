@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the host.
  *
  * Equilibration works on exponents: with e_ij = ⌊log₂ |a_ij|⌋ + 1, rows and columns alike take back half of their largest

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Patterns of approximate inverses: S(|T|^k) (Ma et al. 2021, section 3.1) or the caller's.
  * Row i of S(|T|^k) holds the block columns that are reached from i in at most k steps of the block graph of T. */
 #include "pattern/pattern.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of a pattern: by rows, as products want it, and by columns, as the small systems do. */
 #ifndef BSI_PATTERN_H
 #define BSI_PATTERN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* S(|T|^k) on the device, twice: once to count and once to write. Rows of S(|T|) are those of T's triangle. Further powers are a breadth-first
  * search of k steps from every block row: what a row has reached is kept in a hash table in shared memory, by a few lanes in a small one,
  * by a warp in a larger one where that is full, and for the few rows that reach still more by a thread block in global memory with one

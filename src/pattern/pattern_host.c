@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* S(|T|^k) on the host: a breadth-first search of k steps from every block row, once to count and once to write. */
 #include "core/backend_host.h"
 #include "core/bcsr.h"

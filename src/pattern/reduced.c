@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* S(|T|^k) made smaller: small blocks of T are left out before powering, and columns may be limited in length.
  *
  *   the graph of T:  an edge i → j where T_ij is stored, i ≠ j, and ‖T_ij‖_F ≥ tolerance·‖T_ii‖_F

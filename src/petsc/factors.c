@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* L and U out of a factored SeqBAIJ matrix, through public calls only.
  *
  * MatGetRowIJ() shows ia and ja, MatSeqBAIJGetArray() the blocks, column by column. What PETSc documents nowhere, the same from 3.18

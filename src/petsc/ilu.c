@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's block ILU(level) of a SeqBAIJ matrix, and its MatSolve() as a preconditioner of our solver. */
 #include "petsc/petsc.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bisai_bcsr ↔ Mat. Both keep a SeqBAIJ block column by column; PETSc's MatSetValuesBlocked() and MatSeqBAIJSetPreallocationCSR(),
  * however, read blocks row by row unless told otherwise. */
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bisai as a preconditioner type of PETSc: -pc_type bisai, on each process's own SeqBAIJ or SeqAIJ matrix.
  *
  * Written against petsc/private/pcimpl.h, which PETSc installs for this purpose, because a PCSHELL, the public way, has hooks neither

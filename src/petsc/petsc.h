@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of libbisai_petsc. It is a user of bisai: the public headers of bisai are all that it sees. */
 #ifndef BSI_PETSC_H
 #define BSI_PETSC_H

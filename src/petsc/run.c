@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting and ending PETSc, and its errors as statuses. */
 #include "petsc/petsc.h"
 

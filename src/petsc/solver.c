@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's own solvers with its own block ILU, to compare with: KSPGMRES, KSPCG and KSPBCGS, PCILU, SeqBAIJ. */
 #include <math.h>
 #include <stdio.h>

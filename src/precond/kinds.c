@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What each kind of preconditioner does at set-up, update and application. */
 #include "precond/precond.h"
 

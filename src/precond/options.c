@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of a preconditioner: their defaults, and which kind takes which. */
 #include "precond/precond.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One handle for every preconditioner: checks, phase order, times, workspace. What the kinds do is in kinds.c. */
 #include "precond/precond.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of a preconditioner: one table of functions for each kind. */
 #ifndef BSI_PRECOND_H
 #define BSI_PRECOND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One approximate inverse N of a triangular factor T. */
 #ifndef BSI_ISAI_H
 #define BSI_ISAI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block incomplete sparse approximate inverses: for every block column j with rows J,
  *
  *   T(J, J) N(J, j) = I(J, j)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The small block triangular systems on the device: a group of lanes, one for each value of a block as far as a warp has them, solves
  * for one block column of N (Ma et al. 2021, Algorithm 2, with the corrections that docs/design.md names).
  *

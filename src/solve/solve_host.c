@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The small block triangular systems on the host, one block column at a time, columns shared out over the threads.
  *
  * The system is never stored: `slots` tells for a block row of T where it stands in J, so that a row of T is read once and used where it

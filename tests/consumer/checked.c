@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A user's program: solves a five-point system with blocks of size 3 by block-ISAI and GMRES, and checks the solution itself. */
 #include <math.h>
 #include <stdio.h>

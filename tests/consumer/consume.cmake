@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # One step of the consumer tests; the variables are set by CMakeLists.txt beside this file.
 cmake_minimum_required(VERSION 3.22)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests that a user can build against the installed library, by the project in this folder and by pkg-config. The tree is installed
 # into one folder and moved to another, so that nothing in it may remember where it was installed.
 set(consumer ${CMAKE_CURRENT_LIST_DIR})

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One case of the fuzz target of the C interface, from the system to its last property. */
 #include "api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fuzz target of the C interface: random systems through every preconditioner and solver, and what must hold for all of them.
  *
  * An input is a sequence of bytes. Each byte answers one question (which kind? how many rows? which value becomes zero?) and a missing

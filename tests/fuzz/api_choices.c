@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Bytes as answers to questions. */
 #include <math.h>
 

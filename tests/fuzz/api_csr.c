@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The systems as scalar CSR arrays. */
 #include <stdlib.h>
 

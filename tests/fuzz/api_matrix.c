@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrices: what comes in is what is there, what is malformed is refused, products are right. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of preconditioners and solvers. */
 #include <math.h>
 #include <stdlib.h>

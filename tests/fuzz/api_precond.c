@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Preconditioners: the same for any number of threads, an update is a new set-up, and failures leave what the header says. */
 #include <math.h>
 #include <stdlib.h>

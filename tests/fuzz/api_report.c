@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is running, and how a broken property is told. */
 #include <math.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Solves: what is reported is true, x is finite and no worse than at the start, and nothing but the input decides the bits. */
 #include <math.h>
 #include <stdlib.h>

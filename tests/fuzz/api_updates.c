@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* New values of matrices: there and back again, from blocks and from CSR arrays; what is refused leaves the old values. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the fuzz targets share: a context whose memory is bounded, and checks of what a reader gives back. A failed check aborts,
  * which libFuzzer and the replaying program both report. */
 #ifndef BISAI_FUZZ_H

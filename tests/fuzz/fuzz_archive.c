@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tar archives, plain or compressed, of which the matrix and its right-hand side are found by their names. */
 #include "fuzz.h"
 

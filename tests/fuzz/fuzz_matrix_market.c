@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix Market text, plain or compressed, as a matrix and as a vector. */
 #include "fuzz.h"
 

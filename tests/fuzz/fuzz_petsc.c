@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's binary files, plain or compressed: a matrix, a vector, and a vector behind a matrix. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs a fuzz target on every file of the folders given, so that targets and corpora are tried in builds without libFuzzer. */
 #include <dirent.h>
 #include <stdio.h>

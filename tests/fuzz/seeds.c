@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the fuzz target of the C interface on random inputs, which seeds make: seeds FIRST COUNT. Failures are counted, so that one run
  * shows all of them. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The functions marked BISAI_API in the public headers, the dynamic symbols of the library and the committed list are the same.
 # Some headers belong to libraries of their own: WHICH is petsc or cusparse for those, and empty for the library itself.
 # cmake -DNM=… -DLIBRARY=… -DHEADERS=… -DWHICH=… -DLIST=… -P check_exports.cmake

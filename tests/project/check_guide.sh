@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A guide tells what works: every block of C between ```c and ``` stands, character for character, in one of the examples, which the consumer
 # tests build and run; every block between ```sh and ``` runs, in a folder with A.mtx and b.mtx, with the program first in PATH.
 # check_guide.sh GUIDE FOLDER-OF-EXAMPLES FOLDER-OF-PROGRAM WORK

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Includes go down the layers only (docs/design.md): what each room under src/ may include, CUDA headers in *_cuda.cu alone, and
 # public headers alone outside src/.  cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Every file that a page of Markdown links to is there, and every heading of its own. check_links.sh PAGE…
 set -eu
 status=0

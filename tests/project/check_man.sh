@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The manual page has the long options and the keys of METHOD that --help has, and no others.
 # check_man.sh PAGE PROGRAM
 set -eu

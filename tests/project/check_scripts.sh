@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # scripts/build.sh leaves CUDA out where there is no GPU and says so, tells every few seconds that a long build goes on, and shows the output of
 # one that fails. Stubs stand for cmake, nvcc and nvidia-smi.
 # check_scripts.sh ROOT WORK

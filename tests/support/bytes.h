@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that are made byte by byte: tar archives and PETSc's big-endian numbers. */
 #ifndef BISAI_TEST_BYTES_H
 #define BISAI_TEST_BYTES_H

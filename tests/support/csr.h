@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Scalar CSR matrices of the tests. */
 #ifndef TEST_CSR_H
 #define TEST_CSR_H

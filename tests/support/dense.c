@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Dense references in plain loops: A = P⁻¹ L U with partial pivoting, column-major, meant for n up to a few hundred. */
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of kernels share. No test framework: they must build where only a compiler, CMake and CUDA are. */
 #ifndef TEST_DEVICE_CUH
 #define TEST_DEVICE_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that a test writes into a folder of its own. */
 #ifndef BISAI_TEST_FILES_H
 #define BISAI_TEST_FILES_H

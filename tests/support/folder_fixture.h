@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One context of one thread, and a folder, for the tests of a program that write files. */
 #ifndef BISAI_TEST_FOLDER_FIXTURE_H
 #define BISAI_TEST_FOLDER_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-ISAI checked column by column: T(J, J) N(J, j) = I(J, j) for the rows J of block column j. */
 #include "isai.h"
 

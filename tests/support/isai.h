@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of an approximate inverse N of a triangular factor T, both in host memory and fp64. */
 #ifndef BISAI_TEST_ISAI_H
 #define BISAI_TEST_ISAI_H

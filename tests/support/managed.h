@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that device and host both reach. */
 #ifndef BISAI_TEST_MANAGED_H
 #define BISAI_TEST_MANAGED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Real matrices from the folder that $BISAI_MATRICES names. */
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc for the tests of a program, started and ended around its group. What MPI allocates while it starts and ends and never frees
  * is not a leak of ours: LeakSanitizer looks away then, and only then. */
 #ifndef BISAI_TEST_PETSC_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the command-line program as its users do. */
 #ifndef BISAI_TEST_PROGRAM_H
 #define BISAI_TEST_PROGRAM_H

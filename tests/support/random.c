@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Seeded random block matrices as plain arrays: ragged rows, empty rows, every block size. */
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Contexts, the counting allocator, assertions. */
 #include "support.h"
 

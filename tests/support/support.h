@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests share: seeded random block matrices, dense references, an allocator that counts and fails, real matrices.
  * Dense matrices are column-major with leading dimension = rows. Whatever a function returns through malloc is freed with free(). */
 #ifndef BISAI_TEST_SUPPORT_H

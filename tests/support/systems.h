@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Small systems for the tests of solvers: dense operators that count and misbehave on demand, convection–diffusion. */
 #ifndef BISAI_TEST_SYSTEMS_H
 #define BISAI_TEST_SYSTEMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* CG, BiCGSTAB and IDR(s) as their books and papers have them, dense and sequential: what the library's are compared with. */
 #ifndef BISAI_TEST_TEXTBOOK_H
 #define BISAI_TEST_TEXTBOOK_H
