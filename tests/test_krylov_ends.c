@@ -350,18 +350,21 @@ static void a_preconditioner_that_fails_between_two_attempts_is_the_reason(void 
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(2, 1, 0x1p1000, 0x1p999));
   const double b[] = {0.5, -0.25}, scale[] = {1, 2};
   double x[2];
-  bisai_status status;
-  int call = 0;
-  do {
-    diagonal_operator op = {.scale = scale, .fail_at = ++call};
+  int failures = 0;
+  bisai_status status = BISAI_OK;
+  for (int call = 1; call <= 16; call++) {
+    diagonal_operator op = {.scale = scale, .fail_at = call};
     bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
     bisai_solver_report report = test_report();
     status = test_solve(context, NULL, matrix, precond, b, x, &report);
     if (status) assert_int_equal(BISAI_CALLBACK_FAILED, status);
     assert_int_equal(status ? BISAI_REASON_PRECOND_FAILED : BISAI_REASON_CONVERGED, report.reason);
+    failures += status != BISAI_OK;
     bisai_precond_destroy(&precond);
-  } while (status);
-  assert_true(call > 4); /* there are more applications than those of the two iterations */
+  }
+  assert_int_equal(BISAI_OK, status); /* a call that is never made */
+  /* At least the one between the attempts and the one that makes x. On a device, calls of steps enqueued beyond the end count for nothing. */
+  assert_true(failures >= 2);
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&context);
 }
