@@ -139,11 +139,11 @@ static json_t *document(bisai_context *context, const problem *p, const options 
     }
   }
   double asymmetry = 0;
+  bool measured = bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) == BISAI_OK;
   json_t *matrix =
       OBJECT({"name", text(true, p->name)}, {"block_rows", integer(true, bisai_bcsr_block_rows(p->matrix))},
              {"block_size", integer(true, bisai_bcsr_block_size(p->matrix))},
-             {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))},
-             {"asymmetry", number(bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) == BISAI_OK, asymmetry)});
+             {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))}, {"asymmetry", number(measured, asymmetry)});
   bool cuda = bisai_context_backend(context) == BISAI_BACKEND_CUDA;
   return OBJECT({"version", text(true, bisai_version())}, {"backend", text(true, cuda ? "cuda" : "host")},
                 {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
