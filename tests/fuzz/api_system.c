@@ -130,20 +130,33 @@ static recipe choose(fuzz_choices *choices) {
   if (r.block_rows > 0 && fuzz_rarely(choices, 8)) r.empty_row = fuzz_pick(choices, 256) % r.block_rows;
   if (r.block_rows > 0 && fuzz_rarely(choices, 8)) r.empty_col = fuzz_pick(choices, 256) % r.block_rows;
   if (r.block_rows > 0 && fuzz_rarely(choices, 8)) r.missing = fuzz_pick(choices, 256) % r.block_rows;
+  if (r.symmetric) r.col_exponents = r.row_exponents;
+  if (r.symmetric) r.empty_col = r.empty_row;
   r.seed = fuzz_seed(choices);
   r.pattern_seed = r.seed + (UINT64_C(1) << 32);
   return r;
+}
+
+/* The second values are the first times numbers near 1, which leave a symmetric matrix symmetric. */
+static void disturb(const recipe *r, const fuzz_system *s) {
+  const int32_t bs = s->block_size;
+  for (int32_t i = 0; i < s->block_rows; i++)
+    for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++)
+      for (int32_t at = 0; at < bs * bs; at++) {
+        const int64_t value = (int64_t)p * bs * bs + at, row = i * bs + at % bs, col = s->col_idx[p] * bs + at / bs;
+        const bool swap = r->symmetric && col < row;
+        const double factor = 1 + 0.1 * fuzz_noise(r->seed + 1, swap ? col : row, swap ? row : col);
+        s->values[FUZZ_SECOND][value] = scaled(s->values[FUZZ_FIRST][value] * factor, 0);
+      }
 }
 
 /* The second set of values: the first disturbed, others of the same kind, or of another kind. */
 static void fill_second(fuzz_choices *choices, recipe *r, fuzz_system *s) {
   const int how = fuzz_pick(choices, 3);
   double *values = s->values[FUZZ_SECOND];
-  const int64_t count = fuzz_system_scalars(s);
   if (how == 2) r->spread = (spread)fuzz_pick(choices, SPREADS);
   if (how > 0) fill_values(r, s, r->seed + (UINT64_C(1) << 33), values);
-  for (int64_t i = 0; i < count && how == 0; i++)
-    values[i] = scaled(s->values[FUZZ_FIRST][i] * (1 + 0.1 * fuzz_noise(r->seed, i, 5)), 0);
+  if (how == 0) disturb(r, s);
   s->dominant[FUZZ_SECOND] = how == 0 ? s->dominant[FUZZ_FIRST] : r->spread == DOMINANT;
 }
 
