@@ -28,7 +28,7 @@ void fuzz_count_failures(bool only_count);
 long long fuzz_failures(void);
 /* What the cases came to: solves by status, set-ups. */
 typedef struct fuzz_tally {
-  long long systems, setups, set_up, updates, solves[BISAI_EXTERNAL_ERROR + 1], faults;
+  long long systems, setups, set_up, updates, solves[BISAI_NOT_SYMMETRIC + 1], faults;
 } fuzz_tally;
 extern fuzz_tally fuzz_counts;
 
@@ -147,6 +147,17 @@ void fuzz_matrix_properties(fuzz_choices *choices, const fuzz_system *system, bi
 
 /* Checks that the matrix is the system with one set of values. */
 void fuzz_matrix_content(const fuzz_system *system, int set, const bisai_bcsr *matrix);
+
+/* What is measured of a system and refused by it (api_symmetry.c). */
+typedef struct fuzz_symmetry {
+  double asymmetry;
+  bool symmetric, mirrored; /* the asymmetry is within the limit; every block (i, j) has a block (j, i) */
+} fuzz_symmetry;
+fuzz_symmetry fuzz_symmetry_of(const fuzz_system *system, int set);
+void fuzz_symmetry_properties(const fuzz_system *system, bisai_bcsr *const matrix[2]);
+/* Returns true if the solver has to refuse A, as a matrix or as a function, or M. */
+bool fuzz_symmetry_refuses(const fuzz_system *system, const bisai_solver_options *options, bool by_matrix,
+                           const bisai_precond *precond);
 
 /* New values of matrices, from blocks and from CSR arrays (api_updates.c). */
 void fuzz_update_properties(fuzz_choices *choices, const fuzz_system *system, fuzz_world *world);

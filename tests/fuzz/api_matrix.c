@@ -205,6 +205,7 @@ static void expect_csr_of_any_size(fuzz_choices *choices, const fuzz_system *s, 
 void fuzz_matrix_properties(fuzz_choices *choices, const fuzz_system *s, bisai_bcsr *const matrix[2],
                             fuzz_world worlds[2]) {
   expect_products(s, matrix, fuzz_seed(choices));
+  fuzz_symmetry_properties(s, matrix);
   const int what = fuzz_pick(choices, 4);
   if (s->block_rows > 0 && what == 1) {
     if (s->blocks > 0) refuse_structures(choices, s, &worlds[0]);

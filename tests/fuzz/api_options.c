@@ -44,6 +44,7 @@ static void choose_inverses(fuzz_choices *choices, bool large, bisai_precond_opt
   if (fuzz_rarely(choices, 2)) o->storage = (bisai_value_type)fuzz_pick(choices, 4);
   if (fuzz_rarely(choices, 4)) o->drop_tolerance = pow(10, fuzz_between(choices, -6, 2));
   if (fuzz_rarely(choices, 4)) o->column_limit = fuzz_pick(choices, 6);
+  o->symmetric = fuzz_rarely(choices, 3);
 }
 
 /* z = D⁻¹ v by the caller, which may fail. */
@@ -87,10 +88,11 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   fuzz_scene(SCENE_PRECOND,
              "preconditioner: kind %d, power %d, relax %d, sweeps %d, storage %d, schedule %d, level %d, shift %d by "
              "%g, drop %g, "
-             "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, digits %d, extraction %d",
+             "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, digits %d, extraction %d, "
+             "symmetric %d",
              (int)o->kind, o->power, o->relax, o->sweeps, (int)o->storage, (int)o->schedule, o->level, (int)o->shift,
              o->shift_amount, o->drop_tolerance, (int)o->column_limit, (int)o->ordering, (int)o->equilibrate,
-             (int)o->max_block, (int)o->block_count, (int)o->form, o->digits, (int)o->extraction);
+             (int)o->max_block, (int)o->block_count, (int)o->form, o->digits, (int)o->extraction, (int)o->symmetric);
 }
 
 void fuzz_precond_free(fuzz_precond *choice) {
@@ -116,6 +118,7 @@ bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_syste
     o.flexible = o.side == BISAI_RIGHT && fuzz_rarely(choices, 3);
     o.orthogonalization = (bisai_orthogonalization)fuzz_pick(choices, 4);
   }
+  if (o.method == BISAI_CG) o.assume_symmetric = !fuzz_rarely(choices, 2);
   if (o.method == BISAI_IDR) o.shadow_dimension = fuzz_between(choices, 1, s->large ? 4 : BISAI_IDR_MOST);
   o.stagnation_cycles = fuzz_rarely(choices, 4) ? fuzz_pick(choices, 4) : 10;
   return o;

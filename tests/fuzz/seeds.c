@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
   const fuzz_tally *t = &fuzz_counts;
   printf("%lld systems, %lld of %lld set-ups made, %lld updates, %lld allocations failed; solves:", t->systems,
          t->set_up, t->setups, t->updates, t->faults);
-  for (int status = 0; status <= BISAI_EXTERNAL_ERROR; status++)
+  for (int status = 0; status <= BISAI_NOT_SYMMETRIC; status++)
     if (t->solves[status] > 0) printf(" %lld %s,", t->solves[status], bisai_status_string((bisai_status)status));
   printf(" %lld failures\n", fuzz_failures());
   return count > 0 && fuzz_failures() == 0 ? 0 : 1;
