@@ -150,7 +150,7 @@ void fuzz_matrix_content(const fuzz_system *system, int set, const bisai_bcsr *m
 
 /* What is measured of a system and refused by it (api_symmetry.c). */
 typedef struct fuzz_symmetry {
-  double asymmetry;
+  double asymmetry, error;  /* the error is what double precision may make of it */
   bool symmetric, mirrored; /* the asymmetry is within the limit; every block (i, j) has a block (j, i) */
 } fuzz_symmetry;
 fuzz_symmetry fuzz_symmetry_of(const fuzz_system *system, int set);
