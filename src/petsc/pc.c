@@ -25,7 +25,9 @@ static const char *const storages[] = {
     "fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive", "bisai_value_type", "BISAI_", NULL};
 static const char *const forms[] = {"inverse", "gh", "ght", "lu", "bisai_form", "BISAI_FORM_", NULL};
 
-static const char *const orderings[] = {"natural", "rcm", "nd", "colour", "bisai_ordering", "BISAI_ORDERING_", NULL};
+/* The last is another spelling of the one before it, in the place of BISAI_ORDERING_GIVEN, which is no option. */
+static const char *const orderings[] = {"natural",        "rcm",             "nd", "colour", "color",
+                                        "bisai_ordering", "BISAI_ORDERING_", NULL};
 
 typedef struct pc_bisai {
   bisai_precond_options options;
@@ -186,6 +188,7 @@ static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObj
   PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns", "", equilibrate,
                              &equilibrate, &found[4]));
   PetscOptionsHeadEnd();
+  if (ordering == (PetscEnum)BISAI_ORDERING_GIVEN) ordering = (PetscEnum)BISAI_ORDERING_COLOUR;
   o->ordering = (bisai_ordering)ordering, o->equilibrate = equilibrate == PETSC_TRUE;
   for (int i = 0; i < 5; i++)
     if (found[i]) changed = PETSC_TRUE;
