@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command-line program: bisai solve | compare | info | convert. */
+/* The command-line program: bisai solve | compare | info | convert | help. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -206,6 +206,36 @@ static error_t parse_command(int key, char *text, struct argp_state *state) {
   return 0;
 }
 
+enum { NO_COMMAND = -1 };
+
+static const char *const names[] = {
+    [COMMAND_SOLVE] = "solve", [COMMAND_COMPARE] = "compare", [COMMAND_INFO] = "info", [COMMAND_CONVERT] = "convert"};
+
+/* A command, or NO_COMMAND, which has been said. */
+static int command_of(const char *text) {
+  for (int i = 0; i <= COMMAND_CONVERT; ++i) {
+    if (strcmp(text, names[i]) == 0) return i;
+  }
+  say("'%s' is not a command (solve, compare, info, convert)", text);
+  return NO_COMMAND;
+}
+
+/* Makes "[COMMAND] --help" of "help [COMMAND]"; false: something is wrong with it and has been said. */
+static bool turn_help_around(int argc, char **argv) {
+  static char help[] = "--help";
+  if (argc < 2 || strcmp(argv[1], "help") != 0) return true;
+  if (argc > 3) {
+    say("help: '%s': one COMMAND only", argv[3]);
+    return false;
+  }
+  argv[1] = help;
+  if (argc == 2 || strcmp(argv[2], help) == 0) return true;
+  if (command_of(argv[2]) == NO_COMMAND) return false;
+  argv[1] = argv[2];
+  argv[2] = help;
+  return true;
+}
+
 static void print_version(FILE *out, struct argp_state *state) {
   (void)state;
   fprintf(out, "bisai %s\n", bisai_version());
@@ -215,32 +245,27 @@ int main(int argc, char **argv) {
   waiting_set_up(argv);
   target_open_standard();
   signals_install();
-  static const char *const names[] = {
-      [COMMAND_SOLVE] = "solve", [COMMAND_COMPARE] = "compare", [COMMAND_INFO] = "info", [COMMAND_CONVERT] = "convert"};
   static char titles[][16] = {"bisai solve", "bisai compare", "bisai info", "bisai convert"};
   static const struct argp parser = {
       .parser = parse_command,
       .args_doc = "COMMAND [OPTION...]",
       .doc = "Solve block-sparse linear systems by GMRES with block-ISAI and other preconditioners.\v"
              "COMMAND: solve    one system, one method\n         compare  one system, several methods\n"
-             "         info     what a matrix is like\n         convert  a matrix in another format\n\nbisai COMMAND "
-             "--help tells more."};
+             "         info     what a matrix is like\n         convert  a matrix in another format\n         help     "
+             "what a command does: bisai help COMMAND\n\nbisai help COMMAND tells the same as bisai COMMAND --help."};
   argp_err_exit_status = EXIT_BAD_INPUT;
   argp_program_version_hook = print_version;
   static char name[] = "bisai";
   if (argc > 0) argv[0] = name; /* for argp's messages */
   int at = 0;
+  if (!turn_help_around(argc, argv)) return EXIT_BAD_INPUT;
   if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &at) != 0) return EXIT_BAD_INPUT;
   if (at == 0) {
     say("give a command: solve, compare, info or convert");
     return EXIT_BAD_INPUT;
   }
-  for (int i = 0; i <= COMMAND_CONVERT; ++i) {
-    if (strcmp(argv[at], names[i]) == 0) {
-      argv[at] = titles[i];
-      return run_command((command)i, argc - at, argv + at);
-    }
-  }
-  say("'%s' is not a command (solve, compare, info, convert)", argv[at]);
-  return EXIT_BAD_INPUT;
+  int which = command_of(argv[at]);
+  if (which == NO_COMMAND) return EXIT_BAD_INPUT;
+  argv[at] = titles[which];
+  return run_command((command)which, argc - at, argv + at);
 }

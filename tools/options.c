@@ -62,7 +62,7 @@ static const struct argp_option solver_options[] = {
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
      "Every inner iteration counts, of bicgstab with two products each (default 10000)", 0},
     {"ordering", KEY_ORDERING, "NAME", 0,
-     "Of the block rows, inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or colour", 0},
+     "Of the block rows, inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or colour (color)", 0},
     {"equilibrate", KEY_EQUILIBRATE, NULL, 0,
      "Scale rows and columns by powers of two, inside ilu, isai and sweeps: narrow storage then fits more matrices", 0},
     {0}};
@@ -184,6 +184,7 @@ const char *options_solver(const options *o, char name[OPTIONS_SOLVER]) {
 }
 
 static bool set_ordering(options *o, const char *text) {
+  if (strcmp(text, "color") == 0) text = options_ordering(BISAI_ORDERING_COLOUR);
   for (int i = 0; i <= BISAI_ORDERING_COLOUR; ++i) {
     if (strcmp(text, options_ordering((bisai_ordering)i)) == 0) {
       o->ordering = (bisai_ordering)i;

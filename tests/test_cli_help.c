@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bisai help, and spellings that are accepted beside others. */
+#include "support/program.h"
+#include "support/support.h"
+
+static int enter(void **state) {
+  (void)state;
+  program_enter_folder();
+  return 0;
+}
+
+static int leave(void **state) {
+  (void)state;
+  program_leave_folder();
+  return 0;
+}
+
+static program run(const char *line) { return program_run(program_path(), line); }
+
+/* Both succeed and print the same, which has `words` in it. */
+static void expect_same(const char *line, const char *other, const char *words) {
+  program a = run(line), b = run(other);
+  assert_int_equal(a.status, 0);
+  assert_int_equal(b.status, 0);
+  assert_string_equal(a.err, "");
+  program_expect_in(line, a.out, words);
+  assert_string_equal(a.out, b.out);
+  program_free(&a);
+  program_free(&b);
+}
+
+static void help_prints_what_the_option_prints(void **state) {
+  (void)state;
+  expect_same("help", "--help", "COMMAND: solve");
+  expect_same("help --help", "--help", "help COMMAND");
+  expect_same("help solve", "solve --help", "--preconditioner");
+  expect_same("help compare", "compare --help", "--methods");
+  expect_same("help info", "info --help", "--block-size");
+  expect_same("help convert", "convert --help", "INPUT OUTPUT");
+}
+
+static void expect_refusal(const char *line, const char *message) {
+  program p = run(line);
+  assert_int_equal(p.status, 2);
+  assert_string_equal(p.out, "");
+  assert_string_equal(p.err, message);
+  program_free(&p);
+}
+
+static void help_with_an_unknown_command_exits_2(void **state) {
+  (void)state;
+  expect_refusal("help compute", "bisai: 'compute' is not a command (solve, compare, info, convert)\n");
+  expect_refusal("help solve info", "bisai: help: 'info': one COMMAND only\n");
+  expect_refusal("help ''", "bisai: '' is not a command (solve, compare, info, convert)\n");
+}
+
+/* The program says what it took. */
+static void color_is_colour(void **state) {
+  (void)state;
+  program p = run("solve --case cavity --size 8 --preconditioner ilu --ordering color");
+  assert_int_equal(p.status, 0);
+  assert_string_equal(p.err, "");
+  program_expect_in("the heading", p.out, "matrix   in colour order inside ilu, isai and sweeps\n");
+  program_expect_in("the account", p.out, "ordering=colour");
+  program_free(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(help_prints_what_the_option_prints),
+      cmocka_unit_test(help_with_an_unknown_command_exits_2),
+      cmocka_unit_test(color_is_colour),
+  };
+  return cmocka_run_group_tests(tests, enter, leave);
+}
