@@ -131,6 +131,8 @@ typedef struct bisai_block_size_info {
  *     have their entries at the same distances from the diagonal as the row k before them, for a k < bs that divides bs:
  *     blocks along the lines of a scalar grid repeat only because its rows do.
  *
+ *  A matrix of more than 2²⁰ rows with less than one entry for 16 rows gets size 1.
+ *
  *  Reads desc->rows, cols, row_ptr, col_idx and, unless NULL, values: entries that are zero do not make a diagonal block
  *  regular. Square matrices are padded, rectangular ones are not. Costs 8 passes over the matrix and 4 bytes for each row.
  *  @param block_size  out; untouched on failure

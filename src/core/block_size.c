@@ -156,6 +156,12 @@ static int entries_in(uint64_t pattern) {
   return entries;
 }
 
+/* Returns true if a block row has no entry, nor padding. There may be 2³¹ of them and few others. */
+static bool is_empty(const bisai_csr_desc *d, int bs, int32_t at) {
+  const int64_t begin = (int64_t)at * bs, end = begin + bs;
+  return end <= d->rows && d->row_ptr[begin] == d->row_ptr[end];
+}
+
 static void study_size(study *s, int bs, bisai_block_size_info *info) {
   const bisai_csr_desc *d = s->csr;
   const int32_t rows = (int32_t)blocks_along(d->rows, bs);
@@ -165,6 +171,11 @@ static void study_size(study *s, int bs, bisai_block_size_info *info) {
   s->patterns = 0;
   s->others = 0;
   for (int32_t at = 0; at < rows; at++) {
+    if (is_empty(d, bs, at)) {
+      info->missing_diagonals += d->rows == d->cols;
+      info->singular_diagonals += d->rows == d->cols;
+      continue;
+    }
     collect(bs, s, at);
     info->blocks += s->row.blocks;
     info->missing_diagonals += d->rows == d->cols && !s->row.diagonal;
@@ -221,8 +232,13 @@ static int cheapest(const bisai_block_size_info *sizes, const bool *wanted) {
   return best;
 }
 
+bool bsi_is_hollow(const bisai_csr_desc *d) {
+  return d->rows > 1 << 20 && (int64_t)d->row_ptr[d->rows] * 2 * BSI_SPECIAL_SIZES < d->rows;
+}
+
 static int choose(const bisai_csr_desc *d, const bisai_block_size_info *sizes) {
   bool wanted[BSI_SPECIAL_SIZES + 1], alike[BSI_SPECIAL_SIZES + 1];
+  if (bsi_is_hollow(d)) return 1;
   memset(wanted, true, sizeof wanted);
   const int least = cheapest(sizes, wanted);
   const double limit = most_bytes * (double)sizes[least - 1].bytes;

@@ -220,6 +220,7 @@ exit:
 static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, const bsi_limit *limit,
                                    bool keep_places, bisai_bcsr **matrix) {
   int32_t bs = desc->block_size;
+  if (bs == 0 && bsi_is_hollow(desc)) bs = 1;
   if (bs == 0) {
     bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
     bisai_status status = limit ? bsi_limit_check(context, limit, bsi_block_size_bytes(desc)) : BISAI_OK;

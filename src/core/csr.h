@@ -10,6 +10,9 @@
 /* What is said of a value that is NaN or infinite: its row, its column. */
 #define BSI_ENTRY_NOT_FINITE "entry (%d, %d), counted from 0, is NaN or infinity"
 
+/* Returns true for a large matrix nearly all of whose block rows are empty at every size: its size is 1 without a study. */
+bool bsi_is_hollow(const bisai_csr_desc *desc);
+
 /* The rule of bisai_block_size_choose(), of sizes that divide rows and cols or, with desc->pad, of all. The structure is
  * known to be sound. */
 bisai_status bsi_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
