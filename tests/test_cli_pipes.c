@@ -113,7 +113,7 @@ static void a_dash_is_standard_input(void **state) {
          "matrix   stdin: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      /dev/stdin, to out_b.mtx\n", "");
   expect("cat A.petsc | $B solve - --rhs -", 2, "",
          "bisai: --rhs: /dev/stdin: the same as the matrix, and it can be read only once\n");
-  expect("$B convert --case cavity --size 4 --format petsc - && test -s ./-", 0, "matrix   cavity", "");
+  expect("$B convert --case cavity --size 4 --format petsc ./- && test -s ./-", 0, "matrix   cavity", "");
 }
 
 int main(void) {

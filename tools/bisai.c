@@ -18,6 +18,7 @@
 #include "progress.h"
 #include "signals.h"
 #include "sizes.h"
+#include "standard.h"
 #include "table.h"
 #include "target.h"
 #include "verdict.h"
@@ -40,15 +41,19 @@ static bisai_context *make_context(command which, const options *o) {
   return context;
 }
 
-/* JSON takes standard output, instead of text. */
-static bool json_takes_output(const options *o) { return o->json && strcmp(o->json, "-") == 0; }
+/* Where the text goes; NULL: nowhere, JSON takes its place. */
+static FILE *text_of(const options *o) {
+  if (standard_is(o->json)) return NULL;
+  return standard_is(o->output) ? stderr : stdout;
+}
 
 /* What can be found wrong with the places to write to before the matrix is read, which may take long. */
 static bool check_outputs(bisai_context *context, const options *o) {
   const target inputs[] = {{"the matrix", o->file}, {"--rhs", o->rhs}};
-  const target outputs[] = {{"--output", o->output}, {"--json", json_takes_output(o) ? NULL : o->json}};
-  if (json_takes_output(o) && target_standard_is_closed()) {
-    say("--json: standard output is closed");
+  const target outputs[] = {{"--output", standard_is(o->output) ? NULL : o->output},
+                            {"--json", standard_is(o->json) ? NULL : o->json}};
+  if ((standard_is(o->json) || standard_is(o->output)) && target_standard_is_closed()) {
+    say("%s: standard output is closed", standard_is(o->json) ? "--json" : "--output");
     return false;
   }
   return target_check(context, 2, outputs, 2, inputs) && (!o->plots || plots_check(o->plots));
@@ -60,7 +65,7 @@ static bool write_json(bisai_context *context, const options *o, const problem *
   bool ok = text != NULL;
   if (!text) {
     say("--json: %s: out of memory", o->json);
-  } else if (json_takes_output(o)) {
+  } else if (standard_is(o->json)) {
     fputs(text, stdout); /* failures are seen at the end */
   } else {
     ok = target_write(context, (target){"--json", o->json}, text);
@@ -80,16 +85,20 @@ static int exit_of(const run_result *r) {
 static bool write_solution(bisai_context *context, const options *o, const problem *p, const run_result *r,
                            const double *x) {
   if (!o->output) return true;
+  const char *name = standard_is(o->output) ? "standard output" : o->output;
   if (exit_of(r) == EXIT_BROKE_DOWN) {
-    say("--output: %s: not written, there is no solution", o->output);
+    say("--output: %s: not written, there is no solution", name);
     return true;
   }
+  standard output;
+  const char *path = standard_open(&output, o->output);
+  if (!path) return false;
   progress shown;
-  progress_start(&shown, o->output, "writing");
-  bisai_status status = bisai_write_vector(context, o->output, p->rows, x);
+  progress_start(&shown, name, "writing");
+  bisai_status status = bisai_write_vector(context, path, p->rows, x);
   progress_end(&shown);
-  if (status != BISAI_OK) say_failure(context, o->output, status);
-  return status == BISAI_OK;
+  if (status != BISAI_OK) say_failure(context, name, status);
+  return standard_close(&output) && status == BISAI_OK;
 }
 
 static bool draw(bisai_context *context, const options *o, const problem *p, int begun, const run_result *results) {
@@ -134,7 +143,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
 
 /* Runs everything and writes all results, whatever becomes of each. */
 static bool run_all(command which, bisai_context *context, const options *o, const problem *p, run_result *results) {
-  FILE *out = json_takes_output(o) ? NULL : stdout;
+  FILE *out = text_of(o);
   double *x = malloc((size_t)p->unknowns * sizeof *x);
   if (!x) {
     say("out of memory");

@@ -11,6 +11,7 @@
 #include "message.h"
 #include "problem.h"
 #include "progress.h"
+#include "standard.h"
 #include "target.h"
 
 /* The place of .mtx in the name of a file, or its end. */
@@ -64,6 +65,8 @@ static bool is_petsc(const options *o) {
   return ends_with(o->output, length, ".petsc") || ends_with(o->output, length, ".bin");
 }
 
+static const char *output_name(const options *o) { return standard_is(o->output) ? "standard output" : o->output; }
+
 /* Whether the file `path` (taken, NULL: out of memory) may be written beside OUTPUT. */
 static bool check_beside(bisai_context *context, const options *o, const char *flag, const char *path) {
   const target apart[] = {{"OUTPUT", o->output}, {"INPUT", o->file}, {"--rhs", o->rhs}};
@@ -75,6 +78,10 @@ static bool check_beside(bisai_context *context, const options *o, const char *f
 /* What is known before anything is read. */
 static bool check_output(bisai_context *context, const options *o) {
   const target output = {"OUTPUT", o->output}, rhs = {"--rhs", o->rhs};
+  if (standard_is(o->output)) {
+    if (target_standard_is_closed()) say("OUTPUT: standard output is closed");
+    return !target_standard_is_closed();
+  }
   if (!target_check(context, 1, &output, 1, &rhs)) return false;
   if (!is_petsc(o) || !target_is_file(o->output)) return true;
   char *info = info_path(o->output);
@@ -88,39 +95,44 @@ static bool check_rhs(bisai_context *context, const options *o, char **path) {
   free(*path);
   *path = NULL;
   if (!is_market(o)) return true;
-  if (!target_is_file(o->output)) {
-    say("OUTPUT: %s: not a file, so that no right-hand side can stand beside it; --rhs none leaves it out", o->output);
+  if (standard_is(o->output) || !target_is_file(o->output)) {
+    say("OUTPUT: %s: not a file, so that no right-hand side can stand beside it; --rhs none leaves it out",
+        output_name(o));
     return false;
   }
   *path = rhs_path(o->output);
   return check_beside(context, o, "OUTPUT's right-hand side", *path);
 }
 
+/* Standard output may be taken by the matrix. */
 static void print_result(const options *o, const problem *p, const char *rhs) {
+  FILE *out = standard_is(o->output) ? stderr : stdout;
   int32_t blocks = bisai_bcsr_blocks(p->matrix);
-  printf("matrix   %s: %" PRId64 " row%s, %" PRId32 " block%s of size %" PRId32 ", to %s\n", p->name, p->rows,
-         plural(p->rows), blocks, plural(blocks), bisai_bcsr_block_size(p->matrix), o->output);
+  fprintf(out, "matrix   %s: %" PRId64 " row%s, %" PRId32 " block%s of size %" PRId32 ", to %s\n", p->name, p->rows,
+          plural(p->rows), blocks, plural(blocks), bisai_bcsr_block_size(p->matrix), output_name(o));
   if (p->rhs_from == RHS_NONE) return;
-  printf("rhs      %s", p->rhs_from == RHS_ONES   ? "ones"
-                        : p->rhs_from == RHS_FILE ? o->rhs
-                        : p->rhs_from == RHS_CASE ? "the case's own"
-                                                  : "the file's own");
-  if (p->rhs_columns > 1) printf(", the first of %" PRId64 " columns", p->rhs_columns);
-  printf(", to %s\n", rhs ? rhs : o->output);
+  fprintf(out, "rhs      %s",
+          p->rhs_from == RHS_ONES   ? "ones"
+          : p->rhs_from == RHS_FILE ? o->rhs
+          : p->rhs_from == RHS_CASE ? "the case's own"
+                                    : "the file's own");
+  if (p->rhs_columns > 1) fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
+  fprintf(out, ", to %s\n", rhs ? rhs : output_name(o));
 }
 
 static bool write_files(bisai_context *context, const options *o, const problem *p, const char *rhs) {
   bisai_write_options how = bisai_write_options_default();
   how.format = o->format;
   if (p->rhs_from != RHS_NONE && !rhs) how.rhs = p->rhs;
+  standard output;
+  const char *path = standard_open(&output, o->output);
+  if (!path) return false;
   progress shown;
-  progress_start(&shown, o->output, "writing");
-  bisai_status status = bisai_write_matrix(context, o->output, p->matrix, &how);
+  progress_start(&shown, output_name(o), "writing");
+  bisai_status status = bisai_write_matrix(context, path, p->matrix, &how);
   progress_end(&shown);
-  if (status != BISAI_OK) {
-    say_failure(context, o->output, status);
-    return false;
-  }
+  if (status != BISAI_OK) say_failure(context, output_name(o), status);
+  if (!standard_close(&output) || status != BISAI_OK) return false;
   if (!rhs) return true;
   status = bisai_write_vector(context, rhs, p->rows, p->rhs);
   if (status != BISAI_OK) say_failure(context, rhs, status);

@@ -13,6 +13,7 @@
 
 #include "message.h"
 #include "parse.h"
+#include "standard.h"
 
 enum key {
   KEY_CASE = 256,
@@ -85,13 +86,15 @@ static const struct argp_option compare_options[] = {
 static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0,
      "The method (default isai:k=1, for cg ilu, or bjacobi where ilu is refused)", 0},
-    {"output", KEY_OUTPUT, "FILE", 0, "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin", 0},
+    {"output", KEY_OUTPUT, "FILE", 0, "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin; -: to standard output, and text to "
+     "standard error",
+     0},
     {0}};
 static const struct argp_option convert_options[] = {
     {"rhs", KEY_CONVERT_RHS, "FILE", 0,
      "Right-hand side to write: a file, -, ones, or none (default: the case's own, or what stands with the matrix)", 0},
     {"format", KEY_FORMAT, "NAME", 0,
-     "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar)", 0},
+     "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar; of - market)", 0},
     {"force", KEY_FORCE, NULL, 0, "Overwrite what is written beside OUTPUT too: NAME_b.mtx, OUTPUT.info", 0},
     {0}};
 
@@ -292,7 +295,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   return ok ? 0 : EINVAL;
 }
 
-#define SOURCES "--case NAME --size N[,N,N]\nFILE"
+#define SOURCES "--case NAME --size N[,N,N]\nFILE|-"
 #define METHOD_HELP                                                                                                    \
   "\vMETHOD: none | bjacobi[:max=N][:form=inverse|gh|ght|lu][:storage=fp64|fp32|fp16|bf16|fp11_4|fp11_20|adaptive]"    \
   "[:digits=D][:extraction=auto|uc|mc|us|ms] | ilu | "                                                                 \
@@ -437,6 +440,8 @@ static bool check(const options *o) {
     say("--size: the cavity takes one N");
   } else if (o->restart != 0 && o->solver != BISAI_GMRES) {
     say("--restart is for --solver gmres alone, not for %s", bisai_method_string(o->solver));
+  } else if (standard_is(o->json) && standard_is(o->output)) {
+    say("--output - and --json -: standard output takes one of them");
 #ifndef BISAI_HAVE_JANSSON
   } else if (o->json) {
     say("--json: this build has no jansson, which writes JSON");
@@ -453,6 +458,7 @@ static bool sort_paths(options *o) {
     o->output = o->file;
     o->file = NULL;
   }
+  if (standard_is(o->output) && o->format == BISAI_FORMAT_BY_NAME) o->format = BISAI_FORMAT_MATRIX_MARKET;
   if (o->output || (!o->file && o->made == CASE_NONE)) return true;
   say("give an OUTPUT");
   return false;
@@ -460,9 +466,9 @@ static bool sort_paths(options *o) {
 
 /* "-" among the files to read is standard input. */
 static void name_standard_input(options *o) {
-  static const char standard[] = "/dev/stdin";
-  if (o->file && strcmp(o->file, "-") == 0) o->file = standard;
-  if (o->rhs && strcmp(o->rhs, "-") == 0) o->rhs = standard;
+  static const char input[] = "/dev/stdin";
+  if (standard_is(o->file)) o->file = input;
+  if (standard_is(o->rhs)) o->rhs = input;
 }
 
 bool options_choose_for_cg(const options *o) { return o->solver == BISAI_CG && !o->methods_given; }

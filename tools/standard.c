@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "standard.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+
+bool standard_is(const char *path) { return path && strcmp(path, "-") == 0; }
+
+/* 0, or why not all of it could be written. */
+static int write_all(int file, const char *bytes, size_t count) {
+  while (count > 0) {
+    const ssize_t written = write(file, bytes, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes += written;
+    count -= (size_t)written;
+  }
+  return 0;
+}
+
+/* After a failure the pipe is emptied all the same: who writes into it would wait forever. */
+static void *copy(void *user) {
+  standard *s = user;
+  char bytes[65536];
+  for (;;) {
+    const ssize_t count = read(s->from, bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && !s->error) s->error = errno;
+    if (count <= 0) return NULL;
+    if (!s->error) s->error = write_all(s->to, bytes, (size_t)count);
+  }
+}
+
+static void close_all(const int *files, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (files[i] >= 0) close(files[i]);
+  }
+}
+
+/* Puts the pipe in the place of standard output; 0, or why it is not there. */
+static int redirect(standard *s) {
+  int ends[3] = {-1, -1, -1};
+  if (pipe(ends) != 0 || (ends[2] = dup(STDOUT_FILENO)) < 0 || dup2(ends[1], STDOUT_FILENO) < 0) {
+    const int error = errno;
+    close_all(ends, 3);
+    return error;
+  }
+  close(ends[1]);
+  s->from = ends[0];
+  s->to = ends[2];
+  const int error = pthread_create(&s->copier, NULL, copy, s);
+  if (!error) return 0;
+  dup2(s->to, STDOUT_FILENO);
+  close(s->from);
+  close(s->to);
+  return error;
+}
+
+const char *standard_open(standard *s, const char *path) {
+  *s = (standard){.used = standard_is(path)};
+  if (!s->used) return path;
+  const int error = fflush(stdout) == 0 ? redirect(s) : errno;
+  if (!error) return "/dev/stdout";
+  say("standard output: %s", strerror(error));
+  return NULL;
+}
+
+bool standard_close(standard *s) {
+  if (!s->used) return true;
+  dup2(s->to, STDOUT_FILENO); /* closes the last end to write to, which ends the copy */
+  pthread_join(s->copier, NULL);
+  close(s->from);
+  close(s->to);
+  if (s->error) say("standard output: %s", strerror(s->error));
+  return s->error == 0;
+}
