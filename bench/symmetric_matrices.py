@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Solves every symmetric definite real matrix by CG with every method that CG takes, and writes the table of iteration counts.
 
 usage: symmetric_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME]
