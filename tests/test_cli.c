@@ -185,7 +185,7 @@ static const refusal arguments[] = {
     {CAVITY "--output x.mtx", "bisai compare: unrecognized option '--output'\n"},
     {CAVITY "--preconditioner ilu", "bisai compare: unrecognized option '--preconditioner'\n"},
     {"solve --case cavity --size 4 --methods ilu", "bisai solve: unrecognized option '--methods'\n"},
-    {"info --case cavity --size 4 --json -", "bisai info: unrecognized option '--json'\n"},
+    {"info --case cavity --size 4 --plots x", "bisai info: unrecognized option '--plots'\n"},
     {CAVITY "--tolerance", "bisai compare: option '--tolerance' requires an argument\n"},
     {"--nonsense compare", "bisai: unrecognized option '--nonsense'\n"},
 };

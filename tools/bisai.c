@@ -59,21 +59,6 @@ static bool check_outputs(bisai_context *context, const options *o) {
   return target_check(context, 2, outputs, 2, inputs) && (!o->plots || plots_check(o->plots));
 }
 
-static bool write_json(bisai_context *context, const options *o, const problem *p, int count,
-                       const run_result *results) {
-  char *text = json_text(context, p, o, count, results);
-  bool ok = text != NULL;
-  if (!text) {
-    say("--json: %s: out of memory", o->json);
-  } else if (standard_is(o->json)) {
-    fputs(text, stdout); /* failures are seen at the end */
-  } else {
-    ok = target_write(context, (target){"--json", o->json}, text);
-  }
-  free(text);
-  return ok;
-}
-
 static int exit_of(const run_result *r) {
   if (r->converged) return EXIT_CONVERGED;
   bool short_of_it = strcmp(r->reason, "max_iterations") == 0 || strcmp(r->reason, "stagnated") == 0 ||
@@ -157,7 +142,7 @@ static bool run_all(command which, bisai_context *context, const options *o, con
     ok = write_solution(context, o, p, &results[0], x);
   }
   free(x);
-  if (o->json && !write_json(context, o, p, begun, results)) ok = false;
+  if (o->json && !json_write(context, o->json, json_text(context, p, o, begun, results))) ok = false;
   return draw(context, o, p, begun, results) && ok;
 }
 
@@ -182,7 +167,7 @@ static int run_command(command which, int argc, char **argv) {
   options o;
   if (!options_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
   int code = EXIT_BAD_INPUT;
-  if (which == COMMAND_INFO && target_standard_is_closed()) {
+  if (which == COMMAND_INFO && target_standard_is_closed() && (!o.json || standard_is(o.json))) {
     say("standard output is closed"); /* nothing else would come of it */
     options_free(&o);
     return code;

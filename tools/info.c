@@ -13,44 +13,42 @@
 #include <bisai/pattern.h>
 #include <bisai/precond.h>
 
+#include "json.h"
 #include "message.h"
 #include "problem.h"
 #include "progress.h"
+#include "standard.h"
+#include "target.h"
 
-enum { POWERS = 3 };
-
-typedef struct triangle_info {
-  bool known[POWERS];
-  int64_t blocks[POWERS];
-  int32_t longest[POWERS];
-  int32_t levels;
-} triangle_info;
-
-static void print_sizes(const bisai_csr_desc *csr, const bisai_block_size_info sizes[BISAI_CHOSEN_SIZES],
-                        const bisai_bcsr *matrix) {
-  const int32_t chosen = bisai_bcsr_block_size(matrix);
-  const double entries = csr->row_ptr[csr->rows];
-  printf("\n%12s%14s%14s%10s%14s%20s%20s\n", "block size", "block rows", "blocks", "filled", "MB", "missing diagonals",
-         "singular diagonals");
-  for (int i = 0; i < BISAI_CHOSEN_SIZES; ++i) {
-    const bisai_block_size_info *s = &sizes[i];
-    double values = (double)s->blocks * s->block_size * s->block_size;
-    printf("%12" PRId32 "%14" PRId32 "%14" PRId64 "%8.1f %%%14.2f%20" PRId32 "%20" PRId32 "%s\n", s->block_size,
-           s->block_rows, s->blocks, 100 * entries / values, 1e-6 * (double)s->bytes, s->missing_diagonals,
-           s->singular_diagonals, s->block_size == chosen ? "  <-" : "");
+static void collect_sizes(info *i, const bisai_block_size_info sizes[BISAI_CHOSEN_SIZES]) {
+  for (int k = 0; k < BISAI_CHOSEN_SIZES; ++k) {
+    const bisai_block_size_info *s = &sizes[k];
+    const double values = (double)s->blocks * s->block_size * s->block_size;
+    i->size[i->sizes++] = (info_size){.block_size = s->block_size,
+                                      .block_rows = s->block_rows,
+                                      .blocks = s->blocks,
+                                      .bytes = s->bytes,
+                                      .filled = i->entries / values,
+                                      .diagonals_known = true,
+                                      .missing_diagonals = s->missing_diagonals,
+                                      .singular_diagonals = s->singular_diagonals,
+                                      .chosen = s->block_size == i->block_size};
   }
-  if (chosen <= BISAI_CHOSEN_SIZES) return;
-  double blocks = bisai_bcsr_blocks(matrix), values = blocks * chosen * chosen;
-  printf("%12" PRId32 "%14" PRId32 "%14.0f%8.1f %%%14.2f%40s  <-\n", chosen, bisai_bcsr_block_rows(matrix), blocks,
-         100 * entries / values, 1e-6 * (8 * values + 4 * blocks), "");
+  if (i->block_size <= BISAI_CHOSEN_SIZES) return;
+  const int64_t values = (int64_t)i->blocks * i->block_size * i->block_size;
+  i->size[i->sizes++] = (info_size){.block_size = i->block_size,
+                                    .block_rows = i->block_rows,
+                                    .blocks = i->blocks,
+                                    .bytes = 8 * values + 4 * (int64_t)i->blocks,
+                                    .filled = i->entries / (double)values,
+                                    .chosen = true};
 }
 
-static void study_triangle(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle, progress *shown,
-                           triangle_info *t) {
-  static const char *const lower[POWERS] = {"S(|L|)", "S(|L|^2)", "S(|L|^3)"};
-  static const char *const upper[POWERS] = {"S(|U|)", "S(|U|^2)", "S(|U|^3)"};
-  *t = (triangle_info){0};
-  for (int k = 1; k <= POWERS; ++k) {
+static void collect_triangle(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle, progress *shown,
+                             info_triangle *t) {
+  static const char *const lower[INFO_POWERS] = {"S(|L|)", "S(|L|^2)", "S(|L|^3)"};
+  static const char *const upper[INFO_POWERS] = {"S(|U|)", "S(|U|^2)", "S(|U|^3)"};
+  for (int k = 1; k <= INFO_POWERS; ++k) {
     bisai_pattern *pattern = NULL;
     progress_show(shown, triangle == BISAI_LOWER ? lower[k - 1] : upper[k - 1]);
     if (bisai_pattern_power(context, matrix, triangle, k, &pattern) != BISAI_OK) {
@@ -66,97 +64,72 @@ static void study_triangle(bisai_context *context, const bisai_bcsr *matrix, bis
   }
 }
 
-static void print_triangles(const triangle_info t[2]) {
-  printf("\n%12s%14s%14s%14s%14s%14s%14s\n", "k", "S(|L|^k)", "S(|U|^k)", "both", "of k = 1", "longest in L",
-         "longest in U");
-  for (int k = 0; k < POWERS; ++k) {
-    if (!t[0].known[k] || !t[1].known[k]) continue;
-    int64_t both = t[0].blocks[k] + t[1].blocks[k];
-    printf("%12d%14" PRId64 "%14" PRId64 "%14" PRId64 "%14.2f%14" PRId32 "%14" PRId32 "\n", k + 1, t[0].blocks[k],
-           t[1].blocks[k], both, (double)both / (double)(t[0].blocks[0] + t[1].blocks[0]), t[0].longest[k],
-           t[1].longest[k]);
-  }
+/* Of a product with a matrix of so many blocks. */
+static double product(const info *i, double blocks) {
+  const double bs = i->block_size, rows = i->block_rows;
+  return blocks * (8 * bs * bs + 4) + 4 * (rows + 1) + 16 * rows * bs;
 }
 
-typedef struct size_of {
-  double rows, bs, unknowns;
-} size_of;
-
-static double product(size_of s, double blocks) {
-  return blocks * (8 * s.bs * s.bs + 4) + 4 * (s.rows + 1) + 16 * s.unknowns;
+static void add_method(info *i, const char *label, double preconditioner) {
+  info_method *m = &i->method[i->methods++];
+  *m = (info_method){.matrix = product(i, i->blocks),
+                     .preconditioner = preconditioner,
+                     .vectors = (9 + 31) * 8.0 * i->block_rows * i->block_size};
+  snprintf(m->label, sizeof m->label, "%s", label);
 }
 
-static void print_method(size_of s, const char *label, double matrix, double preconditioner) {
-  double vectors = (9 + 31) * 8 * s.unknowns;
-  printf("%20s%14.2f%18.2f%12.2f%12.2f\n", label, 1e-6 * matrix, 1e-6 * preconditioner, 1e-6 * vectors,
-         1e-6 * (matrix + preconditioner + vectors));
-}
-
-static void print_bytes(const bisai_bcsr *matrix, const triangle_info t[2]) {
-  size_of s = {.rows = bisai_bcsr_block_rows(matrix), .bs = bisai_bcsr_block_size(matrix)};
-  s.unknowns = s.rows * s.bs;
-  double a = product(s, bisai_bcsr_blocks(matrix));
-  double diagonal = 8 * s.rows * s.bs * s.bs + 16 * s.unknowns;
-  double lower = product(s, (double)t[0].blocks[0] - s.rows), upper = product(s, (double)t[1].blocks[0] - s.rows);
-  double correction = lower + upper + 16 * s.unknowns;
-  printf("\nMB that an iteration of GMRES(30) moves at least, fp64\n%20s%14s%18s%12s%12s\n", "method", "matrix",
-         "preconditioner", "vectors", "all");
-  print_method(s, "none", a, 0);
-  print_method(s, "bjacobi", a, diagonal);
-  if (!t[0].known[0] || !t[1].known[0]) return;
-  print_method(s, "ilu", a, lower + upper + diagonal);
-  print_method(s, "sweeps:n=1", a, diagonal + correction);
-  print_method(s, "sweeps:n=3", a, diagonal + 3 * correction);
-  for (int k = 0; k < POWERS; ++k) {
-    char label[32];
-    if (!t[0].known[k] || !t[1].known[k]) continue;
-    double isai = product(s, (double)t[0].blocks[k]) + product(s, (double)t[1].blocks[k]);
+static void collect_methods(info *i) {
+  const info_triangle *l = &i->triangles[0], *u = &i->triangles[1];
+  const double rows = i->block_rows, bs = i->block_size, unknowns = rows * bs;
+  const double diagonal = 8 * rows * bs * bs + 16 * unknowns;
+  add_method(i, "none", 0);
+  add_method(i, "bjacobi", diagonal);
+  if (!l->known[0] || !u->known[0]) return;
+  const double lower = product(i, (double)l->blocks[0] - rows), upper = product(i, (double)u->blocks[0] - rows);
+  const double correction = lower + upper + 16 * unknowns;
+  add_method(i, "ilu", lower + upper + diagonal);
+  add_method(i, "sweeps:n=1", diagonal + correction);
+  add_method(i, "sweeps:n=3", diagonal + 3 * correction);
+  for (int k = 0; k < INFO_POWERS; ++k) {
+    char label[INFO_LABEL];
+    if (!l->known[k] || !u->known[k]) continue;
+    const double isai = product(i, (double)l->blocks[k]) + product(i, (double)u->blocks[k]);
     snprintf(label, sizeof label, "isai:k=%d", k + 1);
-    print_method(s, label, a, isai);
+    add_method(i, label, isai);
     if (k > 0) continue;
-    double whole_upper = product(s, (double)t[1].blocks[0]);
-    print_method(s, "isai:k=1:relax=1", a, 2 * isai + lower + whole_upper + 32 * s.unknowns);
+    add_method(i, "isai:k=1:relax=1", 2 * isai + lower + product(i, (double)u->blocks[0]) + 32 * unknowns);
   }
 }
 
-/* What bjacobi:max=N finds; the values do not matter, so that singular blocks are shifted. Rows of a block matrix have the patterns of their
- * blocks, as in the methods. */
-static void print_diagonal(bisai_context *context, const char *name, const bisai_bcsr *matrix) {
-  static const int32_t bounds[] = {2, 4, 8, 16, 32};
-  printf("\nblocks that bjacobi:max=N finds\n%12s%14s%14s%14s%14s\n", "N", "blocks", "mean rows", "largest", "MB");
-  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; ++i) {
-    bisai_precond_options how = bisai_precond_options_default();
-    bisai_precond_report report = {.struct_size = sizeof report};
-    bisai_precond *precond = NULL;
-    how.kind = BISAI_PRECOND_BJACOBI;
-    how.shift = BISAI_SHIFT_IN_BLOCKS;
-    how.max_block = bounds[i];
-    progress shown;
-    progress_start(&shown, name, "diagonal blocks");
-    bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
-    progress_end(&shown);
-    if (status != BISAI_OK || bisai_precond_get_report(precond, &report) != BISAI_OK) {
-      say("bjacobi:max=%d: %s%s", (int)bounds[i], bisai_context_error(context),
-          message_base(bisai_context_error(context)));
-    } else {
-      double rows = (double)bisai_precond_rows(precond);
-      printf("%12d%14" PRId32 "%14.2f%14" PRId32 "%14.2f\n", (int)bounds[i], report.diagonal_blocks,
-             report.diagonal_blocks > 0 ? rows / report.diagonal_blocks : 0.0, report.largest_block,
-             1e-6 * (double)report.block_bytes);
-    }
-    bisai_precond_destroy(&precond);
+/* The values do not matter, so that singular blocks are shifted. Rows of a block matrix have the patterns of their blocks, as in the
+ * methods. */
+static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, progress *shown, info_diagonal *d) {
+  bisai_precond_options how = bisai_precond_options_default();
+  bisai_precond_report report = {.struct_size = sizeof report};
+  bisai_precond *precond = NULL;
+  how.kind = BISAI_PRECOND_BJACOBI;
+  how.shift = BISAI_SHIFT_IN_BLOCKS;
+  how.max_block = d->bound;
+  progress_show(shown, "diagonal blocks");
+  const bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
+  if (status != BISAI_OK || bisai_precond_get_report(precond, &report) != BISAI_OK) {
+    say("bjacobi:max=%d: %s%s", (int)d->bound, bisai_context_error(context),
+        message_base(bisai_context_error(context)));
+  } else {
+    d->known = true;
+    d->blocks = report.diagonal_blocks;
+    d->largest = report.largest_block;
+    d->bytes = report.block_bytes;
+    d->mean_rows = d->blocks > 0 ? (double)bisai_precond_rows(precond) / d->blocks : 0.0;
   }
+  bisai_precond_destroy(&precond);
 }
-
-/* Rows and columns without anything in them: how many, and the first. */
-typedef struct empties {
-  int32_t rows, first_row, columns, first_column;
-} empties;
 
 /* Of a square structure in host memory; entries whose value is zero do not count. `values` NULL: all count. False: no memory. */
-static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, const double *values, empties *e) {
+static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, const double *values,
+                         info_empties *e) {
   bool *seen = calloc((size_t)n + 1, sizeof *seen);
-  *e = (empties){0};
+  *e = (info_empties){0};
   if (!seen) return false;
   for (int32_t i = 0; i < n; ++i) {
     bool any = false;
@@ -173,119 +146,102 @@ static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_i
   return true;
 }
 
-/* "block row 5" or "3 block rows, first 5" */
-static void print_first(const char *kind, const char *noun, int32_t count, int32_t first) {
-  if (count == 1) printf("%s%s %" PRId32, kind, noun, first);
-  if (count > 1) printf("%" PRId32 " %s%ss, first %" PRId32, count, kind, noun, first);
-}
-
-static void print_empties(const char *label, const char *kind, const empties *e) {
-  if (e->rows + e->columns == 0) return;
-  printf("%-13s", label);
-  print_first(kind, "row", e->rows, e->first_row);
-  if (e->rows > 0 && e->columns > 0) printf("; ");
-  print_first(kind, "column", e->columns, e->first_column);
-  printf(": the matrix is singular (counted from 0)\n");
-}
-
-/* Says what makes the matrix singular at first sight; true where block rows or columns do, so that there are no preconditioners. */
-static bool print_singular(const bisai_csr_desc *csr, const bisai_bcsr *matrix) {
-  const int32_t *row_ptr, *col_idx;
-  empties blocks, zeros;
-  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
-  if (!find_empties(bisai_bcsr_block_rows(matrix), row_ptr, col_idx, NULL, &blocks) ||
-      !find_empties(csr->rows, csr->row_ptr, csr->col_idx, csr->values, &zeros))
-    return false;
-  print_empties("empty", "block ", &blocks);
-  bool same = bisai_bcsr_block_size(matrix) == 1 && blocks.rows == zeros.rows && blocks.columns == zeros.columns;
-  if (!same) print_empties("zeros only", "", &zeros);
-  return blocks.rows + blocks.columns > 0;
-}
-
-static void print_matrix(const options *o, const problem *scalar, bool named, const bisai_bcsr *matrix,
-                         const triangle_info t[2]) {
-  const int32_t *row_ptr, *col_idx;
-  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
-  int32_t rows = bisai_bcsr_block_rows(matrix), diagonals = 0, longest = 0;
-  for (int32_t i = 0; i < rows; ++i) {
-    int32_t length = row_ptr[i + 1] - row_ptr[i];
-    if (length > longest) longest = length;
-    for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; ++p) {
-      diagonals += col_idx[p] == i;
+static void collect_rows(info *i, const int32_t *row_ptr, const int32_t *col_idx) {
+  int32_t diagonals = 0;
+  for (int32_t r = 0; r < i->block_rows; ++r) {
+    const int32_t length = row_ptr[r + 1] - row_ptr[r];
+    if (length > i->longest_row) i->longest_row = length;
+    for (int32_t p = row_ptr[r]; p < row_ptr[r + 1]; ++p) {
+      diagonals += col_idx[p] == r;
     }
   }
-  int32_t blocks = bisai_bcsr_blocks(matrix), entries = bisai_bcsr_blocks(scalar->matrix), missing = rows - diagonals;
-  printf("matrix       %s: %" PRId64 " row%s, %" PRId32 " entr%s\n", scalar->name, scalar->rows, plural(scalar->rows),
-         entries, entries == 1 ? "y" : "ies");
-  printf("block size   %" PRId32 ", %s\n", bisai_bcsr_block_size(matrix),
-         o->block_size > 0       ? "as asked for"
-         : o->made != CASE_NONE  ? "the case's own"
-         : named                 ? "as the file's .info says"
-         : problem_block_size(o) ? "as in Ma et al. 2021"
-                                 : "found in the pattern");
-  if (bisai_bcsr_padding(matrix) > 0)
-    printf("padding      %" PRId32 " row%s of the identity\n", bisai_bcsr_padding(matrix),
-           plural(bisai_bcsr_padding(matrix)));
-  printf("blocks       %" PRId32 " in %" PRId32 " block row%s, at most %" PRId32 " in one, %" PRId32
-         " diagonal block%s missing\n",
-         blocks, rows, plural(rows), longest, missing, plural(missing));
-  double asymmetry;
-  if (bisai_bcsr_asymmetry(matrix, &asymmetry, NULL) == BISAI_OK) {
-    if (asymmetry == 0)
-      printf("symmetry     A is symmetric\n");
-    else
-      printf("symmetry     A is %ssymmetric, asymmetry %.1e\n",
-             asymmetry <= BISAI_SYMMETRY_LIMIT ? "but for rounding " : "not ", asymmetry);
-  }
-  if (t[0].known[0] && t[1].known[0]) {
-    printf("levels       %" PRId32 " for L, %" PRId32 " for U: %.1f and %.1f block rows at a time in exact solves\n",
-           t[0].levels, t[1].levels, (double)rows / t[0].levels, (double)rows / t[1].levels);
+  i->missing_diagonals = i->block_rows - diagonals;
+}
+
+/* All that the matrix alone tells, its blocks and the scalar matrix that they were made of. */
+static bisai_status collect_matrix(bisai_context *context, const bisai_csr_desc *csr, const bisai_bcsr *matrix,
+                                   info *i) {
+  const int32_t *row_ptr, *col_idx;
+  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
+  i->block_size = bisai_bcsr_block_size(matrix);
+  i->block_rows = bisai_bcsr_block_rows(matrix);
+  i->blocks = bisai_bcsr_blocks(matrix);
+  i->padding = bisai_bcsr_padding(matrix);
+  i->asymmetry_known = bisai_bcsr_asymmetry(matrix, &i->asymmetry, NULL) == BISAI_OK;
+  collect_rows(i, row_ptr, col_idx);
+  if (!find_empties(i->block_rows, row_ptr, col_idx, NULL, &i->empty_blocks) ||
+      !find_empties(csr->rows, csr->row_ptr, csr->col_idx, csr->values, &i->zeros))
+    return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, "no memory to look for empty rows and columns");
+  i->has_diagonals = i->empty_blocks.rows + i->empty_blocks.columns == 0;
+  return BISAI_OK;
+}
+
+/* What takes long: patterns and diagonal blocks. */
+static void collect_structures(bisai_context *context, const bisai_bcsr *matrix, progress *shown, info *i) {
+  static const int32_t bounds[INFO_BOUNDS] = {2, 4, 8, 16, 32};
+  collect_triangle(context, matrix, BISAI_LOWER, shown, &i->triangles[0]);
+  collect_triangle(context, matrix, BISAI_UPPER, shown, &i->triangles[1]);
+  collect_methods(i);
+  for (int k = 0; i->has_diagonals && k < INFO_BOUNDS; ++k) {
+    i->diagonals[k].bound = bounds[k];
+    collect_diagonal(context, matrix, shown, &i->diagonals[k]);
   }
 }
 
-int info_run(bisai_context *context, const options *o) {
-  problem scalar = {0};
-  bisai_bcsr *matrix = NULL;
-  int code = EXIT_BAD_INPUT;
-  const void *values;
-  bool named = false;
-  int32_t best = 0;
+static info_origin origin_of(const options *o, bool named) {
+  return o->block_size > 0       ? INFO_GIVEN
+         : o->made != CASE_NONE  ? INFO_CASE
+         : named                 ? INFO_FILE
+         : problem_block_size(o) ? INFO_PAPER
+                                 : INFO_PATTERN;
+}
+
+/* From the matrix in blocks of size 1. */
+static bisai_status collect(bisai_context *context, const options *o, const problem *scalar, progress *shown, info *i) {
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
   bisai_csr_desc csr = bisai_csr_desc_default();
+  bisai_bcsr *matrix = NULL;
+  const void *values;
+  int32_t best = 0;
   bisai_status status = BISAI_OK;
-  if (!problem_load_matrix(context, o, 1, &scalar)) goto done;
-
-  bisai_bcsr_arrays(scalar.matrix, &csr.row_ptr, &csr.col_idx, &values);
-  csr.rows = csr.cols = (int32_t)scalar.rows;
+  bisai_bcsr_arrays(scalar->matrix, &csr.row_ptr, &csr.col_idx, &values);
+  csr.rows = csr.cols = (int32_t)scalar->rows;
   csr.values = values;
   csr.block_size = problem_block_size(o);
   csr.pad = true;
   if (csr.block_size == 0 && o->file) status = bisai_read_block_size(context, o->file, &csr.block_size);
-  named = csr.block_size > 0 && problem_block_size(o) == 0;
-  progress shown;
-  progress_start(&shown, scalar.name, "blocks");
+  *i = (info){.name = scalar->name, .rows = scalar->rows, .entries = bisai_bcsr_blocks(scalar->matrix)};
+  i->origin = origin_of(o, csr.block_size > 0 && problem_block_size(o) == 0);
   if (status == BISAI_OK) status = bisai_block_size_study(context, &csr, sizes, &best);
   if (csr.block_size == 0) csr.block_size = best;
   if (status == BISAI_OK) status = bisai_bcsr_from_csr(context, &csr, &matrix);
-  triangle_info triangles[2];
+  if (status == BISAI_OK) status = collect_matrix(context, &csr, matrix, i);
   if (status == BISAI_OK) {
-    study_triangle(context, matrix, BISAI_LOWER, &shown, &triangles[0]);
-    study_triangle(context, matrix, BISAI_UPPER, &shown, &triangles[1]);
+    collect_sizes(i, sizes);
+    collect_structures(context, matrix, shown, i);
   }
-  progress_end(&shown);
-  if (status != BISAI_OK) {
-    say_failure(context, scalar.name, status);
-    goto done;
-  }
-  print_matrix(o, &scalar, named, matrix, triangles);
-  bool singular = print_singular(&csr, matrix);
-  print_sizes(&csr, sizes, matrix);
-  print_triangles(triangles);
-  if (!singular) print_diagonal(context, scalar.name, matrix);
-  print_bytes(matrix, triangles);
-  code = EXIT_SUCCESS;
-done:
   bisai_bcsr_destroy(&matrix);
+  return status;
+}
+
+static bool check_output(bisai_context *context, const options *o) {
+  const target input = {"the matrix", o->file}, output = {"--json", o->json};
+  return !o->json || standard_is(o->json) || target_check(context, 1, &output, 1, &input);
+}
+
+int info_run(bisai_context *context, const options *o) {
+  problem scalar = {0};
+  int code = EXIT_BAD_INPUT;
+  if (check_output(context, o) && problem_load_matrix(context, o, 1, &scalar)) {
+    info found;
+    progress shown;
+    progress_start(&shown, scalar.name, "blocks");
+    const bisai_status status = collect(context, o, &scalar, &shown, &found);
+    progress_end(&shown);
+    if (status != BISAI_OK) say_failure(context, scalar.name, status);
+    if (status == BISAI_OK && !standard_is(o->json)) info_print(&found);
+    if (status == BISAI_OK && (!o->json || json_write(context, o->json, info_json(&found)))) code = EXIT_SUCCESS;
+  }
   problem_free(&scalar);
   return code;
 }

@@ -1,47 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
 
-#ifdef BISAI_HAVE_JANSSON
-
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <jansson.h>
+#include "message.h"
+#include "standard.h"
+#include "target.h"
+
+bool json_write(bisai_context *context, const char *path, char *text) {
+  bool ok = text != NULL;
+  if (!text) {
+    say("--json: %s: out of memory", path);
+  } else if (standard_is(path)) {
+    fputs(text, stdout); /* failures are seen at the end */
+  } else {
+    ok = target_write(context, (target){"--json", path}, text);
+  }
+  free(text);
+  return ok;
+}
+
+#ifdef BISAI_HAVE_JANSSON
 
 #include <bisai/version.h>
 
+#include "json_parts.h"
 #include "verdict.h"
-
-static json_t *number(bool applies, double value) {
-  return applies && isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *integer(bool applies, int64_t value) { return applies ? json_integer(value) : json_null(); }
-
-static json_t *text(bool applies, const char *value) {
-  json_t *string = applies ? json_string(value) : json_null();
-  return string ? string : json_null(); /* not UTF-8 */
-}
-
-/* Keys and values of an object, in this order; takes the values, and fails as a whole. */
-typedef struct member {
-  const char *key;
-  json_t *value;
-} member;
-
-static json_t *object(size_t count, const member *members) {
-  json_t *result = json_object();
-  bool ok = result != NULL;
-  for (size_t i = 0; i < count; ++i) {
-    ok &= json_object_set_new(result, members[i].key, members[i].value) == 0;
-  }
-  if (ok) return result;
-  json_decref(result);
-  return NULL;
-}
-
-#define OBJECT(...) object(sizeof((member[]){__VA_ARGS__}) / sizeof(member), (member[]){__VA_ARGS__})
 
 static json_t *order(const run_result *r) {
   const bisai_precond_report *s = &r->setup;
@@ -157,17 +142,7 @@ static json_t *document(bisai_context *context, const problem *p, const options 
 }
 
 char *json_text(bisai_context *context, const problem *p, const options *o, int count, const run_result *results) {
-  json_t *all = document(context, p, o, count, results);
-  char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-  size_t length = text ? strlen(text) : 0;
-  char *line = text ? realloc(text, length + 2) : NULL;
-  if (line) {
-    memcpy(line + length, "\n", 2);
-  } else {
-    free(text);
-  }
-  json_decref(all);
-  return line;
+  return text_of_document(document(context, p, o, count, results));
 }
 
 #else

@@ -11,6 +11,7 @@
 #include <bisai/bcsr.h>
 #include <bisai/precond.h>
 
+#include "conflicts.h"
 #include "message.h"
 #include "parse.h"
 #include "standard.h"
@@ -86,10 +87,13 @@ static const struct argp_option compare_options[] = {
 static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0,
      "The method (default isai:k=1, for cg ilu, or bjacobi where ilu is refused)", 0},
-    {"output", KEY_OUTPUT, "FILE", 0, "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin; -: to standard output, and text to "
+    {"output", KEY_OUTPUT, "FILE", 0,
+     "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin; -: to standard output, and text to "
      "standard error",
      0},
     {0}};
+static const struct argp_option info_options[] = {
+    {"json", KEY_JSON, "FILE", 0, "Write the same as JSON; -: to standard output, instead of text", 0}, {0}};
 static const struct argp_option convert_options[] = {
     {"rhs", KEY_CONVERT_RHS, "FILE", 0,
      "Right-hand side to write: a file, -, ones, or none (default: the case's own, or what stands with the matrix)", 0},
@@ -374,7 +378,8 @@ static const struct argp parsers[] = {
                 "--solver, and compare them." METHOD_HELP
                 "0 compared, whether or not every method converged; 2 bad input; 128 + n stopped by signal n (Ctrl-C "
                 "130, SIGTERM 143), with the results so far."},
-    [COMMAND_INFO] = {.parser = parse_looking,
+    [COMMAND_INFO] = {.options = info_options,
+                      .parser = parse_looking,
                       .children = looking,
                       .args_doc = SOURCES,
                       .doc = "Describe a matrix: blocks for every block size, dependency levels, patterns of the "
@@ -388,43 +393,6 @@ static const struct argp parsers[] = {
                "Market (.mtx; the right-hand side as _b.mtx beside it), PETSc's binary (.petsc, .bin; with "
                "the block size in .info), or an archive as SuiteSparse has them (.tar); each also .gz, "
                ".xz, .bz2 or .zst."}};
-
-/* Why the method and the options do not go together, or NULL: nothing that was asked for is left out silently. */
-static const char *conflict(const options *o, const method *m) {
-  bool petsc = m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
-  bool cusparse = m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
-  bool reorders = o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
-  if (m->name == METHOD_PETSC && o->solver == BISAI_IDR) return "PETSc has no IDR(s): --solver gmres, cg or bicgstab";
-  if (petsc && reorders) return "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate";
-  if (petsc && m->shift > 0) return "factors=petsc takes no shift";
-  if ((cusparse || m->pattern == MAKER_CUSPARSE) && reorders)
-    return "factors and patterns of cuSPARSE are those of the matrix as it is: no --ordering, no --equilibrate";
-  if (cusparse && (m->level > 0 || m->shift > 0))
-    return "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
-  if (m->name == METHOD_BJACOBI && m->storage == BISAI_ADAPTIVE && m->form != BISAI_FORM_INVERSE)
-    return "storage=adaptive goes with form=inverse alone";
-  if (m->name == METHOD_BJACOBI && m->storage != BISAI_ADAPTIVE && m->digits != 2)
-    return "digits goes with storage=adaptive";
-  if (m->pattern == MAKER_CUSPARSE && (m->factors == FACTORS_PETSC || m->drop > 0 || m->cap > 0))
-    return "pattern=cusparse takes no factors=petsc, no drop and no cap";
-  if (m->symmetric && m->apply == MAKER_CUSPARSE)
-    return "symmetric takes no apply=cusparse, which multiplies by NL and NU";
-  if (m->apply == MAKER_CUSPARSE && (m->relax > 0 || m->storage != BISAI_FP64))
-    return "apply=cusparse takes no relax and stores fp64";
-  return NULL;
-}
-
-static bool check_methods(command which, const options *o) {
-  for (int i = 0; i < o->methods.count; ++i) {
-    const char *reason = conflict(o, &o->methods.items[i]);
-    if (!reason) continue;
-    char label[METHOD_LABEL];
-    method_label(&o->methods.items[i], label);
-    say("%s: %s: %s", which == COMMAND_SOLVE ? "--preconditioner" : "--methods", label, reason);
-    return false;
-  }
-  return true;
-}
 
 /* What no option alone can know. */
 static bool check(const options *o) {
@@ -488,7 +456,7 @@ bool options_parse(command which, int argc, char **argv, options *o) {
   bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
             argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 &&
             (!options_choose_for_cg(o) || method_list_parse("--methods", for_cg[which], &o->methods)) &&
-            (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && check_methods(which, o);
+            (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && conflicts_check(which, o);
   if (o->restart == 0) o->restart = 30;
   name_standard_input(o);
   if (!ok) options_free(o);

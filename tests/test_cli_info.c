@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bisai info --json: its keys, its values, and that it tells what the text tells. */
+#include <math.h>
+
+#include <jansson.h>
+
+#include "support/program.h"
+#include "support/support.h"
+
+static const char laplace5[] =
+    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
+    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
+/* Rows 3 and 5 have no entry, row 2 has a zero. */
+static const char gaps[] = "%%MatrixMarket matrix coordinate real general\n6 6 4\n1 1 2\n2 2 0\n4 4 1\n6 1 1\n";
+
+static int enter(void **state) {
+  (void)state;
+  program_enter_folder();
+  program_write("laplace5.mtx", laplace5);
+  program_write("gaps.mtx", gaps);
+  return 0;
+}
+
+static int leave(void **state) {
+  (void)state;
+  program_leave_folder();
+  return 0;
+}
+
+/* The JSON that `info LINE --json -` prints, which is all that it prints. */
+static json_t *results(const char *line) {
+  char all[512];
+  snprintf(all, sizeof all, "info %s --json -", line);
+  program p = program_run(program_path(), all);
+  json_error_t error;
+  json_t *root = json_loads(p.out, 0, &error);
+  if (!root || p.status != 0)
+    fail_msg("bisai %s\nexit status %d\n%s\nstderr: %s", all, p.status, root ? "" : error.text, p.err);
+  program_free(&p);
+  return root;
+}
+
+/* The keys of an object, in order, which blanks separate. */
+static void expect_keys(json_t *object, const char *keys) {
+  char found[512] = "";
+  const char *key;
+  json_t *value;
+  assert_true(json_is_object(object));
+  json_object_foreach(object, key, value) {
+    assert_true(strlen(found) + strlen(key) + 2 < sizeof found);
+    strcat(found, *found ? " " : "");
+    strcat(found, key);
+  }
+  assert_string_equal(found, keys);
+}
+
+static json_int_t integer(json_t *object, const char *key) {
+  json_t *value = json_object_get(object, key);
+  if (!json_is_integer(value)) fail_msg("'%s' is not an integer", key);
+  return json_integer_value(value);
+}
+
+static double number(json_t *object, const char *key) {
+  json_t *value = json_object_get(object, key);
+  if (!json_is_real(value)) fail_msg("'%s' is not a real number", key);
+  return json_real_value(value);
+}
+
+static const char *text(json_t *object, const char *key) {
+  const char *value = json_string_value(json_object_get(object, key));
+  if (!value) fail_msg("'%s' is not a string", key);
+  return value;
+}
+
+static bool is_null(json_t *object, const char *key) { return json_is_null(json_object_get(object, key)); }
+
+/* Entry i of the array `key`. */
+static json_t *entry(json_t *root, const char *key, size_t i) {
+  json_t *value = json_array_get(json_object_get(root, key), i);
+  if (!value) fail_msg("'%s' has no entry %zu", key, i);
+  return value;
+}
+
+static void json_has_exactly_the_keys_of_the_contract(void **state) {
+  (void)state;
+  json_t *root = results("laplace5.mtx");
+  expect_keys(root, "version matrix empty_blocks zeros levels block_sizes patterns diagonal_blocks iteration_bytes");
+  assert_string_equal(text(root, "version"), BISAI_VERSION);
+  expect_keys(json_object_get(root, "matrix"), "name rows entries block_size block_size_from padding block_rows blocks "
+                                               "longest_row missing_diagonals asymmetry");
+  expect_keys(json_object_get(root, "empty_blocks"), "rows first_row columns first_column");
+  expect_keys(json_object_get(root, "zeros"), "rows first_row columns first_column");
+  expect_keys(json_object_get(root, "levels"), "lower upper");
+  assert_int_equal(json_array_size(json_object_get(root, "block_sizes")), 8);
+  for (size_t i = 0; i < 8; i++)
+    expect_keys(entry(root, "block_sizes", i),
+                "block_size block_rows blocks filled bytes missing_diagonals singular_diagonals chosen");
+  assert_int_equal(json_array_size(json_object_get(root, "patterns")), 3);
+  for (size_t i = 0; i < 3; i++)
+    expect_keys(entry(root, "patterns", i), "k lower_blocks upper_blocks longest_lower longest_upper");
+  assert_int_equal(json_array_size(json_object_get(root, "diagonal_blocks")), 5);
+  for (size_t i = 0; i < 5; i++) expect_keys(entry(root, "diagonal_blocks", i), "max blocks mean_rows largest bytes");
+  assert_int_equal(json_array_size(json_object_get(root, "iteration_bytes")), 9);
+  for (size_t i = 0; i < 9; i++)
+    expect_keys(entry(root, "iteration_bytes", i), "method matrix preconditioner vectors all");
+  json_decref(root);
+}
+
+/* The figures of a tridiagonal matrix of 5 rows, by hand. */
+static void values_are_those_of_a_matrix_that_is_counted_by_hand(void **state) {
+  (void)state;
+  json_t *root = results("laplace5.mtx --block-size 1"), *matrix = json_object_get(root, "matrix");
+  assert_string_equal(text(matrix, "name"), "laplace5");
+  assert_string_equal(text(matrix, "block_size_from"), "given");
+  assert_int_equal(integer(matrix, "rows"), 5);
+  assert_int_equal(integer(matrix, "entries"), 13);
+  assert_int_equal(integer(matrix, "block_size"), 1);
+  assert_int_equal(integer(matrix, "padding"), 0);
+  assert_int_equal(integer(matrix, "block_rows"), 5);
+  assert_int_equal(integer(matrix, "blocks"), 13);
+  assert_int_equal(integer(matrix, "longest_row"), 3);
+  assert_int_equal(integer(matrix, "missing_diagonals"), 0);
+  assert_true(number(matrix, "asymmetry") == 0);
+  assert_int_equal(integer(json_object_get(root, "levels"), "lower"), 5);
+  assert_int_equal(integer(json_object_get(root, "levels"), "upper"), 5);
+  assert_int_equal(integer(json_object_get(root, "zeros"), "rows"), 0);
+  assert_true(is_null(json_object_get(root, "zeros"), "first_row"));
+  /* Blocks of 2: three block rows, the last one padded, tridiagonal. */
+  json_t *two = entry(root, "block_sizes", 1);
+  assert_int_equal(integer(two, "block_rows"), 3);
+  assert_int_equal(integer(two, "blocks"), 7);
+  assert_int_equal(integer(two, "bytes"), 7 * (8 * 4 + 4));
+  assert_true(fabs(number(two, "filled") - 13.0 / 28) < 1e-15); /* rounding of one division */
+  assert_true(json_is_false(json_object_get(two, "chosen")));
+  assert_true(json_is_true(json_object_get(entry(root, "block_sizes", 0), "chosen")));
+  /* L^k has k subdiagonals. */
+  static const int blocks[] = {9, 12, 14};
+  for (size_t k = 0; k < 3; k++) {
+    json_t *pattern = entry(root, "patterns", k);
+    assert_int_equal(integer(pattern, "k"), k + 1);
+    assert_int_equal(integer(pattern, "lower_blocks"), blocks[k]);
+    assert_int_equal(integer(pattern, "upper_blocks"), blocks[k]);
+    assert_int_equal(integer(pattern, "longest_lower"), k + 2);
+    assert_int_equal(integer(pattern, "longest_upper"), k + 2);
+  }
+  json_t *none = entry(root, "iteration_bytes", 0), *isai = entry(root, "iteration_bytes", 5);
+  assert_string_equal(text(none, "method"), "none");
+  assert_int_equal(integer(none, "matrix"), 13 * 12 + 4 * 6 + 16 * 5);
+  assert_int_equal(integer(none, "preconditioner"), 0);
+  assert_int_equal(integer(none, "vectors"), 40 * 8 * 5);
+  assert_int_equal(integer(none, "all"), 260 + 1600);
+  assert_string_equal(text(isai, "method"), "isai:k=1");
+  assert_int_equal(integer(isai, "preconditioner"), 2 * (9 * 12 + 4 * 6 + 16 * 5));
+  for (size_t i = 0; i < 5; i++) {
+    json_t *found = entry(root, "diagonal_blocks", i);
+    assert_int_equal(integer(found, "max"), 2 << i);
+    assert_true(integer(found, "largest") <= integer(found, "max"));
+    assert_true(fabs(number(found, "mean_rows") * (double)integer(found, "blocks") - 5) < 1e-14); /* of one division */
+  }
+  json_decref(root);
+}
+
+static void what_makes_a_matrix_singular_is_told(void **state) {
+  (void)state;
+  json_t *root = results("gaps.mtx --block-size 1"), *empty = json_object_get(root, "empty_blocks"),
+         *zeros = json_object_get(root, "zeros");
+  assert_int_equal(integer(empty, "rows"), 2);
+  assert_int_equal(integer(empty, "first_row"), 2);
+  assert_int_equal(integer(empty, "columns"), 3);
+  assert_int_equal(integer(empty, "first_column"), 2);
+  assert_int_equal(integer(zeros, "rows"), 3);
+  assert_int_equal(integer(zeros, "first_row"), 1);
+  assert_int_equal(integer(zeros, "columns"), 4);
+  assert_int_equal(integer(zeros, "first_column"), 1);
+  assert_int_equal(integer(json_object_get(root, "matrix"), "missing_diagonals"), 3);
+  assert_int_equal(integer(entry(root, "block_sizes", 0), "missing_diagonals"), 3);
+  assert_int_equal(integer(entry(root, "block_sizes", 0), "singular_diagonals"), 4); /* the zero too */
+  assert_true(is_null(root, "diagonal_blocks"));
+  json_decref(root);
+}
+
+/* Diagonals of sizes over 8 are not studied. */
+static void a_size_over_eight_has_a_line_of_its_own(void **state) {
+  (void)state;
+  json_t *root = results("--case convdiff --size 8 --block-size 16"), *last = entry(root, "block_sizes", 8);
+  assert_int_equal(json_array_size(json_object_get(root, "block_sizes")), 9);
+  assert_int_equal(integer(last, "block_size"), 16);
+  assert_true(json_is_true(json_object_get(last, "chosen")));
+  assert_true(is_null(last, "missing_diagonals"));
+  assert_true(is_null(last, "singular_diagonals"));
+  json_decref(root);
+  root = results("--case cavity --size 5");
+  assert_string_equal(text(json_object_get(root, "matrix"), "block_size_from"), "case");
+  json_decref(root);
+  root = results("laplace5.mtx");
+  assert_string_equal(text(json_object_get(root, "matrix"), "block_size_from"), "pattern");
+  json_decref(root);
+}
+
+static void a_file_takes_the_json_beside_the_text(void **state) {
+  (void)state;
+  program alone = program_run(program_path(), "info laplace5.mtx");
+  program both = program_run(program_path(), "info laplace5.mtx --json info.json");
+  assert_int_equal(both.status, 0);
+  assert_string_equal(both.err, "");
+  assert_string_equal(both.out, alone.out);
+  program_expect_in("info", both.out, "matrix       laplace5: 5 rows, 13 entries\n");
+  program_free(&alone);
+  program_free(&both);
+  json_t *file = json_load_file("info.json", 0, NULL), *output = results("laplace5.mtx");
+  assert_non_null(file);
+  assert_true(json_equal(file, output));
+  json_decref(file);
+  json_decref(output);
+}
+
+static void places_that_cannot_be_written_are_refused_first(void **state) {
+  (void)state;
+  program p = program_run(program_path(), "info laplace5.mtx --json ./laplace5.mtx");
+  assert_int_equal(p.status, 2);
+  assert_string_equal(p.out, "");
+  assert_string_equal(p.err, "bisai: --json: ./laplace5.mtx: the same file as the matrix\n");
+  program_free(&p);
+  p = program_run(program_path(), "info nowhere.mtx --json no/such.json");
+  assert_int_equal(p.status, 2);
+  assert_string_equal(p.out, "");
+  program_expect_in("info", p.err, "bisai: --json: no/such.json: ");
+  program_free(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
+      cmocka_unit_test(values_are_those_of_a_matrix_that_is_counted_by_hand),
+      cmocka_unit_test(what_makes_a_matrix_singular_is_told),
+      cmocka_unit_test(a_size_over_eight_has_a_line_of_its_own),
+      cmocka_unit_test(a_file_takes_the_json_beside_the_text),
+      cmocka_unit_test(places_that_cannot_be_written_are_refused_first),
+  };
+  return cmocka_run_group_tests(tests, enter, leave);
+}
