@@ -92,7 +92,8 @@ static void an_infinite_x_is_never_called_converged(void **state) {
       double x[2] = {NAN, NAN};
       bisai_solver_report report = test_report();
       const bisai_status status = test_solve(context, &options, matrix, precond, cases[k].b, x, &report);
-      assert_true(status == BISAI_NOT_FINITE || (k == 2 && status == BISAI_BREAKDOWN));
+      /* In the last case rounding decides which failure is met first. */
+      assert_true(k == 2 ? status != BISAI_OK : status == BISAI_NOT_FINITE);
       assert_non_null(strstr(bisai_context_error(context), "; block column 1 is empty: the matrix is singular"));
       assert_true(test_all_finite(2, x));
       EXPECT_NEAR(1, report.relative_residual, 0); /* of x = 0: every other x was infinite */
