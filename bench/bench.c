@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
@@ -71,17 +69,42 @@ double bench_minimum(const bench_operation *operation) {
 
 typedef void part_function(const double *from, double *to, size_t count);
 
+/* What one thread copies. */
+typedef struct copier {
+  part_function *copy_part;
+  const double *from;
+  double *to;
+  size_t count;
+  pthread_barrier_t *all_are_there;
+  pthread_t thread;
+} copier;
+
+static void *copy_one_part(void *argument) {
+  const copier *c = argument;
+  if (c->all_are_there) pthread_barrier_wait(c->all_are_there);
+  c->copy_part(c->from, c->to, c->count);
+  return NULL;
+}
+
+/* The calling thread does the first part. Making threads does not count. */
 static double copy_by(part_function *copy_part, const bench_copy *c) {
-  const double start = bench_now();
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-  for (int part = 0; part < c->threads; part++) {
-    /* In cache lines, so that parts stay aligned. */
-    const size_t lines = c->count / 8, parts = (size_t)c->threads, p = (size_t)part;
-    const size_t begin = 8 * (lines * p / parts),
-                 end = part + 1 == c->threads ? c->count : 8 * (lines * (p + 1) / parts);
-    copy_part(c->from + begin, c->to + begin, end - begin);
+  const size_t parts = (size_t)c->threads, lines = c->count / 8; /* in cache lines, so that parts stay aligned */
+  copier *copiers = bench_allocate(parts, sizeof *copiers);
+  pthread_barrier_t all_are_there;
+  if (pthread_barrier_init(&all_are_there, NULL, (unsigned)c->threads) != 0) bench_fail("no barrier");
+  for (size_t p = 0; p < parts; p++) {
+    const size_t begin = 8 * (lines * p / parts), end = p + 1 == parts ? c->count : 8 * (lines * (p + 1) / parts);
+    copiers[p] = (copier){copy_part, c->from + begin, c->to + begin, end - begin, p > 0 ? &all_are_there : NULL, 0};
+    if (p > 0 && pthread_create(&copiers[p].thread, NULL, copy_one_part, &copiers[p]) != 0) bench_fail("no thread");
   }
-  return bench_now() - start;
+  pthread_barrier_wait(&all_are_there);
+  const double start = bench_now();
+  copy_one_part(&copiers[0]);
+  for (size_t p = 1; p < parts; p++) pthread_join(copiers[p].thread, NULL);
+  const double seconds = bench_now() - start;
+  pthread_barrier_destroy(&all_are_there);
+  free(copiers);
+  return seconds;
 }
 
 static void clear_part(const double *from, double *to, size_t count) {

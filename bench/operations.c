@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "cases.h"
 #ifdef BISAI_HAVE_PETSC
 #include "petsc.h"
@@ -22,7 +18,7 @@ static const char usage[] =
     "  --matrix FILE       a Matrix Market file instead\n"
     "  --block-size BS     default 4 (a file: chosen)\n"
     "  --size N            points of a grid's edge; default: such that the matrix has about 320 MB\n"
-    "  --threads N         all threads (default: as OpenMP has it); one thread is always measured too\n"
+    "  --threads N         all threads (default: the library's choice); one thread is always measured too\n"
     "  --rounds N          timings of everything but the solve, default 9\n"
     "  --solves N          timings of the solve, default 3; 0: none\n"
     "  --tolerance T       of the solve, default 1e-6\n"
@@ -483,6 +479,14 @@ static int number(const char *name, const char *text) {
   return (int)value;
 }
 
+static int default_threads(void) {
+  bisai_context *context;
+  if (bisai_context_create(NULL, &context)) bench_fail("no context");
+  const int threads = bisai_context_threads(context);
+  bisai_context_destroy(&context);
+  return threads;
+}
+
 static options parse(int argc, char **argv) {
   options o = {.name = "stencil",
                .only = "psagh",
@@ -490,10 +494,7 @@ static options parse(int argc, char **argv) {
                .solves = 3,
                .copy_megabytes = 1024,
                .tolerance = 1e-6,
-               .threads = 1};
-#ifdef _OPENMP
-  o.threads = omp_get_max_threads();
-#endif
+               .threads = default_threads()};
   for (int i = 1; i < argc; i += 2) {
     const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
     if (strcmp(name, "--case") == 0)

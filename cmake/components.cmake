@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Optional components: each is used where it is found and missed without failing. Sets BISAI_HAVE_OPENMP, BISAI_HAVE_ARCHIVE,
+# Optional components: each is used where it is found and missed without failing. Sets BISAI_HAVE_THREADS, BISAI_HAVE_ARCHIVE,
 # BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the
 # library itself links to.
 
@@ -19,7 +19,7 @@ function(bisai_find_library name header library)
   set(BISAI_HAVE_${upper} ${have} PARENT_SCOPE)
 endfunction()
 
-set(BISAI_HAVE_OPENMP OFF)
+set(BISAI_HAVE_THREADS OFF)
 set(BISAI_HAVE_ARCHIVE OFF)
 set(BISAI_HAVE_ZLIB OFF)
 set(BISAI_HAVE_CUDA OFF)
@@ -32,24 +32,12 @@ if(BISAI_COVERAGE)
   list(APPEND BISAI_PRIVATE_LIBRARIES ${BISAI_COVERAGE_FLAGS})
 endif()
 
-if(BISAI_OPENMP)
-  find_package(OpenMP COMPONENTS C)
-  if(OpenMP_C_FOUND)
-    set(BISAI_HAVE_OPENMP ON)
-    list(APPEND BISAI_PRIVATE_LIBRARIES OpenMP::OpenMP_C)
-  endif()
-endif()
-
-# ThreadSanitizer does not see what an OpenMP runtime orders by its barriers unless Archer, which comes with LLVM's, tells it.
-if(CMAKE_C_FLAGS MATCHES "-fsanitize=thread" AND BISAI_HAVE_OPENMP)
-  get_filename_component(libomp "${OpenMP_omp_LIBRARY}" REALPATH)
-  get_filename_component(libomp_folder "${libomp}" DIRECTORY)
-  get_filename_component(omp_folder "${OpenMP_omp_LIBRARY}" DIRECTORY)
-  find_file(BISAI_ARCHER libarcher.so PATHS ${omp_folder} ${libomp_folder} NO_DEFAULT_PATH)
-  mark_as_advanced(BISAI_ARCHER)
-  if(NOT BISAI_ARCHER)
-    message(FATAL_ERROR "ThreadSanitizer with OpenMP needs Clang, LLVM's OpenMP runtime and its Archer (Debian, Ubuntu: clang "
-      "libomp-dev); without OpenMP, -DBISAI_OPENMP=OFF")
+if(BISAI_THREADS)
+  set(THREADS_PREFER_PTHREAD_FLAG ON)
+  find_package(Threads)
+  if(CMAKE_USE_PTHREADS_INIT)
+    set(BISAI_HAVE_THREADS ON)
+    list(APPEND BISAI_PRIVATE_LIBRARIES Threads::Threads)
   endif()
 endif()
 

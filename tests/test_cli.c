@@ -291,37 +291,6 @@ static void an_unavailable_backend_exits_2(void **state) {
   expect(CAVITY "--backend cuda", 2, expected);
 }
 
-/* libgomp shows what it has read from its environment, before main(). */
-static void threads_spin_shortly_unless_told_otherwise(void **state) {
-  (void)state;
-  const char *settings[] = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"};
-  char *kept[3];
-  for (int i = 0; i < 3; i++) {
-    const char *value = getenv(settings[i]);
-    kept[i] = value ? strdup(value) : NULL;
-    unsetenv(settings[i]);
-  }
-  program alone = run("OMP_DISPLAY_ENV=verbose --version"),
-          told = run("OMP_DISPLAY_ENV=verbose GOMP_SPINCOUNT=77 --version"),
-          passive = run("OMP_DISPLAY_ENV=verbose OMP_WAIT_POLICY=passive --version");
-  for (int i = 0; i < 3; i++) {
-    if (kept[i]) setenv(settings[i], kept[i], 1);
-    free(kept[i]);
-  }
-  const bool shown = strstr(told.err, "GOMP_SPINCOUNT = '77'"), valgrind = getenv("LD_PRELOAD") != NULL;
-  if (shown && !valgrind) {
-    program_expect_in("stderr", alone.err, "GOMP_SPINCOUNT = '3000'");
-    assert_string_equal(alone.out, "bisai " BISAI_VERSION "\n");
-    assert_int_equal(alone.status, 0);
-    assert_null(strstr(told.err, "3000"));
-    assert_null(strstr(passive.err, "3000"));
-  }
-  program_free(&alone);
-  program_free(&told);
-  program_free(&passive);
-  if (!shown || valgrind) skip();
-}
-
 static void help_and_version_go_to_stdout_and_exit_0(void **state) {
   (void)state;
   static const char *const options[] = {"--case",    "--size",           "--block-size", "--rhs",         "--tolerance",
@@ -560,7 +529,6 @@ int main(void) {
 #endif
       cmocka_unit_test(a_missing_matrix_of_the_paper_says_where_it_comes_from),
       cmocka_unit_test(an_unavailable_backend_exits_2),
-      cmocka_unit_test(threads_spin_shortly_unless_told_otherwise),
       cmocka_unit_test(help_and_version_go_to_stdout_and_exit_0),
       cmocka_unit_test(solve_says_by_its_exit_status_how_it_ended),
       cmocka_unit_test(compare_exits_0_and_shows_failures_as_failures),

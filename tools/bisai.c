@@ -22,7 +22,6 @@
 #include "table.h"
 #include "target.h"
 #include "verdict.h"
-#include "waiting.h"
 
 /* What only looks at a matrix is the host's affair. */
 static bisai_context *make_context(command which, const options *o) {
@@ -236,7 +235,6 @@ static void print_version(FILE *out, struct argp_state *state) {
 }
 
 int main(int argc, char **argv) {
-  waiting_set_up(argv);
   target_open_standard();
   signals_install();
   static char titles[][16] = {"bisai solve", "bisai compare", "bisai info", "bisai convert"};

@@ -19,7 +19,7 @@ typedef struct bisai_context bisai_context;
 /** Where a context computes. */
 typedef enum bisai_backend {
   BISAI_BACKEND_AUTO = 0, /**< the CUDA device if this build and this machine have one, otherwise the host */
-  BISAI_BACKEND_HOST = 1, /**< the CPU, with OpenMP threads */
+  BISAI_BACKEND_HOST = 1, /**< the CPU */
   BISAI_BACKEND_CUDA = 2  /**< an NVIDIA GPU */
 } bisai_backend;
 
@@ -47,8 +47,8 @@ typedef struct bisai_device_allocator {
 typedef struct bisai_context_options {
   size_t struct_size;        /**< set by bisai_context_options_default() */
   bisai_backend backend;     /**< default BISAI_BACKEND_AUTO */
-  int threads;               /**< host threads, at most 4096; 0 (default): OpenMP's own choice or, where that
-                                is more than 4096, one for each processor */
+  int threads;               /**< host threads, at most 4096; 0 (default): as many as the calling thread's affinity mask has
+                                processors, or fewer if the CPU quota of its control group or OMP_NUM_THREADS says so */
   bisai_allocator allocator; /**< of host memory; default: the C library's */
   int device;                /**< CUDA: which device; -1 (default): the calling thread's current one */
   void *
@@ -62,6 +62,11 @@ typedef struct bisai_context_options {
 BISAI_API bisai_context_options bisai_context_options_default(void);
 
 /** Makes a context.
+ *
+ *  The threads of a context are started by the first call that has work for them. They wait for more work for a tenth of a millisecond at
+ *  most, then sleep, and end with the context. All signals but those of faults and profilers are blocked in them. A context that lives
+ *  through fork() starts new ones in the child; fork() must not be called while a call on the context runs. Where several contexts work at
+ *  the same time, give each its share of the processors by bisai_context_options::threads.
  *
  *  On a CUDA device, calls enqueue their work on the context's stream and mostly return before it is done. Who reads results in device
  *  memory does so on the same stream or after bisai_context_synchronize(). Calls that are given host memory wait for the device before they
@@ -108,7 +113,7 @@ BISAI_API bisai_status bisai_context_synchronize(bisai_context *context);
 /** The stream in use, a cudaStream_t; NULL on the host. */
 BISAI_API void *bisai_context_stream(const bisai_context *context);
 
-/** The number of host threads in use. */
+/** The number of host threads in use, the calling one among them; 1 in a build without threads. */
 BISAI_API int bisai_context_threads(const bisai_context *context);
 
 #ifdef __cplusplus

@@ -94,46 +94,57 @@ BSI_BLOCK_SIZES(STAMP)
 static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {product_rows_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-static void product_columns(bisai_context *context, const product *p, int columns) {
-  const bisai_bcsr *a = p->a;
-  rows_function *rows = rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
-  const int threads = bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
-  if (threads == 1) {
-    rows(columns, p, 0, a->block_rows);
-    return;
-  }
-#pragma omp parallel num_threads(threads)
-  {
-    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
-    rows(columns, p, bsi_share_rows(a->block_rows, a->row_ptr, part, parts),
-         bsi_share_rows(a->block_rows, a->row_ptr, part + 1, parts));
-  }
+typedef struct product_job {
+  const product *p;
+  int columns;
+} product_job;
+
+static void product_part(void *job, bsi_part part) {
+  const product_job *j = job;
+  const bisai_bcsr *a = j->p->a;
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](j->columns, j->p, rows.begin, rows.end);
 }
 
 bisai_status bsi_product_host(bisai_context *context, const bisai_bcsr *a, int32_t count, double alpha, const double *x,
                               int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy) {
+  const int threads = bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
   for (int32_t v = 0; v < count;) {
     const int columns = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;
     const product p = {a, alpha, beta, x + v * ldx, z ? z + v * ldz : NULL, y + v * ldy, ldx, ldz, ldy};
-    product_columns(context, &p, columns);
+    bsi_run(context, threads, BSI_SOME_PARTS, product_part, &(product_job){&p, columns});
     v += columns;
   }
   return BISAI_OK;
 }
 
-bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
-                                       const double *x, int64_t ldx, double *y, int64_t ldy) {
-  const int threads = bsi_threads_for(context->threads, (int64_t)n * bs * bs * 8, BYTES_PER_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int32_t i = 0; i < n; i++) {
-    const double *block = blocks + (size_t)i * (size_t)(bs * bs);
-    for (int32_t v = 0; v < count; v++) {
-      const double *in = x + v * ldx + (int64_t)i * bs;
+typedef struct diagonal_job {
+  int32_t n, count;
+  int bs;
+  const double *blocks, *x;
+  double *y;
+  int64_t ldx, ldy;
+} diagonal_job;
+
+static void diagonal_part(void *job, bsi_part part) {
+  const diagonal_job *d = job;
+  const int bs = d->bs;
+  const bsi_range range = bsi_range_of(d->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) {
+    const double *block = d->blocks + i * (bs * bs);
+    for (int32_t v = 0; v < d->count; v++) {
+      const double *in = d->x + v * d->ldx + i * bs;
       double sum[BISAI_MAX_BLOCK_SIZE] = {0};
       for (int c = 0; c < bs; c++)
         for (int r = 0; r < bs; r++) sum[r] += block[c * bs + r] * in[c];
-      for (int r = 0; r < bs; r++) y[v * ldy + (int64_t)i * bs + r] = sum[r];
+      for (int r = 0; r < bs; r++) d->y[v * d->ldy + i * bs + r] = sum[r];
     }
   }
+}
+
+bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
+                                       const double *x, int64_t ldx, double *y, int64_t ldy) {
+  const int threads = bsi_threads_for(context->threads, (int64_t)n * bs * bs * 8, BYTES_PER_THREAD);
+  bsi_run(context, threads, BSI_SOME_PARTS, diagonal_part, &(diagonal_job){n, count, bs, blocks, x, y, ldx, ldy});
   return BISAI_OK;
 }

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "core/backend_host.h"
+#include "core/parallel.h"
 #include "core/triangular.h"
+
+enum { BYTES_PER_THREAD = 1 << 17 };
 
 static bool scale_row(const bsi_triangular *t, int32_t i, bisai_bcsr *scaled) {
   const bisai_bcsr *a = t->matrix;
@@ -24,13 +27,24 @@ static bool scale_row(const bsi_triangular *t, int32_t i, bisai_bcsr *scaled) {
   return finite;
 }
 
+typedef struct scale_job {
+  bisai_context *context;
+  const bsi_triangular *t;
+  bisai_bcsr *scaled;
+} scale_job;
+
+/* A thread's note is the first row of its own that is not finite. */
+static void scale_part(void *job, bsi_part part) {
+  const scale_job *s = job;
+  const bisai_bcsr *a = s->t->matrix;
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++)
+    if (!scale_row(s->t, i, s->scaled)) bsi_keep_first(bsi_note(s->context, part.thread), i);
+}
+
 bisai_status bsi_scale_off_diagonal_host(bisai_context *context, const bsi_triangular *t, bisai_bcsr *scaled,
                                          int32_t *infinite_row) {
-  (void)context; /* without OpenMP */
-  int32_t first = INT32_MAX;
-#pragma omp parallel for num_threads(context->threads) schedule(static) reduction(min : first)
-  for (int32_t i = 0; i < t->matrix->block_rows; i++)
-    if (!scale_row(t, i, scaled) && i < first) first = i;
-  *infinite_row = first == INT32_MAX ? -1 : first;
+  const int threads = bsi_threads_for(context->threads, bsi_bcsr_product_bytes(t->matrix), BYTES_PER_THREAD);
+  *infinite_row = bsi_find_first(context, threads, scale_part, &(scale_job){context, t, scaled});
   return BISAI_OK;
 }

@@ -82,29 +82,27 @@ BSI_BLOCK_SIZES(STAMP)
 static columns_function *const columns_functions[BSI_SPECIAL_SIZES + 1] = {product_columns_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-static void product_vectors(bisai_context *context, const product *p, int vectors) {
-  const bisai_bcsr *a = p->a;
-  columns_function *columns = columns_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
-  const int threads = bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
-  if (threads == 1) {
-    columns(vectors, p, 0, a->block_cols);
-    return;
-  }
-#pragma omp parallel num_threads(threads)
-  {
-    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
-    columns(vectors, p, bsi_share_rows(a->block_cols, p->columns.col_ptr, part, parts),
-            bsi_share_rows(a->block_cols, p->columns.col_ptr, part + 1, parts));
-  }
+typedef struct product_job {
+  const product *p;
+  int vectors;
+} product_job;
+
+static void product_part(void *job, bsi_part part) {
+  const product_job *j = job;
+  const bisai_bcsr *a = j->p->a;
+  const bsi_rows columns = bsi_rows_of(a->block_cols, j->p->columns.col_ptr, part);
+  columns_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](j->vectors, j->p, columns.begin,
+                                                                            columns.end);
 }
 
 bisai_status bsi_transposed_product_host(bisai_context *context, const bisai_bcsr *a, const bsi_columns *columns,
                                          int32_t count, double alpha, const double *x, int64_t ldx, double beta,
                                          const double *z, int64_t ldz, double *y, int64_t ldy) {
+  const int threads = bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
   for (int32_t v = 0; v < count;) {
     const int vectors = count - v >= VECTORS_AT_ONCE ? VECTORS_AT_ONCE : 1;
     const product p = {a, *columns, alpha, beta, x + v * ldx, z ? z + v * ldz : NULL, y + v * ldy, ldx, ldz, ldy};
-    product_vectors(context, &p, vectors);
+    bsi_run(context, threads, BSI_SOME_PARTS, product_part, &(product_job){&p, vectors});
     v += vectors;
   }
   return BISAI_OK;

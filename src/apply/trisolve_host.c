@@ -88,16 +88,25 @@ BSI_BLOCK_SIZES(STAMP)
 static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {solve_rows_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-static void solve_levels(const bsi_levels *levels, int threads, rows_function *rows, const solve *s) {
-#pragma omp parallel num_threads(threads)
-  {
-    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
-    for (int32_t level = 0; level < levels->count; level++) {
-      const int32_t begin = levels->ptr[level], width = levels->ptr[level + 1] - begin;
-      rows(s, levels->rows, begin + (int32_t)bsi_share(width, part, parts),
-           begin + (int32_t)bsi_share(width, part + 1, parts));
-#pragma omp barrier
-    }
+/* The rows of one level. */
+typedef struct level_job {
+  const solve *s;
+  rows_function *rows;
+  int32_t begin, count;
+} level_job;
+
+static void solve_level_part(void *job, bsi_part part) {
+  const level_job *l = job;
+  const bsi_range range = bsi_range_of(l->count, part);
+  l->rows(l->s, l->s->t->levels->rows, l->begin + (int32_t)range.begin, l->begin + (int32_t)range.end);
+}
+
+static void solve_levels(bisai_context *context, int64_t bytes, rows_function *rows, const solve *s) {
+  const bsi_levels *levels = s->t->levels;
+  for (int32_t level = 0; level < levels->count; level++) {
+    const int32_t begin = levels->ptr[level];
+    bsi_run(context, bsi_level_threads(levels, level, context->threads, bytes), BSI_ONE_PART, solve_level_part,
+            &(level_job){s, rows, begin, levels->ptr[level + 1] - begin});
   }
 }
 
@@ -105,11 +114,12 @@ bisai_status bsi_triangular_solve_host(bisai_context *context, const bsi_triangu
                                        int32_t count, const double *b, int64_t ldb, double *x, int64_t ldx) {
   const int bs = t->matrix->block_size;
   rows_function *rows = rows_functions[bs <= BSI_SPECIAL_SIZES ? bs : 0];
-  const bool by_levels = bsi_levels_pay(t->levels, context->threads, schedule, bsi_bcsr_product_bytes(t->matrix));
+  const int64_t bytes = bsi_bcsr_product_bytes(t->matrix);
+  const bool by_levels = bsi_levels_pay(t->levels, context->threads, schedule, bytes);
   for (int32_t v = 0; v < count; v++) {
     const solve s = {t, b + v * ldb, x + v * ldx};
     if (by_levels)
-      solve_levels(t->levels, context->threads, rows, &s);
+      solve_levels(context, bytes, rows, &s);
     else
       rows(&s, NULL, 0, t->matrix->block_rows);
   }

@@ -89,11 +89,21 @@ static void apply_group(const bsi_bjacobi *jacobi, int32_t g, const vectors *v) 
   }
 }
 
+typedef struct apply_job {
+  const bsi_bjacobi *jacobi;
+  const vectors *v;
+} apply_job;
+
+static void apply_part(void *job, bsi_part part) {
+  const apply_job *a = job;
+  const bsi_range range = bsi_range_of(a->jacobi->groups, part);
+  for (int64_t g = range.begin; g < range.end; g++) apply_group(a->jacobi, (int32_t)g, a->v);
+}
+
 bisai_status bsi_bjacobi_apply_host(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count, const double *x,
                                     int64_t ldx, double *y, int64_t ldy) {
   const vectors v = {count, x, ldx, y, ldy};
   const int threads = bsi_threads_for(context->threads, jacobi->stats.value_bytes, BYTES_PER_THREAD);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int32_t g = 0; g < jacobi->groups; g++) apply_group(jacobi, g, &v);
+  bsi_run(context, threads, BSI_SOME_PARTS, apply_part, &(apply_job){jacobi, &v});
   return BISAI_OK;
 }

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { BLOCKS_PER_THREAD = 256, ROWS_PER_THREAD = 1024 };
+enum { BLOCKS_PER_THREAD = 1024, ROWS_PER_THREAD = 1024 };
 
 /* --- inverses of natural blocks, for the factors too --- */
 
@@ -214,7 +214,10 @@ static bsi_block_result set_block(const bisai_bcsr *matrix, const bsi_bjacobi *j
     extract(matrix, b);
   const bsi_block_result result = decompose_shifted(matrix, &jacobi->options, b);
   bsi_invert_stats_count(&stats->inversion, result, b->condition, i);
-  if (result != BSI_BLOCK_SINGULAR && b->near_singular && stats->near_singular++ == 0) stats->near_singular_block = i;
+  if (result != BSI_BLOCK_SINGULAR && b->near_singular) {
+    stats->near_singular++;
+    bsi_keep_first(&stats->near_singular_block, i);
+  }
   return result;
 }
 
@@ -248,17 +251,27 @@ static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, 
   }
 }
 
+typedef struct values_job {
+  bisai_context *context;
+  const bisai_bcsr *matrix;
+  bsi_bjacobi *jacobi;
+} values_job;
+
+_Static_assert(sizeof(bsi_bjacobi_stats) <= BSI_NOTE_BYTES, "the statistics are a thread's note");
+
+static void values_part(void *job, bsi_part part) {
+  const values_job *v = job;
+  const bsi_range range = bsi_range_of(v->jacobi->groups, part);
+  scratch s;
+  for (int64_t g = range.begin; g < range.end; g++)
+    set_group(v->matrix, v->jacobi, (int32_t)g, &s, bsi_note(v->context, part.thread));
+}
+
 bisai_status bsi_bjacobi_values_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const int threads = bsi_threads_for(context->threads, jacobi->partition.rows, ROWS_PER_THREAD);
-#pragma omp parallel num_threads(threads)
-  {
-    scratch s;
-    bsi_bjacobi_stats mine = BSI_BJACOBI_STATS_NONE;
-#pragma omp for schedule(static)
-    for (int32_t g = 0; g < jacobi->groups; g++) set_group(matrix, jacobi, g, &s, &mine);
-#pragma omp critical(bsi_bjacobi_stats)
-    merge(&jacobi->stats, &mine);
-  }
+  for (int t = 0; t < threads; t++) *(bsi_bjacobi_stats *)bsi_note(context, t) = BSI_BJACOBI_STATS_NONE;
+  bsi_run(context, threads, BSI_SOME_PARTS, values_part, &(values_job){context, matrix, jacobi});
+  for (int t = 0; t < threads; t++) merge(&jacobi->stats, bsi_note(context, t));
   return BISAI_OK;
 }
 
@@ -281,23 +294,31 @@ static bsi_block_result invert_row(const bisai_bcsr *a, int32_t i, int32_t posit
   return result;
 }
 
+typedef struct invert_job {
+  bisai_context *context;
+  const bisai_bcsr *matrix;
+  const int32_t *position;
+  double shift_amount, *inverses;
+} invert_job;
+
+static void invert_part(void *job, bsi_part part) {
+  const invert_job *v = job;
+  const size_t values = bsi_block_offset(v->matrix, 1);
+  const bsi_range range = bsi_range_of(v->matrix->block_rows, part);
+  for (int32_t i = (int32_t)range.begin; i < range.end; i++) {
+    double condition;
+    const bsi_block_result result =
+        invert_row(v->matrix, i, v->position[i], v->shift_amount, v->inverses + (size_t)i * values, &condition);
+    bsi_invert_stats_count(bsi_note(v->context, part.thread), result, condition, i);
+  }
+}
+
 bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
                                     double shift_amount, double *inverses, bsi_invert_stats *stats) {
-  const int32_t n = matrix->block_rows;
-  const size_t values = bsi_block_offset(matrix, 1);
-  const int threads = bsi_threads_for(context->threads, n, BLOCKS_PER_THREAD);
-#pragma omp parallel num_threads(threads)
-  {
-    bsi_invert_stats mine = BSI_INVERT_STATS_NONE;
-#pragma omp for schedule(static)
-    for (int32_t i = 0; i < n; i++) {
-      double condition;
-      const bsi_block_result result =
-          invert_row(matrix, i, position[i], shift_amount, inverses + (size_t)i * values, &condition);
-      bsi_invert_stats_count(&mine, result, condition, i);
-    }
-#pragma omp critical(bsi_invert_stats)
-    bsi_invert_stats_merge(stats, &mine);
-  }
+  const int threads = bsi_threads_for(context->threads, matrix->block_rows, BLOCKS_PER_THREAD);
+  bsi_clear_invert_notes(context, threads);
+  bsi_run(context, threads, BSI_SOME_PARTS, invert_part,
+          &(invert_job){context, matrix, position, shift_amount, inverses});
+  bsi_merge_invert_notes(context, threads, stats);
   return BISAI_OK;
 }

@@ -7,23 +7,30 @@
 
 enum { ROWS_PER_THREAD = 4096 };
 
-/* Writes positions and returns the first row without a block; or the first one where they are other than expected. */
-static int32_t look(const bisai_context *context, const bisai_bcsr *a, const int32_t *expected, int32_t *position) {
-  const int threads = bsi_threads_for(context->threads, a->block_rows, ROWS_PER_THREAD);
-  int32_t first = -1;
-#pragma omp parallel num_threads(threads)
-  {
-    int32_t mine = -1;
-#pragma omp for schedule(static)
-    for (int32_t i = 0; i < a->block_rows; i++) {
-      const int32_t at = bsi_find_diagonal(a->row_ptr, a->col_idx, i);
-      if (position) position[i] = at;
-      if (expected ? at != expected[i] : at < 0) bsi_keep_first(&mine, i);
-    }
-#pragma omp critical(bsi_diagonals)
-    bsi_keep_first(&first, mine);
+typedef struct look_job {
+  bisai_context *context;
+  const bisai_bcsr *a;
+  const int32_t *expected;
+  int32_t *position;
+} look_job;
+
+/* A thread's note is the first row that it found. */
+static void look_part(void *job, bsi_part part) {
+  const look_job *l = job;
+  const bisai_bcsr *a = l->a;
+  const bsi_range range = bsi_range_of(a->block_rows, part);
+  int32_t *first = bsi_note(l->context, part.thread);
+  for (int32_t i = (int32_t)range.begin; i < range.end; i++) {
+    const int32_t at = bsi_find_diagonal(a->row_ptr, a->col_idx, i);
+    if (l->position) l->position[i] = at;
+    if (l->expected ? at != l->expected[i] : at < 0) bsi_keep_first(first, i);
   }
-  return first;
+}
+
+/* Writes positions and returns the first row without a block; or the first one where they are other than expected. */
+static int32_t look(bisai_context *context, const bisai_bcsr *a, const int32_t *expected, int32_t *position) {
+  const int threads = bsi_threads_for(context->threads, a->block_rows, ROWS_PER_THREAD);
+  return bsi_find_first(context, threads, look_part, &(look_job){context, a, expected, position});
 }
 
 bisai_status bsi_find_diagonals_host(bisai_context *context, const bisai_bcsr *matrix, int32_t *position,

@@ -22,6 +22,7 @@ typedef struct finder {
   uint8_t *path;    /* rows: 1 + the first entry whose path comes by, 0: none does */
   int32_t *blocks;  /* segments + 1: blocks before each */
   int32_t *entry;   /* segments */
+  int32_t *exits;   /* most for each segment, in one array with the entries */
   int32_t *start;   /* blocks + 1 */
 } finder;
 
@@ -61,8 +62,9 @@ static int32_t next_start(const finder *f, int32_t row) {
   return next;
 }
 
-/* exits[e] ← where a path that enters the segment at its row e leaves it. */
-static void follow_entries(const finder *f, int segment, int32_t *exits) {
+/* exits[e] of the segment ← where a path that enters it at its row e leaves it. */
+static void follow_entries(const finder *f, int segment) {
+  int32_t *exits = f->exits + (size_t)segment * (size_t)f->most;
   const int32_t begin = segment_row(f, segment), end = segment_row(f, segment + 1);
   for (int32_t e = 0; e < f->most && begin + e < end; e++) {
     if (!f->piece[begin + e]) continue;
@@ -84,26 +86,39 @@ static int32_t walk(const finder *f, int segment, int32_t *start) {
   return count;
 }
 
-static void find(finder *f, int32_t *exits) {
-#pragma omp parallel num_threads(f->segments)
-  {
-#pragma omp for schedule(static)
-    for (int s = 0; s < f->segments; s++) compare_rows(f, s);
-#pragma omp for schedule(static)
-    for (int s = 0; s < f->segments; s++) cut_supervariables(f, s);
-#pragma omp single
-    f->piece[f->rows] = 1;
-#pragma omp for schedule(static)
-    for (int s = 0; s < f->segments; s++) follow_entries(f, s, exits + (size_t)s * (size_t)f->most);
-  }
+static void count_blocks(const finder *f, int segment) { f->blocks[segment + 1] = walk(f, segment, NULL); }
+
+static void list_blocks(const finder *f, int segment) { walk(f, segment, f->start + f->blocks[segment]); }
+
+typedef void segment_function(const finder *, int segment);
+
+typedef struct segments_job {
+  const finder *f;
+  segment_function *function;
+} segments_job;
+
+static void segments_part(void *job, bsi_part part) {
+  const segments_job *j = job;
+  const bsi_range range = bsi_range_of(j->f->segments, part);
+  for (int64_t s = range.begin; s < range.end; s++) j->function(j->f, (int)s);
+}
+
+static void for_segments(bisai_context *context, const finder *f, segment_function *function) {
+  bsi_run(context, f->segments, BSI_ONE_PART, segments_part, &(segments_job){f, function});
+}
+
+static void find(bisai_context *context, finder *f) {
+  for_segments(context, f, compare_rows);
+  for_segments(context, f, cut_supervariables);
+  f->piece[f->rows] = 1;
+  for_segments(context, f, follow_entries);
   int32_t row = 0;
   for (int s = 0; s < f->segments; s++) {
     f->entry[s] = row;
     const int32_t begin = segment_row(f, s);
-    if (row < segment_row(f, s + 1)) row = exits[(size_t)s * (size_t)f->most + (size_t)(row - begin)];
+    if (row < segment_row(f, s + 1)) row = f->exits[(size_t)s * (size_t)f->most + (size_t)(row - begin)];
   }
-#pragma omp parallel for num_threads(f->segments) schedule(static)
-  for (int s = 0; s < f->segments; s++) f->blocks[s + 1] = walk(f, s, NULL);
+  for_segments(context, f, count_blocks);
   f->blocks[0] = 0;
   for (int s = 0; s < f->segments; s++) f->blocks[s + 1] += f->blocks[s];
 }
@@ -125,6 +140,7 @@ static bool reserve(bisai_context *context, finder *f) {
   if (f->path) f->blocks = bsi_allocate(context, segments + 1, sizeof *f->blocks);
   if (f->blocks) f->entry = bsi_allocate(context, segments * (size_t)(1 + f->most), sizeof *f->entry);
   if (!f->entry) return false;
+  f->exits = f->entry + segments;
   memset(f->path, 0, rows);
   return true;
 }
@@ -137,14 +153,13 @@ bisai_status bsi_bjacobi_find_host(bisai_context *context, const bisai_bcsr *mat
   f.segments = bsi_threads_for(threads, f.rows, ROWS_PER_THREAD);
   bisai_status status = reserve(context, &f) ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status) {
-    find(&f, f.entry + f.segments);
+    find(context, &f);
     const int32_t blocks = f.blocks[f.segments];
     f.start = bsi_allocate(context, (size_t)blocks + 1, sizeof *f.start);
     if (!f.start) {
       status = BISAI_OUT_OF_MEMORY;
     } else {
-#pragma omp parallel for num_threads(f.segments) schedule(static)
-      for (int s = 0; s < f.segments; s++) walk(&f, s, f.start + f.blocks[s]);
+      for_segments(context, &f, list_blocks);
       f.start[blocks] = f.rows;
       status = bsi_partition_set(context, f.rows, blocks, f.start, partition);
     }

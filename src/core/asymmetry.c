@@ -6,19 +6,34 @@
 
 enum { BLOCKS_PER_THREAD = 4096 };
 
-bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix, bsi_asymmetry *asymmetry) {
-  const bsi_square a = bsi_square_of(matrix);
-  const int threads = bsi_threads_for(context->threads, matrix->blocks, BLOCKS_PER_THREAD);
-  double largest = 0.0;
-  bool mirrored = true;
-  (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 256) reduction(max : largest) reduction(&& : mirrored)
-  for (int32_t i = 0; i < matrix->block_rows; i++)
-    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
-      const double of_block = bsi_asymmetry_of_block(&a, i, p, &mirrored);
-      if (of_block > largest) largest = of_block;
+typedef struct asymmetry_job {
+  const bisai_bcsr *matrix;
+  bsi_square a;
+} asymmetry_job;
+
+/* A thread's note is the asymmetry of its rows. */
+static void asymmetry_part(void *job, bsi_part part) {
+  const asymmetry_job *j = job;
+  const bsi_square *a = &j->a;
+  bsi_asymmetry *note = bsi_note(j->matrix->context, part.thread);
+  const bsi_rows rows = bsi_rows_of(j->matrix->block_rows, a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++)
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+      const double of_block = bsi_asymmetry_of_block(a, i, p, &note->mirrored);
+      if (of_block > note->largest) note->largest = of_block;
     }
-  *asymmetry = (bsi_asymmetry){largest, mirrored};
+}
+
+bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix, bsi_asymmetry *asymmetry) {
+  const int threads = bsi_threads_for(context->threads, matrix->blocks, BLOCKS_PER_THREAD);
+  for (int t = 0; t < threads; t++) *(bsi_asymmetry *)bsi_note(context, t) = (bsi_asymmetry){0.0, true};
+  bsi_run(context, threads, BSI_SOME_PARTS, asymmetry_part, &(asymmetry_job){matrix, bsi_square_of(matrix)});
+  *asymmetry = (bsi_asymmetry){0.0, true};
+  for (int t = 0; t < threads; t++) {
+    const bsi_asymmetry *note = bsi_note(context, t);
+    if (note->largest > asymmetry->largest) asymmetry->largest = note->largest;
+    asymmetry->mirrored = asymmetry->mirrored && note->mirrored;
+  }
   return BISAI_OK;
 }
 

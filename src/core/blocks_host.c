@@ -43,11 +43,24 @@ bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type,
   return BISAI_OK;
 }
 
+typedef struct scatter_job {
+  int64_t count;
+  bool wide;
+  const void *places;
+  const double *from;
+  double *to;
+} scatter_job;
+
+static void scatter_part(void *job, bsi_part part) {
+  const scatter_job *s = job;
+  const bsi_range range = bsi_range_of(s->count, part);
+  for (int64_t p = range.begin; p < range.end; p++) s->to[bsi_place(s->wide, s->places, p)] = s->from[p];
+}
+
 bisai_status bsi_scatter_values_host(bisai_context *context, int64_t count, bool wide, const void *places,
                                      const double *from, double *to) {
-  const int threads = bsi_threads_for(context->threads, count, GRAIN);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t p = 0; p < count; p++) to[bsi_place(wide, places, p)] = from[p];
+  bsi_run(context, bsi_threads_for(context->threads, count, GRAIN), BSI_SOME_PARTS, scatter_part,
+          &(scatter_job){count, wide, places, from, to});
   return BISAI_OK;
 }
 

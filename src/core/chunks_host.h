@@ -22,6 +22,11 @@ BSI_INLINE int64_t bsi_chunk_length(int64_t n) {
   return length > SHORTEST_CHUNK ? length : SHORTEST_CHUNK;
 }
 
+BSI_INLINE int64_t bsi_chunks_of(int64_t n) {
+  const int64_t length = bsi_chunk_length(n);
+  return (n + length - 1) / length;
+}
+
 BSI_INLINE int64_t bsi_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* sums[g] += basis_g · w for g < group; `group` is a constant at every call. Pairs make one SSE2 instruction, where compilers keep arrays

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "core/context.h"
-#include "core/parallel.h"
-
-enum { MAX_THREADS = 4096 };
+#include "core/processors.h"
+#include "core/team.h"
 
 bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *format, ...) {
   if (!context) return status;
@@ -58,18 +57,21 @@ const char *bisai_backend_missing(bisai_backend backend, int device) {
 }
 
 static bool valid(const bisai_context_options *o) {
-  return o->struct_size == sizeof *o && o->threads >= 0 && o->threads <= MAX_THREADS && o->device >= -1 &&
+  return o->struct_size == sizeof *o && o->threads >= 0 && o->threads <= BSI_MOST_THREADS && o->device >= -1 &&
          o->backend >= BISAI_BACKEND_AUTO && o->backend <= BISAI_BACKEND_CUDA &&
          !o->allocator.allocate == !o->allocator.release &&
          !o->device_allocator.allocate == !o->device_allocator.release;
 }
 
-/* OpenMP's own choice. That of libgomp is OMP_NUM_THREADS cut to 32 bits, whatever it is; one that no context may have is replaced by the
- * processors that this process may use. */
-static int default_threads(void) {
-  const int chosen = omp_get_max_threads(), processors = omp_get_num_procs();
-  if (chosen >= 1 && chosen <= MAX_THREADS) return chosen;
-  return processors < MAX_THREADS ? processors : MAX_THREADS;
+static int threads_for(int wish) {
+#ifdef BISAI_HAVE_THREADS
+  if (wish > 0) return wish;
+  const int threads = bsi_threads_wished(getenv("OMP_NUM_THREADS"), bsi_processors());
+  return threads < BSI_MOST_THREADS ? threads : BSI_MOST_THREADS;
+#else
+  (void)wish;
+  return 1;
+#endif
 }
 
 bisai_status bisai_context_create(const bisai_context_options *options, bisai_context **context) {
@@ -79,18 +81,15 @@ bisai_status bisai_context_create(const bisai_context_options *options, bisai_co
   const bool device = o.backend != BISAI_BACKEND_HOST && !bisai_backend_missing(BISAI_BACKEND_CUDA, o.device);
   if (o.backend == BISAI_BACKEND_CUDA && !device) return BISAI_UNAVAILABLE;
 
-  bisai_context *c = o.allocator.allocate
-                         ? o.allocator.allocate(o.allocator.user, bsi_allocation_size(sizeof *c), BSI_ALIGNMENT)
-                         : malloc(sizeof *c);
+  bisai_context made = {.backend = backend_of(device ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST),
+                        .allocator = o.allocator,
+                        .threads = threads_for(o.threads)};
+  const size_t bytes = bsi_allocation_size(sizeof made); /* the team comes behind */
+  bisai_context *c = bsi_allocate(&made, 1, bytes + bsi_team_bytes(made.threads));
   if (!c) return BISAI_OUT_OF_MEMORY;
-  memset(c, 0, sizeof *c);
-  c->backend = backend_of(device ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST);
-  c->allocator = o.allocator;
-  c->threads = o.threads > 0 ? o.threads : default_threads();
-#ifndef _OPENMP
-  c->threads = 1;
-#endif
-  const bisai_status status = c->backend->open(c, &o);
+  *c = made;
+  bisai_status status = bsi_team_open((char *)c + bytes, c->threads, &c->team);
+  if (!status) status = c->backend->open(c, &o);
   if (status)
     bisai_context_destroy(&c);
   else
@@ -102,6 +101,7 @@ void bisai_context_destroy(bisai_context **context) {
   if (!context || !*context) return;
   bisai_context *c = *context;
   *context = NULL;
+  bsi_team_close(c->team);
   c->backend->close(c);
   bsi_release(c, c);
 }

@@ -28,6 +28,7 @@ struct bisai_context {
   const bsi_backend *backend;
   bisai_allocator allocator;
   int threads;
+  struct bsi_team *team;
   void *stream; /* CUDA: the stream that everything is enqueued on */
   bool owns_stream;
   void *pool; /* CUDA: what device memory comes from, where the caller brings no allocator: */

@@ -88,6 +88,30 @@ static bisai_status name_difference(const bisai_bcsr *a, const bsi_structure *s,
   return fail_length(a, i < d->rows ? i : entry_of(a, s, from).row);
 }
 
+typedef struct pattern_job {
+  const bisai_bcsr *a;
+  const bsi_structure *s;
+  const bisai_csr_desc *d;
+} pattern_job;
+
+/* A thread's note is the first row of its own that differs. */
+static void compare_part(void *job, bsi_part part) {
+  const pattern_job *j = job;
+  const bsi_range range = bsi_range_of(j->d->rows, part);
+  int32_t *first = bsi_note(j->a->context, part.thread);
+  for (int32_t i = (int32_t)range.begin; i < range.end; i++) {
+    if (is_same_row(j->a, j->s, j->d, i)) continue;
+    bsi_keep_first(first, i);
+    return;
+  }
+}
+
+/* The first row that differs, -1: none. */
+static int32_t find_difference(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d) {
+  const int threads = bsi_threads_for(a->context->threads, d->row_ptr[d->rows], GRAIN);
+  return bsi_find_first(a->context, threads, compare_part, &(pattern_job){a, s, d});
+}
+
 /* Refuses another pattern than that of creation. */
 static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) {
   bsi_structure s;
@@ -96,13 +120,9 @@ static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) 
   if (status) return status;
   const int32_t entries = d->row_ptr[d->rows];
   if (entries > 0 && !d->col_idx) return bsi_fail(a->context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
-  const int threads = bsi_threads_for(a->context->threads, entries, GRAIN);
-  int32_t first = d->rows;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first)
-  for (int32_t i = 0; i < d->rows; i++)
-    if (i < first && !is_same_row(a, &s, d, i)) first = i;
-  if (first == d->rows && entries == a->places.entries) return BISAI_OK;
-  return name_difference(a, &s, d, first);
+  const int32_t first = find_difference(a, &s, d);
+  if (first < 0 && entries == a->places.entries) return BISAI_OK;
+  return name_difference(a, &s, d, first < 0 ? d->rows : first);
 }
 
 /* Refuses NaN and infinity in values that lie as the entries do, in host memory or where the backend works. */

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads of the host backend: OpenMP where the build has it, one thread otherwise. Work is cut by index, never by who comes first,
- * so that results do not depend on the number of threads. */
+/* How loops of the host backend are shared out over the threads of a context. Work is cut by index, so that results do not depend on the
+ * number of threads. */
 #ifndef BSI_PARALLEL_H
 #define BSI_PARALLEL_H
 
 #include <stdint.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#else
-static inline int omp_get_thread_num(void) { return 0; }
-static inline int omp_get_num_threads(void) { return 1; }
-static inline int omp_get_max_threads(void) { return 1; }
-static inline int omp_get_num_procs(void) { return 1; }
-#endif
+#include "core/team.h"
 
 /* Where part `part` of `parts` of n items begins. */
 static inline int64_t bsi_share(int64_t n, int part, int parts) {
   return n / parts * part + (n % parts) * part / parts;
 }
 
-/* The same for rows, weighing a row by its blocks and itself. */
+/* Items begin … end − 1. */
+typedef struct bsi_range {
+  int64_t begin, end;
+} bsi_range;
+
+/* Those of n items that are a part's. */
+static inline bsi_range bsi_range_of(int64_t n, bsi_part part) {
+  return (bsi_range){bsi_share(n, part.index, part.count), bsi_share(n, part.index + 1, part.count)};
+}
+
+/* The first row of part `part`, rows being weighed by their blocks and themselves. */
 static inline int32_t bsi_share_rows(int32_t n, const int32_t *row_ptr, int part, int parts) {
   const int64_t goal = bsi_share((int64_t)row_ptr[n] + n, part, parts);
   int32_t low = 0, high = n;
@@ -32,6 +35,17 @@ static inline int32_t bsi_share_rows(int32_t n, const int32_t *row_ptr, int part
       high = middle;
   }
   return low;
+}
+
+/* Rows begin … end − 1. */
+typedef struct bsi_rows {
+  int32_t begin, end;
+} bsi_rows;
+
+/* Those of n rows that are a part's, weighed by their blocks and themselves. */
+static inline bsi_rows bsi_rows_of(int32_t n, const int32_t *row_ptr, bsi_part part) {
+  return (bsi_rows){bsi_share_rows(n, row_ptr, part.index, part.count),
+                    bsi_share_rows(n, row_ptr, part.index + 1, part.count)};
 }
 
 /* Threads worth waking for `work` units of which one thread should have at least `grain`. */

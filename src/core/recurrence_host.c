@@ -119,18 +119,31 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
   }
 }
 
+typedef struct pass_job {
+  const bsi_recurrence *r;
+  bsi_pass pass;
+  int count; /* of sums */
+} pass_job;
+
+static void pass_part(void *job, bsi_part part) {
+  const pass_job *p = job;
+  const bsi_recurrence *r = p->r;
+  const int64_t length = bsi_chunk_length(r->n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(r->n), part);
+  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
+    const int64_t end = bsi_smaller((chunk + 1) * length, r->n);
+    double sums[BSI_SUMS_MOST] = {0};
+    for (int64_t i = chunk * length; i < end; i += TILE) pass_on(r, p->pass, i, bsi_smaller(TILE, end - i), sums);
+    for (int c = 0; c < p->count; c++) r->work[chunk * p->count + c] = sums[c];
+  }
+}
+
 bisai_status bsi_recurrence_pass_host(bisai_context *context, const bsi_recurrence *r, bsi_pass pass, bool alone) {
   if (r->scalars->ended != 0) return BISAI_OK;
   const int count = bsi_sums_of(pass, r->s);
-  const int64_t length = bsi_chunk_length(r->n), chunks = (r->n + length - 1) / length;
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, (count + 2) * r->n, GRAIN))
-  for (int64_t chunk = 0; chunk < chunks; chunk++) {
-    const int64_t end = bsi_smaller((chunk + 1) * length, r->n);
-    double sums[BSI_SUMS_MOST] = {0};
-    for (int64_t i = chunk * length; i < end; i += TILE) pass_on(r, pass, i, bsi_smaller(TILE, end - i), sums);
-    for (int c = 0; c < count; c++) r->work[chunk * count + c] = sums[c];
-  }
-  bsi_add_chunks(chunks, count, r->work, r->sums);
+  bsi_run(context, bsi_threads_for(context->threads, (count + 2) * r->n, GRAIN), BSI_SOME_PARTS, pass_part,
+          &(pass_job){r, pass, count});
+  bsi_add_chunks(bsi_chunks_of(r->n), count, r->work, r->sums);
   if (alone && count > 0) bsi_recurrence_scalars(pass, r, r->scalars, r->sums, r->status);
   return BISAI_OK;
 }
@@ -141,8 +154,19 @@ bisai_status bsi_recurrence_scalars_host(bisai_context *context, const bsi_recur
   return BISAI_OK;
 }
 
+typedef struct shadow_job {
+  int64_t n;
+  int c;
+  double *y;
+} shadow_job;
+
+static void shadow_part(void *job, bsi_part part) {
+  const shadow_job *s = job;
+  const bsi_range range = bsi_range_of(s->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) s->y[i] = bsi_shadow_value(i, s->c);
+}
+
 bisai_status bsi_shadow_vector_host(bisai_context *context, int64_t n, int c, double *y) {
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, n, GRAIN))
-  for (int64_t i = 0; i < n; i++) y[i] = bsi_shadow_value(i, c);
+  bsi_run(context, bsi_threads_for(context->threads, n, GRAIN), BSI_SOME_PARTS, shadow_part, &(shadow_job){n, c, y});
   return BISAI_OK;
 }

@@ -3,6 +3,7 @@
 #include "core/triangular.h"
 
 #include "core/backend_host.h"
+#include "core/parallel.h"
 
 static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
                              int32_t *level) {
@@ -94,6 +95,12 @@ bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedu
   return threads >= LEAST_THREADS && levels->count > 0 && bytes / levels->count >= LEAST_BYTES;
 }
 
+int bsi_level_threads(const bsi_levels *levels, int32_t level, int threads, int64_t bytes) {
+  enum { BYTES_PER_THREAD = 1 << 14 };
+  const int32_t rows = levels->ptr[level + 1] - levels->ptr[level];
+  return bsi_threads_for(threads, bytes / levels->ptr[levels->count] * rows, BYTES_PER_THREAD);
+}
+
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from) {
   bsi_keep_first(&into->singular_row, from->singular_row);
   bsi_keep_first(&into->infinite_row, from->infinite_row);
@@ -106,6 +113,16 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
     into->largest_condition = from->largest_condition;
     into->largest_condition_row = from->largest_condition_row;
   }
+}
+
+_Static_assert(sizeof(bsi_invert_stats) <= BSI_NOTE_BYTES, "the statistics are a thread's note");
+
+void bsi_clear_invert_notes(bisai_context *context, int threads) {
+  for (int t = 0; t < threads; t++) *(bsi_invert_stats *)bsi_note(context, t) = BSI_INVERT_STATS_NONE;
+}
+
+void bsi_merge_invert_notes(bisai_context *context, int threads, bsi_invert_stats *into) {
+  for (int t = 0; t < threads; t++) bsi_invert_stats_merge(into, bsi_note(context, t));
 }
 
 bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bisai_bcsr *matrix,

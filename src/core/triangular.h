@@ -8,6 +8,7 @@
 
 #include "core/bcsr.h"
 #include "core/block_math.h"
+#include "core/team.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,19 +51,20 @@ void bsi_levels_destroy(bisai_context *context, bsi_levels *levels);
  * slowly as one after the other, and where a level, of `bytes` of them all together, takes longer than a barrier. */
 bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int64_t bytes);
 
-/* The smaller of two indices of which -1 means none. */
-static inline void bsi_keep_first(int32_t *first, int32_t other) {
-  if (other >= 0 && (*first < 0 || other < *first)) *first = other;
-}
+/* Threads for one level, of `bytes` of them all together: the caller alone where a level is done before others have heard of it. */
+int bsi_level_threads(const bsi_levels *levels, int32_t level, int threads, int64_t bytes);
 
-/* Counts the inversion of one block into the statistics. */
+/* Counts the inversion of one block into the statistics; rows may come in any order. */
 static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_result result, double condition,
                                           int32_t row) {
-  if (result == BSI_BLOCK_SINGULAR && (stats->singular_row < 0 || row < stats->singular_row)) stats->singular_row = row;
+  if (result == BSI_BLOCK_SINGULAR) bsi_keep_first(&stats->singular_row, row);
   if (result == BSI_BLOCK_FALLBACK) stats->fallbacks++;
-  if (result == BSI_BLOCK_REPAIRED && (stats->repairs++ == 0 || row < stats->first_repair_row))
-    stats->first_repair_row = row;
-  if (condition > stats->largest_condition) {
+  if (result == BSI_BLOCK_REPAIRED) {
+    stats->repairs++;
+    bsi_keep_first(&stats->first_repair_row, row);
+  }
+  if (condition > stats->largest_condition ||
+      (condition == stats->largest_condition && row < stats->largest_condition_row)) {
     stats->largest_condition = condition;
     stats->largest_condition_row = row;
   }
@@ -70,6 +72,10 @@ static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_res
 
 /* Adds what another thread met; the outcome does not depend on the order. */
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from);
+
+/* The same where the notes of `threads` threads are such statistics: before a run, and after it. */
+void bsi_clear_invert_notes(bisai_context *context, int threads);
+void bsi_merge_invert_notes(bisai_context *context, int threads, bsi_invert_stats *into);
 
 /* BISAI_SINGULAR_BLOCK and "WHERE" + "block row 7: the diagonal block is singular", BISAI_NOT_FINITE where a row overflowed first,
  * or BISAI_OK. */

@@ -9,41 +9,82 @@
 #include "core/parallel.h"
 #include "core/rotation.h"
 
-bisai_status bsi_vector_set_host(bisai_context *context, int64_t n, double value, double *y) {
-  (void)context;
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, n, GRAIN))
-  for (int64_t i = 0; i < n; i++) {
-    y[i] = value;
+/* Operands of what is done value by value. */
+typedef struct vectors {
+  int64_t n;
+  double a;
+  const double *x;
+  double *y;
+} vectors;
+
+/* Shares out n values of `count` vectors. */
+static void run(bisai_context *context, int64_t n, int64_t count, bsi_work *work, void *job) {
+  bsi_run(context, bsi_threads_for(context->threads, count * n, GRAIN), BSI_SOME_PARTS, work, job);
+}
+
+static void set_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  const double a = v->a;
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] = a;
   }
+}
+
+bisai_status bsi_vector_set_host(bisai_context *context, int64_t n, double value, double *y) {
+  run(context, n, 1, set_part, &(vectors){.n = n, .a = value, .y = y});
   return BISAI_OK;
+}
+
+static void copy_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] = v->x[i];
+  }
 }
 
 bisai_status bsi_vector_copy_host(bisai_context *context, int64_t n, const double *x, double *y) {
-  (void)context;
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, n, GRAIN))
-  for (int64_t i = 0; i < n; i++) {
-    y[i] = x[i];
-  }
+  run(context, n, 1, copy_part, &(vectors){.n = n, .x = x, .y = y});
   return BISAI_OK;
+}
+
+static void add_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] += v->x[i];
+  }
 }
 
 bisai_status bsi_vector_add_host(bisai_context *context, int64_t n, const double *x, double *y) {
-  (void)context;
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, n, GRAIN))
-  for (int64_t i = 0; i < n; i++) {
-    y[i] += x[i];
-  }
+  run(context, n, 1, add_part, &(vectors){.n = n, .x = x, .y = y});
   return BISAI_OK;
 }
 
-bisai_status bsi_vector_subtract_from_host(bisai_context *context, int64_t n, const double *b, double *y) {
-  (void)context;
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, n, GRAIN))
-  for (int64_t i = 0; i < n; i++) {
-    y[i] = b[i] - y[i];
+static void subtract_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] = v->x[i] - v->y[i];
   }
+}
+
+bisai_status bsi_vector_subtract_from_host(bisai_context *context, int64_t n, const double *b, double *y) {
+  run(context, n, 1, subtract_part, &(vectors){.n = n, .x = b, .y = y});
   return BISAI_OK;
 }
+
+/* Operands of what goes by the chunks of n values. */
+typedef struct chunked {
+  int64_t n;
+  int count;
+  const double *basis;
+  int64_t ld;
+  const double *coefficients;
+  double sign, *w, *work;
+  bool norm;
+} chunked;
 
 static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, const double *w, double *sums) {
   int c = 0;
@@ -55,22 +96,27 @@ static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, cons
   }
 }
 
-bisai_status bsi_dot_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
-                               const double *w, double *work, double *out) {
-  (void)context;
-  const int64_t length = bsi_chunk_length(n), chunks = (n + length - 1) / length;
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, (count + 1) * n, GRAIN))
-  for (int64_t chunk = 0; chunk < chunks; chunk++) {
-    const int64_t end = bsi_smaller((chunk + 1) * length, n);
-    double *sums = work + chunk * count;
-    for (int c = 0; c < count; c++) {
+static void dot_part(void *job, bsi_part part) {
+  const chunked *v = job;
+  const int64_t length = bsi_chunk_length(v->n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(v->n), part);
+  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
+    const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
+    double *sums = v->work + chunk * v->count;
+    for (int c = 0; c < v->count; c++) {
       sums[c] = 0;
     }
     for (int64_t i = chunk * length; i < end; i += TILE) {
-      dot_tile(count, bsi_smaller(TILE, end - i), basis + i, ld, w + i, sums);
+      dot_tile(v->count, bsi_smaller(TILE, end - i), v->basis + i, v->ld, v->w + i, sums);
     }
   }
-  bsi_add_chunks(chunks, count, work, out);
+}
+
+bisai_status bsi_dot_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
+                               const double *w, double *work, double *out) {
+  run(context, n, count + 1, dot_part,
+      &(chunked){.n = n, .count = count, .basis = basis, .ld = ld, .w = (double *)w, .work = work});
+  bsi_add_chunks(bsi_chunks_of(n), count, work, out);
   return BISAI_OK;
 }
 
@@ -95,39 +141,48 @@ static void axpy_tile(int count, int64_t n, const double *basis, int64_t ld, con
   }
 }
 
-bisai_status bsi_axpy_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
-                                const double *coefficients, double sign, double *w, double *work, double *norm2) {
-  (void)context;
-  const int64_t length = bsi_chunk_length(n), chunks = (n + length - 1) / length;
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, (count + 1) * n, GRAIN))
-  for (int64_t chunk = 0; chunk < chunks; chunk++) {
-    const int64_t end = bsi_smaller((chunk + 1) * length, n);
+static void axpy_part(void *job, bsi_part part) {
+  const chunked *v = job;
+  const int64_t length = bsi_chunk_length(v->n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(v->n), part);
+  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
+    const int64_t end = bsi_smaller((chunk + 1) * length, v->n);
     double sum = 0;
     for (int64_t i = chunk * length; i < end; i += TILE) {
       const int64_t tile = bsi_smaller(TILE, end - i);
-      axpy_tile(count, tile, basis + i, ld, coefficients, sign, w + i);
-      if (norm2) {
-        bsi_dot_group(1, tile, w + i, 0, w + i, &sum);
+      axpy_tile(v->count, tile, v->basis + i, v->ld, v->coefficients, v->sign, v->w + i);
+      if (v->norm) {
+        bsi_dot_group(1, tile, v->w + i, 0, v->w + i, &sum);
       }
     }
-    if (norm2) {
-      work[chunk] = sum;
+    if (v->norm) {
+      v->work[chunk] = sum;
     }
   }
+}
+
+bisai_status bsi_axpy_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
+                                const double *coefficients, double sign, double *w, double *work, double *norm2) {
+  run(context, n, count + 1, axpy_part,
+      &(chunked){n, count, basis, ld, coefficients, sign, w, work, .norm = norm2 != NULL});
   if (norm2) {
-    bsi_add_chunks(chunks, 1, work, norm2);
+    bsi_add_chunks(bsi_chunks_of(n), 1, work, norm2);
   }
   return BISAI_OK;
 }
 
+static void scale_part(void *job, bsi_part part) {
+  const vectors *v = job;
+  const bsi_range range = bsi_range_of(v->n, part);
+  const double a = v->a;
+  for (int64_t i = range.begin; i < range.end; i++) {
+    v->y[i] = a * v->x[i];
+  }
+}
+
 bisai_status bsi_scale_by_norm_host(bisai_context *context, int64_t n, const double *norm2, const double *x,
                                     double *y) {
-  (void)context;
-  const double scale = *norm2 == 0 ? 0 : 1 / sqrt(*norm2);
-#pragma omp parallel for schedule(static) num_threads(bsi_threads_for(context->threads, n, GRAIN))
-  for (int64_t i = 0; i < n; i++) {
-    y[i] = scale * x[i];
-  }
+  run(context, n, 1, scale_part, &(vectors){n, *norm2 == 0 ? 0 : 1 / sqrt(*norm2), x, y});
   return BISAI_OK;
 }
 

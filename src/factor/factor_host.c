@@ -81,6 +81,23 @@ BSI_BLOCK_SIZES(STAMP)
 static row_function *const factor_rows[BSI_SPECIAL_SIZES + 1] = {factor_row_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
+/* The rows of one level. */
+typedef struct level_job {
+  bisai_context *context;
+  const bisai_bcsr *matrix;
+  bisai_factors *factors;
+  row_function *row;
+  int32_t begin, count;
+} level_job;
+
+static void factor_level_part(void *job, bsi_part part) {
+  const level_job *l = job;
+  const int32_t *rows = l->factors->lower_levels.rows + l->begin;
+  const bsi_range range = bsi_range_of(l->count, part);
+  bsi_invert_stats *stats = bsi_note(l->context, part.thread);
+  for (int64_t p = range.begin; p < range.end; p++) l->row(l->matrix, l->factors, rows[p], stats);
+}
+
 bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
                                  bsi_invert_stats *stats) {
   row_function *row = factor_rows[matrix->block_size <= BSI_SPECIAL_SIZES ? matrix->block_size : 0];
@@ -90,15 +107,12 @@ bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matri
     for (int32_t i = 0; i < matrix->block_rows; i++) row(matrix, f, i, stats);
     return BISAI_OK;
   }
-#pragma omp parallel num_threads(context->threads)
-  {
-    bsi_invert_stats mine = BSI_INVERT_STATS_NONE;
-    for (int32_t level = 0; level < levels->count; level++) {
-#pragma omp for schedule(static)
-      for (int32_t p = levels->ptr[level]; p < levels->ptr[level + 1]; p++) row(matrix, f, levels->rows[p], &mine);
-    }
-#pragma omp critical(bsi_factor_stats)
-    bsi_invert_stats_merge(stats, &mine);
+  bsi_clear_invert_notes(context, context->threads);
+  for (int32_t level = 0; level < levels->count; level++) {
+    const int32_t begin = levels->ptr[level];
+    bsi_run(context, bsi_level_threads(levels, level, context->threads, work), BSI_ONE_PART, factor_level_part,
+            &(level_job){context, matrix, f, row, begin, levels->ptr[level + 1] - begin});
   }
+  bsi_merge_invert_notes(context, context->threads, stats);
   return BISAI_OK;
 }

@@ -28,12 +28,19 @@ static int16_t exponent_of(double value) {
 
 static bool is_of_zero(int32_t scaled_exponent) { return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2; }
 
-static void find_exponents(const bisai_bcsr *a, int threads, int16_t *exponents) {
-  (void)threads; /* without OpenMP */
-  const double *values = a->values;
-  const int64_t count = (int64_t)bsi_block_offset(a, a->blocks);
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t v = 0; v < count; v++) exponents[v] = exponent_of(values[v]);
+/* A matrix and its equilibration; or where they are copied into another order, that one. */
+typedef struct values_job {
+  const bisai_bcsr *a;
+  const bsi_equilibration *q;
+  const bsi_reordered *reordered;
+} values_job;
+
+static void exponents_part(void *job, bsi_part part) {
+  const values_job *j = job;
+  const double *values = j->a->values;
+  int16_t *exponents = j->q->exponents;
+  const bsi_range range = bsi_range_of((int64_t)bsi_block_offset(j->a, j->a->blocks), part);
+  for (int64_t v = range.begin; v < range.end; v++) exponents[v] = exponent_of(values[v]);
 }
 
 static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
@@ -86,20 +93,23 @@ BSI_BLOCK_SIZES(STAMP)
 static most_function *const most_functions[BSI_SPECIAL_SIZES + 1] = {most_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
+static void clear_part(void *job, bsi_part part) {
+  const values_job *j = job;
+  const bsi_range range = bsi_range_of((int64_t)j->a->block_rows * j->a->block_size, part);
+  for (int64_t k = range.begin; k < range.end; k++) j->q->col_most[k] = BSI_EXPONENT_OF_ZERO;
+}
+
+static void most_part(void *job, bsi_part part) {
+  const values_job *j = job;
+  const bisai_bcsr *a = j->a;
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  most_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](a, j->q, rows.begin, rows.end);
+}
+
 /* The largest scaled exponent of every scalar row and column. */
-static void find_most(const bisai_bcsr *a, int threads, const bsi_equilibration *q) {
-  (void)threads; /* without OpenMP */
-  const int64_t n = (int64_t)a->block_rows * a->block_size;
-  most_function *const find = most_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
-#pragma omp parallel num_threads(threads)
-  {
-    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
-    for (int64_t k = bsi_share(n, part, parts); k < bsi_share(n, part + 1, parts); k++)
-      q->col_most[k] = BSI_EXPONENT_OF_ZERO;
-#pragma omp barrier
-    find(a, q, bsi_share_rows(a->block_rows, a->row_ptr, part, parts),
-         bsi_share_rows(a->block_rows, a->row_ptr, part + 1, parts));
-  }
+static void find_most(bisai_context *context, int threads, values_job *job) {
+  bsi_run(context, threads, BSI_SOME_PARTS, clear_part, job);
+  bsi_run(context, threads, BSI_SOME_PARTS, most_part, job);
 }
 
 /* The first of `n` groups of bs that has zeros alone, or -1. */
@@ -137,16 +147,17 @@ static void set_scales(int64_t n, const int32_t *exponent, double *scale, bsi_eq
 bisai_status bsi_equilibrate_host(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
   const int64_t n = (int64_t)a->block_rows * a->block_size;
   const int threads = bsi_threads_for(context->threads, (int64_t)bsi_block_offset(a, a->blocks), GRAIN);
-  find_exponents(a, threads, q->exponents);
+  values_job job = {a, q, NULL};
+  bsi_run(context, threads, BSI_SOME_PARTS, exponents_part, &job);
   for (int64_t k = 0; k < n; k++) q->row_exponent[k] = q->col_exponent[k] = 0;
-  find_most(a, threads, q);
+  find_most(context, threads, &job);
   q->zero_row = first_zero(q->row_most, a->block_rows, a->block_size);
   q->zero_col = first_zero(q->col_most, a->block_rows, a->block_size);
   if (q->zero_row >= 0 || q->zero_col >= 0) return BISAI_OK;
   for (int round = 0; round < ROUNDS; round++) {
     const bool rows = balance(n, q->row_most, q->row_exponent), cols = balance(n, q->col_most, q->col_exponent);
     if (!rows && !cols) break;
-    find_most(a, threads, q);
+    find_most(context, threads, &job);
   }
   q->smallest = n > 0 ? INFINITY : 1.0;
   q->largest = n > 0 ? 0.0 : 1.0;
@@ -174,16 +185,17 @@ static void reorder_row(const bisai_bcsr *a, const bsi_reordered *r, int32_t i) 
   }
 }
 
+static void reorder_part(void *job, bsi_part part) {
+  const values_job *j = job;
+  const bisai_bcsr *b = j->reordered->matrix;
+  const bsi_rows rows = bsi_rows_of(b->block_rows, b->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) reorder_row(j->a, j->reordered, i);
+}
+
 bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
-  (void)context; /* without OpenMP */
   const int64_t work = (int64_t)bsi_block_offset(a, a->blocks);
-#pragma omp parallel num_threads(bsi_threads_for(context->threads, work, GRAIN))
-  {
-    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
-    const bisai_bcsr *b = r->matrix;
-    const int32_t end = bsi_share_rows(b->block_rows, b->row_ptr, part + 1, parts);
-    for (int32_t i = bsi_share_rows(b->block_rows, b->row_ptr, part, parts); i < end; i++) reorder_row(a, r, i);
-  }
+  bsi_run(context, bsi_threads_for(context->threads, work, GRAIN), BSI_SOME_PARTS, reorder_part,
+          &(values_job){a, &r->equilibration, r});
   return BISAI_OK;
 }
 
@@ -195,6 +207,8 @@ typedef struct move {
   const double *scale;
   const double *x;
   double *y;
+  int32_t n, count; /* blocks of each vector; vectors */
+  int64_t ldx, ldy;
 } move;
 
 BSI_INLINE void move_blocks(const int bs, const move *m, const int32_t begin, const int32_t end) {
@@ -222,25 +236,27 @@ BSI_BLOCK_SIZES(STAMP)
 static move_function *const move_functions[BSI_SPECIAL_SIZES + 1] = {move_any, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-static void move_vectors(bisai_context *context, int32_t n, move m, int32_t count, int64_t ldx, int64_t ldy) {
+static void move_part(void *job, bsi_part part) {
+  move m = *(const move *)job;
   move_function *const run = move_functions[m.bs <= BSI_SPECIAL_SIZES ? m.bs : 0];
-#pragma omp parallel num_threads(bsi_threads_for(context->threads, (int64_t)n *m.bs *count, GRAIN)) firstprivate(m)
-  {
-    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
-    const int32_t begin = (int32_t)bsi_share(n, part, parts), end = (int32_t)bsi_share(n, part + 1, parts);
-    for (int32_t c = 0; c < count; c++, m.x += ldx, m.y += ldy) run(&m, begin, end);
-  }
+  const bsi_range range = bsi_range_of(m.n, part);
+  for (int32_t c = 0; c < m.count; c++, m.x += m.ldx, m.y += m.ldy) run(&m, (int32_t)range.begin, (int32_t)range.end);
+}
+
+static void move_vectors(bisai_context *context, move m) {
+  const int threads = bsi_threads_for(context->threads, (int64_t)m.n * m.bs * m.count, GRAIN);
+  bsi_run(context, threads, BSI_SOME_PARTS, move_part, &m);
 }
 
 bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
                              int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy) {
-  move_vectors(context, n, (move){bs, false, permutation, scale, x, y}, count, ldx, ldy);
+  move_vectors(context, (move){bs, false, permutation, scale, x, y, n, count, ldx, ldy});
   return BISAI_OK;
 }
 
 bisai_status bsi_scatter_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
                               const double *scale, int32_t count, const double *x, int64_t ldx, double *y,
                               int64_t ldy) {
-  move_vectors(context, n, (move){bs, true, permutation, scale, x, y}, count, ldx, ldy);
+  move_vectors(context, (move){bs, true, permutation, scale, x, y, n, count, ldx, ldy});
   return BISAI_OK;
 }

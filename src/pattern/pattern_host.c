@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ROWS_PER_THREAD = 256, SHORT = 24 };
+enum { ROWS_PER_THREAD = 1024, SHORT = 24 };
 
 typedef struct search {
   const bisai_bcsr *a;
@@ -16,27 +16,28 @@ typedef struct search {
   int32_t limit; /* of a row's length, 0: none */
 } search;
 
-/* Each thread's own: `seen[j]` is the row that last reached j, `found` the block columns of this row. */
+/* Each thread's own: `seen[j]` is the mark of the row that last reached j, `found` the block columns of this row. */
 typedef struct scratch {
   int32_t *seen, *found;
 } scratch;
 
 /* Block columns reached from row i, in scratch.found by the steps they take but unsorted within a step; returns how many.
  * found[*ring_begin … *ring_end) are those of the step that goes beyond the limit. */
-static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t *ring_begin, int32_t *ring_end) {
+static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t mark, int32_t *ring_begin,
+                     int32_t *ring_end) {
   const bisai_bcsr *a = s->a;
   int32_t count = 1, frontier = 0;
   *ring_begin = *ring_end = 0;
   own->found[0] = i;
-  own->seen[i] = i;
+  own->seen[i] = mark;
   for (int step = 0; step < s->power && frontier < count; step++) {
     const int32_t end = count;
     for (; frontier < end; frontier++) {
       const int32_t from = own->found[frontier];
       for (int32_t q = a->row_ptr[from]; q < a->row_ptr[from + 1]; q++) {
         const int32_t j = a->col_idx[q];
-        if ((s->triangle == BISAI_LOWER ? j > from : j < from) || own->seen[j] == i) continue;
-        own->seen[j] = i;
+        if ((s->triangle == BISAI_LOWER ? j > from : j < from) || own->seen[j] == mark) continue;
+        own->seen[j] = mark;
         own->found[count++] = j;
       }
     }
@@ -100,37 +101,52 @@ static void shorten(const search *s, const scratch *own, int32_t ring_begin, int
   if (s->triangle == BISAI_LOWER) memmove(ring, own->found + ring_end - kept, (size_t)kept * sizeof *ring);
 }
 
-/* Phase 0 counts into lengths, phase 1 writes the sorted rows. */
-static void search_rows(const search *s, int phase, int threads, int32_t *room, bisai_pattern *p, int32_t *lengths) {
+/* The search of all rows: counts into `lengths`, or without them writes the sorted rows of `found`. */
+typedef struct search_job {
+  bisai_context *context;
+  const search *s;
+  int32_t *room; /* 2n for each thread: its scratch */
+  int32_t *lengths;
+  const bisai_pattern *found;
+} search_job;
+
+/* A thread's note. */
+typedef struct search_note {
+  bsi_cut cut;
+  bool ready; /* its marks are set */
+} search_note;
+
+static void search_part(void *job, bsi_part part) {
+  const search_job *o = job;
+  const search *s = o->s;
   const int32_t n = s->a->block_rows;
-#pragma omp parallel num_threads(threads)
-  {
-    const int part = omp_get_thread_num(), parts = omp_get_num_threads();
-    const scratch own = {room + (size_t)part * 2 * (size_t)n, room + (size_t)part * 2 * (size_t)n + n};
-    const bool neighbours = s->power == 1 && s->limit == 0;
-    bsi_cut cut = {0};
-    for (int32_t j = 0; j < n && !neighbours; j++) own.seen[j] = -1;
-    const int32_t end = bsi_share_rows(n, s->a->row_ptr, part + 1, parts);
-    for (int32_t i = bsi_share_rows(n, s->a->row_ptr, part, parts); i < end; i++) {
-      int32_t ring_begin = 0, ring_end = 0;
-      int32_t count = neighbours ? reach_neighbours(s, &own, i) : reach(s, &own, i, &ring_begin, &ring_end);
-      if (s->limit > 0 && count > s->limit) {
-        cut.shortened++;
-        cut.blocks += count - s->limit;
-        shorten(s, &own, ring_begin, ring_end);
-        count = s->limit;
+  int32_t *room = o->room + (size_t)part.thread * 2 * (size_t)n;
+  const scratch own = {room, room + n};
+  const bool neighbours = s->power == 1 && s->limit == 0;
+  search_note *note = bsi_note(o->context, part.thread);
+  if (!neighbours && !note->ready) {
+    for (int32_t j = 0; j < n; j++) own.seen[j] = -1;
+    note->ready = true;
+  }
+  const bsi_rows rows = bsi_rows_of(n, s->a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
+    int32_t ring_begin = 0, ring_end = 0;
+    const int32_t mark = o->lengths ? i : -2 - i; /* the two searches leave different ones */
+    int32_t count = neighbours ? reach_neighbours(s, &own, i) : reach(s, &own, i, mark, &ring_begin, &ring_end);
+    if (s->limit > 0 && count > s->limit) {
+      if (o->lengths) {
+        note->cut.shortened++;
+        note->cut.blocks += count - s->limit;
       }
-      if (phase == 0) {
-        lengths[i] = count;
-        continue;
-      }
-      if (!neighbours) sort(own.found, count);
-      for (int32_t q = 0; q < count; q++) p->col_idx[p->row_ptr[i] + q] = own.found[q];
+      shorten(s, &own, ring_begin, ring_end);
+      count = s->limit;
     }
-    if (phase == 0) {
-#pragma omp critical(bsi_pattern_cut)
-      p->cut = (bsi_cut){p->cut.shortened + cut.shortened, p->cut.blocks + cut.blocks};
+    if (o->lengths) {
+      o->lengths[i] = count;
+      continue;
     }
+    if (!neighbours) sort(own.found, count);
+    for (int32_t q = 0; q < count; q++) o->found->col_idx[o->found->row_ptr[i] + q] = own.found[q];
   }
 }
 
@@ -144,7 +160,12 @@ bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *ma
   if (!room) return BISAI_OUT_OF_MEMORY;
 
   bisai_status status = BISAI_OK;
-  search_rows(&s, 0, threads, room, p, p->row_ptr + 1);
+  for (int t = 0; t < threads; t++) *(search_note *)bsi_note(context, t) = (search_note){0};
+  bsi_run(context, threads, BSI_SOME_PARTS, search_part, &(search_job){context, &s, room, p->row_ptr + 1, NULL});
+  for (int t = 0; t < threads; t++) {
+    const search_note *note = bsi_note(context, t);
+    p->cut = (bsi_cut){p->cut.shortened + note->cut.shortened, p->cut.blocks + note->cut.blocks};
+  }
   int64_t blocks = 0;
   p->row_ptr[0] = 0;
   for (int32_t i = 0; i < n && !status; i++) {
@@ -159,7 +180,7 @@ bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *ma
     p->blocks = (int32_t)blocks;
     p->col_idx = bsi_allocate(context, (size_t)blocks, sizeof *p->col_idx);
     if (p->col_idx)
-      search_rows(&s, 1, threads, room, p, NULL);
+      bsi_run(context, threads, BSI_SOME_PARTS, search_part, &(search_job){context, &s, room, NULL, p});
     else
       status = BISAI_OUT_OF_MEMORY;
   }

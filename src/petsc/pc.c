@@ -181,7 +181,7 @@ static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObj
     if (given) changed = PETSC_TRUE;
   }
   PetscCall(read_shift(PetscOptionsObject, o, &found[1]));
-  PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: OpenMP's choice", "", m->threads,
+  PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: all that it may use", "", m->threads,
                             &m->threads, &found[2]));
   PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows", "", orderings,
                              ordering, &ordering, &found[3]));

@@ -11,9 +11,9 @@
 #include "solve/isai.h"
 
 enum {
-  COLUMNS_AT_ONCE = 64, /* that a thread takes, and those that one thread at least should have */
-  COLUMNS_AHEAD = 8,    /* for the memory to answer … */
-  PREFETCHED = 8        /* … where the cache can hold columns as long as that until then */
+  COLUMNS_PER_THREAD = 512,
+  COLUMNS_AHEAD = 8, /* for the memory to answer … */
+  PREFETCHED = 8     /* … where the cache can hold columns as long as that until then */
 };
 
 /* A thread's own: block `slots[i]` of `blocks` is the present column's in block row i, -1 where it has none there. N's own blocks where
@@ -125,7 +125,7 @@ static column_function *const column_functions[BSI_SPECIAL_SIZES + 1] = {solve_c
 
 bisai_status bsi_isai_reserve_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
-  isai->threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_AT_ONCE);
+  isai->threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_PER_THREAD);
   const size_t threads = (size_t)isai->threads, n = (size_t)a->block_rows;
   isai->slots = bsi_allocate(context, threads * n, sizeof *isai->slots);
   if (!isai->slots) return BISAI_OUT_OF_MEMORY;
@@ -135,24 +135,38 @@ bisai_status bsi_isai_reserve_host(bisai_context *context, const bsi_triangular 
   return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
+typedef struct columns_job {
+  bisai_context *context;
+  const bsi_triangular *t;
+  const bsi_isai *isai;
+} columns_job;
+
+/* A thread's note is the first fault among its columns. */
+static void columns_part(void *job, bsi_part part) {
+  const columns_job *c = job;
+  const bisai_bcsr *a = c->t->matrix;
+  const bsi_isai *isai = c->isai;
+  const size_t thread = (size_t)part.thread;
+  column_function *column = column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
+  bsi_isai_fault *fault = bsi_note(c->context, part.thread);
+  scratch own = {.slots = isai->slots + thread * (size_t)a->block_rows,
+                 .blocks = isai->inverse->type == BISAI_FP64
+                               ? (double *)isai->inverse->values
+                               : isai->columns + thread * bsi_block_offset(a, isai->pattern->longest_column),
+                 .fault = *fault};
+  const bsi_range range = bsi_range_of(a->block_rows, part);
+  for (int32_t j = (int32_t)range.begin; j < range.end; j++) column(c->t, isai, j, &own);
+  *fault = own.fault;
+}
+
 bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
                                   bsi_isai_fault *fault) {
-  const bisai_bcsr *a = t->matrix;
-  const int32_t n = a->block_rows;
-  column_function *column = column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
-  (void)context; /* without OpenMP */
-#pragma omp parallel num_threads(isai->threads)
-  {
-    const size_t part = (size_t)omp_get_thread_num();
-    scratch own = {.slots = isai->slots + part * (size_t)n,
-                   .blocks = isai->inverse->type == BISAI_FP64
-                                 ? (double *)isai->inverse->values
-                                 : isai->columns + part * bsi_block_offset(a, isai->pattern->longest_column),
-                   .fault = {.column = -1}};
-#pragma omp for schedule(dynamic, COLUMNS_AT_ONCE)
-    for (int32_t j = 0; j < n; j++) column(t, isai, j, &own);
-#pragma omp critical(bsi_isai_fault)
-    if (own.fault.column >= 0 && (fault->column < 0 || own.fault.column < fault->column)) *fault = own.fault;
+  const int threads = isai->threads;
+  for (int k = 0; k < threads; k++) *(bsi_isai_fault *)bsi_note(context, k) = (bsi_isai_fault){.column = -1};
+  bsi_run(context, threads, BSI_MANY_PARTS, columns_part, &(columns_job){context, t, isai});
+  for (int k = 0; k < threads; k++) {
+    const bsi_isai_fault *found = bsi_note(context, k);
+    if (found->column >= 0 && (fault->column < 0 || found->column < fault->column)) *fault = *found;
   }
   return BISAI_OK;
 }

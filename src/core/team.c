@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs are announced, claimed and counted in three atomic words, and nobody waits for a thread to arrive or to leave.
+ *
+ *   call          the present run: its number · 2¹⁶ + log₂(parts of each thread) · 2¹³ + (threads − 1); written by the caller
+ *   claims[t]     number of the latest run in which a part of thread t was claimed · 2¹⁶ + how many of them were
+ *   done          parts that threads other than the caller have finished, in all runs together
+ *
+ * A part is claimed by increasing claims[t] from what belongs to the present run or an earlier one. A run ends when all of its parts are done,
+ * so that all of them have been claimed. Hence a thread that still believes in an earlier run can claim nothing, and what a run is about
+ * (work, job) holds still for those who have claimed a part of it, and for them alone. */
+#include "core/team.h"
+
+#include "core/context.h"
+
+#ifdef BISAI_HAVE_THREADS
+
+#include <fenv.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum {
+  NUMBER_SHIFT = 16, /* of a run's number in a word */
+  PARTS_SHIFT = 13,
+  END = 7,   /* in place of log₂(parts): no run, the workers end */
+  LINE = 64, /* bytes of a cache line */
+  /* Nanoseconds: */
+  SPIN = 5000,            /* that a thread waits before it offers its processor to others */
+  LEAST_PATIENCE = 5000,  /* that it waits for a run before it sleeps … */
+  MOST_PATIENCE = 100000, /* … where runs have come soon after each other */
+  CALLER_PATIENCE = 50000 /* that the caller waits for the last parts before it sleeps */
+};
+
+typedef struct worker {
+  _Alignas(LINE) atomic_uint_least64_t claims;
+  _Alignas(LINE) bsi_team *team;
+  int index;
+  int64_t patience;
+  pthread_t thread;
+  pthread_mutex_t lock; /* to sleep: */
+  pthread_cond_t wake;
+  atomic_bool sleeps;
+  _Alignas(LINE) unsigned char note[BSI_NOTE_BYTES];
+} worker;
+
+struct bsi_team {
+  _Alignas(LINE) atomic_uint_least64_t call;
+  _Alignas(LINE) atomic_uint_least64_t done;
+  _Alignas(LINE) atomic_int sleepers;
+  atomic_bool caller_sleeps;
+  /* The present run: */
+  bsi_work *work;
+  void *job;
+  fenv_t environment; /* rounding and the like, the same for all threads */
+  /* The caller's own: */
+  uint64_t expected;          /* value of `done` after the present run */
+  int threads, started, most; /* as asked for; workers that run, and that can */
+  pid_t process;
+  pthread_mutex_t lock; /* for the caller to sleep: */
+  pthread_cond_t finished;
+  worker workers[]; /* workers[0] is the caller */
+};
+
+static int64_t nanoseconds(void) { return (int64_t)(1e9 * bsi_now()); }
+
+static inline void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static int threads_of(uint64_t call) { return (int)(call & ((1 << PARTS_SHIFT) - 1)) + 1; }
+
+static int parts_of(uint64_t call) { return 1 << (call >> PARTS_SHIFT & 7); }
+
+/* The next part of `owner` in this run, or -1. */
+static int claim(worker *owner, uint64_t call) {
+  const uint64_t none = call >> NUMBER_SHIFT << NUMBER_SHIFT, all = none + (uint64_t)parts_of(call);
+  uint64_t seen = atomic_load_explicit(&owner->claims, memory_order_relaxed);
+  for (;;) {
+    const uint64_t next = (seen < none ? none : seen) + 1;
+    if (next > all) return -1;
+    if (atomic_compare_exchange_weak(&owner->claims, &seen, next)) return (int)(next - none) - 1;
+  }
+}
+
+/* Does what is left of `owner`'s parts; returns how many that were. */
+static int take(worker *me, worker *owner, uint64_t call) {
+  bsi_team *team = me->team;
+  const int each = parts_of(call), count = each * threads_of(call);
+  int taken = 0;
+  for (int part; (part = claim(owner, call)) >= 0; taken++) {
+    if (taken == 0 && me->index > 0) fesetenv(&team->environment);
+    team->work(team->job, (bsi_part){owner->index * each + part, count, me->index});
+  }
+  return taken;
+}
+
+/* The same for all others. Nothing is left to claim then. */
+static int take_from_others(worker *me, uint64_t call) {
+  const int threads = threads_of(call);
+  int taken = 0;
+  for (int step = 1; step < threads; step++) taken += take(me, &me->team->workers[(me->index + step) % threads], call);
+  return taken;
+}
+
+/* --- workers --- */
+
+static void wake(worker *sleeper) {
+  if (!atomic_load(&sleeper->sleeps)) return;
+  pthread_mutex_lock(&sleeper->lock);
+  pthread_mutex_unlock(&sleeper->lock);
+  pthread_cond_signal(&sleeper->wake);
+}
+
+/* Who is called calls two more, so that many wake up soon. */
+static void call_others(const worker *me, uint64_t call) {
+  bsi_team *team = me->team;
+  const int threads = threads_of(call);
+  if (atomic_load(&team->sleepers) == 0) return;
+  for (int child = 2 * me->index + 1; child <= 2 * me->index + 2 && child < threads; child++)
+    wake(&team->workers[child]);
+}
+
+static void count_done(bsi_team *team, int parts) {
+  if (parts == 0) return;
+  atomic_fetch_add(&team->done, (uint64_t)parts);
+  if (!atomic_load(&team->caller_sleeps)) return;
+  pthread_mutex_lock(&team->lock);
+  pthread_mutex_unlock(&team->lock);
+  pthread_cond_signal(&team->finished);
+}
+
+/* Sleeps until the run is another than the one seen last. */
+static void sleep_after(worker *me, uint64_t seen) {
+  pthread_mutex_lock(&me->lock);
+  atomic_store(&me->sleeps, true);
+  atomic_fetch_add(&me->team->sleepers, 1);
+  while (atomic_load(&me->team->call) == seen) pthread_cond_wait(&me->wake, &me->lock);
+  atomic_fetch_sub(&me->team->sleepers, 1);
+  atomic_store(&me->sleeps, false);
+  pthread_mutex_unlock(&me->lock);
+}
+
+enum { LOOKS = 16 /* at a word between two looks at the clock */ };
+
+static bool changes(const atomic_uint_least64_t *word, uint64_t from) {
+  for (int look = 0; look < LOOKS; look++) {
+    if (atomic_load_explicit(word, memory_order_acquire) != from) return true;
+    relax();
+  }
+  return false;
+}
+
+/* The run after the one seen last. Patience grows where waiting has paid or would have, and shrinks where not. */
+static uint64_t next_call(worker *me, uint64_t seen) {
+  bsi_team *team = me->team;
+  const int64_t start = nanoseconds();
+  int64_t waited = 0;
+  bool slept = false;
+  while (!slept && !changes(&team->call, seen)) {
+    waited = nanoseconds() - start;
+    if (waited > me->patience) {
+      sleep_after(me, seen);
+      waited = nanoseconds() - start;
+      slept = true;
+    } else if (waited > SPIN) {
+      sched_yield();
+    }
+  }
+  if (waited < MOST_PATIENCE)
+    me->patience = me->patience * 2 < MOST_PATIENCE ? me->patience * 2 : MOST_PATIENCE;
+  else
+    me->patience = me->patience / 2 > LEAST_PATIENCE ? me->patience / 2 : LEAST_PATIENCE;
+  return atomic_load(&team->call);
+}
+
+static bool is_end(uint64_t call) { return parts_of(call) == 1 << END; }
+
+static void *serve(void *argument) {
+  worker *me = argument;
+  bsi_team *team = me->team;
+  uint64_t call = atomic_load(&team->call);
+  while (!is_end(call)) {
+    call_others(me, call);
+    if (me->index < threads_of(call)) {
+      count_done(team, take(me, me, call));
+      if (!changes(&team->call, call)) count_done(team, take_from_others(me, call));
+    }
+    call = next_call(me, call);
+  }
+  call_others(me, call);
+  return NULL;
+}
+
+/* --- the caller --- */
+
+static bool is_done(bsi_team *team) {
+  for (int look = 0; look < LOOKS; look++) {
+    if (atomic_load_explicit(&team->done, memory_order_acquire) == team->expected) return true;
+    relax();
+  }
+  return false;
+}
+
+static void await_others(bsi_team *team) {
+  const int64_t start = nanoseconds();
+  while (nanoseconds() - start < CALLER_PATIENCE)
+    if (is_done(team)) return;
+  pthread_mutex_lock(&team->lock);
+  atomic_store(&team->caller_sleeps, true);
+  while (atomic_load(&team->done) != team->expected) pthread_cond_wait(&team->finished, &team->lock);
+  atomic_store(&team->caller_sleeps, false);
+  pthread_mutex_unlock(&team->lock);
+}
+
+/* Announces a run and wakes up who sleeps. */
+static uint64_t announce(bsi_team *team, int threads, int parts) {
+  const uint64_t number = (atomic_load(&team->call) >> NUMBER_SHIFT) + 1;
+  const uint64_t call = number << NUMBER_SHIFT | (uint64_t)parts << PARTS_SHIFT | (uint64_t)(threads - 1);
+  atomic_store(&team->call, call);
+  call_others(&team->workers[0], call);
+  return call;
+}
+
+/* Everything as if no worker had ever been. */
+static bisai_status reset(bsi_team *team, int most) {
+  team->process = getpid();
+  team->started = 0;
+  team->most = most;
+  team->expected = 0;
+  atomic_init(&team->call, 0);
+  atomic_init(&team->done, 0);
+  atomic_init(&team->sleepers, 0);
+  atomic_init(&team->caller_sleeps, false);
+  int error = pthread_mutex_init(&team->lock, NULL) | pthread_cond_init(&team->finished, NULL);
+  for (int i = 0; i <= most; i++) {
+    worker *w = &team->workers[i];
+    w->team = team;
+    w->index = i;
+    w->patience = MOST_PATIENCE;
+    atomic_init(&w->claims, 0);
+    atomic_init(&w->sleeps, false);
+    error |= pthread_mutex_init(&w->lock, NULL) | pthread_cond_init(&w->wake, NULL);
+  }
+  return error ? BISAI_OUT_OF_MEMORY : BISAI_OK;
+}
+
+/* Signals that are sent to the process are for the threads of its program, not for ours; faults and profilers mean the thread itself. */
+static void block_signals(sigset_t *before) {
+  static const int kept[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF};
+  sigset_t blocked;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) sigdelset(&blocked, kept[i]);
+  pthread_sigmask(SIG_BLOCK, &blocked, before);
+}
+
+/* Starts what is missing of the workers of `threads` threads; returns how many threads there are for a run. Where the system has no more
+ * threads to give, a run takes those that there are. */
+static int start(bsi_team *team, int threads) {
+  if (team->process != getpid()) reset(team, team->most);
+  if (team->started + 1 < threads && team->started < team->most) {
+    sigset_t before;
+    block_signals(&before);
+    while (team->started + 1 < threads && team->started < team->most) {
+      worker *w = &team->workers[team->started + 1];
+      if (pthread_create(&w->thread, NULL, serve, w) == 0)
+        team->started++;
+      else
+        team->most = team->started;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+  }
+  return threads < team->started + 1 ? threads : team->started + 1;
+}
+
+void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job) {
+  bsi_team *team = context->team;
+  if (threads > 1) threads = start(team, threads);
+  if (threads <= 1) {
+    work(job, (bsi_part){0, 1, 0});
+    return;
+  }
+  worker *me = &team->workers[0];
+  team->work = work;
+  team->job = job;
+  fegetenv(&team->environment);
+  const uint64_t call = announce(team, threads, (int)parts);
+  team->expected += (uint64_t)(threads * parts_of(call) - take(me, me, call));
+  if (is_done(team)) return;
+  team->expected -= (uint64_t)take_from_others(me, call);
+  await_others(team);
+}
+
+size_t bsi_team_bytes(int threads) { return sizeof(bsi_team) + (size_t)threads * sizeof(worker); }
+
+bisai_status bsi_team_open(void *memory, int threads, bsi_team **team) {
+  bsi_team *made = memory;
+  made->threads = threads;
+  const bisai_status status = reset(made, threads - 1);
+  if (!status) *team = made;
+  return status;
+}
+
+void bsi_team_close(bsi_team *team) {
+  if (!team || team->process != getpid()) return;
+  announce(team, team->started + 1, END);
+  for (int i = 1; i <= team->started; i++) pthread_join(team->workers[i].thread, NULL);
+  for (int i = 0; i < team->threads; i++) {
+    pthread_cond_destroy(&team->workers[i].wake);
+    pthread_mutex_destroy(&team->workers[i].lock);
+  }
+  pthread_cond_destroy(&team->finished);
+  pthread_mutex_destroy(&team->lock);
+}
+
+void *bsi_note(bisai_context *context, int thread) { return context->team->workers[thread].note; }
+
+#else /* one thread */
+
+struct bsi_team {
+  _Alignas(64) unsigned char note[BSI_NOTE_BYTES];
+};
+
+size_t bsi_team_bytes(int threads) {
+  (void)threads;
+  return sizeof(bsi_team);
+}
+
+bisai_status bsi_team_open(void *memory, int threads, bsi_team **team) {
+  (void)threads;
+  *team = memory;
+  return BISAI_OK;
+}
+
+void bsi_team_close(bsi_team *team) { (void)team; }
+
+void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job) {
+  (void)context, (void)threads, (void)parts;
+  work(job, (bsi_part){0, 1, 0});
+}
+
+void *bsi_note(bisai_context *context, int thread) {
+  (void)thread;
+  return context->team->note;
+}
+
+#endif
+
+int32_t bsi_find_first(bisai_context *context, int threads, bsi_work *work, void *job) {
+  for (int t = 0; t < threads; t++) *(int32_t *)bsi_note(context, t) = -1;
+  bsi_run(context, threads, BSI_SOME_PARTS, work, job);
+  int32_t first = -1;
+  for (int t = 0; t < threads; t++) bsi_keep_first(&first, *(const int32_t *)bsi_note(context, t));
+  return first;
+}
