@@ -212,7 +212,9 @@ static void files_beside_the_output_are_overwritten_by_force_alone(void **state)
   expect_file("C.mtx", "named");
   expect("convert laplace5.mtx C.mtx --rhs last6.mtx --force", 0, "");
   expect_file("C_b.mtx", last6);
-  expect("convert laplace5.mtx C.mtx", 0, ""); /* without a right-hand side nothing is written beside it */
+  /* Without a right-hand side nothing is written beside it. */
+  expect("convert laplace5.mtx C.mtx", 0,
+         "bisai: C_b.mtx stands beside C.mtx: solve and compare take it for its right-hand side\n");
   expect_file("C_b.mtx", last6);
 
   program_write("q.petsc.info", "kept");

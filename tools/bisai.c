@@ -48,14 +48,15 @@ static FILE *text_of(const options *o) {
 
 /* What can be found wrong with the places to write to before the matrix is read, which may take long. */
 static bool check_outputs(bisai_context *context, const options *o) {
-  const target inputs[] = {{"the matrix", o->file}, {"--rhs", o->rhs}};
+  const target inputs[] = {
+      {"the matrix", o->file}, {"--rhs", o->rhs}, {"the right-hand side beside the matrix", o->beside}};
   const target outputs[] = {{"--output", standard_is(o->output) ? NULL : o->output},
                             {"--json", standard_is(o->json) ? NULL : o->json}};
   if ((standard_is(o->json) || standard_is(o->output)) && target_standard_is_closed()) {
     say("%s: standard output is closed", standard_is(o->json) ? "--json" : "--output");
     return false;
   }
-  return target_check(context, 2, outputs, 2, inputs) && (!o->plots || plots_check(o->plots));
+  return target_check(context, 2, outputs, 3, inputs) && (!o->plots || plots_check(o->plots));
 }
 
 static int exit_of(const run_result *r) {

@@ -5,31 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <bisai/io.h>
 
+#include "beside.h"
 #include "message.h"
 #include "problem.h"
 #include "progress.h"
 #include "standard.h"
 #include "target.h"
-
-/* The place of .mtx in the name of a file, or its end. */
-static size_t ending_of(const char *path) {
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *found = NULL;
-  for (const char *p = base; (p = strstr(p, ".mtx")); ++p) {
-    if (p > base) found = p;
-  }
-  return found ? (size_t)(found - path) : strlen(path);
-}
-
-/* A_b.mtx.gz beside A.mtx.gz; free with free(). */
-static char *rhs_path(const char *path) {
-  size_t before = ending_of(path);
-  char *text = malloc(strlen(path) + sizeof "_b");
-  if (text) sprintf(text, "%.*s_b%s", (int)before, path, path + before);
-  return text;
-}
 
 static bool ends_with(const char *text, size_t length, const char *ending) {
   size_t bytes = strlen(ending);
@@ -56,7 +41,7 @@ static char *info_path(const char *path) {
 
 static bool is_market(const options *o) {
   if (o->format != BISAI_FORMAT_BY_NAME) return o->format == BISAI_FORMAT_MATRIX_MARKET;
-  return o->output[ending_of(o->output)] != '\0';
+  return o->output[beside_ending(o->output)] != '\0';
 }
 
 static bool is_petsc(const options *o) {
@@ -67,22 +52,25 @@ static bool is_petsc(const options *o) {
 
 static const char *output_name(const options *o) { return standard_is(o->output) ? "standard output" : o->output; }
 
+/* The right-hand side that stands beside INPUT, for messages. */
+#define BESIDE "the right-hand side beside INPUT"
+
 /* Whether the file `path` (taken, NULL: out of memory) may be written beside OUTPUT. */
 static bool check_beside(bisai_context *context, const options *o, const char *flag, const char *path) {
-  const target apart[] = {{"OUTPUT", o->output}, {"INPUT", o->file}, {"--rhs", o->rhs}};
-  if (path) return target_check_beside(context, (target){flag, path}, 3, apart, o->force);
+  const target apart[] = {{"OUTPUT", o->output}, {"INPUT", o->file}, {"--rhs", o->rhs}, {BESIDE, o->beside}};
+  if (path) return target_check_beside(context, (target){flag, path}, 4, apart, o->force);
   say("out of memory");
   return false;
 }
 
 /* What is known before anything is read. */
 static bool check_output(bisai_context *context, const options *o) {
-  const target output = {"OUTPUT", o->output}, rhs = {"--rhs", o->rhs};
+  const target output = {"OUTPUT", o->output}, inputs[] = {{"--rhs", o->rhs}, {BESIDE, o->beside}};
   if (standard_is(o->output)) {
     if (target_standard_is_closed()) say("OUTPUT: standard output is closed");
     return !target_standard_is_closed();
   }
-  if (!target_check(context, 1, &output, 1, &rhs)) return false;
+  if (!target_check(context, 1, &output, 2, inputs)) return false;
   if (!is_petsc(o) || !target_is_file(o->output)) return true;
   char *info = info_path(o->output);
   bool ok = check_beside(context, o, "OUTPUT's block size", info);
@@ -90,8 +78,15 @@ static bool check_output(bisai_context *context, const options *o) {
   return ok;
 }
 
+/* Whether two names are those of one file. */
+static bool is_same(const char *a, const char *b) {
+  struct stat first, second;
+  return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 /* In Matrix Market a right-hand side becomes a file of its own. */
-static bool check_rhs(bisai_context *context, const options *o, char **path) {
+static bool check_rhs(bisai_context *context, const options *o, const problem *p, char **path) {
   free(*path);
   *path = NULL;
   if (!is_market(o)) return true;
@@ -100,7 +95,8 @@ static bool check_rhs(bisai_context *context, const options *o, char **path) {
         output_name(o));
     return false;
   }
-  *path = rhs_path(o->output);
+  *path = beside_name(o->output);
+  if (*path && p->rhs_from == RHS_BESIDE && is_same(*path, o->beside)) return true; /* it stays where it is */
   return check_beside(context, o, "OUTPUT's right-hand side", *path);
 }
 
@@ -112,12 +108,17 @@ static void print_result(const options *o, const problem *p, const char *rhs) {
           plural(p->rows), blocks, plural(blocks), bisai_bcsr_block_size(p->matrix), output_name(o));
   if (p->rhs_from == RHS_NONE) return;
   fprintf(out, "rhs      %s",
-          p->rhs_from == RHS_ONES   ? "ones"
-          : p->rhs_from == RHS_FILE ? o->rhs
+          p->rhs_file               ? p->rhs_file
+          : p->rhs_from == RHS_ONES ? "ones"
           : p->rhs_from == RHS_CASE ? "the case's own"
                                     : "the file's own");
+  if (p->rhs_from == RHS_BESIDE) fputs(", beside the matrix", out);
   if (p->rhs_columns > 1) fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
-  fprintf(out, ", to %s\n", rhs ? rhs : output_name(o));
+  if (rhs && p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file)) {
+    fputs(", left as it is\n", out);
+  } else {
+    fprintf(out, ", to %s\n", rhs ? rhs : output_name(o));
+  }
 }
 
 static bool write_files(bisai_context *context, const options *o, const problem *p, const char *rhs) {
@@ -133,10 +134,21 @@ static bool write_files(bisai_context *context, const options *o, const problem 
   progress_end(&shown);
   if (status != BISAI_OK) say_failure(context, output_name(o), status);
   if (!standard_close(&output) || status != BISAI_OK) return false;
-  if (!rhs) return true;
+  if (!rhs || (p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file))) return true;
   status = bisai_write_vector(context, rhs, p->rows, p->rhs);
   if (status != BISAI_OK) say_failure(context, rhs, status);
   return status == BISAI_OK;
+}
+
+/* What was there before would be taken for the right-hand side of a matrix that has none. */
+static bool warn_of_old(const options *o, const problem *p) {
+  char *old = NULL;
+  if (p->rhs_from != RHS_NONE) return true;
+  if (!beside_find(o->output, &old)) return false;
+  if (old && !(o->beside && is_same(old, o->beside))) /* that has been called ignored */
+    say("%s stands beside %s: solve and compare take it for its right-hand side", old, o->output);
+  free(old);
+  return true;
 }
 
 int convert_run(bisai_context *context, const options *o) {
@@ -144,10 +156,11 @@ int convert_run(bisai_context *context, const options *o) {
   problem p = {0};
   char *rhs = NULL;
   bool expected = o->rhs || o->rhs_ones || (o->made != CASE_NONE && !o->rhs_none); /* of a file's own, reading tells */
-  if (check_output(context, o) && (!expected || check_rhs(context, o, &rhs)) && problem_load_system(context, o, &p) &&
-      (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &rhs)) && write_files(context, o, &p, rhs)) {
+  if (check_output(context, o) && (!expected || check_rhs(context, o, &p, &rhs)) &&
+      problem_load_system(context, o, &p) && (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &p, &rhs)) &&
+      write_files(context, o, &p, rhs)) {
     print_result(o, &p, rhs);
-    code = EXIT_SUCCESS;
+    if (warn_of_old(o, &p)) code = EXIT_SUCCESS;
   }
   free(rhs);
   problem_free(&p);

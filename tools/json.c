@@ -133,6 +133,7 @@ static json_t *document(bisai_context *context, const problem *p, const options 
   return OBJECT({"version", text(true, bisai_version())}, {"backend", text(true, cuda ? "cuda" : "host")},
                 {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
                 {"rhs", text(true, problem_rhs_name(p->rhs_from))},
+                {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
                 {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
                 {"tolerance", number(true, p->tolerance)}, {"solver", text(true, bisai_method_string(o->solver))},
                 {"assume_symmetric", o->solver == BISAI_CG ? json_boolean(o->assume_symmetric) : json_null()},

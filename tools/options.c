@@ -11,6 +11,7 @@
 #include <bisai/bcsr.h>
 #include <bisai/precond.h>
 
+#include "beside.h"
 #include "conflicts.h"
 #include "message.h"
 #include "parse.h"
@@ -51,9 +52,8 @@ static const struct argp_option system_options[] = {
     {0}};
 static const struct argp_option solver_options[] = {
     {"rhs", KEY_RHS, "FILE", 0,
-     "Right-hand side: a file, -, or ones (default: what stands with the matrix in an archive or a PETSc file; "
-     "otherwise "
-     "ones)",
+     "Right-hand side: a file, -, or ones (default: what stands with the matrix in an archive or a PETSc file, or "
+     "NAME_b.mtx beside NAME.mtx; otherwise ones)",
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"solver", KEY_SOLVER, "NAME", 0,
@@ -439,6 +439,12 @@ static void name_standard_input(options *o) {
   if (standard_is(o->rhs)) o->rhs = input;
 }
 
+/* The right-hand side beside the matrix, where nothing else was asked for. */
+static bool find_beside(command which, options *o) {
+  if (which == COMMAND_INFO || !o->file || o->rhs || o->rhs_ones || o->rhs_none) return true;
+  return beside_find(o->file, &o->beside);
+}
+
 bool options_choose_for_cg(const options *o) { return o->solver == BISAI_CG && !o->methods_given; }
 
 bool options_parse(command which, int argc, char **argv, options *o) {
@@ -456,11 +462,15 @@ bool options_parse(command which, int argc, char **argv, options *o) {
   bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
             argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 &&
             (!options_choose_for_cg(o) || method_list_parse("--methods", for_cg[which], &o->methods)) &&
-            (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && conflicts_check(which, o);
+            (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && conflicts_check(which, o) &&
+            find_beside(which, o);
   if (o->restart == 0) o->restart = 30;
   name_standard_input(o);
   if (!ok) options_free(o);
   return ok;
 }
 
-void options_free(options *o) { method_list_free(&o->methods); }
+void options_free(options *o) {
+  method_list_free(&o->methods);
+  free(o->beside);
+}

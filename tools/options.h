@@ -25,6 +25,7 @@ typedef struct options {
   int block_size;          /* 0: not given; BLOCK_SIZE_AUTO */
   bool rhs_ones, rhs_none; /* none: convert alone */
   const char *rhs;         /* a file, or NULL */
+  char *beside;            /* without any of these: the file beside the matrix, or NULL */
   double tolerance;        /* 0: the problem's own */
   bisai_method solver;
   bool assume_symmetric; /* cg:force */

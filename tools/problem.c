@@ -158,8 +158,8 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
 }
 
 const char *problem_rhs_name(problem_rhs from) {
-  static const char *const names[] = {
-      [RHS_NONE] = "none", [RHS_ONES] = "ones", [RHS_CASE] = "case", [RHS_FILE] = "file", [RHS_OWN] = "own"};
+  static const char *const names[] = {[RHS_NONE] = "none", [RHS_ONES] = "ones", [RHS_CASE] = "case",
+                                      [RHS_FILE] = "file", [RHS_OWN] = "own",   [RHS_BESIDE] = "beside"};
   return names[from];
 }
 
@@ -170,23 +170,44 @@ static void set_ones(problem *p) {
   }
 }
 
-static bool read_rhs(bisai_context *context, const options *o, problem *p) {
+static bisai_status read_rhs(bisai_context *context, const char *path, problem_rhs from, problem *p) {
   progress shown;
-  progress_start(&shown, o->rhs, "reading");
-  bisai_status status = bisai_read_vector(context, o->rhs, p->rows, p->rhs);
+  progress_start(&shown, path, "reading");
+  bisai_status status = bisai_read_vector(context, path, p->rows, p->rhs);
   progress_end(&shown);
-  if (status != BISAI_OK) return fail(context, o->rhs, status);
-  p->rhs_from = RHS_FILE;
-  return true;
+  if (status != BISAI_OK) return status;
+  p->rhs_from = from;
+  p->rhs_file = path;
+  return BISAI_OK;
+}
+
+/* One of another length belongs to another matrix. */
+static bool read_beside(bisai_context *context, const options *o, problem *p) {
+  if (!make_rhs(p)) return false;
+  bisai_status status = read_rhs(context, o->beside, RHS_BESIDE, p);
+  if (status == BISAI_OK) return true;
+  fail(context, o->beside, status);
+  if (status == BISAI_INVALID_ARGUMENT) {
+    say("%s: ignored as a right-hand side", o->beside);
+    free(p->rhs);
+    p->rhs = NULL;
+    return true;
+  }
+  say("%s: --rhs ones does without the right-hand side beside the matrix", p->name);
+  return false;
 }
 
 bool problem_load_system(bisai_context *context, const options *o, problem *p) {
   bool given = o->rhs || o->rhs_ones, own = !given && !o->rhs_none;
   if (!check_sources(o) || !load(context, o, problem_block_size(o), own, p)) return false;
   if (own && o->made != CASE_NONE) p->rhs_from = RHS_CASE;
+  if (own && o->beside && p->rhs_from == RHS_NONE) return read_beside(context, o, p);
   if (!given) return true;
   if (!make_rhs(p)) return false;
-  if (o->rhs) return read_rhs(context, o, p);
+  if (o->rhs) {
+    bisai_status status = read_rhs(context, o->rhs, RHS_FILE, p);
+    return status == BISAI_OK || fail(context, o->rhs, status);
+  }
   set_ones(p);
   return true;
 }

@@ -9,8 +9,8 @@
 
 #include "options.h"
 
-/* Where the right-hand side is from: RHS_OWN stands with the matrix in its file. */
-typedef enum problem_rhs { RHS_NONE, RHS_ONES, RHS_CASE, RHS_FILE, RHS_OWN } problem_rhs;
+/* Where the right-hand side is from: RHS_OWN stands with the matrix in its file, RHS_BESIDE in another one beside it. */
+typedef enum problem_rhs { RHS_NONE, RHS_ONES, RHS_CASE, RHS_FILE, RHS_OWN, RHS_BESIDE } problem_rhs;
 
 typedef struct problem {
   char *name; /* "cavity", or the file's name without folders and extensions */
@@ -19,7 +19,8 @@ typedef struct problem {
   int64_t unknowns; /* block_rows·bs */
   double *rhs;      /* `unknowns` values, zero in padding rows */
   problem_rhs rhs_from;
-  int64_t rhs_columns; /* of the file's own, which is the first of them */
+  const char *rhs_file; /* RHS_FILE, RHS_BESIDE: the file, of the options; otherwise NULL */
+  int64_t rhs_columns;  /* of the file's own, which is the first of them */
   double tolerance;
 } problem;
 
@@ -33,7 +34,7 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
  * once. */
 bool problem_load_system(bisai_context *context, const options *o, problem *p);
 
-/* "ones", "case", "file" or "own". */
+/* "ones", "case", "file", "own" or "beside". */
 const char *problem_rhs_name(problem_rhs from);
 
 /* The block size that `o` means: the one given, the case's, the paper's for a file that it knows unless auto is asked for, or 0:

@@ -21,6 +21,7 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
   if (p->rhs_from == RHS_OWN) fputs("rhs      the file's own", out);
   if (p->rhs_from == RHS_OWN && p->rhs_columns > 1) fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
   if (p->rhs_from == RHS_OWN) fputc('\n', out);
+  if (p->rhs_from == RHS_BESIDE) fprintf(out, "rhs      %s, beside the matrix\n", p->rhs_file);
   fprintf(out, "backend  %s: %s, %d thread%s\n", bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host",
           bisai_context_device(context), bisai_context_threads(context), plural(bisai_context_threads(context)));
   if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
