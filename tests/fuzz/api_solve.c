@@ -70,7 +70,7 @@ static int watch(void *user, int iteration, double residual) {
 /* --- problems --- */
 
 static void choose_rhs(fuzz_choices *choices, const fuzz_system *s, double *b) {
-  static const double scales[] = {1, 1, 1, 1e300, 1e-300, 1e307, 5e-324, 1e-310, 1e150, 1e-160};
+  static const double scales[] = {1, 1, 1.7e308, 1e300, 1e-300, 1e307, 5e-324, 1e-310, 1e150, 1e-160};
   const int what = fuzz_pick(choices, 6);
   const double scale = scales[fuzz_pick(choices, 10)];
   const uint64_t seed = fuzz_seed(choices);
