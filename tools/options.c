@@ -392,7 +392,8 @@ static const struct argp parsers[] = {
         .doc = "Write a matrix, and the right-hand side that stands with it, in another format: Matrix "
                "Market (.mtx; the right-hand side as _b.mtx beside it), PETSc's binary (.petsc, .bin; with "
                "the block size in .info), or an archive as SuiteSparse has them (.tar); each also .gz, "
-               ".xz, .bz2 or .zst."}};
+               ".xz, .bz2 or .zst. As INPUT - is standard input, as OUTPUT standard output, and text goes to standard "
+               "error then."}};
 
 /* What no option alone can know. */
 static bool check(const options *o) {
