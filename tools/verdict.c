@@ -53,12 +53,11 @@ static void explain(double rows, const run_result *isai, const run_result *exact
   write_ratio(result, sizeof result, gain, "faster than", "slower than", "as fast as");
   write_ratio(iterations, sizeof iterations, count, "as many", "fewer", "as many");
   write_ratio(each, sizeof each, count * gain, "as fast", "slower", "as fast");
-  snprintf(
-      why, VERDICT_WHY,
-      "%s is %s %s: it takes %s iterations, and each is %s, as the exact solves of %s wait for %" PRId32
-      " levels of %.0f block rows on average and read %.3g MB, where its products wait for nothing and read %.3g MB.",
-      isai->label, result, exact->label, iterations, each, exact->label, levels, 2 * rows / levels,
-      1e-6 * (double)exact->setup.apply_bytes, 1e-6 * (double)isai->setup.apply_bytes);
+  snprintf(why, VERDICT_WHY,
+           "%s is %s %s: it takes %s iterations, and each is %s. The exact solves of %s wait for %" PRId32
+           " levels, of %.0f block rows on average, and read %.3g MB; the products of %s wait for nothing and read %.3g MB.",
+           isai->label, result, exact->label, iterations, each, exact->label, levels, 2 * rows / levels,
+           1e-6 * (double)exact->setup.apply_bytes, isai->label, 1e-6 * (double)isai->setup.apply_bytes);
 }
 
 verdict verdict_of(const problem *p, int count, const run_result *results) {
