@@ -178,6 +178,35 @@ static void nothing_may_follow_a_gzip_file(void **state) {
   free(matrix.bytes);
 }
 
+/* Tapes and disk images are filled up with zeros, which gzip leaves out, too. */
+static void zeros_may_fill_up_a_gzip_file(void **state) {
+  (void)state;
+  static const char zeros[3000] = {0};
+  test_text matrix = {0};
+  print_matrix(&matrix);
+  test_text file = compress("gzip -n", &matrix);
+  content plain = read_content(matrix.bytes, matrix.length);
+  static const size_t counts[] = {1, 511, sizeof zeros, 100 * sizeof zeros};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+    test_text padded = {0};
+    bytes_append(&padded, file.bytes, file.length);
+    for (size_t left = counts[k]; left > 0; left -= left < sizeof zeros ? left : sizeof zeros)
+      bytes_append(&padded, zeros, left < sizeof zeros ? left : sizeof zeros);
+    content read = read_content(padded.bytes, padded.length);
+    if (k == 0 && !read.dense) skip_without_the_library();
+    assert_non_null(read.dense);
+    assert_true(is_same(&plain, &read));
+    free(read.dense);
+    bytes_append(&padded, file.bytes, file.length); /* a member behind zeros is not read by gzip, and refused here */
+    read = read_content(padded.bytes, padded.length);
+    assert_null(read.dense);
+    free(padded.bytes);
+  }
+  free(plain.dense);
+  free(file.bytes);
+  free(matrix.bytes);
+}
+
 /* A matrix behind which a vector stands in the file is not believed before the vector's bytes have been checked, too. */
 static void what_is_not_asked_for_is_checked_too(void **state) {
   (void)state;
@@ -223,6 +252,7 @@ int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(members_of_gzip_files_are_read_on_and_checked),
       cmocka_unit_test(nothing_may_follow_a_gzip_file),
+      cmocka_unit_test(zeros_may_fill_up_a_gzip_file),
       cmocka_unit_test(what_is_not_asked_for_is_checked_too),
   };
   enum { OTHERS = sizeof others / sizeof *others, FORMATS = sizeof formats / sizeof *formats };

@@ -13,7 +13,8 @@ struct bsi_gunzip {
   bisai_context *context;
   bsi_stored *stored;
   z_stream zlib;
-  bool between; /* at the end of a member: what follows is another one or nothing */
+  bool between; /* at the end of a member: what follows is another one, zeros to the end, or nothing */
+  bool padded;  /* zeros came behind a member */
   bool ended;   /* the stored bytes have ended */
   char *input;  /* the opener's */
 };
@@ -61,9 +62,16 @@ static bisai_status refill(bsi_gunzip *g) {
   return BISAI_OK;
 }
 
+/* Zeros that fill up the last block of a tape or a disk. */
+static void skip_padding(bsi_gunzip *g) {
+  for (; g->zlib.avail_in > 0 && *g->zlib.next_in == 0; g->zlib.next_in++, g->zlib.avail_in--) g->padded = true;
+}
+
 static bisai_status inflate_more(bsi_gunzip *g) {
   if (g->between) {
-    if (*g->zlib.next_in != MAGIC) return fail(g, "what follows the last gzip member is not gzip");
+    skip_padding(g);
+    if (g->zlib.avail_in == 0) return BISAI_OK;
+    if (g->padded || *g->zlib.next_in != MAGIC) return fail(g, "what follows the last gzip member is not gzip");
     inflateReset(&g->zlib);
     g->between = false;
   }
