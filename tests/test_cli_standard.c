@@ -104,6 +104,20 @@ static void standard_output_takes_one_thing(void **state) {
       "it out\n");
 }
 
+/* By another name than -, what is written would be mixed with the text. */
+static void a_pipe_behind_standard_output_takes_nothing_else(void **state) {
+  (void)state;
+  if (access("/dev/stdout", F_OK) != 0) skip();
+  expect("{ $B solve laplace5.mtx --output /dev/stdout; echo $?; } | cat", 0, "2\n",
+         "bisai: --output: /dev/stdout: the same file as standard output\n");
+  expect("{ $B convert laplace5.mtx /dev/stdout --format petsc; echo $?; } | cat", 0, "2\n",
+         "bisai: OUTPUT: /dev/stdout: the same file as standard output\n");
+#ifdef BISAI_HAVE_JANSSON
+  expect("{ $B info laplace5.mtx --json /dev/stdout; echo $?; } | cat", 0, "2\n",
+         "bisai: --json: /dev/stdout: the same file as standard output\n");
+#endif
+}
+
 static void nothing_goes_to_standard_output_without_a_solution(void **state) {
   (void)state;
   expect("$B solve no_diagonal.mtx --block-size 1 --preconditioner ilu --output - 2> report; s=$?; "
@@ -130,6 +144,7 @@ int main(void) {
       cmocka_unit_test(what_standard_output_holds_already_is_kept),
       cmocka_unit_test(a_matrix_goes_through_pipes_of_conversions),
       cmocka_unit_test(standard_output_takes_one_thing),
+      cmocka_unit_test(a_pipe_behind_standard_output_takes_nothing_else),
       cmocka_unit_test(nothing_goes_to_standard_output_without_a_solution),
       cmocka_unit_test(a_standard_output_that_takes_nothing_fails),
   };

@@ -30,10 +30,10 @@ static bool fail(bisai_context *context, target t, bisai_status status) {
   return false;
 }
 
-/* Standard output is a file that is written too. */
+/* Standard output is a file or a pipe that is written too. A terminal, or /dev/null, may be both. */
 static bool is_standard_output(const char *path) {
   struct stat a, b;
-  return stat(path, &a) == 0 && fstat(STDOUT_FILENO, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+  return stat(path, &a) == 0 && fstat(STDOUT_FILENO, &b) == 0 && !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev &&
          a.st_ino == b.st_ino;
 }
 
