@@ -13,9 +13,7 @@ namespace {
 
 /* Rows of one to three blocks; every fifth diagonal block is singular, every seventh nearly so, every eleventh missing where repaired. */
 void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool spoiled, double amount) {
-  bisai_context host = {};
-  host.backend = &bsi_backend_host;
-  host.threads = 1;
+  const context_on host(BISAI_BACKEND_HOST);
   const size_t values = static_cast<size_t>(bs) * bs;
   std::vector<int32_t> ptr = {0}, idx, position;
   for (int32_t i = 0; i < n; i++) {
@@ -41,7 +39,7 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool spoiled
   a.block_rows = a.block_cols = n, a.block_size = bs, a.blocks = static_cast<int32_t>(idx.size());
   a.row_ptr = ptr.data(), a.col_idx = idx.data(), a.values = blocks.data();
   bsi_invert_stats right = BSI_INVERT_STATS_NONE, met = right, met_again = right;
-  bool good = bsi_invert_blocks_host(&host, &a, position.data(), amount, expected.data(), &right) == BISAI_OK;
+  bool good = bsi_invert_blocks_host(host, &a, position.data(), amount, expected.data(), &right) == BISAI_OK;
 
   const device_array<int32_t> d_ptr(ptr), d_idx(idx), d_position(position);
   const device_array<double> d_blocks(blocks), d_inverses(std::vector<double>(n * values, NAN)),

@@ -53,8 +53,8 @@ structure transpose(const structure &s) {
   return t;
 }
 
-void agrees_with_the_host(bisai_context *context, bisai_triangle triangle, int32_t n, int bs, int32_t length,
-                          int32_t pattern_length, bool unit, bisai_value_type type, double spoiled) {
+void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_triangle triangle, int32_t n, int bs,
+                          int32_t length, int32_t pattern_length, bool unit, bisai_value_type type, double spoiled) {
   const int values = bs * bs;
   structure t = make_rows(triangle, n, length, 30, !unit), rows = make_rows(triangle, n, pattern_length, 40, true),
             columns = transpose(rows);
@@ -87,7 +87,7 @@ void agrees_with_the_host(bisai_context *context, bisai_triangle triangle, int32
   isai.pattern = &pattern, isai.inverse = &inverse, isai.slots = slots.data(), isai.columns = scratch.data(),
   isai.threads = 1;
   bsi_isai_fault right = {-1, -1, BSI_NOT_FINITE}, fault = right;
-  bsi_isai_values_host(context, &view, &isai, &right);
+  bsi_isai_values_host(host, &view, &isai, &right);
 
   const int at_once = 256;
   const device_array<int32_t> t_ptr(t.ptr), t_idx(t.idx), row_ptr(rows.ptr), col_idx(rows.idx), col_ptr(columns.ptr),
@@ -115,23 +115,23 @@ void agrees_with_the_host(bisai_context *context, bisai_triangle triangle, int32
 
 void tests() {
   const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(1, 0));
+  const context_on host(BISAI_BACKEND_HOST);
   bisai_context context = {};
-  context.threads = 1;
   context.first_fault = first_fault.data;
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
     for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32}) {
       if (left_out(bs)) continue;
       for (const int32_t n : {1, 2, 10, 31, 100, 333}) {
         if (short_form() && n != 1 && n != 31) continue;
-        agrees_with_the_host(&context, triangle, n, bs, 3, 3, true, BISAI_FP64, 1.0);
-        agrees_with_the_host(&context, triangle, n, bs, 20, 12, false, BISAI_FP64, 1.0);
+        agrees_with_the_host(host, &context, triangle, n, bs, 3, 3, true, BISAI_FP64, 1.0);
+        agrees_with_the_host(host, &context, triangle, n, bs, 20, 12, false, BISAI_FP64, 1.0);
       }
-      agrees_with_the_host(&context, triangle, short_form() ? 70 : 300, bs, 40, 60, false, BISAI_FP64, 1.0);
+      agrees_with_the_host(host, &context, triangle, short_form() ? 70 : 300, bs, 40, 60, false, BISAI_FP64, 1.0);
       for (const bisai_value_type type : {BISAI_FP32, BISAI_FP16, BISAI_BF16})
-        agrees_with_the_host(&context, triangle, 77, bs, 5, 8, false, type, 1.0);
-      agrees_with_the_host(&context, triangle, 77, bs, 5, 8, false, BISAI_FP64, INFINITY);
-      agrees_with_the_host(&context, triangle, 77, bs, 5, 8, false, BISAI_FP16, 1e6);
-      agrees_with_the_host(&context, triangle, 77, bs, 5, 8, false, BISAI_FP16, 1e-12);
+        agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, type, 1.0);
+      agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, BISAI_FP64, INFINITY);
+      agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, BISAI_FP16, 1e6);
+      agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, BISAI_FP16, 1e-12);
     }
 }
 

@@ -12,9 +12,7 @@
 namespace {
 
 void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_t n, int bs, bool unit, bool infinite) {
-  bisai_context host = {};
-  host.backend = &bsi_backend_host;
-  host.threads = 1;
+  const context_on host(BISAI_BACKEND_HOST);
   const size_t values = static_cast<size_t>(bs) * bs;
   std::vector<int32_t> ptr = {0}, idx, to_ptr = {0}, to_idx;
   for (int32_t i = 0; i < n; i++) {
@@ -40,7 +38,7 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   scaled.row_ptr = to_ptr.data(), scaled.col_idx = to_idx.data(), scaled.values = expected.data();
   bsi_triangular t = {triangle, &a, unit ? nullptr : inverses.data(), nullptr};
   int32_t right, met = -2;
-  bool good = bsi_scale_off_diagonal_host(&host, &t, &scaled, &right) == BISAI_OK;
+  bool good = bsi_scale_off_diagonal_host(host, &t, &scaled, &right) == BISAI_OK;
 
   const device_array<int32_t> d_ptr(ptr), d_idx(idx), d_to_ptr(to_ptr), d_to_idx(to_idx);
   const device_array<double> d_blocks(blocks), d_inverses(inverses),

@@ -37,9 +37,7 @@ void make_rows(bisai_triangle triangle, int32_t n, int32_t length, int32_t reach
 
 void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_t n, int bs, int32_t length,
                           int32_t reach, bool unit, bool in_place) {
-  bisai_context host = {};
-  host.backend = &bsi_backend_host;
-  host.threads = 1;
+  const context_on host(BISAI_BACKEND_HOST);
   std::vector<int32_t> ptr, idx;
   make_rows(triangle, n, length, reach, !unit, &ptr, &idx);
   const size_t values = static_cast<size_t>(bs) * bs, rows = static_cast<size_t>(n) * bs;
@@ -52,10 +50,10 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   a.unit_diagonal = unit;
   a.row_ptr = ptr.data(), a.col_idx = idx.data(), a.values = blocks.data();
   bsi_levels levels = {};
-  bool good = bsi_levels_create(&host, triangle, n, ptr.data(), idx.data(), &levels) == BISAI_OK;
+  bool good = bsi_levels_create(host, triangle, n, ptr.data(), idx.data(), &levels) == BISAI_OK;
   bsi_triangular t = {triangle, &a, unit ? nullptr : inverses.data(), &levels};
   std::vector<double> expected(2 * rows);
-  bsi_triangular_solve_host(&host, &t, BISAI_SCHEDULE_SERIAL, 2, b.data(), static_cast<int64_t>(rows), expected.data(),
+  bsi_triangular_solve_host(host, &t, BISAI_SCHEDULE_SERIAL, 2, b.data(), static_cast<int64_t>(rows), expected.data(),
                             static_cast<int64_t>(rows));
 
   const device_array<int32_t> d_ptr(ptr), d_idx(idx), order(std::vector<int32_t>(levels.rows, levels.rows + n));
@@ -74,7 +72,7 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   double largest = 1.0;
   for (const double value : expected) largest = std::max(largest, std::fabs(value));
   for (size_t i = 0; i < got.size(); i++) good = good && std::fabs(got[i] - expected[i]) <= 1e-13 * largest;
-  bsi_levels_destroy(&host, &levels);
+  bsi_levels_destroy(host, &levels);
   verdict(good, "%s, %d block rows of size %d, %d blocks within %d%s%s", triangle == BISAI_LOWER ? "lower" : "upper", n,
           bs, length, reach, unit ? ", unit diagonal" : "", in_place ? ", in place" : "");
 }
