@@ -96,8 +96,8 @@ typedef struct bisai_csr_desc {
 BISAI_API bisai_csr_desc bisai_csr_desc_default(void);
 
 /** Makes a BCSR matrix (fp64) from scalar CSR arrays: every block with at least one stored entry is kept, zero-filled.
- *  The matrix remembers where each entry went, for bisai_bcsr_update_from_csr(): 4 bytes an entry of host memory and on a device as much
- *  of its own (8 bytes where the blocks hold more than 2³² values).
+ *  The matrix remembers the place of each entry for bisai_bcsr_update_from_csr(). This takes 4 bytes an entry of host memory, and with a
+ *  device as much of its memory too (8 bytes an entry if the blocks hold more than 2³² values).
  *  The errors of bisai_bcsr_create(), and
  *  @retval BISAI_INVALID_ARGUMENT  the block size does not divide rows or cols and `pad` is false, or `pad` with rows ≠ cols */
 BISAI_API bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix);
@@ -127,9 +127,9 @@ typedef struct bisai_block_size_info {
  *  3. Where the cheapest size is 1 and sound, sizes are looked for at which the unknowns of a node are coupled by few
  *     patterns, as when their blocks are not full. Such a size is sound, costs at most 3 times as many bytes, and `repeats`:
  *     its entropy is at most 1 + log₂(bs) bits and at most a third of bs²·h(d), the entropy of random patterns of the same
- *     density d. Of these sizes, that of the least entropy is chosen. A size bs does not count if at least a fifth of the rows
- *     have their entries at the same distances from the diagonal as the row k before them, for a k < bs that divides bs:
- *     blocks along the lines of a scalar grid repeat only because its rows do.
+ *     density d. Of these sizes, that of the least entropy is chosen. Scalar grids are excluded, whose blocks repeat because
+ *     the rows do: a size bs is left out if, for some k < bs that divides bs, at least a fifth of the rows have their
+ *     entries at the same distances from the diagonal as the row k rows before.
  *
  *  A matrix of more than 2²⁰ rows with less than one entry for 16 rows gets size 1.
  *
@@ -169,8 +169,9 @@ BISAI_API void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_p
  *  @retval BISAI_DEVICE_ERROR */
 BISAI_API bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_t *col_idx, void *values);
 
-/** Copies new blocks into a matrix that owns its arrays, same pattern, nothing allocated. A matrix from bisai_bcsr_from_csr() is refused:
- *  its caller has one value an entry, not bs² a block, and calls bisai_bcsr_update_from_csr().
+/** Copies new blocks into a matrix that owns its arrays. The pattern stays the same, and nothing is allocated. A matrix from
+ *  bisai_bcsr_from_csr() is refused, because its caller has one value for each entry and not bs² for each block: use
+ *  bisai_bcsr_update_from_csr().
  *  @param values  **bisai_bcsr_blocks()·bs²** values of the matrix's type, blocks in the matrix's own (sorted) order; with a context on a
  *                 device, in host or device memory
  *  @param layout  order inside the blocks
@@ -178,9 +179,10 @@ BISAI_API bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_p
  *  @retval BISAI_NOT_FINITE        the old values are kept */
 BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_layout layout);
 
-/** Copies new CSR values into a matrix from bisai_bcsr_from_csr(), same pattern. The matrix is then what that call makes of the arrays:
- *  zeros that fill blocks up and the identity of the padding stay. Allocates nothing; on a device, values in host memory are copied
- *  through 8·row_ptr[rows] bytes of device memory taken for that. Reads 16 bytes and writes 8 bytes an entry.
+/** Copies new CSR values into a matrix from bisai_bcsr_from_csr(), same pattern. The matrix is then the one that
+ *  bisai_bcsr_from_csr() would make of the arrays: the zeros that fill up blocks stay, and so does the identity of the padding. Nothing
+ *  is allocated, but for values in host memory on a device: they need 8·row_ptr[rows] bytes of device memory during the call. Reads
+ *  16 bytes and writes 8 bytes an entry.
  *  @param desc  as in creation: `row_ptr` and `col_idx`, in host memory, are compared with those of creation entry by entry and must be
  *               the same, in the same order; `values`: **row_ptr[rows]** values, one an entry, with a context on a device in host or
  *               device memory; `block_size` and `pad` are not read
@@ -188,20 +190,20 @@ BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values,
  *  @retval BISAI_INVALID_STRUCTURE  another pattern than in creation; the message names the first row that differs
  *  @retval BISAI_NOT_FINITE         NaN or infinity; the message names the entry
  *  @retval BISAI_OUT_OF_MEMORY, BISAI_DEVICE_ERROR  on a device only
- *  After any failure but the last, the old values are kept. */
+ *  The old values are kept after every failure but BISAI_DEVICE_ERROR. */
 BISAI_API bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc);
 
-/** What counts as symmetric: an asymmetry, as bisai_bcsr_asymmetry() measures it, of at most this. Entries that were added up in different
- *  orders, or written with eleven digits, differ by less; those of matrices that are not symmetric differ by more. */
+/** A matrix counts as symmetric if its asymmetry, as bisai_bcsr_asymmetry() measures it, is at most this. Rounding causes less: sums in
+ *  different orders, or eleven digits in a file. Matrices that are not symmetric have more. */
 #define BISAI_SYMMETRY_LIMIT 1e-10
 
 /** How far a square matrix is from its transpose, whatever type its values are stored in:
  *
  *      max over i, j of |a_ij − a_ji| / max(|a_ij|, |a_ji|, √|a_ii a_jj|),
  *
- *  0 for a symmetric matrix and at most 2 (a_ij = −a_ji). What is not stored is zero. A symmetric scaling D A D does not change it. The
- *  first call after values came in reads A about twice, looks for the mirror image of each block and waits for a device; calls after it
- *  return what the first one found, unless the values are borrowed. Allocates nothing. The bits do not depend on threads or on the backend.
+ *  0 for a symmetric matrix and at most 2 (a_ij = −a_ji). Entries that are not stored count as zero. A symmetric scaling D A D does not change
+ *  the asymmetry. A measurement reads A about twice, looks for the mirror image of each block, and waits for a device. Its result is kept
+ *  until new values come in; borrowed values are measured in each call. Allocates nothing. The bits do not depend on threads or on the backend.
  *  @param asymmetry  out
  *  @param mirrored   out unless NULL: whether there is a stored block (j, i) for each stored block (i, j)
  *  @retval BISAI_INVALID_ARGUMENT  NULL, or the matrix is not square */

@@ -6,20 +6,20 @@
  *  - PETSc's binary files, as MatView() and VecView() write them: real, double, with 32-bit or (reading) 64-bit indices;
  *  - archives of the SuiteSparse Matrix Collection: NAME.tar.gz with NAME/NAME.mtx and perhaps NAME/NAME_b.mtx.
  *
- *  All of them may be compressed (.gz, .xz, .bz2, .zst; reading also .lz, .lz4 and .Z). Archives and compression need libarchive, but
- *  reading .gz needs zlib; what this build lacks is BISAI_UNAVAILABLE. Files that are read are recognised by what they
- *  hold, files that are written by the endings of their names.
+ *  All of them may be compressed (.gz, .xz, .bz2, .zst; reading also .lz, .lz4 and .Z). Reading .gz needs zlib; archives and all other
+ *  compression need libarchive. A build without them returns BISAI_UNAVAILABLE. A file that is read is recognised by what it
+ *  holds, a file that is written by the ending of its name.
  *
- *  Compressed files are read to their ends, also where less is asked for, and refused unless all of their checks succeed: the CRC and
- *  the length of every member of .gz, and the checks of .xz, .bz2 and .lz. In .zst and .lz4 a check may be absent (zstd and
- *  lz4 write one, bisai's own .zst files have none), and .Z has none: there a changed byte may go unnoticed.
+ *  Compressed files are always read to their ends, and are refused if a check fails: the CRC and the length of every member of .gz, and
+ *  the checks of .xz, .bz2 and .lz. A .zst or .lz4 file may have no check (zstd and lz4 write one, bisai writes none into .zst), and .Z
+ *  never has one: a changed byte may go unnoticed there. Zeros may follow the last member of .gz, and nothing else.
  *
- *  A file is written under another name in the same folder, NAME.PROCESS-K.part or bisai.PROCESS-K.part, and takes its own name when it is
- *  whole: until then, and after a failure, an old file of that name is kept. Where the folder does not allow that, an old file is
- *  overwritten where it stands: in a folder that takes no new files before its contents are written, and where only the last step is
- *  refused (a mount point, or another user's file in a folder with the sticky bit) after that. Neither is atomic: a failure of the
- *  overwriting itself, like a full disk, leaves an incomplete file. Links are followed, also one that leads to nothing yet. Pipes and
- *  devices are written as they are. */
+ *  A file is written under another name in the same folder, NAME.PROCESS-K.part or bisai.PROCESS-K.part, and renamed when it is whole.
+ *  An old file of the name is kept until then, and after a failure. Some folders do not allow this, and an old file is overwritten in
+ *  place there. If the folder takes no new files, the contents are written into the old file at once. If only the renaming is
+ *  refused (a mount point, or another user's file in a folder with the sticky bit), the whole new file is copied into the old one.
+ *  Overwriting is not atomic: if it fails, on a full disk for example, it leaves an incomplete file. Links are followed, and a link
+ *  to nothing creates its target. Pipes and devices are written directly. */
 #ifndef BISAI_IO_H
 #define BISAI_IO_H
 
@@ -40,26 +40,26 @@ typedef struct bisai_read_options {
   bisai_progress progress; /**< default NULL */
   void *progress_user;     /**< passed through */
   int64_t
-      max_bytes; /**< host memory that reading may hold at a time, the result included, but not buffers, which take less than
-                                1 MiB; default 0: the physical memory of the machine */
+      max_bytes; /**< the most bytes of host memory that reading may hold at a time. The result counts, buffers of less than 1 MiB
+                                do not. Default 0: the physical memory of the machine */
 } bisai_read_options;
 
 /** Default options. */
 BISAI_API bisai_read_options bisai_read_options_default(void);
 
-/** Reads a square sparse matrix. Memory: at most 3 times that of the result (of one that keeps duplicates, if there are any),
- *  16 bytes for each scalar row and 1 MiB. The number of entries that a file announces is believed only as far as entries
- *  arrive. A matrix of many rows may be empty; a number of rows that options->max_bytes does not allow is refused before anything is
- *  allocated for it.
+/** Reads a square sparse matrix. Memory: at most 3 times the result, 16 bytes for each scalar row and 1 MiB, together; here duplicates
+ *  count as entries of the result. Memory for entries is taken as they arrive, whatever number the file announces. A matrix of many
+ *  rows may be empty. If options->max_bytes does not allow so many rows in any block size, they are refused before anything is
+ *  allocated for them.
  *
  *  Matrix Market: coordinate real, integer or pattern (value 1); general, symmetric or skew-symmetric. Entries may come in
  *  any order; duplicates add up.
  *
- *  PETSc: one matrix, at the beginning of the file; the columns of a row ascend. Where options->block_size is 0 and a file
- *  FILE.info beside FILE (or FILE.gz), which is no pipe, says -matload_block_size N with N > 1, that is the block size.
+ *  PETSc: one matrix, at the beginning of the file; the columns of a row ascend. If options->block_size is 0, a file
+ *  FILE.info beside FILE (or FILE.gz) may give the block size, by -matload_block_size N with N > 1. Nothing stands beside a pipe.
  *
  *  Archive: the file NAME.mtx that is named as the archive, else the one that is named as its folder, else the only one.
- *  Nothing is unpacked to disk, unless it comes through a pipe: then a temporary file without a name, in $TMPDIR or /tmp, keeps it.
+ *  Nothing is unpacked to disk. An archive that comes through a pipe is kept in a temporary file without a name, in $TMPDIR or /tmp.
  *  @param options  NULL: the defaults
  *  @param matrix  out; untouched on failure; free with bisai_bcsr_destroy()
  *  @retval BISAI_IO_ERROR     cannot be opened, read, decompressed or unpacked, or a check of the compression fails
@@ -84,15 +84,15 @@ typedef struct bisai_system {
 } bisai_system;
 
 /** Reads a matrix as bisai_read_matrix() does and the right-hand side as bisai_read_rhs() does, and opens the file once, so that it may
- *  be a pipe. Memory and errors: those of the two, where 8 bytes a row of a right-hand side are part of the result.
+ *  be a pipe. Memory and errors are those of these two calls. A right-hand side is part of the result, with 8 bytes a row.
  *  @param options  NULL: the defaults
- *  @param system   out; but for rhs_failed untouched on failure; free with bisai_system_clear()
+ *  @param system   out; untouched on failure, except for rhs_failed; free with bisai_system_clear()
  *  @retval BISAI_INVALID_ARGUMENT  NULL, a wrong struct_size, or a right-hand side of another length than the matrix */
 BISAI_API bisai_status bisai_read_system(bisai_context *context, const char *path, const bisai_read_options *options,
                                          bisai_system *system);
 
-/** Frees the matrix and the right-hand side that bisai_read_system() gave, and sets both to NULL; accepts NULL. To keep the matrix, take it
- *  and set system->matrix to NULL before. */
+/** Frees the matrix and the right-hand side that bisai_read_system() gave, and sets both to NULL; accepts NULL. To keep the matrix, copy its
+ *  pointer and set system->matrix to NULL before this call. */
 BISAI_API void bisai_system_clear(bisai_context *context, bisai_system *system);
 
 /** The block size that stands with a file: of a PETSc file what its FILE.info says, as for bisai_read_matrix(); 0 where nothing
@@ -159,14 +159,14 @@ BISAI_API bisai_status bisai_write_vector(bisai_context *context, const char *pa
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_bytes(bisai_context *context, const char *path, const void *bytes, size_t count);
 
-/** Finds out whether a file can be written at `path`, before work that may be long. An old file is opened and left as it is; for a new one
- *  a file is made in its folder and removed again. How much room the disk has is not looked at.
+/** Finds out whether a file can be written at `path`, before work that may be long. An old file is opened and left as it is. For a new
+ *  file, one is made in its folder and removed again. The free space of the disk is not checked.
  *  @retval BISAI_IO_ERROR  it cannot: names the path and the system's reason
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_check(bisai_context *context, const char *path);
 
-/** Whether what is written under two names would go to one place: one file (hard and symbolic links, ./a and a), which may not exist yet,
- *  or one pipe. Character devices, like a terminal, never count as one.
+/** Whether two names lead to one file or one pipe, so that one output would destroy the other. Hard and symbolic links are followed, ./a is
+ *  the same as a, and the file need not exist yet. Character devices, like a terminal, never count as the same.
  *  @param same  out; false after a failure
  *  @retval BISAI_IO_ERROR  a link cannot be followed
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */

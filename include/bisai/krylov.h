@@ -81,8 +81,8 @@ BISAI_API const char *bisai_reason_string(bisai_reason reason);
 
 /** Called after every iteration (and for iteration 0) with the relative residual estimate; non-zero stops the solve. On a GPU, methods
  *  other than GMRES wait for the device in every iteration where there is a monitor, so that x is that of the iteration that it stops, or
- *  an earlier one that was better. With monitor_late they do not wait: x may be that of an iteration a few later, and may even have
- *  converged there. */
+ *  an earlier one that was better. With monitor_late they do not wait. x may then be that of an iteration a few later, and may even
+ *  have converged there. That suits monitors that watch something else than the residual. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
 /** Sums `count` values over all processes, in place, in the backend's memory: the hook of a distributed caller, whose vectors,
@@ -96,7 +96,7 @@ enum { BISAI_IDR_MOST = 32 };
 /** Options of a solver; start from bisai_solver_options_default(). */
 typedef struct bisai_solver_options {
   size_t struct_size; /**< set by bisai_solver_options_default() */
-  int restart;        /**< m of GMRES(m); default 30; other methods look at it no further than that it is at least 1 */
+  int restart;        /**< m of GMRES(m); at least 1; default 30; other methods do not use it */
   double tolerance;   /**< of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
   int max_iterations; /**< every inner iteration counts; default 10000 */
   bisai_side side;    /**< default BISAI_RIGHT; left: GMRES only */
@@ -111,8 +111,7 @@ typedef struct bisai_solver_options {
   void *reduce_user;     /**< passed through */
   bisai_method method;   /**< default BISAI_GMRES */
   int shadow_dimension;  /**< s of IDR(s), 1 to BISAI_IDR_MOST; default 4; unused by other methods */
-  bool monitor_late;     /**< the monitor may stop a solve a few iterations late, for monitors that watch something else than the
-                              residual; default false */
+  bool monitor_late;     /**< the monitor may stop a solve a few iterations late: see bisai_monitor; default false */
   bool
       assume_symmetric; /**< CG: A and M are taken to be symmetric, whatever they are; default false: see bisai_solver_check() */
 } bisai_solver_options;
@@ -162,9 +161,9 @@ BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n, co
 /** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
-/** What bisai_solver_solve() asks first of CG's A and M: whether they are symmetric. A is measured, which costs what
- *  bisai_bcsr_asymmetry() does, after each update of A once; M is known by its kind (bisai_symmetry). Functions are the caller's word, and
- *  with `reduce` A is. Other methods take everything. Allocates nothing.
+/** Checks whether CG can work with A and M, as bisai_solver_solve() does before it begins: both must be symmetric. A is measured by
+ *  bisai_bcsr_asymmetry(). M is judged by its kind (bisai_symmetry). Functions are taken to be symmetric, on the caller's word, and so is A
+ *  with `reduce`. Methods other than CG take everything. Allocates nothing.
  *  @param matrix     NULL: a function
  *  @param precond    NULL: none
  *  @param asymmetry  out unless NULL: as in the report
@@ -177,8 +176,9 @@ BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisa
  *  on average, GMRES twice the directions so far. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
  *  (≤ factor·tolerance·‖b‖ with factor = min(2, (1 + tolerance)/(2·tolerance)), x finite); goes on from the true residual where it does
  *  not. A residual that is not below that of the start has not converged, unless the initial guess satisfies the tolerance at once.
- *  b = 0 gives x = 0. After a failure x is finite: where no better x was found it is zero, or the initial guess unless that was refused.
- *  A solve with an empty block row or column of the matrix that fails says which (the matrix is singular).
+ *  b = 0 gives x = 0. After a failure x is finite; if no better x was found, it is zero or the initial guess. Two failures leave x as
+ *  it was: calls that are refused (BISAI_NOT_SYMMETRIC, BISAI_INVALID_ARGUMENT), and initial guesses with NaN or infinity.
+ *  If the matrix has an empty block row or column, it is singular, and the message of a failed solve names that row or column.
  *  Where a solve fails or meets ω = 0, and A M⁻¹r is more than 10¹⁰⁰ times larger or smaller than r, it begins once more from the
  *  best x with A multiplied by a power of two, as squares had left the range of a double.
  *  @param precond  NULL: none

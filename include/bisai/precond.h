@@ -64,8 +64,8 @@ typedef enum bisai_symmetry {
  *  (bisai_context_stream()), or done before it returns after bisai_context_synchronize(). Anything but BISAI_OK stops the solver. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
 
-/** Options of a preconditioner; start from bisai_precond_options_default(). An option that the kind does not take (those that do stand before
- *  its colon) must keep its default; bisai_precond_create() names it otherwise. */
+/** Options of a preconditioner; start from bisai_precond_options_default(). The kinds that take an
+ *  option stand before its colon. With any other kind it must keep its default: bisai_precond_create() refuses it by its name. */
 typedef struct bisai_precond_options {
   size_t struct_size;      /**< set by bisai_precond_options_default() */
   bisai_precond_kind kind; /**< default BISAI_PRECOND_ISAI */
@@ -131,10 +131,10 @@ typedef struct bisai_precond_options {
 /** Default options. */
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
 
-/** Whether a kind of preconditioner takes an option. Those that every kind allows and some ignore (ordering, permutation, equilibrate,
- *  shift_amount, user) are not asked for.
+/** Whether a kind of preconditioner takes an option. False also for the options that every kind allows and some ignore: ordering,
+ *  permutation, equilibrate, shift_amount, user.
  *  @param option  the name of a field of bisai_precond_options, as in "power"
- *  @returns false also for unknown kinds and names */
+ *  @returns false for unknown kinds and names */
 BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *option);
 
 /** Set-up: factors, patterns, values, all workspace.
@@ -143,9 +143,9 @@ BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *opt
  *  @param precond  out; untouched on failure; free with bisai_precond_destroy()
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row, in the caller's numbering (of block-Jacobi with other
  *                            blocks than the matrix's: the block and its scalar rows); to be
- *                            equilibrated, a matrix must not have block rows or columns of zeros. A matrix with a block row or column
- *                            in which no block is stored is singular: it is refused by BISAI_MISSING_DIAGONAL, whatever the shift, and
- *                            the message says which. NONE and CALLBACK take it
+ *                            equilibrated, a matrix must not have block rows or columns of zeros. A matrix with an empty block row or
+ *                            column (no block is stored there) is singular. BISAI_MISSING_DIAGONAL refuses it, whatever the shift, and
+ *                            the message names the row or column. NONE and CALLBACK take such a matrix
  *  @retval BISAI_UNAVAILABLE an ordering that needs METIS, in a build without it
  *  @retval BISAI_INDEX_OVERFLOW  a factor or a pattern has more than 2³¹−1 blocks; the message names the block row
  *  @retval BISAI_OVERFLOW    a value of NL, NU or a block of block-Jacobi does not fit its storage, or a diagonal block of NL or NU, or a row
