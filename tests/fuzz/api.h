@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fuzz target of the C interface: random systems through every preconditioner and solver, and what must hold for all of them.
+/* The fuzz target of the C interface: random systems through every preconditioner and solver, and
+ * what must hold for all of them.
  *
- * An input is a sequence of bytes. Each byte answers one question (which kind? how many rows? which value becomes zero?) and a missing
- * byte answers 0, so that every sequence is a case and a small change of a sequence is a small change of the case. Bulk values come
- * from a generator that is seeded by two bytes. */
+ * An input is a sequence of bytes. Each byte answers one question (which kind? how many rows? which
+ * value becomes zero?) and a missing byte answers 0, so that every sequence is a case and a small
+ * change of a sequence is a small change of the case. Bulk values come from a generator that is
+ * seeded by two bytes. */
 #ifndef BISAI_FUZZ_API_H
 #define BISAI_FUZZ_API_H
 
@@ -21,8 +23,8 @@ void fuzz_case(const char *name, const uint8_t *data, size_t bytes);
 /* Describes what is done next; printed when a property breaks. Several lines are kept by their number. */
 enum { SCENE_SYSTEM, SCENE_PRECOND, SCENE_SOLVE, SCENES };
 void fuzz_scene(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Returns the condition. Where it is false: prints the property, a sentence, with the input and the scene, and aborts, unless
- * failures are only counted. */
+/* Returns the condition. Where it is false: prints the property, a sentence, with the input and the
+ * scene, and aborts, unless failures are only counted. */
 bool fuzz_property(bool condition, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fuzz_count_failures(bool only_count);
 long long fuzz_failures(void);
@@ -75,7 +77,8 @@ void fuzz_world_close(fuzz_world *world);
 
 /* --- systems (api_system.c) --- */
 
-/* Systems of 100,000 rows, from which on even vectors are shared by three threads, take too long under libFuzzer, which has one. */
+/* Systems of 100,000 rows, from which on even vectors are shared by three threads, take too long
+ * under libFuzzer. */
 #ifdef BISAI_FUZZ
 enum { FUZZ_HUGE = 0 };
 #else
@@ -100,8 +103,8 @@ bisai_bcsr_desc fuzz_system_desc(const fuzz_system *system, int set);
 /* ax ← A x, magnitude ← |A||x|, in extended precision: neither overflows nor loses what is compared. */
 void fuzz_system_multiply(const fuzz_system *system, int set, const double *x, long double *ax, long double *magnitude);
 
-/* The same matrix as scalar CSR: columns of a row in any order, zeros of both sets of values left out as long as a block keeps one
- * entry. */
+/* The same matrix as scalar CSR: columns of a row in any order, zeros of both sets of values left
+ * out as long as a block keeps one entry. */
 typedef struct fuzz_csr {
   int32_t *row_ptr, *col_idx;
   double *values[FUZZ_VALUES];
@@ -140,7 +143,8 @@ fuzz_residual fuzz_residual_of(const fuzz_system *system, const double *x, const
 bool fuzz_same(int64_t n, const double *a, const double *b);
 bool fuzz_finite(int64_t n, const double *values);
 
-/* Makes the matrix with one set of values in the world, by BCSR or by CSR arrays, and checks what is refused (api_matrix.c). */
+/* Makes the matrix with one set of values in the world, by BCSR or by CSR arrays, and checks what
+ * is refused (api_matrix.c). */
 bisai_bcsr *fuzz_matrix_make(fuzz_choices *choices, const fuzz_system *system, int set, fuzz_world *world);
 void fuzz_matrix_properties(fuzz_choices *choices, const fuzz_system *system, bisai_bcsr *const matrix[2],
                             fuzz_world worlds[2]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocations that fail, on the way from the context to the solution: the call says so, publishes nothing and keeps nothing, and what was
- * made before goes on as if nothing had been. */
+/* Allocations that fail, on the way from the context to the solution: the call says so, publishes
+ * nothing and keeps nothing, and what was made before goes on as if nothing had been. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preconditioners: the same for any number of threads, an update is a new set-up, and failures leave what the header says. */
+/* Preconditioners: the same for any number of threads, an update is a new set-up, and failures
+ * leave what the header says. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +110,8 @@ static void expect_many(bisai_precond *precond, int64_t n, const double *v) {
 
 /* --- what a set-up promises --- */
 
-/* With all the fill there is, L U = A, and inverses on full patterns are inverses: for dominant matrices to rounding, which 1e-9
- * exceeds a thousandfold. */
+/* With all the fill there is, L U = A, and inverses on full patterns are inverses: for dominant
+ * matrices to rounding, which 1e-9 exceeds a thousandfold. */
 static void expect_inverse(const fuzz_system *s, const bisai_bcsr *matrix, bisai_precond *precond,
                            const bisai_precond_options *o, const double *v) {
   const bool exact =
@@ -125,8 +126,9 @@ static void expect_inverse(const fuzz_system *s, const bisai_bcsr *matrix, bisai
   free(back);
 }
 
-/* v·M⁻¹w = w·M⁻¹v where M is said to be symmetric: for dominant matrices to rounding, which 1e-9 exceeds a thousandfold. Narrow
- * inverses of blocks round what differs in the last bit to values that differ. */
+/* v·M⁻¹w = w·M⁻¹v where M is said to be symmetric: for dominant matrices to rounding, which 1e-9
+ * exceeds a thousandfold. Narrow inverses of blocks round what differs in the last bit to values
+ * that differ. */
 static void expect_symmetric(const fuzz_system *s, bisai_precond *precond, const bisai_precond_options *o,
                              const double *v) {
   bisai_precond_report report = {.struct_size = sizeof report};

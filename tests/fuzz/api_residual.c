@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ‖b − A x‖₂ in extended precision, whose range no square leaves.
  *
- * In double precision a row of k products differs by at most (k + 2) u (|A||x| + |b|). What denormal products lose may not count: small b
- * are scaled. */
+ * In double precision a row of k products differs by at most (k + 2) u (|A||x| + |b|). What
+ * denormal products lose may not count: small b are scaled. */
 #include "api.h"
 
 #include <math.h>

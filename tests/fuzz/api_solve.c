@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Solves: what is reported is true, x is finite and no worse than at the start, and nothing but the input decides the bits. */
+/* Solves: what is reported is true, x is finite and no worse than at the start, and nothing but the
+ * input decides the bits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +251,8 @@ static void expect_residual(const problem *p, const result *r, bool trusted) {
                 end.norm / b, start.norm / b);
 }
 
-/* What conjugate gradients cannot work with is refused before anything is done, by the check that can be asked for alone too. */
+/* What conjugate gradients cannot work with is refused before anything is done, by the check that
+ * can be asked for alone too. */
 static bool expect_refusal(const problem *p, const result *r, const bisai_solver *solver, const bisai_bcsr *matrix,
                            const bisai_precond *precond) {
   const bool refuses = fuzz_symmetry_refuses(p->system, &p->options, !p->by_operator, precond);
@@ -280,8 +282,9 @@ static void expect_solve(const problem *p, const result *r, bool disturbed) {
   if (rhs && finite && start) expect_residual(p, r, !lied);
 }
 
-/* GMRES without restarts solves a diagonally dominant system, whose preconditioners here are as harmless, in as many steps as there are
- * rows; so do conjugate gradients where it is symmetric, by rounding and condition somewhat later. */
+/* GMRES without restarts solves a diagonally dominant system, whose preconditioners here are as
+ * harmless, in as many steps as there are rows; so do conjugate gradients where it is symmetric, by
+ * rounding and condition somewhat later. */
 static void expect_solved(const problem *p, const result *r) {
   const fuzz_system *s = p->system;
   const bisai_solver_options *o = &p->options;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random block systems: patterns with empty rows and columns, values of every scale, blocks that are zero, singular or nearly so. */
+/* Random block systems: patterns with empty rows and columns, values of every scale, blocks that
+ * are zero, singular or nearly so. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* New values of matrices: there and back again, from blocks and from CSR arrays; what is refused leaves the old values. */
+/* New values of matrices: there and back again, from blocks and from CSR arrays; what is refused
+ * leaves the old values. */
 #include <stdlib.h>
 
 #include "api.h"
 
-/* What an update came to, against what it should come to; nothing is allocated, and the values are those of `set` afterwards. */
+/* What an update came to, against what it should come to; nothing is allocated, and the values are
+ * those of `set` afterwards. */
 static void expect_update(const fuzz_system *s, const bisai_bcsr *matrix, bisai_status status, bisai_status expected,
                           int set, const char *what) {
   fuzz_property(status == expected, "%s ends with status %d (it got %d)", what, (int)expected, (int)status);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the tests, and contexts on an allocator that counts, fails on demand, and fills what it hands out with NaN. */
+/* Memory of the tests, and contexts on an allocator that counts, fails on demand, and fills what it
+ * hands out with NaN. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the fuzz target of the C interface on random inputs, which seeds make: seeds FIRST COUNT. Failures are counted, so that one run
- * shows all of them. */
+/* Runs the fuzz target of the C interface on random inputs, which seeds make: seeds FIRST COUNT.
+ * Failures are counted, so that one run shows all of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
