@@ -123,6 +123,66 @@ static void bits_do_not_depend_on_what_else_runs(void **state) {
   free(one.vectors);
 }
 
+/* One of the threads that share a matrix: it has a context, a preconditioner and a solver of its own. */
+typedef struct sharer {
+  const bisai_bcsr *matrix;
+  bisai_method method;
+  const double *b;
+  double *x;
+  bisai_status status;
+} sharer;
+
+static void *solve_shared(void *user) {
+  sharer *s = user;
+  bisai_context *c = NULL;
+  bisai_precond *precond = NULL;
+  bisai_solver *solver = NULL;
+  bisai_context_options options = bisai_context_options_default();
+  bisai_solver_options how = bisai_solver_options_default();
+  bisai_precond_options kind = bisai_precond_options_default();
+  options.backend = BISAI_BACKEND_HOST;
+  options.threads = 2;
+  how.method = s->method;
+  kind.kind = BISAI_PRECOND_BJACOBI;
+  s->status = bisai_context_create(&options, &c);
+  if (!s->status) s->status = bisai_precond_create(c, s->matrix, &kind, &precond);
+  if (!s->status) s->status = bisai_solver_create(c, N, &how, &solver);
+  for (int i = 0; i < 3 && !s->status; i++)
+    s->status = bisai_solver_solve(solver, s->matrix, precond, s->b, s->x, NULL);
+  bisai_solver_destroy(&solver);
+  bisai_precond_destroy(&precond);
+  bisai_context_destroy(&c);
+  return NULL;
+}
+
+/* The matrix's own context has threads, too, which no solve may use. A solve that waits for another for ever ends by the test's timeout. */
+static void threads_may_share_a_matrix_each_with_its_own_context(void **state) {
+  (void)state;
+  enum { SHARERS = 4 };
+  bisai_context *owner = test_host_context(4);
+  bisai_bcsr *a = test_bcsr_take(owner, test_bcsr_tridiagonal(N / BLOCK_SIZE, BLOCK_SIZE, 4.0, -1.0));
+  double *b = test_random_vector(N, 5), *x = calloc(2 * SHARERS * N, sizeof *x);
+  assert_non_null(x);
+  static const bisai_method methods[] = {BISAI_CG, BISAI_GMRES};
+  for (int m = 0; m < 2; m++) {
+    sharer sharers[SHARERS];
+    pthread_t threads[SHARERS];
+    for (int i = 0; i < SHARERS; i++) {
+      sharers[i] = (sharer){a, methods[m], b, x + (size_t)(m * SHARERS + i) * N, BISAI_OK};
+      assert_int_equal(pthread_create(&threads[i], NULL, solve_shared, &sharers[i]), 0);
+    }
+    for (int i = 0; i < SHARERS; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < SHARERS; i++) {
+      assert_int_equal(sharers[i].status, BISAI_OK);
+      assert_memory_equal(sharers[i].x, sharers[0].x, N * sizeof(double));
+    }
+  }
+  free(x);
+  free(b);
+  bisai_bcsr_destroy(&a);
+  bisai_context_destroy(&owner);
+}
+
 /* Blocks alike, nearly singular: a thread that helps another one comes from later blocks to earlier ones, and the first has to be named. */
 static void the_first_of_equal_blocks_is_named_whoever_finds_it(void **state) {
   (void)state;
@@ -162,6 +222,7 @@ int main(void) {
       cmocka_unit_test(levels_of_the_system_are_wide_enough_to_be_shared_out),
       cmocka_unit_test(bits_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(bits_do_not_depend_on_what_else_runs),
+      cmocka_unit_test(threads_may_share_a_matrix_each_with_its_own_context),
       cmocka_unit_test(the_first_of_equal_blocks_is_named_whoever_finds_it),
   };
   return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 enum { BLOCKS_PER_THREAD = 4096 };
 
 typedef struct asymmetry_job {
+  bisai_context *context;
   const bisai_bcsr *matrix;
   bsi_square a;
 } asymmetry_job;
@@ -15,7 +16,7 @@ typedef struct asymmetry_job {
 static void asymmetry_part(void *job, bsi_part part) {
   const asymmetry_job *j = job;
   const bsi_square *a = &j->a;
-  bsi_asymmetry *note = bsi_note(j->matrix->context, part.thread);
+  bsi_asymmetry *note = bsi_note(j->context, part.thread);
   const bsi_rows rows = bsi_rows_of(j->matrix->block_rows, a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++)
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
@@ -27,7 +28,7 @@ static void asymmetry_part(void *job, bsi_part part) {
 bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix, bsi_asymmetry *asymmetry) {
   const int threads = bsi_threads_for(context->threads, matrix->blocks, BLOCKS_PER_THREAD);
   for (int t = 0; t < threads; t++) *(bsi_asymmetry *)bsi_note(context, t) = (bsi_asymmetry){0.0, true};
-  bsi_run(context, threads, BSI_SOME_PARTS, asymmetry_part, &(asymmetry_job){matrix, bsi_square_of(matrix)});
+  bsi_run(context, threads, BSI_SOME_PARTS, asymmetry_part, &(asymmetry_job){context, matrix, bsi_square_of(matrix)});
   *asymmetry = (bsi_asymmetry){0.0, true};
   for (int t = 0; t < threads; t++) {
     const bsi_asymmetry *note = bsi_note(context, t);
@@ -37,23 +38,39 @@ bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix
   return BISAI_OK;
 }
 
-bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry, bool *mirrored) {
-  if (!matrix) return BISAI_INVALID_ARGUMENT;
-  bisai_context *context = matrix->context;
-  if (!asymmetry) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_asymmetry: asymmetry is NULL");
+/* Threads that share a matrix, each with a context of its own, may measure it at the same time. What they keep is the same to the bit. */
+static bool is_kept(const bisai_bcsr *matrix, bsi_asymmetry *measured) {
+  if (!__atomic_load_n(&matrix->measured, __ATOMIC_ACQUIRE)) return false;
+  __atomic_load(&matrix->asymmetry, &measured->largest, __ATOMIC_RELAXED);
+  measured->mirrored = __atomic_load_n(&matrix->mirrored, __ATOMIC_RELAXED);
+  return true;
+}
+
+static void keep(const bisai_bcsr *matrix, bsi_asymmetry measured) {
+  bisai_bcsr *kept = (bisai_bcsr *)(uintptr_t)matrix; /* what the matrix is does not change by that */
+  if (!matrix->updated_only) return;
+  __atomic_store(&kept->asymmetry, &measured.largest, __ATOMIC_RELAXED);
+  __atomic_store_n(&kept->mirrored, measured.mirrored, __ATOMIC_RELAXED);
+  __atomic_store_n(&kept->measured, true, __ATOMIC_RELEASE);
+}
+
+bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix, double *asymmetry, bool *mirrored) {
   if (matrix->block_rows != matrix->block_cols)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
                     matrix->block_cols);
-  bsi_asymmetry measured = {matrix->asymmetry, matrix->mirrored};
-  if (!matrix->measured) {
+  bsi_asymmetry measured;
+  if (!is_kept(matrix, &measured)) {
     const bisai_status status = context->backend->asymmetry(context, matrix, &measured);
     if (status) return status;
-    bisai_bcsr *kept = (bisai_bcsr *)(uintptr_t)matrix; /* what the matrix is does not change by that */
-    kept->asymmetry = measured.largest;
-    kept->mirrored = measured.mirrored;
-    kept->measured = matrix->updated_only;
+    keep(matrix, measured);
   }
   *asymmetry = measured.largest;
   if (mirrored) *mirrored = measured.mirrored;
   return BISAI_OK;
+}
+
+bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry, bool *mirrored) {
+  if (!matrix) return BISAI_INVALID_ARGUMENT;
+  if (!asymmetry) return bsi_fail(matrix->context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_asymmetry: asymmetry is NULL");
+  return bsi_bcsr_asymmetry(matrix->context, matrix, asymmetry, mirrored);
 }

@@ -245,6 +245,10 @@ typedef struct bsi_backend {
                               struct bsi_isai_fault *);
 } bsi_backend;
 
+/* The asymmetry of a matrix by the threads or the stream of `context`, which need not be the matrix's; kept with the matrix until its next
+ * update. The other outputs are those of bisai_bcsr_asymmetry(). */
+bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix, double *asymmetry, bool *mirrored);
+
 extern const bsi_backend bsi_backend_host;
 #ifdef BISAI_HAVE_CUDA
 extern const bsi_backend bsi_backend_cuda;

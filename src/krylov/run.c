@@ -27,7 +27,8 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
   bisai_context *context = run->solver->context;
   bisai_status status;
   if (op->matrix) {
-    status = bisai_bcsr_multiply(op->matrix, x, y);
+    /* in the solver's context: threads may share the matrix, each with a context of its own */
+    status = context->backend->product(context, op->matrix, 1, 1, x, 0, 0, NULL, 0, y, 0);
   } else {
     const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
     status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,

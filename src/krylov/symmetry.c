@@ -34,7 +34,7 @@ bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *ma
   if (asymmetry) *asymmetry = NAN;
   if (o->method != BISAI_CG || o->assume_symmetric) return BISAI_OK;
   /* Where processes add up, a matrix is only a part of A, and one process must not refuse what others go on with. */
-  if (matrix && !o->reduce) status = bisai_bcsr_asymmetry(matrix, &measured, &mirrored);
+  if (matrix && !o->reduce) status = bsi_bcsr_asymmetry(solver->context, matrix, &measured, &mirrored);
   if (status) return status;
   if (asymmetry) *asymmetry = measured;
   if (measured > BISAI_SYMMETRY_LIMIT) return refuse_matrix(solver, measured);

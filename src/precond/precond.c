@@ -61,7 +61,7 @@ static bisai_status check_symmetry(bisai_context *context, const bisai_precond_o
   bool mirrored = true;
   *asymmetry = NAN;
   if (!o->symmetric) return BISAI_OK;
-  const bisai_status status = bisai_bcsr_asymmetry(matrix, asymmetry, &mirrored);
+  const bisai_status status = bsi_bcsr_asymmetry(context, matrix, asymmetry, &mirrored);
   if (status) return status;
   if (*asymmetry > BISAI_SYMMETRY_LIMIT)
     return bsi_fail(context, BISAI_NOT_SYMMETRIC,
