@@ -62,8 +62,8 @@ def main():
         *tables.made_by("real_matrices.py", options, results[0]), tables.REASONS, "",
         "## Block size chosen by `auto`", "", *chosen, "",
         "## Block size of the physics, where `auto` takes another", "",
-        "`auto` minimises bytes; where the couplings inside a node are sparse it takes 1. The natural blocks cost more bytes and often"
-        " converge where the scalar factorisation meets a missing or zero pivot.", "", *natural, "", *refused], results)
+        "`auto` takes another size here: no size leaves nearly all diagonal blocks regular, or the blocks of the physics repeat no few"
+        " patterns. Natural blocks cost more bytes, and some converge where the scalar factorisation meets a missing or zero pivot.", "", *natural, "", *refused], results)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,9 @@ SHORT = {"max_iterations": "limit", "singular_block": "singular", "missing_diago
 REASONS = ("What does not converge stands with its reason: limit (of iterations), stagnated, singular (a pivot block), no diagonal (a"
            " diagonal block is missing), overflow (of the storage type), not finite, failed (breakdown).")
 
-NATURAL = {  # unknowns a node where `auto` finds the scalar matrix cheaper or another size
-    "DK01R": 7, "cavity05": 2, "e05r0500": 2, "hymls_cavity2d_32x32_Re1000": 3, "hymls_cavity2d_64x64_Re0": 3,
-    "hymls_cavity2d_64x64_Re1000": 3, "hymls_cavity3d_16_Re0": 4, "hymls_ifiss_q1p0_32_Re100": 3, "hymls_ifiss_q1p0_64_Re0": 3,
-    "hymls_taylorcouette_8": 4, "hymls_turing_64_S1": 2, "hymls_turing_64_S3": 2, "mrilu_ena2": 3, "nasa4704": 2, "olm1000": 2,
-    "pyamg_dg_p2": 6, "rdb1250": 2, "sherman5": 3, "teko_szdMat_interleaved": 3, "bcsstk18": 2, "mhd3200a": 2, "mhd3200b": 2}
+NATURAL = {  # unknowns a node, of matrices for which `auto` chooses another size
+    "cavity05": 2, "e05r0500": 2, "hymls_ifiss_q1p0_32_Re100": 3, "hymls_ifiss_q1p0_64_Re0": 3, "nasa4704": 2, "sherman5": 3,
+    "bcsstk18": 2}
 
 
 def matrices(folder, only=None):
