@@ -92,26 +92,33 @@ static bisai_status fail_to_open(const bsi_place *p, int error) {
   return bsi_io_fail(p->context, "open", p->path, error);
 }
 
-/* Makes the file FINAL.PROCESS-K.part, or with `base` in place of FINAL's own; its descriptor, or -1 and errno. */
+/* Makes the file FINAL.PROCESS-K.part, or with `base` in place of FINAL's own; its descriptor, or -1 and errno. A handler of signals learns of
+ * the name before the file is made, so that none is left; a file of that name can only be one that a process of this number left. */
 static int make_growing(bsi_place *p, const char *base) {
   const size_t folder = folder_length(p->final), length = folder + strlen(base);
   char *name = join(p->context, p->final, folder, base, ENDING);
   int file = -1;
-  errno = ENOMEM;
-  for (int k = 0; name && k < MOST_NAMES && file < 0; k++) {
+  if (!name) {
+    errno = ENOMEM;
+    return -1;
+  }
+  for (int k = 0; k < MOST_NAMES && file < 0; k++) {
     snprintf(name + length, ENDING, ".%ld-%d.part", (long)getpid(), k);
+    if (k == 0) {
+      p->growing = name;
+      p->outer = p->context->unfinished;
+      p->context->unfinished = p;
+    }
     file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, p->exists ? p->mode & 0777 : 0666);
     if (file < 0 && errno != EEXIST) break;
   }
   if (file < 0) {
     const int error = errno;
+    p->context->unfinished = p->outer;
+    p->growing = NULL;
     bsi_release(p->context, name);
     errno = error;
-    return -1;
   }
-  p->growing = name;
-  p->outer = p->context->unfinished;
-  p->context->unfinished = p;
   return file;
 }
 
