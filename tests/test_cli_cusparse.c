@@ -31,5 +31,5 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cusparse_is_unavailable_on_the_host),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }

@@ -79,7 +79,6 @@ static void a_failed_end_is_said_in_petscs_words(void **state) {
       {"--rhs huge.mtx", "not_finite",
        "petsc: PETSc ended with DIVERGED_NANORINF after 0 iterations; true residual 1.000e+00\n"},
   };
-  program_enter_folder();
   program_write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n48 1 2\n1 1 1e308\n2 1 1e308\n");
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
     char line[256];
@@ -90,7 +89,6 @@ static void a_failed_end_is_said_in_petscs_words(void **state) {
     program_expect_in("below the table", p.out, ends[i].message);
     program_free(&p);
   }
-  program_leave_folder();
 }
 
 int main(void) {
@@ -100,7 +98,7 @@ int main(void) {
       cmocka_unit_test(petsc_needs_nothing_of_the_environment),
       cmocka_unit_test(a_failed_end_is_said_in_petscs_words),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }
 
 #else
@@ -117,7 +115,7 @@ static void without_petsc_its_methods_are_unavailable(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(without_petsc_its_methods_are_unavailable)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }
 
 #endif

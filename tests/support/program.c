@@ -165,3 +165,15 @@ void program_leave_folder(void) {
   empty_folder(folder, 3);
   rmdir(folder);
 }
+
+int program_setup(void **state) {
+  (void)state;
+  program_enter_folder();
+  return 0;
+}
+
+int program_teardown(void **state) {
+  (void)state;
+  program_leave_folder();
+  return 0;
+}

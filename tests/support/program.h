@@ -38,4 +38,8 @@ void program_write(const char *path, const char *text);
 void program_enter_folder(void);
 void program_leave_folder(void);
 
+/* The same around a group of tests. What a run writes stands in the present folder, where other tests may run at the same time. */
+int program_setup(void **state);
+int program_teardown(void **state);
+
 #endif
