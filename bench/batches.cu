@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times the operations of block-Jacobi on a GPU, beside cuBLAS's batched routines where there are such: inversion and decompositions of many small
- * blocks, extraction, finding blocks, and their application. Ratios are to the time that a copy takes for as many bytes (blocks read and
- * written; for an application blocks, pivots and two vectors). Inversions are timed as cuBLAS's routines are, without waiting for what they
- * met, and as updates that do; other set-ups include what they wait for. */
+/* Times the operations of block-Jacobi on a GPU, beside cuBLAS's batched routines where there are
+ * such: inversion and decompositions of many small blocks, extraction, finding blocks, and their
+ * application. Ratios are to the time that a copy takes for as many bytes (blocks read and written;
+ * for an application blocks, pivots and two vectors). Inversions are timed as cuBLAS's routines
+ * are, without waiting for what they met, and as updates that do; other set-ups include what they
+ * wait for. */
 #include "batches.cuh"
 
 #include <cmath>
@@ -10,14 +12,14 @@
 
 namespace {
 
-const char usage[] =
-    "usage: bench_batches [OPTION VALUE]…\n"
-    "  --only LETTERS  of i(nversion), m(ixed), f(orms), a(pplication), b(atch sizes), s(izes), e(xtraction),\n"
-    "                  w(hole set-up); default all\n"
-    "  --rounds N      timings of each, default 9\n"
-    "  --bytes N       of a batch of blocks, default 2^30\n"
-    "  --json FILE     the same figures for a script\n"
-    "  --matrices …    files for e: all that follow\n";
+const char usage[] = "usage: bench_batches [OPTION VALUE]…\n"
+                     "  --only LETTERS  of i(nversion), m(ixed), f(orms), a(pplication), b(atch "
+                     "sizes), s(izes), e(xtraction),\n"
+                     "                  w(hole set-up); default all\n"
+                     "  --rounds N      timings of each, default 9\n"
+                     "  --bytes N       of a batch of blocks, default 2^30\n"
+                     "  --json FILE     the same figures for a script\n"
+                     "  --matrices …    files for e: all that follow\n";
 
 double flops_of_inversion(int m) { return 2.0 * m * m * m; }
 
@@ -25,7 +27,8 @@ int64_t blocks_for(double bytes, int m) {
   return std::max<int64_t>(100000, static_cast<int64_t>(bytes / (8.0 * m * m)));
 }
 
-bsi_bjacobi_options options_of(bisai_form form = BISAI_FORM_INVERSE, bisai_value_type storage = BISAI_FP64) {
+bsi_bjacobi_options options_of(bisai_form form = BISAI_FORM_INVERSE,
+                               bisai_value_type storage = BISAI_FP64) {
   bsi_bjacobi_options o = {};
   o.form = form;
   o.storage = storage;
@@ -35,7 +38,8 @@ bsi_bjacobi_options options_of(bisai_form form = BISAI_FORM_INVERSE, bisai_value
 
 /* Blocks of one size, contiguous, as cuBLAS has them and as the matrix has them. */
 struct uniform_batch : block_matrix {
-  uniform_batch(const bench &b, int m, int64_t count) : block_matrix(b, std::vector<int32_t>(count, m)) {}
+  uniform_batch(const bench &b, int m, int64_t count)
+      : block_matrix(b, std::vector<int32_t>(count, m)) {}
   const double *blocks() const { return static_cast<const double *>(matrix->values); }
 };
 
@@ -68,7 +72,8 @@ void measure_inversion(bench &b, double bytes, const std::vector<int> &sizes, in
   }
 }
 
-/* Blocks of random sizes 1 … 32 in one batch; cuBLAS takes the blocks of each size in a call of its own. */
+/* Blocks of random sizes 1 … 32 in one batch; cuBLAS takes the blocks of each size in a call of its
+ * own. */
 void measure_mixed(bench &b) {
   const int count = 200000;
   std::vector<int32_t> sizes(count);
@@ -173,7 +178,8 @@ void measure_application(bench &b, double bytes) {
   for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}) {
     const int64_t count = blocks_for(bytes, m), n = count * m;
     uniform_batch batch(b, m, count);
-    raise_diagonal(b, m, count, const_cast<double *>(batch.blocks())); /* whose inverses fit every format */
+    /* whose inverses fit every format */
+    raise_diagonal(b, m, count, const_cast<double *>(batch.blocks()));
     on_device<double> x(8 * n), y(8 * n);
     fill_random(b, x.data, 8 * n);
     double full = 0.0;
@@ -218,12 +224,14 @@ bisai_bcsr *upload(const bench &b, const csr &a, int32_t n) {
   return matrix;
 }
 
-const bisai_extraction STRATEGIES[] = {BISAI_EXTRACTION_CACHED, BISAI_EXTRACTION_MERGED_CACHED, BISAI_EXTRACTION_SHARED,
-                                       BISAI_EXTRACTION_MERGED_SHARED, BISAI_EXTRACTION_AUTO};
+const bisai_extraction STRATEGIES[] = {BISAI_EXTRACTION_CACHED, BISAI_EXTRACTION_MERGED_CACHED,
+                                       BISAI_EXTRACTION_SHARED, BISAI_EXTRACTION_MERGED_SHARED,
+                                       BISAI_EXTRACTION_AUTO};
 const char *const STRATEGY_NAMES[] = {"UC", "MC", "US", "MS", "auto"};
 
 /* Set-up by every strategy, beside the inversion of the same blocks alone. */
-void measure_strategies(bench &b, const char *section, const char *name, const bisai_bcsr *matrix, int most) {
+void measure_strategies(bench &b, const char *section, const char *name, const bisai_bcsr *matrix,
+                        int most) {
   bsi_bjacobi_options o = options_of();
   o.most = most;
   for (int k = 0; k < 5; k++) {
@@ -246,10 +254,12 @@ void measure_extraction(bench &b, const std::vector<std::string> &files) {
   const int32_t n = 1 << 20;
   csr tridiagonal, arrow;
   for (int32_t i = 0; i < n; i++) {
-    for (int32_t c = std::max(i - 1, 0); c <= std::min(i + 1, n - 1); c++) tridiagonal.col.push_back(c);
+    for (int32_t c = std::max(i - 1, 0); c <= std::min(i + 1, n - 1); c++)
+      tridiagonal.col.push_back(c);
     tridiagonal.end_row();
   }
-  for (int32_t i = 0; i < n; i++) { /* 2017 paper, Figure 6: a full first row and column, and the diagonal */
+  /* 2017 paper, Figure 6: a full first row and column, and the diagonal */
+  for (int32_t i = 0; i < n; i++) {
     if (i == 0)
       for (int32_t c = 0; c < n; c++) arrow.col.push_back(c);
     else
@@ -299,11 +309,13 @@ bisai_bcsr *grid(const bench &b, int nx, int ny, int nz, int unknowns) {
     for (int y = 0; y < ny; y++)
       for (int x = 0; x < nx; x++)
         for (int u = 0; u < unknowns; u++) {
-          const int steps[7][3] = {{0, 0, -1}, {0, -1, 0}, {-1, 0, 0}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+          const int steps[7][3] = {{0, 0, -1}, {0, -1, 0}, {-1, 0, 0}, {0, 0, 0},
+                                   {1, 0, 0},  {0, 1, 0},  {0, 0, 1}};
           for (const auto &s : steps) {
             const int i = x + s[0], j = y + s[1], k = z + s[2];
             if (i < 0 || j < 0 || k < 0 || i >= nx || j >= ny || k >= nz) continue;
-            for (int v = 0; v < unknowns; v++) a.col.push_back(((k * ny + j) * nx + i) * unknowns + v);
+            for (int v = 0; v < unknowns; v++)
+              a.col.push_back(((k * ny + j) * nx + i) * unknowns + v);
           }
           a.end_row();
         }
@@ -337,7 +349,8 @@ void measure_whole(bench &b) {
           jacobi j(b, matrix, o);
           j.update();
         });
-        report(b, "whole", (std::string(c.name) + (storage == BISAI_FP64 ? " fp64" : " adaptive")).c_str(),
+        report(b, "whole",
+               (std::string(c.name) + (storage == BISAI_FP64 ? " fp64" : " adaptive")).c_str(),
                {{"most", 1.0 * most},
                 {"rows", 1.0 * bisai_bcsr_block_rows(matrix)},
                 {"find", find},
@@ -386,16 +399,20 @@ int main(int argc, char **argv) {
     const size_t size = 1 << 30;
     on_device<char> from(size), to(size);
     NEED(cudaMemset(from.data, 1, size));
-    b.copy_rate = 2.0 * size / seconds_of(b, [&] {
-                    NEED(cudaMemcpyAsync(to.data, from.data, size, cudaMemcpyDeviceToDevice, b.stream));
-                  });
+    b.copy_rate =
+        2.0 * size / seconds_of(b, [&] {
+          NEED(cudaMemcpyAsync(to.data, from.data, size, cudaMemcpyDeviceToDevice, b.stream));
+        });
   }
   if (b.json)
-    std::fprintf(b.json, "{\"device\": \"%s\", \"commit\": \"%s\", \"copy_rate\": %.6g, \"results\": [",
-                 b.context->device, std::getenv("BISAI_COMMIT") ? std::getenv("BISAI_COMMIT") : "", b.copy_rate);
+    std::fprintf(b.json,
+                 "{\"device\": \"%s\", \"commit\": \"%s\", \"copy_rate\": %.6g, \"results\": [",
+                 b.context->device, std::getenv("BISAI_COMMIT") ? std::getenv("BISAI_COMMIT") : "",
+                 b.copy_rate);
   std::printf("%s, copy %.0f GB/s\n", b.context->device, 1e-9 * b.copy_rate);
   const auto wanted = [&](char letter) { return only.find(letter) != std::string::npos; };
-  if (wanted('i')) measure_inversion(b, bytes, {4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}, 0, "inversion");
+  if (wanted('i'))
+    measure_inversion(b, bytes, {4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}, 0, "inversion");
   if (wanted('m')) measure_mixed(b);
   if (wanted('f')) measure_forms(b, bytes);
   if (wanted('a')) measure_application(b, bytes);

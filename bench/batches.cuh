@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of the benchmark of batches: matrices of dense diagonal blocks, cuBLAS on the same blocks, times and output. */
+/* Inside of the benchmark of batches: matrices of dense diagonal blocks, cuBLAS on the same blocks,
+ * times and output. */
 #ifndef BENCH_BATCHES_CUH
 #define BENCH_BATCHES_CUH
 
@@ -21,19 +22,20 @@
 #include "core/bcsr.h"
 #include "core/context.h"
 
-#define NEED(call)                                                                                                     \
-  do {                                                                                                                 \
-    const int code = static_cast<int>(call);                                                                           \
-    if (code != 0) {                                                                                                   \
-      std::fprintf(stderr, "%s:%d: code %d of %s\n", __FILE__, __LINE__, code, #call);                                 \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
+#define NEED(call)                                                                                 \
+  do {                                                                                             \
+    const int code = static_cast<int>(call);                                                       \
+    if (code != 0) {                                                                               \
+      std::fprintf(stderr, "%s:%d: code %d of %s\n", __FILE__, __LINE__, code, #call);             \
+      std::exit(1);                                                                                \
+    }                                                                                              \
   } while (0)
 
 struct bench {
   bisai_context *context;
   cudaStream_t stream;
-  double copy_rate; /* bytes read and written a second */
+  /* bytes read and written a second */
+  double copy_rate;
   int rounds;
   FILE *json;
   bool comma;
@@ -42,7 +44,9 @@ struct bench {
 /* Memory on the device. */
 template <typename T> struct on_device {
   T *data = nullptr;
-  explicit on_device(size_t count) { NEED(cudaMalloc(reinterpret_cast<void **>(&data), (count + 1) * sizeof(T))); }
+  explicit on_device(size_t count) {
+    NEED(cudaMalloc(reinterpret_cast<void **>(&data), (count + 1) * sizeof(T)));
+  }
   explicit on_device(const std::vector<T> &from) : on_device(from.size()) {
     NEED(cudaMemcpy(data, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
   }
@@ -51,7 +55,8 @@ template <typename T> struct on_device {
 };
 
 /* Seconds of a call, the median of b.rounds by events; `before` is not in it. */
-double seconds_of(const bench &b, const std::function<void()> &call, const std::function<void()> &before = {});
+double seconds_of(const bench &b, const std::function<void()> &call,
+                  const std::function<void()> &before = {});
 
 /* count values, uniform in −1 … 1, no two calls alike. */
 void fill_random(const bench &b, double *values, int64_t count);
@@ -66,7 +71,8 @@ struct field {
 };
 void report(bench &b, const char *section, const char *what, std::initializer_list<field> fields);
 
-/* A matrix of dense diagonal blocks of random values, blocks[k] rows each; uniform ones are natural blocks of a BCSR matrix, others CSR. */
+/* A matrix of dense diagonal blocks of random values, blocks[k] rows each; uniform ones are natural
+ * blocks of a BCSR matrix, others CSR. */
 struct block_matrix {
   bisai_bcsr *matrix = nullptr;
   std::vector<int32_t> start;

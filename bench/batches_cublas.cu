@@ -20,18 +20,25 @@ cublas_times time_cublas(const bench &b, int m, int64_t count, const double *blo
   }
   const on_device<double *> d_from(from), d_at(at), d_to(to), d_vectors(vectors);
   const auto refresh = [&] {
-    NEED(cudaMemcpyAsync(work.data, blocks, values * n * sizeof(double), cudaMemcpyDeviceToDevice, b.stream));
+    NEED(cudaMemcpyAsync(work.data, blocks, values * n * sizeof(double), cudaMemcpyDeviceToDevice,
+                         b.stream));
   };
-  const auto factor = [&] { NEED(cublasDgetrfBatched(handle, m, d_at.data, m, pivots.data, info.data, n)); };
+  const auto factor = [&] {
+    NEED(cublasDgetrfBatched(handle, m, d_at.data, m, pivots.data, info.data, n));
+  };
   fill_random(b, x.data, static_cast<int64_t>(m) * n);
   cublas_times t;
-  t.matinv = seconds_of(b, [&] { NEED(cublasDmatinvBatched(handle, m, d_from.data, m, d_to.data, m, info.data, n)); });
+  t.matinv = seconds_of(b, [&] {
+    NEED(cublasDmatinvBatched(handle, m, d_from.data, m, d_to.data, m, info.data, n));
+  });
   t.getrf = seconds_of(b, factor, refresh);
-  t.getri = seconds_of(
-      b, [&] { NEED(cublasDgetriBatched(handle, m, d_at.data, m, pivots.data, d_to.data, m, info.data, n)); });
+  t.getri = seconds_of(b, [&] {
+    NEED(cublasDgetriBatched(handle, m, d_at.data, m, pivots.data, d_to.data, m, info.data, n));
+  });
   int host_info;
   t.getrs = seconds_of(b, [&] {
-    NEED(cublasDgetrsBatched(handle, CUBLAS_OP_N, m, 1, d_at.data, m, pivots.data, d_vectors.data, m, &host_info, n));
+    NEED(cublasDgetrsBatched(handle, CUBLAS_OP_N, m, 1, d_at.data, m, pivots.data, d_vectors.data,
+                             m, &host_info, n));
   });
   NEED(cublasDestroy(handle));
   return t;

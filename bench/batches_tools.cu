@@ -14,7 +14,8 @@ __global__ void raise(int64_t rows, int m, double *values) {
 __global__ void fill(int64_t count, unsigned long long seed, double *values) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  unsigned long long z = seed + static_cast<unsigned long long>(i) * 0x9e3779b97f4a7c15ull; /* splitmix64 */
+  /* splitmix64 */
+  unsigned long long z = seed + static_cast<unsigned long long>(i) * 0x9e3779b97f4a7c15ull;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ z >> 27) * 0x94d049bb133111ebull;
   z ^= z >> 31;
@@ -23,7 +24,8 @@ __global__ void fill(int64_t count, unsigned long long seed, double *values) {
 
 } // namespace
 
-double seconds_of(const bench &b, const std::function<void()> &call, const std::function<void()> &before) {
+double seconds_of(const bench &b, const std::function<void()> &call,
+                  const std::function<void()> &before) {
   cudaEvent_t from, to;
   NEED(cudaEventCreate(&from));
   NEED(cudaEventCreate(&to));
@@ -47,7 +49,8 @@ double seconds_of(const bench &b, const std::function<void()> &call, const std::
 void fill_random(const bench &b, double *values, int64_t count) {
   static unsigned long long seed = 1;
   if (count == 0) return;
-  fill<<<static_cast<unsigned>((count + 255) / 256), 256, 0, b.stream>>>(count, seed++ << 40, values);
+  fill<<<static_cast<unsigned>((count + 255) / 256), 256, 0, b.stream>>>(count, seed++ << 40,
+                                                                         values);
   NEED(cudaStreamSynchronize(b.stream));
 }
 
@@ -58,7 +61,9 @@ void raise_diagonal(const bench &b, int m, int64_t count, double *values) {
 
 void report(bench &b, const char *section, const char *what, std::initializer_list<field> fields) {
   std::printf("%-10s %-24s", section, what);
-  if (b.json) std::fprintf(b.json, "%s\n  {\"section\": \"%s\", \"what\": \"%s\"", b.comma ? "," : "", section, what);
+  if (b.json)
+    std::fprintf(b.json, "%s\n  {\"section\": \"%s\", \"what\": \"%s\"", b.comma ? "," : "",
+                 section, what);
   for (const field &f : fields) {
     std::printf(" %s %.6g", f.name, f.value);
     if (b.json && std::isfinite(f.value)) std::fprintf(b.json, ", \"%s\": %.9g", f.name, f.value);
@@ -99,7 +104,8 @@ block_matrix::block_matrix(const bench &b, const std::vector<int32_t> &sizes)
   NEED(cudaStreamSynchronize(b.stream));
 }
 
-jacobi::jacobi(const bench &bench, const bisai_bcsr *of, const bsi_bjacobi_options &options) : b(bench), matrix(of) {
+jacobi::jacobi(const bench &bench, const bisai_bcsr *of, const bsi_bjacobi_options &options)
+    : b(bench), matrix(of) {
   if (bsi_bjacobi_create(b.context, matrix, &options, &made) == BISAI_OK) return;
   std::fprintf(stderr, "%s\n", bisai_context_error(b.context));
   std::exit(1);

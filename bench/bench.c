@@ -88,14 +88,19 @@ static void *copy_one_part(void *argument) {
 
 /* The calling thread does the first part. Making threads does not count. */
 static double copy_by(part_function *copy_part, const bench_copy *c) {
-  const size_t parts = (size_t)c->threads, lines = c->count / 8; /* in cache lines, so that parts stay aligned */
+  /* in cache lines, so that parts stay aligned */
+  const size_t parts = (size_t)c->threads, lines = c->count / 8;
   copier *copiers = bench_allocate(parts, sizeof *copiers);
   pthread_barrier_t all_are_there;
-  if (pthread_barrier_init(&all_are_there, NULL, (unsigned)c->threads) != 0) bench_fail("no barrier");
+  if (pthread_barrier_init(&all_are_there, NULL, (unsigned)c->threads) != 0)
+    bench_fail("no barrier");
   for (size_t p = 0; p < parts; p++) {
-    const size_t begin = 8 * (lines * p / parts), end = p + 1 == parts ? c->count : 8 * (lines * (p + 1) / parts);
-    copiers[p] = (copier){copy_part, c->from + begin, c->to + begin, end - begin, p > 0 ? &all_are_there : NULL, 0};
-    if (p > 0 && pthread_create(&copiers[p].thread, NULL, copy_one_part, &copiers[p]) != 0) bench_fail("no thread");
+    const size_t begin = 8 * (lines * p / parts),
+                 end = p + 1 == parts ? c->count : 8 * (lines * (p + 1) / parts);
+    copiers[p] = (copier){
+        copy_part, c->from + begin, c->to + begin, end - begin, p > 0 ? &all_are_there : NULL, 0};
+    if (p > 0 && pthread_create(&copiers[p].thread, NULL, copy_one_part, &copiers[p]) != 0)
+      bench_fail("no thread");
   }
   pthread_barrier_wait(&all_are_there);
   const double start = bench_now();
@@ -112,7 +117,9 @@ static void clear_part(const double *from, double *to, size_t count) {
   memset((double *)(uintptr_t)from, 1, count * sizeof *to);
 }
 
-static void memcpy_part(const double *from, double *to, size_t count) { memcpy(to, from, count * sizeof *to); }
+static void memcpy_part(const double *from, double *to, size_t count) {
+  memcpy(to, from, count * sizeof *to);
+}
 
 /* The barrier keeps the compiler from calling memcpy. */
 static void loop_part(const double *restrict from, double *restrict to, size_t count) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times what a preconditioned solve is made of on a GPU, beside cuSPARSE in the same run: the least bytes of each operation, its time, the time
- * of that many bytes in a copy on the device (the floor), and the ratio of the two. */
+/* Times what a preconditioned solve is made of on a GPU, beside cuSPARSE in the same run: the least
+ * bytes of each operation, its time, the time of that many bytes in a copy on the device (the
+ * floor), and the ratio of the two. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,22 +10,25 @@
 #include "cases.h"
 #include "device_bench.h"
 
-static const char usage[] =
-    "usage: bench_device [OPTION VALUE]…\n"
-    "  --only LETTERS   of p(roducts), s(et-up), t(riangular solves), g(mres), i(terations of it by\n"
-    "                   kernel), k(rylov: CG, BiCGSTAB, IDR); default all\n"
-    "  --case NAME      cavity or convdiff, default both\n"
-    "  --rounds N       timings of each operation, default 7\n"
-    "  --launches N     of a product between two waits, default 40\n"
-    "  --json FILE      the same figures for a script\n";
+static const char usage[] = "usage: bench_device [OPTION VALUE]…\n"
+                            "  --only LETTERS   of p(roducts), s(et-up), t(riangular solves), "
+                            "g(mres), i(terations of it by\n"
+                            "                   kernel), k(rylov: CG, BiCGSTAB, IDR); default all\n"
+                            "  --case NAME      cavity or convdiff, default both\n"
+                            "  --rounds N       timings of each operation, default 7\n"
+                            "  --launches N     of a product between two waits, default 40\n"
+                            "  --json FILE      the same figures for a script\n";
 
 enum { COPY_BYTES = 1 << 30 };
 
 void device_need(const device_bench *b, bisai_status status, const char *what) {
-  if (status) bench_fail("%s: %s: %s", what, bisai_status_string(status), bisai_context_error(b->context));
+  if (status)
+    bench_fail("%s: %s: %s", what, bisai_status_string(status), bisai_context_error(b->context));
 }
 
-void device_wait(const device_bench *b) { device_need(b, bisai_context_synchronize(b->context), "synchronize"); }
+void device_wait(const device_bench *b) {
+  device_need(b, bisai_context_synchronize(b->context), "synchronize");
+}
 
 /* --- output --- */
 
@@ -34,24 +38,29 @@ void device_heading(device_bench *b) {
 }
 
 void device_print(device_bench *b, const bench_operation *op) {
-  const double minimum = bench_minimum(op), median = bench_median(op), floor = op->bytes / b->copy_rate;
+  const double minimum = bench_minimum(op), median = bench_median(op),
+               floor = op->bytes / b->copy_rate;
   printf("%-34s ", op->name);
   if (op->bytes > 0)
-    printf("%9.2f %10.2f %10.2f %10.2f %7.3f\n", op->bytes * 1e-6, 1e6 * minimum, 1e6 * median, 1e6 * floor,
-           minimum / floor);
+    printf("%9.2f %10.2f %10.2f %10.2f %7.3f\n", op->bytes * 1e-6, 1e6 * minimum, 1e6 * median,
+           1e6 * floor, minimum / floor);
   else
     printf("%9s %10.2f %10.2f\n", "", 1e6 * minimum, 1e6 * median);
   fflush(stdout);
   if (!b->json) return;
   fprintf(b->json,
-          "%s\n    {\"matrix\": \"%s\", \"block_size\": %d, \"blocks\": %d, \"name\": \"%s\", \"bytes\": %.0f, "
+          "%s\n    {\"matrix\": \"%s\", \"block_size\": %d, \"blocks\": %d, \"name\": \"%s\", "
+          "\"bytes\": %.0f, "
           "\"minimum\": %.9g, \"median\": %.9g, \"count\": %d}",
-          b->comma ? "," : "", b->name, b->bs, b->blocks, op->name, op->bytes, minimum, median, op->count);
+          b->comma ? "," : "", b->name, b->bs, b->blocks, op->name, op->bytes, minimum, median,
+          op->count);
   b->comma = true;
 }
 
-void device_add(device_group *g, const char *name, double bytes, double (*run)(void *), void *argument) {
-  g->operations[g->count++] = (bench_operation){.name = name, .bytes = bytes, .run = run, .argument = argument};
+void device_add(device_group *g, const char *name, double bytes, double (*run)(void *),
+                void *argument) {
+  g->operations[g->count++] =
+      (bench_operation){.name = name, .bytes = bytes, .run = run, .argument = argument};
 }
 
 void device_measure(device_bench *b, device_group *g) {
@@ -69,8 +78,8 @@ double device_vector_bytes(const device_bench *b) { return 8.0 * b->rows * b->bs
 
 /* --- the whole --- */
 
-static void measure_system(device_bench *b, const char *name, bisai_status status, double *rhs, double tolerance,
-                           const char *only) {
+static void measure_system(device_bench *b, const char *name, bisai_status status, double *rhs,
+                           double tolerance, const char *only) {
   device_need(b, status, name);
   b->name = name;
   b->rows = bisai_bcsr_block_rows(b->matrix), b->bs = bisai_bcsr_block_size(b->matrix),
@@ -110,7 +119,8 @@ static double copy_rate(const device_bench *b) {
   void *from = bench_device_allocate(COPY_BYTES), *to = bench_device_allocate(COPY_BYTES);
   double best = INFINITY;
   for (int round = 0; round < 5; round++)
-    best = fmin(best, bench_device_copy(to, from, COPY_BYTES, 10, bisai_context_stream(b->context)));
+    best =
+        fmin(best, bench_device_copy(to, from, COPY_BYTES, 10, bisai_context_stream(b->context)));
   bench_device_release(from);
   bench_device_release(to);
   return 2.0 * COPY_BYTES / best;
@@ -154,12 +164,13 @@ int main(int argc, char **argv) {
   char runtime[16], driver[16];
   bench_device_versions(runtime, driver);
   b.copy_rate = copy_rate(&b);
-  printf("bisai %s on %s, CUDA %s, driver for %s, copies %.3f TB/s (read and written)\n", bisai_version(),
-         bisai_context_device(b.context), runtime, driver, 1e-12 * b.copy_rate);
+  printf("bisai %s on %s, CUDA %s, driver for %s, copies %.3f TB/s (read and written)\n",
+         bisai_version(), bisai_context_device(b.context), runtime, driver, 1e-12 * b.copy_rate);
   if (json && !(b.json = fopen(json, "w"))) bench_fail("cannot write %s", json);
   if (b.json)
     fprintf(b.json,
-            "{\n  \"version\": \"%s\", \"device\": \"%s\", \"cuda\": \"%s\", \"copy_rate\": %.6g,\n  \"figures\": [",
+            "{\n  \"version\": \"%s\", \"device\": \"%s\", \"cuda\": \"%s\", \"copy_rate\": "
+            "%.6g,\n  \"figures\": [",
             bisai_version(), bisai_context_device(b.context), runtime, b.copy_rate);
   measure_everything(&b, only, which);
   if (b.json) fprintf(b.json, "\n  ]\n}\n");

@@ -14,7 +14,8 @@ void *bench_device_allocate(size_t bytes);
 void bench_device_release(void *memory);
 void bench_device_upload(void *device, const void *host, size_t bytes);
 
-/* Seconds of one copy of `bytes` from one array of the device to another, the mean of `count` on a stream. */
+/* Seconds of one copy of `bytes` from one array of the device to another, the mean of `count` on a
+ * stream. */
 double bench_device_copy(void *to, const void *from, size_t bytes, int count, void *stream);
 
 uint16_t bench_to_fp16(double value);

@@ -13,14 +13,16 @@
 /* Everything that is measured on one matrix. */
 typedef struct device_bench {
   bisai_context *context;
-  double copy_rate; /* bytes read and written a second */
+  /* bytes read and written a second */
+  double copy_rate;
   int rounds, launches;
   FILE *json;
   bool comma;
   const char *name;
   bisai_bcsr *matrix;
   int32_t rows, bs, blocks;
-  double *x, *y; /* on the device, of four vectors */
+  /* on the device, of four vectors */
+  double *x, *y;
   bisai_factors *factors;
   bisai_precond *precond;
   int power;
@@ -43,17 +45,20 @@ typedef struct device_group {
 } device_group;
 
 void device_heading(device_bench *b);
-void device_add(device_group *g, const char *name, double bytes, double (*run)(void *), void *argument);
+void device_add(device_group *g, const char *name, double bytes, double (*run)(void *),
+                void *argument);
 void device_measure(device_bench *b, device_group *g);
 void device_print(device_bench *b, const bench_operation *op);
 
-double device_matrix_bytes(const device_bench *b, double blocks, double width); /* indices and values */
+/* indices and values */
+double device_matrix_bytes(const device_bench *b, double blocks, double width);
 double device_vector_bytes(const device_bench *b);
 
 /* Block products in every storage, on grids, with cuSPARSE's beside. */
 void device_measure_products(device_bench *b);
 
-/* On the system in `b`, its factors made: set-up, triangular solves, GMRES, other solvers. `rhs` is on the device. */
+/* On the system in `b`, its factors made: set-up, triangular solves, GMRES, other solvers. `rhs` is
+ * on the device. */
 void device_measure_setup(device_bench *b);
 void device_measure_solves(device_bench *b);
 void device_measure_gmres(device_bench *b, const double *rhs, double tolerance);
@@ -66,12 +71,13 @@ bisai_precond *device_make_isai(device_bench *b, int power);
 
 /* A kernel as it ran, seconds from some beginning. */
 typedef struct device_kernel {
-  const char *name; /* as the compiler writes it */
+  /* as the compiler writes it */
+  const char *name;
   double start, end;
 } device_kernel;
 
-/* Watches the kernels of the program from here to the stop, which gives them in the order in which they began; false where CUPTI is not in
- * this build or not allowed to. */
+/* Watches the kernels of the program from here to the stop, which gives them in the order in which
+ * they began; false where CUPTI is not in this build or not allowed to. */
 bool device_trace_start(void);
 int device_trace_stop(const device_kernel **kernels);
 

@@ -17,7 +17,9 @@ void check(cudaError_t error) {
   std::exit(1);
 }
 
-void version(int number, char text[16]) { std::snprintf(text, 16, "%d.%d", number / 1000, number % 1000 / 10); }
+void version(int number, char text[16]) {
+  std::snprintf(text, 16, "%d.%d", number / 1000, number % 1000 / 10);
+}
 
 template <typename T> uint16_t bits(T value) {
   uint16_t result;
@@ -46,7 +48,8 @@ double bench_device_copy(void *to, const void *from, size_t bytes, int count, vo
   check(cudaEventCreate(&start));
   check(cudaEventCreate(&end));
   check(cudaEventRecord(start, on));
-  for (int i = 0; i < count; i++) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on));
+  for (int i = 0; i < count; i++)
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on));
   check(cudaEventRecord(end, on));
   check(cudaEventSynchronize(end));
   check(cudaEventElapsedTime(&milliseconds, start, end));

@@ -7,13 +7,16 @@
 
 enum { RESTART = 30 };
 
-/* What a kernel is in the chain: the products with NL, NU and A, the step, all that a restart needs. */
+/* What a kernel is in the chain: the products with NL, NU and A, the step, all that a restart
+ * needs. */
 typedef enum part { LOWER, UPPER, MATRIX, STEP, RESTARTING, PARTS } part;
 
-static const char *const names[PARTS] = {"NL v", "NU (NL v)", "A z", "step of GMRES", "restart, share"};
+static const char *const names[PARTS] = {"NL v", "NU (NL v)", "A z", "step of GMRES",
+                                         "restart, share"};
 
 typedef struct share {
-  double time, alone; /* seconds from the end of the kernel before, and of the kernel by itself */
+  /* seconds from the end of the kernel before, and of the kernel by itself */
+  double time, alone;
   int count;
 } share;
 
@@ -25,7 +28,8 @@ static int divide(const device_kernel *kernels, int count, share parts[PARTS]) {
   for (int i = first + 1; i <= last; i++) {
     const bool step = strstr(kernels[i].name, "step") != NULL;
     if (step) {
-      /* The three products before a step are an iteration's; what is between those and the step before is a restart. */
+      /* The three products before a step are an iteration's; what is between those and the step
+       * before is a restart. */
       for (int k = i - products; k <= i; k++) {
         const int place = k - (i - 3);
         const part p = k == i ? STEP : place >= 0 ? (part)place : RESTARTING;
@@ -44,11 +48,12 @@ static int divide(const device_kernel *kernels, int count, share parts[PARTS]) {
 
 static void print(device_bench *b, const char *name, double bytes, const share *s, int steps) {
   const double time = s->time / steps, floor = bytes / b->copy_rate;
-  printf("%-34s %9.2f %10.2f %10.2f %10.2f %7.3f\n", name, 1e-6 * bytes, 1e6 * time, 1e6 * s->alone / steps,
-         1e6 * floor, bytes > 0 ? time / floor : NAN);
+  printf("%-34s %9.2f %10.2f %10.2f %10.2f %7.3f\n", name, 1e-6 * bytes, 1e6 * time,
+         1e6 * s->alone / steps, 1e6 * floor, bytes > 0 ? time / floor : NAN);
   if (!b->json) return;
   fprintf(b->json,
-          "%s\n    {\"matrix\": \"%s\", \"power\": %d, \"kernel\": \"%s\", \"bytes\": %.0f, \"seconds\": %.4g, "
+          "%s\n    {\"matrix\": \"%s\", \"power\": %d, \"kernel\": \"%s\", \"bytes\": %.0f, "
+          "\"seconds\": %.4g, "
           "\"alone\": %.4g}",
           b->comma ? "," : "", b->name, b->power, name, bytes, time, s->alone / steps);
   b->comma = true;
@@ -65,7 +70,8 @@ static double solve(device_bench *b, solving *s) {
   s->report.struct_size = sizeof s->report;
   device_wait(b);
   const double start = bench_now();
-  device_need(b, bisai_solver_solve(s->solver, b->matrix, s->precond, s->rhs, b->y, &s->report), "GMRES");
+  device_need(b, bisai_solver_solve(s->solver, b->matrix, s->precond, s->rhs, b->y, &s->report),
+              "GMRES");
   device_wait(b);
   return bench_now() - start;
 }
@@ -82,29 +88,33 @@ static int32_t pattern_blocks(device_bench *b, bisai_triangle triangle) {
 
 static void measure(device_bench *b, const double *rhs, double tolerance) {
   const double vector = device_vector_bytes(b);
-  const double bytes[PARTS] = {device_matrix_bytes(b, pattern_blocks(b, BISAI_LOWER), 8) + 2 * vector,
-                               device_matrix_bytes(b, pattern_blocks(b, BISAI_UPPER), 8) + 2 * vector,
-                               device_matrix_bytes(b, b->blocks, 8) + 2 * vector, (RESTART + 1 + 3) * vector, 0};
+  const double bytes[PARTS] = {
+      device_matrix_bytes(b, pattern_blocks(b, BISAI_LOWER), 8) + 2 * vector,
+      device_matrix_bytes(b, pattern_blocks(b, BISAI_UPPER), 8) + 2 * vector,
+      device_matrix_bytes(b, b->blocks, 8) + 2 * vector, (RESTART + 1 + 3) * vector, 0};
   solving s = {.rhs = rhs, .precond = device_make_isai(b, b->power)};
   bisai_solver_options o = bisai_solver_options_default();
   o.tolerance = tolerance;
   o.restart = RESTART;
-  device_need(b, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &o, &s.solver), "solver");
+  device_need(b, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &o, &s.solver),
+              "solver");
   double best = INFINITY, all = 0;
   for (int round = 0; round < b->rounds; round++) best = fmin(best, solve(b, &s));
   for (int p = 0; p < PARTS; p++) all += bytes[p];
   const double iteration = best / s.report.iterations;
-  printf("\n%s, ISAI(%d): %d iterations, %.3f ms, true residual %.2e\n", b->name, b->power, s.report.iterations,
-         1e3 * best, s.report.relative_residual);
+  printf("\n%s, ISAI(%d): %d iterations, %.3f ms, true residual %.2e\n", b->name, b->power,
+         s.report.iterations, 1e3 * best, s.report.relative_residual);
   printf("%-34s %9s %10s %10s %10s %7s\n", "", "MB", "us", "alone us", "floor us", "ratio");
-  const share whole = {iteration * s.report.iterations, iteration * s.report.iterations, s.report.iterations};
+  const share whole = {iteration * s.report.iterations, iteration * s.report.iterations,
+                       s.report.iterations};
   print(b, "an iteration", all, &whole, s.report.iterations);
   share parts[PARTS] = {{0}};
   const device_kernel *kernels;
   if (device_trace_start()) {
     const double traced = solve(b, &s);
     const int count = device_trace_stop(&kernels), steps = divide(kernels, count, parts);
-    printf("the same while it is watched: %.2f us an iteration\n", 1e6 * traced / s.report.iterations);
+    printf("the same while it is watched: %.2f us an iteration\n",
+           1e6 * traced / s.report.iterations);
     for (int p = 0; p < PARTS; p++) print(b, names[p], bytes[p], &parts[p], steps);
     printf("kernels of a restart: %.1f\n", (double)parts[RESTARTING].count * RESTART / steps);
   } else {

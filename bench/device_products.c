@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block products on a GPU: fp64 with one and four vectors, narrower storage, and cuSPARSE's two products in the same run. */
+/* Block products on a GPU: fp64 with one and four vectors, narrower storage, and cuSPARSE's two
+ * products in the same run. */
 #include <stdlib.h>
 
 #include "device_bench.h"
@@ -8,7 +9,8 @@ static double multiply(void *argument) {
   device_bench *b = argument;
   device_wait(b);
   const double start = bench_now();
-  for (int i = 0; i < b->launches; i++) device_need(b, bisai_bcsr_multiply(b->matrix, b->x, b->y), "product");
+  for (int i = 0; i < b->launches; i++)
+    device_need(b, bisai_bcsr_multiply(b->matrix, b->x, b->y), "product");
   device_wait(b);
   return (bench_now() - start) / b->launches;
 }
@@ -19,7 +21,8 @@ static double multiply_four(void *argument) {
   device_wait(b);
   const double start = bench_now();
   for (int i = 0; i < b->launches; i++)
-    device_need(b, bisai_bcsr_multiply_many(b->matrix, 4, b->x, n, b->y, n), "product with four vectors");
+    device_need(b, bisai_bcsr_multiply_many(b->matrix, 4, b->x, n, b->y, n),
+                "product with four vectors");
   device_wait(b);
   return (bench_now() - start) / b->launches;
 }
@@ -36,7 +39,8 @@ static double multiply_cusparse(void *argument) {
   return (bench_now() - start) / b->launches;
 }
 
-static void measure_cusparse(device_bench *b, bisai_cusparse_product_kind kind, const char *name, double bytes) {
+static void measure_cusparse(device_bench *b, bisai_cusparse_product_kind kind, const char *name,
+                             double bytes) {
   device_group g = {0};
   if (bisai_cusparse_product_create(b->context, b->matrix, kind, &b->product) != BISAI_OK) {
     printf("%-34s %s\n", name, bisai_context_error(b->context));
@@ -64,7 +68,8 @@ static void *make_values(size_t count, bisai_value_type type) {
   return values;
 }
 
-/* Stars on a grid: 7 points in three dimensions; in two, where nz = 1, 5, or with `diagonals` the 7 of a triangulation. */
+/* Stars on a grid: 7 points in three dimensions; in two, where nz = 1, 5, or with `diagonals` the 7
+ * of a triangulation. */
 typedef struct grid {
   const char *name;
   int32_t nx, ny, nz, bs;
@@ -82,7 +87,8 @@ static int32_t make_structure(const grid *g, int32_t *row_ptr, int32_t *col_idx)
         for (int s = 0; s < 9; s++) {
           const int32_t x = i + steps[s][0], y = j + steps[s][1], z = k + steps[s][2];
           const bool diagonal = steps[s][0] * steps[s][1] != 0;
-          if (x < 0 || x >= g->nx || y < 0 || y >= g->ny || z < 0 || z >= g->nz || (diagonal && !g->diagonals))
+          if (x < 0 || x >= g->nx || y < 0 || y >= g->ny || z < 0 || z >= g->nz ||
+              (diagonal && !g->diagonals))
             continue;
           col_idx[blocks++] = (z * g->ny + y) * g->nx + x;
         }
@@ -92,10 +98,11 @@ static int32_t make_structure(const grid *g, int32_t *row_ptr, int32_t *col_idx)
 }
 
 static void measure_grid(device_bench *b, const grid *g) {
-  static const char *const names[] = {"block product, fp64", "block product, fp32", "block product, fp16",
-                                      "block product, bf16"};
+  static const char *const names[] = {"block product, fp64", "block product, fp32",
+                                      "block product, fp16", "block product, bf16"};
   const size_t rows = (size_t)g->nx * (size_t)g->ny * (size_t)g->nz;
-  int32_t *row_ptr = bench_allocate(rows + 1, sizeof *row_ptr), *col_idx = bench_allocate(9 * rows, sizeof *col_idx);
+  int32_t *row_ptr = bench_allocate(rows + 1, sizeof *row_ptr),
+          *col_idx = bench_allocate(9 * rows, sizeof *col_idx);
   b->name = g->name;
   b->rows = (int32_t)rows, b->bs = g->bs, b->blocks = make_structure(g, row_ptr, col_idx);
   const size_t n = rows * (size_t)g->bs;
@@ -117,11 +124,13 @@ static void measure_grid(device_bench *b, const grid *g) {
     device_group all = {0};
     device_add(&all, names[type], bytes + 2 * device_vector_bytes(b), multiply, b);
     if (type == BISAI_FP64)
-      device_add(&all, "block product, fp64, 4 vectors", bytes + 8 * device_vector_bytes(b), multiply_four, b);
+      device_add(&all, "block product, fp64, 4 vectors", bytes + 8 * device_vector_bytes(b),
+                 multiply_four, b);
     device_measure(b, &all);
 #ifdef BISAI_HAVE_CUSPARSE
     if (type == BISAI_FP64 && g->bs > 1)
-      measure_cusparse(b, BISAI_CUSPARSE_BSRMV, "cuSPARSE bsrmv", bytes + 2 * device_vector_bytes(b));
+      measure_cusparse(b, BISAI_CUSPARSE_BSRMV, "cuSPARSE bsrmv",
+                       bytes + 2 * device_vector_bytes(b));
     if (type == BISAI_FP64)
       measure_cusparse(b, BISAI_CUSPARSE_SPMV, "cuSPARSE SpMV", bytes + 2 * device_vector_bytes(b));
 #endif
@@ -137,11 +146,14 @@ static void measure_grid(device_bench *b, const grid *g) {
 
 void device_measure_products(device_bench *b) {
   /* The table of 2026-11-21 in bench/results/h200-kernels.md. */
-  static const grid grids[] = {
-      {"3-D 7-point, 37 x 148 x 58", 37, 148, 58, 4, false},   {"2-D 7-point, 318^2", 318, 318, 1, 5, true},
-      {"2-D 5-point, 300^2", 300, 300, 1, 3, false},           {"2-D 7-point, 125^2", 125, 125, 1, 4, true},
-      {"3-D 7-point, 100^3", 100, 100, 100, 2, false},         {"3-D 7-point, 100 x 100 x 20", 100, 100, 20, 6, false},
-      {"3-D 7-point, 100 x 100 x 20", 100, 100, 20, 7, false}, {"3-D 7-point, 100 x 100 x 20", 100, 100, 20, 8, false},
-      {"3-D 7-point, 100^3", 100, 100, 100, 1, false}};
+  static const grid grids[] = {{"3-D 7-point, 37 x 148 x 58", 37, 148, 58, 4, false},
+                               {"2-D 7-point, 318^2", 318, 318, 1, 5, true},
+                               {"2-D 5-point, 300^2", 300, 300, 1, 3, false},
+                               {"2-D 7-point, 125^2", 125, 125, 1, 4, true},
+                               {"3-D 7-point, 100^3", 100, 100, 100, 2, false},
+                               {"3-D 7-point, 100 x 100 x 20", 100, 100, 20, 6, false},
+                               {"3-D 7-point, 100 x 100 x 20", 100, 100, 20, 7, false},
+                               {"3-D 7-point, 100 x 100 x 20", 100, 100, 20, 8, false},
+                               {"3-D 7-point, 100^3", 100, 100, 100, 1, false}};
   for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) measure_grid(b, &grids[i]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An iteration of CG, BiCGSTAB and IDR(s) on a GPU, with block-Jacobi, on a symmetric positive definite matrix of the same pattern as the
- * system's. Bytes: A, M⁻¹, the vectors that both read and write, and those of the method's own passes (core/recurrence.h). */
+/* An iteration of CG, BiCGSTAB and IDR(s) on a GPU, with block-Jacobi, on a symmetric positive
+ * definite matrix of the same pattern as the system's. Bytes: A, M⁻¹, the vectors that both read
+ * and write, and those of the method's own passes (core/recurrence.h). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +12,8 @@ enum { ITERATIONS = 200 };
 /* The pattern of b's matrix with −I beside the diagonal, and there what makes it dominant. */
 static bisai_bcsr *symmetric_copy(device_bench *b) {
   const size_t square = (size_t)b->bs * (size_t)b->bs, blocks = (size_t)b->blocks;
-  int32_t *row_ptr = malloc(((size_t)b->rows + 1) * sizeof *row_ptr), *col_idx = malloc(blocks * sizeof *col_idx);
+  int32_t *row_ptr = malloc(((size_t)b->rows + 1) * sizeof *row_ptr),
+          *col_idx = malloc(blocks * sizeof *col_idx);
   double *values = calloc(blocks * square, sizeof *values);
   bisai_bcsr *made = NULL;
   if (!row_ptr || !col_idx || !values) bench_fail("no memory");
@@ -19,7 +21,8 @@ static bisai_bcsr *symmetric_copy(device_bench *b) {
   for (int32_t row = 0; row < b->rows; row++)
     for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; p++)
       for (int32_t i = 0; i < b->bs; i++)
-        values[(size_t)p * square + (size_t)(i * (b->bs + 1))] = col_idx[p] == row ? 6.05 + 0.1 * i : -1;
+        values[(size_t)p * square + (size_t)(i * (b->bs + 1))] =
+            col_idx[p] == row ? 6.05 + 0.1 * i : -1;
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = b->rows;
   desc.block_size = b->bs;
@@ -48,7 +51,8 @@ static double iterate(void *argument) {
   bisai_solver_report report = {.struct_size = sizeof report};
   device_wait(s->b);
   const double start = bench_now();
-  const bisai_status status = bisai_solver_solve(s->solver, s->matrix, s->precond, s->rhs, s->b->y, &report);
+  const bisai_status status =
+      bisai_solver_solve(s->solver, s->matrix, s->precond, s->rhs, s->b->y, &report);
   device_wait(s->b);
   const double seconds = bench_now() - start;
   if (status != BISAI_MAX_ITERATIONS) device_need(s->b, status, "solver");
@@ -59,7 +63,8 @@ static double iterate(void *argument) {
 /* Vectors that passes of IDR(s) read and write in an iteration. */
 static double idr_vectors(int s) {
   double sum = (s + 1) + (s + 2) + 2 + 6;
-  for (int k = 0; k < s; k++) sum += (s - k + 2) + (s + 1) + (4 + (s - 1) + k + (k + 1 < s ? 5 : 4));
+  for (int k = 0; k < s; k++)
+    sum += (s - k + 2) + (s + 1) + (4 + (s - 1) + k + (k + 1 < s ? 5 : 4));
   return sum / (s + 1);
 }
 
@@ -88,16 +93,20 @@ void device_measure_solvers(device_bench *b, const double *rhs) {
     how.tolerance = 0;
     how.max_iterations = ITERATIONS;
     solves[k] = all;
-    device_need(b, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &how, &solves[k].solver), "solver");
+    device_need(b,
+                bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &how, &solves[k].solver),
+                "solver");
     const double passes = rows[k].method == BISAI_CG         ? 13
                           : rows[k].method == BISAI_BICGSTAB ? 19
                                                              : idr_vectors(rows[k].s);
-    device_add(&g, rows[k].name, rows[k].products * (matrix + vector * b->bs + 4 * vector) + passes * vector, iterate,
+    device_add(&g, rows[k].name,
+               rows[k].products * (matrix + vector * b->bs + 4 * vector) + passes * vector, iterate,
                &solves[k]);
   }
   device_measure(b, &g);
   for (int k = 0; k < ROWS; k++) {
-    if (solves[k].iterations < ITERATIONS) printf("  %s: %d iterations\n", rows[k].name, solves[k].iterations);
+    if (solves[k].iterations < ITERATIONS)
+      printf("  %s: %d iterations\n", rows[k].name, solves[k].iterations);
     bisai_solver_destroy(&solves[k].solver);
   }
   bisai_precond_destroy(&all.precond);

@@ -33,9 +33,13 @@ static double patterns(void *argument) {
   bisai_pattern *lower, *upper;
   device_wait(b);
   const double start = bench_now();
-  device_need(b, bisai_pattern_power(b->context, bisai_factors_lower(b->factors), BISAI_LOWER, b->power, &lower),
+  device_need(b,
+              bisai_pattern_power(b->context, bisai_factors_lower(b->factors), BISAI_LOWER,
+                                  b->power, &lower),
               "pattern");
-  device_need(b, bisai_pattern_power(b->context, bisai_factors_upper(b->factors), BISAI_UPPER, b->power, &upper),
+  device_need(b,
+              bisai_pattern_power(b->context, bisai_factors_upper(b->factors), BISAI_UPPER,
+                                  b->power, &upper),
               "pattern");
   device_wait(b);
   const double seconds = bench_now() - start;
@@ -83,7 +87,8 @@ static double isai_apply(void *argument) {
   device_bench *b = argument;
   device_wait(b);
   const double start = bench_now();
-  for (int i = 0; i < b->launches; i++) device_need(b, bisai_precond_apply(b->precond, b->x, b->y), "ISAI");
+  for (int i = 0; i < b->launches; i++)
+    device_need(b, bisai_precond_apply(b->precond, b->x, b->y), "ISAI");
   device_wait(b);
   return (bench_now() - start) / b->launches;
 }
@@ -111,9 +116,12 @@ static double patterns_cusparse(void *argument) {
   device_bench *b = argument;
   double seconds[2];
   for (int t = BISAI_LOWER; t <= BISAI_UPPER; t++) {
-    const bisai_bcsr *factor = t == BISAI_LOWER ? bisai_factors_lower(b->factors) : bisai_factors_upper(b->factors);
+    const bisai_bcsr *factor =
+        t == BISAI_LOWER ? bisai_factors_lower(b->factors) : bisai_factors_upper(b->factors);
     bisai_pattern *pattern;
-    device_need(b, bisai_cusparse_pattern(b->context, factor, (bisai_triangle)t, b->power, &pattern, &seconds[t]),
+    device_need(b,
+                bisai_cusparse_pattern(b->context, factor, (bisai_triangle)t, b->power, &pattern,
+                                       &seconds[t]),
                 "SpGEMM");
     bisai_pattern_destroy(&pattern);
   }
@@ -122,13 +130,15 @@ static double patterns_cusparse(void *argument) {
 #endif
 
 void device_measure_setup(device_bench *b) {
-  static const char *const names[3][5] = {{"patterns, k = 1", "ISAI values, k = 1", "ISAI set-up, k = 1",
-                                           "ISAI application, k = 1", "patterns by SpGEMM, k = 1"},
-                                          {"patterns, k = 2", "ISAI values, k = 2", "ISAI set-up, k = 2",
-                                           "ISAI application, k = 2", "patterns by SpGEMM, k = 2"},
-                                          {"patterns, k = 3", "ISAI values, k = 3", "ISAI set-up, k = 3",
-                                           "ISAI application, k = 3", "patterns by SpGEMM, k = 3"}};
-  const double diagonal = device_vector_bytes(b) * b->bs, blocks = device_matrix_bytes(b, b->blocks, 8);
+  static const char *const names[3][5] = {
+      {"patterns, k = 1", "ISAI values, k = 1", "ISAI set-up, k = 1", "ISAI application, k = 1",
+       "patterns by SpGEMM, k = 1"},
+      {"patterns, k = 2", "ISAI values, k = 2", "ISAI set-up, k = 2", "ISAI application, k = 2",
+       "patterns by SpGEMM, k = 2"},
+      {"patterns, k = 3", "ISAI values, k = 3", "ISAI set-up, k = 3", "ISAI application, k = 3",
+       "patterns by SpGEMM, k = 3"}};
+  const double diagonal = device_vector_bytes(b) * b->bs,
+               blocks = device_matrix_bytes(b, b->blocks, 8);
   device_group g = {0};
   device_add(&g, "ILU(0), numeric", 2 * blocks + diagonal, factor_update, b);
   device_add(&g, "ILU(0), symbolic and numeric", 2 * blocks + diagonal, factor_create, b);
@@ -164,7 +174,8 @@ static double solves(void *argument) {
   device_bench *b = argument;
   device_wait(b);
   const double start = bench_now();
-  for (int i = 0; i < 5; i++) device_need(b, bisai_precond_apply(b->precond, b->x, b->y), "triangular solves");
+  for (int i = 0; i < 5; i++)
+    device_need(b, bisai_precond_apply(b->precond, b->x, b->y), "triangular solves");
   device_wait(b);
   return (bench_now() - start) / 5;
 }
@@ -175,14 +186,16 @@ static double solves_cusparse(void *argument) {
   const int64_t n = (int64_t)b->rows * b->bs;
   device_wait(b);
   const double start = bench_now();
-  for (int i = 0; i < 5; i++) device_need(b, bisai_cusparse_ilu_apply(b->ilu, n, b->x, b->y), "bsrsv2");
+  for (int i = 0; i < 5; i++)
+    device_need(b, bisai_cusparse_ilu_apply(b->ilu, n, b->x, b->y), "bsrsv2");
   device_wait(b);
   return (bench_now() - start) / 5;
 }
 #endif
 
 void device_measure_solves(device_bench *b) {
-  const double bytes = device_matrix_bytes(b, b->blocks, 8) + 4.0 * (b->rows + 1) + 4 * device_vector_bytes(b);
+  const double bytes =
+      device_matrix_bytes(b, b->blocks, 8) + 4.0 * (b->rows + 1) + 4 * device_vector_bytes(b);
   device_group g = {0};
   b->power = 1;
   b->precond = make_precond(b, BISAI_PRECOND_ILU);
@@ -210,19 +223,23 @@ static double gmres(void *argument) {
   s->report.struct_size = sizeof s->report;
   device_wait(s->b);
   const double start = bench_now();
-  device_need(s->b, bisai_solver_solve(s->solver, s->b->matrix, s->precond, s->rhs, s->x, &s->report), "GMRES");
+  device_need(s->b,
+              bisai_solver_solve(s->solver, s->b->matrix, s->precond, s->rhs, s->x, &s->report),
+              "GMRES");
   device_wait(s->b);
   return bench_now() - start;
 }
 
-/* `matrices`: bytes of the preconditioner's matrices. Figures are of one iteration; below them what the solve took. */
-static void measure_gmres(device_bench *b, const char *name, bisai_precond *precond, double matrices, const double *rhs,
-                          double tolerance, int rounds) {
+/* `matrices`: bytes of the preconditioner's matrices. Figures are of one iteration; below them what
+ * the solve took. */
+static void measure_gmres(device_bench *b, const char *name, bisai_precond *precond,
+                          double matrices, const double *rhs, double tolerance, int rounds) {
   solving s = {.b = b, .precond = precond, .rhs = rhs, .x = b->y};
   bisai_solver_options o = bisai_solver_options_default();
   o.tolerance = tolerance;
   o.restart = 30;
-  device_need(b, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &o, &s.solver), "solver");
+  device_need(b, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &o, &s.solver),
+              "solver");
   device_group g = {0};
   device_add(&g, name, 0, gmres, &s);
   bench_run(g.operations, 1, rounds, 0);
@@ -235,19 +252,22 @@ static void measure_gmres(device_bench *b, const char *name, bisai_precond *prec
          s.report.relative_residual);
   if (b->json)
     fprintf(b->json,
-            ",\n    {\"matrix\": \"%s\", \"name\": \"%s, solve\", \"minimum\": %.9g, \"iterations\": %d, "
+            ",\n    {\"matrix\": \"%s\", \"name\": \"%s, solve\", \"minimum\": %.9g, "
+            "\"iterations\": %d, "
             "\"relative_residual\": %.3g}",
             b->name, name, whole, s.report.iterations, s.report.relative_residual);
   bisai_solver_destroy(&s.solver);
 }
 
 void device_measure_gmres(device_bench *b, const double *rhs, double tolerance) {
-  static const char *const names[] = {"an iteration, ISAI(1)", "an iteration, ISAI(2)", "an iteration, ISAI(3)"};
+  static const char *const names[] = {"an iteration, ISAI(1)", "an iteration, ISAI(2)",
+                                      "an iteration, ISAI(3)"};
   for (b->power = 1; b->power <= 3; b->power++) {
     bisai_precond *precond = make_precond(b, BISAI_PRECOND_ISAI);
     bisai_precond_report r = {.struct_size = sizeof r};
     device_need(b, bisai_precond_get_report(precond, &r), "report");
-    const double matrices = device_matrix_bytes(b, (double)r.inverse_blocks, 8) + 4.0 * (b->rows + 1);
+    const double matrices =
+        device_matrix_bytes(b, (double)r.inverse_blocks, 8) + 4.0 * (b->rows + 1);
     measure_gmres(b, names[b->power - 1], precond, matrices, rhs, tolerance, b->rounds);
     bisai_precond_destroy(&precond);
   }

@@ -19,13 +19,15 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *records
   *records = 0;
 }
 
-static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid) {
+static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+                                 size_t valid) {
   CUpti_Activity *record = NULL;
   (void)context, (void)stream, (void)size;
   while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || count == MOST_KERNELS) continue;
     const CUpti_ActivityKernel10 *kernel = (const CUpti_ActivityKernel10 *)(const void *)record;
-    found[count++] = (device_kernel){kernel->name, 1e-9 * (double)kernel->start, 1e-9 * (double)kernel->end};
+    found[count++] =
+        (device_kernel){kernel->name, 1e-9 * (double)kernel->start, 1e-9 * (double)kernel->end};
   }
   free(buffer);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times what a preconditioned solve is made of, on one matrix, on one thread and on all, beside PETSc where there is PETSc: the least
- * bytes of each operation, its time, the time of that many bytes in a copy (the floor), and the ratio of the two. */
+/* Times what a preconditioned solve is made of, on one matrix, on one thread and on all, beside
+ * PETSc where there is PETSc: the least bytes of each operation, its time, the time of that many
+ * bytes in a copy (the floor), and the ratio of the two. */
 #include "bench.h"
 
 #include <math.h>
@@ -12,19 +13,21 @@
 #include "petsc.h"
 #endif
 
-static const char usage[] =
-    "usage: bench_operations [OPTION VALUE]…\n"
-    "  --case NAME         stencil (default), cavity or convdiff\n"
-    "  --matrix FILE       a Matrix Market file instead\n"
-    "  --block-size BS     default 4 (a file: chosen)\n"
-    "  --size N            points of a grid's edge; default: such that the matrix has about 320 MB\n"
-    "  --threads N         all threads (default: the library's choice); one thread is always measured too\n"
-    "  --rounds N          timings of everything but the solve, default 9\n"
-    "  --solves N          timings of the solve, default 3; 0: none\n"
-    "  --tolerance T       of the solve, default 1e-6\n"
-    "  --copy-megabytes N  default 1024\n"
-    "  --only LETTERS      of p(roducts), s(et-up), a(pplications), g(mres), h(igher powers); the floor needs p\n"
-    "  --json FILE         the same figures for a script\n";
+static const char usage[] = "usage: bench_operations [OPTION VALUE]…\n"
+                            "  --case NAME         stencil (default), cavity or convdiff\n"
+                            "  --matrix FILE       a Matrix Market file instead\n"
+                            "  --block-size BS     default 4 (a file: chosen)\n"
+                            "  --size N            points of a grid's edge; default: such that the "
+                            "matrix has about 320 MB\n"
+                            "  --threads N         all threads (default: the library's choice); "
+                            "one thread is always measured too\n"
+                            "  --rounds N          timings of everything but the solve, default 9\n"
+                            "  --solves N          timings of the solve, default 3; 0: none\n"
+                            "  --tolerance T       of the solve, default 1e-6\n"
+                            "  --copy-megabytes N  default 1024\n"
+                            "  --only LETTERS      of p(roducts), s(et-up), a(pplications), "
+                            "g(mres), h(igher powers); the floor needs p\n"
+                            "  --json FILE         the same figures for a script\n";
 
 typedef struct options {
   const char *name, *file, *only, *json;
@@ -42,16 +45,20 @@ typedef struct bench {
   bisai_factors *factors;
   bisai_precond *exact, *isai;
   bisai_solver *solver;
-  bisai_solver_report report; /* of the last solve … */
-  double multiply_seconds;    /* … and its time in products */
-  double copy_rate;           /* bytes read and written a second, the best */
+  /* of the last solve … */
+  bisai_solver_report report;
+  /* … and its time in products */
+  double multiply_seconds;
+  /* bytes read and written a second, the best */
+  double copy_rate;
   FILE *json;
   bool comma;
   int power;
 } bench;
 
 static void need(const bench *b, bisai_status status, const char *what) {
-  if (status) bench_fail("%s: %s: %s", what, bisai_status_string(status), bisai_context_error(b->context));
+  if (status)
+    bench_fail("%s: %s: %s", what, bisai_status_string(status), bisai_context_error(b->context));
 }
 
 /* --- our side --- */
@@ -83,14 +90,16 @@ static double factor_create(void *argument) {
 static double solve_serial(void *argument) {
   bench *b = argument;
   const double start = bench_now();
-  need(b, bisai_factors_solve(b->factors, BISAI_SCHEDULE_SERIAL, b->rhs, b->y), "triangular solves");
+  need(b, bisai_factors_solve(b->factors, BISAI_SCHEDULE_SERIAL, b->rhs, b->y),
+       "triangular solves");
   return bench_now() - start;
 }
 
 static double solve_levels(void *argument) {
   bench *b = argument;
   const double start = bench_now();
-  need(b, bisai_factors_solve(b->factors, BISAI_SCHEDULE_LEVELS, b->rhs, b->y), "triangular solves");
+  need(b, bisai_factors_solve(b->factors, BISAI_SCHEDULE_LEVELS, b->rhs, b->y),
+       "triangular solves");
   return bench_now() - start;
 }
 
@@ -115,8 +124,14 @@ static double patterns(void *argument) {
   bench *b = argument;
   bisai_pattern *lower, *upper;
   const double start = bench_now();
-  need(b, bisai_pattern_power(b->context, bisai_factors_lower(b->factors), BISAI_LOWER, b->power, &lower), "pattern");
-  need(b, bisai_pattern_power(b->context, bisai_factors_upper(b->factors), BISAI_UPPER, b->power, &upper), "pattern");
+  need(b,
+       bisai_pattern_power(b->context, bisai_factors_lower(b->factors), BISAI_LOWER, b->power,
+                           &lower),
+       "pattern");
+  need(b,
+       bisai_pattern_power(b->context, bisai_factors_upper(b->factors), BISAI_UPPER, b->power,
+                           &upper),
+       "pattern");
   const double seconds = bench_now() - start;
   bisai_pattern_destroy(&lower);
   bisai_pattern_destroy(&upper);
@@ -153,7 +168,9 @@ static double gmres(void *argument) {
   b->report.struct_size = sizeof b->report;
   b->multiply_seconds = 0;
   const double start = bench_now();
-  need(b, bisai_solver_solve_operator(b->solver, timed_product, b, b->exact, b->rhs, b->x, &b->report), "GMRES");
+  need(b,
+       bisai_solver_solve_operator(b->solver, timed_product, b, b->exact, b->rhs, b->x, &b->report),
+       "GMRES");
   return bench_now() - start;
 }
 
@@ -168,17 +185,24 @@ static double vector_bytes(const bench *b) {
   return 8.0 * bisai_bcsr_block_rows(b->matrix) * bisai_bcsr_block_size(b->matrix);
 }
 
-static double diagonal_bytes(const bench *b) { return vector_bytes(b) * bisai_bcsr_block_size(b->matrix); }
+static double diagonal_bytes(const bench *b) {
+  return vector_bytes(b) * bisai_bcsr_block_size(b->matrix);
+}
 
-static double product_bytes(const bench *b) { return blocks_bytes(b->matrix) + 2 * vector_bytes(b); }
+static double product_bytes(const bench *b) {
+  return blocks_bytes(b->matrix) + 2 * vector_bytes(b);
+}
 
-/* A is read, L, U and the inverses of the diagonal blocks are written; A's indices serve for both. */
-static double factor_bytes(const bench *b) { return 2 * blocks_bytes(b->matrix) + diagonal_bytes(b); }
+/* A is read, L, U and the inverses of the diagonal blocks are written; A's indices serve for
+ * both. */
+static double factor_bytes(const bench *b) {
+  return 2 * blocks_bytes(b->matrix) + diagonal_bytes(b);
+}
 
 /* b and x twice each; of U's diagonal blocks the inverses are read. */
 static double solve_bytes(const bench *b) {
-  return blocks_bytes(bisai_factors_lower(b->factors)) + blocks_bytes(bisai_factors_upper(b->factors)) +
-         4 * vector_bytes(b);
+  return blocks_bytes(bisai_factors_lower(b->factors)) +
+         blocks_bytes(bisai_factors_upper(b->factors)) + 4 * vector_bytes(b);
 }
 
 static bisai_precond_report precond_report(const bench *b, const bisai_precond *precond) {
@@ -187,9 +211,11 @@ static bisai_precond_report precond_report(const bench *b, const bisai_precond *
   return report;
 }
 
-/* Columns are read; rows and columns of S(|T|^k) are written, and where each block of a column lies in its row. */
+/* Columns are read; rows and columns of S(|T|^k) are written, and where each block of a column lies
+ * in its row. */
 static double pattern_bytes(const bench *b, double inverse_blocks) {
-  return 4.0 * bisai_bcsr_blocks(b->matrix) + 12 * inverse_blocks + 24.0 * bisai_bcsr_block_rows(b->matrix);
+  return 4.0 * bisai_bcsr_blocks(b->matrix) + 12 * inverse_blocks +
+         24.0 * bisai_bcsr_block_rows(b->matrix);
 }
 
 /* The factors and the pattern's columns are read, N is written. */
@@ -198,8 +224,8 @@ static double values_bytes(const bench *b, double inverse_blocks) {
   return blocks_bytes(b->matrix) + diagonal_bytes(b) + inverse_blocks * (8 * bs * bs + 8);
 }
 
-/* Step j of a cycle (from 0) reads j + 1 basis vectors twice, w three times, and writes it twice; the end of a cycle of m steps reads
- * the basis once more, w being the sum. */
+/* Step j of a cycle (from 0) reads j + 1 basis vectors twice, w three times, and writes it twice;
+ * the end of a cycle of m steps reads the basis once more, w being the sum. */
 static double orthogonalization_bytes(const bench *b, int iterations) {
   double vectors = 0;
   for (int i = 0; i < iterations; i++)
@@ -210,13 +236,13 @@ static double orthogonalization_bytes(const bench *b, int iterations) {
 /* --- output --- */
 
 /* One line; `theirs` is PETSc's time for the same, or NULL. */
-static void print_seconds(bench *b, const char *name, double bytes, double minimum, double median, int count,
-                          const double *theirs) {
+static void print_seconds(bench *b, const char *name, double bytes, double minimum, double median,
+                          int count, const double *theirs) {
   const double floor = b->copy_rate > 0 ? bytes / b->copy_rate : NAN;
   printf("%-34s %3d", name, b->threads);
   if (bytes > 0)
-    printf(" %9.1f %10.3f %10.3f %10.3f %6.2f", bytes * 1e-6, 1e3 * minimum, 1e3 * median, 1e3 * floor,
-           minimum / floor);
+    printf(" %9.1f %10.3f %10.3f %10.3f %6.2f", bytes * 1e-6, 1e3 * minimum, 1e3 * median,
+           1e3 * floor, minimum / floor);
   else
     printf(" %9s %10.3f %10.3f %10s %6s", "", 1e3 * minimum, 1e3 * median, "", "");
   if (theirs) printf(" %10.3f %6.2f", 1e3 * *theirs, *theirs / minimum);
@@ -224,7 +250,8 @@ static void print_seconds(bench *b, const char *name, double bytes, double minim
   fflush(stdout);
   if (!b->json) return;
   fprintf(b->json,
-          "%s\n    {\"name\": \"%s\", \"threads\": %d, \"bytes\": %.0f, \"minimum\": %.9g, \"median\": %.9g, "
+          "%s\n    {\"name\": \"%s\", \"threads\": %d, \"bytes\": %.0f, \"minimum\": %.9g, "
+          "\"median\": %.9g, "
           "\"count\": %d}",
           b->comma ? "," : "", name, b->threads, bytes, minimum, median, count);
   b->comma = true;
@@ -232,19 +259,22 @@ static void print_seconds(bench *b, const char *name, double bytes, double minim
 
 static void print_operation(bench *b, const bench_operation *op, const bench_operation *theirs) {
   const double other = theirs ? bench_minimum(theirs) : 0;
-  print_seconds(b, op->name, op->bytes, bench_minimum(op), bench_median(op), op->count, theirs ? &other : NULL);
+  print_seconds(b, op->name, op->bytes, bench_minimum(op), bench_median(op), op->count,
+                theirs ? &other : NULL);
 }
 
 /* --- the groups, each timed in turns --- */
 
 typedef struct group {
   bench_operation operations[16];
-  int pair[16]; /* the index of PETSc's same operation, or -1 */
+  /* the index of PETSc's same operation, or -1 */
+  int pair[16];
   int count;
 } group;
 
 static int add(group *g, const char *name, double bytes, double (*run)(void *), void *argument) {
-  g->operations[g->count] = (bench_operation){.name = name, .bytes = bytes, .run = run, .argument = argument};
+  g->operations[g->count] =
+      (bench_operation){.name = name, .bytes = bytes, .run = run, .argument = argument};
   g->pair[g->count] = -1;
   return g->count++;
 }
@@ -266,7 +296,8 @@ static void measure_products(bench *b, void *petsc) {
   const double bytes = 16.0 * (double)copy.count;
   add(&g, "copy by memcpy", bytes, bench_copy_memcpy, &copy);
   add(&g, "copy by a loop", bytes, bench_copy_loop, &copy);
-  if (bench_copy_can_stream()) add(&g, "copy by streaming stores", bytes, bench_copy_streaming, &copy);
+  if (bench_copy_can_stream())
+    add(&g, "copy by streaming stores", bytes, bench_copy_streaming, &copy);
   const int copies = g.count;
   const int ours = add(&g, "block product", product_bytes(b), product, b);
 #ifdef BISAI_HAVE_PETSC
@@ -277,7 +308,8 @@ static void measure_products(bench *b, void *petsc) {
 #endif
   run_group(b, &g, b->o->rounds, 0);
   b->copy_rate = 0;
-  for (int i = 0; i < copies; i++) b->copy_rate = fmax(b->copy_rate, bytes / bench_minimum(&g.operations[i]));
+  for (int i = 0; i < copies; i++)
+    b->copy_rate = fmax(b->copy_rate, bytes / bench_minimum(&g.operations[i]));
   print_group(b, &g);
   bench_copy_destroy(&copy);
 }
@@ -291,10 +323,13 @@ static void measure_setup(bench *b, void *petsc) {
   const int create = add(&g, "ILU(0), symbolic and numeric", factor_bytes(b), factor_create, b);
   add(&g, "patterns, k = 1", pattern_bytes(b, inverse_blocks), patterns, b);
   add(&g, "ISAI values, k = 1", values_bytes(b, inverse_blocks), isai_values, b);
-  add(&g, "ISAI set-up, k = 1", pattern_bytes(b, inverse_blocks) + values_bytes(b, inverse_blocks), isai_setup, b);
+  add(&g, "ISAI set-up, k = 1", pattern_bytes(b, inverse_blocks) + values_bytes(b, inverse_blocks),
+      isai_setup, b);
 #ifdef BISAI_HAVE_PETSC
-  g.pair[update] = add(&g, "PETSc MatLUFactorNumeric", factor_bytes(b), bench_petsc_factor_numeric, petsc);
-  g.pair[create] = add(&g, "PETSc symbolic and numeric", factor_bytes(b), bench_petsc_factor, petsc);
+  g.pair[update] =
+      add(&g, "PETSc MatLUFactorNumeric", factor_bytes(b), bench_petsc_factor_numeric, petsc);
+  g.pair[create] =
+      add(&g, "PETSc symbolic and numeric", factor_bytes(b), bench_petsc_factor, petsc);
 #else
   (void)petsc;
   (void)update;
@@ -305,8 +340,9 @@ static void measure_setup(bench *b, void *petsc) {
 }
 
 static void measure_higher_powers(bench *b) {
-  static const char *const names[2][3] = {{"patterns, k = 2", "ISAI values, k = 2", "ISAI application, k = 2"},
-                                          {"patterns, k = 3", "ISAI values, k = 3", "ISAI application, k = 3"}};
+  static const char *const names[2][3] = {
+      {"patterns, k = 2", "ISAI values, k = 2", "ISAI application, k = 2"},
+      {"patterns, k = 3", "ISAI values, k = 3", "ISAI application, k = 3"}};
   bisai_precond *first = b->isai;
   for (int power = 2; power <= 3; power++) {
     b->power = power;
@@ -329,7 +365,8 @@ static void measure_applications(bench *b, void *petsc) {
   const int levels = add(&g, "triangular solves, by levels", solve_bytes(b), solve_levels, b);
   add(&g, "ISAI application, k = 1", (double)precond_report(b, b->isai).apply_bytes, isai_apply, b);
 #ifdef BISAI_HAVE_PETSC
-  g.pair[serial] = g.pair[levels] = add(&g, "PETSc MatSolve", solve_bytes(b), bench_petsc_factor_solve, petsc);
+  g.pair[serial] = g.pair[levels] =
+      add(&g, "PETSc MatSolve", solve_bytes(b), bench_petsc_factor_solve, petsc);
 #else
   (void)petsc;
   (void)serial;
@@ -372,11 +409,12 @@ static void measure_solve(bench *b, void *petsc) {
   printf("  %d iterations, relative residual %.2e", iterations, r->relative_residual);
 #ifdef BISAI_HAVE_PETSC
   const double difference = bench_petsc_difference(petsc, b->x);
-  printf("; PETSc %d iterations (orthogonalisation alone %.1f ms), solutions differ by %.1e", p.iterations,
-         1e3 * p.orthogonalization, difference);
+  printf("; PETSc %d iterations (orthogonalisation alone %.1f ms), solutions differ by %.1e",
+         p.iterations, 1e3 * p.orthogonalization, difference);
   if (b->json)
     fprintf(b->json,
-            ",\n    {\"name\": \"iterations\", \"threads\": %d, \"ours\": %d, \"petsc\": %d, \"difference\": %.3g}",
+            ",\n    {\"name\": \"iterations\", \"threads\": %d, \"ours\": %d, \"petsc\": %d, "
+            "\"difference\": %.3g}",
             b->threads, iterations, p.iterations, difference);
 #endif
   printf("\n");
@@ -393,7 +431,8 @@ static void make_matrix(bench *b) {
     read.block_size = o->block_size;
     status = bisai_read_matrix(b->context, o->file, &read, &b->matrix);
     if (!status) {
-      const size_t n = (size_t)bisai_bcsr_block_rows(b->matrix) * (size_t)bisai_bcsr_block_size(b->matrix);
+      const size_t n =
+          (size_t)bisai_bcsr_block_rows(b->matrix) * (size_t)bisai_bcsr_block_size(b->matrix);
       b->rhs = bench_allocate(n, sizeof(double));
       for (size_t i = 0; i < n; i++) b->rhs[i] = 1;
     }
@@ -417,7 +456,8 @@ static void prepare(bench *b) {
   co.threads = b->threads;
   if (bisai_context_create(&co, &b->context)) bench_fail("no context");
   make_matrix(b);
-  const size_t n = (size_t)bisai_bcsr_block_rows(b->matrix) * (size_t)bisai_bcsr_block_size(b->matrix);
+  const size_t n =
+      (size_t)bisai_bcsr_block_rows(b->matrix) * (size_t)bisai_bcsr_block_size(b->matrix);
   b->x = bench_allocate(n, sizeof(double));
   b->y = bench_allocate(n, sizeof(double));
   memset(b->y, 0, n * sizeof(double));
@@ -427,7 +467,8 @@ static void prepare(bench *b) {
   bisai_solver_options so = bisai_solver_options_default();
   so.tolerance = b->o->tolerance;
   so.restart = 30;
-  if (b->o->solves > 0) need(b, bisai_solver_create(b->context, (int64_t)n, &so, &b->solver), "solver");
+  if (b->o->solves > 0)
+    need(b, bisai_solver_create(b->context, (int64_t)n, &so, &b->solver), "solver");
 }
 
 static void release(bench *b) {
@@ -449,18 +490,21 @@ static void measure(bench *b) {
   petsc = bench_petsc_create(b->matrix, b->rhs, b->o->tolerance);
 #endif
   printf("\n%d block rows, block size %d, %d blocks, %.1f MB of values, %d thread%s\n",
-         bisai_bcsr_block_rows(b->matrix), bisai_bcsr_block_size(b->matrix), bisai_bcsr_blocks(b->matrix),
-         1e-6 * (blocks_bytes(b->matrix) - 4.0 * bisai_bcsr_blocks(b->matrix)), b->threads, b->threads > 1 ? "s" : "");
+         bisai_bcsr_block_rows(b->matrix), bisai_bcsr_block_size(b->matrix),
+         bisai_bcsr_blocks(b->matrix),
+         1e-6 * (blocks_bytes(b->matrix) - 4.0 * bisai_bcsr_blocks(b->matrix)), b->threads,
+         b->threads > 1 ? "s" : "");
   if (b->json)
-    fprintf(
-        b->json,
-        "%s\n    {\"name\": \"matrix\", \"threads\": %d, \"processor\": \"%s\", \"block_rows\": %d, \"block_size\": "
-        "%d, \"blocks\": %d}",
-        b->comma ? "," : "", b->threads, bisai_context_device(b->context), bisai_bcsr_block_rows(b->matrix),
-        bisai_bcsr_block_size(b->matrix), bisai_bcsr_blocks(b->matrix));
+    fprintf(b->json,
+            "%s\n    {\"name\": \"matrix\", \"threads\": %d, \"processor\": \"%s\", "
+            "\"block_rows\": %d, \"block_size\": "
+            "%d, \"blocks\": %d}",
+            b->comma ? "," : "", b->threads, bisai_context_device(b->context),
+            bisai_bcsr_block_rows(b->matrix), bisai_bcsr_block_size(b->matrix),
+            bisai_bcsr_blocks(b->matrix));
   b->comma = true;
-  printf("%-34s %3s %9s %10s %10s %10s %6s %10s %6s\n", "", "thr", "MB", "min ms", "median ms", "floor ms", "ratio",
-         "PETSc ms", "times");
+  printf("%-34s %3s %9s %10s %10s %10s %6s %10s %6s\n", "", "thr", "MB", "min ms", "median ms",
+         "floor ms", "ratio", "PETSc ms", "times");
   if (strchr(b->o->only, 'p')) measure_products(b, petsc);
   if (strchr(b->o->only, 's')) measure_setup(b, petsc);
   if (strchr(b->o->only, 'a')) measure_applications(b, petsc);
@@ -475,7 +519,8 @@ static void measure(bench *b) {
 static int number(const char *name, const char *text) {
   char *end;
   const long value = strtol(text, &end, 10);
-  if (*end || end == text || value < 0 || value > 100000) bench_fail("%s %s\n%s", name, text, usage);
+  if (*end || end == text || value < 0 || value > 100000)
+    bench_fail("%s %s\n%s", name, text, usage);
   return (int)value;
 }
 
@@ -522,7 +567,8 @@ static options parse(int argc, char **argv) {
     else
       bench_fail("%s", usage);
   }
-  if (o.rounds < 1 || o.rounds > BENCH_ROUNDS || o.solves > BENCH_ROUNDS || o.threads < 1 || o.copy_megabytes < 1)
+  if (o.rounds < 1 || o.rounds > BENCH_ROUNDS || o.solves > BENCH_ROUNDS || o.threads < 1 ||
+      o.copy_megabytes < 1)
     bench_fail("%s", usage);
   return o;
 }

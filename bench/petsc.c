@@ -149,10 +149,11 @@ double bench_petsc_ksp(void *petsc) {
   check(KSPGetIterationNumber(p->ksp, &iterations));
   check(KSPGetConvergedReason(p->ksp, &reason));
   if (reason <= 0) bench_fail("KSPSolve did not converge: reason %d", (int)reason);
-  p->parts = (bench_petsc_parts){.iterations = (int)iterations,
-                                 .products = after.products - before.products,
-                                 .applications = after.applications - before.applications,
-                                 .orthogonalization = after.orthogonalization - before.orthogonalization};
+  p->parts =
+      (bench_petsc_parts){.iterations = (int)iterations,
+                          .products = after.products - before.products,
+                          .applications = after.applications - before.applications,
+                          .orthogonalization = after.orthogonalization - before.orthogonalization};
   return seconds;
 }
 

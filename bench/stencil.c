@@ -15,11 +15,13 @@ static double random_value(uint64_t *state) {
 
 static double *put_block(double *values, int32_t bs, double diagonal, uint64_t *state) {
   for (int32_t c = 0; c < bs; c++)
-    for (int32_t r = 0; r < bs; r++) *values++ = (r == c ? diagonal : 0) + coupling / bs * random_value(state);
+    for (int32_t r = 0; r < bs; r++)
+      *values++ = (r == c ? diagonal : 0) + coupling / bs * random_value(state);
   return values;
 }
 
-static void fill(const int32_t size[3], int32_t bs, int32_t *row_ptr, int32_t *col_idx, double *values) {
+static void fill(const int32_t size[3], int32_t bs, int32_t *row_ptr, int32_t *col_idx,
+                 double *values) {
   const int32_t stride[3] = {1, size[0], size[0] * size[1]};
   uint64_t state = 20210901;
   int32_t row = 0, blocks = 0, at[3];
@@ -43,13 +45,15 @@ static void fill(const int32_t size[3], int32_t bs, int32_t *row_ptr, int32_t *c
   row_ptr[row] = blocks;
 }
 
-bisai_status bench_stencil(bisai_context *context, int32_t nx, int32_t ny, int32_t nz, int32_t block_size,
-                           bisai_bcsr **matrix, double **rhs) {
+bisai_status bench_stencil(bisai_context *context, int32_t nx, int32_t ny, int32_t nz,
+                           int32_t block_size, bisai_bcsr **matrix, double **rhs) {
   const int32_t size[3] = {nx, ny, nz};
-  const size_t rows = (size_t)nx * (size_t)ny * (size_t)nz, per_block = (size_t)block_size * (size_t)block_size;
+  const size_t rows = (size_t)nx * (size_t)ny * (size_t)nz,
+               per_block = (size_t)block_size * (size_t)block_size;
   const size_t blocks = 7 * rows;
   if (rows > INT32_MAX / 7) bench_fail("%d × %d × %d points are too many", nx, ny, nz);
-  int32_t *row_ptr = bench_allocate(rows + 1, sizeof *row_ptr), *col_idx = bench_allocate(blocks, sizeof *col_idx);
+  int32_t *row_ptr = bench_allocate(rows + 1, sizeof *row_ptr),
+          *col_idx = bench_allocate(blocks, sizeof *col_idx);
   double *values = bench_allocate(blocks * per_block, sizeof *values);
   fill(size, block_size, row_ptr, col_idx, values);
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times set-up, update and solve of a small program that links the library: two unknowns at each point of a cube, reaction and diffusion,
- * in CSR; ISAI(2) and GMRES; then a shorter time step. bench/threads.py runs it on one thread and on the default number, on idle cores and
- * beside busy ones. Public functions alone, so that the libraries of older commits can be linked. */
+/* Times set-up, update and solve of a small program that links the library: two unknowns at each
+ * point of a cube, reaction and diffusion, in CSR; ISAI(2) and GMRES; then a shorter time step.
+ * bench/threads.py runs it on one thread and on the default number, on idle cores and beside busy
+ * ones. Public functions alone, so that the libraries of older commits can be linked. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,16 +12,18 @@
 
 #include <bisai/bisai.h>
 
-static const char usage[] = "usage: bench_threads [OPTION VALUE]…\n"
-                            "  --unknowns N    about so many (default 100000)\n"
-                            "  --threads N     0 (default): the library's own choice\n"
-                            "  --seconds S     repeats the whole for so long (default 0.3), at least once; the first "
-                            "time does not count if there is another\n"
-                            "  --busy S        computes nothing for S seconds instead, to keep a processor busy\n";
+static const char usage[] =
+    "usage: bench_threads [OPTION VALUE]…\n"
+    "  --unknowns N    about so many (default 100000)\n"
+    "  --threads N     0 (default): the library's own choice\n"
+    "  --seconds S     repeats the whole for so long (default 0.3), at least once; the first "
+    "time does not count if there is another\n"
+    "  --busy S        computes nothing for S seconds instead, to keep a processor busy\n";
 
 /* The matrix in CSR, block size 2. */
 typedef struct problem {
-  int edge; /* points */
+  /* points */
+  int edge;
   int32_t rows, *row_ptr, *col_idx;
   double *values, *rhs, *x;
 } problem;
@@ -69,8 +72,8 @@ static void assemble(problem *p, double time_step) {
   int32_t entry = 0;
   for (int point = 0; point < p->rows / 2; point++) {
     int beside[7];
-    const int count =
-        neighbours(p->edge, point % p->edge, point / p->edge % p->edge, point / p->edge / p->edge, beside);
+    const int count = neighbours(p->edge, point % p->edge, point / p->edge % p->edge,
+                                 point / p->edge / p->edge, beside);
     for (int c = 0; c < 2; c++) {
       const double diffusion = c ? 0.5 : 1.0;
       p->row_ptr[2 * point + c] = entry;
@@ -189,8 +192,9 @@ int main(int argc, char **argv) {
     sum = (times){sum.setup + t.setup, sum.update + t.update, sum.solve + t.solve, t.iterations};
     count++;
   }
-  printf("{\"unknowns\": %d, \"iterations\": %d, \"setup\": %.9g, \"update\": %.9g, \"solve\": %.9g}\n", p.rows,
-         sum.iterations, sum.setup / count, sum.update / count, sum.solve / count);
+  printf("{\"unknowns\": %d, \"iterations\": %d, \"setup\": %.9g, \"update\": %.9g, \"solve\": "
+         "%.9g}\n",
+         p.rows, sum.iterations, sum.setup / count, sum.update / count, sum.solve / count);
   free(p.row_ptr);
   free(p.col_idx);
   free(p.values);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scalar CSR arrays in, and functions of one's own in place of the operator, the preconditioner and the sums over processes. The matrix is
-   that of a three-point operator for two coupled unknowns: blocks of size 2. Of the operator only the rows of "this process" would
-   be here in a distributed code; this program is one process, so its sums are complete already. */
+/* Scalar CSR arrays in, and functions of one's own in place of the operator, the preconditioner and
+ * the sums over processes. The matrix is that of a three-point operator for two coupled unknowns:
+ * blocks of size 2. Of the operator only the rows of "this process" would be here in a distributed
+ * code; this program is one process, so its sums are complete already. */
 #include <bisai/bisai.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +33,15 @@ static bisai_status multiply(void *user, int64_t n, const double *x, double *y) 
   return BISAI_OK;
 }
 
-/* z ← M⁻¹ v: here by bisai's own ISAI of the local block, as one subdomain of an additive Schwarz method would. */
+/* z ← M⁻¹ v: here by bisai's own ISAI of the local block, as one subdomain of an additive Schwarz
+ * method would. */
 static bisai_status precondition(void *user, int64_t n, const double *v, double *z) {
   (void)n;
   return bisai_precond_apply(user, v, z);
 }
 
-/* With MPI: return MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_SUM, *(MPI_Comm *)user) ? BISAI_CALLBACK_FAILED : BISAI_OK; */
+/* With MPI: return MPI_Allreduce(MPI_IN_PLACE, sums, count, MPI_DOUBLE, MPI_SUM,
+ *                                *(MPI_Comm *)user) ? BISAI_CALLBACK_FAILED : BISAI_OK; */
 static bisai_status sum_over_processes(void *user, double *sums, int count) {
   (void)user, (void)sums, (void)count;
   return BISAI_OK;
@@ -76,18 +79,22 @@ int main(void) {
   if (!status) status = bisai_precond_create(context, matrix, &own, &precond);
 
   bisai_solver_options options = bisai_solver_options_default();
-  options.flexible = true; /* FGMRES: the preconditioner may change from one iteration to the next */
+  /* FGMRES: the preconditioner may change from one iteration to the next */
+  options.flexible = true;
   options.reduce = sum_over_processes;
   options.monitor = show;
   if (!status) status = bisai_solver_create(context, N, &options, &solver);
 
   int products = 0;
   bisai_solver_report report = {.struct_size = sizeof report};
-  if (!status) status = bisai_solver_solve_operator(solver, multiply, &products, precond, b, x, &report);
+  if (!status)
+    status = bisai_solver_solve_operator(solver, multiply, &products, precond, b, x, &report);
   if (status)
-    fprintf(stderr, "%s: %s\n", bisai_status_string(status), context ? bisai_context_error(context) : "");
+    fprintf(stderr, "%s: %s\n", bisai_status_string(status),
+            context ? bisai_context_error(context) : "");
   else
-    printf("%d iterations, %d products, residual %.1e\n", report.iterations, products, report.relative_residual);
+    printf("%d iterations, %d products, residual %.1e\n", report.iterations, products,
+           report.relative_residual);
 
   bisai_solver_destroy(&solver);
   bisai_precond_destroy(&precond);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a code with scalar CSR arrays uses bisai in a time loop: the matrix is cut into blocks once, and every step brings new values in the
- * order of the caller's own arrays. Heat conduction on SIDE × SIDE points with a conductivity that depends on the temperature,
-     u' = ∇·(k(u) ∇u),   k(u) = 1 + u²,   u = 0 beyond the edges, one linearly implicit Euler step after the other. */
+/* How a code with scalar CSR arrays uses bisai in a time loop: the matrix is cut into blocks once,
+ * and every step brings new values in the order of the caller's own arrays. Heat conduction on SIDE
+ * × SIDE points with a conductivity that depends on the temperature,
+ * u' = ∇·(k(u) ∇u),   k(u) = 1 + u²,   u = 0 beyond the edges, one linearly implicit Euler step
+ *                     after the other. */
 #include <bisai/bisai.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,10 +80,12 @@ int main(void) {
     if (status) break;
     double heat = 0;
     for (int j = 0; j < N; ++j) heat += state[j] = x[j];
-    printf("step %d: %d iterations, residual %.1e, %s; mean temperature %.4f\n", i, solve.iterations,
-           solve.relative_residual, bisai_reason_string(solve.reason), heat / N);
+    printf("step %d: %d iterations, residual %.1e, %s; mean temperature %.4f\n", i,
+           solve.iterations, solve.relative_residual, bisai_reason_string(solve.reason), heat / N);
   }
-  if (status) fprintf(stderr, "%s: %s\n", bisai_status_string(status), context ? bisai_context_error(context) : "");
+  if (status)
+    fprintf(stderr, "%s: %s\n", bisai_status_string(status),
+            context ? bisai_context_error(context) : "");
 
   bisai_solver_destroy(&solver);
   bisai_precond_destroy(&precond);

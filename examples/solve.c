@@ -2,7 +2,8 @@
 #include <bisai/bisai.h>
 #include <stdio.h>
 
-int main(void) { /* a 2 × 2 block matrix, blocks of size 2 stored column by column; A (1, 1, 1, 1)ᵀ = b */
+/* a 2 × 2 block matrix, blocks of size 2 stored column by column; A (1, 1, 1, 1)ᵀ = b */
+int main(void) {
   const int32_t row_ptr[] = {0, 2, 4}, col_idx[] = {0, 1, 0, 1};
   const double values[] = {4, 1, 1, 4, -1, 0, 0, -1, -1, 0, 0, -1, 4, 1, 1, 4}, b[] = {4, 4, 4, 4};
   double x[4] = {0};
@@ -15,8 +16,9 @@ int main(void) { /* a 2 × 2 block matrix, blocks of size 2 stored column by col
   desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
   bisai_status status = bisai_context_create(NULL, &context);
   if (!status) status = bisai_bcsr_create(context, &desc, &matrix);
-  if (!status) status = bisai_precond_create(context, matrix, NULL, &precond); /* block-ISAI, k = 1 */
-  if (!status) status = bisai_solver_create(context, 4, NULL, &solver);        /* GMRES(30), 1e-8 */
+  /* block-ISAI, k = 1 */
+  if (!status) status = bisai_precond_create(context, matrix, NULL, &precond);
+  if (!status) status = bisai_solver_create(context, 4, NULL, &solver); /* GMRES(30), 1e-8 */
   if (!status) status = bisai_solver_solve(solver, matrix, precond, b, x, NULL);
   printf("%s: x = %g %g %g %g\n", bisai_status_string(status), x[0], x[1], x[2], x[3]);
   bisai_solver_destroy(&solver), bisai_precond_destroy(&precond), bisai_bcsr_destroy(&matrix);

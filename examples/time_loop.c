@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a code that has its own arrays uses bisai: a matrix that borrows them, new values in every time step, the pattern, all memory and
-   all set-up of the first. Two species diffuse and react on SIDE × SIDE points:
-     u' = Δu + F (1 − u) − u v²,   v' = Δv/2 − (F + K) v + u v²   (Gray and Scott), one linearly implicit Euler step after the other. */
+/* How a code that has its own arrays uses bisai: a matrix that borrows them, new values in every
+ * time step, the pattern, all memory and all set-up of the first. Two species diffuse and react on
+ * SIDE × SIDE points: u' = Δu + F (1 − u) − u v²,   v' = Δv/2 − (F + K) v + u v²   (Gray and
+ * Scott), one linearly implicit Euler step after the other. */
 #include <bisai/bisai.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@ static const double F = 0.04, K = 0.06, DT = 2.0;
 static int32_t row_ptr[POINTS + 1], col_idx[5 * POINTS];
 static double values[5 * POINTS * BS * BS], rhs[N], step[N], state[N];
 
-static int neighbours(int32_t point, int32_t *out) { /* those on the grid and the point itself, ascending */
+/* those on the grid and the point itself, ascending */
+static int neighbours(int32_t point, int32_t *out) {
   int count = 0;
   if (point >= SIDE) out[count++] = point - SIDE;
   if (point % SIDE > 0) out[count++] = point - 1;
@@ -22,7 +24,8 @@ static int neighbours(int32_t point, int32_t *out) { /* those on the grid and th
   return count;
 }
 
-/* (I/DT − J) step = f: the blocks, each column by column, and the right-hand side, at the state that is reached. */
+/* (I/DT − J) step = f: the blocks, each column by column, and the right-hand side, at the state
+ * that is reached. */
 static void assemble(void) {
   for (int32_t point = 0; point < POINTS; ++point) {
     const double u = state[BS * point], v = state[BS * point + 1];
@@ -105,11 +108,13 @@ int main(void) {
     if (status) break;
     for (int j = 0; j < N; ++j) state[j] += step[j];
     bisai_precond_get_report(precond, &setup);
-    printf("step %d: %d iterations, residual %.1e, %s; update %.1f ms, solve %.1f ms\n", i, solve.iterations,
-           solve.relative_residual, bisai_reason_string(solve.reason), 1e3 * setup.setup_seconds,
-           1e3 * solve.solve_seconds);
+    printf("step %d: %d iterations, residual %.1e, %s; update %.1f ms, solve %.1f ms\n", i,
+           solve.iterations, solve.relative_residual, bisai_reason_string(solve.reason),
+           1e3 * setup.setup_seconds, 1e3 * solve.solve_seconds);
   }
-  if (status) fprintf(stderr, "%s: %s\n", bisai_status_string(status), context ? bisai_context_error(context) : "");
+  if (status)
+    fprintf(stderr, "%s: %s\n", bisai_status_string(status),
+            context ? bisai_context_error(context) : "");
   printf("allocations: %zu before the loop, %zu in it\n", after_setup, allocations - after_setup);
 
   bisai_solver_destroy(&solver);

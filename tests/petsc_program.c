@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A PETSc program, as its users write them: bisai comes in through options alone (-dll_append … -t_pc_type bisai), or, compiled with
- * LINKED, by one call. It solves block systems on any number of processes with two solvers, prefixes t_ (tested) and r_ (reference, on
- * MATBAIJ): three times, the second time with new values, the third with a new pattern. It fails where one does not converge or,
- * with -same, where the two need different numbers of iterations.
- *   -bs B  block size; -n N  block rows; -mat_type aij|baij of the tested one; -singular  the first diagonal block is zero */
+/* A PETSc program, as its users write them: bisai comes in through options alone (-dll_append …
+ * -t_pc_type bisai), or, compiled with LINKED, by one call. It solves block systems on any number
+ * of processes with two solvers, prefixes t_ (tested) and r_ (reference, on MATBAIJ): three times,
+ * the second time with new values, the third with a new pattern. It fails where one does not
+ * converge or, with -same, where the two need different numbers of iterations.
+ *   -bs B  block size; -n N  block rows; -mat_type aij|baij of the tested one; -singular  the first
+ *   diagonal block is zero */
 #include <petscksp.h>
 
 #ifdef LINKED
 #include <bisai/petsc.h>
 #endif
 
-/* Block row i: 4 + i % 3 / 4 on the diagonal, −1 beside it and `width` away, and coupling inside the blocks. */
-static PetscErrorCode fill(Mat a, PetscInt n, PetscInt bs, PetscInt width, double shift, PetscBool singular) {
+/* Block row i: 4 + i % 3 / 4 on the diagonal, −1 beside it and `width` away, and coupling inside
+ * the blocks. */
+static PetscErrorCode fill(Mat a, PetscInt n, PetscInt bs, PetscInt width, double shift,
+                           PetscBool singular) {
   PetscInt first, last;
   PetscScalar *block;
   PetscFunctionBeginUser;
@@ -23,7 +27,7 @@ static PetscErrorCode fill(Mat a, PetscInt n, PetscInt bs, PetscInt width, doubl
       if (columns[c] < 0 || columns[c] >= n) continue;
       for (PetscInt k = 0; k < bs * bs; k++) {
         const PetscBool diagonal = k % bs == k / bs ? PETSC_TRUE : PETSC_FALSE;
-        block[k] = c == 2     ? (diagonal ? 4 + 0.25 * (double)(i % 3) + shift : 0.3 / (double)(1 + k))
+        block[k] = c == 2 ? (diagonal ? 4 + 0.25 * (double)(i % 3) + shift : 0.3 / (double)(1 + k))
                    : diagonal ? -1
                               : 0.02;
         if (c == 2 && i == 0 && singular) block[k] = 0;
@@ -64,8 +68,8 @@ static PetscErrorCode solve(const char *name, KSP ksp, Mat a, PetscInt *iteratio
   PetscCall(VecScale(b, -1));
   PetscCall(MatMultAdd(a, x, b, b));
   PetscCall(VecNorm(b, NORM_2, &residual));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %d iterations, residual %.1e\n", name, KSPConvergedReasons[reason],
-                        (int)*iterations, residual / norm));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %d iterations, residual %.1e\n", name,
+                        KSPConvergedReasons[reason], (int)*iterations, residual / norm));
   if (reason <= 0 || residual > 1e-7 * norm) ++*failures;
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory: every allocation of every set-up fails once, and nothing leaks or is published; update, apply and solve allocate nothing. */
+/* Memory: every allocation of every set-up fails once, and nothing leaks or is published; update,
+ * apply and solve allocate nothing. */
 #include "support.h"
 
 enum { GRID = 8, BLOCK_SIZE = 3, SCALARS = GRID * GRID * BLOCK_SIZE, MOST_ALLOCATIONS = 500 };
 
-/* What is being set up: inputs made before with the same context, outputs that must stay NULL on failure. */
+/* What is being set up: inputs made before with the same context, outputs that must stay NULL on
+ * failure. */
 typedef struct scene {
   bisai_context *context;
   bisai_bcsr *matrix, *lower, *upper;
@@ -23,7 +25,8 @@ static bisai_status copy_apply(void *user, int64_t n, const double *v, double *z
   return BISAI_OK;
 }
 
-/* Every kind of preconditioner: with its defaults, with the caller's factors and every storage, with fill and shifts, reordered. */
+/* Every kind of preconditioner: with its defaults, with the caller's factors and every storage,
+ * with fill and shifts, reordered. */
 enum { KINDS = 6, BLOCKS = 5, PRECONDITIONERS = 4 * KINDS + BLOCKS };
 
 #ifdef BISAI_HAVE_METIS
@@ -42,7 +45,9 @@ static bisai_precond_options options_of(const scene *inputs, int variant) {
     options.max_block = which == 0 || which == 3 ? 0 : 2 + 7 * which;
     if (which == 3) options.block_ptr = given;
     if (which == 3) options.block_count = sizeof given / sizeof given[0] - 1;
-    options.form = which == 2 ? BISAI_FORM_LU : which == 3 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED : BISAI_FORM_INVERSE;
+    options.form = which == 2   ? BISAI_FORM_LU
+                   : which == 3 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED
+                                : BISAI_FORM_INVERSE;
     options.storage = which % 2 == 0 ? BISAI_ADAPTIVE : BISAI_FP32;
     if (options.form != BISAI_FORM_INVERSE) options.storage = BISAI_FP11_20;
   } else if (variant >= 3 * KINDS) {
@@ -77,7 +82,8 @@ static bisai_status make_precond(scene *inputs, scene *outputs, int variant) {
 
 static bisai_status make_factors(scene *inputs, scene *outputs, int variant) {
   if (variant == 0)
-    return bisai_factors_from_matrices(inputs->context, inputs->lower, inputs->upper, &outputs->factors);
+    return bisai_factors_from_matrices(inputs->context, inputs->lower, inputs->upper,
+                                       &outputs->factors);
   bisai_factor_options options = bisai_factor_options_default();
   options.level = 3 * (variant - 1);
   return bisai_factors_create(inputs->context, inputs->matrix, &options, &outputs->factors);
@@ -85,11 +91,13 @@ static bisai_status make_factors(scene *inputs, scene *outputs, int variant) {
 
 static bisai_status make_pattern(scene *inputs, scene *outputs, int variant) {
   if (variant < 3) {
-    return bisai_pattern_power(inputs->context, inputs->matrix, BISAI_UPPER, variant + 1, &outputs->upper_pattern);
+    return bisai_pattern_power(inputs->context, inputs->matrix, BISAI_UPPER, variant + 1,
+                               &outputs->upper_pattern);
   }
   const int32_t *row_ptr, *col_idx;
   bisai_pattern_arrays(inputs->lower_pattern, &row_ptr, &col_idx);
-  return bisai_pattern_create(inputs->context, BISAI_LOWER, GRID * GRID, row_ptr, col_idx, &outputs->lower_pattern);
+  return bisai_pattern_create(inputs->context, BISAI_LOWER, GRID * GRID, row_ptr, col_idx,
+                              &outputs->lower_pattern);
 }
 
 /* Copied in order, copied out of order (needs room to sort), borrowed. */
@@ -146,7 +154,8 @@ static void free_scene(scene *s) {
 }
 
 static scene inputs_on(bisai_context *context, uint64_t seed) {
-  scene s = {.context = context, .matrix = test_bcsr_take(context, test_bcsr_grid(GRID, GRID, BLOCK_SIZE, seed))};
+  scene s = {.context = context,
+             .matrix = test_bcsr_take(context, test_bcsr_grid(GRID, GRID, BLOCK_SIZE, seed))};
   test_shape shape = test_shape_square(GRID * GRID, BLOCK_SIZE, seed);
   shape.part = TEST_LOWER;
   s.lower = test_bcsr_take(context, test_bcsr_random(shape));
@@ -173,11 +182,13 @@ static void fail_every_allocation(step *run, int variant, bool after) {
   test_allocator_reset(&allocator, 0);
   bisai_context *context = test_context_on(&allocator, 2);
   scene inputs = inputs_on(context, 1), first = {0};
-  if (test_on_device()) { /* the inputs keep host copies of their integers once they were asked for */
+  /* the inputs keep host copies of their integers once they were asked for */
+  if (test_on_device()) {
     EXPECT_OK(context, run(&inputs, &first, variant));
     free_scene(&first);
   }
-  const long long blocks = atomic_load(&allocator.live_blocks), bytes = atomic_load(&allocator.live_bytes);
+  const long long blocks = atomic_load(&allocator.live_blocks),
+                  bytes = atomic_load(&allocator.live_bytes);
   bisai_status status = BISAI_OUT_OF_MEMORY;
   int nth = 0;
   while (status != BISAI_OK) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applications against dense formulas: z = NU (NL v), relaxation sweeps x ← x + N(b − T x), block-Jacobi sweeps
- * x ← D⁻¹(b − T_off x), exact solves.
+/* Applications against dense formulas: z = NU (NL v), relaxation sweeps x ← x + N(b − T x),
+ * block-Jacobi sweeps x ← D⁻¹(b − T_off x), exact solves.
  *
- * All of it is a handful of products with matrices of norm near 1 (dominant diagonals): 1e-13 of the largest entry is some hundred eps
- * for sums of up to a few hundred terms. */
+ * All of it is a handful of products with matrices of norm near 1 (dominant diagonals): 1e-13 of
+ * the largest entry is some hundred eps for sums of up to a few hundred terms. */
 #include "fixture.h"
 
 #include <math.h>
@@ -11,7 +11,8 @@
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };
 
-static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix, bisai_precond_options options) {
+static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix,
+                                 bisai_precond_options options) {
   bisai_precond *precond = NULL;
   EXPECT_OK(c, bisai_precond_create(c, matrix, &options, &precond));
   return precond;
@@ -47,7 +48,8 @@ static double *applied(bisai_precond *precond, int64_t n, const double *v) {
 }
 
 /* x = N b, then `relax` times x ← x + N (b − T x) */
-static double *dense_relaxed(int64_t n, const double *inverse, const double *t, int relax, const double *b) {
+static double *dense_relaxed(int64_t n, const double *inverse, const double *t, int relax,
+                             const double *b) {
   double *x = test_dense_multiply(n, n, 1, inverse, b);
   for (int sweep = 0; sweep < relax; sweep++) {
     double *rest = test_dense_multiply(n, n, 1, t, x);
@@ -106,10 +108,13 @@ static bisai_factors *general_factors(int32_t n, int32_t bs, uint64_t seed) {
 
 static void expect_isai_application(bisai_precond *precond, int64_t n, int relax) {
   const bisai_factors *factors = bisai_precond_factors(precond);
-  double *lower = test_dense(bisai_factors_lower(factors)), *upper = test_dense(bisai_factors_upper(factors));
-  double *nl = test_dense(bisai_precond_lower_inverse(precond)), *nu = test_dense(bisai_precond_upper_inverse(precond));
+  double *lower = test_dense(bisai_factors_lower(factors)),
+         *upper = test_dense(bisai_factors_upper(factors));
+  double *nl = test_dense(bisai_precond_lower_inverse(precond)),
+         *nu = test_dense(bisai_precond_upper_inverse(precond));
   double *v = test_random_vector(n, 41), *z = applied(precond, n, v);
-  double *middle = dense_relaxed(n, nl, lower, relax, v), *expected = dense_relaxed(n, nu, upper, relax, middle);
+  double *middle = dense_relaxed(n, nl, lower, relax, v),
+         *expected = dense_relaxed(n, nu, upper, relax, middle);
   expect_same_vector(n, expected, z);
   free(lower);
   free(upper);
@@ -125,7 +130,8 @@ static void isai_multiplies_by_both_inverses_and_relaxes(void **state) {
   (void)state;
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s], blocks = bs > 8 ? 7 : 15;
-    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(blocks, bs, (uint64_t)bs)));
+    bisai_bcsr *matrix =
+        test_bcsr_take(context, test_bcsr_random(test_shape_square(blocks, bs, (uint64_t)bs)));
     bisai_factors *factors = general_factors(blocks, bs, (uint64_t)(50 + bs));
     for (int relax = 0; relax <= 3; relax++) {
       for (int storage = BISAI_FP64; storage <= BISAI_BF16; storage++) {
@@ -148,7 +154,8 @@ static void sweeps_follow_their_formula(void **state) {
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s], blocks = bs > 8 ? 7 : 15;
     const int64_t n = (int64_t)blocks * bs;
-    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(blocks, bs, (uint64_t)(100 + bs))));
+    bisai_bcsr *matrix = test_bcsr_take(
+        context, test_bcsr_random(test_shape_square(blocks, bs, (uint64_t)(100 + bs))));
     bisai_factors *factors = general_factors(blocks, bs, (uint64_t)(150 + bs));
     for (int sweeps = 0; sweeps <= 4; sweeps++) {
       for (int given = 0; given < 2; given++) {
@@ -157,9 +164,11 @@ static void sweeps_follow_their_formula(void **state) {
         options.factors = given == 0 ? NULL : factors;
         bisai_precond *precond = precond_of(context, matrix, options);
         const bisai_factors *used = bisai_precond_factors(precond);
-        double *lower = test_dense(bisai_factors_lower(used)), *upper = test_dense(bisai_factors_upper(used));
+        double *lower = test_dense(bisai_factors_lower(used)),
+               *upper = test_dense(bisai_factors_upper(used));
         double *v = test_random_vector(n, 42), *z = applied(precond, n, v);
-        double *middle = dense_swept(n, bs, lower, sweeps, v), *expected = dense_swept(n, bs, upper, sweeps, middle);
+        double *middle = dense_swept(n, bs, lower, sweeps, v),
+               *expected = dense_swept(n, bs, upper, sweeps, middle);
         expect_same_vector(n, expected, z);
         bisai_precond_destroy(&precond);
         free(lower);
@@ -175,7 +184,8 @@ static void sweeps_follow_their_formula(void **state) {
   }
 }
 
-/* T N = I ∓ G^{k+1} for the Neumann series cut after k: on a five-point grid G^{k+1} lies outside S(|T|^k), so the series is ISAI(k). */
+/* T N = I ∓ G^{k+1} for the Neumann series cut after k: on a five-point grid G^{k+1} lies outside
+ * S(|T|^k), so the series is ISAI(k). */
 static void sweeps_are_isai_where_paths_never_meet(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 5; bs++) {
@@ -228,13 +238,15 @@ static void ilu_applies_the_exact_solves(void **state) {
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s];
     const int64_t n = 25 * (int64_t)bs;
-    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(25, bs, (uint64_t)(200 + bs))));
+    bisai_bcsr *matrix =
+        test_bcsr_take(context, test_bcsr_random(test_shape_square(25, bs, (uint64_t)(200 + bs))));
     double *v = test_random_vector(n, 45), *expected = nan_vector(n);
     for (int schedule = BISAI_SCHEDULE_AUTO; schedule <= BISAI_SCHEDULE_LEVELS; schedule++) {
       bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
       options.schedule = (bisai_schedule)schedule;
       bisai_precond *precond = precond_of(context, matrix, options);
-      EXPECT_OK(context, bisai_factors_solve(bisai_precond_factors(precond), BISAI_SCHEDULE_SERIAL, v, expected));
+      EXPECT_OK(context, bisai_factors_solve(bisai_precond_factors(precond), BISAI_SCHEDULE_SERIAL,
+                                             v, expected));
       double *z = applied(precond, n, v);
       assert_memory_equal(expected, z, (size_t)n * sizeof *z);
       free(z);
@@ -262,13 +274,15 @@ static void many_vectors_are_applied_like_single_ones(void **state) {
   static const int32_t counts[] = {0, 1, 2, 3, 4, 5, 9};
   for (int32_t bs = 1; bs <= 9; bs += 2) {
     const int64_t n = 20 * (int64_t)bs;
-    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(20, bs, (uint64_t)(250 + bs))));
+    bisai_bcsr *matrix =
+        test_bcsr_take(context, test_bcsr_random(test_shape_square(20, bs, (uint64_t)(250 + bs))));
     for (int number = 0; number < VARIANTS; number++) {
       bisai_precond *precond = precond_of(context, matrix, variant(number));
       for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         for (int64_t pad = 0; pad <= 5; pad += 5) {
           const int64_t ldv = n + pad, ldz = n + 2 * pad;
-          double *v = test_random_vector(ldv * (counts[k] + 1), 46), *z = nan_vector(ldz * (counts[k] + 1));
+          double *v = test_random_vector(ldv * (counts[k] + 1), 46),
+                 *z = nan_vector(ldz * (counts[k] + 1));
           EXPECT_OK(context, bisai_precond_apply_many(precond, counts[k], v, ldv, z, ldz));
           for (int32_t c = 0; c < counts[k]; c++) {
             double *expected = applied(precond, n, v + c * ldv);
@@ -293,7 +307,8 @@ static void thread_counts_give_the_same_bits(void **state) {
   (void)state;
   static const int threads[] = {1, 2, 5};
   for (int32_t bs = 1; bs <= 9; bs++) {
-    test_bcsr arrays = test_bcsr_random(test_shape_square(30000 / (bs * bs), bs, (uint64_t)(300 + bs)));
+    test_bcsr arrays =
+        test_bcsr_random(test_shape_square(30000 / (bs * bs), bs, (uint64_t)(300 + bs)));
     const int64_t n = (int64_t)arrays.block_rows * bs;
     double *v = test_random_vector(5 * n, 47), *first = malloc((size_t)(6 * n) * sizeof *first);
     for (int number = 0; number < VARIANTS; number++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a matrix is from its transpose: by hand, against a dense reference, over updates, threads and value types. */
+/* How far a matrix is from its transpose: by hand, against a dense reference, over updates, threads
+ * and value types. */
 #include "fixture.h"
 
 #include <math.h>
@@ -41,7 +42,8 @@ static void asymmetry_of_two_rows_is_what_it_is_by_hand(void **state) {
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     bisai_bcsr *matrix = two_by_two(cases[k].a, cases[k].b, cases[k].c, cases[k].d);
     bool mirrored = false;
-    EXPECT_NEAR(cases[k].expected, asymmetry_of(matrix, &mirrored), 1e-15 * cases[k].expected); /* a few roundings */
+    /* a few roundings */
+    EXPECT_NEAR(cases[k].expected, asymmetry_of(matrix, &mirrored), 1e-15 * cases[k].expected);
     assert_true(mirrored);
     bisai_bcsr_destroy(&matrix);
   }
@@ -53,7 +55,8 @@ static double dense_asymmetry(int64_t n, const double *a) {
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = 0; i < n; i++) {
       const double x = a[j * n + i], y = a[i * n + j];
-      const double scale = fmax(fmax(fabs(x), fabs(y)), sqrt(fabs(a[i * n + i])) * sqrt(fabs(a[j * n + j])));
+      const double scale =
+          fmax(fmax(fabs(x), fabs(y)), sqrt(fabs(a[i * n + i])) * sqrt(fabs(a[j * n + j])));
       if (fabs(x - y) > 0) largest = fmax(largest, fmin(2.0, fabs(x - y) / scale));
     }
   return largest;
@@ -94,16 +97,19 @@ static void asymmetry_equals_the_definition_for_every_block_size(void **state) {
 /* A symmetric matrix, and the same with one value changed in its last bits. */
 static void a_small_change_is_seen_after_an_update(void **state) {
   (void)state;
-  test_bcsr half = test_bcsr_random(test_shape_square(50, 3, 8)), arrays = test_bcsr_symmetrised(&half);
+  test_bcsr half = test_bcsr_random(test_shape_square(50, 3, 8)),
+            arrays = test_bcsr_symmetrised(&half);
   for (int32_t i = 0; i < arrays.block_rows; i++)
     for (int32_t p = arrays.row_ptr[i]; p < arrays.row_ptr[i + 1]; p++) {
-      double *here = arrays.values + 9 * (size_t)p, *there = test_bcsr_block(&arrays, arrays.col_idx[p], i);
+      double *here = arrays.values + 9 * (size_t)p,
+             *there = test_bcsr_block(&arrays, arrays.col_idx[p], i);
       for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) there[r * 3 + c] = here[c * 3 + r];
     }
   bisai_bcsr *matrix = test_bcsr_make(context, &arrays);
   assert_true(asymmetry_of(matrix, NULL) == 0.0);
-  double *changed = arrays.values + 9 * (size_t)arrays.row_ptr[17] + (arrays.col_idx[arrays.row_ptr[17]] == 17 ? 3 : 0);
+  double *changed = arrays.values + 9 * (size_t)arrays.row_ptr[17] +
+                    (arrays.col_idx[arrays.row_ptr[17]] == 17 ? 3 : 0);
   *changed += 0x1p-45;
   EXPECT_OK(context, bisai_bcsr_update(matrix, arrays.values, BISAI_COLUMN_MAJOR));
   const double seen = asymmetry_of(matrix, NULL);
@@ -136,8 +142,10 @@ static void a_symmetric_scaling_by_powers_of_two_changes_no_bit(void **state) {
   const double before = asymmetry_of(matrix, NULL);
   for (int32_t i = 0; i < 40; i++)
     for (int32_t p = arrays.row_ptr[i]; p < arrays.row_ptr[i + 1]; p++)
-      for (int v = 0; v < 4; v++) /* by 4 to an integer power, whose roots are powers of two as well */
-        arrays.values[4 * p + v] *= ldexp(1.0, 2 * ((2 * i + v % 2) % 13 + (2 * arrays.col_idx[p] + v / 2) % 13));
+      for (int v = 0; v < 4;
+           v++) /* by 4 to an integer power, whose roots are powers of two as well */
+        arrays.values[4 * p + v] *=
+            ldexp(1.0, 2 * ((2 * i + v % 2) % 13 + (2 * arrays.col_idx[p] + v / 2) % 13));
   bisai_bcsr *scaled = test_bcsr_make(context, &arrays);
   assert_true(asymmetry_of(scaled, NULL) == before);
   bisai_bcsr_destroy(&scaled);
@@ -162,14 +170,16 @@ static void asymmetry_does_not_depend_on_threads(void **state) {
   test_bcsr_free(&arrays);
 }
 
-/* The diagonal of L is implied: its entries below the diagonal are compared with zeros, relative to ones. */
+/* The diagonal of L is implied: its entries below the diagonal are compared with zeros, relative to
+ * ones. */
 static void an_implied_diagonal_counts(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(5, 1, 4.0, -1.0));
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
   bool mirrored = true;
-  EXPECT_NEAR(4.0 / 15.0, asymmetry_of(bisai_factors_lower(factors), &mirrored), 0.02); /* −1/4, −4/15, −15/56 … */
+  /* −1/4, −4/15, −15/56 … */
+  EXPECT_NEAR(4.0 / 15.0, asymmetry_of(bisai_factors_lower(factors), &mirrored), 0.02);
   assert_false(mirrored);
   bisai_factors_destroy(&factors);
   bisai_bcsr_destroy(&matrix);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BCSR matrices: structure judged, values kept in every type, products against a dense reference in plain loops.
+/* BCSR matrices: structure judged, values kept in every type, products against a dense reference in
+ * plain loops.
  *
- * Tolerance of a product: a sum of m terms in any order is off by at most m·eps·Σ|a||x| (Higham, section 3.1). The products of narrow
- * values and doubles are rounded once each, which the same bound covers with m + 1. */
+ * Tolerance of a product: a sum of m terms in any order is off by at most m·eps·Σ|a||x| (Higham,
+ * section 3.1). The products of narrow values and doubles are rounded once each, which the same
+ * bound covers with m + 1. */
 #include "fixture.h"
 
 #include <float.h>
@@ -18,16 +20,21 @@ static double *nan_vector(int64_t n) {
 }
 
 /* A's block rows and columns in scalars. */
-static int64_t scalar_rows(const bisai_bcsr *a) { return (int64_t)bisai_bcsr_block_rows(a) * bisai_bcsr_block_size(a); }
+static int64_t scalar_rows(const bisai_bcsr *a) {
+  return (int64_t)bisai_bcsr_block_rows(a) * bisai_bcsr_block_size(a);
+}
 
-static int64_t scalar_cols(const bisai_bcsr *a) { return (int64_t)bisai_bcsr_block_cols(a) * bisai_bcsr_block_size(a); }
+static int64_t scalar_cols(const bisai_bcsr *a) {
+  return (int64_t)bisai_bcsr_block_cols(a) * bisai_bcsr_block_size(a);
+}
 
 /* For tests that borrow arrays in host memory. */
 static void skip_on_device(void) {
   if (test_on_device()) skip();
 }
 
-static void expect_product(int64_t rows, int64_t cols, const double *dense, const double *x, const double *y) {
+static void expect_product(int64_t rows, int64_t cols, const double *dense, const double *x,
+                           const double *y) {
   for (int64_t i = 0; i < rows; i++) {
     double sum = 0.0, magnitude = 0.0;
     for (int64_t j = 0; j < cols; j++) {
@@ -97,13 +104,14 @@ static void every_block_size_multiplies_like_its_dense_matrix(void **state) {
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s];
     const test_shape shapes[] = {
-        {13, 13, bs, 2.5, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, (uint64_t)bs},       /* ragged square */
-        {9, 14, bs, 3.0, 3, TEST_DIAGONAL_RANDOM, TEST_FULL, (uint64_t)(50 + bs)},   /* wide, every third row empty */
-        {14, 5, bs, 2.0, 2, TEST_DIAGONAL_NONE, TEST_FULL, (uint64_t)(100 + bs)},    /* tall */
-        {1, 12, bs, 6.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, (uint64_t)(150 + bs)},  /* one row */
-        {12, 1, bs, 2.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, (uint64_t)(200 + bs)},  /* one column */
-        {6, 6, bs, 20.0, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, (uint64_t)(250 + bs)} /* nearly full */
-    };
+        {13, 13, bs, 2.5, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, (uint64_t)bs}, /* ragged square */
+        {9, 14, bs, 3.0, 3, TEST_DIAGONAL_RANDOM, TEST_FULL,
+         (uint64_t)(50 + bs)}, /* wide, every third row empty */
+        {14, 5, bs, 2.0, 2, TEST_DIAGONAL_NONE, TEST_FULL, (uint64_t)(100 + bs)},   /* tall */
+        {1, 12, bs, 6.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, (uint64_t)(150 + bs)}, /* one row */
+        {12, 1, bs, 2.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, (uint64_t)(200 + bs)}, /* one column */
+        /* nearly full */
+        {6, 6, bs, 20.0, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, (uint64_t)(250 + bs)}};
     for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
       test_bcsr arrays = test_bcsr_random(shapes[k]);
       double *dense = test_dense_from_arrays(&arrays);
@@ -124,7 +132,8 @@ static void every_block_size_multiplies_like_its_dense_matrix(void **state) {
   }
 }
 
-/* Random bits with the exponent of neither NaN nor infinity: subnormals, both zeros, the largest value among them. */
+/* Random bits with the exponent of neither NaN nor infinity: subnormals, both zeros, the largest
+ * value among them. */
 static void *random_narrow_values(bisai_value_type type, size_t count, uint64_t seed) {
   test_random random = test_random_seed(seed);
   if (type == BISAI_FP32) {
@@ -135,8 +144,10 @@ static void *random_narrow_values(bisai_value_type type, size_t count, uint64_t 
     return values;
   }
   const uint16_t infinity = type == BISAI_FP16 ? 0x7c00 : 0x7f80;
-  static const uint16_t fp16_edges[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff, 0xfbff, 0x3c00};
-  static const uint16_t bf16_edges[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x007f, 0x0080, 0x7f7f, 0xff7f, 0x3f80};
+  static const uint16_t fp16_edges[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff,
+                                        0x0400, 0x7bff, 0xfbff, 0x3c00};
+  static const uint16_t bf16_edges[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x007f,
+                                        0x0080, 0x7f7f, 0xff7f, 0x3f80};
   uint16_t *values = malloc((count + 1) * sizeof *values);
   for (size_t i = 0; i < count; i++) {
     do {
@@ -193,7 +204,8 @@ static void every_sixteen_bit_value_is_converted_exactly(void **state) {
     const uint16_t infinity = types[t] == BISAI_FP16 ? 0x7c00 : 0x7f80;
     const int32_t n = 0x10000;
     uint16_t *values = malloc((size_t)n * sizeof *values);
-    int32_t *row_ptr = malloc(((size_t)n + 1) * sizeof *row_ptr), *col_idx = malloc((size_t)n * sizeof *col_idx);
+    int32_t *row_ptr = malloc(((size_t)n + 1) * sizeof *row_ptr),
+            *col_idx = malloc((size_t)n * sizeof *col_idx);
     double *x = malloc((size_t)n * sizeof *x), *y = nan_vector(n);
     for (int32_t i = 0; i < n; i++) {
       row_ptr[i] = i;
@@ -230,10 +242,12 @@ static void row_major_blocks_are_transposed_on_the_way_in(void **state) {
     const int32_t bs = block_sizes[s];
     test_bcsr arrays = test_bcsr_random(test_shape_square(8, bs, (uint64_t)(500 + bs)));
     const size_t blocks = (size_t)test_bcsr_blocks(&arrays), area = (size_t)(bs * bs);
-    double *dense = test_dense_from_arrays(&arrays), *row_major = malloc(blocks * area * sizeof *row_major);
+    double *dense = test_dense_from_arrays(&arrays),
+           *row_major = malloc(blocks * area * sizeof *row_major);
     for (size_t p = 0; p < blocks; p++) {
       for (size_t i = 0; i < area; i++) {
-        row_major[p * area + i] = arrays.values[p * area + i % (size_t)bs * (size_t)bs + i / (size_t)bs];
+        row_major[p * area + i] =
+            arrays.values[p * area + i % (size_t)bs * (size_t)bs + i / (size_t)bs];
       }
     }
     bisai_bcsr_desc desc = desc_of(&arrays);
@@ -284,7 +298,8 @@ static void unsorted_copies_are_sorted(void **state) {
       const int32_t *own_row_ptr, *own_col_idx;
       const void *own_values;
       bisai_bcsr_arrays(a, &own_row_ptr, &own_col_idx, &own_values);
-      assert_memory_equal(own_row_ptr, arrays.row_ptr, (size_t)(arrays.block_rows + 1) * sizeof(int32_t));
+      assert_memory_equal(own_row_ptr, arrays.row_ptr,
+                          (size_t)(arrays.block_rows + 1) * sizeof(int32_t));
       assert_memory_equal(own_col_idx, arrays.col_idx, blocks * sizeof(int32_t));
       assert_memory_equal(own_values, arrays.values, blocks * area * sizeof(double));
       bisai_bcsr_destroy(&a);
@@ -392,7 +407,8 @@ static void many_vectors_multiply_like_single_ones(void **state) {
       for (int64_t pad = 0; pad < 4; pad += 3) {
         const int32_t count = counts[k];
         const int64_t ldx = cols + pad, ldy = rows + 2 * pad;
-        double *x = test_random_vector(ldx * (count + 1), (uint64_t)count), *y = nan_vector(ldy * (count + 1));
+        double *x = test_random_vector(ldx * (count + 1), (uint64_t)count),
+               *y = nan_vector(ldy * (count + 1));
         EXPECT_OK(context, bisai_bcsr_multiply_many(a, count, x, ldx, y, ldy));
         for (int32_t c = 0; c < count; c++) {
           expect_product(rows, cols, dense, x + c * ldx, y + c * ldy);
@@ -415,7 +431,8 @@ static void thread_counts_give_the_same_bits(void **state) {
   static const int threads[] = {1, 2, 5};
   for (int32_t bs = 1; bs <= 9; bs++) {
     /* 16 000/bs² rows: large enough that all the threads take part */
-    test_bcsr arrays = test_bcsr_random(test_shape_square(16000 / (bs * bs), bs, (uint64_t)(800 + bs)));
+    test_bcsr arrays =
+        test_bcsr_random(test_shape_square(16000 / (bs * bs), bs, (uint64_t)(800 + bs)));
     const int64_t n = (int64_t)arrays.block_rows * bs;
     double *x = test_random_vector(5 * n, 4), *first = NULL;
     for (size_t t = 0; t < 3; t++) {
@@ -473,12 +490,14 @@ static void update_that_is_refused_keeps_the_old_values(void **state) {
   bad[0] = 17.0;
   bad[count - 1] = (double)NAN;
   char expected[64];
-  snprintf(expected, sizeof expected, "block (5, %d) holds a NaN or infinity", arrays.col_idx[count / 4 - 1]);
+  snprintf(expected, sizeof expected, "block (5, %d) holds a NaN or infinity",
+           arrays.col_idx[count / 4 - 1]);
   EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_bcsr_update(a, bad, BISAI_COLUMN_MAJOR));
   EXPECT_MESSAGE(context, expected);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_update(a, NULL, BISAI_COLUMN_MAJOR));
   EXPECT_MESSAGE(context, "values is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_update(a, arrays.values, (bisai_layout)2));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_bcsr_update(a, arrays.values, (bisai_layout)2));
   EXPECT_MESSAGE(context, "unknown block layout 2");
   assert_int_equal(bisai_bcsr_update(NULL, bad, BISAI_COLUMN_MAJOR), BISAI_INVALID_ARGUMENT);
   const void *values;
@@ -489,7 +508,8 @@ static void update_that_is_refused_keeps_the_old_values(void **state) {
 
   desc.ownership = BISAI_BORROW;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &borrowed));
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_update(borrowed, arrays.values, BISAI_COLUMN_MAJOR));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_bcsr_update(borrowed, arrays.values, BISAI_COLUMN_MAJOR));
   EXPECT_MESSAGE(context, "the values are borrowed: write to your own array");
   bisai_bcsr_destroy(&borrowed);
   bisai_bcsr_destroy(&a);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bisai_bcsr_create() and the products refuse: a sound 3 × 4 matrix of 2 × 2 blocks, spoilt in one place. */
+/* What bisai_bcsr_create() and the products refuse: a sound 3 × 4 matrix of 2 × 2 blocks, spoilt in
+ * one place. */
 #include "fixture.h"
 
 #include <math.h>
@@ -70,8 +71,9 @@ static void bcsr_refuses_unknown_struct_sizes(void **state) {
   for (size_t i = 0; i < 3; i++) {
     make_sound(&s);
     s.desc.struct_size = sizes[i];
-    snprintf(expected, sizeof expected, "bisai_bcsr_desc.struct_size is %zu, expected %zu: start from its default",
-             sizes[i], sizeof(bisai_bcsr_desc));
+    snprintf(expected, sizeof expected,
+             "bisai_bcsr_desc.struct_size is %zu, expected %zu: start from its default", sizes[i],
+             sizeof(bisai_bcsr_desc));
     expect_refused(&s, BISAI_INVALID_ARGUMENT, expected);
   }
 }
@@ -96,7 +98,8 @@ static void bcsr_refuses_negative_sizes(void **state) {
   expect_refused(&s, BISAI_INVALID_ARGUMENT, "negative size: -1 block rows, 4 block columns");
   make_sound(&s);
   s.desc.block_cols = INT32_MIN;
-  expect_refused(&s, BISAI_INVALID_ARGUMENT, "negative size: 3 block rows, -2147483648 block columns");
+  expect_refused(&s, BISAI_INVALID_ARGUMENT,
+                 "negative size: 3 block rows, -2147483648 block columns");
 }
 
 static void bcsr_refuses_sizes_beyond_the_index_type(void **state) {
@@ -137,7 +140,8 @@ static void bcsr_refuses_device_arrays_on_the_host(void **state) {
   spoilt s;
   make_sound(&s);
   s.desc.location = BISAI_DEVICE;
-  if (!test_on_device()) expect_refused(&s, BISAI_UNAVAILABLE, "device arrays need a context on that device");
+  if (!test_on_device())
+    expect_refused(&s, BISAI_UNAVAILABLE, "device arrays need a context on that device");
 }
 
 static void bcsr_refuses_to_borrow_row_major_blocks(void **state) {
@@ -205,14 +209,16 @@ static void bcsr_rejects_unsorted_borrowed_columns(void **state) {
   s.desc.ownership = BISAI_BORROW;
   s.col_idx[3] = 2;
   s.col_idx[4] = 0;
-  expect_refused(&s, BISAI_INVALID_STRUCTURE, "block row 2: borrowed columns must ascend, 0 follows 2");
+  expect_refused(&s, BISAI_INVALID_STRUCTURE,
+                 "block row 2: borrowed columns must ascend, 0 follows 2");
 }
 
 static void bcsr_rejects_nan_and_infinity_in_every_type(void **state) {
   (void)state;
   if (test_on_device()) skip(); /* borrows arrays in host memory */
   static const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
-  static const uint16_t bad_half[] = {0x7c00, 0xfc00, 0x7e01}, bad_bfloat[] = {0x7f80, 0xff80, 0x7fc1};
+  static const uint16_t bad_half[] = {0x7c00, 0xfc00, 0x7e01},
+                        bad_bfloat[] = {0x7f80, 0xff80, 0x7fc1};
   spoilt s;
   for (int i = 0; i < 6; i++) {
     const int ownership = i / 3;

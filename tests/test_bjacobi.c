@@ -39,7 +39,8 @@ static void expect_applied(const test_bcsr *a, bisai_precond *precond) {
     const double *block = test_bcsr_block(a, i, i);
     double *expected = test_dense_solve(bs, block, v + (int64_t)i * bs);
     assert_non_null(expected);
-    const double tolerance = 32.0 * bs * DBL_EPSILON * test_dense_condition1(bs, block) * test_norm2(bs, expected);
+    const double tolerance =
+        32.0 * bs * DBL_EPSILON * test_dense_condition1(bs, block) * test_norm2(bs, expected);
     EXPECT_CLOSE(bs, expected, z + (int64_t)i * bs, tolerance);
     free(expected);
   }
@@ -69,8 +70,9 @@ static void blocks_with_zero_diagonals_are_pivoted(void **state) {
     for (int32_t i = 0; i < a.block_rows; i++) {
       double *block = test_bcsr_block(&a, i, i);
       for (int32_t k = 0; k < bs * bs; k++) {
-        block[k] =
-            k % (bs + 1) == 0 ? 0.0 : test_random_uniform(&random, -1.0, 1.0) + (k / bs == (k + 1) % bs ? 3.0 : 0.0);
+        block[k] = k % (bs + 1) == 0 ? 0.0
+                                     : test_random_uniform(&random, -1.0, 1.0) +
+                                           (k / bs == (k + 1) % bs ? 3.0 : 0.0);
       }
     }
     bisai_bcsr *matrix = test_bcsr_make(context, &a);
@@ -129,11 +131,13 @@ static void missing_diagonal_names_the_first_row(void **state) {
   expect_refused(&a, BISAI_MISSING_DIAGONAL, "block row 0 is empty: the matrix is singular");
 }
 
-/* Rows of no, few and all columns around a diagonal of powers of two, but none in the columns beside it: in a holed row there is a block instead of
- * the diagonal one; in a shifted row instead of the one two columns to the left. All have as many blocks. */
+/* Rows of no, few and all columns around a diagonal of powers of two, but none in the columns
+ * beside it: in a holed row there is a block instead of the diagonal one; in a shifted row instead
+ * of the one two columns to the left. All have as many blocks. */
 typedef enum spoilt { HOLED, SHIFTED } spoilt;
 
-static test_bcsr ragged(int32_t n, int32_t wide, spoilt how, int32_t count, const int32_t *spoilt_rows) {
+static test_bcsr ragged(int32_t n, int32_t wide, spoilt how, int32_t count,
+                        const int32_t *spoilt_rows) {
   test_bcsr a = {n, n, 1, calloc((size_t)n + 1, sizeof *a.row_ptr), NULL, NULL};
   const size_t most = (size_t)n * 10;
   a.col_idx = malloc(most * sizeof *a.col_idx);
@@ -142,13 +146,14 @@ static test_bcsr ragged(int32_t n, int32_t wide, spoilt how, int32_t count, cons
   for (int32_t i = 0; i < n; i++) {
     const int32_t left = i == wide ? n : i % 4, right = i == wide ? n : i / 4 % 5;
     bool spoil = false;
-    for (int32_t k = 0; k < count; k++) spoil = spoil || (spoilt_rows[k] == i && (how == HOLED || i > 0));
+    for (int32_t k = 0; k < count; k++)
+      spoil = spoil || (spoilt_rows[k] == i && (how == HOLED || i > 0));
     const int32_t from = i == wide || i < 6 ? 0 : i - 6, to = i == wide || i + 7 > n ? n : i + 7;
     for (int32_t c = from; c < to; c++) {
-      const bool aside =
-          c < i - 1 ? i - c <= left + 1 && !(spoil && how == SHIFTED && c == i - 2) : c > i + 1 && c - i <= right + 1;
-      const bool own =
-          spoil && how == HOLED ? c == (i + 1 < n ? i + 1 : i - 1) : c == i || (spoil && how == SHIFTED && c == i + 1);
+      const bool aside = c < i - 1 ? i - c <= left + 1 && !(spoil && how == SHIFTED && c == i - 2)
+                                   : c > i + 1 && c - i <= right + 1;
+      const bool own = spoil && how == HOLED ? c == (i + 1 < n ? i + 1 : i - 1)
+                                             : c == i || (spoil && how == SHIFTED && c == i + 1);
       if (!aside && !own) continue;
       a.col_idx[q] = c;
       a.values[q++] = c == i ? ldexp(1.0, i % 30 - 15) : 3.0;
@@ -170,13 +175,15 @@ static void diagonals_are_found_in_rows_of_any_length(void **state) {
   for (int32_t i = 0; i < N; i++) assert_true(z[i] == ldexp(v[i], 15 - i % 30));
   for (int k = 0; k < 5; k++) {
     char expected[80];
-    test_bcsr holed = ragged(N, 4100, HOLED, k + 1, rows), shifted = ragged(N, 4100, SHIFTED, k + 1, rows);
+    test_bcsr holed = ragged(N, 4100, HOLED, k + 1, rows),
+              shifted = ragged(N, 4100, SHIFTED, k + 1, rows);
     snprintf(expected, sizeof expected, "block row %d has no diagonal block", rows[k]);
     expect_refused(&holed, BISAI_MISSING_DIAGONAL, expected);
     const int32_t first = rows[k] > 0 ? rows[k] : 33; /* row 0 has nothing to its left */
     bisai_bcsr *others[] = {test_bcsr_take(context, holed), test_bcsr_take(context, shifted)};
     for (int how = 0; how < 2; how++) {
-      snprintf(expected, sizeof expected, "the pattern changed: block row %d has its diagonal block elsewhere",
+      snprintf(expected, sizeof expected,
+               "the pattern changed: block row %d has its diagonal block elsewhere",
                how == HOLED ? rows[k] : first);
       EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, others[how]));
       EXPECT_MESSAGE(context, expected);
@@ -191,7 +198,8 @@ static void diagonals_are_found_in_rows_of_any_length(void **state) {
     assert_int_equal(report.first_repair_row, rows[k]);
     EXPECT_OK(context, bisai_precond_update(repaired, others[HOLED]));
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(repaired, matrix));
-    snprintf(expected, sizeof expected, "the pattern changed: block row %d has its diagonal block elsewhere", rows[k]);
+    snprintf(expected, sizeof expected,
+             "the pattern changed: block row %d has its diagonal block elsewhere", rows[k]);
     EXPECT_MESSAGE(context, expected);
     bisai_precond_destroy(&repaired);
     for (int how = 0; how < 2; how++) bisai_bcsr_destroy(&others[how]);
@@ -204,7 +212,8 @@ static void diagonals_are_found_in_rows_of_any_length(void **state) {
   free(z);
 }
 
-/* Enough rows that several threads invert them; the first is named whichever finds its own first. */
+/* Enough rows that several threads invert them; the first is named whichever finds its own
+ * first. */
 static void singular_block_names_the_first_row(void **state) {
   (void)state;
   static const int32_t singular[] = {2999, 1234, 17};
@@ -212,7 +221,8 @@ static void singular_block_names_the_first_row(void **state) {
     test_bcsr a = test_bcsr_tridiagonal(3000, bs, 2.0, 1.0);
     for (size_t i = 0; i < sizeof singular / sizeof singular[0]; i++) {
       char expected[64];
-      snprintf(expected, sizeof expected, "block row %d: the diagonal block is singular", singular[i]);
+      snprintf(expected, sizeof expected, "block row %d: the diagonal block is singular",
+               singular[i]);
       test_bcsr_block(&a, singular[i], singular[i])[bs * bs - 1] = 0.0; /* its last column */
       expect_refused(&a, BISAI_SINGULAR_BLOCK, expected);
     }
@@ -315,12 +325,14 @@ static void update_equals_a_fresh_set_up_and_allocates_nothing(void **state) {
     }
     bisai_bcsr *second = test_bcsr_take(counted, a);
     bisai_precond *updated = bjacobi_of(counted, first), *fresh = bjacobi_of(counted, second);
-    double *v = test_random_vector(n, 3), *x = test_random_vector(n, 4), *y = test_random_vector(n, 5);
+    double *v = test_random_vector(n, 3), *x = test_random_vector(n, 4),
+           *y = test_random_vector(n, 5);
     const long long calls = atomic_load(&allocator.calls);
     EXPECT_OK(counted, bisai_precond_update(updated, second));
     assert_int_equal(atomic_load(&allocator.calls), calls);
     EXPECT_OK(counted, bisai_precond_apply(updated, v, x));
-    if (!test_on_device()) assert_int_equal(atomic_load(&allocator.calls), calls); /* where v and x are copied */
+    /* where v and x are copied */
+    if (!test_on_device()) assert_int_equal(atomic_load(&allocator.calls), calls);
     EXPECT_OK(counted, bisai_precond_apply(fresh, v, y));
     assert_memory_equal(x, y, (size_t)n * sizeof *x);
     bisai_precond_destroy(&updated);

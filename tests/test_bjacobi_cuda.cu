@@ -11,7 +11,8 @@
 
 namespace {
 
-/* Rows of one to three blocks; every fifth diagonal block is singular, every seventh nearly so, every eleventh missing where repaired. */
+/* Rows of one to three blocks; every fifth diagonal block is singular, every seventh nearly so,
+ * every eleventh missing where repaired. */
 void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool spoiled, double amount) {
   const context_on host(BISAI_BACKEND_HOST);
   const size_t values = static_cast<size_t>(bs) * bs;
@@ -39,14 +40,18 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool spoiled
   a.block_rows = a.block_cols = n, a.block_size = bs, a.blocks = static_cast<int32_t>(idx.size());
   a.row_ptr = ptr.data(), a.col_idx = idx.data(), a.values = blocks.data();
   bsi_invert_stats right = BSI_INVERT_STATS_NONE, met = right, met_again = right;
-  bool good = bsi_invert_blocks_host(host, &a, position.data(), amount, expected.data(), &right) == BISAI_OK;
+  bool good = bsi_invert_blocks_host(host, &a, position.data(), amount, expected.data(), &right) ==
+              BISAI_OK;
 
   const device_array<int32_t> d_ptr(ptr), d_idx(idx), d_position(position);
   const device_array<double> d_blocks(blocks), d_inverses(std::vector<double>(n * values, NAN)),
       d_again(std::vector<double>(n * values, NAN));
   a.row_ptr = d_ptr.data, a.col_idx = d_idx.data, a.values = d_blocks.data;
-  good = good && bsi_invert_blocks_cuda(device, &a, d_position.data, amount, d_inverses.data, &met) == BISAI_OK &&
-         bsi_invert_blocks_cuda(device, &a, d_position.data, amount, d_again.data, &met_again) == BISAI_OK;
+  good = good &&
+         bsi_invert_blocks_cuda(device, &a, d_position.data, amount, d_inverses.data, &met) ==
+             BISAI_OK &&
+         bsi_invert_blocks_cuda(device, &a, d_position.data, amount, d_again.data, &met_again) ==
+             BISAI_OK;
   const std::vector<double> got = d_inverses.fetch(), again = d_again.fetch();
   double worst = 0.0;
   for (int32_t i = 0; i < n; i++) {
@@ -58,27 +63,34 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool spoiled
     }
     if (!singular) worst = std::max(worst, apart / norm);
   }
-  /* Elimination and cofactors round alike but for contracted products: ε κ₁, κ₁ up to 10¹¹ where spoiled. */
+  /* Elimination and cofactors round alike but for contracted products: ε κ₁, κ₁ up to 10¹¹ where
+   * spoiled. */
   const double close = spoiled ? 1e-4 : 1e-12;
-  good = good && worst <= close && std::memcmp(got.data(), again.data(), got.size() * sizeof(double)) == 0 &&
-         met.singular_row == right.singular_row && met.infinite_row == -1 && met.fallbacks == right.fallbacks &&
-         met.repairs == right.repairs && met.first_repair_row == right.first_repair_row &&
+  good = good && worst <= close &&
+         std::memcmp(got.data(), again.data(), got.size() * sizeof(double)) == 0 &&
+         met.singular_row == right.singular_row && met.infinite_row == -1 &&
+         met.fallbacks == right.fallbacks && met.repairs == right.repairs &&
+         met.first_repair_row == right.first_repair_row &&
          met.largest_condition_row == right.largest_condition_row &&
          (met.largest_condition == right.largest_condition ||
-          std::fabs(met.largest_condition - right.largest_condition) <= close * right.largest_condition) &&
+          std::fabs(met.largest_condition - right.largest_condition) <=
+              close * right.largest_condition) &&
          met_again.largest_condition_row == met.largest_condition_row;
   verdict(good,
-          "%d blocks of size %d%s, shift %g: apart %.2g; singular %d/%d, fallbacks %d/%d, repairs %d/%d from %d/%d, "
+          "%d blocks of size %d%s, shift %g: apart %.2g; singular %d/%d, fallbacks %d/%d, repairs "
+          "%d/%d from %d/%d, "
           "condition "
           "%.17g/%.17g in %d/%d",
           n, bs, spoiled ? ", spoiled" : "", amount, worst, met.singular_row, right.singular_row,
-          static_cast<int>(met.fallbacks), static_cast<int>(right.fallbacks), static_cast<int>(met.repairs),
-          static_cast<int>(right.repairs), met.first_repair_row, right.first_repair_row, met.largest_condition,
-          right.largest_condition, met.largest_condition_row, right.largest_condition_row);
+          static_cast<int>(met.fallbacks), static_cast<int>(right.fallbacks),
+          static_cast<int>(met.repairs), static_cast<int>(right.repairs), met.first_repair_row,
+          right.first_repair_row, met.largest_condition, right.largest_condition,
+          met.largest_condition_row, right.largest_condition_row);
 }
 
 void tests() {
-  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(BSI_FAULTS, 0ull));
+  const device_array<unsigned long long> first_fault(
+      std::vector<unsigned long long>(BSI_FAULTS, 0ull));
   bisai_context device = {};
   device.first_fault = first_fault.data;
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32})

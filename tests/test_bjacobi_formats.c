@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The formats of block-Jacobi: fixed ones hold what rounding makes of the values; adaptive ones are those that the rule names, block by block
- * and group by group, and keep the digits that they were asked for. */
+/* The formats of block-Jacobi: fixed ones hold what rounding makes of the values; adaptive ones are
+ * those that the rule names, block by block and group by group, and keep the digits that they were
+ * asked for. */
 #include "fixture.h"
 
 #include <float.h>
@@ -14,13 +15,15 @@ enum { MOST = 32, FORMATS = 6 };
 /* In the order of the paper: shorter first, of equal length the more accurate. */
 typedef struct number_format {
   bisai_value_type type;
-  int mantissa, lowest, highest; /* exponents of normal numbers */
+  /* exponents of normal numbers */
+  int mantissa, lowest, highest;
   int bytes;
 } number_format;
 
-static const number_format list[FORMATS] = {{BISAI_FP16, 10, -14, 15, 2},        {BISAI_BF16, 7, -126, 127, 2},
-                                            {BISAI_FP11_4, 4, -1022, 1023, 2},   {BISAI_FP32, 23, -126, 127, 4},
-                                            {BISAI_FP11_20, 20, -1022, 1023, 4}, {BISAI_FP64, 52, -1022, 1023, 8}};
+static const number_format list[FORMATS] = {
+    {BISAI_FP16, 10, -14, 15, 2},        {BISAI_BF16, 7, -126, 127, 2},
+    {BISAI_FP11_4, 4, -1022, 1023, 2},   {BISAI_FP32, 23, -126, 127, 4},
+    {BISAI_FP11_20, 20, -1022, 1023, 4}, {BISAI_FP64, 52, -1022, 1023, 8}};
 
 /* x to nearest even on the format's grid; infinite beyond its range. */
 static double rounded(const number_format *f, double x) {
@@ -38,7 +41,8 @@ static double rounded(const number_format *f, double x) {
 typedef struct blocks {
   int32_t count, rows;
   int32_t start[600];
-  double *values; /* block after block, column-major */
+  /* block after block, column-major */
+  double *values;
   double *inverses;
 } blocks;
 
@@ -49,7 +53,9 @@ static int64_t place_of(const blocks *b, int32_t block) {
   return place;
 }
 
-static int32_t size_of(const blocks *b, int32_t block) { return b->start[block + 1] - b->start[block]; }
+static int32_t size_of(const blocks *b, int32_t block) {
+  return b->start[block + 1] - b->start[block];
+}
 
 /* scale·(random near the identity)·diag(1 … 1/condition) */
 static void add_block(blocks *b, int32_t m, double scale, double condition, uint64_t seed) {
@@ -58,8 +64,9 @@ static void add_block(blocks *b, int32_t m, double scale, double condition, uint
   test_random random = test_random_seed(seed);
   for (int32_t c = 0; c < m; c++)
     for (int32_t r = 0; r < m; r++)
-      b->values[place + c * m + r] = scale * pow(condition, m > 1 ? -(double)c / (m - 1) : 0.0) *
-                                     ((r == c ? 1.0 : 0.0) + test_random_uniform(&random, -0.2, 0.2) / m);
+      b->values[place + c * m + r] =
+          scale * pow(condition, m > 1 ? -(double)c / (m - 1) : 0.0) *
+          ((r == c ? 1.0 : 0.0) + test_random_uniform(&random, -0.2, 0.2) / m);
   b->start[b->count + 1] = b->start[b->count] + m;
   b->rows = b->start[++b->count];
 }
@@ -91,8 +98,11 @@ static void blocks_free(blocks *b) {
 }
 
 static bsi_bjacobi_options options_of(const blocks *b, bisai_value_type storage) {
-  return (bsi_bjacobi_options){
-      .given_blocks = b->count, .given_start = b->start, .form = BISAI_FORM_INVERSE, .storage = storage, .digits = 2};
+  return (bsi_bjacobi_options){.given_blocks = b->count,
+                               .given_start = b->start,
+                               .form = BISAI_FORM_INVERSE,
+                               .storage = storage,
+                               .digits = 2};
 }
 
 static bsi_bjacobi make(const bisai_bcsr *matrix, const bsi_bjacobi_options *options) {
@@ -135,8 +145,10 @@ static double *stored_in(const blocks *b, const bisai_bcsr *matrix, bisai_value_
 
 /* --- the rule --- */
 
-/* ‖D‖₁, and whether format f may hold the block: κ₁ u ≤ 10^−digits and ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits. */
-static bool may_have(const number_format *f, int32_t m, const double *d, const double *e, int digits) {
+/* ‖D‖₁, and whether format f may hold the block: κ₁ u ≤ 10^−digits and ‖D‖₁‖E − Ẽ‖₁ ≤
+ * 10^−digits. */
+static bool may_have(const number_format *f, int32_t m, const double *d, const double *e,
+                     int digits) {
   double error = 0.0;
   const double norm = test_dense_norm1(m, m, d), tolerance = 1.0 / pow(10.0, digits);
   if (f->type == BISAI_FP64) return true;
@@ -145,7 +157,8 @@ static bool may_have(const number_format *f, int32_t m, const double *d, const d
     for (int32_t r = 0; r < m; r++) sum += fabs(e[c * m + r] - rounded(f, e[c * m + r]));
     error = fmax(error, sum);
   }
-  return norm * test_dense_norm1(m, m, e) * ldexp(1.0, -f->mantissa - 1) <= tolerance && norm * error <= tolerance;
+  return norm * test_dense_norm1(m, m, e) * ldexp(1.0, -f->mantissa - 1) <= tolerance &&
+         norm * error <= tolerance;
 }
 
 /* ‖I − D Ẽ‖₁ */
@@ -157,9 +170,10 @@ static double deviation(int32_t m, const double *d, const double *e) {
   return norm;
 }
 
-/* Every group has the first format of the list that all its blocks may have, its values are those rounded, and the digits are there. */
-static void expect_justified(const blocks *b, const bisai_bcsr *matrix, int digits, int32_t group_rows,
-                             int64_t counts[FORMATS]) {
+/* Every group has the first format of the list that all its blocks may have, its values are those
+ * rounded, and the digits are there. */
+static void expect_justified(const blocks *b, const bisai_bcsr *matrix, int digits,
+                             int32_t group_rows, int64_t counts[FORMATS]) {
   double *exact = stored_in(b, matrix, BISAI_FP64);
   bsi_bjacobi_options options = options_of(b, BISAI_ADAPTIVE);
   options.digits = digits;
@@ -174,16 +188,19 @@ static void expect_justified(const blocks *b, const bisai_bcsr *matrix, int digi
     for (int f = 0; f < FORMATS && !expected; f++) {
       bool all = true;
       for (int32_t i = begin; i < end; i++)
-        all = all && may_have(&list[f], size_of(b, i), b->values + place_of(b, i), exact + place_of(b, i), digits);
+        all = all && may_have(&list[f], size_of(b, i), b->values + place_of(b, i),
+                              exact + place_of(b, i), digits);
       if (all) expected = &list[f];
     }
     assert_int_equal(jacobi.format[g], expected->type);
     for (int32_t i = begin; i < end; i++) {
       const int32_t m = size_of(b, i);
-      const double *d = b->values + place_of(b, i), *e = exact + place_of(b, i), *s = stored + place_of(b, i);
+      const double *d = b->values + place_of(b, i), *e = exact + place_of(b, i),
+                   *s = stored + place_of(b, i);
       for (int32_t k = 0; k < m * m; k++) assert_true(s[k] == rounded(expected, e[k]));
       /* the inverse in fp64 has a residual of its own, of some m ε κ₁ */
-      const double own = 64.0 * m * DBL_EPSILON * test_dense_norm1(m, m, d) * test_dense_norm1(m, m, e);
+      const double own =
+          64.0 * m * DBL_EPSILON * test_dense_norm1(m, m, d) * test_dense_norm1(m, m, e);
       assert_true(deviation(m, d, s) <= pow(10.0, -digits) + own);
       found[expected->type]++;
       bytes += (int64_t)m * m * expected->bytes;
@@ -202,12 +219,14 @@ static void expect_justified(const blocks *b, const bisai_bcsr *matrix, int digi
 static void fixed_formats_hold_the_rounded_inverses(void **state) {
   (void)state;
   blocks b = {0};
-  for (int32_t i = 0; i < 96; i++) add_block(&b, 1 + (7 * i) % MOST, 1.0, 1.0 + i % 5, 10 + (uint64_t)i);
+  for (int32_t i = 0; i < 96; i++)
+    add_block(&b, 1 + (7 * i) % MOST, 1.0, 1.0 + i % 5, 10 + (uint64_t)i);
   bisai_bcsr *matrix = matrix_of(context, &b);
   double *exact = stored_in(&b, matrix, BISAI_FP64);
   for (int f = 0; f < FORMATS; f++) {
     double *stored = stored_in(&b, matrix, list[f].type);
-    for (int64_t i = 0; i < place_of(&b, b.count); i++) assert_true(stored[i] == rounded(&list[f], exact[i]));
+    for (int64_t i = 0; i < place_of(&b, b.count); i++)
+      assert_true(stored[i] == rounded(&list[f], exact[i]));
     free(stored);
   }
   free(exact);
@@ -253,21 +272,23 @@ static void each_format_has_its_blocks(void **state) {
     double scale, condition;
     int digits;
     bisai_value_type expected;
-  } cases[] = {{1.0, 4.0, 1, BISAI_FP16},      {1e-10, 4.0, 1, BISAI_BF16},   {1e10, 4.0, 1, BISAI_BF16},
-               {1e-60, 1.0, 1, BISAI_FP11_4},  {1e60, 1.0, 1, BISAI_FP11_4},  {1.0, 1e4, 1, BISAI_FP32},
-               {1e-60, 1e3, 1, BISAI_FP11_20}, {1e60, 1e3, 1, BISAI_FP11_20}, {1.0, 1e8, 1, BISAI_FP64},
-               {1.0, 4.0, 2, BISAI_FP16},      {1e-10, 4.0, 2, BISAI_FP32},   {1e-60, 1.0, 2, BISAI_FP11_20},
-               {1.0, 4.0, 3, BISAI_FP32},      {1.0, 4.0, 12, BISAI_FP64}};
+  } cases[] = {
+      {1.0, 4.0, 1, BISAI_FP16},      {1e-10, 4.0, 1, BISAI_BF16},   {1e10, 4.0, 1, BISAI_BF16},
+      {1e-60, 1.0, 1, BISAI_FP11_4},  {1e60, 1.0, 1, BISAI_FP11_4},  {1.0, 1e4, 1, BISAI_FP32},
+      {1e-60, 1e3, 1, BISAI_FP11_20}, {1e60, 1e3, 1, BISAI_FP11_20}, {1.0, 1e8, 1, BISAI_FP64},
+      {1.0, 4.0, 2, BISAI_FP16},      {1e-10, 4.0, 2, BISAI_FP32},   {1e-60, 1.0, 2, BISAI_FP11_20},
+      {1.0, 4.0, 3, BISAI_FP32},      {1.0, 4.0, 12, BISAI_FP64}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     for (int32_t m = 2; m <= MOST; m += 10) {
       blocks b = {0};
       int64_t counts[FORMATS];
-      for (int32_t i = 0; i < 3 * MOST; i++) add_block(&b, m, cases[k].scale, cases[k].condition, (uint64_t)i);
+      for (int32_t i = 0; i < 3 * MOST; i++)
+        add_block(&b, m, cases[k].scale, cases[k].condition, (uint64_t)i);
       bisai_bcsr *matrix = matrix_of(context, &b);
       expect_justified(&b, matrix, cases[k].digits, 0, counts);
       if (counts[cases[k].expected] != b.count)
-        fail_msg("case %zu, %d rows: %lld of %d blocks in format %d", k, m, (long long)counts[cases[k].expected],
-                 b.count, (int)cases[k].expected);
+        fail_msg("case %zu, %d rows: %lld of %d blocks in format %d", k, m,
+                 (long long)counts[cases[k].expected], b.count, (int)cases[k].expected);
       bisai_bcsr_destroy(&matrix);
       blocks_free(&b);
     }
@@ -318,7 +339,8 @@ static void groups_of_blocks_hold_what_single_ones_do(void **state) {
   for (int s = 0; s < 4; s++) {
     static const int32_t sizes[] = {1, 4, 5};
     blocks b = {0};
-    for (int32_t i = 0; i < 101; i++) add_block(&b, s < 3 ? sizes[s] : 1 + (5 * i) % 13, 1.0, 10.0, (uint64_t)i);
+    for (int32_t i = 0; i < 101; i++)
+      add_block(&b, s < 3 ? sizes[s] : 1 + (5 * i) % 13, 1.0, 10.0, (uint64_t)i);
     if (s == 2) add_block(&b, 3, 1.0, 10.0, 1); /* the last one is smaller */
     bisai_bcsr *matrix = matrix_of(context, &b);
     double *v = test_random_vector(b.rows, 1), *one = test_random_vector(b.rows, 2),
@@ -357,26 +379,31 @@ static void values_that_do_not_fit_are_refused_by_block(void **state) {
     bisai_value_type storage;
     double scale;
     bool fits;
-  } cases[] = {{BISAI_FP16, 1e-5, false}, {BISAI_FP16, 1e-4, true},    {BISAI_FP16, 1e9, false},
-               {BISAI_FP16, 1e6, true},   {BISAI_BF16, 1e-5, true},    {BISAI_BF16, 1e-39, false},
-               {BISAI_BF16, 1e42, false}, {BISAI_FP32, 1e-39, false},  {BISAI_FP32, 1e46, false},
-               {BISAI_FP32, 1e30, true},  {BISAI_FP11_4, 1e200, true}, {BISAI_FP11_20, 1e-200, true}};
+  } cases[] = {
+      {BISAI_FP16, 1e-5, false}, {BISAI_FP16, 1e-4, true},    {BISAI_FP16, 1e9, false},
+      {BISAI_FP16, 1e6, true},   {BISAI_BF16, 1e-5, true},    {BISAI_BF16, 1e-39, false},
+      {BISAI_BF16, 1e42, false}, {BISAI_FP32, 1e-39, false},  {BISAI_FP32, 1e46, false},
+      {BISAI_FP32, 1e30, true},  {BISAI_FP11_4, 1e200, true}, {BISAI_FP11_20, 1e-200, true}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     blocks b = {0};
-    for (int32_t i = 0; i < 40; i++) add_block(&b, 1 + i % 8, i == 23 ? cases[k].scale : 1.0, 1.5, (uint64_t)i);
+    for (int32_t i = 0; i < 40; i++)
+      add_block(&b, 1 + i % 8, i == 23 ? cases[k].scale : 1.0, 1.5, (uint64_t)i);
     bisai_bcsr *matrix = matrix_of(context, &b);
     const bsi_bjacobi_options options = options_of(&b, cases[k].storage);
     bsi_bjacobi jacobi;
     EXPECT_OK(context, bsi_bjacobi_create(context, matrix, &options, &jacobi));
-    EXPECT_STATUS(context, cases[k].fits ? BISAI_OK : BISAI_OVERFLOW, bsi_bjacobi_update(context, matrix, &jacobi));
-    if (!cases[k].fits) EXPECT_MESSAGE(context, "block 23 (rows 100 … 107): the inverse does not fit its storage");
+    EXPECT_STATUS(context, cases[k].fits ? BISAI_OK : BISAI_OVERFLOW,
+                  bsi_bjacobi_update(context, matrix, &jacobi));
+    if (!cases[k].fits)
+      EXPECT_MESSAGE(context, "block 23 (rows 100 … 107): the inverse does not fit its storage");
     bsi_bjacobi_destroy(context, &jacobi);
     bisai_bcsr_destroy(&matrix);
     blocks_free(&b);
   }
 }
 
-/* A matrix row that is large beside the others makes a column of the inverse that vanishes, a column makes a row: diag(1, 1e12) is no diag(1, 0). */
+/* A matrix row that is large beside the others makes a column of the inverse that vanishes, a
+ * column makes a row: diag(1, 1e12) is no diag(1, 0). */
 static void blocks_that_would_be_stored_as_singular_are_refused(void **state) {
   (void)state;
   for (int32_t m = 2; m <= MOST; m += m < 8 ? 1 : 8) {
@@ -397,10 +424,11 @@ static void blocks_that_would_be_stored_as_singular_are_refused(void **state) {
         const bool fits = list[format].type != BISAI_FP16;
         bsi_bjacobi jacobi;
         EXPECT_OK(context, bsi_bjacobi_create(context, matrix, &options, &jacobi));
-        EXPECT_STATUS(context, fits ? BISAI_OK : BISAI_OVERFLOW, bsi_bjacobi_update(context, matrix, &jacobi));
+        EXPECT_STATUS(context, fits ? BISAI_OK : BISAI_OVERFLOW,
+                      bsi_bjacobi_update(context, matrix, &jacobi));
         char message[96];
-        snprintf(message, sizeof message, "block 3 (rows %d … %d): the inverse does not fit its storage", 3 * m,
-                 4 * m - 1);
+        snprintf(message, sizeof message,
+                 "block 3 (rows %d … %d): the inverse does not fit its storage", 3 * m, 4 * m - 1);
         if (!fits) EXPECT_MESSAGE(context, message);
         bsi_bjacobi_destroy(context, &jacobi);
       }
@@ -410,7 +438,8 @@ static void blocks_that_would_be_stored_as_singular_are_refused(void **state) {
   }
 }
 
-/* [[1, ½], [½, 10⁹]]: of a decomposition in fp16 all rows and columns are left, but no second pivot. */
+/* [[1, ½], [½, 10⁹]]: of a decomposition in fp16 all rows and columns are left, but no second
+ * pivot. */
 static void pivots_that_vanish_are_refused(void **state) {
   (void)state;
   blocks b = {0};
@@ -432,7 +461,8 @@ static void pivots_that_vanish_are_refused(void **state) {
   blocks_free(&b);
 }
 
-/* Of every row and column of the inverse one value is large enough, which it need not be on the diagonal. */
+/* Of every row and column of the inverse one value is large enough, which it need not be on the
+ * diagonal. */
 static void blocks_of_which_something_is_left_everywhere_are_stored(void **state) {
   (void)state;
   for (int32_t m = 2; m <= MOST; m += 5) {

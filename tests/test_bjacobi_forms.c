@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block-Jacobi in every form and on blocks of every size, against dense solves; what is singular; updates, threads, many vectors. */
+/* Block-Jacobi in every form and on blocks of every size, against dense solves; what is singular;
+ * updates, threads, many vectors. */
 #include "fixture.h"
 
 #include <float.h>
@@ -45,8 +46,10 @@ static void fill_block(test_random *random, kind what, int32_t m, double *block)
 typedef struct batch {
   int32_t blocks, rows;
   int32_t *start;
-  double **block; /* dense, column-major */
-  test_bcsr csr;  /* block size 1, with entries outside of the blocks too */
+  /* dense, column-major */
+  double **block;
+  /* block size 1, with entries outside of the blocks too */
+  test_bcsr csr;
 } batch;
 
 /* Every size 1 … 32, `times` times, in random order. */
@@ -67,8 +70,12 @@ static batch batch_of(kind what, int32_t times, uint64_t seed) {
   }
   free(order);
   b.rows = b.start[b.blocks];
-  b.csr = (test_bcsr){
-      b.rows, b.rows, 1, malloc(((size_t)b.rows + 1) * 4), malloc((size_t)stored * 4), malloc((size_t)stored * 8)};
+  b.csr = (test_bcsr){b.rows,
+                      b.rows,
+                      1,
+                      malloc(((size_t)b.rows + 1) * 4),
+                      malloc((size_t)stored * 4),
+                      malloc((size_t)stored * 8)};
   int32_t count = 0;
   b.csr.row_ptr[0] = 0;
   for (int32_t i = 0; i < b.blocks; i++) {
@@ -111,7 +118,8 @@ static bisai_precond_options options_of(const batch *b, int form) {
   return options;
 }
 
-static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix, const bisai_precond_options *options) {
+static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix,
+                                 const bisai_precond_options *options) {
   bisai_precond *precond = NULL;
   EXPECT_OK(c, bisai_precond_create(c, matrix, options, &precond));
   return precond;
@@ -123,15 +131,19 @@ static bisai_precond_report report_of(const bisai_precond *precond) {
   return report;
 }
 
-/* ‖z − D⁻¹v‖₂ ≤ 64 m ε κ₁ ‖z‖₂, of which the reference may have lost as much again; a decomposition with pivoting is backward stable too:
- * ‖D z − v‖₂ ≤ 64 m ε ‖D‖₁ ‖z‖₂ whatever κ₁ is, up to the growth of its elements, which for such blocks is below 16. */
-static void expect_solution(int form, int32_t m, const double *block, const double *v, const double *z) {
-  double *expected = test_dense_solve(m, block, v), *back = test_dense_multiply(m, m, 1, block, z), worst = 0.0;
+/* ‖z − D⁻¹v‖₂ ≤ 64 m ε κ₁ ‖z‖₂, of which the reference may have lost as much again; a decomposition
+ * with pivoting is backward stable too: ‖D z − v‖₂ ≤ 64 m ε ‖D‖₁ ‖z‖₂ whatever κ₁ is, up to the
+ * growth of its elements, which for such blocks is below 16. */
+static void expect_solution(int form, int32_t m, const double *block, const double *v,
+                            const double *z) {
+  double *expected = test_dense_solve(m, block, v), *back = test_dense_multiply(m, m, 1, block, z),
+         worst = 0.0;
   assert_non_null(expected);
   const double condition = test_dense_condition1(m, block), size = test_norm2(m, expected);
   EXPECT_CLOSE(m, expected, z, EPSILONS * m * DBL_EPSILON * condition * size);
   for (int32_t r = 0; r < m; r++) worst = fmax(worst, fabs(back[r] - v[r]));
-  const double backward = EPSILONS * m * DBL_EPSILON * test_dense_norm1(m, m, block) * test_norm2(m, z);
+  const double backward =
+      EPSILONS * m * DBL_EPSILON * test_dense_norm1(m, m, block) * test_norm2(m, z);
   if (form != BISAI_FORM_INVERSE && !(worst <= backward))
     fail_msg("%s of %d rows: residual %.3e, at most %.3e", form_names[form], m, worst, backward);
   free(expected);
@@ -158,7 +170,8 @@ static void every_form_solves_blocks_of_every_size(void **state) {
       double *z = nan_vector(b.rows);
       EXPECT_OK(context, bisai_precond_apply(precond, v, z));
       for (int32_t i = 0; i < b.blocks; i++)
-        expect_solution(form, b.start[i + 1] - b.start[i], b.block[i], v + b.start[i], z + b.start[i]);
+        expect_solution(form, b.start[i + 1] - b.start[i], b.block[i], v + b.start[i],
+                        z + b.start[i]);
       free(z);
       bisai_precond_destroy(&precond);
     }
@@ -232,7 +245,8 @@ static void blocks_may_cross_those_of_the_matrix(void **state) {
         const int32_t m = start[i + 1] - start[i];
         double block[MOST * MOST];
         for (int32_t c = 0; c < m; c++)
-          for (int32_t r = 0; r < m; r++) block[c * m + r] = dense[(int64_t)(start[i] + c) * n + start[i] + r];
+          for (int32_t r = 0; r < m; r++)
+            block[c * m + r] = dense[(int64_t)(start[i] + c) * n + start[i] + r];
         expect_solution(form, m, block, v + start[i], z + start[i]);
       }
       bisai_precond_destroy(&precond);
@@ -254,7 +268,8 @@ static void scalar_jacobi_divides_by_the_diagonal(void **state) {
   options.max_block = 1;
   bisai_precond *precond = precond_of(context, matrix, &options);
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
-  for (int i = 0; i < 120; i++) EXPECT_NEAR(v[i] / dense[i * 121], z[i], 4 * DBL_EPSILON * fabs(z[i]));
+  for (int i = 0; i < 120; i++)
+    EXPECT_NEAR(v[i] / dense[i * 121], z[i], 4 * DBL_EPSILON * fabs(z[i]));
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
   free(dense);
@@ -280,9 +295,10 @@ static void expect_singular(const double *block, int32_t m, bool refused) {
     bisai_precond *precond = NULL;
     if (refused) {
       char message[128];
-      snprintf(message, sizeof message, "block %d (rows %d … %d): the diagonal block is singular", which,
-               b.start[which], b.start[which + 1] - 1);
-      EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+      snprintf(message, sizeof message, "block %d (rows %d … %d): the diagonal block is singular",
+               which, b.start[which], b.start[which + 1] - 1);
+      EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                    bisai_precond_create(context, matrix, &options, &precond));
       EXPECT_MESSAGE(context, message);
       options.shift = BISAI_SHIFT_IN_BLOCKS;
       options.shift_amount = 0.125;
@@ -290,11 +306,14 @@ static void expect_singular(const double *block, int32_t m, bool refused) {
       const bisai_precond_report report = report_of(precond);
       assert_int_equal(report.repairs, 1);
       assert_int_equal(report.first_repair_row, which);
-      /* what is solved with then: D + s I, s = amount·‖rows‖∞, the entries outside of the block counting too */
-      double norm = 0.0, shifted[MOST * MOST], *v = test_random_vector(b.rows, 1), *z = nan_vector(b.rows);
+      /* what is solved with then: D + s I, s = amount·‖rows‖∞, the entries outside of the block
+       * counting too */
+      double norm = 0.0, shifted[MOST * MOST], *v = test_random_vector(b.rows, 1),
+             *z = nan_vector(b.rows);
       for (int32_t row = b.start[which]; row < b.start[which + 1]; row++) {
         double sum = 0.0;
-        for (int32_t p = b.csr.row_ptr[row]; p < b.csr.row_ptr[row + 1]; p++) sum += fabs(b.csr.values[p]);
+        for (int32_t p = b.csr.row_ptr[row]; p < b.csr.row_ptr[row + 1]; p++)
+          sum += fabs(b.csr.values[p]);
         norm = fmax(norm, sum);
       }
       memcpy(shifted, block, (size_t)(m * m) * sizeof *block);
@@ -325,7 +344,9 @@ static void zero_and_rank_deficient_blocks_are_named(void **state) {
     for (int hole = 0; hole < 2; hole++) {
       for (int32_t c = 0; c < m; c++)
         for (int32_t r = 0; r < m; r++)
-          block[c * m + r] = (hole == 0 ? r : c) == m / 2 ? 0.0 : r == c ? 4.0 : 1.0 / (1 + (r + 2 * c) % 7);
+          block[c * m + r] = (hole == 0 ? r : c) == m / 2 ? 0.0
+                             : r == c                     ? 4.0
+                                                          : 1.0 / (1 + (r + 2 * c) % 7);
       expect_singular(block, m, true);
     }
     if (m == 1) continue;
@@ -361,7 +382,8 @@ static void blocks_without_any_entry_are_singular(void **state) {
     options.block_ptr = halves;
     options.block_count = 2;
     bisai_precond *precond = NULL;
-    EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+    EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                  bisai_precond_create(context, matrix, &options, &precond));
     EXPECT_MESSAGE(context, "block 1 (rows 2 … 3): the diagonal block is singular");
   }
   bisai_bcsr_destroy(&matrix);
@@ -375,8 +397,10 @@ static void many_vectors_are_solved_as_one_by_one(void **state) {
   const int64_t n = b.rows, ld = n + 3;
   bisai_bcsr *matrix = test_bcsr_make(context, &b.csr);
   enum { VECTORS = 9 };
-  double *v = test_random_vector(VECTORS * ld, 1), *one = nan_vector(n), *many = nan_vector(VECTORS * ld);
-  static const bisai_value_type storages[] = {BISAI_FP64, BISAI_FP32, BISAI_FP11_20, BISAI_ADAPTIVE};
+  double *v = test_random_vector(VECTORS * ld, 1), *one = nan_vector(n),
+         *many = nan_vector(VECTORS * ld);
+  static const bisai_value_type storages[] = {BISAI_FP64, BISAI_FP32, BISAI_FP11_20,
+                                              BISAI_ADAPTIVE};
   for (int form = 0; form < FORMS; form++) {
     for (int s = 0; s < (form == 0 ? 4 : 3); s++) {
       bisai_precond_options options = options_of(&b, form);
@@ -418,10 +442,12 @@ static void results_do_not_depend_on_the_number_of_threads(void **state) {
       const bisai_precond_report report = report_of(precond);
       if (threads == 1) expected = report;
       if (threads > 1) assert_memory_equal(first, z, bytes);
-      assert_memory_equal(report.blocks_by_format, expected.blocks_by_format, sizeof report.blocks_by_format);
+      assert_memory_equal(report.blocks_by_format, expected.blocks_by_format,
+                          sizeof report.blocks_by_format);
       assert_true(report.largest_condition == expected.largest_condition &&
                   report.largest_condition_row == expected.largest_condition_row);
-      assert_true(report.near_singular == expected.near_singular && report.block_bytes == expected.block_bytes);
+      assert_true(report.near_singular == expected.near_singular &&
+                  report.block_bytes == expected.block_bytes);
       bisai_precond_destroy(&precond);
       bisai_bcsr_destroy(&matrix);
       bisai_context_destroy(&c);
@@ -445,7 +471,8 @@ static void updates_equal_a_fresh_set_up_and_allocate_nothing(void **state) {
       test_allocator_reset(&allocator, 0);
       bisai_context *c = test_context_on(&allocator, 3);
       bisai_bcsr *first = test_bcsr_make(c, &b.csr);
-      for (int32_t p = 0; p < b.csr.row_ptr[b.rows]; p++) b.csr.values[p] *= p % 5 == 0 ? 1.5 : 0.75;
+      for (int32_t p = 0; p < b.csr.row_ptr[b.rows]; p++)
+        b.csr.values[p] *= p % 5 == 0 ? 1.5 : 0.75;
       bisai_bcsr *second = test_bcsr_make(c, &b.csr);
       bisai_precond_options options = options_of(&b, form);
       options.storage = variant == 3 ? BISAI_ADAPTIVE : variant == 2 ? BISAI_FP32 : BISAI_FP64;
@@ -455,7 +482,8 @@ static void updates_equal_a_fresh_set_up_and_allocate_nothing(void **state) {
         options.max_block = 16;
         options.shift = BISAI_SHIFT_IN_BLOCKS;
       }
-      bisai_precond *updated = precond_of(c, first, &options), *fresh = precond_of(c, second, &options);
+      bisai_precond *updated = precond_of(c, first, &options),
+                    *fresh = precond_of(c, second, &options);
       const long long calls = atomic_load(&allocator.calls);
       EXPECT_OK(c, bisai_precond_update(updated, second));
       assert_int_equal(atomic_load(&allocator.calls), calls);
@@ -464,7 +492,8 @@ static void updates_equal_a_fresh_set_up_and_allocate_nothing(void **state) {
       EXPECT_OK(c, bisai_precond_apply(fresh, v, y));
       assert_memory_equal(x, y, bytes);
       const bisai_precond_report one = report_of(updated), other = report_of(fresh);
-      assert_memory_equal(one.blocks_by_format, other.blocks_by_format, sizeof one.blocks_by_format);
+      assert_memory_equal(one.blocks_by_format, other.blocks_by_format,
+                          sizeof one.blocks_by_format);
       assert_true(one.memory_bytes == other.memory_bytes && one.block_bytes == other.block_bytes);
       bisai_precond_destroy(&updated);
       bisai_precond_destroy(&fresh);
@@ -488,7 +517,8 @@ static void other_patterns_are_refused_by_updates(void **state) {
   const int32_t stored = b.csr.row_ptr[b.rows]--;
   bisai_bcsr *shorter = test_bcsr_make(context, &b.csr);
   char message[128];
-  snprintf(message, sizeof message, "the pattern changed: %d blocks, expected %d", stored - 1, stored);
+  snprintf(message, sizeof message, "the pattern changed: %d blocks, expected %d", stored - 1,
+           stored);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, shorter));
   EXPECT_MESSAGE(context, message);
   double *v = test_random_vector(b.rows, 1), *z = nan_vector(b.rows);
@@ -514,7 +544,8 @@ static void the_description_tells_what_it_is(void **state) {
   const bisai_precond_report report = report_of(precond);
   assert_int_equal(report.blocks_by_format[BISAI_FP11_20], 20);
   assert_int_equal(report.block_bytes, 20 * 9 * 4);
-  assert_true(report.largest_condition == 0.0 && report.largest_condition_row == -1); /* not known */
+  /* not known */
+  assert_true(report.largest_condition == 0.0 && report.largest_condition_row == -1);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
 }
@@ -530,7 +561,8 @@ static void what_was_repaired_is_called_a_block(void **state) {
   options.shift = BISAI_SHIFT_IN_BLOCKS;
   options.shift_amount = 0.5;
   bisai_precond *precond = precond_of(context, matrix, &options);
-  assert_non_null(strstr(bisai_precond_describe(precond), "1 diagonal block repaired, first block 1"));
+  assert_non_null(
+      strstr(bisai_precond_describe(precond), "1 diagonal block repaired, first block 1"));
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of one block: Gauss–Jordan for sizes 1–32, cofactors for 2–5 with their guard.
  *
- * Error bound used throughout: an inverse X of A computed with partial pivoting has ‖A X − I‖ ≤ c·bs·eps·κ(A) with a modest c
- * (Higham, Accuracy and Stability, section 14.4: growth factor times a low power of bs, in practice below 1). c = 32 leaves room for
- * growth in unlucky random blocks; leaving out the pivoting exceeds it by many orders of magnitude. */
+ * Error bound used throughout: an inverse X of A computed with partial pivoting has ‖A X − I‖ ≤
+ * c·bs·eps·κ(A) with a modest c (Higham, Accuracy and Stability, section 14.4: growth factor times
+ * a low power of bs, in practice below 1). c = 32 leaves room for growth in unlucky random blocks;
+ * leaving out the pivoting exceeds it by many orders of magnitude. */
 #include "support.h"
 
 #include <float.h>
@@ -22,7 +23,8 @@ static void fill_random(int bs, test_random *random, double *a) {
   }
 }
 
-/* max over columns of ‖A X − I‖₁, in long double where the platform has it, so that the check adds no error of its own */
+/* max over columns of ‖A X − I‖₁, in long double where the platform has it, so that the check adds
+ * no error of its own */
 static double residual(int bs, const double *a, const double *x) {
   long double worst = 0.0L;
   for (int c = 0; c < bs; c++) {
@@ -43,7 +45,8 @@ static double kappa1(int bs, const double *a, const double *x) {
   return test_dense_norm1(bs, bs, a) * test_dense_norm1(bs, bs, x);
 }
 
-static void expect_inverse(const char *what, int bs, const double *a, const double *x, double kappa) {
+static void expect_inverse(const char *what, int bs, const double *a, const double *x,
+                           double kappa) {
   double found = residual(bs, a, x), bound = C_BOUND * bs * DBL_EPSILON * kappa;
   if (!(found <= bound)) {
     fail_msg("%s, bs %d: |A X - I| = %.3g > %.3g, kappa %.3g", what, bs, found, bound, kappa);
@@ -63,7 +66,8 @@ static void expect_inverted(const char *what, int bs, const double *a) {
     fail_msg("%s, bs %d: found singular", what, bs);
   }
   expect_inverse(what, bs, a, y, kappa1(bs, a, x));
-  /* both inverses agree to eps·κ, so both conditions to a relative eps·κ; blocks with κ near 1/eps are tested elsewhere */
+  /* both inverses agree to eps·κ, so both conditions to a relative eps·κ; blocks with κ near 1/eps
+   * are tested elsewhere */
   if (kappa1(bs, a, x) < 1e9) {
     EXPECT_NEAR(1.0, condition / kappa1(bs, a, x), 1e-5);
   }
@@ -100,7 +104,8 @@ static void graded_blocks_are_inverted(void **state) {
   }
 }
 
-/* P·T with P a cyclic shift or a reversal: zero diagonal, exactly invertible. No pivoting: division by zero at once. */
+/* P·T with P a cyclic shift or a reversal: zero diagonal, exactly invertible. No pivoting: division
+ * by zero at once. */
 static void permutations_with_zero_diagonal_need_pivoting(void **state) {
   (void)state;
   for (int bs = 2; bs <= BISAI_MAX_BLOCK_SIZE; bs++) {
@@ -140,12 +145,14 @@ static void tiny_diagonals_need_pivoting(void **state) {
   }
 }
 
-/* One row and one column scaled by 1e±200 and 1e±150; compared, scaled back exactly, with the inverse of the unscaled block.
- * Scaling changes the pivot order: the first pivot is then any entry of the row that was scaled up, small ones too, so the growth
- * factor is that of one unpivoted step (up to 1/|smallest entry|) and the tolerance is 1e-10 of the largest entry instead of bs·eps. */
+/* One row and one column scaled by 1e±200 and 1e±150; compared, scaled back exactly, with the
+ * inverse of the unscaled block. Scaling changes the pivot order: the first pivot is then any entry
+ * of the row that was scaled up, small ones too, so the growth factor is that of one unpivoted step
+ * (up to 1/|smallest entry|) and the tolerance is 1e-10 of the largest entry instead of bs·eps. */
 static void badly_scaled_blocks_are_inverted(void **state) {
   (void)state;
-  static const int powers[][2] = {{-664, 0}, {0, -664}, {498, 0}, {0, 498}, {-664, 498}, {498, -664}, {-300, -300}};
+  static const int powers[][2] = {{-664, 0},   {0, -664},   {498, 0},    {0, 498},
+                                  {-664, 498}, {498, -664}, {-300, -300}};
   for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++) {
     test_random random = test_random_seed((uint64_t)(300 + bs));
     for (size_t s = 0; s < sizeof powers / sizeof powers[0]; s++) {
@@ -154,17 +161,20 @@ static void badly_scaled_blocks_are_inverted(void **state) {
       for (int c = 0; c < bs; c++) {
         a[c * bs + c] += 2.0 * bs;
       }
-      const int row = test_random_integer(&random, 0, bs - 1), column = test_random_integer(&random, 0, bs - 1);
+      const int row = test_random_integer(&random, 0, bs - 1),
+                column = test_random_integer(&random, 0, bs - 1);
       for (int c = 0; c < bs; c++) {
         for (int r = 0; r < bs; r++) {
-          scaled[c * bs + r] = ldexp(a[c * bs + r], (r == row ? powers[s][0] : 0) + (c == column ? powers[s][1] : 0));
+          scaled[c * bs + r] = ldexp(a[c * bs + r], (r == row ? powers[s][0] : 0) +
+                                                        (c == column ? powers[s][1] : 0));
         }
       }
       assert_true(bsi_gauss_jordan(bs, a, x));
       assert_int_not_equal(bsi_block_invert(bs, scaled, y, &condition), BSI_BLOCK_SINGULAR);
       for (int c = 0; c < bs; c++) {
         for (int r = 0; r < bs; r++) {
-          y[c * bs + r] = ldexp(y[c * bs + r], (c == row ? powers[s][0] : 0) + (r == column ? powers[s][1] : 0));
+          y[c * bs + r] = ldexp(y[c * bs + r],
+                                (c == row ? powers[s][0] : 0) + (r == column ? powers[s][1] : 0));
         }
       }
       EXPECT_CLOSE(bs * bs, x, y, 1e-10 * test_dense_norm1(bs, bs, x));
@@ -172,7 +182,8 @@ static void badly_scaled_blocks_are_inverted(void **state) {
   }
 }
 
-/* ‖A‖ beyond 1e±100 as a whole: determinants of sizes 3–5 leave the range of doubles, the inverse does not. */
+/* ‖A‖ beyond 1e±100 as a whole: determinants of sizes 3–5 leave the range of doubles, the inverse
+ * does not. */
 static void uniformly_scaled_blocks_are_inverted(void **state) {
   (void)state;
   static const double scales[] = {1e-200, 1e-150, 1e-100, 1e-60, 1e60, 1e100, 1e150, 1e200};
@@ -201,7 +212,8 @@ static double singular_value(int bs, spectrum kind, double kappa, int k) {
 }
 
 /* H₁ diag(1 … 1/κ) H₂ with Householder reflections: singular values known, κ₂ = κ. */
-static void fill_with_condition(int bs, spectrum kind, double kappa, test_random *random, double *a) {
+static void fill_with_condition(int bs, spectrum kind, double kappa, test_random *random,
+                                double *a) {
   double u[BISAI_MAX_BLOCK_SIZE], v[BISAI_MAX_BLOCK_SIZE], uu = 0.0, vv = 0.0;
   for (int i = 0; i < bs; i++) {
     u[i] = test_random_uniform(random, -1.0, 1.0);
@@ -221,8 +233,9 @@ static void fill_with_condition(int bs, spectrum kind, double kappa, test_random
   }
 }
 
-/* Where one singular value stands far above the others the determinant is smaller than its rounding errors long before κ = 1/eps:
- * cofactors then return anything, and a condition computed from them too. */
+/* Where one singular value stands far above the others the determinant is smaller than its rounding
+ * errors long before κ = 1/eps: cofactors then return anything, and a condition computed from them
+ * too. */
 static void nearly_singular_blocks_are_inverted_as_well_as_their_condition_allows(void **state) {
   (void)state;
   for (int bs = 2; bs <= BISAI_MAX_BLOCK_SIZE; bs++) {
@@ -234,7 +247,8 @@ static void nearly_singular_blocks_are_inverted_as_well_as_their_condition_allow
         double a[MAX_VALUES], x[MAX_VALUES], condition = 0.0;
         fill_with_condition(bs, kind, kappa, &random, a);
         assert_int_not_equal(bsi_block_invert(bs, a, x, &condition), BSI_BLOCK_SINGULAR);
-        /* κ₂/bs ≤ κ₁ ≤ bs·κ₂; entries were rounded to eps, so that near κ = 1/eps the true κ is anything above 1e13 */
+        /* κ₂/bs ≤ κ₁ ≤ bs·κ₂; entries were rounded to eps, so that near κ = 1/eps the true κ is
+         * anything above 1e13 */
         if (digits <= 13) {
           assert_true(condition > kappa / (1.5 * bs) && condition < 1.5 * bs * kappa);
         } else {
@@ -271,7 +285,8 @@ static void cofactors_are_exact_on_hand_checked_blocks(void **state) {
   const double a2[] = {4, 2, 7, 6}; /* [4 7; 2 6], det 10 */
   const double b2[] = {0.6, -0.2, -0.7, 0.4};
   const double a3[] = {2, 1, 0, 0, 1, 4, 1, 0, 1}; /* [2 0 1; 1 1 0; 0 4 1], det 6 */
-  const double b3[] = {1.0 / 6, -1.0 / 6, 4.0 / 6, 4.0 / 6, 2.0 / 6, -8.0 / 6, -1.0 / 6, 1.0 / 6, 2.0 / 6};
+  const double b3[] = {1.0 / 6,  -1.0 / 6, 4.0 / 6, 4.0 / 6, 2.0 / 6,
+                       -8.0 / 6, -1.0 / 6, 1.0 / 6, 2.0 / 6};
   double x[9];
   bsi_cofactor_inverse(2, a2, x);
   EXPECT_CLOSE(4, b2, x, DBL_EPSILON);
@@ -279,7 +294,8 @@ static void cofactors_are_exact_on_hand_checked_blocks(void **state) {
   EXPECT_CLOSE(9, b3, x, 2.0 * DBL_EPSILON);
 }
 
-/* The guard: κ₁ > 1e6 must not be answered by cofactors. That Gauss–Jordan answered is checked by equality. */
+/* The guard: κ₁ > 1e6 must not be answered by cofactors. That Gauss–Jordan answered is checked by
+ * equality. */
 static void condition_beyond_1e6_falls_back_to_gauss_jordan(void **state) {
   (void)state;
   for (int bs = 2; bs <= 5; bs++) {
@@ -287,7 +303,8 @@ static void condition_beyond_1e6_falls_back_to_gauss_jordan(void **state) {
     int fallbacks = 0;
     for (int trial = 0; trial < 600; trial++) {
       double a[25], x[25], y[25], condition = 0.0;
-      fill_with_condition(bs, (spectrum)(trial % 3), pow(10.0, test_random_uniform(&random, 0.0, 14.0)), &random, a);
+      fill_with_condition(bs, (spectrum)(trial % 3),
+                          pow(10.0, test_random_uniform(&random, 0.0, 14.0)), &random, a);
       bsi_block_result result = bsi_block_invert(bs, a, x, &condition);
       assert_true(bsi_gauss_jordan(bs, a, y));
       if (kappa1(bs, a, y) > 1.01e6) {
@@ -300,18 +317,21 @@ static void condition_beyond_1e6_falls_back_to_gauss_jordan(void **state) {
   }
 }
 
-/* Cofactors are what well-conditioned blocks get: otherwise the guard would refuse everything and the tests above pass. */
+/* Cofactors are what well-conditioned blocks get: otherwise the guard would refuse everything and
+ * the tests above pass. */
 static void well_conditioned_blocks_are_inverted_by_cofactors(void **state) {
   (void)state;
   for (int bs = 2; bs <= 5; bs++) {
     test_random random = test_random_seed((uint64_t)(750 + bs));
     for (int trial = 0; trial < 200; trial++) {
       double a[25], x[25], y[25], condition = 0.0;
-      fill_with_condition(bs, (spectrum)(trial % 3), pow(10.0, test_random_uniform(&random, 0.0, 1.0)), &random, a);
+      fill_with_condition(bs, (spectrum)(trial % 3),
+                          pow(10.0, test_random_uniform(&random, 0.0, 1.0)), &random, a);
       assert_int_equal(bsi_block_invert(bs, a, x, &condition), BSI_BLOCK_OK);
       bsi_cofactor_inverse(bs, a, y);
       /* The compiler fuses multiplications and additions as it likes in each of the two. */
-      for (int v = 0; v < bs * bs; v++) assert_true(fabs(x[v] - y[v]) <= 1e-13 * bsi_block_norm1(bs, y));
+      for (int v = 0; v < bs * bs; v++)
+        assert_true(fabs(x[v] - y[v]) <= 1e-13 * bsi_block_norm1(bs, y));
     }
   }
 }
@@ -362,7 +382,8 @@ static void exactly_singular_blocks_are_reported(void **state) {
   }
 }
 
-/* Lower triangles of ±1 with two equal rows: elimination is exact in doubles, so the zero pivot is too. */
+/* Lower triangles of ±1 with two equal rows: elimination is exact in doubles, so the zero pivot is
+ * too. */
 static void equal_rows_are_reported(void **state) {
   (void)state;
   for (int bs = 2; bs <= BISAI_MAX_BLOCK_SIZE; bs++) {
@@ -379,7 +400,8 @@ static void equal_rows_are_reported(void **state) {
   }
 }
 
-/* With values that round, two equal rows may leave a pivot of size eps: allowed, but then the condition must tell. */
+/* With values that round, two equal rows may leave a pivot of size eps: allowed, but then the
+ * condition must tell. */
 static void equal_rows_that_round_are_reported_or_have_a_huge_condition(void **state) {
   (void)state;
   for (int bs = 2; bs <= BISAI_MAX_BLOCK_SIZE; bs++) {

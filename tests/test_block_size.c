@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The choice of a block size: what it counts, against counts by looking at every place, and the rule of bisai_block_size_choose() on
- * systems whose unknowns a node has are known. */
+/* The choice of a block size: what it counts, against counts by looking at every place, and the
+ * rule of bisai_block_size_choose() on systems whose unknowns a node has are known. */
 #include "support.h"
 
 #include <math.h>
@@ -36,7 +36,8 @@ static csr csr_make(int32_t rows, int32_t cols, has_entry has, const void *user)
   for (int32_t i = 0; i < rows; i++) {
     for (int32_t j = cols; j-- > 0;) {
       if (!has(user, i, j)) continue;
-      if (next == reserved) a.col_idx = realloc(a.col_idx, (size_t)(reserved *= 2) * sizeof *a.col_idx);
+      if (next == reserved)
+        a.col_idx = realloc(a.col_idx, (size_t)(reserved *= 2) * sizeof *a.col_idx);
       assert_non_null(a.col_idx);
       a.col_idx[next++] = j;
     }
@@ -73,12 +74,14 @@ static int32_t chosen(const csr *a) {
 
 /* --- systems --- */
 
-/* Nodes with a few unknowns each: `graph` says which nodes are neighbours, the couplings which of their unknowns meet. */
+/* Nodes with a few unknowns each: `graph` says which nodes are neighbours, the couplings which of
+ * their unknowns meet. */
 typedef struct nodes {
   has_entry graph;
   const void *user;
   int32_t unknowns;
-  const char *same, *other; /* couplings in a node and between neighbours, row by row: 'x' or '.' */
+  /* couplings in a node and between neighbours, row by row: 'x' or '.' */
+  const char *same, *other;
 } nodes;
 
 static bool nodes_have(const void *user, int32_t i, int32_t j) {
@@ -101,15 +104,17 @@ static bool random_graph(const void *user, int32_t i, int32_t j) {
   return test_random_uniform(&random, 0, 1) < 6.0 / count;
 }
 
-static bool scalar_grid(const void *user, int32_t i, int32_t j) { return i == j || grid(user, i, j); }
+static bool scalar_grid(const void *user, int32_t i, int32_t j) {
+  return i == j || grid(user, i, j);
+}
 
 /* Velocities that do not meet each other, a pressure without an entry in the diagonal. */
 static const char stokes[] = "x.x"
                              ".xx"
                              "xx.";
 
-static int32_t chosen_for(has_entry graph, int32_t size, int32_t count, int32_t unknowns, const char *same,
-                          const char *other) {
+static int32_t chosen_for(has_entry graph, int32_t size, int32_t count, int32_t unknowns,
+                          const char *same, const char *other) {
   const nodes n = {graph, &size, unknowns, same, other};
   csr a = csr_make(count * unknowns, count * unknowns, nodes_have, &n);
   const int32_t bs = chosen(&a);
@@ -130,12 +135,15 @@ static bool scattered_has(const void *user, int32_t i, int32_t j) {
   return test_random_uniform(&random, 0, 1) < s->density;
 }
 
-/* Bits r·bs + c of the entries of block (I, J), padding's identity among them; with `nonzero` those that are not zero alone. */
-static uint64_t pattern_at(const csr *a, int32_t bs, int32_t block_row, int32_t block_col, bool nonzero) {
+/* Bits r·bs + c of the entries of block (I, J), padding's identity among them; with `nonzero` those
+ * that are not zero alone. */
+static uint64_t pattern_at(const csr *a, int32_t bs, int32_t block_row, int32_t block_col,
+                           bool nonzero) {
   uint64_t pattern = 0;
   for (int32_t r = 0; r < bs; r++) {
     const int32_t i = block_row * bs + r;
-    if (i >= a->rows && a->rows == a->cols && block_row == block_col) pattern |= UINT64_C(1) << (r * bs + r);
+    if (i >= a->rows && a->rows == a->cols && block_row == block_col)
+      pattern |= UINT64_C(1) << (r * bs + r);
     for (int32_t p = i < a->rows ? a->row_ptr[i] : 0; i < a->rows && p < a->row_ptr[i + 1]; p++)
       if (a->col_idx[p] / bs == block_col && !(nonzero && a->values[p] == 0))
         pattern |= UINT64_C(1) << (r * bs + a->col_idx[p] % bs);
@@ -170,7 +178,8 @@ static double entropy_of(uint64_t *patterns, int32_t count) {
 }
 
 static void expect_info(const csr *a, const bisai_block_size_info *info) {
-  const int32_t bs = info->block_size, rows = (a->rows + bs - 1) / bs, cols = (a->cols + bs - 1) / bs;
+  const int32_t bs = info->block_size, rows = (a->rows + bs - 1) / bs,
+                cols = (a->cols + bs - 1) / bs;
   int32_t blocks = 0, missing = 0, singular = 0;
   uint64_t *patterns = malloc(((size_t)rows * (size_t)cols + 1) * sizeof *patterns);
   assert_non_null(patterns);
@@ -196,7 +205,8 @@ static void study_counts_what_looking_at_every_block_counts(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 60; seed++) {
     const scattered s = {seed % 3 == 0 ? 0.3 : seed % 3 == 1 ? 0.1 : 0.01, 1000 * seed};
-    const int32_t rows = 1 + (int32_t)(7 * seed % 45), cols = seed % 5 == 0 ? 1 + (int32_t)(11 * seed % 45) : rows;
+    const int32_t rows = 1 + (int32_t)(7 * seed % 45),
+                  cols = seed % 5 == 0 ? 1 + (int32_t)(11 * seed % 45) : rows;
     csr a = csr_make(rows, cols, scattered_has, &s);
     for (int32_t p = 0; p < a.row_ptr[rows]; p += 3) a.values[p] = 0;
     const bisai_csr_desc desc = desc_of(&a);
@@ -216,7 +226,8 @@ static void zeros_count_as_entries_where_values_are_not_given(void **state) {
   const int32_t nx = 4;
   csr a = csr_make(16, 16, scalar_grid, &nx);
   for (int32_t i = 0; i < 16; i++)
-    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) a.values[p] = a.col_idx[p] == i ? 0 : 1;
+    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++)
+      a.values[p] = a.col_idx[p] == i ? 0 : 1;
   bisai_csr_desc desc = desc_of(&a);
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
   int32_t bs = 0;
@@ -236,7 +247,8 @@ static void zeros_count_as_entries_where_values_are_not_given(void **state) {
 static void full_blocks_are_found_at_every_size(void **state) {
   (void)state;
   static const char full[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
-  for (int32_t bs = 1; bs <= 8; bs++) assert_int_equal(chosen_for(random_graph, 90, 90, bs, full, full), bs);
+  for (int32_t bs = 1; bs <= 8; bs++)
+    assert_int_equal(chosen_for(random_graph, 90, 90, bs, full, full), bs);
 }
 
 static void velocities_and_a_pressure_without_diagonal_stay_together(void **state) {
@@ -257,7 +269,8 @@ static void unknowns_that_meet_in_their_node_alone_stay_together(void **state) {
       "", "x", "x..x", "x...x...x", "x....x....x....x", "x.....x.....x.....x.....x"};
   for (int32_t unknowns = 2; unknowns <= 5; unknowns++) {
     assert_int_equal(chosen_for(grid, 14, 196, unknowns, all, same_kind[unknowns]), unknowns);
-    assert_int_equal(chosen_for(random_graph, 200, 200, unknowns, all, same_kind[unknowns]), unknowns);
+    assert_int_equal(chosen_for(random_graph, 200, 200, unknowns, all, same_kind[unknowns]),
+                     unknowns);
   }
 }
 
@@ -272,7 +285,9 @@ static void scalar_systems_stay_scalar(void **state) {
 }
 
 /* Row i has the one entry (i, perm(i)) far away: no diagonal block of any size is regular. */
-static bool far_away(const void *user, int32_t i, int32_t j) { return j == (i + *(const int32_t *)user) % 64; }
+static bool far_away(const void *user, int32_t i, int32_t j) {
+  return j == (i + *(const int32_t *)user) % 64;
+}
 
 static void the_cheapest_size_remains_where_no_size_is_sound(void **state) {
   (void)state;
@@ -281,7 +296,8 @@ static void the_cheapest_size_remains_where_no_size_is_sound(void **state) {
   csr_free(&a);
 }
 
-/* Groups of three rows, each with a cyclic permutation for its diagonal; every fourth row meets every other fourth row. */
+/* Groups of three rows, each with a cyclic permutation for its diagonal; every fourth row meets
+ * every other fourth row. */
 static bool rotated(const void *user, int32_t i, int32_t j) {
   (void)user;
   return (j / 3 == i / 3 && j % 3 == (i + 1) % 3) || (i % 4 == 0 && j % 4 == 0 && i != j);
@@ -338,9 +354,11 @@ static void arguments_are_checked(void **state) {
   EXPECT_MESSAGE(context, "bisai_block_size_study: desc is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_block_size_study(context, &desc, NULL, &bs));
   EXPECT_MESSAGE(context, "bisai_block_size_study: sizes is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_block_size_study(context, &desc, sizes, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_block_size_study(context, &desc, sizes, NULL));
   EXPECT_MESSAGE(context, "bisai_block_size_study: block_size is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_STRUCTURE, bisai_block_size_study(context, &desc, sizes, &bs));
+  EXPECT_STATUS(context, BISAI_INVALID_STRUCTURE,
+                bisai_block_size_study(context, &desc, sizes, &bs));
   EXPECT_MESSAGE(context, "row 0: column 1 is outside 0 … 0");
 }
 

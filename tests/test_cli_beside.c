@@ -29,7 +29,8 @@ static int leave(void **state) {
   return 0;
 }
 
-/* Runs a line of the shell, in which $B is the program, for a minute at most; skips where a build cannot do what it needs. */
+/* Runs a line of the shell, in which $B is the program, for a minute at most; skips where a build
+ * cannot do what it needs. */
 static program shell(const char *line) {
   char script[4096];
   snprintf(script, sizeof script, "B='timeout 60 %s'\n%s\n", program_path(), line);
@@ -46,8 +47,8 @@ static program shell(const char *line) {
 static void expect(const char *line, int status, const char *out, const char *err) {
   program p = shell(line);
   if (p.status != status || strncmp(p.out, out, strlen(out)) != 0 || strcmp(p.err, err) != 0)
-    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s", line, p.status,
-             status, p.out, out, p.err, err);
+    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
+             line, p.status, status, p.out, out, p.err, err);
   program_free(&p);
 }
 
@@ -60,11 +61,13 @@ static void expect_file(const char *path, const char *expected) {
 /* The last value of the solution, which is 5 for last6, 10 for last12 and 2.5 for ones. */
 static void expect_last(const char *arguments, double expected) {
   char line[512];
-  snprintf(line, sizeof line, "$B solve %s --block-size 1 --preconditioner ilu --output - 2> /dev/null | tail -n 1",
+  snprintf(line, sizeof line,
+           "$B solve %s --block-size 1 --preconditioner ilu --output - 2> /dev/null | tail -n 1",
            arguments);
   program p = shell(line);
   const double last = strtod(p.out, NULL);
-  if (!(fabs(last - expected) < 1e-12)) fail_msg("%s: %s is not %g", arguments, p.out, expected); /* rounding of ILU */
+  /* rounding of ILU */
+  if (!(fabs(last - expected) < 1e-12)) fail_msg("%s: %s is not %g", arguments, p.out, expected);
   program_free(&p);
 }
 
@@ -80,7 +83,8 @@ static void it_is_taken_and_said(void **state) {
   expect("$B compare A.mtx --block-size 1 --methods ilu", 0, BESIDE, "");
   expect_last("A.mtx", 5);
   assert_int_equal(mkdir("far", 0777), 0);
-  expect("cd far; $B solve ../A.mtx --block-size 1", 0, MATRIX "rhs      ../A_b.mtx, beside the matrix\nbackend", "");
+  expect("cd far; $B solve ../A.mtx --block-size 1", 0,
+         MATRIX "rhs      ../A_b.mtx, beside the matrix\nbackend", "");
 #ifdef BISAI_HAVE_JANSSON
   expect("$B solve A.mtx --json - | grep '\"rhs'", 0,
          "  \"rhs\": \"beside\",\n  \"rhs_file\": \"A_b.mtx\",\n  \"rhs_columns\": null,\n", "");
@@ -110,7 +114,8 @@ static void only_a_matrix_market_file_has_it_beside_itself(void **state) {
   program_write("A_b.petsc", last6);
   program_write("stdin_b.mtx", last6);
   program_write("pipe_b.mtx", last6);
-  expect("$B solve - --block-size 1 < A.mtx", 0, "matrix   stdin: 5 block rows of size 1, 13 blocks\nbackend", "");
+  expect("$B solve - --block-size 1 < A.mtx", 0,
+         "matrix   stdin: 5 block rows of size 1, 13 blocks\nbackend", "");
   expect("mkfifo pipe.mtx; cat A.mtx > pipe.mtx & $B solve pipe.mtx --block-size 1", 0,
          "matrix   pipe: 5 block rows of size 1, 13 blocks\nbackend", "");
   expect("cp A.mtx A; $B solve A --block-size 1", 0, ONES, "");
@@ -133,23 +138,26 @@ static void either_may_be_compressed(void **state) {
   expect_last("A.mtx.gz", 5);
   expect_last("A.mtx", 10);
   expect_last("A.mtx.xz", 10);
-  expect("rm A_b.mtx; $B solve A.mtx --block-size 1", 0, MATRIX "rhs      A_b.mtx.gz, beside the matrix\nbackend", "");
-  expect(
-      "$B convert A.mtx C.mtx.xz --block-size 1", 0,
-      "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx.xz\nrhs      A_b.mtx.gz, beside the matrix, to C_b.mtx.xz\n",
-      "");
+  expect("rm A_b.mtx; $B solve A.mtx --block-size 1", 0,
+         MATRIX "rhs      A_b.mtx.gz, beside the matrix\nbackend", "");
+  expect("$B convert A.mtx C.mtx.xz --block-size 1", 0,
+         "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx.xz\nrhs      A_b.mtx.gz, beside the "
+         "matrix, to C_b.mtx.xz\n",
+         "");
   expect_last("C.mtx.xz", 5);
 }
 
 static void one_of_another_length_is_ignored_with_a_warning(void **state) {
   (void)state;
   program_write("A_b.mtx", four);
-#define IGNORED                                                                                                        \
-  "bisai: A_b.mtx: line 2: a vector of 4 values, where 5 are needed\nbisai: A_b.mtx: ignored as a right-hand side\n"
+#define IGNORED                                                                                    \
+  "bisai: A_b.mtx: line 2: a vector of 4 values, where 5 are needed\nbisai: A_b.mtx: ignored as "  \
+  "a right-hand side\n"
   expect("$B solve A.mtx --block-size 1", 0, ONES, IGNORED);
   expect("$B convert A.mtx C.mtx --block-size 1; test ! -e C_b.mtx", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\n", IGNORED);
-  expect("$B convert A.mtx A.mtx --block-size 1", 0, "matrix   A: 5 rows, 13 blocks of size 1, to A.mtx\n", IGNORED);
+  expect("$B convert A.mtx A.mtx --block-size 1", 0,
+         "matrix   A: 5 rows, 13 blocks of size 1, to A.mtx\n", IGNORED);
   expect_file("A_b.mtx", four);
   expect_last("A.mtx", 2.5);
 }
@@ -163,7 +171,8 @@ static void one_that_cannot_be_read_is_no_dead_end(void **state) {
   program_write("A_b.mtx", laplace5); /* perhaps another matrix of the user's */
   program p = shell("$B solve A.mtx");
   assert_int_equal(p.status, 2);
-  program_expect_in("solve", p.err, "bisai: A: --rhs ones does without the right-hand side beside the matrix\n");
+  program_expect_in("solve", p.err,
+                    "bisai: A: --rhs ones does without the right-hand side beside the matrix\n");
   program_free(&p);
 }
 
@@ -171,22 +180,27 @@ static void conversions_take_it_along(void **state) {
   (void)state;
   program_write("A_b.mtx", last6);
   expect("$B convert A.mtx C.petsc --block-size 1", 0,
-         "matrix   A: 5 rows, 13 blocks of size 1, to C.petsc\nrhs      A_b.mtx, beside the matrix, to C.petsc\n", "");
+         "matrix   A: 5 rows, 13 blocks of size 1, to C.petsc\nrhs      A_b.mtx, beside the "
+         "matrix, to C.petsc\n",
+         "");
   expect("$B convert A.mtx C.mtx --block-size 1", 0,
-         "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\nrhs      A_b.mtx, beside the matrix, to C_b.mtx\n", "");
+         "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\nrhs      A_b.mtx, beside the matrix, "
+         "to C_b.mtx\n",
+         "");
   expect_file("C_b.mtx", last6);
   expect("$B convert A.mtx D.mtx --block-size 1 --rhs none; test ! -e D_b.mtx", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to D.mtx\n", "");
   /* In place, or beside a link to the same folder, it stays what it is. */
   program_write("A_b.mtx", last12);
   expect("ln -s . here; $B convert A.mtx here/A.mtx --block-size 1", 0,
-         "matrix   A: 5 rows, 13 blocks of size 1, to here/A.mtx\nrhs      A_b.mtx, beside the matrix, left as it is\n",
+         "matrix   A: 5 rows, 13 blocks of size 1, to here/A.mtx\nrhs      A_b.mtx, beside the "
+         "matrix, left as it is\n",
          "");
   expect_file("A_b.mtx", last12);
-  expect(
-      "$B convert A.mtx - --block-size 1 > /dev/null", 2, "",
-      "bisai: OUTPUT: standard output: not a file, so that no right-hand side can stand beside it; --rhs none leaves "
-      "it out\n");
+  expect("$B convert A.mtx - --block-size 1 > /dev/null", 2, "",
+         "bisai: OUTPUT: standard output: not a file, so that no right-hand side can stand beside "
+         "it; --rhs none leaves "
+         "it out\n");
 }
 
 static void it_is_an_input_that_outputs_do_not_overwrite(void **state) {
@@ -202,9 +216,11 @@ static void it_is_an_input_that_outputs_do_not_overwrite(void **state) {
 static void an_old_one_beside_a_new_matrix_is_told(void **state) {
   (void)state;
   program_write("C_b.mtx", last6);
-  expect("$B convert A.mtx C.mtx --block-size 1", 0, "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\n",
+  expect("$B convert A.mtx C.mtx --block-size 1", 0,
+         "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\n",
          "bisai: C_b.mtx stands beside C.mtx: solve and compare take it for its right-hand side\n");
-  expect("$B convert A.mtx C.petsc --block-size 1", 0, "matrix   A: 5 rows, 13 blocks of size 1, to C.petsc\n", "");
+  expect("$B convert A.mtx C.petsc --block-size 1", 0,
+         "matrix   A: 5 rows, 13 blocks of size 1, to C.petsc\n", "");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, enter, leave)

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conjugate gradients in the program: which method they take by themselves, and what they refuse. */
+/* Conjugate gradients in the program: which method they take by themselves, and what they
+ * refuse. */
 #include "program.h"
 #include "support.h"
 
-static const char laplace4[] = "%%MatrixMarket matrix coordinate real symmetric\n4 4 7\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n"
-                               "2 1 -1\n3 2 -1\n4 3 -1\n";
+static const char laplace4[] =
+    "%%MatrixMarket matrix coordinate real symmetric\n4 4 7\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n"
+    "2 1 -1\n3 2 -1\n4 3 -1\n";
 /* Symmetric, with a zero stored at (2, 3) alone. */
-static const char one_sided[] = "%%MatrixMarket matrix coordinate real general\n3 3 8\n1 1 4\n1 2 -1\n1 3 -1\n2 1 -1\n"
-                                "2 2 4\n2 3 0\n3 1 -1\n3 3 4\n";
+static const char one_sided[] =
+    "%%MatrixMarket matrix coordinate real general\n3 3 8\n1 1 4\n1 2 -1\n1 3 -1\n2 1 -1\n"
+    "2 2 4\n2 3 0\n3 1 -1\n3 3 4\n";
 /* A pivot of ILU(0) is zero, and no diagonal entry. */
-static const char zero_pivot[] = "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 1\n2 2 1\n3 3 5\n2 1 1\n"
-                                 "3 2 1\n";
-static const char skewed[] = "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 -1\n2 2 4\n";
+static const char zero_pivot[] =
+    "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 1\n2 2 1\n3 3 5\n2 1 1\n"
+    "3 2 1\n";
+static const char skewed[] =
+    "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 -1\n2 2 4\n";
 
 static int enter(void **state) {
   (void)state;
@@ -31,7 +36,8 @@ static int leave(void **state) {
 
 static void expect(const char *line, int status, const char *const *parts) {
   program p = program_run(program_path(), line);
-  if (p.status != status) fail_msg("bisai %s\nexit status %d, expected %d\n%s%s", line, p.status, status, p.out, p.err);
+  if (p.status != status)
+    fail_msg("bisai %s\nexit status %d, expected %d\n%s%s", line, p.status, status, p.out, p.err);
   for (; *parts; parts++) program_expect_in(line, p.out, *parts);
   program_free(&p);
 }
@@ -39,7 +45,8 @@ static void expect(const char *line, int status, const char *const *parts) {
 static void cg_takes_ilu_where_no_method_is_given(void **state) {
   (void)state;
   expect("solve laplace4.mtx --block-size 1 --solver cg", 0,
-         (const char *const[]){"method   ilu ", "note     ilu was chosen: CG needs a symmetric preconditioner\n",
+         (const char *const[]){"method   ilu ",
+                               "note     ilu was chosen: CG needs a symmetric preconditioner\n",
                                "result   converged\n", NULL});
   expect("solve laplace4.mtx --block-size 1 --solver cg --preconditioner bjacobi", 0,
          (const char *const[]){"method   bjacobi\n", "result   converged\n", NULL});
@@ -47,9 +54,11 @@ static void cg_takes_ilu_where_no_method_is_given(void **state) {
 
 static void cg_takes_bjacobi_where_ilu_is_refused(void **state) {
   (void)state;
-  static const char note[] = "note     bjacobi was chosen: CG needs a symmetric preconditioner, and ilu was refused: ";
+  static const char note[] =
+      "note     bjacobi was chosen: CG needs a symmetric preconditioner, and ilu was refused: ";
   expect("solve one_sided.mtx --block-size 1 --solver cg", 0,
-         (const char *const[]){"method   bjacobi\n", note, "stored without (j, i)", "result   converged\n", NULL});
+         (const char *const[]){"method   bjacobi\n", note, "stored without (j, i)",
+                               "result   converged\n", NULL});
   program p = program_run(program_path(), "solve zero_pivot.mtx --block-size 1 --solver cg");
   program_expect_in("a zero pivot", p.out, note);
   program_expect_in("a zero pivot", p.out, "block row 1: the diagonal block is singular");
@@ -59,16 +68,19 @@ static void cg_takes_bjacobi_where_ilu_is_refused(void **state) {
 static void cg_refuses_what_is_not_symmetric_and_names_what_works(void **state) {
   (void)state;
   expect("solve skewed.mtx --block-size 1 --solver cg", 3,
-         (const char *const[]){
-             "result   not_symmetric: cg needs a symmetric matrix, and the asymmetry of this one is 5.0e-01: "
-             "gmres, bicgstab and idr take it; with assume_symmetric (cg:force in the program) cg does\n",
-             NULL});
-  expect("solve laplace4.mtx --block-size 1 --solver cg --preconditioner isai", 3,
-         (const char *const[]){"result   not_symmetric: cg needs a symmetric preconditioner, which isai k=1 relax=0 "
-                               "storage=fp64 is not: none, bjacobi",
+         (const char *const[]){"result   not_symmetric: cg needs a symmetric matrix, and the "
+                               "asymmetry of this one is 5.0e-01: "
+                               "gmres, bicgstab and idr take it; with assume_symmetric (cg:force "
+                               "in the program) cg does\n",
                                NULL});
+  expect("solve laplace4.mtx --block-size 1 --solver cg --preconditioner isai", 3,
+         (const char *const[]){
+             "result   not_symmetric: cg needs a symmetric preconditioner, which isai k=1 relax=0 "
+             "storage=fp64 is not: none, bjacobi",
+             NULL});
   expect("compare laplace4.mtx --block-size 1 --solver cg --methods ilu,isai", 0,
-         (const char *const[]){"  not_symmetric\n", "isai:k=1: cg needs a symmetric preconditioner", NULL});
+         (const char *const[]){"  not_symmetric\n", "isai:k=1: cg needs a symmetric preconditioner",
+                               NULL});
 }
 
 static void cg_force_takes_everything(void **state) {
@@ -95,15 +107,18 @@ static void compare_lists_what_cg_works_with(void **state) {
 static void info_says_how_symmetric_a_matrix_is(void **state) {
   (void)state;
   expect("info laplace4.mtx", 0, (const char *const[]){"symmetry     A is symmetric\n", NULL});
-  expect("info skewed.mtx", 0, (const char *const[]){"symmetry     A is not symmetric, asymmetry 5.0e-01\n", NULL});
+  expect("info skewed.mtx", 0,
+         (const char *const[]){"symmetry     A is not symmetric, asymmetry 5.0e-01\n", NULL});
 }
 
-/* CG with the default METHOD of other solvers went to 10,000 iterations on bcsstk24, and took 678 on bcsstk08. */
+/* CG with the default METHOD of other solvers went to 10,000 iterations on bcsstk24, and took 678
+ * on bcsstk08. */
 static void real_matrices_are_solved_by_default(void **state) {
   (void)state;
   static const struct {
     const char *name;
-    int most; /* about a tenth more than it takes */
+    /* about a tenth more than it takes */
+    int most;
   } cases[] = {{"bcsstk24", 195}, {"bcsstk08", 40}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     char path[512], line[640];
@@ -119,7 +134,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(cg_takes_ilu_where_no_method_is_given, enter, leave),
       cmocka_unit_test_setup_teardown(cg_takes_bjacobi_where_ilu_is_refused, enter, leave),
-      cmocka_unit_test_setup_teardown(cg_refuses_what_is_not_symmetric_and_names_what_works, enter, leave),
+      cmocka_unit_test_setup_teardown(cg_refuses_what_is_not_symmetric_and_names_what_works, enter,
+                                      leave),
       cmocka_unit_test_setup_teardown(cg_force_takes_everything, enter, leave),
       cmocka_unit_test_setup_teardown(compare_lists_what_cg_works_with, enter, leave),
       cmocka_unit_test_setup_teardown(info_says_how_symmetric_a_matrix_is, enter, leave),

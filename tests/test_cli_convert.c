@@ -32,8 +32,9 @@ static void expect(const char *line, int status, const char *out, const char *er
     skip();
   }
   if (p.status != status || strncmp(p.out, out, strlen(out)) != 0 || strcmp(p.err, err) != 0)
-    fail_msg("bisai %s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s", line,
-             p.status, status, p.out, out, p.err, err);
+    fail_msg(
+        "bisai %s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
+        line, p.status, status, p.out, out, p.err, err);
   program_free(&p);
 }
 
@@ -43,15 +44,16 @@ static void expect_file(const char *path, const char *expected) {
   free(text);
 }
 
-static const char laplace5_out[] =
-    "%%MatrixMarket matrix coordinate real general\n5 5 13\n1 1 2\n1 2 -1\n2 1 -1\n2 2 2\n2 3 -1\n3 2 -1\n3 3 2\n"
-    "3 4 -1\n4 3 -1\n4 4 2\n4 5 -1\n5 4 -1\n5 5 2\n";
+static const char laplace5_out[] = "%%MatrixMarket matrix coordinate real general\n5 5 13\n1 1 "
+                                   "2\n1 2 -1\n2 1 -1\n2 2 2\n2 3 -1\n3 2 -1\n3 3 2\n"
+                                   "3 4 -1\n4 3 -1\n4 4 2\n4 5 -1\n5 4 -1\n5 5 2\n";
 
 static void matrices_go_round_through_petsc(void **state) {
   (void)state;
   expect("convert laplace5.mtx A.petsc --block-size 1", 0,
          "matrix   laplace5: 5 rows, 13 blocks of size 1, to A.petsc\n", "");
-  expect("convert A.petsc A.mtx --block-size 1", 0, "matrix   A: 5 rows, 13 blocks of size 1, to A.mtx\n", "");
+  expect("convert A.petsc A.mtx --block-size 1", 0,
+         "matrix   A: 5 rows, 13 blocks of size 1, to A.mtx\n", "");
   expect_file("A.mtx", laplace5_out);
   assert_int_equal(access("A_b.mtx", F_OK), -1); /* no right-hand side, no file */
 }
@@ -59,16 +61,20 @@ static void matrices_go_round_through_petsc(void **state) {
 static void the_right_hand_side_goes_along(void **state) {
   (void)state;
   expect("convert laplace5.mtx B.petsc --block-size 1 --rhs last6.mtx", 0,
-         "matrix   laplace5: 5 rows, 13 blocks of size 1, to B.petsc\nrhs      last6.mtx, to B.petsc\n", "");
+         "matrix   laplace5: 5 rows, 13 blocks of size 1, to B.petsc\nrhs      last6.mtx, to "
+         "B.petsc\n",
+         "");
   expect("solve B.petsc --preconditioner ilu", 0,
          "matrix   B: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend", "");
-  expect("solve B.petsc --preconditioner ilu --rhs ones", 0, "matrix   B: 5 block rows of size 1, 13 blocks\nbackend",
-         "");
+  expect("solve B.petsc --preconditioner ilu --rhs ones", 0,
+         "matrix   B: 5 block rows of size 1, 13 blocks\nbackend", "");
   expect("convert B.petsc C.mtx", 0,
-         "matrix   B: 5 rows, 13 blocks of size 1, to C.mtx\nrhs      the file's own, to C_b.mtx\n", "");
+         "matrix   B: 5 rows, 13 blocks of size 1, to C.mtx\nrhs      the file's own, to C_b.mtx\n",
+         "");
   expect_file("C.mtx", laplace5_out);
   expect_file("C_b.mtx", last6);
-  expect("convert B.petsc D.petsc --rhs none", 0, "matrix   B: 5 rows, 13 blocks of size 1, to D.petsc\n", "");
+  expect("convert B.petsc D.petsc --rhs none", 0,
+         "matrix   B: 5 rows, 13 blocks of size 1, to D.petsc\n", "");
   expect("solve D.petsc", 0, "matrix   D: 5 block rows of size 1, 13 blocks\nbackend", "");
   expect("convert laplace5.mtx E --format market --rhs ones --block-size 1", 0,
          "matrix   laplace5: 5 rows, 13 blocks of size 1, to E\nrhs      ones, to E_b\n", "");
@@ -78,15 +84,19 @@ static void the_right_hand_side_goes_along(void **state) {
 static void cases_are_written(void **state) {
   (void)state;
   expect("convert --case cavity --size 4 cavity.bin", 0,
-         "matrix   cavity: 48 rows, 64 blocks of size 3, to cavity.bin\nrhs      the case's own, to cavity.bin\n", "");
-  expect("info cavity.bin", 0, "matrix       cavity: 48 rows, 316 entries\nblock size   3, as the file's .info says\n",
+         "matrix   cavity: 48 rows, 64 blocks of size 3, to cavity.bin\nrhs      the case's own, "
+         "to cavity.bin\n",
+         "");
+  expect("info cavity.bin", 0,
+         "matrix       cavity: 48 rows, 316 entries\nblock size   3, as the file's .info says\n",
          "");
 }
 
 static void archives_are_written_and_read(void **state) {
   (void)state;
   expect("convert laplace5.mtx venkat50.tar.gz --rhs last6.mtx --block-size 1", 0,
-         "matrix   laplace5: 5 rows, 13 blocks of size 1, to venkat50.tar.gz\nrhs      last6.mtx, to venkat50.tar.gz\n",
+         "matrix   laplace5: 5 rows, 13 blocks of size 1, to venkat50.tar.gz\nrhs      last6.mtx, "
+         "to venkat50.tar.gz\n",
          "");
   /* Known by its name, as NAME.mtx is. */
   expect("solve venkat50.tar.gz --block-size 1 --preconditioner ilu", 0,
@@ -99,7 +109,8 @@ static void the_first_of_several_columns_is_said(void **state) {
   (void)state;
   test_text text = {0};
   tar_text(&text, "A/A.mtx", laplace5);
-  tar_text(&text, "A/A_b.mtx", "%%MatrixMarket matrix array real general\n5 2\n0\n0\n0\n0\n6\n1\n2\n3\n4\n5\n");
+  tar_text(&text, "A/A_b.mtx",
+           "%%MatrixMarket matrix array real general\n5 2\n0\n0\n0\n0\n6\n1\n2\n3\n4\n5\n");
   tar_end(&text);
   FILE *file = fopen("A.tar", "wb");
   assert_non_null(file);
@@ -107,9 +118,12 @@ static void the_first_of_several_columns_is_said(void **state) {
   assert_int_equal(fclose(file), 0);
   free(text.bytes);
   expect("solve A.tar --block-size 1", 0,
-         "matrix   A: 5 block rows of size 1, 13 blocks\nrhs      the file's own, the first of 2 columns\nbackend", "");
+         "matrix   A: 5 block rows of size 1, 13 blocks\nrhs      the file's own, the first of 2 "
+         "columns\nbackend",
+         "");
   expect("convert A.tar F.mtx --block-size 1", 0,
-         "matrix   A: 5 rows, 13 blocks of size 1, to F.mtx\nrhs      the file's own, the first of 2 columns, to "
+         "matrix   A: 5 rows, 13 blocks of size 1, to F.mtx\nrhs      the file's own, the first of "
+         "2 columns, to "
          "F_b.mtx\n",
          "");
   expect_file("F_b.mtx", last6);
@@ -149,12 +163,16 @@ static void bad_conversions_exit_2_with_their_exact_message(void **state) {
        "bisai: --format: 'mtx' is not a format (market, petsc, suitesparse)\n"},
       {"convert laplace5.mtx x.mtx --rhs ''", "bisai: --rhs: the name is empty\n"},
       {"convert nowhere.mtx x.mtx", "bisai: cannot open nowhere.mtx: No such file or directory\n"},
-      {"convert laplace5.mtx x.mtx --rhs nowhere.mtx", "bisai: cannot open nowhere.mtx: No such file or directory\n"},
-      {"convert laplace5.mtx last6.mtx --rhs last6.mtx", "bisai: OUTPUT: last6.mtx: the same file as --rhs\n"},
+      {"convert laplace5.mtx x.mtx --rhs nowhere.mtx",
+       "bisai: cannot open nowhere.mtx: No such file or directory\n"},
+      {"convert laplace5.mtx last6.mtx --rhs last6.mtx",
+       "bisai: OUTPUT: last6.mtx: the same file as --rhs\n"},
       {"convert laplace5.mtx x.dat --block-size 1",
-       "bisai: the ending of x.dat is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz\n"},
+       "bisai: the ending of x.dat is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and "
+       ".tar.gz\n"},
   };
-  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) expect(wrong[i].line, 2, "", wrong[i].message);
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    expect(wrong[i].line, 2, "", wrong[i].message);
   assert_int_equal(access("x.mtx", F_OK), -1);
   program p = program_run(program_path(), "convert laplace5.mtx no/such/folder.mtx");
   assert_int_equal(p.status, 2);

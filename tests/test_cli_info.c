@@ -11,7 +11,8 @@ static const char laplace5[] =
     "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
     "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
 /* Rows 3 and 5 have no entry, row 2 has a zero. */
-static const char gaps[] = "%%MatrixMarket matrix coordinate real general\n6 6 4\n1 1 2\n2 2 0\n4 4 1\n6 1 1\n";
+static const char gaps[] =
+    "%%MatrixMarket matrix coordinate real general\n6 6 4\n1 1 2\n2 2 0\n4 4 1\n6 1 1\n";
 
 static int enter(void **state) {
   (void)state;
@@ -35,7 +36,8 @@ static json_t *results(const char *line) {
   json_error_t error;
   json_t *root = json_loads(p.out, 0, &error);
   if (!root || p.status != 0)
-    fail_msg("bisai %s\nexit status %d\n%s\nstderr: %s", all, p.status, root ? "" : error.text, p.err);
+    fail_msg("bisai %s\nexit status %d\n%s\nstderr: %s", all, p.status, root ? "" : error.text,
+             p.err);
   program_free(&p);
   return root;
 }
@@ -72,7 +74,9 @@ static const char *text(json_t *object, const char *key) {
   return value;
 }
 
-static bool is_null(json_t *object, const char *key) { return json_is_null(json_object_get(object, key)); }
+static bool is_null(json_t *object, const char *key) {
+  return json_is_null(json_object_get(object, key));
+}
 
 /* Entry i of the array `key`. */
 static json_t *entry(json_t *root, const char *key, size_t i) {
@@ -84,22 +88,27 @@ static json_t *entry(json_t *root, const char *key, size_t i) {
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
   json_t *root = results("laplace5.mtx");
-  expect_keys(root, "version matrix empty_blocks zeros levels block_sizes patterns diagonal_blocks iteration_bytes");
+  expect_keys(root, "version matrix empty_blocks zeros levels block_sizes patterns diagonal_blocks "
+                    "iteration_bytes");
   assert_string_equal(text(root, "version"), BISAI_VERSION);
-  expect_keys(json_object_get(root, "matrix"), "name rows entries block_size block_size_from padding block_rows blocks "
-                                               "longest_row missing_diagonals asymmetry");
+  expect_keys(json_object_get(root, "matrix"),
+              "name rows entries block_size block_size_from padding block_rows blocks "
+              "longest_row missing_diagonals asymmetry");
   expect_keys(json_object_get(root, "empty_blocks"), "rows first_row columns first_column");
   expect_keys(json_object_get(root, "zeros"), "rows first_row columns first_column");
   expect_keys(json_object_get(root, "levels"), "lower upper");
   assert_int_equal(json_array_size(json_object_get(root, "block_sizes")), 8);
   for (size_t i = 0; i < 8; i++)
-    expect_keys(entry(root, "block_sizes", i),
-                "block_size block_rows blocks filled bytes missing_diagonals singular_diagonals chosen");
+    expect_keys(
+        entry(root, "block_sizes", i),
+        "block_size block_rows blocks filled bytes missing_diagonals singular_diagonals chosen");
   assert_int_equal(json_array_size(json_object_get(root, "patterns")), 3);
   for (size_t i = 0; i < 3; i++)
-    expect_keys(entry(root, "patterns", i), "k lower_blocks upper_blocks longest_lower longest_upper");
+    expect_keys(entry(root, "patterns", i),
+                "k lower_blocks upper_blocks longest_lower longest_upper");
   assert_int_equal(json_array_size(json_object_get(root, "diagonal_blocks")), 5);
-  for (size_t i = 0; i < 5; i++) expect_keys(entry(root, "diagonal_blocks", i), "max blocks mean_rows largest bytes");
+  for (size_t i = 0; i < 5; i++)
+    expect_keys(entry(root, "diagonal_blocks", i), "max blocks mean_rows largest bytes");
   assert_int_equal(json_array_size(json_object_get(root, "iteration_bytes")), 9);
   for (size_t i = 0; i < 9; i++)
     expect_keys(entry(root, "iteration_bytes", i), "method matrix preconditioner vectors all");
@@ -155,7 +164,8 @@ static void values_are_those_of_a_matrix_that_is_counted_by_hand(void **state) {
     json_t *found = entry(root, "diagonal_blocks", i);
     assert_int_equal(integer(found, "max"), 2 << i);
     assert_true(integer(found, "largest") <= integer(found, "max"));
-    assert_true(fabs(number(found, "mean_rows") * (double)integer(found, "blocks") - 5) < 1e-14); /* of one division */
+    /* of one division */
+    assert_true(fabs(number(found, "mean_rows") * (double)integer(found, "blocks") - 5) < 1e-14);
   }
   json_decref(root);
 }
@@ -174,7 +184,8 @@ static void what_makes_a_matrix_singular_is_told(void **state) {
   assert_int_equal(integer(zeros, "first_column"), 1);
   assert_int_equal(integer(json_object_get(root, "matrix"), "missing_diagonals"), 3);
   assert_int_equal(integer(entry(root, "block_sizes", 0), "missing_diagonals"), 3);
-  assert_int_equal(integer(entry(root, "block_sizes", 0), "singular_diagonals"), 4); /* the zero too */
+  /* the zero too */
+  assert_int_equal(integer(entry(root, "block_sizes", 0), "singular_diagonals"), 4);
   assert_true(is_null(root, "diagonal_blocks"));
   json_decref(root);
 }
@@ -182,7 +193,8 @@ static void what_makes_a_matrix_singular_is_told(void **state) {
 /* Diagonals of sizes over 8 are not studied. */
 static void a_size_over_eight_has_a_line_of_its_own(void **state) {
   (void)state;
-  json_t *root = results("--case convdiff --size 8 --block-size 16"), *last = entry(root, "block_sizes", 8);
+  json_t *root = results("--case convdiff --size 8 --block-size 16"),
+         *last = entry(root, "block_sizes", 8);
   assert_int_equal(json_array_size(json_object_get(root, "block_sizes")), 9);
   assert_int_equal(integer(last, "block_size"), 16);
   assert_true(json_is_true(json_object_get(last, "chosen")));

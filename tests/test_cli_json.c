@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The JSON of the command-line program, which scripts read, and the cases: counts of blocks and iterations. */
+/* The JSON of the command-line program, which scripts read, and the cases: counts of blocks and
+ * iterations. */
 #include <math.h>
 
 #include <jansson.h>
@@ -13,10 +14,13 @@
 static const char laplace5[] =
     "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
     "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
-static const char no_diagonal[] = "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
+static const char no_diagonal[] =
+    "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
 static const char first1[] = "%%MatrixMarket matrix array real general\n4 1\n1\n0\n0\n0\n";
-static const char half_zero[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 0\n";
-static const char tiny_diagonal[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-6\n2 2 1e-6\n";
+static const char half_zero[] =
+    "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 0\n";
+static const char tiny_diagonal[] =
+    "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-6\n2 2 1e-6\n";
 
 static int enter(void **state) {
   (void)state;
@@ -36,7 +40,8 @@ static int leave(void **state) {
   return 0;
 }
 
-/* The JSON that a run prints with --json -, which must be all that it prints and end with this exit status. */
+/* The JSON that a run prints with --json -, which must be all that it prints and end with this exit
+ * status. */
 static json_t *results(const char *line, int status) {
   char all[512];
   snprintf(all, sizeof all, "%s --json -", line);
@@ -44,8 +49,8 @@ static json_t *results(const char *line, int status) {
   json_error_t error;
   json_t *root = json_loads(p.out, 0, &error);
   if (!root || p.status != status)
-    fail_msg("bisai %s\nexit status %d, expected %d\n%s line %d\nstderr: %s", line, p.status, status,
-             root ? "" : error.text, root ? 0 : error.line, p.err);
+    fail_msg("bisai %s\nexit status %d, expected %d\n%s line %d\nstderr: %s", line, p.status,
+             status, root ? "" : error.text, root ? 0 : error.line, p.err);
   program_free(&p);
   return root;
 }
@@ -128,9 +133,10 @@ enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
-  static const char *const top[] = {"version",          "backend",     "device",    "matrix", "rhs",
-                                    "rhs_file",         "rhs_columns", "tolerance", "solver", "assume_symmetric",
-                                    "shadow_dimension", "restart",     "runs",      "verdict"};
+  static const char *const top[] = {"version", "backend",          "device",           "matrix",
+                                    "rhs",     "rhs_file",         "rhs_columns",      "tolerance",
+                                    "solver",  "assume_symmetric", "shadow_dimension", "restart",
+                                    "runs",    "verdict"};
   static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks", "asymmetry"};
   json_t *root = results("compare --case cavity --size 5 --backend host", 0);
   expect_keys(root, top, 14);
@@ -159,7 +165,8 @@ static void the_solver_and_what_is_its_own_are_named(void **state) {
   static const char *const solvers[] = {"cg:force", "bicgstab", "idr", "idr:s=2"};
   for (int k = 0; k < 4; k++) {
     char line[128];
-    snprintf(line, sizeof line, "solve --case convdiff --size 6 --solver %s --max-iterations 20 --preconditioner ilu",
+    snprintf(line, sizeof line,
+             "solve --case convdiff --size 6 --solver %s --max-iterations 20 --preconditioner ilu",
              solvers[k]);
     json_t *root = results(line, k == 0 ? 1 : 0);
     const char *name = text(root, "solver");
@@ -195,10 +202,11 @@ static void blocks_of_block_jacobi_are_an_object(void **state) {
   static const char *const keys[] = {
       "max_block", "form",  "digits",        "extraction",          "blocks", "largest", "by_size",
       "by_format", "bytes", "near_singular", "near_singular_block", "find_s"};
-  json_t *root = results(
-      "compare --case cavity --size 6 --methods bjacobi,bjacobi:max=2:form=lu,bjacobi:max=8:storage=adaptive:digits=1",
-      0);
-  json_t *natural = json_object_get(run_of(root, 0), "diagonal"), *small = json_object_get(run_of(root, 1), "diagonal"),
+  json_t *root = results("compare --case cavity --size 6 --methods "
+                         "bjacobi,bjacobi:max=2:form=lu,bjacobi:max=8:storage=adaptive:digits=1",
+                         0);
+  json_t *natural = json_object_get(run_of(root, 0), "diagonal"),
+         *small = json_object_get(run_of(root, 1), "diagonal"),
          *adaptive = json_object_get(run_of(root, 2), "diagonal");
   expect_keys(natural, keys, 12);
   assert_int_equal(integer(natural, "max_block"), 0);
@@ -208,7 +216,8 @@ static void blocks_of_block_jacobi_are_an_object(void **state) {
   assert_int_equal(integer(natural, "bytes"), 36 * 9 * 8);
   assert_true(json_is_null(json_object_get(natural, "digits")));
   assert_string_equal(text(small, "form"), "lu");
-  assert_int_equal(integer(json_object_get(small, "by_size"), "2"), 36); /* rows of a node have one pattern: 2 and 1 */
+  /* rows of a node have one pattern: 2 and 1 */
+  assert_int_equal(integer(json_object_get(small, "by_size"), "2"), 36);
   assert_int_equal(integer(json_object_get(small, "by_size"), "1"), 36);
   assert_string_equal(text(run_of(root, 2), "storage"), "adaptive");
   assert_int_equal(integer(adaptive, "digits"), 1);
@@ -216,7 +225,8 @@ static void blocks_of_block_jacobi_are_an_object(void **state) {
   json_decref(root);
 }
 
-/* What each method must have ('y') and what does not apply to it and is null ('n'), in the order of `run_keys` from "power" on. */
+/* What each method must have ('y') and what does not apply to it and is null ('n'), in the order of
+ * `run_keys` from "power" on. */
 static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
@@ -231,8 +241,9 @@ static void what_does_not_apply_is_null(void **state) {
       "nnynyyyynyyyyny"
       "yynnynnnnnyyynnnnynyyyynn", /* sweeps */
   };
-  json_t *root =
-      results("compare --case cavity --size 5 --methods none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3", 0);
+  json_t *root = results("compare --case cavity --size 5 --methods "
+                         "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3",
+                         0);
   for (size_t i = 0; i < 5; i++) {
     json_t *run = run_of(root, i);
     for (size_t k = 1; k < RUN_KEYS; k++) {
@@ -251,13 +262,16 @@ static void what_does_not_apply_is_null(void **state) {
   json_decref(root);
 }
 
-/* [1 1 0; 0 . 1; 0 1 2], whose second diagonal entry is missing; and what keys leave out of a made case. */
+/* [1 1 0; 0 . 1; 0 1 2], whose second diagonal entry is missing; and what keys leave out of a made
+ * case. */
 static void what_the_set_up_changed_is_told(void **state) {
   (void)state;
-  program_write("saddle.mtx",
-                "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n1 2 1\n2 3 1\n3 2 1\n3 3 2\n");
-  json_t *root =
-      results("compare saddle.mtx --block-size 1 --methods ilu,ilu:shift=0.25:level=1,bjacobi:shift=0.25", 0);
+  program_write(
+      "saddle.mtx",
+      "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n1 2 1\n2 3 1\n3 2 1\n3 3 2\n");
+  json_t *root = results(
+      "compare saddle.mtx --block-size 1 --methods ilu,ilu:shift=0.25:level=1,bjacobi:shift=0.25",
+      0);
   assert_string_equal(text(run_of(root, 0), "reason"), "missing_diagonal");
   for (size_t i = 1; i < 3; i++) {
     assert_int_equal(integer(run_of(root, i), "repairs"), 1);
@@ -266,12 +280,15 @@ static void what_the_set_up_changed_is_told(void **state) {
   assert_int_equal(integer(run_of(root, 1), "level"), 1);
   assert_true(number(run_of(root, 1), "shift") == 0.25 && number(run_of(root, 2), "shift") == 0.25);
   json_decref(root);
-  root = results("compare --case cavity --size 12 --methods isai:k=3,isai:k=3:cap=4,isai:k=3:drop=0.2", 0);
+  root = results(
+      "compare --case cavity --size 12 --methods isai:k=3,isai:k=3:cap=4,isai:k=3:drop=0.2", 0);
   json_t *full = run_of(root, 0), *capped = run_of(root, 1), *dropped = run_of(root, 2);
-  assert_int_equal(integer(full, "cut_blocks") + integer(full, "shortened_columns") + integer(full, "dropped_upper"),
+  assert_int_equal(integer(full, "cut_blocks") + integer(full, "shortened_columns") +
+                       integer(full, "dropped_upper"),
                    0);
   assert_true(integer(capped, "shortened_columns") > 0 && integer(capped, "cap") == 4);
-  assert_int_equal(integer(full, "blocks"), integer(capped, "blocks") + integer(capped, "cut_blocks"));
+  assert_int_equal(integer(full, "blocks"),
+                   integer(capped, "blocks") + integer(capped, "cut_blocks"));
   assert_true(integer(dropped, "dropped_lower") + integer(dropped, "dropped_upper") > 0);
   assert_true(integer(dropped, "blocks") < integer(full, "blocks"));
   assert_true(number(dropped, "drop") == 0.2);
@@ -281,18 +298,22 @@ static void what_the_set_up_changed_is_told(void **state) {
 /* A grid has the two colours of a chequerboard. */
 static void orderings_are_told(void **state) {
   (void)state;
-  static const char *const keys[] = {"ordering",       "lower_levels",    "upper_levels", "natural_bandwidth",
-                                     "bandwidth",      "natural_profile", "profile",      "equilibrated",
-                                     "smallest_scale", "largest_scale",   "order_s"};
-  json_t *root = results("compare --case convdiff --size 8 --block-size 1 --methods ilu --ordering colour", 0);
+  static const char *const keys[] = {"ordering",          "lower_levels", "upper_levels",
+                                     "natural_bandwidth", "bandwidth",    "natural_profile",
+                                     "profile",           "equilibrated", "smallest_scale",
+                                     "largest_scale",     "order_s"};
+  json_t *root =
+      results("compare --case convdiff --size 8 --block-size 1 --methods ilu --ordering colour", 0);
   json_t *order = json_object_get(run_of(root, 0), "order");
   expect_keys(order, keys, sizeof keys / sizeof keys[0]);
   assert_string_equal(text(order, "ordering"), "colour");
   assert_int_equal(integer(order, "lower_levels"), 2);
   assert_int_equal(integer(order, "upper_levels"), 2);
   assert_int_equal(integer(order, "natural_bandwidth"), 64);
-  assert_true(integer(order, "bandwidth") > 64 && integer(order, "profile") > integer(order, "natural_profile"));
-  assert_true(json_is_false(json_object_get(order, "equilibrated")) && number(order, "largest_scale") == 1.0);
+  assert_true(integer(order, "bandwidth") > 64 &&
+              integer(order, "profile") > integer(order, "natural_profile"));
+  assert_true(json_is_false(json_object_get(order, "equilibrated")) &&
+              number(order, "largest_scale") == 1.0);
   assert_int_equal(integer(run_of(root, 0), "factor_blocks"), 8 * 8 * (8 + 6 * 7));
   json_decref(root);
   root = results("compare --case convdiff --size 8 --block-size 1 --methods ilu", 0);
@@ -300,7 +321,8 @@ static void orderings_are_told(void **state) {
   assert_string_equal(text(order, "ordering"), "natural");
   assert_int_equal(integer(order, "lower_levels"), 3 * 7 + 1);
   json_decref(root);
-  root = results("compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16 --equilibrate", 0);
+  root = results(
+      "compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16 --equilibrate", 0);
   assert_string_equal(text(run_of(root, 0), "reason"), "converged");
   order = json_object_get(run_of(root, 0), "order");
   assert_true(json_is_true(json_object_get(order, "equilibrated")));
@@ -312,10 +334,12 @@ static void orderings_are_told(void **state) {
 static void expect_failed_setup(json_t *run, const char *reason) {
   assert_string_equal(text(run, "reason"), reason);
   assert_true(json_is_false(json_object_get(run, "converged")));
-  static const char *const keys[] = {"iterations", "relative_residual", "factor_s", "pattern_s", "values_s",
-                                     "setup_s",    "apply30_s",         "solve_s",  "blocks"};
+  static const char *const keys[] = {"iterations", "relative_residual", "factor_s",
+                                     "pattern_s",  "values_s",          "setup_s",
+                                     "apply30_s",  "solve_s",           "blocks"};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    if (!json_is_null(json_object_get(run, keys[i]))) fail_msg("%s of a failed set-up is not null", keys[i]);
+    if (!json_is_null(json_object_get(run, keys[i])))
+      fail_msg("%s of a failed set-up is not null", keys[i]);
   }
 }
 
@@ -328,13 +352,16 @@ static void failures_are_runs_with_their_reason_in_order(void **state) {
   expect_failed_setup(run_of(root, 2), "singular_block");
   json_decref(root);
 
-  root = results("compare no_diagonal.mtx --block-size 1 --rhs first1.mtx --restart 1 --methods isai,none", 0);
+  root = results(
+      "compare no_diagonal.mtx --block-size 1 --rhs first1.mtx --restart 1 --methods isai,none", 0);
   expect_failed_setup(run_of(root, 0), "missing_diagonal");
   assert_string_equal(text(run_of(root, 1), "reason"), "stagnated");
   EXPECT_NEAR(1, number(run_of(root, 1), "relative_residual"), 1e-15); /* x stays 0 */
   json_decref(root);
 
-  root = results("compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16,isai:storage=bf16,isai", 0);
+  root = results(
+      "compare tiny_diagonal.mtx --block-size 1 --methods isai:storage=fp16,isai:storage=bf16,isai",
+      0);
   expect_failed_setup(run_of(root, 0), "overflow");
   assert_string_equal(text(run_of(root, 1), "reason"), "converged");
   assert_string_equal(text(run_of(root, 2), "reason"), "converged");
@@ -349,7 +376,8 @@ static void failures_are_runs_with_their_reason_in_order(void **state) {
 
 static void the_residual_is_that_of_the_written_solution(void **state) {
   (void)state;
-  json_t *root = results("solve laplace5.mtx --block-size 2 --tolerance 1e-3 --preconditioner isai --output x.mtx", 0);
+  json_t *root = results(
+      "solve laplace5.mtx --block-size 2 --tolerance 1e-3 --preconditioner isai --output x.mtx", 0);
   bisai_context *context = test_context(1);
   double x[7] = {0}, sum = 0;
   EXPECT_OK(context, bisai_read_vector(context, "x.mtx", 5, x + 1));
@@ -358,7 +386,8 @@ static void the_residual_is_that_of_the_written_solution(void **state) {
     sum += r * r;
   }
   const double expected = sqrt(sum / 5);
-  /* x has 17 digits in the file; what differs is the rounding of b − A x, a few units of the last place of |A||x| ≤ 18. */
+  /* x has 17 digits in the file; what differs is the rounding of b − A x, a few units of the last
+   * place of |A||x| ≤ 18. */
   EXPECT_NEAR(expected, number(run_of(root, 0), "relative_residual"), 1e-14);
   assert_true(expected <= 2e-3);
   bisai_context_destroy(&context);
@@ -370,9 +399,11 @@ static void residuals_are_right_where_squares_leave_the_range_of_a_double(void *
   static const char *const sizes[] = {"6e200", "6e-200", "6e300", "6e-300"};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     char rhs[128];
-    snprintf(rhs, sizeof rhs, "%%%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n%s\n", sizes[i]);
+    snprintf(rhs, sizeof rhs, "%%%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n%s\n",
+             sizes[i]);
     program_write("extreme.mtx", rhs);
-    json_t *root = results("compare laplace5.mtx --block-size 1 --rhs extreme.mtx --methods none,ilu", 0);
+    json_t *root =
+        results("compare laplace5.mtx --block-size 1 --rhs extreme.mtx --methods none,ilu", 0);
     for (size_t k = 0; k < 2; k++) {
       assert_string_equal(text(run_of(root, k), "reason"), "converged");
       assert_true(number(run_of(root, k), "relative_residual") <= 2e-8);
@@ -382,7 +413,8 @@ static void residuals_are_right_where_squares_leave_the_range_of_a_double(void *
   /* x = 1e500 is beyond a double: what is left is x = 0. */
   program_write("tiny.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-300\n");
   program_write("extreme.mtx", "%%MatrixMarket matrix array real general\n1 1\n1e200\n");
-  json_t *root = results("solve tiny.mtx --block-size 1 --rhs extreme.mtx --preconditioner none", 3);
+  json_t *root =
+      results("solve tiny.mtx --block-size 1 --rhs extreme.mtx --preconditioner none", 3);
   assert_string_equal(text(run_of(root, 0), "reason"), "not_finite");
   EXPECT_NEAR(1, number(run_of(root, 0), "relative_residual"), 1e-15);
   json_decref(root);
@@ -390,14 +422,17 @@ static void residuals_are_right_where_squares_leave_the_range_of_a_double(void *
 
 static void a_restart_beyond_the_system_takes_no_memory(void **state) {
   (void)state;
-  json_t *root = results("solve --case convdiff --size 8 --restart 2147483647 --preconditioner ilu", 0);
+  json_t *root =
+      results("solve --case convdiff --size 8 --restart 2147483647 --preconditioner ilu", 0);
   assert_int_equal(integer(root, "restart"), 2147483647);
   const json_int_t iterations = integer(run_of(root, 0), "iterations");
   json_decref(root);
   root = results("solve --case convdiff --size 8 --restart 512 --preconditioner ilu", 0);
   assert_int_equal(integer(run_of(root, 0), "iterations"), iterations);
   json_decref(root);
-  root = results("solve --case convdiff --size 64 --restart 2147483647 --max-iterations 5 --preconditioner none", 1);
+  root = results("solve --case convdiff --size 64 --restart 2147483647 --max-iterations 5 "
+                 "--preconditioner none",
+                 1);
   assert_int_equal(integer(run_of(root, 0), "iterations"), 5);
   json_decref(root);
 }
@@ -410,7 +445,8 @@ static void a_set_up_is_reported_also_where_the_solver_finds_no_memory(void **st
   bounded = before;
   bounded.rlim_cur = (rlim_t)16 << 30;
   if (bounded.rlim_cur > before.rlim_max || setrlimit(RLIMIT_AS, &bounded) != 0) skip();
-  json_t *root = results("compare --case convdiff --size 40 --restart 64000 --max-iterations 64000 --methods isai", 0);
+  json_t *root = results(
+      "compare --case convdiff --size 40 --restart 64000 --max-iterations 64000 --methods isai", 0);
   assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
   json_t *run = run_of(root, 0);
   assert_string_equal(text(run, "reason"), "failed");
@@ -424,7 +460,8 @@ static void a_set_up_is_reported_also_where_the_solver_finds_no_memory(void **st
 
 static void json_goes_to_a_file_beside_the_table(void **state) {
   (void)state;
-  program p = program_run(program_path(), "compare --case cavity --size 4 --methods ilu --json out.json");
+  program p =
+      program_run(program_path(), "compare --case cavity --size 4 --methods ilu --json out.json");
   assert_int_equal(p.status, 0);
   assert_non_null(strstr(p.out, "\nilu "));
   program_free(&p);
@@ -465,14 +502,16 @@ static json_t *expectations(const char *case_name) {
   return root;
 }
 
-/* Runs one system with all its methods and compares counts: iterations exactly, as they do not depend on the number of threads. */
+/* Runs one system with all its methods and compares counts: iterations exactly, as they do not
+ * depend on the number of threads. */
 static void expect_counts(const char *case_name, json_t *system) {
   char line[512], size[64] = "", label[256];
   json_t *value, *iterations = json_object_get(system, "iterations"),
                  *inverse = json_object_get(system, "inverse_blocks");
   size_t i;
   json_array_foreach(json_object_get(system, "size"), i, value) {
-    snprintf(size + strlen(size), sizeof size - strlen(size), "%s%d", i ? "," : "", (int)json_integer_value(value));
+    snprintf(size + strlen(size), sizeof size - strlen(size), "%s%d", i ? "," : "",
+             (int)json_integer_value(value));
   }
   snprintf(line, sizeof line, "compare --case %s --size %s --methods ", case_name, size);
   const char *method;
@@ -487,7 +526,8 @@ static void expect_counts(const char *case_name, json_t *system) {
   json_object_foreach(iterations, method, value) {
     json_t *run = run_of(root, i++);
     snprintf(label, sizeof label, "%s %s %s", case_name, size, method);
-    if (json_is_false(json_object_get(run, "converged"))) fail_msg("%s: %s", label, text(run, "reason"));
+    if (json_is_false(json_object_get(run, "converged")))
+      fail_msg("%s: %s", label, text(run, "reason"));
     if (integer(run, "iterations") != json_integer_value(value))
       fail_msg("%s: %d iterations, expected %d", label, (int)integer(run, "iterations"),
                (int)json_integer_value(value));
@@ -515,7 +555,8 @@ static void convection_diffusion_has_its_counts(void **state) {
 
 static void convection_diffusion_has_the_block_pattern_of_atmosmodd(void **state) {
   (void)state;
-  json_t *root = expectations("convdiff"), *system = json_array_get(json_object_get(root, "systems"), 2);
+  json_t *root = expectations("convdiff"),
+         *system = json_array_get(json_object_get(root, "systems"), 2);
   bisai_context *context = test_context(0);
   bisai_bcsr *matrix = NULL;
   double *rhs = NULL;
@@ -534,19 +575,23 @@ static void a_case_in_other_blocks_is_the_same_system(void **state) {
   static const int sizes[] = {1, 2, 4, 5, 7, 32};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     char line[128];
-    snprintf(line, sizeof line, "solve --case cavity --size 16 --preconditioner none --block-size %d", sizes[i]);
+    snprintf(line, sizeof line,
+             "solve --case cavity --size 16 --preconditioner none --block-size %d", sizes[i]);
     json_t *root = results(line, 0);
     assert_int_equal(integer(json_object_get(root, "matrix"), "block_size"), sizes[i]);
-    assert_int_equal(integer(json_object_get(root, "matrix"), "block_rows"), (768 + sizes[i] - 1) / sizes[i]);
+    assert_int_equal(integer(json_object_get(root, "matrix"), "block_rows"),
+                     (768 + sizes[i] - 1) / sizes[i]);
     assert_int_equal(integer(run_of(root, 0), "iterations"), 138);
     json_decref(root);
   }
   /* 10 points a line, not a multiple of 4, and 630 in all: padded. */
   json_t *root = results("solve --case convdiff --size 10,9,7 --preconditioner none", 0);
-  json_t *scalar = results("solve --case convdiff --size 10,9,7 --preconditioner none --block-size 1", 0);
+  json_t *scalar =
+      results("solve --case convdiff --size 10,9,7 --preconditioner none --block-size 1", 0);
   assert_int_equal(integer(json_object_get(root, "matrix"), "block_rows"), 158);
   assert_int_equal(integer(json_object_get(scalar, "matrix"), "block_rows"), 630);
-  assert_int_equal(integer(run_of(root, 0), "iterations"), integer(run_of(scalar, 0), "iterations"));
+  assert_int_equal(integer(run_of(root, 0), "iterations"),
+                   integer(run_of(scalar, 0), "iterations"));
   json_decref(scalar);
   json_decref(root);
 }
@@ -570,9 +615,11 @@ static void the_smallest_cavity_is_the_one_written_by_hand(void **state) {
                                     {-1, 0, 0, 0, -1, 0, -0.25, 0, -1}};
   EXPECT_CLOSE(45, &star[0][0], v + 9 * row_ptr[4], 0);
   /* Top right corner, node 8: the right wall comes first; its star is S W P = 5 7 8. */
-  static const double corner[3][9] = {{0}, {0, 0, 0, 0, 0, 2, 0, 0, 0}, {1, 0, 0, 0, 1, -2, 0, 0, 1}};
+  static const double corner[3][9] = {
+      {0}, {0, 0, 0, 0, 0, 2, 0, 0, 0}, {1, 0, 0, 0, 1, -2, 0, 0, 1}};
   EXPECT_CLOSE(27, &corner[0][0], v + 9 * row_ptr[8], 0);
-  for (int i = 0; i < 27; i++) assert_true(rhs[i] == (i == 21 ? 1 : 0)); /* u of node 7, the only one of the lid */
+  /* u of node 7, the only one of the lid */
+  for (int i = 0; i < 27; i++) assert_true(rhs[i] == (i == 21 ? 1 : 0));
   free(rhs);
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&context);
@@ -611,7 +658,8 @@ static void the_helper_downloads_and_unpacks(void **state) {
     skip();
   char here[512], line[1024];
   assert_non_null(getcwd(here, sizeof here));
-  snprintf(line, sizeof line, "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=got venkat50", here);
+  snprintf(line, sizeof line, "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=got venkat50",
+           here);
   program p = program_run(in_cases("suitesparse/fetch.sh"), line);
   assert_int_equal(p.status, 0);
   assert_string_equal(p.out, "got/venkat50.mtx\n");
@@ -619,14 +667,17 @@ static void the_helper_downloads_and_unpacks(void **state) {
   char *got = program_read("got/venkat50.mtx");
   assert_string_equal(got, laplace5);
   free(got);
-  snprintf(line, sizeof line, "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=got atmosmodd", here);
+  snprintf(line, sizeof line, "SUITESPARSE_URL=file://%s/mirror SUITESPARSE_DIR=got atmosmodd",
+           here);
   p = program_run(in_cases("suitesparse/fetch.sh"), line);
   assert_int_equal(p.status, 1);
   assert_non_null(strstr(p.err, "fetch.sh: cannot download file://"));
   program_free(&p);
   p = program_run(in_cases("suitesparse/fetch.sh"), "audikw_1");
   assert_int_equal(p.status, 1);
-  assert_string_equal(p.err, "fetch.sh: 'audikw_1' is not a matrix of the paper (atmosmodd, af_shell3, venkat50)\n");
+  assert_string_equal(
+      p.err,
+      "fetch.sh: 'audikw_1' is not a matrix of the paper (atmosmodd, af_shell3, venkat50)\n");
   program_free(&p);
 }
 

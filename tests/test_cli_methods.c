@@ -3,33 +3,27 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static const char *const kinds[] = {"none", "bjacobi", "ilu", "isai", "sweeps"}; /* as bisai_precond_kind */
+/* as bisai_precond_kind */
+static const char *const kinds[] = {"none", "bjacobi", "ilu", "isai", "sweeps"};
 
 static const struct {
   const char *key, *option;
-} keys[] = {{"k", "power"},
-            {"relax", "relax"},
-            {"symmetric", "symmetric"},
-            {"n", "sweeps"},
-            {"storage", "storage"},
-            {"drop", "drop_tolerance"},
-            {"cap", "column_limit"},
-            {"level", "level"},
-            {"shift", "shift"},
-            {"factors", "factors"},
-            {"max", "max_block"},
-            {"form", "form"},
-            {"digits", "digits"},
-            {"extraction", "extraction"}};
+} keys[] = {{"k", "power"},          {"relax", "relax"},          {"symmetric", "symmetric"},
+            {"n", "sweeps"},         {"storage", "storage"},      {"drop", "drop_tolerance"},
+            {"cap", "column_limit"}, {"level", "level"},          {"shift", "shift"},
+            {"factors", "factors"},  {"max", "max_block"},        {"form", "form"},
+            {"digits", "digits"},    {"extraction", "extraction"}};
 
-/* Whether the program knows a key of a method: it then finds fault with the value, or with there being one. */
+/* Whether the program knows a key of a method: it then finds fault with the value, or with there
+ * being one. */
 static bool program_takes(const char *method, const char *key) {
   char line[128];
   snprintf(line, sizeof line, "compare --case cavity --size 4 --methods %s:%s=?", method, key);
   program p = program_run(program_path(), line);
   assert_int_equal(p.status, 2);
   const bool knows = strstr(p.err, " must be ") != NULL || strstr(p.err, " takes no value") != NULL;
-  if (!knows && !strstr(p.err, "is not a key of") && !strstr(p.err, "takes no keys")) fail_msg("%s\n%s", line, p.err);
+  if (!knows && !strstr(p.err, "is not a key of") && !strstr(p.err, "takes no keys"))
+    fail_msg("%s\n%s", line, p.err);
   program_free(&p);
   return knows;
 }

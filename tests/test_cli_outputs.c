@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the command-line program writes: what it refuses before it computes, and what it keeps when something fails. */
+/* Where the command-line program writes: what it refuses before it computes, and what it keeps when
+ * something fails. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -32,7 +33,8 @@ static int leave(void **state) {
 static void check(const program *p, const char *line, int status, const char *message) {
   const size_t length = strlen(message);
   if (p->status != status || strncmp(p->err, message, length) != 0 || (length == 0 && *p->err))
-    fail_msg("%s\nexit status %d, expected %d\nstderr: %s\nexpected: %s", line, p->status, status, p->err, message);
+    fail_msg("%s\nexit status %d, expected %d\nstderr: %s\nexpected: %s", line, p->status, status,
+             p->err, message);
 }
 
 static void expect(const char *line, int status, const char *message) {
@@ -52,7 +54,8 @@ static void expect_shell(const char *line, int status, const char *message) {
 
 static void expect_file(const char *path, const char *beginning) {
   char *text = program_read(path);
-  if (strncmp(text, beginning, strlen(beginning)) != 0) fail_msg("%s begins otherwise:\n%s", path, text);
+  if (strncmp(text, beginning, strlen(beginning)) != 0)
+    fail_msg("%s begins otherwise:\n%s", path, text);
   free(text);
 }
 
@@ -74,21 +77,25 @@ static void expect_no_part(const char *path) {
 /* The number of what is opened first would be that of standard output. */
 static void a_closed_standard_output_is_nobodys_file(void **state) {
   (void)state;
-  expect_shell("\"$BISAI_PROGRAM\" solve laplace5.mtx --json closed.json --output closed.mtx >&-\n", 0, "");
+  expect_shell("\"$BISAI_PROGRAM\" solve laplace5.mtx --json closed.json --output closed.mtx >&-\n",
+               0, "");
   expect_file("closed.json", "{\n  \"version\"");
   expect_file("closed.mtx", vector);
   expect_shell("\"$BISAI_PROGRAM\" compare laplace5.mtx --json closed2.json <&- >&- 2>&-\n", 0, "");
   expect_file("closed2.json", "{\n  \"version\"");
   expect_shell("\"$BISAI_PROGRAM\" info nowhere.mtx --block-size 1 2>&-\n", 2, "");
-  expect_shell("\"$BISAI_PROGRAM\" info laplace5.mtx >&-\n", 2, "bisai: standard output is closed\n");
-  expect_shell("\"$BISAI_PROGRAM\" solve nowhere.mtx --json - >&-\n", 2, "bisai: --json: standard output is closed\n");
+  expect_shell("\"$BISAI_PROGRAM\" info laplace5.mtx >&-\n", 2,
+               "bisai: standard output is closed\n");
+  expect_shell("\"$BISAI_PROGRAM\" solve nowhere.mtx --json - >&-\n", 2,
+               "bisai: --json: standard output is closed\n");
 }
 
 static void a_standard_output_that_takes_nothing_spoils_no_file(void **state) {
   (void)state;
   if (access("/dev/full", W_OK) != 0) skip();
-  expect_shell("\"$BISAI_PROGRAM\" solve laplace5.mtx --json full.json --output full.mtx > /dev/full\n", 2,
-               "bisai: standard output: No space left on device\n");
+  expect_shell(
+      "\"$BISAI_PROGRAM\" solve laplace5.mtx --json full.json --output full.mtx > /dev/full\n", 2,
+      "bisai: standard output: No space left on device\n");
   expect_file("full.json", "{\n  \"version\"");
   expect_file("full.mtx", vector);
 }
@@ -100,11 +107,16 @@ static void one_file_is_not_two_outputs(void **state) {
   assert_int_equal(symlink("old", "soft"), 0);
   assert_int_equal(symlink("new", "dangling"), 0);
   assert_int_equal(symlink(".", "here"), 0);
-  expect("solve nowhere.mtx --output old --json hard", 2, "bisai: --json: hard: the same file as --output\n");
-  expect("solve nowhere.mtx --output hard --json soft", 2, "bisai: --json: soft: the same file as --output\n");
-  expect("solve nowhere.mtx --output new --json ./new", 2, "bisai: --json: ./new: the same file as --output\n");
-  expect("solve nowhere.mtx --output new --json here/new", 2, "bisai: --json: here/new: the same file as --output\n");
-  expect("solve nowhere.mtx --output new --json dangling", 2, "bisai: --json: dangling: the same file as --output\n");
+  expect("solve nowhere.mtx --output old --json hard", 2,
+         "bisai: --json: hard: the same file as --output\n");
+  expect("solve nowhere.mtx --output hard --json soft", 2,
+         "bisai: --json: soft: the same file as --output\n");
+  expect("solve nowhere.mtx --output new --json ./new", 2,
+         "bisai: --json: ./new: the same file as --output\n");
+  expect("solve nowhere.mtx --output new --json here/new", 2,
+         "bisai: --json: here/new: the same file as --output\n");
+  expect("solve nowhere.mtx --output new --json dangling", 2,
+         "bisai: --json: dangling: the same file as --output\n");
   expect("solve laplace5.mtx --json here/laplace5.mtx", 2,
          "bisai: --json: here/laplace5.mtx: the same file as the matrix\n");
   expect_shell("\"$BISAI_PROGRAM\" solve nowhere.mtx --json ./text > text\n", 2,
@@ -117,21 +129,23 @@ static void results_of_an_earlier_run_are_kept_until_the_new_ones_are_whole(void
   (void)state;
   program_write("kept.json", "kept");
   program_write("kept.mtx", "kept");
-  expect_shell("ulimit -f 1\nexec \"$BISAI_PROGRAM\" compare --case cavity --size 8 --json kept.json > /dev/null\n", 2,
-               "bisai: --json: kept.json: File too large\n");
+  expect_shell("ulimit -f 1\nexec \"$BISAI_PROGRAM\" compare --case cavity --size 8 --json "
+               "kept.json > /dev/null\n",
+               2, "bisai: --json: kept.json: File too large\n");
   expect_file("kept.json", "kept");
-  expect_shell("ulimit -f 1\nexec \"$BISAI_PROGRAM\" solve --case cavity --size 8 --output kept.mtx > /dev/null\n", 2,
-               "bisai: cannot write kept.mtx: File too large\n");
+  expect_shell("ulimit -f 1\nexec \"$BISAI_PROGRAM\" solve --case cavity --size 8 --output "
+               "kept.mtx > /dev/null\n",
+               2, "bisai: cannot write kept.mtx: File too large\n");
   expect_file("kept.mtx", "kept");
   expect_no_part(".");
 }
 
 static void json_goes_to_pipes_and_devices(void **state) {
   (void)state;
-  expect_shell(
-      "mkfifo pipe\ncat pipe > piped.json &\n\"$BISAI_PROGRAM\" solve laplace5.mtx --json pipe\nstatus=$?\nwait\n"
-      "exit $status\n",
-      0, "");
+  expect_shell("mkfifo pipe\ncat pipe > piped.json &\n\"$BISAI_PROGRAM\" solve laplace5.mtx --json "
+               "pipe\nstatus=$?\nwait\n"
+               "exit $status\n",
+               0, "");
   expect_file("piped.json", "{\n  \"version\"");
   struct stat entry;
   assert_int_equal(lstat("pipe", &entry), 0);
@@ -152,7 +166,8 @@ static void a_link_that_leads_nowhere_makes_what_it_names(void **state) {
   assert_true(S_ISLNK(entry.st_mode));
 }
 
-/* The shell's words that make a process one without root's rights; skips the test where there are none. */
+/* The shell's words that make a process one without root's rights; skips the test where there are
+ * none. */
 static const char *without_rights(void) {
   if (geteuid() != 0) return "";
   static const char words[] = "setpriv --reuid 65534 --regid 65534 --clear-groups ";
@@ -176,12 +191,15 @@ static void closed_folders_are_found_out_before_the_matrix_is_read(void **state)
   program_write("closed/old.mtx", "old");
   assert_int_equal(chmod("closed/old.mtx", 0666), 0);
   assert_int_equal(chmod("closed", 0555), 0);
-  snprintf(line, sizeof line, "%s\"$BISAI_PROGRAM\" solve nowhere.mtx --output closed/new.mtx\n", words);
+  snprintf(line, sizeof line, "%s\"$BISAI_PROGRAM\" solve nowhere.mtx --output closed/new.mtx\n",
+           words);
   expect_shell(line, 2, "bisai: --output: closed/new.mtx: Permission denied\n");
-  snprintf(line, sizeof line, "%s\"$BISAI_PROGRAM\" solve laplace5.mtx --output closed/old.mtx\n", words);
+  snprintf(line, sizeof line, "%s\"$BISAI_PROGRAM\" solve laplace5.mtx --output closed/old.mtx\n",
+           words);
   expect_shell(line, 0, "");
   expect_file("closed/old.mtx", vector);
-  snprintf(line, sizeof line, "%s\"$BISAI_PROGRAM\" convert nowhere.mtx closed/old.mtx --format petsc\n", words);
+  snprintf(line, sizeof line,
+           "%s\"$BISAI_PROGRAM\" convert nowhere.mtx closed/old.mtx --format petsc\n", words);
   expect_shell(line, 2, "bisai: OUTPUT's block size: closed/old.mtx.info: Permission denied\n");
   assert_int_equal(chmod("closed", 0777), 0);
 }
@@ -251,7 +269,8 @@ static void files_beside_the_output_are_never_inputs(void **state) {
   expect("convert laplace5.mtx K.mtx --rhs last6.mtx --force", 2,
          "bisai: OUTPUT's right-hand side: K_b.mtx: the same file as OUTPUT\n");
   expect("convert laplace5.mtx /dev/null --rhs last6.mtx --format market", 2,
-         "bisai: OUTPUT: /dev/null: not a file, so that no right-hand side can stand beside it; --rhs none leaves it "
+         "bisai: OUTPUT: /dev/null: not a file, so that no right-hand side can stand beside it; "
+         "--rhs none leaves it "
          "out\n");
   expect("convert laplace5.mtx /dev/null --format market", 0, "");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The methods of the program that need PETSc: with it they agree with ours, without it they say so. */
+/* The methods of the program that need PETSc: with it they agree with ours, without it they say
+ * so. */
 #include "support.h"
 
 #include "program.h"
@@ -30,12 +31,14 @@ static void methods_of_petsc_need_our_iterations(void **state) {
   assert_int_equal(count_of(p.out, "petsc-ilu", 1), count_of(p.out, "ilu", 1));
   assert_int_equal(count_of(p.out, "isai:k=1:factors=petsc", 1), count_of(p.out, "isai:k=1", 1));
   program_free(&p);
-  p = run("compare --case convdiff --size 9,8,7 --methods ilu:level=1,petsc:level=1,petsc-ilu:level=1,"
-          "sweeps:n=2:level=1,sweeps:n=2:level=1:factors=petsc");
+  p = run(
+      "compare --case convdiff --size 9,8,7 --methods ilu:level=1,petsc:level=1,petsc-ilu:level=1,"
+      "sweeps:n=2:level=1,sweeps:n=2:level=1:factors=petsc");
   assert_int_equal(p.status, 0);
   assert_int_equal(count_of(p.out, "petsc:level=1", 1), count_of(p.out, "ilu:level=1", 1));
   assert_int_equal(count_of(p.out, "petsc-ilu:level=1", 1), count_of(p.out, "ilu:level=1", 1));
-  assert_int_equal(count_of(p.out, "sweeps:n=2:level=1:factors=petsc", 1), count_of(p.out, "sweeps:n=2:level=1", 1));
+  assert_int_equal(count_of(p.out, "sweeps:n=2:level=1:factors=petsc", 1),
+                   count_of(p.out, "sweeps:n=2:level=1", 1));
   program_free(&p);
 }
 
@@ -50,7 +53,8 @@ static void accounts_say_what_is_petsc(void **state) {
   };
   for (size_t i = 0; i < sizeof accounts / sizeof accounts[0]; i++) {
     char line[128];
-    snprintf(line, sizeof line, "solve --case cavity --size 12 --preconditioner %s", accounts[i].method);
+    snprintf(line, sizeof line, "solve --case cavity --size 12 --preconditioner %s",
+             accounts[i].method);
     program p = run(line);
     assert_int_equal(p.status, 0);
     assert_string_equal(p.err, "");
@@ -63,7 +67,8 @@ static void accounts_say_what_is_petsc(void **state) {
 static void petsc_needs_nothing_of_the_environment(void **state) {
   (void)state;
   unsetenv("OMPI_MCA_ess_singleton_isolated"); /* the other tests' */
-  program p = run("PATH=/nonexistent OMPI_ALLOW_RUN_AS_ROOT=0 solve --case cavity --size 12 --preconditioner petsc");
+  program p = run("PATH=/nonexistent OMPI_ALLOW_RUN_AS_ROOT=0 solve --case cavity --size 12 "
+                  "--preconditioner petsc");
   assert_int_equal(p.status, 0);
   assert_string_equal(p.err, "");
   program_free(&p);
@@ -79,10 +84,12 @@ static void a_failed_end_is_said_in_petscs_words(void **state) {
       {"--rhs huge.mtx", "not_finite",
        "petsc: PETSc ended with DIVERGED_NANORINF after 0 iterations; true residual 1.000e+00\n"},
   };
-  program_write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n48 1 2\n1 1 1e308\n2 1 1e308\n");
+  program_write("huge.mtx",
+                "%%MatrixMarket matrix coordinate real general\n48 1 2\n1 1 1e308\n2 1 1e308\n");
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
     char line[256];
-    snprintf(line, sizeof line, "compare --case cavity --size 4 --methods petsc %s", ends[i].options);
+    snprintf(line, sizeof line, "compare --case cavity --size 4 --methods petsc %s",
+             ends[i].options);
     program p = run(line);
     assert_int_equal(p.status, 0);
     program_expect_in("the table", p.out, ends[i].reason);

@@ -21,10 +21,12 @@ static void write_archive(const char *path, bool rhs_first) {
   free(text.bytes);
 }
 
-/* Runs a line of the shell, in which $B is the program, for a minute at most; no OUTPUT stands from before. */
+/* Runs a line of the shell, in which $B is the program, for a minute at most; no OUTPUT stands from
+ * before. */
 static program shell(const char *line) {
   char script[4096];
-  snprintf(script, sizeof script, "rm -f out.mtx out_b.mtx\nB='timeout 60 %s'\n%s\n", program_path(), line);
+  snprintf(script, sizeof script, "rm -f out.mtx out_b.mtx\nB='timeout 60 %s'\n%s\n",
+           program_path(), line);
   program_write("script", script);
   program p = program_run("/bin/sh", "script");
   if (strstr(p.err, "need a build with ")) {
@@ -37,8 +39,8 @@ static program shell(const char *line) {
 static void expect(const char *line, int status, const char *out, const char *err) {
   program p = shell(line);
   if (p.status != status || strncmp(p.out, out, strlen(out)) != 0 || strcmp(p.err, err) != 0)
-    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s", line, p.status,
-             status, p.out, out, p.err, err);
+    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
+             line, p.status, status, p.out, out, p.err, err);
   program_free(&p);
 }
 
@@ -72,13 +74,22 @@ static void right_hand_sides_come_through_pipes(void **state) {
   for (size_t f = 0; f < sizeof files / sizeof *files; f++)
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
       char line[200];
-      snprintf(line, sizeof line, "cat %s | $B solve %s --block-size 1 --preconditioner ilu", files[f], names[n]);
-      expect(line, 0, "matrix   stdin: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend", "");
-      snprintf(line, sizeof line, "cat %s | $B compare %s --block-size 1 --methods none,ilu", files[f], names[n]);
-      expect(line, 0, "matrix   stdin: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend", "");
-      snprintf(line, sizeof line, "cat %s | $B convert %s out.mtx --block-size 1", files[f], names[n]);
+      snprintf(line, sizeof line, "cat %s | $B solve %s --block-size 1 --preconditioner ilu",
+               files[f], names[n]);
       expect(line, 0,
-             "matrix   stdin: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      the file's own, to out_b.mtx\n", "");
+             "matrix   stdin: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend",
+             "");
+      snprintf(line, sizeof line, "cat %s | $B compare %s --block-size 1 --methods none,ilu",
+               files[f], names[n]);
+      expect(line, 0,
+             "matrix   stdin: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend",
+             "");
+      snprintf(line, sizeof line, "cat %s | $B convert %s out.mtx --block-size 1", files[f],
+               names[n]);
+      expect(line, 0,
+             "matrix   stdin: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      the file's own, to "
+             "out_b.mtx\n",
+             "");
       expect_file("out_b.mtx", last6);
     }
   expect("gzip -c A.petsc | $B solve - --preconditioner ilu", 0,
@@ -86,7 +97,8 @@ static void right_hand_sides_come_through_pipes(void **state) {
 }
 
 /* `feed FILE` writes it to a named pipe, once. */
-#define FEED "rm -f pipe; mkfifo pipe; feed() { timeout 60 sh -c \"cat $1 > pipe\" > feed.log 2>&1 & }; "
+#define FEED                                                                                       \
+  "rm -f pipe; mkfifo pipe; feed() { timeout 60 sh -c \"cat $1 > pipe\" > feed.log 2>&1 & }; "
 
 static void named_pipes_are_opened_once(void **state) {
   (void)state;
@@ -94,12 +106,17 @@ static void named_pipes_are_opened_once(void **state) {
          "matrix   pipe: 5 block rows of size 1, 13 blocks\nrhs      the file's own\nbackend", "");
   expect(FEED "feed laplace5.mtx; $B solve pipe --block-size 1", 0,
          "matrix   pipe: 5 block rows of size 1, 13 blocks\nbackend", "");
-  expect(FEED "feed A.petsc; $B info pipe", 0, "matrix       pipe: 5 rows, 13 entries\nblock size   1, ", "");
+  expect(FEED "feed A.petsc; $B info pipe", 0,
+         "matrix       pipe: 5 rows, 13 entries\nblock size   1, ", "");
   expect(FEED "feed A.petsc; $B convert pipe out.mtx --block-size 1", 0,
-         "matrix   pipe: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      the file's own, to out_b.mtx\n", "");
+         "matrix   pipe: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      the file's own, to "
+         "out_b.mtx\n",
+         "");
   expect_file("out_b.mtx", last6);
-  expect(FEED "feed last6.mtx; $B convert laplace5.mtx out.mtx --block-size 1 --rhs pipe", 0,
-         "matrix   laplace5: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      pipe, to out_b.mtx\n", "");
+  expect(
+      FEED "feed last6.mtx; $B convert laplace5.mtx out.mtx --block-size 1 --rhs pipe", 0,
+      "matrix   laplace5: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      pipe, to out_b.mtx\n",
+      "");
   expect_file("out_b.mtx", last6);
 }
 
@@ -107,13 +124,18 @@ static void a_dash_is_standard_input(void **state) {
   (void)state;
   expect("$B info - < laplace5.mtx", 0, "matrix       stdin: 5 rows, 13 entries\n", "");
   expect("cat last6.mtx | $B convert laplace5.mtx out.mtx --block-size 1 --rhs -", 0,
-         "matrix   laplace5: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      /dev/stdin, to out_b.mtx\n", "");
+         "matrix   laplace5: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      /dev/stdin, to "
+         "out_b.mtx\n",
+         "");
   expect_file("out_b.mtx", last6);
   expect("$B convert - out.mtx --rhs - --block-size 1 < A.petsc", 0,
-         "matrix   stdin: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      /dev/stdin, to out_b.mtx\n", "");
+         "matrix   stdin: 5 rows, 13 blocks of size 1, to out.mtx\nrhs      /dev/stdin, to "
+         "out_b.mtx\n",
+         "");
   expect("cat A.petsc | $B solve - --rhs -", 2, "",
          "bisai: --rhs: /dev/stdin: the same as the matrix, and it can be read only once\n");
-  expect("$B convert --case cavity --size 4 --format petsc ./- && test -s ./-", 0, "matrix   cavity", "");
+  expect("$B convert --case cavity --size 4 --format petsc ./- && test -s ./-", 0,
+         "matrix   cavity", "");
 }
 
 int main(void) {

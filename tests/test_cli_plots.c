@@ -6,8 +6,9 @@
 static int enter(void **state) {
   (void)state;
   program_enter_folder();
-  program_write("no_diagonal.mtx",
-                "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n");
+  program_write(
+      "no_diagonal.mtx",
+      "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n");
   return 0;
 }
 
@@ -25,11 +26,14 @@ static bool is_png(const char *path) {
   return ok;
 }
 
-/* Runs with --plots, which must end well and say nothing; skips the test where there is no gnuplot. */
+/* Runs with --plots, which must end well and say nothing; skips the test where there is no
+ * gnuplot. */
 static void draw(const char *line) {
   program p = program_run(program_path(), line);
-  const bool absent = p.status == 2 && strstr(p.err, "gnuplot, which draws the figures, was not found");
-  if (!absent && (p.status != 0 || *p.err)) fail_msg("bisai %s\nexit status %d\nstderr: %s", line, p.status, p.err);
+  const bool absent =
+      p.status == 2 && strstr(p.err, "gnuplot, which draws the figures, was not found");
+  if (!absent && (p.status != 0 || *p.err))
+    fail_msg("bisai %s\nexit status %d\nstderr: %s", line, p.status, p.err);
   program_free(&p);
   if (absent) skip();
 }
@@ -37,9 +41,9 @@ static void draw(const char *line) {
 static void plots_are_png_files(void **state) {
   (void)state;
   draw("compare --case cavity --size 8 --methods none,isai:k=2:relax=1,sweeps:n=2 --plots plots");
-  static const char *const names[] = {"plots/residuals.png", "plots/setup.png",     "plots/pattern_A.png",
-                                      "plots/pattern_L.png", "plots/pattern_U.png", "plots/pattern_NL.png",
-                                      "plots/pattern_NU.png"};
+  static const char *const names[] = {
+      "plots/residuals.png", "plots/setup.png",      "plots/pattern_A.png", "plots/pattern_L.png",
+      "plots/pattern_U.png", "plots/pattern_NL.png", "plots/pattern_NU.png"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (!is_png(names[i])) fail_msg("%s is not a PNG file", names[i]);
   }
@@ -52,12 +56,15 @@ static void plots_are_png_files(void **state) {
 /* The look of a curve in the legend: "with linespoints lw 2 lc 1 dt 1 pt 7 ps 1.3 title …". */
 static void sixteen_curves_look_different(void **state) {
   (void)state;
-  draw("compare --case cavity --size 4 --plots sixteen --methods none,bjacobi,ilu,isai,isai:relax=1,"
-       "isai:relax=2,isai:relax=3,isai:k=2,isai:k=3,isai:k=4,isai:k=5,sweeps:n=0,sweeps:n=1,sweeps:n=2,"
-       "sweeps:n=3,sweeps:n=4");
+  draw(
+      "compare --case cavity --size 4 --plots sixteen --methods none,bjacobi,ilu,isai,isai:relax=1,"
+      "isai:relax=2,isai:relax=3,isai:k=2,isai:k=3,isai:k=4,isai:k=5,sweeps:n=0,sweeps:n=1,sweeps:"
+      "n=2,"
+      "sweeps:n=3,sweeps:n=4");
   char *script = program_read("sixteen/figures.gnuplot"), *looks[16];
   int count = 0;
-  for (char *look = strstr(script, "with linespoints "); look; look = strstr(look + 1, "with linespoints ")) {
+  for (char *look = strstr(script, "with linespoints "); look;
+       look = strstr(look + 1, "with linespoints ")) {
     assert_true(count < 16);
     looks[count++] = look;
   }

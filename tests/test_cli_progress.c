@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program says what it is at while that takes long: in lines where stderr is no terminal, in one line in place where it is one. */
+/* The program says what it is at while that takes long: in lines where stderr is no terminal, in
+ * one line in place where it is one. */
 #define _XOPEN_SOURCE 700 /* pseudo-terminals */
 #include <fcntl.h>
 #include <poll.h>
@@ -18,10 +19,11 @@
 
 extern char **environ;
 
-/* Far more than ten seconds of work on any machine: 750,000 unknowns on one thread to a tolerance that is hardly reached. */
-static char *const long_solve[] = {"bisai",       "solve", "--case",    "cavity", "--size",           "500",
-                                   "--threads",   "1",     "--backend", "host",   "--preconditioner", "none",
-                                   "--tolerance", "1e-15", NULL};
+/* Far more than ten seconds of work on any machine: 750,000 unknowns on one thread to a tolerance
+ * that is hardly reached. */
+static char *const long_solve[] = {
+    "bisai",     "solve", "--case",           "cavity", "--size",      "500",   "--threads", "1",
+    "--backend", "host",  "--preconditioner", "none",   "--tolerance", "1e-15", NULL};
 
 static double now(void) {
   struct timespec t;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command-line program and signals: it keeps what it has computed, and leaves nothing half done. */
+/* The command-line program and signals: it keeps what it has computed, and leaves nothing half
+ * done. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,8 @@ static int files_with(const char *part) {
   DIR *folder = opendir(".");
   assert_non_null(folder);
   int count = 0;
-  for (struct dirent *e = readdir(folder); e; e = readdir(folder)) count += strstr(e->d_name, part) != NULL;
+  for (struct dirent *e = readdir(folder); e; e = readdir(folder))
+    count += strstr(e->d_name, part) != NULL;
   closedir(folder);
   return count;
 }
@@ -84,10 +86,12 @@ static int hold_pipe(pid_t child, const char *path) {
 
 static void expect_end(program *p, int status, const char *message) {
   if (p->status != status || !strstr(p->err, message))
-    fail_msg("exit status %d, expected %d\nstderr: %s\nexpected: %s", p->status, status, p->err, message);
+    fail_msg("exit status %d, expected %d\nstderr: %s\nexpected: %s", p->status, status, p->err,
+             message);
 }
 
-/* Whatever the command: nothing was computed, so that the program ends at once and old files are as they were. */
+/* Whatever the command: nothing was computed, so that the program ends at once and old files are as
+ * they were. */
 static void signals_before_there_is_a_result_end_at_once(void **state) {
   (void)state;
   static const char *const lines[] = {"solve pipe --output kept.mtx", "compare pipe", "info pipe",
@@ -155,7 +159,8 @@ static double residual_of(const char *path) {
   int64_t columns = 0;
   EXPECT_OK(context, bisai_read_matrix(context, "cavity.petsc", NULL, &matrix));
   const int64_t n = bisai_bcsr_rows(matrix);
-  double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
+  double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x),
+         *y = malloc((size_t)n * sizeof *y);
   assert_true(b && x && y);
   EXPECT_OK(context, bisai_read_rhs(context, "cavity.petsc", n, b, &columns));
   EXPECT_OK(context, bisai_read_vector(context, path, n, x));
@@ -179,7 +184,8 @@ static void solve_stops_and_writes_the_best_x(void **state) {
   for (int k = 0; k < 2; k++) {
     const int number = k == 1 ? SIGTERM : SIGINT;
     char line[512], head[64];
-    snprintf(line, sizeof line, "solve " ENDLESS "--preconditioner none --solver %s --output x.mtx", solvers[k]);
+    snprintf(line, sizeof line, "solve " ENDLESS "--preconditioner none --solver %s --output x.mtx",
+             solvers[k]);
     program p = stop_solve(line, number);
     snprintf(head, sizeof head, "bisai: none: interrupted by %s at iteration ",
              number == SIGINT ? "SIGINT" : "SIGTERM");
@@ -204,7 +210,8 @@ static void petsc_stops_too(void **state) {
   const bool here = p.status == 0;
   program_free(&p);
   if (!here) skip();
-  p = stop_solve("solve --case cavity --size 128 --tolerance 1e-300 --max-iterations 1000000000 --preconditioner petsc "
+  p = stop_solve("solve --case cavity --size 128 --tolerance 1e-300 --max-iterations 1000000000 "
+                 "--preconditioner petsc "
                  "--output x.mtx",
                  SIGINT);
   expect_end(&p, 130, "bisai: petsc: interrupted by SIGINT at iteration ");
@@ -228,17 +235,19 @@ static void compare_stops_and_writes_what_has_ended(void **state) {
   const bool drawn = found.status == 0;
   program_free(&found);
   char line[512];
-  snprintf(line, sizeof line,
-           "compare --case cavity --size 128 --tolerance 1e-9 --max-iterations 1000000000 --methods "
-           "ilu:level=3,none,isai --json results.json%s",
-           drawn ? " --plots plots" : "");
+  snprintf(
+      line, sizeof line,
+      "compare --case cavity --size 128 --tolerance 1e-9 --max-iterations 1000000000 --methods "
+      "ilu:level=3,none,isai --json results.json%s",
+      drawn ? " --plots plots" : "");
   const pid_t child = program_start(program_path(), line);
   wait_for_text(child, "stdout.txt", "  converged\n");
   pause_for(100); /* as a rule the next method runs then */
   kill(child, SIGTERM);
   program p = program_wait(child);
   const bool begun = strstr(p.err, "bisai: none: interrupted by SIGTERM ") != NULL;
-  expect_end(&p, 143, begun ? "bisai: 1 of 3 methods not run\n" : "bisai: 2 of 3 methods not run\n");
+  expect_end(&p, 143,
+             begun ? "bisai: 1 of 3 methods not run\n" : "bisai: 2 of 3 methods not run\n");
   if (drawn) program_expect_in("stderr", p.err, "bisai: --plots: plots: not drawn after SIGTERM\n");
   if (begun) {
     program_expect_in("the table", p.out, "  stopped\n");
@@ -260,13 +269,15 @@ static void compare_stops_and_writes_what_has_ended(void **state) {
 static void a_second_signal_ends_at_once(void **state) {
   (void)state;
   assert_int_equal(mkfifo("json", 0600), 0);
-  const pid_t child = program_start(program_path(), "solve --case cavity --size 8 --output written.mtx --json json");
+  const pid_t child = program_start(
+      program_path(), "solve --case cavity --size 8 --output written.mtx --json json");
   for (int waited = 0; access("written.mtx", F_OK) != 0; waited++) {
     if (waited == PATIENCE) give_up(child, "no solution was written");
     pause_for(1);
   }
   kill(child, SIGTERM);
-  wait_for_text(child, "stderr.txt", "bisai: SIGTERM: stopping; another one ends the program at once\n");
+  wait_for_text(child, "stderr.txt",
+                "bisai: SIGTERM: stopping; another one ends the program at once\n");
   assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
   kill(child, SIGINT);
   program p = program_wait(child);
@@ -278,8 +289,10 @@ static void a_second_signal_ends_at_once(void **state) {
 
 static void a_conversion_that_a_signal_ends_leaves_nothing_behind(void **state) {
   (void)state;
-  program_write("large.mtx", "kept"); /* for a new name, the look at its folder would make a .part too */
-  const pid_t child = program_start(program_path(), "convert --case convdiff --size 80 large.mtx --rhs none");
+  /* for a new name, the look at its folder would make a .part too */
+  program_write("large.mtx", "kept");
+  const pid_t child =
+      program_start(program_path(), "convert --case convdiff --size 80 large.mtx --rhs none");
   for (int waited = 0; files_with(".part") == 0; waited++) {
     if (waited == PATIENCE) give_up(child, "nothing was begun");
     pause_for(1);

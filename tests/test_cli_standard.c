@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program in pipes: the matrix from standard input, the solution or the matrix to standard output, the report to standard error. */
+/* The program in pipes: the matrix from standard input, the solution or the matrix to standard
+ * output, the report to standard error. */
 #include <unistd.h>
 
 #include "support/program.h"
@@ -9,7 +10,8 @@ static const char laplace5[] =
     "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
     "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
 static const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
-static const char no_diagonal[] = "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
+static const char no_diagonal[] =
+    "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
 
 static int enter(void **state) {
   (void)state;
@@ -43,8 +45,8 @@ static program shell(const char *line) {
 static void expect(const char *line, int status, const char *out, const char *err) {
   program p = shell(line);
   if (p.status != status || strcmp(p.out, out) != 0 || strncmp(p.err, err, strlen(err)) != 0)
-    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s", line, p.status,
-             status, p.out, out, p.err, err);
+    fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
+             line, p.status, status, p.out, out, p.err, err);
   program_free(&p);
 }
 
@@ -66,7 +68,8 @@ static void the_solution_goes_to_standard_output_and_the_report_to_standard_erro
 
 static void what_standard_output_holds_already_is_kept(void **state) {
   (void)state;
-  expect("{ echo before; " SOLVE "--output - < laplace5.mtx; echo after; } > all; head -n 1 all; tail -n 1 all; "
+  expect("{ echo before; " SOLVE
+         "--output - < laplace5.mtx; echo after; } > all; head -n 1 all; tail -n 1 all; "
          "grep -c MatrixMarket all",
          0, "before\nafter\n1\n", HEADING);
   expect("echo before > all; " SOLVE "--output - < laplace5.mtx >> all; head -n 2 all", 0,
@@ -75,19 +78,21 @@ static void what_standard_output_holds_already_is_kept(void **state) {
 
 static void a_matrix_goes_through_pipes_of_conversions(void **state) {
   (void)state;
-  static const char full[] =
-      "%%MatrixMarket matrix coordinate real general\n5 5 13\n1 1 2\n1 2 -1\n2 1 -1\n2 2 2\n2 3 -1\n3 2 -1\n3 3 2\n"
-      "3 4 -1\n4 3 -1\n4 4 2\n4 5 -1\n5 4 -1\n5 5 2\n";
+  static const char full[] = "%%MatrixMarket matrix coordinate real general\n5 5 13\n1 1 2\n1 2 "
+                             "-1\n2 1 -1\n2 2 2\n2 3 -1\n3 2 -1\n3 3 2\n"
+                             "3 4 -1\n4 3 -1\n4 4 2\n4 5 -1\n5 4 -1\n5 5 2\n";
   expect("$B convert laplace5.mtx - --block-size 1", 0, full,
          "matrix   laplace5: 5 rows, 13 blocks of size 1, to standard output\n");
-  expect("$B convert - - --block-size 1 --format petsc < laplace5.mtx | $B convert - - 2> /dev/null", 0, full,
-         "matrix   stdin: 5 rows, 13 blocks of size 1, to standard output\n");
+  expect(
+      "$B convert - - --block-size 1 --format petsc < laplace5.mtx | $B convert - - 2> /dev/null",
+      0, full, "matrix   stdin: 5 rows, 13 blocks of size 1, to standard output\n");
   expect("$B convert laplace5.mtx - --block-size 1 --format petsc --rhs last6.mtx 2> /dev/null "
          "| $B convert - out.mtx > /dev/null && cat out_b.mtx",
          0, last6, "");
-  expect("$B convert laplace5.mtx - --format suitesparse --block-size 1 --rhs last6.mtx 2> /dev/null "
-         "| $B solve - --block-size 1 --preconditioner ilu | head -n 2",
-         0, "matrix   stdin: 5 block rows of size 1, 13 blocks\nrhs      the file's own\n", "");
+  expect(
+      "$B convert laplace5.mtx - --format suitesparse --block-size 1 --rhs last6.mtx 2> /dev/null "
+      "| $B solve - --block-size 1 --preconditioner ilu | head -n 2",
+      0, "matrix   stdin: 5 block rows of size 1, 13 blocks\nrhs      the file's own\n", "");
 }
 
 static void standard_output_takes_one_thing(void **state) {
@@ -95,13 +100,14 @@ static void standard_output_takes_one_thing(void **state) {
 #ifdef BISAI_HAVE_JANSSON
   expect("$B solve nowhere.mtx --output - --json -", 2, "",
          "bisai: --output - and --json -: standard output takes one of them\n");
-  expect("$B solve laplace5.mtx --rhs last6.mtx --output - --json x.json 2> /dev/null | head -n 1; grep -c runs x.json",
+  expect("$B solve laplace5.mtx --rhs last6.mtx --output - --json x.json 2> /dev/null | head -n 1; "
+         "grep -c runs x.json",
          0, "%%MatrixMarket matrix array real general\n1\n", "");
 #endif
-  expect(
-      "$B convert laplace5.mtx - --rhs last6.mtx", 2, "",
-      "bisai: OUTPUT: standard output: not a file, so that no right-hand side can stand beside it; --rhs none leaves "
-      "it out\n");
+  expect("$B convert laplace5.mtx - --rhs last6.mtx", 2, "",
+         "bisai: OUTPUT: standard output: not a file, so that no right-hand side can stand beside "
+         "it; --rhs none leaves "
+         "it out\n");
 }
 
 /* By another name than -, what is written would be mixed with the text. */
@@ -127,12 +133,15 @@ static void nothing_goes_to_standard_output_without_a_solution(void **state) {
 
 static void a_standard_output_that_takes_nothing_fails(void **state) {
   (void)state;
-  expect("$B solve nowhere.mtx --output - >&-", 2, "", "bisai: --output: standard output is closed\n");
+  expect("$B solve nowhere.mtx --output - >&-", 2, "",
+         "bisai: --output: standard output is closed\n");
   expect("$B convert nowhere.mtx - >&-", 2, "", "bisai: OUTPUT: standard output is closed\n");
   if (access("/dev/full", W_OK) != 0) skip();
-  expect("$B convert laplace5.mtx - > /dev/full", 2, "", "bisai: standard output: No space left on device\n");
-  expect("$B solve laplace5.mtx --output - 2> report > /dev/full; s=$?; tail -n 1 report >&2; exit $s", 2, "",
+  expect("$B convert laplace5.mtx - > /dev/full", 2, "",
          "bisai: standard output: No space left on device\n");
+  expect(
+      "$B solve laplace5.mtx --output - 2> report > /dev/full; s=$?; tail -n 1 report >&2; exit $s",
+      2, "", "bisai: standard output: No space left on device\n");
   /* More than a pipe holds: the writer must not wait for a copier that has given up. */
   expect("$B convert --case cavity --size 60 --rhs none - > /dev/full", 2, "",
          "bisai: standard output: No space left on device\n");

@@ -10,8 +10,9 @@
 static int enter(void **state) {
   (void)state;
   program_enter_folder();
-  program_write("no_diagonal.mtx",
-                "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n");
+  program_write(
+      "no_diagonal.mtx",
+      "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n");
   return 0;
 }
 
@@ -39,14 +40,17 @@ static double number(const json_t *object, const char *key) {
   return json_number_value(value);
 }
 
-static const json_t *run_at(const json_t *root, size_t i) { return json_array_get(json_object_get(root, "runs"), i); }
+static const json_t *run_at(const json_t *root, size_t i) {
+  return json_array_get(json_object_get(root, "runs"), i);
+}
 
 /* The run with the least value of a key among the first `count` runs, or of those that have it. */
 static size_t least(const json_t *root, size_t count, const char *key) {
   size_t best = count;
   for (size_t i = 0; i < count; i++) {
     const json_t *value = json_object_get(run_at(root, i), key);
-    if (json_is_number(value) && (best == count || json_number_value(value) < number(run_at(root, best), key)))
+    if (json_is_number(value) &&
+        (best == count || json_number_value(value) < number(run_at(root, best), key)))
       best = i;
   }
   assert_true(best < count);

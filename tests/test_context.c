@@ -23,7 +23,8 @@ static void context_is_made_from_null_options(void **state) {
   assert_non_null(context);
   assert_true(bisai_context_backend(context) == BISAI_BACKEND_HOST ||
               bisai_context_backend(context) == BISAI_BACKEND_CUDA);
-  assert_in_range(bisai_context_threads(context), 1, 4096); /* whatever OMP_NUM_THREADS is: see CMakeLists.txt */
+  /* whatever OMP_NUM_THREADS is: see CMakeLists.txt */
+  assert_in_range(bisai_context_threads(context), 1, 4096);
   assert_true(strlen(bisai_context_device(context)) > 0);
   assert_string_equal(bisai_context_error(context), "");
   bisai_context_destroy(&context);
@@ -52,7 +53,8 @@ static void context_refuses_bad_options(void **state) {
   assert_int_equal(bisai_context_create(&options, NULL), BISAI_INVALID_ARGUMENT);
   assert_int_equal(bisai_context_create(NULL, NULL), BISAI_INVALID_ARGUMENT);
 
-  static const size_t sizes[] = {0, 1, sizeof(bisai_context_options) - 1, sizeof(bisai_context_options) + 8, SIZE_MAX};
+  static const size_t sizes[] = {0, 1, sizeof(bisai_context_options) - 1,
+                                 sizeof(bisai_context_options) + 8, SIZE_MAX};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     options = bisai_context_options_default();
     options.struct_size = sizes[i];
@@ -130,7 +132,10 @@ static void *aligned_only(void *user, size_t bytes, size_t alignment) {
   if (bytes % alignment != 0) return NULL; /* as some aligned_alloc() do */
   seen->smallest = alignment < seen->smallest ? alignment : seen->smallest;
   void *pointer = NULL;
-  return posix_memalign(&pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) == 0 ? pointer : NULL;
+  return posix_memalign(&pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) ==
+                 0
+             ? pointer
+             : NULL;
 }
 
 static void released(void *user, void *pointer) {
@@ -147,8 +152,8 @@ static void hooks_see_powers_of_two_their_multiples_and_never_zero_bytes_or_null
   options.allocator = (bisai_allocator){aligned_only, released, &seen};
   bisai_context *context = NULL;
   assert_int_equal(create(options, &context), BISAI_OK);
-  bisai_bcsr *empty =
-      test_bcsr_take(context, test_bcsr_random((test_shape){.block_size = 3, .diagonal = TEST_DIAGONAL_RANDOM}));
+  bisai_bcsr *empty = test_bcsr_take(
+      context, test_bcsr_random((test_shape){.block_size = 3, .diagonal = TEST_DIAGONAL_RANDOM}));
   bisai_precond *precond = NULL;
   (void)bisai_precond_create(context, empty, NULL, &precond);
   bisai_precond_destroy(&precond);
@@ -187,7 +192,8 @@ static void context_keeps_the_last_message(void **state) {
   assert_int_equal(bisai_bcsr_create(context, &desc, &matrix), BISAI_INVALID_ARGUMENT);
   assert_non_null(strstr(bisai_context_error(context), "struct_size"));
   matrix = test_bcsr_take(context, test_bcsr_grid(2, 2, 1, 1));
-  assert_non_null(strstr(bisai_context_error(context), "struct_size")); /* a success does not wipe it */
+  /* a success does not wipe it */
+  assert_non_null(strstr(bisai_context_error(context), "struct_size"));
   bisai_bcsr *second = NULL;
   assert_int_equal(bisai_bcsr_create(context, NULL, &second), BISAI_INVALID_ARGUMENT);
   assert_null(strstr(bisai_context_error(context), "struct_size"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BCSR from scalar CSR, and the block size that costs a product the fewest bytes. Values are moved, never computed with, so all
- * comparisons are exact. */
+/* BCSR from scalar CSR, and the block size that costs a product the fewest bytes. Values are moved,
+ * never computed with, so all comparisons are exact. */
 #include "csr.h"
 
 #include <math.h>
@@ -68,15 +68,18 @@ static void expect_matrix(const csr *a, int32_t bs, const bisai_bcsr *matrix) {
   assert_int_equal(bisai_bcsr_rows(matrix), a->rows);
   assert_int_equal(bisai_bcsr_padding(matrix), padding);
   assert_int_equal(bisai_bcsr_block_rows(matrix), (a->rows + padding) / bs);
-  assert_int_equal(bisai_bcsr_block_cols(matrix), (a->cols + (a->rows == a->cols ? padding : 0)) / bs);
+  assert_int_equal(bisai_bcsr_block_cols(matrix),
+                   (a->cols + (a->rows == a->cols ? padding : 0)) / bs);
   assert_int_equal(bisai_bcsr_blocks(matrix), count_blocks(a, bs));
   assert_int_equal(bisai_bcsr_value_type(matrix), BISAI_FP64);
   const int32_t *row_ptr, *col_idx;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
   for (int32_t i = 0; i < bisai_bcsr_block_rows(matrix); i++)
-    for (int32_t p = row_ptr[i] + 1; p < row_ptr[i + 1]; p++) assert_true(col_idx[p - 1] < col_idx[p]);
+    for (int32_t p = row_ptr[i] + 1; p < row_ptr[i + 1]; p++)
+      assert_true(col_idx[p - 1] < col_idx[p]);
   double *expected = dense_of(a, padding), *got = test_dense(matrix);
-  EXPECT_CLOSE((int64_t)(a->rows + padding) * (a->cols + (a->rows == a->cols ? padding : 0)), expected, got, 0.0);
+  EXPECT_CLOSE((int64_t)(a->rows + padding) * (a->cols + (a->rows == a->cols ? padding : 0)),
+               expected, got, 0.0);
   free(expected);
   free(got);
 }
@@ -191,7 +194,8 @@ static void chosen_block_size_divides_where_padding_is_not_asked_for(void **stat
     test_random random = test_random_seed(seed);
     const int32_t rows = test_random_integer(&random, 1, 48);
     const int32_t cols = seed % 2 ? rows : test_random_integer(&random, 1, 48);
-    csr a = csr_random(rows, cols, 1.0, seed); /* full diagonal blocks: the cheapest size is chosen */
+    /* full diagonal blocks: the cheapest size is chosen */
+    csr a = csr_random(rows, cols, 1.0, seed);
     const bisai_csr_desc desc = desc_of(&a);
     bisai_bcsr *matrix = NULL;
     EXPECT_OK(context, bisai_bcsr_from_csr(context, &desc, &matrix));
@@ -208,8 +212,8 @@ static void chosen_block_size_divides_where_padding_is_not_asked_for(void **stat
 
 static void ties_go_to_the_larger_block_size(void **state) {
   (void)state;
-  /* b full 2 × 2 blocks and m single entries, all far apart, cost 12·(4b + m) for size 1 and 36·(b + m) for size 2: the same
-   * where b = 2m. */
+  /* b full 2 × 2 blocks and m single entries, all far apart, cost 12·(4b + m) for size 1 and 36·(b
+   * + m) for size 2: the same where b = 2m. */
   enum { BLOCKS = 10, SINGLES = 5, APART = 24, N = (BLOCKS + SINGLES) * APART };
   csr a = {.rows = N, .cols = N};
   a.row_ptr = calloc(N + 1, sizeof *a.row_ptr);
@@ -244,17 +248,17 @@ typedef struct wrong {
   const char *message;
 } wrong;
 
-#define GOOD_PTR                                                                                                       \
+#define GOOD_PTR                                                                                   \
   { 0, 2, 2, 3 }
-#define GOOD_COL                                                                                                       \
+#define GOOD_COL                                                                                   \
   { 0, 2, 1 }
-#define GOOD_VALUES                                                                                                    \
+#define GOOD_VALUES                                                                                \
   { 1, 2, 3 }
 static const wrong wrongs[] = {
-    {"csr_rejects_negative_rows", -1, 4, GOOD_PTR, GOOD_COL, GOOD_VALUES, 1, false, BISAI_INVALID_ARGUMENT,
-     "negative size: -1 rows, 4 columns"},
-    {"csr_rejects_negative_columns", 3, -4, GOOD_PTR, GOOD_COL, GOOD_VALUES, 1, false, BISAI_INVALID_ARGUMENT,
-     "negative size: 3 rows, -4 columns"},
+    {"csr_rejects_negative_rows", -1, 4, GOOD_PTR, GOOD_COL, GOOD_VALUES, 1, false,
+     BISAI_INVALID_ARGUMENT, "negative size: -1 rows, 4 columns"},
+    {"csr_rejects_negative_columns", 3, -4, GOOD_PTR, GOOD_COL, GOOD_VALUES, 1, false,
+     BISAI_INVALID_ARGUMENT, "negative size: 3 rows, -4 columns"},
     {"csr_rejects_row_ptr_not_starting_at_zero",
      3,
      4,
@@ -325,10 +329,10 @@ static const wrong wrongs[] = {
      false,
      BISAI_NOT_FINITE,
      "entry (0, 2), counted from 0, is NaN or infinity"},
-    {"csr_rejects_negative_block_size", 3, 4, GOOD_PTR, GOOD_COL, GOOD_VALUES, -1, false, BISAI_INVALID_ARGUMENT,
-     "block size -1 is outside 1 … 32"},
-    {"csr_rejects_large_block_size", 3, 4, GOOD_PTR, GOOD_COL, GOOD_VALUES, 33, false, BISAI_INVALID_ARGUMENT,
-     "block size 33 is outside 1 … 32"},
+    {"csr_rejects_negative_block_size", 3, 4, GOOD_PTR, GOOD_COL, GOOD_VALUES, -1, false,
+     BISAI_INVALID_ARGUMENT, "block size -1 is outside 1 … 32"},
+    {"csr_rejects_large_block_size", 3, 4, GOOD_PTR, GOOD_COL, GOOD_VALUES, 33, false,
+     BISAI_INVALID_ARGUMENT, "block size 33 is outside 1 … 32"},
     {"csr_rejects_block_size_that_does_not_divide", 3, 4, GOOD_PTR, GOOD_COL, GOOD_VALUES, 3, false,
      BISAI_INVALID_ARGUMENT, "block size 3 does not divide 3 × 4, and padding was not asked for"},
     {"csr_rejects_padding_of_rectangular_matrix", 3, 4, GOOD_PTR, GOOD_COL, GOOD_VALUES, 1, true,
@@ -389,8 +393,8 @@ static void csr_rejects_null_and_unknown_structs(void **state) {
   desc.struct_size = 1;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_from_csr(context, &desc, &matrix));
   char message[128];
-  snprintf(message, sizeof message, "bisai_csr_desc.struct_size is 1, expected %zu: start from its default",
-           sizeof desc);
+  snprintf(message, sizeof message,
+           "bisai_csr_desc.struct_size is 1, expected %zu: start from its default", sizeof desc);
   EXPECT_MESSAGE(context, message);
   assert_null(matrix);
 
@@ -438,7 +442,8 @@ static void failing_allocations_leak_nothing(void **state) {
 
 static int uploads;
 
-static bisai_status counted_upload(bisai_context *own, void *backend_memory, const void *host, size_t bytes) {
+static bisai_status counted_upload(bisai_context *own, void *backend_memory, const void *host,
+                                   size_t bytes) {
   (void)own;
   uploads++;
   memcpy(backend_memory, host, bytes);
@@ -483,6 +488,7 @@ int main(void) {
   struct CMUnitTest all[PLAIN + WRONGS];
   memcpy(all, tests, sizeof tests);
   for (size_t k = 0; k < WRONGS; k++)
-    all[PLAIN + k] = (struct CMUnitTest){wrongs[k].name, rejects, NULL, NULL, (void *)(uintptr_t)&wrongs[k]};
+    all[PLAIN + k] =
+        (struct CMUnitTest){wrongs[k].name, rejects, NULL, NULL, (void *)(uintptr_t)&wrongs[k]};
   return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* New values for matrices that were made from CSR arrays. Values are moved, never computed with, so all comparisons are exact. */
+/* New values for matrices that were made from CSR arrays. Values are moved, never computed with, so
+ * all comparisons are exact. */
 #include "fixture.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static bisai_bcsr *make(bisai_context *own, const bisai_csr_desc *desc) {
 
 static void new_values(csr *a, uint64_t seed) {
   test_random random = test_random_seed(seed);
-  for (int32_t p = 0; p < a->row_ptr[a->rows]; p++) a->values[p] = test_random_uniform(&random, -1, 1);
+  for (int32_t p = 0; p < a->row_ptr[a->rows]; p++)
+    a->values[p] = test_random_uniform(&random, -1, 1);
 }
 
 static size_t values_of(const bisai_bcsr *matrix) {
@@ -118,9 +120,10 @@ static void every_number_of_threads_makes_the_same_matrix(void **state) {
     a.col_idx[a.row_ptr[row + 30]] = -1;
     EXPECT_STATUS(own, BISAI_INVALID_STRUCTURE, bisai_bcsr_update_from_csr(matrix, &desc));
     char message[128];
-    snprintf(message, sizeof message,
-             "row 613: column %d where the matrix was made with column %d; its pattern cannot change",
-             a.col_idx[a.row_ptr[row]], kept);
+    snprintf(
+        message, sizeof message,
+        "row 613: column %d where the matrix was made with column %d; its pattern cannot change",
+        a.col_idx[a.row_ptr[row]], kept);
     EXPECT_MESSAGE(own, message);
     csr_free(&a);
     a = csr_random(700, 700, 0.4, 17);
@@ -146,7 +149,8 @@ static void an_update_allocates_nothing_on_the_host(void **state) {
   const long long before = atomic_load(&allocator.calls);
   new_values(&a, 3);
   EXPECT_OK(own, bisai_bcsr_update_from_csr(matrix, &desc));
-  if (bisai_context_backend(own) == BISAI_BACKEND_HOST) assert_int_equal(atomic_load(&allocator.calls), before);
+  if (bisai_context_backend(own) == BISAI_BACKEND_HOST)
+    assert_int_equal(atomic_load(&allocator.calls), before);
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&own);
   csr_free(&a);
@@ -161,7 +165,7 @@ typedef struct other_pattern {
 } other_pattern;
 
 #define LENGTH ": not as many entries as when the matrix was made, whose pattern cannot change"
-#define ROW_0                                                                                                          \
+#define ROW_0                                                                                      \
   { 0, 2, 1, 0 }
 static const other_pattern others[] = {
     {"csr_update_rejects_another_column",
@@ -186,8 +190,14 @@ static const other_pattern others[] = {
     {"csr_update_rejects_an_entry_more", {0, 2, 2, 4}, ROW_0, "row 2" LENGTH},
     {"csr_update_rejects_no_entries", {0, 0, 0, 0}, ROW_0, "row 0" LENGTH},
     {"csr_update_rejects_a_first_row_that_grew", {0, 3, 3, 4}, {0, 2, 1, 1}, "row 0" LENGTH},
-    {"csr_update_rejects_decreasing_row_ptr", {0, 2, 1, 3}, ROW_0, "row 1: row_ptr decreases from 2 to 1"},
-    {"csr_update_rejects_row_ptr_not_starting_at_zero", {1, 2, 2, 3}, ROW_0, "row_ptr[0] is 1, expected 0"},
+    {"csr_update_rejects_decreasing_row_ptr",
+     {0, 2, 1, 3},
+     ROW_0,
+     "row 1: row_ptr decreases from 2 to 1"},
+    {"csr_update_rejects_row_ptr_not_starting_at_zero",
+     {1, 2, 2, 3},
+     ROW_0,
+     "row_ptr[0] is 1, expected 0"},
 };
 
 static void rejects_and_keeps_the_old_values(void **state) {
@@ -230,7 +240,8 @@ static void csr_update_names_the_entry_that_is_not_finite(void **state) {
       char message[96];
       a.values[p] = bad[i % 3];
       EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_bcsr_update_from_csr(matrix, &desc));
-      snprintf(message, sizeof message, "entry (%d, %d), counted from 0, is NaN or infinity", i, a.col_idx[p]);
+      snprintf(message, sizeof message, "entry (%d, %d), counted from 0, is NaN or infinity", i,
+               a.col_idx[p]);
       EXPECT_MESSAGE(context, message);
       a.values[p] = kept;
     }
@@ -241,7 +252,8 @@ static void csr_update_names_the_entry_that_is_not_finite(void **state) {
   csr_free(&a);
 }
 
-/* CSR arrays hold fewer values than blocks do, so that reading blocks from them would read beyond their end. */
+/* CSR arrays hold fewer values than blocks do, so that reading blocks from them would read beyond
+ * their end. */
 static void updates_by_blocks_are_for_other_matrices(void **state) {
   (void)state;
   csr a = csr_random(12, 12, 0.3, 4);
@@ -249,16 +261,19 @@ static void updates_by_blocks_are_for_other_matrices(void **state) {
   for (int32_t bs = 1; bs <= 3; bs++) {
     desc.block_size = bs;
     bisai_bcsr *matrix = make(context, &desc), *same = make(context, &desc);
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_update(matrix, a.values, BISAI_COLUMN_MAJOR));
-    EXPECT_MESSAGE(context,
-                   "the matrix was made by bisai_bcsr_from_csr: bisai_bcsr_update_from_csr takes its new values");
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                  bisai_bcsr_update(matrix, a.values, BISAI_COLUMN_MAJOR));
+    EXPECT_MESSAGE(context, "the matrix was made by bisai_bcsr_from_csr: "
+                            "bisai_bcsr_update_from_csr takes its new values");
     expect_same_matrix(same, matrix);
     bisai_bcsr_destroy(&matrix);
     bisai_bcsr_destroy(&same);
   }
   bisai_bcsr *blocks = test_bcsr_take(context, test_bcsr_tridiagonal(6, 2, 4, -1));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_bcsr_update_from_csr(blocks, &desc));
-  EXPECT_MESSAGE(context, "the matrix was not made by bisai_bcsr_from_csr: bisai_bcsr_update takes its blocks");
+  EXPECT_MESSAGE(
+      context,
+      "the matrix was not made by bisai_bcsr_from_csr: bisai_bcsr_update takes its blocks");
   bisai_bcsr_destroy(&blocks);
   csr_free(&a);
 }
@@ -336,7 +351,7 @@ int main(void) {
   struct CMUnitTest all[PLAIN + OTHERS];
   memcpy(all, tests, sizeof tests);
   for (size_t k = 0; k < OTHERS; k++)
-    all[PLAIN + k] = (struct CMUnitTest){others[k].name, rejects_and_keeps_the_old_values, NULL, NULL,
-                                         (void *)(uintptr_t)&others[k]};
+    all[PLAIN + k] = (struct CMUnitTest){others[k].name, rejects_and_keeps_the_old_values, NULL,
+                                         NULL, (void *)(uintptr_t)&others[k]};
   return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -24,7 +24,8 @@ problem make_problem(int32_t n, int32_t bs, int32_t reach) {
   for (int32_t i = 0; i < n; i++) {
     for (const int32_t j : {i - reach, i - 1, i, i + 1, i + reach}) {
       if (j < 0 || j >= n ||
-          (!p.col_idx.empty() && static_cast<int32_t>(p.col_idx.size()) > p.row_ptr[i] && p.col_idx.back() >= j))
+          (!p.col_idx.empty() && static_cast<int32_t>(p.col_idx.size()) > p.row_ptr[i] &&
+           p.col_idx.back() >= j))
         continue;
       p.col_idx.push_back(j);
       for (int32_t e = 0; e < bs * bs; e++)
@@ -41,7 +42,8 @@ bisai_bcsr *make_matrix(bisai_context *context, const problem &p) {
   desc.block_rows = desc.block_cols = p.n;
   desc.block_size = p.bs;
   desc.row_ptr = p.row_ptr.data(), desc.col_idx = p.col_idx.data(), desc.values = p.values.data();
-  verdict(bisai_bcsr_create(context, &desc, &matrix) == BISAI_OK, "matrix: %s", bisai_context_error(context));
+  verdict(bisai_bcsr_create(context, &desc, &matrix) == BISAI_OK, "matrix: %s",
+          bisai_context_error(context));
   return matrix;
 }
 
@@ -61,16 +63,18 @@ double difference(const std::vector<double> &a, const std::vector<double> &b) {
   return scale > 0.0 ? largest / scale : largest;
 }
 
-/* Blocks and values of a matrix equal another's, the values to 1e-12: the factorisations differ in the order of their sums, and the
- * blocks here are well conditioned. */
+/* Blocks and values of a matrix equal another's, the values to 1e-12: the factorisations differ in
+ * the order of their sums, and the blocks here are well conditioned. */
 bool agree(const bisai_bcsr *a, const bisai_bcsr *b) {
   const int32_t *ptr[2], *idx[2];
   const void *values[2];
   bisai_bcsr_arrays(a, &ptr[0], &idx[0], &values[0]);
   bisai_bcsr_arrays(b, &ptr[1], &idx[1], &values[1]);
-  const size_t n = static_cast<size_t>(bisai_bcsr_block_rows(b)), blocks = static_cast<size_t>(bisai_bcsr_blocks(b)),
+  const size_t n = static_cast<size_t>(bisai_bcsr_block_rows(b)),
+               blocks = static_cast<size_t>(bisai_bcsr_blocks(b)),
                bs = static_cast<size_t>(bisai_bcsr_block_size(b));
-  return bisai_bcsr_blocks(a) == bisai_bcsr_blocks(b) && fetch(ptr[0], n + 1) == fetch(ptr[1], n + 1) &&
+  return bisai_bcsr_blocks(a) == bisai_bcsr_blocks(b) &&
+         fetch(ptr[0], n + 1) == fetch(ptr[1], n + 1) &&
          fetch(idx[0], blocks) == fetch(idx[1], blocks) &&
          difference(fetch(static_cast<const double *>(values[0]), blocks * bs * bs),
                     fetch(static_cast<const double *>(values[1]), blocks * bs * bs)) <= 1e-12;
@@ -87,33 +91,39 @@ void factors_and_solves_agree_with_the_host(int32_t n, int32_t bs, int32_t reach
   bool good = bisai_factors_create(host, on_host, nullptr, &expected) == BISAI_OK &&
               bisai_factors_solve(expected, BISAI_SCHEDULE_SERIAL, b.data(), x.data()) == BISAI_OK;
   good = good && bisai_cusparse_ilu_create(device, a, &ilu) == BISAI_OK;
-  verdict(good, "ILU by cuSPARSE, %d block rows of size %d: %s", n, bs, bisai_context_error(device));
+  verdict(good, "ILU by cuSPARSE, %d block rows of size %d: %s", n, bs,
+          bisai_context_error(device));
   const device_array<double> d_b(b), d_x(std::vector<double>(rows, NAN));
-  good = good && bisai_cusparse_ilu_apply(ilu, static_cast<int64_t>(rows), d_b.data, d_x.data) == BISAI_NOT_READY;
+  good = good && bisai_cusparse_ilu_apply(ilu, static_cast<int64_t>(rows), d_b.data, d_x.data) ==
+                     BISAI_NOT_READY;
   good = good && bisai_cusparse_ilu_prepare(ilu) == BISAI_OK;
   for (int round = 0; round < 3; round++) {
-    good = good && bisai_cusparse_ilu_apply(ilu, static_cast<int64_t>(rows), d_b.data, d_x.data) == BISAI_OK;
+    good = good && bisai_cusparse_ilu_apply(ilu, static_cast<int64_t>(rows), d_b.data, d_x.data) ==
+                       BISAI_OK;
     CHECK(cudaDeviceSynchronize());
     good = good && difference(d_x.fetch(), x) <= 1e-12;
   }
-  verdict(good, "solves by cuSPARSE, %d block rows of size %d: %s", n, bs, bisai_context_error(device));
+  verdict(good, "solves by cuSPARSE, %d block rows of size %d: %s", n, bs,
+          bisai_context_error(device));
   good = good && bisai_cusparse_ilu_factors(ilu, &got) == BISAI_OK;
   CHECK(cudaDeviceSynchronize());
   good = good && agree(bisai_factors_lower(got), bisai_factors_lower(expected)) &&
          agree(bisai_factors_upper(got), bisai_factors_upper(expected));
-  verdict(good, "L and U of cuSPARSE, %d block rows of size %d: %s", n, bs, bisai_context_error(device));
+  verdict(good, "L and U of cuSPARSE, %d block rows of size %d: %s", n, bs,
+          bisai_context_error(device));
   for (double &value : p.values) value *= 2.0;
   for (double &value : x) value /= 2.0;
   good = good && bisai_bcsr_update(a, p.values.data(), BISAI_COLUMN_MAJOR) == BISAI_OK &&
          bisai_cusparse_ilu_update(ilu, a) == BISAI_OK &&
          bisai_cusparse_ilu_apply(ilu, static_cast<int64_t>(rows), d_b.data, d_x.data) == BISAI_OK;
   CHECK(cudaDeviceSynchronize());
-  verdict(good && difference(d_x.fetch(), x) <= 1e-12, "update, %d block rows of size %d: %s", n, bs,
-          bisai_context_error(device));
+  verdict(good && difference(d_x.fetch(), x) <= 1e-12, "update, %d block rows of size %d: %s", n,
+          bs, bisai_context_error(device));
   bisai_cusparse_ilu_report report = {};
   report.struct_size = sizeof report;
-  verdict(good && bisai_cusparse_ilu_get_report(ilu, &report) == BISAI_OK && report.factor_seconds > 0.0 &&
-              report.level_seconds > 0.0 && report.no_level_seconds > 0.0 && report.blocks == bisai_bcsr_blocks(a),
+  verdict(good && bisai_cusparse_ilu_get_report(ilu, &report) == BISAI_OK &&
+              report.factor_seconds > 0.0 && report.level_seconds > 0.0 &&
+              report.no_level_seconds > 0.0 && report.blocks == bisai_bcsr_blocks(a),
           "report, %d block rows of size %d", n, bs);
   bisai_cusparse_ilu_destroy(&ilu);
   bisai_factors_destroy(&got);
@@ -130,7 +140,8 @@ void products_agree_with_the_host(int32_t n, int32_t bs) {
   std::vector<double> y(rows);
   bisai_bcsr_multiply(on_host, x.data(), y.data());
   const device_array<double> d_x(x);
-  for (const bisai_cusparse_product_kind kind : {BISAI_CUSPARSE_AUTO, BISAI_CUSPARSE_BSRMV, BISAI_CUSPARSE_SPMV}) {
+  for (const bisai_cusparse_product_kind kind :
+       {BISAI_CUSPARSE_AUTO, BISAI_CUSPARSE_BSRMV, BISAI_CUSPARSE_SPMV}) {
     const device_array<double> d_y(std::vector<double>(rows, NAN));
     bisai_cusparse_product *product = nullptr;
     const bisai_status status = bisai_cusparse_product_create(device, a, kind, &product);
@@ -138,10 +149,12 @@ void products_agree_with_the_host(int32_t n, int32_t bs) {
       std::printf("product kind %d: %s\n", kind, bisai_context_error(device));
       continue;
     }
-    bool good = status == BISAI_OK &&
-                bisai_cusparse_product_apply(product, static_cast<int64_t>(rows), d_x.data, d_y.data) == BISAI_OK;
+    bool good =
+        status == BISAI_OK && bisai_cusparse_product_apply(product, static_cast<int64_t>(rows),
+                                                           d_x.data, d_y.data) == BISAI_OK;
     CHECK(cudaDeviceSynchronize());
-    verdict(good && difference(d_y.fetch(), y) <= 1e-13, "product kind %d, %d block rows of size %d: %s", kind, n, bs,
+    verdict(good && difference(d_y.fetch(), y) <= 1e-13,
+            "product kind %d, %d block rows of size %d: %s", kind, n, bs,
             bisai_context_error(device));
     bisai_cusparse_product_destroy(&product);
   }
@@ -176,7 +189,8 @@ void patterns_are_those_of_the_host(int32_t n, int32_t reach, int power, bisai_t
 
 void failures_name_the_block_row() {
   problem p = make_problem(10, 2, 3);
-  for (int32_t q = p.row_ptr[6]; q < p.row_ptr[7]; q++) std::fill_n(p.values.begin() + q * 4, 4, 0.0);
+  for (int32_t q = p.row_ptr[6]; q < p.row_ptr[7]; q++)
+    std::fill_n(p.values.begin() + q * 4, 4, 0.0);
   bisai_bcsr *a = make_matrix(device, p);
   bisai_cusparse_ilu *ilu = nullptr;
   verdict(bisai_cusparse_ilu_create(device, a, &ilu) == BISAI_SINGULAR_BLOCK && !ilu &&
@@ -201,8 +215,10 @@ void failures_name_the_block_row() {
   bisai_cusparse_product *product = nullptr;
   bisai_pattern *pattern = nullptr;
   verdict(bisai_cusparse_ilu_create(host, a, &ilu) == BISAI_UNAVAILABLE &&
-              bisai_cusparse_product_create(host, a, BISAI_CUSPARSE_AUTO, &product) == BISAI_UNAVAILABLE &&
-              bisai_cusparse_pattern(host, a, BISAI_LOWER, 1, &pattern, nullptr) == BISAI_UNAVAILABLE,
+              bisai_cusparse_product_create(host, a, BISAI_CUSPARSE_AUTO, &product) ==
+                  BISAI_UNAVAILABLE &&
+              bisai_cusparse_pattern(host, a, BISAI_LOWER, 1, &pattern, nullptr) ==
+                  BISAI_UNAVAILABLE,
           "a host context");
   bisai_bcsr_destroy(&a);
 }
@@ -220,7 +236,8 @@ void tests() {
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
     for (const int power : {1, 2, 3, 4, 9})
       for (const int32_t n : {1, 5, 100, 3000})
-        if (!short_form() || (power == 2 && n <= 100)) patterns_are_those_of_the_host(n, 31, power, triangle);
+        if (!short_form() || (power == 2 && n <= 100))
+          patterns_are_those_of_the_host(n, 31, power, triangle);
   failures_name_the_block_row();
   bisai_context_destroy(&device);
   bisai_context_destroy(&host);

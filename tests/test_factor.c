@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU(0) and exact triangular solves, against dense products and eliminations.
  *
- * Diagonally dominant matrices have growth factor ≤ 2 (Higham, section 9.5), so that L U reproduces A to a few eps·‖A‖ and solves are
- * accurate to a few eps; 1e-13 leaves a factor of some hundreds for the length of the sums. */
+ * Diagonally dominant matrices have growth factor ≤ 2 (Higham, section 9.5), so that L U reproduces
+ * A to a few eps·‖A‖ and solves are accurate to a few eps; 1e-13 leaves a factor of some hundreds
+ * for the length of the sums. */
 #include "fixture.h"
 
 #include <float.h>
@@ -31,7 +32,8 @@ static test_bcsr full_matrix(int32_t n, int32_t bs, uint64_t seed) {
 }
 
 /* Block (i, j) of a dense matrix with n block rows. */
-static double entry(const double *dense, int64_t rows, int32_t bs, int32_t i, int32_t j, int32_t r, int32_t c) {
+static double entry(const double *dense, int64_t rows, int32_t bs, int32_t i, int32_t j, int32_t r,
+                    int32_t c) {
   return dense[((int64_t)j * bs + c) * rows + (int64_t)i * bs + r];
 }
 
@@ -39,7 +41,8 @@ static double entry(const double *dense, int64_t rows, int32_t bs, int32_t i, in
 static void expect_factors_match(const test_bcsr *a, const bisai_factors *factors) {
   const int32_t bs = a->block_size;
   const int64_t n = (int64_t)a->block_rows * bs;
-  double *lower = test_dense(bisai_factors_lower(factors)), *upper = test_dense(bisai_factors_upper(factors));
+  double *lower = test_dense(bisai_factors_lower(factors)),
+         *upper = test_dense(bisai_factors_upper(factors));
   double *product = test_dense_multiply(n, n, n, lower, upper), *dense = test_dense_from_arrays(a);
   const double tolerance = 1e-13 * test_dense_norm1(n, n, dense);
   for (int32_t i = 0; i < a->block_rows; i++) {
@@ -122,7 +125,8 @@ static void full_pattern_gives_the_exact_factorisation(void **state) {
     const int32_t bs = block_sizes[s], blocks = bs > 8 ? 4 : 7;
     test_bcsr a = full_matrix(blocks, bs, (uint64_t)bs);
     const int64_t n = (int64_t)blocks * bs;
-    double *dense = test_dense_from_arrays(&a), *b = test_random_vector(n, 5), *x = test_random_vector(n, 6);
+    double *dense = test_dense_from_arrays(&a), *b = test_random_vector(n, 5),
+           *x = test_random_vector(n, 6);
     double *expected = test_dense_solve(n, dense, b);
     bisai_bcsr *matrix = test_bcsr_make(context, &a);
     bisai_factors *factors = factorise(context, matrix);
@@ -180,10 +184,12 @@ static void solve_inverts_both_factors(void **state) {
   (void)state;
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s];
-    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(20, bs, (uint64_t)(70 + bs))));
+    bisai_bcsr *matrix =
+        test_bcsr_take(context, test_bcsr_random(test_shape_square(20, bs, (uint64_t)(70 + bs))));
     bisai_factors *factors = factorise(context, matrix);
     const int64_t n = 20 * (int64_t)bs;
-    double *lower = test_dense(bisai_factors_lower(factors)), *upper = test_dense(bisai_factors_upper(factors));
+    double *lower = test_dense(bisai_factors_lower(factors)),
+           *upper = test_dense(bisai_factors_upper(factors));
     double *b = test_random_vector(n, 3), *x = test_random_vector(n, 4);
     double *middle = test_dense_solve(n, lower, b), *expected = test_dense_solve(n, upper, middle);
     EXPECT_OK(context, bisai_factors_solve(factors, BISAI_SCHEDULE_AUTO, b, x));
@@ -265,7 +271,8 @@ static void missing_diagonal_names_the_first_row(void **state) {
   test_bcsr_free(&a);
 }
 
-/* Rows without a sub-diagonal part, so that their pivots are A's own blocks, and enough rows for the levels to run in parallel. */
+/* Rows without a sub-diagonal part, so that their pivots are A's own blocks, and enough rows for
+ * the levels to run in parallel. */
 static void singular_block_names_the_first_row(void **state) {
   (void)state;
   static const int32_t singular[] = {3999, 2001, 1742, 0};
@@ -275,8 +282,10 @@ static void singular_block_names_the_first_row(void **state) {
     test_bcsr a = test_bcsr_random(shape);
     char expected[64];
     for (size_t i = 0; i < sizeof singular / sizeof singular[0]; i++) {
-      memset(test_bcsr_block(&a, singular[i], singular[i]), 0, (size_t)bs * sizeof(double)); /* its first column */
-      snprintf(expected, sizeof expected, "block row %d: the diagonal block is singular", singular[i]);
+      /* its first column */
+      memset(test_bcsr_block(&a, singular[i], singular[i]), 0, (size_t)bs * sizeof(double));
+      snprintf(expected, sizeof expected, "block row %d: the diagonal block is singular",
+               singular[i]);
       expect_no_factors(&a, BISAI_SINGULAR_BLOCK, expected);
     }
     test_bcsr_free(&a);
@@ -295,13 +304,16 @@ static void factor_refuses_bad_arguments(void **state) {
   (void)state;
   bisai_factors *factors = NULL;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(2, 2, 2, 1)), *wide, *single = NULL;
-  wide = test_bcsr_take(context, test_bcsr_random((test_shape){3, 4, 2, 2.0, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, 1}));
+  wide = test_bcsr_take(context, test_bcsr_random((test_shape){
+                                     3, 4, 2, 2.0, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, 1}));
   assert_int_equal(bisai_factors_create(NULL, matrix, NULL, &factors), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_create(context, NULL, NULL, &factors));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_create(context, NULL, NULL, &factors));
   EXPECT_MESSAGE(context, "bisai_factors_create: matrix is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_create(context, matrix, NULL, NULL));
   EXPECT_MESSAGE(context, "bisai_factors_create: factors is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_create(context, wide, NULL, &factors));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_create(context, wide, NULL, &factors));
   EXPECT_MESSAGE(context, "the matrix is not square: 3 × 4 blocks");
 
   char expected[128];
@@ -310,9 +322,11 @@ static void factor_refuses_bad_arguments(void **state) {
   EXPECT_OK(context, bisai_factors_create(context, matrix, &options, &factors));
   bisai_factors_destroy(&factors);
   options.struct_size = 5;
-  snprintf(expected, sizeof expected, "bisai_factor_options.struct_size is 5, expected %zu: start from its default",
+  snprintf(expected, sizeof expected,
+           "bisai_factor_options.struct_size is 5, expected %zu: start from its default",
            sizeof options);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_create(context, matrix, &options, &factors));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_create(context, matrix, &options, &factors));
   EXPECT_MESSAGE(context, expected);
 
   static const int32_t row_ptr[] = {0, 1}, col_idx[] = {0};
@@ -338,11 +352,14 @@ static void solve_refuses_bad_arguments(void **state) {
   bisai_factors *factors = factorise(context, matrix);
   double b[4] = {1, 2, 3, 4}, x[4];
   assert_int_equal(bisai_factors_solve(NULL, BISAI_SCHEDULE_AUTO, b, x), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_solve(factors, BISAI_SCHEDULE_AUTO, NULL, x));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_solve(factors, BISAI_SCHEDULE_AUTO, NULL, x));
   EXPECT_MESSAGE(context, "bisai_factors_solve: b is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_solve(factors, BISAI_SCHEDULE_AUTO, b, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_solve(factors, BISAI_SCHEDULE_AUTO, b, NULL));
   EXPECT_MESSAGE(context, "bisai_factors_solve: x is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_solve(factors, (bisai_schedule)3, b, x));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_solve(factors, (bisai_schedule)3, b, x));
   EXPECT_MESSAGE(context, "unknown schedule 3");
   bisai_factors_destroy(&factors);
   bisai_bcsr_destroy(&matrix);
@@ -368,18 +385,22 @@ static void expect_given_factors_solve(const test_bcsr *l, const test_bcsr *u, b
   for (int64_t i = 0; unit && i < n; i++) {
     dense_l[i * n + i] = 1.0;
   }
-  double *stored_l = test_dense(bisai_factors_lower(factors)), *stored_u = test_dense(bisai_factors_upper(factors));
+  double *stored_l = test_dense(bisai_factors_lower(factors)),
+         *stored_u = test_dense(bisai_factors_upper(factors));
   assert_memory_equal(stored_l, dense_l, (size_t)(n * n) * sizeof(double));
   assert_memory_equal(stored_u, dense_u, (size_t)(n * n) * sizeof(double));
   expect_inverse_diagonal(factors);
   double *b = test_random_vector(n, 1), *x = test_random_vector(n, 2);
-  double *middle = test_dense_solve(n, dense_l, b), *expected = test_dense_solve(n, dense_u, middle);
+  double *middle = test_dense_solve(n, dense_l, b),
+         *expected = test_dense_solve(n, dense_u, middle);
   for (int schedule = BISAI_SCHEDULE_AUTO; schedule <= BISAI_SCHEDULE_LEVELS; schedule++) {
     EXPECT_OK(context, bisai_factors_solve(factors, (bisai_schedule)schedule, b, x));
-    /* a random unit lower triangle is not dominant: its solution may be large, so relative to the largest entry */
+    /* a random unit lower triangle is not dominant: its solution may be large, so relative to the
+     * largest entry */
     EXPECT_CLOSE(n, expected, x, 1e-12 * fmax(1.0, test_norm2(n, expected)));
   }
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, bisai_factors_upper(factors)));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_update(factors, bisai_factors_upper(factors)));
   EXPECT_MESSAGE(context, "factors given by the caller have no matrix to be updated from");
   bisai_factors_destroy(&factors);
   free(dense_l);
@@ -411,7 +432,8 @@ static void given_factors_are_solved_with_unit_and_general_lower_diagonal(void *
   }
 }
 
-static void expect_not_taken(const test_bcsr *l, const test_bcsr *u, bisai_status status, const char *message) {
+static void expect_not_taken(const test_bcsr *l, const test_bcsr *u, bisai_status status,
+                             const char *message) {
   bisai_bcsr *lower = test_bcsr_make(context, l), *upper = test_bcsr_make(context, u);
   bisai_factors *const untouched = (bisai_factors *)(uintptr_t)64;
   bisai_factors *factors = untouched;
@@ -424,44 +446,57 @@ static void expect_not_taken(const test_bcsr *l, const test_bcsr *u, bisai_statu
 
 static void given_factors_are_refused_by_name(void **state) {
   (void)state;
-  test_bcsr lower = test_bcsr_tridiagonal(4, 2, 2.0, 1.0), upper = test_bcsr_tridiagonal(4, 2, 2.0, 1.0);
+  test_bcsr lower = test_bcsr_tridiagonal(4, 2, 2.0, 1.0),
+            upper = test_bcsr_tridiagonal(4, 2, 2.0, 1.0);
   test_bcsr good_lower = triangle(4, 2, TEST_LOWER, 1), good_upper = triangle(4, 2, TEST_UPPER, 2);
-  expect_not_taken(&lower, &good_upper, BISAI_INVALID_STRUCTURE, "lower: block (0, 1) lies in the other triangle");
-  expect_not_taken(&good_lower, &upper, BISAI_INVALID_STRUCTURE, "upper: block (1, 0) lies in the other triangle");
+  expect_not_taken(&lower, &good_upper, BISAI_INVALID_STRUCTURE,
+                   "lower: block (0, 1) lies in the other triangle");
+  expect_not_taken(&good_lower, &upper, BISAI_INVALID_STRUCTURE,
+                   "upper: block (1, 0) lies in the other triangle");
 
   test_bcsr holed = triangle(4, 2, TEST_LOWER, 1);
   drop_diagonal(&holed, 2);
-  expect_not_taken(&holed, &good_upper, BISAI_MISSING_DIAGONAL, "lower: block row 2 has no diagonal block");
+  expect_not_taken(&holed, &good_upper, BISAI_MISSING_DIAGONAL,
+                   "lower: block row 2 has no diagonal block");
   test_bcsr_free(&holed);
   holed = triangle(4, 2, TEST_UPPER, 2);
   drop_diagonal(&holed, 3);
-  expect_not_taken(&good_lower, &holed, BISAI_MISSING_DIAGONAL, "upper: block row 3 has no diagonal block");
+  expect_not_taken(&good_lower, &holed, BISAI_MISSING_DIAGONAL,
+                   "upper: block row 3 has no diagonal block");
   test_bcsr_free(&holed);
 
   test_bcsr singular = triangle(4, 2, TEST_UPPER, 2);
   memset(test_bcsr_block(&singular, 1, 1), 0, 4 * sizeof(double));
-  expect_not_taken(&good_lower, &singular, BISAI_SINGULAR_BLOCK, "upper: block row 1: the diagonal block is singular");
+  expect_not_taken(&good_lower, &singular, BISAI_SINGULAR_BLOCK,
+                   "upper: block row 1: the diagonal block is singular");
   test_bcsr_free(&singular);
   singular = triangle(4, 2, TEST_LOWER, 1);
   memset(test_bcsr_block(&singular, 3, 3), 0, 4 * sizeof(double));
-  expect_not_taken(&singular, &good_upper, BISAI_SINGULAR_BLOCK, "lower: block row 3: the diagonal block is singular");
+  expect_not_taken(&singular, &good_upper, BISAI_SINGULAR_BLOCK,
+                   "lower: block row 3: the diagonal block is singular");
   test_bcsr_free(&singular);
 
   test_bcsr longer = triangle(5, 2, TEST_UPPER, 1);
-  expect_not_taken(&good_lower, &longer, BISAI_INVALID_ARGUMENT, "lower has 4 block rows of size 2, upper 5 of size 2");
+  expect_not_taken(&good_lower, &longer, BISAI_INVALID_ARGUMENT,
+                   "lower has 4 block rows of size 2, upper 5 of size 2");
   test_bcsr_free(&longer);
-  test_bcsr wide = test_bcsr_random((test_shape){4, 6, 2, 1.0, 0, TEST_DIAGONAL_DOMINANT, TEST_UPPER, 1});
+  test_bcsr wide =
+      test_bcsr_random((test_shape){4, 6, 2, 1.0, 0, TEST_DIAGONAL_DOMINANT, TEST_UPPER, 1});
   expect_not_taken(&good_lower, &wide, BISAI_INVALID_ARGUMENT, "upper is not square: 4 × 6 blocks");
   test_bcsr_free(&wide);
 
   bisai_bcsr *matrix = test_bcsr_make(context, &good_lower);
   bisai_factors *factors = NULL;
-  assert_int_equal(bisai_factors_from_matrices(NULL, matrix, matrix, &factors), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_from_matrices(context, NULL, matrix, &factors));
+  assert_int_equal(bisai_factors_from_matrices(NULL, matrix, matrix, &factors),
+                   BISAI_INVALID_ARGUMENT);
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_from_matrices(context, NULL, matrix, &factors));
   EXPECT_MESSAGE(context, "bisai_factors_from_matrices: lower is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_from_matrices(context, matrix, NULL, &factors));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_from_matrices(context, matrix, NULL, &factors));
   EXPECT_MESSAGE(context, "bisai_factors_from_matrices: upper is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_from_matrices(context, matrix, matrix, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_from_matrices(context, matrix, matrix, NULL));
   EXPECT_MESSAGE(context, "bisai_factors_from_matrices: factors is NULL");
   assert_null(factors);
   bisai_bcsr_destroy(&matrix);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block ILU on a device against the host's: ILU(0) and ILU(k), repairs, fallbacks, what is counted and which rows are named. */
+/* Block ILU on a device against the host's: ILU(0) and ILU(k), repairs, fallbacks, what is counted
+ * and which rows are named. */
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +20,8 @@ struct matrix {
   bisai_bcsr view = {};
 };
 
-/* Up to `length` blocks on each side of the diagonal within `reach`; every tenth row has the diagonal alone. */
+/* Up to `length` blocks on each side of the diagonal within `reach`; every tenth row has the
+ * diagonal alone. */
 void make_matrix(int32_t n, int bs, int32_t length, int32_t reach, bool dense_row, matrix *a) {
   a->ptr = {0};
   for (int32_t i = 0; i < n; i++) {
@@ -46,12 +48,13 @@ void make_matrix(int32_t n, int bs, int32_t length, int32_t reach, bool dense_ro
       }
   a->view.block_rows = a->view.block_cols = n, a->view.block_size = bs;
   a->view.blocks = static_cast<int32_t>(a->idx.size());
-  a->view.row_ptr = a->ptr.data(), a->view.col_idx = a->idx.data(), a->view.values = a->values.data();
+  a->view.row_ptr = a->ptr.data(), a->view.col_idx = a->idx.data(),
+  a->view.values = a->values.data();
 }
 
 double *diagonal_of(matrix *a, int32_t i) {
-  const int32_t p =
-      static_cast<int32_t>(std::find(a->idx.begin() + a->ptr[i], a->idx.begin() + a->ptr[i + 1], i) - a->idx.begin());
+  const int32_t p = static_cast<int32_t>(
+      std::find(a->idx.begin() + a->ptr[i], a->idx.begin() + a->ptr[i + 1], i) - a->idx.begin());
   return &a->values[static_cast<size_t>(p) * a->view.block_size * a->view.block_size];
 }
 
@@ -81,7 +84,9 @@ double distance(const std::vector<double> &x, const double *y) {
   return below == 0.0 ? std::sqrt(above) : std::sqrt(above / below);
 }
 
-std::vector<int32_t> copy(const int32_t *from, int64_t count) { return std::vector<int32_t>(from, from + count); }
+std::vector<int32_t> copy(const int32_t *from, int64_t count) {
+  return std::vector<int32_t>(from, from + count);
+}
 std::vector<uint8_t> copy_fill(const uint8_t *from, int32_t blocks) {
   return from ? std::vector<uint8_t>(from, from + bsi_fill_bytes(blocks)) : std::vector<uint8_t>();
 }
@@ -100,7 +105,8 @@ outcome factorise(bisai_context *device, const matrix &a, const bisai_factors &f
       u_fill(copy_fill(f.upper_fill, f.upper->blocks));
   const size_t values = static_cast<size_t>(bs) * bs;
   const device_array<double> d_a(a.values), d_l(std::vector<double>(f.lower->blocks * values, NAN)),
-      d_u(std::vector<double>(f.upper->blocks * values, NAN)), d_inverse(std::vector<double>(n * values, NAN));
+      d_u(std::vector<double>(f.upper->blocks * values, NAN)),
+      d_inverse(std::vector<double>(n * values, NAN));
   bisai_bcsr on_device = a.view, lower = *f.lower, upper = *f.upper;
   on_device.row_ptr = a_ptr.data, on_device.col_idx = a_idx.data, on_device.values = d_a.data;
   on_device.context = lower.context = upper.context = device;
@@ -108,7 +114,8 @@ outcome factorise(bisai_context *device, const matrix &a, const bisai_factors &f
   upper.row_ptr = u_ptr.data, upper.col_idx = u_idx.data, upper.values = d_u.data;
   bisai_factors g = f;
   g.lower = &lower, g.upper = &upper, g.upper_inverse = d_inverse.data;
-  g.lower_fill = f.lower_fill ? l_fill.data : nullptr, g.upper_fill = f.upper_fill ? u_fill.data : nullptr;
+  g.lower_fill = f.lower_fill ? l_fill.data : nullptr,
+  g.upper_fill = f.upper_fill ? u_fill.data : nullptr;
   g.lower_levels.rows = order.data;
   outcome o;
   o.stats = BSI_INVERT_STATS_NONE;
@@ -122,8 +129,8 @@ bool same_bits(const std::vector<double> &x, const std::vector<double> &y) {
   return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
 }
 
-void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t length, int level, bool dense_row,
-                          spoil how, double shift_amount) {
+void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t length, int level,
+                          bool dense_row, spoil how, double shift_amount) {
   const context_on host(BISAI_BACKEND_HOST);
   matrix a;
   make_matrix(n, bs, length, 40, dense_row, &a);
@@ -132,7 +139,8 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
   f.context = host, a.view.context = host;
   f.shift_amount = shift_amount;
   bool good = bsi_factors_reserve(host, &a.view, level, false, INT32_MAX, &f) == BISAI_OK &&
-              bsi_levels_create(host, BISAI_LOWER, n, f.lower->row_ptr, f.lower->col_idx, &f.lower_levels) == BISAI_OK;
+              bsi_levels_create(host, BISAI_LOWER, n, f.lower->row_ptr, f.lower->col_idx,
+                                &f.lower_levels) == BISAI_OK;
   std::vector<double> inverse(static_cast<size_t>(n) * bs * bs + 1);
   f.upper_inverse = inverse.data();
   bsi_invert_stats right = BSI_INVERT_STATS_NONE;
@@ -147,23 +155,26 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
     apart = std::max({distance(first.lower, static_cast<const double *>(f.lower->values)),
                       distance(first.upper, static_cast<const double *>(f.upper->values)),
                       distance(first.inverse, inverse.data())});
-    good = good && apart <= close && met.fallbacks == right.fallbacks && met.repairs == right.repairs &&
-           met.first_repair_row == right.first_repair_row &&
+    good = good && apart <= close && met.fallbacks == right.fallbacks &&
+           met.repairs == right.repairs && met.first_repair_row == right.first_repair_row &&
            std::fabs(met.largest_condition - right.largest_condition) <=
                close * right.largest_condition * right.largest_condition &&
            met.largest_condition_row == right.largest_condition_row;
   }
   good = good && met.singular_row == right.singular_row && met.infinite_row == right.infinite_row;
   good = good && same_bits(first.lower, again.lower) && same_bits(first.upper, again.upper) &&
-         same_bits(first.inverse, again.inverse) && met.largest_condition_row == again.stats.largest_condition_row;
+         same_bits(first.inverse, again.inverse) &&
+         met.largest_condition_row == again.stats.largest_condition_row;
   verdict(good,
-          "%d block rows of size %d, %d blocks a side, ILU(%d)%s, spoiled %d, shift %g: apart %.2g; singular %d/%d, "
+          "%d block rows of size %d, %d blocks a side, ILU(%d)%s, spoiled %d, shift %g: apart "
+          "%.2g; singular %d/%d, "
           "infinite %d/%d, "
           "fallbacks %d/%d, repairs %d/%d from %d/%d, condition %g/%g in %d/%d",
-          n, bs, length, level, dense_row ? ", a dense row" : "", static_cast<int>(how), shift_amount, apart,
-          met.singular_row, right.singular_row, met.infinite_row, right.infinite_row, static_cast<int>(met.fallbacks),
-          static_cast<int>(right.fallbacks), static_cast<int>(met.repairs), static_cast<int>(right.repairs),
-          met.first_repair_row, right.first_repair_row, met.largest_condition, right.largest_condition,
+          n, bs, length, level, dense_row ? ", a dense row" : "", static_cast<int>(how),
+          shift_amount, apart, met.singular_row, right.singular_row, met.infinite_row,
+          right.infinite_row, static_cast<int>(met.fallbacks), static_cast<int>(right.fallbacks),
+          static_cast<int>(met.repairs), static_cast<int>(right.repairs), met.first_repair_row,
+          right.first_repair_row, met.largest_condition, right.largest_condition,
           met.largest_condition_row, right.largest_condition_row);
   f.upper_inverse = nullptr;
   bsi_levels_destroy(host, &f.lower_levels);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block ILU(k): the pattern against levels computed densely by their definition, the values against dense elimination on that pattern,
- * complete levels against dense solves. */
+/* Block ILU(k): the pattern against levels computed densely by their definition, the values against
+ * dense elimination on that pattern, complete levels against dense solves. */
 #include "fixture.h"
 
 #include <math.h>
@@ -26,7 +26,8 @@ static bisai_factors *factorise_take(bisai_context *c, const test_bcsr *a, int l
   return factors;
 }
 
-/* lev_ij of all n² blocks in the order of Gaussian elimination: the definition, dropping nothing before the end. */
+/* lev_ij of all n² blocks in the order of Gaussian elimination: the definition, dropping nothing
+ * before the end. */
 static int *dense_levels(const test_bcsr *a) {
   const int32_t n = a->block_rows;
   int *level = malloc(sizeof *level * (size_t)n * (size_t)n);
@@ -44,7 +45,8 @@ static int *dense_levels(const test_bcsr *a) {
 }
 
 /* L and U together hold exactly the blocks of level ≤ k. */
-static void expect_pattern(const test_bcsr *a, const int *level, int k, const bisai_factors *factors) {
+static void expect_pattern(const test_bcsr *a, const int *level, int k,
+                           const bisai_factors *factors) {
   const int32_t n = a->block_rows, *l_ptr, *l_idx, *u_ptr, *u_idx;
   bisai_bcsr_arrays(bisai_factors_lower(factors), &l_ptr, &l_idx, NULL);
   bisai_bcsr_arrays(bisai_factors_upper(factors), &u_ptr, &u_idx, NULL);
@@ -59,12 +61,14 @@ static void expect_pattern(const test_bcsr *a, const int *level, int k, const bi
   }
 }
 
-/* a_ij ← a_ij − Σ over the blocks, by scalar-indexed loops on the dense matrix, where the level allows: block IKJ. */
+/* a_ij ← a_ij − Σ over the blocks, by scalar-indexed loops on the dense matrix, where the level
+ * allows: block IKJ. */
 static void dense_block_ilu(const test_bcsr *a, const int *level, int k, double *dense) {
   const int32_t n = a->block_rows, bs = a->block_size;
   const int64_t rows = (int64_t)n * bs;
 #define AT(i, j, r, c) dense[((int64_t)(j)*bs + (c)) * rows + (int64_t)(i)*bs + (r)]
-  double *pivot = malloc(sizeof *pivot * (size_t)(bs * bs)), *scaled = malloc(sizeof *scaled * (size_t)(bs * bs));
+  double *pivot = malloc(sizeof *pivot * (size_t)(bs * bs)),
+         *scaled = malloc(sizeof *scaled * (size_t)(bs * bs));
   assert_true(pivot && scaled);
   for (int32_t i = 1; i < n; i++)
     for (int32_t p = 0; p < i; p++) {
@@ -74,14 +78,16 @@ static void dense_block_ilu(const test_bcsr *a, const int *level, int k, double 
       assert_non_null(inverse);
       for (int32_t v = 0; v < bs * bs; v++) {
         scaled[v] = 0.0;
-        for (int32_t m = 0; m < bs; m++) scaled[v] += AT(i, p, v % bs, m) * inverse[(v / bs) * bs + m];
+        for (int32_t m = 0; m < bs; m++)
+          scaled[v] += AT(i, p, v % bs, m) * inverse[(v / bs) * bs + m];
       }
       free(inverse);
       for (int32_t v = 0; v < bs * bs; v++) AT(i, p, v % bs, v / bs) = scaled[v];
       for (int32_t j = p + 1; j < n; j++) {
         if (level[p * n + j] > k || level[i * n + j] > k) continue;
         for (int32_t v = 0; v < bs * bs; v++)
-          for (int32_t m = 0; m < bs; m++) AT(i, j, v % bs, v / bs) -= scaled[m * bs + v % bs] * AT(p, j, m, v / bs);
+          for (int32_t m = 0; m < bs; m++)
+            AT(i, j, v % bs, v / bs) -= scaled[m * bs + v % bs] * AT(p, j, m, v / bs);
       }
     }
   free(pivot);
@@ -90,12 +96,15 @@ static void dense_block_ilu(const test_bcsr *a, const int *level, int k, double 
 }
 
 /* Both factors equal the dense elimination on the pattern, which holds zeros elsewhere. */
-static void expect_values(const test_bcsr *a, const int *level, int k, const bisai_factors *factors) {
+static void expect_values(const test_bcsr *a, const int *level, int k,
+                          const bisai_factors *factors) {
   const int64_t rows = (int64_t)a->block_rows * a->block_size;
   double *expected = test_dense_from_arrays(a);
-  const double tolerance = 1e-13 * test_dense_norm1(rows, rows, expected); /* dominant: growth ≤ 2 */
+  /* dominant: growth ≤ 2 */
+  const double tolerance = 1e-13 * test_dense_norm1(rows, rows, expected);
   dense_block_ilu(a, level, k, expected);
-  double *lower = test_dense(bisai_factors_lower(factors)), *upper = test_dense(bisai_factors_upper(factors));
+  double *lower = test_dense(bisai_factors_lower(factors)),
+         *upper = test_dense(bisai_factors_upper(factors));
   for (int64_t v = 0; v < rows * rows; v++) lower[v] += upper[v];
   for (int64_t v = 0; v < rows; v++) lower[v * (rows + 1)] -= 1.0;
   EXPECT_CLOSE(rows * rows, expected, lower, tolerance);
@@ -133,7 +142,8 @@ static void pattern_and_values_are_those_of_the_definition(void **state) {
 static void many_random_patterns_are_those_of_the_definition(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 200; seed++) {
-    test_bcsr a = random_matrix(1 + (int32_t)(seed % 45), 1, 0.3 + (double)(seed % 7) / 2.0, 1000 + seed);
+    test_bcsr a =
+        random_matrix(1 + (int32_t)(seed % 45), 1, 0.3 + (double)(seed % 7) / 2.0, 1000 + seed);
     int *level = dense_levels(&a);
     for (int k = 0; k < 8; k++) {
       bisai_factors *factors = factorise_take(context, &a, k);
@@ -152,7 +162,8 @@ static void large_levels_give_complete_factors(void **state) {
     const int32_t bs = block_sizes[s], n = bs > 8 ? 9 : 20;
     const int64_t rows = (int64_t)n * bs;
     test_bcsr a = random_matrix(n, bs, 1.5, (uint64_t)(500 + bs));
-    double *dense = test_dense_from_arrays(&a), *b = test_random_vector(rows, 5), *x = test_random_vector(rows, 6);
+    double *dense = test_dense_from_arrays(&a), *b = test_random_vector(rows, 5),
+           *x = test_random_vector(rows, 6);
     double *expected = test_dense_solve(rows, dense, b);
     static const int larger[] = {0, 1, 1000000};
     for (int l = 0; l < 4; l++) {
@@ -169,7 +180,8 @@ static void large_levels_give_complete_factors(void **state) {
   }
 }
 
-/* An arrow that points to the upper left fills completely at level 1, one that points to the lower right not at all. */
+/* An arrow that points to the upper left fills completely at level 1, one that points to the lower
+ * right not at all. */
 static void arrows_fill_as_known(void **state) {
   (void)state;
   enum { N = 30 };
@@ -188,8 +200,10 @@ static void arrows_fill_as_known(void **state) {
     }
     test_bcsr a = {N, N, 1, row_ptr, col_idx, values};
     bisai_factors *factors = factorise_take(context, &a, 1);
-    assert_int_equal(bisai_bcsr_blocks(bisai_factors_lower(factors)), first ? N * (N - 1) / 2 : N - 1);
-    assert_int_equal(bisai_bcsr_blocks(bisai_factors_upper(factors)), first ? N * (N + 1) / 2 : 2 * N - 1);
+    assert_int_equal(bisai_bcsr_blocks(bisai_factors_lower(factors)),
+                     first ? N * (N - 1) / 2 : N - 1);
+    assert_int_equal(bisai_bcsr_blocks(bisai_factors_upper(factors)),
+                     first ? N * (N + 1) / 2 : 2 * N - 1);
     bisai_factors_destroy(&factors);
   }
 }
@@ -283,7 +297,8 @@ static void update_refuses_other_patterns(void **state) {
 static void threads_give_the_same_bits(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs += 2) {
-    test_bcsr a = random_matrix(3000, bs, 0.4, (uint64_t)bs); /* few levels of many rows: they run in parallel */
+    /* few levels of many rows: they run in parallel */
+    test_bcsr a = random_matrix(3000, bs, 0.4, (uint64_t)bs);
     bisai_context *contexts[2] = {test_context(1), test_context(5)};
     bisai_factors *factors[2];
     for (int t = 0; t < 2; t++) factors[t] = factorise_take(contexts[t], &a, 2);
@@ -309,7 +324,8 @@ static void sizes_0_and_1_are_legal(void **state) {
     }
 }
 
-/* More blocks than an index counts would need gigabytes, so that the limit is an argument inside. */
+/* More blocks than an index counts would need gigabytes, so that the limit is an argument
+ * inside. */
 static void too_many_blocks_are_refused_by_row(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(6, 6, 1, 1));
@@ -326,10 +342,13 @@ static void too_many_blocks_are_refused_by_row(void **state) {
   context->backend->release(context, made.lower_fill);
   context->backend->release(context, made.upper_fill);
   made = (bisai_factors){.context = context};
-  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW, bsi_factors_reserve(context, matrix, 3, false, upper - 1, &made));
-  snprintf(expected, sizeof expected, "block row 35: U of ILU(3) has more than %d blocks", upper - 1);
+  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
+                bsi_factors_reserve(context, matrix, 3, false, upper - 1, &made));
+  snprintf(expected, sizeof expected, "block row 35: U of ILU(3) has more than %d blocks",
+           upper - 1);
   EXPECT_MESSAGE(context, expected);
-  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW, bsi_factors_reserve(context, matrix, 3, false, 2, &made));
+  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
+                bsi_factors_reserve(context, matrix, 3, false, 2, &made));
   EXPECT_MESSAGE(context, "block row 0: U of ILU(3) has more than 2 blocks");
   assert_null(made.lower);
   assert_null(made.upper);
@@ -341,7 +360,8 @@ static void too_many_blocks_are_refused_by_row(void **state) {
   shape.blocks_per_row = 6.0;
   bisai_bcsr *triangle = test_bcsr_take(context, test_bcsr_random(shape));
   const int32_t all = bisai_bcsr_blocks(triangle) - 40;
-  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW, bsi_factors_reserve(context, triangle, 0, false, all - 1, &made));
+  EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
+                bsi_factors_reserve(context, triangle, 0, false, all - 1, &made));
   assert_non_null(strstr(bisai_context_error(context), ": L of ILU(0) has more than "));
   bisai_bcsr_destroy(&triangle);
 }
@@ -353,7 +373,8 @@ static void bad_levels_are_refused(void **state) {
   bisai_factor_options options = bisai_factor_options_default();
   assert_int_equal(options.level, 0);
   options.level = -1;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_create(context, matrix, &options, &factors));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_factors_create(context, matrix, &options, &factors));
   EXPECT_MESSAGE(context, "level -1: at least 0 is needed");
   assert_null(factors);
   bisai_bcsr_destroy(&matrix);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shifts of singular diagonal blocks, in block ILU and block-Jacobi: what is added, counted and named, and that nothing else changes. */
+/* Shifts of singular diagonal blocks, in block ILU and block-Jacobi: what is added, counted and
+ * named, and that nothing else changes. */
 #include "fixture.h"
 
 #include <math.h>
@@ -28,7 +29,8 @@ static const double *diagonal_of_upper(const bisai_factors *factors, int32_t i) 
   return (const double *)values + (size_t)row_ptr[i] * (size_t)(bs * bs);
 }
 
-/* Block tridiagonal of dominant blocks; the diagonal blocks of rows 0 and 2 lose their first column, those of row 2 its neighbours too. */
+/* Block tridiagonal of dominant blocks; the diagonal blocks of rows 0 and 2 lose their first
+ * column, those of row 2 its neighbours too. */
 static test_bcsr with_singular_rows(int32_t bs) {
   test_bcsr a = test_bcsr_grid(5, 1, bs, (uint64_t)bs);
   const size_t area = (size_t)(bs * bs) * sizeof(double);
@@ -43,13 +45,15 @@ static double largest_row_sum(const test_bcsr *a, int32_t i) {
   double largest = 0.0;
   for (int32_t r = 0; r < bs; r++) {
     double sum = 0.0;
-    for (int32_t q = a->row_ptr[i] * bs * bs + r; q < a->row_ptr[i + 1] * bs * bs; q += bs) sum += fabs(a->values[q]);
+    for (int32_t q = a->row_ptr[i] * bs * bs + r; q < a->row_ptr[i + 1] * bs * bs; q += bs)
+      sum += fabs(a->values[q]);
     largest = fmax(largest, sum);
   }
   return largest;
 }
 
-/* U's block is A's with the documented amount on its diagonal, in rows that nothing is eliminated in. */
+/* U's block is A's with the documented amount on its diagonal, in rows that nothing is eliminated
+ * in. */
 static void the_documented_amount_is_added_to_singular_blocks(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs++) {
@@ -64,10 +68,13 @@ static void the_documented_amount_is_added_to_singular_blocks(void **state) {
       for (int32_t i = 0; i < 3; i += 2) {
         double expected[81];
         memcpy(expected, test_bcsr_block(&a, i, i), (size_t)(bs * bs) * sizeof(double));
-        for (int32_t r = 0; r < bs; r++) expected[r * (bs + 1)] += amounts[s] * largest_row_sum(&a, i);
-        EXPECT_CLOSE(bs * bs, expected, diagonal_of_upper(factors, i), 1e-14 * largest_row_sum(&a, i));
+        for (int32_t r = 0; r < bs; r++)
+          expected[r * (bs + 1)] += amounts[s] * largest_row_sum(&a, i);
+        EXPECT_CLOSE(bs * bs, expected, diagonal_of_upper(factors, i),
+                     1e-14 * largest_row_sum(&a, i));
         double *product = test_dense_multiply(bs, bs, bs, expected,
-                                              bisai_factors_inverse_diagonal(factors) + (size_t)(i * bs * bs)),
+                                              bisai_factors_inverse_diagonal(factors) +
+                                                  (size_t)(i * bs * bs)),
                *identity = test_dense_identity(bs);
         EXPECT_CLOSE(bs * bs, identity, product, 1e-7); /* κ up to 1e7 with the smallest amount */
         free(product);
@@ -90,14 +97,16 @@ static void regular_blocks_are_not_touched(void **state) {
   assert_int_equal(bisai_factors_repairs(factors, &first), 0);
   assert_int_equal(first, -1);
   for (int32_t i = 0; i < 36; i++)
-    assert_memory_equal(diagonal_of_upper(plain, i), diagonal_of_upper(factors, i), 9 * sizeof(double));
+    assert_memory_equal(diagonal_of_upper(plain, i), diagonal_of_upper(factors, i),
+                        9 * sizeof(double));
   bisai_factors_destroy(&factors);
   bisai_factors_destroy(&plain);
   bisai_bcsr_destroy(&matrix);
   test_bcsr_free(&a);
 }
 
-/* diag(0, −s) + s I is singular too: ten times that is taken. A row of zeros gets the amount itself. */
+/* diag(0, −s) + s I is singular too: ten times that is taken. A row of zeros gets the amount
+ * itself. */
 static void a_shift_that_does_not_help_grows_tenfold(void **state) {
   (void)state;
   int32_t row_ptr[] = {0, 2, 3, 4}, col_idx[] = {0, 1, 1, 2};
@@ -115,7 +124,8 @@ static void a_shift_that_does_not_help_grows_tenfold(void **state) {
   bisai_factors_destroy(&factors);
 }
 
-/* U_11 = 1e20·[1 1; 1 1] from a matrix whose rows are of size 1: rounding swallows the shift until it has grown enough. */
+/* U_11 = 1e20·[1 1; 1 1] from a matrix whose rows are of size 1: rounding swallows the shift until
+ * it has grown enough. */
 static void a_shift_below_rounding_grows_until_it_counts(void **state) {
   (void)state;
   int32_t row_ptr[] = {0, 2, 4}, col_idx[] = {0, 1, 0, 1};
@@ -131,7 +141,8 @@ static void a_shift_below_rounding_grows_until_it_counts(void **state) {
   bisai_factors_destroy(&factors);
 }
 
-/* [D B; C] without its second diagonal block: −C D⁻¹ B stands there after the elimination, and is regular. */
+/* [D B; C] without its second diagonal block: −C D⁻¹ B stands there after the elimination, and is
+ * regular. */
 static void missing_diagonal_blocks_count_as_zero(void **state) {
   (void)state;
   int32_t row_ptr[] = {0, 3, 4, 5}, col_idx[] = {0, 1, 2, 0, 0};
@@ -139,7 +150,8 @@ static void missing_diagonal_blocks_count_as_zero(void **state) {
   test_bcsr a = {3, 3, 2, row_ptr, col_idx, values};
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
   bisai_factors *factors = NULL;
-  EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL, bisai_factors_create(context, matrix, NULL, &factors));
+  EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL,
+                bisai_factors_create(context, matrix, NULL, &factors));
   for (int level = 0; level < 2; level++) {
     factors = factorise(context, &a, 0.25, level);
     int32_t row = -1;
@@ -165,7 +177,8 @@ static void repairs_do_not_depend_on_the_threads(void **state) {
   shape.blocks_per_row = 0.3;
   test_bcsr a = test_bcsr_random(shape);
   for (int32_t i = 17; i < 4000; i += 13) {
-    for (int32_t q = a.row_ptr[i]; q < a.row_ptr[i + 1]; q++) memset(a.values + 4 * (size_t)q, 0, 4 * sizeof(double));
+    for (int32_t q = a.row_ptr[i]; q < a.row_ptr[i + 1]; q++)
+      memset(a.values + 4 * (size_t)q, 0, 4 * sizeof(double));
   }
   bisai_factors *factors[2];
   bisai_context *contexts[2] = {test_context(1), test_context(3)};
@@ -175,8 +188,8 @@ static void repairs_do_not_depend_on_the_threads(void **state) {
     assert_int_equal(bisai_factors_repairs(factors[t], &first), (4000 - 17 + 12) / 13);
     assert_int_equal(first, 17);
   }
-  assert_memory_equal(bisai_factors_inverse_diagonal(factors[0]), bisai_factors_inverse_diagonal(factors[1]),
-                      4000 * 4 * sizeof(double));
+  assert_memory_equal(bisai_factors_inverse_diagonal(factors[0]),
+                      bisai_factors_inverse_diagonal(factors[1]), 4000 * 4 * sizeof(double));
   for (int t = 0; t < 2; t++) {
     bisai_factors_destroy(&factors[t]);
     bisai_context_destroy(&contexts[t]);
@@ -193,7 +206,8 @@ static void overflow_is_still_refused(void **state) {
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
   bisai_factors *factors = NULL;
   const bisai_factor_options options = shifted(0.01, 0);
-  EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_factors_create(context, matrix, &options, &factors));
+  EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                bisai_factors_create(context, matrix, &options, &factors));
   EXPECT_MESSAGE(context, "block row 1: the factors overflow");
   bisai_bcsr_destroy(&matrix);
 }
@@ -216,12 +230,14 @@ static void bad_shifts_are_refused(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     bisai_factor_options options = shifted(bad[i].amount, 0);
     options.shift = (bisai_shift)bad[i].shift;
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_create(context, matrix, &options, &factors));
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                  bisai_factors_create(context, matrix, &options, &factors));
     if (bad[i].message) EXPECT_MESSAGE(context, bad[i].message);
     bisai_precond_options whole = bisai_precond_options_default();
     whole.shift = options.shift;
     whole.shift_amount = options.shift_amount;
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &whole, &precond));
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                  bisai_precond_create(context, matrix, &whole, &precond));
     if (bad[i].message) EXPECT_MESSAGE(context, bad[i].message);
   }
   assert_null(factors);
@@ -236,7 +252,8 @@ static bisai_precond *precondition(const bisai_bcsr *matrix, bisai_precond_kind 
   bisai_precond *precond = NULL;
   options.kind = kind;
   TEST_SET_OPTION(options, level, level);
-  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                bisai_precond_create(context, matrix, &options, &precond));
   options.shift = BISAI_SHIFT_IN_BLOCKS;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
   return precond;
@@ -245,19 +262,21 @@ static bisai_precond *precondition(const bisai_bcsr *matrix, bisai_precond_kind 
 static void every_preconditioner_reports_its_repairs(void **state) {
   (void)state;
   test_bcsr a = with_singular_rows(3);
-  bisai_bcsr *matrix = test_bcsr_make(context, &a), *regular = test_bcsr_take(context, test_bcsr_grid(5, 1, 3, 1));
+  bisai_bcsr *matrix = test_bcsr_make(context, &a),
+             *regular = test_bcsr_take(context, test_bcsr_grid(5, 1, 3, 1));
   static const struct {
     bisai_precond_kind kind;
     const char *description;
   } cases[] = {
-      {BISAI_PRECOND_BJACOBI, "bjacobi shift=0.01, 2 diagonal blocks repaired, first in block row 0"},
-      {BISAI_PRECOND_ILU,
-       "ilu schedule=auto level=1 shift=0.01, 13 blocks in L + U, 2 diagonal blocks repaired, first in "
-       "block row 0"},
-      {BISAI_PRECOND_ISAI,
-       "isai k=1 relax=0 storage=fp64 level=1 shift=0.01, 18 blocks, 2 diagonal blocks repaired, first in block row 0"},
-      {BISAI_PRECOND_SWEEPS,
-       "sweeps n=1 level=1 shift=0.01, 13 blocks in L + U, 2 diagonal blocks repaired, first in block row 0"},
+      {BISAI_PRECOND_BJACOBI,
+       "bjacobi shift=0.01, 2 diagonal blocks repaired, first in block row 0"},
+      {BISAI_PRECOND_ILU, "ilu schedule=auto level=1 shift=0.01, 13 blocks in L + U, 2 diagonal "
+                          "blocks repaired, first in "
+                          "block row 0"},
+      {BISAI_PRECOND_ISAI, "isai k=1 relax=0 storage=fp64 level=1 shift=0.01, 18 blocks, 2 "
+                           "diagonal blocks repaired, first in block row 0"},
+      {BISAI_PRECOND_SWEEPS, "sweeps n=1 level=1 shift=0.01, 13 blocks in L + U, 2 diagonal blocks "
+                             "repaired, first in block row 0"},
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
     bisai_precond *precond = precondition(matrix, cases[c].kind, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Factors that are made anew: updates, thread counts and schedules give the same bits as a fresh serial factorisation. */
+/* Factors that are made anew: updates, thread counts and schedules give the same bits as a fresh
+ * serial factorisation. */
 #include "fixture.h"
 
 #include <math.h>
@@ -31,7 +32,8 @@ static void expect_same_factors(const bisai_factors *a, const bisai_factors *b) 
   assert_memory_equal(bisai_factors_inverse_diagonal(a), bisai_factors_inverse_diagonal(b),
                       n * bs * bs * sizeof(double));
   assert_true(bisai_factors_fallbacks(a) == bisai_factors_fallbacks(b));
-  assert_true(bisai_factors_largest_condition(a, &row_a) == bisai_factors_largest_condition(b, &row_b));
+  assert_true(bisai_factors_largest_condition(a, &row_a) ==
+              bisai_factors_largest_condition(b, &row_b));
   assert_int_equal(row_a, row_b);
 }
 
@@ -60,7 +62,8 @@ static void update_equals_a_fresh_factorisation_and_allocates_nothing(void **sta
     EXPECT_OK(counted, bisai_factors_update(updated, second));
     assert_int_equal(atomic_load(&allocator.calls), calls);
     EXPECT_OK(counted, bisai_factors_solve(updated, BISAI_SCHEDULE_LEVELS, b, b));
-    if (!test_on_device()) assert_int_equal(atomic_load(&allocator.calls), calls); /* where b is copied */
+    /* where b is copied */
+    if (!test_on_device()) assert_int_equal(atomic_load(&allocator.calls), calls);
     expect_same_factors(updated, fresh);
     EXPECT_OK(counted, bisai_factors_update(updated, first));
     EXPECT_OK(counted, bisai_factors_update(updated, second));
@@ -112,11 +115,14 @@ static void update_refuses_other_sizes(void **state) {
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, NULL));
   EXPECT_MESSAGE(context, "bisai_factors_update: matrix is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, longer));
-  EXPECT_MESSAGE(context, "the pattern changed: 12 block rows of size 2 with 46 blocks, expected 9, 2 and 33");
+  EXPECT_MESSAGE(
+      context, "the pattern changed: 12 block rows of size 2 with 46 blocks, expected 9, 2 and 33");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, coarser));
-  EXPECT_MESSAGE(context, "the pattern changed: 9 block rows of size 3 with 33 blocks, expected 9, 2 and 33");
+  EXPECT_MESSAGE(
+      context, "the pattern changed: 9 block rows of size 3 with 33 blocks, expected 9, 2 and 33");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, thinner));
-  EXPECT_MESSAGE(context, "the pattern changed: 9 block rows of size 2 with 25 blocks, expected 9, 2 and 33");
+  EXPECT_MESSAGE(
+      context, "the pattern changed: 9 block rows of size 2 with 25 blocks, expected 9, 2 and 33");
   bisai_factors_destroy(&factors);
   bisai_bcsr_destroy(&matrix);
   bisai_bcsr_destroy(&longer);
@@ -130,8 +136,10 @@ static void thread_counts_and_schedules_give_the_same_bits(void **state) {
   for (int32_t bs = 1; bs <= 9; bs++) {
     for (int kind = 0; kind < 2; kind++) {
       /* few wide levels, where levels are chosen; a grid has many narrow ones */
-      test_bcsr a = kind == 0 ? test_bcsr_random(test_shape_square(bs > 4 ? 1000 : 4000, bs, (uint64_t)(300 + bs)))
-                              : test_bcsr_grid(20, 15, bs, (uint64_t)bs);
+      test_bcsr a =
+          kind == 0
+              ? test_bcsr_random(test_shape_square(bs > 4 ? 1000 : 4000, bs, (uint64_t)(300 + bs)))
+              : test_bcsr_grid(20, 15, bs, (uint64_t)bs);
       const int64_t n = (int64_t)a.block_rows * bs;
       double *b = test_random_vector(n, 1), *x = test_random_vector(n, 2), *first_x = NULL;
       bisai_context *contexts[3];

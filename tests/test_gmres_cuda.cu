@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GMRES on a device against the host's: a step, its parts, and whole solves, whose operator is a small matrix. */
+/* GMRES on a device against the host's: a step, its parts, and whole solves, whose operator is a
+ * small matrix. */
 #include "core/backend_cuda.h"
 #include "core/backend_host.h"
 #include "core/context.h"
@@ -26,12 +27,14 @@ bool agree(const std::vector<double> &got, const std::vector<double> &expected, 
 }
 
 bool same_bits(const std::vector<double> &a, const std::vector<double> &b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
 /* --- one step --- */
 
-/* count orthonormal vectors of n values by the host's Gram–Schmidt, and after them w, of which `kept` is new. */
+/* count orthonormal vectors of n values by the host's Gram–Schmidt, and after them w, of which
+ * `kept` is new. */
 std::vector<double> make_basis(bisai_context *host, int64_t n, int64_t ld, int count, double kept) {
   std::vector<double> v(ld * (count + 1), 0.0), work(BSI_CHUNKS * (count + 1)), h(count + 1);
   for (int c = 0; c <= count; c++) {
@@ -54,7 +57,8 @@ std::vector<double> make_basis(bisai_context *host, int64_t n, int64_t ld, int c
 
 struct small_part {
   std::vector<double> H, cosines, sines, g, status;
-  small_part(int m, int j) : H((m + 1) * m, 0.0), cosines(m), sines(m), g(m + 1), status(2 * m, NAN) {
+  small_part(int m, int j)
+      : H((m + 1) * m, 0.0), cosines(m), sines(m), g(m + 1), status(2 * m, NAN) {
     for (int i = 0; i < m; i++) {
       const double angle = next_random();
       cosines[i] = std::cos(angle), sines[i] = std::sin(angle);
@@ -63,20 +67,24 @@ struct small_part {
   }
 };
 
-/* Two runs on the device against the host's parts; `kept` < 0.1 asks for the second pass where it is selective. */
+/* Two runs on the device against the host's parts; `kept` < 0.1 asks for the second pass where it
+ * is selective. */
 void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passes, double kept) {
   const int m = j + 3, count = j + 1;
   const int64_t ld = (n + 7) / 8 * 8;
-  std::vector<double> basis = make_basis(on.host, n, ld, count, kept), work(BSI_CHUNKS * (m + 1), NAN);
+  std::vector<double> basis = make_basis(on.host, n, ld, count, kept),
+                      work(BSI_CHUNKS * (m + 1), NAN);
   small_part s(m, j);
   std::vector<std::vector<double>> first;
   std::vector<double> h(count), h2(count);
   bool good = true;
   for (int run = 0; run < 2; run++) {
-    const device_array<double> d_basis(basis), d_work(work), H(s.H), cosines(s.cosines), sines(s.sines), g(s.g);
+    const device_array<double> d_basis(basis), d_work(work), H(s.H), cosines(s.cosines),
+        sines(s.sines), g(s.g);
     double *status = bsi_allocate_shared_cuda(on.device, 2 * m);
     bsi_expect_cuda(on.device, 2 * m, status);
-    const bsi_cycle cycle = {n, ld, m, d_basis.data, H.data, cosines.data, sines.data, g.data, status, d_work.data};
+    const bsi_cycle cycle = {n,          ld,     m,      d_basis.data, H.data, cosines.data,
+                             sines.data, g.data, status, d_work.data};
     good = good && bsi_gmres_step_cuda(on.device, &cycle, j, passes) == BISAI_OK;
     std::vector<double> seen(2, NAN);
     good = good && bsi_collect_cuda(on.device, 2, status + 2 * j, seen.data()) == BISAI_OK;
@@ -89,29 +97,35 @@ void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passe
   double norm2 = 0.0, *w = basis.data() + count * ld;
   bsi_dot_many_host(on.host, n, count, basis.data(), ld, w, work.data(), h.data());
   bsi_axpy_many_host(on.host, n, count, basis.data(), ld, h.data(), -1.0, w, work.data(), &norm2);
-  const bool again =
-      passes == BSI_PASSES_TWO || (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(count, h.data(), norm2));
+  const bool again = passes == BSI_PASSES_TWO ||
+                     (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(count, h.data(), norm2));
   if (again) {
     bsi_dot_many_host(on.host, n, count, basis.data(), ld, w, work.data(), h2.data());
-    bsi_axpy_many_host(on.host, n, count, basis.data(), ld, h2.data(), -1.0, w, work.data(), &norm2);
+    bsi_axpy_many_host(on.host, n, count, basis.data(), ld, h2.data(), -1.0, w, work.data(),
+                       &norm2);
   }
-  bsi_gmres_rotate_host(on.host, m, j, h.data(), again ? h2.data() : nullptr, &norm2, s.H.data(), s.cosines.data(),
-                        s.sines.data(), s.g.data(), s.status.data() + 2 * j);
+  bsi_gmres_rotate_host(on.host, m, j, h.data(), again ? h2.data() : nullptr, &norm2, s.H.data(),
+                        s.cosines.data(), s.sines.data(), s.g.data(), s.status.data() + 2 * j);
   bsi_scale_by_norm_host(on.host, n, &norm2, w, w);
-  /* Rounding of sums over vectors, against the norm of w, which is √n; over the share that is left of it. */
-  const double bound = 1e-15 * (count + 10.0) * (1.0 + std::sqrt(static_cast<double>(n))) / std::fmin(1.0, kept);
-  good = good && agree(first[0], basis, bound) && agree(first[1], s.H, bound) && agree(first[2], s.cosines, bound) &&
-         agree(first[3], s.sines, bound) && agree(first[4], s.g, bound);
+  /* Rounding of sums over vectors, against the norm of w, which is √n; over the share that is left
+   * of it. */
+  const double bound =
+      1e-15 * (count + 10.0) * (1.0 + std::sqrt(static_cast<double>(n))) / std::fmin(1.0, kept);
+  good = good && agree(first[0], basis, bound) && agree(first[1], s.H, bound) &&
+         agree(first[2], s.cosines, bound) && agree(first[3], s.sines, bound) &&
+         agree(first[4], s.g, bound);
   good = good && agree(first[5], {s.status[2 * j], s.status[2 * j + 1]}, bound);
-  verdict(good, "step_agrees_with_its_parts, n = %lld, j = %d, passes %d, kept %g", static_cast<long long>(n), j,
-          static_cast<int>(passes), kept);
+  verdict(good, "step_agrees_with_its_parts, n = %lld, j = %d, passes %d, kept %g",
+          static_cast<long long>(n), j, static_cast<int>(passes), kept);
 }
 
 void triangles_agree_with_the_host(contexts &on, int m, int k) {
-  std::vector<double> H = random_vector(static_cast<size_t>(m + 1) * m), g = random_vector(m + 1), y(m + 1, NAN);
+  std::vector<double> H = random_vector(static_cast<size_t>(m + 1) * m), g = random_vector(m + 1),
+                      y(m + 1, NAN);
   for (int i = 0; i < m; i++) H[i * (m + 1) + i] = i == 1 ? 0.0 : m + next_random();
   const device_array<double> d_H(H), d_g(g), d_y(y);
-  bool good = bsi_gmres_coefficients_cuda(on.device, m, k, d_H.data, d_g.data, d_y.data) == BISAI_OK;
+  bool good =
+      bsi_gmres_coefficients_cuda(on.device, m, k, d_H.data, d_g.data, d_y.data) == BISAI_OK;
   bsi_gmres_coefficients_host(on.host, m, k, H.data(), g.data(), y.data());
   verdict(good && agree(d_y.fetch(), y, 1e-13), "triangles_agree_with_the_host, %d of %d", k, m);
 }
@@ -185,36 +199,44 @@ outcome solve(bisai_context *context, bool device, band &a, const std::vector<do
   if (o.status) return o;
   if (device) {
     const device_array<double> d_b(b), d_x(o.x);
-    o.status = bisai_solver_solve_operator(solver, multiply_on_device, &a, nullptr, d_b.data, d_x.data, &o.report);
+    o.status = bisai_solver_solve_operator(solver, multiply_on_device, &a, nullptr, d_b.data,
+                                           d_x.data, &o.report);
     CHECK(cudaDeviceSynchronize());
     o.x = d_x.fetch();
   } else {
-    o.status = bisai_solver_solve_operator(solver, multiply_on_host, &a, nullptr, b.data(), o.x.data(), &o.report);
+    o.status = bisai_solver_solve_operator(solver, multiply_on_host, &a, nullptr, b.data(),
+                                           o.x.data(), &o.report);
   }
-  if (o.report.history) o.history.assign(o.report.history, o.report.history + o.report.history_length);
+  if (o.report.history)
+    o.history.assign(o.report.history, o.report.history + o.report.history_length);
   o.message = bisai_context_error(context);
   bisai_solver_destroy(&solver);
   return o;
 }
 
-/* The device's solve twice, the host's once: the same end, the same count, bits that repeat, values that agree. */
+/* The device's solve twice, the host's once: the same end, the same count, bits that repeat, values
+ * that agree. */
 void solves_agree(contexts &on, const char *name, band &a, const std::vector<double> &b,
                   const bisai_solver_options &options, bisai_reason reason, double bound = 1e-9) {
-  const outcome host = solve(on.host, false, a, b, options), one = solve(on.device, true, a, b, options),
+  const outcome host = solve(on.host, false, a, b, options),
+                one = solve(on.device, true, a, b, options),
                 two = solve(on.device, true, a, b, options);
-  bool good = host.report.reason == reason && one.report.reason == reason && one.status == host.status &&
-              one.report.iterations == host.report.iterations && one.history.size() == host.history.size() &&
+  bool good = host.report.reason == reason && one.report.reason == reason &&
+              one.status == host.status && one.report.iterations == host.report.iterations &&
+              one.history.size() == host.history.size() &&
               one.report.applications == host.report.applications;
   good = good && same_bits(one.x, two.x) && same_bits(one.history, two.history);
   good = good && agree(one.x, host.x, bound) && agree(one.history, host.history, bound);
   verdict(good, "%s: device %s after %d (%s), host %s after %d, expected %s", name,
           bisai_reason_string(one.report.reason), one.report.iterations, one.message.c_str(),
-          bisai_reason_string(host.report.reason), host.report.iterations, bisai_reason_string(reason));
+          bisai_reason_string(host.report.reason), host.report.iterations,
+          bisai_reason_string(reason));
 }
 
 band convection(contexts &on, int64_t n) {
   band a(&on, n);
-  for (int64_t i = 0; i < n; i++) a.below[i] = -1.3, a.diagonal[i] = 2.1 + 0.1 * (i % 7), a.above[i] = -0.7;
+  for (int64_t i = 0; i < n; i++)
+    a.below[i] = -1.3, a.diagonal[i] = 2.1 + 0.1 * (i % 7), a.above[i] = -0.7;
   return a;
 }
 
@@ -249,11 +271,13 @@ void solves_of_every_kind_agree(contexts &on) {
         options.orthogonalization = kind;
         solves_agree(on, "solves_of_every_kind_agree", a, b, options, BISAI_REASON_CONVERGED);
         options.reduce = leave_alone;
-        solves_agree(on, "solves_of_every_kind_agree, with a reduction hook", a, b, options, BISAI_REASON_CONVERGED);
+        solves_agree(on, "solves_of_every_kind_agree, with a reduction hook", a, b, options,
+                     BISAI_REASON_CONVERGED);
       }
       bisai_solver_options options = gmres(restart, 1e-10);
       options.use_initial_guess = true;
-      solves_agree(on, "solves_of_every_kind_agree, initial guess", a, b, options, BISAI_REASON_CONVERGED);
+      solves_agree(on, "solves_of_every_kind_agree, initial guess", a, b, options,
+                   BISAI_REASON_CONVERGED);
     }
 }
 
@@ -261,26 +285,30 @@ void ends_are_the_hosts(contexts &on) {
   const int64_t n = 500;
   band a = convection(on, n);
   const std::vector<double> b = random_vector(n);
-  solves_agree(on, "zero right-hand side", a, std::vector<double>(n, 0.0), gmres(30, 1e-8), BISAI_REASON_CONVERGED);
+  solves_agree(on, "zero right-hand side", a, std::vector<double>(n, 0.0), gmres(30, 1e-8),
+               BISAI_REASON_CONVERGED);
   for (const int most : {0, 1, 3, 9, 10, 11, 14}) {
     if (short_form() && most != 1 && most != 11) continue;
     bisai_solver_options options = gmres(10, 1e-14);
     options.max_iterations = most;
-    solves_agree(on, "max_iterations in the middle of a cycle", a, b, options, BISAI_REASON_MAX_ITERATIONS);
+    solves_agree(on, "max_iterations in the middle of a cycle", a, b, options,
+                 BISAI_REASON_MAX_ITERATIONS);
   }
   for (const double scale : {1e-200, 1e200}) {
     std::vector<double> c = b;
     for (double &value : c) value *= scale;
-    solves_agree(on, "tiny and huge right-hand sides", a, c, gmres(30, 1e-8), BISAI_REASON_CONVERGED,
-                 1e-9 * scale + 1e-9);
+    solves_agree(on, "tiny and huge right-hand sides", a, c, gmres(30, 1e-8),
+                 BISAI_REASON_CONVERGED, 1e-9 * scale + 1e-9);
   }
   band identity(&on, n);
   for (double &value : identity.diagonal) value = 2.0;
-  solves_agree(on, "tolerance met in the first step", identity, b, gmres(30, 1e-8), BISAI_REASON_CONVERGED);
+  solves_agree(on, "tolerance met in the first step", identity, b, gmres(30, 1e-8),
+               BISAI_REASON_CONVERGED);
   for (int64_t i = 0; i < n; i++) identity.diagonal[i] = 1.0 + i % 3;
   solves_agree(on, "three steps are enough", identity, b, gmres(30, 1e-10), BISAI_REASON_CONVERGED);
   identity.diagonal[0] = 0.0;
-  std::vector<double> kernel(n, 0.0); /* anything else leaves it to rounding when the space is exhausted */
+  /* anything else leaves it to rounding when the space is exhausted */
+  std::vector<double> kernel(n, 0.0);
   kernel[0] = 1.0;
   solves_agree(on, "singular matrix", identity, kernel, gmres(30, 1e-12), BISAI_REASON_BREAKDOWN);
   identity.diagonal[0] = NAN;
@@ -293,7 +321,8 @@ void ends_are_the_hosts(contexts &on) {
   bisai_solver_options stalls = gmres(10, 1e-8);
   stalls.stagnation_cycles = 3;
   solves_agree(on, "a cyclic shift stagnates", shift, e, stalls, BISAI_REASON_STAGNATED);
-  solves_agree(on, "a cyclic shift in one cycle", shift, e, gmres(40, 1e-8), BISAI_REASON_CONVERGED);
+  solves_agree(on, "a cyclic shift in one cycle", shift, e, gmres(40, 1e-8),
+               BISAI_REASON_CONVERGED);
 }
 
 void monitors_and_failures_count_like_the_hosts(contexts &on) {
@@ -306,26 +335,32 @@ void monitors_and_failures_count_like_the_hosts(contexts &on) {
   options.monitor_user = &calls;
   solves_agree(on, "monitor stops", a, b, options, BISAI_REASON_STOPPED);
   verdict(calls == 3 * 8, "the monitor is called once an iteration: %d", calls);
-  /* A call that would have come after the end does not fail the solve; one before does, with the host's message. */
+  /* A call that would have come after the end does not fail the solve; one before does, with the
+   * host's message. */
   const int needed = solve(on.host, false, a, b, gmres(30, 1e-4)).report.iterations;
   a.fails_at = needed + 2; /* the host multiplies needed + 1 times */
-  solves_agree(on, "a failure beyond the end counts for nothing", a, b, gmres(30, 1e-4), BISAI_REASON_CONVERGED);
+  solves_agree(on, "a failure beyond the end counts for nothing", a, b, gmres(30, 1e-4),
+               BISAI_REASON_CONVERGED);
   for (const int at : {0, 1, 5, 12}) {
     if (short_form() && at != 5) continue;
     a.fails_at = at;
     const outcome host = solve(on.host, false, a, b, gmres(10, 1e-12)),
                   device = solve(on.device, true, a, b, gmres(10, 1e-12));
     verdict(device.status == host.status && device.message == host.message &&
-                device.report.iterations == host.report.iterations && device.report.reason == host.report.reason,
-            "failure of call %d: %s, on the host %s", at, device.message.c_str(), host.message.c_str());
+                device.report.iterations == host.report.iterations &&
+                device.report.reason == host.report.reason,
+            "failure of call %d: %s, on the host %s", at, device.message.c_str(),
+            host.message.c_str());
   }
 }
 
 void tests() {
   contexts on;
-  for (const int64_t n : {1, 2, 3, 255, 1024, 1025, 70001, 135168, 135169, 270000, 540001, 1270432, 1351681, 1500003})
+  for (const int64_t n :
+       {1, 2, 3, 255, 1024, 1025, 70001, 135168, 135169, 270000, 540001, 1270432, 1351681, 1500003})
     for (const int j : {0, 6, 7, 8, 29})
-      if (n > j + 1 && (n < 300000 || j == 8) && (!short_form() || n == 2 || (n == 1025 && j == 8))) {
+      if (n > j + 1 && (n < 300000 || j == 8) &&
+          (!short_form() || n == 2 || (n == 1025 && j == 8))) {
         step_agrees_with_its_parts(on, n, j, BSI_PASSES_ONE, 1.0);
         step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1.0);
         step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1e-3);
@@ -338,7 +373,8 @@ void tests() {
   ends_are_the_hosts(on);
   monitors_and_failures_count_like_the_hosts(on);
   std::vector<unsigned> left(BSI_TICKETS, 1u);
-  CHECK(cudaMemcpy(left.data(), on.device.made->tickets, BSI_TICKETS * sizeof(unsigned), cudaMemcpyDefault));
+  CHECK(cudaMemcpy(left.data(), on.device.made->tickets, BSI_TICKETS * sizeof(unsigned),
+                   cudaMemcpyDefault));
   bool zero = true;
   for (const unsigned ticket : left) zero = zero && ticket == 0;
   verdict(zero, "tickets are left as zeros");

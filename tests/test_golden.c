@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Iteration counts of GMRES(30) that the literature or an independent program gives.
  *
- * The lid-driven cavity (Ma et al. 2021, Table 3: N = 300, tolerance 1e-5) and the same at N = 128; real matrices with b from their file
- * or b = 1, tolerance 1e-8. The cavity's counts are exact, whatever the number of threads: sums are taken in a fixed order. Those of the
- * real matrices come from another implementation with other orders of summation and may differ by two. `test_golden slow` runs
- * N = 300. */
+ * The lid-driven cavity (Ma et al. 2021, Table 3: N = 300, tolerance 1e-5) and the same at N = 128;
+ * real matrices with b from their file or b = 1, tolerance 1e-8. The cavity's counts are exact,
+ * whatever the number of threads: sums are taken in a fixed order. Those of the real matrices come
+ * from another implementation with other orders of summation and may differ by two. `test_golden
+ * slow` runs N = 300. */
 #include <math.h>
 
 #include "support.h"
@@ -63,14 +64,16 @@ static int iterations_of(bisai_context *c, const bisai_bcsr *matrix, const doubl
   return report.iterations;
 }
 
-static void expect_counts(bisai_context *c, const bisai_bcsr *matrix, const double *b, double tolerance, size_t count,
-                          const run *runs, int allowed) {
+static void expect_counts(bisai_context *c, const bisai_bcsr *matrix, const double *b,
+                          double tolerance, size_t count, const run *runs, int allowed) {
   for (size_t i = 0; i < (TEST_SANITIZED ? 1 : count); i++) {
     const run *r = &runs[i];
     const int got = iterations_of(c, matrix, b, r, gmres(tolerance));
     if (abs(got - r->iterations) > allowed) {
-      fail_msg("kind %d, power %d, relax %d, sweeps %d, storage %d: %d iterations, expected %d ± %d", (int)r->kind,
-               r->power, r->relax, r->sweeps, (int)r->storage, got, r->iterations, allowed);
+      fail_msg(
+          "kind %d, power %d, relax %d, sweeps %d, storage %d: %d iterations, expected %d ± %d",
+          (int)r->kind, r->power, r->relax, r->sweeps, (int)r->storage, got, r->iterations,
+          allowed);
     }
   }
 }
@@ -96,8 +99,10 @@ static void expect_cavity_counts(int32_t n, int threads, size_t count, const run
 static void cavity_128_takes_the_published_iterations(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 293},  {BISAI_PRECOND_BJACOBI, 0, 0, 0, 0, BISAI_FP64, 1076},
-      {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 502}, {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 377},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 293},
+      {BISAI_PRECOND_BJACOBI, 0, 0, 0, 0, BISAI_FP64, 1076},
+      {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 502},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 377},
       {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 328},
   };
   expect_cavity_counts(128, 1, COUNT(runs), runs);
@@ -150,7 +155,8 @@ static void cavity_128_counts_do_not_depend_on_the_orthogonalization(void **stat
   bisai_bcsr *matrix = NULL;
   double *b = NULL;
   EXPECT_OK(context, case_cavity(context, 128, 0, &matrix, &b));
-  for (int kind = TEST_SANITIZED ? BISAI_MODIFIED : BISAI_CLASSICAL; kind <= BISAI_MODIFIED; kind++) {
+  for (int kind = TEST_SANITIZED ? BISAI_MODIFIED : BISAI_CLASSICAL; kind <= BISAI_MODIFIED;
+       kind++) {
     bisai_solver_options options = gmres(1e-5);
     options.orthogonalization = (bisai_orthogonalization)kind;
     assert_int_equal(iterations_of(context, matrix, b, &ilu, options), ilu.iterations);
@@ -172,7 +178,8 @@ static void cavity_300_takes_the_published_iterations(void **state) {
 
 /* ‖a − b‖_F over ‖b‖_F of the values of two matrices on one pattern. */
 static double relative_difference(const bisai_bcsr *a, const bisai_bcsr *b) {
-  const size_t bs = (size_t)bisai_bcsr_block_size(a), values = (size_t)bisai_bcsr_blocks(a) * bs * bs;
+  const size_t bs = (size_t)bisai_bcsr_block_size(a),
+               values = (size_t)bisai_bcsr_blocks(a) * bs * bs;
   assert_int_equal(bisai_bcsr_blocks(a), bisai_bcsr_blocks(b));
   double *both = malloc(2 * values * sizeof *both), difference2 = 0.0, norm2 = 0.0;
   assert_non_null(both);
@@ -187,8 +194,8 @@ static double relative_difference(const bisai_bcsr *a, const bisai_bcsr *b) {
   return sqrt(difference2 / norm2);
 }
 
-/* Factors and inverses of the cavity (N = 300) beside those of one thread on the host: 1e-10 over the largest κ₁ in thousands. On the host
- * they are the same to the last bit. */
+/* Factors and inverses of the cavity (N = 300) beside those of one thread on the host: 1e-10 over
+ * the largest κ₁ in thousands. On the host they are the same to the last bit. */
 static void cavity_300_has_the_values_of_the_host(void **state) {
   (void)state;
   bisai_context *contexts[] = {test_context(2), test_host_context(1)};
@@ -207,14 +214,18 @@ static void cavity_300_has_the_values_of_the_host(void **state) {
     }
     EXPECT_OK(contexts[1], bisai_precond_get_report(precond[1], &report));
     const double bound = test_on_device() ? 1e-10 * fmax(1.0, report.largest_condition / 1e3) : 0.0;
-    const bisai_factors *f[] = {bisai_precond_factors(precond[0]), bisai_precond_factors(precond[1])};
+    const bisai_factors *f[] = {bisai_precond_factors(precond[0]),
+                                bisai_precond_factors(precond[1])};
     const double differences[] = {
         relative_difference(bisai_factors_lower(f[0]), bisai_factors_lower(f[1])),
         relative_difference(bisai_factors_upper(f[0]), bisai_factors_upper(f[1])),
-        relative_difference(bisai_precond_lower_inverse(precond[0]), bisai_precond_lower_inverse(precond[1])),
-        relative_difference(bisai_precond_upper_inverse(precond[0]), bisai_precond_upper_inverse(precond[1]))};
-    print_message("k = %d: L %.2g, U %.2g, NL %.2g, NU %.2g, largest condition %.3g\n", power, differences[0],
-                  differences[1], differences[2], differences[3], report.largest_condition);
+        relative_difference(bisai_precond_lower_inverse(precond[0]),
+                            bisai_precond_lower_inverse(precond[1])),
+        relative_difference(bisai_precond_upper_inverse(precond[0]),
+                            bisai_precond_upper_inverse(precond[1]))};
+    print_message("k = %d: L %.2g, U %.2g, NL %.2g, NU %.2g, largest condition %.3g\n", power,
+                  differences[0], differences[1], differences[2], differences[3],
+                  report.largest_condition);
     for (int k = 0; k < 4; k++) assert_true(differences[k] <= bound);
     bisai_precond_destroy(&precond[0]);
     bisai_precond_destroy(&precond[1]);
@@ -253,11 +264,16 @@ static void expect_file_counts(const char *name, size_t count, const run *runs) 
 static void bcsstk16_takes_as_many_iterations_as_elsewhere(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 47},     {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 130},
-      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 74},    {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 52},
-      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 57},    {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 48},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 1, BISAI_FP64, 146}, {BISAI_PRECOND_SWEEPS, 0, 0, 0, 2, BISAI_FP64, 105},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 3, BISAI_FP64, 83},  {BISAI_PRECOND_SWEEPS, 0, 0, 0, 5, BISAI_FP64, 61},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 47},
+      {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 130},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 74},
+      {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 52},
+      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 57},
+      {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 48},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 1, BISAI_FP64, 146},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 2, BISAI_FP64, 105},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 3, BISAI_FP64, 83},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 5, BISAI_FP64, 61},
       {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 74},
   };
   expect_file_counts("bcsstk16", COUNT(runs), runs);
@@ -266,10 +282,14 @@ static void bcsstk16_takes_as_many_iterations_as_elsewhere(void **state) {
 static void opm_spe9_takes_as_many_iterations_as_elsewhere(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 45},    {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 110},
-      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 79},   {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 61},
-      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 61},   {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 50},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 2, BISAI_FP64, 79}, {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 79},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 45},
+      {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 110},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 79},
+      {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 61},
+      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 61},
+      {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 50},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 2, BISAI_FP64, 79},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 79},
   };
   expect_file_counts("opm_spe9_s7", COUNT(runs), runs);
 }
@@ -277,10 +297,14 @@ static void opm_spe9_takes_as_many_iterations_as_elsewhere(void **state) {
 static void sherman5_takes_as_many_iterations_as_elsewhere(void **state) {
   (void)state;
   static const run runs[] = {
-      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 46},    {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 116},
-      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 60},   {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 52},
-      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 52},   {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 48},
-      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 5, BISAI_FP64, 48}, {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 60},
+      {BISAI_PRECOND_ILU, 0, 0, 0, 0, BISAI_FP64, 46},
+      {BISAI_PRECOND_ISAI, 0, 1, 0, 0, BISAI_FP64, 116},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP64, 60},
+      {BISAI_PRECOND_ISAI, 0, 3, 0, 0, BISAI_FP64, 52},
+      {BISAI_PRECOND_ISAI, 0, 1, 1, 0, BISAI_FP64, 52},
+      {BISAI_PRECOND_ISAI, 0, 1, 2, 0, BISAI_FP64, 48},
+      {BISAI_PRECOND_SWEEPS, 0, 0, 0, 5, BISAI_FP64, 48},
+      {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP32, 60},
       {BISAI_PRECOND_ISAI, 0, 2, 0, 0, BISAI_FP16, 60},
   };
   expect_file_counts("sherman5", COUNT(runs), runs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrix Market files: what the format has, and vectors written. Reading rounds each number once and computes nothing, so all
- * comparisons are exact. */
+/* Matrix Market files: what the format has, and vectors written. Reading rounds each number once
+ * and computes nothing, so all comparisons are exact. */
 #include <float.h>
 #include <math.h>
 
@@ -50,14 +50,16 @@ static void options_have_documented_defaults(void **state) {
 static void general_matrix_is_read_entry_by_entry(void **state) {
   (void)state;
   const double rows[] = {1.5, 0, -2, 0, 0, 1e-300, 300, 0, 0.1};
-  expect_text("%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1.5\n1 3 -2\n2 3 1e-300\n3 1 3e2\n3 3 .1\n", 3,
-              rows);
+  expect_text("%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1.5\n1 3 -2\n2 3 "
+              "1e-300\n3 1 3e2\n3 3 .1\n",
+              3, rows);
 }
 
 static void numbers_come_in_many_spellings(void **state) {
   (void)state;
   const double rows[] = {7, -6, 0.5, 400, 0.25, 1000, 12, -0.0, 3};
-  expect_text("%%MatrixMarket matrix coordinate real general\n3 3 9\n1 1 +7\n1 2 -6.\n1 3 .5\n2 1 4D2\n2 2 2.5d-01\n"
+  expect_text("%%MatrixMarket matrix coordinate real general\n3 3 9\n1 1 +7\n1 2 -6.\n1 3 .5\n2 1 "
+              "4D2\n2 2 2.5d-01\n"
               "2 3 0.001E+6\n3 1 0012\n3 2 -0\n+3 03 30e-1\n",
               3, rows);
 }
@@ -65,50 +67,65 @@ static void numbers_come_in_many_spellings(void **state) {
 static void integers_and_patterns_become_doubles(void **state) {
   (void)state;
   const double integers[] = {0, -3, 9007199254740993.0, 4};
-  expect_text("%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 -3\n2 1 9007199254740993\n2 2 +4\n", 2,
-              integers);
+  expect_text("%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 -3\n2 1 "
+              "9007199254740993\n2 2 +4\n",
+              2, integers);
   const double pattern[] = {0, 1, 1, 1};
-  expect_text("%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n2 1\n2 2\n", 2, pattern);
+  expect_text("%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n2 1\n2 2\n", 2,
+              pattern);
 }
 
 static void symmetric_matrices_are_mirrored_from_either_triangle(void **state) {
   (void)state;
   const double rows[] = {1, 2, 0, 2, 0, -5, 0, -5, 3};
-  expect_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n2 1 2\n3 2 -5\n3 3 3\n", 3, rows);
-  expect_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n2 3 -5\n1 2 2\n3 3 3\n1 1 1\n", 3, rows);
+  expect_text(
+      "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n2 1 2\n3 2 -5\n3 3 3\n", 3,
+      rows);
+  expect_text(
+      "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n2 3 -5\n1 2 2\n3 3 3\n1 1 1\n", 3,
+      rows);
   const double pattern[] = {0, 0, 1, 0, 1, 0, 1, 0, 0};
   expect_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n3 1\n2 2\n", 3, pattern);
   const double diagonal[] = {4, 0, 0, 5};
-  expect_text("%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 4\n2 2 5\n", 2, diagonal);
+  expect_text("%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 4\n2 2 5\n", 2,
+              diagonal);
 }
 
 static void skew_symmetric_matrices_change_sign(void **state) {
   (void)state;
   const double rows[] = {0, -2, 0, 2, 0, 7, 0, -7, 0};
-  expect_text("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 2\n3 2 -7\n", 3, rows);
+  expect_text("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 2\n3 2 -7\n", 3,
+              rows);
 }
 
 static void case_blanks_comments_and_line_ends_do_not_matter(void **state) {
   (void)state;
   const double rows[] = {1, 0, 2, 3};
-  expect_text("%%MATRIXMARKET\tMatrix  COORDINATE Real\tGeneral  \r\n%\r\n\r\n  % comment\r\n \t2   2 3 \r\n\r\n"
+  expect_text("%%MATRIXMARKET\tMatrix  COORDINATE Real\tGeneral  \r\n%\r\n\r\n  % comment\r\n \t2  "
+              " 2 3 \r\n\r\n"
               "1\t1 1\r\n%between\r\n   2 1  2 \r\n2 2 3",
               2, rows);
-  expect_text("%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 2\n2 2 3\n\n%\n  \n% end", 2, rows);
+  expect_text(
+      "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 2\n2 2 3\n\n%\n  \n% end",
+      2, rows);
 }
 
 static void duplicates_add_up(void **state) {
   (void)state;
   const double rows[] = {6, 0, 5, 5};
-  expect_text("%%MatrixMarket matrix coordinate real general\n2 2 6\n1 1 1\n2 1 3\n1 1 2\n2 1 2\n2 2 5\n1 1 3\n", 2,
-              rows);
+  expect_text("%%MatrixMarket matrix coordinate real general\n2 2 6\n1 1 1\n2 1 3\n1 1 2\n2 1 2\n2 "
+              "2 5\n1 1 3\n",
+              2, rows);
   const double mirrored[] = {0, 3, 3, 4};
-  expect_text("%%MatrixMarket matrix coordinate real symmetric\n2 2 4\n2 1 1\n2 2 2\n2 1 2\n2 2 2\n", 2, mirrored);
+  expect_text(
+      "%%MatrixMarket matrix coordinate real symmetric\n2 2 4\n2 1 1\n2 2 2\n2 1 2\n2 2 2\n", 2,
+      mirrored);
 }
 
 static void stored_zeros_are_entries(void **state) {
   (void)state;
-  bisai_bcsr *matrix = read_text("%%MatrixMarket matrix coordinate real general\n5 5 3\n1 5 0\n2 2 0.0\n2 2 -0e5\n", 1);
+  bisai_bcsr *matrix = read_text(
+      "%%MatrixMarket matrix coordinate real general\n5 5 3\n1 5 0\n2 2 0.0\n2 2 -0e5\n", 1);
   assert_int_equal(bisai_bcsr_blocks(matrix), 2);
   bisai_bcsr_destroy(&matrix);
 }
@@ -171,7 +188,8 @@ static void vectors_are_written_with_seventeen_digits(void **state) {
   assert_non_null(file);
   assert_true(fread(text, 1, sizeof text - 1, file) > 0);
   fclose(file);
-  assert_string_equal(text, "%%MatrixMarket matrix array real general\n2 1\n0.10000000000000001\n-2\n");
+  assert_string_equal(text,
+                      "%%MatrixMarket matrix array real general\n2 1\n0.10000000000000001\n-2\n");
 }
 
 static void expect_vector(const char *text, int64_t n, const double *expected) {
@@ -183,8 +201,10 @@ static void expect_vector(const char *text, int64_t n, const double *expected) {
 static void vectors_are_arrays_or_sparse(void **state) {
   (void)state;
   const double values[] = {1.5, 0, -2};
-  expect_vector("%%MatrixMarket matrix array real general\n% comment\n3 1\n1.5\n\n0\n% between\n-2", 3, values);
-  expect_vector("%%MatrixMarket matrix coordinate real general\n3 1 3\n3 1 -4\n1 1 1.5\n3 1 2\n", 3, values);
+  expect_vector("%%MatrixMarket matrix array real general\n% comment\n3 1\n1.5\n\n0\n% between\n-2",
+                3, values);
+  expect_vector("%%MatrixMarket matrix coordinate real general\n3 1 3\n3 1 -4\n1 1 1.5\n3 1 2\n", 3,
+                values);
   const double integers[] = {7, -1};
   expect_vector("%%MatrixMarket matrix array integer general\n2 1\n7\n-1\n", 2, integers);
   const double pattern[] = {0, 1};
@@ -204,15 +224,19 @@ static void wrong_arguments_are_refused(void **state) {
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_read_matrix(context, "x", NULL, NULL));
   EXPECT_MESSAGE(context, "bisai_read_matrix: matrix is NULL");
   options.block_size = 33;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_read_matrix(context, "x", &options, &matrix));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_read_matrix(context, "x", &options, &matrix));
   EXPECT_MESSAGE(context, "block size 33 is outside 1 … 32");
   options.block_size = -1;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_read_matrix(context, "x", &options, &matrix));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_read_matrix(context, "x", &options, &matrix));
   EXPECT_MESSAGE(context, "block size -1 is outside 1 … 32");
   options.struct_size = 3;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_read_matrix(context, "x", &options, &matrix));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_read_matrix(context, "x", &options, &matrix));
   char message[128];
-  snprintf(message, sizeof message, "bisai_read_options.struct_size is 3, expected %zu: start from its default",
+  snprintf(message, sizeof message,
+           "bisai_read_options.struct_size is 3, expected %zu: start from its default",
            sizeof options);
   EXPECT_MESSAGE(context, message);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_read_vector(context, NULL, 1, &value));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Archives as the SuiteSparse collection has them, made byte by byte: which file is the matrix, its right-hand side, what is refused. */
+/* Archives as the SuiteSparse collection has them, made byte by byte: which file is the matrix, its
+ * right-hand side, what is refused. */
 #include "bytes.h"
 #include "folder_fixture.h"
 
@@ -17,11 +18,13 @@ static void skip_without_libarchive(bisai_status status) {
   skip();
 }
 
-/* Ends the archive, writes it as `file`, reads it, frees it: the first value, or 0 after a failure. */
+/* Ends the archive, writes it as `file`, reads it, frees it: the first value, or 0 after a
+ * failure. */
 static double read_first(test_text *text, const char *file) {
   tar_end(text);
   bisai_bcsr *matrix = NULL;
-  const bisai_status status = bisai_read_matrix(context, test_file(file, text->bytes, text->length), NULL, &matrix);
+  const bisai_status status =
+      bisai_read_matrix(context, test_file(file, text->bytes, text->length), NULL, &matrix);
   free(text->bytes);
   *text = (test_text){0};
   skip_without_libarchive(status);
@@ -72,7 +75,8 @@ static void otherwise_the_only_one(void **state) {
   assert_true(read_first(&text, "other.tar") == 2);
 }
 
-/* As written before 1988: the header does not name its format, and only its sum tells that it is one. */
+/* As written before 1988: the header does not name its format, and only its sum tells that it is
+ * one. */
 static void the_oldest_archives_are_read(void **state) {
   (void)state;
   test_text text = {0};
@@ -113,7 +117,8 @@ static void archives_without_one_matrix_are_refused(void **state) {
   tar_text(&text, "B/B.mtx", one);
   tar_text(&text, "B/C.mtx", one);
   tar_end(&text);
-  expect_refused(&text, BISAI_UNSUPPORTED, "2 matrices in the archive, none named as it is: A/A.mtx, B/B.mtx");
+  expect_refused(&text, BISAI_UNSUPPORTED,
+                 "2 matrices in the archive, none named as it is: A/A.mtx, B/B.mtx");
   for (int i = 0; i < 40; i++) {
     char name[32];
     snprintf(name, sizeof name, "a_long_folder/%02d.mtx", i);
@@ -121,7 +126,8 @@ static void archives_without_one_matrix_are_refused(void **state) {
   }
   tar_end(&text);
   expect_refused(&text, BISAI_UNSUPPORTED,
-                 "40 matrices in the archive, none named as it is: a_long_folder/00.mtx, a_long_folder/01.mtx, "
+                 "40 matrices in the archive, none named as it is: a_long_folder/00.mtx, "
+                 "a_long_folder/01.mtx, "
                  "a_long_folder/02.mtx, a_long_folder/03.mtx, a_long_folder/04.mtx, ...");
   tar_text(&text, "nothing.txt", "here");
   tar_text(&text, "es\033cape.mtx", one); /* would act on a terminal that shows the message */
@@ -144,7 +150,8 @@ static void failures_name_the_file_inside(void **state) {
   expect_refused(&text, BISAI_PARSE_ERROR, "A/A.mtx: line 3: row 3 is outside 1 … 2");
   tar_text(&text, "A/A.mtx", REAL "2 2 2147483647\n1 1 1\n");
   tar_end(&text);
-  expect_refused(&text, BISAI_PARSE_ERROR, "A/A.mtx: line 3: the file ends after 1 of 2147483647 entries");
+  expect_refused(&text, BISAI_PARSE_ERROR,
+                 "A/A.mtx: line 3: the file ends after 1 of 2147483647 entries");
 }
 
 /* Cut anywhere within the matrix or before it; what is cut behind it is not missed. */
@@ -181,7 +188,8 @@ static void damaged_maps_of_sparse_files_are_refused(void **state) {
 
 typedef struct right_hand_side {
   const char *name, *text;
-  int64_t columns; /* −1: refused */
+  /* −1: refused */
+  int64_t columns;
   double values[2];
   bisai_status status;
   const char *message;
@@ -246,7 +254,8 @@ static void right_hand_side_is_found(void **state) {
       continue;
     }
     char message[80];
-    snprintf(message, sizeof message, "%d columns, where a vector (one column) is needed", (int)r->columns);
+    snprintf(message, sizeof message, "%d columns, where a vector (one column) is needed",
+             (int)r->columns);
     EXPECT_STATUS(context, BISAI_UNSUPPORTED, as_vector);
     EXPECT_MESSAGE(context, message);
   }
@@ -269,7 +278,8 @@ static void archives_may_lack_a_right_hand_side(void **state) {
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_read_vector(context, path, 2, values));
   EXPECT_MESSAGE(context, "there is no right-hand side with the matrix");
   columns = -1; /* nor has a plain file one */
-  EXPECT_OK(context, bisai_read_rhs(context, test_file("A.mtx", one, strlen(one)), 2, values, &columns));
+  EXPECT_OK(context,
+            bisai_read_rhs(context, test_file("A.mtx", one, strlen(one)), 2, values, &columns));
   assert_int_equal(columns, 0);
   int32_t size = -1;
   EXPECT_OK(context, bisai_read_block_size(context, path, &size));
@@ -279,13 +289,15 @@ static void archives_may_lack_a_right_hand_side(void **state) {
 static bisai_status read_through_pipe(const test_text *text, bisai_bcsr **matrix) {
   const char *path = test_path("pipe");
   char command[4096];
-  snprintf(command, sizeof command, "rm -f %s; mkfifo %s && { timeout 60 sh -c 'cat %s > %s' > /dev/null 2>&1 & }",
-           path, path, test_file("A.tar", text->bytes, text->length), path);
+  snprintf(command, sizeof command,
+           "rm -f %s; mkfifo %s && { timeout 60 sh -c 'cat %s > %s' > /dev/null 2>&1 & }", path,
+           path, test_file("A.tar", text->bytes, text->length), path);
   assert_int_equal(system(command), 0);
   return bisai_read_matrix(context, path, NULL, matrix);
 }
 
-/* Members are gone through more than once, and a pipe passes only once: a temporary file keeps them. */
+/* Members are gone through more than once, and a pipe passes only once: a temporary file keeps
+ * them. */
 static void archives_may_come_through_a_pipe(void **state) {
   (void)state;
   enum { NOISE = 300000 }; /* more than any buffer */
@@ -317,7 +329,8 @@ static void archives_may_come_through_a_pipe(void **state) {
     unsetenv("TMPDIR");
   free(kept);
   EXPECT_STATUS(context, BISAI_IO_ERROR, status);
-  EXPECT_MESSAGE(context, "cannot make a temporary file in /no/such/folder: No such file or directory");
+  EXPECT_MESSAGE(context,
+                 "cannot make a temporary file in /no/such/folder: No such file or directory");
   assert_null(matrix);
   free(text.bytes);
 }
@@ -371,7 +384,7 @@ int main(void) {
   struct CMUnitTest all[OTHERS + SIDES];
   memcpy(all, others, sizeof others);
   for (size_t k = 0; k < SIDES; k++)
-    all[OTHERS + k] =
-        (struct CMUnitTest){sides[k].name, right_hand_side_is_found, NULL, NULL, (void *)(uintptr_t)&sides[k]};
+    all[OTHERS + k] = (struct CMUnitTest){sides[k].name, right_hand_side_is_found, NULL, NULL,
+                                          (void *)(uintptr_t)&sides[k]};
   return cmocka_run_group_tests(all, setup, teardown);
 }

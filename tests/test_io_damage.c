@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compressed files with one byte changed, cut off, or with something behind their end: whatever is read from them is what was
- * written, or an error. */
+/* Compressed files with one byte changed, cut off, or with something behind their end: whatever is
+ * read from them is what was written, or an error. */
 #include "bytes.h"
 #include "folder_fixture.h"
 
 #include "io/read.h"
 
-/* Eleven rows whose digits a compressor mostly stores as they are, so that a changed byte of the file changes a digit. */
+/* Eleven rows whose digits a compressor mostly stores as they are, so that a changed byte of the
+ * file changes a digit. */
 static void print_matrix(test_text *text) {
   test_print(text, "%%%%MatrixMarket matrix coordinate real general\n11 11 22\n");
   for (int i = 0; i < 11; i++)
-    test_print(text, "%d %d %d.%d\n%d %d -0.%d\n", i + 1, i + 1, 40 + i * i, 7 * i, i + 1, (i * 5 + 1) % 11 + 1,
-               13 + i);
+    test_print(text, "%d %d %d.%d\n%d %d -0.%d\n", i + 1, i + 1, 40 + i * i, 7 * i, i + 1,
+               (i * 5 + 1) % 11 + 1, 13 + i);
 }
 
 static void print_rhs(test_text *text) {
@@ -19,7 +20,8 @@ static void print_rhs(test_text *text) {
   for (int i = 0; i < 11; i++) test_print(text, "%d.%d\n", 3 * i + 1, i);
 }
 
-/* What a file gives: the matrix as a dense one, and the right-hand side; `dense` is NULL after a failure of either. */
+/* What a file gives: the matrix as a dense one, and the right-hand side; `dense` is NULL after a
+ * failure of either. */
 typedef struct content {
   double *dense, rhs[11];
   int64_t columns;
@@ -34,8 +36,10 @@ static content read_content(const char *bytes, size_t count) {
   const bisai_status status = bsi_read_matrix_memory(context, bytes, count, &options, &matrix);
   assert_true((status == BISAI_OK) == (matrix != NULL));
   if (status) return c;
-  /* As a changed name of a member may lead to another matrix, so a changed number of rows is one. */
-  if (bisai_bcsr_rows(matrix) == 11 && bsi_read_rhs_memory(context, bytes, count, 11, c.rhs, &c.columns) == BISAI_OK)
+  /* As a changed name of a member may lead to another matrix, so a changed number of rows is
+   * one. */
+  if (bisai_bcsr_rows(matrix) == 11 &&
+      bsi_read_rhs_memory(context, bytes, count, 11, c.rhs, &c.columns) == BISAI_OK)
     c.dense = test_dense(matrix);
   bisai_bcsr_destroy(&matrix);
   return c;
@@ -52,7 +56,8 @@ static test_text output_of(const char *command) {
   FILE *pipe = popen(command, "r");
   assert_non_null(pipe);
   char buffer[4096];
-  for (size_t count; (count = fread(buffer, 1, sizeof buffer, pipe)) > 0;) bytes_append(&text, buffer, count);
+  for (size_t count; (count = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    bytes_append(&text, buffer, count);
   const int result = pclose(pipe);
   if (result == 0) return text;
   free(text.bytes);
@@ -95,7 +100,8 @@ static void expect_damage_noticed(const format *f, test_text *file, const conten
 static void expect_ends_noticed(const format *f, test_text *file) {
   for (size_t length = 0; length < file->length; length++) {
     content cut = read_content(file->bytes, length);
-    if (cut.dense) fail_msg("%s: read from the first %zu of %zu bytes", f->name, length, file->length);
+    if (cut.dense)
+      fail_msg("%s: read from the first %zu of %zu bytes", f->name, length, file->length);
     free(cut.dense);
   }
 }
@@ -137,7 +143,8 @@ static void members_of_gzip_files_are_read_on_and_checked(void **state) {
   bytes_append(&part, matrix.bytes + 100, matrix.length - 100);
   test_text second = compress("gzip -n -1", &part);
   bytes_append(&two, second.bytes, second.length);
-  content plain = read_content(matrix.bytes, matrix.length), whole = read_content(two.bytes, two.length);
+  content plain = read_content(matrix.bytes, matrix.length),
+          whole = read_content(two.bytes, two.length);
   if (!whole.dense) skip_without_the_library();
   assert_non_null(whole.dense);
   assert_true(is_same(&plain, &whole));
@@ -145,7 +152,8 @@ static void members_of_gzip_files_are_read_on_and_checked(void **state) {
   expect_damage_noticed(&f, &two, &whole);
   for (size_t length = 0; length < two.length; length++) {
     content cut = read_content(two.bytes, length);
-    if (cut.dense) fail_msg("read from the first %zu of %zu + %zu bytes", length, first, second.length);
+    if (cut.dense)
+      fail_msg("read from the first %zu of %zu + %zu bytes", length, first, second.length);
   }
   free(whole.dense);
   free(plain.dense);
@@ -167,11 +175,13 @@ static void nothing_may_follow_a_gzip_file(void **state) {
     bytes_append(&file, behind[k], strlen(behind[k]));
     bisai_bcsr *read = NULL;
     const bisai_read_options options = bisai_read_options_default();
-    const bisai_status status = bsi_read_matrix_memory(context, file.bytes, file.length, &options, &read);
+    const bisai_status status =
+        bsi_read_matrix_memory(context, file.bytes, file.length, &options, &read);
     if (status) skip_without_the_library();
     EXPECT_STATUS(context, BISAI_IO_ERROR, status);
-    EXPECT_MESSAGE(context, k == 0 ? "cannot decompress memory: what follows the last gzip member is not gzip"
-                                   : "cannot decompress memory: the gzip file is cut off");
+    EXPECT_MESSAGE(
+        context, k == 0 ? "cannot decompress memory: what follows the last gzip member is not gzip"
+                        : "cannot decompress memory: the gzip file is cut off");
     assert_null(read);
   }
   free(file.bytes);
@@ -197,7 +207,8 @@ static void zeros_may_fill_up_a_gzip_file(void **state) {
     assert_non_null(read.dense);
     assert_true(is_same(&plain, &read));
     free(read.dense);
-    bytes_append(&padded, file.bytes, file.length); /* a member behind zeros is not read by gzip, and refused here */
+    /* a member behind zeros is not read by gzip, and refused here */
+    bytes_append(&padded, file.bytes, file.length);
     read = read_content(padded.bytes, padded.length);
     assert_null(read.dense);
     free(padded.bytes);
@@ -207,11 +218,13 @@ static void zeros_may_fill_up_a_gzip_file(void **state) {
   free(matrix.bytes);
 }
 
-/* A matrix behind which a vector stands in the file is not believed before the vector's bytes have been checked, too. */
+/* A matrix behind which a vector stands in the file is not believed before the vector's bytes have
+ * been checked, too. */
 static void what_is_not_asked_for_is_checked_too(void **state) {
   (void)state;
   test_text plain = {0};
-  for (int k = 0; k < 4; k++) bytes_integer(&plain, 4, k == 0 ? 1211216 : 1); /* a matrix of one entry */
+  /* a matrix of one entry */
+  for (int k = 0; k < 4; k++) bytes_integer(&plain, 4, k == 0 ? 1211216 : 1);
   bytes_integer(&plain, 4, 1);
   bytes_integer(&plain, 4, 0);
   bytes_double(&plain, 3);
@@ -221,12 +234,14 @@ static void what_is_not_asked_for_is_checked_too(void **state) {
   test_text file = compress("gzip -n -1", &plain);
   bisai_bcsr *matrix = NULL;
   const bisai_read_options options = bisai_read_options_default();
-  const bisai_status status = bsi_read_matrix_memory(context, file.bytes, file.length, &options, &matrix);
+  const bisai_status status =
+      bsi_read_matrix_memory(context, file.bytes, file.length, &options, &matrix);
   if (status) skip_without_the_library();
   EXPECT_OK(context, status);
   bisai_bcsr_destroy(&matrix);
   file.bytes[file.length - 8] ^= 1; /* of the CRC */
-  EXPECT_STATUS(context, BISAI_IO_ERROR, bsi_read_matrix_memory(context, file.bytes, file.length, &options, &matrix));
+  EXPECT_STATUS(context, BISAI_IO_ERROR,
+                bsi_read_matrix_memory(context, file.bytes, file.length, &options, &matrix));
   EXPECT_MESSAGE(context, "cannot decompress memory: incorrect data check");
   assert_null(matrix);
   free(file.bytes);
@@ -259,7 +274,7 @@ int main(void) {
   struct CMUnitTest all[OTHERS + FORMATS];
   memcpy(all, others, sizeof others);
   for (size_t k = 0; k < FORMATS; k++)
-    all[OTHERS + k] =
-        (struct CMUnitTest){formats[k].name, damage_is_noticed, NULL, NULL, (void *)(uintptr_t)&formats[k]};
+    all[OTHERS + k] = (struct CMUnitTest){formats[k].name, damage_is_noticed, NULL, NULL,
+                                          (void *)(uintptr_t)&formats[k]};
   return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files: compressed, missing, damaged, not written to the end, large enough for progress, and real ones. */
+/* Files: compressed, missing, damaged, not written to the end, large enough for progress, and real
+ * ones. */
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -8,7 +9,8 @@
 #include "folder_fixture.h"
 #include "support.h"
 
-static const char small[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.5\n2 1 -2\n";
+static const char small[] =
+    "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.5\n2 1 -2\n";
 
 static void expect_small(const bisai_bcsr *matrix) {
   assert_int_equal(bisai_bcsr_rows(matrix), 2);
@@ -26,18 +28,20 @@ static const unsigned char small_gz[] = {
     0x52, 0x8b, 0x12, 0x73, 0xb8, 0x8c, 0x14, 0x80, 0x90, 0xcb, 0x50, 0x01, 0x08, 0xf5, 0x4c, 0x81,
     0x3c, 0x43, 0x05, 0x5d, 0x23, 0x2e, 0x00, 0xfc, 0xcb, 0x5a, 0x0d, 0x43, 0x00, 0x00, 0x00};
 static const unsigned char small_xz[] = {
-    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01, 0x1c, 0x00,
-    0x00, 0x00, 0x10, 0xcf, 0x58, 0xcc, 0xe0, 0x00, 0x42, 0x00, 0x3e, 0x5d, 0x00, 0x12, 0xe1, 0x30, 0xc2, 0x74,
-    0x38, 0x61, 0xde, 0x3a, 0x4b, 0x4f, 0x5f, 0x43, 0xe3, 0xfb, 0x8b, 0xa8, 0x9a, 0x11, 0xc8, 0x87, 0x49, 0xad,
-    0x30, 0xf2, 0x34, 0xb6, 0xb2, 0x4a, 0xbd, 0x60, 0xea, 0x3e, 0xc8, 0xf8, 0x15, 0x1e, 0x52, 0xd0, 0xda, 0xed,
-    0x47, 0x38, 0xd1, 0xe7, 0x78, 0x1f, 0x51, 0x3a, 0xa9, 0x59, 0xc7, 0x99, 0x42, 0x19, 0xe4, 0x86, 0xd5, 0x20,
-    0x32, 0x60, 0x00, 0x00, 0x00, 0x00, 0xfc, 0xcb, 0x5a, 0x0d, 0x00, 0x01, 0x56, 0x43, 0xd3, 0x5f, 0xb2, 0x23,
-    0x90, 0x42, 0x99, 0x0d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a};
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21,
+    0x01, 0x1c, 0x00, 0x00, 0x00, 0x10, 0xcf, 0x58, 0xcc, 0xe0, 0x00, 0x42, 0x00, 0x3e, 0x5d,
+    0x00, 0x12, 0xe1, 0x30, 0xc2, 0x74, 0x38, 0x61, 0xde, 0x3a, 0x4b, 0x4f, 0x5f, 0x43, 0xe3,
+    0xfb, 0x8b, 0xa8, 0x9a, 0x11, 0xc8, 0x87, 0x49, 0xad, 0x30, 0xf2, 0x34, 0xb6, 0xb2, 0x4a,
+    0xbd, 0x60, 0xea, 0x3e, 0xc8, 0xf8, 0x15, 0x1e, 0x52, 0xd0, 0xda, 0xed, 0x47, 0x38, 0xd1,
+    0xe7, 0x78, 0x1f, 0x51, 0x3a, 0xa9, 0x59, 0xc7, 0x99, 0x42, 0x19, 0xe4, 0x86, 0xd5, 0x20,
+    0x32, 0x60, 0x00, 0x00, 0x00, 0x00, 0xfc, 0xcb, 0x5a, 0x0d, 0x00, 0x01, 0x56, 0x43, 0xd3,
+    0x5f, 0xb2, 0x23, 0x90, 0x42, 0x99, 0x0d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a};
 
 static void plain_files_are_read(void **state) {
   (void)state;
   bisai_bcsr *matrix = NULL;
-  EXPECT_OK(context, bisai_read_matrix(context, test_file("small.mtx", small, sizeof small - 1), NULL, &matrix));
+  EXPECT_OK(context, bisai_read_matrix(context, test_file("small.mtx", small, sizeof small - 1),
+                                       NULL, &matrix));
   expect_small(matrix);
   bisai_bcsr_destroy(&matrix);
 }
@@ -64,7 +68,8 @@ static void expect_compressed(const char *name, const void *bytes, size_t count)
   snprintf(message, sizeof message, "cannot decompress %s: ", path);
   test_file(name, bytes, count / 2);
   EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_read_matrix(context, path, NULL, &matrix));
-  assert_memory_equal(bisai_context_error(context), message, strlen(message)); /* what follows is their library's */
+  /* what follows is their library's */
+  assert_memory_equal(bisai_context_error(context), message, strlen(message));
 }
 
 static void gzip_files_are_read_and_damaged_ones_refused(void **state) {
@@ -90,7 +95,8 @@ static void expect_no_file_left_open(const char *path) {
     bisai_bcsr *matrix = NULL;
     status = bisai_read_matrix(own, path, NULL, &matrix);
     assert_true((status == BISAI_OK) == (matrix != NULL));
-    if (status == BISAI_OUT_OF_MEMORY) assert_memory_equal(bisai_context_error(own), "cannot allocate ", 16);
+    if (status == BISAI_OUT_OF_MEMORY)
+      assert_memory_equal(bisai_context_error(own), "cannot allocate ", 16);
     bisai_bcsr_destroy(&matrix);
     bisai_context_destroy(&own);
     assert_int_equal(atomic_load(&allocator.live_blocks), 0);
@@ -133,7 +139,8 @@ static void failed_writes_leave_no_file(void **state) {
   for (int i = 0; i < 20000; i++) values[i] = 1.0 / (i + 1);
   char message[2048];
 
-  EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_vector(context, "no/such/folder.mtx", 1, values));
+  EXPECT_STATUS(context, BISAI_IO_ERROR,
+                bisai_write_vector(context, "no/such/folder.mtx", 1, values));
   EXPECT_MESSAGE(context, "cannot open no/such/folder.mtx: No such file or directory");
 
   const char *path = test_file("kept.mtx", "kept", 4);
@@ -217,10 +224,17 @@ static void chosen_block_sizes_of_real_matrices_are_the_known_ones(void **state)
     const char *name;
     int32_t rows, block_size, blocks;
   } known[] = {
-      {"opm_matr33", 9, 3, 7},      {"small_block3_matrix", 9, 3, 4}, {"steam2", 600, 4, 860},
-      {"bcsstk16", 4884, 3, 32890}, {"2dcyl1", 1784, 4, 2166},        {"SPE01_bsr3", 906, 3, 1788},
-      {"pyamg_dg_p2", 276, 6, 380}, {"opm_spe9_s7", 27000, 3, 60392}, {"opm_spe1_thermal_s65", 1200, 4, 1780},
-      {"sherman1", 1000, 1, 3750},  {"bcsstk13", 2003, 1, 83883},
+      {"opm_matr33", 9, 3, 7},
+      {"small_block3_matrix", 9, 3, 4},
+      {"steam2", 600, 4, 860},
+      {"bcsstk16", 4884, 3, 32890},
+      {"2dcyl1", 1784, 4, 2166},
+      {"SPE01_bsr3", 906, 3, 1788},
+      {"pyamg_dg_p2", 276, 6, 380},
+      {"opm_spe9_s7", 27000, 3, 60392},
+      {"opm_spe1_thermal_s65", 1200, 4, 1780},
+      {"sherman1", 1000, 1, 3750},
+      {"bcsstk13", 2003, 1, 83883},
   };
   for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
     bisai_bcsr *matrix = test_matrix_read(context, known[k].name, 0);
@@ -233,7 +247,8 @@ static void chosen_block_sizes_of_real_matrices_are_the_known_ones(void **state)
 
 static void real_solutions_solve_their_systems(void **state) {
   (void)state;
-  static const char *const names[] = {"2dcyl1", "DK01R", "hymls_cavity2d_32x32_Re1000", "small_block3_matrix"};
+  static const char *const names[] = {"2dcyl1", "DK01R", "hymls_cavity2d_32x32_Re1000",
+                                      "small_block3_matrix"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     bisai_bcsr *matrix = test_matrix_read(context, names[k], 0);
     const int32_t n = bisai_bcsr_rows(matrix);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Larger matrices: entries in any order, memory within what is promised, failing allocations, threads. */
+/* Larger matrices: entries in any order, memory within what is promised, failing allocations,
+ * threads. */
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
@@ -51,7 +52,8 @@ static int32_t *permutation(int32_t n, uint64_t seed) {
 
 /* Entry k of a matrix with four entries a row: (k/4, spread columns), k + 1. */
 static void print_entry(test_text *text, int32_t n, int32_t k) {
-  const int32_t row = k / 4, column = (int32_t)(((int64_t)row + (int64_t)(k % 4) * (n / 4 + 1)) % n);
+  const int32_t row = k / 4,
+                column = (int32_t)(((int64_t)row + (int64_t)(k % 4) * (n / 4 + 1)) % n);
   test_print(text, "%d %d %d\n", row + 1, column + 1, k + 1);
 }
 
@@ -65,7 +67,8 @@ static void entries_in_any_order_make_the_same_matrix(void **state) {
     test_text ordered = {0}, permuted = {0}, backwards = {0};
     test_text *const all[] = {&ordered, &permuted, &backwards};
     for (size_t t = 0; t < 3; t++)
-      test_print(all[t], "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n, count);
+      test_print(all[t], "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n,
+                 count);
     for (int32_t k = 0; k < count; k++) {
       print_entry(&ordered, n, k);
       print_entry(&permuted, n, order[k]);
@@ -101,8 +104,10 @@ static void print_diagonal(test_text *text, int32_t n) {
   for (int32_t i = 1; i <= n; i++) test_print(text, "%d %d %.17g\n", i, i, 1.0 / i);
 }
 
-/* Fails unless reading took at most three times the bytes of the matrix that came out, 8·bs² + 4 a block and 4 a block row. */
-static void expect_peak(const char *name, const char *path, const test_text *text, int32_t block_size) {
+/* Fails unless reading took at most three times the bytes of the matrix that came out, 8·bs² + 4 a
+ * block and 4 a block row. */
+static void expect_peak(const char *name, const char *path, const test_text *text,
+                        int32_t block_size) {
   test_allocator allocator;
   test_allocator_reset(&allocator, 0);
   bisai_context *own = test_context_on(&allocator, 1);
@@ -112,14 +117,17 @@ static void expect_peak(const char *name, const char *path, const test_text *tex
   EXPECT_OK(own, path ? bisai_read_matrix(own, path, &options, &matrix)
                       : bsi_read_matrix_memory(own, text->bytes, text->length, &options, &matrix));
   const long long bs = bisai_bcsr_block_size(matrix);
-  const long long bytes = (8 * bs * bs + 4) * bisai_bcsr_blocks(matrix) + 4LL * (bisai_bcsr_block_rows(matrix) + 1);
+  const long long bytes =
+      (8 * bs * bs + 4) * bisai_bcsr_blocks(matrix) + 4LL * (bisai_bcsr_block_rows(matrix) + 1);
   const long long peak = atomic_load(&allocator.peak_bytes);
-  if (peak > 3 * bytes) fail_msg("%s: %lld bytes at a time for a matrix of %lld bytes", name, peak, bytes);
+  if (peak > 3 * bytes)
+    fail_msg("%s: %lld bytes at a time for a matrix of %lld bytes", name, peak, bytes);
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&own);
 }
 
-/* A pipe cannot tell its size, so the count in the header is not believed at once. Starts a process that writes the text into one. */
+/* A pipe cannot tell its size, so the count in the header is not believed at once. Starts a process
+ * that writes the text into one. */
 static pid_t start_pipe(const char *path, const test_text *text) {
   assert_int_equal(mkfifo(path, 0600), 0);
   const pid_t writer = fork();
@@ -144,7 +152,8 @@ static bool end_pipe(const char *path, pid_t writer) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* A grid of blocks of size bs, five a block row, permuted at random, or the lower triangle of it. */
+/* A grid of blocks of size bs, five a block row, permuted at random, or the lower triangle of
+ * it. */
 static void print_grid(test_text *text, int32_t side, int32_t bs, bool symmetric, bool pattern) {
   const int32_t block_rows = side * side, per_row = 5 * bs, all = block_rows * bs * per_row;
   int32_t *order = permutation(all, 8);
@@ -162,8 +171,9 @@ static void print_grid(test_text *text, int32_t side, int32_t bs, bool symmetric
     else
       test_print(&entries, "%d %d %.17g\n", row + 1, col + 1, cos(k));
   }
-  test_print(text, "%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n", pattern ? "pattern" : "real",
-             symmetric ? "symmetric" : "general", block_rows * bs, block_rows * bs, count);
+  test_print(text, "%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n",
+             pattern ? "pattern" : "real", symmetric ? "symmetric" : "general", block_rows * bs,
+             block_rows * bs, count);
   text->bytes = realloc(text->bytes, text->length + entries.length + 1);
   assert_non_null(text->bytes);
   memcpy(text->bytes + text->length, entries.bytes, entries.length + 1);
@@ -208,7 +218,8 @@ static void memory_stays_within_three_times_the_matrix(void **state) {
 /* What a reading came to. */
 typedef struct outcome {
   bisai_status status;
-  long long peak, result; /* bytes: held at a time, of the matrix */
+  /* bytes: held at a time, of the matrix */
+  long long peak, result;
   char message[256];
 } outcome;
 
@@ -226,7 +237,8 @@ static outcome read_within(const test_text *text, int32_t block_size, int64_t ma
   o.peak = atomic_load(&allocator.peak_bytes);
   if (matrix) {
     const long long bs = bisai_bcsr_block_size(matrix);
-    o.result = (8 * bs * bs + 4) * bisai_bcsr_blocks(matrix) + 4LL * (bisai_bcsr_block_rows(matrix) + 1);
+    o.result =
+        (8 * bs * bs + 4) * bisai_bcsr_blocks(matrix) + 4LL * (bisai_bcsr_block_rows(matrix) + 1);
   }
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&own);
@@ -256,16 +268,18 @@ static void few_entries_in_many_rows_take_16_bytes_a_row(void **state) {
       if (petsc) {
         print_last_row(&text, ROWS, entries[e]);
       } else {
-        test_print(&text, "%%%%MatrixMarket matrix coordinate pattern general\n%d %d %d\n", ROWS, ROWS, entries[e]);
-        for (int32_t k = 0; k < entries[e]; k++) test_print(&text, "%d %d\n", ROWS - 5 * k, ROWS - 7 * k);
+        test_print(&text, "%%%%MatrixMarket matrix coordinate pattern general\n%d %d %d\n", ROWS,
+                   ROWS, entries[e]);
+        for (int32_t k = 0; k < entries[e]; k++)
+          test_print(&text, "%d %d\n", ROWS - 5 * k, ROWS - 7 * k);
       }
       for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         const outcome o = read_within(&text, sizes[k], 0);
         assert_int_equal(o.status, BISAI_OK);
         const long long most = 3 * o.result + 16LL * ROWS + MEBI;
         if (o.peak > most)
-          fail_msg("%d entries, blocks of %d: %lld bytes at a time, promised are %lld", entries[e], sizes[k], o.peak,
-                   most);
+          fail_msg("%d entries, blocks of %d: %lld bytes at a time, promised are %lld", entries[e],
+                   sizes[k], o.peak, most);
       }
       free(text.bytes);
     }
@@ -289,7 +303,8 @@ static void max_bytes_is_kept(void **state) {
   print_grid(&texts[0], 60, 3, true, false);
   print_grid(&texts[1], 150, 1, false, false);
   print_last_row(&texts[2], 200000, 100000);
-  test_print(&texts[3], "%%%%MatrixMarket matrix coordinate real general\n2000000 2000000 1\n1 1 1\n");
+  test_print(&texts[3],
+             "%%%%MatrixMarket matrix coordinate real general\n2000000 2000000 1\n1 1 1\n");
   static const int32_t sizes[] = {0, 1, 8};
   for (int t = 0; t < 4; t++) {
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
@@ -300,12 +315,14 @@ static void max_bytes_is_kept(void **state) {
       for (int part = 15; part > 0; part--) {
         const int64_t most = whole.peak * part / 16;
         const outcome o = read_within(&texts[t], sizes[k], most);
-        if (o.peak > most + MEBI) fail_msg("%lld bytes at a time, %lld are allowed", o.peak, (long long)most);
+        if (o.peak > most + MEBI)
+          fail_msg("%lld bytes at a time, %lld are allowed", o.peak, (long long)most);
         if (o.status == BISAI_OK) continue;
         refused++;
         assert_int_equal(o.status, BISAI_OUT_OF_MEMORY);
         char allowed[80];
-        snprintf(allowed, sizeof allowed, "bytes are needed at a time, and max_bytes allows %lld", (long long)most);
+        snprintf(allowed, sizeof allowed, "bytes are needed at a time, and max_bytes allows %lld",
+                 (long long)most);
         assert_non_null(strstr(o.message, allowed));
       }
       assert_true(refused > 5);
@@ -317,10 +334,13 @@ static void max_bytes_is_kept(void **state) {
 static void a_number_of_rows_alone_takes_no_memory(void **state) {
   (void)state;
   test_text text = {0};
-  test_print(&text, "%%%%MatrixMarket matrix coordinate real general\n2147483647 2147483647 1\n1 1 1\n");
+  test_print(&text,
+             "%%%%MatrixMarket matrix coordinate real general\n2147483647 2147483647 1\n1 1 1\n");
   outcome o = read_within(&text, 1, 1 << 30);
   assert_int_equal(o.status, BISAI_OUT_OF_MEMORY);
-  assert_string_equal(o.message, "at least 34359738364 bytes are needed at a time, and max_bytes allows 1073741824");
+  assert_string_equal(
+      o.message,
+      "at least 34359738364 bytes are needed at a time, and max_bytes allows 1073741824");
   assert_true(o.peak < MEBI);
   o = read_within(&text, 0, 1 << 30);
   assert_int_equal(o.status, BISAI_OUT_OF_MEMORY);
@@ -341,14 +361,16 @@ static void a_number_of_rows_alone_takes_no_memory(void **state) {
   bisai_read_options options = bisai_read_options_default();
   options.max_bytes = -1;
   bisai_bcsr *matrix = NULL;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_read_matrix(context, "any", &options, &matrix));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_read_matrix(context, "any", &options, &matrix));
   EXPECT_MESSAGE(context, "max_bytes -1 is negative");
 }
 
 static void failing_allocations_leak_nothing(void **state) {
   (void)state;
   test_text text = {0};
-  print_grid(&text, 160, 1, true, false); /* enough to grow several times; mirrored and out of order */
+  /* enough to grow several times; mirrored and out of order */
+  print_grid(&text, 160, 1, true, false);
   bisai_status status = BISAI_OUT_OF_MEMORY;
   long long fail_at = 2; /* the first is the context's */
   for (; status == BISAI_OUT_OF_MEMORY && fail_at < 100; fail_at++) {

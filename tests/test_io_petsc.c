@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PETSc's binary files, made byte by byte: good ones of both widths, and those that are wrong in one way each. */
+/* PETSc's binary files, made byte by byte: good ones of both widths, and those that are wrong in
+ * one way each. */
 #include <math.h>
 
 #include "bytes.h"
@@ -11,8 +12,8 @@ enum { VECTOR = 1211214, MATRIX = 1211216, INDEX_SET = 1211218 };
 
 /* 4 −1 0 | −1 4 −1 | 0 −0.5 4, and a vector. */
 static const int64_t lengths[] = {2, 3, 2}, columns[] = {0, 1, 0, 1, 2, 1, 2};
-static const double values[] = {4, -1, -1, 4, -1, -0.5, 4}, dense[] = {4, -1, 0, -1, 4, -0.5, 0, -1, 4},
-                    rhs[] = {1, -2.5, 1e-300};
+static const double values[] = {4, -1, -1, 4, -1, -0.5, 4},
+                    dense[] = {4, -1, 0, -1, 4, -0.5, 0, -1, 4}, rhs[] = {1, -2.5, 1e-300};
 
 static void add_integers(test_text *text, int width, int count, const int64_t *integers) {
   for (int i = 0; i < count; i++) bytes_integer(text, width, integers[i]);
@@ -63,7 +64,8 @@ static void matrices_and_vectors_of_both_widths_are_read(void **state) {
     bisai_bcsr_destroy(&matrix);
     EXPECT_OK(context, bsi_read_rhs_memory(context, text.bytes, text.length, 3, got, &found));
     assert_int_equal(found, 0);
-    EXPECT_STATUS(context, BISAI_UNSUPPORTED, bsi_read_vector_memory(context, text.bytes, text.length, 3, got));
+    EXPECT_STATUS(context, BISAI_UNSUPPORTED,
+                  bsi_read_vector_memory(context, text.bytes, text.length, 3, got));
     EXPECT_MESSAGE(context, "there is no right-hand side with the matrix");
 
     const size_t before = text.length;
@@ -76,13 +78,15 @@ static void matrices_and_vectors_of_both_widths_are_read(void **state) {
     assert_memory_equal(got, rhs, sizeof rhs);
     EXPECT_OK(context, bsi_read_vector_memory(context, text.bytes, text.length, 3, got));
     memset(got, 0, sizeof got);
-    EXPECT_OK(context, bsi_read_vector_memory(context, text.bytes + before, text.length - before, 3, got));
+    EXPECT_OK(context,
+              bsi_read_vector_memory(context, text.bytes + before, text.length - before, 3, got));
     assert_memory_equal(got, rhs, sizeof rhs);
     free(text.bytes);
   }
 }
 
-/* Whatever its length, a beginning of a file is refused with a message, unless all that is missing is the vector. */
+/* Whatever its length, a beginning of a file is refused with a message, unless all that is missing
+ * is the vector. */
 static void beginnings_of_files_are_refused(void **state) {
   (void)state;
   for (int width = 4; width <= 8; width += 4) {
@@ -100,7 +104,8 @@ static void beginnings_of_files_are_refused(void **state) {
       int64_t found = 0;
       const bool good = length == whole || length >= whole + (size_t)width;
       const bisai_status status = read_memory(own, &part, &matrix);
-      if ((status == BISAI_OK) != good) fail_msg("width %d, %zu bytes: %s", width, length, bisai_context_error(own));
+      if ((status == BISAI_OK) != good)
+        fail_msg("width %d, %zu bytes: %s", width, length, bisai_context_error(own));
       if (!good) assert_true(*bisai_context_error(own) != '\0');
       assert_true(good == (matrix != NULL));
       bisai_bcsr_destroy(&matrix);
@@ -113,11 +118,13 @@ static void beginnings_of_files_are_refused(void **state) {
   }
 }
 
-/* A file of 3 × 3 with some of its integers (class, rows, columns, entries, lengths, columns) or values replaced. */
+/* A file of 3 × 3 with some of its integers (class, rows, columns, entries, lengths, columns) or
+ * values replaced. */
 typedef struct malformed {
   const char *name;
   struct {
-    int place; /* among the 14 integers; after them the values; 0: no such change */
+    /* among the 14 integers; after them the values; 0: no such change */
+    int place;
     int64_t integer;
     double value;
   } changes[3];
@@ -128,7 +135,10 @@ typedef struct malformed {
 enum { ROWS = 1, COLS, ENTRIES, LENGTHS, COLUMNS = LENGTHS + 3, VALUES = COLUMNS + 7 };
 
 static const malformed matrices[] = {
-    {"a_negative_number_of_rows", {{ROWS, -3, 0}}, BISAI_PARSE_ERROR, "byte 4: the number of rows -3 is negative"},
+    {"a_negative_number_of_rows",
+     {{ROWS, -3, 0}},
+     BISAI_PARSE_ERROR,
+     "byte 4: the number of rows -3 is negative"},
     {"a_negative_number_of_columns",
      {{COLS, -1, 0}},
      BISAI_PARSE_ERROR,
@@ -137,9 +147,18 @@ static const malformed matrices[] = {
      {{ENTRIES, -2, 0}},
      BISAI_PARSE_ERROR,
      "byte 12: the number of entries -2 is negative"},
-    {"a_dense_matrix", {{ENTRIES, -1, 0}}, BISAI_UNSUPPORTED, "byte 16: a dense matrix, where a sparse one is needed"},
-    {"a_rectangular_matrix", {{COLS, 4, 0}}, BISAI_UNSUPPORTED, "byte 16: 3 × 4: the matrix must be square"},
-    {"a_matrix_without_rows", {{ROWS, 0, 0}, {COLS, 0, 0}}, BISAI_UNSUPPORTED, "byte 16: 0 × 0: the matrix is empty"},
+    {"a_dense_matrix",
+     {{ENTRIES, -1, 0}},
+     BISAI_UNSUPPORTED,
+     "byte 16: a dense matrix, where a sparse one is needed"},
+    {"a_rectangular_matrix",
+     {{COLS, 4, 0}},
+     BISAI_UNSUPPORTED,
+     "byte 16: 3 × 4: the matrix must be square"},
+    {"a_matrix_without_rows",
+     {{ROWS, 0, 0}, {COLS, 0, 0}},
+     BISAI_UNSUPPORTED,
+     "byte 16: 0 × 0: the matrix is empty"},
     {"a_promise_of_many_rows",
      {{ROWS, INT32_MAX, 0}, {COLS, INT32_MAX, 0}},
      BISAI_PARSE_ERROR,
@@ -148,8 +167,14 @@ static const malformed matrices[] = {
      {{ENTRIES, INT32_MAX, 0}},
      BISAI_PARSE_ERROR,
      "byte 16: 25769803776 bytes must follow, and the file has 96"},
-    {"a_negative_length", {{LENGTHS + 1, -1, 0}}, BISAI_PARSE_ERROR, "row 1: its length -1 is outside 0 … 3"},
-    {"a_row_longer_than_the_matrix", {{LENGTHS, 4, 0}}, BISAI_PARSE_ERROR, "row 0: its length 4 is outside 0 … 3"},
+    {"a_negative_length",
+     {{LENGTHS + 1, -1, 0}},
+     BISAI_PARSE_ERROR,
+     "row 1: its length -1 is outside 0 … 3"},
+    {"a_row_longer_than_the_matrix",
+     {{LENGTHS, 4, 0}},
+     BISAI_PARSE_ERROR,
+     "row 0: its length 4 is outside 0 … 3"},
     {"lengths_that_add_up_to_too_much",
      {{LENGTHS, 3, 0}},
      BISAI_PARSE_ERROR,
@@ -158,8 +183,14 @@ static const malformed matrices[] = {
      {{LENGTHS + 2, 1, 0}},
      BISAI_PARSE_ERROR,
      "the rows have 6 entries, 7 are announced"},
-    {"a_negative_column", {{COLUMNS + 2, -1, 0}}, BISAI_PARSE_ERROR, "row 1: column -1 is outside 0 … 2"},
-    {"a_column_beyond_the_last", {{COLUMNS + 6, 3, 0}}, BISAI_PARSE_ERROR, "row 2: column 3 is outside 0 … 2"},
+    {"a_negative_column",
+     {{COLUMNS + 2, -1, 0}},
+     BISAI_PARSE_ERROR,
+     "row 1: column -1 is outside 0 … 2"},
+    {"a_column_beyond_the_last",
+     {{COLUMNS + 6, 3, 0}},
+     BISAI_PARSE_ERROR,
+     "row 2: column 3 is outside 0 … 2"},
     {"a_column_twice",
      {{COLUMNS + 1, 0, 0}},
      BISAI_PARSE_ERROR,
@@ -168,7 +199,10 @@ static const malformed matrices[] = {
      {{COLUMNS + 3, 2, 0}, {COLUMNS + 4, 1, 0}},
      BISAI_PARSE_ERROR,
      "row 1: column 1 follows column 2: columns must ascend"},
-    {"nan", {{VALUES + 4, 0, (double)NAN}}, BISAI_NOT_FINITE, "entry (1, 2), counted from 0, is NaN or infinity"},
+    {"nan",
+     {{VALUES + 4, 0, (double)NAN}},
+     BISAI_NOT_FINITE,
+     "entry (1, 2), counted from 0, is NaN or infinity"},
     {"infinity",
      {{VALUES, 0, -(double)INFINITY}},
      BISAI_NOT_FINITE,
@@ -194,7 +228,8 @@ static test_text changed(const malformed *m) {
   return text;
 }
 
-/* From memory and from a file; nothing published, nothing left, no more memory than the file deserves. */
+/* From memory and from a file; nothing published, nothing left, no more memory than the file
+ * deserves. */
 static void expect_refused(const test_text *text, bisai_status status, const char *message) {
   test_allocator allocator;
   test_allocator_reset(&allocator, 0);
@@ -202,7 +237,9 @@ static void expect_refused(const test_text *text, bisai_status status, const cha
   bisai_bcsr *matrix = NULL;
   EXPECT_STATUS(own, status, read_memory(own, text, &matrix));
   EXPECT_MESSAGE(own, message);
-  EXPECT_STATUS(own, status, bisai_read_matrix(own, test_file("malformed", text->bytes, text->length), NULL, &matrix));
+  EXPECT_STATUS(
+      own, status,
+      bisai_read_matrix(own, test_file("malformed", text->bytes, text->length), NULL, &matrix));
   EXPECT_MESSAGE(own, message);
   assert_null(matrix);
   assert_int_equal(atomic_load(&allocator.live_blocks), 1);
@@ -227,7 +264,8 @@ static void what_follows_a_matrix_is_looked_at(void **state) {
   expect_refused(&text, BISAI_UNSUPPORTED, "byte 112: a second matrix");
   text.length = length;
   bytes_integer(&text, 4, 7);
-  expect_refused(&text, BISAI_PARSE_ERROR, "byte 112: no object of PETSc (or the values before are complex)");
+  expect_refused(&text, BISAI_PARSE_ERROR,
+                 "byte 112: no object of PETSc (or the values before are complex)");
   text.length = length;
   add_doubles(&text, 7, values); /* imaginary parts, for one who knows */
   expect_refused(&text, BISAI_UNSUPPORTED, "byte 112: complex values are not supported");
@@ -255,16 +293,19 @@ static void objects_that_are_no_matrix_are_refused(void **state) {
   text.length = 0;
   const int64_t wide[] = {MATRIX, INT64_C(1) << 31, INT64_C(1) << 31, 1};
   add_integers(&text, 8, 4, wide);
-  expect_refused(&text, BISAI_INDEX_OVERFLOW, "byte 32: more than 2147483647 rows, columns or entries");
+  expect_refused(&text, BISAI_INDEX_OVERFLOW,
+                 "byte 32: more than 2147483647 rows, columns or entries");
   free(text.bytes);
 }
 
 static void expect_vector_refused(const test_text *text, bisai_status status, const char *message) {
   double got[3];
   int64_t found = 0;
-  EXPECT_STATUS(context, status, bsi_read_vector_memory(context, text->bytes, text->length, 3, got));
+  EXPECT_STATUS(context, status,
+                bsi_read_vector_memory(context, text->bytes, text->length, 3, got));
   EXPECT_MESSAGE(context, message);
-  EXPECT_STATUS(context, status, bsi_read_rhs_memory(context, text->bytes, text->length, 3, got, &found));
+  EXPECT_STATUS(context, status,
+                bsi_read_rhs_memory(context, text->bytes, text->length, 3, got, &found));
 }
 
 static void vectors_are_refused(void **state) {
@@ -280,7 +321,8 @@ static void vectors_are_refused(void **state) {
   text.length = 4;
   bytes_integer(&text, 4, 3);
   add_doubles(&text, 2, rhs);
-  expect_vector_refused(&text, BISAI_PARSE_ERROR, "byte 8: 24 bytes must follow, and the file has 16");
+  expect_vector_refused(&text, BISAI_PARSE_ERROR,
+                        "byte 8: 24 bytes must follow, and the file has 16");
   bytes_double(&text, (double)NAN);
   expect_vector_refused(&text, BISAI_NOT_FINITE, "value 2 of the vector is NaN or infinity");
   add_doubles(&text, 3, rhs);
@@ -288,11 +330,13 @@ static void vectors_are_refused(void **state) {
   text.length = 0;
   add_matrix(&text, 4);
   text.length -= 8;
-  expect_vector_refused(&text, BISAI_PARSE_ERROR, "byte 16: 96 bytes must follow, and the file has 88");
+  expect_vector_refused(&text, BISAI_PARSE_ERROR,
+                        "byte 16: 96 bytes must follow, and the file has 88");
   free(text.bytes);
 }
 
-/* Writes `said` to A.info (none: removes it) and returns the block size that A and A.gz are read with, or −1 with a message. */
+/* Writes `said` to A.info (none: removes it) and returns the block size that A and A.gz are read
+ * with, or −1 with a message. */
 static int block_size_said(const char *said) {
   const char *path = test_path("A.info");
   if (said)
@@ -324,14 +368,17 @@ static int block_size_said(const char *said) {
 /* A line that was cut off, or that a script filled in with nothing. */
 static void info_with_a_key_and_no_value_is_refused(void **state) {
   (void)state;
-  static const char *const wrong[] = {"-matload_block_size\n", "-matload_block_size", "  -matload_block_size \t\r\n",
+  static const char *const wrong[] = {"-matload_block_size\n", "-matload_block_size",
+                                      "  -matload_block_size \t\r\n",
                                       "% note\n-matload_block_size\n-matload_block_size 2\n"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     assert_int_equal(block_size_said(wrong[i]), -1);
     char message[2048];
-    snprintf(message, sizeof message, "cannot use %s: its -matload_block_size has no value", test_path("A.info"));
+    snprintf(message, sizeof message, "cannot use %s: its -matload_block_size has no value",
+             test_path("A.info"));
     bisai_bcsr *matrix = NULL;
-    EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_read_matrix(context, test_path("A"), NULL, &matrix));
+    EXPECT_STATUS(context, BISAI_IO_ERROR,
+                  bisai_read_matrix(context, test_path("A"), NULL, &matrix));
     EXPECT_MESSAGE(context, message);
   }
 }
@@ -342,7 +389,8 @@ static void info_beside_a_file_says_the_block_size(void **state) {
   assert_int_equal(block_size_said(""), 0);
   assert_int_equal(block_size_said("-matload_block_size 3\n"), 3);
   assert_int_equal(block_size_said("-vecload_block_size 5\n  -matload_block_size\t2,2"), 2);
-  assert_int_equal(block_size_said("-matload_block_size 1\n"), 0); /* what PETSc writes when it knows of no blocks */
+  /* what PETSc writes when it knows of no blocks */
+  assert_int_equal(block_size_said("-matload_block_size 1\n"), 0);
   assert_int_equal(block_size_said("-matload_block_sizes 3\n"), 0);
   static const char *const wrong[] = {"-matload_block_size 33\n",  "-matload_block_size 0\n",
                                       "-matload_block_size 2,3\n", "-matload_block_size x\n",
@@ -350,10 +398,12 @@ static void info_beside_a_file_says_the_block_size(void **state) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     assert_int_equal(block_size_said(wrong[i]), -1);
     char message[2048];
-    snprintf(message, sizeof message, "cannot use %s: its -matload_block_size is not a number from 1 to 32",
+    snprintf(message, sizeof message,
+             "cannot use %s: its -matload_block_size is not a number from 1 to 32",
              test_path("A.info"));
     bisai_bcsr *matrix = NULL;
-    EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_read_matrix(context, test_path("A"), NULL, &matrix));
+    EXPECT_STATUS(context, BISAI_IO_ERROR,
+                  bisai_read_matrix(context, test_path("A"), NULL, &matrix));
     EXPECT_MESSAGE(context, message);
   }
 }
@@ -418,7 +468,7 @@ int main(void) {
   struct CMUnitTest all[OTHERS + MATRICES];
   memcpy(all, others, sizeof others);
   for (size_t k = 0; k < MATRICES; k++)
-    all[OTHERS + k] =
-        (struct CMUnitTest){matrices[k].name, matrix_is_refused, NULL, NULL, (void *)(uintptr_t)&matrices[k]};
+    all[OTHERS + k] = (struct CMUnitTest){matrices[k].name, matrix_is_refused, NULL, NULL,
+                                          (void *)(uintptr_t)&matrices[k]};
   return cmocka_run_group_tests(all, setup, teardown);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where written files take their place: folders that allow no new file or no replacement, links, names that are long or gone, and
- * writes that a signal ends. */
+/* Where written files take their place: folders that allow no new file or no replacement, links,
+ * names that are long or gone, and writes that a signal ends. */
 #define _GNU_SOURCE /* unshare */
 #include <dirent.h>
 #include <fcntl.h>
@@ -37,7 +37,8 @@ static int entries_of(const char *path) {
   return count;
 }
 
-/* A folder with these rights and this owner, and perhaps an old file in it that everybody may write. */
+/* A folder with these rights and this owner, and perhaps an old file in it that everybody may
+ * write. */
 static void make_folder(const char *name, mode_t mode, uid_t owner, bool with_file, char *path) {
   char folder[PATH];
   assert_int_equal(chmod(test_path("."), 0711), 0); /* open for nobody */
@@ -47,9 +48,9 @@ static void make_folder(const char *name, mode_t mode, uid_t owner, bool with_fi
   if (with_file) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    assert_true(
-        fputs("an old file that is longer than the new one, and of which nothing may be left behind the new end",
-              file) > 0);
+    assert_true(fputs("an old file that is longer than the new one, and of which nothing may be "
+                      "left behind the new end",
+                      file) > 0);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(chmod(path, 0666), 0);
     if (geteuid() == 0) assert_int_equal(chown(path, owner, (gid_t)-1), 0);
@@ -58,8 +59,8 @@ static void make_folder(const char *name, mode_t mode, uid_t owner, bool with_fi
   assert_int_equal(chmod(folder, mode), 0);
 }
 
-/* What a process without root's rights makes of a path: 0 checked and written, 1 refused by both, 2 checked and not written, 3 written
- * though refused by the check. */
+/* What a process without root's rights makes of a path: 0 checked and written, 1 refused by both, 2
+ * checked and not written, 3 written though refused by the check. */
 static int outcome_for_nobody(const char *path) {
   const pid_t child = fork();
   assert_true(child >= 0);
@@ -130,8 +131,10 @@ static void a_mount_point_is_overwritten(void **state) {
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount(path, path, "none", MS_BIND, NULL) != 0 || rename(path, test_path("elsewhere")) == 0)
       _exit(SKIPPED);
-    _exit(bisai_write_check(context, path) == BISAI_OK && bisai_write_vector(context, path, 3, values) == BISAI_OK ? 0
-                                                                                                                   : 1);
+    _exit(bisai_write_check(context, path) == BISAI_OK &&
+                  bisai_write_vector(context, path, 3, values) == BISAI_OK
+              ? 0
+              : 1);
   }
   int status = 0;
   assert_int_equal(waitpid(child, &status, 0), child);
@@ -245,12 +248,14 @@ static void names_of_one_file_are_known(void **state) {
   assert_false(same("same", "new"));
   assert_true(same("new", "./new"));
   assert_false(same("new", "new2"));
-  assert_true(same("nowhere/new", "nowhere/../nowhere/new") == false); /* no such folder: nothing can be written */
+  /* no such folder: nothing can be written */
+  assert_true(same("nowhere/new", "nowhere/../nowhere/new") == false);
   assert_true(symlink("new", test_path("to_new")) == 0 && symlink(".", test_path("here")) == 0);
   assert_true(same("to_new", "here/new"));
   assert_false(same("/dev/null", "/dev/null"));
   bool result = true;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_same_file(context, "x", NULL, &result));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_write_same_file(context, "x", NULL, &result));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_same_file(context, "x", "y", NULL));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_check(context, NULL));
 }

@@ -94,14 +94,17 @@ static void one_pass_gives_matrix_and_right_hand_side(void **state) {
   make_samples(samples);
   const bisai_read_options options = scalar_blocks();
   for (int k = 0; k < SAMPLES; k++) {
-    const char *file = test_file("A.tar", samples[k].text.bytes, samples[k].text.length), *pipe = test_path("pipe");
+    const char *file = test_file("A.tar", samples[k].text.bytes, samples[k].text.length),
+               *pipe = test_path("pipe");
     char command[4096];
-    snprintf(command, sizeof command, "rm -f %s; mkfifo %s && { timeout 60 sh -c 'cat %s > %s' > /dev/null 2>&1 & }",
-             pipe, pipe, file, pipe);
+    snprintf(command, sizeof command,
+             "rm -f %s; mkfifo %s && { timeout 60 sh -c 'cat %s > %s' > /dev/null 2>&1 & }", pipe,
+             pipe, file, pipe);
     assert_int_equal(system(command), 0);
     for (int through_pipe = 0; through_pipe < 2; through_pipe++) {
       bisai_system read = {.struct_size = sizeof read};
-      const bisai_status status = bisai_read_system(context, through_pipe ? pipe : file, &options, &read);
+      const bisai_status status =
+          bisai_read_system(context, through_pipe ? pipe : file, &options, &read);
       if (status == BISAI_UNAVAILABLE) continue;
       EXPECT_OK(context, status);
       expect_content(&samples[k], &read);
@@ -130,11 +133,13 @@ static void a_right_hand_side_that_fails_is_told_from_the_matrix(void **state) {
   print_petsc(&text, 4, 3);
   EXPECT_STATUS(context, BISAI_PARSE_ERROR,
                 bsi_read_system_memory(context, text.bytes, text.length - 1, &options, &read));
-  EXPECT_MESSAGE(context, "byte 72: 24 bytes must follow, and the file has 23"); /* of the file, not of the vector */
+  /* of the file, not of the vector */
+  EXPECT_MESSAGE(context, "byte 72: 24 bytes must follow, and the file has 23");
   assert_true(read.rhs_failed);
 
   text.bytes[3] ^= 1;
-  EXPECT_STATUS(context, BISAI_PARSE_ERROR, bsi_read_system_memory(context, text.bytes, text.length, &options, &read));
+  EXPECT_STATUS(context, BISAI_PARSE_ERROR,
+                bsi_read_system_memory(context, text.bytes, text.length, &options, &read));
   assert_false(read.rhs_failed);
   free(text.bytes);
 }
@@ -151,7 +156,8 @@ static void failing_allocations_leave_nothing(void **state) {
       test_allocator_reset(&allocator, fail_at);
       bisai_context *own = test_context_on(&allocator, 1);
       bisai_system read = {.struct_size = sizeof read};
-      status = bsi_read_system_memory(own, samples[k].text.bytes, samples[k].text.length, &options, &read);
+      status = bsi_read_system_memory(own, samples[k].text.bytes, samples[k].text.length, &options,
+                                      &read);
       if (status) {
         assert_null(read.matrix);
         assert_null(read.rhs);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files between bisai and PETSc itself, both ways: every block size, the same values to the last bit, the block size from FILE.info. */
+/* Files between bisai and PETSc itself, both ways: every block size, the same values to the last
+ * bit, the block size from FILE.info. */
 #include "folder_fixture.h"
 #include "petsc_fixture.h"
 
@@ -24,8 +25,8 @@ static void petsc_loads_what_bisai_writes(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs++) {
     for (int compressed = 0; compressed < 2; compressed++) {
-      bisai_bcsr *matrix =
-          test_bcsr_take(context, test_bcsr_random(test_shape_square(BLOCK_ROWS, bs, 40 + (uint64_t)bs)));
+      bisai_bcsr *matrix = test_bcsr_take(
+          context, test_bcsr_random(test_shape_square(BLOCK_ROWS, bs, 40 + (uint64_t)bs)));
       const PetscInt n = bisai_bcsr_rows(matrix);
       double *rhs = test_random_vector(n, 9);
       bisai_write_options options = bisai_write_options_default();
@@ -69,8 +70,8 @@ static void bisai_reads_what_petsc_writes(void **state) {
   static const MatType types[] = {MATSEQBAIJ, MATSEQAIJ};
   for (int32_t bs = 1; bs <= 9; bs++) {
     for (int type = 0; type < 2; type++) {
-      bisai_bcsr *matrix =
-          test_bcsr_take(context, test_bcsr_random(test_shape_square(BLOCK_ROWS, bs, 60 + (uint64_t)bs)));
+      bisai_bcsr *matrix = test_bcsr_take(
+          context, test_bcsr_random(test_shape_square(BLOCK_ROWS, bs, 60 + (uint64_t)bs)));
       const PetscInt n = bisai_bcsr_rows(matrix);
       double *rhs = test_random_vector(n, 9), *got = malloc((size_t)n * sizeof *got);
       const char *path = test_path("B");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrices written in every format and read back: the same bits, whatever the block size; PETSc's bytes; what cannot be written. */
+/* Matrices written in every format and read back: the same bits, whatever the block size; PETSc's
+ * bytes; what cannot be written. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -13,14 +14,16 @@
 #include "bytes.h"
 #include "folder_fixture.h"
 
-static const char *const names[] = {"A.mtx", "A.mtx.gz", "A.mtx.xz", "A.mtx.bz2",  "A.mtx.zst", "A.petsc",
-                                    "A.bin", "A.bin.gz", "A.tar",    "A.tar.gz",   "A.tgz",     "A.tar.xz",
-                                    "A.txz", "A.tbz2",   "A.tzst",   "A.petsc.xz", "A.b.mtx.gz"};
+static const char *const names[] = {"A.mtx",      "A.mtx.gz",  "A.mtx.xz", "A.mtx.bz2", "A.mtx.zst",
+                                    "A.petsc",    "A.bin",     "A.bin.gz", "A.tar",     "A.tar.gz",
+                                    "A.tgz",      "A.tar.xz",  "A.txz",    "A.tbz2",    "A.tzst",
+                                    "A.petsc.xz", "A.b.mtx.gz"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static bool is_archive(const char *name) { return strstr(name, ".t") != NULL; }
 static bool is_petsc(const char *name) { return strstr(name, ".petsc") || strstr(name, ".bin"); }
-/* Readers go by the bytes and not by the name, so that only the bytes show whether a file is compressed. */
+/* Readers go by the bytes and not by the name, so that only the bytes show whether a file is
+ * compressed. */
 static void expect_compression(const char *path) {
   static const struct {
     const char *endings, *magic;
@@ -144,9 +147,10 @@ static void every_format_keeps_every_bit(void **state) {
 /* UTF-8, Latin-1 and a long name, in whatever locale the process is: tests run in "C". */
 static void archives_take_names_of_any_bytes(void **state) {
   (void)state;
-  static const char *const files[] = {
-      "\xc3\xa9.tar", "\xe9t\xe9.tar.xz", "\xe6\xa0\xbc\xe5\xad\x90 5.tar",
-      "a_long_name_of_more_than_a_hundred_bytes_which_does_not_fit_into_the_first_field_of_a_header_\xc3\xa9.tar"};
+  static const char *const files[] = {"\xc3\xa9.tar", "\xe9t\xe9.tar.xz",
+                                      "\xe6\xa0\xbc\xe5\xad\x90 5.tar",
+                                      "a_long_name_of_more_than_a_hundred_bytes_which_does_not_fit_"
+                                      "into_the_first_field_of_a_header_\xc3\xa9.tar"};
   for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
     bisai_bcsr *matrix = sample(5, 2);
     const int64_t n = bisai_bcsr_rows(matrix);
@@ -186,7 +190,8 @@ static void vectors_keep_every_bit(void **state) {
   }
   EXPECT_OK(context, bisai_write_vector(context, test_path("none.petsc"), 0, NULL));
   EXPECT_OK(context, bisai_read_vector(context, test_path("none.petsc"), 0, NULL));
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_vector(context, test_path("b.tar"), N, values));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_write_vector(context, test_path("b.tar"), N, values));
   EXPECT_MESSAGE(context, "an archive is not for a vector alone: b.tar");
   free(values);
 }
@@ -227,9 +232,10 @@ static void the_bytes_are_the_known_ones(void **state) {
   (void)state;
   bisai_bcsr *matrix = by_hand();
   write_file(test_path("A.mtx"), matrix, NULL);
-  expect_text(test_path("A.mtx"),
-              "%%MatrixMarket matrix coordinate real general\n4 4 7\n1 1 1\n2 2 0.10000000000000001\n"
-              "3 3 0\n3 4 0\n4 1 -2\n4 3 0\n4 4 0\n");
+  expect_text(
+      test_path("A.mtx"),
+      "%%MatrixMarket matrix coordinate real general\n4 4 7\n1 1 1\n2 2 0.10000000000000001\n"
+      "3 3 0\n3 4 0\n4 1 -2\n4 3 0\n4 4 0\n");
   static const double rhs[] = {1, 2, 3, 0.5};
   write_file(test_path("A.petsc"), matrix, rhs);
   expect_text(test_path("A.petsc.info"), "-matload_block_size 2\n-vecload_block_size 2\n");
@@ -287,7 +293,8 @@ static void the_same_matrix_gives_the_same_file(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
-/* 7 rows in blocks of 3: the padding is not written, and PETSc is told no block size that does not divide them. */
+/* 7 rows in blocks of 3: the padding is not written, and PETSc is told no block size that does not
+ * divide them. */
 static void padding_is_left_out(void **state) {
   (void)state;
   bisai_bcsr *scalar = sample(7, 1);
@@ -361,7 +368,8 @@ static void rectangular_and_empty_matrices_are_written(void **state) {
   bisai_bcsr *matrix = NULL;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
   EXPECT_OK(context, bisai_write_matrix(context, test_path("R.mtx"), matrix, NULL));
-  expect_text(test_path("R.mtx"), "%%MatrixMarket matrix coordinate real general\n2 6 3\n1 5 1.5\n1 6 2\n2 6 3\n");
+  expect_text(test_path("R.mtx"),
+              "%%MatrixMarket matrix coordinate real general\n2 6 3\n1 5 1.5\n1 6 2\n2 6 3\n");
   bisai_bcsr_destroy(&matrix);
   desc.block_rows = desc.block_cols = 0;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
@@ -401,19 +409,27 @@ static void arguments_are_checked(void **state) {
   EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_write_matrix(context, path, matrix, &options));
   EXPECT_MESSAGE(context, "value 2 is NaN or infinity");
   rhs[2] = 3;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_matrix(context, path, matrix, &options));
-  EXPECT_MESSAGE(context, "a Matrix Market file has no room for a right-hand side beside the matrix");
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_write_matrix(context, path, matrix, &options));
+  EXPECT_MESSAGE(context,
+                 "a Matrix Market file has no room for a right-hand side beside the matrix");
   options.format = (bisai_format)4;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_matrix(context, path, matrix, &options));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_write_matrix(context, path, matrix, &options));
   EXPECT_MESSAGE(context, "unknown format 4");
   options.struct_size = 1;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_matrix(context, path, matrix, &options));
-  static const char *const unknown[] = {"nothing", "nothing.dat", ".mtx", "nothing.gz", ".petsc.gz"};
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_write_matrix(context, path, matrix, &options));
+  static const char *const unknown[] = {"nothing", "nothing.dat", ".mtx", "nothing.gz",
+                                        ".petsc.gz"};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
     char message[256];
-    snprintf(message, sizeof message,
-             "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz", unknown[i]);
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_write_matrix(context, test_path(unknown[i]), matrix, NULL));
+    snprintf(
+        message, sizeof message,
+        "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz",
+        unknown[i]);
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                  bisai_write_matrix(context, test_path(unknown[i]), matrix, NULL));
     EXPECT_MESSAGE(context, message);
   }
   char name[200] = {0};
@@ -451,7 +467,8 @@ static void files_that_cannot_be_written_completely_are_removed(void **state) {
   (void)state;
   bisai_bcsr *matrix = sample(2000, 4);
   bisai_write_options options = bisai_write_options_default();
-  EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_matrix(context, "no/such/folder.mtx", matrix, NULL));
+  EXPECT_STATUS(context, BISAI_IO_ERROR,
+                bisai_write_matrix(context, "no/such/folder.mtx", matrix, NULL));
   EXPECT_MESSAGE(context, "cannot open no/such/folder.mtx: No such file or directory");
   struct rlimit before, limit;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -474,7 +491,8 @@ static void files_that_cannot_be_written_completely_are_removed(void **state) {
   /* A device is no file to remove. */
   options.format = BISAI_FORMAT_MATRIX_MARKET;
   if (test_exists("/dev/full")) {
-    EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_matrix(context, "/dev/full", matrix, &options));
+    EXPECT_STATUS(context, BISAI_IO_ERROR,
+                  bisai_write_matrix(context, "/dev/full", matrix, &options));
     EXPECT_MESSAGE(context, "cannot write /dev/full: No space left on device");
     assert_true(test_exists("/dev/full"));
   }
@@ -490,7 +508,8 @@ static void a_matrix_without_its_info_is_not_left(void **state) {
   char command[4096];
   snprintf(command, sizeof command, "mkdir %s", path);
   assert_int_equal(system(command), 0);
-  EXPECT_STATUS(context, BISAI_IO_ERROR, bisai_write_matrix(context, test_path("I.petsc"), matrix, NULL));
+  EXPECT_STATUS(context, BISAI_IO_ERROR,
+                bisai_write_matrix(context, test_path("I.petsc"), matrix, NULL));
   assert_false(test_exists(test_path("I.petsc")));
   bisai_bcsr_destroy(&matrix);
 }

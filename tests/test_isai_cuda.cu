@@ -16,7 +16,8 @@ struct structure {
 };
 
 /* Each row up to `length` columns of its triangle, the diagonal always. */
-structure make_rows(bisai_triangle triangle, int32_t n, int32_t length, int32_t reach, bool diagonal) {
+structure make_rows(bisai_triangle triangle, int32_t n, int32_t length, int32_t reach,
+                    bool diagonal) {
   structure s;
   s.ptr.push_back(0);
   for (int32_t i = 0; i < n; i++) {
@@ -53,11 +54,12 @@ structure transpose(const structure &s) {
   return t;
 }
 
-void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_triangle triangle, int32_t n, int bs,
-                          int32_t length, int32_t pattern_length, bool unit, bisai_value_type type, double spoiled) {
+void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_triangle triangle,
+                          int32_t n, int bs, int32_t length, int32_t pattern_length, bool unit,
+                          bisai_value_type type, double spoiled) {
   const int values = bs * bs;
-  structure t = make_rows(triangle, n, length, 30, !unit), rows = make_rows(triangle, n, pattern_length, 40, true),
-            columns = transpose(rows);
+  structure t = make_rows(triangle, n, length, 30, !unit),
+            rows = make_rows(triangle, n, pattern_length, 40, true), columns = transpose(rows);
   std::vector<double> t_values = random_vector(t.idx.size() * values),
                       inverses = random_vector(static_cast<size_t>(n) * values);
   for (double &value : t_values) value /= bs * length;
@@ -66,32 +68,35 @@ void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_tri
     for (int r = 0; r < bs; r++) inverses[static_cast<size_t>(i) * values + r * bs + r] += 1.0;
   if (spoiled != 1.0)
     for (int v = 0; v < values; v++) inverses[static_cast<size_t>(n / 2) * values + v] *= spoiled;
-  std::vector<char> stored(rows.idx.size() * values * bsi_value_size(type), 0x7f), expected = stored;
+  std::vector<char> stored(rows.idx.size() * values * bsi_value_size(type), 0x7f),
+      expected = stored;
   int32_t longest = 0;
   for (int32_t j = 0; j < n; j++) longest = std::max(longest, columns.ptr[j + 1] - columns.ptr[j]);
 
   bisai_bcsr a = {}, inverse = {};
   a.block_rows = a.block_cols = n, a.block_size = bs, a.blocks = static_cast<int32_t>(t.idx.size());
-  a.unit_diagonal = unit, a.row_ptr = t.ptr.data(), a.col_idx = t.idx.data(), a.values = t_values.data();
+  a.unit_diagonal = unit, a.row_ptr = t.ptr.data(), a.col_idx = t.idx.data(),
+  a.values = t_values.data();
   inverse.block_rows = inverse.block_cols = n, inverse.block_size = bs, inverse.type = type,
   inverse.values = expected.data();
   bsi_triangular view = {triangle, &a, unit ? nullptr : inverses.data(), nullptr};
   bisai_pattern pattern = {};
-  pattern.block_rows = n, pattern.blocks = static_cast<int32_t>(rows.idx.size()), pattern.longest_column = longest;
+  pattern.block_rows = n, pattern.blocks = static_cast<int32_t>(rows.idx.size()),
+  pattern.longest_column = longest;
   pattern.row_ptr = rows.ptr.data(), pattern.col_idx = rows.idx.data();
   pattern.col_ptr = columns.ptr.data(), pattern.row_idx = columns.idx.data(),
   pattern.position = columns.position.data();
   std::vector<int32_t> slots(n, -1);
   std::vector<double> scratch(static_cast<size_t>(longest + 1) * values);
   bsi_isai isai = {};
-  isai.pattern = &pattern, isai.inverse = &inverse, isai.slots = slots.data(), isai.columns = scratch.data(),
-  isai.threads = 1;
+  isai.pattern = &pattern, isai.inverse = &inverse, isai.slots = slots.data(),
+  isai.columns = scratch.data(), isai.threads = 1;
   bsi_isai_fault right = {-1, -1, BSI_NOT_FINITE}, fault = right;
   bsi_isai_values_host(host, &view, &isai, &right);
 
   const int at_once = 256;
-  const device_array<int32_t> t_ptr(t.ptr), t_idx(t.idx), row_ptr(rows.ptr), col_idx(rows.idx), col_ptr(columns.ptr),
-      row_idx(columns.idx), position(columns.position);
+  const device_array<int32_t> t_ptr(t.ptr), t_idx(t.idx), row_ptr(rows.ptr), col_idx(rows.idx),
+      col_ptr(columns.ptr), row_idx(columns.idx), position(columns.position);
   const device_array<double> d_values(t_values), d_inverses(inverses),
       d_columns(std::vector<double>(static_cast<size_t>(at_once) * longest * values));
   const device_array<char> d_stored(stored);
@@ -101,16 +106,21 @@ void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_tri
   pattern.row_idx = row_idx.data, pattern.position = position.data;
   inverse.values = d_stored.data, isai.columns = d_columns.data, isai.threads = at_once;
   bool good = bsi_isai_values_cuda(context, &view, &isai, &fault) == BISAI_OK;
-  good =
-      good && fault.column == right.column && fault.row == right.row && (right.column < 0 || fault.kind == right.kind);
+  good = good && fault.column == right.column && fault.row == right.row &&
+         (right.column < 0 || fault.kind == right.kind);
   const std::vector<char> got = d_stored.fetch();
-  const double close = type == BISAI_FP64 ? 1e-13 : type == BISAI_FP32 ? 1e-6 : type == BISAI_FP16 ? 2e-3 : 2e-2;
+  const double close = type == BISAI_FP64   ? 1e-13
+                       : type == BISAI_FP32 ? 1e-6
+                       : type == BISAI_FP16 ? 2e-3
+                                            : 2e-2;
   for (size_t v = 0; right.column < 0 && v < rows.idx.size() * values; v++) {
-    const double x = bsi_value_load(type, got.data(), v), y = bsi_value_load(type, expected.data(), v);
+    const double x = bsi_value_load(type, got.data(), v),
+                 y = bsi_value_load(type, expected.data(), v);
     good = good && std::fabs(x - y) <= close * std::max(1.0, std::fabs(y));
   }
   verdict(good, "%s, %d block columns up to %d long, blocks of size %d, type %d%s, spoiled by %g",
-          triangle == BISAI_LOWER ? "lower" : "upper", n, longest, bs, type, unit ? ", unit diagonal" : "", spoiled);
+          triangle == BISAI_LOWER ? "lower" : "upper", n, longest, bs, type,
+          unit ? ", unit diagonal" : "", spoiled);
 }
 
 void tests() {
@@ -126,7 +136,8 @@ void tests() {
         agrees_with_the_host(host, &context, triangle, n, bs, 3, 3, true, BISAI_FP64, 1.0);
         agrees_with_the_host(host, &context, triangle, n, bs, 20, 12, false, BISAI_FP64, 1.0);
       }
-      agrees_with_the_host(host, &context, triangle, short_form() ? 70 : 300, bs, 40, 60, false, BISAI_FP64, 1.0);
+      agrees_with_the_host(host, &context, triangle, short_form() ? 70 : 300, bs, 40, 60, false,
+                           BISAI_FP64, 1.0);
       for (const bisai_value_type type : {BISAI_FP32, BISAI_FP16, BISAI_BF16})
         agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, type, 1.0);
       agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, BISAI_FP64, INFINITY);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Symmetric ISAI, M⁻¹ = Wᵀ D⁻¹ W with W = NL (I + R + … + Rʳ), R = I − L NL: against dense formulas, for every block size, storage, power
- * and number of relaxation sweeps.
+/* Symmetric ISAI, M⁻¹ = Wᵀ D⁻¹ W with W = NL (I + R + … + Rʳ), R = I − L NL: against dense
+ * formulas, for every block size, storage, power and number of relaxation sweeps.
  *
- * All of it is a handful of products with matrices of norm near 1 (dominant diagonals): 1e-13 of the largest entry is some hundred eps
- * for sums of up to a few hundred terms. */
+ * All of it is a handful of products with matrices of norm near 1 (dominant diagonals): 1e-13 of
+ * the largest entry is some hundred eps for sums of up to a few hundred terms. */
 #include "fixture.h"
 #include "systems.h"
 
@@ -23,7 +23,8 @@ static bisai_precond_options symmetric_isai(int power, int relax, bisai_value_ty
   return options;
 }
 
-static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix, bisai_precond_options options) {
+static bisai_precond *precond_of(bisai_context *c, const bisai_bcsr *matrix,
+                                 bisai_precond_options options) {
   bisai_precond *precond = NULL;
   EXPECT_OK(c, bisai_precond_create(c, matrix, &options, &precond));
   return precond;
@@ -47,7 +48,8 @@ static double *dense_inverse_diagonal(const bisai_factors *factors, int64_t n, i
 /* Wᵀ D⁻¹ W */
 static double *dense_application(const bisai_precond *precond, int64_t n, int32_t bs, int relax) {
   const bisai_factors *factors = bisai_precond_factors(precond);
-  double *inverse = test_dense(bisai_precond_lower_inverse(precond)), *l = test_dense(bisai_factors_lower(factors));
+  double *inverse = test_dense(bisai_precond_lower_inverse(precond)),
+         *l = test_dense(bisai_factors_lower(factors));
   double *w = test_dense(bisai_precond_lower_inverse(precond));
   for (int sweep = 0; sweep < relax; sweep++) {
     double *rest = test_dense_multiply(n, n, n, l, w);
@@ -58,7 +60,8 @@ static double *dense_application(const bisai_precond *precond, int64_t n, int32_
     free(step);
   }
   double *d = dense_inverse_diagonal(factors, n, bs), *half = test_dense_multiply(n, n, n, d, w);
-  double *transposed = test_dense_transpose(n, n, w), *all = test_dense_multiply(n, n, n, transposed, half);
+  double *transposed = test_dense_transpose(n, n, w),
+         *all = test_dense_multiply(n, n, n, transposed, half);
   free(inverse);
   free(l);
   free(w);
@@ -73,16 +76,19 @@ static void application_equals_the_dense_formula_and_is_symmetric(void **state) 
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s], rows = 6 + 48 / bs; /* dense products cost n³ */
     const int64_t n = rows * bs;
-    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(rows, bs, (uint64_t)(300 + bs)));
-    double *x = test_random_vector(n, 5), *y = test_random_vector(n, 6), *mx = malloc((size_t)n * sizeof *mx),
-           *my = malloc((size_t)n * sizeof *my);
+    bisai_bcsr *matrix =
+        test_bcsr_take(context, test_bcsr_definite(rows, bs, (uint64_t)(300 + bs)));
+    double *x = test_random_vector(n, 5), *y = test_random_vector(n, 6),
+           *mx = malloc((size_t)n * sizeof *mx), *my = malloc((size_t)n * sizeof *my);
     for (int storage = BISAI_FP64; storage <= BISAI_BF16; storage++)
       for (int power = 1; power <= 3; power++)
         for (int relax = 0; relax <= 2; relax++) {
-          bisai_precond *precond = precond_of(context, matrix, symmetric_isai(power, relax, (bisai_value_type)storage));
+          bisai_precond *precond =
+              precond_of(context, matrix, symmetric_isai(power, relax, (bisai_value_type)storage));
           EXPECT_OK(context, bisai_precond_apply(precond, x, mx));
           EXPECT_OK(context, bisai_precond_apply(precond, y, my));
-          double *m = dense_application(precond, n, bs, relax), *expected = test_dense_multiply(n, n, 1, m, x);
+          double *m = dense_application(precond, n, bs, relax),
+                 *expected = test_dense_multiply(n, n, 1, m, x);
           EXPECT_CLOSE(n, expected, mx, 1e-13 * fmax(1.0, test_norm2(n, expected)));
           double one = 0, other = 0;
           for (int64_t i = 0; i < n; i++) {
@@ -108,7 +114,8 @@ static void with_a_full_pattern_it_solves_exactly(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(N, 2, 4.0, -1.0));
   bisai_precond *precond = precond_of(context, matrix, symmetric_isai(N, 0, BISAI_FP64));
-  double *x = test_random_vector(2 * N, 1), *b = malloc(2 * N * sizeof *b), *z = malloc(2 * N * sizeof *z);
+  double *x = test_random_vector(2 * N, 1), *b = malloc(2 * N * sizeof *b),
+         *z = malloc(2 * N * sizeof *z);
   EXPECT_OK(context, bisai_bcsr_multiply(matrix, x, b));
   EXPECT_OK(context, bisai_precond_apply(precond, b, z));
   EXPECT_CLOSE(2 * N, x, z, 1e-14);
@@ -127,7 +134,8 @@ static void several_vectors_are_applied_as_each_alone(void **state) {
     const int64_t n = N * block_sizes[s], ld = n + 3;
     bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(N, block_sizes[s], 17));
     for (int storage = BISAI_FP64; storage <= BISAI_BF16; storage++) {
-      bisai_precond *precond = precond_of(context, matrix, symmetric_isai(2, 1, (bisai_value_type)storage));
+      bisai_precond *precond =
+          precond_of(context, matrix, symmetric_isai(2, 1, (bisai_value_type)storage));
       double *v = test_random_vector(COUNT * ld, 8), *z = test_random_vector(COUNT * ld, 9),
              *alone = malloc((size_t)n * 8);
       double *before = malloc((size_t)(COUNT * ld) * sizeof *before);
@@ -190,7 +198,8 @@ static void bits_do_not_depend_on_threads(void **state) {
       for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
           if (arrays.col_idx[p] > i || (arrays.col_idx[p] == i && c > r))
-            test_bcsr_block(&arrays, arrays.col_idx[p], i)[r * 3 + c] = arrays.values[9 * p + c * 3 + r];
+            test_bcsr_block(&arrays, arrays.col_idx[p], i)[r * 3 + c] =
+                arrays.values[9 * p + c * 3 + r];
   double *first = NULL;
   for (int threads = 1; threads <= 4; threads++) {
     bisai_context *own = test_context(threads);
@@ -218,7 +227,8 @@ static void it_takes_half_of_the_inverses(void **state) {
   bisai_precond *whole = precond_of(context, matrix, options);
   const bisai_precond_report of_half = report_of(half), of_whole = report_of(whole);
   assert_int_equal(of_whole.inverse_blocks, 2 * of_half.inverse_blocks);
-  const int64_t values = 72 * of_half.inverse_blocks; /* of the one that is not there, besides its indices */
+  /* of the one that is not there, besides its indices */
+  const int64_t values = 72 * of_half.inverse_blocks;
   assert_true(of_whole.memory_bytes - of_half.memory_bytes > values + 12 * of_half.inverse_blocks);
   assert_int_equal(BISAI_SYMMETRY_PATTERN, of_half.symmetry);
   assert_true(of_half.asymmetry == 0 && isnan(of_whole.asymmetry));
@@ -244,7 +254,8 @@ static int iterations_with(bisai_precond_options options, const bisai_bcsr *matr
   return report.iterations;
 }
 
-/* 100 × 100 points, −Δ: the larger the pattern and the more sweeps, the fewer iterations, and never fewer than exact solves take. */
+/* 100 × 100 points, −Δ: the larger the pattern and the more sweeps, the fewer iterations, and never
+ * fewer than exact solves take. */
 static void cg_takes_fewer_iterations_the_closer_it_comes_to_ilu(void **state) {
   (void)state;
   enum { SIDE = 100 };
@@ -266,8 +277,8 @@ static void cg_takes_fewer_iterations_the_closer_it_comes_to_ilu(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
-/* Values of 1e±9 leave fp16's range unless Dr = Dc bring them near 1; the matrix is symmetric but for rounding, so that exponents of rows and
- * of columns may differ. */
+/* Values of 1e±9 leave fp16's range unless Dr = Dc bring them near 1; the matrix is symmetric but
+ * for rounding, so that exponents of rows and of columns may differ. */
 static void orderings_and_equilibration_keep_it_symmetric(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 8; bs++) {
@@ -277,16 +288,19 @@ static void orderings_and_equilibration_keep_it_symmetric(void **state) {
       for (int32_t p = arrays.row_ptr[i]; p < arrays.row_ptr[i + 1]; p++)
         for (int v = 0; v < bs * bs; v++)
           arrays.values[(size_t)p * (size_t)(bs * bs) + (size_t)v] *=
-              ldexp(1 + test_random_uniform(&random, -1e-15, 1e-15), (7 * i) % 30 + (7 * arrays.col_idx[p]) % 30 - 30);
+              ldexp(1 + test_random_uniform(&random, -1e-15, 1e-15),
+                    (7 * i) % 30 + (7 * arrays.col_idx[p]) % 30 - 30);
     bisai_bcsr *matrix = test_bcsr_take(context, arrays);
-    static const bisai_ordering orderings[] = {BISAI_ORDERING_NATURAL, BISAI_ORDERING_RCM, BISAI_ORDERING_COLOUR};
+    static const bisai_ordering orderings[] = {BISAI_ORDERING_NATURAL, BISAI_ORDERING_RCM,
+                                               BISAI_ORDERING_COLOUR};
     for (size_t k = 0; k < sizeof orderings / sizeof orderings[0]; k++) {
       bisai_precond_options options = symmetric_isai(2, 1, BISAI_FP16);
       options.ordering = orderings[k];
       options.equilibrate = true;
       bisai_precond *precond = precond_of(context, matrix, options);
       const int64_t n = N * bs;
-      double *x = test_random_vector(n, 5), *y = test_random_vector(n, 6), one = 0, other = 0, size = 0;
+      double *x = test_random_vector(n, 5), *y = test_random_vector(n, 6), one = 0, other = 0,
+             size = 0;
       double *mx = malloc((size_t)n * sizeof *mx), *my = malloc((size_t)n * sizeof *my);
       EXPECT_OK(context, bisai_precond_apply(precond, x, mx));
       EXPECT_OK(context, bisai_precond_apply(precond, y, my));
@@ -316,10 +330,12 @@ static void what_is_not_symmetric_is_refused(void **state) {
   double *before = applied(precond, context);
   test_bcsr_block(&arrays, 5, 5)[2] += 3;
   EXPECT_OK(context, bisai_bcsr_update(matrix, arrays.values, BISAI_COLUMN_MAJOR));
-  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_create(context, matrix, &options, &none));
+  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC,
+                bisai_precond_create(context, matrix, &options, &none));
   assert_null(none);
-  assert_non_null(strstr(bisai_context_error(context),
-                         "symmetric isai needs a symmetric matrix, and the asymmetry of this one is "));
+  assert_non_null(
+      strstr(bisai_context_error(context),
+             "symmetric isai needs a symmetric matrix, and the asymmetry of this one is "));
   /* An update that is refused leaves what was there. */
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_update(precond, matrix));
   double *after = applied(precond, context);
@@ -333,9 +349,10 @@ static void what_is_not_symmetric_is_refused(void **state) {
   int32_t row_ptr[] = {0, 2, 3}, col_idx[] = {0, 1, 1};
   double values[] = {1, 0, 1};
   matrix = test_bcsr_make(context, &(test_bcsr){2, 2, 1, row_ptr, col_idx, values});
-  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_create(context, matrix, &options, &none));
-  EXPECT_MESSAGE(context,
-                 "symmetric isai needs a stored block (j, i) for each stored block (i, j), which this matrix lacks");
+  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC,
+                bisai_precond_create(context, matrix, &options, &none));
+  EXPECT_MESSAGE(context, "symmetric isai needs a stored block (j, i) for each stored block (i, "
+                          "j), which this matrix lacks");
   bisai_bcsr_destroy(&matrix);
 }
 
@@ -348,13 +365,15 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   EXPECT_OK(context, bisai_pattern_power(context, matrix, BISAI_UPPER, 1, &upper));
   EXPECT_OK(context, bisai_pattern_power(context, matrix, BISAI_LOWER, 2, &lower));
   options.upper_pattern = upper;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &none));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &none));
   EXPECT_MESSAGE(context, "upper_pattern: symmetric isai has no NU");
   options.upper_pattern = NULL;
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     if (kind == BISAI_PRECOND_ISAI) continue;
     options.kind = (bisai_precond_kind)kind;
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &none));
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                  bisai_precond_create(context, matrix, &options, &none));
   }
   EXPECT_MESSAGE(context, "sweeps does not take the option symmetric, which is for isai");
   options.kind = BISAI_PRECOND_ISAI;
@@ -372,7 +391,8 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_from_matrices(context, l, u, &factors));
   options.factors = factors;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &none));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &none));
   EXPECT_MESSAGE(context, "symmetric isai needs factors whose L implies its diagonal blocks");
   bisai_factors_destroy(&factors);
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));

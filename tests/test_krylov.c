@@ -33,7 +33,8 @@ static void two_by_two_system_has_the_residuals_computed_by_hand(void **state) {
   bisai_solver *solver = NULL;
   bisai_solver_report report = test_report();
   EXPECT_OK(context, bisai_solver_create(context, 2, NULL, &solver));
-  EXPECT_OK(context, bisai_solver_solve_operator(solver, dense_operator_multiply, &op, NULL, b, x, &report));
+  EXPECT_OK(context,
+            bisai_solver_solve_operator(solver, dense_operator_multiply, &op, NULL, b, x, &report));
   assert_int_equal(2, report.iterations);
   EXPECT_NEAR(1, report.history[0], 0);
   EXPECT_NEAR(sqrt(1.0 / (445 * 34)), report.history[1], 1e-15);
@@ -79,10 +80,12 @@ static void every_variant_agrees_with_dense_elimination(void **state) {
       options.side = variant / 4 == 1 ? BISAI_LEFT : BISAI_RIGHT;
       options.flexible = variant / 4 == 2;
       bisai_solver_report report = test_report();
-      EXPECT_OK(context, test_solve(context, &options, matrix, variant / 4 == 3 ? NULL : precond, b, x, &report));
+      EXPECT_OK(context, test_solve(context, &options, matrix, variant / 4 == 3 ? NULL : precond, b,
+                                    x, &report));
       assert_true(report.relative_residual <= 2e-12);
       EXPECT_NEAR(test_relative_residual(matrix, x, b), report.relative_residual, 1e-15);
-      EXPECT_CLOSE(n, expected, x, 1e-10); /* κ below 100 for these dominant matrices, times 2e-12 */
+      /* κ below 100 for these dominant matrices, times 2e-12 */
+      EXPECT_CLOSE(n, expected, x, 1e-10);
     }
     bisai_precond_destroy(&precond);
     bisai_bcsr_destroy(&matrix);
@@ -109,7 +112,8 @@ static void an_exact_preconditioner_takes_one_iteration_on_either_side(void **st
     bisai_solver_report report = test_report();
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));
     assert_int_equal(1, report.iterations);
-    assert_int_equal(variant == 2 ? 1 : 2, report.applications); /* right: also for M⁻¹(V y); left: also for r */
+    /* right: also for M⁻¹(V y); left: also for r */
+    assert_int_equal(variant == 2 ? 1 : 2, report.applications);
     assert_true(report.apply_seconds <= report.solve_seconds);
     EXPECT_NEAR(30 * report.apply_seconds / report.applications, report.apply30_seconds, 1e-12);
   }
@@ -119,7 +123,8 @@ static void an_exact_preconditioner_takes_one_iteration_on_either_side(void **st
   bisai_context_destroy(&context);
 }
 
-/* Eigenvalues from 1 down to 1e-10 make every product nearly parallel to the basis: one classical pass leaves rounding errors there. */
+/* Eigenvalues from 1 down to 1e-10 make every product nearly parallel to the basis: one classical
+ * pass leaves rounding errors there. */
 static void selective_refinement_keeps_the_iterations_of_two_passes(void **state) {
   (void)state;
   enum { N = 60 };
@@ -172,7 +177,8 @@ static void results_have_the_same_bits_for_any_number_of_threads_and_any_repetit
   (void)state;
   enum { LARGE = 180 }; /* enough rows for several threads */
   const size_t n = LARGE * LARGE;
-  double *b = test_random_vector((int64_t)n, 8), *first = malloc(n * sizeof *first), *x = malloc(n * sizeof *x);
+  double *b = test_random_vector((int64_t)n, 8), *first = malloc(n * sizeof *first),
+         *x = malloc(n * sizeof *x);
   bisai_solver_options options = bisai_solver_options_default();
   options.max_iterations = 45; /* one restart and a half; convergence does not matter here */
   for (int threads = 1; threads <= 3; threads++) {
@@ -181,7 +187,8 @@ static void results_have_the_same_bits_for_any_number_of_threads_and_any_repetit
     bisai_solver *solver = NULL;
     EXPECT_OK(context, bisai_solver_create(context, (int64_t)n, &options, &solver));
     for (int repetition = 0; repetition < 2; repetition++) {
-      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, bisai_solver_solve(solver, matrix, NULL, b, x, NULL));
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                    bisai_solver_solve(solver, matrix, NULL, b, x, NULL));
       if (threads == 1 && repetition == 0) memcpy(first, x, n * sizeof *x);
       assert_memory_equal(first, x, n * sizeof *x);
     }
@@ -227,8 +234,10 @@ static void history_falls_and_is_what_the_monitor_saw(void **state) {
   EXPECT_NEAR(1, report.history[0], 0);
   for (int i = 1; i < report.history_length; i++)
     assert_true(report.history[i] <=
-                report.history[i - 1] * (1 + 1e-12)); /* a restart recomputes the residual: rounding */
-  assert_true(report.history[report.iterations] <= 1e-8 && report.history[report.iterations - 1] > 1e-8);
+                /* a restart recomputes the residual: rounding */
+                report.history[i - 1] * (1 + 1e-12));
+  assert_true(report.history[report.iterations] <= 1e-8 &&
+              report.history[report.iterations - 1] > 1e-8);
   EXPECT_NEAR(report.estimated_residual, report.relative_residual, 1e-13);
   assert_true(report.memory_bytes >= 8 * POINTS * (10 + 1));
   bisai_solver_destroy(&solver);
@@ -253,7 +262,8 @@ static void a_restart_forgets(void **state) {
   assert_int_equal(N, report.iterations);
   EXPECT_NEAR(1, x[N - 1], 1e-15);
   options.restart = N - 1;
-  EXPECT_STATUS(context, BISAI_STAGNATED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+  EXPECT_STATUS(context, BISAI_STAGNATED,
+                test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
   EXPECT_NEAR(1, report.relative_residual, 1e-15);
   bisai_context_destroy(&context);
 }
@@ -298,9 +308,11 @@ static void flexible_gmres_copes_with_a_changing_preconditioner(void **state) {
   options.flexible = true;
   bisai_solver_report report = test_report();
   EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));
-  EXPECT_NEAR(report.estimated_residual, report.relative_residual, 1e-12); /* the recurrence holds although M changes */
+  /* the recurrence holds although M changes */
+  EXPECT_NEAR(report.estimated_residual, report.relative_residual, 1e-12);
   assert_int_equal(report.iterations, report.applications);
-  /* Without `flexible` the recurrence is wrong, but that is found out and nothing false is reported. */
+  /* Without `flexible` the recurrence is wrong, but that is found out and nothing false is
+   * reported. */
   options.flexible = false;
   const bisai_status status = test_solve(context, &options, matrix, precond, b, x, &report);
   const double residual = test_relative_residual(matrix, x, b);
@@ -313,7 +325,8 @@ static void flexible_gmres_copes_with_a_changing_preconditioner(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Left GMRES watches M⁻¹r; this M⁻¹ all but hides the last unknowns, so that target must be lowered. */
+/* Left GMRES watches M⁻¹r; this M⁻¹ all but hides the last unknowns, so that target must be
+ * lowered. */
 static void left_preconditioning_converges_in_the_true_residual(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -415,7 +428,8 @@ static void an_empty_system_converges_at_once(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* ‖b‖² would underflow or overflow; powers of two change no mantissa, so that the solution must have the same digits. */
+/* ‖b‖² would underflow or overflow; powers of two change no mantissa, so that the solution must
+ * have the same digits. */
 static void tiny_and_huge_right_hand_sides_lose_nothing(void **state) {
   (void)state;
   bisai_context *context = test_context(1);

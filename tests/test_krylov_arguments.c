@@ -36,21 +36,25 @@ static void solvers_that_do_not_fit_into_memory_are_refused(void **state) {
   (void)state;
   bisai_solver_options options = bisai_solver_options_default();
   options.flexible = true;
-  /* Handle, basis, directions, scalars, work, status, history; on a device the status words are pinned memory. */
+  /* Handle, basis, directions, scalars, work, status, history; on a device the status words are
+   * pinned memory. */
   assert_int_equal(test_solver_allocations(&options), test_on_device() ? 6 : 7);
   bisai_context *context = test_context(1);
   bisai_solver *solver = NULL;
   /* Beyond what size_t can count; refused before any allocator is asked. */
   const int64_t sizes[] = {INT64_MAX, INT64_MAX / 16};
   for (int k = 0; k < 2; k++)
-    EXPECT_STATUS(context, BISAI_OUT_OF_MEMORY, bisai_solver_create(context, sizes[k], NULL, &solver));
+    EXPECT_STATUS(context, BISAI_OUT_OF_MEMORY,
+                  bisai_solver_create(context, sizes[k], NULL, &solver));
   assert_null(solver);
   bisai_context_destroy(&context);
 }
 
-static void expect_refused(bisai_context *context, int64_t n, bisai_solver_options options, const char *message) {
+static void expect_refused(bisai_context *context, int64_t n, bisai_solver_options options,
+                           const char *message) {
   bisai_solver *solver = NULL;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, n, &options, &solver));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_create(context, n, &options, &solver));
   EXPECT_MESSAGE(context, message);
   assert_null(solver);
 }
@@ -90,8 +94,8 @@ static void bad_options_are_refused_by_name(void **state) {
   o = good;
   o.struct_size = 3;
   char message[128];
-  snprintf(message, sizeof message, "bisai_solver_options.struct_size is 3, expected %zu: start from its default",
-           sizeof o);
+  snprintf(message, sizeof message,
+           "bisai_solver_options.struct_size is 3, expected %zu: start from its default", sizeof o);
   expect_refused(context, 4, o, message);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, NULL, NULL));
   assert_int_equal(BISAI_INVALID_ARGUMENT, bisai_solver_create(NULL, 4, NULL, &solver));
@@ -120,20 +124,26 @@ static void bad_arguments_of_a_solve_are_refused(void **state) {
   EXPECT_OK(context, bisai_solver_create(context, 4, NULL, &solver));
   double b[4] = {1, 1, 1, 1}, x[4] = {7, 7, 7, 7};
   bisai_solver_report report = test_report();
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, b, x, &report));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_solve(solver, three, NULL, b, x, &report));
   EXPECT_MESSAGE(context, "the matrix is 3 × 3, the solver is for 4 unknowns");
   assert_int_equal(BISAI_REASON_NONE, report.reason);
   assert_int_equal(0, report.iterations);
   assert_true(isnan(report.relative_residual));
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, rectangular, NULL, b, x, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_solve(solver, rectangular, NULL, b, x, NULL));
   EXPECT_MESSAGE(context, "the matrix is 4 × 3, the solver is for 4 unknowns");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, NULL, NULL, b, x, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_solve(solver, NULL, NULL, b, x, NULL));
   EXPECT_MESSAGE(context, "the operator is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, NULL, x, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_solve(solver, three, NULL, NULL, x, NULL));
   EXPECT_MESSAGE(context, "b is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, b, NULL, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_solve(solver, three, NULL, b, NULL, NULL));
   EXPECT_MESSAGE(context, "x is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, x, x, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_solve(solver, three, NULL, x, x, NULL));
   EXPECT_MESSAGE(context, "b and x are the same array");
   bisai_precond *precond = test_precond(context, three, BISAI_PRECOND_NONE);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
@@ -142,11 +152,12 @@ static void bad_arguments_of_a_solve_are_refused(void **state) {
   bisai_precond_destroy(&precond);
   report.struct_size--;
   char message[128];
-  snprintf(
-      message, sizeof message,
-      "bisai_solver_report.struct_size is %zu, expected %zu: set it to the struct's size in this version's headers",
-      report.struct_size, sizeof report);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_solve(solver, three, NULL, b, x, &report));
+  snprintf(message, sizeof message,
+           "bisai_solver_report.struct_size is %zu, expected %zu: set it to the struct's size in "
+           "this version's headers",
+           report.struct_size, sizeof report);
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_solver_solve(solver, three, NULL, b, x, &report));
   EXPECT_MESSAGE(context, message);
   EXPECT_NEAR(7, x[0], 0);
   assert_int_equal(BISAI_INVALID_ARGUMENT, bisai_solver_solve(NULL, three, NULL, b, x, NULL));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GMRES where it does not converge: limits, breakdown, stagnation, NaN, failing callbacks, the reduction hook. */
+/* GMRES where it does not converge: limits, breakdown, stagnation, NaN, failing callbacks, the
+ * reduction hook. */
 #include <math.h>
 
 #include "systems.h"
@@ -7,9 +8,9 @@
 enum { SIDE = 16, POINTS = SIDE * SIDE };
 
 /* Solves a dense system of n ≤ 8 and expects a status and a reason with it; x must be finite. */
-static bisai_solver_report expect_end(bisai_context *context, const bisai_solver_options *options, int n,
-                                      const double *a, const double *b, double *x, bisai_status status,
-                                      bisai_reason reason) {
+static bisai_solver_report expect_end(bisai_context *context, const bisai_solver_options *options,
+                                      int n, const double *a, const double *b, double *x,
+                                      bisai_status status, bisai_reason reason) {
   dense_operator op = {.a = a};
   bisai_solver_report report = test_report();
   EXPECT_STATUS(context, status, test_solve_dense(context, options, n, &op, NULL, b, x, &report));
@@ -23,10 +24,11 @@ static void a_zero_matrix_breaks_down_with_x_zero(void **state) {
   bisai_context *context = test_context(1);
   const double a[4] = {0}, b[2] = {1, 2};
   double x[2] = {NAN, NAN};
-  const bisai_solver_report report = expect_end(context, NULL, 2, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
-  EXPECT_MESSAGE(
-      context, "iteration 1: the Krylov space is exhausted: the matrix or the preconditioner is singular, at relative "
-               "residual 1.000e+00");
+  const bisai_solver_report report =
+      expect_end(context, NULL, 2, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
+  EXPECT_MESSAGE(context, "iteration 1: the Krylov space is exhausted: the matrix or the "
+                          "preconditioner is singular, at relative "
+                          "residual 1.000e+00");
   assert_int_equal(BISAI_BREAKDOWN_SPACE, report.breakdown);
   EXPECT_NEAR(1, report.relative_residual, 0);
   EXPECT_NEAR(0, x[0], 0);
@@ -34,7 +36,8 @@ static void a_zero_matrix_breaks_down_with_x_zero(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* A e_i = e_{i+1}, A e_4 = 0: b = e_1 is out of reach, b = e_3 has the solution e_2 that no Krylov space from e_3 contains. */
+/* A e_i = e_{i+1}, A e_4 = 0: b = e_1 is out of reach, b = e_3 has the solution e_2 that no Krylov
+ * space from e_3 contains. */
 static void a_nilpotent_matrix_breaks_down(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -64,7 +67,8 @@ static void an_inconsistent_singular_system_ends_at_its_least_residual(void **st
   bisai_context *context = test_context(1);
   const double a[9] = {1, 0, 0, 0, 1, 0, 0, 0, 0}, b[3] = {1, 1, 1};
   double x[3];
-  const bisai_solver_report report = expect_end(context, NULL, 3, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
+  const bisai_solver_report report =
+      expect_end(context, NULL, 3, a, b, x, BISAI_BREAKDOWN, BISAI_REASON_BREAKDOWN);
   EXPECT_NEAR(1 / sqrt(3), report.relative_residual, 1e-15);
   EXPECT_NEAR(1, x[0], 1e-15);
   EXPECT_NEAR(1, x[1], 1e-15);
@@ -84,7 +88,8 @@ static void a_singular_preconditioner_on_the_left_breaks_down(void **state) {
     options.side = BISAI_LEFT;
     options.use_initial_guess = guess;
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_BREAKDOWN, test_solve(context, &options, matrix, precond, b, x, &report));
+    EXPECT_STATUS(context, BISAI_BREAKDOWN,
+                  test_solve(context, &options, matrix, precond, b, x, &report));
     assert_int_equal(BISAI_REASON_BREAKDOWN, report.reason);
     assert_int_equal(0, report.iterations);
     assert_true(test_all_finite(3, x));
@@ -105,7 +110,8 @@ static void the_iteration_limit_is_exact_and_x_is_updated(void **state) {
     options.restart = 5;
     options.max_iterations = limit;
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, &report));
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                  test_solve(context, &options, matrix, NULL, b, x, &report));
     assert_int_equal(BISAI_REASON_MAX_ITERATIONS, report.reason);
     assert_int_equal(limit, report.iterations);
     assert_int_equal(limit + 1, report.history_length);
@@ -119,11 +125,13 @@ static void the_iteration_limit_is_exact_and_x_is_updated(void **state) {
 }
 
 /* A residual of up to twice the tolerance only confirms an estimate within it. */
-static void a_residual_above_the_tolerance_without_such_an_estimate_has_not_converged(void **state) {
+static void a_residual_above_the_tolerance_without_such_an_estimate_has_not_converged(
+    void **state) {
   (void)state;
   bisai_context *context = test_context(1);
   const double a[4] = {2, 1, 1, 3}, b[2] = {3, 5};
-  const double first = sqrt(1.0 / (445 * 34)); /* after one step; see the two by two system in test_krylov.c */
+  /* after one step; see the two by two system in test_krylov.c */
+  const double first = sqrt(1.0 / (445 * 34));
   double x[2];
   bisai_solver_options options = bisai_solver_options_default();
   options.max_iterations = 1;
@@ -134,7 +142,8 @@ static void a_residual_above_the_tolerance_without_such_an_estimate_has_not_conv
   bisai_context_destroy(&context);
 }
 
-/* No fp64 residual of this system is 1e-18 of b; everything that can be had must be there all the same. */
+/* No fp64 residual of this system is 1e-18 of b; everything that can be had must be there all the
+ * same. */
 static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -144,9 +153,11 @@ static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void *
     bisai_solver_options options = bisai_solver_options_default();
     options.tolerance = variant == 2 ? 0 : 1e-18;
     options.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
-    bisai_precond *precond = variant == 1 ? test_precond(context, matrix, BISAI_PRECOND_BJACOBI) : NULL;
+    bisai_precond *precond =
+        variant == 1 ? test_precond(context, matrix, BISAI_PRECOND_BJACOBI) : NULL;
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_STAGNATED, test_solve(context, &options, matrix, precond, b, x, &report));
+    EXPECT_STATUS(context, BISAI_STAGNATED,
+                  test_solve(context, &options, matrix, precond, b, x, &report));
     assert_int_equal(BISAI_REASON_STAGNATED, report.reason);
     assert_true(report.relative_residual < 1e-15);
     bisai_precond_destroy(&precond);
@@ -170,7 +181,8 @@ static void systems_far_from_one_in_scale_are_solved(void **state) {
       options.orthogonalization = (bisai_orthogonalization)v;
       bisai_solver_report report = test_report();
       EXPECT_OK(context, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
-      assert_true(test_dense_residual(N, a, b, x) <= 2e-8 * sqrt(14.0 * N / 3 + 1)); /* of 1, 2 and 3 in turn */
+      /* of 1, 2 and 3 in turn */
+      assert_true(test_dense_residual(N, a, b, x) <= 2e-8 * sqrt(14.0 * N / 3 + 1));
       free(a);
     }
   }
@@ -185,16 +197,20 @@ static void stagnation_is_judged_over_the_given_number_of_cycles(void **state) {
   bisai_solver_options options = bisai_solver_options_default();
   options.restart = 3;
   options.stagnation_cycles = 4;
-  bisai_solver_report report = expect_end(context, &options, 4, a, b, x, BISAI_STAGNATED, BISAI_REASON_STAGNATED);
+  bisai_solver_report report =
+      expect_end(context, &options, 4, a, b, x, BISAI_STAGNATED, BISAI_REASON_STAGNATED);
   assert_int_equal(12, report.iterations);
-  EXPECT_MESSAGE(context,
-                 "stagnated at relative residual 1.000e+00, tolerance 1.000e-08: no progress in 4 cycles up to "
-                 "iteration 12");
+  EXPECT_MESSAGE(context, "stagnated at relative residual 1.000e+00, tolerance 1.000e-08: no "
+                          "progress in 4 cycles up to "
+                          "iteration 12");
   options.stagnation_cycles = 0;
   options.max_iterations = 100;
-  report = expect_end(context, &options, 4, a, b, x, BISAI_MAX_ITERATIONS, BISAI_REASON_MAX_ITERATIONS);
+  report =
+      expect_end(context, &options, 4, a, b, x, BISAI_MAX_ITERATIONS, BISAI_REASON_MAX_ITERATIONS);
   assert_int_equal(100, report.iterations);
-  EXPECT_MESSAGE(context, "not converged after 100 iterations: relative residual 1.000e+00, tolerance 1.000e-08");
+  EXPECT_MESSAGE(
+      context,
+      "not converged after 100 iterations: relative residual 1.000e+00, tolerance 1.000e-08");
   bisai_context_destroy(&context);
 }
 
@@ -213,12 +229,14 @@ static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
     bisai_solver_options options = bisai_solver_options_default();
     options.restart = 5;
     options.max_iterations = stops[k];
-    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, limited, NULL));
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                  test_solve(context, &options, matrix, NULL, b, limited, NULL));
     options.max_iterations = 100;
     options.monitor = stop_at;
     options.monitor_user = (void *)&stops[k];
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_STOPPED, test_solve(context, &options, matrix, NULL, b, x, &report));
+    EXPECT_STATUS(context, BISAI_STOPPED,
+                  test_solve(context, &options, matrix, NULL, b, x, &report));
     assert_int_equal(BISAI_REASON_STOPPED, report.reason);
     assert_int_equal(stops[k], report.iterations);
     assert_memory_equal(limited, x, sizeof x);
@@ -243,7 +261,8 @@ static void nan_and_infinity_in_the_vectors_are_named(void **state) {
     bisai_solver_options options = bisai_solver_options_default();
     options.use_initial_guess = true;
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, 2, &op, NULL, good, guess, &report));
+    EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                  test_solve_dense(context, &options, 2, &op, NULL, good, guess, &report));
     EXPECT_MESSAGE(context, "NaN or infinity in entry 0 of the initial guess");
     assert_int_equal(BISAI_REASON_NOT_FINITE, report.reason);
     assert_int_equal(1, report.history_length);
@@ -251,7 +270,8 @@ static void nan_and_infinity_in_the_vectors_are_named(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* The operator is called once a step and once at each restart (5 steps and a residual a cycle, no product for x = 0). */
+/* The operator is called once a step and once at each restart (5 steps and a residual a cycle, no
+ * product for x = 0). */
 static void nan_from_the_operator_leaves_the_best_finite_iterate(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -264,7 +284,8 @@ static void nan_from_the_operator_leaves_the_best_finite_iterate(void **state) {
     bisai_solver_options options = bisai_solver_options_default();
     options.restart = 5;
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+    EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                  test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
     assert_int_equal(BISAI_REASON_NOT_FINITE, report.reason);
     assert_true(test_all_finite(N, x));
     const int steps[] = {0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 10, 11};
@@ -295,18 +316,24 @@ static void a_failing_operator_is_passed_up_and_keeps_the_last_cycle(void **stat
   EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
                 test_solve_dense(context, &options, N, &healthy, NULL, b, after_five, &first));
   options.max_iterations = 100;
-  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
-  EXPECT_MESSAGE(context, "iteration 7: the operator's callback returned status 12 (input/output error)");
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+  EXPECT_MESSAGE(context,
+                 "iteration 7: the operator's callback returned status 12 (input/output error)");
   assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
   assert_int_equal(7, report.iterations);
   assert_memory_equal(after_five, x, sizeof x);
   EXPECT_NEAR(first.relative_residual, report.relative_residual, 0);
-  op = (dense_operator){.a = a, .fail_at = 12}; /* the residual after the second cycle: back to the first */
-  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+  /* the residual after the second cycle: back to the first */
+  op = (dense_operator){.a = a, .fail_at = 12};
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
   assert_memory_equal(after_five, x, sizeof x);
   EXPECT_NEAR(first.relative_residual, report.relative_residual, 0);
-  op = (dense_operator){.a = a, .fail_at = 6}; /* the residual after the first cycle: back to x = 0 */
-  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+  /* the residual after the first cycle: back to x = 0 */
+  op = (dense_operator){.a = a, .fail_at = 6};
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
   EXPECT_NEAR(0, test_norm2(N, x), 0);
   EXPECT_NEAR(1, report.relative_residual, 0);
   free(a);
@@ -323,13 +350,15 @@ static void a_failing_preconditioner_is_passed_up_on_every_side(void **state) {
   for (int variant = 0; variant < 3; variant++) {
     for (int call = 1; call <= 13; call++) {
       diagonal_operator op = {.scale = scale, .fail_at = call};
-      bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+      bisai_precond *precond =
+          test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
       bisai_solver_options options = bisai_solver_options_default();
       options.restart = 5;
       options.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
       options.flexible = variant == 2;
       bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve(context, &options, matrix, precond, b, x, &report));
+      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                    test_solve(context, &options, matrix, precond, b, x, &report));
       EXPECT_MESSAGE(context, "the preconditioner's callback returned status 11 (not supported)");
       assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
       assert_int_equal(call, op.calls);
@@ -343,7 +372,8 @@ static void a_failing_preconditioner_is_passed_up_on_every_side(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Squares of 2^1000 overflow: before the solve begins once more with a multiple of A, M⁻¹ is applied beside the iterations. */
+/* Squares of 2^1000 overflow: before the solve begins once more with a multiple of A, M⁻¹ is
+ * applied beside the iterations. */
 static void a_preconditioner_that_fails_between_two_attempts_is_the_reason(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -354,7 +384,8 @@ static void a_preconditioner_that_fails_between_two_attempts_is_the_reason(void 
   bisai_status status = BISAI_OK;
   for (int call = 1; call <= 16; call++) {
     diagonal_operator op = {.scale = scale, .fail_at = call};
-    bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+    bisai_precond *precond =
+        test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
     bisai_solver_report report = test_report();
     status = test_solve(context, NULL, matrix, precond, b, x, &report);
     if (status) assert_int_equal(BISAI_CALLBACK_FAILED, status);
@@ -363,7 +394,8 @@ static void a_preconditioner_that_fails_between_two_attempts_is_the_reason(void 
     bisai_precond_destroy(&precond);
   }
   assert_int_equal(BISAI_OK, status); /* a call that is never made */
-  /* At least the one between the attempts and the one that makes x. On a device, calls of steps enqueued beyond the end count for nothing. */
+  /* At least the one between the attempts and the one that makes x. On a device, calls of steps
+   * enqueued beyond the end count for nothing. */
   assert_true(failures >= 2);
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&context);
@@ -380,7 +412,8 @@ static void a_preconditioner_whose_update_failed_is_not_ready(void **state) {
   EXPECT_OK(context, bisai_bcsr_update(matrix, zeros, BISAI_COLUMN_MAJOR));
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(precond, matrix));
   bisai_solver_report report = test_report();
-  EXPECT_STATUS(context, BISAI_NOT_READY, test_solve(context, NULL, matrix, precond, b, x, &report));
+  EXPECT_STATUS(context, BISAI_NOT_READY,
+                test_solve(context, NULL, matrix, precond, b, x, &report));
   assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
   free(zeros);
   bisai_precond_destroy(&precond);
@@ -388,8 +421,8 @@ static void a_preconditioner_whose_update_failed_is_not_ready(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* k steps in one cycle: ‖b‖, two residuals, ‖x‖, and in each step the batch of products and the norm; modified Gram–Schmidt sums every
- * product on its own, refinement adds a batch. */
+/* k steps in one cycle: ‖b‖, two residuals, ‖x‖, and in each step the batch of products and the
+ * norm; modified Gram–Schmidt sums every product on its own, refinement adds a batch. */
 static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -402,10 +435,12 @@ static void every_sum_goes_through_the_reduction_hook_once(void **state) {
     bisai_solver_options options = bisai_solver_options_default();
     options.orthogonalization = (bisai_orthogonalization)variant;
     options.max_iterations = k;
-    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, alone, NULL));
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                  test_solve(context, &options, matrix, NULL, b, alone, NULL));
     options.reduce = test_add_twins;
     options.reduce_user = &hook;
-    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, NULL));
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                  test_solve(context, &options, matrix, NULL, b, x, NULL));
     /* A device takes fused steps where nobody adds to its sums. */
     EXPECT_CLOSE(POINTS, alone, x, test_on_device() ? 1e-12 : 0.0);
     assert_int_equal(calls[variant], hook.calls);
@@ -416,7 +451,8 @@ static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Four processes with the same part each take the iterations of one and the same solution: sums times 4 are norms times 2, exactly. */
+/* Four processes with the same part each take the iterations of one and the same solution: sums
+ * times 4 are norms times 2, exactly. */
 static void identical_processes_solve_as_one(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -455,10 +491,12 @@ static void a_failing_reduction_is_passed_up(void **state) {
     options.reduce = test_add_twins;
     options.reduce_user = &hook;
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, 2, &op, NULL, b, x, &report));
+    EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                  test_solve_dense(context, &options, 2, &op, NULL, b, x, &report));
     char message[128];
     snprintf(message, sizeof message,
-             "iteration %d: the reduction hook returned status 10 (not available in this build or on this machine)",
+             "iteration %d: the reduction hook returned status 10 (not available in this build or "
+             "on this machine)",
              call < 5 ? 0 : 1);
     EXPECT_MESSAGE(context, message);
     assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds for every method whatever it is given: x is finite, nothing is called converged that is not, a reported residual is the true
- * one, and a failed solve leaves nothing behind in the solver. */
+/* What holds for every method whatever it is given: x is finite, nothing is called converged that
+ * is not, a reported residual is the true one, and a failed solve leaves nothing behind in the
+ * solver. */
 #include <math.h>
 #include <pthread.h>
 #include <time.h>
@@ -33,7 +34,8 @@ static bisai_solver_options options_of(int v) {
 
 /* (1 .; 1 .): nothing of b − A x depends on x(1), and only b with two equal entries is in reach. */
 static bisai_bcsr *second_column_empty(bisai_context *context) {
-  return test_bcsr_make(context, &(test_bcsr){2, 2, 1, (int32_t[]){0, 1, 2}, (int32_t[]){0, 0}, (double[]){1, 1}});
+  return test_bcsr_make(
+      context, &(test_bcsr){2, 2, 1, (int32_t[]){0, 1, 2}, (int32_t[]){0, 0}, (double[]){1, 1}});
 }
 
 static bisai_bcsr *diagonal_matrix(bisai_context *context, int32_t n, double *values) {
@@ -61,8 +63,10 @@ static bisai_bcsr *tridiagonal(bisai_context *context, int32_t n, double size) {
   return test_bcsr_take(context, m);
 }
 
-/* ‖b − A x‖/‖b‖ of that matrix, b and x multiplied by `unit`, a power of two that makes them large enough for it. */
-static double tridiagonal_residual(int n, double size, const double *b, const double *x, double unit) {
+/* ‖b − A x‖/‖b‖ of that matrix, b and x multiplied by `unit`, a power of two that makes them large
+ * enough for it. */
+static double tridiagonal_residual(int n, double size, const double *b, const double *x,
+                                   double unit) {
   double rr = 0, bb = 0;
   for (int i = 0; i < n; i++) {
     double r = b[i] * unit - 4 * size * (x[i] * unit);
@@ -76,7 +80,8 @@ static double tridiagonal_residual(int n, double size, const double *b, const do
 
 /* --- x is finite --- */
 
-/* M⁻¹ makes x(1) as much larger than x(0) as no double is. The first residual of any x(0) = b(0) is zero. */
+/* M⁻¹ makes x(1) as much larger than x(0) as no double is. The first residual of any x(0) = b(0) is
+ * zero. */
 static void an_infinite_x_is_never_called_converged(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -87,14 +92,17 @@ static void an_infinite_x_is_never_called_converged(void **state) {
   for (int k = 0; k < 3; k++) {
     for (int v = 0; v < VARIANTS; v++) {
       diagonal_operator op = {.scale = cases[k].scale};
-      bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+      bisai_precond *precond =
+          test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
       const bisai_solver_options options = options_of(v);
       double x[2] = {NAN, NAN};
       bisai_solver_report report = test_report();
-      const bisai_status status = test_solve(context, &options, matrix, precond, cases[k].b, x, &report);
+      const bisai_status status =
+          test_solve(context, &options, matrix, precond, cases[k].b, x, &report);
       /* In the last case rounding decides which failure is met first. */
       assert_true(k == 2 ? status != BISAI_OK : status == BISAI_NOT_FINITE);
-      assert_non_null(strstr(bisai_context_error(context), "; block column 1 is empty: the matrix is singular"));
+      assert_non_null(strstr(bisai_context_error(context),
+                             "; block column 1 is empty: the matrix is singular"));
       assert_true(test_all_finite(2, x));
       EXPECT_NEAR(1, report.relative_residual, 0); /* of x = 0: every other x was infinite */
       EXPECT_NEAR(0, test_norm2(2, x), 0);
@@ -114,8 +122,10 @@ static void an_infinite_entry_of_x_is_named(void **state) {
   diagonal_operator op = {.scale = scale};
   bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
   EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve(context, NULL, matrix, precond, b, x, NULL));
-  EXPECT_MESSAGE(context, "NaN or infinity in entry 1 of x after iteration 1; block column 1 is empty: the matrix is "
-                          "singular");
+  EXPECT_MESSAGE(
+      context,
+      "NaN or infinity in entry 1 of x after iteration 1; block column 1 is empty: the matrix is "
+      "singular");
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&context);
@@ -132,7 +142,8 @@ static void a_solution_beyond_the_range_is_refused(void **state) {
   for (int v = 0; v < VARIANTS; v++) {
     const bisai_solver_options options = options_of(v);
     double x[3];
-    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve(context, &options, matrix, exact, b, x, NULL));
+    EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                  test_solve(context, &options, matrix, exact, b, x, NULL));
     assert_true(test_all_finite(3, x));
   }
   bisai_precond_destroy(&exact);
@@ -166,12 +177,14 @@ static void a_failure_leaves_a_finite_initial_guess(void **state) {
   const double b[2] = {1e307, 1e307}, scale[2] = {1, 1000}, guess[2] = {4e306, 7};
   for (int v = 0; v < VARIANTS; v++) {
     diagonal_operator op = {.scale = scale};
-    bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
+    bisai_precond *precond =
+        test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
     bisai_solver_options options = options_of(v);
     options.use_initial_guess = true;
     double x[2];
     memcpy(x, guess, sizeof x);
-    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve(context, &options, matrix, precond, b, x, NULL));
+    EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                  test_solve(context, &options, matrix, precond, b, x, NULL));
     assert_memory_equal(guess, x, sizeof x);
     bisai_precond_destroy(&precond);
   }
@@ -191,7 +204,8 @@ static void an_initial_guess_that_is_not_finite_is_refused_by_its_entry(void **s
       options.use_initial_guess = true;
       double x[2] = {k / 3, bad[k % 3]};
       bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve(context, &options, matrix, NULL, b, x, &report));
+      EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                    test_solve(context, &options, matrix, NULL, b, x, &report));
       EXPECT_MESSAGE(context, "NaN or infinity in entry 1 of the initial guess");
       assert_int_equal(BISAI_REASON_NOT_FINITE, report.reason);
       assert_int_equal(0, report.iterations);
@@ -213,9 +227,11 @@ static void a_failure_names_the_empty_row_or_column_of_a(void **state) {
     const bisai_solver_options options = options_of(v);
     double x[3];
     assert_true(test_solve(context, &options, row, NULL, b, x, NULL) != BISAI_OK);
-    assert_non_null(strstr(bisai_context_error(context), "; block row 1 is empty: the matrix is singular"));
+    assert_non_null(
+        strstr(bisai_context_error(context), "; block row 1 is empty: the matrix is singular"));
     assert_true(test_solve(context, &options, column, NULL, b, x, NULL) != BISAI_OK);
-    assert_non_null(strstr(bisai_context_error(context), "; block column 1 is empty: the matrix is singular"));
+    assert_non_null(
+        strstr(bisai_context_error(context), "; block column 1 is empty: the matrix is singular"));
   }
   bisai_bcsr_destroy(&row);
   bisai_bcsr_destroy(&column);
@@ -247,7 +263,8 @@ static void a_zero_matrix_converges_at_no_tolerance(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Of an inconsistent system, from x = 0 and from a guess: what converges has a residual below the first one and below (1 + tolerance)/2. */
+/* Of an inconsistent system, from x = 0 and from a guess: what converges has a residual below the
+ * first one and below (1 + tolerance)/2. */
 static void what_converges_has_a_smaller_residual_than_at_the_start(void **state) {
   (void)state;
   enum { N = 12, TOLERANCES = 7 };
@@ -255,7 +272,8 @@ static void what_converges_has_a_smaller_residual_than_at_the_start(void **state
   const double tolerances[TOLERANCES] = {0.2, 0.34, 0.5, 0.6, 0.75, 0.9, 0.99};
   int converged = 0, failed = 0;
   for (int seed = 1; seed <= 10; seed++) {
-    double *a = test_random_vector(N * N, (uint64_t)seed), *b = test_random_vector(N, (uint64_t)(seed + 100));
+    double *a = test_random_vector(N * N, (uint64_t)seed),
+           *b = test_random_vector(N, (uint64_t)(seed + 100));
     double *guess = test_random_vector(N, (uint64_t)(seed + 200));
     for (int i = 0; i < N; i++) { /* a row of zeros, of nearly no symmetry */
       a[5 + i * N] = 0;
@@ -270,9 +288,11 @@ static void what_converges_has_a_smaller_residual_than_at_the_start(void **state
         options.use_initial_guess = k % 2;
         double x[N] = {0};
         if (k % 2) memcpy(x, guess, sizeof x);
-        const double unit = b[0] / test_norm2(N, b), first = fabs(unit) * test_dense_residual(N, a, b, x);
+        const double unit = b[0] / test_norm2(N, b),
+                     first = fabs(unit) * test_dense_residual(N, a, b, x);
         bisai_solver_report report = test_report();
-        const bisai_status status = test_solve_dense(context, &options, N, &op, NULL, b, x, &report);
+        const bisai_status status =
+            test_solve_dense(context, &options, N, &op, NULL, b, x, &report);
         /* Rounding errors of A x are relative to x, which may be large where A is singular. */
         EXPECT_NEAR(fabs(unit) * test_dense_residual(N, a, b, x), report.relative_residual,
                     1e-14 * (1 + test_norm2(N, x)));
@@ -282,7 +302,8 @@ static void what_converges_has_a_smaller_residual_than_at_the_start(void **state
         }
         converged++;
         assert_true(report.relative_residual <= fmin(2 * tolerance, (1 + tolerance) / 2));
-        assert_true(report.iterations == 0 ? report.relative_residual <= tolerance : report.relative_residual < first);
+        assert_true(report.iterations == 0 ? report.relative_residual <= tolerance
+                                           : report.relative_residual < first);
       }
     }
     free(a);
@@ -317,7 +338,8 @@ static void an_initial_guess_within_the_tolerance_is_taken_as_it_is(void **state
 
 /* --- sizes --- */
 
-/* x has few digits where b is denormal: most of these solves cannot succeed, and none may claim that it did. */
+/* x has few digits where b is denormal: most of these solves cannot succeed, and none may claim
+ * that it did. */
 static void residuals_of_denormal_right_hand_sides_are_true(void **state) {
   (void)state;
   enum { N = 20, SIZES = 8 };
@@ -331,9 +353,11 @@ static void residuals_of_denormal_right_hand_sides_are_true(void **state) {
       double b[N], x[N];
       for (int i = 0; i < N; i++) b[i] = sizes[k / 2] * (1 + i % 3);
       bisai_solver_report report = test_report();
-      const bisai_status status = test_solve(context, &options, matrix, k % 2 ? precond : NULL, b, x, &report);
+      const bisai_status status =
+          test_solve(context, &options, matrix, k % 2 ? precond : NULL, b, x, &report);
       EXPECT_NEAR(tridiagonal_residual(N, 0.3, b, x, 0x1p900), report.relative_residual, 1e-15);
-      assert_true(status == BISAI_OK ? report.relative_residual <= 2e-8 : report.relative_residual > 1e-8);
+      assert_true(status == BISAI_OK ? report.relative_residual <= 2e-8
+                                     : report.relative_residual > 1e-8);
       if (k / 2 < 3) assert_int_equal(BISAI_OK, status); /* 43 bits are enough */
     }
   }
@@ -418,13 +442,15 @@ static void a_sum_that_is_not_finite_does_not_outlast_its_solve(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Two processes, each a thread with a context of its own, that meet at every sum. One that waits for the other for too long fails. */
+/* Two processes, each a thread with a context of its own, that meet at every sum. One that waits
+ * for the other for too long fails. */
 typedef struct meeting {
   pthread_mutex_t lock;
   pthread_cond_t met;
   int arrived, rounds, count;
   double sums[64], results[64];
-  bool apart; /* they came with different counts, or one did not come */
+  /* they came with different counts, or one did not come */
+  bool apart;
 } meeting;
 
 typedef struct process {
@@ -470,12 +496,14 @@ static void *solve_as_one_of_two(void *user) {
   bisai_solver *solver = NULL;
   p->report = test_report();
   p->status = bisai_solver_create(p->context, 2, &p->options, &solver);
-  if (!p->status) p->status = bisai_solver_solve(solver, p->matrix, p->precond, p->b, p->x, &p->report);
+  if (!p->status)
+    p->status = bisai_solver_solve(solver, p->matrix, p->precond, p->b, p->x, &p->report);
   bisai_solver_destroy(&solver);
   return NULL;
 }
 
-/* The second process has an empty column, whose x is infinite, or no number in the initial guess. */
+/* The second process has an empty column, whose x is infinite, or no number in the initial
+ * guess. */
 static void processes_agree_about_an_x_that_one_of_them_has(void **state) {
   (void)state;
   double values[2] = {1, 1};
@@ -487,10 +515,13 @@ static void processes_agree_about_an_x_that_one_of_them_has(void **state) {
       process both[2];
       for (int k = 0; k < 2; k++) {
         process *p = &both[k];
-        *p =
-            (process){.place = &place, .context = test_context(1), .b = {1e307, 1e307}, .x = {0, guess && k ? NAN : 0}};
+        *p = (process){.place = &place,
+                       .context = test_context(1),
+                       .b = {1e307, 1e307},
+                       .x = {0, guess && k ? NAN : 0}};
         p->matrix = k ? second_column_empty(p->context) : diagonal_matrix(p->context, 2, values);
-        p->precond = test_precond_callback(p->context, p->matrix, diagonal_operator_multiply, &ops[k]);
+        p->precond =
+            test_precond_callback(p->context, p->matrix, diagonal_operator_multiply, &ops[k]);
         p->options = options_of(v);
         p->options.use_initial_guess = guess;
         p->options.reduce = add_both;
@@ -505,8 +536,9 @@ static void processes_agree_about_an_x_that_one_of_them_has(void **state) {
         assert_int_equal(BISAI_NOT_FINITE, p->status);
         assert_int_equal(both[0].report.iterations, p->report.iterations);
         if (guess)
-          EXPECT_MESSAGE(p->context, k ? "NaN or infinity in entry 1 of the initial guess"
-                                       : "NaN or infinity in another process's part of the initial guess");
+          EXPECT_MESSAGE(p->context,
+                         k ? "NaN or infinity in entry 1 of the initial guess"
+                           : "NaN or infinity in another process's part of the initial guess");
         else
           assert_true(test_norm2(2, p->x) == 0);
         bisai_precond_destroy(&p->precond);

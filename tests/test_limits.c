@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values at the edge of what a double or a storage type holds, and updates that break their promise: failures have to be seen. */
+/* Values at the edge of what a double or a storage type holds, and updates that break their
+ * promise: failures have to be seen. */
 #include <math.h>
 
 #include "fixture.h"
 #include "systems.h"
 
-static bisai_bcsr *make(int32_t n, int32_t bs, const int32_t *row_ptr, const int32_t *col_idx, const double *values) {
+static bisai_bcsr *make(int32_t n, int32_t bs, const int32_t *row_ptr, const int32_t *col_idx,
+                        const double *values) {
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = n;
   desc.block_size = bs;
@@ -17,8 +19,8 @@ static bisai_bcsr *make(int32_t n, int32_t bs, const int32_t *row_ptr, const int
   return matrix;
 }
 
-static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options options, bisai_status status,
-                           const char *message) {
+static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options options,
+                           bisai_status status, const char *message) {
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, status, bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, message);
@@ -72,7 +74,8 @@ static void scaled_factors_that_overflow_are_refused_by_row(void **state) {
   bisai_bcsr *matrix = make(2, 1, row_ptr, col_idx, values);
   expect_refused(matrix, kind(BISAI_PRECOND_SWEEPS), BISAI_NOT_FINITE,
                  "sweeps: block row 0 of the scaled upper factor is not finite");
-  expect_refused(matrix, kind(BISAI_PRECOND_ISAI), BISAI_NOT_FINITE, "NU: block (0, 1) is not finite");
+  expect_refused(matrix, kind(BISAI_PRECOND_ISAI), BISAI_NOT_FINITE,
+                 "NU: block (0, 1) is not finite");
   bisai_bcsr_destroy(&matrix);
 }
 
@@ -95,7 +98,8 @@ static void factors_of_the_caller_that_failed_are_not_applied(void **state) {
   double z[2];
   const bisai_precond_kind kinds[] = {BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI, BISAI_PRECOND_SWEEPS};
   for (int k = 0; k < 3; k++) {
-    bisai_bcsr *matrix = make(2, 1, row_ptr, col_idx, good), *singular = make(2, 1, row_ptr, col_idx, bad);
+    bisai_bcsr *matrix = make(2, 1, row_ptr, col_idx, good),
+               *singular = make(2, 1, row_ptr, col_idx, bad);
     bisai_factors *factors = NULL;
     bisai_precond *precond = NULL;
     EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
@@ -132,9 +136,10 @@ static void an_update_with_another_pattern_is_refused(void **state) {
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
     EXPECT_OK(context, bisai_precond_apply(precond, v, before));
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(precond, other));
-    EXPECT_MESSAGE(context, k == BISAI_PRECOND_BJACOBI
-                                ? "the pattern changed: block row 1 has its diagonal block elsewhere"
-                                : "the pattern changed: other block columns than at creation");
+    EXPECT_MESSAGE(context,
+                   k == BISAI_PRECOND_BJACOBI
+                       ? "the pattern changed: block row 1 has its diagonal block elsewhere"
+                       : "the pattern changed: other block columns than at creation");
     EXPECT_OK(context, bisai_precond_apply(precond, v, z)); /* as before */
     assert_memory_equal(before, z, sizeof z);
     bisai_precond_destroy(&precond);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers are read as the nearest double and written with a point, whatever the locale. The reference is strtod() in the "C" locale, which
- * the C library rounds correctly; comparisons are bit by bit. */
+/* Numbers are read as the nearest double and written with a point, whatever the locale. The
+ * reference is strtod() in the "C" locale, which the C library rounds correctly; comparisons are
+ * bit by bit. */
 #include <locale.h>
 #include <math.h>
 
@@ -28,7 +29,8 @@ static void expect_number(locale_t c_locale, const char *word) {
       continue;
     }
     assert_int_equal(result, BSI_NUMBER_OK);
-    if (memcmp(&got, &expected, sizeof got) != 0) fail_msg("%s: %.17g, expected %.17g", word, got, expected);
+    if (memcmp(&got, &expected, sizeof got) != 0)
+      fail_msg("%s: %.17g, expected %.17g", word, got, expected);
     assert_int_equal(*cursor, '\n');
   }
   if (letter) assert_int_equal(*letter, 'D');
@@ -85,10 +87,12 @@ static void expect_numbers(void) {
   const locale_t kept = uselocale(c_locale);
   for (int k = 0; k < 60000; k++) {
     const double mantissa = test_random_uniform(&random, -1, 1);
-    const int power = test_random_integer(&random, -310, 308), digits = test_random_integer(&random, 1, 21);
+    const int power = test_random_integer(&random, -310, 308),
+              digits = test_random_integer(&random, 1, 21);
     char word[64];
     if (k % 3 == 0) /* halfway between two doubles, times a power of ten */
-      snprintf(word, sizeof word, "%llue%d", 2 * (unsigned long long)(fabs(mantissa) * 0x1p53) + 1, power % 30);
+      snprintf(word, sizeof word, "%llue%d", 2 * (unsigned long long)(fabs(mantissa) * 0x1p53) + 1,
+               power % 30);
     else if (k % 3 == 1)
       snprintf(word, sizeof word, "%.*e", digits, mantissa * pow(10, power));
     else
@@ -115,14 +119,18 @@ static void expect_written_vector(void) {
   assert_memory_equal(values, got, sizeof values);
 }
 
-/* Whether the process's locale could be set to one with a decimal comma: an installed one, or one made here. */
+/* Whether the process's locale could be set to one with a decimal comma: an installed one, or one
+ * made here. */
 static bool set_comma_locale(void) {
-  static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "it_IT.UTF-8", "es_ES.UTF-8"};
+  static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "it_IT.UTF-8",
+                                      "es_ES.UTF-8"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++)
     if (setlocale(LC_ALL, names[k])) return true;
   char command[2048];
-  snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s' >/dev/null 2>&1", test_path("de_DE.UTF-8"));
-  return system(command) == 0 && setenv("LOCPATH", test_path(""), 1) == 0 && setlocale(LC_ALL, "de_DE.UTF-8");
+  snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s' >/dev/null 2>&1",
+           test_path("de_DE.UTF-8"));
+  return system(command) == 0 && setenv("LOCPATH", test_path(""), 1) == 0 &&
+         setlocale(LC_ALL, "de_DE.UTF-8");
 }
 
 static void a_decimal_comma_in_the_callers_locale_changes_nothing(void **state) {

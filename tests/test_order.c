@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orderings by themselves: permutations of every graph, and what each is for, against brute force on dense arrays. */
+/* Orderings by themselves: permutations of every graph, and what each is for, against brute force
+ * on dense arrays. */
 #include <pthread.h>
 
 #include "fixture.h"
 
-static const bisai_ordering computed[] = {BISAI_ORDERING_NATURAL, BISAI_ORDERING_RCM, BISAI_ORDERING_ND,
-                                          BISAI_ORDERING_COLOUR};
+static const bisai_ordering computed[] = {BISAI_ORDERING_NATURAL, BISAI_ORDERING_RCM,
+                                          BISAI_ORDERING_ND, BISAI_ORDERING_COLOUR};
 enum { ORDERINGS = sizeof computed / sizeof *computed };
 
 /* Whether the build can compute it; nested dissection needs METIS, and says so. */
@@ -102,9 +103,11 @@ static void expect_permutations(const bisai_bcsr *matrix) {
 static void every_ordering_is_a_permutation(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 30; seed++) {
-    /* few blocks a row: many components, rows alone, unsymmetric patterns; on some, rows without a diagonal block too */
+    /* few blocks a row: many components, rows alone, unsymmetric patterns; on some, rows without a
+     * diagonal block too */
     const double blocks = seed % 3 == 0 ? 0.3 : seed % 3 == 1 ? 1.0 : 4.0;
-    test_shape shape = test_shape_square((int32_t)(seed * seed % 197), (int32_t)(seed % 4 + 1), seed);
+    test_shape shape =
+        test_shape_square((int32_t)(seed * seed % 197), (int32_t)(seed % 4 + 1), seed);
     shape.blocks_per_row = blocks;
     shape.empty_every = 5;
     shape.diagonal = seed % 2 ? TEST_DIAGONAL_DOMINANT : TEST_DIAGONAL_NONE;
@@ -157,7 +160,8 @@ static void rcm_finds_the_band_of_a_shuffled_grid(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 5; seed++) {
     bisai_bcsr *matrix = shuffled_grid(40, 10, seed);
-    int32_t *natural = order(matrix, BISAI_ORDERING_NATURAL), *rcm = order(matrix, BISAI_ORDERING_RCM);
+    int32_t *natural = order(matrix, BISAI_ORDERING_NATURAL),
+            *rcm = order(matrix, BISAI_ORDERING_RCM);
     assert_true(bandwidth_of(matrix, natural) > 300);
     assert_in_range(bandwidth_of(matrix, rcm), 10, 12); /* 10: the grid by its short side */
     free(natural);
@@ -177,12 +181,14 @@ static void rcm_keeps_components_apart(void **state) {
   for (int32_t i = 0; i < 200; i++) { /* even rows belong to one grid, odd rows to the other */
     const int32_t from = one.row_ptr[i / 2], length = one.row_ptr[i / 2 + 1] - from;
     both.row_ptr[i + 1] = both.row_ptr[i] + length;
-    for (int32_t p = 0; p < length; p++) both.col_idx[both.row_ptr[i] + p] = 2 * one.col_idx[from + p] + i % 2;
+    for (int32_t p = 0; p < length; p++)
+      both.col_idx[both.row_ptr[i] + p] = 2 * one.col_idx[from + p] + i % 2;
   }
   bisai_bcsr *matrix = test_bcsr_take(context, both);
   int32_t *permutation = order(matrix, BISAI_ORDERING_RCM);
   assert_in_range(bandwidth_of(matrix, permutation), 5, 7);
-  for (int32_t i = 1; i < 200; i++) assert_int_equal(permutation[i] % 2, permutation[i / 100 * 100] % 2);
+  for (int32_t i = 1; i < 200; i++)
+    assert_int_equal(permutation[i] % 2, permutation[i / 100 * 100] % 2);
   free(permutation);
   test_bcsr_free(&one);
   bisai_bcsr_destroy(&matrix);
@@ -192,7 +198,8 @@ static void rcm_keeps_components_apart(void **state) {
 static void nested_dissection_saves_fill(void **state) {
   (void)state;
   if (!available(BISAI_ORDERING_ND)) skip();
-  bisai_bcsr *matrix = shuffled_grid(24, 24, 3), *grid = test_bcsr_take(context, test_bcsr_grid(24, 24, 1, 1));
+  bisai_bcsr *matrix = shuffled_grid(24, 24, 3),
+             *grid = test_bcsr_take(context, test_bcsr_grid(24, 24, 1, 1));
   int32_t *natural = order(grid, BISAI_ORDERING_NATURAL), *nd = order(matrix, BISAI_ORDERING_ND);
   assert_true(10 * fill_of(matrix, nd) < 6 * fill_of(grid, natural));
   free(natural);
@@ -213,7 +220,8 @@ static void *dissect_again_and_again(void *arguments) {
   const size_t n = (size_t)bisai_bcsr_block_rows(d->matrix);
   int32_t *permutation = malloc(n * sizeof *permutation);
   for (int i = 0; i < 20 && permutation; i++) {
-    d->failures += bisai_order_compute(d->context, d->matrix, BISAI_ORDERING_ND, permutation) != BISAI_OK;
+    d->failures +=
+        bisai_order_compute(d->context, d->matrix, BISAI_ORDERING_ND, permutation) != BISAI_OK;
     d->differences += memcmp(permutation, d->expected, n * sizeof *permutation) != 0;
   }
   d->failures += !permutation;
@@ -282,13 +290,15 @@ static void colours_are_independent_and_as_many_as_levels(void **state) {
     shape.blocks_per_row = (double)(seed % 4);
     test_bcsr random = test_bcsr_random(shape), symmetric = test_bcsr_symmetrised(&random);
     bisai_bcsr *matrix = test_bcsr_take(context, symmetric);
-    int32_t *natural = order(matrix, BISAI_ORDERING_NATURAL), *permutation = order(matrix, BISAI_ORDERING_COLOUR);
+    int32_t *natural = order(matrix, BISAI_ORDERING_NATURAL),
+            *permutation = order(matrix, BISAI_ORDERING_COLOUR);
     bool *graph = dense_graph(matrix, natural);
     int32_t colour[60];
     const int32_t colours = first_fit(graph, 60, colour);
     for (int32_t i = 1; i < 60; i++) {
       const int32_t before = permutation[i - 1], here = permutation[i];
-      assert_true(colour[before] < colour[here] || (colour[before] == colour[here] && before < here));
+      assert_true(colour[before] < colour[here] ||
+                  (colour[before] == colour[here] && before < here));
     }
     expect_levels(matrix, BISAI_ORDERING_COLOUR, colours);
     free(graph);
@@ -321,16 +331,22 @@ static void order_refuses_bad_arguments(void **state) {
   bisai_bcsr *wide = test_bcsr_take(context, test_bcsr_random(shape));
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(3, 1, 2, 1));
   int32_t p[3] = {9, 9, 9};
-  assert_int_equal(bisai_order_compute(NULL, matrix, BISAI_ORDERING_RCM, p), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_order_compute(context, NULL, BISAI_ORDERING_RCM, p));
+  assert_int_equal(bisai_order_compute(NULL, matrix, BISAI_ORDERING_RCM, p),
+                   BISAI_INVALID_ARGUMENT);
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_order_compute(context, NULL, BISAI_ORDERING_RCM, p));
   EXPECT_MESSAGE(context, "bisai_order_compute: matrix is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_order_compute(context, matrix, BISAI_ORDERING_RCM, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_order_compute(context, matrix, BISAI_ORDERING_RCM, NULL));
   EXPECT_MESSAGE(context, "bisai_order_compute: permutation is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_order_compute(context, wide, BISAI_ORDERING_RCM, p));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_order_compute(context, wide, BISAI_ORDERING_RCM, p));
   EXPECT_MESSAGE(context, "the matrix is not square: 3 × 4 blocks");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_order_compute(context, matrix, BISAI_ORDERING_GIVEN, p));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_order_compute(context, matrix, BISAI_ORDERING_GIVEN, p));
   EXPECT_MESSAGE(context, "an ordering that is given is not computed");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_order_compute(context, matrix, (bisai_ordering)5, p));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_order_compute(context, matrix, (bisai_ordering)5, p));
   EXPECT_MESSAGE(context, "unknown ordering 5");
   assert_int_equal(p[0] + p[1] + p[2], 27);
   bisai_bcsr_destroy(&wide);

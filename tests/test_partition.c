@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which blocks block-Jacobi takes: supervariable agglomeration against the sequential rule, natural and given blocks. */
+/* Which blocks block-Jacobi takes: supervariable agglomeration against the sequential rule, natural
+ * and given blocks. */
 #include "fixture.h"
 
 static bisai_precond_options options_of(int32_t most) {
@@ -11,8 +12,8 @@ static bisai_precond_options options_of(int32_t most) {
 }
 
 /* The blocks of a matrix; *count of them, to be freed. */
-static int32_t *blocks_of(bisai_context *c, const bisai_bcsr *matrix, const bisai_precond_options *options,
-                          bisai_precond_report *report) {
+static int32_t *blocks_of(bisai_context *c, const bisai_bcsr *matrix,
+                          const bisai_precond_options *options, bisai_precond_report *report) {
   bisai_precond *precond = NULL;
   EXPECT_OK(c, bisai_precond_create(c, matrix, options, &precond));
   *report = (bisai_precond_report){.struct_size = sizeof *report};
@@ -26,7 +27,8 @@ static int32_t *blocks_of(bisai_context *c, const bisai_bcsr *matrix, const bisa
 /* --- the rule, one row after the other --- */
 
 static bool same_pattern(const test_bcsr *a, int32_t row, int32_t other) {
-  const int32_t i = row / a->block_size, j = other / a->block_size, length = a->row_ptr[i + 1] - a->row_ptr[i];
+  const int32_t i = row / a->block_size, j = other / a->block_size,
+                length = a->row_ptr[i + 1] - a->row_ptr[i];
   if (length != a->row_ptr[j + 1] - a->row_ptr[j]) return false;
   for (int32_t p = 0; p < length; p++) {
     if (a->col_idx[a->row_ptr[i] + p] != a->col_idx[a->row_ptr[j] + p]) return false;
@@ -36,10 +38,12 @@ static bool same_pattern(const test_bcsr *a, int32_t row, int32_t other) {
 
 static int32_t *expected_blocks(const test_bcsr *a, int32_t most, int32_t *blocks) {
   const int32_t rows = a->block_rows * a->block_size;
-  int32_t *piece = malloc(((size_t)rows + 1) * sizeof *piece), *start = malloc(((size_t)rows + 1) * sizeof *start);
+  int32_t *piece = malloc(((size_t)rows + 1) * sizeof *piece),
+          *start = malloc(((size_t)rows + 1) * sizeof *start);
   int32_t pieces = 0;
   for (int32_t row = 0; row < rows; row++) {
-    if (pieces == 0 || !same_pattern(a, row, row - 1) || row - piece[pieces - 1] == most) piece[pieces++] = row;
+    if (pieces == 0 || !same_pattern(a, row, row - 1) || row - piece[pieces - 1] == most)
+      piece[pieces++] = row;
   }
   piece[pieces] = rows;
   *blocks = 0;
@@ -73,8 +77,8 @@ static void expect_blocks(bisai_context *c, const test_bcsr *a, int32_t most) {
   free(found);
 }
 
-/* A band of random width whose rows repeat their pattern in runs of random lengths, some of them longer than any bound. The last row is full,
- * so that no column is empty. */
+/* A band of random width whose rows repeat their pattern in runs of random lengths, some of them
+ * longer than any bound. The last row is full, so that no column is empty. */
 static test_bcsr runs(int32_t block_rows, int32_t bs, int32_t longest, uint64_t seed) {
   test_random random = test_random_seed(seed);
   test_bcsr a = {block_rows, block_rows, bs, NULL, NULL, NULL};
@@ -101,7 +105,8 @@ static test_bcsr runs(int32_t block_rows, int32_t bs, int32_t longest, uint64_t 
 static void small_supervariables_are_merged_by_hand(void **state) {
   (void)state;
   /* rows 0 1 | 2 | 3 4 5 | 6 have one pattern each */
-  int32_t row_ptr[] = {0, 2, 4, 5, 7, 9, 11, 13}, col_idx[] = {0, 1, 0, 1, 2, 3, 4, 3, 4, 3, 4, 5, 6};
+  int32_t row_ptr[] = {0, 2, 4, 5, 7, 9, 11, 13},
+          col_idx[] = {0, 1, 0, 1, 2, 3, 4, 3, 4, 3, 4, 5, 6};
   double values[13];
   for (int i = 0; i < 13; i++) values[i] = 1.0 + i;
   const test_bcsr a = {7, 7, 1, row_ptr, col_idx, values};
@@ -129,7 +134,8 @@ static void small_supervariables_are_merged_by_hand(void **state) {
 
 static void blocks_are_those_of_the_sequential_rule(void **state) {
   (void)state;
-  static const int32_t bounds[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 24, 31, 32}, sizes[] = {1, 2, 3, 4, 5, 7, 9, 32};
+  static const int32_t bounds[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 24, 31, 32},
+                       sizes[] = {1, 2, 3, 4, 5, 7, 9, 32};
   for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
     for (size_t m = 0; m < sizeof bounds / sizeof bounds[0]; m++) {
       for (int32_t longest = 1; longest <= 81; longest += 40) {
@@ -141,7 +147,8 @@ static void blocks_are_those_of_the_sequential_rule(void **state) {
   }
 }
 
-/* Rows enough for every thread to have its segment; runs of one row, of a few, and across whole segments. */
+/* Rows enough for every thread to have its segment; runs of one row, of a few, and across whole
+ * segments. */
 static void blocks_do_not_depend_on_the_number_of_threads(void **state) {
   (void)state;
   static const int32_t longest[] = {1, 3, 20, 200, 30000};
@@ -176,7 +183,8 @@ static void natural_and_given_blocks_are_taken_as_they_are(void **state) {
   const int32_t *const given[] = {mixed, even};
   static const int32_t counts[] = {4, 8}, largest[] = {32, 8};
   for (int k = 0; k < 2; k++) {
-    int32_t *temporary = malloc(((size_t)counts[k] + 1) * sizeof *temporary); /* read during creation only */
+    /* read during creation only */
+    int32_t *temporary = malloc(((size_t)counts[k] + 1) * sizeof *temporary);
     memcpy(temporary, given[k], ((size_t)counts[k] + 1) * sizeof *temporary);
     options.block_ptr = temporary;
     options.block_count = counts[k];
@@ -196,9 +204,11 @@ static void natural_and_given_blocks_are_taken_as_they_are(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
-static void expect_refused(const bisai_bcsr *matrix, const bisai_precond_options *options, const char *message) {
+static void expect_refused(const bisai_bcsr *matrix, const bisai_precond_options *options,
+                           const char *message) {
   bisai_precond *precond = NULL;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, options, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, options, &precond));
   EXPECT_MESSAGE(context, message);
   assert_null(precond);
 }
@@ -245,7 +255,8 @@ static void arguments_are_refused_by_name_and_value(void **state) {
   expect_refused(matrix, &options, "unknown storage 7");
   options.storage = BISAI_ADAPTIVE;
   options.form = BISAI_FORM_GAUSS_HUARD;
-  expect_refused(matrix, &options, "adaptive storage goes with the form inverse alone, not with gh");
+  expect_refused(matrix, &options,
+                 "adaptive storage goes with the form inverse alone, not with gh");
   options.form = BISAI_FORM_INVERSE;
   options.digits = 0;
   expect_refused(matrix, &options, "digits 0: 1 … 15 are possible");

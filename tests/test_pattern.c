@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* S(|T|^k) against boolean powers of dense matrices, counts known from the literature, patterns of the caller. */
+/* S(|T|^k) against boolean powers of dense matrices, counts known from the literature, patterns of
+ * the caller. */
 #include "fixture.h"
 
-static bisai_pattern *power_of(bisai_context *c, const bisai_bcsr *a, bisai_triangle triangle, int k) {
+static bisai_pattern *power_of(bisai_context *c, const bisai_bcsr *a, bisai_triangle triangle,
+                               int k) {
   bisai_pattern *pattern = NULL;
   EXPECT_OK(c, bisai_pattern_power(c, a, triangle, k, &pattern));
   assert_int_equal(bisai_pattern_triangle(pattern), triangle);
@@ -147,9 +149,12 @@ static void powers_of_dense_rows_are_sorted(void **state) {
 
 static void levels_are_the_longest_chain(void **state) {
   (void)state;
-  bisai_bcsr *diagonal = test_bcsr_take(
-      context, test_bcsr_random((test_shape){
-                   .block_rows = 9, .block_cols = 9, .block_size = 2, .diagonal = TEST_DIAGONAL_DOMINANT, .seed = 1}));
+  bisai_bcsr *diagonal =
+      test_bcsr_take(context, test_bcsr_random((test_shape){.block_rows = 9,
+                                                            .block_cols = 9,
+                                                            .block_size = 2,
+                                                            .diagonal = TEST_DIAGONAL_DOMINANT,
+                                                            .seed = 1}));
   bisai_bcsr *empty = test_bcsr_take(context, test_bcsr_random(test_shape_square(0, 2, 1)));
   bisai_bcsr *grid = test_bcsr_take(context, test_bcsr_grid(7, 5, 1, 1));
   for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
@@ -177,7 +182,8 @@ static void cavity_patterns_have_the_published_sizes(void **state) {
   bisai_bcsr *grid = test_bcsr_take(context, test_bcsr_grid(300, 300, 1, 1));
   assert_int_equal(bisai_bcsr_blocks(grid), 448800);
   for (int k = 1; k <= 3; k++) {
-    bisai_pattern *lower = power_of(context, grid, BISAI_LOWER, k), *upper = power_of(context, grid, BISAI_UPPER, k);
+    bisai_pattern *lower = power_of(context, grid, BISAI_LOWER, k),
+                  *upper = power_of(context, grid, BISAI_UPPER, k);
     assert_int_equal(bisai_pattern_blocks(lower) + bisai_pattern_blocks(upper), blocks[k - 1]);
     assert_int_equal(bisai_pattern_longest_column(lower), longest[k - 1]);
     assert_int_equal(bisai_pattern_longest_column(upper), longest[k - 1]);
@@ -191,7 +197,9 @@ static void cavity_patterns_have_the_published_sizes(void **state) {
 static bisai_bcsr *seven_point(int32_t nx, int32_t ny, int32_t nz) {
   const int32_t n = nx * ny * nz;
   int32_t blocks = 0;
-  test_bcsr a = {n, n, 1, malloc(((size_t)n + 1) * sizeof(int32_t)), malloc(7 * (size_t)n * sizeof(int32_t)), NULL};
+  test_bcsr a = {
+      n,   n, 1, malloc(((size_t)n + 1) * sizeof(int32_t)), malloc(7 * (size_t)n * sizeof(int32_t)),
+      NULL};
   a.values = calloc(7 * (size_t)n, sizeof(double));
   a.row_ptr[0] = 0;
   for (int32_t row = 0; row < n; row++) {
@@ -209,7 +217,8 @@ static bisai_bcsr *seven_point(int32_t nx, int32_t ny, int32_t nz) {
   return test_bcsr_take(context, a);
 }
 
-/* Ma et al. 2021, Table 1: atmosmodd, a grid of 148 × 148 × 58 cut into blocks of 4 along its first direction. */
+/* Ma et al. 2021, Table 1: atmosmodd, a grid of 148 × 148 × 58 cut into blocks of 4 along its first
+ * direction. */
 static void atmosmodd_patterns_have_the_published_sizes(void **state) {
   (void)state;
   static const int32_t blocks[] = {2508452, 6190586};
@@ -217,7 +226,8 @@ static void atmosmodd_patterns_have_the_published_sizes(void **state) {
   assert_int_equal(bisai_bcsr_block_rows(grid), 317608);
   assert_int_equal(bisai_bcsr_blocks(grid), 2190844);
   for (int k = 1; k <= 2; k++) {
-    bisai_pattern *lower = power_of(context, grid, BISAI_LOWER, k), *upper = power_of(context, grid, BISAI_UPPER, k);
+    bisai_pattern *lower = power_of(context, grid, BISAI_LOWER, k),
+                  *upper = power_of(context, grid, BISAI_UPPER, k);
     assert_int_equal(bisai_pattern_blocks(lower) + bisai_pattern_blocks(upper), blocks[k - 1]);
     bisai_pattern_destroy(&lower);
     bisai_pattern_destroy(&upper);
@@ -265,19 +275,27 @@ static void power_refuses_bad_arguments(void **state) {
   bisai_pattern *const untouched = (bisai_pattern *)(uintptr_t)64;
   bisai_pattern *pattern = untouched;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(2, 2, 1, 1)), *tall;
-  tall = test_bcsr_take(context, test_bcsr_random((test_shape){4, 3, 2, 2.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, 1}));
-  assert_int_equal(bisai_pattern_power(NULL, matrix, BISAI_LOWER, 1, &pattern), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_pattern_power(context, NULL, BISAI_LOWER, 1, &pattern));
+  tall = test_bcsr_take(
+      context, test_bcsr_random((test_shape){4, 3, 2, 2.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, 1}));
+  assert_int_equal(bisai_pattern_power(NULL, matrix, BISAI_LOWER, 1, &pattern),
+                   BISAI_INVALID_ARGUMENT);
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_pattern_power(context, NULL, BISAI_LOWER, 1, &pattern));
   EXPECT_MESSAGE(context, "bisai_pattern_power: matrix is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_pattern_power(context, matrix, BISAI_LOWER, 1, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_pattern_power(context, matrix, BISAI_LOWER, 1, NULL));
   EXPECT_MESSAGE(context, "bisai_pattern_power: pattern is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_pattern_power(context, matrix, BISAI_LOWER, 0, &pattern));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_pattern_power(context, matrix, BISAI_LOWER, 0, &pattern));
   EXPECT_MESSAGE(context, "power 0: at least 1 is needed");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_pattern_power(context, matrix, BISAI_UPPER, -2, &pattern));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_pattern_power(context, matrix, BISAI_UPPER, -2, &pattern));
   EXPECT_MESSAGE(context, "power -2: at least 1 is needed");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_pattern_power(context, matrix, (bisai_triangle)2, 1, &pattern));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_pattern_power(context, matrix, (bisai_triangle)2, 1, &pattern));
   EXPECT_MESSAGE(context, "unknown triangle 2");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_pattern_power(context, tall, BISAI_LOWER, 1, &pattern));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_pattern_power(context, tall, BISAI_LOWER, 1, &pattern));
   EXPECT_MESSAGE(context, "the matrix is not square: 4 × 3 blocks");
   assert_ptr_equal(pattern, untouched);
   bisai_bcsr_destroy(&matrix);
@@ -315,7 +333,8 @@ static void powers_pass_as_given_patterns(void **state) {
     const int32_t *row_ptr, *col_idx;
     bisai_pattern_arrays(power, &row_ptr, &col_idx);
     bisai_pattern_arrays(power, NULL, NULL);
-    EXPECT_OK(context, bisai_pattern_create(context, (bisai_triangle)triangle, 50, row_ptr, col_idx, &copy));
+    EXPECT_OK(context,
+              bisai_pattern_create(context, (bisai_triangle)triangle, 50, row_ptr, col_idx, &copy));
     expect_same_pattern(power, copy);
     bisai_pattern_destroy(&power);
     bisai_pattern_destroy(&copy);
@@ -360,13 +379,50 @@ static const refusal refusals[] = {
      {0, 1, 1, 2},
      BISAI_INVALID_STRUCTURE,
      "block row 2: column 1 is not in the upper triangle"},
-    {BISAI_UPPER, 3, {0, 2, 3, 4}, 4, {0, 3, 1, 2}, BISAI_INVALID_STRUCTURE, "block row 0: column 3 is outside 0 … 2"},
-    {BISAI_LOWER, 3, {0, 1, 2, 3}, 3, {0, 1, -1}, BISAI_INVALID_STRUCTURE, "block row 2: column -1 is outside 0 … 2"},
-    {BISAI_LOWER, 3, {0, 1, 2, 4}, 4, {0, 1, 0, 1}, BISAI_MISSING_DIAGONAL, "block row 2 has no diagonal block"},
-    {BISAI_UPPER, 3, {0, 1, 1, 2}, 2, {0, 2}, BISAI_MISSING_DIAGONAL, "block row 1 has no diagonal block"},
-    {BISAI_LOWER, 3, {1, 1, 2, 3}, 3, {0, 1, 2}, BISAI_INVALID_STRUCTURE, "row_ptr[0] is 1, expected 0"},
-    {BISAI_LOWER, 3, {0, 2, 1, 3}, 3, {0, 1, 2}, BISAI_INVALID_STRUCTURE, "block row 1: row_ptr decreases from 2 to 1"},
-    /* col_idx is no longer than the last row pointer says: nothing may be read beyond before the decrease is found */
+    {BISAI_UPPER,
+     3,
+     {0, 2, 3, 4},
+     4,
+     {0, 3, 1, 2},
+     BISAI_INVALID_STRUCTURE,
+     "block row 0: column 3 is outside 0 … 2"},
+    {BISAI_LOWER,
+     3,
+     {0, 1, 2, 3},
+     3,
+     {0, 1, -1},
+     BISAI_INVALID_STRUCTURE,
+     "block row 2: column -1 is outside 0 … 2"},
+    {BISAI_LOWER,
+     3,
+     {0, 1, 2, 4},
+     4,
+     {0, 1, 0, 1},
+     BISAI_MISSING_DIAGONAL,
+     "block row 2 has no diagonal block"},
+    {BISAI_UPPER,
+     3,
+     {0, 1, 1, 2},
+     2,
+     {0, 2},
+     BISAI_MISSING_DIAGONAL,
+     "block row 1 has no diagonal block"},
+    {BISAI_LOWER,
+     3,
+     {1, 1, 2, 3},
+     3,
+     {0, 1, 2},
+     BISAI_INVALID_STRUCTURE,
+     "row_ptr[0] is 1, expected 0"},
+    {BISAI_LOWER,
+     3,
+     {0, 2, 1, 3},
+     3,
+     {0, 1, 2},
+     BISAI_INVALID_STRUCTURE,
+     "block row 1: row_ptr decreases from 2 to 1"},
+    /* col_idx is no longer than the last row pointer says: nothing may be read beyond before the
+     * decrease is found */
     {BISAI_LOWER,
      3,
      {0, 1000, 2, 3},
@@ -387,22 +443,25 @@ static void given_patterns_are_refused_by_row_and_column(void **state) {
     /* exact lengths on the heap, so that sanitizers see any step beyond */
     int32_t *exact = malloc((size_t)(r->columns > 0 ? r->columns : 1) * sizeof *exact);
     memcpy(exact, r->col_idx, (size_t)r->columns * sizeof *exact);
-    EXPECT_STATUS(context, r->status,
-                  bisai_pattern_create(context, r->triangle, r->block_rows, r->row_ptr, exact, &pattern));
+    EXPECT_STATUS(
+        context, r->status,
+        bisai_pattern_create(context, r->triangle, r->block_rows, r->row_ptr, exact, &pattern));
     EXPECT_MESSAGE(context, r->message);
     assert_ptr_equal(pattern, untouched);
     free(exact);
   }
   static const int32_t row_ptr[] = {0, 1}, col_idx[] = {0};
   bisai_pattern *pattern = NULL;
-  assert_int_equal(bisai_pattern_create(NULL, BISAI_LOWER, 1, row_ptr, col_idx, &pattern), BISAI_INVALID_ARGUMENT);
+  assert_int_equal(bisai_pattern_create(NULL, BISAI_LOWER, 1, row_ptr, col_idx, &pattern),
+                   BISAI_INVALID_ARGUMENT);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_pattern_create(context, BISAI_LOWER, 1, NULL, col_idx, &pattern));
   EXPECT_MESSAGE(context, "bisai_pattern_create: row_ptr is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_pattern_create(context, BISAI_LOWER, 1, row_ptr, NULL, &pattern));
   EXPECT_MESSAGE(context, "bisai_pattern_create: col_idx is NULL");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_pattern_create(context, BISAI_LOWER, 1, row_ptr, col_idx, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_pattern_create(context, BISAI_LOWER, 1, row_ptr, col_idx, NULL));
   EXPECT_MESSAGE(context, "bisai_pattern_create: pattern is NULL");
   assert_null(pattern);
 }

@@ -22,8 +22,10 @@ bool same(const int32_t *device, const int32_t *host, size_t count) {
   return true;
 }
 
-/* A square structure with about `density`·n entries a row within `reach` of the diagonal, all of whose diagonal is there. */
-void make_structure(int32_t n, int32_t reach, double density, std::vector<int32_t> *ptr, std::vector<int32_t> *idx) {
+/* A square structure with about `density`·n entries a row within `reach` of the diagonal, all of
+ * whose diagonal is there. */
+void make_structure(int32_t n, int32_t reach, double density, std::vector<int32_t> *ptr,
+                    std::vector<int32_t> *idx) {
   *ptr = {0};
   idx->clear();
   for (int32_t i = 0; i < n; i++) {
@@ -33,8 +35,8 @@ void make_structure(int32_t n, int32_t reach, double density, std::vector<int32_
   }
 }
 
-void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n, int32_t reach, double density,
-                          int power) {
+void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n, int32_t reach,
+                          double density, int power) {
   std::vector<int32_t> ptr, idx;
   make_structure(n, reach, density, &ptr, &idx);
   const std::vector<double> values(idx.size() + 1, 1.0);
@@ -57,8 +59,10 @@ void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
       good = got.blocks == right->blocks && same(got.row_ptr, right->row_ptr, rows) &&
              same(got.col_idx, right->col_idx, blocks);
       if (n > 0)
-        good = good && got.longest_column == right->longest_column && same(got.col_ptr, right->col_ptr, rows) &&
-               same(got.row_idx, right->row_idx, blocks) && same(got.position, right->position, blocks);
+        good = good && got.longest_column == right->longest_column &&
+               same(got.col_ptr, right->col_ptr, rows) &&
+               same(got.row_idx, right->row_idx, blocks) &&
+               same(got.position, right->position, blocks);
     } else
       std::printf("%s\n", device->error);
     for (int32_t *array : {got.row_ptr, got.col_idx, got.col_ptr, got.row_idx, got.position})
@@ -69,8 +73,8 @@ void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
   verdict(good, "S(|T|^%d) of %d block rows, density %g within %d", power, n, density, reach);
 }
 
-void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device, int32_t n, int32_t reach,
-                                      double density, int power, int32_t limit) {
+void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
+                                      int32_t reach, double density, int power, int32_t limit) {
   std::vector<int32_t> ptr, idx;
   make_structure(n, reach, density, &ptr, &idx);
   const device_array<int32_t> d_ptr(ptr), d_idx(idx);
@@ -83,9 +87,12 @@ void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device
     a.row_ptr = d_ptr.data, a.col_idx = d_idx.data;
     good = good && bsi_pattern_power_cuda(device, &a, power, limit, &got) == BISAI_OK;
     good = good && got.blocks == right.blocks && got.cut.shortened == right.cut.shortened &&
-           got.cut.blocks == right.cut.blocks && same(got.row_ptr, right.row_ptr, static_cast<size_t>(n) + 1) &&
+           got.cut.blocks == right.cut.blocks &&
+           same(got.row_ptr, right.row_ptr, static_cast<size_t>(n) + 1) &&
            same(got.col_idx, right.col_idx, right.blocks);
-    verdict(good, "S(|T|^%d) of %d block rows, density %g within %d, at most %d: %d rows shortened, %d on the host",
+    verdict(good,
+            "S(|T|^%d) of %d block rows, density %g within %d, at most %d: %d rows shortened, %d "
+            "on the host",
             power, n, density, reach, limit, got.cut.shortened, right.cut.shortened);
     for (int32_t *array : {got.row_ptr, got.col_idx, got.col_ptr, got.row_idx, got.position})
       bsi_release_cuda(device, array);
@@ -104,7 +111,8 @@ void tests() {
     }
   for (const int power : {1, 2, 4, INT32_MAX}) {
     if (short_form() && power != 2) continue;
-    agrees_with_the_host(host, device, 3000, 400, 0.01, power); /* rows on both sides of what shared memory holds */
+    /* rows on both sides of what shared memory holds */
+    agrees_with_the_host(host, device, 3000, 400, 0.01, power);
     agrees_with_the_host(host, device, 1500, 1500, 0.3, power); /* long from the first step on */
     agrees_with_the_host(host, device, 500, 0, 0.0, power);
   }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Smaller patterns of approximate inverses: blocks dropped before powering and columns cut, against their definitions by brute force. */
+/* Smaller patterns of approximate inverses: blocks dropped before powering and columns cut, against
+ * their definitions by brute force. */
 #include <math.h>
 
 #include "fixture.h"
@@ -7,8 +8,8 @@
 
 enum { FAR = 1 << 20 };
 
-static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix, const bisai_factors *factors, int power,
-                           double drop, int32_t limit) {
+static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix, const bisai_factors *factors,
+                           int power, double drop, int32_t limit) {
   bisai_precond_options options = bisai_precond_options_default();
   bisai_precond *precond = NULL;
   options.power = power;
@@ -27,7 +28,8 @@ static bisai_precond_report report_of(bisai_context *c, const bisai_precond *pre
 
 static double frobenius(const double *block, int32_t values) { return test_norm2(values, block); }
 
-/* Steps from i to j in the graph of T that dropping leaves: all pairs, by relaxation. Counts what was dropped. */
+/* Steps from i to j in the graph of T that dropping leaves: all pairs, by relaxation. Counts what
+ * was dropped. */
 static int *distances(const bisai_bcsr *t, double drop, int64_t *dropped) {
   const int32_t n = bisai_bcsr_block_rows(t), bs = bisai_bcsr_block_size(t), *row_ptr, *col_idx;
   const void *stored;
@@ -64,7 +66,8 @@ static bool stored_at(const bisai_bcsr *a, int32_t i, int32_t j) {
   return false;
 }
 
-/* How many of column j's candidates come before row i: fewer steps, or as many and nearer to the diagonal. */
+/* How many of column j's candidates come before row i: fewer steps, or as many and nearer to the
+ * diagonal. */
 static int rank_in_column(const int *distance, int32_t n, int power, int32_t i, int32_t j) {
   int rank = 0;
   for (int32_t r = 0; r < n; r++) {
@@ -75,16 +78,18 @@ static int rank_in_column(const int *distance, int32_t n, int power, int32_t i, 
 }
 
 /* N's pattern is the definition's; adds up what was left out. */
-static void expect_reduced(const bisai_bcsr *t, const bisai_bcsr *inverse, int power, double drop, int32_t limit,
-                           int64_t *dropped, bisai_precond_report *expected) {
+static void expect_reduced(const bisai_bcsr *t, const bisai_bcsr *inverse, int power, double drop,
+                           int32_t limit, int64_t *dropped, bisai_precond_report *expected) {
   const int32_t n = bisai_bcsr_block_rows(t);
   int *distance = distances(t, drop, dropped);
   for (int32_t j = 0; j < n; j++) {
     int32_t length = 0, kept = 0;
     for (int32_t i = 0; i < n; i++) {
       const bool candidate = distance[i * n + j] <= power;
-      const bool wanted = candidate && (limit == 0 || rank_in_column(distance, n, power, i, j) < limit);
-      if (stored_at(inverse, i, j) != wanted) fail_msg("block (%d, %d): %s", i, j, wanted ? "missing" : "not wanted");
+      const bool wanted =
+          candidate && (limit == 0 || rank_in_column(distance, n, power, i, j) < limit);
+      if (stored_at(inverse, i, j) != wanted)
+        fail_msg("block (%d, %d): %s", i, j, wanted ? "missing" : "not wanted");
       length += candidate;
       kept += wanted;
     }
@@ -103,10 +108,10 @@ static void expect_case(const test_bcsr *a, int power, double drop, int32_t limi
   const bisai_factors *factors = bisai_precond_factors(precond);
   const bisai_precond_report report = report_of(context, precond);
   bisai_precond_report expected = {0};
-  expect_reduced(bisai_factors_lower(factors), bisai_precond_lower_inverse(precond), power, drop, limit,
-                 &expected.dropped_lower, &expected);
-  expect_reduced(bisai_factors_upper(factors), bisai_precond_upper_inverse(precond), power, drop, limit,
-                 &expected.dropped_upper, &expected);
+  expect_reduced(bisai_factors_lower(factors), bisai_precond_lower_inverse(precond), power, drop,
+                 limit, &expected.dropped_lower, &expected);
+  expect_reduced(bisai_factors_upper(factors), bisai_precond_upper_inverse(precond), power, drop,
+                 limit, &expected.dropped_upper, &expected);
   assert_int_equal(report.dropped_lower, expected.dropped_lower);
   assert_int_equal(report.dropped_upper, expected.dropped_upper);
   assert_int_equal(report.shortened_columns, expected.shortened_columns);
@@ -180,8 +185,10 @@ static void updates_keep_the_pattern(void **state) {
   for (int32_t i = 0; i < 49; i++)
     for (int r = 0; r < 2; r++) test_bcsr_block(&a, i, i)[3 * r] += 1.0;
   bisai_bcsr *second = test_bcsr_make(context, &a);
-  bisai_precond *precond = make(context, first, NULL, 2, 0.1, 5), *fresh = make(context, second, NULL, 2, 0.1, 5);
-  const bisai_precond_report before = report_of(context, precond), other = report_of(context, fresh);
+  bisai_precond *precond = make(context, first, NULL, 2, 0.1, 5),
+                *fresh = make(context, second, NULL, 2, 0.1, 5);
+  const bisai_precond_report before = report_of(context, precond),
+                             other = report_of(context, fresh);
   assert_true(other.dropped_lower > before.dropped_lower);
   EXPECT_OK(context, bisai_precond_update(precond, second));
   const bisai_precond_report after = report_of(context, precond);
@@ -190,7 +197,8 @@ static void updates_keep_the_pattern(void **state) {
   assert_int_equal(after.dropped_upper, before.dropped_upper);
   assert_int_equal(after.shortened_columns, before.shortened_columns);
   assert_int_equal(after.cut_blocks, before.cut_blocks);
-  test_isai_expect_solved(bisai_factors_upper(bisai_precond_factors(precond)), bisai_precond_upper_inverse(precond));
+  test_isai_expect_solved(bisai_factors_upper(bisai_precond_factors(precond)),
+                          bisai_precond_upper_inverse(precond));
   assert_non_null(strstr(bisai_precond_describe(precond), "isai k=2 drop=0.1 cap=5 relax=0"));
   bisai_precond_destroy(&precond);
   bisai_precond_destroy(&fresh);
@@ -218,7 +226,8 @@ static void threads_give_the_same_pattern_and_report(void **state) {
   assert_int_equal(report[0].cut_blocks, report[1].cut_blocks);
   assert_int_equal(report[0].inverse_blocks, report[1].inverse_blocks);
   assert_memory_equal(values[0], values[1],
-                      4 * sizeof(double) * (size_t)bisai_bcsr_blocks(bisai_precond_lower_inverse(precond[0])));
+                      4 * sizeof(double) *
+                          (size_t)bisai_bcsr_blocks(bisai_precond_lower_inverse(precond[0])));
   for (int t = 0; t < 2; t++) {
     bisai_precond_destroy(&precond[t]);
     bisai_context_destroy(&contexts[t]);
@@ -242,7 +251,8 @@ static void bad_reductions_are_refused(void **state) {
     bisai_precond_options options = bisai_precond_options_default();
     options.drop_tolerance = bad[i].drop;
     options.column_limit = bad[i].limit;
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                  bisai_precond_create(context, matrix, &options, &precond));
     if (bad[i].message) EXPECT_MESSAGE(context, bad[i].message);
   }
   assert_null(precond);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libbisai_petsc on small matrices: PETSc's factors against ours and against dense products, matrices both ways, PETSc's solver, errors
- * of PETSc as statuses. What real matrices give is in test_petsc_factors.c. */
+/* libbisai_petsc on small matrices: PETSc's factors against ours and against dense products,
+ * matrices both ways, PETSc's solver, errors of PETSc as statuses. What real matrices give is in
+ * test_petsc_factors.c. */
 #include "fixture.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static bisai_factors *own_factors(const bisai_bcsr *matrix, int level) {
 
 /* Same pattern, and values that differ by `tolerance` of the largest at most. */
 static void expect_same_matrix(const bisai_bcsr *a, const bisai_bcsr *b, double tolerance) {
-  const int32_t *a_ptr, *a_idx, *b_ptr, *b_idx, n = bisai_bcsr_block_rows(a), bs = bisai_bcsr_block_size(a);
+  const int32_t *a_ptr, *a_idx, *b_ptr, *b_idx, n = bisai_bcsr_block_rows(a),
+                                                bs = bisai_bcsr_block_size(a);
   const void *a_values, *b_values;
   assert_int_equal(bisai_bcsr_block_rows(b), n);
   assert_int_equal(bisai_bcsr_block_size(b), bs);
@@ -40,8 +42,8 @@ static void expect_same_matrix(const bisai_bcsr *a, const bisai_bcsr *b, double 
   EXPECT_CLOSE(count, (const double *)a_values, (const double *)b_values, tolerance * largest);
 }
 
-/* 1e-12: diagonally dominant matrices, whose factorisation is stable (see test_factor.c), and PETSc's diagonal blocks are
- * inverted twice. */
+/* 1e-12: diagonally dominant matrices, whose factorisation is stable (see test_factor.c), and
+ * PETSc's diagonal blocks are inverted twice. */
 static void expect_same_factors(const bisai_factors *a, const bisai_factors *b) {
   expect_same_matrix(bisai_factors_lower(a), bisai_factors_lower(b), 1e-12);
   expect_same_matrix(bisai_factors_upper(a), bisai_factors_upper(b), 1e-12);
@@ -58,7 +60,8 @@ static void factors_of_petsc_are_ours_for_every_block_size_and_level(void **stat
       EXPECT_OK(context, bisai_petsc_ilu_factors(ilu, &theirs));
       expect_same_factors(ours, theirs);
       assert_int_equal(bisai_petsc_ilu_blocks(ilu),
-                       bisai_bcsr_blocks(bisai_factors_lower(theirs)) + bisai_bcsr_blocks(bisai_factors_upper(theirs)));
+                       bisai_bcsr_blocks(bisai_factors_lower(theirs)) +
+                           bisai_bcsr_blocks(bisai_factors_upper(theirs)));
       assert_true(bisai_petsc_ilu_seconds(ilu) > 0);
       bisai_petsc_ilu_destroy(&ilu);
       assert_null(ilu);
@@ -76,7 +79,8 @@ static void petsc_solves_as_our_triangular_solves_do(void **state) {
     bisai_bcsr *matrix = random_matrix(context, 30, block_sizes[s], (uint64_t)(70 + s));
     bisai_factors *ours = own_factors(matrix, 1);
     bisai_petsc_ilu *ilu = NULL;
-    double *v = test_random_vector(n, 5), *z = test_random_vector(n, 6), *expected = test_random_vector(n, 7);
+    double *v = test_random_vector(n, 5), *z = test_random_vector(n, 6),
+           *expected = test_random_vector(n, 7);
     EXPECT_OK(context, bisai_petsc_ilu_create(context, matrix, 1, &ilu));
     EXPECT_OK(context, bisai_petsc_ilu_apply(ilu, n, v, z));
     EXPECT_OK(context, bisai_factors_solve(ours, BISAI_SCHEDULE_AUTO, v, expected));
@@ -112,12 +116,13 @@ static void matrices_of_no_rows_and_of_one_go_through(void **state) {
   }
 }
 
-/* y ← A x by PETSc, against the dense product: the layout inside blocks is right. From y = 0, because PETSc 3.18 leaves empty rows of
- * blocks of 8 and more as they are. */
+/* y ← A x by PETSc, against the dense product: the layout inside blocks is right. From y = 0,
+ * because PETSc 3.18 leaves empty rows of blocks of 8 and more as they are. */
 static void expect_product(Mat mat, const bisai_bcsr *matrix) {
   const int64_t m = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
   const int64_t n = (int64_t)bisai_bcsr_block_cols(matrix) * bisai_bcsr_block_size(matrix);
-  double *x = test_random_vector(n, 3), *y = calloc((size_t)m, sizeof *y), *dense = test_dense(matrix);
+  double *x = test_random_vector(n, 3), *y = calloc((size_t)m, sizeof *y),
+         *dense = test_dense(matrix);
   double *expected = test_dense_multiply(m, n, 1, dense, x);
   Vec in, out;
   VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, x, &in);
@@ -137,7 +142,8 @@ static void matrices_go_to_petsc_and_back(void **state) {
   for (int s = 0; s < BLOCK_SIZES; s++) {
     for (int rectangular = 0; rectangular < 2; rectangular++) {
       test_shape shape = test_shape_square(20, block_sizes[s], (uint64_t)(40 + s));
-      if (rectangular) shape.block_cols = 31, shape.diagonal = TEST_DIAGONAL_RANDOM, shape.empty_every = 4;
+      if (rectangular)
+        shape.block_cols = 31, shape.diagonal = TEST_DIAGONAL_RANDOM, shape.empty_every = 4;
       bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(shape)), *back = NULL;
       Mat mat = NULL, scalar = NULL;
       EXPECT_OK(context, bisai_petsc_to_mat(context, matrix, &mat));
@@ -245,7 +251,8 @@ static void factors_in_another_arrangement_are_refused(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
-/* [1, −1e10 1, …]: the solution grows by 1e10 a row and overflows, and nothing can be checked by it. */
+/* [1, −1e10 1, …]: the solution grows by 1e10 a row and overflows, and nothing can be checked by
+ * it. */
 static void factors_that_cannot_be_checked_are_refused(void **state) {
   (void)state;
   test_bcsr arrays = test_bcsr_tridiagonal(40, 1, 1, -1e10);
@@ -287,7 +294,8 @@ static void what_cannot_be_factored_is_refused_with_its_row(void **state) {
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
   EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL, bisai_petsc_ilu_create(context, matrix, 0, &ilu));
   EXPECT_MESSAGE(context, "block row 1 has no diagonal block");
-  EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL, bisai_petsc_solver_create(context, matrix, 0, NULL, &solver));
+  EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL,
+                bisai_petsc_solver_create(context, matrix, 0, NULL, &solver));
   bisai_bcsr_destroy(&matrix);
 
   desc.col_idx = diagonal;
@@ -306,7 +314,8 @@ static void what_cannot_be_factored_is_refused_with_its_row(void **state) {
 
 static void arguments_are_judged(void **state) {
   (void)state;
-  bisai_bcsr *matrix = random_matrix(context, 4, 2, 1), *wide = NULL, *narrow = NULL, *result = NULL;
+  bisai_bcsr *matrix = random_matrix(context, 4, 2, 1), *wide = NULL, *narrow = NULL,
+             *result = NULL;
   bisai_petsc_ilu *ilu = NULL;
   bisai_petsc_solver *solver = NULL;
   bisai_factors *factors = NULL;
@@ -336,14 +345,17 @@ static void arguments_are_judged(void **state) {
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_ilu_factors(NULL, &factors));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_ilu_apply(NULL, 0, NULL, NULL));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_start(context, NULL));
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_solver_create(context, matrix, 0, NULL, NULL));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_petsc_solver_create(context, matrix, 0, NULL, NULL));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_solver_solve(NULL, NULL, NULL, NULL));
   bisai_solver_options options = bisai_solver_options_default();
   options.restart = 0;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
   options = bisai_solver_options_default();
   options.flexible = true;
-  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED,
+                bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
   bisai_petsc_ilu_destroy(NULL);
   bisai_petsc_ilu_destroy(&ilu);
   bisai_petsc_solver_destroy(NULL);
@@ -360,7 +372,8 @@ static void errors_of_petsc_become_statuses_with_its_message(void **state) {
   bisai_bcsr *result = NULL;
   MatCreateSeqBAIJ(PETSC_COMM_SELF, 2, 4, 4, 1, NULL, &mat); /* never assembled */
   EXPECT_STATUS(context, BISAI_EXTERNAL_ERROR, bisai_petsc_from_mat(context, mat, &result));
-  assert_non_null(strstr(bisai_context_error(context), "PETSc, read_mat(): the Mat is not assembled"));
+  assert_non_null(
+      strstr(bisai_context_error(context), "PETSc, read_mat(): the Mat is not assembled"));
   MatCreateSeqDense(PETSC_COMM_SELF, 2, 2, NULL, &dense);
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_petsc_from_mat(context, dense, &result));
   assert_non_null(strstr(bisai_context_error(context), "a Mat of type seqdense"));
@@ -410,12 +423,14 @@ static void petsc_solves_with_the_iterations_of_our_gmres(void **state) {
     for (int level = 0; level < 2; level++) {
       bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(20, 20, sizes[s], 8));
       const int64_t n = 400 * sizes[s];
-      double *b = test_random_vector(n, 1), *x = test_random_vector(n, 2), *y = test_random_vector(n, 3);
+      double *b = test_random_vector(n, 1), *x = test_random_vector(n, 2),
+             *y = test_random_vector(n, 3);
       bisai_petsc_solver *theirs = NULL;
       bisai_solver *ours = NULL;
       bisai_precond *precond = NULL;
       bisai_precond_options how = bisai_precond_options_default();
-      bisai_solver_report r = {.struct_size = sizeof r}, s_report = {.struct_size = sizeof s_report};
+      bisai_solver_report r = {.struct_size = sizeof r},
+                          s_report = {.struct_size = sizeof s_report};
       how.kind = BISAI_PRECOND_ILU;
       how.level = level;
       EXPECT_OK(context, bisai_petsc_solver_create(context, matrix, level, NULL, &theirs));
@@ -426,9 +441,9 @@ static void petsc_solves_with_the_iterations_of_our_gmres(void **state) {
       EXPECT_OK(context, bisai_solver_solve(ours, matrix, precond, b, y, &s_report));
       assert_int_equal(r.iterations, s_report.iterations);
       assert_int_equal(r.history_length, r.iterations + 1);
-      EXPECT_NEAR(1, r.history[0], 1e-12); /* x = 0 at the start: its residual is b */
-      for (int i = 0; i < r.history_length; i++)
-        EXPECT_NEAR(s_report.history[i], r.history[i], 1e-6 * s_report.history[i]); /* two Gram–Schmidts */
+      EXPECT_NEAR(1, r.history[0], 1e-12);       /* x = 0 at the start: its residual is b */
+      for (int i = 0; i < r.history_length; i++) /* two Gram–Schmidts */
+        EXPECT_NEAR(s_report.history[i], r.history[i], 1e-6 * s_report.history[i]);
       assert_true(test_relative_residual(matrix, x, b) <= 2e-8);
       EXPECT_NEAR(test_relative_residual(matrix, x, b), r.relative_residual, 1e-12);
       assert_true(r.solve_seconds > 0);
@@ -471,7 +486,8 @@ static void petsc_stops_as_it_is_told(void **state) {
   EXPECT_OK(context, bisai_petsc_solver_solve(solver, zero, x, &r));
   assert_int_equal(r.iterations, 0);
   EXPECT_CLOSE(400, zero, x, 0);
-  EXPECT_OK(context, bisai_petsc_solver_solve(solver, b, x, NULL)); /* exact factors: one iteration or two */
+  /* exact factors: one iteration or two */
+  EXPECT_OK(context, bisai_petsc_solver_solve(solver, b, x, NULL));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_solver_solve(solver, NULL, x, &r));
   r.struct_size = 3;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_solver_solve(solver, b, x, &r));
@@ -524,7 +540,8 @@ int main(void) {
             !ilu && /* PETSc does not run */
             bisai_petsc_stop(starter) == BISAI_OK && test_petsc_start(starter);
   int failed = cmocka_run_group_tests(tests, setup, teardown);
-  ok = ok && test_petsc_stop(starter) && bisai_petsc_start(starter, &started) == BISAI_UNAVAILABLE; /* never twice */
+  /* never twice */
+  ok = ok && test_petsc_stop(starter) && bisai_petsc_start(starter, &started) == BISAI_UNAVAILABLE;
   if (!ok) print_error("starting or ending PETSc went wrong\n");
   bisai_bcsr_destroy(&matrix);
   bisai_context_destroy(&starter);

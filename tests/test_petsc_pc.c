@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The preconditioner type "bisai" inside PETSc, by calls: errors, failed set-ups, new options, reset, vectors. Whole solves by options
- * alone are in petsc.cmake. */
+/* The preconditioner type "bisai" inside PETSc, by calls: errors, failed set-ups, new options,
+ * reset, vectors. Whole solves by options alone are in petsc.cmake. */
 #include "fixture.h"
 
 #include <math.h>
@@ -37,7 +37,8 @@ static bisai_precond *make_precond(const bisai_bcsr *matrix, bisai_precond_kind 
 /* z ← M⁻¹ v by PETSc is the same to the last bit as by bisai. */
 static void expect_same_application(PC pc, bisai_precond *precond) {
   const int64_t n = bisai_precond_rows(precond);
-  double *v = test_random_vector(n, 1), *z = test_random_vector(n, 2), *expected = test_random_vector(n, 3);
+  double *v = test_random_vector(n, 1), *z = test_random_vector(n, 2),
+         *expected = test_random_vector(n, 3);
   Vec in, out;
   VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, v, &in);
   VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, z, &out);
@@ -56,12 +57,14 @@ static void options_choose_the_preconditioner_and_may_change(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5));
   Mat mat = make_mat(matrix);
   PC pc = make_pc(mat, "-pc_bisai_k 2");
-  bisai_precond *isai = make_precond(matrix, BISAI_PRECOND_ISAI, 2), *ilu = make_precond(matrix, BISAI_PRECOND_ILU, 1);
+  bisai_precond *isai = make_precond(matrix, BISAI_PRECOND_ISAI, 2),
+                *ilu = make_precond(matrix, BISAI_PRECOND_ILU, 1);
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, isai);
   PetscOptionsClearValue(NULL, "-pc_bisai_k"); /* is forgotten by kinds that do not take it */
   PetscOptionsInsertString(NULL, "-pc_bisai_type ilu");
-  assert_int_equal(PCSetFromOptions(pc), 0); /* for the same matrix, which alone would call for no new set-up */
+  /* for the same matrix, which alone would call for no new set-up */
+  assert_int_equal(PCSetFromOptions(pc), 0);
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, ilu);
   assert_int_equal(PCReset(pc), 0);
@@ -141,8 +144,9 @@ static void options_are_those_of_the_library(void **state) {
   options.relax = 1;
   bisai_precond *expected = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
-#define ALL_BUT_ORDERING                                                                                               \
-  "-pc_bisai_k 3 -pc_bisai_drop 0.05 -pc_bisai_cap 4 -pc_bisai_level 1 -pc_bisai_shift 0.02 -pc_bisai_equilibrate "    \
+#define ALL_BUT_ORDERING                                                                           \
+  "-pc_bisai_k 3 -pc_bisai_drop 0.05 -pc_bisai_cap 4 -pc_bisai_level 1 -pc_bisai_shift 0.02 "      \
+  "-pc_bisai_equilibrate "                                                                         \
   "-pc_bisai_storage fp32 -pc_bisai_relax 1 "
   static const char *const spellings[] = {ALL_BUT_ORDERING "-pc_bisai_ordering colour",
                                           ALL_BUT_ORDERING "-pc_bisai_ordering color"};
@@ -190,7 +194,8 @@ static void block_jacobi_has_its_options(void **state) {
   Mat mat = make_mat(matrix);
   static const char *const asked[] = {
       "-pc_bisai_type bjacobi -pc_bisai_max_block 7 -pc_bisai_form ght -pc_bisai_storage fp11_20",
-      "-pc_bisai_type bjacobi -pc_bisai_max_block 16 -pc_bisai_storage adaptive -pc_bisai_digits 3"};
+      "-pc_bisai_type bjacobi -pc_bisai_max_block 16 -pc_bisai_storage adaptive -pc_bisai_digits "
+      "3"};
   for (int k = 0; k < 2; k++) {
     bisai_precond_options options = bisai_precond_options_default();
     options.kind = BISAI_PRECOND_BJACOBI;
@@ -213,7 +218,8 @@ static void block_jacobi_has_its_options(void **state) {
 static void new_values_and_new_patterns_are_taken(void **state) {
   (void)state;
   test_bcsr arrays = test_bcsr_grid(6, 6, 2, 5);
-  bisai_bcsr *first = test_bcsr_make(context, &arrays), *other = test_bcsr_take(context, test_bcsr_grid(9, 4, 2, 5));
+  bisai_bcsr *first = test_bcsr_make(context, &arrays),
+             *other = test_bcsr_take(context, test_bcsr_grid(9, 4, 2, 5));
   for (int32_t i = 0; i < test_bcsr_blocks(&arrays) * 4; i++) arrays.values[i] *= 1.5;
   bisai_bcsr *second = test_bcsr_make(context, &arrays);
   const bisai_bcsr *const matrices[] = {first, second, other, first};
@@ -236,7 +242,8 @@ static void new_values_and_new_patterns_are_taken(void **state) {
   test_bcsr_free(&arrays);
 }
 
-/* A square scalar matrix of two rows with the given entries in the places of `col_idx`, one a row. */
+/* A square scalar matrix of two rows with the given entries in the places of `col_idx`, one a
+ * row. */
 static Mat two_rows(const int32_t *col_idx, const double *values) {
   static const int32_t row_ptr[] = {0, 1, 2};
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
@@ -270,7 +277,8 @@ static void structures_and_options_that_cannot_be_are_errors(void **state) {
       {diagonal, "-pc_bisai_cap -1", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_type bjacobi -pc_bisai_max_block 33", PETSC_ERR_ARG_OUTOFRANGE},
       {diagonal, "-pc_bisai_type bjacobi -pc_bisai_digits 0", PETSC_ERR_ARG_OUTOFRANGE},
-      {diagonal, "-pc_bisai_type bjacobi -pc_bisai_form lu -pc_bisai_storage adaptive", PETSC_ERR_ARG_OUTOFRANGE},
+      {diagonal, "-pc_bisai_type bjacobi -pc_bisai_form lu -pc_bisai_storage adaptive",
+       PETSC_ERR_ARG_OUTOFRANGE},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     Mat mat = two_rows(bad[i].columns, ones);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CG and BiCGSTAB against PETSc's KSPCG and KSPBCGS with the same block ILU(0): the same residuals step by step, the same counts on real
- * matrices. */
+/* CG and BiCGSTAB against PETSc's KSPCG and KSPBCGS with the same block ILU(0): the same residuals
+ * step by step, the same counts on real matrices. */
 #include "fixture.h"
 
 #include <math.h>
 
 #include "petsc_fixture.h"
 
-/* The common part of two histories that is above `floor` is the same but for rounding; *iterations of both. */
-static void compare(const bisai_bcsr *matrix, bisai_method method, const double *b, double floor, double bound,
-                    int iterations[2]) {
+/* The common part of two histories that is above `floor` is the same but for rounding; *iterations
+ * of both. */
+static void compare(const bisai_bcsr *matrix, bisai_method method, const double *b, double floor,
+                    double bound, int iterations[2]) {
   const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
   double *x = calloc((size_t)n, sizeof *x);
   bisai_petsc_solver *theirs = NULL;
@@ -53,7 +54,8 @@ static void bicgstab_has_the_residuals_of_kspbcgs(void **state) {
   }
 }
 
-/* A five-point Laplacian for each of bs unknowns that are coupled with each other at every point. */
+/* A five-point Laplacian for each of bs unknowns that are coupled with each other at every
+ * point. */
 static bisai_bcsr *coupled_laplacians(int32_t bs) {
   const test_bcsr m = test_bcsr_grid(20, 20, bs, 8);
   for (int32_t row = 0; row < m.block_rows; row++)
@@ -83,18 +85,22 @@ static void cg_has_the_residuals_of_kspcg(void **state) {
 typedef struct real_matrix {
   const char *name;
   bisai_method method;
-  int apart; /* rounding moves the counts of long solves */
+  /* rounding moves the counts of long solves */
+  int apart;
 } real_matrix;
 
 static void counts_on_real_matrices_are_petscs(void **state) {
   (void)state;
   static const real_matrix matrices[] = {
-      {"nos3", BISAI_CG, 0},           {"wathenSmall", BISAI_CG, 0},    {"bcsstk08", BISAI_CG, 0},
-      {"bcsstk16", BISAI_CG, 0},       {"mhd3200b", BISAI_CG, 0},       {"sherman1", BISAI_CG, 0},
-      {"orsirr_1", BISAI_BICGSTAB, 1}, {"orsreg_1", BISAI_BICGSTAB, 1}, {"sherman3", BISAI_BICGSTAB, 2},
-      {"sherman4", BISAI_BICGSTAB, 1}, {"sherman5", BISAI_BICGSTAB, 1}, {"cage10", BISAI_BICGSTAB, 0},
-      {"pde2961", BISAI_BICGSTAB, 1},  {"jpwh_991", BISAI_BICGSTAB, 0}, {"watt_1", BISAI_BICGSTAB, 1},
-      {"add32", BISAI_BICGSTAB, 1},    {"steam2", BISAI_BICGSTAB, 0},   {"DK01R", BISAI_BICGSTAB, 2}};
+      {"nos3", BISAI_CG, 0},           {"wathenSmall", BISAI_CG, 0},
+      {"bcsstk08", BISAI_CG, 0},       {"bcsstk16", BISAI_CG, 0},
+      {"mhd3200b", BISAI_CG, 0},       {"sherman1", BISAI_CG, 0},
+      {"orsirr_1", BISAI_BICGSTAB, 1}, {"orsreg_1", BISAI_BICGSTAB, 1},
+      {"sherman3", BISAI_BICGSTAB, 2}, {"sherman4", BISAI_BICGSTAB, 1},
+      {"sherman5", BISAI_BICGSTAB, 1}, {"cage10", BISAI_BICGSTAB, 0},
+      {"pde2961", BISAI_BICGSTAB, 1},  {"jpwh_991", BISAI_BICGSTAB, 0},
+      {"watt_1", BISAI_BICGSTAB, 1},   {"add32", BISAI_BICGSTAB, 1},
+      {"steam2", BISAI_BICGSTAB, 0},   {"DK01R", BISAI_BICGSTAB, 2}};
   for (size_t k = 0; k < sizeof matrices / sizeof matrices[0]; k++) {
     bisai_bcsr *matrix = test_matrix_read(context, matrices[k].name, 1);
     const int64_t n = bisai_bcsr_block_rows(matrix);
@@ -110,7 +116,8 @@ static void counts_on_real_matrices_are_petscs(void **state) {
 }
 
 typedef struct heard {
-  int count, stop; /* stop: the iteration that ends the solve; −1: none */
+  /* stop: the iteration that ends the solve; −1: none */
+  int count, stop;
   double residuals[101];
 } heard;
 
@@ -127,7 +134,8 @@ static void the_monitor_hears_of_every_iteration_and_stops_petsc(void **state) {
   static const bisai_method methods[] = {BISAI_GMRES, BISAI_CG, BISAI_BICGSTAB};
   bisai_bcsr *matrix = coupled_laplacians(2);
   const int64_t n = 800;
-  double *b = test_random_vector(n, 1), *x = malloc((size_t)n * sizeof *x), *alone = malloc((size_t)n * sizeof *x);
+  double *b = test_random_vector(n, 1), *x = malloc((size_t)n * sizeof *x),
+         *alone = malloc((size_t)n * sizeof *x);
   for (int k = 0; k < 3; k++) {
     heard h = {.stop = -1};
     bisai_petsc_solver *solver = NULL;
@@ -172,7 +180,8 @@ static void petsc_has_no_idr(void **state) {
   bisai_solver_options options = bisai_solver_options_default();
   bisai_petsc_solver *solver = NULL;
   options.method = BISAI_IDR;
-  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED,
+                bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
   EXPECT_MESSAGE(context, "PETSc has no IDR(s)");
   assert_null(solver);
   bisai_bcsr_destroy(&matrix);
@@ -188,8 +197,9 @@ int main(int argc, char **argv) {
   const struct CMUnitTest real[] = {cmocka_unit_test(counts_on_real_matrices_are_petscs)};
   bisai_context *starter = test_context(1);
   bool ok = test_petsc_start(starter);
-  int failed = test_wants_real(argc, argv) ? test_real_matrices(cmocka_run_group_tests(real, setup, teardown))
-                                           : cmocka_run_group_tests(tests, setup, teardown);
+  int failed = test_wants_real(argc, argv)
+                   ? test_real_matrices(cmocka_run_group_tests(real, setup, teardown))
+                   : cmocka_run_group_tests(tests, setup, teardown);
   ok = test_petsc_stop(starter) && ok;
   bisai_context_destroy(&starter);
   return ok ? failed : 1;

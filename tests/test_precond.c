@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one handle: options judged, every kind set up, described, reported, updated, and the caller's factors and functions. */
+/* The one handle: options judged, every kind set up, described, reported, updated, and the caller's
+ * factors and functions. */
 #include "fixture.h"
 
 /* 5 × 4 grid of 3 × 3 blocks: 20 + 2·31 blocks; S(|L|) has 20 + 31, S(|L|²) 12 + 12 + 10 more. */
-static bisai_bcsr *small_grid(uint64_t seed) { return test_bcsr_take(context, test_bcsr_grid(5, 4, 3, seed)); }
+static bisai_bcsr *small_grid(uint64_t seed) {
+  return test_bcsr_take(context, test_bcsr_grid(5, 4, 3, seed));
+}
 enum { ROWS = 20, SCALARS = 60 };
 
 static bisai_precond_options options_of(bisai_precond_kind kind) {
@@ -82,7 +85,8 @@ static void null_options_mean_isai_of_power_one(void **state) {
   free(v);
 }
 
-static void expect_described(const bisai_bcsr *matrix, bisai_precond_options options, const char *text) {
+static void expect_described(const bisai_bcsr *matrix, bisai_precond_options options,
+                             const char *text) {
   bisai_precond *precond = precond_of(matrix, options);
   assert_string_equal(bisai_precond_describe(precond), text);
   bisai_precond_destroy(&precond);
@@ -161,10 +165,12 @@ static void reports_hold_what_each_kind_has(void **state) {
     assert_true(inverts ? report.largest_condition_row >= 0 && report.largest_condition_row < ROWS
                         : report.largest_condition_row == -1);
     assert_true(factored ? report.factor_seconds > 0.0 : report.factor_seconds == 0.0);
-    assert_true(kind == BISAI_PRECOND_ISAI || kind == BISAI_PRECOND_BJACOBI ? report.pattern_seconds > 0.0
-                                                                            : report.pattern_seconds == 0.0);
+    assert_true(kind == BISAI_PRECOND_ISAI || kind == BISAI_PRECOND_BJACOBI
+                    ? report.pattern_seconds > 0.0
+                    : report.pattern_seconds == 0.0);
     assert_true(report.values_seconds >= 0.0);
-    assert_true(report.setup_seconds >= report.factor_seconds + report.pattern_seconds + report.values_seconds);
+    assert_true(report.setup_seconds >=
+                report.factor_seconds + report.pattern_seconds + report.values_seconds);
     assert_true(report.memory_bytes > 0);
     assert_true(report.apply_bytes >= 2 * 8 * SCALARS);
     bisai_precond_destroy(&precond);
@@ -172,7 +178,8 @@ static void reports_hold_what_each_kind_has(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
-/* Tridiagonal, 10 rows, size 1: NL and NU have 19 blocks each; a product moves 19·(8 + 4) + 4·11 + 8·20 bytes. */
+/* Tridiagonal, 10 rows, size 1: NL and NU have 19 blocks each; a product moves 19·(8 + 4) + 4·11 +
+ * 8·20 bytes. */
 static void bytes_of_an_application_are_those_of_two_products(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(10, 1, 2.0, -1.0));
@@ -191,7 +198,8 @@ static void bytes_of_an_application_are_those_of_two_products(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
-/* Reported memory against what the allocator was asked for; rounding up of small arrays is allowed for. */
+/* Reported memory against what the allocator was asked for; rounding up of small arrays is allowed
+ * for. */
 static void memory_is_what_was_allocated(void **state) {
   (void)state;
   if (test_on_device()) skip(); /* host copies of integers are not counted */
@@ -202,7 +210,8 @@ static void memory_is_what_was_allocated(void **state) {
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_precond_options options = options_of((bisai_precond_kind)kind);
     bisai_precond *precond = NULL;
-    const long long before = atomic_load(&allocator.live_bytes), blocks = atomic_load(&allocator.live_blocks);
+    const long long before = atomic_load(&allocator.live_bytes),
+                    blocks = atomic_load(&allocator.live_blocks);
     EXPECT_OK(counted, bisai_precond_create(counted, matrix, &options, &precond));
     const long long held = atomic_load(&allocator.live_bytes) - before;
     const long long slack = 64 * (atomic_load(&allocator.live_blocks) - blocks);
@@ -259,9 +268,11 @@ static void failing_callback_is_told_apart_and_may_recover(void **state) {
   bisai_precond *precond = precond_of(matrix, options);
   double v[SCALARS] = {1.0}, z[SCALARS];
   EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, bisai_precond_apply(precond, v, z));
-  EXPECT_MESSAGE(context, "the preconditioner's callback returned status 7 (singular diagonal block)");
+  EXPECT_MESSAGE(context,
+                 "the preconditioner's callback returned status 7 (singular diagonal block)");
   d.status = (bisai_status)-5;
-  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, bisai_precond_apply_many(precond, 1, v, SCALARS, z, SCALARS));
+  EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                bisai_precond_apply_many(precond, 1, v, SCALARS, z, SCALARS));
   EXPECT_MESSAGE(context, "the preconditioner's callback returned status -5 (unknown status)");
   d.status = BISAI_OK;
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
@@ -375,7 +386,8 @@ static void update_equals_a_fresh_set_up_for_every_kind(void **state) {
     assert_memory_equal(x, y, sizeof x);
     const bisai_precond_report a = report_of(updated), b = report_of(fresh);
     assert_true(a.pattern_seconds == 0.0);
-    assert_true(a.largest_condition == b.largest_condition && a.largest_condition_row == b.largest_condition_row);
+    assert_true(a.largest_condition == b.largest_condition &&
+                a.largest_condition_row == b.largest_condition_row);
     assert_true(a.memory_bytes == b.memory_bytes && a.apply_bytes == b.apply_bytes);
     assert_true(a.inverse_blocks == b.inverse_blocks && a.factor_blocks == b.factor_blocks);
     bisai_precond_destroy(&updated);
@@ -397,7 +409,8 @@ static void failed_update_is_not_ready_until_one_succeeds(void **state) {
     EXPECT_MESSAGE(context, "block row 0: the diagonal block is singular");
     EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(precond, v, y));
     EXPECT_MESSAGE(context, "the preconditioner's last update failed");
-    EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply_many(precond, 1, v, SCALARS, y, SCALARS));
+    EXPECT_STATUS(context, BISAI_NOT_READY,
+                  bisai_precond_apply_many(precond, 1, v, SCALARS, y, SCALARS));
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(precond, bad));
     EXPECT_OK(context, bisai_precond_update(precond, good));
     EXPECT_OK(context, bisai_precond_apply(precond, v, y));

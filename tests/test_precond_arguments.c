@@ -3,7 +3,9 @@
 #include "fixture.h"
 
 /* 5 × 4 grid of 3 × 3 blocks: 20 + 2·31 blocks; S(|L|) has 20 + 31, S(|L|²) 12 + 12 + 10 more. */
-static bisai_bcsr *small_grid(uint64_t seed) { return test_bcsr_take(context, test_bcsr_grid(5, 4, 3, seed)); }
+static bisai_bcsr *small_grid(uint64_t seed) {
+  return test_bcsr_take(context, test_bcsr_grid(5, 4, 3, seed));
+}
 enum { SCALARS = 60 };
 
 static bisai_precond_options options_of(bisai_precond_kind kind) {
@@ -18,7 +20,8 @@ static bisai_precond *precond_of(const bisai_bcsr *matrix, bisai_precond_options
   return precond;
 }
 
-static void expect_described(const bisai_bcsr *matrix, bisai_precond_options options, const char *text) {
+static void expect_described(const bisai_bcsr *matrix, bisai_precond_options options,
+                             const char *text) {
   bisai_precond *precond = precond_of(matrix, options);
   assert_string_equal(bisai_precond_describe(precond), text);
   bisai_precond_destroy(&precond);
@@ -31,8 +34,8 @@ static bisai_bcsr *singular_grid(void) {
   return test_bcsr_take(context, a);
 }
 
-static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options options, bisai_status status,
-                           const char *message) {
+static void expect_refused(const bisai_bcsr *matrix, bisai_precond_options options,
+                           bisai_status status, const char *message) {
   bisai_precond *const untouched = (bisai_precond *)(uintptr_t)64;
   bisai_precond *precond = untouched;
   EXPECT_STATUS(context, status, bisai_precond_create(context, matrix, &options, &precond));
@@ -49,11 +52,12 @@ static void options_are_refused_by_name_and_value(void **state) {
   for (size_t i = 0; i < 3; i++) {
     options.struct_size = sizes[i];
     snprintf(expected, sizeof expected,
-             "bisai_precond_options.struct_size is %zu, expected %zu: start from its default", sizes[i],
-             sizeof options);
+             "bisai_precond_options.struct_size is %zu, expected %zu: start from its default",
+             sizes[i], sizeof options);
     expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, expected);
   }
-  expect_refused(matrix, options_of((bisai_precond_kind)6), BISAI_INVALID_ARGUMENT, "unknown kind of preconditioner 6");
+  expect_refused(matrix, options_of((bisai_precond_kind)6), BISAI_INVALID_ARGUMENT,
+                 "unknown kind of preconditioner 6");
   expect_refused(matrix, options_of((bisai_precond_kind)-1), BISAI_INVALID_ARGUMENT,
                  "unknown kind of preconditioner -1");
   options = options_of(BISAI_PRECOND_ISAI);
@@ -82,7 +86,8 @@ static void options_are_refused_by_name_and_value(void **state) {
   options.schedule = (bisai_schedule)3;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown schedule 3");
   options = options_of(BISAI_PRECOND_CALLBACK);
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "a callback preconditioner needs its apply function");
+  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
+                 "a callback preconditioner needs its apply function");
   bisai_bcsr_destroy(&matrix);
 }
 
@@ -96,14 +101,18 @@ static void patterns_that_do_not_fit_are_refused(void **state) {
   EXPECT_OK(context, bisai_pattern_power(context, longer, BISAI_UPPER, 1, &long_upper));
   bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
   options.lower_pattern = upper;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "lower_pattern is a pattern of the other triangle");
+  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
+                 "lower_pattern is a pattern of the other triangle");
   options.lower_pattern = long_lower;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "lower_pattern has 25 block rows, the matrix 20");
+  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
+                 "lower_pattern has 25 block rows, the matrix 20");
   options.lower_pattern = lower;
   options.upper_pattern = lower;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "upper_pattern is a pattern of the other triangle");
+  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
+                 "upper_pattern is a pattern of the other triangle");
   options.upper_pattern = long_upper;
-  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "upper_pattern has 25 block rows, the matrix 20");
+  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
+                 "upper_pattern has 25 block rows, the matrix 20");
   options.upper_pattern = upper;
   expect_described(matrix, options, "isai patterns=given relax=0 storage=fp64, 102 blocks");
   bisai_pattern_destroy(&lower);
@@ -166,9 +175,11 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
         continue;
       }
       bisai_precond *precond = NULL;
-      EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+      EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                    bisai_precond_create(context, matrix, &options, &precond));
       char message[96];
-      snprintf(message, sizeof message, "%s does not take the option %s, which is for ", kinds[kind], name);
+      snprintf(message, sizeof message, "%s does not take the option %s, which is for ",
+               kinds[kind], name);
       assert_non_null(strstr(bisai_context_error(context), message));
       assert_null(precond);
       refused++;
@@ -179,7 +190,8 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.relax = 2;
   bisai_precond *precond = NULL;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "ilu does not take the option relax, which is for isai");
   bisai_bcsr_destroy(&matrix);
 }
@@ -202,12 +214,13 @@ static void kinds_take_what_is_documented(void **state) {
 static void create_and_apply_refuse_null_and_bad_sizes(void **state) {
   (void)state;
   bisai_bcsr *matrix = small_grid(1);
-  bisai_bcsr *tall =
-      test_bcsr_take(context, test_bcsr_random((test_shape){4, 3, 2, 2.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, 1}));
+  bisai_bcsr *tall = test_bcsr_take(
+      context, test_bcsr_random((test_shape){4, 3, 2, 2.0, 0, TEST_DIAGONAL_RANDOM, TEST_FULL, 1}));
   bisai_precond *precond = NULL;
   double v[SCALARS] = {0}, z[2 * SCALARS];
   assert_int_equal(bisai_precond_create(NULL, matrix, NULL, &precond), BISAI_INVALID_ARGUMENT);
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, NULL, NULL, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, NULL, NULL, &precond));
   EXPECT_MESSAGE(context, "bisai_precond_create: matrix is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, NULL, NULL));
   EXPECT_MESSAGE(context, "bisai_precond_create: precond is NULL");
@@ -217,20 +230,26 @@ static void create_and_apply_refuse_null_and_bad_sizes(void **state) {
   }
   EXPECT_OK(context, bisai_precond_create(context, matrix, NULL, &precond));
   assert_int_equal(bisai_precond_apply(NULL, v, z), BISAI_INVALID_ARGUMENT);
-  assert_int_equal(bisai_precond_apply_many(NULL, 1, v, SCALARS, z, SCALARS), BISAI_INVALID_ARGUMENT);
+  assert_int_equal(bisai_precond_apply_many(NULL, 1, v, SCALARS, z, SCALARS),
+                   BISAI_INVALID_ARGUMENT);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply(precond, NULL, z));
   EXPECT_MESSAGE(context, "bisai_precond_apply: v is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply(precond, v, NULL));
   EXPECT_MESSAGE(context, "bisai_precond_apply: z is NULL");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply(precond, v, v));
   EXPECT_MESSAGE(context, "bisai_precond_apply: v and z are the same array");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, 1, v, SCALARS, v, SCALARS));
-  EXPECT_OK(context, bisai_precond_apply_many(precond, 1, v, 0, z, 0)); /* one vector has no leading dimension */
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, -1, v, SCALARS, z, SCALARS));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_apply_many(precond, 1, v, SCALARS, v, SCALARS));
+  /* one vector has no leading dimension */
+  EXPECT_OK(context, bisai_precond_apply_many(precond, 1, v, 0, z, 0));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_apply_many(precond, -1, v, SCALARS, z, SCALARS));
   EXPECT_MESSAGE(context, "negative number of vectors: -1");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, 2, v, SCALARS - 1, z, SCALARS));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_apply_many(precond, 2, v, SCALARS - 1, z, SCALARS));
   EXPECT_MESSAGE(context, "leading dimensions 59 and 60, at least 60 needed");
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_apply_many(precond, 2, v, SCALARS, z, SCALARS - 1));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_apply_many(precond, 2, v, SCALARS, z, SCALARS - 1));
   EXPECT_MESSAGE(context, "leading dimensions 60 and 59, at least 60 needed");
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
@@ -252,7 +271,8 @@ static void failing_set_up_names_the_row(void **state) {
   bisai_bcsr_destroy(&holed);
 }
 
-/* Whatever a shift does to M. Matrices of 6 blocks a row and column but for one row, or one column; named as the caller numbers them. */
+/* Whatever a shift does to M. Matrices of 6 blocks a row and column but for one row, or one column;
+ * named as the caller numbers them. */
 static void an_empty_row_or_column_is_refused_by_name(void **state) {
   (void)state;
   enum { N = 6, BS = 2 };
@@ -267,10 +287,11 @@ static void an_empty_row_or_column_is_refused_by_name(void **state) {
         row_ptr[i + 1] = count;
       }
       for (int v = 0; v < count * BS * BS; v++) values[v] = 1.0 / (1 + v % 17) + v % 5;
-      bisai_bcsr *matrix = test_bcsr_make(context, &(test_bcsr){N, N, BS, row_ptr, col_idx, values});
+      bisai_bcsr *matrix =
+          test_bcsr_make(context, &(test_bcsr){N, N, BS, row_ptr, col_idx, values});
       char message[80];
-      snprintf(message, sizeof message, "block %s %d is empty: the matrix is singular", columns ? "column" : "row",
-               empty);
+      snprintf(message, sizeof message, "block %s %d is empty: the matrix is singular",
+               columns ? "column" : "row", empty);
       for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_SWEEPS; kind++) {
         for (int how = 0; how < 16; how++) {
           bisai_precond_options options = options_of((bisai_precond_kind)kind);
@@ -355,12 +376,15 @@ static void factors_that_do_not_fit_are_refused(void **state) {
   for (int kind = BISAI_PRECOND_ILU; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_precond_options options = options_of((bisai_precond_kind)kind);
     options.factors = factors;
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, longer, &options, &precond));
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                  bisai_precond_create(context, longer, &options, &precond));
     EXPECT_MESSAGE(context, "the factors have 20 block rows of size 3, the matrix 25 of size 3");
-    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, coarser, &options, &precond));
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                  bisai_precond_create(context, coarser, &options, &precond));
     EXPECT_MESSAGE(context, "the factors have 20 block rows of size 3, the matrix 20 of size 2");
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, bad));
-    EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_create(context, matrix, &options, &precond));
+    EXPECT_STATUS(context, BISAI_NOT_READY,
+                  bisai_precond_create(context, matrix, &options, &precond));
     EXPECT_MESSAGE(context, "the factors' last update failed");
     EXPECT_OK(context, bisai_factors_update(factors, matrix));
   }
@@ -377,8 +401,9 @@ static void update_refuses_other_sizes(void **state) {
   bisai_bcsr *matrix = small_grid(1), *longer = test_bcsr_take(context, test_bcsr_grid(5, 5, 3, 1));
   bisai_bcsr *coarser = test_bcsr_take(context, test_bcsr_grid(5, 4, 2, 1));
   bisai_bcsr *thinner = test_bcsr_take(context, test_bcsr_grid(20, 1, 3, 1));
-  bisai_bcsr *wide =
-      test_bcsr_take(context, test_bcsr_random((test_shape){20, 21, 3, 2.0, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, 1}));
+  bisai_bcsr *wide = test_bcsr_take(
+      context,
+      test_bcsr_random((test_shape){20, 21, 3, 2.0, 0, TEST_DIAGONAL_DOMINANT, TEST_FULL, 1}));
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_precond *precond = precond_of(matrix, options_of((bisai_precond_kind)kind));
     assert_int_equal(bisai_precond_update(NULL, matrix), BISAI_INVALID_ARGUMENT);
@@ -422,10 +447,10 @@ static void report_refuses_unknown_struct_sizes(void **state) {
   static const size_t sizes[] = {0, sizeof report - 1, sizeof report + 1};
   for (size_t i = 0; i < 3; i++) {
     report.struct_size = sizes[i];
-    snprintf(
-        expected, sizeof expected,
-        "bisai_precond_report.struct_size is %zu, expected %zu: set it to the struct's size in this version's headers",
-        sizes[i], sizeof report);
+    snprintf(expected, sizeof expected,
+             "bisai_precond_report.struct_size is %zu, expected %zu: set it to the struct's size "
+             "in this version's headers",
+             sizes[i], sizeof report);
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_get_report(precond, &report));
     EXPECT_MESSAGE(context, expected);
   }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many threads a context has by default: affinity mask, CPU quotas of control groups (from folders made for the test), OMP_NUM_THREADS. */
+/* How many threads a context has by default: affinity mask, CPU quotas of control groups (from
+ * folders made for the test), OMP_NUM_THREADS. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <sched.h>
@@ -53,11 +54,18 @@ static void quota_of_version_2_is_rounded_down_to_at_least_1(void **state) {
   static const struct {
     const char *text;
     int processors;
-  } cases[] = {{"max 100000\n", INT_MAX}, {"400000 100000\n", 4},  {"399999 100000\n", 3}, {"50000 100000\n", 1},
-               {"1000 50000\n", 1},       {"nonsense\n", INT_MAX}, {"", INT_MAX},          {"0 0\n", INT_MAX}};
+  } cases[] = {{"max 100000\n", INT_MAX},
+               {"400000 100000\n", 4},
+               {"399999 100000\n", 3},
+               {"50000 100000\n", 1},
+               {"1000 50000\n", 1},
+               {"nonsense\n", INT_MAX},
+               {"", INT_MAX},
+               {"0 0\n", INT_MAX}};
   put("proc/self/cgroup", "0::/\n");
-  put("proc/self/mountinfo", "22 1 8:1 / / rw,relatime - ext4 /dev/root rw\n30 22 0:26 / /sys/fs/cgroup rw shared:4 - "
-                             "cgroup2 cgroup2 rw,nsdelegate\n");
+  put("proc/self/mountinfo",
+      "22 1 8:1 / / rw,relatime - ext4 /dev/root rw\n30 22 0:26 / /sys/fs/cgroup rw shared:4 - "
+      "cgroup2 cgroup2 rw,nsdelegate\n");
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     put("sys/fs/cgroup/cpu.max", cases[i].text);
     assert_int_equal(bsi_quota(root), cases[i].processors);
@@ -78,14 +86,17 @@ static void quota_of_an_outer_group_counts_too(void **state) {
   assert_int_equal(bsi_quota(root), 2);
 }
 
-/* As Docker shows it without a namespace of control groups: the container's group is mounted, its path is the host's. */
+/* As Docker shows it without a namespace of control groups: the container's group is mounted, its
+ * path is the host's. */
 static void quota_of_version_1_is_found_where_a_container_sees_it(void **state) {
   (void)state;
-  put("proc/self/cgroup", "5:memory:/docker/abc\n4:cpuacct,cpu:/docker/abc\n3:cpuset:/docker/abc\n");
+  put("proc/self/cgroup",
+      "5:memory:/docker/abc\n4:cpuacct,cpu:/docker/abc\n3:cpuset:/docker/abc\n");
   put("proc/self/mountinfo",
       "31 22 0:27 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
       "32 22 0:28 /docker/abc /sys/fs/cgroup/cpuset ro - cgroup cgroup rw,cpuset\n"
-      "33 22 0:29 /docker/abc /sys/fs/cgroup/cpu,cpuacct ro master:9 - cgroup cgroup rw,cpu,cpuacct\n");
+      "33 22 0:29 /docker/abc /sys/fs/cgroup/cpu,cpuacct ro master:9 - cgroup cgroup "
+      "rw,cpu,cpuacct\n");
   put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "50000\n");
   put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
   put("sys/fs/cgroup/cpuset/cpu.cfs_period_us", "50000\n");
@@ -113,10 +124,22 @@ static void omp_num_threads_can_only_lower_the_number(void **state) {
   static const struct {
     const char *text;
     int threads;
-  } cases[] = {
-      {NULL, 16},  {"4", 4},   {" 4 ", 4},   {"4,2", 4}, {"16", 16}, {"17", 16}, {"99999999999", 16},
-      {"0", 16},   {"-3", 16}, {"four", 16}, {"", 16},   {"4x", 16}, {"1", 1},   {"99999999999999999999999", 16},
-      {"4 ,2", 4}, {",4", 16}};
+  } cases[] = {{NULL, 16},
+               {"4", 4},
+               {" 4 ", 4},
+               {"4,2", 4},
+               {"16", 16},
+               {"17", 16},
+               {"99999999999", 16},
+               {"0", 16},
+               {"-3", 16},
+               {"four", 16},
+               {"", 16},
+               {"4x", 16},
+               {"1", 1},
+               {"99999999999999999999999", 16},
+               {"4 ,2", 4},
+               {",4", 16}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     assert_int_equal(bsi_threads_wished(cases[i].text, 16), cases[i].threads);
 }
@@ -145,9 +168,11 @@ static void a_context_has_no_more_threads_than_its_affinity_mask_processors(void
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(without_files_there_is_no_quota, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(quota_of_version_2_is_rounded_down_to_at_least_1, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(quota_of_version_2_is_rounded_down_to_at_least_1, make_root,
+                                      remove_root),
       cmocka_unit_test_setup_teardown(quota_of_an_outer_group_counts_too, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(quota_of_version_1_is_found_where_a_container_sees_it, make_root, remove_root),
+      cmocka_unit_test_setup_teardown(quota_of_version_1_is_found_where_a_container_sees_it,
+                                      make_root, remove_root),
       cmocka_unit_test_setup_teardown(the_smaller_of_both_versions_counts, make_root, remove_root),
       cmocka_unit_test(omp_num_threads_can_only_lower_the_number),
       cmocka_unit_test(a_context_has_no_more_threads_than_its_affinity_mask_processors),

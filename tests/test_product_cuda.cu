@@ -20,7 +20,8 @@ problem make_matrix(int32_t rows, int32_t cols, int bs, int32_t longest, bisai_v
   problem m;
   m.row_ptr.push_back(0);
   for (int32_t i = 0; i < rows; i++) {
-    int32_t length = cols == 0 ? 0 : static_cast<int32_t>((next_random() + 1.0) * 0.5 * (longest + 1));
+    int32_t length =
+        cols == 0 ? 0 : static_cast<int32_t>((next_random() + 1.0) * 0.5 * (longest + 1));
     if (length > cols) length = cols;
     int32_t column = 0;
     for (int32_t k = 0; k < length; k++) {
@@ -36,22 +37,25 @@ problem make_matrix(int32_t rows, int32_t cols, int bs, int32_t longest, bisai_v
   return m;
 }
 
-void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest, bisai_value_type type, int count,
-                          double alpha, double beta, bool unit) {
+void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest,
+                          bisai_value_type type, int count, double alpha, double beta, bool unit) {
   problem m = make_matrix(rows, cols, bs, longest, type);
   bisai_context context = {};
   context.backend = &bsi_backend_host;
   context.threads = 1;
-  const int64_t n = static_cast<int64_t>(rows) * bs, k = static_cast<int64_t>(cols) * bs, ldx = k + 3, ldy = n + 5,
-                ldz = n + 1;
-  std::vector<double> x = random_vector(ldx * count), z = random_vector(ldz * count), y(ldy * count, NAN);
+  const int64_t n = static_cast<int64_t>(rows) * bs, k = static_cast<int64_t>(cols) * bs,
+                ldx = k + 3, ldy = n + 5, ldz = n + 1;
+  std::vector<double> x = random_vector(ldx * count), z = random_vector(ldz * count),
+                      y(ldy * count, NAN);
   if (beta == 0.0) z.assign(z.size(), NAN);
   std::vector<double> expected = y;
   bisai_bcsr a = {};
-  a.block_rows = rows, a.block_cols = cols, a.block_size = bs, a.blocks = static_cast<int32_t>(m.col_idx.size());
+  a.block_rows = rows, a.block_cols = cols, a.block_size = bs,
+  a.blocks = static_cast<int32_t>(m.col_idx.size());
   a.type = type, a.unit_diagonal = unit;
   a.row_ptr = m.row_ptr.data(), a.col_idx = m.col_idx.data(), a.values = m.values.data();
-  bsi_product_host(&context, &a, count, alpha, x.data(), ldx, beta, z.data(), ldz, expected.data(), ldy);
+  bsi_product_host(&context, &a, count, alpha, x.data(), ldx, beta, z.data(), ldz, expected.data(),
+                   ldy);
 
   device_array<int32_t> row_ptr(m.row_ptr), col_idx(m.col_idx);
   device_array<char> values(m.values);
@@ -61,8 +65,9 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest, b
   for (device_array<double> *out : {&d_y, &again}) {
     context.early_launches = can_launch_early && out == &again;
     context.limits.cache = out == &again ? 0 : 1 << 30; /* blocks that pass once, and others */
-    good = good && bsi_product_cuda(&context, &a, count, alpha, d_x.data, ldx, beta, beta == 0.0 ? nullptr : d_z.data,
-                                    ldz, out->data, ldy) == BISAI_OK;
+    good =
+        good && bsi_product_cuda(&context, &a, count, alpha, d_x.data, ldx, beta,
+                                 beta == 0.0 ? nullptr : d_z.data, ldz, out->data, ldy) == BISAI_OK;
   }
   CHECK(cudaDeviceSynchronize());
   const std::vector<double> got = d_y.fetch(), second = again.fetch();
@@ -70,25 +75,30 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest, b
   for (int64_t v = 0; v < count; v++)
     for (int64_t i = 0; i < ldy; i++) {
       const double value = got[v * ldy + i], right = expected[v * ldy + i];
-      good = good && (i < n ? std::fabs(value - right) <= bound && value == second[v * ldy + i] : std::isnan(value));
+      good = good && (i < n ? std::fabs(value - right) <= bound && value == second[v * ldy + i]
+                            : std::isnan(value));
     }
-  verdict(good, "product, %d × %d blocks of size %d, rows up to %d, type %d, %d vectors, alpha %g, beta %g%s", rows,
-          cols, bs, longest, type, count, alpha, beta, unit ? ", unit diagonal" : "");
+  verdict(
+      good,
+      "product, %d × %d blocks of size %d, rows up to %d, type %d, %d vectors, alpha %g, beta %g%s",
+      rows, cols, bs, longest, type, count, alpha, beta, unit ? ", unit diagonal" : "");
 }
 
 void diagonal_agrees_with_the_host(int32_t n, int bs, int count) {
   bisai_context context = {};
   context.threads = 1;
   const int64_t rows = static_cast<int64_t>(n) * bs;
-  std::vector<double> blocks = random_vector(rows * bs), x = random_vector(rows * count), y(rows * count, NAN),
-                      expected = y;
-  bsi_diagonal_product_host(&context, n, bs, blocks.data(), count, x.data(), rows, expected.data(), rows);
+  std::vector<double> blocks = random_vector(rows * bs), x = random_vector(rows * count),
+                      y(rows * count, NAN), expected = y;
+  bsi_diagonal_product_host(&context, n, bs, blocks.data(), count, x.data(), rows, expected.data(),
+                            rows);
   device_array<double> d_blocks(blocks), d_x(x), d_y(y);
-  bool good =
-      bsi_diagonal_product_cuda(&context, n, bs, d_blocks.data, count, d_x.data, rows, d_y.data, rows) == BISAI_OK;
+  bool good = bsi_diagonal_product_cuda(&context, n, bs, d_blocks.data, count, d_x.data, rows,
+                                        d_y.data, rows) == BISAI_OK;
   CHECK(cudaDeviceSynchronize());
   const std::vector<double> got = d_y.fetch();
-  for (size_t i = 0; i < got.size(); i++) good = good && std::fabs(got[i] - expected[i]) <= 4e-16 * bs;
+  for (size_t i = 0; i < got.size(); i++)
+    good = good && std::fabs(got[i] - expected[i]) <= 4e-16 * bs;
   verdict(good, "%d diagonal blocks of size %d, %d vectors", n, bs, count);
 }
 
@@ -102,7 +112,8 @@ void tests() {
       for (const int32_t rows : {1, 3, 10, 11, 31, 33, 64, 65, 129, 400})
         if (!short_form() || rows == 3 || rows == 65 || rows == 129)
           agrees_with_the_host(rows, rows + 7, bs, 9, type, 1, 1.0, 0.0, false);
-      for (const int count : {1, 3, 4, 9}) agrees_with_the_host(77, 77, bs, 40, type, count, -1.5, 0.5, true);
+      for (const int count : {1, 3, 4, 9})
+        agrees_with_the_host(77, 77, bs, 40, type, count, -1.5, 0.5, true);
       agrees_with_the_host(50, 300, bs, 290, type, 1, 1.0, 1.0, false);
       agrees_with_the_host(50, 0, bs, 3, type, 2, 1.0, 0.0, false);
       agrees_with_the_host(0, 5, bs, 3, type, 1, 1.0, 0.0, false);

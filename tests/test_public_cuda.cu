@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public interface on a device as a CFD code uses it: arrays that are already there, a stream and an allocator of the caller's. */
+/* The public interface on a device as a CFD code uses it: arrays that are already there, a stream
+ * and an allocator of the caller's. */
 #include <bisai/bisai.h>
 
 #include <atomic>
@@ -15,7 +16,8 @@ enum { SIDE = 24, ROWS = SIDE * SIDE, BS = 3, VALUES = BS * BS, SCALARS = ROWS *
 
 struct problem {
   std::vector<int32_t> row_ptr{0}, col_idx;
-  std::vector<double> values; /* column-major blocks */
+  /* column-major blocks */
+  std::vector<double> values;
 };
 
 /* 5-point grid; off-diagonal blocks are random, diagonal ones dominate. */
@@ -23,11 +25,12 @@ problem grid() {
   problem p;
   for (int32_t i = 0; i < ROWS; i++) {
     const int32_t x = i % SIDE, y = i / SIDE;
-    for (const int32_t j :
-         {y > 0 ? i - SIDE : -1, x > 0 ? i - 1 : -1, i, x < SIDE - 1 ? i + 1 : -1, y < SIDE - 1 ? i + SIDE : -1}) {
+    for (const int32_t j : {y > 0 ? i - SIDE : -1, x > 0 ? i - 1 : -1, i, x < SIDE - 1 ? i + 1 : -1,
+                            y < SIDE - 1 ? i + SIDE : -1}) {
       if (j < 0) continue;
       p.col_idx.push_back(j);
-      for (int e = 0; e < VALUES; e++) p.values.push_back(next_random() + (i == j && e % (BS + 1) == 0 ? 9.0 : 0.0));
+      for (int e = 0; e < VALUES; e++)
+        p.values.push_back(next_random() + (i == j && e % (BS + 1) == 0 ? 9.0 : 0.0));
     }
     p.row_ptr.push_back(static_cast<int32_t>(p.col_idx.size()));
   }
@@ -41,7 +44,8 @@ problem turned(const problem &p) {
     for (int32_t k = p.row_ptr[i]; k < p.row_ptr[i + 1]; k++) {
       const int32_t to = p.row_ptr[i] + p.row_ptr[i + 1] - 1 - k;
       q.col_idx[to] = p.col_idx[k];
-      for (int e = 0; e < VALUES; e++) q.values[to * VALUES + e % BS * BS + e / BS] = p.values[k * VALUES + e];
+      for (int e = 0; e < VALUES; e++)
+        q.values[to * VALUES + e % BS * BS + e / BS] = p.values[k * VALUES + e];
     }
   return q;
 }
@@ -77,7 +81,8 @@ void *take(void *user, size_t bytes, void *stream) {
   void *memory = nullptr;
   a->right_stream = a->right_stream && stream == a->stream;
   a->calls++;
-  if (cudaMallocAsync(&memory, bytes, static_cast<cudaStream_t>(stream)) != cudaSuccess) return nullptr;
+  if (cudaMallocAsync(&memory, bytes, static_cast<cudaStream_t>(stream)) != cudaSuccess)
+    return nullptr;
   a->live++;
   return memory;
 }
@@ -91,8 +96,9 @@ void give(void *user, void *memory, void *stream) {
 
 using milliseconds = std::chrono::milliseconds;
 
-/* Keeps a stream from going on until it is opened: while it is shut, nothing that was enqueued after it has begun, however fast host and
- * device are. One that nobody opens because a call waits for the stream gives up in the end, so that a wrong test fails and does not hang. */
+/* Keeps a stream from going on until it is opened: while it is shut, nothing that was enqueued
+ * after it has begun, however fast host and device are. One that nobody opens because a call waits
+ * for the stream gives up in the end, so that a wrong test fails and does not hang. */
 class gate {
 public:
   explicit gate(cudaStream_t stream) { CHECK(cudaLaunchHostFunc(stream, hold, this)); }
@@ -116,10 +122,12 @@ void fill_with_nan(const device_array<double> &x, cudaStream_t stream) {
 }
 
 void copy(const device_array<double> &from, const device_array<double> &to, cudaStream_t stream) {
-  CHECK(cudaMemcpyAsync(to.data, from.data, from.count * sizeof(double), cudaMemcpyDeviceToDevice, stream));
+  CHECK(cudaMemcpyAsync(to.data, from.data, from.count * sizeof(double), cudaMemcpyDeviceToDevice,
+                        stream));
 }
 
-bisai_precond *make_precond(bisai_context *context, const bisai_bcsr *matrix, bisai_precond_kind kind) {
+bisai_precond *make_precond(bisai_context *context, const bisai_bcsr *matrix,
+                            bisai_precond_kind kind) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = kind;
   if (kind == BISAI_PRECOND_ISAI) options.power = 2;
@@ -144,23 +152,28 @@ struct reference {
     bisai_solver_options options = bisai_solver_options_default();
     options.tolerance = 1e-12;
     good(host, bisai_solver_create(host, SCALARS, &options, &solver), "solver on the host");
-    good(host, bisai_solver_solve(solver, matrix, precond, x.data(), solved.data(), nullptr), "solve on the host");
+    good(host, bisai_solver_solve(solver, matrix, precond, x.data(), solved.data(), nullptr),
+         "solve on the host");
     bisai_solver_destroy(&solver);
     bisai_precond_destroy(&precond);
     bisai_bcsr_destroy(&matrix);
   }
 };
 
-/* Products and applications return while the stream is held up, and read what the stream brings before them. */
-void is_enqueued(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix, bisai_precond *precond,
-                 const device_array<double> &from, const reference &right, const char *what) {
+/* Products and applications return while the stream is held up, and read what the stream brings
+ * before them. */
+void is_enqueued(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix,
+                 bisai_precond *precond, const device_array<double> &from, const reference &right,
+                 const char *what) {
   const std::vector<double> unset(SCALARS, NAN);
   const device_array<double> x(unset), product(unset), applied(unset);
-  /* A kernel's first launch loads it, which may wait for the device: everything is done once before. */
+  /* A kernel's first launch loads it, which may wait for the device: everything is done once
+   * before. */
   copy(from, x, stream);
   bool all = bisai_bcsr_multiply(matrix, x.data, product.data) == BISAI_OK &&
              bisai_precond_apply(precond, x.data, applied.data) == BISAI_OK;
-  for (const device_array<double> *vector : {&x, &product, &applied}) fill_with_nan(*vector, stream);
+  for (const device_array<double> *vector : {&x, &product, &applied})
+    fill_with_nan(*vector, stream);
   all = all && bisai_context_synchronize(context) == BISAI_OK;
 
   gate shut(stream);
@@ -173,15 +186,16 @@ void is_enqueued(bisai_context *context, cudaStream_t stream, const bisai_bcsr *
   shut.open();
   /* Also after a failure: the stream still looks at the gate. */
   all = bisai_context_synchronize(context) == BISAI_OK && all;
-  verdict(all && !waited, "%s: products and applications are enqueued%s: %s", what, waited ? ", but waited for" : "",
-          bisai_context_error(context));
+  verdict(all && !waited, "%s: products and applications are enqueued%s: %s", what,
+          waited ? ", but waited for" : "", bisai_context_error(context));
   verdict(close(product.fetch(), right.product, 1e-12), "%s: product", what);
   verdict(close(applied.fetch(), right.applied, 1e-12), "%s: application", what);
 }
 
 /* A right-hand side that the stream brings late is the one that is solved for. */
-void is_solved(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix, bisai_precond *precond,
-               const device_array<double> &from, const reference &right, const char *what) {
+void is_solved(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix,
+               bisai_precond *precond, const device_array<double> &from, const reference &right,
+               const char *what) {
   const std::vector<double> unset(SCALARS, NAN);
   const device_array<double> b(unset), solved(unset);
   bisai_solver_options options = bisai_solver_options_default();
@@ -193,13 +207,16 @@ void is_solved(bisai_context *context, cudaStream_t stream, const bisai_bcsr *ma
   good(context, bisai_solver_solve(solver, matrix, precond, b.data, solved.data, nullptr), what);
   verdict(close(solved.fetch(), right.solved, 1e-10), "%s: solution", what);
   std::vector<double> fetched(SCALARS, NAN); /* vectors in host memory do as well */
-  good(context, bisai_solver_solve(solver, matrix, precond, from.fetch().data(), fetched.data(), nullptr), what);
-  verdict(fetched == solved.fetch(), "%s: the solution does not depend on where the vectors are", what);
+  good(context,
+       bisai_solver_solve(solver, matrix, precond, from.fetch().data(), fetched.data(), nullptr),
+       what);
+  verdict(fetched == solved.fetch(), "%s: the solution does not depend on where the vectors are",
+          what);
   bisai_solver_destroy(&solver);
 }
 
-void works_on_the_stream(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix, const problem &p,
-                         bisai_precond_kind kind, const char *what) {
+void works_on_the_stream(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix,
+                         const problem &p, bisai_precond_kind kind, const char *what) {
   const std::vector<double> x = random_vector(SCALARS);
   const reference right(p, x, kind);
   const device_array<double> from(x);
@@ -209,9 +226,10 @@ void works_on_the_stream(bisai_context *context, cudaStream_t stream, const bisa
   bisai_precond_destroy(&precond);
 }
 
-/* The caller overwrites borrowed values in place and has the preconditioner made anew; those that were copied are updated. */
-void new_values(bisai_context *context, cudaStream_t stream, bisai_bcsr *copied, bisai_bcsr *borrowed,
-                const device_array<double> &lent, const problem &p) {
+/* The caller overwrites borrowed values in place and has the preconditioner made anew; those that
+ * were copied are updated. */
+void new_values(bisai_context *context, cudaStream_t stream, bisai_bcsr *copied,
+                bisai_bcsr *borrowed, const device_array<double> &lent, const problem &p) {
   problem q = p;
   for (double &value : q.values) value *= 1.0 + 0.1 * next_random();
   const std::vector<double> x = random_vector(SCALARS);
@@ -221,18 +239,23 @@ void new_values(bisai_context *context, cudaStream_t stream, bisai_bcsr *copied,
     const bool mine = matrix == borrowed;
     bisai_precond *precond = make_precond(context, matrix, BISAI_PRECOND_ISAI);
     if (mine)
-      CHECK(cudaMemcpyAsync(lent.data, values.data, values.count * sizeof(double), cudaMemcpyDeviceToDevice, stream));
+      CHECK(cudaMemcpyAsync(lent.data, values.data, values.count * sizeof(double),
+                            cudaMemcpyDeviceToDevice, stream));
     else
-      good(context, bisai_bcsr_update(matrix, values.data, BISAI_COLUMN_MAJOR), "new values from the device");
+      good(context, bisai_bcsr_update(matrix, values.data, BISAI_COLUMN_MAJOR),
+           "new values from the device");
     good(context, bisai_precond_update(precond, matrix), "update");
-    good(context, bisai_precond_apply(precond, d_x.data, applied.data), "application after an update");
+    good(context, bisai_precond_apply(precond, d_x.data, applied.data),
+         "application after an update");
     good(context, bisai_context_synchronize(context), "synchronize");
-    verdict(close(applied.fetch(), right.applied, 1e-12), "new values, %s", mine ? "borrowed" : "copied");
+    verdict(close(applied.fetch(), right.applied, 1e-12), "new values, %s",
+            mine ? "borrowed" : "copied");
     bisai_precond_destroy(&precond);
   }
 }
 
-/* CSR arrays with new values in device memory, which are the caller's again when the stream is through. */
+/* CSR arrays with new values in device memory, which are the caller's again when the stream is
+ * through. */
 void new_csr_values(bisai_context *context) {
   const problem p = grid();
   bisai_csr_desc desc = bisai_csr_desc_default(); /* every block is a scalar of it */
@@ -241,7 +264,8 @@ void new_csr_values(bisai_context *context) {
   desc.rows = desc.cols = ROWS, desc.block_size = 5, desc.pad = true;
   desc.row_ptr = p.row_ptr.data(), desc.col_idx = p.col_idx.data(), desc.values = values.data();
   bisai_bcsr *updated = nullptr, *made = nullptr;
-  if (!good(context, bisai_bcsr_from_csr(context, &desc, &updated), "matrix from CSR arrays")) return;
+  if (!good(context, bisai_bcsr_from_csr(context, &desc, &updated), "matrix from CSR arrays"))
+    return;
   for (double &value : values) value = next_random();
   good(context, bisai_bcsr_from_csr(context, &desc, &made), "matrix from CSR arrays");
   const size_t count = static_cast<size_t>(bisai_bcsr_blocks(made)) * 25;
@@ -256,7 +280,8 @@ void new_csr_values(bisai_context *context) {
     values[7] = NAN;
     const device_array<double> bad(values);
     desc.values = on_device ? bad.data : values.data();
-    verdict(bisai_bcsr_update_from_csr(updated, &desc) == BISAI_NOT_FINITE, "a NaN among new CSR values");
+    verdict(bisai_bcsr_update_from_csr(updated, &desc) == BISAI_NOT_FINITE,
+            "a NaN among new CSR values");
     good(context, bisai_bcsr_fetch(updated, nullptr, nullptr, got.data()), "values");
     verdict(got == expected, "a NaN among new CSR values leaves the old ones");
     for (double &value : values) value = next_random();
@@ -269,8 +294,8 @@ void new_csr_values(bisai_context *context) {
   bisai_bcsr_destroy(&made);
 }
 
-void faults_name_the_block(bisai_context *context, const device_array<int32_t> &ptr, const device_array<int32_t> &idx,
-                           const problem &p) {
+void faults_name_the_block(bisai_context *context, const device_array<int32_t> &ptr,
+                           const device_array<int32_t> &idx, const problem &p) {
   std::vector<double> values = p.values;
   values[(p.row_ptr[7] + 1) * VALUES + 2] = NAN;
   const device_array<double> d_values(values);
@@ -315,8 +340,10 @@ void tests_with(bool own_stream, bool own_allocator) {
     desc = describe(ptr.data, unsorted.data, row_major.data);
     desc.location = BISAI_DEVICE;
     desc.layout = BISAI_ROW_MAJOR;
-    if (good(context, bisai_bcsr_create(context, &desc, &copied), "unsorted row-major device arrays")) {
-      for (const bisai_precond_kind kind : {BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS})
+    if (good(context, bisai_bcsr_create(context, &desc, &copied),
+             "unsorted row-major device arrays")) {
+      for (const bisai_precond_kind kind :
+           {BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS})
         works_on_the_stream(context, stream, copied, p, kind, "copied");
     }
     if (borrowed && copied) new_values(context, stream, copied, borrowed, values, p);

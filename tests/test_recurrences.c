@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CG, BiCGSTAB and IDR(s) where they converge: against textbooks, step by step, and against dense elimination. */
+/* CG, BiCGSTAB and IDR(s) where they converge: against textbooks, step by step, and against dense
+ * elimination. */
 #include <math.h>
 
 #include "systems.h"
@@ -12,9 +13,9 @@ typedef struct variant {
   int s;
 } variant;
 
-static const variant variants[] = {{BISAI_CG, 4},  {BISAI_BICGSTAB, 4}, {BISAI_IDR, 1}, {BISAI_IDR, 2},
-                                   {BISAI_IDR, 3}, {BISAI_IDR, 4},      {BISAI_IDR, 5}, {BISAI_IDR, 8},
-                                   {BISAI_IDR, 9}, {BISAI_IDR, 12}};
+static const variant variants[] = {
+    {BISAI_CG, 4},  {BISAI_BICGSTAB, 4}, {BISAI_IDR, 1}, {BISAI_IDR, 2}, {BISAI_IDR, 3},
+    {BISAI_IDR, 4}, {BISAI_IDR, 5},      {BISAI_IDR, 8}, {BISAI_IDR, 9}, {BISAI_IDR, 12}};
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 static bisai_solver_options options_of(variant v) {
@@ -34,9 +35,10 @@ static double *random_system(int n, bool symmetric, uint64_t seed) {
   return a;
 }
 
-/* x is that of a step, of the last one unless an earlier one was better, and no step had half its residual: history[0] is 1 and belongs to
- * x = 0. Rounding errors as below. */
-static void expect_a_good_step(int n, int last, const double *history, const double *iterates, const double *x) {
+/* x is that of a step, of the last one unless an earlier one was better, and no step had half its
+ * residual: history[0] is 1 and belongs to x = 0. Rounding errors as below. */
+static void expect_a_good_step(int n, int last, const double *history, const double *iterates,
+                               const double *x) {
   int k = last;
   while (k > 0 && test_max_difference(n, iterates + k * n, x) > 1e-9) k--;
   if (k == 0) EXPECT_NEAR(0, test_norm2(n, x), 0);
@@ -44,7 +46,8 @@ static void expect_a_good_step(int n, int last, const double *history, const dou
   assert_true(history[k] <= history[last]);
 }
 
-static void expect_textbook(bisai_context *context, variant v, const double *inverse, uint64_t seed) {
+static void expect_textbook(bisai_context *context, variant v, const double *inverse,
+                            uint64_t seed) {
   enum { N = 40, STEPS = 26 };
   double *a = random_system(N, v.method == BISAI_CG, seed), *b = test_random_vector(N, seed + 1);
   double history[STEPS + 1], *iterates = malloc((STEPS + 1) * N * sizeof *iterates), x[N];
@@ -68,13 +71,16 @@ static void expect_textbook(bisai_context *context, variant v, const double *inv
     bisai_solver *solver = NULL;
     bisai_solver_report report = test_report();
     EXPECT_OK(context, bisai_solver_create(context, N, &options, &solver));
-    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
-                  bisai_solver_solve_operator(solver, dense_operator_multiply, &op, precond, b, x, &report));
+    EXPECT_STATUS(
+        context, BISAI_MAX_ITERATIONS,
+        bisai_solver_solve_operator(solver, dense_operator_multiply, &op, precond, b, x, &report));
     assert_int_equal(most, report.iterations);
-    assert_int_equal(inverse ? most * (v.method == BISAI_BICGSTAB ? 2 : 1) : 0, report.applications);
+    assert_int_equal(inverse ? most * (v.method == BISAI_BICGSTAB ? 2 : 1) : 0,
+                     report.applications);
     assert_int_equal(0, report.restarts);
     /* Rounding errors grow by a few digits in tens of steps that are not minimising anything. */
-    for (int k = 0; k <= most; k++) EXPECT_NEAR(history[k], report.history[k], 1e-9 * fmax(1, history[k]));
+    for (int k = 0; k <= most; k++)
+      EXPECT_NEAR(history[k], report.history[k], 1e-9 * fmax(1, history[k]));
     expect_a_good_step(N, most, history, iterates, x);
     bisai_solver_destroy(&solver);
   }
@@ -97,7 +103,8 @@ static void every_step_is_the_textbooks(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* b·b = 34, b·A b = 123: α = 34/123, r₁ = b − α A b = (3 − 374/123, 5 − 612/123) = (−5/123, 3/123). */
+/* b·b = 34, b·A b = 123: α = 34/123, r₁ = b − α A b = (3 − 374/123, 5 − 612/123) = (−5/123,
+ * 3/123). */
 static void two_by_two_system_has_the_residuals_computed_by_hand(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -108,7 +115,8 @@ static void two_by_two_system_has_the_residuals_computed_by_hand(void **state) {
   bisai_solver_report report = test_report();
   bisai_solver_options options = options_of((variant){BISAI_CG, 4});
   EXPECT_OK(context, bisai_solver_create(context, 2, &options, &solver));
-  EXPECT_OK(context, bisai_solver_solve_operator(solver, dense_operator_multiply, &op, NULL, b, x, &report));
+  EXPECT_OK(context,
+            bisai_solver_solve_operator(solver, dense_operator_multiply, &op, NULL, b, x, &report));
   assert_int_equal(2, report.iterations);
   EXPECT_NEAR(1, report.history[0], 0);
   EXPECT_NEAR(1 / 123.0, report.history[1], 1e-15);
@@ -119,7 +127,8 @@ static void two_by_two_system_has_the_residuals_computed_by_hand(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* CG needs n steps, IDR(s) n + n/s of them, BiCGSTAB n: plus one or two for what rounding leaves. */
+/* CG needs n steps, IDR(s) n + n/s of them, BiCGSTAB n: plus one or two for what rounding
+ * leaves. */
 static void exact_arithmetic_would_end(void **state) {
   (void)state;
   enum { N = 24 };
@@ -146,7 +155,8 @@ static test_bcsr symmetric_grid(int32_t bs, uint64_t seed) {
   test_bcsr m = test_bcsr_grid(9, 7, bs, seed);
   for (int32_t row = 0; row < m.block_rows; row++)
     for (int32_t p = m.row_ptr[row]; p < m.row_ptr[row + 1]; p++) {
-      double *block = m.values + (int64_t)p * bs * bs, *other = test_bcsr_block(&m, m.col_idx[p], row);
+      double *block = m.values + (int64_t)p * bs * bs,
+             *other = test_bcsr_block(&m, m.col_idx[p], row);
       for (int32_t i = 0; i < bs; i++)
         for (int32_t j = 0; j < bs; j++) {
           const double mean = 0.5 * (block[i + j * bs] + other[j + i * bs]);
@@ -164,9 +174,11 @@ static test_bcsr symmetric_grid(int32_t bs, uint64_t seed) {
 static void every_method_solves_blocks_of_every_size(void **state) {
   (void)state;
   bisai_context *context = test_context(2);
-  const bisai_precond_kind kinds[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI};
+  const bisai_precond_kind kinds[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU,
+                                      BISAI_PRECOND_ISAI};
   for (int32_t bs = 1; bs <= 9; bs++) {
-    test_bcsr arrays = symmetric_grid(bs, (uint64_t)bs), skewed = test_bcsr_grid(9, 7, bs, (uint64_t)bs);
+    test_bcsr arrays = symmetric_grid(bs, (uint64_t)bs),
+              skewed = test_bcsr_grid(9, 7, bs, (uint64_t)bs);
     bisai_bcsr *matrices[2] = {test_bcsr_make(context, &arrays), test_bcsr_make(context, &skewed)};
     const int64_t n = 63 * bs;
     double *b = test_random_vector(n, 3), *x = malloc((size_t)n * sizeof *x), *expected[2];
@@ -187,7 +199,8 @@ static void every_method_solves_blocks_of_every_size(void **state) {
         EXPECT_OK(context, test_solve(context, &options, matrices[which], precond, b, x, &report));
         assert_true(report.relative_residual <= 2e-12);
         EXPECT_NEAR(test_relative_residual(matrices[which], x, b), report.relative_residual, 1e-15);
-        EXPECT_CLOSE(n, expected[which], x, 1e-10); /* κ below 100 for these dominant matrices, times 2e-12 */
+        /* κ below 100 for these dominant matrices, times 2e-12 */
+        EXPECT_CLOSE(n, expected[which], x, 1e-10);
         bisai_precond_destroy(&precond);
       }
     }
@@ -207,7 +220,8 @@ static void results_have_the_same_bits_for_any_number_of_threads_and_any_repetit
   (void)state;
   enum { LARGE = 180 }; /* enough rows for several threads */
   const size_t n = LARGE * LARGE;
-  double *b = test_random_vector((int64_t)n, 8), *first = malloc(n * sizeof *first), *x = malloc(n * sizeof *x);
+  double *b = test_random_vector((int64_t)n, 8), *first = malloc(n * sizeof *first),
+         *x = malloc(n * sizeof *x);
   for (int v = 0; v < VARIANTS; v++) {
     bisai_solver_options options = options_of(variants[v]);
     options.max_iterations = 25;     /* convergence does not matter here … */
@@ -219,7 +233,8 @@ static void results_have_the_same_bits_for_any_number_of_threads_and_any_repetit
       bisai_solver *solver = NULL;
       EXPECT_OK(context, bisai_solver_create(context, (int64_t)n, &options, &solver));
       for (int repetition = 0; repetition < 2; repetition++) {
-        EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, bisai_solver_solve(solver, matrix, precond, b, x, NULL));
+        EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                      bisai_solver_solve(solver, matrix, precond, b, x, NULL));
         if (threads == 1 && repetition == 0) memcpy(first, x, n * sizeof *x);
         assert_memory_equal(first, x, n * sizeof *x);
       }
@@ -283,7 +298,8 @@ static void zero_right_hand_sides_and_empty_systems_end_at_once(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* ‖b‖² would underflow or overflow; powers of two change no mantissa, so that the solution must have the same digits. */
+/* ‖b‖² would underflow or overflow; powers of two change no mantissa, so that the solution must
+ * have the same digits. */
 static void tiny_and_huge_right_hand_sides_lose_nothing(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -310,8 +326,9 @@ static void tiny_and_huge_right_hand_sides_lose_nothing(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Block ILU(0) of a block tridiagonal matrix is its exact factorisation: one product is enough, BiCGSTAB counts it with its second. IDR's
- * first directions have nothing to do with M⁻¹ yet but for its first product. */
+/* Block ILU(0) of a block tridiagonal matrix is its exact factorisation: one product is enough,
+ * BiCGSTAB counts it with its second. IDR's first directions have nothing to do with M⁻¹ yet but
+ * for its first product. */
 static void an_exact_preconditioner_takes_one_iteration(void **state) {
   (void)state;
   bisai_context *context = test_context(1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CG, BiCGSTAB and IDR(s) where they do not converge, or not at once: breakdowns by name, restarts, limits, NaN, failing callbacks, sums
- * over processes, memory. */
+/* CG, BiCGSTAB and IDR(s) where they do not converge, or not at once: breakdowns by name, restarts,
+ * limits, NaN, failing callbacks, sums over processes, memory. */
 #include <math.h>
 
 #include "systems.h"
@@ -10,7 +10,8 @@ enum { SIDE = 16, POINTS = SIDE * SIDE };
 static const struct variant {
   bisai_method method;
   int s;
-} variants[] = {{BISAI_CG, 4}, {BISAI_BICGSTAB, 4}, {BISAI_IDR, 1}, {BISAI_IDR, 4}, {BISAI_IDR, 12}};
+} variants[] = {
+    {BISAI_CG, 4}, {BISAI_BICGSTAB, 4}, {BISAI_IDR, 1}, {BISAI_IDR, 4}, {BISAI_IDR, 12}};
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 static bisai_solver_options options_of(int v) {
@@ -29,7 +30,8 @@ static bisai_bcsr *system_for(bisai_context *context, int v) {
   const void *old;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &old);
   for (int32_t row = 0; row < POINTS; row++)
-    for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; p++) values[p] = col_idx[p] == row ? 4 : -1;
+    for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; p++)
+      values[p] = col_idx[p] == row ? 4 : -1;
   EXPECT_OK(context, bisai_bcsr_update(matrix, values, BISAI_COLUMN_MAJOR));
   free(values);
   return matrix;
@@ -37,12 +39,14 @@ static bisai_bcsr *system_for(bisai_context *context, int v) {
 
 /* --- breakdowns --- */
 
-static bisai_solver_report expect_end(bisai_context *context, const bisai_solver_options *options, int n,
-                                      const double *a, bisai_precond *precond, const double *b, double *x,
-                                      bisai_status status, bisai_breakdown breakdown) {
+static bisai_solver_report expect_end(bisai_context *context, const bisai_solver_options *options,
+                                      int n, const double *a, bisai_precond *precond,
+                                      const double *b, double *x, bisai_status status,
+                                      bisai_breakdown breakdown) {
   dense_operator op = {.a = a};
   bisai_solver_report report = test_report();
-  EXPECT_STATUS(context, status, test_solve_dense(context, options, n, &op, precond, b, x, &report));
+  EXPECT_STATUS(context, status,
+                test_solve_dense(context, options, n, &op, precond, b, x, &report));
   assert_string_equal(bisai_breakdown_string(breakdown), bisai_breakdown_string(report.breakdown));
   assert_true(test_all_finite(n, x));
   return report;
@@ -53,29 +57,36 @@ static void cg_names_what_is_not_definite(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
   bisai_bcsr *shape = test_identity(context, 2);
-  const double indefinite[4] = {1, 0, 0, -2}, good[4] = {2, 0, 0, 1}, zero[4] = {0}, b[2] = {1, 1}, c[2] = {4, 1};
+  const double indefinite[4] = {1, 0, 0, -2}, good[4] = {2, 0, 0, 1}, zero[4] = {0}, b[2] = {1, 1},
+               c[2] = {4, 1};
   double x[2];
   const bisai_solver_options options = options_of(0);
-  bisai_solver_report report =
-      expect_end(context, &options, 2, indefinite, NULL, c, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_CURVATURE);
+  bisai_solver_report report = expect_end(context, &options, 2, indefinite, NULL, c, x,
+                                          BISAI_BREAKDOWN, BISAI_BREAKDOWN_CURVATURE);
   assert_int_equal(2, report.iterations);
   assert_int_equal(BISAI_REASON_BREAKDOWN, report.reason);
   assert_true(report.relative_residual < 1);
-  report = expect_end(context, &options, 2, zero, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_CURVATURE);
-  EXPECT_MESSAGE(context, "iteration 1: p·A p is zero or changed its sign: the matrix is not definite, at relative "
-                          "residual 1.000e+00");
+  report = expect_end(context, &options, 2, zero, NULL, b, x, BISAI_BREAKDOWN,
+                      BISAI_BREAKDOWN_CURVATURE);
+  EXPECT_MESSAGE(
+      context,
+      "iteration 1: p·A p is zero or changed its sign: the matrix is not definite, at relative "
+      "residual 1.000e+00");
   assert_int_equal(1, report.iterations);
   EXPECT_NEAR(1, report.estimated_residual, 0);
   EXPECT_NEAR(0, x[0], 0);
-  /* The product of two steps' α is too small for a double; what fails at that size is tried again with a multiple of A. */
+  /* The product of two steps' α is too small for a double; what fails at that size is tried again
+   * with a multiple of A. */
   const double large[4] = {1e170, 0, 0, -2e170};
-  report = expect_end(context, &options, 2, large, NULL, c, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_CURVATURE);
+  report = expect_end(context, &options, 2, large, NULL, c, x, BISAI_BREAKDOWN,
+                      BISAI_BREAKDOWN_CURVATURE);
   assert_int_equal(2 + 2, report.iterations);
   const double signs[2][2] = {{1, -1}, {1, -3}}; /* r·M⁻¹r = 0 and −2 */
   for (int k = 0; k < 2; k++) {
     diagonal_operator op = {.scale = signs[k]};
     bisai_precond *precond = test_precond_callback(context, shape, diagonal_operator_multiply, &op);
-    report = expect_end(context, &options, 2, good, precond, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_PRECOND);
+    report = expect_end(context, &options, 2, good, precond, b, x, BISAI_BREAKDOWN,
+                        BISAI_BREAKDOWN_PRECOND);
     assert_int_equal(k + 1, report.iterations);
     bisai_precond_destroy(&precond);
   }
@@ -87,13 +98,15 @@ static void cg_solves_definite_systems_of_either_sign(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
   bisai_bcsr *shape = test_identity(context, 3);
-  const double a[9] = {4, 1, 0, 1, 3, 1, 0, 1, 5}, negative[9] = {-4, -1, 0, -1, -3, -1, 0, -1, -5}, b[3] = {1, 2, 3};
+  const double a[9] = {4, 1, 0, 1, 3, 1, 0, 1, 5}, negative[9] = {-4, -1, 0, -1, -3, -1, 0, -1, -5},
+               b[3] = {1, 2, 3};
   const double inverse[2][3] = {{0.3, 0.2, 0.25}, {-0.3, -0.2, -0.25}};
   const bisai_solver_options options = options_of(0);
   for (int k = 0; k < 6; k++) {
     const double *matrix = k % 2 ? negative : a;
     diagonal_operator op = {.scale = inverse[k / 2 % 2]};
-    bisai_precond *precond = k < 4 ? test_precond_callback(context, shape, diagonal_operator_multiply, &op) : NULL;
+    bisai_precond *precond =
+        k < 4 ? test_precond_callback(context, shape, diagonal_operator_multiply, &op) : NULL;
     double x[3], *expected = test_dense_solve(3, matrix, b);
     const bisai_solver_report report =
         expect_end(context, &options, 3, matrix, precond, b, x, BISAI_OK, BISAI_BREAKDOWN_NONE);
@@ -172,10 +185,13 @@ static void bicgstab_names_each_of_its_breakdowns(void **state) {
   bisai_solver_report report =
       expect_end(context, &options, 2, skew, NULL, e1, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_ALPHA);
   assert_int_equal(1, report.iterations);
-  EXPECT_MESSAGE(context, "iteration 1: A M⁻¹p is orthogonal to the shadow residual, at relative residual 1.000e+00");
+  EXPECT_MESSAGE(
+      context,
+      "iteration 1: A M⁻¹p is orthogonal to the shadow residual, at relative residual 1.000e+00");
   /* s = (0, −1, −2), which the skew-symmetric rest of the matrix makes t ⟂ s of */
   const double turning[9] = {1, 1, 2, 0, 0, -1, 0, 1, 0};
-  report = expect_end(context, &options, 3, turning, NULL, e1, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_OMEGA);
+  report = expect_end(context, &options, 3, turning, NULL, e1, x, BISAI_BREAKDOWN,
+                      BISAI_BREAKDOWN_OMEGA);
   assert_int_equal(1, report.iterations);
   EXPECT_NEAR(sqrt(5), report.estimated_residual, 1e-15);
   EXPECT_NEAR(1, report.relative_residual, 0); /* x = 0 was better */
@@ -184,20 +200,22 @@ static void bicgstab_names_each_of_its_breakdowns(void **state) {
   report = expect_end(context, &options, 3, far, NULL, e1, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_RHO);
   assert_int_equal(1, report.iterations);
   assert_int_equal(0, report.restarts);
-  EXPECT_MESSAGE(context,
-                 "iteration 1: rho = 0: the residual is orthogonal to the shadow residual, at relative residual "
-                 "1.000e+00");
+  EXPECT_MESSAGE(context, "iteration 1: rho = 0: the residual is orthogonal to the shadow "
+                          "residual, at relative residual "
+                          "1.000e+00");
   bisai_context_destroy(&context);
 }
 
-/* As above, but the residual is smaller than b: the shadow residual is made anew and two more unknowns need two iterations. */
+/* As above, but the residual is smaller than b: the shadow residual is made anew and two more
+ * unknowns need two iterations. */
 static void bicgstab_begins_again_where_that_helps(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
   const bisai_solver_options options = options_of(1);
   const double a[9] = {1, 0.1, 0.2, 0, 2, 0, 0, 1, 3}, e1[3] = {1, 0, 0};
   double x[3], *expected = test_dense_solve(3, a, e1);
-  const bisai_solver_report report = expect_end(context, &options, 3, a, NULL, e1, x, BISAI_OK, BISAI_BREAKDOWN_NONE);
+  const bisai_solver_report report =
+      expect_end(context, &options, 3, a, NULL, e1, x, BISAI_OK, BISAI_BREAKDOWN_NONE);
   assert_int_equal(1, report.restarts);
   assert_int_equal(3, report.iterations);
   EXPECT_CLOSE(3, expected, x, 1e-8);
@@ -215,15 +233,17 @@ static void idr_names_each_of_its_breakdowns(void **state) {
     const bisai_solver_report report =
         expect_end(context, &options, 2, zero, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_PIVOT);
     assert_int_equal(1, report.iterations);
-    EXPECT_MESSAGE(context,
-                   "iteration 1: A u is zero or orthogonal to its shadow vector, at relative residual 1.000e+00");
+    EXPECT_MESSAGE(context, "iteration 1: A u is zero or orthogonal to its shadow vector, at "
+                            "relative residual 1.000e+00");
   }
   /* IDR(1): after one step r is orthogonal to p, and A r to r. */
   const bisai_solver_options options = options_of(2);
   const bisai_solver_report report =
       expect_end(context, &options, 2, skew, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_OMEGA);
   assert_int_equal(2, report.iterations);
-  EXPECT_MESSAGE(context, "iteration 2: omega = 0: A M⁻¹r is zero or orthogonal to r, at relative residual 1.000e+00");
+  EXPECT_MESSAGE(
+      context,
+      "iteration 2: omega = 0: A M⁻¹r is zero or orthogonal to r, at relative residual 1.000e+00");
   bisai_context_destroy(&context);
 }
 
@@ -233,8 +253,14 @@ static void systems_far_from_one_in_scale_are_solved(void **state) {
   enum { N = 40, SCALES = 7, APART = 7 };
   bisai_context *context = test_context(1);
   const double scales[SCALES] = {1e120, 1e155, 1e200, 1e-120, 1e-155, 1e-165, 1e-200};
-  const double apart[APART][2] = {{1e150, 1e-150}, {1e160, 1e-105}, {1e110, 1e-180}, {1e-150, 1e150},
-                                  {1e-110, 1e160}, {1e290, 1e290},  {1e-160, 1e-300}}; /* of A and of b */
+  const double apart[APART][2] = {{1e150, 1e-150},
+                                  {1e160, 1e-105},
+                                  {1e110, 1e-180},
+                                  {1e-150, 1e150},
+                                  /* of A and of b */
+                                  {1e-110, 1e160},
+                                  {1e290, 1e290},
+                                  {1e-160, 1e-300}};
   for (int v = 0; v < VARIANTS; v++) {
     int iterations = 0;
     for (int k = -1; k < 2 * SCALES + APART; k++) {
@@ -250,8 +276,10 @@ static void systems_far_from_one_in_scale_are_solved(void **state) {
       bisai_solver_report report = test_report();
       EXPECT_OK(context, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
       if (k < 0) iterations = report.iterations;
-      assert_true(report.iterations <= iterations + 3);                              /* steps until it was seen */
-      assert_true(test_dense_residual(N, a, b, x) <= 2e-8 * sqrt(14.0 * N / 3 + 1)); /* of 1, 2 and 3 in turn */
+      /* steps until it was seen */
+      assert_true(report.iterations <= iterations + 3);
+      /* of 1, 2 and 3 in turn */
+      assert_true(test_dense_residual(N, a, b, x) <= 2e-8 * sqrt(14.0 * N / 3 + 1));
       free(a);
     }
   }
@@ -260,7 +288,8 @@ static void systems_far_from_one_in_scale_are_solved(void **state) {
 
 /* --- residuals that go up --- */
 
-/* Nearly skew-symmetric: eigenvalues on both sides along the imaginary axis, which a polynomial of small degree cannot make small. */
+/* Nearly skew-symmetric: eigenvalues on both sides along the imaginary axis, which a polynomial of
+ * small degree cannot make small. */
 static double *nearly_skew(int n, double diagonal, uint64_t seed) {
   double *a = test_random_vector((int64_t)n * n, seed);
   for (int j = 0; j < n; j++) {
@@ -270,7 +299,8 @@ static double *nearly_skew(int n, double diagonal, uint64_t seed) {
   return a;
 }
 
-/* IDR(1)'s residuals grow without end here. What is seen depends on rounding; that x and its residual are what the best step gave does not. */
+/* IDR(1)'s residuals grow without end here. What is seen depends on rounding; that x and its
+ * residual are what the best step gave does not. */
 static void a_residual_that_grows_beyond_all_digits_is_left_behind(void **state) {
   (void)state;
   enum { N = 100 };
@@ -283,10 +313,12 @@ static void a_residual_that_grows_beyond_all_digits_is_left_behind(void **state)
     bisai_solver *solver = NULL;
     bisai_solver_report report = test_report();
     EXPECT_OK(context, bisai_solver_create(context, N, &options, &solver));
-    EXPECT_STATUS(context, BISAI_BREAKDOWN,
-                  bisai_solver_solve_operator(solver, dense_operator_multiply, &op, NULL, b, x, &report));
+    EXPECT_STATUS(
+        context, BISAI_BREAKDOWN,
+        bisai_solver_solve_operator(solver, dense_operator_multiply, &op, NULL, b, x, &report));
     assert_int_equal(BISAI_BREAKDOWN_GROWTH, report.breakdown);
-    assert_true(strstr(bisai_context_error(context), "the residual grew beyond all digits") != NULL);
+    assert_true(strstr(bisai_context_error(context), "the residual grew beyond all digits") !=
+                NULL);
     double least = 1, most = 0;
     for (int i = 0; i < report.history_length; i++) {
       least = fmin(least, report.history[i]);
@@ -318,7 +350,8 @@ static void x_is_nearly_the_best_that_a_method_came_by(void **state) {
       options.max_iterations = limit;
       options.tolerance = 0;
       bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, &report));
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                    test_solve(context, &options, matrix, NULL, b, x, &report));
       EXPECT_NEAR(test_relative_residual(matrix, x, b), report.relative_residual, 1e-15);
       earlier += report.estimated_residual > 2 * least;
       least = fmin(least, report.estimated_residual);
@@ -344,7 +377,8 @@ static void the_iteration_limit_is_exact_and_x_is_the_last_or_better(void **stat
       bisai_solver_options options = options_of(v);
       options.max_iterations = limit;
       bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, &report));
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                    test_solve(context, &options, matrix, NULL, b, x, &report));
       assert_int_equal(limit, report.iterations);
       assert_int_equal(limit + 1, report.history_length);
       EXPECT_NEAR(test_relative_residual(matrix, x, b), report.relative_residual, 1e-15);
@@ -377,12 +411,14 @@ static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
     for (int k = 0; k < 4; k++) {
       bisai_solver_options options = options_of(v);
       options.max_iterations = stops[k];
-      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, limited, NULL));
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                    test_solve(context, &options, matrix, NULL, b, limited, NULL));
       options.max_iterations = 100;
       options.monitor = stop_at;
       options.monitor_user = (void *)&stops[k];
       bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_STOPPED, test_solve(context, &options, matrix, NULL, b, x, &report));
+      EXPECT_STATUS(context, BISAI_STOPPED,
+                    test_solve(context, &options, matrix, NULL, b, x, &report));
       assert_int_equal(BISAI_REASON_STOPPED, report.reason);
       assert_int_equal(stops[k], report.iterations);
       assert_memory_equal(limited, x, sizeof x);
@@ -393,7 +429,8 @@ static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* On a device x is that of a few iterations more, which may converge meanwhile; what is reported is true of it. */
+/* On a device x is that of a few iterations more, which may converge meanwhile; what is reported is
+ * true of it. */
 static void a_late_monitor_stops_the_solve_soon(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -420,7 +457,8 @@ static void a_late_monitor_stops_the_solve_soon(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* x is that of the iteration that converged, whatever was enqueued behind it: the residual of x is what was reported. */
+/* x is that of the iteration that converged, whatever was enqueued behind it: the residual of x is
+ * what was reported. */
 static void nothing_happens_to_x_after_convergence(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -436,7 +474,8 @@ static void nothing_happens_to_x_after_convergence(void **state) {
       const int applications = report.applications;
       options.max_iterations = report.iterations;
       options.tolerance = 1e-15;
-      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, precond, b, limited, &report));
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                    test_solve(context, &options, matrix, precond, b, limited, &report));
       assert_memory_equal(limited, x, sizeof x);
       assert_int_equal(applications, report.applications);
     }
@@ -447,7 +486,8 @@ static void nothing_happens_to_x_after_convergence(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* No fp64 residual of this system is 1e-18 of b; everything that can be had must be there all the same, by way of restarts. */
+/* No fp64 residual of this system is 1e-18 of b; everything that can be had must be there all the
+ * same, by way of restarts. */
 static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -457,7 +497,8 @@ static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void *
     bisai_solver_options options = options_of(v);
     options.tolerance = 1e-18;
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_STAGNATED, test_solve(context, &options, matrix, NULL, b, x, &report));
+    EXPECT_STATUS(context, BISAI_STAGNATED,
+                  test_solve(context, &options, matrix, NULL, b, x, &report));
     assert_int_equal(BISAI_REASON_STAGNATED, report.reason);
     assert_true(report.restarts >= 1);
     assert_true(report.relative_residual < 1e-14);
@@ -477,11 +518,13 @@ static void nan_in_the_vectors_is_named(void **state) {
     dense_operator op = {.a = a};
     bisai_solver_options options = options_of(v);
     double x[2];
-    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, 2, &op, NULL, bad, x, NULL));
+    EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                  test_solve_dense(context, &options, 2, &op, NULL, bad, x, NULL));
     EXPECT_MESSAGE(context, "NaN or infinity in b");
     double guess[2] = {INFINITY, 1};
     options.use_initial_guess = true;
-    EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve_dense(context, &options, 2, &op, NULL, good, guess, NULL));
+    EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                  test_solve_dense(context, &options, 2, &op, NULL, good, guess, NULL));
     EXPECT_MESSAGE(context, "NaN or infinity in entry 0 of the initial guess");
   }
   bisai_context_destroy(&context);
@@ -508,19 +551,23 @@ static void nan_from_the_preconditioner_leaves_the_last_finite_iterate(void **st
   for (int v = 0; v < VARIANTS; v++) {
     bisai_bcsr *matrix = system_for(context, v);
     for (int call = 1; call <= 12; call++) {
-      bad_preconditioner bad = {.nan_at = call, .value = call % 3 ? NAN : INFINITY}, fine = {.nan_at = 0};
+      bad_preconditioner bad = {.nan_at = call, .value = call % 3 ? NAN : INFINITY},
+                         fine = {.nan_at = 0};
       bisai_precond *precond = test_precond_callback(context, matrix, spoil, &bad);
       bisai_solver_options options = options_of(v);
       bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_NOT_FINITE, test_solve(context, &options, matrix, precond, b, x, &report));
+      EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                    test_solve(context, &options, matrix, precond, b, x, &report));
       assert_int_equal(BISAI_REASON_NOT_FINITE, report.reason);
-      assert_int_equal(variants[v].method == BISAI_BICGSTAB ? (call - 1) / 2 : call - 1, report.iterations);
+      assert_int_equal(variants[v].method == BISAI_BICGSTAB ? (call - 1) / 2 : call - 1,
+                       report.iterations);
       assert_true(test_all_finite(POINTS, x));
       assert_true(report.relative_residual <= 1);
       bisai_precond_destroy(&precond);
       options.max_iterations = report.iterations;
       precond = test_precond_callback(context, matrix, spoil, &fine);
-      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, precond, b, limited, NULL));
+      EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                    test_solve(context, &options, matrix, precond, b, limited, NULL));
       assert_memory_equal(limited, x, sizeof x);
       bisai_precond_destroy(&precond);
     }
@@ -545,10 +592,12 @@ static void failing_callbacks_are_passed_up(void **state) {
     for (int call = 1; call <= 8; call++) {
       dense_operator op = {.a = a, .fail_at = call};
       bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
+      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                    test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
       const int iteration = variants[v].method == BISAI_BICGSTAB ? (call - 1) / 2 : call - 1;
       char message[128];
-      snprintf(message, sizeof message, "iteration %d: the operator's callback returned status 12 (input/output error)",
+      snprintf(message, sizeof message,
+               "iteration %d: the operator's callback returned status 12 (input/output error)",
                iteration);
       EXPECT_MESSAGE(context, message);
       assert_int_equal(iteration, report.iterations);
@@ -557,7 +606,8 @@ static void failing_callbacks_are_passed_up(void **state) {
       EXPECT_NEAR(0, test_norm2(N, x), 0);
       op = (dense_operator){.a = a};
       diagonal_operator diagonal = {.scale = scale, .fail_at = call};
-      bisai_precond *precond = test_precond_callback(context, shape, diagonal_operator_multiply, &diagonal);
+      bisai_precond *precond =
+          test_precond_callback(context, shape, diagonal_operator_multiply, &diagonal);
       EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
                     test_solve_dense(context, &options, N, &op, precond, b, x, &report));
       assert_int_equal(iteration, report.iterations);
@@ -572,8 +622,9 @@ static void failing_callbacks_are_passed_up(void **state) {
 
 /* --- sums over processes --- */
 
-/* ‖b‖, two residuals, ‖x‖, the last two again where an earlier x was better; CG without M sums p·q and r·r; BiCGSTAB one, three and two values; IDR(4) Pᵀr, four times Pᵀg and r·r,
- * t·r with t·t, and r·r; at first its shadow vectors, twice over: norms, and products from the second on. */
+/* ‖b‖, two residuals, ‖x‖, the last two again where an earlier x was better; CG without M sums p·q
+ * and r·r; BiCGSTAB one, three and two values; IDR(4) Pᵀr, four times Pᵀg and r·r, t·r with t·t,
+ * and r·r; at first its shadow vectors, twice over: norms, and products from the second on. */
 static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -586,11 +637,13 @@ static void every_sum_goes_through_the_reduction_hook_once(void **state) {
     test_twins hook = {.processes = 1};
     bisai_solver_options options = options_of(v);
     options.max_iterations = k;
-    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, alone, NULL));
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                  test_solve(context, &options, matrix, NULL, b, alone, NULL));
     options.reduce = test_add_twins;
     options.reduce_user = &hook;
     bisai_solver_report report = test_report();
-    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS, test_solve(context, &options, matrix, NULL, b, x, &report));
+    EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
+                  test_solve(context, &options, matrix, NULL, b, x, &report));
     assert_memory_equal(alone, x, sizeof x);
     if (v < 4 && v != 2) {
       const int more = report.relative_residual < 0.99 * report.estimated_residual ? 2 : 0;
@@ -603,7 +656,8 @@ static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   bisai_context_destroy(&context);
 }
 
-/* Four processes with the same part each take the iterations of one and the same solution: sums times 4 are norms times 2, exactly. */
+/* Four processes with the same part each take the iterations of one and the same solution: sums
+ * times 4 are norms times 2, exactly. */
 static void identical_processes_solve_as_one(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -639,7 +693,8 @@ static void a_failing_reduction_is_passed_up(void **state) {
       options.reduce = test_add_twins;
       options.reduce_user = &hook;
       bisai_solver_report report = test_report();
-      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, test_solve(context, &options, matrix, NULL, b, x, &report));
+      EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
+                    test_solve(context, &options, matrix, NULL, b, x, &report));
       assert_int_equal(BISAI_REASON_PRECOND_FAILED, report.reason);
       assert_int_equal(call, hook.calls);
       assert_true(test_all_finite(POINTS, x));
@@ -672,7 +727,8 @@ static void a_solve_allocates_nothing(void **state) {
     const int s = variants[v].s, vectors[] = {6, 9, 3 * s + 5};
     const int64_t bytes = 8 * POINTS * vectors[variants[v].method - BISAI_CG];
     assert_true(report.memory_bytes >= bytes);
-    assert_true(report.memory_bytes <= bytes + 8 * 10001 + 2048 * s + 16384); /* history, partial sums, scalars */
+    /* history, partial sums, scalars */
+    assert_true(report.memory_bytes <= bytes + 8 * 10001 + 2048 * s + 16384);
     bisai_solver_destroy(&solver);
     bisai_precond_destroy(&precond);
     bisai_bcsr_destroy(&matrix);
@@ -686,7 +742,8 @@ static void solvers_that_do_not_fit_into_memory_are_refused(void **state) {
   (void)state;
   for (int v = 0; v < VARIANTS; v++) {
     const bisai_solver_options options = options_of(v);
-    /* Handle, vectors, scalars, work, status, history; on a device the status words are pinned memory. */
+    /* Handle, vectors, scalars, work, status, history; on a device the status words are pinned
+     * memory. */
     assert_int_equal(test_solver_allocations(&options), test_on_device() ? 5 : 6);
   }
 }
@@ -734,7 +791,8 @@ static void methods_and_breakdowns_have_names(void **state) {
   for (int k = 0; k < 5; k++) assert_string_equal(names[k], bisai_method_string((bisai_method)k));
   for (int k = 0; k < 10; k++)
     for (int l = 0; l < k; l++)
-      assert_string_not_equal(bisai_breakdown_string((bisai_breakdown)k), bisai_breakdown_string((bisai_breakdown)l));
+      assert_string_not_equal(bisai_breakdown_string((bisai_breakdown)k),
+                              bisai_breakdown_string((bisai_breakdown)l));
   assert_string_equal("unknown breakdown", bisai_breakdown_string((bisai_breakdown)9));
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orderings and equilibration inside a preconditioner: against the same made explicitly, to the last bit. */
+/* Orderings and equilibration inside a preconditioner: against the same made explicitly, to the
+ * last bit. */
 #include <math.h>
 
 #include "fixture.h"
 
 enum { ROWS = 40, MANY = 5, MOST = ROWS * 12 };
 
-static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI, BISAI_PRECOND_SWEEPS};
+static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI,
+                                           BISAI_PRECOND_SWEEPS};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static bisai_precond_options options_of(bisai_precond_kind kind) {
@@ -18,7 +20,8 @@ static bisai_precond_options options_of(bisai_precond_kind kind) {
   return options;
 }
 
-static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix, const bisai_precond_options *options) {
+static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix,
+                           const bisai_precond_options *options) {
   bisai_precond *precond = NULL;
   EXPECT_OK(c, bisai_precond_create(c, matrix, options, &precond));
   return precond;
@@ -39,7 +42,8 @@ static test_bcsr random_matrix(int32_t block_size, uint64_t seed) {
 }
 
 static void expect_same_values(const bisai_bcsr *a, const bisai_bcsr *b) {
-  const int32_t *row_ptr[2], *col_idx[2], n = bisai_bcsr_block_rows(a), bs = bisai_bcsr_block_size(a);
+  const int32_t *row_ptr[2], *col_idx[2], n = bisai_bcsr_block_rows(a),
+                                          bs = bisai_bcsr_block_size(a);
   const void *values[2];
   bisai_bcsr_arrays(a, &row_ptr[0], &col_idx[0], &values[0]);
   bisai_bcsr_arrays(b, &row_ptr[1], &col_idx[1], &values[1]);
@@ -52,13 +56,15 @@ static void expect_same_values(const bisai_bcsr *a, const bisai_bcsr *b) {
 }
 
 /* The nth block of v in the order of `permutation`. */
-static void permute_vector(const int32_t *permutation, int32_t bs, const double *v, double *permuted) {
+static void permute_vector(const int32_t *permutation, int32_t bs, const double *v,
+                           double *permuted) {
   for (int32_t i = 0; i < ROWS; i++) {
     memcpy(permuted + i * bs, v + permutation[i] * bs, (size_t)bs * sizeof *v);
   }
 }
 
-/* To the last bit; a device sums the products of several vectors in another order than those of one. */
+/* To the last bit; a device sums the products of several vectors in another order than those of
+ * one. */
 static void expect_same_vector(int32_t n, const double *a, const double *b) {
   if (!test_on_device()) {
     assert_memory_equal(a, b, (size_t)n * sizeof *a);
@@ -71,7 +77,8 @@ static void expect_same_vector(int32_t n, const double *a, const double *b) {
 
 /* --- orderings --- */
 
-static void expect_as_explicitly_permuted(bisai_precond_options options, int32_t bs, uint64_t seed) {
+static void expect_as_explicitly_permuted(bisai_precond_options options, int32_t bs,
+                                          uint64_t seed) {
   const int32_t n = ROWS * bs, ld = n + 3;
   test_bcsr a = random_matrix(bs, seed);
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
@@ -100,11 +107,14 @@ static void expect_as_explicitly_permuted(bisai_precond_options options, int32_t
   expect_same_values(bisai_factors_lower(f), bisai_factors_lower(g));
   expect_same_values(bisai_factors_upper(f), bisai_factors_upper(g));
   if (options.kind == BISAI_PRECOND_ISAI) {
-    expect_same_values(bisai_precond_lower_inverse(precond), bisai_precond_lower_inverse(explicitly));
-    expect_same_values(bisai_precond_upper_inverse(precond), bisai_precond_upper_inverse(explicitly));
+    expect_same_values(bisai_precond_lower_inverse(precond),
+                       bisai_precond_lower_inverse(explicitly));
+    expect_same_values(bisai_precond_upper_inverse(precond),
+                       bisai_precond_upper_inverse(explicitly));
   }
   double *v = test_random_vector(MANY * ld, seed), *z = test_random_vector(MANY * ld, 2);
-  double *pv = test_random_vector(n, 3), *pz = test_random_vector(n, 4), *expected = test_random_vector(n, 5);
+  double *pv = test_random_vector(n, 3), *pz = test_random_vector(n, 4),
+         *expected = test_random_vector(n, 5);
   EXPECT_OK(context, bisai_precond_apply_many(precond, MANY, v, ld, z, ld));
   for (int c = 0; c < MANY; c++) {
     permute_vector(given, bs, v + c * ld, pv);
@@ -188,8 +198,10 @@ static void given_patterns_are_in_the_new_ordering(void **state) {
   bisai_pattern_destroy(&lower);
   bisai_pattern_destroy(&upper);
   memset(permutation, 0xff, ROWS * sizeof *permutation); /* read during creation only */
-  expect_same_values(bisai_precond_lower_inverse(by_power), bisai_precond_lower_inverse(by_pattern));
-  expect_same_values(bisai_precond_upper_inverse(by_power), bisai_precond_upper_inverse(by_pattern));
+  expect_same_values(bisai_precond_lower_inverse(by_power),
+                     bisai_precond_lower_inverse(by_pattern));
+  expect_same_values(bisai_precond_upper_inverse(by_power),
+                     bisai_precond_upper_inverse(by_pattern));
   double *v = test_random_vector(2 * ROWS, 1), x[2 * ROWS], y[2 * ROWS];
   EXPECT_OK(context, bisai_precond_apply(by_power, v, x));
   EXPECT_OK(context, bisai_precond_apply(by_pattern, v, y));
@@ -216,7 +228,8 @@ static void kinds_without_factors_ignore_it(void **state) {
   test_bcsr a = random_matrix(3, 1);
   bisai_bcsr *matrix = test_bcsr_take(context, a);
   double *v = test_random_vector(3 * ROWS, 1), x[3 * ROWS], y[3 * ROWS];
-  static const bisai_precond_kind without[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_CALLBACK};
+  static const bisai_precond_kind without[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI,
+                                               BISAI_PRECOND_CALLBACK};
   for (int kind = 0; kind < 3; kind++) {
     bisai_precond_options options = options_of(without[kind]);
     TEST_SET_OPTION(options, apply, triple);
@@ -252,7 +265,8 @@ static test_bcsr badly_scaled(int32_t bs, uint64_t seed) {
   }
   for (int32_t i = 0; i < ROWS; i++) {
     for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++) {
-      for (int32_t v = 0; v < bs * bs; v++) a.values[p * bs * bs + v] *= rows[i] * cols[a.col_idx[p]];
+      for (int32_t v = 0; v < bs * bs; v++)
+        a.values[p * bs * bs + v] *= rows[i] * cols[a.col_idx[p]];
     }
   }
   return a;
@@ -304,7 +318,8 @@ static void equilibrated_rows_have_largest_values_near_one(void **state) {
       bisai_precond *precond = make(context, matrix, &options);
       const int32_t *row_ptr;
       const void *values;
-      bisai_bcsr_arrays(bisai_factors_upper(bisai_precond_factors(precond)), &row_ptr, NULL, &values);
+      bisai_bcsr_arrays(bisai_factors_upper(bisai_precond_factors(precond)), &row_ptr, NULL,
+                        &values);
       const double largest = magnitude(values, row_ptr[1] * bs * bs);
       assert_true(largest >= 0.25 && largest < 2.0);
       const bisai_precond_report report = report_of(precond);
@@ -349,7 +364,8 @@ static void equilibration_saves_the_range_of_fp16(void **state) {
   options.equilibrate = true;
   narrow = make(context, matrix, &options);
   /* each result against its own size: rows of z differ by 1e12 and more */
-  double *v = test_random_vector(n, 1), *x = test_random_vector(n, 2), *y = test_random_vector(n, 3);
+  double *v = test_random_vector(n, 1), *x = test_random_vector(n, 2),
+         *y = test_random_vector(n, 3);
   EXPECT_OK(context, bisai_precond_apply(exact, v, x));
   EXPECT_OK(context, bisai_precond_apply(narrow, v, y));
   double worst = 0.0;
@@ -381,9 +397,11 @@ static void zero_rows_and_columns_are_named(void **state) {
   options.equilibrate = true;
   options.ordering = BISAI_ORDERING_RCM;
   bisai_precond *precond = NULL;
-  for (int32_t p = a.row_ptr[7]; p < a.row_ptr[8]; p++) memset(a.values + 4 * p, 0, 4 * sizeof *a.values);
+  for (int32_t p = a.row_ptr[7]; p < a.row_ptr[8]; p++)
+    memset(a.values + 4 * p, 0, 4 * sizeof *a.values);
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
-  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "block row 7 is zero: it cannot be equilibrated");
   bisai_bcsr_destroy(&matrix);
   test_bcsr_free(&a);
@@ -393,15 +411,18 @@ static void zero_rows_and_columns_are_named(void **state) {
     if (block) memset(block, 0, 4 * sizeof *block);
   }
   matrix = test_bcsr_take(context, a);
-  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "block column 5 is zero: it cannot be equilibrated");
   assert_null(precond);
   bisai_bcsr_destroy(&matrix);
-  /* one scalar row of zeros keeps the factor 1; that its block is singular the factorisation says */
+  /* one scalar row of zeros keeps the factor 1; that its block is singular the factorisation
+   * says */
   a = test_bcsr_grid(4, 3, 2, 1);
   for (int32_t p = a.row_ptr[7]; p < a.row_ptr[8]; p++) a.values[4 * p] = a.values[4 * p + 2] = 0.0;
   matrix = test_bcsr_take(context, a);
-  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "block row 7: the diagonal block is singular");
   bisai_bcsr_destroy(&matrix);
 }
@@ -442,7 +463,8 @@ static void update_is_a_fresh_creation(void **state) {
     bisai_precond_options options = options_of(kinds[variant % KINDS]);
     options.ordering = variant / KINDS % 2 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
     options.equilibrate = variant / KINDS >= 2 || variant / KINDS == 0;
-    bisai_precond *updated = make(context, first, &options), *fresh = make(context, second, &options);
+    bisai_precond *updated = make(context, first, &options),
+                  *fresh = make(context, second, &options);
     EXPECT_OK(context, bisai_precond_update(updated, second));
     const bisai_factors *f = bisai_precond_factors(updated), *g = bisai_precond_factors(fresh);
     expect_same_values(bisai_factors_lower(f), bisai_factors_lower(g));
@@ -464,7 +486,8 @@ static void update_is_a_fresh_creation(void **state) {
 
 static void update_refuses_another_pattern(void **state) {
   (void)state;
-  static const int32_t row_ptr[] = {0, 2, 4, 6}, columns[] = {0, 2, 0, 1, 1, 2}, moved[] = {0, 1, 1, 2, 0, 2};
+  static const int32_t row_ptr[] = {0, 2, 4, 6}, columns[] = {0, 2, 0, 1, 1, 2},
+                       moved[] = {0, 1, 1, 2, 0, 2};
   static const int32_t longer_ptr[] = {0, 3, 4, 6}, longer[] = {0, 1, 2, 1, 1, 2};
   const double values[] = {4, 1, 1, 4, 1, 4};
   for (int variant = 0; variant < 2; variant++) {
@@ -526,7 +549,8 @@ static void update_refuses_values_of_another_kind(void **state) {
     EXPECT_OK(context, bisai_precond_apply(precond, v, x));
     EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(precond, narrow));
     EXPECT_MESSAGE(context, "the matrix must hold fp64 values to be factorised");
-    EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(precond, bisai_factors_lower(factors)));
+    EXPECT_STATUS(context, BISAI_UNSUPPORTED,
+                  bisai_precond_update(precond, bisai_factors_lower(factors)));
     EXPECT_MESSAGE(context, "the matrix implies its diagonal blocks: block ILU needs them stored");
     EXPECT_OK(context, bisai_precond_apply(precond, v, y));
     assert_memory_equal(x, y, sizeof x);
@@ -545,7 +569,8 @@ static void threads_do_not_change_a_bit(void **state) {
   enum { SIDE = 130, BS = 3, N = SIDE * SIDE * BS };
   test_bcsr a = test_bcsr_grid(SIDE, SIDE, BS, 7);
   for (int32_t v = 0; v < 9 * test_bcsr_blocks(&a); v++) a.values[v] *= ldexp(1.0, v / 900 % 13);
-  double *v = test_random_vector(2 * N, 1), *expected = test_random_vector(2 * N, 2), *z = test_random_vector(2 * N, 3);
+  double *v = test_random_vector(2 * N, 1), *expected = test_random_vector(2 * N, 2),
+         *z = test_random_vector(2 * N, 3);
   for (int ordering = BISAI_ORDERING_RCM; ordering <= BISAI_ORDERING_COLOUR; ordering += 2) {
     double smallest = 0.0;
     for (int threads = 1; threads <= 4; threads++) {
@@ -622,7 +647,8 @@ static void the_report_tells_what_the_ordering_does(void **state) {
   assert_true(report.profile < 80 * 6 && report.natural_profile > 80 * 10);
   assert_true(report.equilibrated);
   assert_true(report.memory_bytes > memory);
-  assert_int_equal(report.apply_bytes, bytes + 2 * 80 * (3 * 2 * 8 + 4)); /* twice: read, write, by what, where */
+  /* twice: read, write, by what, where */
+  assert_int_equal(report.apply_bytes, bytes + 2 * 80 * (3 * 2 * 8 + 4));
   assert_true(report.order_seconds > 0.0 && report.order_seconds <= report.setup_seconds);
   assert_string_equal(bisai_precond_describe(ordered),
                       "ilu schedule=auto, 352 blocks in L + U, ordering=rcm, equilibrated");
@@ -632,7 +658,8 @@ static void the_report_tells_what_the_ordering_does(void **state) {
   free(shuffle);
 }
 
-/* Reversed, block row 2 of 20 is number 17 of what is factorised; messages and reports have the caller's number. */
+/* Reversed, block row 2 of 20 is number 17 of what is factorised; messages and reports have the
+ * caller's number. */
 static void messages_name_the_callers_rows(void **state) {
   (void)state;
   test_bcsr a = test_bcsr_grid(5, 4, 3, 2);
@@ -645,7 +672,8 @@ static void messages_name_the_callers_rows(void **state) {
   double *block = test_bcsr_block(&a, 19, 19); /* eliminated first: nothing is subtracted from it */
   for (int v = 0; v < 9; v++) block[v] = 0.0;
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
-  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "block row 19: the diagonal block is singular");
   options.shift = BISAI_SHIFT_IN_BLOCKS;
   precond = make(context, matrix, &options);
@@ -665,7 +693,8 @@ static void messages_name_the_callers_rows(void **state) {
   options.kind = BISAI_PRECOND_ISAI;
   options.storage = BISAI_FP16;
   EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "NU: block (19, 19) is too small for its storage type and would be stored as zero");
+  EXPECT_MESSAGE(
+      context, "NU: block (19, 19) is too small for its storage type and would be stored as zero");
   bisai_bcsr_destroy(&matrix);
   test_bcsr_free(&a);
   int32_t row_ptr[21] = {0}, next[20];
@@ -676,7 +705,8 @@ static void messages_name_the_callers_rows(void **state) {
     ones[i] = 1;
   }
   matrix = test_bcsr_make(context, &(test_bcsr){20, 20, 1, row_ptr, next, ones});
-  EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_MISSING_DIAGONAL,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "block row 19 has no diagonal block");
   assert_null(precond);
   bisai_bcsr_destroy(&matrix);
@@ -689,16 +719,20 @@ static void bad_orderings_are_refused(void **state) {
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   bisai_precond *precond = NULL;
   options.ordering = (bisai_ordering)5;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "unknown ordering 5");
   options.ordering = BISAI_ORDERING_GIVEN;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "permutation is NULL");
   options.permutation = twice;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "permutation[2] is 0, which came before");
   options.ordering = BISAI_ORDERING_RCM;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "a permutation goes with BISAI_ORDERING_GIVEN alone");
   options.permutation = NULL;
   bisai_factors *factors = NULL;
@@ -707,11 +741,13 @@ static void bad_orderings_are_refused(void **state) {
   static const char message[] =
       "the caller's factors have an ordering and a scaling of their own: neither ordering nor "
       "equilibrate goes with them";
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, message);
   options.ordering = BISAI_ORDERING_NATURAL;
   options.equilibrate = true;
-  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, message);
   assert_null(precond);
   bisai_factors_destroy(&factors);
@@ -733,7 +769,8 @@ static void only_fp64_matrices_are_reordered(void **state) {
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.ordering = BISAI_ORDERING_RCM;
   bisai_precond *precond = NULL;
-  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED,
+                bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "the matrix must hold fp64 values to be factorised");
   bisai_bcsr_destroy(&matrix);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Equilibration, values of the reordered matrix, and vectors into its order and back, on a device against the host's: every bit, as
- * nothing is rounded but the product of a value and two powers of two. */
+/* Equilibration, values of the reordered matrix, and vectors into its order and back, on a device
+ * against the host's: every bit, as nothing is rounded but the product of a value and two powers of
+ * two. */
 #include <algorithm>
 #include <cstring>
 
@@ -21,11 +22,13 @@ template <typename T> bool same_bits(const std::vector<T> &x, const std::vector<
 std::vector<int32_t> random_permutation(int32_t n) {
   std::vector<int32_t> p(n);
   for (int32_t i = 0; i < n; i++) p[i] = i;
-  for (int32_t i = n - 1; i > 0; i--) std::swap(p[i], p[static_cast<int32_t>((next_random() + 1.0) * 0.5 * i)]);
+  for (int32_t i = n - 1; i > 0; i--)
+    std::swap(p[i], p[static_cast<int32_t>((next_random() + 1.0) * 0.5 * i)]);
   return p;
 }
 
-void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permuted, bool equilibrated, zeros empty) {
+void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permuted,
+                          bool equilibrated, zeros empty) {
   bisai_context host = {};
   host.backend = &bsi_backend_host;
   host.threads = 1;
@@ -37,7 +40,8 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
     ptr.push_back(static_cast<int32_t>(idx.size()));
   }
   std::vector<double> blocks = random_vector(idx.size() * values);
-  for (double &value : blocks) value = value < -0.8 ? 0.0 : std::ldexp(value, static_cast<int>(next_random() * 400));
+  for (double &value : blocks)
+    value = value < -0.8 ? 0.0 : std::ldexp(value, static_cast<int>(next_random() * 400));
   for (int32_t i = 0; i < n; i++)
     for (int32_t p = ptr[i]; p < ptr[i + 1]; p++)
       if ((empty == A_ROW && i == n / 2) || (empty == A_COLUMN && idx[p] == n / 3))
@@ -65,15 +69,16 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
   if (permuted) r.permutation = to.data(), r.source = source.data();
   bsi_equilibration *q = &r.equilibration;
   q->row_scale = scales.data(), q->col_scale = scales.data() + rows;
-  q->row_exponent = integers.data(), q->col_exponent = q->row_exponent + rows, q->row_most = q->col_exponent + rows,
-  q->col_most = q->row_most + rows, q->exponents = exponents.data();
+  q->row_exponent = integers.data(), q->col_exponent = q->row_exponent + rows,
+  q->row_most = q->col_exponent + rows, q->col_most = q->row_most + rows,
+  q->exponents = exponents.data();
   bool good = bsi_equilibrate_host(&host, &a, q) == BISAI_OK;
   const bsi_equilibration right = *q;
   if (!equilibrated) q->row_scale = nullptr;
   good = good && bsi_reorder_values_host(&host, &a, &r) == BISAI_OK;
 
-  const device_array<int32_t> d_ptr(ptr), d_idx(idx), d_b_ptr(b_ptr), d_source(source), d_permutation(permutation),
-      d_integers(std::vector<int32_t>(4 * rows, -99));
+  const device_array<int32_t> d_ptr(ptr), d_idx(idx), d_b_ptr(b_ptr), d_source(source),
+      d_permutation(permutation), d_integers(std::vector<int32_t>(4 * rows, -99));
   const device_array<int16_t> d_exponents(std::vector<int16_t>(blocks.size(), 7));
   const device_array<double> d_blocks(blocks), d_b(std::vector<double>(blocks.size(), NAN)),
       d_scales(std::vector<double>(2 * rows, NAN));
@@ -81,22 +86,26 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
   b.row_ptr = d_b_ptr.data, b.values = d_b.data;
   if (permuted) r.permutation = d_permutation.data, r.source = d_source.data;
   q->row_scale = d_scales.data, q->col_scale = d_scales.data + rows;
-  q->row_exponent = d_integers.data, q->col_exponent = q->row_exponent + rows, q->row_most = q->col_exponent + rows,
-  q->col_most = q->row_most + rows, q->exponents = d_exponents.data;
+  q->row_exponent = d_integers.data, q->col_exponent = q->row_exponent + rows,
+  q->row_most = q->col_exponent + rows, q->col_most = q->row_most + rows,
+  q->exponents = d_exponents.data;
   good = good && bsi_equilibrate_cuda(device, &a, q) == BISAI_OK && q->zero_row == right.zero_row &&
          q->zero_col == right.zero_col;
   if (right.zero_row < 0 && right.zero_col < 0) {
     scales.pop_back(), expected.pop_back();
-    good = good && q->smallest == right.smallest && q->largest == right.largest && same_bits(d_scales.fetch(), scales);
+    good = good && q->smallest == right.smallest && q->largest == right.largest &&
+           same_bits(d_scales.fetch(), scales);
     if (!equilibrated) q->row_scale = nullptr;
-    good = good && bsi_reorder_values_cuda(device, &a, &r) == BISAI_OK && same_bits(d_b.fetch(), expected);
+    good = good && bsi_reorder_values_cuda(device, &a, &r) == BISAI_OK &&
+           same_bits(d_b.fetch(), expected);
   }
   verdict(good, "%d block rows of size %d%s%s, zeros %d: zero row %d/%d, column %d/%d", n, bs,
-          permuted ? ", permuted" : "", equilibrated ? ", equilibrated" : "", static_cast<int>(empty), q->zero_row,
-          right.zero_row, q->zero_col, right.zero_col);
+          permuted ? ", permuted" : "", equilibrated ? ", equilibrated" : "",
+          static_cast<int>(empty), q->zero_row, right.zero_row, q->zero_col, right.zero_col);
 }
 
-void vectors_move_as_on_the_host(bisai_context *device, int32_t n, int bs, bool permuted, bool scaled, int32_t count) {
+void vectors_move_as_on_the_host(bisai_context *device, int32_t n, int bs, bool permuted,
+                                 bool scaled, int32_t count) {
   bisai_context host = {};
   host.backend = &bsi_backend_host;
   host.threads = 1;
@@ -109,18 +118,22 @@ void vectors_move_as_on_the_host(bisai_context *device, int32_t n, int bs, bool 
     std::vector<double> expected(ld * count, -5.0);
     const device_array<double> d_y(expected);
     bool good = (scatter ? bsi_scatter_host : bsi_gather_host)(
-                    &host, n, bs, permuted ? permutation.data() : nullptr, scaled ? scale.data() : nullptr, count,
-                    x.data(), static_cast<int64_t>(ld), expected.data(), static_cast<int64_t>(ld)) == BISAI_OK;
+                    &host, n, bs, permuted ? permutation.data() : nullptr,
+                    scaled ? scale.data() : nullptr, count, x.data(), static_cast<int64_t>(ld),
+                    expected.data(), static_cast<int64_t>(ld)) == BISAI_OK;
     good = good && (scatter ? bsi_scatter_cuda : bsi_gather_cuda)(
-                       device, n, bs, permuted ? d_permutation.data : nullptr, scaled ? d_scale.data : nullptr, count,
-                       d_x.data, static_cast<int64_t>(ld), d_y.data, static_cast<int64_t>(ld)) == BISAI_OK;
+                       device, n, bs, permuted ? d_permutation.data : nullptr,
+                       scaled ? d_scale.data : nullptr, count, d_x.data, static_cast<int64_t>(ld),
+                       d_y.data, static_cast<int64_t>(ld)) == BISAI_OK;
     verdict(good && same_bits(d_y.fetch(), expected), "%s, %d vectors of %d blocks of %d%s%s",
-            scatter ? "scatter" : "gather", count, n, bs, permuted ? ", permuted" : "", scaled ? ", scaled" : "");
+            scatter ? "scatter" : "gather", count, n, bs, permuted ? ", permuted" : "",
+            scaled ? ", scaled" : "");
   }
 }
 
 void tests() {
-  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(BSI_FAULTS, 0ull));
+  const device_array<unsigned long long> first_fault(
+      std::vector<unsigned long long>(BSI_FAULTS, 0ull));
   bisai_context device = {};
   device.first_fault = first_fault.data;
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32})

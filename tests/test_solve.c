@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block-ISAI: for every block column j with rows J of the pattern, T(J, J) N(J, j) = I(J, j).
  *
- * Checked in two ways: against a dense elimination of every small system, and by the residual of the equation itself, whose bound is
- * 1e-12·κ with κ = max(1, ‖T(J, J)‖₁‖N(J, j)‖₁): substitution is backward stable (Higham, section 8.1), which leaves some thousand eps
- * for columns of hundreds of blocks and for the inverted diagonal blocks. Badly scaled files have κ up to 1e14, where that bound says
- * nothing: the residual itself must be ≤ 1e-10 too, ten times what was seen at worst. */
+ * Checked in two ways: against a dense elimination of every small system, and by the residual of
+ * the equation itself, whose bound is 1e-12·κ with κ = max(1, ‖T(J, J)‖₁‖N(J, j)‖₁): substitution
+ * is backward stable (Higham, section 8.1), which leaves some thousand eps for columns of hundreds
+ * of blocks and for the inverted diagonal blocks. Badly scaled files have κ up to 1e14, where that
+ * bound says nothing: the residual itself must be ≤ 1e-10 too, ten times what was seen at worst. */
 #include "fixture.h"
 #include "isai.h"
 
@@ -33,15 +34,17 @@ static const bisai_bcsr *factor_of(const bisai_precond *precond, bisai_triangle 
 static void expect_isai(const char *what, const bisai_precond *precond) {
   for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
     const bisai_bcsr *n = test_inverse_of(precond, (bisai_triangle)triangle);
-    const test_isai_residual found = test_isai_check(factor_of(precond, (bisai_triangle)triangle), n);
+    const test_isai_residual found =
+        test_isai_check(factor_of(precond, (bisai_triangle)triangle), n);
     if (!(found.relative <= 1e-12) || !(found.absolute <= 1e-10)) {
-      fail_msg("%s, %s: residual %.3g, %.3g of kappa", what, triangle == BISAI_LOWER ? "NL" : "NU", found.absolute,
-               found.relative);
+      fail_msg("%s, %s: residual %.3g, %.3g of kappa", what, triangle == BISAI_LOWER ? "NL" : "NU",
+               found.absolute, found.relative);
     }
   }
 }
 
-static void expect_pattern_of_power(const bisai_bcsr *t, bisai_triangle triangle, int power, const bisai_bcsr *n) {
+static void expect_pattern_of_power(const bisai_bcsr *t, bisai_triangle triangle, int power,
+                                    const bisai_bcsr *n) {
   bisai_pattern *pattern = NULL;
   const int32_t *p_ptr, *p_idx, *n_ptr, *n_idx;
   EXPECT_OK(context, bisai_pattern_power(context, t, triangle, power, &pattern));
@@ -61,7 +64,8 @@ static void columns_solve_their_small_systems(void **state) {
     for (int kind = 0; kind < 2; kind++) {
       test_shape shape = test_shape_square(bs > 8 ? 14 : 24, bs, (uint64_t)(10 + bs));
       shape.empty_every = 5;
-      bisai_bcsr *matrix = test_bcsr_take(context, kind == 0 ? test_bcsr_random(shape) : test_bcsr_grid(6, 4, bs, 1));
+      bisai_bcsr *matrix = test_bcsr_take(context, kind == 0 ? test_bcsr_random(shape)
+                                                             : test_bcsr_grid(6, 4, bs, 1));
       for (int power = 1; power <= 4; power++) {
         bisai_precond *precond = test_isai_of(context, matrix, NULL, power, BISAI_FP64);
         for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
@@ -104,7 +108,8 @@ static void the_residual_sees_a_small_error(void **state) {
   free(values);
 }
 
-static bisai_bcsr *triangle_matrix(int32_t n, int32_t bs, test_part part, double blocks_per_row, uint64_t seed) {
+static bisai_bcsr *triangle_matrix(int32_t n, int32_t bs, test_part part, double blocks_per_row,
+                                   uint64_t seed) {
   test_shape shape = test_shape_square(n, bs, seed);
   shape.part = part;
   shape.blocks_per_row = blocks_per_row;
@@ -122,15 +127,18 @@ static void given_factors_with_unit_and_general_diagonals_are_inverted(void **st
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s];
     for (int unit = 0; unit < 2; unit++) {
-      bisai_bcsr *lower = triangle_matrix(18, bs, unit ? TEST_STRICTLY_LOWER : TEST_LOWER, 3.0, (uint64_t)(30 + bs));
+      bisai_bcsr *lower = triangle_matrix(18, bs, unit ? TEST_STRICTLY_LOWER : TEST_LOWER, 3.0,
+                                          (uint64_t)(30 + bs));
       bisai_bcsr *upper = triangle_matrix(18, bs, TEST_UPPER, 3.0, (uint64_t)(60 + bs));
       bisai_factors *factors = NULL;
       EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
       for (int power = 1; power <= 4; power++) {
         bisai_precond *precond = test_isai_of(context, upper, factors, power, BISAI_FP64);
         assert_ptr_equal(bisai_precond_factors(precond), factors);
-        test_isai_expect_solved(factor_of(precond, BISAI_LOWER), test_inverse_of(precond, BISAI_LOWER));
-        test_isai_expect_solved(factor_of(precond, BISAI_UPPER), test_inverse_of(precond, BISAI_UPPER));
+        test_isai_expect_solved(factor_of(precond, BISAI_LOWER),
+                                test_inverse_of(precond, BISAI_LOWER));
+        test_isai_expect_solved(factor_of(precond, BISAI_UPPER),
+                                test_inverse_of(precond, BISAI_UPPER));
         expect_isai("given factors", precond);
         bisai_precond_destroy(&precond);
       }
@@ -147,12 +155,13 @@ static void isai_with_full_pattern_equals_inverse(void **state) {
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s], blocks = bs > 8 ? 8 : 16;
     for (int kind = 0; kind < 3; kind++) {
-      bisai_bcsr *lower =
-          triangle_matrix(blocks, bs, kind == 0 ? TEST_STRICTLY_LOWER : TEST_LOWER, 4.0, (uint64_t)(90 + bs));
+      bisai_bcsr *lower = triangle_matrix(blocks, bs, kind == 0 ? TEST_STRICTLY_LOWER : TEST_LOWER,
+                                          4.0, (uint64_t)(90 + bs));
       bisai_bcsr *upper = triangle_matrix(blocks, bs, TEST_UPPER, 4.0, (uint64_t)(120 + bs));
       bisai_factors *factors = NULL;
       EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
-      bisai_precond *precond = test_isai_of(context, upper, factors, kind == 2 ? 100000 : blocks - 1, BISAI_FP64);
+      bisai_precond *precond =
+          test_isai_of(context, upper, factors, kind == 2 ? 100000 : blocks - 1, BISAI_FP64);
       const int64_t n = (int64_t)blocks * bs;
       for (int triangle = BISAI_LOWER; triangle <= BISAI_UPPER; triangle++) {
         double *t = test_dense(factor_of(precond, (bisai_triangle)triangle));
@@ -203,13 +212,15 @@ static void two_by_two_factors_have_the_inverses_known_by_hand(void **state) {
 /* --- patterns of the caller --- */
 
 /* A random triangle with full diagonal that has nothing to do with the factors. */
-static bisai_pattern *random_pattern(int32_t n, bisai_triangle triangle, double blocks_per_row, uint64_t seed) {
+static bisai_pattern *random_pattern(int32_t n, bisai_triangle triangle, double blocks_per_row,
+                                     uint64_t seed) {
   test_shape shape = test_shape_square(n, 1, seed);
   shape.part = triangle == BISAI_LOWER ? TEST_LOWER : TEST_UPPER;
   shape.blocks_per_row = blocks_per_row;
   test_bcsr arrays = test_bcsr_random(shape);
   bisai_pattern *pattern = NULL;
-  EXPECT_OK(context, bisai_pattern_create(context, triangle, n, arrays.row_ptr, arrays.col_idx, &pattern));
+  EXPECT_OK(context,
+            bisai_pattern_create(context, triangle, n, arrays.row_ptr, arrays.col_idx, &pattern));
   test_bcsr_free(&arrays);
   return pattern;
 }
@@ -217,25 +228,32 @@ static bisai_pattern *random_pattern(int32_t n, bisai_triangle triangle, double 
 static void patterns_of_the_caller_are_solved_on(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs++) {
-    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(20, bs, (uint64_t)(150 + bs))));
+    bisai_bcsr *matrix =
+        test_bcsr_take(context, test_bcsr_random(test_shape_square(20, bs, (uint64_t)(150 + bs))));
     for (int given = 1; given <= 3; given++) {
-      bisai_pattern *lower = (given & 1) != 0 ? random_pattern(20, BISAI_LOWER, 0.5 * bs, (uint64_t)bs) : NULL;
-      bisai_pattern *upper = (given & 2) != 0 ? random_pattern(20, BISAI_UPPER, 0.5 * bs, (uint64_t)(9 + bs)) : NULL;
+      bisai_pattern *lower =
+          (given & 1) != 0 ? random_pattern(20, BISAI_LOWER, 0.5 * bs, (uint64_t)bs) : NULL;
+      bisai_pattern *upper =
+          (given & 2) != 0 ? random_pattern(20, BISAI_UPPER, 0.5 * bs, (uint64_t)(9 + bs)) : NULL;
       bisai_precond_options options = bisai_precond_options_default();
       options.lower_pattern = lower;
       options.upper_pattern = upper;
       bisai_precond *precond = NULL;
       EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
       if (lower != NULL) {
-        assert_int_equal(bisai_bcsr_blocks(bisai_precond_lower_inverse(precond)), bisai_pattern_blocks(lower));
+        assert_int_equal(bisai_bcsr_blocks(bisai_precond_lower_inverse(precond)),
+                         bisai_pattern_blocks(lower));
       }
       if (upper != NULL) {
-        assert_int_equal(bisai_bcsr_blocks(bisai_precond_upper_inverse(precond)), bisai_pattern_blocks(upper));
+        assert_int_equal(bisai_bcsr_blocks(bisai_precond_upper_inverse(precond)),
+                         bisai_pattern_blocks(upper));
       }
       bisai_pattern_destroy(&lower); /* read during creation */
       bisai_pattern_destroy(&upper);
-      test_isai_expect_solved(factor_of(precond, BISAI_LOWER), test_inverse_of(precond, BISAI_LOWER));
-      test_isai_expect_solved(factor_of(precond, BISAI_UPPER), test_inverse_of(precond, BISAI_UPPER));
+      test_isai_expect_solved(factor_of(precond, BISAI_LOWER),
+                              test_inverse_of(precond, BISAI_LOWER));
+      test_isai_expect_solved(factor_of(precond, BISAI_UPPER),
+                              test_inverse_of(precond, BISAI_UPPER));
       EXPECT_OK(context, bisai_precond_update(precond, matrix));
       expect_isai("given pattern", precond);
       bisai_precond_destroy(&precond);
@@ -256,7 +274,8 @@ static void expect_same_inverses(const bisai_precond *a, const bisai_precond *b)
     bisai_bcsr_arrays(x, NULL, NULL, &x_values);
     bisai_bcsr_arrays(y, NULL, NULL, &y_values);
     assert_int_equal(bisai_bcsr_blocks(x), bisai_bcsr_blocks(y));
-    assert_memory_equal(x_values, y_values, (size_t)bisai_bcsr_blocks(x) * bs * bs * bytes[bisai_bcsr_value_type(x)]);
+    assert_memory_equal(x_values, y_values,
+                        (size_t)bisai_bcsr_blocks(x) * bs * bs * bytes[bisai_bcsr_value_type(x)]);
   }
 }
 
@@ -292,14 +311,16 @@ static void update_recomputes_the_same_bits_and_allocates_nothing(void **state) 
 static void thread_counts_give_the_same_bits(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs++) {
-    test_bcsr arrays = test_bcsr_random(test_shape_square(bs > 4 ? 400 : 1000, bs, (uint64_t)(250 + bs)));
+    test_bcsr arrays =
+        test_bcsr_random(test_shape_square(bs > 4 ? 400 : 1000, bs, (uint64_t)(250 + bs)));
     bisai_context *contexts[3];
     bisai_precond *preconds[3];
     static const int threads[] = {1, 2, 4};
     for (size_t t = 0; t < 3; t++) {
       contexts[t] = test_context(threads[t]);
       bisai_bcsr *matrix = test_bcsr_make(contexts[t], &arrays);
-      preconds[t] = test_isai_of(contexts[t], matrix, NULL, 2, bs % 2 == 0 ? BISAI_FP32 : BISAI_FP64);
+      preconds[t] =
+          test_isai_of(contexts[t], matrix, NULL, 2, bs % 2 == 0 ? BISAI_FP32 : BISAI_FP64);
       bisai_bcsr_destroy(&matrix);
       expect_same_inverses(preconds[0], preconds[t]);
     }

@@ -75,7 +75,8 @@ static void reasons_have_the_names_that_reports_use(void **state) {
 static void library_and_headers_are_of_one_version(void **state) {
   (void)state;
   char expected[64];
-  snprintf(expected, sizeof expected, "%d.%d.%d", BISAI_VERSION_MAJOR, BISAI_VERSION_MINOR, BISAI_VERSION_PATCH);
+  snprintf(expected, sizeof expected, "%d.%d.%d", BISAI_VERSION_MAJOR, BISAI_VERSION_MINOR,
+           BISAI_VERSION_PATCH);
   assert_string_equal(BISAI_VERSION, expected);
   assert_string_equal(bisai_version(), expected);
 }

@@ -37,7 +37,8 @@ static void narrow_storage_holds_the_nearest_values(void **state) {
   static const bisai_value_type types[] = {BISAI_FP32, BISAI_FP16, BISAI_BF16};
   for (int s = 0; s < BLOCK_SIZES; s++) {
     const int32_t bs = block_sizes[s];
-    bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(40, bs, (uint64_t)(200 + bs))));
+    bisai_bcsr *matrix =
+        test_bcsr_take(context, test_bcsr_random(test_shape_square(40, bs, (uint64_t)(200 + bs))));
     bisai_precond *wide = test_isai_of(context, matrix, NULL, 3, BISAI_FP64);
     for (size_t t = 0; t < 3; t++) {
       bisai_precond *narrow = test_isai_of(context, matrix, NULL, 3, types[t]);
@@ -71,8 +72,8 @@ static bisai_bcsr *diagonal_with(int32_t n, int32_t bs, int32_t row, double valu
   return test_bcsr_take(context, arrays);
 }
 
-static void expect_refused_storage(bisai_bcsr *matrix, bisai_value_type storage, bisai_status status,
-                                   const char *message) {
+static void expect_refused_storage(bisai_bcsr *matrix, bisai_value_type storage,
+                                   bisai_status status, const char *message) {
   bisai_precond *const untouched = (bisai_precond *)(uintptr_t)64;
   bisai_precond *precond = untouched;
   bisai_precond_options options = bisai_precond_options_default();
@@ -88,11 +89,14 @@ static void overflow_on_narrowing_names_the_block(void **state) {
     bisai_bcsr *matrix = diagonal_with(200, bs, 137, 1e-5);
     bisai_precond *precond = test_isai_of(context, matrix, NULL, 1, BISAI_BF16);
     bisai_precond_destroy(&precond);
-    expect_refused_storage(matrix, BISAI_FP16, BISAI_OVERFLOW, "NU: block (137, 137) does not fit its storage type");
+    expect_refused_storage(matrix, BISAI_FP16, BISAI_OVERFLOW,
+                           "NU: block (137, 137) does not fit its storage type");
     bisai_bcsr_destroy(&matrix);
     matrix = diagonal_with(200, bs, 61, 1e-39);
-    expect_refused_storage(matrix, BISAI_FP32, BISAI_OVERFLOW, "NU: block (61, 61) does not fit its storage type");
-    expect_refused_storage(matrix, BISAI_BF16, BISAI_OVERFLOW, "NU: block (61, 61) does not fit its storage type");
+    expect_refused_storage(matrix, BISAI_FP32, BISAI_OVERFLOW,
+                           "NU: block (61, 61) does not fit its storage type");
+    expect_refused_storage(matrix, BISAI_BF16, BISAI_OVERFLOW,
+                           "NU: block (61, 61) does not fit its storage type");
     precond = test_isai_of(context, matrix, NULL, 1, BISAI_FP64);
     bisai_precond_destroy(&precond);
     bisai_bcsr_destroy(&matrix);
@@ -162,7 +166,8 @@ static void values_beyond_doubles_are_not_finite(void **state) {
   EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
   bisai_precond_options options = bisai_precond_options_default();
   options.factors = factors;
-  EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_precond_create(context, upper, &options, &precond));
+  EXPECT_STATUS(context, BISAI_NOT_FINITE,
+                bisai_precond_create(context, upper, &options, &precond));
   EXPECT_MESSAGE(context, "NU: block (0, 1) is not finite");
   assert_null(precond);
   bisai_factors_destroy(&factors);

@@ -11,7 +11,8 @@
 
 namespace {
 
-void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_t n, int bs, bool unit, bool infinite) {
+void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_t n, int bs,
+                          bool unit, bool infinite) {
   const context_on host(BISAI_BACKEND_HOST);
   const size_t values = static_cast<size_t>(bs) * bs;
   std::vector<int32_t> ptr = {0}, idx, to_ptr = {0}, to_idx;
@@ -27,8 +28,8 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
     ptr.push_back(static_cast<int32_t>(idx.size()));
     to_ptr.push_back(static_cast<int32_t>(to_idx.size()));
   }
-  std::vector<double> blocks = random_vector(idx.size() * values), inverses = random_vector(n * values),
-                      expected(to_idx.size() * values + 1);
+  std::vector<double> blocks = random_vector(idx.size() * values),
+                      inverses = random_vector(n * values), expected(to_idx.size() * values + 1);
   if (infinite)
     for (int32_t i = n / 2; i < n; i++) inverses[i * values] = NAN;
   bisai_bcsr a = {}, scaled = {};
@@ -49,14 +50,16 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   good = good && bsi_scale_off_diagonal_cuda(device, &t, &scaled, &met) == BISAI_OK && met == right;
   const std::vector<double> got = d_scaled.fetch();
   for (size_t v = 0; v < got.size(); v++) /* bs products of values up to 1 */
-    good = good && (std::isnan(expected[v]) ? std::isnan(got[v]) : std::fabs(got[v] - expected[v]) <= 1e-14 * bs);
+    good = good && (std::isnan(expected[v]) ? std::isnan(got[v])
+                                            : std::fabs(got[v] - expected[v]) <= 1e-14 * bs);
   verdict(good, "%s, %d block rows of size %d%s%s: first infinite row %d, expected %d",
           triangle == BISAI_LOWER ? "lower" : "upper", n, bs, unit ? ", unit diagonal" : "",
           infinite ? ", with NaN" : "", met, right);
 }
 
 void tests() {
-  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(BSI_FAULTS, 0ull));
+  const device_array<unsigned long long> first_fault(
+      std::vector<unsigned long long>(BSI_FAULTS, 0ull));
   bisai_context device = {};
   device.first_fault = first_fault.data;
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What conjugate gradients take: A's symmetry is measured, M's is known by its kind, and what does not fit is refused. */
+/* What conjugate gradients take: A's symmetry is measured, M's is known by its kind, and what does
+ * not fit is refused. */
 #include "fixture.h"
 #include "systems.h"
 
@@ -32,8 +33,8 @@ static bisai_solver_options cg(void) {
 }
 
 /* What a solve with b = 1 comes to; x is NaN where it did nothing. */
-static bisai_status solve(const bisai_solver_options *options, const bisai_bcsr *matrix, bisai_precond *precond,
-                          double *x, bisai_solver_report *report) {
+static bisai_status solve(const bisai_solver_options *options, const bisai_bcsr *matrix,
+                          bisai_precond *precond, double *x, bisai_solver_report *report) {
   const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
   double *b = malloc((size_t)n * sizeof *b);
   for (int64_t i = 0; i < n; i++) {
@@ -46,7 +47,8 @@ static bisai_status solve(const bisai_solver_options *options, const bisai_bcsr 
   return status;
 }
 
-/* A definite matrix whose entry (0, last) alone is changed, so that its asymmetry is `asymmetry` if that is small. */
+/* A definite matrix whose entry (0, last) alone is changed, so that its asymmetry is `asymmetry` if
+ * that is small. */
 static bisai_bcsr *skewed(double asymmetry) {
   test_bcsr arrays = test_bcsr_tridiagonal(N, 2, 4.0, -1.0);
   arrays.values[4 + 2] += 4.0 * asymmetry; /* block (0, 1), which is a multiple of the identity */
@@ -64,7 +66,8 @@ static void cg_refuses_a_matrix_that_is_not_symmetric(void **state) {
   bisai_solver_options options = cg();
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     bisai_bcsr *matrix = skewed(cases[k].asymmetry);
-    EXPECT_STATUS(context, cases[k].fits ? BISAI_OK : BISAI_NOT_SYMMETRIC, solve(&options, matrix, NULL, x, &report));
+    EXPECT_STATUS(context, cases[k].fits ? BISAI_OK : BISAI_NOT_SYMMETRIC,
+                  solve(&options, matrix, NULL, x, &report));
     EXPECT_NEAR(cases[k].asymmetry, report.asymmetry, 1e-15);
     if (!cases[k].fits) {
       assert_int_equal(BISAI_REASON_NONE, report.reason);
@@ -72,9 +75,9 @@ static void cg_refuses_a_matrix_that_is_not_symmetric(void **state) {
     }
     bisai_bcsr_destroy(&matrix);
   }
-  EXPECT_MESSAGE(context,
-                 "cg needs a symmetric matrix, and the asymmetry of this one is 1.0e+00: gmres, bicgstab and idr "
-                 "take it; with assume_symmetric (cg:force in the program) cg does");
+  EXPECT_MESSAGE(context, "cg needs a symmetric matrix, and the asymmetry of this one is 1.0e+00: "
+                          "gmres, bicgstab and idr "
+                          "take it; with assume_symmetric (cg:force in the program) cg does");
 }
 
 static void other_methods_and_assume_symmetric_take_any_matrix(void **state) {
@@ -103,10 +106,11 @@ static void cg_refuses_preconditioners_that_are_not_symmetric(void **state) {
   const bisai_solver_options options = cg();
   bisai_precond *precond = precond_of(matrix, kind_of(BISAI_PRECOND_ISAI));
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(&options, matrix, precond, x, &report));
-  EXPECT_MESSAGE(context,
-                 "cg needs a symmetric preconditioner, which isai k=1 relax=0 storage=fp64 is not: none, bjacobi "
-                 "(fp64 or inverses), ilu, sweeps and symmetric isai are; with assume_symmetric (cg:force in the "
-                 "program) cg takes it");
+  EXPECT_MESSAGE(context, "cg needs a symmetric preconditioner, which isai k=1 relax=0 "
+                          "storage=fp64 is not: none, bjacobi "
+                          "(fp64 or inverses), ilu, sweeps and symmetric isai are; with "
+                          "assume_symmetric (cg:force in the "
+                          "program) cg takes it");
   assert_true(isnan(x[0]) && report.asymmetry == 0);
   bisai_precond_destroy(&precond);
   bisai_precond_options how = kind_of(BISAI_PRECOND_BJACOBI);
@@ -123,7 +127,8 @@ static double asymmetry_of_applications(bisai_precond *precond) {
   const int64_t n = bisai_precond_rows(precond);
   double worst = 0, *mx = malloc((size_t)n * sizeof *mx), *my = malloc((size_t)n * sizeof *my);
   for (uint64_t seed = 1; seed <= 5; seed++) {
-    double *x = test_random_vector(n, seed), *y = test_random_vector(n, 100 + seed), one = 0, other = 0;
+    double *x = test_random_vector(n, seed), *y = test_random_vector(n, 100 + seed), one = 0,
+           other = 0;
     EXPECT_OK(context, bisai_precond_apply(precond, x, mx));
     EXPECT_OK(context, bisai_precond_apply(precond, y, my));
     for (int64_t i = 0; i < n; i++) {
@@ -139,7 +144,8 @@ static double asymmetry_of_applications(bisai_precond *precond) {
   return worst;
 }
 
-/* Every kind that says so is symmetric, and CG converges with it; ISAI, which does not say so, is far from it. */
+/* Every kind that says so is symmetric, and CG converges with it; ISAI, which does not say so, is
+ * far from it. */
 static void kinds_are_as_symmetric_as_they_say(void **state) {
   (void)state;
   double x[8 * N];
@@ -172,19 +178,23 @@ static void kinds_are_as_symmetric_as_they_say(void **state) {
       const double asymmetry = asymmetry_of_applications(precond);
       const bool isai = kinds[k].kind == BISAI_PRECOND_ISAI;
       assert_int_equal(isai ? BISAI_SYMMETRY_NONE
-                       : kinds[k].kind == BISAI_PRECOND_NONE || kinds[k].kind == BISAI_PRECOND_BJACOBI
+                       : kinds[k].kind == BISAI_PRECOND_NONE ||
+                               kinds[k].kind == BISAI_PRECOND_BJACOBI
                            ? BISAI_SYMMETRY_VALUES
                            : BISAI_SYMMETRY_PATTERN,
                        symmetry_of(precond));
-      assert_true(isai ? asymmetry > 1e-6 : asymmetry < 1e-14); /* sums of some hundred terms of norm near 1 */
-      EXPECT_STATUS(context, isai ? BISAI_NOT_SYMMETRIC : BISAI_OK, solve(&options, matrix, precond, x, &report));
+      /* sums of some hundred terms of norm near 1 */
+      assert_true(isai ? asymmetry > 1e-6 : asymmetry < 1e-14);
+      EXPECT_STATUS(context, isai ? BISAI_NOT_SYMMETRIC : BISAI_OK,
+                    solve(&options, matrix, precond, x, &report));
       bisai_precond_destroy(&precond);
     }
     bisai_bcsr_destroy(&matrix);
   }
 }
 
-/* Inverses are rounded value by value, and stay as symmetric as they were but for a last bit of the format. */
+/* Inverses are rounded value by value, and stay as symmetric as they were but for a last bit of the
+ * format. */
 static void narrow_inverses_of_blocks_are_taken(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(N, 4, 3));
@@ -207,12 +217,12 @@ static void factors_of_a_pattern_without_mirror_images_are_refused(void **state)
   static const int32_t row_ptr[] = {0, 3, 5, 7}, col_idx[] = {0, 1, 2, 0, 1, 0, 2};
   static const int32_t more_ptr[] = {0, 3, 6, 8}, more_idx[] = {0, 1, 2, 0, 1, 2, 0, 2};
   static const double values[] = {4, -1, -1, -1, 4, -1, 4}, more[] = {4, -1, -1, -1, 4, 0, -1, 4};
-  bisai_bcsr *matrix =
-      test_bcsr_make(context, &(test_bcsr){3, 3, 1, (int32_t *)(uintptr_t)row_ptr, (int32_t *)(uintptr_t)col_idx,
-                                           (double *)(uintptr_t)values});
-  bisai_bcsr *one_sided =
-      test_bcsr_make(context, &(test_bcsr){3, 3, 1, (int32_t *)(uintptr_t)more_ptr, (int32_t *)(uintptr_t)more_idx,
-                                           (double *)(uintptr_t)more});
+  bisai_bcsr *matrix = test_bcsr_make(context, &(test_bcsr){3, 3, 1, (int32_t *)(uintptr_t)row_ptr,
+                                                            (int32_t *)(uintptr_t)col_idx,
+                                                            (double *)(uintptr_t)values});
+  bisai_bcsr *one_sided = test_bcsr_make(
+      context, &(test_bcsr){3, 3, 1, (int32_t *)(uintptr_t)more_ptr, (int32_t *)(uintptr_t)more_idx,
+                            (double *)(uintptr_t)more});
   double x[3];
   bisai_solver_report report;
   const bisai_solver_options options = cg();
@@ -230,9 +240,11 @@ static void factors_of_a_pattern_without_mirror_images_are_refused(void **state)
     assert_true(of_factors == (asymmetry_of_applications(precond) > 1e-3));
     bisai_precond_destroy(&precond);
   }
-  EXPECT_MESSAGE(context,
-                 "cg needs a symmetric preconditioner, which sweeps n=1 is not where a block (i, j) is stored "
-                 "without (j, i): none and bjacobi are; with assume_symmetric (cg:force in the program) cg takes it");
+  EXPECT_MESSAGE(
+      context,
+      "cg needs a symmetric preconditioner, which sweeps n=1 is not where a block (i, j) is stored "
+      "without (j, i): none and bjacobi are; with assume_symmetric (cg:force in the program) cg "
+      "takes it");
   bisai_bcsr_destroy(&one_sided);
   bisai_bcsr_destroy(&matrix);
 }
@@ -243,7 +255,8 @@ static void functions_and_given_factors_are_the_callers_word(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(3, 1, 2.0, 0.5));
   diagonal_operator diagonal = {.scale = scale};
   dense_operator multiply = {.a = a};
-  bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &diagonal);
+  bisai_precond *precond =
+      test_precond_callback(context, matrix, diagonal_operator_multiply, &diagonal);
   double x[3];
   bisai_solver_report report = test_report();
   const bisai_solver_options options = cg();
@@ -268,7 +281,8 @@ static void functions_and_given_factors_are_the_callers_word(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
-/* What one process holds says nothing about the whole, and no process may refuse what the others go on with. */
+/* What one process holds says nothing about the whole, and no process may refuse what the others go
+ * on with. */
 static void with_a_reduction_hook_a_is_the_callers_word(void **state) {
   (void)state;
   bisai_bcsr *matrix = skewed(0.3);

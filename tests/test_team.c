@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The threads of a context: every part done once, by whoever comes; sleep where there is nothing to do; fork, signals, rounding. */
+/* The threads of a context: every part done once, by whoever comes; sleep where there is nothing to
+ * do; fork, signals, rounding. */
 #include <dirent.h>
 #include <errno.h>
 #include <fenv.h>
@@ -33,15 +34,20 @@ static const bsi_parts kinds[] = {BSI_ONE_PART, BSI_SOME_PARTS, BSI_MANY_PARTS};
 
 typedef struct tally {
   int threads;
-  atomic_int done[MOST_PARTS];     /* how often each part was done */
-  atomic_bool at_work[64];         /* threads that are within a part */
-  atomic_int count, wrong, helped; /* parts as they were told; what must not be; parts that workers did */
+  /* how often each part was done */
+  atomic_int done[MOST_PARTS];
+  /* threads that are within a part */
+  atomic_bool at_work[64];
+  /* parts as they were told; what must not be; parts that workers did */
+  atomic_int count, wrong, helped;
 } tally;
 
 static void do_part(void *job, bsi_part part) {
   tally *t = job;
-  if (part.index < 0 || part.index >= part.count || part.count > MOST_PARTS) atomic_fetch_add(&t->wrong, 1);
-  if (part.thread < 0 || part.thread >= t->threads || atomic_exchange(&t->at_work[part.thread], true))
+  if (part.index < 0 || part.index >= part.count || part.count > MOST_PARTS)
+    atomic_fetch_add(&t->wrong, 1);
+  if (part.thread < 0 || part.thread >= t->threads ||
+      atomic_exchange(&t->at_work[part.thread], true))
     atomic_fetch_add(&t->wrong, 1);
   atomic_fetch_add(&t->done[part.index], 1);
   atomic_store(&t->count, part.count);
@@ -51,7 +57,8 @@ static void do_part(void *job, bsi_part part) {
 
 static void expect_each_once(tally *t) {
   assert_int_equal(atomic_load(&t->wrong), 0);
-  for (int i = 0; i < MOST_PARTS; i++) assert_int_equal(atomic_load(&t->done[i]), i < atomic_load(&t->count));
+  for (int i = 0; i < MOST_PARTS; i++)
+    assert_int_equal(atomic_load(&t->done[i]), i < atomic_load(&t->count));
 }
 
 static void each_part_is_done_once_on_any_number_of_threads(void **state) {
@@ -78,10 +85,12 @@ static void smooth_part(void *job, bsi_part part) {
   const smoothing *s = job;
   const bsi_range range = bsi_range_of(s->n, part);
   for (int64_t i = range.begin; i < range.end; i++)
-    s->to[i] = s->from[i > 0 ? i - 1 : s->n - 1] / 3 + s->from[i] / 3 + s->from[i + 1 < s->n ? i + 1 : 0] / 3;
+    s->to[i] = s->from[i > 0 ? i - 1 : s->n - 1] / 3 + s->from[i] / 3 +
+               s->from[i + 1 < s->n ? i + 1 : 0] / 3;
 }
 
-/* Neighbours are other parts' as a rule, so that a run that did not wait for all of the one before would show. */
+/* Neighbours are other parts' as a rule, so that a run that did not wait for all of the one before
+ * would show. */
 static void a_run_sees_what_the_one_before_wrote(void **state) {
   (void)state;
   enum { N = 257, RUNS = 3000 };
@@ -116,7 +125,8 @@ static void wait_for(hold_up *h, atomic_int *what, int value) {
   if (atomic_load(what) < value) atomic_store(&h->gave_up, true);
 }
 
-/* The worker's first part lasts until all others are done, its own among them; the caller waits until it has begun. */
+/* The worker's first part lasts until all others are done, its own among them; the caller waits
+ * until it has begun. */
 static void hold_up_part(void *job, bsi_part part) {
   hold_up *h = job;
   if (part.thread > 0 && !atomic_exchange(&h->held, true))
@@ -249,7 +259,8 @@ static void look_at_mask(void *job, bsi_part part) {
   tally *t = job;
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
-  const bool blocks = sigismember(&mask, SIGINT) && sigismember(&mask, SIGCHLD) && sigismember(&mask, SIGALRM),
+  const bool blocks = sigismember(&mask, SIGINT) && sigismember(&mask, SIGCHLD) &&
+                      sigismember(&mask, SIGALRM),
              faults = !sigismember(&mask, SIGSEGV) && !sigismember(&mask, SIGFPE);
   if (blocks != (part.thread > 0) || !faults) atomic_fetch_add(&t->wrong, 1);
   if (part.thread > 0) atomic_fetch_add(&t->helped, 1);

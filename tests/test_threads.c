@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A system that is large enough for all the loops of a set-up, an update and a solve to be shared out: the same bits on any number of
- * threads, whoever else wants the processors. */
+/* A system that is large enough for all the loops of a set-up, an update and a solve to be shared
+ * out: the same bits on any number of threads, whoever else wants the processors. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -20,8 +20,8 @@ typedef struct results {
 
 enum { SOLVE_SERIAL, SOLVE_LEVELS, ISAI, SWEEPS, JACOBI, SOLUTION, VECTORS };
 
-static void apply(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o, const double *v, double *z,
-                  bisai_precond_report *report) {
+static void apply(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o,
+                  const double *v, double *z, bisai_precond_report *report) {
   bisai_precond *precond = NULL;
   EXPECT_OK(c, bisai_precond_create(c, a, o, &precond));
   EXPECT_OK(c, bisai_precond_update(precond, a));
@@ -39,8 +39,10 @@ static results compute(int threads) {
   double *v = test_random_vector(N, 4);
   bisai_factors *factors = NULL;
   EXPECT_OK(c, bisai_factors_create(c, a, NULL, &factors));
-  EXPECT_OK(c, bisai_factors_solve(factors, BISAI_SCHEDULE_SERIAL, v, r.vectors + SOLVE_SERIAL * N));
-  EXPECT_OK(c, bisai_factors_solve(factors, BISAI_SCHEDULE_LEVELS, v, r.vectors + SOLVE_LEVELS * N));
+  EXPECT_OK(c,
+            bisai_factors_solve(factors, BISAI_SCHEDULE_SERIAL, v, r.vectors + SOLVE_SERIAL * N));
+  EXPECT_OK(c,
+            bisai_factors_solve(factors, BISAI_SCHEDULE_LEVELS, v, r.vectors + SOLVE_LEVELS * N));
   bisai_factors_destroy(&factors);
 
   bisai_precond_report report;
@@ -76,7 +78,8 @@ static results compute(int threads) {
 static void expect_same(const results *expected, int threads) {
   results r = compute(threads);
   for (int v = 0; v < VECTORS; v++)
-    assert_memory_equal(expected->vectors + (size_t)v * N, r.vectors + (size_t)v * N, N * sizeof(double));
+    assert_memory_equal(expected->vectors + (size_t)v * N, r.vectors + (size_t)v * N,
+                        N * sizeof(double));
   assert_int_equal(expected->iterations, r.iterations);
   assert_true(expected->report.largest_condition == r.report.largest_condition);
   assert_int_equal(expected->report.inverse_blocks, r.report.inverse_blocks);
@@ -100,7 +103,8 @@ static void levels_of_the_system_are_wide_enough_to_be_shared_out(void **state) 
 static void bits_do_not_depend_on_the_number_of_threads(void **state) {
   (void)state;
   results one = compute(1);
-  assert_memory_equal(one.vectors + SOLVE_SERIAL * N, one.vectors + SOLVE_LEVELS * N, N * sizeof(double));
+  assert_memory_equal(one.vectors + SOLVE_SERIAL * N, one.vectors + SOLVE_LEVELS * N,
+                      N * sizeof(double));
   static const int numbers[] = {2, 4, 8, 21};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) expect_same(&one, numbers[i]);
   free(one.vectors);
@@ -116,14 +120,16 @@ static void bits_do_not_depend_on_what_else_runs(void **state) {
   results one = compute(1);
   atomic_bool stop = false;
   pthread_t others[6];
-  for (int i = 0; i < 6; i++) assert_int_equal(pthread_create(&others[i], NULL, keep_busy, &stop), 0);
+  for (int i = 0; i < 6; i++)
+    assert_int_equal(pthread_create(&others[i], NULL, keep_busy, &stop), 0);
   expect_same(&one, 8);
   atomic_store(&stop, true);
   for (int i = 0; i < 6; i++) pthread_join(others[i], NULL);
   free(one.vectors);
 }
 
-/* One of the threads that share a matrix: it has a context, a preconditioner and a solver of its own. */
+/* One of the threads that share a matrix: it has a context, a preconditioner and a solver of its
+ * own. */
 typedef struct sharer {
   const bisai_bcsr *matrix;
   bisai_method method;
@@ -155,12 +161,14 @@ static void *solve_shared(void *user) {
   return NULL;
 }
 
-/* The matrix's own context has threads, too, which no solve may use. A solve that waits for another for ever ends by the test's timeout. */
+/* The matrix's own context has threads, too, which no solve may use. A solve that waits for another
+ * for ever ends by the test's timeout. */
 static void threads_may_share_a_matrix_each_with_its_own_context(void **state) {
   (void)state;
   enum { SHARERS = 4 };
   bisai_context *owner = test_host_context(4);
-  bisai_bcsr *a = test_bcsr_take(owner, test_bcsr_tridiagonal(N / BLOCK_SIZE, BLOCK_SIZE, 4.0, -1.0));
+  bisai_bcsr *a =
+      test_bcsr_take(owner, test_bcsr_tridiagonal(N / BLOCK_SIZE, BLOCK_SIZE, 4.0, -1.0));
   double *b = test_random_vector(N, 5), *x = calloc(2 * SHARERS * N, sizeof *x);
   assert_non_null(x);
   static const bisai_method methods[] = {BISAI_CG, BISAI_GMRES};
@@ -183,7 +191,8 @@ static void threads_may_share_a_matrix_each_with_its_own_context(void **state) {
   bisai_context_destroy(&owner);
 }
 
-/* Blocks alike, nearly singular: a thread that helps another one comes from later blocks to earlier ones, and the first has to be named. */
+/* Blocks alike, nearly singular: a thread that helps another one comes from later blocks to earlier
+ * ones, and the first has to be named. */
 static void the_first_of_equal_blocks_is_named_whoever_finds_it(void **state) {
   (void)state;
   enum { BLOCKS = 40000, REPEATS = 150 };
@@ -193,7 +202,8 @@ static void the_first_of_equal_blocks_is_named_whoever_finds_it(void **state) {
   bisai_bcsr *a = test_bcsr_take(c, plain);
   atomic_bool stop = false;
   pthread_t others[4];
-  for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&others[i], NULL, keep_busy, &stop), 0);
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_create(&others[i], NULL, keep_busy, &stop), 0);
   bool first = true;
   for (int kind = BISAI_PRECOND_BJACOBI; kind <= BISAI_PRECOND_ILU; kind++) {
     bisai_precond_options o = bisai_precond_options_default();

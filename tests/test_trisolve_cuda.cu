@@ -9,8 +9,9 @@
 
 namespace {
 
-/* Each row up to `length` off-diagonal columns of its triangle within `reach`; a negative reach is the width of a mesh whose rows have
- * their neighbours on the line, on the line before and up to `length` more far away. */
+/* Each row up to `length` off-diagonal columns of its triangle within `reach`; a negative reach is
+ * the width of a mesh whose rows have their neighbours on the line, on the line before and up to
+ * `length` more far away. */
 void make_rows(bisai_triangle triangle, int32_t n, int32_t length, int32_t reach, bool diagonal,
                std::vector<int32_t> *ptr, std::vector<int32_t> *idx) {
   *ptr = {0};
@@ -35,14 +36,14 @@ void make_rows(bisai_triangle triangle, int32_t n, int32_t length, int32_t reach
   }
 }
 
-void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_t n, int bs, int32_t length,
-                          int32_t reach, bool unit, bool in_place) {
+void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_t n, int bs,
+                          int32_t length, int32_t reach, bool unit, bool in_place) {
   const context_on host(BISAI_BACKEND_HOST);
   std::vector<int32_t> ptr, idx;
   make_rows(triangle, n, length, reach, !unit, &ptr, &idx);
   const size_t values = static_cast<size_t>(bs) * bs, rows = static_cast<size_t>(n) * bs;
-  std::vector<double> blocks = random_vector(idx.size() * values), inverses = random_vector(n * values),
-                      b = random_vector(2 * rows);
+  std::vector<double> blocks = random_vector(idx.size() * values),
+                      inverses = random_vector(n * values), b = random_vector(2 * rows);
   for (double &value : blocks) value /= bs * (length + 2);
   for (double &value : inverses) value /= bs;
   bisai_bcsr a = {};
@@ -53,12 +54,14 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   bool good = bsi_levels_create(host, triangle, n, ptr.data(), idx.data(), &levels) == BISAI_OK;
   bsi_triangular t = {triangle, &a, unit ? nullptr : inverses.data(), &levels};
   std::vector<double> expected(2 * rows);
-  bsi_triangular_solve_host(host, &t, BISAI_SCHEDULE_SERIAL, 2, b.data(), static_cast<int64_t>(rows), expected.data(),
+  bsi_triangular_solve_host(host, &t, BISAI_SCHEDULE_SERIAL, 2, b.data(),
+                            static_cast<int64_t>(rows), expected.data(),
                             static_cast<int64_t>(rows));
 
-  const device_array<int32_t> d_ptr(ptr), d_idx(idx), order(std::vector<int32_t>(levels.rows, levels.rows + n));
-  const device_array<double> d_blocks(blocks), d_inverses(inverses), d_b(b), d_x(std::vector<double>(2 * rows, NAN)),
-      again(b), spare(std::vector<double>(rows, NAN));
+  const device_array<int32_t> d_ptr(ptr), d_idx(idx),
+      order(std::vector<int32_t>(levels.rows, levels.rows + n));
+  const device_array<double> d_blocks(blocks), d_inverses(inverses), d_b(b),
+      d_x(std::vector<double>(2 * rows, NAN)), again(b), spare(std::vector<double>(rows, NAN));
   bsi_levels on_device = levels;
   on_device.rows = order.data;
   a.row_ptr = d_ptr.data, a.col_idx = d_idx.data, a.values = d_blocks.data;
@@ -71,10 +74,12 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
   const std::vector<double> got = in_place ? again.fetch() : d_x.fetch();
   double largest = 1.0;
   for (const double value : expected) largest = std::max(largest, std::fabs(value));
-  for (size_t i = 0; i < got.size(); i++) good = good && std::fabs(got[i] - expected[i]) <= 1e-13 * largest;
+  for (size_t i = 0; i < got.size(); i++)
+    good = good && std::fabs(got[i] - expected[i]) <= 1e-13 * largest;
   bsi_levels_destroy(host, &levels);
-  verdict(good, "%s, %d block rows of size %d, %d blocks within %d%s%s", triangle == BISAI_LOWER ? "lower" : "upper", n,
-          bs, length, reach, unit ? ", unit diagonal" : "", in_place ? ", in place" : "");
+  verdict(good, "%s, %d block rows of size %d, %d blocks within %d%s%s",
+          triangle == BISAI_LOWER ? "lower" : "upper", n, bs, length, reach,
+          unit ? ", unit diagonal" : "", in_place ? ", in place" : "");
 }
 
 void tests() {
@@ -85,7 +90,8 @@ void tests() {
         if (left_out(bs)) continue;
         agrees_with_the_host(device, triangle, n, bs, 3, 50, true, false);
         agrees_with_the_host(device, triangle, n, bs, 30, 100, false, true);
-        agrees_with_the_host(device, triangle, n, bs, 1, 1, false, false); /* as many levels as rows */
+        /* as many levels as rows */
+        agrees_with_the_host(device, triangle, n, bs, 1, 1, false, false);
       }
   if (short_form()) return;
   for (const int bs : {1, 2, 3, 4, 5, 8})

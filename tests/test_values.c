@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stored values: narrowing from fp64 rounds once to nearest even and tells what does not fit; widening is exact. */
+/* Stored values: narrowing from fp64 rounds once to nearest even and tells what does not fit;
+ * widening is exact. */
 #include "support.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@
 
 typedef struct narrow_format {
   bisai_value_type type;
-  uint16_t infinity; /* bits */
+  /* bits */
+  uint16_t infinity;
   double largest, smallest;
 } narrow_format;
 
@@ -47,13 +49,16 @@ static void every_sixteen_bit_value_survives_the_round_trip(void **state) {
   }
 }
 
-/* Between neighbours a < b: below the middle a, above it b, in the middle the even one. Only doubles make the middle exact. */
+/* Between neighbours a < b: below the middle a, above it b, in the middle the even one. Only
+ * doubles make the middle exact. */
 static void narrowing_rounds_to_nearest_even_between_all_neighbours(void **state) {
   (void)state;
   for (size_t f = 0; f < FORMATS; f++) {
     for (uint32_t bits = 0; bits + 1 < formats[f].infinity; bits++) {
-      const uint16_t low = (uint16_t)bits, high = (uint16_t)(bits + 1), even = (bits & 1U) == 0 ? low : high;
-      const double a = test_value(formats[f].type, &low, 0), b = test_value(formats[f].type, &high, 0);
+      const uint16_t low = (uint16_t)bits, high = (uint16_t)(bits + 1),
+                     even = (bits & 1U) == 0 ? low : high;
+      const double a = test_value(formats[f].type, &low, 0),
+                   b = test_value(formats[f].type, &high, 0);
       const double middle = a + 0.5 * (b - a);
       bool fits = false;
       assert_int_equal(stored(&formats[f], middle, &fits), even);
@@ -70,14 +75,16 @@ static void values_beyond_the_largest_do_not_fit(void **state) {
   (void)state;
   for (size_t f = 0; f < FORMATS; f++) {
     const double largest = formats[f].largest;
-    const uint16_t below = (uint16_t)(formats[f].infinity - 1), before = (uint16_t)(formats[f].infinity - 2);
+    const uint16_t below = (uint16_t)(formats[f].infinity - 1),
+                   before = (uint16_t)(formats[f].infinity - 2);
     const double half_step = 0.5 * (largest - test_value(formats[f].type, &before, 0));
     bool fits = false;
     assert_int_equal(stored(&formats[f], largest, &fits), below);
     assert_true(fits);
     assert_int_equal(stored(&formats[f], nextafter(largest + half_step, 0.0), &fits), below);
     assert_true(fits);
-    const double beyond[] = {largest + half_step, 1.02 * largest, 0x1.fcp1023, 0x1.fffffffffffffp1023};
+    const double beyond[] = {largest + half_step, 1.02 * largest, 0x1.fcp1023,
+                             0x1.fffffffffffffp1023};
     for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
       stored(&formats[f], beyond[i], &fits);
       assert_false(fits);
@@ -90,7 +97,8 @@ static void values_beyond_the_largest_do_not_fit(void **state) {
 static void values_below_the_smallest_become_zero_of_their_sign(void **state) {
   (void)state;
   for (size_t f = 0; f < FORMATS; f++) {
-    const double tiny[] = {0.5 * formats[f].smallest, 0.25 * formats[f].smallest, 0x1p-1060, 0x1p-1074, 0.0};
+    const double tiny[] = {0.5 * formats[f].smallest, 0.25 * formats[f].smallest, 0x1p-1060,
+                           0x1p-1074, 0.0};
     bool fits = false;
     for (size_t i = 0; i < sizeof tiny / sizeof tiny[0]; i++) {
       assert_int_equal(stored(&formats[f], tiny[i], &fits), 0);
@@ -102,7 +110,8 @@ static void values_below_the_smallest_become_zero_of_their_sign(void **state) {
   }
 }
 
-/* A double that is just above the middle of two halves, but the middle itself in fp32: rounding twice goes wrong. */
+/* A double that is just above the middle of two halves, but the middle itself in fp32: rounding
+ * twice goes wrong. */
 static void narrowing_rounds_once(void **state) {
   (void)state;
   bool fits = false;
@@ -123,10 +132,14 @@ static void upper_halves_of_doubles_round_to_nearest_even(void **state) {
   (void)state;
   test_random random = test_random_seed(11);
   for (int i = 0; i < 200000; i++) {
-    const uint32_t low = (uint32_t)test_random_integer(&random, 0, i % 4 == 0 ? 0xfffff : 0x7feffffe), high = low + 1;
-    const double a = bsi_value_load(BISAI_FP11_20, &low, 0), b = bsi_value_load(BISAI_FP11_20, &high, 0);
+    const uint32_t low =
+                       (uint32_t)test_random_integer(&random, 0, i % 4 == 0 ? 0xfffff : 0x7feffffe),
+                   high = low + 1;
+    const double a = bsi_value_load(BISAI_FP11_20, &low, 0),
+                 b = bsi_value_load(BISAI_FP11_20, &high, 0);
     const uint32_t exponent = low >> 20, fraction = low & 0xfffff;
-    assert_true(a == (exponent == 0 ? ldexp(fraction, -1042) : ldexp(fraction + 0x100000, (int)exponent - 1043)));
+    assert_true(a == (exponent == 0 ? ldexp(fraction, -1042)
+                                    : ldexp(fraction + 0x100000, (int)exponent - 1043)));
     if (high == 0x7ff00000) continue;
     const double middle = a + 0.5 * (b - a);
     bool fits = false;
@@ -153,11 +166,14 @@ static void unit_roundoffs_are_those_of_the_formats(void **state) {
   for (int t = BISAI_FP64; t < BISAI_ADAPTIVE; t++) {
     const bisai_value_type type = (bisai_value_type)t;
     assert_true(bsi_value_roundoff(type) == ldexp(1.0, -mantissas[t] - 1));
-    assert_int_equal(bsi_value_bytes(type), t == BISAI_FP64 ? 8 : t == BISAI_FP32 || t == BISAI_FP11_20 ? 4 : 2);
+    assert_int_equal(bsi_value_bytes(type), t == BISAI_FP64                         ? 8
+                                            : t == BISAI_FP32 || t == BISAI_FP11_20 ? 4
+                                                                                    : 2);
     test_random random = test_random_seed((uint64_t)t);
     for (int i = 0; i < 10000; i++) {
       bool fits = false;
-      const double x = test_random_uniform(&random, 1.0, 2.0), error = fabs(bsi_value_round(type, x, &fits) - x);
+      const double x = test_random_uniform(&random, 1.0, 2.0),
+                   error = fabs(bsi_value_round(type, x, &fits) - x);
       assert_true(fits && error <= bsi_value_roundoff(type));
     }
     bool fits = false;
@@ -172,7 +188,8 @@ static void singles_and_doubles_are_stored_as_c_converts_them(void **state) {
   double twice = 0.0;
   assert_true(bsi_value_store(BISAI_FP64, 1e300, &twice, 0) && twice == 1e300);
   assert_true(bsi_value_store(BISAI_FP32, 1.0 + 0x1p-24, &single, 0) && single == 1.0F);
-  assert_true(bsi_value_store(BISAI_FP32, 1.0 + 0x1p-24 + 0x1p-50, &single, 0) && single == 1.0F + 0x1p-23F);
+  assert_true(bsi_value_store(BISAI_FP32, 1.0 + 0x1p-24 + 0x1p-50, &single, 0) &&
+              single == 1.0F + 0x1p-23F);
   assert_true(bsi_value_store(BISAI_FP32, 0x1p-149, &single, 0) && single == 0x1p-149F);
   assert_true(bsi_value_store(BISAI_FP32, (double)0x1.fffffep127F, &single, 0));
   assert_false(bsi_value_store(BISAI_FP32, 0x1.ffffffp127, &single, 0));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vector kernels and the dense part of GMRES on the host, against simple loops. Sizes lie around the borders of the vector lanes,
- * of the shortest chunk (256) and of the parallel threshold. */
+/* Vector kernels and the dense part of GMRES on the host, against simple loops. Sizes lie around
+ * the borders of the vector lanes, of the shortest chunk (256) and of the parallel threshold. */
 #include <math.h>
 
 #include "core/backend_host.h"
 #include "core/context.h"
 #include "support.h"
 
-static const int64_t sizes[] = {0, 1, 2, 3, 4, 5, 255, 256, 257, 4097, 65536, 65537, 100003, 270001};
+static const int64_t sizes[] = {0,   1,   2,    3,     4,     5,      255,
+                                256, 257, 4097, 65536, 65537, 100003, 270001};
 enum { SIZES = sizeof sizes / sizeof *sizes, MOST = 9 };
 
 /* `count` vectors with NaN between them, so that reading past a vector's end shows. */
@@ -62,7 +63,8 @@ static void dot_many_matches_a_loop(void **state) {
       for (int c = 0; c < count; c++) {
         long double sum = 0;
         for (int64_t i = 0; i < n; i++) sum += (long double)basis[c * ld + i] * w[i];
-        /* The bound of recursive summation, n·eps·Σ|x||y| with terms below 1, would be n²·eps; chunks stay far below n·eps. */
+        /* The bound of recursive summation, n·eps·Σ|x||y| with terms below 1, would be n²·eps;
+         * chunks stay far below n·eps. */
         EXPECT_NEAR((double)sum, out[c], 2.3e-16 * (double)(n + 1));
       }
       assert_true(isnan(out[count]));
@@ -94,11 +96,14 @@ static void axpy_many_matches_a_loop_and_fuses_the_norm(void **state) {
         square += value * value;
       }
       double norm2 = NAN;
-      EXPECT_OK(context, bsi_axpy_many_host(context, n, count, basis, ld, coefficients, -1, w, work, &norm2));
+      EXPECT_OK(context, bsi_axpy_many_host(context, n, count, basis, ld, coefficients, -1, w, work,
+                                            &norm2));
       EXPECT_CLOSE(n + 1, expected, w,
-                   1e-13); /* nine terms below 3, repeated nine times: a few dozen roundings of 1e-15 */
+                   /* nine terms below 3, repeated nine times: a few dozen roundings of 1e-15 */
+                   1e-13);
       EXPECT_NEAR((double)square, norm2, 1e-13 * (double)(square + 1));
-      EXPECT_OK(context, bsi_axpy_many_host(context, n, count, basis, ld, coefficients, 0, w, NULL, NULL));
+      EXPECT_OK(context,
+                bsi_axpy_many_host(context, n, count, basis, ld, coefficients, 0, w, NULL, NULL));
       EXPECT_CLOSE(n + 1, expected, w, 1e-13);
     }
     free(basis);
@@ -120,7 +125,8 @@ static void reductions_have_the_same_bits_for_any_number_of_threads(void **state
     bisai_context *context = test_context(threads);
     double *w = test_random_vector(n, 9), out[COUNT + 1];
     EXPECT_OK(context, bsi_dot_many_host(context, n, COUNT, basis, n, w, work, out));
-    EXPECT_OK(context, bsi_axpy_many_host(context, n, COUNT, basis, n, out, -1e-4, w, work, out + COUNT));
+    EXPECT_OK(context,
+              bsi_axpy_many_host(context, n, COUNT, basis, n, out, -1e-4, w, work, out + COUNT));
     if (threads == 1) {
       memcpy(reference, out, sizeof out);
       memcpy(first, w, (size_t)n * sizeof *w);
@@ -151,8 +157,9 @@ static void scaling_by_the_norm_makes_unit_vectors_and_leaves_zero_zero(void **s
   bisai_context_destroy(&context);
 }
 
-/* Feeds a 3 × 2 Hessenberg matrix column by column and compares with the normal equations, solved by hand:
- * H = [1 2; 2 1; 0 2], β = 3: HᵀH = [5 4; 4 9], Hᵀβe₁ = [3; 6], so y = [3·9 − 4·6; 5·6 − 4·3]/29 = [3; 18]/29. */
+/* Feeds a 3 × 2 Hessenberg matrix column by column and compares with the normal equations, solved
+ * by hand: H = [1 2; 2 1; 0 2], β = 3: HᵀH = [5 4; 4 9], Hᵀβe₁ = [3; 6], so y = [3·9 − 4·6; 5·6 −
+ * 4·3]/29 = [3; 18]/29. */
 static void rotations_solve_the_small_least_squares_problem(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -160,10 +167,12 @@ static void rotations_solve_the_small_least_squares_problem(void **state) {
   double H[M * (M + 1)], cosines[M], sines[M], g[M + 1] = {3, NAN, NAN}, status[2], y[M];
   for (size_t i = 0; i < sizeof H / sizeof *H; i++) H[i] = NAN;
   const double h0[1] = {1}, h1[2] = {1.5, 0.25}, correction[2] = {0.5, 0.75}, norm2[2] = {4, 4};
-  EXPECT_OK(context, bsi_gmres_rotate_host(context, M, 0, h0, NULL, norm2, H, cosines, sines, g, status));
+  EXPECT_OK(context,
+            bsi_gmres_rotate_host(context, M, 0, h0, NULL, norm2, H, cosines, sines, g, status));
   EXPECT_NEAR(3 * 2 / sqrt(5), status[0], 1e-15);
   EXPECT_NEAR(2, status[1], 0);
-  EXPECT_OK(context, bsi_gmres_rotate_host(context, M, 1, h1, correction, norm2 + 1, H, cosines, sines, g, status));
+  EXPECT_OK(context, bsi_gmres_rotate_host(context, M, 1, h1, correction, norm2 + 1, H, cosines,
+                                           sines, g, status));
   EXPECT_OK(context, bsi_gmres_coefficients_host(context, M, 2, H, g, y));
   EXPECT_NEAR(3.0 / 29, y[0], 1e-15);
   EXPECT_NEAR(18.0 / 29, y[1], 1e-15);
@@ -179,9 +188,11 @@ static void a_dependent_column_brings_nothing(void **state) {
   /* Column 1 is a multiple of column 0 up to rounding and nothing is left beneath it. */
   double H[M * (M + 1)], cosines[M], sines[M], g[M + 1] = {1}, status[2], y[M];
   const double h0[1] = {1}, h1[2] = {3, 3}, one = 1, dust = 1e-34, zero = 0;
-  EXPECT_OK(context, bsi_gmres_rotate_host(context, M, 0, h0, NULL, &one, H, cosines, sines, g, status));
+  EXPECT_OK(context,
+            bsi_gmres_rotate_host(context, M, 0, h0, NULL, &one, H, cosines, sines, g, status));
   const double before = status[0];
-  EXPECT_OK(context, bsi_gmres_rotate_host(context, M, 1, h1, NULL, &dust, H, cosines, sines, g, status));
+  EXPECT_OK(context,
+            bsi_gmres_rotate_host(context, M, 1, h1, NULL, &dust, H, cosines, sines, g, status));
   EXPECT_NEAR(before, status[0], 0);
   EXPECT_NEAR(0, status[1], 0);
   EXPECT_OK(context, bsi_gmres_coefficients_host(context, M, 2, H, g, y));
@@ -189,7 +200,8 @@ static void a_dependent_column_brings_nothing(void **state) {
   EXPECT_NEAR(0, y[1], 0);
   /* A first column of nothing at all. */
   g[0] = 1;
-  EXPECT_OK(context, bsi_gmres_rotate_host(context, M, 0, &zero, NULL, &zero, H, cosines, sines, g, status));
+  EXPECT_OK(context,
+            bsi_gmres_rotate_host(context, M, 0, &zero, NULL, &zero, H, cosines, sines, g, status));
   EXPECT_NEAR(1, status[0], 0);
   EXPECT_OK(context, bsi_gmres_coefficients_host(context, M, 1, H, g, y));
   EXPECT_NEAR(0, y[0], 0);
@@ -203,7 +215,8 @@ static void a_column_that_is_not_finite_says_so(void **state) {
   for (int k = 0; k < 3; k++) {
     double H[2], cosine, sine, g[2] = {1}, status[2] = {0, 0};
     const double one = 1;
-    EXPECT_OK(context, bsi_gmres_rotate_host(context, 1, 0, &bad[k], NULL, &one, H, &cosine, &sine, g, status));
+    EXPECT_OK(context, bsi_gmres_rotate_host(context, 1, 0, &bad[k], NULL, &one, H, &cosine, &sine,
+                                             g, status));
     assert_true(isnan(status[0]));
   }
   bisai_context_destroy(&context);

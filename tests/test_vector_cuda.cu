@@ -18,7 +18,8 @@ bisai_context make_context(unsigned *tickets) {
 bool agree(const std::vector<double> &got, const std::vector<double> &expected, double bound) {
   bool good = true;
   for (size_t i = 0; i < got.size(); i++)
-    good = good && (std::isnan(expected[i]) ? std::isnan(got[i]) : std::fabs(got[i] - expected[i]) <= bound);
+    good = good && (std::isnan(expected[i]) ? std::isnan(got[i])
+                                            : std::fabs(got[i] - expected[i]) <= bound);
   return good;
 }
 
@@ -26,7 +27,8 @@ void elements_agree_with_the_host(bisai_context *context, int64_t n) {
   const std::vector<double> x = random_vector(n);
   std::vector<double> y = random_vector(n);
   y.resize(n + 3, NAN);
-  const device_array<double> d_x(x), d_y(y), norm2(std::vector<double>{5.0}), zero(std::vector<double>{0.0});
+  const device_array<double> d_x(x), d_y(y), norm2(std::vector<double>{5.0}),
+      zero(std::vector<double>{0.0});
   bool good = bsi_vector_add_cuda(context, n, d_x.data, d_y.data) == BISAI_OK;
   bsi_vector_add_host(context, n, x.data(), y.data());
   good = good && agree(d_y.fetch(), y, 0.0);
@@ -45,7 +47,8 @@ void elements_agree_with_the_host(bisai_context *context, int64_t n) {
   good = good && agree(d_y.fetch(), y, 0.0);
   good = good && bsi_vector_set_cuda(context, n, -2.5, d_y.data) == BISAI_OK;
   for (int64_t i = 0; i < n; i++) y[i] = -2.5;
-  verdict(good && agree(d_y.fetch(), y, 0.0), "elements_agree_with_the_host, n = %lld", static_cast<long long>(n));
+  verdict(good && agree(d_y.fetch(), y, 0.0), "elements_agree_with_the_host, n = %lld",
+          static_cast<long long>(n));
 }
 
 /* Twice each, the second time with the first's tickets. */
@@ -53,26 +56,28 @@ void reductions_agree_with_the_host(bisai_context *context, int64_t n, int count
   const int64_t ld = n + 5;
   const std::vector<double> basis = random_vector(ld * count), w = random_vector(n),
                             coefficients = random_vector(count);
-  std::vector<double> work(BSI_CHUNKS * (count + 1), NAN), out(count + 1, NAN), norm2(1, NAN), expected_w = w;
-  const device_array<double> d_basis(basis), d_w(w), d_coefficients(coefficients), d_work(work), d_out(out), again(out),
-      d_norm2(norm2), plain(w);
+  std::vector<double> work(BSI_CHUNKS * (count + 1), NAN), out(count + 1, NAN), norm2(1, NAN),
+      expected_w = w;
+  const device_array<double> d_basis(basis), d_w(w), d_coefficients(coefficients), d_work(work),
+      d_out(out), again(out), d_norm2(norm2), plain(w);
   bool good = true;
   for (const device_array<double> *result : {&d_out, &again})
-    good =
-        good && bsi_dot_many_cuda(context, n, count, d_basis.data, ld, d_w.data, d_work.data, result->data) == BISAI_OK;
+    good = good && bsi_dot_many_cuda(context, n, count, d_basis.data, ld, d_w.data, d_work.data,
+                                     result->data) == BISAI_OK;
   bsi_dot_many_host(context, n, count, basis.data(), ld, w.data(), work.data(), out.data());
   const double bound = 1e-15 * (static_cast<double>(n) + 1.0);
   good = good && agree(d_out.fetch(), out, bound) && agree(again.fetch(), d_out.fetch(), 0.0);
-  good = good && bsi_axpy_many_cuda(context, n, count, d_basis.data, ld, d_coefficients.data, -1.0, d_w.data,
-                                    d_work.data, d_norm2.data) == BISAI_OK;
-  good = good && bsi_axpy_many_cuda(context, n, count, d_basis.data, ld, d_coefficients.data, -1.0, plain.data, nullptr,
-                                    nullptr) == BISAI_OK;
-  bsi_axpy_many_host(context, n, count, basis.data(), ld, coefficients.data(), -1.0, expected_w.data(), work.data(),
-                     norm2.data());
+  good = good && bsi_axpy_many_cuda(context, n, count, d_basis.data, ld, d_coefficients.data, -1.0,
+                                    d_w.data, d_work.data, d_norm2.data) == BISAI_OK;
+  good = good && bsi_axpy_many_cuda(context, n, count, d_basis.data, ld, d_coefficients.data, -1.0,
+                                    plain.data, nullptr, nullptr) == BISAI_OK;
+  bsi_axpy_many_host(context, n, count, basis.data(), ld, coefficients.data(), -1.0,
+                     expected_w.data(), work.data(), norm2.data());
   const double close = 4e-16 * (count + 1) * (count + 1);
   good = good && agree(d_w.fetch(), expected_w, close) && agree(plain.fetch(), d_w.fetch(), 0.0);
   good = good && agree(d_norm2.fetch(), norm2, bound * (count + 1));
-  verdict(good, "reductions_agree_with_the_host, n = %lld, %d vectors", static_cast<long long>(n), count);
+  verdict(good, "reductions_agree_with_the_host, n = %lld, %d vectors", static_cast<long long>(n),
+          count);
 }
 
 void tests() {

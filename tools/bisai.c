@@ -35,7 +35,8 @@ static bisai_context *make_context(command which, const options *o) {
   bisai_status status = bisai_context_create(&how, &context);
   if (status != BISAI_OK) {
     const char *why = bisai_backend_missing(how.backend, how.device);
-    say("--backend %s: %s%s%s", names[how.backend], bisai_status_string(status), why ? ": " : "", why ? why : "");
+    say("--backend %s: %s%s%s", names[how.backend], bisai_status_string(status), why ? ": " : "",
+        why ? why : "");
   }
   return context;
 }
@@ -46,10 +47,12 @@ static FILE *text_of(const options *o) {
   return standard_is(o->output) ? stderr : stdout;
 }
 
-/* What can be found wrong with the places to write to before the matrix is read, which may take long. */
+/* What can be found wrong with the places to write to before the matrix is read, which may take
+ * long. */
 static bool check_outputs(bisai_context *context, const options *o) {
-  const target inputs[] = {
-      {"the matrix", o->file}, {"--rhs", o->rhs}, {"the right-hand side beside the matrix", o->beside}};
+  const target inputs[] = {{"the matrix", o->file},
+                           {"--rhs", o->rhs},
+                           {"the right-hand side beside the matrix", o->beside}};
   const target outputs[] = {{"--output", standard_is(o->output) ? NULL : o->output},
                             {"--json", standard_is(o->json) ? NULL : o->json}};
   if ((standard_is(o->json) || standard_is(o->output)) && target_standard_is_closed()) {
@@ -61,14 +64,14 @@ static bool check_outputs(bisai_context *context, const options *o) {
 
 static int exit_of(const run_result *r) {
   if (r->converged) return EXIT_CONVERGED;
-  bool short_of_it = strcmp(r->reason, "max_iterations") == 0 || strcmp(r->reason, "stagnated") == 0 ||
-                     strcmp(r->reason, "stopped") == 0;
+  bool short_of_it = strcmp(r->reason, "max_iterations") == 0 ||
+                     strcmp(r->reason, "stagnated") == 0 || strcmp(r->reason, "stopped") == 0;
   return short_of_it ? EXIT_NOT_CONVERGED : EXIT_BROKE_DOWN;
 }
 
 /* The solution, or the best that was reached; nothing after a breakdown. */
-static bool write_solution(bisai_context *context, const options *o, const problem *p, const run_result *r,
-                           const double *x) {
+static bool write_solution(bisai_context *context, const options *o, const problem *p,
+                           const run_result *r, const double *x) {
   if (!o->output) return true;
   const char *name = standard_is(o->output) ? "standard output" : o->output;
   if (exit_of(r) == EXIT_BROKE_DOWN) {
@@ -86,7 +89,8 @@ static bool write_solution(bisai_context *context, const options *o, const probl
   return standard_close(&output) && status == BISAI_OK;
 }
 
-static bool draw(bisai_context *context, const options *o, const problem *p, int begun, const run_result *results) {
+static bool draw(bisai_context *context, const options *o, const problem *p, int begun,
+                 const run_result *results) {
   if (!o->plots) return true;
   if (signals_caught()) {
     say("--plots: %s: not drawn after %s", o->plots, signals_name(signals_caught()));
@@ -99,9 +103,10 @@ static bool draw(bisai_context *context, const options *o, const problem *p, int
   return ok;
 }
 
-/* Runs the methods in order and prints as it goes; the number of those that were begun before a signal came. */
-static int run_methods(command which, bisai_context *context, const options *o, const problem *p, FILE *out, double *x,
-                       run_result *results) {
+/* Runs the methods in order and prints as it goes; the number of those that were begun before a
+ * signal came. */
+static int run_methods(command which, bisai_context *context, const options *o, const problem *p,
+                       FILE *out, double *x, run_result *results) {
   int begun = 0, count = o->methods.count, width = table_width(&o->methods);
   if (out) table_heading(out, context, p, o);
   if (out && which == COMMAND_COMPARE) table_columns(out, width);
@@ -127,7 +132,8 @@ static int run_methods(command which, bisai_context *context, const options *o, 
 }
 
 /* Runs everything and writes all results, whatever becomes of each. */
-static bool run_all(command which, bisai_context *context, const options *o, const problem *p, run_result *results) {
+static bool run_all(command which, bisai_context *context, const options *o, const problem *p,
+                    run_result *results) {
   FILE *out = text_of(o);
   double *x = malloc((size_t)p->unknowns * sizeof *x);
   if (!x) {
@@ -138,11 +144,13 @@ static bool run_all(command which, bisai_context *context, const options *o, con
   int begun = run_methods(which, context, o, p, out, x, results);
   if (o->file && !signals_caught()) sizes_suggest(context, p, begun, results);
   if (which == COMMAND_SOLVE) {
-    if (!out && !results[0].converged && !signals_caught()) say("%s: %s", results[0].label, run_message(&results[0]));
+    if (!out && !results[0].converged && !signals_caught())
+      say("%s: %s", results[0].label, run_message(&results[0]));
     ok = write_solution(context, o, p, &results[0], x);
   }
   free(x);
-  if (o->json && !json_write(context, o->json, json_text(context, p, o, begun, results))) ok = false;
+  if (o->json && !json_write(context, o->json, json_text(context, p, o, begun, results)))
+    ok = false;
   return draw(context, o, p, begun, results) && ok;
 }
 
@@ -152,7 +160,8 @@ static int solve_or_compare(command which, bisai_context *context, const options
   run_result *results = calloc((size_t)count, sizeof *results);
   if (!results) {
     say("out of memory");
-  } else if (check_outputs(context, o) && problem_load(context, o, &p) && run_all(which, context, o, &p, results)) {
+  } else if (check_outputs(context, o) && problem_load(context, o, &p) &&
+             run_all(which, context, o, &p, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
   }
   for (int i = 0; results && i < count; ++i) {
@@ -202,8 +211,10 @@ static error_t parse_command(int key, char *text, struct argp_state *state) {
 
 enum { NO_COMMAND = -1 };
 
-static const char *const names[] = {
-    [COMMAND_SOLVE] = "solve", [COMMAND_COMPARE] = "compare", [COMMAND_INFO] = "info", [COMMAND_CONVERT] = "convert"};
+static const char *const names[] = {[COMMAND_SOLVE] = "solve",
+                                    [COMMAND_COMPARE] = "compare",
+                                    [COMMAND_INFO] = "info",
+                                    [COMMAND_CONVERT] = "convert"};
 
 /* A command, or NO_COMMAND, which has been said. */
 static int command_of(const char *text) {
@@ -214,7 +225,8 @@ static int command_of(const char *text) {
   return NO_COMMAND;
 }
 
-/* Makes "[COMMAND] --help" of "help [COMMAND]"; false: something is wrong with it and has been said. */
+/* Makes "[COMMAND] --help" of "help [COMMAND]"; false: something is wrong with it and has been
+ * said. */
 static bool turn_help_around(int argc, char **argv) {
   static char help[] = "--help";
   if (argc < 2 || strcmp(argv[1], "help") != 0) return true;
@@ -242,10 +254,14 @@ int main(int argc, char **argv) {
   static const struct argp parser = {
       .parser = parse_command,
       .args_doc = "COMMAND [OPTION...]",
-      .doc = "Solve block-sparse linear systems by GMRES with block-ISAI and other preconditioners.\v"
-             "COMMAND: solve    one system, one method\n         compare  one system, several methods\n"
-             "         info     what a matrix is like\n         convert  a matrix in another format\n         help     "
-             "what a command does: bisai help COMMAND\n\nbisai help COMMAND tells the same as bisai COMMAND --help."};
+      .doc =
+          "Solve block-sparse linear systems by GMRES with block-ISAI and other preconditioners.\v"
+          "COMMAND: solve    one system, one method\n         compare  one system, several "
+          "methods\n"
+          "         info     what a matrix is like\n         convert  a matrix in another format\n "
+          "        help     "
+          "what a command does: bisai help COMMAND\n\nbisai help COMMAND tells the same as bisai "
+          "COMMAND --help."};
   argp_err_exit_status = EXIT_BAD_INPUT;
   argp_program_version_hook = print_version;
   static char name[] = "bisai";

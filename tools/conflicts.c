@@ -3,16 +3,21 @@
 
 #include "message.h"
 
-/* Why the method and the options do not go together, or NULL: nothing that was asked for is left out silently. */
+/* Why the method and the options do not go together, or NULL: nothing that was asked for is left
+ * out silently. */
 static const char *conflict(const options *o, const method *m) {
-  bool petsc = m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
+  bool petsc =
+      m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
   bool cusparse = m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
   bool reorders = o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
-  if (m->name == METHOD_PETSC && o->solver == BISAI_IDR) return "PETSc has no IDR(s): --solver gmres, cg or bicgstab";
-  if (petsc && reorders) return "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate";
+  if (m->name == METHOD_PETSC && o->solver == BISAI_IDR)
+    return "PETSc has no IDR(s): --solver gmres, cg or bicgstab";
+  if (petsc && reorders)
+    return "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate";
   if (petsc && m->shift > 0) return "factors=petsc takes no shift";
   if ((cusparse || m->pattern == MAKER_CUSPARSE) && reorders)
-    return "factors and patterns of cuSPARSE are those of the matrix as it is: no --ordering, no --equilibrate";
+    return "factors and patterns of cuSPARSE are those of the matrix as it is: no --ordering, no "
+           "--equilibrate";
   if (cusparse && (m->level > 0 || m->shift > 0))
     return "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
   if (m->name == METHOD_BJACOBI && m->storage == BISAI_ADAPTIVE && m->form != BISAI_FORM_INVERSE)

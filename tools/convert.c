@@ -50,14 +50,18 @@ static bool is_petsc(const options *o) {
   return ends_with(o->output, length, ".petsc") || ends_with(o->output, length, ".bin");
 }
 
-static const char *output_name(const options *o) { return standard_is(o->output) ? "standard output" : o->output; }
+static const char *output_name(const options *o) {
+  return standard_is(o->output) ? "standard output" : o->output;
+}
 
 /* The right-hand side that stands beside INPUT, for messages. */
 #define BESIDE "the right-hand side beside INPUT"
 
 /* Whether the file `path` (taken, NULL: out of memory) may be written beside OUTPUT. */
-static bool check_beside(bisai_context *context, const options *o, const char *flag, const char *path) {
-  const target apart[] = {{"OUTPUT", o->output}, {"INPUT", o->file}, {"--rhs", o->rhs}, {BESIDE, o->beside}};
+static bool check_beside(bisai_context *context, const options *o, const char *flag,
+                         const char *path) {
+  const target apart[] = {
+      {"OUTPUT", o->output}, {"INPUT", o->file}, {"--rhs", o->rhs}, {BESIDE, o->beside}};
   if (path) return target_check_beside(context, (target){flag, path}, 4, apart, o->force);
   say("out of memory");
   return false;
@@ -91,12 +95,14 @@ static bool check_rhs(bisai_context *context, const options *o, const problem *p
   *path = NULL;
   if (!is_market(o)) return true;
   if (standard_is(o->output) || !target_is_file(o->output)) {
-    say("OUTPUT: %s: not a file, so that no right-hand side can stand beside it; --rhs none leaves it out",
+    say("OUTPUT: %s: not a file, so that no right-hand side can stand beside it; --rhs none leaves "
+        "it out",
         output_name(o));
     return false;
   }
   *path = beside_name(o->output);
-  if (*path && p->rhs_from == RHS_BESIDE && is_same(*path, o->beside)) return true; /* it stays where it is */
+  /* it stays where it is */
+  if (*path && p->rhs_from == RHS_BESIDE && is_same(*path, o->beside)) return true;
   return check_beside(context, o, "OUTPUT's right-hand side", *path);
 }
 
@@ -104,8 +110,9 @@ static bool check_rhs(bisai_context *context, const options *o, const problem *p
 static void print_result(const options *o, const problem *p, const char *rhs) {
   FILE *out = standard_is(o->output) ? stderr : stdout;
   int32_t blocks = bisai_bcsr_blocks(p->matrix);
-  fprintf(out, "matrix   %s: %" PRId64 " row%s, %" PRId32 " block%s of size %" PRId32 ", to %s\n", p->name, p->rows,
-          plural(p->rows), blocks, plural(blocks), bisai_bcsr_block_size(p->matrix), output_name(o));
+  fprintf(out, "matrix   %s: %" PRId64 " row%s, %" PRId32 " block%s of size %" PRId32 ", to %s\n",
+          p->name, p->rows, plural(p->rows), blocks, plural(blocks),
+          bisai_bcsr_block_size(p->matrix), output_name(o));
   if (p->rhs_from == RHS_NONE) return;
   fprintf(out, "rhs      %s",
           p->rhs_file               ? p->rhs_file
@@ -121,7 +128,8 @@ static void print_result(const options *o, const problem *p, const char *rhs) {
   }
 }
 
-static bool write_files(bisai_context *context, const options *o, const problem *p, const char *rhs) {
+static bool write_files(bisai_context *context, const options *o, const problem *p,
+                        const char *rhs) {
   bisai_write_options how = bisai_write_options_default();
   how.format = o->format;
   if (p->rhs_from != RHS_NONE && !rhs) how.rhs = p->rhs;
@@ -155,9 +163,11 @@ int convert_run(bisai_context *context, const options *o) {
   int code = EXIT_BAD_INPUT;
   problem p = {0};
   char *rhs = NULL;
-  bool expected = o->rhs || o->rhs_ones || (o->made != CASE_NONE && !o->rhs_none); /* of a file's own, reading tells */
+  /* of a file's own, reading tells */
+  bool expected = o->rhs || o->rhs_ones || (o->made != CASE_NONE && !o->rhs_none);
   if (check_output(context, o) && (!expected || check_rhs(context, o, &p, &rhs)) &&
-      problem_load_system(context, o, &p) && (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &p, &rhs)) &&
+      problem_load_system(context, o, &p) &&
+      (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &p, &rhs)) &&
       write_files(context, o, &p, rhs)) {
     print_result(o, &p, rhs);
     if (warn_of_old(o, &p)) code = EXIT_SUCCESS;

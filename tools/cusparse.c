@@ -4,8 +4,8 @@
 #include <math.h>
 
 bool cusparse_is_needed(const method *m) {
-  return m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE || m->pattern == MAKER_CUSPARSE ||
-         m->apply == MAKER_CUSPARSE;
+  return m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE ||
+         m->pattern == MAKER_CUSPARSE || m->apply == MAKER_CUSPARSE;
 }
 
 #ifdef BISAI_HAVE_CUSPARSE
@@ -35,13 +35,13 @@ struct cusparse_parts {
 };
 
 /* What is used of libbisai_cusparse. A shared one is loaded at the first use: cuSPARSE is large. */
-#define FUNCTIONS(X)                                                                                                   \
-  X(ilu_create)                                                                                                        \
-  X(ilu_destroy)                                                                                                       \
-  X(ilu_factors)                                                                                                       \
-  X(ilu_prepare)                                                                                                       \
-  X(ilu_apply) X(ilu_get_report) X(product_create) X(product_destroy) X(product_apply) X(isai_create) X(isai_destroy)  \
-      X(isai_apply) X(pattern)
+/* clang-format off */
+#define FUNCTIONS(X) \
+  X(ilu_create) X(ilu_destroy) X(ilu_factors) X(ilu_prepare) \
+  X(ilu_apply) X(ilu_get_report) X(product_create) X(product_destroy) \
+  X(product_apply) X(isai_create) X(isai_destroy) X(isai_apply) \
+  X(pattern)
+/* clang-format on */
 
 static struct {
 #define POINTER(name) __typeof__(bisai_cusparse_##name) *name;
@@ -56,12 +56,14 @@ static bisai_status load(bisai_context *context) {
   void *library = dlopen(BISAI_CUSPARSE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (!library) return bisai_context_fail(context, BISAI_UNAVAILABLE, dlerror());
   bool all = true;
-#define POINTER(name) all &= (*(void **)(void *)&cusparse.name = dlsym(library, "bisai_cusparse_" #name)) != NULL;
+#define POINTER(name)                                                                              \
+  all &= (*(void **)(void *)&cusparse.name = dlsym(library, "bisai_cusparse_" #name)) != NULL;
   FUNCTIONS(POINTER)
 #undef POINTER
   if (all) return BISAI_OK;
   cusparse.ilu_create = NULL;
-  return bisai_context_fail(context, BISAI_UNAVAILABLE, BISAI_CUSPARSE_LIBRARY " is of another version of bisai");
+  return bisai_context_fail(context, BISAI_UNAVAILABLE,
+                            BISAI_CUSPARSE_LIBRARY " is of another version of bisai");
 }
 
 #else
@@ -76,7 +78,8 @@ static bisai_status load(bisai_context *context) {
 
 #endif
 
-__attribute__((format(printf, 2, 3))) static void append(cusparse_parts *parts, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void append(cusparse_parts *parts, const char *format,
+                                                         ...) {
   const size_t length = strlen(parts->text);
   va_list arguments;
   va_start(arguments, format);
@@ -84,7 +87,8 @@ __attribute__((format(printf, 2, 3))) static void append(cusparse_parts *parts, 
   va_end(arguments);
 }
 
-static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const method *m, bisai_precond_options *setup) {
+static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const method *m,
+                             bisai_precond_options *setup) {
   bisai_status status = cusparse.ilu_create(parts->context, p->matrix, &parts->ilu);
   if (status == BISAI_OK && m->name == METHOD_CUSPARSE_ILU) {
     status = cusparse.ilu_prepare(parts->ilu);
@@ -102,9 +106,10 @@ static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const meth
   parts->analysis_seconds = report.analysis_seconds + report.solve_analysis_seconds;
   append(parts, "bsrilu02 of cuSPARSE, analysis %.3f ms", 1e3 * report.analysis_seconds);
   if (m->name == METHOD_CUSPARSE_ILU)
-    append(parts, ", bsrsv2 %s levels, analysis %.3f ms, one application %.3f ms with and %.3f ms without",
-           report.by_levels ? "with" : "without", 1e3 * report.solve_analysis_seconds, 1e3 * report.level_seconds,
-           1e3 * report.no_level_seconds);
+    append(parts,
+           ", bsrsv2 %s levels, analysis %.3f ms, one application %.3f ms with and %.3f ms without",
+           report.by_levels ? "with" : "without", 1e3 * report.solve_analysis_seconds,
+           1e3 * report.level_seconds, 1e3 * report.no_level_seconds);
   return BISAI_OK;
 }
 
@@ -123,10 +128,11 @@ static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const
     setup->factors = parts->factors;
   }
   for (int t = BISAI_LOWER; t <= BISAI_UPPER && status == BISAI_OK; t++) {
-    const bisai_bcsr *factor =
-        t == BISAI_LOWER ? bisai_factors_lower(parts->factors) : bisai_factors_upper(parts->factors);
+    const bisai_bcsr *factor = t == BISAI_LOWER ? bisai_factors_lower(parts->factors)
+                                                : bisai_factors_upper(parts->factors);
     double seconds = 0;
-    status = cusparse.pattern(parts->context, factor, (bisai_triangle)t, m->power, &parts->patterns[t], &seconds);
+    status = cusparse.pattern(parts->context, factor, (bisai_triangle)t, m->power,
+                              &parts->patterns[t], &seconds);
     parts->pattern_seconds += seconds;
   }
   setup->lower_pattern = parts->patterns[BISAI_LOWER];
@@ -135,8 +141,8 @@ static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const
   return status;
 }
 
-bisai_status cusparse_prepare(bisai_context *context, const problem *p, const method *m, bisai_precond_options *setup,
-                              cusparse_parts **parts) {
+bisai_status cusparse_prepare(bisai_context *context, const problem *p, const method *m,
+                              bisai_precond_options *setup, cusparse_parts **parts) {
   if (bisai_context_backend(context) != BISAI_BACKEND_CUDA)
     return bisai_context_fail(context, BISAI_UNAVAILABLE, "cuSPARSE needs --backend cuda");
   bisai_status status = load(context);
@@ -145,7 +151,8 @@ bisai_status cusparse_prepare(bisai_context *context, const problem *p, const me
   if (!made) return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, NULL);
   made->context = context;
   made->analysis_seconds = NAN;
-  if (m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE) status = make_ilu(made, p, m, setup);
+  if (m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE)
+    status = make_ilu(made, p, m, setup);
   if (status == BISAI_OK && m->pattern == MAKER_CUSPARSE) status = make_patterns(made, p, m, setup);
   if (status == BISAI_OK) {
     *parts = made;
@@ -155,13 +162,15 @@ bisai_status cusparse_prepare(bisai_context *context, const problem *p, const me
   return status;
 }
 
-bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const method *m, bisai_precond *precond,
-                               bisai_precond **used, bisai_precond_report *report) {
+bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const method *m,
+                               bisai_precond *precond, bisai_precond **used,
+                               bisai_precond_report *report) {
   bisai_status status = BISAI_OK;
   *used = precond;
   if (m->apply == MAKER_CUSPARSE) {
     append(parts, "%sproducts by cuSPARSE", *parts->text ? ", " : "");
-    status = cusparse.product_create(parts->context, p->matrix, BISAI_CUSPARSE_AUTO, &parts->product);
+    status =
+        cusparse.product_create(parts->context, p->matrix, BISAI_CUSPARSE_AUTO, &parts->product);
   }
   if (status == BISAI_OK && m->apply == MAKER_CUSPARSE && m->name == METHOD_ISAI) {
     status = cusparse.isai_create(parts->context, precond, BISAI_CUSPARSE_AUTO, &parts->isai);
@@ -169,7 +178,8 @@ bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const me
     how.kind = BISAI_PRECOND_CALLBACK;
     how.apply = cusparse.isai_apply;
     how.user = parts->isai;
-    if (status == BISAI_OK) status = bisai_precond_create(parts->context, p->matrix, &how, &parts->wrapped);
+    if (status == BISAI_OK)
+      status = bisai_precond_create(parts->context, p->matrix, &how, &parts->wrapped);
     *used = parts->wrapped;
   }
   const double analysis = isnan(parts->analysis_seconds) ? 0 : parts->analysis_seconds;
@@ -208,14 +218,15 @@ void cusparse_free(cusparse_parts **parts) {
 
 #else
 
-bisai_status cusparse_prepare(bisai_context *context, const problem *p, const method *m, bisai_precond_options *setup,
-                              cusparse_parts **parts) {
+bisai_status cusparse_prepare(bisai_context *context, const problem *p, const method *m,
+                              bisai_precond_options *setup, cusparse_parts **parts) {
   (void)p, (void)m, (void)setup, (void)parts;
   return bisai_context_fail(context, BISAI_UNAVAILABLE, "this build has no cuSPARSE");
 }
 
-bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const method *m, bisai_precond *precond,
-                               bisai_precond **used, bisai_precond_report *report) {
+bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const method *m,
+                               bisai_precond *precond, bisai_precond **used,
+                               bisai_precond_report *report) {
   (void)parts, (void)p, (void)m, (void)report;
   *used = precond;
   return BISAI_OK;

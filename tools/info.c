@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a matrix is like: its blocks for every block size, its dependency levels, the patterns S(|L|^k) and S(|U|^k), and the bytes
- * that an iteration of GMRES(30) must at least move with each method.
+/* What a matrix is like: its blocks for every block size, its dependency levels, the patterns
+ * S(|L|^k) and S(|U|^k), and the bytes that an iteration of GMRES(30) must at least move with each
+ * method.
  *
- * A product with nnzb blocks moves nnzb·(8 bs² + 4) + 4 (nb + 1) + 16 n bytes; an iteration the products with A and with the
- * preconditioner's matrices, 9·8 n for their and the update's vectors and 31·8 n for the basis, averaged over a cycle. */
+ * A product with nnzb blocks moves nnzb·(8 bs² + 4) + 4 (nb + 1) + 16 n bytes; an iteration the
+ * products with A and with the preconditioner's matrices, 9·8 n for their and the update's vectors
+ * and 31·8 n for the basis, averaged over a cycle. */
 #include "info.h"
 
 #include <inttypes.h>
@@ -44,8 +46,8 @@ static void collect_sizes(info *i, const bisai_block_size_info sizes[BISAI_CHOSE
                                     .chosen = true};
 }
 
-static void collect_triangle(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle, progress *shown,
-                             info_triangle *t) {
+static void collect_triangle(bisai_context *context, const bisai_bcsr *matrix,
+                             bisai_triangle triangle, progress *shown, info_triangle *t) {
   static const char *const lower[INFO_POWERS] = {"S(|L|)", "S(|L|^2)", "S(|L|^3)"};
   static const char *const upper[INFO_POWERS] = {"S(|U|)", "S(|U|^2)", "S(|U|^3)"};
   for (int k = 1; k <= INFO_POWERS; ++k) {
@@ -85,7 +87,8 @@ static void collect_methods(info *i) {
   add_method(i, "none", 0);
   add_method(i, "bjacobi", diagonal);
   if (!l->known[0] || !u->known[0]) return;
-  const double lower = product(i, (double)l->blocks[0] - rows), upper = product(i, (double)u->blocks[0] - rows);
+  const double lower = product(i, (double)l->blocks[0] - rows),
+               upper = product(i, (double)u->blocks[0] - rows);
   const double correction = lower + upper + 16 * unknowns;
   add_method(i, "ilu", lower + upper + diagonal);
   add_method(i, "sweeps:n=1", diagonal + correction);
@@ -97,13 +100,15 @@ static void collect_methods(info *i) {
     snprintf(label, sizeof label, "isai:k=%d", k + 1);
     add_method(i, label, isai);
     if (k > 0) continue;
-    add_method(i, "isai:k=1:relax=1", 2 * isai + lower + product(i, (double)u->blocks[0]) + 32 * unknowns);
+    add_method(i, "isai:k=1:relax=1",
+               2 * isai + lower + product(i, (double)u->blocks[0]) + 32 * unknowns);
   }
 }
 
-/* The values do not matter, so that singular blocks are shifted. Rows of a block matrix have the patterns of their blocks, as in the
- * methods. */
-static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, progress *shown, info_diagonal *d) {
+/* The values do not matter, so that singular blocks are shifted. Rows of a block matrix have the
+ * patterns of their blocks, as in the methods. */
+static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
+                             info_diagonal *d) {
   bisai_precond_options how = bisai_precond_options_default();
   bisai_precond_report report = {.struct_size = sizeof report};
   bisai_precond *precond = NULL;
@@ -125,9 +130,10 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond_destroy(&precond);
 }
 
-/* Of a square structure in host memory; entries whose value is zero do not count. `values` NULL: all count. False: no memory. */
-static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, const double *values,
-                         info_empties *e) {
+/* Of a square structure in host memory; entries whose value is zero do not count. `values` NULL:
+ * all count. False: no memory. */
+static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
+                         const double *values, info_empties *e) {
   bool *seen = calloc((size_t)n + 1, sizeof *seen);
   *e = (info_empties){0};
   if (!seen) return false;
@@ -159,8 +165,8 @@ static void collect_rows(info *i, const int32_t *row_ptr, const int32_t *col_idx
 }
 
 /* All that the matrix alone tells, its blocks and the scalar matrix that they were made of. */
-static bisai_status collect_matrix(bisai_context *context, const bisai_csr_desc *csr, const bisai_bcsr *matrix,
-                                   info *i) {
+static bisai_status collect_matrix(bisai_context *context, const bisai_csr_desc *csr,
+                                   const bisai_bcsr *matrix, info *i) {
   const int32_t *row_ptr, *col_idx;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
   i->block_size = bisai_bcsr_block_size(matrix);
@@ -171,13 +177,15 @@ static bisai_status collect_matrix(bisai_context *context, const bisai_csr_desc 
   collect_rows(i, row_ptr, col_idx);
   if (!find_empties(i->block_rows, row_ptr, col_idx, NULL, &i->empty_blocks) ||
       !find_empties(csr->rows, csr->row_ptr, csr->col_idx, csr->values, &i->zeros))
-    return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, "no memory to look for empty rows and columns");
+    return bisai_context_fail(context, BISAI_OUT_OF_MEMORY,
+                              "no memory to look for empty rows and columns");
   i->has_diagonals = i->empty_blocks.rows + i->empty_blocks.columns == 0;
   return BISAI_OK;
 }
 
 /* What takes long: patterns and diagonal blocks. */
-static void collect_structures(bisai_context *context, const bisai_bcsr *matrix, progress *shown, info *i) {
+static void collect_structures(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
+                               info *i) {
   static const int32_t bounds[INFO_BOUNDS] = {2, 4, 8, 16, 32};
   collect_triangle(context, matrix, BISAI_LOWER, shown, &i->triangles[0]);
   collect_triangle(context, matrix, BISAI_UPPER, shown, &i->triangles[1]);
@@ -197,7 +205,8 @@ static info_origin origin_of(const options *o, bool named) {
 }
 
 /* From the matrix in blocks of size 1. */
-static bisai_status collect(bisai_context *context, const options *o, const problem *scalar, progress *shown, info *i) {
+static bisai_status collect(bisai_context *context, const options *o, const problem *scalar,
+                            progress *shown, info *i) {
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
   bisai_csr_desc csr = bisai_csr_desc_default();
   bisai_bcsr *matrix = NULL;
@@ -209,8 +218,10 @@ static bisai_status collect(bisai_context *context, const options *o, const prob
   csr.values = values;
   csr.block_size = problem_block_size(o);
   csr.pad = true;
-  if (csr.block_size == 0 && o->file) status = bisai_read_block_size(context, o->file, &csr.block_size);
-  *i = (info){.name = scalar->name, .rows = scalar->rows, .entries = bisai_bcsr_blocks(scalar->matrix)};
+  if (csr.block_size == 0 && o->file)
+    status = bisai_read_block_size(context, o->file, &csr.block_size);
+  *i = (info){
+      .name = scalar->name, .rows = scalar->rows, .entries = bisai_bcsr_blocks(scalar->matrix)};
   i->origin = origin_of(o, csr.block_size > 0 && problem_block_size(o) == 0);
   if (status == BISAI_OK) status = bisai_block_size_study(context, &csr, sizes, &best);
   if (csr.block_size == 0) csr.block_size = best;
@@ -240,7 +251,8 @@ int info_run(bisai_context *context, const options *o) {
     progress_end(&shown);
     if (status != BISAI_OK) say_failure(context, scalar.name, status);
     if (status == BISAI_OK && !standard_is(o->json)) info_print(&found);
-    if (status == BISAI_OK && (!o->json || json_write(context, o->json, info_json(&found)))) code = EXIT_SUCCESS;
+    if (status == BISAI_OK && (!o->json || json_write(context, o->json, info_json(&found))))
+      code = EXIT_SUCCESS;
   }
   problem_free(&scalar);
   return code;

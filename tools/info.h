@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `bisai info`: what a matrix is like, before anything is solved. It is collected once (info.c) and told as text (info_text.c) or as JSON
- * (info_json.c). */
+/* `bisai info`: what a matrix is like, before anything is solved. It is collected once (info.c) and
+ * told as text (info_text.c) or as JSON (info_json.c). */
 #ifndef TOOL_INFO_H
 #define TOOL_INFO_H
 
@@ -17,24 +17,30 @@ enum { INFO_POWERS = 3, INFO_BOUNDS = 5, INFO_METHODS = 6 + INFO_POWERS, INFO_LA
 typedef struct info_size {
   int32_t block_size, block_rows;
   int64_t blocks, bytes;
-  double filled;        /* the share of the blocks' values that are entries */
-  bool diagonals_known; /* of a size over BISAI_CHOSEN_SIZES they are not */
+  /* the share of the blocks' values that are entries */
+  double filled;
+  /* of a size over BISAI_CHOSEN_SIZES they are not */
+  bool diagonals_known;
   int32_t missing_diagonals, singular_diagonals;
   bool chosen;
 } info_size;
 
 /* S(|T|^k) for k = 1 … INFO_POWERS. */
 typedef struct info_triangle {
-  bool known[INFO_POWERS]; /* a pattern that could not be made has been said */
+  /* a pattern that could not be made has been said */
+  bool known[INFO_POWERS];
   int64_t blocks[INFO_POWERS];
-  int32_t longest[INFO_POWERS]; /* blocks of a column */
-  int32_t levels;               /* of exact solves, where known[0] */
+  /* blocks of a column */
+  int32_t longest[INFO_POWERS];
+  /* of exact solves, where known[0] */
+  int32_t levels;
 } info_triangle;
 
 /* What bjacobi:max=N finds. */
 typedef struct info_diagonal {
   bool known;
-  int32_t bound, blocks, largest; /* N, and rows of the largest block */
+  /* N, and rows of the largest block */
+  int32_t bound, blocks, largest;
   double mean_rows;
   int64_t bytes;
 } info_diagonal;
@@ -61,12 +67,14 @@ typedef struct info {
   info_origin origin;
   bool asymmetry_known;
   double asymmetry;
-  info_empties empty_blocks,
-      zeros; /* block rows and columns without a block; rows and columns without a value other than 0 */
+  /* block rows and columns without a block; rows and columns without a value other than 0 */
+  info_empties empty_blocks, zeros;
   int sizes;
   info_size size[BISAI_CHOSEN_SIZES + 1];
-  info_triangle triangles[2]; /* L and U */
-  bool has_diagonals;         /* without, a block row or column is empty, so that there are no preconditioners */
+  /* L and U */
+  info_triangle triangles[2];
+  /* without, a block row or column is empty, so that there are no preconditioners */
+  bool has_diagonals;
   info_diagonal diagonals[INFO_BOUNDS];
   int methods;
   info_method method[INFO_METHODS];
@@ -76,6 +84,7 @@ int info_run(bisai_context *context, const options *o); /* an exit status */
 
 void info_print(const info *i); /* to standard output */
 
-char *info_json(const info *i); /* the schema of bisai(1); free with free(). NULL where it could not be made */
+/* the schema of bisai(1); free with free(). NULL where it could not be made */
+char *info_json(const info *i);
 
 #endif

@@ -24,31 +24,36 @@ static json_t *matrix(const info *i) {
                                         [INFO_FILE] = "info",
                                         [INFO_PAPER] = "paper",
                                         [INFO_PATTERN] = "pattern"};
-  return OBJECT({"name", text(true, i->name)}, {"rows", integer(true, i->rows)}, {"entries", integer(true, i->entries)},
-                {"block_size", integer(true, i->block_size)}, {"block_size_from", text(true, origins[i->origin])},
-                {"padding", integer(true, i->padding)}, {"block_rows", integer(true, i->block_rows)},
-                {"blocks", integer(true, i->blocks)}, {"longest_row", integer(true, i->longest_row)},
-                {"missing_diagonals", integer(true, i->missing_diagonals)},
-                {"asymmetry", number(i->asymmetry_known, i->asymmetry)});
+  return OBJECT(
+      {"name", text(true, i->name)}, {"rows", integer(true, i->rows)},
+      {"entries", integer(true, i->entries)}, {"block_size", integer(true, i->block_size)},
+      {"block_size_from", text(true, origins[i->origin])}, {"padding", integer(true, i->padding)},
+      {"block_rows", integer(true, i->block_rows)}, {"blocks", integer(true, i->blocks)},
+      {"longest_row", integer(true, i->longest_row)},
+      {"missing_diagonals", integer(true, i->missing_diagonals)},
+      {"asymmetry", number(i->asymmetry_known, i->asymmetry)});
 }
 
 static json_t *empties(const info_empties *e) {
   return OBJECT({"rows", integer(true, e->rows)}, {"first_row", integer(e->rows > 0, e->first_row)},
-                {"columns", integer(true, e->columns)}, {"first_column", integer(e->columns > 0, e->first_column)});
+                {"columns", integer(true, e->columns)},
+                {"first_column", integer(e->columns > 0, e->first_column)});
 }
 
 static json_t *size(const info *i, int k) {
   const info_size *s = &i->size[k];
-  return OBJECT(
-      {"block_size", integer(true, s->block_size)}, {"block_rows", integer(true, s->block_rows)},
-      {"blocks", integer(true, s->blocks)}, {"filled", number(true, s->filled)}, {"bytes", integer(true, s->bytes)},
-      {"missing_diagonals", integer(s->diagonals_known, s->missing_diagonals)},
-      {"singular_diagonals", integer(s->diagonals_known, s->singular_diagonals)}, {"chosen", json_boolean(s->chosen)});
+  return OBJECT({"block_size", integer(true, s->block_size)},
+                {"block_rows", integer(true, s->block_rows)}, {"blocks", integer(true, s->blocks)},
+                {"filled", number(true, s->filled)}, {"bytes", integer(true, s->bytes)},
+                {"missing_diagonals", integer(s->diagonals_known, s->missing_diagonals)},
+                {"singular_diagonals", integer(s->diagonals_known, s->singular_diagonals)},
+                {"chosen", json_boolean(s->chosen)});
 }
 
 static json_t *levels(const info *i) {
   const info_triangle *l = &i->triangles[0], *u = &i->triangles[1];
-  return OBJECT({"lower", integer(l->known[0], l->levels)}, {"upper", integer(u->known[0], u->levels)});
+  return OBJECT({"lower", integer(l->known[0], l->levels)},
+                {"upper", integer(u->known[0], u->levels)});
 }
 
 static json_t *pattern(const info *i, int k) {
@@ -62,8 +67,8 @@ static json_t *pattern(const info *i, int k) {
 static json_t *diagonal(const info *i, int k) {
   const info_diagonal *d = &i->diagonals[k];
   return OBJECT({"max", integer(true, d->bound)}, {"blocks", integer(d->known, d->blocks)},
-                {"mean_rows", number(d->known, d->mean_rows)}, {"largest", integer(d->known, d->largest)},
-                {"bytes", integer(d->known, d->bytes)});
+                {"mean_rows", number(d->known, d->mean_rows)},
+                {"largest", integer(d->known, d->largest)}, {"bytes", integer(d->known, d->bytes)});
 }
 
 /* Whole numbers that a double holds. */
@@ -72,16 +77,18 @@ static json_t *method_bytes(const info *i, int k) {
   const double all = m->matrix + m->preconditioner + m->vectors;
   return OBJECT({"method", text(true, m->label)}, {"matrix", integer(true, (int64_t)m->matrix)},
                 {"preconditioner", integer(true, (int64_t)m->preconditioner)},
-                {"vectors", integer(true, (int64_t)m->vectors)}, {"all", integer(true, (int64_t)all)});
+                {"vectors", integer(true, (int64_t)m->vectors)},
+                {"all", integer(true, (int64_t)all)});
 }
 
 char *info_json(const info *i) {
-  return text_of_document(OBJECT({"version", text(true, bisai_version())}, {"matrix", matrix(i)},
-                                 {"empty_blocks", empties(&i->empty_blocks)}, {"zeros", empties(&i->zeros)},
-                                 {"levels", levels(i)}, {"block_sizes", array(i->sizes, i, size)},
-                                 {"patterns", array(INFO_POWERS, i, pattern)},
-                                 {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
-                                 {"iteration_bytes", array(i->methods, i, method_bytes)}));
+  return text_of_document(
+      OBJECT({"version", text(true, bisai_version())}, {"matrix", matrix(i)},
+             {"empty_blocks", empties(&i->empty_blocks)}, {"zeros", empties(&i->zeros)},
+             {"levels", levels(i)}, {"block_sizes", array(i->sizes, i, size)},
+             {"patterns", array(INFO_POWERS, i, pattern)},
+             {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
+             {"iteration_bytes", array(i->methods, i, method_bytes)}));
 }
 
 #else

@@ -24,7 +24,8 @@ static void print_empties(const char *label, const char *kind, const info_emptie
 static void print_singular(const info *i) {
   const info_empties *blocks = &i->empty_blocks, *zeros = &i->zeros;
   print_empties("empty", "block ", blocks);
-  const bool same = i->block_size == 1 && blocks->rows == zeros->rows && blocks->columns == zeros->columns;
+  const bool same =
+      i->block_size == 1 && blocks->rows == zeros->rows && blocks->columns == zeros->columns;
   if (!same) print_empties("zeros only", "", zeros);
 }
 
@@ -35,10 +36,11 @@ static void print_matrix(const info *i) {
                                         [INFO_PAPER] = "as in Ma et al. 2021",
                                         [INFO_PATTERN] = "found in the pattern"};
   const info_triangle *l = &i->triangles[0], *u = &i->triangles[1];
-  printf("matrix       %s: %" PRId64 " row%s, %" PRId32 " entr%s\n", i->name, i->rows, plural(i->rows), i->entries,
-         i->entries == 1 ? "y" : "ies");
+  printf("matrix       %s: %" PRId64 " row%s, %" PRId32 " entr%s\n", i->name, i->rows,
+         plural(i->rows), i->entries, i->entries == 1 ? "y" : "ies");
   printf("block size   %" PRId32 ", %s\n", i->block_size, origins[i->origin]);
-  if (i->padding > 0) printf("padding      %" PRId32 " row%s of the identity\n", i->padding, plural(i->padding));
+  if (i->padding > 0)
+    printf("padding      %" PRId32 " row%s of the identity\n", i->padding, plural(i->padding));
   printf("blocks       %" PRId32 " in %" PRId32 " block row%s, at most %" PRId32 " in one, %" PRId32
          " diagonal block%s missing\n",
          i->blocks, i->block_rows, plural(i->block_rows), i->longest_row, i->missing_diagonals,
@@ -50,18 +52,20 @@ static void print_matrix(const info *i) {
            i->asymmetry <= BISAI_SYMMETRY_LIMIT ? "but for rounding " : "not ", i->asymmetry);
   }
   if (l->known[0] && u->known[0]) {
-    printf("levels       %" PRId32 " for L, %" PRId32 " for U: %.1f and %.1f block rows at a time in exact solves\n",
-           l->levels, u->levels, (double)i->block_rows / l->levels, (double)i->block_rows / u->levels);
+    printf("levels       %" PRId32 " for L, %" PRId32
+           " for U: %.1f and %.1f block rows at a time in exact solves\n",
+           l->levels, u->levels, (double)i->block_rows / l->levels,
+           (double)i->block_rows / u->levels);
   }
 }
 
 static void print_sizes(const info *i) {
-  printf("\n%12s%14s%14s%10s%14s%20s%20s\n", "block size", "block rows", "blocks", "filled", "MB", "missing diagonals",
-         "singular diagonals");
+  printf("\n%12s%14s%14s%10s%14s%20s%20s\n", "block size", "block rows", "blocks", "filled", "MB",
+         "missing diagonals", "singular diagonals");
   for (int k = 0; k < i->sizes; ++k) {
     const info_size *s = &i->size[k];
-    printf("%12" PRId32 "%14" PRId32 "%14" PRId64 "%8.1f %%%14.2f", s->block_size, s->block_rows, s->blocks,
-           100 * s->filled, 1e-6 * (double)s->bytes);
+    printf("%12" PRId32 "%14" PRId32 "%14" PRId64 "%8.1f %%%14.2f", s->block_size, s->block_rows,
+           s->blocks, 100 * s->filled, 1e-6 * (double)s->bytes);
     if (s->diagonals_known) {
       printf("%20" PRId32 "%20" PRId32, s->missing_diagonals, s->singular_diagonals);
     } else {
@@ -73,34 +77,36 @@ static void print_sizes(const info *i) {
 
 static void print_triangles(const info *i) {
   const info_triangle *l = &i->triangles[0], *u = &i->triangles[1];
-  printf("\n%12s%14s%14s%14s%14s%14s%14s\n", "k", "S(|L|^k)", "S(|U|^k)", "both", "of k = 1", "longest in L",
-         "longest in U");
+  printf("\n%12s%14s%14s%14s%14s%14s%14s\n", "k", "S(|L|^k)", "S(|U|^k)", "both", "of k = 1",
+         "longest in L", "longest in U");
   for (int k = 0; k < INFO_POWERS; ++k) {
     if (!l->known[k] || !u->known[k]) continue;
     const int64_t both = l->blocks[k] + u->blocks[k];
-    printf("%12d%14" PRId64 "%14" PRId64 "%14" PRId64 "%14.2f%14" PRId32 "%14" PRId32 "\n", k + 1, l->blocks[k],
-           u->blocks[k], both, (double)both / (double)(l->blocks[0] + u->blocks[0]), l->longest[k], u->longest[k]);
+    printf("%12d%14" PRId64 "%14" PRId64 "%14" PRId64 "%14.2f%14" PRId32 "%14" PRId32 "\n", k + 1,
+           l->blocks[k], u->blocks[k], both, (double)both / (double)(l->blocks[0] + u->blocks[0]),
+           l->longest[k], u->longest[k]);
   }
 }
 
 static void print_diagonals(const info *i) {
   if (!i->has_diagonals) return;
-  printf("\nblocks that bjacobi:max=N finds\n%12s%14s%14s%14s%14s\n", "N", "blocks", "mean rows", "largest", "MB");
+  printf("\nblocks that bjacobi:max=N finds\n%12s%14s%14s%14s%14s\n", "N", "blocks", "mean rows",
+         "largest", "MB");
   for (int k = 0; k < INFO_BOUNDS; ++k) {
     const info_diagonal *d = &i->diagonals[k];
     if (!d->known) continue;
-    printf("%12" PRId32 "%14" PRId32 "%14.2f%14" PRId32 "%14.2f\n", d->bound, d->blocks, d->mean_rows, d->largest,
-           1e-6 * (double)d->bytes);
+    printf("%12" PRId32 "%14" PRId32 "%14.2f%14" PRId32 "%14.2f\n", d->bound, d->blocks,
+           d->mean_rows, d->largest, 1e-6 * (double)d->bytes);
   }
 }
 
 static void print_methods(const info *i) {
-  printf("\nMB that an iteration of GMRES(30) moves at least, fp64\n%20s%14s%18s%12s%12s\n", "method", "matrix",
-         "preconditioner", "vectors", "all");
+  printf("\nMB that an iteration of GMRES(30) moves at least, fp64\n%20s%14s%18s%12s%12s\n",
+         "method", "matrix", "preconditioner", "vectors", "all");
   for (int k = 0; k < i->methods; ++k) {
     const info_method *m = &i->method[k];
-    printf("%20s%14.2f%18.2f%12.2f%12.2f\n", m->label, 1e-6 * m->matrix, 1e-6 * m->preconditioner, 1e-6 * m->vectors,
-           1e-6 * (m->matrix + m->preconditioner + m->vectors));
+    printf("%20s%14.2f%18.2f%12.2f%12.2f\n", m->label, 1e-6 * m->matrix, 1e-6 * m->preconditioner,
+           1e-6 * m->vectors, 1e-6 * (m->matrix + m->preconditioner + m->vectors));
   }
 }
 

@@ -32,11 +32,16 @@ static json_t *order(const run_result *r) {
   const bisai_precond_report *s = &r->setup;
   if (!run_has_levels(r)) return json_null();
   return OBJECT({"ordering", text(true, options_ordering(s->ordering))},
-                {"lower_levels", integer(true, s->lower_levels)}, {"upper_levels", integer(true, s->upper_levels)},
-                {"natural_bandwidth", integer(true, s->natural_bandwidth)}, {"bandwidth", integer(true, s->bandwidth)},
-                {"natural_profile", integer(true, s->natural_profile)}, {"profile", integer(true, s->profile)},
-                {"equilibrated", json_boolean(s->equilibrated)}, {"smallest_scale", number(true, s->smallest_scale)},
-                {"largest_scale", number(true, s->largest_scale)}, {"order_s", number(true, s->order_seconds)});
+                {"lower_levels", integer(true, s->lower_levels)},
+                {"upper_levels", integer(true, s->upper_levels)},
+                {"natural_bandwidth", integer(true, s->natural_bandwidth)},
+                {"bandwidth", integer(true, s->bandwidth)},
+                {"natural_profile", integer(true, s->natural_profile)},
+                {"profile", integer(true, s->profile)},
+                {"equilibrated", json_boolean(s->equilibrated)},
+                {"smallest_scale", number(true, s->smallest_scale)},
+                {"largest_scale", number(true, s->largest_scale)},
+                {"order_s", number(true, s->order_seconds)});
 }
 
 /* Adds what is not 0; an object that could not take it is NULL from then on. */
@@ -48,7 +53,8 @@ static void count(json_t **object, const char *key, int64_t blocks) {
 
 /* Of block-Jacobi: what was asked for, and its blocks. */
 static json_t *diagonal(const run_result *r) {
-  static const char *const formats[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20"}; /* as bisai_value_type */
+  /* as bisai_value_type */
+  static const char *const formats[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20"};
   const bisai_precond_report *s = &r->setup;
   if (r->m.name != METHOD_BJACOBI) return json_null();
   json_t *sizes = json_object(), *stored = json_object();
@@ -58,33 +64,39 @@ static json_t *diagonal(const run_result *r) {
     count(&sizes, name, s->blocks_by_size[rows]);
   }
   for (int f = 0; r->set_up && f < 6; ++f) count(&stored, formats[f], s->blocks_by_format[f]);
-  return OBJECT({"max_block", integer(true, r->m.max_block)}, {"form", text(true, method_form(&r->m))},
-                {"digits", integer(r->m.storage == BISAI_ADAPTIVE, r->m.digits)},
-                {"extraction", text(true, method_extraction(&r->m))},
-                {"blocks", integer(r->set_up, s->diagonal_blocks)}, {"largest", integer(r->set_up, s->largest_block)},
-                {"by_size", sizes}, {"by_format", stored}, {"bytes", integer(r->set_up, s->block_bytes)},
-                {"near_singular", integer(r->set_up, s->near_singular)},
-                {"near_singular_block", integer(r->set_up && s->near_singular > 0, s->near_singular_block)},
-                {"find_s", number(r->set_up, s->pattern_seconds)});
+  return OBJECT(
+      {"max_block", integer(true, r->m.max_block)}, {"form", text(true, method_form(&r->m))},
+      {"digits", integer(r->m.storage == BISAI_ADAPTIVE, r->m.digits)},
+      {"extraction", text(true, method_extraction(&r->m))},
+      {"blocks", integer(r->set_up, s->diagonal_blocks)},
+      {"largest", integer(r->set_up, s->largest_block)}, {"by_size", sizes}, {"by_format", stored},
+      {"bytes", integer(r->set_up, s->block_bytes)},
+      {"near_singular", integer(r->set_up, s->near_singular)},
+      {"near_singular_block", integer(r->set_up && s->near_singular > 0, s->near_singular_block)},
+      {"find_s", number(r->set_up, s->pattern_seconds)});
 }
 
 static json_t *run(const run_result *r) {
   bool isai = r->m.name == METHOD_ISAI, blocks = r->m.name == METHOD_BJACOBI;
   return OBJECT(
       {"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
-      {"relax", integer(isai, r->m.relax)}, {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
-      {"storage", text(isai || blocks, method_storage(&r->m))}, {"converged", json_boolean(r->converged)},
-      {"iterations", integer(r->solved, r->solve.iterations)}, {"relative_residual", number(r->solved, r->residual)},
+      {"relax", integer(isai, r->m.relax)},
+      {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
+      {"storage", text(isai || blocks, method_storage(&r->m))},
+      {"converged", json_boolean(r->converged)},
+      {"iterations", integer(r->solved, r->solve.iterations)},
+      {"relative_residual", number(r->solved, r->residual)},
       {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
       {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
       {"values_s", number(run_has_values(r), r->setup.values_seconds)},
       {"setup_s", number(r->set_up, r->setup.setup_seconds)},
       {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
       {"solve_s", number(r->solved, r->solve.solve_seconds)},
-      {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)}, {"reason", text(true, r->reason)},
+      {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)},
+      {"reason", text(true, r->reason)},
       {"level", integer(method_takes(&r->m, "level"), r->m.level)},
-      {"shift", number(method_takes(&r->m, "shift"), r->m.shift)}, {"drop", number(isai, r->m.drop)},
-      {"cap", integer(isai, r->m.cap)},
+      {"shift", number(method_takes(&r->m, "shift"), r->m.shift)},
+      {"drop", number(isai, r->m.drop)}, {"cap", integer(isai, r->m.cap)},
       {"repairs", integer(r->set_up && method_takes(&r->m, "shift"), r->setup.repairs)},
       {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
       {"dropped_lower", integer(run_has_pattern(r), r->setup.dropped_lower)},
@@ -97,10 +109,14 @@ static json_t *run(const run_result *r) {
       {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
       {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)},
       {"restarts", integer(r->solved && r->m.name != METHOD_PETSC, r->solve.restarts)},
-      {"breakdown", text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},
-      {"memory_bytes", integer(run_has_memory(r), r->setup.memory_bytes)}, {"total_s", number(r->solved, run_total(r))},
-      {"repeats", integer(r->repeats > 0, r->repeats)}, {"least_total_s", number(r->repeats > 0, r->least_seconds)},
-      {"symmetric", isai ? json_boolean(r->m.symmetric) : json_null()}, {"note", text(r->note != NULL, r->note)});
+      {"breakdown",
+       text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},
+      {"memory_bytes", integer(run_has_memory(r), r->setup.memory_bytes)},
+      {"total_s", number(r->solved, run_total(r))},
+      {"repeats", integer(r->repeats > 0, r->repeats)},
+      {"least_total_s", number(r->repeats > 0, r->least_seconds)},
+      {"symmetric", isai ? json_boolean(r->m.symmetric) : json_null()},
+      {"note", text(r->note != NULL, r->note)});
 }
 
 static json_t *label(const run_result *r) { return text(r != NULL, r ? r->label : ""); }
@@ -110,8 +126,8 @@ static json_t *conclusion(const problem *p, int count, const run_result *results
   const verdict v = verdict_of(p, count, results);
   if (count < 2) return json_null();
   return OBJECT({"fastest", label(v.fastest)}, {"fastest_solve", label(v.fastest_solve)},
-                {"pays_after", integer(v.fastest != NULL, v.pays_after)}, {"least_memory", label(v.least_memory)},
-                {"why", text(*v.why != '\0', v.why)});
+                {"pays_after", integer(v.fastest != NULL, v.pays_after)},
+                {"least_memory", label(v.least_memory)}, {"why", text(*v.why != '\0', v.why)});
 }
 
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,
@@ -125,31 +141,36 @@ static json_t *document(bisai_context *context, const problem *p, const options 
   }
   double asymmetry = 0;
   bool measured = bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) == BISAI_OK;
-  json_t *matrix =
-      OBJECT({"name", text(true, p->name)}, {"block_rows", integer(true, bisai_bcsr_block_rows(p->matrix))},
-             {"block_size", integer(true, bisai_bcsr_block_size(p->matrix))},
-             {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))}, {"asymmetry", number(measured, asymmetry)});
+  json_t *matrix = OBJECT({"name", text(true, p->name)},
+                          {"block_rows", integer(true, bisai_bcsr_block_rows(p->matrix))},
+                          {"block_size", integer(true, bisai_bcsr_block_size(p->matrix))},
+                          {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))},
+                          {"asymmetry", number(measured, asymmetry)});
   bool cuda = bisai_context_backend(context) == BISAI_BACKEND_CUDA;
-  return OBJECT({"version", text(true, bisai_version())}, {"backend", text(true, cuda ? "cuda" : "host")},
-                {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
-                {"rhs", text(true, problem_rhs_name(p->rhs_from))},
-                {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
-                {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
-                {"tolerance", number(true, p->tolerance)}, {"solver", text(true, bisai_method_string(o->solver))},
-                {"assume_symmetric", o->solver == BISAI_CG ? json_boolean(o->assume_symmetric) : json_null()},
-                {"shadow_dimension", integer(o->solver == BISAI_IDR, o->shadow_dimension)},
-                {"restart", integer(o->solver == BISAI_GMRES, o->restart)}, {"runs", runs},
-                {"verdict", conclusion(p, count, results)});
+  return OBJECT(
+      {"version", text(true, bisai_version())}, {"backend", text(true, cuda ? "cuda" : "host")},
+      {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
+      {"rhs", text(true, problem_rhs_name(p->rhs_from))},
+      {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
+      {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
+      {"tolerance", number(true, p->tolerance)},
+      {"solver", text(true, bisai_method_string(o->solver))},
+      {"assume_symmetric", o->solver == BISAI_CG ? json_boolean(o->assume_symmetric) : json_null()},
+      {"shadow_dimension", integer(o->solver == BISAI_IDR, o->shadow_dimension)},
+      {"restart", integer(o->solver == BISAI_GMRES, o->restart)}, {"runs", runs},
+      {"verdict", conclusion(p, count, results)});
 }
 
-char *json_text(bisai_context *context, const problem *p, const options *o, int count, const run_result *results) {
+char *json_text(bisai_context *context, const problem *p, const options *o, int count,
+                const run_result *results) {
   return text_of_document(document(context, p, o, count, results));
 }
 
 #else
 
 /* options_parse() has refused --json. */
-char *json_text(bisai_context *context, const problem *p, const options *o, int count, const run_result *results) {
+char *json_text(bisai_context *context, const problem *p, const options *o, int count,
+                const run_result *results) {
   (void)context, (void)p, (void)o, (void)count, (void)results;
   return NULL;
 }

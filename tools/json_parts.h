@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of which the program's JSON is made, for the files that have jansson. Whatever fails gives NULL, which the functions of
- * jansson accept, so that a document fails as a whole. */
+/* The values of which the program's JSON is made, for the files that have jansson. Whatever fails
+ * gives NULL, which the functions of jansson accept, so that a document fails as a whole. */
 #ifndef TOOL_JSON_PARTS_H
 #define TOOL_JSON_PARTS_H
 
@@ -17,7 +17,9 @@ static inline json_t *number(bool applies, double value) {
   return applies && isfinite(value) ? json_real(value) : json_null();
 }
 
-static inline json_t *integer(bool applies, int64_t value) { return applies ? json_integer(value) : json_null(); }
+static inline json_t *integer(bool applies, int64_t value) {
+  return applies ? json_integer(value) : json_null();
+}
 
 static inline json_t *text(bool applies, const char *value) {
   json_t *string = applies ? json_string(value) : json_null();
@@ -41,7 +43,8 @@ static inline json_t *object(size_t count, const member *members) {
   return NULL;
 }
 
-#define OBJECT(...) object(sizeof((member[]){__VA_ARGS__}) / sizeof(member), (member[]){__VA_ARGS__})
+#define OBJECT(...)                                                                                \
+  object(sizeof((member[]){__VA_ARGS__}) / sizeof(member), (member[]){__VA_ARGS__})
 
 /* The document as a text that ends with a line, or NULL; takes the document. Free with free(). */
 static inline char *text_of_document(json_t *all) {

@@ -25,7 +25,8 @@ static bool names_one(const char *message, const char *what) {
 }
 
 const char *message_base(const char *message) {
-  if (names_one(message, "block row ") || names_one(message, "block (")) return " (block rows count from 0)";
+  if (names_one(message, "block row ") || names_one(message, "block ("))
+    return " (block rows count from 0)";
   return names_one(message, "block column ") ? " (block columns count from 0)" : "";
 }
 

@@ -15,11 +15,13 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "" or "s". */
 const char *plural(int64_t count);
 
-/* Block rows in messages of the library count from 0 as in C, while lines and entries of files count from 1: what to add to a
- * message that names a block row or a block by row and column, otherwise "". */
+/* Block rows in messages of the library count from 0 as in C, while lines and entries of files
+ * count from 1: what to add to a message that names a block row or a block by row and column,
+ * otherwise "". */
 const char *message_base(const char *message);
 
-/* A failure of the library, "what: message", or the message alone where it names `what` (a file) itself. */
+/* A failure of the library, "what: message", or the message alone where it names `what` (a file)
+ * itself. */
 void say_failure(const bisai_context *context, const char *what, bisai_status status);
 
 #endif

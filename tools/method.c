@@ -23,40 +23,55 @@ enum {
   OF_PRODUCTS = 1 << METHOD_ILU | OF_ISAI | 1 << METHOD_CUSPARSE_ILU
 };
 
-static const char *const names[] = {"none",  "bjacobi",   "ilu",          "isai", "sweeps",
-                                    "petsc", "petsc-ilu", "cusparse-ilu", NULL}; /* as enum method_name */
-static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL};    /* as bisai_value_type */
-static const char *const block_storages[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive", NULL};
-static const char *const forms[] = {"inverse", "gh", "ght", "lu", NULL};         /* as bisai_form */
-static const char *const extractions[] = {"auto", "uc", "mc", "us", "ms", NULL}; /* as bisai_extraction */
-static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};       /* as enum method_factors */
-static const char *const makers[] = {"bisai", "cusparse", NULL};                 /* as enum method_maker */
+static const char *const names[] = {"none", "bjacobi", "ilu", "isai", "sweeps",
+                                    /* as enum method_name */
+                                    "petsc", "petsc-ilu", "cusparse-ilu", NULL};
+/* as bisai_value_type */
+static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL};
+static const char *const block_storages[] = {"fp64",   "fp32",    "fp16",     "bf16",
+                                             "fp11_4", "fp11_20", "adaptive", NULL};
+static const char *const forms[] = {"inverse", "gh", "ght", "lu", NULL}; /* as bisai_form */
+/* as bisai_extraction */
+static const char *const extractions[] = {"auto", "uc", "mc", "us", "ms", NULL};
+/* as enum method_factors */
+static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};
+/* as enum method_maker */
+static const char *const makers[] = {"bisai", "cusparse", NULL};
 
 typedef enum key_type {
   INTEGER,
   NUMBER,
   WORD,
   FLAG
-} key_type;                                               /* stored as int, double, int (which of the words), int (1) */
-typedef enum key_use { OPTIONAL, SHOWN, NEEDED } key_use; /* SHOWN: in the label even as the default */
+  /* stored as int, double, int (which of the words), int (1) */
+} key_type;
+/* SHOWN: in the label even as the default */
+typedef enum key_use { OPTIONAL, SHOWN, NEEDED } key_use;
 
 typedef struct method_key {
   const char *name;
-  unsigned methods; /* OF_… of those that take it */
+  /* OF_… of those that take it */
+  unsigned methods;
   key_use use;
   key_type type;
-  size_t offset; /* in struct method */
+  /* in struct method */
+  size_t offset;
   double initial, minimum, maximum;
-  const char *const *words; /* ends with NULL */
+  /* ends with NULL */
+  const char *const *words;
 } method_key;
 
 /* In the order of labels and lists. */
 static const method_key keys[] = {
-    {"max", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, max_block), 0, 0, METHOD_MAX_BLOCK, NULL},
+    {"max", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, max_block), 0, 0, METHOD_MAX_BLOCK,
+     NULL},
     {"form", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, form), BISAI_FORM_INVERSE, 0, 0, forms},
-    {"storage", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0, block_storages},
-    {"digits", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, digits), 2, 1, METHOD_MAX_DIGITS, NULL},
-    {"extraction", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, extraction), BISAI_EXTRACTION_AUTO, 0, 0, extractions},
+    {"storage", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0,
+     block_storages},
+    {"digits", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, digits), 2, 1, METHOD_MAX_DIGITS,
+     NULL},
+    {"extraction", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, extraction), BISAI_EXTRACTION_AUTO,
+     0, 0, extractions},
     {"k", OF_ISAI, SHOWN, INTEGER, offsetof(method, power), 1, 1, METHOD_MAX_POWER, NULL},
     {"symmetric", OF_ISAI, OPTIONAL, FLAG, offsetof(method, symmetric), 0, 0, 1, NULL},
     {"relax", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, relax), 0, 0, METHOD_MAX_STEPS, NULL},
@@ -64,8 +79,10 @@ static const method_key keys[] = {
     {"drop", OF_ISAI, OPTIONAL, NUMBER, offsetof(method, drop), 0, 0, METHOD_MAX_RATIO, NULL},
     {"cap", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, cap), 0, 0, INT32_MAX, NULL},
     {"n", OF_SWEEPS, NEEDED, INTEGER, offsetof(method, sweeps), 1, 0, METHOD_MAX_STEPS, NULL},
-    {"level", OF_FACTORS | OF_PETSC, OPTIONAL, INTEGER, offsetof(method, level), 0, 0, INT32_MAX, NULL},
-    {"shift", OF_BJACOBI | OF_FACTORS, OPTIONAL, NUMBER, offsetof(method, shift), 0, 0, METHOD_MAX_RATIO, NULL},
+    {"level", OF_FACTORS | OF_PETSC, OPTIONAL, INTEGER, offsetof(method, level), 0, 0, INT32_MAX,
+     NULL},
+    {"shift", OF_BJACOBI | OF_FACTORS, OPTIONAL, NUMBER, offsetof(method, shift), 0, 0,
+     METHOD_MAX_RATIO, NULL},
     {"factors", OF_FACTORS, OPTIONAL, WORD, offsetof(method, factors), FACTORS_OWN, 0, 0, factors},
     {"pattern", OF_ISAI, OPTIONAL, WORD, offsetof(method, pattern), MAKER_OWN, 0, 0, makers},
     {"apply", OF_PRODUCTS, OPTIONAL, WORD, offsetof(method, apply), MAKER_OWN, 0, 0, makers},
@@ -103,7 +120,8 @@ static int find_key(const method *m, const char *name) {
 bool method_takes(const method *m, const char *key) { return find_key(m, key) >= 0; }
 
 /* Appends as printf() would, as far as there is room. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+                                                         const char *format, ...) {
   size_t length = strlen(text);
   va_list arguments;
   va_start(arguments, format);
@@ -130,7 +148,8 @@ static void join_keys(const method *m, char text[LIST_TEXT]) {
 
 static double get(const method *m, const method_key *key) {
   const char *place = (const char *)m + key->offset;
-  return key->type == NUMBER ? *(const double *)(const void *)place : *(const int *)(const void *)place;
+  return key->type == NUMBER ? *(const double *)(const void *)place
+                             : *(const int *)(const void *)place;
 }
 
 static void set(method *m, const method_key *key, double value) {
@@ -196,7 +215,8 @@ static bool set_key(const char *flag, const char *text, char *item, unsigned *se
 static bool has_what_it_needs(const char *flag, const method *m, unsigned seen) {
   for (int i = 0; i < KEYS; ++i) {
     if (takes(m, &keys[i]) && keys[i].use == NEEDED && !(seen >> i & 1)) {
-      say("%s: %s needs its number, as in %s:%s=3", flag, method_kind(m), method_kind(m), keys[i].name);
+      say("%s: %s needs its number, as in %s:%s=3", flag, method_kind(m), method_kind(m),
+          keys[i].name);
       return false;
     }
   }
@@ -239,7 +259,8 @@ bool method_parse(const char *flag, const char *text, method *result) {
 bool method_list_parse(const char *flag, const char *text, method_list *list) {
   size_t length = strlen(text);
   char *copy = malloc(length + 1);
-  method *items = malloc((length + 1) * sizeof *items); /* at most one method a character, and one */
+  /* at most one method a character, and one */
+  method *items = malloc((length + 1) * sizeof *items);
   int count = 0;
   bool ok = copy && items;
   if (!ok) say("%s: out of memory", flag);

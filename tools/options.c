@@ -43,63 +43,83 @@ enum key {
 
 static const struct argp_option system_options[] = {
     {"case", KEY_CASE, "NAME", 0, "Make the system: cavity or convdiff", 0},
-    {"size", KEY_SIZE, "N[,N,N]", 0, "Its size: N nodes each way, or points in x, y, z (convdiff)", 0},
+    {"size", KEY_SIZE, "N[,N,N]", 0, "Its size: N nodes each way, or points in x, y, z (convdiff)",
+     0},
     {"block-size", KEY_BLOCK_SIZE, "B", 0,
-     "1 to 32, or auto: a case's own, for a FILE the size that its pattern shows (default: auto, but the paper's for "
+     "1 to 32, or auto: a case's own, for a FILE the size that its pattern shows (default: auto, "
+     "but the paper's for "
      "its "
      "matrices)",
      0},
     {0}};
 static const struct argp_option solver_options[] = {
     {"rhs", KEY_RHS, "FILE", 0,
-     "Right-hand side: a file, -, or ones (default: what stands with the matrix in an archive or a PETSc file, or "
+     "Right-hand side: a file, -, or ones (default: what stands with the matrix in an archive or a "
+     "PETSc file, or "
      "NAME_b.mtx beside NAME.mtx; otherwise ones)",
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"solver", KEY_SOLVER, "NAME", 0,
-     "gmres (default), cg (symmetric definite systems and preconditioners; what is not symmetric is refused, unless "
+     "gmres (default), cg (symmetric definite systems and preconditioners; what is not symmetric "
+     "is refused, unless "
      "cg:force), bicgstab or idr[:s=S] (IDR(S), 1 to 32, default 4)",
      0},
     {"restart", KEY_RESTART, "M", 0, "m of GMRES(m), the default solver (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
      "Every inner iteration counts, of bicgstab with two products each (default 10000)", 0},
     {"ordering", KEY_ORDERING, "NAME", 0,
-     "Of the block rows, inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or colour (color)", 0},
+     "Of the block rows, inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or colour "
+     "(color)",
+     0},
     {"equilibrate", KEY_EQUILIBRATE, NULL, 0,
-     "Scale rows and columns by powers of two, inside ilu, isai and sweeps: narrow storage then fits more matrices", 0},
+     "Scale rows and columns by powers of two, inside ilu, isai and sweeps: narrow storage then "
+     "fits more matrices",
+     0},
     {0}};
 static const struct argp_option machine_options[] = {
     {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 0},
     {"threads", KEY_THREADS, "N", 0, "Host threads (default: all)", 0},
     {0}};
 static const struct argp_option result_options[] = {
-    {"json", KEY_JSON, "FILE", 0, "Write the results as JSON; -: to standard output, instead of text", 0},
-    {"plots", KEY_PLOTS, "DIR", 0, "Draw residuals, total times, set-up and patterns as PNG into DIR (needs gnuplot)",
-     0},
+    {"json", KEY_JSON, "FILE", 0,
+     "Write the results as JSON; -: to standard output, instead of text", 0},
+    {"plots", KEY_PLOTS, "DIR", 0,
+     "Draw residuals, total times, set-up and patterns as PNG into DIR (needs gnuplot)", 0},
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
-     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, for cg with isai:symmetric)",
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, for cg "
+     "with isai:symmetric)",
      0},
     {"repeat", KEY_REPEAT, "N", 0,
-     "Run each method N times after a warm-up; the times are of the run with the median total (default 1)", 0},
+     "Run each method N times after a warm-up; the times are of the run with the median total "
+     "(default 1)",
+     0},
     {0}};
 static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0,
      "The method (default isai:k=1, for cg ilu, or bjacobi where ilu is refused)", 0},
     {"output", KEY_OUTPUT, "FILE", 0,
-     "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin; -: to standard output, and text to "
+     "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin; -: to standard "
+     "output, and text to "
      "standard error",
      0},
     {0}};
 static const struct argp_option info_options[] = {
-    {"json", KEY_JSON, "FILE", 0, "Write the same as JSON; -: to standard output, instead of text", 0}, {0}};
+    {"json", KEY_JSON, "FILE", 0, "Write the same as JSON; -: to standard output, instead of text",
+     0},
+    {0}};
 static const struct argp_option convert_options[] = {
     {"rhs", KEY_CONVERT_RHS, "FILE", 0,
-     "Right-hand side to write: a file, -, ones, or none (default: the case's own, or what stands with the matrix)", 0},
+     "Right-hand side to write: a file, -, ones, or none (default: the case's own, or what stands "
+     "with the matrix)",
+     0},
     {"format", KEY_FORMAT, "NAME", 0,
-     "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar; of - market)", 0},
-    {"force", KEY_FORCE, NULL, 0, "Overwrite what is written beside OUTPUT too: NAME_b.mtx, OUTPUT.info", 0},
+     "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar; "
+     "of - market)",
+     0},
+    {"force", KEY_FORCE, NULL, 0,
+     "Overwrite what is written beside OUTPUT too: NAME_b.mtx, OUTPUT.info", 0},
     {0}};
 
 const char *options_ordering(bisai_ordering ordering) {
@@ -173,10 +193,12 @@ static bool set_solver(options *o, const char *text) {
   o->assume_symmetric = strcmp(text, "cg:force") == 0;
   if (o->assume_symmetric) return true;
   o->solver = BISAI_IDR;
-  if (strncmp(text, with_s, prefix) == 0 && parse_integer(text + prefix, 1, BISAI_IDR_MOST, &o->shadow_dimension))
+  if (strncmp(text, with_s, prefix) == 0 &&
+      parse_integer(text + prefix, 1, BISAI_IDR_MOST, &o->shadow_dimension))
     return true;
-  say("--solver: '%s' is not a solver (gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to %d)", text,
-      BISAI_IDR_MOST);
+  say("--solver: '%s' is not a solver (gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 "
+      "to %d)",
+      text, BISAI_IDR_MOST);
   return false;
 }
 
@@ -276,7 +298,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
   case KEY_SOLVER: ok = set_solver(o, text); break;
   case KEY_RESTART: ok = set_integer("--restart", text, 1, INT_MAX, &o->restart); break;
-  case KEY_MAX_ITERATIONS: ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->max_iterations); break;
+  case KEY_MAX_ITERATIONS:
+    ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->max_iterations);
+    break;
   case KEY_ORDERING: ok = set_ordering(o, text); break;
   case KEY_EQUILIBRATE: o->equilibrate = true; break;
   case KEY_BACKEND: ok = set_backend(o, text); break;
@@ -300,21 +324,27 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 }
 
 #define SOURCES "--case NAME --size N[,N,N]\nFILE|-"
-#define METHOD_HELP                                                                                                    \
-  "\vMETHOD: none | bjacobi[:max=N][:form=inverse|gh|ght|lu][:storage=fp64|fp32|fp16|bf16|fp11_4|fp11_20|adaptive]"    \
-  "[:digits=D][:extraction=auto|uc|mc|us|ms] | ilu | "                                                                 \
-  "isai[:k=K][:symmetric][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "                                 \
-  "sweeps:n=N | petsc | petsc-ilu | cusparse-ilu\n"                                                                    \
-  "bjacobi inverts the diagonal blocks of the matrix, or with max=1 to 32 blocks of at most so many rows that it "     \
-  "finds; "                                                                                                            \
-  "storage=adaptive keeps D digits (1 to 15, default 2) of each. K is 1 or more, R and N of sweeps 0 to 100000. ilu, " \
-  "isai and sweeps take level=L, the level of fill of ILU(L), and, as "                                                \
-  "bjacobi "                                                                                                           \
-  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own solver and block "    \
-  "ILU, "                                                                                                              \
-  "petsc-ilu its ILU in our solver, both with level=L; ilu, isai and sweeps take factors=petsc. On a GPU, "            \
-  "cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves; factors=cusparse, isai's pattern=cusparse and " \
-  "apply=cusparse (the products) take parts of it.\n\n"                                                                \
+#define METHOD_HELP                                                                                \
+  "\vMETHOD: none | "                                                                              \
+  "bjacobi[:max=N][:form=inverse|gh|ght|lu][:storage=fp64|fp32|fp16|bf16|fp11_4|fp11_20|adaptive]" \
+  "[:digits=D][:extraction=auto|uc|mc|us|ms] | ilu | "                                             \
+  "isai[:k=K][:symmetric][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "             \
+  "sweeps:n=N | petsc | petsc-ilu | cusparse-ilu\n"                                                \
+  "bjacobi inverts the diagonal blocks of the matrix, or with max=1 to 32 blocks of at most so "   \
+  "many rows that it "                                                                             \
+  "finds; "                                                                                        \
+  "storage=adaptive keeps D digits (1 to 15, default 2) of each. K is 1 or more, R and N of "      \
+  "sweeps 0 to 100000. ilu, "                                                                      \
+  "isai and sweeps take level=L, the level of fill of ILU(L), and, as "                            \
+  "bjacobi "                                                                                       \
+  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own " \
+  "solver and block "                                                                              \
+  "ILU, "                                                                                          \
+  "petsc-ilu its ILU in our solver, both with level=L; ilu, isai and sweeps take factors=petsc. "  \
+  "On a GPU, "                                                                                     \
+  "cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves; factors=cusparse, isai's "  \
+  "pattern=cusparse and "                                                                          \
+  "apply=cusparse (the products) take parts of it.\n\n"                                            \
   "Exit status: "
 
 static const struct argp system_parser = {.options = system_options, .parser = parse_one};
@@ -365,10 +395,12 @@ static const struct argp parsers[] = {
          .parser = parse_solving,
          .children = solving,
          .args_doc = SOURCES,
-         .doc = "Solve one system with one preconditioner, by GMRES or another --solver." METHOD_HELP
-                "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up, 128 + n stopped by signal n "
-                "(Ctrl-C 130, SIGTERM 143): the best x so far is written, and a second signal ends at "
-                "once."},
+         .doc =
+             "Solve one system with one preconditioner, by GMRES or another --solver." METHOD_HELP
+             "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up, 128 + n "
+             "stopped by signal n "
+             "(Ctrl-C 130, SIGTERM 143): the best x so far is written, and a second signal ends at "
+             "once."},
     [COMMAND_COMPARE] =
         {.options = compare_options,
          .parser = parse_solving,
@@ -376,24 +408,30 @@ static const struct argp parsers[] = {
          .args_doc = SOURCES,
          .doc = "Solve one system with each of several preconditioners, by GMRES or another "
                 "--solver, and compare them." METHOD_HELP
-                "0 compared, whether or not every method converged; 2 bad input; 128 + n stopped by signal n (Ctrl-C "
+                "0 compared, whether or not every method converged; 2 bad input; 128 + n stopped "
+                "by signal n (Ctrl-C "
                 "130, SIGTERM 143), with the results so far."},
-    [COMMAND_INFO] = {.options = info_options,
-                      .parser = parse_looking,
-                      .children = looking,
-                      .args_doc = SOURCES,
-                      .doc = "Describe a matrix: blocks for every block size, dependency levels, patterns of the "
-                             "approximate inverses, and the bytes that an iteration must move."},
-    [COMMAND_CONVERT] = {
-        .options = convert_options,
-        .parser = parse_converting,
-        .children = converting,
-        .args_doc = "INPUT OUTPUT\n--case NAME --size N[,N,N] OUTPUT",
-        .doc = "Write a matrix, and the right-hand side that stands with it, in another format: Matrix "
-               "Market (.mtx; the right-hand side as _b.mtx beside it), PETSc's binary (.petsc, .bin; with "
-               "the block size in .info), or an archive as SuiteSparse has them (.tar); each also .gz, "
-               ".xz, .bz2 or .zst. As INPUT - is standard input, as OUTPUT standard output, and text goes to standard "
-               "error then."}};
+    [COMMAND_INFO] =
+        {.options = info_options,
+         .parser = parse_looking,
+         .children = looking,
+         .args_doc = SOURCES,
+         .doc =
+             "Describe a matrix: blocks for every block size, dependency levels, patterns of the "
+             "approximate inverses, and the bytes that an iteration must move."},
+    [COMMAND_CONVERT] = {.options = convert_options,
+                         .parser = parse_converting,
+                         .children = converting,
+                         .args_doc = "INPUT OUTPUT\n--case NAME --size N[,N,N] OUTPUT",
+                         .doc = "Write a matrix, and the right-hand side that stands with it, in "
+                                "another format: Matrix "
+                                "Market (.mtx; the right-hand side as _b.mtx beside it), PETSc's "
+                                "binary (.petsc, .bin; with "
+                                "the block size in .info), or an archive as SuiteSparse has them "
+                                "(.tar); each also .gz, "
+                                ".xz, .bz2 or .zst. As INPUT - is standard input, as OUTPUT "
+                                "standard output, and text goes to standard "
+                                "error then."}};
 
 /* What no option alone can know. */
 static bool check(const options *o) {
@@ -427,7 +465,8 @@ static bool sort_paths(options *o) {
     o->output = o->file;
     o->file = NULL;
   }
-  if (standard_is(o->output) && o->format == BISAI_FORMAT_BY_NAME) o->format = BISAI_FORMAT_MATRIX_MARKET;
+  if (standard_is(o->output) && o->format == BISAI_FORMAT_BY_NAME)
+    o->format = BISAI_FORMAT_MATRIX_MARKET;
   if (o->output || (!o->file && o->made == CASE_NONE)) return true;
   say("give an OUTPUT");
   return false;
@@ -449,22 +488,25 @@ static bool find_beside(command which, options *o) {
 bool options_choose_for_cg(const options *o) { return o->solver == BISAI_CG && !o->methods_given; }
 
 bool options_parse(command which, int argc, char **argv, options *o) {
-  static const char *const methods[] = {[COMMAND_SOLVE] = "isai:k=1",
-                                        [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
-                                        [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
-                                        [COMMAND_CONVERT] = "none"};
-  static const char *const for_cg[] = {[COMMAND_SOLVE] = "ilu",
-                                       [COMMAND_COMPARE] =
-                                           "none,bjacobi,ilu,isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"};
+  static const char *const methods[] = {
+      [COMMAND_SOLVE] = "isai:k=1",
+      [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
+      [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
+      [COMMAND_CONVERT] = "none"};
+  static const char *const for_cg[] = {
+      [COMMAND_SOLVE] = "ilu",
+      [COMMAND_COMPARE] =
+          "none,bjacobi,ilu,isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"};
   *o = (options){.shadow_dimension = 4,
                  .max_iterations = 10000,
                  .backend = BISAI_BACKEND_AUTO,
                  .repeat = which == COMMAND_COMPARE};
-  bool ok = method_list_parse("--methods", methods[which], &o->methods) &&
-            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 &&
-            (!options_choose_for_cg(o) || method_list_parse("--methods", for_cg[which], &o->methods)) &&
-            (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && conflicts_check(which, o) &&
-            find_beside(which, o);
+  bool ok =
+      method_list_parse("--methods", methods[which], &o->methods) &&
+      argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 &&
+      (!options_choose_for_cg(o) || method_list_parse("--methods", for_cg[which], &o->methods)) &&
+      (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && conflicts_check(which, o) &&
+      find_beside(which, o);
   if (o->restart == 0) o->restart = 30;
   name_standard_input(o);
   if (!ok) options_free(o);

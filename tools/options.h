@@ -19,38 +19,56 @@ typedef enum case_name { CASE_NONE, CASE_CAVITY, CASE_CONVDIFF } case_name;
 enum { BLOCK_SIZE_AUTO = -1 };
 
 typedef struct options {
-  case_name made;     /* CASE_NONE: `file` is read */
-  int sizes, size[3]; /* as given; sizes = 1 or 3 */
+  /* CASE_NONE: `file` is read */
+  case_name made;
+  /* as given; sizes = 1 or 3 */
+  int sizes, size[3];
   const char *file;
-  int block_size;          /* 0: not given; BLOCK_SIZE_AUTO */
-  bool rhs_ones, rhs_none; /* none: convert alone */
-  const char *rhs;         /* a file, or NULL */
-  char *beside;            /* without any of these: the file beside the matrix, or NULL */
-  double tolerance;        /* 0: the problem's own */
+  /* 0: not given; BLOCK_SIZE_AUTO */
+  int block_size;
+  /* none: convert alone */
+  bool rhs_ones, rhs_none;
+  /* a file, or NULL */
+  const char *rhs;
+  /* without any of these: the file beside the matrix, or NULL */
+  char *beside;
+  /* 0: the problem's own */
+  double tolerance;
   bisai_method solver;
-  bool assume_symmetric; /* cg:force */
-  int shadow_dimension; /* s of idr */
-  int restart;          /* of gmres; 0 while parsing: not given */
+  /* cg:force */
+  bool assume_symmetric;
+  /* s of idr */
+  int shadow_dimension;
+  /* of gmres; 0 while parsing: not given */
+  int restart;
   int max_iterations;
   bisai_ordering ordering;
   bool equilibrate;
   bisai_backend backend;
-  int threads;         /* 0: the library's choice */
-  method_list methods; /* solve: one */
-  int repeat;          /* of compare: times that each method is run after a warm-up; 0: once, cold */
-  bool methods_given;  /* they are the user's choice */
+  /* 0: the library's choice */
+  int threads;
+  /* solve: one */
+  method_list methods;
+  /* of compare: times that each method is run after a warm-up; 0: once, cold */
+  int repeat;
+  /* they are the user's choice */
+  bool methods_given;
   const char *json, *plots;
-  const char *output;  /* of solve and convert */
-  bisai_format format; /* of convert */
-  bool force;          /* of convert: files beside the output are overwritten */
+  /* of solve and convert */
+  const char *output;
+  /* of convert */
+  bisai_format format;
+  /* of convert: files beside the output are overwritten */
+  bool force;
 } options;
 
-/* Parses the arguments of a subcommand (argv[0] is its name for messages). False: something was wrong and has been said.
- * --help and --usage print and exit. Free with options_free(). */
+/* Parses the arguments of a subcommand (argv[0] is its name for messages). False: something was
+ * wrong and has been said. --help and --usage print and exit. Free with options_free(). */
 bool options_parse(command which, int argc, char **argv, options *o);
 void options_free(options *o);
 
-bool options_choose_for_cg(const options *o); /* the methods are the program's choice of those that CG works with */
+/* the methods are the program's choice of those that CG works with */
+bool options_choose_for_cg(const options *o);
 
 const char *options_ordering(bisai_ordering ordering); /* "rcm" */
 

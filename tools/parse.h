@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of the command line, strictly: the whole text or nothing, no blanks, no hexadecimal, no overflow. */
+/* Numbers of the command line, strictly: the whole text or nothing, no blanks, no hexadecimal, no
+ * overflow. */
 #ifndef TOOL_PARSE_H
 #define TOOL_PARSE_H
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "petsc.h"
 
-bool petsc_is_needed(const method *m) { return m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC; }
+bool petsc_is_needed(const method *m) {
+  return m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
+}
 
 #ifdef BISAI_HAVE_PETSC
 
@@ -16,10 +18,14 @@ bool petsc_is_needed(const method *m) { return m->name == METHOD_PETSC_ILU || m-
 
 struct petsc_parts {
   bisai_context *context;
-  bisai_context *host;   /* where PETSc works: that context, or on a GPU one of its own with a copy of the matrix */
-  bisai_bcsr *copied;    /* … which is fetched from the device */
-  bisai_precond *copies; /* z = v, between vectors of the device and of the host */
-  double *v, *z;         /* on the host */
+  /* where PETSc works: that context, or on a GPU one of its own with a copy of the matrix */
+  bisai_context *host;
+  /* … which is fetched from the device */
+  bisai_bcsr *copied;
+  /* z = v, between vectors of the device and of the host */
+  bisai_precond *copies;
+  /* on the host */
+  double *v, *z;
   bisai_petsc_ilu *ilu;
   bisai_factors *factors;
   bisai_petsc_solver *solver;
@@ -27,15 +33,16 @@ struct petsc_parts {
   char text[96];
 };
 
-/* What is used of libbisai_petsc. A shared one is loaded at the first use: PETSc and MPI come with a hundred libraries, which would make
- * every start of the program ten times slower. */
-#define FUNCTIONS(X)                                                                                                   \
-  X(start)                                                                                                             \
-  X(stop)                                                                                                              \
-  X(ilu_create)                                                                                                        \
-  X(ilu_destroy)                                                                                                       \
-  X(ilu_apply)                                                                                                         \
-  X(ilu_factors) X(ilu_seconds) X(ilu_blocks) X(solver_create) X(solver_destroy) X(solver_solve) X(solver_seconds)
+/* What is used of libbisai_petsc. A shared one is loaded at the first use: PETSc and MPI come with
+ * a hundred libraries, which would make every start of the program ten times slower. */
+#define FUNCTIONS(X)                                                                               \
+  X(start)                                                                                         \
+  X(stop)                                                                                          \
+  X(ilu_create)                                                                                    \
+  X(ilu_destroy)                                                                                   \
+  X(ilu_apply)                                                                                     \
+  X(ilu_factors)                                                                                   \
+  X(ilu_seconds) X(ilu_blocks) X(solver_create) X(solver_destroy) X(solver_solve) X(solver_seconds)
 
 static struct {
 #define POINTER(name) __typeof__(bisai_petsc_##name) *name;
@@ -51,12 +58,14 @@ static bisai_status load(bisai_context *context) {
   void *library = dlopen(BISAI_PETSC_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
   if (!library) return bisai_context_fail(context, BISAI_UNAVAILABLE, dlerror());
   bool all = true;
-#define POINTER(name) all &= (*(void **)(void *)&petsc.name = dlsym(library, "bisai_petsc_" #name)) != NULL;
+#define POINTER(name)                                                                              \
+  all &= (*(void **)(void *)&petsc.name = dlsym(library, "bisai_petsc_" #name)) != NULL;
   FUNCTIONS(POINTER)
 #undef POINTER
   if (all) return BISAI_OK;
   petsc.start = NULL;
-  return bisai_context_fail(context, BISAI_UNAVAILABLE, BISAI_PETSC_LIBRARY " is of another version of bisai");
+  return bisai_context_fail(context, BISAI_UNAVAILABLE,
+                            BISAI_PETSC_LIBRARY " is of another version of bisai");
 }
 
 #else
@@ -74,7 +83,8 @@ static bisai_status load(bisai_context *context) {
 static bool started;
 
 static bisai_status start(bisai_context *context) {
-  /* Open MPI would start a daemon beside a program of one process, which needs ssh and may refuse to run as root. */
+  /* Open MPI would start a daemon beside a program of one process, which needs ssh and may refuse
+   * to run as root. */
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   bool now = false;
   bisai_status status = load(context);
@@ -99,12 +109,14 @@ static bisai_status fetch_matrix(petsc_parts *parts, const bisai_bcsr *from) {
   int32_t *row_ptr = malloc(((size_t)desc.block_rows + 1) * sizeof *row_ptr);
   int32_t *col_idx = malloc((blocks + 1) * sizeof *col_idx);
   double *values = malloc((blocks * bs * bs + 1) * sizeof *values);
-  bisai_status status = row_ptr && col_idx && values ? bisai_bcsr_fetch(from, row_ptr, col_idx, values)
-                                                     : bisai_context_fail(parts->context, BISAI_OUT_OF_MEMORY, NULL);
+  bisai_status status = row_ptr && col_idx && values
+                            ? bisai_bcsr_fetch(from, row_ptr, col_idx, values)
+                            : bisai_context_fail(parts->context, BISAI_OUT_OF_MEMORY, NULL);
   if (status == BISAI_OK) {
     desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
     status = bisai_bcsr_create(parts->host, &desc, &parts->copied);
-    if (status != BISAI_OK) bisai_context_fail(parts->context, status, bisai_context_error(parts->host));
+    if (status != BISAI_OK)
+      bisai_context_fail(parts->context, status, bisai_context_error(parts->host));
   }
   free(row_ptr);
   free(col_idx);
@@ -139,14 +151,16 @@ static bisai_status apply_on_host(void *user, int64_t n, const double *v, double
   return status == BISAI_OK ? bisai_precond_apply(parts->copies, parts->z, z) : status;
 }
 
-static bisai_status begin(bisai_context *context, const problem *p, const options *o, petsc_parts **parts) {
+static bisai_status begin(bisai_context *context, const problem *p, const options *o,
+                          petsc_parts **parts) {
   bisai_status status = start(context);
   if (status != BISAI_OK) return status;
   petsc_parts *made = calloc(1, sizeof *made);
   if (!made) return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, NULL);
   made->context = made->host = context;
   *parts = made;
-  return bisai_context_backend(context) == BISAI_BACKEND_CUDA ? end(go_to_host(made, p, o), parts) : BISAI_OK;
+  return bisai_context_backend(context) == BISAI_BACKEND_CUDA ? end(go_to_host(made, p, o), parts)
+                                                              : BISAI_OK;
 }
 
 static const bisai_bcsr *matrix_of(const petsc_parts *parts, const problem *p) {
@@ -178,15 +192,16 @@ static bisai_status make_factors(petsc_parts *parts) {
   bisai_bcsr *lower = NULL, *upper = NULL;
   status = upload(parts, bisai_factors_lower(factors), &lower);
   if (status == BISAI_OK) status = upload(parts, bisai_factors_upper(factors), &upper);
-  if (status == BISAI_OK) status = bisai_factors_from_matrices(parts->context, lower, upper, &parts->factors);
+  if (status == BISAI_OK)
+    status = bisai_factors_from_matrices(parts->context, lower, upper, &parts->factors);
   bisai_bcsr_destroy(&lower);
   bisai_bcsr_destroy(&upper);
   bisai_factors_destroy(&factors);
   return status;
 }
 
-bisai_status petsc_prepare(bisai_context *context, const problem *p, const options *o, const method *m,
-                           bisai_precond_options *setup, petsc_parts **parts) {
+bisai_status petsc_prepare(bisai_context *context, const problem *p, const options *o,
+                           const method *m, bisai_precond_options *setup, petsc_parts **parts) {
   bisai_status status = begin(context, p, o, parts);
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
@@ -201,8 +216,8 @@ bisai_status petsc_prepare(bisai_context *context, const problem *p, const optio
     setup->factors = made->factors;
   }
   made->seconds = progress_now() - start_time;
-  snprintf(made->text, sizeof made->text, "block ILU(%d) of PETSc %d.%d.%d", m->level, PETSC_VERSION_MAJOR,
-           PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
+  snprintf(made->text, sizeof made->text, "block ILU(%d) of PETSc %d.%d.%d", m->level,
+           PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
   return end(status, parts);
 }
 
@@ -211,15 +226,15 @@ void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) {
     report->factor_seconds = petsc.ilu_seconds(parts->ilu);
     report->factor_blocks = petsc.ilu_blocks(parts->ilu);
   } else {
-    *report =
-        (bisai_precond_report){.struct_size = sizeof *report, .largest_condition_row = -1, .first_repair_row = -1};
+    *report = (bisai_precond_report){
+        .struct_size = sizeof *report, .largest_condition_row = -1, .first_repair_row = -1};
     report->factor_seconds = petsc.solver_seconds(parts->solver);
   }
   report->setup_seconds += parts->seconds;
 }
 
-bisai_status petsc_create(bisai_context *context, const problem *p, const options *o, const method *m,
-                          bisai_monitor monitor, void *user, petsc_parts **parts) {
+bisai_status petsc_create(bisai_context *context, const problem *p, const options *o,
+                          const method *m, bisai_monitor monitor, void *user, petsc_parts **parts) {
   bisai_solver_options how = bisai_solver_options_default();
   how.method = o->solver;
   how.restart = o->restart;
@@ -231,10 +246,11 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = told(made, petsc.solver_create(made->host, matrix_of(made, p), m->level, &how, &made->solver));
+  status = told(made,
+                petsc.solver_create(made->host, matrix_of(made, p), m->level, &how, &made->solver));
   made->seconds = progress_now() - start_time;
-  snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSP%s, PCILU with %d level%s, SeqBAIJ", PETSC_VERSION_MAJOR,
-           PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
+  snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSP%s, PCILU with %d level%s, SeqBAIJ",
+           PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
            o->solver == BISAI_CG         ? "CG"
            : o->solver == BISAI_BICGSTAB ? "BCGS"
                                          : "GMRES",
@@ -242,7 +258,8 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   return end(status, parts);
 }
 
-bisai_status petsc_solve(petsc_parts *parts, const problem *p, double *x, bisai_solver_report *report) {
+bisai_status petsc_solve(petsc_parts *parts, const problem *p, double *x,
+                         bisai_solver_report *report) {
   return told(parts, petsc.solver_solve(parts->solver, p->rhs, x, report));
 }
 
@@ -273,21 +290,24 @@ static bisai_status refuse(bisai_context *context) {
   return bisai_context_fail(context, BISAI_UNAVAILABLE, "this build has no PETSc");
 }
 
-bisai_status petsc_prepare(bisai_context *context, const problem *p, const options *o, const method *m,
-                           bisai_precond_options *setup, petsc_parts **parts) {
+bisai_status petsc_prepare(bisai_context *context, const problem *p, const options *o,
+                           const method *m, bisai_precond_options *setup, petsc_parts **parts) {
   (void)p, (void)o, (void)m, (void)setup, (void)parts;
   return refuse(context);
 }
 
-void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) { (void)parts, (void)report; }
+void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) {
+  (void)parts, (void)report;
+}
 
-bisai_status petsc_create(bisai_context *context, const problem *p, const options *o, const method *m,
-                          bisai_monitor monitor, void *user, petsc_parts **parts) {
+bisai_status petsc_create(bisai_context *context, const problem *p, const options *o,
+                          const method *m, bisai_monitor monitor, void *user, petsc_parts **parts) {
   (void)p, (void)o, (void)m, (void)monitor, (void)user, (void)parts;
   return refuse(context);
 }
 
-bisai_status petsc_solve(petsc_parts *parts, const problem *p, double *x, bisai_solver_report *report) {
+bisai_status petsc_solve(petsc_parts *parts, const problem *p, double *x,
+                         bisai_solver_report *report) {
   (void)parts, (void)p, (void)x, (void)report;
   return BISAI_UNAVAILABLE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gnuplot is found at run time through PATH and started once, in the folder, on the script that is written there. */
+/* gnuplot is found at run time through PATH and started once, in the folder, on the script that is
+ * written there. */
 #include "plots.h"
 
 #include <errno.h>
@@ -27,11 +28,14 @@ static const char script_name[] = "figures.gnuplot";
 typedef struct drawing {
   const char *folder;
   FILE *script;
-  char name[80]; /* of the matrix, safe inside a script */
-  window part;   /* what the pictures of patterns show beside the whole, all the same; size 0: nothing */
+  /* of the matrix, safe inside a script */
+  char name[80];
+  /* what the pictures of patterns show beside the whole, all the same; size 0: nothing */
+  window part;
 } drawing;
 
-/* Runs gnuplot with one argument and its standard output thrown away; its exit status, or -1 where it cannot be started. */
+/* Runs gnuplot with one argument and its standard output thrown away; its exit status, or -1 where
+ * it cannot be started. */
 static int run_gnuplot(const char *argument) {
   char *const arguments[] = {(char[]){"gnuplot"}, (char *)argument, NULL};
   posix_spawn_file_actions_t actions;
@@ -82,7 +86,8 @@ static int points_of(const run_result *r) {
   return points;
 }
 
-/* One data set a method, two blank lines between them; a set that is empty would not count for gnuplot. */
+/* One data set a method, two blank lines between them; a set that is empty would not count for
+ * gnuplot. */
 static bool write_residuals(const char *folder, int count, const run_result *results) {
   FILE *out = open_in(folder, "residuals.dat");
   if (!out) return false;
@@ -119,12 +124,14 @@ static bool write_totals(const char *folder, int count, const run_result *result
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
     fprintf(out, "\"%s%s\" %.6g %.6g\n", r->label, r->converged ? "" : " (failed)",
-            r->set_up ? 1e3 * r->setup.setup_seconds : 0, r->solved ? 1e3 * r->solve.solve_seconds : 0);
+            r->set_up ? 1e3 * r->setup.setup_seconds : 0,
+            r->solved ? 1e3 * r->solve.solve_seconds : 0);
   }
   return close_written(out);
 }
 
-/* Iterations to show: those of the slowest method that converged and a little more, or of the longest run. */
+/* Iterations to show: those of the slowest method that converged and a little more, or of the
+ * longest run. */
 static int shown_iterations(int count, const run_result *results) {
   int longest = 1, converged = 0;
   for (int i = 0; i < count; ++i) {
@@ -147,8 +154,10 @@ static double largest_residual(int count, const run_result *results) {
   return largest;
 }
 
-/* Some methods have the same curve: each has a marker of its own, and where lengths agree they alternate along the curve. */
-static void script_markers(FILE *script, int shown, int count, const run_result *results, int i, const char *style) {
+/* Some methods have the same curve: each has a marker of its own, and where lengths agree they
+ * alternate along the curve. */
+static void script_markers(FILE *script, int shown, int count, const run_result *results, int i,
+                           const char *style) {
   int points = points_of(&results[i]), rank = 0, alike = 0;
   if (points == 0) return;
   for (int k = 0; k < count; ++k) {
@@ -158,20 +167,26 @@ static void script_markers(FILE *script, int shown, int count, const run_result 
   }
   int visible = points < shown ? points : shown, step = visible / 5 > alike ? visible / 5 : alike;
   int first = (int)((2.0 * rank + 1) * step / (2.0 * alike));
-  fprintf(script, ", \\\n  '' index %d every %d::%d using 1:(drawn($2)) with points %s notitle", i, step,
-          first < points ? first : 0, style);
+  fprintf(script, ", \\\n  '' index %d every %d::%d using 1:(drawn($2)) with points %s notitle", i,
+          step, first < points ? first : 0, style);
 }
 
-/* Sixteen looks: eight colours with a full line and a filled marker, the same eight dashed with an open one; dots: not converged. */
+/* Sixteen looks: eight colours with a full line and a filled marker, the same eight dashed with an
+ * open one; dots: not converged. */
 static void script_curve(FILE *script, int shown, int count, const run_result *results, int i) {
   static const int markers[16] = {7, 5, 9, 11, 13, 15, 2, 1, 6, 4, 8, 10, 12, 14, 3, 7};
   const run_result *r = &results[i];
   char line[48], marker[48];
-  snprintf(line, sizeof line, "lw 2 lc %d dt %s", i % 8 + 1, !r->converged ? "3" : i / 8 % 2 ? "(14,4)" : "1");
+  snprintf(line, sizeof line, "lw 2 lc %d dt %s", i % 8 + 1,
+           !r->converged ? "3"
+           : i / 8 % 2   ? "(14,4)"
+                         : "1");
   snprintf(marker, sizeof marker, "lc %d pt %d ps 1.3", i % 8 + 1, markers[i % 16]);
-  fprintf(script, ", \\\n  'residuals.dat' index %d using 1:(drawn($2)) with lines %s notitle", i, line);
+  fprintf(script, ", \\\n  'residuals.dat' index %d using 1:(drawn($2)) with lines %s notitle", i,
+          line);
   script_markers(script, shown, count, results, i, marker);
-  fprintf(script, ", \\\n  NaN with linespoints %s %s title \"%s: ", line, marker + strcspn(marker, "p"), r->label);
+  fprintf(script, ", \\\n  NaN with linespoints %s %s title \"%s: ", line,
+          marker + strcspn(marker, "p"), r->label);
   if (r->converged) {
     fprintf(script, "%d iteration%s\"", r->solve.iterations, plural(r->solve.iterations));
   } else {
@@ -180,19 +195,24 @@ static void script_curve(FILE *script, int shown, int count, const run_result *r
 }
 
 /* Residuals far below the tolerance, zero too, are drawn at the lower edge. */
-static void script_residuals(const drawing *d, double tolerance, int count, const run_result *results) {
+static void script_residuals(const drawing *d, double tolerance, int count,
+                             const run_result *results) {
   int shown = shown_iterations(count, results);
-  fprintf(d->script,
-          "set output 'residuals.png'\nset title \"%s: residuals\" noenhanced\nset xlabel 'iteration'\n"
-          "set ylabel 'relative residual (estimate)'\nset logscale y\nset format y '10^{%%L}'\nset xrange [0:%d]\n"
-          "set yrange [%g:%g]\nset key outside right top Left reverse samplen 3 spacing 1.2\nset grid x y\n"
-          "drawn(r) = r > %g ? r : %g\nplot %g with lines lc rgb '#888888' dt 2 title 'tolerance'",
-          d->name, shown, tolerance / 5, 2 * largest_residual(count, results), tolerance / 5, tolerance / 5, tolerance);
+  fprintf(
+      d->script,
+      "set output 'residuals.png'\nset title \"%s: residuals\" noenhanced\nset xlabel 'iteration'\n"
+      "set ylabel 'relative residual (estimate)'\nset logscale y\nset format y '10^{%%L}'\nset "
+      "xrange [0:%d]\n"
+      "set yrange [%g:%g]\nset key outside right top Left reverse samplen 3 spacing 1.2\nset grid "
+      "x y\n"
+      "drawn(r) = r > %g ? r : %g\nplot %g with lines lc rgb '#888888' dt 2 title 'tolerance'",
+      d->name, shown, tolerance / 5, 2 * largest_residual(count, results), tolerance / 5,
+      tolerance / 5, tolerance);
   for (int i = 0; i < count; ++i) {
     script_curve(d->script, shown, count, results, i);
   }
-  fprintf(d->script,
-          "\nunset logscale\nset format y\nunset xrange\nunset yrange\nset xrange [*:*]\nset yrange [*:*]\n\n");
+  fprintf(d->script, "\nunset logscale\nset format y\nunset xrange\nunset yrange\nset xrange "
+                     "[*:*]\nset yrange [*:*]\n\n");
 }
 
 static size_t longest_label(int count, const run_result *results) {
@@ -204,14 +224,18 @@ static size_t longest_label(int count, const run_result *results) {
   return longest;
 }
 
-/* Times of each method, one above the other in a bar. Labels stand at 45 degrees, which leaves room for each from 20 pixels a bar on;
- * below them a margin as deep as the longest. `plots` says which columns of the data are drawn. */
+/* Times of each method, one above the other in a bar. Labels stand at 45 degrees, which leaves room
+ * for each from 20 pixels a bar on; below them a margin as deep as the longest. `plots` says which
+ * columns of the data are drawn. */
 static void script_bars(const drawing *d, const char *name, const char *title, bool any, int count,
                         const run_result *results, const char *plots) {
   fprintf(d->script,
-          "set output '%s.png'\nset title \"%s: %s\" noenhanced\nset xlabel ''\nset ylabel 'time (ms)'\n"
-          "set style data histograms\nset style histogram rowstacked\nset style fill solid 1.0 noborder\n"
-          "set boxwidth 0.6\nset yrange [0:%s]\nset bmargin %.1f\nset key outside right top Left reverse\n"
+          "set output '%s.png'\nset title \"%s: %s\" noenhanced\nset xlabel ''\nset ylabel 'time "
+          "(ms)'\n"
+          "set style data histograms\nset style histogram rowstacked\nset style fill solid 1.0 "
+          "noborder\n"
+          "set boxwidth 0.6\nset yrange [0:%s]\nset bmargin %.1f\nset key outside right top Left "
+          "reverse\n"
           "set xtics rotate by -45 nomirror noenhanced\nset grid noxtics y\nplot '%s.dat' %s\n"
           "set xtics norotate\nset yrange [*:*]\nset style data lines\nset bmargin\n\n",
           name, d->name, title, any ? "*" : "1",
@@ -224,7 +248,8 @@ static void script_setup(const drawing *d, int count, const run_result *results)
     any |= run_has_factor(&results[i]) || run_has_values(&results[i]);
   }
   script_bars(d, "setup", "set-up", any, count, results,
-              "using 2:xtic(1) lc rgb '#4477aa' title 'factor', '' using 3 lc rgb '#ddaa33' title 'pattern', "
+              "using 2:xtic(1) lc rgb '#4477aa' title 'factor', '' using 3 lc rgb '#ddaa33' title "
+              "'pattern', "
               "'' using 4 lc rgb '#bb5566' title 'values'");
 }
 
@@ -233,13 +258,15 @@ static void script_totals(const drawing *d, int count, const run_result *results
   for (int i = 0; i < count; ++i) {
     any |= results[i].set_up;
   }
-  script_bars(d, "totals", "total time", any, count, results,
-              "using 2:xtic(1) lc rgb '#ddaa33' title 'set-up', '' using 3 lc rgb '#4477aa' title 'solve'");
+  script_bars(
+      d, "totals", "total time", any, count, results,
+      "using 2:xtic(1) lc rgb '#ddaa33' title 'set-up', '' using 3 lc rgb '#4477aa' title 'solve'");
 }
 
 /* One picture of a pattern: the whole, and where that blurs, a window in the middle of A too. */
 typedef struct picture {
-  const char *name; /* pattern_<name>.png */
+  /* pattern_<name>.png */
+  const char *name;
   const char *title;
   int32_t rows, blocks;
   const int32_t *row_ptr, *col_idx;
@@ -252,38 +279,43 @@ static bool write_window(const char *folder, const char *file, window w, const p
   return close_written(out) && ok;
 }
 
-/* The blocks in a cell, from one to all of them on the same logarithmic scale in every picture, with ticks 1, 2, 5, 10, … */
+/* The blocks in a cell, from one to all of them on the same logarithmic scale in every picture,
+ * with ticks 1, 2, 5, 10, … */
 static void script_counts(FILE *script, int32_t scale) {
   int64_t most = (int64_t)scale * scale;
-  fprintf(script, "set logscale cb\nset cbrange [1:%" PRId64 "]\nset colorbox\nset cbtics (1", most);
+  fprintf(script, "set logscale cb\nset cbrange [1:%" PRId64 "]\nset colorbox\nset cbtics (1",
+          most);
   for (int64_t ten = 1; ten <= most; ten *= 10) {
     static const int factors[] = {2, 5, 10};
     for (int k = 0; k < 3; ++k) {
       if (ten * factors[k] <= most) fprintf(script, ", %" PRId64, ten * factors[k]);
     }
   }
-  fprintf(script, ")\nset cblabel 'blocks in each cell of %" PRId32 " x %" PRId32 "' offset 0.5\n", scale, scale);
+  fprintf(script, ")\nset cblabel 'blocks in each cell of %" PRId32 " x %" PRId32 "' offset 0.5\n",
+          scale, scale);
 }
 
 static void script_window(FILE *script, const char *file, window w, const char *title) {
   int32_t scale = raster_scale(w), side = raster_side(w);
   double first = w.first - 0.5, last = first + (w.size < 2 ? 1 : (double)side * scale);
-  fprintf(script, "set title \"%s\"\nset xrange [%.1f:%.1f]\nset yrange [%.1f:%.1f]\n", title, first, last, last,
-          first);
+  fprintf(script, "set title \"%s\"\nset xrange [%.1f:%.1f]\nset yrange [%.1f:%.1f]\n", title,
+          first, last, last, first);
   if (scale == 1) {
     fprintf(script, "unset logscale cb\nset cbrange [0:1]\nunset colorbox\n");
   } else {
     script_counts(script, scale);
   }
   fprintf(script,
-          "plot '%s' matrix using (%d + ($1 + 0.5)*%d - 0.5):(%d + ($2 + 0.5)*%d - 0.5):($3 > 0 ? $3 : NaN) with image "
+          "plot '%s' matrix using (%d + ($1 + 0.5)*%d - 0.5):(%d + ($2 + 0.5)*%d - 0.5):($3 > 0 ? "
+          "$3 : NaN) with image "
           "notitle\n",
           file, w.first, scale, w.first, scale);
 }
 
 /* Squares of 525 pixels at the same place in every picture, whatever their labels need. */
 static void script_place(FILE *script, double left, double width) {
-  fprintf(script, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n", left / width, (left + 525) / width);
+  fprintf(script, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n", left / width,
+          (left + 525) / width);
   fprintf(script, "set bmargin at screen 0.11\nset tmargin at screen 0.86\n");
 }
 
@@ -296,13 +328,16 @@ static bool add_picture(const drawing *d, const picture *q) {
   snprintf(middle, sizeof middle, "pattern_%s_middle.dat", q->name);
   fprintf(d->script,
           "set terminal pngcairo size %d,700 font 'sans,12'\nset output 'pattern_%s.png'\n"
-          "set multiplot title \"%s: %s, %" PRId32 " block%s in %" PRId32 " block row%s\" font ',14' noenhanced\n",
-          width, q->name, d->name, q->title, q->blocks, plural(q->blocks), q->rows, plural(q->rows));
+          "set multiplot title \"%s: %s, %" PRId32 " block%s in %" PRId32
+          " block row%s\" font ',14' noenhanced\n",
+          width, q->name, d->name, q->title, q->blocks, plural(q->blocks), q->rows,
+          plural(q->rows));
   if (!write_window(d->folder, whole, all, q)) return false;
   script_place(d->script, 130, width);
   script_window(d->script, whole, all, two ? "the whole" : "");
   if (two) {
-    snprintf(title, sizeof title, "block rows %d to %d", (int)d->part.first, (int)(d->part.first + d->part.size - 1));
+    snprintf(title, sizeof title, "block rows %d to %d", (int)d->part.first,
+             (int)(d->part.first + d->part.size - 1));
     if (!write_window(d->folder, middle, d->part, q)) return false;
     script_place(d->script, 960, width);
     script_window(d->script, middle, d->part, title);
@@ -320,15 +355,17 @@ static int largest_power(int count, const run_result *results) {
   return power;
 }
 
-static bool add_triangle(bisai_context *context, const drawing *d, const bisai_bcsr *matrix, bisai_triangle triangle,
-                         int power, const char *name, const char *title) {
+static bool add_triangle(bisai_context *context, const drawing *d, const bisai_bcsr *matrix,
+                         bisai_triangle triangle, int power, const char *name, const char *title) {
   bisai_pattern *pattern = NULL;
   if (bisai_pattern_power(context, matrix, triangle, power, &pattern) != BISAI_OK) {
     say("--plots: pattern_%s.png: %s", name, bisai_context_error(context));
     return false;
   }
-  picture q = {
-      .name = name, .title = title, .rows = bisai_pattern_block_rows(pattern), .blocks = bisai_pattern_blocks(pattern)};
+  picture q = {.name = name,
+               .title = title,
+               .rows = bisai_pattern_block_rows(pattern),
+               .blocks = bisai_pattern_blocks(pattern)};
   int32_t *row_ptr = malloc(((size_t)q.rows + 1) * sizeof *row_ptr);
   int32_t *col_idx = malloc(((size_t)q.blocks + 1) * sizeof *col_idx);
   q.row_ptr = row_ptr;
@@ -350,11 +387,15 @@ static bool add_matrix(drawing *d, const picture *a) {
 }
 
 static bool add_patterns(bisai_context *context, drawing *d, const bisai_bcsr *matrix, int power) {
-  fprintf(d->script, "set xlabel 'block column'\nset ylabel 'block row'\nset size ratio -1\nunset key\nunset grid\n"
-                     "set xtics nomirror out\nset ytics nomirror out\n"
-                     "set palette defined (0 '#c6dbef', 0.35 '#6baed6', 0.7 '#2171b5', 1 '#08306b')\n");
-  picture a = {
-      .name = "A", .title = "matrix A", .rows = bisai_bcsr_block_rows(matrix), .blocks = bisai_bcsr_blocks(matrix)};
+  fprintf(d->script,
+          "set xlabel 'block column'\nset ylabel 'block row'\nset size ratio -1\nunset key\nunset "
+          "grid\n"
+          "set xtics nomirror out\nset ytics nomirror out\n"
+          "set palette defined (0 '#c6dbef', 0.35 '#6baed6', 0.7 '#2171b5', 1 '#08306b')\n");
+  picture a = {.name = "A",
+               .title = "matrix A",
+               .rows = bisai_bcsr_block_rows(matrix),
+               .blocks = bisai_bcsr_blocks(matrix)};
   int32_t *row_ptr = malloc(((size_t)a.rows + 1) * sizeof *row_ptr);
   int32_t *col_idx = malloc(((size_t)a.blocks + 1) * sizeof *col_idx);
   a.row_ptr = row_ptr;
@@ -378,7 +419,8 @@ static void script_beginning(FILE *script, int count, const run_result *results)
   static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#b8860b",
                                         "#33bbee", "#aa3377", "#666666", "#000000"};
   fprintf(script, "set terminal pngcairo size %d,%d font 'sans,12'\nset encoding utf8\n",
-          840 + 8 * ((int)longest_label(count, results) + 18), count > 20 ? 620 + 25 * (count - 20) : 620);
+          840 + 8 * ((int)longest_label(count, results) + 18),
+          count > 20 ? 620 + 25 * (count - 20) : 620);
   fprintf(script, "set key noenhanced\nset grid lt 1 lc rgb '#dddddd'\n");
   for (int i = 0; i < 8; ++i) {
     fprintf(script, "set linetype %d lc rgb '%s'\n", i + 1, colours[i]);
@@ -386,7 +428,8 @@ static void script_beginning(FILE *script, int count, const run_result *results)
   fprintf(script, "set linetype cycle 8\n");
 }
 
-/* A file's name goes into the script as text: nothing in it may end a string or start a command there. */
+/* A file's name goes into the script as text: nothing in it may end a string or start a command
+ * there. */
 static void copy_name(char *to, size_t size, const char *from) {
   size_t i = 0;
   for (; i + 1 < size && from[i]; ++i) {
@@ -413,7 +456,8 @@ static bool write_all(bisai_context *context, const char *folder, const problem 
   return close_written(d.script) && ok;
 }
 
-bool plots_draw(bisai_context *context, const char *folder, const problem *p, int count, const run_result *results) {
+bool plots_draw(bisai_context *context, const char *folder, const problem *p, int count,
+                const run_result *results) {
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
     say("--plots: %s: %s", folder, strerror(errno));
     return false;

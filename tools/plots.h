@@ -7,10 +7,13 @@
 
 #include "run.h"
 
-/* Whether the folder is there or can be made, and gnuplot is there, before anything is computed. Says what is wrong and returns false. */
+/* Whether the folder is there or can be made, and gnuplot is there, before anything is computed.
+ * Says what is wrong and returns false. */
 bool plots_check(const char *folder);
 
-/* Makes the folder, and in it residuals.png, setup.png, pattern_A.png, pattern_L.png, pattern_NL.png (and U, NU). Says what is wrong and returns false. */
-bool plots_draw(bisai_context *context, const char *folder, const problem *p, int count, const run_result *results);
+/* Makes the folder, and in it residuals.png, setup.png, pattern_A.png, pattern_L.png,
+ * pattern_NL.png (and U, NU). Says what is wrong and returns false. */
+bool plots_draw(bisai_context *context, const char *folder, const problem *p, int count,
+                const run_result *results);
 
 #endif

@@ -16,7 +16,8 @@ int problem_block_size(const options *o) {
   if (o->block_size > 0) return o->block_size;
   if (o->made == CASE_CAVITY) return CASE_CAVITY_BLOCK_SIZE;
   if (o->made == CASE_CONVDIFF) return CASE_CONVDIFF_BLOCK_SIZE;
-  const case_suitesparse *known = o->block_size == BLOCK_SIZE_AUTO ? NULL : case_suitesparse_find(o->file);
+  const case_suitesparse *known =
+      o->block_size == BLOCK_SIZE_AUTO ? NULL : case_suitesparse_find(o->file);
   return known ? known->block_size : 0;
 }
 
@@ -39,8 +40,11 @@ static void drop_ending(char *name, const char *const *endings) {
 
 static char *name_of(const options *o) {
   static const char *const packed[] = {".gz", ".xz", ".bz2", ".zst", NULL};
-  static const char *const formats[] = {".mtx", ".tar", ".tgz", ".txz", ".tbz2", ".tzst", ".petsc", ".bin", NULL};
-  const char *text = o->made == CASE_CAVITY ? "cavity" : o->made == CASE_CONVDIFF ? "convdiff" : o->file;
+  static const char *const formats[] = {".mtx",  ".tar",   ".tgz", ".txz", ".tbz2",
+                                        ".tzst", ".petsc", ".bin", NULL};
+  const char *text = o->made == CASE_CAVITY     ? "cavity"
+                     : o->made == CASE_CONVDIFF ? "convdiff"
+                                                : o->file;
   const char *slash = strrchr(text, '/');
   char *name = strdup(slash ? slash + 1 : text);
   if (!name || !o->file) return name;
@@ -56,20 +60,23 @@ static bool fail(bisai_context *context, const char *what, bisai_status status) 
 
 static bool make_case(bisai_context *context, const options *o, int block_size, problem *p) {
   int nx = o->size[0], ny = o->sizes == 3 ? o->size[1] : nx, nz = o->sizes == 3 ? o->size[2] : nx;
-  const char *refusal = o->made == CASE_CAVITY ? case_cavity_refusal(nx) : case_convdiff_refusal(nx, ny, nz);
+  const char *refusal =
+      o->made == CASE_CAVITY ? case_cavity_refusal(nx) : case_convdiff_refusal(nx, ny, nz);
   if (refusal) {
     say("--size: %s", refusal);
     return false;
   }
   progress shown;
   progress_start(&shown, p->name, "assembling");
-  bisai_status status = o->made == CASE_CAVITY ? case_cavity(context, nx, block_size, &p->matrix, &p->rhs)
-                                               : case_convdiff(context, nx, ny, nz, block_size, &p->matrix, &p->rhs);
+  bisai_status status = o->made == CASE_CAVITY
+                            ? case_cavity(context, nx, block_size, &p->matrix, &p->rhs)
+                            : case_convdiff(context, nx, ny, nz, block_size, &p->matrix, &p->rhs);
   progress_end(&shown);
   if (status != BISAI_OK) return fail(context, p->name, status);
   int bs = bisai_bcsr_block_size(p->matrix);
   if (o->made == CASE_CONVDIFF && nx % bs != 0) {
-    say("%s: blocks of %d run across the ends of grid lines of %d point%s", p->name, bs, nx, plural(nx));
+    say("%s: blocks of %d run across the ends of grid lines of %d point%s", p->name, bs, nx,
+        plural(nx));
   }
   return true;
 }
@@ -102,8 +109,10 @@ static bool take_system(bisai_context *context, bisai_system *found, problem *p)
   return ok;
 }
 
-/* Reads the matrix and, `with_rhs`, what stands with it: in one go, because the file may be a pipe. */
-static bool read_file(bisai_context *context, const options *o, int block_size, bool with_rhs, problem *p) {
+/* Reads the matrix and, `with_rhs`, what stands with it: in one go, because the file may be a
+ * pipe. */
+static bool read_file(bisai_context *context, const options *o, int block_size, bool with_rhs,
+                      problem *p) {
   bisai_system found = {.struct_size = sizeof found};
   bisai_read_options read = bisai_read_options_default();
   read.block_size = block_size;
@@ -119,7 +128,8 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
   const case_suitesparse *known = case_suitesparse_find(o->file);
   fail(context, o->file, status);
   if (found.rhs_failed) say("%s: --rhs ones does without the right-hand side in the file", p->name);
-  if (known && status == BISAI_IO_ERROR) say("%s can be downloaded from %s", known->name, known->address);
+  if (known && status == BISAI_IO_ERROR)
+    say("%s can be downloaded from %s", known->name, known->address);
   return false;
 }
 
@@ -132,13 +142,16 @@ static bool check_sources(const options *o) {
   return false;
 }
 
-static bool load(bisai_context *context, const options *o, int block_size, bool with_rhs, problem *p) {
+static bool load(bisai_context *context, const options *o, int block_size, bool with_rhs,
+                 problem *p) {
   *p = (problem){.name = name_of(o)};
   if (!p->name) {
     say("out of memory");
     return false;
   }
-  if (!(o->file ? read_file(context, o, block_size, with_rhs, p) : make_case(context, o, block_size, p))) return false;
+  if (!(o->file ? read_file(context, o, block_size, with_rhs, p)
+                : make_case(context, o, block_size, p)))
+    return false;
   measure(p);
   if (p->rows == 0) {
     say("%s: the matrix has no rows", p->name);
@@ -146,9 +159,10 @@ static bool load(bisai_context *context, const options *o, int block_size, bool 
   }
   if (p->unknowns > p->rows) {
     int64_t padding = p->unknowns - p->rows;
-    say("%s: %" PRId64 " row%s not a multiple of the block size %d: padded with %" PRId64 " row%s of the identity",
-        p->name, p->rows, p->rows == 1 ? " is" : "s are", (int)bisai_bcsr_block_size(p->matrix), padding,
-        plural(padding));
+    say("%s: %" PRId64 " row%s not a multiple of the block size %d: padded with %" PRId64
+        " row%s of the identity",
+        p->name, p->rows, p->rows == 1 ? " is" : "s are", (int)bisai_bcsr_block_size(p->matrix),
+        padding, plural(padding));
   }
   return true;
 }
@@ -158,8 +172,9 @@ bool problem_load_matrix(bisai_context *context, const options *o, int block_siz
 }
 
 const char *problem_rhs_name(problem_rhs from) {
-  static const char *const names[] = {[RHS_NONE] = "none", [RHS_ONES] = "ones", [RHS_CASE] = "case",
-                                      [RHS_FILE] = "file", [RHS_OWN] = "own",   [RHS_BESIDE] = "beside"};
+  static const char *const names[] = {
+      [RHS_NONE] = "none", [RHS_ONES] = "ones", [RHS_CASE] = "case",
+      [RHS_FILE] = "file", [RHS_OWN] = "own",   [RHS_BESIDE] = "beside"};
   return names[from];
 }
 
@@ -170,7 +185,8 @@ static void set_ones(problem *p) {
   }
 }
 
-static bisai_status read_rhs(bisai_context *context, const char *path, problem_rhs from, problem *p) {
+static bisai_status read_rhs(bisai_context *context, const char *path, problem_rhs from,
+                             problem *p) {
   progress shown;
   progress_start(&shown, path, "reading");
   bisai_status status = bisai_read_vector(context, path, p->rows, p->rhs);
@@ -221,7 +237,8 @@ static void say_what_is_known(const options *o, const problem *p) {
   } else if (o->tolerance > 0) {
     say("%s: block size %d, as in Ma et al. 2021", p->name, (int)known->block_size);
   } else {
-    say("%s: block size %d and tolerance %g, as in Ma et al. 2021", p->name, (int)known->block_size, known->tolerance);
+    say("%s: block size %d and tolerance %g, as in Ma et al. 2021", p->name, (int)known->block_size,
+        known->tolerance);
   }
 }
 

@@ -8,10 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds between two lines, and before the first of a progress. Elsewhere than on a terminal short runs say nothing. */
+/* Seconds between two lines, and before the first of a progress. Elsewhere than on a terminal short
+ * runs say nothing. */
 static const double on_terminal = 0.1, elsewhere = 3, first = 0.1;
 
-/* When the last line was written, or else when the first progress began. One progress is live at a time. */
+/* When the last line was written, or else when the first progress began. One progress is live at a
+ * time. */
 static double told_at;
 
 double progress_now(void) {
@@ -33,7 +35,8 @@ static void tell(progress *p) {
   } else {
     snprintf(doing, sizeof doing, "%s, %.0f MB", p->what, megabytes);
   }
-  fprintf(stderr, p->terminal ? "\r\033[K%s: %s, %.0f s" : "%s: %s, %.0f s\n", p->label, doing, seconds);
+  fprintf(stderr, p->terminal ? "\r\033[K%s: %s, %.0f s" : "%s: %s, %.0f s\n", p->label, doing,
+          seconds);
   fflush(stderr);
   p->shown = true;
   told_at = progress_now();
@@ -41,7 +44,8 @@ static void tell(progress *p) {
 
 static struct timespec next_line(const progress *p) {
   double seconds = fmax(told_at + (p->terminal ? on_terminal : elsewhere), p->began + first);
-  return (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
+  return (struct timespec){.tv_sec = (time_t)seconds,
+                           .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
 }
 
 static void *teller(void *user) {
@@ -69,7 +73,8 @@ static bool start_teller(progress *p) {
 
 /* Without a thread the work is done in silence. */
 void progress_start(progress *p, const char *label, const char *what) {
-  *p = (progress){.label = label, .what = what, .count = -1, .residual = NAN, .began = progress_now()};
+  *p = (progress){
+      .label = label, .what = what, .count = -1, .residual = NAN, .began = progress_now()};
   if (told_at == 0) told_at = p->began;
   p->terminal = isatty(STDERR_FILENO) == 1;
   pthread_condattr_t clock;
@@ -92,7 +97,9 @@ static void update(progress *p, const char *what, int64_t count, int64_t total, 
 
 void progress_show(progress *p, const char *what) { update(p, what, -1, 0, NAN); }
 
-void progress_bytes(void *p, int64_t read, int64_t total) { update(p, "reading", read, total, NAN); }
+void progress_bytes(void *p, int64_t read, int64_t total) {
+  update(p, "reading", read, total, NAN);
+}
 
 int progress_residual(void *p, int iteration, double relative_residual) {
   update(p, "iteration", iteration, 0, relative_residual);

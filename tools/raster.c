@@ -6,7 +6,9 @@
 int32_t raster_scale(window w) { return (w.size + RASTER_CELLS - 1) / RASTER_CELLS; }
 
 /* gnuplot draws no image of fewer than 2 × 2 cells. */
-int32_t raster_side(window w) { return w.size < 2 ? 2 : (w.size + raster_scale(w) - 1) / raster_scale(w); }
+int32_t raster_side(window w) {
+  return w.size < 2 ? 2 : (w.size + raster_scale(w) - 1) / raster_scale(w);
+}
 
 window raster_middle(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx) {
   int32_t row = rows / 2, reach = 10;

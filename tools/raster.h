@@ -10,10 +10,12 @@
 enum { RASTER_CELLS = 600 };
 
 typedef struct window {
-  int32_t first, size; /* rows and columns first … first + size − 1 */
+  /* rows and columns first … first + size − 1 */
+  int32_t first, size;
 } window;
 
-/* What is worth a closer look: around the middle, three times as wide as a row reaches from the diagonal. */
+/* What is worth a closer look: around the middle, three times as wide as a row reaches from the
+ * diagonal. */
 window raster_middle(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx);
 
 /* Cells along a side, and block rows in each cell, for a window. */

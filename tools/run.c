@@ -51,7 +51,8 @@ static void fail(bisai_context *context, bisai_status status, const char *reason
   set_message(r, reason, *message ? message : bisai_status_string(status));
 }
 
-/* ‖v‖₂ = largest·sqrt(sum): the values are divided by the largest, so that no square leaves the range of a double. */
+/* ‖v‖₂ = largest·sqrt(sum): the values are divided by the largest, so that no square leaves the
+ * range of a double. */
 typedef struct norm {
   double largest, sum;
 } norm;
@@ -100,8 +101,8 @@ static void stop(run_result *r) {
   char text[160];
   const char *name = signals_name(signals_caught());
   if (r->solved) {
-    snprintf(text, sizeof text, "interrupted by %s at iteration %d, relative residual %.3e", name, r->solve.iterations,
-             r->residual);
+    snprintf(text, sizeof text, "interrupted by %s at iteration %d, relative residual %.3e", name,
+             r->solve.iterations, r->residual);
   } else {
     snprintf(text, sizeof text, "interrupted by %s before the solve", name);
   }
@@ -109,7 +110,8 @@ static void stop(run_result *r) {
 }
 
 /* What a solve that ended with `status` has come to. */
-static void judge(bisai_context *context, const problem *p, bisai_status status, const double *x, run_result *r) {
+static void judge(bisai_context *context, const problem *p, bisai_status status, const double *x,
+                  run_result *r) {
   r->solved = true;
   keep_history(r);
   r->reason = solve_reason(r->solve.reason);
@@ -118,7 +120,8 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
   r->converged = r->solve.reason == BISAI_REASON_CONVERGED && r->residual <= 2 * p->tolerance;
   if (status != BISAI_OK) {
     set_message(r, "failed",
-                status == BISAI_OUT_OF_MEMORY ? "no memory to recompute the residual" : bisai_status_string(status));
+                status == BISAI_OUT_OF_MEMORY ? "no memory to recompute the residual"
+                                              : bisai_status_string(status));
   } else if (r->solve.reason == BISAI_REASON_CONVERGED && !isfinite(r->residual)) {
     set_message(r, "not_finite", "the recomputed residual is not finite");
   } else if (r->solve.reason == BISAI_REASON_CONVERGED && !r->converged) {
@@ -131,7 +134,8 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
 /* `theirs`: what PETSc or cuSPARSE has done. */
 static void describe(run_result *r, const char *own, const char *theirs) {
   char text[640];
-  bool callback = r->m.name == METHOD_PETSC_ILU || r->m.name == METHOD_CUSPARSE_ILU; /* their own is "callback" */
+  /* their own is "callback" */
+  bool callback = r->m.name == METHOD_PETSC_ILU || r->m.name == METHOD_CUSPARSE_ILU;
   bool both = *own && *theirs && !callback;
   snprintf(text, sizeof text, "%s%s%s", both || !*theirs ? own : "", both ? ", " : "", theirs);
   r->description = strdup(text);
@@ -158,7 +162,8 @@ static bisai_precond_options preconditioner(const options *o, const method *m) {
   result.extraction = (bisai_extraction)m->extraction;
   result.drop_tolerance = m->drop;
   result.column_limit = m->cap;
-  if (bisai_precond_kind_takes(result.kind, "level")) result.level = m->level; /* petsc-ilu has made its factors */
+  /* petsc-ilu has made its factors */
+  if (bisai_precond_kind_takes(result.kind, "level")) result.level = m->level;
   result.ordering = o->ordering;
   result.equilibrate = o->equilibrate;
   if (m->shift > 0) {
@@ -174,24 +179,27 @@ static int watch(void *shown, int iteration, double relative_residual) {
   return signals_caught() != 0;
 }
 
-static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse_parts *fast, bisai_precond *precond,
-                          double *x, bisai_solver_report *report) {
+static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse_parts *fast,
+                          bisai_precond *precond, double *x, bisai_solver_report *report) {
   void *user = NULL;
   bisai_apply_function multiply = fast ? cusparse_operator(fast, &user) : NULL;
-  if (multiply) return bisai_solver_solve_operator(solver, multiply, user, precond, p->rhs, x, report);
+  if (multiply)
+    return bisai_solver_solve_operator(solver, multiply, user, precond, p->rhs, x, report);
   return bisai_solver_solve(solver, p->matrix, precond, p->rhs, x, report);
 }
 
 /* A method of the library, or its solver with what PETSc or cuSPARSE has made. */
-static void run_bisai(bisai_context *context, const problem *p, const options *o, progress *shown, double *x,
-                      run_result *r) {
+static void run_bisai(bisai_context *context, const problem *p, const options *o, progress *shown,
+                      double *x, run_result *r) {
   petsc_parts *parts = NULL;
   cusparse_parts *fast = NULL;
   bisai_precond *precond = NULL, *used = NULL;
   bisai_solver *solver = NULL;
   bisai_precond_options setup = preconditioner(o, &r->m);
-  bisai_status status = petsc_is_needed(&r->m) ? petsc_prepare(context, p, o, &r->m, &setup, &parts) : BISAI_OK;
-  if (status == BISAI_OK && cusparse_is_needed(&r->m)) status = cusparse_prepare(context, p, &r->m, &setup, &fast);
+  bisai_status status =
+      petsc_is_needed(&r->m) ? petsc_prepare(context, p, o, &r->m, &setup, &parts) : BISAI_OK;
+  if (status == BISAI_OK && cusparse_is_needed(&r->m))
+    status = cusparse_prepare(context, p, &r->m, &setup, &fast);
   if (status == BISAI_OK) status = bisai_precond_create(context, p->matrix, &setup, &precond);
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);
@@ -205,7 +213,10 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
     status = cusparse_complete(fast, p, &r->m, precond, &used, &r->setup);
     r->analysis_seconds = cusparse_analysis(fast);
   }
-  describe(r, bisai_precond_describe(precond), parts ? petsc_describe(parts) : fast ? cusparse_describe(fast) : "");
+  describe(r, bisai_precond_describe(precond),
+           parts  ? petsc_describe(parts)
+           : fast ? cusparse_describe(fast)
+                  : "");
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);
     goto done;
@@ -249,8 +260,8 @@ done:
   petsc_free(&parts);
 }
 
-static void run_petsc(bisai_context *context, const problem *p, const options *o, progress *shown, double *x,
-                      run_result *r) {
+static void run_petsc(bisai_context *context, const problem *p, const options *o, progress *shown,
+                      double *x, run_result *r) {
   petsc_parts *parts = NULL;
   bisai_status status = petsc_create(context, p, o, &r->m, watch, shown, &parts);
   if (status != BISAI_OK) {
@@ -269,9 +280,10 @@ static void run_petsc(bisai_context *context, const problem *p, const options *o
   petsc_free(&parts);
 }
 
-static void run_once(bisai_context *context, const problem *p, const options *o, const method *m, const char *first,
-                     double *x, run_result *r) {
-  *r = (run_result){.m = *m, .reason = "failed", .message = strdup(""), .residual = NAN, .analysis_seconds = NAN};
+static void run_once(bisai_context *context, const problem *p, const options *o, const method *m,
+                     const char *first, double *x, run_result *r) {
+  *r = (run_result){
+      .m = *m, .reason = "failed", .message = strdup(""), .residual = NAN, .analysis_seconds = NAN};
   method_label(m, r->label);
   progress shown;
   progress_start(&shown, r->label, first);
@@ -285,7 +297,8 @@ static void run_once(bisai_context *context, const problem *p, const options *o,
 }
 
 /* The set-up and a few iterations: kernels are loaded then, and memory has been touched. */
-static void warm_up(bisai_context *context, const problem *p, const options *o, const method *m, double *x) {
+static void warm_up(bisai_context *context, const problem *p, const options *o, const method *m,
+                    double *x) {
   options few = *o;
   run_result forgotten;
   if (few.max_iterations > WARM_UP_ITERATIONS) few.max_iterations = WARM_UP_ITERATIONS;
@@ -299,7 +312,8 @@ static int compare_totals(const void *a, const void *b) {
 }
 
 /* Runs a method that has converged again, and keeps the run with the median total time. */
-static void repeat(bisai_context *context, const problem *p, const options *o, double *x, run_result *r) {
+static void repeat(bisai_context *context, const problem *p, const options *o, double *x,
+                   run_result *r) {
   run_result *all = o->repeat > 1 ? calloc((size_t)o->repeat, sizeof *all) : NULL;
   int runs = 1;
   r->repeats = 1;
@@ -324,7 +338,8 @@ static void repeat(bisai_context *context, const problem *p, const options *o, d
   free(all);
 }
 
-void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r) {
+void run_method(bisai_context *context, const problem *p, const options *o, const method *m,
+                double *x, run_result *r) {
   if (o->repeat > 0) warm_up(context, p, o, m, x);
   run_once(context, p, o, m, "set-up", x, r);
   if (o->repeat > 0 && r->converged) repeat(context, p, o, x, r);
@@ -334,10 +349,12 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
 static bool refused(const problem *p, const run_result *r) {
   double asymmetry = 0;
   if (r->solved || signals_caught()) return false;
-  return bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) == BISAI_OK && asymmetry <= BISAI_SYMMETRY_LIMIT;
+  return bisai_bcsr_asymmetry(p->matrix, &asymmetry, NULL) == BISAI_OK &&
+         asymmetry <= BISAI_SYMMETRY_LIMIT;
 }
 
-void run_chosen(bisai_context *context, const problem *p, const options *o, double *x, run_result *r) {
+void run_chosen(bisai_context *context, const problem *p, const options *o, double *x,
+                run_result *r) {
   run_method(context, p, o, &o->methods.items[0], x, r);
   if (!options_choose_for_cg(o)) return;
   if (!refused(p, r)) {
@@ -346,7 +363,8 @@ void run_chosen(bisai_context *context, const problem *p, const options *o, doub
   }
   method other;
   char note[1200];
-  snprintf(note, sizeof note, "bjacobi was chosen: CG needs a symmetric preconditioner, and ilu was refused: %s",
+  snprintf(note, sizeof note,
+           "bjacobi was chosen: CG needs a symmetric preconditioner, and ilu was refused: %s",
            run_message(r));
   run_result_free(r);
   method_parse("--preconditioner", "bjacobi", &other);
@@ -362,7 +380,9 @@ void run_result_free(run_result *r) {
   *r = (run_result){0};
 }
 
-const char *run_message(const run_result *r) { return r->message && *r->message ? r->message : r->reason; }
+const char *run_message(const run_result *r) {
+  return r->message && *r->message ? r->message : r->reason;
+}
 
 bool run_has_factor(const run_result *r) {
   return r->set_up && r->m.name != METHOD_NONE && r->m.name != METHOD_BJACOBI;
@@ -372,16 +392,22 @@ bool run_has_levels(const run_result *r) { return r->set_up && r->setup.lower_le
 
 bool run_has_pattern(const run_result *r) { return r->set_up && r->m.name == METHOD_ISAI; }
 
-bool run_has_values(const run_result *r) { return r->set_up && r->m.name != METHOD_NONE && !method_is_exact(&r->m); }
+bool run_has_values(const run_result *r) {
+  return r->set_up && r->m.name != METHOD_NONE && !method_is_exact(&r->m);
+}
 
 bool run_has_memory(const run_result *r) {
-  static const method_name own[] = {METHOD_NONE, METHOD_BJACOBI, METHOD_ILU, METHOD_ISAI, METHOD_SWEEPS};
+  static const method_name own[] = {METHOD_NONE, METHOD_BJACOBI, METHOD_ILU, METHOD_ISAI,
+                                    METHOD_SWEEPS};
   for (size_t i = 0; i < sizeof own / sizeof *own; ++i) {
-    if (r->m.name == own[i]) return r->set_up && !petsc_is_needed(&r->m) && !cusparse_is_needed(&r->m);
+    if (r->m.name == own[i])
+      return r->set_up && !petsc_is_needed(&r->m) && !cusparse_is_needed(&r->m);
   }
   return false;
 }
 
 double run_total(const run_result *r) { return r->setup.setup_seconds + r->solve.solve_seconds; }
 
-bool run_has_apply(const run_result *r) { return r->solved && r->m.name != METHOD_NONE && r->solve.applications > 0; }
+bool run_has_apply(const run_result *r) {
+  return r->solved && r->m.name != METHOD_NONE && r->solve.applications > 0;
+}

@@ -15,28 +15,44 @@
 typedef struct run_result {
   method m;
   char label[METHOD_LABEL];
-  bool set_up;             /* the preconditioner exists: `setup` is filled */
-  bool solved;             /* the solve ran, with whatever outcome: `solve` and `residual` are filled */
-  bool converged;          /* the recomputed residual is at most 2·tolerance */
-  const char *reason;      /* of the list in bisai(1) */
-  char *message;           /* what went wrong, "" or NULL: use run_message() */
-  char *note;              /* why the program chose this method; NULL: the user did */
-  char *description;       /* of the preconditioner */
-  double residual;         /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN where x is */
-  double *history;         /* solve.history_length values */
-  double analysis_seconds; /* of another library's one-time analyses; NaN without */
-  int repeats;             /* times that it was run after a warm-up; the result is that of the median total time */
-  double least_seconds;    /* the least total time of them */
+  /* the preconditioner exists: `setup` is filled */
+  bool set_up;
+  /* the solve ran, with whatever outcome: `solve` and `residual` are filled */
+  bool solved;
+  /* the recomputed residual is at most 2·tolerance */
+  bool converged;
+  /* of the list in bisai(1) */
+  const char *reason;
+  /* what went wrong, "" or NULL: use run_message() */
+  char *message;
+  /* why the program chose this method; NULL: the user did */
+  char *note;
+  /* of the preconditioner */
+  char *description;
+  /* ‖b − A x‖/‖b‖ over the original rows; infinite or NaN where x is */
+  double residual;
+  /* solve.history_length values */
+  double *history;
+  /* of another library's one-time analyses; NaN without */
+  double analysis_seconds;
+  /* times that it was run after a warm-up; the result is that of the median total time */
+  int repeats;
+  /* the least total time of them */
+  double least_seconds;
   bisai_precond_report setup;
   bisai_solver_report solve;
 } run_result;
 
-/* Runs a method from x = 0 and leaves the final iterate in x (problem->unknowns values). Failures are in the result. With o->repeat
- * above 0 it is warmed up first, and repeated so many times if it converges. */
-void run_method(bisai_context *context, const problem *p, const options *o, const method *m, double *x, run_result *r);
+/* Runs a method from x = 0 and leaves the final iterate in x (problem->unknowns values). Failures
+ * are in the result. With o->repeat above 0 it is warmed up first, and repeated so many times if it
+ * converges. */
+void run_method(bisai_context *context, const problem *p, const options *o, const method *m,
+                double *x, run_result *r);
 
-/* The one method of `solve`. Where it is the program's choice and CG cannot have it, the next one: bjacobi. */
-void run_chosen(bisai_context *context, const problem *p, const options *o, double *x, run_result *r);
+/* The one method of `solve`. Where it is the program's choice and CG cannot have it, the next one:
+ * bjacobi. */
+void run_chosen(bisai_context *context, const problem *p, const options *o, double *x,
+                run_result *r);
 
 const char *run_message(const run_result *r); /* what went wrong, or at least the reason */
 

@@ -16,7 +16,9 @@ static volatile sig_atomic_t caught, keeping;
 static bisai_context *volatile guarded;
 static bool terminal; /* stderr is one, and perhaps shows progress in its last line */
 
-const char *signals_name(int number) { return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP"; }
+const char *signals_name(int number) {
+  return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
 
 static void tell(const char *text) {
   if (write(STDERR_FILENO, text, strlen(text)) < 0) return; /* there is no one to tell */
@@ -38,7 +40,8 @@ static void handle(int number) {
 }
 
 void signals_install(void) {
-  signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is a failed write, which removes what it has begun */
+  /* a file beyond the limit is a failed write, which removes what it has begun */
+  signal(SIGXFSZ, SIG_IGN);
   struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
   terminal = isatty(STDERR_FILENO) == 1;
   sigemptyset(&action.sa_mask);
@@ -46,7 +49,8 @@ void signals_install(void) {
     sigaddset(&action.sa_mask, numbers[i]);
   }
   for (int i = 0; i < NUMBERS; ++i) {
-    if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
+    if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(numbers[i], &action, NULL);
   }
 }
 

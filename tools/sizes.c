@@ -14,10 +14,12 @@ enum { MOST_SUGGESTED = 3, MOST_BYTES = 3 /* times those of the cheapest size */
 /* The nonzero entries of a matrix in blocks of 1. */
 static bisai_status fetch_nonzeros(const bisai_bcsr *scalar, bisai_csr_desc *csr) {
   size_t rows = (size_t)bisai_bcsr_block_rows(scalar), entries = (size_t)bisai_bcsr_blocks(scalar);
-  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr), *col_idx = malloc((entries + 1) * sizeof *col_idx);
+  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr),
+          *col_idx = malloc((entries + 1) * sizeof *col_idx);
   double *values = malloc((entries + 1) * sizeof *values);
-  bisai_status status =
-      row_ptr && col_idx && values ? bisai_bcsr_fetch(scalar, row_ptr, col_idx, values) : BISAI_OUT_OF_MEMORY;
+  bisai_status status = row_ptr && col_idx && values
+                            ? bisai_bcsr_fetch(scalar, row_ptr, col_idx, values)
+                            : BISAI_OUT_OF_MEMORY;
   int32_t kept = 0, begin = 0;
   for (size_t i = 0; status == BISAI_OK && i < rows; ++i) {
     const int32_t end = row_ptr[i + 1];
@@ -34,7 +36,8 @@ static bisai_status fetch_nonzeros(const bisai_bcsr *scalar, bisai_csr_desc *csr
   return status;
 }
 
-static bisai_status study(bisai_context *context, const problem *p, bisai_block_size_info sizes[BISAI_CHOSEN_SIZES]) {
+static bisai_status study(bisai_context *context, const problem *p,
+                          bisai_block_size_info sizes[BISAI_CHOSEN_SIZES]) {
   bisai_bcsr *scalar = NULL;
   bisai_csr_desc csr = bisai_csr_desc_default();
   int32_t chosen;
@@ -48,7 +51,8 @@ static bisai_status study(bisai_context *context, const problem *p, bisai_block_
 }
 
 static bool may_be_the_blocks(const run_result *r) {
-  static const char *const reasons[] = {"missing_diagonal", "singular_block", "stagnated", "max_iterations"};
+  static const char *const reasons[] = {"missing_diagonal", "singular_block", "stagnated",
+                                        "max_iterations"};
   for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i) {
     if (r->m.name != METHOD_NONE && strcmp(r->reason, reasons[i]) == 0) return true;
   }
@@ -56,7 +60,8 @@ static bool may_be_the_blocks(const run_result *r) {
 }
 
 static int compare_bytes(const void *a, const void *b) {
-  int64_t x = ((const bisai_block_size_info *)a)->bytes, y = ((const bisai_block_size_info *)b)->bytes;
+  int64_t x = ((const bisai_block_size_info *)a)->bytes,
+          y = ((const bisai_block_size_info *)b)->bytes;
   return (x > y) - (x < y);
 }
 
@@ -74,15 +79,20 @@ void sizes_suggest(bisai_context *context, const problem *p, int count, const ru
   int found = 0;
   for (int i = 0; i < BISAI_CHOSEN_SIZES && found < MOST_SUGGESTED; ++i) {
     const bisai_block_size_info *s = &sizes[i];
-    if (s->block_size == bs || s->block_rows < 2 || !s->sound || s->bytes > MOST_BYTES * sizes[0].bytes) continue;
+    if (s->block_size == bs || s->block_rows < 2 || !s->sound ||
+        s->bytes > MOST_BYTES * sizes[0].bytes)
+      continue;
     size_t length = strlen(text);
-    snprintf(text + length, sizeof text - length, "%s%" PRId32, found++ > 0 ? ", " : "", s->block_size);
+    snprintf(text + length, sizeof text - length, "%s%" PRId32, found++ > 0 ? ", " : "",
+             s->block_size);
   }
   if (found == 0) return;
   if (singular > 0) {
-    say("%s: %" PRId32 " diagonal block%s of size %" PRId32 " cannot be inverted; a --block-size of %s may do better",
+    say("%s: %" PRId32 " diagonal block%s of size %" PRId32
+        " cannot be inverted; a --block-size of %s may do better",
         p->name, singular, singular == 1 ? "" : "s", bs, text);
   } else {
-    say("%s: a --block-size of %s instead of %" PRId32 " may do better (see bisai info)", p->name, text, bs);
+    say("%s: a --block-size of %s instead of %" PRId32 " may do better (see bisai info)", p->name,
+        text, bs);
   }
 }

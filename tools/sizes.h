@@ -5,7 +5,8 @@
 
 #include "run.h"
 
-/* Says on stderr which other block sizes may do better, if a method was refused for its diagonal blocks or did not converge. */
+/* Says on stderr which other block sizes may do better, if a method was refused for its diagonal
+ * blocks or did not converge. */
 void sizes_suggest(bisai_context *context, const problem *p, int count, const run_result *results);
 
 #endif

@@ -13,24 +13,28 @@ enum { COUNT_WIDTH = 12, TIME_WIDTH = 10 };
 void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o) {
   int32_t rows = bisai_bcsr_block_rows(p->matrix), bs = bisai_bcsr_block_size(p->matrix),
           blocks = bisai_bcsr_blocks(p->matrix);
-  fprintf(out, "matrix   %s: %" PRId32 " block row%s of size %" PRId32 ", %" PRId32 " block%s", p->name, rows,
-          plural(rows), bs, blocks, plural(blocks));
+  fprintf(out, "matrix   %s: %" PRId32 " block row%s of size %" PRId32 ", %" PRId32 " block%s",
+          p->name, rows, plural(rows), bs, blocks, plural(blocks));
   if (p->unknowns > p->rows)
-    fprintf(out, ", %" PRId64 " of %" PRId64 " row%s padding", p->unknowns - p->rows, p->unknowns, plural(p->unknowns));
+    fprintf(out, ", %" PRId64 " of %" PRId64 " row%s padding", p->unknowns - p->rows, p->unknowns,
+            plural(p->unknowns));
   fputc('\n', out);
   if (p->rhs_from == RHS_OWN) fputs("rhs      the file's own", out);
-  if (p->rhs_from == RHS_OWN && p->rhs_columns > 1) fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
+  if (p->rhs_from == RHS_OWN && p->rhs_columns > 1)
+    fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
   if (p->rhs_from == RHS_OWN) fputc('\n', out);
   if (p->rhs_from == RHS_BESIDE) fprintf(out, "rhs      %s, beside the matrix\n", p->rhs_file);
-  fprintf(out, "backend  %s: %s, %d thread%s\n", bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host",
-          bisai_context_device(context), bisai_context_threads(context), plural(bisai_context_threads(context)));
+  fprintf(out, "backend  %s: %s, %d thread%s\n",
+          bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host",
+          bisai_context_device(context), bisai_context_threads(context),
+          plural(bisai_context_threads(context)));
   if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
-    fprintf(out, "matrix   in %s order%s inside ilu, isai and sweeps\n", options_ordering(o->ordering),
-            o->equilibrate ? ", equilibrated," : "");
+    fprintf(out, "matrix   in %s order%s inside ilu, isai and sweeps\n",
+            options_ordering(o->ordering), o->equilibrate ? ", equilibrated," : "");
   char solver[OPTIONS_SOLVER];
   fprintf(out, "solver   %s, preconditioned%s, relative residual %g, at most %d iteration%s\n\n",
-          options_solver(o, solver), o->solver == BISAI_CG ? "" : " from the right", p->tolerance, o->max_iterations,
-          plural(o->max_iterations));
+          options_solver(o, solver), o->solver == BISAI_CG ? "" : " from the right", p->tolerance,
+          o->max_iterations, plural(o->max_iterations));
 }
 
 int table_width(const method_list *methods) {
@@ -44,10 +48,11 @@ int table_width(const method_list *methods) {
 }
 
 void table_columns(FILE *out, int width) {
-  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s\n", width, "", COUNT_WIDTH, "", TIME_WIDTH, "set-up", TIME_WIDTH, "solve",
-          TIME_WIDTH, "total", TIME_WIDTH, "memory", TIME_WIDTH, "true");
-  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s  %s\n", width, "method", COUNT_WIDTH, "iterations", TIME_WIDTH, "ms", TIME_WIDTH,
-          "ms", TIME_WIDTH, "ms", TIME_WIDTH, "MB", TIME_WIDTH, "residual", "reason");
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s\n", width, "", COUNT_WIDTH, "", TIME_WIDTH, "set-up",
+          TIME_WIDTH, "solve", TIME_WIDTH, "total", TIME_WIDTH, "memory", TIME_WIDTH, "true");
+  fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s  %s\n", width, "method", COUNT_WIDTH, "iterations",
+          TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "ms", TIME_WIDTH, "MB", TIME_WIDTH,
+          "residual", "reason");
 }
 
 static void print_count(FILE *out, bool has, int64_t count) {
@@ -61,7 +66,12 @@ static void print_count(FILE *out, bool has, int64_t count) {
 /* Three decimals, and four significant digits at most: more would only be noise. */
 static void print_figure(FILE *out, bool has, double value) {
   if (has) {
-    fprintf(out, "%*.*f", TIME_WIDTH, value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0, value);
+    fprintf(out, "%*.*f", TIME_WIDTH,
+            value < 10     ? 3
+            : value < 100  ? 2
+            : value < 1000 ? 1
+                           : 0,
+            value);
   } else {
     fprintf(out, "%*s", TIME_WIDTH, "-");
   }
@@ -84,7 +94,8 @@ void table_row(FILE *out, int width, const run_result *r) {
   print_figure(out, r->set_up && r->m.name != METHOD_NONE, 1e3 * r->setup.setup_seconds);
   print_figure(out, r->solved, 1e3 * r->solve.solve_seconds);
   print_figure(out, r->solved, 1e3 * run_total(r));
-  print_figure(out, run_has_memory(r) && r->m.name != METHOD_NONE, 1e-6 * (double)r->setup.memory_bytes);
+  print_figure(out, run_has_memory(r) && r->m.name != METHOD_NONE,
+               1e-6 * (double)r->setup.memory_bytes);
   if (r->solved && isfinite(r->residual)) {
     fprintf(out, "%*.2e", TIME_WIDTH, r->residual);
   } else {
@@ -96,14 +107,16 @@ void table_row(FILE *out, int width, const run_result *r) {
 
 static void print_order(FILE *out, const bisai_precond_report *s) {
   fprintf(out, "order    %s, %" PRId32 " level%s of L and %" PRId32 " of U, bandwidth %" PRId32,
-          options_ordering(s->ordering), s->lower_levels, plural(s->lower_levels), s->upper_levels, s->bandwidth);
-  if (s->ordering != BISAI_ORDERING_NATURAL) fprintf(out, " (was %" PRId32 ")", s->natural_bandwidth);
+          options_ordering(s->ordering), s->lower_levels, plural(s->lower_levels), s->upper_levels,
+          s->bandwidth);
+  if (s->ordering != BISAI_ORDERING_NATURAL)
+    fprintf(out, " (was %" PRId32 ")", s->natural_bandwidth);
   fprintf(out, ", profile %" PRId64, s->profile);
   if (s->ordering != BISAI_ORDERING_NATURAL) fprintf(out, " (was %" PRId64 ")", s->natural_profile);
   fprintf(out, ", %.3f ms\n", 1e3 * s->order_seconds);
   if (s->equilibrated)
-    fprintf(out, "scaling  rows and columns times powers of two from %.1e to %.1e\n", s->smallest_scale,
-            s->largest_scale);
+    fprintf(out, "scaling  rows and columns times powers of two from %.1e to %.1e\n",
+            s->smallest_scale, s->largest_scale);
 }
 
 /* "sizes    1 block of 1 row, 40 of 3" and "formats  …": what block-Jacobi's blocks are. */
@@ -113,7 +126,8 @@ static void print_blocks(FILE *out, const bisai_precond_report *s) {
   const char *comma = "";
   for (int rows = 1; rows <= METHOD_MAX_BLOCK; ++rows) {
     if (s->blocks_by_size[rows] == 0) continue;
-    fprintf(out, "%s%" PRId32 " block%s of %d", comma, s->blocks_by_size[rows], plural(s->blocks_by_size[rows]), rows);
+    fprintf(out, "%s%" PRId32 " block%s of %d", comma, s->blocks_by_size[rows],
+            plural(s->blocks_by_size[rows]), rows);
     comma = ", ";
   }
   fputs("\nformats  ", out);
@@ -132,48 +146,58 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
   const bool of_rows = r->m.max_block == 0;
   if (s->repairs > 0) {
     fprintf(out,
-            "%s%s%" PRId64 " singular diagonal block%s repaired by a shift, the first in block %s%" PRId32
+            "%s%s%" PRId64
+            " singular diagonal block%s repaired by a shift, the first in block %s%" PRId32
             " (from 0)\n",
-            prefix, colon, s->repairs, plural(s->repairs), of_rows ? "row " : "", s->first_repair_row);
+            prefix, colon, s->repairs, plural(s->repairs), of_rows ? "row " : "",
+            s->first_repair_row);
   }
   if (s->near_singular > 0) {
-    fprintf(out, "%s%s%" PRId64 " diagonal block%s singular but for rounding, the first block %" PRId32 " (from 0)\n",
+    fprintf(out,
+            "%s%s%" PRId64 " diagonal block%s singular but for rounding, the first block %" PRId32
+            " (from 0)\n",
             prefix, colon, s->near_singular, plural(s->near_singular), s->near_singular_block);
   }
   if (s->dropped_lower + s->dropped_upper > 0) {
-    fprintf(out, "%s%s%" PRId64 " block%s of L and %" PRId64 " of U dropped before powering\n", prefix, colon,
-            s->dropped_lower, plural(s->dropped_lower), s->dropped_upper);
+    fprintf(out, "%s%s%" PRId64 " block%s of L and %" PRId64 " of U dropped before powering\n",
+            prefix, colon, s->dropped_lower, plural(s->dropped_lower), s->dropped_upper);
   }
   if (s->shortened_columns > 0) {
-    fprintf(out, "%s%s%" PRId32 " column%s of NL and NU shortened, by %" PRId64 " block%s in all\n", prefix, colon,
-            s->shortened_columns, plural(s->shortened_columns), s->cut_blocks, plural(s->cut_blocks));
+    fprintf(out, "%s%s%" PRId32 " column%s of NL and NU shortened, by %" PRId64 " block%s in all\n",
+            prefix, colon, s->shortened_columns, plural(s->shortened_columns), s->cut_blocks,
+            plural(s->cut_blocks));
   }
 }
 
 /* What stands in the columns. */
 static void print_columns(FILE *out, int count, const run_result *results) {
   int repeats = 0;
-  fprintf(out,
-          "\niterations: of the solver; set-up: making the preconditioner; solve: the iterations, from x = 0; total: "
-          "both;\n"
-          "memory: what the preconditioner keeps; true residual: ||b - A x|| / ||b||, computed again at the end.\n");
+  fprintf(out, "\niterations: of the solver; set-up: making the preconditioner; solve: the "
+               "iterations, from x = 0; total: "
+               "both;\n"
+               "memory: what the preconditioner keeps; true residual: ||b - A x|| / ||b||, "
+               "computed again at the end.\n");
   for (int i = 0; i < count; ++i) {
     if (results[i].repeats > repeats) repeats = results[i].repeats;
   }
-  if (repeats == 1) fprintf(out, "Each method was warmed up and run once; --repeat N gives minimum and median.\n");
+  if (repeats == 1)
+    fprintf(out, "Each method was warmed up and run once; --repeat N gives minimum and median.\n");
   if (repeats < 2) return;
   fprintf(out,
-          "Each method was warmed up and run %d times: times of the run with the median total; the least totals in ms:",
+          "Each method was warmed up and run %d times: times of the run with the median total; the "
+          "least totals in ms:",
           repeats);
   for (int i = 0; i < count; ++i) {
     if (results[i].repeats > 0)
-      fprintf(out, "%s %s %.4g", i > 0 ? "," : "", results[i].label, 1e3 * results[i].least_seconds);
+      fprintf(out, "%s %s %.4g", i > 0 ? "," : "", results[i].label,
+              1e3 * results[i].least_seconds);
   }
   fputc('\n', out);
 }
 
 void table_failures(FILE *out, int count, const run_result *results) {
-  bool any = false, exact = false, cheaper = false, approximate = false, missing = false, singular = false;
+  bool any = false, exact = false, cheaper = false, approximate = false, missing = false,
+       singular = false;
   print_columns(out, count, results);
   for (int i = 0; i < count; ++i) {
     const run_result *r = &results[i];
@@ -187,19 +211,21 @@ void table_failures(FILE *out, int count, const run_result *results) {
     cheaper |= !method_is_exact(&r->m) && r->converged;
   }
   if (signals_caught()) {
-    fprintf(out, "A signal ended the comparison early: it says nothing about the methods that did not end.\n");
+    fprintf(out, "A signal ended the comparison early: it says nothing about the methods that did "
+                 "not end.\n");
   } else if (exact && approximate && !cheaper) {
-    fprintf(
-        out,
-        "Only the exact triangular solves converged: the approximate inverses tried are too weak for this system.\n");
+    fprintf(out, "Only the exact triangular solves converged: the approximate inverses tried are "
+                 "too weak for this system.\n");
   } else if (!any) {
     fprintf(out, "No method converged.\n");
   }
   if (missing)
-    fprintf(out,
-            "Larger blocks (--block-size B, the unknowns of a node) may give every block row its diagonal block.\n");
+    fprintf(out, "Larger blocks (--block-size B, the unknowns of a node) may give every block row "
+                 "its diagonal block.\n");
   if (missing || singular)
-    fprintf(out, "The key shift=0.01 takes missing diagonal blocks as zero and repairs singular ones.\n");
+    fprintf(
+        out,
+        "The key shift=0.01 takes missing diagonal blocks as zero and repairs singular ones.\n");
 }
 
 void table_solve(FILE *out, const run_result *r) {
@@ -207,8 +233,9 @@ void table_solve(FILE *out, const run_result *r) {
   if (r->note) fprintf(out, "note     %s\n", r->note);
   if (r->set_up) {
     const bisai_precond_report *s = &r->setup;
-    fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f)", 1e3 * s->setup_seconds,
-            1e3 * s->factor_seconds, 1e3 * s->pattern_seconds, 1e3 * s->values_seconds);
+    fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f)",
+            1e3 * s->setup_seconds, 1e3 * s->factor_seconds, 1e3 * s->pattern_seconds,
+            1e3 * s->values_seconds);
     if (r->m.name != METHOD_PETSC) fprintf(out, ", %.1f MB", 1e-6 * (double)s->memory_bytes);
     fputc('\n', out);
     if (run_has_levels(r)) print_order(out, s);
@@ -217,15 +244,17 @@ void table_solve(FILE *out, const run_result *r) {
       fprintf(out,
               "blocks   largest condition number %.1e in block %s%" PRId32 " (from 0), %" PRId64
               " inverted again with pivoting\n",
-              s->largest_condition, r->m.max_block == 0 ? "row " : "", s->largest_condition_row, s->fallbacks);
+              s->largest_condition, r->m.max_block == 0 ? "row " : "", s->largest_condition_row,
+              s->fallbacks);
     }
     print_changes(out, "blocks   ", "", r);
   }
   if (r->solved) {
-    fprintf(out, "solve    %d iteration%s, %.3f ms", r->solve.iterations, plural(r->solve.iterations),
-            1e3 * r->solve.solve_seconds);
+    fprintf(out, "solve    %d iteration%s, %.3f ms", r->solve.iterations,
+            plural(r->solve.iterations), 1e3 * r->solve.solve_seconds);
     if (r->m.name != METHOD_PETSC)
-      fprintf(out, ", 30 applications of the preconditioner %.3f ms", 1e3 * r->solve.apply30_seconds);
+      fprintf(out, ", 30 applications of the preconditioner %.3f ms",
+              1e3 * r->solve.apply30_seconds);
     fputc('\n', out);
     fputs("residual ", out);
     print_residual(out, r->residual, "recomputed, ");

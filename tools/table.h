@@ -13,7 +13,8 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
 int table_width(const method_list *methods); /* of the column of methods */
 void table_columns(FILE *out, int width);
 void table_row(FILE *out, int width, const run_result *r);
-void table_failures(FILE *out, int count, const run_result *results); /* what went wrong, and what that means */
+/* what went wrong, and what that means */
+void table_failures(FILE *out, int count, const run_result *results);
 
 void table_solve(FILE *out, const run_result *r);
 

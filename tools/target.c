@@ -30,11 +30,12 @@ static bool fail(bisai_context *context, target t, bisai_status status) {
   return false;
 }
 
-/* Standard output is a file or a pipe that is written too. A terminal, or /dev/null, may be both. */
+/* Standard output is a file or a pipe that is written too. A terminal, or /dev/null, may be
+ * both. */
 static bool is_standard_output(const char *path) {
   struct stat a, b;
-  return stat(path, &a) == 0 && fstat(STDOUT_FILENO, &b) == 0 && !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev &&
-         a.st_ino == b.st_ino;
+  return stat(path, &a) == 0 && fstat(STDOUT_FILENO, &b) == 0 && !S_ISCHR(a.st_mode) &&
+         a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 static bool is_apart(bisai_context *context, target t, target other) {
@@ -57,7 +58,8 @@ static bool check(bisai_context *context, target t, int inputs, const target *in
   return false;
 }
 
-bool target_check(bisai_context *context, int outputs, const target *output, int inputs, const target *input) {
+bool target_check(bisai_context *context, int outputs, const target *output, int inputs,
+                  const target *input) {
   for (int i = 0; i < outputs; ++i) {
     if (!output[i].path) continue;
     if (!check(context, output[i], inputs, input)) return false;
@@ -68,7 +70,8 @@ bool target_check(bisai_context *context, int outputs, const target *output, int
   return true;
 }
 
-bool target_check_beside(bisai_context *context, target beside, int inputs, const target *input, bool force) {
+bool target_check_beside(bisai_context *context, target beside, int inputs, const target *input,
+                         bool force) {
   struct stat entry;
   if (!check(context, beside, inputs, input)) return false;
   if (force || lstat(beside.path, &entry) != 0) return true;
@@ -76,7 +79,8 @@ bool target_check_beside(bisai_context *context, target beside, int inputs, cons
   return false;
 }
 
-/* 0, or why no folder can be made at a path that names nothing yet: the one above is missing or closed. */
+/* 0, or why no folder can be made at a path that names nothing yet: the one above is missing or
+ * closed. */
 static int refusal_of_new(const char *path) {
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/') {

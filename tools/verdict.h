@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a comparison comes to: which method won, by what, and why the approximate inverses won or lost. */
+/* What a comparison comes to: which method won, by what, and why the approximate inverses won or
+ * lost. */
 #ifndef TOOL_VERDICT_H
 #define TOOL_VERDICT_H
 
@@ -11,12 +12,16 @@ enum { VERDICT_WHY = 1024 };
 
 /* The winners among the methods that converged; NULL where none did. */
 typedef struct verdict {
-  const run_result *fastest;       /* least total time */
-  const run_result *fastest_solve; /* least time of a solve, its set-up aside */
-  const run_result
-      *least_memory;  /* least memory of the preconditioner; methods whose memory is not known do not compete */
-  int64_t pays_after; /* solves after which fastest_solve with its set-up is ahead of fastest; 1 where they are one */
-  char why[VERDICT_WHY]; /* one sentence on ISAI and exact solves; "" where the two were not both run */
+  /* least total time */
+  const run_result *fastest;
+  /* least time of a solve, its set-up aside */
+  const run_result *fastest_solve;
+  /* least memory of the preconditioner; methods whose memory is not known do not compete */
+  const run_result *least_memory;
+  /* solves after which fastest_solve with its set-up is ahead of fastest; 1 where they are one */
+  int64_t pays_after;
+  /* one sentence on ISAI and exact solves; "" where the two were not both run */
+  char why[VERDICT_WHY];
 } verdict;
 
 verdict verdict_of(const problem *p, int count, const run_result *results);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lid-driven cavity in velocity–vorticity form, the Jacobian of the first Newton step from rest (README.md has the equations).
+/* The lid-driven cavity in velocity–vorticity form, the Jacobian of the first Newton step from rest
+ * (README.md has the equations).
  *
- * Node (i, j), 0 ≤ i, j < n, is block row j·n + i with the unknowns u, v, ω. Each block row holds the blocks of the five-point
- * star S, W, P, E, N that lie on the grid, zero blocks kept: 5n² − 4n blocks. Source: Ma et al. 2021, section 4, third case. */
+ * Node (i, j), 0 ≤ i, j < n, is block row j·n + i with the unknowns u, v, ω. Each block row holds
+ * the blocks of the five-point star S, W, P, E, N that lie on the grid, zero blocks kept: 5n² − 4n
+ * blocks. Source: Ma et al. 2021, section 4, third case. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -19,7 +21,8 @@ typedef struct star {
 const char *case_cavity_refusal(int32_t n) {
   if (n < 3) return "the cavity needs at least 3 nodes in each direction";
   if (n > 20724)
-    return "the cavity takes at most 20724 nodes in each direction (5n^2 - 4n blocks must stay below 2^31)";
+    return "the cavity takes at most 20724 nodes in each direction (5n^2 - 4n blocks must stay "
+           "below 2^31)";
   return NULL;
 }
 
@@ -39,7 +42,8 @@ static void fill_interior(const star *s, double hx, double hy) {
   add(s->west, V, OMEGA, -0.5 * hy);
 }
 
-/* Velocities are given; ω = ∂v/∂x − ∂u/∂y by one-sided differences, the vertical walls taking the corners. */
+/* Velocities are given; ω = ∂v/∂x − ∂u/∂y by one-sided differences, the vertical walls taking the
+ * corners. */
 static void fill_boundary(const star *s, double hx, double hy) {
   for (int unknown = U; unknown <= OMEGA; ++unknown) {
     add(s->centre, unknown, unknown, 1);
@@ -89,7 +93,8 @@ static void fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, 
   row_ptr[n * n] = blocks;
 }
 
-bisai_status case_cavity(bisai_context *context, int32_t n, int32_t block_size, bisai_bcsr **matrix, double **rhs) {
+bisai_status case_cavity(bisai_context *context, int32_t n, int32_t block_size, bisai_bcsr **matrix,
+                         double **rhs) {
   if (case_cavity_refusal(n)) return BISAI_INVALID_ARGUMENT;
   size_t rows = (size_t)n * (size_t)n, blocks = 5 * rows - 4 * (size_t)n;
   int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr);

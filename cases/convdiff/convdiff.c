@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Convection-diffusion on a grid of nx × ny × nz points, seven-point star, x fastest (README.md).
  *
- * Row r = (z·ny + y)·nx + x: 6 on the diagonal, −1.4 to the lower and −0.6 to the higher neighbour in each direction, Dirichlet
- * neighbours dropped, b = 1. In blocks of 4 along x, 148 × 148 × 58 points give the block pattern of atmosmodd
- * (Ma et al. 2021, table 1): 317608 block rows, 2190844 blocks. */
+ * Row r = (z·ny + y)·nx + x: 6 on the diagonal, −1.4 to the lower and −0.6 to the higher neighbour
+ * in each direction, Dirichlet neighbours dropped, b = 1. In blocks of 4 along x, 148 × 148 × 58
+ * points give the block pattern of atmosmodd (Ma et al. 2021, table 1): 317608 block rows, 2190844
+ * blocks. */
 #include <stdlib.h>
 
 #include "cases.h"
@@ -20,12 +21,15 @@ static int64_t count(int32_t nx, int32_t ny, int32_t nz, int64_t *entries) {
 
 const char *case_convdiff_refusal(int32_t nx, int32_t ny, int32_t nz) {
   int64_t entries;
-  if (nx < 1 || ny < 1 || nz < 1) return "convection-diffusion needs at least 1 point in each direction";
-  if (count(nx, ny, nz, &entries) == 0) return "convection-diffusion takes at most 2^31 - 1 entries (7 for each point)";
+  if (nx < 1 || ny < 1 || nz < 1)
+    return "convection-diffusion needs at least 1 point in each direction";
+  if (count(nx, ny, nz, &entries) == 0)
+    return "convection-diffusion takes at most 2^31 - 1 entries (7 for each point)";
   return NULL;
 }
 
-static void fill(int32_t nx, int32_t ny, int32_t nz, int32_t *row_ptr, int32_t *col_idx, double *values) {
+static void fill(int32_t nx, int32_t ny, int32_t nz, int32_t *row_ptr, int32_t *col_idx,
+                 double *values) {
   const int32_t stride[3] = {1, nx, nx * ny}, size[3] = {nx, ny, nz};
   int32_t row = 0, entries = 0, at[3];
   for (at[2] = 0; at[2] < nz; ++at[2]) {
@@ -50,8 +54,8 @@ static void fill(int32_t nx, int32_t ny, int32_t nz, int32_t *row_ptr, int32_t *
   row_ptr[row] = entries;
 }
 
-bisai_status case_convdiff(bisai_context *context, int32_t nx, int32_t ny, int32_t nz, int32_t block_size,
-                           bisai_bcsr **matrix, double **rhs) {
+bisai_status case_convdiff(bisai_context *context, int32_t nx, int32_t ny, int32_t nz,
+                           int32_t block_size, bisai_bcsr **matrix, double **rhs) {
   if (case_convdiff_refusal(nx, ny, nz)) return BISAI_INVALID_ARGUMENT;
   int64_t entries = 0;
   const int64_t rows = count(nx, ny, nz, &entries);

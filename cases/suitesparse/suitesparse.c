@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrices of the SuiteSparse collection that Ma et al. 2021 solve (tables 1, 2 and 4), known by file name. */
+/* The matrices of the SuiteSparse collection that Ma et al. 2021 solve (tables 1, 2 and 4), known
+ * by file name. */
 #include <string.h>
 
 #include "cases.h"
@@ -27,7 +28,8 @@ const case_suitesparse *case_suitesparse_find(const char *path) {
   const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
   for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
     size_t length = strlen(known[i].name);
-    if (strncmp(file, known[i].name, length) == 0 && is_matrix_ending(file + length)) return &known[i];
+    if (strncmp(file, known[i].name, length) == 0 && is_matrix_ending(file + length))
+      return &known[i];
   }
   return NULL;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file krylov.h
  *  Iterative solvers for A x = b:
- *  - GMRES(m), right, left or flexibly preconditioned. Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5, 9.3, 9.4.
+ *  - GMRES(m), right, left or flexibly preconditioned. Source: Saad, Iterative Methods for Sparse
+ *    Linear Systems, 6.5, 9.3, 9.4.
  *  - CG, for symmetric definite A and M, of whatever signs. Source: Saad, 9.2, Algorithm 9.1.
- *  - BiCGSTAB, preconditioned from the right. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992), with M⁻¹ as in Saad, 9.3.2.
- *  - IDR(s) with biorthogonalisation, preconditioned from the right. Source: van Gijzen and Sonneveld, ACM Trans. Math. Softw. 38 (2011),
- *    Algorithm 913, Figure 2.
+ *  - BiCGSTAB, preconditioned from the right. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13
+ *    (1992), with M⁻¹ as in Saad, 9.3.2.
+ *  - IDR(s) with biorthogonalisation, preconditioned from the right. Source: van Gijzen and
+ *    Sonneveld, ACM Trans. Math. Softw. 38 (2011), Algorithm 913, Figure 2.
  *
- *  All of them watch and report ‖b − A x‖₂/‖b‖₂, GMRES on the left alone that of M⁻¹(b − A x), and end by the true residual. Same
- *  input, same bits: results do not depend on threads or on what else runs. */
+ *  All of them watch and report ‖b − A x‖₂/‖b‖₂, GMRES on the left alone that of M⁻¹(b − A x), and
+ *  end by the true residual. Same input, same bits: results do not depend on threads or on what
+ *  else runs. */
 #ifndef BISAI_KRYLOV_H
 #define BISAI_KRYLOV_H
 
@@ -23,13 +26,16 @@ typedef struct bisai_solver bisai_solver;
 
 /** The method of a solver, and what counts as one of its iterations. */
 typedef enum bisai_method {
-  BISAI_GMRES =
-      0, /**< one product with A and one application of M⁻¹ an iteration; minimises the residual, keeps all directions */
-  BISAI_CG =
-      1, /**< the same; A and M symmetric, which is asked for (bisai_solver_check()), and definite, which is found out where it
-                     matters */
-  BISAI_BICGSTAB = 2, /**< two products and two applications an iteration, as PETSc counts; no half iterations */
-  BISAI_IDR = 3       /**< one product and one application an iteration, so that a cycle of IDR(s) has s + 1 */
+  /** one product with A and one application of M⁻¹ an iteration; minimises the residual, keeps all
+   *  directions */
+  BISAI_GMRES = 0,
+  /** the same; A and M symmetric, which is asked for (bisai_solver_check()), and definite, which is
+   *  found out where it matters */
+  BISAI_CG = 1,
+  /** two products and two applications an iteration, as PETSc counts; no half iterations */
+  BISAI_BICGSTAB = 2,
+  /** one product and one application an iteration, so that a cycle of IDR(s) has s + 1 */
+  BISAI_IDR = 3
 } bisai_method;
 
 /** "gmres", "cg", "bicgstab", "idr" */
@@ -40,54 +46,75 @@ typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
 
 /** How the Krylov basis is made orthogonal. */
 typedef enum bisai_orthogonalization {
-  BISAI_CLASSICAL = 0,         /**< classical Gram–Schmidt, one pass: cheapest, loses orthogonality on hard systems */
-  BISAI_CLASSICAL_REFINED = 1, /**< classical Gram–Schmidt, always two passes */
-  BISAI_MODIFIED = 2,          /**< modified Gram–Schmidt */
-  BISAI_CLASSICAL_SELECTIVE = 3 /**< classical Gram–Schmidt, a second pass where the first cancelled a digit or more
-                                     (Daniel, Gragg, Kaufman, Stewart 1976) */
+  /** classical Gram–Schmidt, one pass: cheapest, loses orthogonality on hard systems */
+  BISAI_CLASSICAL = 0,
+  /** classical Gram–Schmidt, always two passes */
+  BISAI_CLASSICAL_REFINED = 1,
+  /** modified Gram–Schmidt */
+  BISAI_MODIFIED = 2,
+  /** classical Gram–Schmidt, a second pass where the first cancelled a digit or more (Daniel,
+   *  Gragg, Kaufman, Stewart 1976) */
+  BISAI_CLASSICAL_SELECTIVE = 3
 } bisai_orthogonalization;
 
 /** Why a solve ended. */
 typedef enum bisai_reason {
   BISAI_REASON_NONE = 0,
-  BISAI_REASON_CONVERGED = 1, /**< x is finite and its true residual small enough: see bisai_solver_solve() */
+  /** x is finite and its true residual small enough: see bisai_solver_solve() */
+  BISAI_REASON_CONVERGED = 1,
   BISAI_REASON_MAX_ITERATIONS = 2,
-  BISAI_REASON_STAGNATED = 3,      /**< cycles no longer reduce the residual */
-  BISAI_REASON_BREAKDOWN = 4,      /**< the method cannot go on and the residual is too large: see bisai_breakdown */
-  BISAI_REASON_NOT_FINITE = 5,     /**< NaN or infinity met: in b, x, the initial guess, or a sum of a step */
-  BISAI_REASON_PRECOND_FAILED = 6, /**< the preconditioner, the operator or the reduction hook returned a failure */
-  BISAI_REASON_STOPPED = 7         /**< the monitor asked for it */
+  /** cycles no longer reduce the residual */
+  BISAI_REASON_STAGNATED = 3,
+  /** the method cannot go on and the residual is too large: see bisai_breakdown */
+  BISAI_REASON_BREAKDOWN = 4,
+  /** NaN or infinity met: in b, x, the initial guess, or a sum of a step */
+  BISAI_REASON_NOT_FINITE = 5,
+  /** the preconditioner, the operator or the reduction hook returned a failure */
+  BISAI_REASON_PRECOND_FAILED = 6,
+  /** the monitor asked for it */
+  BISAI_REASON_STOPPED = 7
 } bisai_reason;
 
 /** Which quantity broke a method down; "zero" is what is left of rounding. */
 typedef enum bisai_breakdown {
   BISAI_BREAKDOWN_NONE = 0,
-  BISAI_BREAKDOWN_SPACE = 1,     /**< GMRES: the Krylov space is exhausted */
-  BISAI_BREAKDOWN_CURVATURE = 2, /**< CG: p·A p is zero or changed its sign, A is not definite */
-  BISAI_BREAKDOWN_PRECOND = 3,   /**< CG: r·M⁻¹r is zero or changed its sign, M is not definite */
-  BISAI_BREAKDOWN_RHO = 4,       /**< BiCGSTAB: r is orthogonal to the shadow residual */
-  BISAI_BREAKDOWN_ALPHA = 5,     /**< BiCGSTAB: A M⁻¹p is orthogonal to the shadow residual */
-  BISAI_BREAKDOWN_OMEGA = 6,     /**< BiCGSTAB, IDR: A M⁻¹r is zero or orthogonal to r (skew-symmetric A) */
-  BISAI_BREAKDOWN_PIVOT = 7,     /**< IDR: the new direction is orthogonal to its shadow vector */
-  BISAI_BREAKDOWN_GROWTH =
-      8 /**< CG, BiCGSTAB, IDR: the residual grew 2⁵²-fold, so that rounding errors are what is left */
+  /** GMRES: the Krylov space is exhausted */
+  BISAI_BREAKDOWN_SPACE = 1,
+  /** CG: p·A p is zero or changed its sign, A is not definite */
+  BISAI_BREAKDOWN_CURVATURE = 2,
+  /** CG: r·M⁻¹r is zero or changed its sign, M is not definite */
+  BISAI_BREAKDOWN_PRECOND = 3,
+  /** BiCGSTAB: r is orthogonal to the shadow residual */
+  BISAI_BREAKDOWN_RHO = 4,
+  /** BiCGSTAB: A M⁻¹p is orthogonal to the shadow residual */
+  BISAI_BREAKDOWN_ALPHA = 5,
+  /** BiCGSTAB, IDR: A M⁻¹r is zero or orthogonal to r (skew-symmetric A) */
+  BISAI_BREAKDOWN_OMEGA = 6,
+  /** IDR: the new direction is orthogonal to its shadow vector */
+  BISAI_BREAKDOWN_PIVOT = 7,
+  /** CG, BiCGSTAB, IDR: the residual grew 2⁵²-fold, so that rounding errors are what is left */
+  BISAI_BREAKDOWN_GROWTH = 8
 } bisai_breakdown;
 
-/** What such a breakdown means, as messages say it: "p·A p is zero or changed its sign: the matrix is not definite". */
+/** What such a breakdown means, as messages say it: "p·A p is zero or changed its sign: the matrix
+ *  is not definite". */
 BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
 
 /** "converged", "max_iterations", "stagnated", … */
 BISAI_API const char *bisai_reason_string(bisai_reason reason);
 
-/** Called after every iteration (and for iteration 0) with the relative residual estimate; non-zero stops the solve. On a GPU, methods
- *  other than GMRES wait for the device in every iteration where there is a monitor, so that x is that of the iteration that it stops, or
- *  an earlier one that was better. With monitor_late they do not wait. x may then be that of an iteration a few later, and may even
- *  have converged there. That suits monitors that watch something else than the residual. */
+/** Called after every iteration (and for iteration 0) with the relative residual estimate;
+ *  non-zero stops the solve. On a GPU, methods other than GMRES wait for the device in every
+ *  iteration where there is a monitor, so that x is that of the iteration that it stops, or an
+ *  earlier one that was better. With monitor_late they do not wait. x may then be that of an
+ *  iteration a few later, and may even have converged there. That suits monitors that watch
+ *  something else than the residual. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
-/** Sums `count` values over all processes, in place, in the backend's memory: the hook of a distributed caller, whose vectors,
- *  operator and preconditioner are its own part. On a GPU that is device memory, which holds the values once the context's stream has
- *  come there: enqueue the sum on that stream, or wait for it. Every process makes the same calls in the same order. */
+/** Sums `count` values over all processes, in place, in the backend's memory: the hook of a
+ *  distributed caller, whose vectors, operator and preconditioner are its own part. On a GPU that
+ *  is device memory, which holds the values once the context's stream has come there: enqueue the
+ *  sum on that stream, or wait for it. Every process makes the same calls in the same order. */
 typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
 
 /** Largest s of IDR(s). */
@@ -95,25 +122,44 @@ enum { BISAI_IDR_MOST = 32 };
 
 /** Options of a solver; start from bisai_solver_options_default(). */
 typedef struct bisai_solver_options {
-  size_t struct_size; /**< set by bisai_solver_options_default() */
-  int restart;        /**< m of GMRES(m); at least 1; default 30; other methods do not use it */
-  double tolerance;   /**< of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
-  int max_iterations; /**< every inner iteration counts; default 10000 */
-  bisai_side side;    /**< default BISAI_RIGHT; left: GMRES only */
-  bool flexible;      /**< FGMRES (right, GMRES only): the preconditioner may change; default false */
-  bisai_orthogonalization orthogonalization; /**< of GMRES; default BISAI_CLASSICAL_SELECTIVE */
-  bool use_initial_guess; /**< default false: x = 0 at the start; true: x has the guess, which must be finite */
-  int stagnation_cycles; /**< give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0: never; default
-                              10. A cycle is m iterations of GMRES(m), and for other methods lasts from one true residual to the next */
-  bisai_monitor monitor; /**< default NULL */
-  void *monitor_user;    /**< passed through */
-  bisai_reduce reduce;   /**< default NULL: one process */
-  void *reduce_user;     /**< passed through */
-  bisai_method method;   /**< default BISAI_GMRES */
-  int shadow_dimension;  /**< s of IDR(s), 1 to BISAI_IDR_MOST; default 4; unused by other methods */
-  bool monitor_late;     /**< the monitor may stop a solve a few iterations late: see bisai_monitor; default false */
-  bool
-      assume_symmetric; /**< CG: A and M are taken to be symmetric, whatever they are; default false: see bisai_solver_check() */
+  /** set by bisai_solver_options_default() */
+  size_t struct_size;
+  /** m of GMRES(m); at least 1; default 30; other methods do not use it */
+  int restart;
+  /** of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
+  double tolerance;
+  /** every inner iteration counts; default 10000 */
+  int max_iterations;
+  /** default BISAI_RIGHT; left: GMRES only */
+  bisai_side side;
+  /** FGMRES (right, GMRES only): the preconditioner may change; default false */
+  bool flexible;
+  /** of GMRES; default BISAI_CLASSICAL_SELECTIVE */
+  bisai_orthogonalization orthogonalization;
+  /** default false: x = 0 at the start; true: x has the guess, which must be finite */
+  bool use_initial_guess;
+  /** give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0:
+   *  never; default
+   *  10. A cycle is m iterations of GMRES(m), and for other methods lasts from one true residual to
+   *    the next */
+  int stagnation_cycles;
+  /** default NULL */
+  bisai_monitor monitor;
+  /** passed through */
+  void *monitor_user;
+  /** default NULL: one process */
+  bisai_reduce reduce;
+  /** passed through */
+  void *reduce_user;
+  /** default BISAI_GMRES */
+  bisai_method method;
+  /** s of IDR(s), 1 to BISAI_IDR_MOST; default 4; unused by other methods */
+  int shadow_dimension;
+  /** the monitor may stop a solve a few iterations late: see bisai_monitor; default false */
+  bool monitor_late;
+  /** CG: A and M are taken to be symmetric, whatever they are; default false: see
+   *  bisai_solver_check() */
+  bool assume_symmetric;
 } bisai_solver_options;
 
 /** Default options. */
@@ -121,49 +167,72 @@ BISAI_API bisai_solver_options bisai_solver_options_default(void);
 
 /** How a solve went. */
 typedef struct bisai_solver_report {
-  size_t struct_size;        /**< set by the caller to sizeof(bisai_solver_report) */
-  bisai_reason reason;       /**< why it ended */
-  int iterations;            /**< inner iterations; what counts as one: bisai_method */
-  double relative_residual;  /**< true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
-  double estimated_residual; /**< what the recurrence believed at the end, relative */
-  double solve_seconds;      /**< whole solve */
-  double
-      apply_seconds; /**< in the preconditioner; on a GPU from about one application in 30, so that nothing waits for it */
-  int applications;       /**< of the preconditioner */
-  double apply30_seconds; /**< T_p: 30 times the mean application; 0 without applications */
-  int64_t memory_bytes;   /**< held by the solver */
-  const double *history;  /**< relative residual estimates, from the start on; the solver's, until its next solve */
-  int history_length;     /**< iterations + 1, at most 2²⁰ */
-  bisai_method method;    /**< that of the options */
-  int shadow_dimension;   /**< s of IDR(s) as it was used; 0 for other methods */
-  int restarts; /**< times that the method began again from a true residual: m iterations of GMRES(m) were over, the true
-                               residual did not confirm the estimate, or a breakdown could be left behind, from the best x */
-  bisai_breakdown breakdown; /**< of the last cycle, whether or not it ended the solve */
-  double
-      asymmetry; /**< of A, as bisai_bcsr_asymmetry() measures it; NaN where the solve did not need to know: other methods than CG,
-                         assume_symmetric, operators that are functions, and solvers with `reduce`, whose matrices are parts */
+  /** set by the caller to sizeof(bisai_solver_report) */
+  size_t struct_size;
+  /** why it ended */
+  bisai_reason reason;
+  /** inner iterations; what counts as one: bisai_method */
+  int iterations;
+  /** true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
+  double relative_residual;
+  /** what the recurrence believed at the end, relative */
+  double estimated_residual;
+  /** whole solve */
+  double solve_seconds;
+  /** in the preconditioner; on a GPU from about one application in 30, so that nothing waits for
+   *  it */
+  double apply_seconds;
+  /** of the preconditioner */
+  int applications;
+  /** T_p: 30 times the mean application; 0 without applications */
+  double apply30_seconds;
+  /** held by the solver */
+  int64_t memory_bytes;
+  /** relative residual estimates, from the start on; the solver's, until its next solve */
+  const double *history;
+  /** iterations + 1, at most 2²⁰ */
+  int history_length;
+  /** that of the options */
+  bisai_method method;
+  /** s of IDR(s) as it was used; 0 for other methods */
+  int shadow_dimension;
+  /** times that the method began again from a true residual: m iterations of GMRES(m) were over,
+   *  the true residual did not confirm the estimate, or a breakdown could be left behind, from the
+   *  best x */
+  int restarts;
+  /** of the last cycle, whether or not it ended the solve */
+  bisai_breakdown breakdown;
+  /** of A, as bisai_bcsr_asymmetry() measures it; NaN where the solve did not need to know: other
+   *  methods than CG, assume_symmetric, operators that are functions, and solvers with `reduce`,
+   *  whose matrices are parts */
+  double asymmetry;
 } bisai_solver_report;
 
-/** A solver for systems of n scalar unknowns; reserves all its memory. GMRES: about (restart + 3)·8n bytes (flexible: twice the basis) and
- *  8·restart² + 2048·(restart + 1) bytes of scalars; a restart beyond max_iterations counts as that, and without a reduction hook one
- *  beyond n as n. CG: 6·8n bytes, BiCGSTAB: 9·8n, IDR(s): (3s + 5)·8n; an s beyond n counts as n without a reduction hook. All: the history.
+/** A solver for systems of n scalar unknowns; reserves all its memory. GMRES: about (restart +
+ *  3)·8n bytes (flexible: twice the basis) and 8·restart² + 2048·(restart + 1) bytes of scalars; a
+ *  restart beyond max_iterations counts as that, and without a reduction hook one beyond n as n.
+ *  CG: 6·8n bytes, BiCGSTAB: 9·8n, IDR(s): (3s + 5)·8n; an s beyond n counts as n without a
+ *  reduction hook. All: the history.
  *
- *  The s shadow vectors of IDR(s) are numbers in [−1, 1) that a SplitMix64 generator makes from the row and the vector alone, made
- *  orthonormal in the first solve; the same on every machine, up to rounding. Of distributed callers each counts its own rows from 0.
+ *  The s shadow vectors of IDR(s) are numbers in [−1, 1) that a SplitMix64 generator makes from the
+ *  row and the vector alone, made orthonormal in the first solve; the same on every machine, up to
+ *  rounding. Of distributed callers each counts its own rows from 0.
  *  @param n        rows of the operator, padding included (block_rows·bs)
  *  @param options  NULL: the defaults
  *  @param solver   out; untouched on failure; free with bisai_solver_destroy()
  *  @retval BISAI_INVALID_ARGUMENT  names the option
  *  @retval BISAI_OUT_OF_MEMORY */
-BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_solver_options *options,
+BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n,
+                                           const bisai_solver_options *options,
                                            bisai_solver **solver);
 
 /** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
-/** Checks whether CG can work with A and M, as bisai_solver_solve() does before it begins: both must be symmetric. A is measured by
- *  bisai_bcsr_asymmetry(). M is judged by its kind (bisai_symmetry). Functions are taken to be symmetric, on the caller's word, and so is A
- *  with `reduce`. Methods other than CG take everything. Allocates nothing.
+/** Checks whether CG can work with A and M, as bisai_solver_solve() does before it begins: both
+ *  must be symmetric. A is measured by bisai_bcsr_asymmetry(). M is judged by its kind
+ *  (bisai_symmetry). Functions are taken to be symmetric, on the caller's word, and so is A with
+ *  `reduce`. Methods other than CG take everything. Allocates nothing.
  *  @param matrix     NULL: a function
  *  @param precond    NULL: none
  *  @param asymmetry  out unless NULL: as in the report
@@ -172,35 +241,45 @@ BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *matrix,
                                           const bisai_precond *precond, double *asymmetry);
 
-/** Solves A x = b; allocates nothing. An iteration of a method reads and writes, beside A and M: CG 13 vectors, BiCGSTAB 19, IDR(4) 22
- *  on average, GMRES twice the directions so far. Stops when the residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it
- *  (≤ factor·tolerance·‖b‖ with factor = min(2, (1 + tolerance)/(2·tolerance)), x finite); goes on from the true residual where it does
- *  not. A residual that is not below that of the start has not converged, unless the initial guess satisfies the tolerance at once.
- *  b = 0 gives x = 0. After a failure x is finite; if no better x was found, it is zero or the initial guess. Two failures leave x as
- *  it was: calls that are refused (BISAI_NOT_SYMMETRIC, BISAI_INVALID_ARGUMENT), and initial guesses with NaN or infinity.
- *  If the matrix has an empty block row or column, it is singular, and the message of a failed solve names that row or column.
- *  Where a solve fails or meets ω = 0, and A M⁻¹r is more than 10¹⁰⁰ times larger or smaller than r, it begins once more from the
- *  best x with A multiplied by a power of two, as squares had left the range of a double.
+/** Solves A x = b; allocates nothing. An iteration of a method reads and writes, beside A and M: CG
+ *  13 vectors, BiCGSTAB 19, IDR(4) 22 on average, GMRES twice the directions so far. Stops when the
+ *  residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it (≤ factor·tolerance·‖b‖
+ *  with factor = min(2, (1 + tolerance)/(2·tolerance)), x finite); goes on from the true residual
+ *  where it does not. A residual that is not below that of the start has not converged, unless the
+ *  initial guess satisfies the tolerance at once. b = 0 gives x = 0. After a failure x is finite;
+ *  if no better x was found, it is zero or the initial guess. Two failures leave x as it was: calls
+ *  that are refused (BISAI_NOT_SYMMETRIC, BISAI_INVALID_ARGUMENT), and initial guesses with NaN or
+ *  infinity. If the matrix has an empty block row or column, it is singular, and the message of a
+ *  failed solve names that row or column. Where a solve fails or meets ω = 0, and A M⁻¹r is more
+ *  than 10¹⁰⁰ times larger or smaller than r, it begins once more from the best x with A multiplied
+ *  by a power of two, as squares had left the range of a double.
  *  @param precond  NULL: none
- *  @param b, x     n values, not overlapping; x is the initial guess if the options say so. On a device each in device memory, or in host
- *                  memory, which is copied there and back
- *  @param report   NULL or a report whose struct_size the caller has set; filled also when the solve fails
+ *  @param b, x     n values, not overlapping; x is the initial guess if the options say so. On a
+ *                  device each in device memory, or in host memory, which is copied there and back
+ *  @param report   NULL or a report whose struct_size the caller has set; filled also when the
+ *    solve fails
  *  @retval BISAI_OK              converged, and only then
- *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of the iterates whose true residual was
- *                                taken: those of the start, of the restarts and of the end, and of a method whose residuals go up and
- *                                down (all but GMRES) one on the way that had at most twice the least estimate
+ *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of
+ *                                the iterates whose true residual was taken: those of the start, of
+ *                                the restarts and of the end, and of a method whose residuals go up
+ *                                and down (all but GMRES) one on the way that had at most twice the
+ *                                least estimate
  *  @retval BISAI_NOT_SYMMETRIC  CG, by bisai_solver_check(): nothing was done
- *  @retval BISAI_NOT_FINITE      NaN or infinity in b, in the initial guess, in every better x, or met by a step; the message names the
- *                                entry of x. x is the best of the finite iterates
+ *  @retval BISAI_NOT_FINITE      NaN or infinity in b, in the initial guess, in every better x, or
+ *                                met by a step; the message names the entry of x. x is the best of
+ *                                the finite iterates
  *  @retval BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */
-BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix, bisai_precond *precond,
-                                          const double *b, double *x, bisai_solver_report *report);
+BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix,
+                                          bisai_precond *precond, const double *b, double *x,
+                                          bisai_solver_report *report);
 
-/** The same for an operator y ← A x given as a function. On a GPU its vectors are device memory, to be read and written in the order of
- *  the context's stream, and it may be called for a few steps more than are counted. */
-BISAI_API bisai_status bisai_solver_solve_operator(bisai_solver *solver, bisai_apply_function multiply, void *user,
-                                                   bisai_precond *precond, const double *b, double *x,
-                                                   bisai_solver_report *report);
+/** The same for an operator y ← A x given as a function. On a GPU its vectors are device memory, to
+ *  be read and written in the order of the context's stream, and it may be called for a few steps
+ *  more than are counted. */
+BISAI_API bisai_status bisai_solver_solve_operator(bisai_solver *solver,
+                                                   bisai_apply_function multiply, void *user,
+                                                   bisai_precond *precond, const double *b,
+                                                   double *x, bisai_solver_report *report);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file status.h
- *  Status codes: what every call that can fail returns. The numbers are pinned; new ones are appended. */
+/** @file status.h Status codes: what every call that can fail returns. The numbers are pinned; new
+ *  ones are appended. */
 #ifndef BISAI_STATUS_H
 #define BISAI_STATUS_H
 
@@ -11,28 +11,28 @@ extern "C" {
 #endif
 
 /** The one list of statuses: X(name, number, text). It makes the enum and the strings. */
-#define BISAI_STATUS_LIST(X)                                                                                           \
-  X(BISAI_OK, 0, "success")                                                                                            \
-  X(BISAI_INVALID_ARGUMENT, 1, "invalid argument")                                                                     \
-  X(BISAI_OUT_OF_MEMORY, 2, "out of memory")                                                                           \
-  X(BISAI_INDEX_OVERFLOW, 3, "size exceeds the index type")                                                            \
-  X(BISAI_INVALID_STRUCTURE, 4, "invalid sparse structure")                                                            \
-  X(BISAI_NOT_FINITE, 5, "NaN or infinity")                                                                            \
-  X(BISAI_MISSING_DIAGONAL, 6, "missing diagonal block")                                                               \
-  X(BISAI_SINGULAR_BLOCK, 7, "singular diagonal block")                                                                \
-  X(BISAI_OVERFLOW, 8, "value exceeds the range of its storage type")                                                  \
-  X(BISAI_NOT_READY, 9, "object not ready: its last update failed")                                                    \
-  X(BISAI_UNAVAILABLE, 10, "not available in this build or on this machine")                                           \
-  X(BISAI_UNSUPPORTED, 11, "not supported")                                                                            \
-  X(BISAI_IO_ERROR, 12, "input/output error")                                                                          \
-  X(BISAI_PARSE_ERROR, 13, "malformed file")                                                                           \
-  X(BISAI_MAX_ITERATIONS, 14, "iteration limit reached before convergence")                                            \
-  X(BISAI_STAGNATED, 15, "solver stagnated")                                                                           \
-  X(BISAI_BREAKDOWN, 16, "solver broke down")                                                                          \
-  X(BISAI_STOPPED, 17, "stopped by the monitor")                                                                       \
-  X(BISAI_CALLBACK_FAILED, 18, "a caller's callback failed")                                                           \
-  X(BISAI_DEVICE_ERROR, 19, "device error")                                                                            \
-  X(BISAI_EXTERNAL_ERROR, 20, "another library failed")                                                                \
+#define BISAI_STATUS_LIST(X)                                                                       \
+  X(BISAI_OK, 0, "success")                                                                        \
+  X(BISAI_INVALID_ARGUMENT, 1, "invalid argument")                                                 \
+  X(BISAI_OUT_OF_MEMORY, 2, "out of memory")                                                       \
+  X(BISAI_INDEX_OVERFLOW, 3, "size exceeds the index type")                                        \
+  X(BISAI_INVALID_STRUCTURE, 4, "invalid sparse structure")                                        \
+  X(BISAI_NOT_FINITE, 5, "NaN or infinity")                                                        \
+  X(BISAI_MISSING_DIAGONAL, 6, "missing diagonal block")                                           \
+  X(BISAI_SINGULAR_BLOCK, 7, "singular diagonal block")                                            \
+  X(BISAI_OVERFLOW, 8, "value exceeds the range of its storage type")                              \
+  X(BISAI_NOT_READY, 9, "object not ready: its last update failed")                                \
+  X(BISAI_UNAVAILABLE, 10, "not available in this build or on this machine")                       \
+  X(BISAI_UNSUPPORTED, 11, "not supported")                                                        \
+  X(BISAI_IO_ERROR, 12, "input/output error")                                                      \
+  X(BISAI_PARSE_ERROR, 13, "malformed file")                                                       \
+  X(BISAI_MAX_ITERATIONS, 14, "iteration limit reached before convergence")                        \
+  X(BISAI_STAGNATED, 15, "solver stagnated")                                                       \
+  X(BISAI_BREAKDOWN, 16, "solver broke down")                                                      \
+  X(BISAI_STOPPED, 17, "stopped by the monitor")                                                   \
+  X(BISAI_CALLBACK_FAILED, 18, "a caller's callback failed")                                       \
+  X(BISAI_DEVICE_ERROR, 19, "device error")                                                        \
+  X(BISAI_EXTERNAL_ERROR, 20, "another library failed")                                            \
   X(BISAI_NOT_SYMMETRIC, 21, "not symmetric")
 
 /** Result of a call. BISAI_OK is 0; everything else is a failure. */
@@ -42,8 +42,8 @@ typedef enum bisai_status {
 #undef BISAI_STATUS_ENUM
 } bisai_status;
 
-/** The text of a status, for example "singular diagonal block". Never NULL; "unknown status" for other numbers.
- *  Which row, block or value it was about is in bisai_context_error(). */
+/** The text of a status, for example "singular diagonal block". Never NULL; "unknown status" for
+ *  other numbers. Which row, block or value it was about is in bisai_context_error(). */
 BISAI_API const char *bisai_status_string(bisai_status status);
 
 #ifdef __cplusplus

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block products as the public calls have them, and the application of approximate inverses of one triangular factor. */
+/* Block products as the public calls have them, and the application of approximate inverses of one
+ * triangular factor. */
 #include "apply/apply.h"
 
 #include "core/staging.h"
 
-bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x, int64_t ldx, double *y,
-                                      int64_t ldy) {
+bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x,
+                                      int64_t ldx, double *y, int64_t ldy) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = matrix->context;
   const int64_t rows = (int64_t)matrix->block_rows * matrix->block_size;
   const int64_t cols = (int64_t)matrix->block_cols * matrix->block_size;
-  if (count < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative number of vectors: %d", count);
+  if (count < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative number of vectors: %d", count);
   if ((cols > 0 && !x) || (rows > 0 && !y))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_multiply: %s is NULL", x ? "y" : "x");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_multiply: %s is NULL",
+                    x ? "y" : "x");
   if (count > 1 && (ldx < cols || ldy < rows))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "leading dimensions %lld and %lld, at least %lld and %lld needed",
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "leading dimensions %lld and %lld, at least %lld and %lld needed",
                     (long long)ldx, (long long)ldy, (long long)cols, (long long)rows);
   bsi_staged from = {0}, to = {0};
   bisai_status status = bsi_stage_input(context, cols, count, x, ldx, &from);
   if (!status) status = bsi_stage_output(context, rows, count, false, y, ldy, &to);
   if (!status)
-    status = context->backend->product(context, matrix, count, 1.0, from.data, from.ld, 0.0, NULL, 0, to.data, to.ld);
+    status = context->backend->product(context, matrix, count, 1.0, from.data, from.ld, 0.0, NULL,
+                                       0, to.data, to.ld);
   status = bsi_stage_return(context, status, &to);
   bsi_stage_release(context, &from);
   return status;
@@ -30,54 +35,59 @@ bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, doub
   return bisai_bcsr_multiply_many(matrix, 1, x, 0, y, 0);
 }
 
-bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse, const bsi_triangular *t, int relax,
-                               const bsi_vectors *v) {
+bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse,
+                               const bsi_triangular *t, int relax, const bsi_vectors *v) {
   const bsi_backend *backend = context->backend;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  bisai_status status = backend->product(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
+  bisai_status status =
+      backend->product(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
   for (int sweep = 0; sweep < relax && !status; sweep++) {
-    status = backend->product(context, t->matrix, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb, v->work, n);
+    status = backend->product(context, t->matrix, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb,
+                              v->work, n);
     if (!status)
-      status = backend->product(context, inverse, v->count, 1.0, v->work, n, 1.0, v->x, v->ldx, v->x, v->ldx);
+      status = backend->product(context, inverse, v->count, 1.0, v->work, n, 1.0, v->x, v->ldx,
+                                v->x, v->ldx);
   }
   return status;
 }
 
-/* With R = I − T N, bsi_apply_inverse() makes N (I + R + … + Rʳ) b, and the same steps with transposes make (I + Rᵀ + …) Nᵀ b. */
-bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inverse, const bsi_columns *inverse_columns,
-                                  const bsi_triangular *t, const bsi_columns *columns, int relax,
-                                  const bsi_vectors *v) {
+/* With R = I − T N, bsi_apply_inverse() makes N (I + R + … + Rʳ) b, and the same steps with
+ * transposes make (I + Rᵀ + …) Nᵀ b. */
+bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inverse,
+                                  const bsi_columns *inverse_columns, const bsi_triangular *t,
+                                  const bsi_columns *columns, int relax, const bsi_vectors *v) {
   const bsi_backend *backend = context->backend;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  bisai_status status = backend->transposed_product(context, inverse, inverse_columns, v->count, 1.0, v->b, v->ldb, 0.0,
-                                                    NULL, 0, v->x, v->ldx);
+  bisai_status status = backend->transposed_product(context, inverse, inverse_columns, v->count,
+                                                    1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
   for (int sweep = 0; sweep < relax && !status; sweep++) {
-    status = backend->transposed_product(context, t->matrix, columns, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb,
-                                         v->work, n);
+    status = backend->transposed_product(context, t->matrix, columns, v->count, -1.0, v->x, v->ldx,
+                                         1.0, v->b, v->ldb, v->work, n);
     if (!status)
-      status = backend->transposed_product(context, inverse, inverse_columns, v->count, 1.0, v->work, n, 1.0, v->x,
-                                           v->ldx, v->x, v->ldx);
+      status = backend->transposed_product(context, inverse, inverse_columns, v->count, 1.0,
+                                           v->work, n, 1.0, v->x, v->ldx, v->x, v->ldx);
   }
   return status;
 }
 
 /* y ← D⁻¹ b; a copy where the diagonal is the identity. */
-static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular *t, const bsi_vectors *v, double *y,
-                                   int64_t ldy) {
+static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular *t,
+                                   const bsi_vectors *v, double *y, int64_t ldy) {
   const bisai_bcsr *a = t->matrix;
   const int64_t n = (int64_t)a->block_rows * a->block_size;
   if (t->inverse_diagonal)
-    return context->backend->diagonal_product(context, a->block_rows, a->block_size, t->inverse_diagonal, v->count,
-                                              v->b, v->ldb, y, ldy);
+    return context->backend->diagonal_product(context, a->block_rows, a->block_size,
+                                              t->inverse_diagonal, v->count, v->b, v->ldb, y, ldy);
   bisai_status status = BISAI_OK;
   for (int32_t c = 0; c < v->count && !status; c++)
     status = context->backend->vector_copy(context, n, v->b + c * v->ldb, y + c * ldy);
   return status;
 }
 
-/* The sweeps go back and forth between x and work, so that each reads the one before; an even number starts in x. */
-bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled, const bsi_triangular *t, int sweeps,
-                              const bsi_vectors *v) {
+/* The sweeps go back and forth between x and work, so that each reads the one before; an even
+ * number starts in x. */
+bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled,
+                              const bsi_triangular *t, int sweeps, const bsi_vectors *v) {
   const int64_t n = (int64_t)scaled->block_rows * scaled->block_size;
   if (sweeps == 0) return apply_diagonal(context, t, v, v->x, v->ldx);
   double *start = v->work, *other = v->work + n * v->count;
@@ -88,14 +98,16 @@ bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled, 
     const bool into_x = (sweeps - sweep) % 2 == 1;
     double *to = into_x ? v->x : other;
     const int64_t ld_to = into_x ? v->ldx : n;
-    status = context->backend->product(context, scaled, v->count, -1.0, from, ld_from, 1.0, start, n, to, ld_to);
+    status = context->backend->product(context, scaled, v->count, -1.0, from, ld_from, 1.0, start,
+                                       n, to, ld_to);
     from = to;
     ld_from = ld_to;
   }
   return status;
 }
 
-static void leave_diagonal_out(int32_t n, const bsi_structure *s, int32_t *row_ptr, int32_t *col_idx) {
+static void leave_diagonal_out(int32_t n, const bsi_structure *s, int32_t *row_ptr,
+                               int32_t *col_idx) {
   row_ptr[0] = 0;
   for (int32_t i = 0, q = 0; i < n; i++) {
     for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++)
@@ -104,13 +116,16 @@ static void leave_diagonal_out(int32_t n, const bsi_structure *s, int32_t *row_p
   }
 }
 
-bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t, bisai_bcsr **scaled) {
+bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t,
+                               bisai_bcsr **scaled) {
   const bisai_bcsr *a = t->matrix;
   const int32_t n = a->block_rows, stored = a->unit_diagonal ? 0 : n;
   bisai_bcsr *g;
   bsi_structure s;
   bisai_status status = bsi_bcsr_structure(a, &s);
-  if (!status) status = bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - stored, BISAI_FP64, NULL, NULL, &g);
+  if (!status)
+    status = bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - stored, BISAI_FP64, NULL,
+                              NULL, &g);
   if (status) return status;
   int32_t *row_ptr = bsi_allocate(context, (size_t)n + 1, sizeof *row_ptr);
   int32_t *col_idx = row_ptr ? bsi_allocate(context, (size_t)g->blocks, sizeof *col_idx) : NULL;
@@ -128,10 +143,13 @@ bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t, 
   return status;
 }
 
-bisai_status bsi_sweeps_update(bisai_context *context, const bsi_triangular *t, bisai_bcsr *scaled) {
+bisai_status bsi_sweeps_update(bisai_context *context, const bsi_triangular *t,
+                               bisai_bcsr *scaled) {
   int32_t infinite_row = -1;
-  const bisai_status status = context->backend->scale_off_diagonal(context, t, scaled, &infinite_row);
+  const bisai_status status =
+      context->backend->scale_off_diagonal(context, t, scaled, &infinite_row);
   if (status || infinite_row < 0) return status;
-  return bsi_fail(context, BISAI_NOT_FINITE, "sweeps: block row %d of the scaled %s factor is not finite",
-                  bsi_row_name(t->matrix, infinite_row), t->triangle == BISAI_LOWER ? "lower" : "upper");
+  return bsi_fail(
+      context, BISAI_NOT_FINITE, "sweeps: block row %d of the scaled %s factor is not finite",
+      bsi_row_name(t->matrix, infinite_row), t->triangle == BISAI_LOWER ? "lower" : "upper");
 }

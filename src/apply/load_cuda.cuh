@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How products read the values of blocks: in words as wide as their address allows, widened to fp64. */
+/* How products read the values of blocks: in words as wide as their address allows, widened to
+ * fp64. */
 #ifndef BSI_LOAD_CUDA_CUH
 #define BSI_LOAD_CUDA_CUH
 
@@ -12,18 +13,27 @@ namespace {
 
 __device__ __forceinline__ double widen(double value) { return value; }
 __device__ __forceinline__ double widen(float value) { return static_cast<double>(value); }
-__device__ __forceinline__ double widen(__half value) { return static_cast<double>(__half2float(value)); }
-__device__ __forceinline__ double widen(__nv_bfloat16 value) { return static_cast<double>(__bfloat162float(value)); }
+__device__ __forceinline__ double widen(__half value) {
+  return static_cast<double>(__half2float(value));
+}
+__device__ __forceinline__ double widen(__nv_bfloat16 value) {
+  return static_cast<double>(__bfloat162float(value));
+}
 
 /* The largest unsigned word that divides BYTES. */
-template <int BYTES, int SIZE = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : BYTES % 4 == 0 ? 4 : 2> struct word;
+template <int BYTES, int SIZE = BYTES % 16 == 0  ? 16
+                                : BYTES % 8 == 0 ? 8
+                                : BYTES % 4 == 0 ? 4
+                                                 : 2>
+struct word;
 template <int BYTES> struct word<BYTES, 16> { using type = uint4; };
 template <int BYTES> struct word<BYTES, 8> { using type = uint2; };
 template <int BYTES> struct word<BYTES, 4> { using type = unsigned; };
 template <int BYTES> struct word<BYTES, 2> { using type = unsigned short; };
 
-/* How blocks are read. Those that the L2 cache cannot hold together with vectors that are read again are to leave it first.
- * Words of 16 bytes are used by one lane only and leave the L1 cache first, too. */
+/* How blocks are read. Those that the L2 cache cannot hold together with vectors that are read
+ * again are to leave it first. Words of 16 bytes are used by one lane only and leave the L1 cache
+ * first, too. */
 struct passing {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   unsigned long long policy;
@@ -42,7 +52,9 @@ struct passing {
   }
   __device__ __forceinline__ uint2 load(const uint2 *from) const {
     uint2 w;
-    asm("ld.global.nc.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;" : "=r"(w.x), "=r"(w.y) : "l"(from), "l"(policy));
+    asm("ld.global.nc.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
+        : "=r"(w.x), "=r"(w.y)
+        : "l"(from), "l"(policy));
     return w;
   }
   __device__ __forceinline__ unsigned load(const unsigned *from) const {
@@ -65,7 +77,8 @@ struct passing {
 
 /* COUNT consecutive values. */
 template <typename T, int COUNT>
-__device__ __forceinline__ void load_values(const passing &way, const T *from, double (&column)[COUNT]) {
+__device__ __forceinline__ void load_values(const passing &way, const T *from,
+                                            double (&column)[COUNT]) {
   using W = typename word<COUNT * sizeof(T)>::type;
   constexpr int WORDS = static_cast<int>(COUNT * sizeof(T) / sizeof(W));
   W words[WORDS];

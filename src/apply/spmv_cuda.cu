@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on the device: y_i ← alpha·Σ_j A_ij x_j + beta·z_i.
  *
- * A lane takes one column of every SPLIT-th block of its block row, or two narrow ones: consecutive values, read in the widest words that
- * their address allows, a value of x for each, no division. A block row is the work of bs·SPLIT lanes; each adds up the sums of one row, which the others hand
- * to it in an order of their own, so that the bits repeat. What bounds all this is bytes under way, hence UNROLLED columns at once, and
- * for small matrices the launch: y ← A x has kernels of its own without alpha, beta and an implied diagonal. Sizes without code
- * of their own go by rows: each lane sums one row of some of the columns. */
+ * A lane takes one column of every SPLIT-th block of its block row, or two narrow ones: consecutive
+ * values, read in the widest words that their address allows, a value of x for each, no division. A
+ * block row is the work of bs·SPLIT lanes; each adds up the sums of one row, which the others hand
+ * to it in an order of their own, so that the bits repeat. What bounds all this is bytes under way,
+ * hence UNROLLED columns at once, and for small matrices the launch: y ← A x has kernels of its own
+ * without alpha, beta and an implied diagonal. Sizes without code of their own go by rows: each
+ * lane sums one row of some of the columns. */
 #include "apply/load_cuda.cuh"
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"
@@ -27,8 +29,9 @@ struct product {
   int64_t ldx, ldz, ldy;
 };
 
-/* The sums over the LANES·SPLIT lanes of a group of their sums[r], r < BS; SPLIT is 1 or 2. Lane `member` gets those of its BS/LANES rows,
- * from row member·BS/LANES on, as the first of `sums`. For all lanes of the warp; the group begins at lane `first`. */
+/* The sums over the LANES·SPLIT lanes of a group of their sums[r], r < BS; SPLIT is 1 or 2. Lane
+ * `member` gets those of its BS/LANES rows, from row member·BS/LANES on, as the first of `sums`.
+ * For all lanes of the warp; the group begins at lane `first`. */
 template <int BS, int LANES, int SPLIT>
 __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member) {
   if (SPLIT == 2) {
@@ -45,7 +48,8 @@ __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member
       for (int r = 0; r < half; r++) {
         const bool upper = (member * EACH & half) != 0;
         const double other = upper ? sums[r] : sums[r + half];
-        sums[r] = (upper ? sums[r + half] : sums[r]) + __shfl_xor_sync(BSI_EVERYONE, other, half / EACH);
+        sums[r] =
+            (upper ? sums[r + half] : sums[r]) + __shfl_xor_sync(BSI_EVERYONE, other, half / EACH);
       }
     }
     return;
@@ -65,10 +69,12 @@ __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member
 }
 
 /* y ← alpha·sum + beta·z for row r of block row i and vector v. */
-__device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int r, int v, double sum) {
+__device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int r, int v,
+                                       double sum) {
   const int64_t row = static_cast<int64_t>(i) * bs + r;
   if (p.unit_diagonal) sum += p.x[v * p.ldx + row];
-  p.y[v * p.ldy + row] = p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + row];
+  p.y[v * p.ldy + row] =
+      p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + row];
 }
 
 /* Columns for a lane: 16 bytes of narrow values where whole columns make them. */
@@ -76,14 +82,19 @@ template <typename T, int BS> __host__ __device__ constexpr int columns_of_a_lan
   return (BS == 2 || BS == 4) && 2 * BS * sizeof(T) <= 16 ? 2 : 1;
 }
 
-/* PLAIN: alpha = 1, beta = 0, no implied diagonal. With one vector a multiprocessor is to have RESIDENT threads. */
+/* PLAIN: alpha = 1, beta = 0, no implied diagonal. With one vector a multiprocessor is to have
+ * RESIDENT threads. */
 template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int RESIDENT, bool PLAIN>
-__global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT / THREADS : 1) multiply(product p) {
+__global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT / THREADS : 1)
+    multiply(product p) {
   constexpr int COLUMNS = columns_of_a_lane<T, BS>(), LANES = BS / COLUMNS, GROUP = LANES * SPLIT,
                 ROWS = BSI_WARP / GROUP;
-  const int lane = threadIdx.x % BSI_WARP, group = lane / GROUP, member = lane % GROUP, c = member % LANES * COLUMNS;
+  const int lane = threadIdx.x % BSI_WARP, group = lane / GROUP, member = lane % GROUP,
+            c = member % LANES * COLUMNS;
   const int32_t i =
-      static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP * ROWS) + group;
+      static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP *
+                           ROWS) +
+      group;
   const bool working = group < ROWS && i < p.block_rows;
   double sum[VECTORS][BS] = {};
   bsi_wait_for_predecessor();
@@ -99,17 +110,19 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT / THREADS : 1
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
         if (q + u * SPLIT < end)
-          column[u] = static_cast<int32_t>(way.load(reinterpret_cast<const unsigned *>(p.col_idx) + q + u * SPLIT));
+          column[u] = static_cast<int32_t>(
+              way.load(reinterpret_cast<const unsigned *>(p.col_idx) + q + u * SPLIT));
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
-        if (q + u * SPLIT < end) load_values<T, COLUMNS * BS>(way, values + u * SPLIT * BS * BS, a[u]);
+        if (q + u * SPLIT < end)
+          load_values<T, COLUMNS * BS>(way, values + u * SPLIT * BS * BS, a[u]);
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
 #pragma unroll
-          for (int k = 0; k < COLUMNS; k++)
-            if (q + u * SPLIT < end) x[u][v][k] = __ldg(x_c + v * p.ldx + column[u] * BS + k); /* columns fit int32 */
+          for (int k = 0; k < COLUMNS; k++) /* columns fit int32 */
+            if (q + u * SPLIT < end) x[u][v][k] = __ldg(x_c + v * p.ldx + column[u] * BS + k);
 #pragma unroll
       for (int u = 0; u < UNROLLED; u++)
 #pragma unroll
@@ -133,10 +146,13 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT / THREADS : 1
   }
 }
 
-/* A warp a block row: lane (r, s) sums row r over the columns s, s + split, … of the row's blocks. */
+/* A warp a block row: lane (r, s) sums row r over the columns s, s + split, … of the row's
+ * blocks. */
 template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(product p) {
-  const int bs = p.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs, s = lane / bs, r = lane % bs;
-  const int32_t i = static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP);
+  const int bs = p.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs, s = lane / bs,
+            r = lane % bs;
+  const int32_t i =
+      static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP);
   if (i >= p.block_rows) return;
   const int v = static_cast<int>(blockIdx.y);
   double sum = 0.0;
@@ -145,8 +161,9 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(pr
     int c = s;
     for (int32_t q = p.row_ptr[i]; q < end; q++, c -= bs)
       for (; c < bs; c += split)
-        sum += widen(static_cast<const T *>(p.values)[(static_cast<int64_t>(q) * bs + c) * bs + r]) *
-               p.x[v * p.ldx + static_cast<int64_t>(p.col_idx[q]) * bs + c];
+        sum +=
+            widen(static_cast<const T *>(p.values)[(static_cast<int64_t>(q) * bs + c) * bs + r]) *
+            p.x[v * p.ldx + static_cast<int64_t>(p.col_idx[q]) * bs + c];
   }
   for (int step = 1; step < split; step *= 2) {
     const double other = __shfl_down_sync(BSI_EVERYONE, sum, step * bs);
@@ -168,16 +185,19 @@ bisai_status launch(bisai_context *context, const product &p) {
   return bsi_launched(context, "block product");
 }
 
-/* Lanes for a block row and columns under way, from measurements: short rows of small blocks need several at once, or two lanes a
- * column where a row is long enough to feed them. A row of a mesh in one go waits three times, not once more for every two blocks, which
- * is worth fewer threads. */
+/* Lanes for a block row and columns under way, from measurements: short rows of small blocks need
+ * several at once, or two lanes a column where a row is long enough to feed them. A row of a mesh
+ * in one go waits three times, not once more for every two blocks, which is worth fewer threads. */
 template <typename T, int BS, int VECTORS>
 bisai_status enqueue(bisai_context *context, const product &p, double blocks_per_row) {
-  constexpr int MOST = BSI_WARP / BS, SPLIT = MOST < 2 ? 1 : 2, UNROLLED_SPLIT = VECTORS == 1 && BS <= 2 ? 4 : 2;
+  constexpr int MOST = BSI_WARP / BS, SPLIT = MOST < 2 ? 1 : 2,
+                UNROLLED_SPLIT = VECTORS == 1 && BS <= 2 ? 4 : 2;
   constexpr int UNROLLED = VECTORS != 1 || BS * sizeof(T) >= 64 ? 1 : 2;
-  const bool long_rows = blocks_per_row >= (BS <= 2 || (BS == 5 && VECTORS == 1) ? 6 : 24) && MOST >= 2;
+  const bool long_rows =
+      blocks_per_row >= (BS <= 2 || (BS == 5 && VECTORS == 1) ? 6 : 24) && MOST >= 2;
   if constexpr (VECTORS == 1 && sizeof(T) == 8 && (BS == 3 || BS == 4)) {
-    if (!long_rows && blocks_per_row < 4) return launch < T, BS, 1, 3, 1, BS == 3 ? 1280 : 1024 > (context, p);
+    if (!long_rows && blocks_per_row < 4)
+      return launch < T, BS, 1, 3, 1, BS == 3 ? 1280 : 1024 > (context, p);
     if (!long_rows && BS == 3) return launch<T, BS, 1, 6, 1, 768>(context, p);
     if (!long_rows && blocks_per_row < 5) return launch<T, BS, 1, 4, 1, 768>(context, p);
     if (!long_rows && blocks_per_row > 9) return launch<T, BS, 1, 6, 1, 640>(context, p);
@@ -188,26 +208,31 @@ bisai_status enqueue(bisai_context *context, const product &p, double blocks_per
                    : launch<T, BS, 1, UNROLLED, VECTORS>(context, p);
 }
 
-template <typename T> bisai_status enqueue_type(bisai_context *context, const product &p, int vectors, double length) {
+template <typename T>
+bisai_status enqueue_type(bisai_context *context, const product &p, int vectors, double length) {
   switch (p.block_size) {
-#define CASE(BS)                                                                                                       \
-  case BS:                                                                                                             \
-    return vectors == 1 ? enqueue<T, BS, 1>(context, p, length) : enqueue<T, BS, COLUMNS_AT_ONCE>(context, p, length);
+#define CASE(BS)                                                                                   \
+  case BS:                                                                                         \
+    return vectors == 1 ? enqueue<T, BS, 1>(context, p, length)                                    \
+                        : enqueue<T, BS, COLUMNS_AT_ONCE>(context, p, length);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
-  const dim3 grid(bsi_grid(static_cast<int64_t>(p.block_rows) * BSI_WARP, THREADS), static_cast<unsigned>(vectors));
+  const dim3 grid(bsi_grid(static_cast<int64_t>(p.block_rows) * BSI_WARP, THREADS),
+                  static_cast<unsigned>(vectors));
   multiply_any<T><<<grid, THREADS, 0, bsi_stream_of(context)>>>(p);
   return bsi_launched(context, "block product");
 }
 
 } // namespace
 
-bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32_t count, double alpha, const double *x,
-                              int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy) {
+bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32_t count,
+                              double alpha, const double *x, int64_t ldx, double beta,
+                              const double *z, int64_t ldz, double *y, int64_t ldy) {
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
-  const int64_t bytes = static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
+  const int64_t bytes =
+      static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && !status;) {
     const int vectors = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;
@@ -240,8 +265,8 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
 
 /* One row of D a thread. */
 namespace {
-__global__ void multiply_diagonal(int64_t rows, int bs, const double *blocks, const double *x, int64_t ldx, double *y,
-                                  int64_t ldy) {
+__global__ void multiply_diagonal(int64_t rows, int bs, const double *blocks, const double *x,
+                                  int64_t ldx, double *y, int64_t ldy) {
   const int64_t row = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
   if (row >= rows) return;
   const int64_t i = row / bs;
@@ -253,8 +278,9 @@ __global__ void multiply_diagonal(int64_t rows, int bs, const double *blocks, co
 }
 } // namespace
 
-bisai_status bsi_diagonal_product_cuda(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
-                                       const double *x, int64_t ldx, double *y, int64_t ldy) {
+bisai_status bsi_diagonal_product_cuda(bisai_context *context, int32_t n, int bs,
+                                       const double *blocks, int32_t count, const double *x,
+                                       int64_t ldx, double *y, int64_t ldy) {
   const int64_t rows = static_cast<int64_t>(n) * bs;
   if (rows == 0 || count == 0) return BISAI_OK;
   const dim3 grid(bsi_grid(rows, 256), static_cast<unsigned>(count));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on the host: y_i ← alpha·Σ_j A_ij x_j + beta·z_i, rows shared out by their blocks.
- * Every row is summed in the same order whatever the number of threads: its even blocks and its odd ones, because one sum alone
- * would wait for its own additions. */
+ * Every row is summed in the same order whatever the number of threads: its even blocks and its odd
+ * ones, because one sum alone would wait for its own additions. */
 #include "core/backend_host.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
@@ -11,7 +11,8 @@
 #include "core/values.h"
 
 enum {
-  COLUMNS_AT_ONCE = 4, /* vectors that share one reading of a block */
+  /* vectors that share one reading of a block */
+  COLUMNS_AT_ONCE = 4,
   BYTES_PER_THREAD = 1 << 18
 };
 
@@ -24,21 +25,23 @@ typedef struct product {
 } product;
 
 /* sum[v] ← sum[v] + A_q x_v */
-BSI_INLINE void add_block(const int bs, const bisai_value_type type, const int columns, const product *p,
-                          const int32_t q, bsi_column *sum) {
+BSI_INLINE void add_block(const int bs, const bisai_value_type type, const int columns,
+                          const product *p, const int32_t q, bsi_column *sum) {
   const int values = bs * bs;
   double buffer[BSI_MAX_BLOCK_VALUES];
-  const double *block = bsi_values_widen(type, p->a->values, (size_t)q * (size_t)values, values, buffer);
+  const double *block =
+      bsi_values_widen(type, p->a->values, (size_t)q * (size_t)values, values, buffer);
   for (int v = 0; v < columns; v++)
     bsi_column_add_product(bs, &sum[v], block, p->x + v * p->ldx + (int64_t)p->a->col_idx[q] * bs);
 }
 
-BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const int columns, const product *p,
-                             const int32_t begin, const int32_t end) {
+BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const int columns,
+                             const product *p, const int32_t begin, const int32_t end) {
   const bisai_bcsr *a = p->a;
   const size_t bytes = (size_t)(bs * bs) * bsi_value_bytes(type);
   for (int32_t i = begin; i < end; i++) {
-    bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes, 1);
+    bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes,
+                       1);
     bsi_column sum[COLUMNS_AT_ONCE], odd[COLUMNS_AT_ONCE];
     for (int v = 0; v < columns; v++) {
       bsi_column_clear(bs, &odd[v]);
@@ -64,9 +67,10 @@ BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const in
   }
 }
 
-/* One function for each block size; inside, one loop for each value type and for one or four vectors. */
-BSI_INLINE void product_rows_of(const int bs, const int columns, const product *p, const int32_t begin,
-                                const int32_t end) {
+/* One function for each block size; inside, one loop for each value type and for one or four
+ * vectors. */
+BSI_INLINE void product_rows_of(const int bs, const int columns, const product *p,
+                                const int32_t begin, const int32_t end) {
   switch (p->a->type) {
   case BISAI_FP64: product_rows(bs, BISAI_FP64, columns, p, begin, end); break;
   case BISAI_FP32: product_rows(bs, BISAI_FP32, columns, p, begin, end); break;
@@ -81,17 +85,18 @@ typedef void rows_function(int columns, const product *, int32_t begin, int32_t 
 static void product_rows_any(int columns, const product *p, int32_t begin, int32_t end) {
   product_rows_of(p->a->block_size, columns, p, begin, end);
 }
-#define STAMP(BS)                                                                                                      \
-  static void product_rows_##BS(int columns, const product *p, int32_t begin, int32_t end) {                           \
-    if (columns == 1)                                                                                                  \
-      product_rows_of(BS, 1, p, begin, end);                                                                           \
-    else                                                                                                               \
-      product_rows_of(BS, COLUMNS_AT_ONCE, p, begin, end);                                                             \
+#define STAMP(BS)                                                                                  \
+  static void product_rows_##BS(int columns, const product *p, int32_t begin, int32_t end) {       \
+    if (columns == 1)                                                                              \
+      product_rows_of(BS, 1, p, begin, end);                                                       \
+    else                                                                                           \
+      product_rows_of(BS, COLUMNS_AT_ONCE, p, begin, end);                                         \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 #define ENTRY(BS) [BS] = product_rows_##BS,
-static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {product_rows_any, BSI_BLOCK_SIZES(ENTRY)};
+static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {product_rows_any,
+                                                                     BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
 typedef struct product_job {
@@ -103,15 +108,19 @@ static void product_part(void *job, bsi_part part) {
   const product_job *j = job;
   const bisai_bcsr *a = j->p->a;
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](j->columns, j->p, rows.begin, rows.end);
+  rows_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](j->columns, j->p,
+                                                                         rows.begin, rows.end);
 }
 
-bisai_status bsi_product_host(bisai_context *context, const bisai_bcsr *a, int32_t count, double alpha, const double *x,
-                              int64_t ldx, double beta, const double *z, int64_t ldz, double *y, int64_t ldy) {
-  const int threads = bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
+bisai_status bsi_product_host(bisai_context *context, const bisai_bcsr *a, int32_t count,
+                              double alpha, const double *x, int64_t ldx, double beta,
+                              const double *z, int64_t ldz, double *y, int64_t ldy) {
+  const int threads =
+      bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
   for (int32_t v = 0; v < count;) {
     const int columns = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;
-    const product p = {a, alpha, beta, x + v * ldx, z ? z + v * ldz : NULL, y + v * ldy, ldx, ldz, ldy};
+    const product p = {a,           alpha, beta, x + v * ldx, z ? z + v * ldz : NULL,
+                       y + v * ldy, ldx,   ldz,  ldy};
     bsi_run(context, threads, BSI_SOME_PARTS, product_part, &(product_job){&p, columns});
     v += columns;
   }
@@ -142,9 +151,11 @@ static void diagonal_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs, const double *blocks, int32_t count,
-                                       const double *x, int64_t ldx, double *y, int64_t ldy) {
+bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs,
+                                       const double *blocks, int32_t count, const double *x,
+                                       int64_t ldx, double *y, int64_t ldy) {
   const int threads = bsi_threads_for(context->threads, (int64_t)n * bs * bs * 8, BYTES_PER_THREAD);
-  bsi_run(context, threads, BSI_SOME_PARTS, diagonal_part, &(diagonal_job){n, count, bs, blocks, x, y, ldx, ldy});
+  bsi_run(context, threads, BSI_SOME_PARTS, diagonal_part,
+          &(diagonal_job){n, count, bs, blocks, x, y, ldx, ldy});
   return BISAI_OK;
 }

@@ -22,8 +22,8 @@ template <int BS> __global__ void __launch_bounds__(THREADS) scale_rows(const jo
   const int bs = BS > 0 ? BS : p.block_size, values = bs * bs, lane = threadIdx.x % BSI_WARP;
   const int64_t i = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / BSI_WARP;
   if (i >= p.block_rows) return;
-  const int32_t begin = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1), to_begin = __ldg(p.to_row_ptr + i),
-                length = __ldg(p.to_row_ptr + i + 1) - to_begin;
+  const int32_t begin = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1),
+                to_begin = __ldg(p.to_row_ptr + i), length = __ldg(p.to_row_ptr + i + 1) - to_begin;
   /* The diagonal block is the first or the last of its row, or not there. */
   const int32_t first = begin + (length < end - begin && __ldg(p.col_idx + begin) == i);
   const double *from = p.values + static_cast<int64_t>(first) * values,
@@ -48,7 +48,7 @@ void enqueue(bisai_context *context, const job &p) {
   const unsigned blocks = bsi_grid(p.block_rows, WARPS);
   const cudaStream_t stream = bsi_stream_of(context);
   switch (p.block_size) {
-#define CASE(BS)                                                                                                       \
+#define CASE(BS)                                                                                   \
   case BS: scale_rows<BS><<<blocks, THREADS, 0, stream>>>(p); break;
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
@@ -58,8 +58,8 @@ void enqueue(bisai_context *context, const job &p) {
 
 } // namespace
 
-bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const bsi_triangular *t, bisai_bcsr *scaled,
-                                         int32_t *infinite_row) {
+bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const bsi_triangular *t,
+                                         bisai_bcsr *scaled, int32_t *infinite_row) {
   const bisai_bcsr *a = t->matrix;
   *infinite_row = -1;
   if (a->block_rows == 0) return BISAI_OK;
@@ -72,7 +72,8 @@ bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const bsi_trian
                       static_cast<double *>(scaled->values), context->first_fault});
     const bisai_status status = bsi_launched(context, "scaled factor");
     if (status) return status;
-    error = cudaMemcpyAsync(&first, context->first_fault, sizeof first, cudaMemcpyDeviceToHost, stream);
+    error =
+        cudaMemcpyAsync(&first, context->first_fault, sizeof first, cudaMemcpyDeviceToHost, stream);
   }
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
   if (error != cudaSuccess)

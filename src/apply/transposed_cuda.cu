@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Products with transposes on the device: y_j ← alpha·Σ_i A_ijᵀ x_i + beta·z_j.
  *
- * A lane has one scalar column: of each block of its block column it reads that column, consecutive values in words as wide as their address
- * allows, and multiplies it by x. The blocks are gathered through the column form, in its order, so that the bits repeat and no lane needs
- * another one. */
+ * A lane has one scalar column: of each block of its block column it reads that column, consecutive
+ * values in words as wide as their address allows, and multiplies it by x. The blocks are gathered
+ * through the column form, in its order, so that the bits repeat and no lane needs another one. */
 #include "apply/load_cuda.cuh"
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"
@@ -28,14 +28,17 @@ struct product {
 /* y ← alpha·sum + beta·z for scalar column `at` and vector v. */
 __device__ __forceinline__ void finish(const product &p, int64_t at, int v, double sum) {
   if (p.unit_diagonal) sum += p.x[v * p.ldx + at];
-  p.y[v * p.ldy + at] = p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + at];
+  p.y[v * p.ldy + at] =
+      p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + at];
 }
 
-template <typename T, int BS, int VECTORS> __global__ void __launch_bounds__(THREADS) multiply(const product p) {
+template <typename T, int BS, int VECTORS>
+__global__ void __launch_bounds__(THREADS) multiply(const product p) {
   constexpr int GROUPS = BSI_WARP / BS;
   const int lane = threadIdx.x % BSI_WARP, group = lane / BS, c = lane % BS;
-  const int64_t j =
-      (blockIdx.x * static_cast<int64_t>(WARPS) + threadIdx.x / BSI_WARP) * static_cast<int64_t>(GROUPS) + group;
+  const int64_t j = (blockIdx.x * static_cast<int64_t>(WARPS) + threadIdx.x / BSI_WARP) *
+                        static_cast<int64_t>(GROUPS) +
+                    group;
   bsi_wait_for_predecessor();
   if (group >= GROUPS || j >= p.block_cols) return;
   const passing way(p.passing_once);
@@ -72,37 +75,44 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(co
   const int64_t j = at / bs, c = at % bs;
   double sum = 0.0;
   for (int32_t s = p.columns.col_ptr[j]; s < p.columns.col_ptr[j + 1]; s++) {
-    const T *column = static_cast<const T *>(p.values) + (static_cast<int64_t>(p.columns.position[s]) * bs + c) * bs;
+    const T *column = static_cast<const T *>(p.values) +
+                      (static_cast<int64_t>(p.columns.position[s]) * bs + c) * bs;
     const double *x = p.x + v * p.ldx + static_cast<int64_t>(p.columns.row_idx[s]) * bs;
     for (int r = 0; r < bs; r++) sum += widen(column[r]) * x[r];
   }
   finish(p, at, v, sum);
 }
 
-template <typename T, int BS> bisai_status enqueue(bisai_context *context, const product &p, int vectors) {
+template <typename T, int BS>
+bisai_status enqueue(bisai_context *context, const product &p, int vectors) {
   const dim3 grid(bsi_grid(p.block_cols, BSI_WARP / BS * WARPS));
-  bsi_launch_early(context, vectors == 1 ? multiply<T, BS, 1> : multiply<T, BS, VECTORS_AT_ONCE>, grid, THREADS, 0, p);
+  bsi_launch_early(context, vectors == 1 ? multiply<T, BS, 1> : multiply<T, BS, VECTORS_AT_ONCE>,
+                   grid, THREADS, 0, p);
   return bsi_launched(context, "transposed block product");
 }
 
-template <typename T> bisai_status enqueue_type(bisai_context *context, const product &p, int vectors) {
+template <typename T>
+bisai_status enqueue_type(bisai_context *context, const product &p, int vectors) {
   switch (p.block_size) {
-#define CASE(BS)                                                                                                       \
+#define CASE(BS)                                                                                   \
   case BS: return enqueue<T, BS>(context, p, vectors);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
-  const dim3 grid(bsi_grid(static_cast<int64_t>(p.block_cols) * p.block_size, THREADS), static_cast<unsigned>(vectors));
+  const dim3 grid(bsi_grid(static_cast<int64_t>(p.block_cols) * p.block_size, THREADS),
+                  static_cast<unsigned>(vectors));
   multiply_any<T><<<grid, THREADS, 0, bsi_stream_of(context)>>>(p);
   return bsi_launched(context, "transposed block product");
 }
 
 } // namespace
 
-bisai_status bsi_transposed_product_cuda(bisai_context *context, const bisai_bcsr *a, const bsi_columns *columns,
-                                         int32_t count, double alpha, const double *x, int64_t ldx, double beta,
-                                         const double *z, int64_t ldz, double *y, int64_t ldy) {
-  const int64_t bytes = static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
+bisai_status bsi_transposed_product_cuda(bisai_context *context, const bisai_bcsr *a,
+                                         const bsi_columns *columns, int32_t count, double alpha,
+                                         const double *x, int64_t ldx, double beta, const double *z,
+                                         int64_t ldz, double *y, int64_t ldy) {
+  const int64_t bytes =
+      static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && a->block_cols > 0 && !status;) {
     const int vectors = count - v >= VECTORS_AT_ONCE ? VECTORS_AT_ONCE : 1;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exact block triangular solves on the device: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal blocks of row i.
+/* Exact block triangular solves on the device: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the
+ * off-diagonal blocks of row i.
  *
- * One launch, a warp a block row, rows in the order of their levels, values of x handed over as core/await_cuda.cuh says, so that a level
- * costs one trip through the L2 cache and no barrier. Thread blocks draw their rows in order from a ticket: what a waiting warp waits for is
- * always running or done. */
+ * One launch, a warp a block row, rows in the order of their levels, values of x handed over as
+ * core/await_cuda.cuh says, so that a level costs one trip through the L2 cache and no barrier.
+ * Thread blocks draw their rows in order from a ticket: what a waiting warp waits for is always
+ * running or done. */
 #include "core/await_cuda.cuh"
 #include "core/backend_cuda.h"
 #include "core/block_sizes.h"
@@ -15,7 +17,8 @@ namespace {
 enum {
   THREADS = 128,
   WARPS = THREADS / BSI_WARP,
-  AT_ONCE = 4 /* values of x that a lane waits for together */
+  /* values of x that a lane waits for together */
+  AT_ONCE = 4
 };
 
 struct solve {
@@ -28,11 +31,12 @@ struct solve {
   unsigned *ticket;
 };
 
-/* rest − Σ T_rf x_f over COUNT columns f = first, first + split, … of the row's blocks, all of whose x are waited for together. What is
- * made last comes last. */
+/* rest − Σ T_rf x_f over COUNT columns f = first, first + split, … of the row's blocks, all of
+ * whose x are waited for together. What is made last comes last. */
 template <int COUNT>
-__device__ __forceinline__ double subtract_columns(const solve &p, int32_t i, int32_t begin, int columns, int first,
-                                                   int split, int r, int bs, double rest) {
+__device__ __forceinline__ double subtract_columns(const solve &p, int32_t i, int32_t begin,
+                                                   int columns, int first, int split, int r, int bs,
+                                                   double rest) {
   double value[COUNT], x[COUNT];
   const double *from[COUNT];
 #pragma unroll
@@ -62,8 +66,8 @@ __device__ __forceinline__ double subtract_columns(const solve &p, int32_t i, in
   return rest;
 }
 
-/* Lane (r, s) sums row r over the columns s, s + SPLIT, … of the row's blocks, whose values it has read before it waits for the first x.
- * BS = 0: the block size at run time. */
+/* Lane (r, s) sums row r over the columns s, s + SPLIT, … of the row's blocks, whose values it has
+ * read before it waits for the first x. BS = 0: the block size at run time. */
 template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const solve p) {
   const int bs = BS > 0 ? BS : p.block_size, values = bs * bs;
   const int split = BSI_WARP / bs, lane = threadIdx.x % BSI_WARP, s = lane / bs, r = lane % bs;
@@ -72,12 +76,14 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
   __syncthreads();
   const int64_t turn = static_cast<int64_t>(drawn) * WARPS + threadIdx.x / BSI_WARP;
   if (turn >= p.block_rows) return;
-  const int32_t i = __ldg(p.order + turn), begin = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1);
+  const int32_t i = __ldg(p.order + turn), begin = __ldg(p.row_ptr + i),
+                end = __ldg(p.row_ptr + i + 1);
   const int64_t row = static_cast<int64_t>(i) * bs + r;
   double rest = s == 0 ? p.b[row] : 0.0, inverse[BS > 0 ? BS : 1];
   if (BS > 0 && p.inverse_diagonal) {
 #pragma unroll
-    for (int c = 0; c < BS; c++) inverse[c] = __ldg(p.inverse_diagonal + static_cast<int64_t>(i) * values + c * BS + r);
+    for (int c = 0; c < BS; c++)
+      inverse[c] = __ldg(p.inverse_diagonal + static_cast<int64_t>(i) * values + c * BS + r);
   }
   const int columns = s < split ? (end - begin) * bs : 0;
   if (columns <= split) {
@@ -106,8 +112,8 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
 template <int BS> cudaError_t enqueue(const bisai_context *context, const solve &p) {
   const size_t bytes = bsi_bytes_to_thin_out(context, p.block_rows, p.levels, 8, WARPS, 0);
   if (bytes > 0) {
-    const cudaError_t error =
-        cudaFuncSetAttribute(solve_rows<BS>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+    const cudaError_t error = cudaFuncSetAttribute(
+        solve_rows<BS>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     if (error != cudaSuccess) return error;
   }
   solve_rows<BS><<<bsi_grid(p.block_rows, WARPS), THREADS, bytes, bsi_stream_of(context)>>>(p);
@@ -116,7 +122,7 @@ template <int BS> cudaError_t enqueue(const bisai_context *context, const solve 
 
 cudaError_t enqueue_size(const bisai_context *context, const solve &p) {
   switch (p.block_size) {
-#define CASE(BS)                                                                                                       \
+#define CASE(BS)                                                                                   \
   case BS: return enqueue<BS>(context, p);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
@@ -127,8 +133,9 @@ cudaError_t enqueue_size(const bisai_context *context, const solve &p) {
 } // namespace
 
 /* x may be b: then the solution is made in `spare` (a vector of the device) and copied. */
-bisai_status bsi_triangular_solve_cuda(bisai_context *context, const bsi_triangular *t, int32_t count, const double *b,
-                                       int64_t ldb, double *x, int64_t ldx, double *spare) {
+bisai_status bsi_triangular_solve_cuda(bisai_context *context, const bsi_triangular *t,
+                                       int32_t count, const double *b, int64_t ldb, double *x,
+                                       int64_t ldx, double *spare) {
   const bisai_bcsr *a = t->matrix;
   const size_t bytes = static_cast<size_t>(a->block_rows) * a->block_size * sizeof(double);
   const cudaStream_t stream = bsi_stream_of(context);
@@ -149,11 +156,13 @@ bisai_status bsi_triangular_solve_cuda(bisai_context *context, const bsi_triangu
                      context->tickets};
     cudaError_t error = cudaMemsetAsync(made, 0xff, bytes, stream);
     if (error == cudaSuccess) error = enqueue_size(context, p);
-    if (error == cudaSuccess) error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
+    if (error == cudaSuccess)
+      error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
     if (error == cudaSuccess && made != target)
       error = cudaMemcpyAsync(target, made, bytes, cudaMemcpyDeviceToDevice, stream);
     if (error != cudaSuccess)
-      status = bsi_fail(context, BISAI_DEVICE_ERROR, "triangular solve: %s", cudaGetErrorString(error));
+      status =
+          bsi_fail(context, BISAI_DEVICE_ERROR, "triangular solve: %s", cudaGetErrorString(error));
   }
   return status;
 }

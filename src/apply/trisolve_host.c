@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exact block triangular solves on the host: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal blocks of row i,
- * rows in order or level by level (Saad, Iterative Methods, 11.6). The same bits either way. */
+/* Exact block triangular solves on the host: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal
+ * blocks of row i, rows in order or level by level (Saad, Iterative Methods, 11.6). The same bits
+ * either way. */
 #include "core/backend_host.h"
 #include "core/block_sizes.h"
 #include "core/column.h"
@@ -24,7 +25,8 @@ BSI_INLINE void solve_row(const int bs, const solve *s, const int32_t i) {
   for (int32_t q = a->row_ptr[i]; q < a->row_ptr[i + 1]; q++) {
     const int32_t j = a->col_idx[q];
     if (j == i) continue;
-    bsi_column_subtract_product(bs, &rest, (const double *)a->values + (size_t)q * values, s->x + (int64_t)j * bs);
+    bsi_column_subtract_product(bs, &rest, (const double *)a->values + (size_t)q * values,
+                                s->x + (int64_t)j * bs);
   }
   double *x = s->x + (int64_t)i * bs;
   bsi_column_store(bs, &rest, x);
@@ -36,11 +38,14 @@ BSI_INLINE void solve_row(const int bs, const solve *s, const int32_t i) {
 }
 
 /* Asks for what the rows after row i will read, where they are taken in the triangle's order … */
-BSI_INLINE void prefetch_in_order(const int bs, const bsi_triangular *t, const int32_t i, const int step) {
+BSI_INLINE void prefetch_in_order(const int bs, const bsi_triangular *t, const int32_t i,
+                                  const int step) {
   const bisai_bcsr *a = t->matrix;
   const size_t bytes = (size_t)(bs * bs) * sizeof(double), row = (size_t)i;
-  bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes, step);
-  if (t->inverse_diagonal) bsi_prefetch_ahead(t->inverse_diagonal, row * bytes, (row + 1) * bytes, step);
+  bsi_prefetch_ahead(a->values, (size_t)a->row_ptr[i] * bytes, (size_t)a->row_ptr[i + 1] * bytes,
+                     step);
+  if (t->inverse_diagonal)
+    bsi_prefetch_ahead(t->inverse_diagonal, row * bytes, (row + 1) * bytes, step);
 }
 
 /* … and for what row i itself will, where they are not. */
@@ -51,13 +56,16 @@ BSI_INLINE void prefetch_row(const int bs, const bsi_triangular *t, const int32_
   if (t->inverse_diagonal) bsi_prefetch(t->inverse_diagonal, row * bytes, (row + 1) * bytes);
 }
 
-/* Rows rows[begin] … rows[end − 1], or without a list the rows themselves in the order of the triangle. */
-BSI_INLINE void solve_rows(const int bs, const solve *s, const int32_t *rows, int32_t begin, int32_t end) {
+/* Rows rows[begin] … rows[end − 1], or without a list the rows themselves in the order of the
+ * triangle. */
+BSI_INLINE void solve_rows(const int bs, const solve *s, const int32_t *rows, int32_t begin,
+                           int32_t end) {
   const int32_t n = s->t->matrix->block_rows;
   if (rows) {
     for (int32_t p = begin; p < end; p++) {
       if (p + ROWS_AHEAD < end) prefetch_row(bs, s->t, rows[p + ROWS_AHEAD]);
-      if (p + 3 * ROWS_AHEAD < end) __builtin_prefetch(s->t->matrix->row_ptr + rows[p + 3 * ROWS_AHEAD]);
+      if (p + 3 * ROWS_AHEAD < end)
+        __builtin_prefetch(s->t->matrix->row_ptr + rows[p + 3 * ROWS_AHEAD]);
       solve_row(bs, s, rows[p]);
     }
   } else if (s->t->triangle == BISAI_LOWER) {
@@ -78,14 +86,15 @@ typedef void rows_function(const solve *, const int32_t *rows, int32_t begin, in
 static void solve_rows_any(const solve *s, const int32_t *rows, int32_t begin, int32_t end) {
   solve_rows(s->t->matrix->block_size, s, rows, begin, end);
 }
-#define STAMP(BS)                                                                                                      \
-  static void solve_rows_##BS(const solve *s, const int32_t *rows, int32_t begin, int32_t end) {                       \
-    solve_rows(BS, s, rows, begin, end);                                                                               \
+#define STAMP(BS)                                                                                  \
+  static void solve_rows_##BS(const solve *s, const int32_t *rows, int32_t begin, int32_t end) {   \
+    solve_rows(BS, s, rows, begin, end);                                                           \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 #define ENTRY(BS) [BS] = solve_rows_##BS,
-static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {solve_rows_any, BSI_BLOCK_SIZES(ENTRY)};
+static rows_function *const rows_functions[BSI_SPECIAL_SIZES + 1] = {solve_rows_any,
+                                                                     BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
 /* The rows of one level. */
@@ -98,20 +107,23 @@ typedef struct level_job {
 static void solve_level_part(void *job, bsi_part part) {
   const level_job *l = job;
   const bsi_range range = bsi_range_of(l->count, part);
-  l->rows(l->s, l->s->t->levels->rows, l->begin + (int32_t)range.begin, l->begin + (int32_t)range.end);
+  l->rows(l->s, l->s->t->levels->rows, l->begin + (int32_t)range.begin,
+          l->begin + (int32_t)range.end);
 }
 
-static void solve_levels(bisai_context *context, int64_t bytes, rows_function *rows, const solve *s) {
+static void solve_levels(bisai_context *context, int64_t bytes, rows_function *rows,
+                         const solve *s) {
   const bsi_levels *levels = s->t->levels;
   for (int32_t level = 0; level < levels->count; level++) {
     const int32_t begin = levels->ptr[level];
-    bsi_run(context, bsi_level_threads(levels, level, context->threads, bytes), BSI_ONE_PART, solve_level_part,
-            &(level_job){s, rows, begin, levels->ptr[level + 1] - begin});
+    bsi_run(context, bsi_level_threads(levels, level, context->threads, bytes), BSI_ONE_PART,
+            solve_level_part, &(level_job){s, rows, begin, levels->ptr[level + 1] - begin});
   }
 }
 
-bisai_status bsi_triangular_solve_host(bisai_context *context, const bsi_triangular *t, bisai_schedule schedule,
-                                       int32_t count, const double *b, int64_t ldb, double *x, int64_t ldx) {
+bisai_status bsi_triangular_solve_host(bisai_context *context, const bsi_triangular *t,
+                                       bisai_schedule schedule, int32_t count, const double *b,
+                                       int64_t ldb, double *x, int64_t ldx) {
   const int bs = t->matrix->block_size;
   rows_function *rows = rows_functions[bs <= BSI_SPECIAL_SIZES ? bs : 0];
   const int64_t bytes = bsi_bcsr_product_bytes(t->matrix);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which formats an inverse block may be stored in (Flegar, Anzt, Cojean, Quintana-Ortí 2020, sections 3.1 and 3.2), on the host and on a
- * device.
+/* Which formats an inverse block may be stored in (Flegar, Anzt, Cojean, Quintana-Ortí 2020,
+ * sections 3.1 and 3.2), on the host and on a device.
  *
- * Of E = D⁻¹ a format with unit roundoff u preserves `digits` digits where κ₁(D) u ≤ 10^−digits, κ₁ = ‖D‖₁‖E‖₁, and the values are in its range.
- * The paper then inverts the rounded block Ẽ again, to see whether underflow has made it singular. Here ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits is asked
- * for instead, which needs no second inversion and shows more: it bounds ‖I − D Ẽ‖₁ below 1, so that Ẽ is regular, and has the digits. Without
- * underflow it follows from the first condition.
+ * Of E = D⁻¹ a format with unit roundoff u preserves `digits` digits where κ₁(D) u ≤ 10^−digits, κ₁
+ * = ‖D‖₁‖E‖₁, and the values are in its range. The paper then inverts the rounded block Ẽ again, to
+ * see whether underflow has made it singular. Here ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits is asked for instead,
+ * which needs no second inversion and shows more: it bounds ‖I − D Ẽ‖₁ below 1, so that Ẽ is
+ * regular, and has the digits. Without underflow it follows from the first condition.
  *
- * The list is the paper's: shorter formats first, of equal length the more accurate first. A group takes the first that all its blocks may have. */
+ * The list is the paper's: shorter formats first, of equal length the more accurate first. A group
+ * takes the first that all its blocks may have. */
 #ifndef BSI_ADAPTIVE_H
 #define BSI_ADAPTIVE_H
 
@@ -35,11 +37,13 @@ BSI_INLINE double bsi_adaptive_tolerance(const int digits) {
 }
 
 /* Whether κ₁ alone allows a format. */
-BSI_INLINE bool bsi_adaptive_allows(const bisai_value_type format, const double condition, const double tolerance) {
+BSI_INLINE bool bsi_adaptive_allows(const bisai_value_type format, const double condition,
+                                    const double tolerance) {
   return condition * bsi_value_roundoff(format) <= tolerance;
 }
 
-/* Whether what rounding did to a block keeps the digits: `error` = ‖E − Ẽ‖₁, infinite or NaN where a value did not fit; norm = ‖D‖₁. */
+/* Whether what rounding did to a block keeps the digits: `error` = ‖E − Ẽ‖₁, infinite or NaN where
+ * a value did not fit; norm = ‖D‖₁. */
 BSI_INLINE bool bsi_adaptive_keeps(const double norm, const double error, const double tolerance) {
   return norm * error <= tolerance;
 }
@@ -51,12 +55,13 @@ BSI_INLINE bisai_value_type bsi_adaptive_first(const unsigned mask) {
   return bsi_adaptive_format(k);
 }
 
-/* A block that κ₁ shows to be known to no digit: m ε κ₁ ≥ 1. Decompositions, which do not have κ₁, count those whose smallest pivot is at
- * most m ε‖D‖₁; that shows many such blocks and not all. */
+/* A block that κ₁ shows to be known to no digit: m ε κ₁ ≥ 1. Decompositions, which do not have κ₁,
+ * count those whose smallest pivot is at most m ε‖D‖₁; that shows many such blocks and not all. */
 BSI_INLINE bool bsi_near_singular(const int m, const double condition) {
   return m * 2.220446049250313e-16 * condition >= 1.0;
 }
-BSI_INLINE bool bsi_near_singular_pivot(const int m, const double norm, const double smallest_pivot) {
+BSI_INLINE bool bsi_near_singular_pivot(const int m, const double norm,
+                                        const double smallest_pivot) {
   return smallest_pivot <= m * 2.220446049250313e-16 * norm;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* z_b = D_b⁻¹ v_b on a device: a warp a group, whose scalar rows are its lanes, so that every column of its blocks is read at once. A lane's
- * part of the vectors goes to the others by shuffles; inverses of one size have several vectors in shared memory instead, as shuffles would take
- * longer than the blocks. Each value is read once for up to `VECTORS` vectors. */
+/* z_b = D_b⁻¹ v_b on a device: a warp a group, whose scalar rows are its lanes, so that every
+ * column of its blocks is read at once. A lane's part of the vectors goes to the others by
+ * shuffles; inverses of one size have several vectors in shared memory instead, as shuffles would
+ * take longer than the blocks. Each value is read once for up to `VECTORS` vectors. */
 #include "bjacobi/bjacobi.h"
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
@@ -9,8 +10,16 @@
 
 namespace {
 
-/* Few warps a thread block, as blocks of different sizes take different times; few columns ahead, as more warps in flight pay more. */
-enum { THREADS = 64, WARPS = THREADS / BSI_WARP, MANY = 4, MOST = 8, AHEAD = 4, UNIFORM_THREADS = 128 };
+/* Few warps a thread block, as blocks of different sizes take different times; few columns ahead,
+ * as more warps in flight pay more. */
+enum {
+  THREADS = 64,
+  WARPS = THREADS / BSI_WARP,
+  MANY = 4,
+  MOST = 8,
+  AHEAD = 4,
+  UNIFORM_THREADS = 128
+};
 
 struct job {
   int32_t rows, blocks, uniform, per_group, groups;
@@ -27,17 +36,22 @@ struct job {
   int64_t ldy;
 };
 
-/* Groups that a warp takes at once, where blocks have m rows; `vectors` of them at once leave less room. */
+/* Groups that a warp takes at once, where blocks have m rows; `vectors` of them at once leave less
+ * room. */
 __host__ __device__ constexpr int groups_of(int m, int vectors) {
   return m <= 4 ? (vectors > MANY ? 2 : 4) : m <= 8 && vectors <= MANY ? 2 : 1;
 }
 
 /* One lane's row of its group. */
 struct place {
-  int32_t row;        /* scalar row of the matrix */
-  int32_t height, m;  /* of the group, of the block; m = 0: no row */
-  int width;          /* of the group */
-  int base, in_block; /* the block's first lane, and the row in it */
+  /* scalar row of the matrix */
+  int32_t row;
+  /* of the group, of the block; m = 0: no row */
+  int32_t height, m;
+  /* of the group */
+  int width;
+  /* the block's first lane, and the row in it */
+  int base, in_block;
 };
 
 __device__ __forceinline__ int32_t start_of(const job &p, int64_t block) {
@@ -50,8 +64,10 @@ template <int M> __device__ __forceinline__ place place_of(const job &p, int32_t
   if constexpr (M > 0) {
     constexpr int rows = BSI_WARP / M * M;
     const int64_t top = static_cast<int64_t>(group) * rows;
-    const int height = BSI_WARP / M == 1 || p.rows - top > rows ? rows : static_cast<int>(p.rows - top);
-    return {static_cast<int32_t>(top + lane), height, lane < height ? M : 0, M, lane / M * M, lane % M};
+    const int height =
+        BSI_WARP / M == 1 || p.rows - top > rows ? rows : static_cast<int>(p.rows - top);
+    return {
+        static_cast<int32_t>(top + lane), height, lane < height ? M : 0, M, lane / M * M, lane % M};
   }
   const int64_t begin = static_cast<int64_t>(group) * p.per_group;
   const int32_t top = start_of(p, begin);
@@ -82,11 +98,14 @@ template <int M> __device__ __forceinline__ place place_of(const job &p, int32_t
 }
 
 /* A load that goes past the first cache: nothing is read twice. */
-template <bisai_value_type FORMAT> __device__ __forceinline__ double value_of(const char *data, int at) {
+template <bisai_value_type FORMAT>
+__device__ __forceinline__ double value_of(const char *data, int at) {
   if constexpr (FORMAT == BISAI_FP64) return __ldcs(reinterpret_cast<const double *>(data) + at);
-  if constexpr (FORMAT == BISAI_FP32) return static_cast<double>(__ldcs(reinterpret_cast<const float *>(data) + at));
+  if constexpr (FORMAT == BISAI_FP32)
+    return static_cast<double>(__ldcs(reinterpret_cast<const float *>(data) + at));
   if constexpr (FORMAT == BISAI_FP11_20)
-    return __hiloint2double(static_cast<int>(__ldcs(reinterpret_cast<const unsigned *>(data) + at)), 0);
+    return __hiloint2double(static_cast<int>(__ldcs(reinterpret_cast<const unsigned *>(data) + at)),
+                            0);
   const uint16_t bits = __ldcs(reinterpret_cast<const unsigned short *>(data) + at);
   if constexpr (FORMAT == BISAI_FP16) return bsi_fp16_decode(bits);
   if constexpr (FORMAT == BISAI_BF16) return bsi_bf16_decode(bits);
@@ -95,16 +114,16 @@ template <bisai_value_type FORMAT> __device__ __forceinline__ double value_of(co
 
 /* A lane's values of the next columns from `c` on, of those that it needs: from … to − 1. */
 template <bisai_value_type FORMAT, int COUNT>
-__device__ __forceinline__ void load_ahead(const place &l, const char *values, int lane, int c, int from, int to,
-                                           double (&e)[COUNT]) {
+__device__ __forceinline__ void load_ahead(const place &l, const char *values, int lane, int c,
+                                           int from, int to, double (&e)[COUNT]) {
 #pragma unroll
   for (int k = 0; k < COUNT; k++)
     e[k] = c + k >= from && c + k < to ? value_of<FORMAT>(values, (c + k) * l.height + lane) : 0.0;
 }
 
 template <bisai_value_type FORMAT, int VECTORS>
-__device__ __forceinline__ void multiply(const place &l, const char *values, int lane, const double (&x)[VECTORS],
-                                         double (&sum)[VECTORS]) {
+__device__ __forceinline__ void multiply(const place &l, const char *values, int lane,
+                                         const double (&x)[VECTORS], double (&sum)[VECTORS]) {
   for (int c = 0; c < l.width; c += AHEAD) {
     double e[AHEAD];
     load_ahead<FORMAT>(l, values, lane, c, 0, l.m, e);
@@ -120,9 +139,11 @@ __device__ __forceinline__ void multiply(const place &l, const char *values, int
   }
 }
 
-/* L∖U, y in the order of the pivots. A known size is read at once, otherwise L and U one after the other. */
+/* L∖U, y in the order of the pivots. A known size is read at once, otherwise L and U one after the
+ * other. */
 template <bisai_value_type FORMAT, int M, int VECTORS>
-__device__ __forceinline__ void solve_lu(const place &l, const char *values, int lane, double (&y)[VECTORS]) {
+__device__ __forceinline__ void solve_lu(const place &l, const char *values, int lane,
+                                         double (&y)[VECTORS]) {
   constexpr int ahead = M > 0 ? M : static_cast<int>(AHEAD);
   const int width = l.width;
   double e[ahead];
@@ -164,10 +185,11 @@ __device__ __forceinline__ double sum_up(const place &l, int k, double value) {
   return value;
 }
 
-/* Gauss–Huard: row k left of the diagonal is spread over the lanes, which hold y_j, j < k, one each. A known size is read at once, and its rows
- * out of shared memory. */
+/* Gauss–Huard: row k left of the diagonal is spread over the lanes, which hold y_j, j < k, one
+ * each. A known size is read at once, and its rows out of shared memory. */
 template <bisai_value_type FORMAT, int M, int VECTORS>
-__device__ __forceinline__ void solve_gauss_huard(const place &l, bool transposed, const char *values, int lane,
+__device__ __forceinline__ void solve_gauss_huard(const place &l, bool transposed,
+                                                  const char *values, int lane,
                                                   double (&y)[VECTORS]) {
   constexpr int ahead = M > 0 ? M : static_cast<int>(AHEAD);
   __shared__ double tiles[M > 0 ? WARPS : 1][ahead][BSI_WARP + 1];
@@ -185,7 +207,8 @@ __device__ __forceinline__ void solve_gauss_huard(const place &l, bool transpose
     for (int k = 0; k < ahead; k++) {
       left[k] = 0.0;
       if (c + k >= l.m || l.in_block >= c + k) continue;
-      const int column = transposed ? l.m - 1 - c - k : l.in_block, row = transposed ? mirrored : l.base + c + k;
+      const int column = transposed ? l.m - 1 - c - k : l.in_block,
+                row = transposed ? mirrored : l.base + c + k;
       left[k] = M > 0 ? tile[column][row] : value_of<FORMAT>(values, column * l.height + row);
     }
 #pragma unroll
@@ -204,15 +227,17 @@ __device__ __forceinline__ void solve_gauss_huard(const place &l, bool transpose
 }
 
 template <bisai_value_type FORMAT, bisai_form FORM, int M, int VECTORS>
-__device__ __forceinline__ void apply_group(const job &p, const place &l, const char *values, int lane, int pivot,
-                                            double (&x)[VECTORS], double (&y)[VECTORS]) {
+__device__ __forceinline__ void apply_group(const job &p, const place &l, const char *values,
+                                            int lane, int pivot, double (&x)[VECTORS],
+                                            double (&y)[VECTORS]) {
 #pragma unroll
   for (int v = 0; v < VECTORS; v++) y[v] = 0.0;
   if constexpr (FORM == BISAI_FORM_INVERSE) {
     multiply<FORMAT>(l, values, lane, x, y);
   } else if constexpr (FORM == BISAI_FORM_LU) {
 #pragma unroll
-    for (int v = 0; v < VECTORS; v++) y[v] = __shfl_sync(BSI_EVERYONE, x[v], (l.base + pivot) % BSI_WARP);
+    for (int v = 0; v < VECTORS; v++)
+      y[v] = __shfl_sync(BSI_EVERYONE, x[v], (l.base + pivot) % BSI_WARP);
     solve_lu<FORMAT, M>(l, values, lane, y);
   } else {
 #pragma unroll
@@ -228,9 +253,10 @@ __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ job p) 
   const int32_t group = static_cast<int32_t>(blockIdx.x * WARPS + threadIdx.x / BSI_WARP);
   if (group >= p.groups) return;
   const place l = place_of<M>(p, group, lane);
-  const int64_t first = M > 0           ? static_cast<int64_t>(group) * (BSI_WARP / (M > 0 ? M : 1) * M * M)
-                        : p.first_value ? __ldg(p.first_value + group)
-                                        : static_cast<int64_t>(group) * p.per_group * p.uniform * p.uniform;
+  const int64_t first = M > 0 ? static_cast<int64_t>(group) * (BSI_WARP / (M > 0 ? M : 1) * M * M)
+                        : p.first_value
+                            ? __ldg(p.first_value + group)
+                            : static_cast<int64_t>(group) * p.per_group * p.uniform * p.uniform;
   const char *values = p.data + first * p.slot_bytes;
   const int pivot = FORM != BISAI_FORM_INVERSE && l.m > 0 ? p.pivots[l.row] : 0;
   double x[VECTORS], y[VECTORS];
@@ -241,9 +267,10 @@ __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ job p) 
     apply_group<FORMAT, FORM, M>(p, l, values, lane, pivot, x, y);
   } else {
     switch (p.format ? __ldg(p.format + group) : static_cast<int>(p.storage)) {
-#define CASE(F)                                                                                                        \
+#define CASE(F)                                                                                    \
   case F: apply_group<F, FORM, M>(p, l, values, lane, pivot, x, y); break;
-      CASE(BISAI_FP64) CASE(BISAI_FP32) CASE(BISAI_FP16) CASE(BISAI_BF16) CASE(BISAI_FP11_4) CASE(BISAI_FP11_20)
+      CASE(BISAI_FP64)
+      CASE(BISAI_FP32) CASE(BISAI_FP16) CASE(BISAI_BF16) CASE(BISAI_FP11_4) CASE(BISAI_FP11_20)
 #undef CASE
     }
   }
@@ -255,19 +282,22 @@ __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ job p) 
 
 /* A column's values of a lane in the format of its group. */
 template <bisai_value_type FORMAT, int COUNT>
-__device__ __forceinline__ void load_columns(const char *values, int at, int rows, int columns, bool mine,
-                                             double (&e)[COUNT]) {
+__device__ __forceinline__ void load_columns(const char *values, int at, int rows, int columns,
+                                             bool mine, double (&e)[COUNT]) {
 #pragma unroll
-  for (int c = 0; c < COUNT; c++) e[c] = mine && c < columns ? value_of<FORMAT>(values, at + c * rows) : 0.0;
+  for (int c = 0; c < COUNT; c++)
+    e[c] = mine && c < columns ? value_of<FORMAT>(values, at + c * rows) : 0.0;
 }
 
-/* Inverses of blocks of M rows, all of them: everything about their places is known, and several groups' values are on their way. */
+/* Inverses of blocks of M rows, all of them: everything about their places is known, and several
+ * groups' values are on their way. */
 template <bisai_value_type FORMAT, int M, int VECTORS>
 __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_constant__ job p) {
   constexpr int per_group = BSI_WARP / M, height = per_group * M, groups = groups_of(M, VECTORS);
   constexpr int ahead = M <= 16 ? M : (M + 1) / 2;
   constexpr int warps = UNIFORM_THREADS / BSI_WARP;
-  __shared__ double2 pairs[VECTORS > 1 ? warps : 1][groups][VECTORS > 1 ? VECTORS / 2 : 1][BSI_WARP];
+  __shared__ double2
+      pairs[VECTORS > 1 ? warps : 1][groups][VECTORS > 1 ? VECTORS / 2 : 1][BSI_WARP];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP, base = lane / M * M;
   const int64_t first = (static_cast<int64_t>(blockIdx.x) * warps + warp) * groups;
   double x[groups][VECTORS], sum[groups][VECTORS], e[groups][ahead];
@@ -279,7 +309,8 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
   for (int g = 0; g < groups; g++) {
     row[g] = (first + g) * height + lane;
     mine[g] = lane < height && row[g] < p.rows;
-    if (FORMAT == BISAI_ADAPTIVE) format[g] = first + g < p.groups ? __ldg(p.format + first + g) : 0;
+    if (FORMAT == BISAI_ADAPTIVE)
+      format[g] = first + g < p.groups ? __ldg(p.format + first + g) : 0;
 #pragma unroll
     for (int v = 0; v < VECTORS; v++) {
       x[g][v] = mine[g] ? p.x[row[g] + v * p.ldx] : 0.0;
@@ -290,7 +321,8 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
 #pragma unroll
     for (int g = 0; g < groups; g++)
 #pragma unroll
-      for (int v = 0; v < VECTORS; v += 2) pairs[warp][g][v / 2][lane] = make_double2(x[g][v], x[g][v + 1]);
+      for (int v = 0; v < VECTORS; v += 2)
+        pairs[warp][g][v / 2][lane] = make_double2(x[g][v], x[g][v + 1]);
     __syncwarp();
   }
 #pragma unroll
@@ -305,7 +337,7 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
         load_columns<FORMAT>(values, at, rows, M - from, mine[g], e[g]);
       } else {
         switch (format[g]) {
-#define CASE(F)                                                                                                        \
+#define CASE(F)                                                                                    \
   case F: load_columns<F>(values, at, rows, M - from, mine[g], e[g]); break;
           CASE(BISAI_FP32)
           CASE(BISAI_FP16)
@@ -341,7 +373,8 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
       if (mine[g]) p.y[row[g] + v * p.ldy] = sum[g][v];
 }
 
-template <bisai_value_type FORMAT, int M> void enqueue_uniform(const bisai_context *context, job p, int32_t count) {
+template <bisai_value_type FORMAT, int M>
+void enqueue_uniform(const bisai_context *context, job p, int32_t count) {
   const unsigned grid = bsi_grid(p.groups, UNIFORM_THREADS / BSI_WARP * groups_of(M, 1));
   const unsigned most_grid = bsi_grid(p.groups, UNIFORM_THREADS / BSI_WARP * groups_of(M, MOST));
   for (; count >= MOST; count -= MOST, p.x += MOST * p.ldx, p.y += MOST * p.ldy)
@@ -373,7 +406,7 @@ void enqueue_size(const bisai_context *context, const job &p, int32_t count) {
 template <bisai_form FORM, bisai_value_type FORMAT>
 bool applied_format(const bisai_context *context, const job &p, int32_t count) {
   switch (p.uniform) {
-#define CASE(M)                                                                                                        \
+#define CASE(M)                                                                                    \
   case M: enqueue_size<FORM, FORMAT, M>(context, p, count); return true;
     CASE(4) CASE(8) CASE(16) CASE(32) default : break;
   }
@@ -394,20 +427,23 @@ bool applied_format(const bisai_context *context, const job &p, int32_t count) {
   return false;
 }
 
-template <bisai_form FORM> bool applied_uniform(const bisai_context *context, const job &p, int32_t count) {
+template <bisai_form FORM>
+bool applied_uniform(const bisai_context *context, const job &p, int32_t count) {
   if (!p.uniform || p.rows % p.uniform != 0 || p.per_group != BSI_WARP / p.uniform) return false;
   if (p.storage == BISAI_FP64) return applied_format<FORM, BISAI_FP64>(context, p, count);
   if constexpr (FORM == BISAI_FORM_INVERSE) switch (p.storage) {
-#define CASE(FORMAT)                                                                                                   \
+#define CASE(FORMAT)                                                                               \
   case FORMAT: return applied_format<FORM, FORMAT>(context, p, count);
       CASE(BISAI_FP32)
-      CASE(BISAI_FP16) CASE(BISAI_BF16) CASE(BISAI_FP11_4) CASE(BISAI_FP11_20) CASE(BISAI_ADAPTIVE) default : break;
+      CASE(BISAI_FP16)
+      CASE(BISAI_BF16) CASE(BISAI_FP11_4) CASE(BISAI_FP11_20) CASE(BISAI_ADAPTIVE) default : break;
 #undef CASE
     }
   return false;
 }
 
-template <bisai_form FORM> void apply_form(const bisai_context *context, const job &p, int32_t count) {
+template <bisai_form FORM>
+void apply_form(const bisai_context *context, const job &p, int32_t count) {
   if (applied_uniform<FORM>(context, p, count)) return;
   if (p.storage == BISAI_FP64)
     enqueue<FORM, BISAI_FP64, 0>(context, p, count);
@@ -417,8 +453,9 @@ template <bisai_form FORM> void apply_form(const bisai_context *context, const j
 
 } // namespace
 
-bisai_status bsi_bjacobi_apply_cuda(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count, const double *x,
-                                    int64_t ldx, double *y, int64_t ldy) {
+bisai_status bsi_bjacobi_apply_cuda(bisai_context *context, const bsi_bjacobi *jacobi,
+                                    int32_t count, const double *x, int64_t ldx, double *y,
+                                    int64_t ldy) {
   const bsi_partition *b = &jacobi->partition;
   const job p = {b->rows,
                  b->blocks,

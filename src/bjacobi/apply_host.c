@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* z_b = D_b⁻¹ v_b on the host: each block is read once for all vectors, widened to fp64 where it is narrower. */
+/* z_b = D_b⁻¹ v_b on the host: each block is read once for all vectors, widened to fp64 where it is
+ * narrower. */
 #include "core/backend_host.h"
 #include "core/block_decompose.h"
 #include "core/block_sizes.h"
@@ -27,16 +28,20 @@ BSI_INLINE void multiply(const int m, const double *e, const vectors *v, const i
   }
 }
 
-#define STAMP(BS)                                                                                                      \
-  static void multiply_##BS(const double *e, const vectors *v, int32_t row) { multiply(BS, e, v, row); }
+#define STAMP(BS)                                                                                  \
+  static void multiply_##BS(const double *e, const vectors *v, int32_t row) {                      \
+    multiply(BS, e, v, row);                                                                       \
+  }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 #define ENTRY(BS) [BS] = multiply_##BS,
 static void (*const multiply_functions[BSI_SPECIAL_SIZES + 1])(const double *, const vectors *,
-                                                               int32_t) = {NULL, BSI_BLOCK_SIZES(ENTRY)};
+                                                               int32_t) = {NULL,
+                                                                           BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-static void apply_block(bisai_form form, int m, const double *e, const uint8_t *pivots, const vectors *v, int32_t row) {
+static void apply_block(bisai_form form, int m, const double *e, const uint8_t *pivots,
+                        const vectors *v, int32_t row) {
   if (form == BISAI_FORM_INVERSE) {
     if (m <= BSI_SPECIAL_SIZES)
       multiply_functions[m](e, v, row);
@@ -54,13 +59,16 @@ static void apply_block(bisai_form form, int m, const double *e, const uint8_t *
   }
 }
 
-BSI_INLINE void widen(const bisai_value_type format, const int m, const char *place, const int32_t height, double *e) {
+BSI_INLINE void widen(const bisai_value_type format, const int m, const char *place,
+                      const int32_t height, double *e) {
   for (int c = 0; c < m; c++)
-    for (int r = 0; r < m; r++) e[c * m + r] = bsi_value_load(format, place, (size_t)c * (size_t)height + (size_t)r);
+    for (int r = 0; r < m; r++)
+      e[c * m + r] = bsi_value_load(format, place, (size_t)c * (size_t)height + (size_t)r);
 }
 
 /* The values of a block as fp64 side by side: in place where they are, otherwise in `buffer`. */
-static const double *load(bisai_value_type format, int m, const char *place, int32_t height, double *buffer) {
+static const double *load(bisai_value_type format, int m, const char *place, int32_t height,
+                          double *buffer) {
   switch (format) {
   case BISAI_FP32: widen(BISAI_FP32, m, place, height, buffer); break;
   case BISAI_FP16: widen(BISAI_FP16, m, place, height, buffer); break;
@@ -77,14 +85,15 @@ static const double *load(bisai_value_type format, int m, const char *place, int
 static void apply_group(const bsi_bjacobi *jacobi, int32_t g, const vectors *v) {
   const bsi_partition *p = &jacobi->partition;
   const bsi_group group = bsi_bjacobi_group(jacobi, g);
-  const bisai_value_type format = jacobi->format ? (bisai_value_type)jacobi->format[g] : jacobi->options.storage;
-  const char *place =
-      (const char *)jacobi->data + (size_t)bsi_bjacobi_first_value(jacobi, g) * (size_t)jacobi->slot_bytes;
+  const bisai_value_type format =
+      jacobi->format ? (bisai_value_type)jacobi->format[g] : jacobi->options.storage;
+  const char *place = (const char *)jacobi->data +
+                      (size_t)bsi_bjacobi_first_value(jacobi, g) * (size_t)jacobi->slot_bytes;
   for (int32_t b = group.begin; b < group.end; b++) {
     const int32_t row = bsi_partition_start(p, b), m = bsi_partition_start(p, b + 1) - row;
     double buffer[BSI_MAX_BLOCK_VALUES];
-    const double *e =
-        load(format, m, place + (size_t)(row - group.row) * bsi_value_bytes(format), group.height, buffer);
+    const double *e = load(format, m, place + (size_t)(row - group.row) * bsi_value_bytes(format),
+                           group.height, buffer);
     apply_block(jacobi->options.form, m, e, jacobi->pivots ? jacobi->pivots + row : NULL, v, row);
   }
 }
@@ -100,10 +109,12 @@ static void apply_part(void *job, bsi_part part) {
   for (int64_t g = range.begin; g < range.end; g++) apply_group(a->jacobi, (int32_t)g, a->v);
 }
 
-bisai_status bsi_bjacobi_apply_host(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count, const double *x,
-                                    int64_t ldx, double *y, int64_t ldy) {
+bisai_status bsi_bjacobi_apply_host(bisai_context *context, const bsi_bjacobi *jacobi,
+                                    int32_t count, const double *x, int64_t ldx, double *y,
+                                    int64_t ldy) {
   const vectors v = {count, x, ldx, y, ldy};
-  const int threads = bsi_threads_for(context->threads, jacobi->stats.value_bytes, BYTES_PER_THREAD);
+  const int threads =
+      bsi_threads_for(context->threads, jacobi->stats.value_bytes, BYTES_PER_THREAD);
   bsi_run(context, threads, BSI_SOME_PARTS, apply_part, &(apply_job){jacobi, &v});
   return BISAI_OK;
 }

@@ -17,8 +17,9 @@ static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matri
 /* --- blocks --- */
 
 static void natural_partition(const bisai_bcsr *matrix, bsi_partition *p) {
-  *p = (bsi_partition){
-      .rows = matrix->block_rows * matrix->block_size, .blocks = matrix->block_rows, .uniform = matrix->block_size};
+  *p = (bsi_partition){.rows = matrix->block_rows * matrix->block_size,
+                       .blocks = matrix->block_rows,
+                       .uniform = matrix->block_size};
   if (p->blocks == 0) return;
   p->largest = matrix->block_size;
   p->count[p->largest] = p->blocks;
@@ -32,8 +33,8 @@ static bool is_uniform(int32_t blocks, const int32_t *start, int32_t *size) {
   return start[blocks] - start[blocks - 1] <= *size;
 }
 
-bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blocks, const int32_t *start,
-                               bsi_partition *p) {
+bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blocks,
+                               const int32_t *start, bsi_partition *p) {
   *p = (bsi_partition){.rows = rows, .blocks = blocks, .uniform = 1};
   if (blocks == 0) return BISAI_OK;
   for (int32_t b = 0; b < blocks; b++) {
@@ -45,24 +46,30 @@ bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blo
   p->uniform = 0;
   p->start = context->backend->allocate(context, (size_t)blocks + 1, sizeof *p->start);
   if (!p->start) return BISAI_OUT_OF_MEMORY;
-  return context->backend->upload(context, p->start, start, ((size_t)blocks + 1) * sizeof *p->start);
+  return context->backend->upload(context, p->start, start,
+                                  ((size_t)blocks + 1) * sizeof *p->start);
 }
 
-static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix,
+                                bsi_bjacobi *jacobi) {
   const bsi_bjacobi_options *o = &jacobi->options;
-  if (o->most > 0) return context->backend->bjacobi_find(context, matrix, o->most, &jacobi->partition);
+  if (o->most > 0)
+    return context->backend->bjacobi_find(context, matrix, o->most, &jacobi->partition);
   if (o->given_start)
-    return bsi_partition_set(context, matrix->block_rows * matrix->block_size, o->given_blocks, o->given_start,
-                             &jacobi->partition);
+    return bsi_partition_set(context, matrix->block_rows * matrix->block_size, o->given_blocks,
+                             o->given_start, &jacobi->partition);
   natural_partition(matrix, &jacobi->partition);
   return BISAI_OK;
 }
 
-static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
-  jacobi->position = context->backend->allocate(context, (size_t)jacobi->block_rows, sizeof *jacobi->position);
+static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix,
+                                   bsi_bjacobi *jacobi) {
+  jacobi->position =
+      context->backend->allocate(context, (size_t)jacobi->block_rows, sizeof *jacobi->position);
   if (!jacobi->position) return BISAI_OUT_OF_MEMORY;
   int32_t missing;
-  const bisai_status status = context->backend->find_diagonals(context, matrix, jacobi->position, &missing);
+  const bisai_status status =
+      context->backend->find_diagonals(context, matrix, jacobi->position, &missing);
   if (status || missing < 0 || jacobi->options.shift_amount > 0.0) return status;
   return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", missing);
 }
@@ -78,8 +85,10 @@ static bisai_status lay_out(bisai_context *context, bsi_bjacobi *jacobi) {
   jacobi->slot_bytes = o->storage == BISAI_ADAPTIVE ? 8 : (int)bsi_value_bytes(o->storage);
   if (p->blocks == 0) return BISAI_OK;
   if (!p->uniform) {
-    jacobi->first_value = context->backend->allocate(context, (size_t)jacobi->groups, sizeof *jacobi->first_value);
-    return jacobi->first_value ? context->backend->bjacobi_layout(context, jacobi) : BISAI_OUT_OF_MEMORY;
+    jacobi->first_value =
+        context->backend->allocate(context, (size_t)jacobi->groups, sizeof *jacobi->first_value);
+    return jacobi->first_value ? context->backend->bjacobi_layout(context, jacobi)
+                               : BISAI_OUT_OF_MEMORY;
   }
   /* the last group, whose height may be less, and which may be no wider than its only block */
   const int32_t last = jacobi->groups - 1, first_block = last * jacobi->per_group;
@@ -98,14 +107,15 @@ static bisai_status reserve(bisai_context *context, const bisai_bcsr *matrix, bs
     if (!jacobi->format) return BISAI_OUT_OF_MEMORY;
   }
   if (jacobi->options.form != BISAI_FORM_INVERSE) {
-    jacobi->pivots = backend->allocate(context, (size_t)jacobi->partition.rows, sizeof *jacobi->pivots);
+    jacobi->pivots =
+        backend->allocate(context, (size_t)jacobi->partition.rows, sizeof *jacobi->pivots);
     if (!jacobi->pivots) return BISAI_OUT_OF_MEMORY;
   }
   return backend->bjacobi_reserve(context, matrix, jacobi);
 }
 
-bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi_options *options,
-                                bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix,
+                                const bsi_bjacobi_options *options, bsi_bjacobi *jacobi) {
   *jacobi = (bsi_bjacobi){.block_rows = matrix->block_rows,
                           .block_size = matrix->block_size,
                           .stored = matrix->blocks,
@@ -122,29 +132,33 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
   return status;
 }
 
-bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
+                               const bsi_bjacobi *jacobi) {
   bisai_status status = check_matrix(context, matrix);
   if (!status && matrix->blocks != jacobi->stored)
-    status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d", matrix->blocks,
-                      jacobi->stored);
+    status =
+        bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d",
+                 matrix->blocks, jacobi->stored);
   if (status || !jacobi->natural) return status;
   int32_t moved;
   status = context->backend->compare_diagonals(context, matrix, jacobi->position, &moved);
   if (status || moved < 0) return status;
-  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: block row %d has its diagonal block elsewhere",
-                  moved);
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                  "the pattern changed: block row %d has its diagonal block elsewhere", moved);
 }
 
 /* --- numbers --- */
 
-static bisai_status start_of(bisai_context *context, const bsi_partition *p, int32_t b, int32_t *start) {
+static bisai_status start_of(bisai_context *context, const bsi_partition *p, int32_t b,
+                             int32_t *start) {
   *start = p->uniform ? bsi_partition_start(p, b) : 0;
-  return p->uniform ? BISAI_OK : context->backend->fetch(context, start, p->start + b, sizeof *start);
+  return p->uniform ? BISAI_OK
+                    : context->backend->fetch(context, start, p->start + b, sizeof *start);
 }
 
 /* "block row 7" of natural blocks, "block 7 (rows 20 … 27)" of others. */
-static bisai_status refuse(bisai_context *context, const bsi_bjacobi *jacobi, bisai_status why, int32_t block,
-                           const char *what) {
+static bisai_status refuse(bisai_context *context, const bsi_bjacobi *jacobi, bisai_status why,
+                           int32_t block, const char *what) {
   if (jacobi->natural) return bsi_fail(context, why, "block row %d: %s", block, what);
   int32_t from = 0, to = 0;
   bisai_status status = start_of(context, &jacobi->partition, block, &from);
@@ -153,7 +167,8 @@ static bisai_status refuse(bisai_context *context, const bsi_bjacobi *jacobi, bi
   return bsi_fail(context, why, "block %d (rows %d … %d): %s", block, from, to - 1, what);
 }
 
-bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix,
+                                bsi_bjacobi *jacobi) {
   jacobi->stats = BSI_BJACOBI_STATS_NONE;
   const bisai_status status = context->backend->bjacobi_values(context, matrix, jacobi);
   if (status) return status;
@@ -163,8 +178,9 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
                   "the diagonal block is singular");
   if (stats->overflow_block >= 0)
     return refuse(context, jacobi, BISAI_OVERFLOW, stats->overflow_block,
-                  jacobi->options.form == BISAI_FORM_INVERSE ? "the inverse does not fit its storage"
-                                                             : "the decomposition does not fit its storage");
+                  jacobi->options.form == BISAI_FORM_INVERSE
+                      ? "the inverse does not fit its storage"
+                      : "the decomposition does not fit its storage");
   return BISAI_OK;
 }
 
@@ -182,11 +198,13 @@ void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {
 
 int64_t bsi_bjacobi_index_bytes(const bsi_bjacobi *jacobi) {
   const bsi_partition *p = &jacobi->partition;
-  return (p->start ? 4 * ((int64_t)p->blocks + 1) : 0) + (jacobi->first_value ? 8 * (int64_t)jacobi->groups : 0) +
+  return (p->start ? 4 * ((int64_t)p->blocks + 1) : 0) +
+         (jacobi->first_value ? 8 * (int64_t)jacobi->groups : 0) +
          (jacobi->format ? jacobi->groups : 0) + (jacobi->pivots ? p->rows : 0);
 }
 
 int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi) {
-  return jacobi->values * jacobi->slot_bytes + (jacobi->position ? 4 * (int64_t)jacobi->block_rows : 0) +
+  return jacobi->values * jacobi->slot_bytes +
+         (jacobi->position ? 4 * (int64_t)jacobi->block_rows : 0) +
          bsi_bjacobi_index_bytes(jacobi) + jacobi->workspace_bytes;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers of block-Jacobi on the host: a thread takes a group of blocks, extracts and decomposes them, chooses their format and stores them.
- * (Anzt, Dongarra, Flegar, Quintana-Ortí 2017 and 2018; formats: Flegar, Anzt, Cojean, Quintana-Ortí 2020.) */
+/* The numbers of block-Jacobi on the host: a thread takes a group of blocks, extracts and
+ * decomposes them, chooses their format and stores them. (Anzt, Dongarra, Flegar, Quintana-Ortí
+ * 2017 and 2018; formats: Flegar, Anzt, Cojean, Quintana-Ortí 2020.) */
 #include "core/backend_host.h"
 #include "core/block_decompose.h"
 #include "core/block_sizes.h"
@@ -17,14 +18,15 @@ enum { BLOCKS_PER_THREAD = 1024, ROWS_PER_THREAD = 1024 };
 
 typedef bsi_block_result invert_function(const double *a, double *inverse, double *condition);
 
-#define STAMP(BS)                                                                                                      \
-  static bsi_block_result invert_##BS(const double *a, double *inverse, double *condition) {                           \
-    return bsi_block_invert(BS, a, inverse, condition);                                                                \
+#define STAMP(BS)                                                                                  \
+  static bsi_block_result invert_##BS(const double *a, double *inverse, double *condition) {       \
+    return bsi_block_invert(BS, a, inverse, condition);                                            \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 #define ENTRY(BS) [BS] = invert_##BS,
-static invert_function *const invert_functions[BSI_SPECIAL_SIZES + 1] = {NULL, BSI_BLOCK_SIZES(ENTRY)};
+static invert_function *const invert_functions[BSI_SPECIAL_SIZES + 1] = {NULL,
+                                                                         BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
 static bsi_block_result invert(int m, const double *a, double *inverse, double *condition) {
@@ -36,12 +38,16 @@ static bsi_block_result invert(int m, const double *a, double *inverse, double *
 
 typedef struct block {
   int m;
-  int32_t row; /* its first scalar row */
-  double *a;   /* m², the block itself, shifted where it had to be */
-  double *e;   /* m², what is stored */
+  /* its first scalar row */
+  int32_t row;
+  /* m², the block itself, shifted where it had to be */
+  double *a;
+  /* m², what is stored */
+  double *e;
   uint8_t *pivots;
   bool near_singular;
-  double condition; /* INVERSE: κ₁ */
+  /* INVERSE: κ₁ */
+  double condition;
 } block;
 
 /* The first block of block row i that reaches column `column` or beyond. */
@@ -53,8 +59,10 @@ static void extract(const bisai_bcsr *a, const block *b) {
   const int32_t bs = a->block_size, from = b->row, to = b->row + b->m;
   memset(b->a, 0, (size_t)(b->m * b->m) * sizeof *b->a);
   for (int32_t i = from / bs; i * bs < to; i++) {
-    const int32_t top = i * bs, first = top > from ? top : from, last = to - top < bs ? to : top + bs;
-    for (int32_t p = first_reaching(a, i, from); p < a->row_ptr[i + 1] && a->col_idx[p] * bs < to; p++) {
+    const int32_t top = i * bs, first = top > from ? top : from,
+                  last = to - top < bs ? to : top + bs;
+    for (int32_t p = first_reaching(a, i, from); p < a->row_ptr[i + 1] && a->col_idx[p] * bs < to;
+         p++) {
       const double *values = (const double *)a->values + bsi_block_offset(a, p);
       const int32_t left = a->col_idx[p] * bs;
       for (int32_t c = left > from ? left : from; c < to && c - left < bs; c++)
@@ -79,9 +87,11 @@ static double rows_norm(const bisai_bcsr *a, const block *b) {
   double norm = 0.0;
   for (int32_t row = b->row; row < b->row + b->m; row++) {
     const int32_t i = row / bs;
-    const double *values = (const double *)a->values + bsi_block_offset(a, a->row_ptr[i]) + row % bs;
+    const double *values =
+        (const double *)a->values + bsi_block_offset(a, a->row_ptr[i]) + row % bs;
     double sum = 0.0;
-    for (int64_t c = 0; c < (int64_t)(a->row_ptr[i + 1] - a->row_ptr[i]) * bs; c++) sum += fabs(values[c * bs]);
+    for (int64_t c = 0; c < (int64_t)(a->row_ptr[i + 1] - a->row_ptr[i]) * bs; c++)
+      sum += fabs(values[c * bs]);
     if (sum > norm) norm = sum;
   }
   return norm;
@@ -106,7 +116,8 @@ static bsi_block_result decompose(bisai_form form, block *b) {
 }
 
 /* The same, repairing what is singular where the options say so. */
-static bsi_block_result decompose_shifted(const bisai_bcsr *a, const bsi_bjacobi_options *o, block *b) {
+static bsi_block_result decompose_shifted(const bisai_bcsr *a, const bsi_bjacobi_options *o,
+                                          block *b) {
   double shift = 0.0, norm = 0.0;
   for (;;) {
     const bsi_block_result result = decompose(o->form, b);
@@ -157,9 +168,11 @@ static unsigned formats_of(const block *b, int digits) {
   return mask;
 }
 
-/* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all of a row or a column vanish, or with
- * `pivots` (a decomposition's, inverted) a value of the diagonal: what is left is singular then. */
-BSI_INLINE bool store_as(const bisai_value_type format, const block *b, bool pivots, char *place, int32_t height) {
+/* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all
+ * of a row or a column vanish, or with `pivots` (a decomposition's, inverted) a value of the
+ * diagonal: what is left is singular then. */
+BSI_INLINE bool store_as(const bisai_value_type format, const block *b, bool pivots, char *place,
+                         int32_t height) {
   const size_t bytes = bsi_value_bytes(format);
   uint32_t rows_left = 0;
   bool fits = true;
@@ -176,7 +189,8 @@ BSI_INLINE bool store_as(const bisai_value_type format, const block *b, bool piv
   return fits && rows_left == UINT32_MAX >> (BSI_BJACOBI_MOST - b->m);
 }
 
-static bool store(bisai_value_type format, const block *b, bool pivots, char *place, int32_t height) {
+static bool store(bisai_value_type format, const block *b, bool pivots, char *place,
+                  int32_t height) {
   switch (format) {
   case BISAI_FP16: return store_as(BISAI_FP16, b, pivots, place, height);
   case BISAI_BF16: return store_as(BISAI_BF16, b, pivots, place, height);
@@ -206,8 +220,8 @@ typedef struct scratch {
 } scratch;
 
 /* Block i of the partition, decomposed into `e`. */
-static bsi_block_result set_block(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi, int32_t i, block *b,
-                                  bsi_bjacobi_stats *stats) {
+static bsi_block_result set_block(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi, int32_t i,
+                                  block *b, bsi_bjacobi_stats *stats) {
   if (jacobi->natural)
     copy_natural(matrix, b, jacobi->position[i]);
   else
@@ -221,11 +235,13 @@ static bsi_block_result set_block(const bisai_bcsr *matrix, const bsi_bjacobi *j
   return result;
 }
 
-static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, scratch *s, bsi_bjacobi_stats *stats) {
+static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, scratch *s,
+                      bsi_bjacobi_stats *stats) {
   const bsi_bjacobi_options *o = &jacobi->options;
   const bsi_group group = bsi_bjacobi_group(jacobi, g);
   const bool in_place = o->storage == BISAI_FP64 && group.end - group.begin == 1;
-  char *place = (char *)jacobi->data + (size_t)bsi_bjacobi_first_value(jacobi, g) * (size_t)jacobi->slot_bytes;
+  char *place = (char *)jacobi->data +
+                (size_t)bsi_bjacobi_first_value(jacobi, g) * (size_t)jacobi->slot_bytes;
   unsigned mask = ~0u;
   size_t used = 0;
   for (int32_t i = group.begin; i < group.end; i++) {
@@ -236,17 +252,20 @@ static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, 
     b->e = in_place ? (double *)(void *)place : s->e + used;
     b->pivots = jacobi->pivots ? jacobi->pivots + b->row : s->pivots;
     used += (size_t)(b->m * b->m);
-    if (set_block(matrix, jacobi, i, b, stats) == BSI_BLOCK_SINGULAR) return; /* nothing of it will be used */
+    /* nothing of it will be used */
+    if (set_block(matrix, jacobi, i, b, stats) == BSI_BLOCK_SINGULAR) return;
     if (o->storage == BISAI_ADAPTIVE) mask &= formats_of(b, o->digits);
   }
-  const bisai_value_type format = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_first(mask) : o->storage;
+  const bisai_value_type format =
+      o->storage == BISAI_ADAPTIVE ? bsi_adaptive_first(mask) : o->storage;
   if (jacobi->format) jacobi->format[g] = (uint8_t)format;
   stats->formats[format] += group.end - group.begin;
   for (int32_t i = group.begin; i < group.end; i++) {
     const block *b = &s->blocks[i - group.begin];
     stats->value_bytes += (int64_t)(b->m * b->m) * (int64_t)bsi_value_bytes(format);
-    if (!in_place && !store(format, b, o->form != BISAI_FORM_INVERSE,
-                            place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
+    if (!in_place &&
+        !store(format, b, o->form != BISAI_FORM_INVERSE,
+               place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
       bsi_keep_first(&stats->overflow_block, i);
   }
 }
@@ -267,15 +286,18 @@ static void values_part(void *job, bsi_part part) {
     set_group(v->matrix, v->jacobi, (int32_t)g, &s, bsi_note(v->context, part.thread));
 }
 
-bisai_status bsi_bjacobi_values_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_values_host(bisai_context *context, const bisai_bcsr *matrix,
+                                     bsi_bjacobi *jacobi) {
   const int threads = bsi_threads_for(context->threads, jacobi->partition.rows, ROWS_PER_THREAD);
-  for (int t = 0; t < threads; t++) *(bsi_bjacobi_stats *)bsi_note(context, t) = BSI_BJACOBI_STATS_NONE;
+  for (int t = 0; t < threads; t++)
+    *(bsi_bjacobi_stats *)bsi_note(context, t) = BSI_BJACOBI_STATS_NONE;
   bsi_run(context, threads, BSI_SOME_PARTS, values_part, &(values_job){context, matrix, jacobi});
   for (int t = 0; t < threads; t++) merge(&jacobi->stats, bsi_note(context, t));
   return BISAI_OK;
 }
 
-bisai_status bsi_bjacobi_reserve_host(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_reserve_host(bisai_context *context, const bisai_bcsr *matrix,
+                                      bsi_bjacobi *jacobi) {
   (void)context, (void)matrix, (void)jacobi;
   return BISAI_OK;
 }
@@ -283,8 +305,8 @@ bisai_status bsi_bjacobi_reserve_host(bisai_context *context, const bisai_bcsr *
 /* --- blocks of block rows, for the factors --- */
 
 /* The inverse of block `position` of block row i, from a copy that a shift may change. */
-static bsi_block_result invert_row(const bisai_bcsr *a, int32_t i, int32_t position, double amount, double *inverse,
-                                   double *condition) {
+static bsi_block_result invert_row(const bisai_bcsr *a, int32_t i, int32_t position, double amount,
+                                   double *inverse, double *condition) {
   const bsi_bjacobi_options o = {.shift_amount = amount, .form = BISAI_FORM_INVERSE};
   double copy[BSI_MAX_BLOCK_VALUES];
   block b = {.m = a->block_size, .row = i * a->block_size, .a = copy, .e = inverse};
@@ -307,14 +329,15 @@ static void invert_part(void *job, bsi_part part) {
   const bsi_range range = bsi_range_of(v->matrix->block_rows, part);
   for (int32_t i = (int32_t)range.begin; i < range.end; i++) {
     double condition;
-    const bsi_block_result result =
-        invert_row(v->matrix, i, v->position[i], v->shift_amount, v->inverses + (size_t)i * values, &condition);
+    const bsi_block_result result = invert_row(v->matrix, i, v->position[i], v->shift_amount,
+                                               v->inverses + (size_t)i * values, &condition);
     bsi_invert_stats_count(bsi_note(v->context, part.thread), result, condition, i);
   }
 }
 
-bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
-                                    double shift_amount, double *inverses, bsi_invert_stats *stats) {
+bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix,
+                                    const int32_t *position, double shift_amount, double *inverses,
+                                    bsi_invert_stats *stats) {
   const int threads = bsi_threads_for(context->threads, matrix->block_rows, BLOCKS_PER_THREAD);
   bsi_clear_invert_notes(context, threads);
   bsi_run(context, threads, BSI_SOME_PARTS, invert_part,

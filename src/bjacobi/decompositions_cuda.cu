@@ -2,7 +2,8 @@
 /* LU and Gauss–Huard decompositions of many blocks on a device, by size classes: 8, 16, 24, 32. */
 #include "bjacobi/numbers_cuda.cuh"
 
-template <bisai_form FORM> static bool enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
+template <bisai_form FORM>
+static bool enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
   if (most <= 8) return bsi_enqueue_numbers<8, 1, 0, FORM, false>(context, p);
   if (most <= 16) return bsi_enqueue_numbers<16, 1, 0, FORM, false>(context, p);
   if (most <= 24) return bsi_enqueue_numbers<24, 1, 32, FORM, false>(context, p);

@@ -27,20 +27,22 @@ static void look_part(void *job, bsi_part part) {
   }
 }
 
-/* Writes positions and returns the first row without a block; or the first one where they are other than expected. */
-static int32_t look(bisai_context *context, const bisai_bcsr *a, const int32_t *expected, int32_t *position) {
+/* Writes positions and returns the first row without a block; or the first one where they are other
+ * than expected. */
+static int32_t look(bisai_context *context, const bisai_bcsr *a, const int32_t *expected,
+                    int32_t *position) {
   const int threads = bsi_threads_for(context->threads, a->block_rows, ROWS_PER_THREAD);
   return bsi_find_first(context, threads, look_part, &(look_job){context, a, expected, position});
 }
 
-bisai_status bsi_find_diagonals_host(bisai_context *context, const bisai_bcsr *matrix, int32_t *position,
-                                     int32_t *missing) {
+bisai_status bsi_find_diagonals_host(bisai_context *context, const bisai_bcsr *matrix,
+                                     int32_t *position, int32_t *missing) {
   *missing = look(context, matrix, NULL, position);
   return BISAI_OK;
 }
 
-bisai_status bsi_compare_diagonals_host(bisai_context *context, const bisai_bcsr *matrix, const int32_t *position,
-                                        int32_t *moved) {
+bisai_status bsi_compare_diagonals_host(bisai_context *context, const bisai_bcsr *matrix,
+                                        const int32_t *position, int32_t *moved) {
   *moved = look(context, matrix, position, NULL);
   return BISAI_OK;
 }

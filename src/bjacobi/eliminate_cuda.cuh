@@ -1,43 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decompositions of small dense blocks in the registers of a sub-warp: Gauss–Jordan, LU and Gauss–Huard with implicit pivoting (Anzt, Dongarra,
- * Flegar, Quintana-Ortí 2017, section 3.2, and 2018; Gauss–Huard: 2017). For *_cuda.cu only.
+/* Decompositions of small dense blocks in the registers of a sub-warp: Gauss–Jordan, LU and
+ * Gauss–Huard with implicit pivoting (Anzt, Dongarra, Flegar, Quintana-Ortí 2017, section 3.2, and
+ * 2018; Gauss–Huard: 2017). For *_cuda.cu only.
  *
- * A sub-warp is `lanes` lanes that follow each other and hold a row (Gauss–Huard: a column) of one block each, in registers that constants
- * alone index; for Gauss–Jordan R rows, row, row + lanes, …, so that what is told to other lanes serves R rows: that is what takes most of
- * the time. Rows do not move: the one that has a step's pivot is remembered, and the permutation is applied when the result is
- * written. Lanes and registers beyond the block are zeros. All lanes of a warp call together. */
+ * A sub-warp is `lanes` lanes that follow each other and hold a row (Gauss–Huard: a column) of one
+ * block each, in registers that constants alone index; for Gauss–Jordan R rows, row, row + lanes,
+ * …, so that what is told to other lanes serves R rows: that is what takes most of the time. Rows
+ * do not move: the one that has a step's pivot is remembered, and the permutation is applied when
+ * the result is written. Lanes and registers beyond the block are zeros. All lanes of a warp call
+ * together. */
 #ifndef BSI_ELIMINATE_CUDA_CUH
 #define BSI_ELIMINATE_CUDA_CUH
 
 #include "core/launch_cuda.cuh"
 
 struct bsi_sub_warp {
-  int lanes, row; /* row: the lane's place in it */
-  int base;       /* its first lane */
-  int m;          /* rows of its block, 0: none */
-  int most;       /* rows of the warp's largest block */
-  unsigned mask;  /* its lanes that have rows */
+  /* row: the lane's place in it */
+  int lanes, row;
+  /* its first lane */
+  int base;
+  /* rows of its block, 0: none */
+  int m;
+  /* rows of the warp's largest block */
+  int most;
+  /* its lanes that have rows */
+  unsigned mask;
 };
 
 /* What a decomposition leaves in a lane. */
 struct bsi_eliminated {
-  int step;        /* at which the lane's row was the pivot */
-  int pivot;       /* the lane of the sub-warp that was the pivot in step `row` */
-  double smallest; /* magnitude of a pivot */
+  /* at which the lane's row was the pivot */
+  int step;
+  /* the lane of the sub-warp that was the pivot in step `row` */
+  int pivot;
+  /* magnitude of a pivot */
+  double smallest;
   bool singular;
 };
 
 /* The larger of two magnitudes; NaN if one is. */
-static __device__ __forceinline__ double bsi_larger(double a, double b) { return b > a || isnan(b) ? b : a; }
+static __device__ __forceinline__ double bsi_larger(double a, double b) {
+  return b > a || isnan(b) ? b : a;
+}
 
 /* The largest over a sub-warp, LANES of them, or w.lanes ≤ 16 where LANES is 0. */
-template <int LANES> static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w, unsigned value) {
+template <int LANES>
+static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w, unsigned value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   if constexpr (LANES == 32) return __reduce_max_sync(BSI_EVERYONE, value);
 #endif
   if constexpr (LANES > 0 && (LANES & (LANES - 1)) == 0) {
 #pragma unroll
-    for (int step = LANES / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(BSI_EVERYONE, value, step));
+    for (int step = LANES / 2; step > 0; step /= 2)
+      value = max(value, __shfl_xor_sync(BSI_EVERYONE, value, step));
   } else { /* a window that doubles, and may go round more than once */
     const int lanes = LANES > 0 ? LANES : w.lanes;
 #pragma unroll
@@ -52,15 +67,19 @@ template <int LANES> static __device__ __forceinline__ unsigned bsi_sub_largest(
 }
 
 /* The same of magnitudes; NaN if any is. */
-template <int LANES> static __device__ __forceinline__ double bsi_sub_largest(const bsi_sub_warp &w, double magnitude) {
-  const unsigned high = static_cast<unsigned>(__double2hiint(magnitude)), top = bsi_sub_largest<LANES>(w, high);
+template <int LANES>
+static __device__ __forceinline__ double bsi_sub_largest(const bsi_sub_warp &w, double magnitude) {
+  const unsigned high = static_cast<unsigned>(__double2hiint(magnitude)),
+                 top = bsi_sub_largest<LANES>(w, high);
   const unsigned low = high == top ? static_cast<unsigned>(__double2loint(magnitude)) : 0u;
   return __hiloint2double(static_cast<int>(top), static_cast<int>(bsi_sub_largest<LANES>(w, low)));
 }
 
-/* The candidate with the largest magnitude (NaN counts as that), the first of equals; 0 where there is none. */
+/* The candidate with the largest magnitude (NaN counts as that), the first of equals; 0 where there
+ * is none. */
 template <int LANES>
-static __device__ __forceinline__ int bsi_sub_pivot(const bsi_sub_warp &w, double value, bool candidate) {
+static __device__ __forceinline__ int bsi_sub_pivot(const bsi_sub_warp &w, double value,
+                                                    bool candidate) {
   const unsigned high = static_cast<unsigned>(__double2hiint(value)) & 0x7fffffffu;
   const unsigned top = bsi_sub_largest<LANES>(w, candidate ? high : 0u);
   candidate = candidate && high == top;
@@ -78,7 +97,8 @@ static __device__ __forceinline__ bsi_eliminated bsi_eliminated_nothing(const bs
   return {w.row, w.row, INFINITY, false};
 }
 
-/* 1/x to the last digit or so, by two steps of Newton's from the unit's 20 bits; NaN where x is zero or subnormal, 0 or NaN where 1/x is. */
+/* 1/x to the last digit or so, by two steps of Newton's from the unit's 20 bits; NaN where x is
+ * zero or subnormal, 0 or NaN where 1/x is. */
 static __device__ __forceinline__ double bsi_reciprocal(double x) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
@@ -90,12 +110,13 @@ static __device__ __forceinline__ double bsi_reciprocal(double x) {
 struct bsi_step {
   int pivot;
   double inverse;
-  bool active; /* the block has this step */
+  /* the block has this step */
+  bool active;
 };
 
 template <int LANES>
-static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, int k, double value, bool *used,
-                                                        bsi_eliminated *e) {
+static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, int k, double value,
+                                                        bool *used, bsi_eliminated *e) {
   bsi_step s;
   s.active = k < w.m;
   s.pivot = bsi_sub_pivot<LANES>(w, value, !*used);
@@ -115,14 +136,17 @@ static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, i
 
 /* What Gauss–Jordan leaves in a lane, for each of its rows. */
 template <int R> struct bsi_inverted {
-  int step[R];  /* at which it was the pivot */
-  int pivot[R]; /* the row of the block that was the pivot in the step of its number */
+  /* at which it was the pivot */
+  int step[R];
+  /* the row of the block that was the pivot in the step of its number */
+  int pivot[R];
   bool singular;
 };
 
 /* The row that was the pivot in step c < m. */
 template <int R>
-static __device__ __forceinline__ int bsi_sub_pivot_of(const bsi_sub_warp &w, const bsi_inverted<R> &e, int c) {
+static __device__ __forceinline__ int bsi_sub_pivot_of(const bsi_sub_warp &w,
+                                                       const bsi_inverted<R> &e, int c) {
   int pivot = e.pivot[0], lane = c;
 #pragma unroll
   for (int s = 1; s < R; s++)
@@ -130,11 +154,14 @@ static __device__ __forceinline__ int bsi_sub_pivot_of(const bsi_sub_warp &w, co
   return __shfl_sync(BSI_EVERYONE, pivot, w.base + lane);
 }
 
-/* a: the lane's rows of the block in a[·][0 … m − 1]. Row s becomes the row e.step[s] of the inverse, whose column e.pivot of row j is in
- * a[s][M − most + j]. Columns move down a register a step, so that every step is the same code; pivot rows are scaled in the end. Pivots
- * that agree in 20 bits behind the leading one are equal. EXACT: all blocks have M rows; what lanes without a block get means nothing then. */
+/* a: the lane's rows of the block in a[·][0 … m − 1]. Row s becomes the row e.step[s] of the
+ * inverse, whose column e.pivot of row j is in a[s][M − most + j]. Columns move down a register a
+ * step, so that every step is the same code; pivot rows are scaled in the end. Pivots that agree in
+ * 20 bits behind the leading one are equal. EXACT: all blocks have M rows; what lanes without a
+ * block get means nothing then. */
 template <int M, int R, int LANES, bool EXACT>
-static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi_sub_warp &w, double (&a)[R][M]) {
+static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi_sub_warp &w,
+                                                                       double (&a)[R][M]) {
   bsi_inverted<R> e;
   bool used[R];
   double scale[R];
@@ -196,11 +223,14 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
 }
 
 /* Whether norms of blocks are found by shuffles between 2ⁿ lanes that have all the rows. */
-template <int LANES, bool EXACT> constexpr bool bsi_by_shuffles = EXACT &&LANES > 0 && (LANES & (LANES - 1)) == 0;
+template <int LANES, bool EXACT>
+constexpr bool bsi_by_shuffles = EXACT &&LANES > 0 && (LANES & (LANES - 1)) == 0;
 
-/* ‖a‖₁ in every lane of the block; NaN if any value is. Lanes halve the columns that they sum until each has its share. */
+/* ‖a‖₁ in every lane of the block; NaN if any value is. Lanes halve the columns that they sum until
+ * each has its share. */
 template <int M, int R, int LANES>
-static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w, const double (&a)[R][M]) {
+static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w,
+                                                       const double (&a)[R][M]) {
   constexpr int share = (M + LANES - 1) / LANES, columns = share * LANES;
   double sum[columns];
 #pragma unroll
@@ -238,16 +268,19 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_lu(const bsi_sub_warp &
     const bsi_step s = bsi_sub_step<LANES>(w, k, a[k], &used, &e);
     const double factor = s.active && !used ? a[k] * s.inverse : 0.0;
 #pragma unroll
-    for (int j = k + 1; j < M; j++) a[j] = fma(-factor, __shfl_sync(BSI_EVERYONE, a[j], w.base + s.pivot), a[j]);
+    for (int j = k + 1; j < M; j++)
+      a[j] = fma(-factor, __shfl_sync(BSI_EVERYONE, a[j], w.base + s.pivot), a[j]);
     if (s.active && !used) a[k] = factor;
     if (s.active && w.row == s.pivot) a[k] = s.inverse;
   }
   return e;
 }
 
-/* a: column `row` of the block. It becomes the column e.step of the Gauss–Huard decomposition, diagonal inverted. */
+/* a: column `row` of the block. It becomes the column e.step of the Gauss–Huard decomposition,
+ * diagonal inverted. */
 template <int M, int LANES>
-static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_sub_warp &w, double (&a)[M]) {
+static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_sub_warp &w,
+                                                                     double (&a)[M]) {
   bsi_eliminated e = bsi_eliminated_nothing(w);
   bool used = w.row >= w.m;
   unsigned pivots[(M + 5) / 6] = {}; /* of the steps so far, 5 bits each */
@@ -266,7 +299,8 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_s
     pivots[k / 6] |= static_cast<unsigned>(s.pivot) << (k % 6 * 5);
     const double factor = active && !used ? a[k] * s.inverse : 0.0;
 #pragma unroll
-    for (int i = 0; i < k; i++) a[i] = fma(-__shfl_sync(BSI_EVERYONE, a[i], w.base + s.pivot), factor, a[i]);
+    for (int i = 0; i < k; i++)
+      a[i] = fma(-__shfl_sync(BSI_EVERYONE, a[i], w.base + s.pivot), factor, a[i]);
     if (active && !used) a[k] = factor;
     if (active && w.row == s.pivot) a[k] = s.inverse;
   }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks from the matrix into the tile, for *_cuda.cu only: by a thread a row or by all lanes of the sub-warp row after row (Anzt, Dongarra, Flegar,
- * Quintana-Ortí 2017, section 3.3); rows being sorted, both begin where the block does. */
+/* Blocks from the matrix into the tile, for *_cuda.cu only: by a thread a row or by all lanes of
+ * the sub-warp row after row (Anzt, Dongarra, Flegar, Quintana-Ortí 2017, section 3.3); rows being
+ * sorted, both begin where the block does. */
 #ifndef BSI_EXTRACT_CUDA_CUH
 #define BSI_EXTRACT_CUDA_CUH
 
 #include "bjacobi/lanes_cuda.cuh"
 
-/* The first block of block row i that reaches scalar column `column`: bsi_lower_bound() by loads that stores to the tile do not hold up, without
- * which extraction of 32 rows takes a quarter longer. */
-static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_numbers &p, int32_t i, int32_t column) {
+/* The first block of block row i that reaches scalar column `column`: bsi_lower_bound() by loads
+ * that stores to the tile do not hold up, without which extraction of 32 rows takes a quarter
+ * longer. */
+static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_numbers &p, int32_t i,
+                                                             int32_t column) {
   const int32_t wanted = column / p.block_size;
   int32_t low = __ldg(p.row_ptr + i), high = __ldg(p.row_ptr + i + 1);
   while (low < high) {
@@ -22,7 +25,8 @@ static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_numbers &
 }
 
 /* Rows of the blocks into the tile, a thread a row. */
-static __device__ __forceinline__ void bsi_extract_row(const bsi_numbers &p, const bsi_lane &l, double *tile) {
+static __device__ __forceinline__ void bsi_extract_row(const bsi_numbers &p, const bsi_lane &l,
+                                                       double *tile) {
   const int32_t end = l.start + l.w.m;
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
     const int32_t row = l.start + own, i = row / p.block_size, r = row - i * p.block_size;
@@ -37,13 +41,15 @@ static __device__ __forceinline__ void bsi_extract_row(const bsi_numbers &p, con
       const double *values = p.matrix + static_cast<int64_t>(q) * p.block_size * p.block_size + r;
 #pragma unroll 1
       for (int c = 0; c < p.block_size; c++)
-        if (left + c >= l.start && left + c < end) to[(left + c - l.start) * l.lead] = __ldg(values + c * p.block_size);
+        if (left + c >= l.start && left + c < end)
+          to[(left + c - l.start) * l.lead] = __ldg(values + c * p.block_size);
     }
   }
 }
 
 /* The same by all lanes of the sub-warp, row after row. */
-static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, const bsi_lane &l, double *tile) {
+static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, const bsi_lane &l,
+                                                        double *tile) {
   const int32_t end = l.start + l.w.m;
   const int working = min(l.w.m, l.w.lanes); /* lanes */
 #pragma unroll 1
@@ -67,7 +73,8 @@ static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, co
       for (int64_t t = l.w.row;; t += working) {
         const int64_t q = from + t / p.block_size;
         if (q >= to) break;
-        const int32_t column = __ldg(p.col_idx + q) * p.block_size + static_cast<int32_t>(t % p.block_size);
+        const int32_t column =
+            __ldg(p.col_idx + q) * p.block_size + static_cast<int32_t>(t % p.block_size);
         if (column >= end) break;
         if (column >= l.start)
           tile[l.tile + top + k + (column - l.start) * l.lead] =
@@ -77,13 +84,15 @@ static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, co
   }
 }
 
-/* ‖row‖∞ of the block's rows of the matrix, in every lane of it. Only for blocks that are to be shifted. */
+/* ‖row‖∞ of the block's rows of the matrix, in every lane of it. Only for blocks that are to be
+ * shifted. */
 static __device__ double bsi_rows_norm(const bsi_numbers &p, const bsi_lane &l) {
   double largest = 0.0; /* as on the host, a sum that is NaN does not count */
 #pragma unroll 1
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
     const int32_t row = l.start + own, i = row / p.block_size, r = row - i * p.block_size;
-    const double *values = p.matrix + static_cast<int64_t>(p.row_ptr[i]) * p.block_size * p.block_size + r;
+    const double *values =
+        p.matrix + static_cast<int64_t>(p.row_ptr[i]) * p.block_size * p.block_size + r;
     const int64_t count = static_cast<int64_t>(p.row_ptr[i + 1] - p.row_ptr[i]) * p.block_size;
     double sum = 0.0;
 #pragma unroll 1
@@ -92,19 +101,22 @@ static __device__ double bsi_rows_norm(const bsi_numbers &p, const bsi_lane &l) 
   }
   double norm = 0.0;
 #pragma unroll 1
-  for (int k = 0; k < l.w.lanes; k++) norm = fmax(norm, __shfl_sync(BSI_EVERYONE, largest, (l.w.base + k) % BSI_WARP));
+  for (int k = 0; k < l.w.lanes; k++)
+    norm = fmax(norm, __shfl_sync(BSI_EVERYONE, largest, (l.w.base + k) % BSI_WARP));
   return norm;
 }
 
 /* The next shift, or 0 where there is none left: bsi_block_shift(). */
 static __device__ __forceinline__ double bsi_next_shift(double amount, double norm, double shift) {
-  const double more = shift > 0.0 ? 9.0 * shift : fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
+  const double more =
+      shift > 0.0 ? 9.0 * shift : fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
   return isfinite(more) ? shift + more : 0.0;
 }
 
 /* The lane's rows into the tile. */
 template <int M, int R, bool EXACT>
-static __device__ __forceinline__ void bsi_put_rows(const bsi_lane &l, const double (&a)[R][M], double *tile) {
+static __device__ __forceinline__ void bsi_put_rows(const bsi_lane &l, const double (&a)[R][M],
+                                                    double *tile) {
   const int m = EXACT ? M : l.w.m;
 #pragma unroll
   for (int s = 0; s < R; s++) {
@@ -119,8 +131,8 @@ static __device__ __forceinline__ void bsi_put_rows(const bsi_lane &l, const dou
 
 /* Blocks that lie side by side: the lane's rows a, with `shift` on the diagonal. */
 template <int M, int R, bool EXACT>
-static __device__ __forceinline__ void bsi_load_plain(const bsi_numbers &p, const bsi_lane &l, double shift,
-                                                      double (&a)[R][M]) {
+static __device__ __forceinline__ void bsi_load_plain(const bsi_numbers &p, const bsi_lane &l,
+                                                      double shift, double (&a)[R][M]) {
   const int m = EXACT ? M : l.w.m;
   const double *from = p.dense + l.first + l.in_group;
   int32_t step = l.height;
@@ -147,8 +159,9 @@ static __device__ __forceinline__ void bsi_load_plain(const bsi_numbers &p, cons
 
 /* The lane's rows a from wherever the blocks are, and all of them in the tile. */
 template <int M, int R>
-static __device__ __forceinline__ void bsi_load_blocks(const bsi_numbers &p, const bsi_lane &l, double shift,
-                                                       double *tile, double (&a)[R][M]) {
+static __device__ __forceinline__ void bsi_load_blocks(const bsi_numbers &p, const bsi_lane &l,
+                                                       double shift, double *tile,
+                                                       double (&a)[R][M]) {
   if (p.source == BSI_FROM_BLOCKS || p.source == BSI_FROM_DENSE) {
     bsi_load_plain<M, R, false>(p, l, shift, a);
     bsi_put_rows<M, R, false>(l, a, tile);

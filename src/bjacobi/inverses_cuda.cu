@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverses of many blocks on a device, by size classes: 4, 8, 12, 16, 20, 24, 28, 32 rows at most. */
+/* Inverses of many blocks on a device, by size classes: 4, 8, 12, 16, 20, 24, 28, 32 rows at
+ * most. */
 #include "bjacobi/numbers_cuda.cuh"
 
 /* plain_inverses_cuda.cu is the same with other constants, so that they compile side by side. */
@@ -8,8 +9,10 @@
 #define BSI_PLAIN false
 #endif
 
-/* Blocks that fill sub-warps of 8 or 16 lanes have kernels that know that; in the others lanes are counted when they run. */
-template <bool PLAIN> static bool enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
+/* Blocks that fill sub-warps of 8 or 16 lanes have kernels that know that; in the others lanes are
+ * counted when they run. */
+template <bool PLAIN>
+static bool enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
   constexpr bisai_form FORM = BISAI_FORM_INVERSE;
   if (most > 28) return bsi_enqueue_numbers<32, 1, 32, FORM, PLAIN>(context, p);
   if (most > 24) return bsi_enqueue_numbers<28, 1, 32, FORM, PLAIN>(context, p);
@@ -23,4 +26,6 @@ template <bool PLAIN> static bool enqueue(const bisai_context *context, int most
   return bsi_enqueue_numbers<4, 1, 0, FORM, PLAIN>(context, p);
 }
 
-void BSI_ENQUEUE(const bisai_context *context, int most, const bsi_numbers &p) { enqueue<BSI_PLAIN>(context, most, p); }
+void BSI_ENQUEUE(const bisai_context *context, int most, const bsi_numbers &p) {
+  enqueue<BSI_PLAIN>(context, most, p);
+}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each lane of a warp has of the blocks that the warp decomposes, and the tile of shared memory that they pass through. For *_cuda.cu
- * only.
+/* What each lane of a warp has of the blocks that the warp decomposes, and the tile of shared
+ * memory that they pass through. For *_cuda.cu only.
  *
- * A sub-warp takes a block, R rows a lane: rows w.row, w.row + w.lanes, … A warp takes whole groups, as many as it has sub-warps for. The tile of
- * a group has the layout of the group but for an odd distance between columns, so that lanes read rows and columns without conflicts. */
+ * A sub-warp takes a block, R rows a lane: rows w.row, w.row + w.lanes, … A warp takes whole
+ * groups, as many as it has sub-warps for. The tile of a group has the layout of the group but for
+ * an odd distance between columns, so that lanes read rows and columns without conflicts. */
 #ifndef BSI_LANES_CUDA_CUH
 #define BSI_LANES_CUDA_CUH
 
@@ -14,15 +15,22 @@
 /* Where blocks come from. */
 enum bsi_from { BSI_FROM_BLOCKS, BSI_FROM_ROWS, BSI_FROM_ROWS_SHARED, BSI_FROM_DENSE };
 
-/* What a set-up meets, in device memory, zeros at first. First blocks are the largest of their complements, so that 0 is none. */
+/* What a set-up meets, in device memory, zeros at first. First blocks are the largest of their
+ * complements, so that 0 is none. */
 struct bsi_numbers_met {
-  unsigned long long singular, repaired, near_singular, overflow; /* first blocks */
-  unsigned long long repairs, near_singulars;                     /* how many */
-  unsigned long long formats[BSI_FORMATS], values[BSI_FORMATS];   /* ADAPTIVE: blocks and values */
-  unsigned long long condition;                                   /* the bits of the largest */
-  /* The upper bits of the largest, 22 of them behind the leading one, and below them 31 of the complement of the first block that has these */
+  /* first blocks */
+  unsigned long long singular, repaired, near_singular, overflow;
+  /* how many */
+  unsigned long long repairs, near_singulars;
+  /* ADAPTIVE: blocks and values */
+  unsigned long long formats[BSI_FORMATS], values[BSI_FORMATS];
+  /* the bits of the largest */
+  unsigned long long condition;
+  /* The upper bits of the largest, 22 of them behind the leading one, and below them 31 of the
+   * complement of the first block that has these */
   unsigned long long condition_block;
-  int32_t listed, unused; /* groups that need repairs */
+  /* groups that need repairs */
+  int32_t listed, unused;
 };
 
 struct bsi_numbers {
@@ -30,40 +38,56 @@ struct bsi_numbers {
   int32_t rows, blocks, uniform, per_group;
   const int32_t *start;
   const int64_t *first_value;
-  /* of this launch: groups order[from + i], or from + i, for i < count; the most rows that a sub-warp may have to take, and its lanes */
+  /* of this launch: groups order[from + i], or from + i, for i < count; the most rows that a
+   * sub-warp may have to take, and its lanes */
   const int32_t *order;
   int32_t from, count;
-  const int32_t *count_there; /* instead of count, unless NULL */
+  /* instead of count, unless NULL */
+  const int32_t *count_there;
   int largest, lanes;
   /* the matrix */
-  int source; /* bsi_from */
+  /* bsi_from */
+  int source;
   int32_t block_size;
   const int32_t *row_ptr, *col_idx, *position;
   const double *matrix;
-  double *dense; /* blocks extracted before, in the layout of the groups */
-  double amount; /* of shifts */
+  /* blocks extracted before, in the layout of the groups */
+  double *dense;
+  /* of shifts */
+  double amount;
   /* what is made */
   bisai_form form;
-  int storage; /* bisai_value_type, or ADAPTIVE */
+  /* bisai_value_type, or ADAPTIVE */
+  int storage;
   double tolerance;
   uint8_t *format, *pivots;
   char *data;
   int slot_bytes;
-  bsi_numbers_met *met, *next; /* next: of the next set-up, to be made zeros */
-  int32_t *list;               /* kernels without repairs list the groups that need some, unless NULL */
+  /* next: of the next set-up, to be made zeros */
+  bsi_numbers_met *met, *next;
+  /* kernels without repairs list the groups that need some, unless NULL */
+  int32_t *list;
 };
 
 /* One lane's part: its block, and where that is. */
 struct bsi_lane {
   bsi_sub_warp w;
-  int32_t block, start; /* start: its first scalar row */
-  int64_t first;        /* the first value of its group */
-  int32_t height;       /* of its group */
-  int32_t in_group;     /* the first row of the block, of those of its group */
-  int tile, lead;       /* the block's first value in the tile, and from a column to the next */
-  unsigned group;       /* the lanes of its group */
-  bool leader;          /* the first lane of a block */
-  bool group_leader;    /* … of a group */
+  /* start: its first scalar row */
+  int32_t block, start;
+  /* the first value of its group */
+  int64_t first;
+  /* of its group */
+  int32_t height;
+  /* the first row of the block, of those of its group */
+  int32_t in_group;
+  /* the block's first value in the tile, and from a column to the next */
+  int tile, lead;
+  /* the lanes of its group */
+  unsigned group;
+  /* the first lane of a block */
+  bool leader;
+  /* … of a group */
+  bool group_leader;
 };
 
 static __device__ __forceinline__ int32_t bsi_start_of(const bsi_numbers &p, int64_t block) {
@@ -91,7 +115,8 @@ static __host__ __device__ __forceinline__ int bsi_groups_a_warp(const bsi_numbe
 }
 
 template <int M, int R, int LANES = 0>
-static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_numbers &p, int32_t unit, int32_t count) {
+static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_numbers &p, int32_t unit,
+                                                       int32_t count) {
   bsi_lane l;
   const int lane = threadIdx.x % BSI_WARP, sub = lane / p.lanes, together = bsi_groups_a_warp(p);
   const int32_t in_warp = sub / p.per_group, i = unit * together + in_warp;
@@ -104,7 +129,8 @@ static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_numbers &p, int
   if (there) {
     const int32_t group = p.order ? __ldg(p.order + p.from + i) : p.from + i;
     const int64_t begin = static_cast<int64_t>(group) * p.per_group;
-    const int32_t block = static_cast<int32_t>(begin) + sub % p.per_group, top = bsi_start_of(p, begin);
+    const int32_t block = static_cast<int32_t>(begin) + sub % p.per_group,
+                  top = bsi_start_of(p, begin);
     l.block = block;
     l.start = bsi_start_of(p, block);
     l.w.m = bsi_start_of(p, static_cast<int64_t>(block) + 1) - l.start;
@@ -123,7 +149,8 @@ static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_numbers &p, int
   l.w.most = __reduce_max_sync(BSI_EVERYONE, l.w.m);
 #else
   l.w.most = l.w.m;
-  for (int step = 16; step > 0; step /= 2) l.w.most = max(l.w.most, __shfl_xor_sync(BSI_EVERYONE, l.w.most, step));
+  for (int step = 16; step > 0; step /= 2)
+    l.w.most = max(l.w.most, __shfl_xor_sync(BSI_EVERYONE, l.w.most, step));
 #endif
   return l;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block-Jacobi's numbers on a device: what a set-up needs besides the blocks, and the launches, one for each class of sizes. */
+/* Block-Jacobi's numbers on a device: what a set-up needs besides the blocks, and the launches, one
+ * for each class of sizes. */
 #include <algorithm>
 #include <cstring>
 
@@ -18,9 +19,12 @@ __host__ __device__ int class_of(int most) { return most <= 4 ? 0 : (most - 1) /
 
 /* The workspace: arrays one after the other, of 256 bytes' alignment. */
 struct workspace {
-  bsi_numbers_met met[2]; /* of set-ups in turn, so that each makes the other's zeros and none waits for that */
-  int32_t count[CLASSES]; /* groups of each class */
-  /* behind this: groups to be repaired, the order of the groups where sizes differ, dense blocks where they are extracted before */
+  /* of set-ups in turn, so that each makes the other's zeros and none waits for that */
+  bsi_numbers_met met[2];
+  /* groups of each class */
+  int32_t count[CLASSES];
+  /* behind this: groups to be repaired, the order of the groups where sizes differ, dense blocks
+   * where they are extracted before */
 };
 
 constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -35,7 +39,9 @@ bool extracts_before(const bsi_bjacobi *jacobi) {
 }
 
 /* Blocks extracted before are where the inverses will be, unless those are narrower. */
-bool extracts_aside(const bsi_bjacobi *jacobi) { return extracts_before(jacobi) && jacobi->slot_bytes < 8; }
+bool extracts_aside(const bsi_bjacobi *jacobi) {
+  return extracts_before(jacobi) && jacobi->slot_bytes < 8;
+}
 
 parts parts_of(const bsi_bjacobi *jacobi) {
   const bool sorted = !jacobi->partition.uniform;
@@ -44,15 +50,16 @@ parts parts_of(const bsi_bjacobi *jacobi) {
   const size_t groups = aligned(sizeof(int32_t) * static_cast<size_t>(jacobi->groups));
   p.order = p.list + (jacobi->options.shift_amount > 0.0 ? groups : 0);
   p.dense = p.order + (sorted ? groups : 0);
-  p.all = p.dense + (extracts_aside(jacobi) ? sizeof(double) * static_cast<size_t>(jacobi->values) : 0);
+  p.all =
+      p.dense + (extracts_aside(jacobi) ? sizeof(double) * static_cast<size_t>(jacobi->values) : 0);
   return p;
 }
 
 /* --- groups by class --- */
 
 __global__ void __launch_bounds__(THREADS)
-    list_groups(int32_t groups, int32_t blocks, int32_t per_group, const int32_t *start, uint8_t *key, int32_t *group,
-                int32_t *count) {
+    list_groups(int32_t groups, int32_t blocks, int32_t per_group, const int32_t *start,
+                uint8_t *key, int32_t *group, int32_t *count) {
   __shared__ int32_t counts[CLASSES];
   if (threadIdx.x < CLASSES) counts[threadIdx.x] = 0;
   __syncthreads();
@@ -70,30 +77,33 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 bisai_status failed(bisai_context *context, cudaError_t error) {
-  return error == cudaSuccess
-             ? BISAI_OK
-             : bsi_fail(context, BISAI_DEVICE_ERROR, "block-Jacobi's groups: %s", cudaGetErrorString(error));
+  return error == cudaSuccess ? BISAI_OK
+                              : bsi_fail(context, BISAI_DEVICE_ERROR, "block-Jacobi's groups: %s",
+                                         cudaGetErrorString(error));
 }
 
 /* order ← the groups by class, ascending in each; count, zeros before ← how many a class has. */
-bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int32_t *order, int32_t *count) {
+bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int32_t *order,
+                         int32_t *count) {
   const cudaStream_t stream = bsi_stream_of(context);
   const int32_t n = jacobi->groups;
   size_t bytes = 0;
   uint8_t *key = nullptr;
   int32_t *group = nullptr;
-  cudaError_t error = cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key, group, order, n, 0, 3, stream);
+  cudaError_t error =
+      cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key, group, order, n, 0, 3, stream);
   if (error != cudaSuccess) return failed(context, error);
-  const size_t keys = aligned(static_cast<size_t>(n)), groups = aligned(static_cast<size_t>(n) * sizeof(int32_t));
+  const size_t keys = aligned(static_cast<size_t>(n)),
+               groups = aligned(static_cast<size_t>(n) * sizeof(int32_t));
   char *memory = static_cast<char *>(bsi_allocate_cuda(context, 2 * keys + groups + bytes, 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
   key = reinterpret_cast<uint8_t *>(memory);
   group = reinterpret_cast<int32_t *>(memory + 2 * keys);
   const bsi_partition *p = &jacobi->partition;
-  list_groups<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, p->blocks, jacobi->per_group, p->start, key, group,
-                                                            count);
-  error = cub::DeviceRadixSort::SortPairs(memory + 2 * keys + groups, bytes, key, key + keys, group, order, n, 0, 3,
-                                          stream);
+  list_groups<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, p->blocks, jacobi->per_group,
+                                                            p->start, key, group, count);
+  error = cub::DeviceRadixSort::SortPairs(memory + 2 * keys + groups, bytes, key, key + keys, group,
+                                          order, n, 0, 3, stream);
   if (error == cudaSuccess) error = cudaGetLastError();
   bsi_release_cuda(context, memory);
   return failed(context, error);
@@ -101,11 +111,13 @@ bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int3
 
 /* --- extraction by kernels of its own --- */
 
-__global__ void __launch_bounds__(BSI_NUMBERS_THREADS) extract(const __grid_constant__ bsi_numbers p) {
+__global__ void __launch_bounds__(BSI_NUMBERS_THREADS)
+    extract(const __grid_constant__ bsi_numbers p) {
   extern __shared__ double tiles[];
   const int warp = threadIdx.x / BSI_WARP;
   double *tile = tiles + warp * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
-  const int32_t together = bsi_groups_a_warp(p), units = p.count / together + (p.count % together > 0);
+  const int32_t together = bsi_groups_a_warp(p),
+                units = p.count / together + (p.count % together > 0);
   for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_NUMBERS_WARPS) + warp; unit < units;
        unit += static_cast<int32_t>(gridDim.x * BSI_NUMBERS_WARPS)) {
     const bsi_lane l = bsi_lane_of<BSI_BJACOBI_MOST, 1>(p, unit, p.count);
@@ -123,8 +135,9 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS) extract(const __grid_cons
 
 /* --- the whole --- */
 
-/* AUTO is MC: as rows are sorted and begin to be read where the block does, a dense row costs no more than others, and MC was the fastest on every
- * matrix measured, tridiagonal, arrow and real ones (bench/results/h200-batches.json). */
+/* AUTO is MC: as rows are sorted and begin to be read where the block does, a dense row costs no
+ * more than others, and MC was the fastest on every matrix measured, tridiagonal, arrow and real
+ * ones (bench/results/h200-batches.json). */
 int source_of(const bsi_bjacobi *jacobi) {
   switch (jacobi->options.extraction) {
   case BISAI_EXTRACTION_CACHED:
@@ -165,7 +178,8 @@ bsi_numbers numbers_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
 /* Blocks that lie side by side, and stay in fp64: kernels that do nothing else. */
 bool is_plain(const bsi_bjacobi *jacobi) {
   const bsi_bjacobi_options *o = &jacobi->options;
-  return o->form == BISAI_FORM_INVERSE && o->storage == BISAI_FP64 && (jacobi->natural || extracts_before(jacobi));
+  return o->form == BISAI_FORM_INVERSE && o->storage == BISAI_FP64 &&
+         (jacobi->natural || extracts_before(jacobi));
 }
 
 /* Natural blocks of one size in groups as large as fit a warp. */
@@ -175,22 +189,26 @@ bool is_uniform(const bsi_numbers &p) {
 
 /* Those of an even number of rows are read 16 bytes at a time. */
 bool is_small(const bsi_numbers &p) {
-  return p.uniform <= BSI_SPECIAL_SIZES && (p.uniform % 2 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
+  return p.uniform <= BSI_SPECIAL_SIZES &&
+         (p.uniform % 2 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
 }
 
 /* One launch of `count` groups from place `from` of the order. */
-void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, int most, int32_t from,
-             int32_t count) {
-  p.from = from, p.count = count, p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : most;
+void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, int most,
+             int32_t from, int32_t count) {
+  p.from = from, p.count = count,
+  p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : most;
   if (extracts_before(jacobi)) {
     p.lanes = p.largest;
-    bsi_launch_resident(context, extract, 32, sizeof(double) * bsi_tile_values<BSI_BJACOBI_MOST, 1>, bsi_units(p), p);
+    bsi_launch_resident(context, extract, 32, sizeof(double) * bsi_tile_values<BSI_BJACOBI_MOST, 1>,
+                        bsi_units(p), p);
     p.source = BSI_FROM_DENSE;
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, most, p);
   if (!is_plain(jacobi)) return bsi_enqueue_inverses(context, most, p);
   if (is_uniform(p) && is_small(p) && bsi_enqueue_small_inverses(context, p)) return;
-  if (is_uniform(p) && p.uniform > BSI_SPECIAL_SIZES && bsi_enqueue_uniform_inverses(context, p)) return;
+  if (is_uniform(p) && p.uniform > BSI_SPECIAL_SIZES && bsi_enqueue_uniform_inverses(context, p))
+    return;
   bsi_enqueue_plain_inverses(context, most, p);
 }
 
@@ -202,7 +220,9 @@ void repair(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers
   bsi_enqueue_inverses(context, jacobi->partition.largest, p);
 }
 
-int32_t first_of(unsigned long long complement) { return complement == 0 ? -1 : static_cast<int32_t>(~complement); }
+int32_t first_of(unsigned long long complement) {
+  return complement == 0 ? -1 : static_cast<int32_t>(~complement);
+}
 
 /* What was met as the statistics; the formats of a fixed storage are known without. */
 void tell(const bsi_bjacobi *jacobi, const bsi_numbers_met &met, bsi_bjacobi_stats *stats) {
@@ -223,19 +243,21 @@ void tell(const bsi_bjacobi *jacobi, const bsi_numbers_met &met, bsi_bjacobi_sta
   if (storage == BISAI_ADAPTIVE) {
     for (int f = 0; f < BSI_FORMATS; f++) {
       stats->formats[f] = static_cast<int64_t>(met.formats[f]);
-      stats->value_bytes += static_cast<int64_t>(met.values[f] * bsi_value_bytes(static_cast<bisai_value_type>(f)));
+      stats->value_bytes +=
+          static_cast<int64_t>(met.values[f] * bsi_value_bytes(static_cast<bisai_value_type>(f)));
     }
     return;
   }
   stats->formats[storage] = jacobi->partition.blocks;
   for (int m = 1; m <= BSI_BJACOBI_MOST; m++)
-    stats->value_bytes +=
-        static_cast<int64_t>(jacobi->partition.count[m]) * m * m * static_cast<int64_t>(bsi_value_bytes(storage));
+    stats->value_bytes += static_cast<int64_t>(jacobi->partition.count[m]) * m * m *
+                          static_cast<int64_t>(bsi_value_bytes(storage));
 }
 
 } // namespace
 
-bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *, bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *,
+                                      bsi_bjacobi *jacobi) {
   if (jacobi->per_group * jacobi->partition.largest > BSI_WARP)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "groups of %d rows: a device takes at most %d",
                     jacobi->per_group * jacobi->partition.largest, BSI_WARP);
@@ -248,11 +270,14 @@ bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *
   if (error != cudaSuccess) return failed(context, error);
   if (jacobi->partition.uniform || jacobi->groups == 0) return BISAI_OK;
   int32_t *count = reinterpret_cast<workspace *>(memory)->count;
-  const bisai_status status = sort_groups(context, jacobi, reinterpret_cast<int32_t *>(memory + w.order), count);
-  return status ? status : bsi_fetch_cuda(context, jacobi->class_groups, count, sizeof jacobi->class_groups);
+  const bisai_status status =
+      sort_groups(context, jacobi, reinterpret_cast<int32_t *>(memory + w.order), count);
+  return status ? status
+                : bsi_fetch_cuda(context, jacobi->class_groups, count, sizeof jacobi->class_groups);
 }
 
-bisai_status bsi_bjacobi_enqueue_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_enqueue_cuda(bisai_context *context, const bisai_bcsr *matrix,
+                                      bsi_bjacobi *jacobi) {
   if (jacobi->groups == 0) return BISAI_OK;
   jacobi->turn = 1 - jacobi->turn;
   const bsi_numbers p = numbers_of(matrix, jacobi);
@@ -267,9 +292,11 @@ bisai_status bsi_bjacobi_enqueue_cuda(bisai_context *context, const bisai_bcsr *
   return status;
 }
 
-bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix,
+                                     bsi_bjacobi *jacobi) {
   bisai_status status = bsi_bjacobi_enqueue_cuda(context, matrix, jacobi);
-  const bsi_numbers_met *const there = static_cast<workspace *>(jacobi->workspace)->met + jacobi->turn;
+  const bsi_numbers_met *const there =
+      static_cast<workspace *>(jacobi->workspace)->met + jacobi->turn;
   bsi_numbers_met met;
   if (!status) status = bsi_fetch_cuda(context, &met, there, sizeof met);
   if (!status) tell(jacobi, met, &jacobi->stats);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers of block-Jacobi on a device: a warp extracts the blocks of a group or several, decomposes them in registers, chooses their
- * format and stores them. For *_cuda.cu only. */
+/* The numbers of block-Jacobi on a device: a warp extracts the blocks of a group or several,
+ * decomposes them in registers, chooses their format and stores them. For *_cuda.cu only. */
 #ifndef BSI_NUMBERS_CUDA_CUH
 #define BSI_NUMBERS_CUDA_CUH
 
@@ -12,11 +12,12 @@
 enum { BSI_NUMBERS_WARPS = 4, BSI_NUMBERS_THREADS = BSI_NUMBERS_WARPS * BSI_WARP };
 
 template <bisai_form FORM>
-static __device__ __forceinline__ void bsi_count(const bsi_numbers &p, int m, int32_t number, double norm,
-                                                 double smallest, double condition, bool repaired) {
+static __device__ __forceinline__ void bsi_count(const bsi_numbers &p, int m, int32_t number,
+                                                 double norm, double smallest, double condition,
+                                                 bool repaired) {
   const unsigned long long block = static_cast<unsigned long long>(number);
-  const bool near =
-      FORM == BISAI_FORM_INVERSE ? bsi_near_singular(m, condition) : bsi_near_singular_pivot(m, norm, smallest);
+  const bool near = FORM == BISAI_FORM_INVERSE ? bsi_near_singular(m, condition)
+                                               : bsi_near_singular_pivot(m, norm, smallest);
   if (near) {
     atomicMax(&p.met->near_singular, ~block);
     atomicAdd(&p.met->near_singulars, 1ull);
@@ -27,11 +28,13 @@ static __device__ __forceinline__ void bsi_count(const bsi_numbers &p, int m, in
   }
 }
 
-/* Decomposes the lane's rows a, or what the tile holds of them, and leaves the result in the tile; true in all lanes of a block that is
- * singular. bsi_by_shuffles: norms are sums over the lanes of a block, not over columns of the tile. */
+/* Decomposes the lane's rows a, or what the tile holds of them, and leaves the result in the tile;
+ * true in all lanes of a block that is singular. bsi_by_shuffles: norms are sums over the lanes of
+ * a block, not over columns of the tile. */
 template <int M, int R, int LANES, bisai_form FORM, bool EXACT>
-static __device__ __forceinline__ bool bsi_decompose(const bsi_numbers &p, const bsi_lane &l, double norm, double *tile,
-                                                     double (&a)[R][M], double *smallest, double *condition) {
+static __device__ __forceinline__ bool bsi_decompose(const bsi_numbers &p, const bsi_lane &l,
+                                                     double norm, double *tile, double (&a)[R][M],
+                                                     double *smallest, double *condition) {
   bool bad = false;
   if constexpr (FORM == BISAI_FORM_INVERSE) {
     const bsi_inverted<R> e = bsi_sub_gauss_jordan<M, R, LANES, EXACT>(l.w, a);
@@ -86,33 +89,38 @@ static __device__ __forceinline__ bool bsi_decompose(const bsi_numbers &p, const
   return (__ballot_sync(BSI_EVERYONE, bad) & l.w.mask) != 0;
 }
 
-/* The worst of some blocks, as bsi_numbers_met has it: maxima of whole numbers, whose order does not matter. */
+/* The worst of some blocks, as bsi_numbers_met has it: maxima of whole numbers, whose order does
+ * not matter. */
 struct bsi_worst {
   unsigned long long condition, block;
 };
 
-static __device__ __forceinline__ void bsi_take_worst(bsi_worst *worst, double condition, int32_t block) {
+static __device__ __forceinline__ void bsi_take_worst(bsi_worst *worst, double condition,
+                                                      int32_t block) {
   if (!(condition > 0.0)) return;
   const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(condition));
   worst->condition = max(worst->condition, bits);
-  worst->block = max(worst->block, bits >> 30 << 31 | (~static_cast<unsigned>(block) & 0x7fffffffu));
+  worst->block =
+      max(worst->block, bits >> 30 << 31 | (~static_cast<unsigned>(block) & 0x7fffffffu));
 }
 
 /* The first step of a kernel. */
 static __device__ __forceinline__ void bsi_begin(const bsi_numbers &p) {
   constexpr int words = sizeof *p.next / sizeof(unsigned long long);
   static_assert(words <= BSI_NUMBERS_THREADS, "a word a thread");
-  if (blockIdx.x == 0 && threadIdx.x < words) reinterpret_cast<unsigned long long *>(p.next)[threadIdx.x] = 0ull;
+  if (blockIdx.x == 0 && threadIdx.x < words)
+    reinterpret_cast<unsigned long long *>(p.next)[threadIdx.x] = 0ull;
 }
 
 static __device__ __forceinline__ unsigned long long bsi_largest_of_warp(unsigned long long bits) {
   const bsi_sub_warp everyone = {BSI_WARP, 0, 0, 0, 0, BSI_EVERYONE};
-  const double largest = bsi_sub_largest<BSI_WARP>(everyone, __longlong_as_double(static_cast<long long>(bits)));
+  const double largest =
+      bsi_sub_largest<BSI_WARP>(everyone, __longlong_as_double(static_cast<long long>(bits)));
   return static_cast<unsigned long long>(__double_as_longlong(largest));
 }
 
-/* The last one: tells the worst block. All threads call, each with its own. Thread blocks do not wait for each other, which would take as long
- * as the inversion of a small batch. */
+/* The last one: tells the worst block. All threads call, each with its own. Thread blocks do not
+ * wait for each other, which would take as long as the inversion of a small batch. */
 static __device__ __forceinline__ void bsi_end(const bsi_numbers &p, const bsi_worst &mine) {
   __shared__ bsi_worst worst[BSI_NUMBERS_WARPS];
   if (p.form != BISAI_FORM_INVERSE) return;
@@ -129,7 +137,8 @@ static __device__ __forceinline__ void bsi_end(const bsi_numbers &p, const bsi_w
   atomicMax(&p.met->condition_block, all.block);
 }
 
-/* Warps that a multiprocessor is to hold, so many on each of its four parts that some 56 registers are left besides those of a. */
+/* Warps that a multiprocessor is to hold, so many on each of its four parts that some 56 registers
+ * are left besides those of a. */
 template <int M, int R>
 constexpr int bsi_numbers_warps = M *R <= 8    ? 32
                                   : M *R <= 20 ? 20
@@ -137,8 +146,9 @@ constexpr int bsi_numbers_warps = M *R <= 8    ? 32
                                   : M *R <= 54 ? 12
                                                : 8;
 
-/* M: most rows of a block, R of a lane, LANES: those of a sub-warp, 0: p.lanes. PLAIN: blocks lie side by side and stay in fp64, and what is
- * singular is repaired by another launch: less to keep in registers. EXACT: PLAIN, natural, and all have M rows. */
+/* M: most rows of a block, R of a lane, LANES: those of a sub-warp, 0: p.lanes. PLAIN: blocks lie
+ * side by side and stay in fp64, and what is singular is repaired by another launch: less to keep
+ * in registers. EXACT: PLAIN, natural, and all have M rows. */
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT>
 __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> / BSI_NUMBERS_WARPS)
     bsi_make_numbers(const __grid_constant__ bsi_numbers p) {
@@ -149,7 +159,8 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
   double *tile = tiles + warp * bsi_tile_values<M, R>;
   bsi_begin(p);
   worst[threadIdx.x] = {};
-  if (!PLAIN && threadIdx.x < BSI_FORMATS) formats.blocks[threadIdx.x] = 0u, formats.values[threadIdx.x] = 0ull;
+  if (!PLAIN && threadIdx.x < BSI_FORMATS)
+    formats.blocks[threadIdx.x] = 0u, formats.values[threadIdx.x] = 0ull;
   __syncthreads();
   const int together = bsi_groups_a_warp(p);
   const int32_t count = !PLAIN && p.count_there ? *p.count_there : p.count;
@@ -167,13 +178,15 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
         bsi_put_rows<M, R, EXACT>(l, a, tile);
         norm = bsi_norm1<LANES>(l, tile);
       }
-      singular = bsi_decompose<M, R, LANES, FORM, EXACT>(p, l, norm, tile, a, &smallest, &condition);
+      singular =
+          bsi_decompose<M, R, LANES, FORM, EXACT>(p, l, norm, tile, a, &smallest, &condition);
     } else {
       double rows_norm = 0.0;
       for (;;) {
         bsi_load_blocks<M, R>(p, l, shift, tile, a);
         norm = bsi_norm1<LANES>(l, tile);
-        singular = bsi_decompose<M, R, LANES, FORM, EXACT>(p, l, norm, tile, a, &smallest, &condition);
+        singular =
+            bsi_decompose<M, R, LANES, FORM, EXACT>(p, l, norm, tile, a, &smallest, &condition);
         if (p.amount == 0.0 || !__any_sync(BSI_EVERYONE, singular)) break;
         if (__any_sync(BSI_EVERYONE, singular && shift == 0.0)) {
           const double found = bsi_rows_norm(p, l);
@@ -201,8 +214,10 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
     } else if constexpr (PLAIN) {
       bsi_store_as<BISAI_FP64>(p, l, tile);
     } else {
-      const bisai_value_type format = bsi_settle_format<LANES>(p, l, norm, condition, tile, &formats);
-      if (p.format && l.group_leader) p.format[l.block / p.per_group] = static_cast<uint8_t>(format);
+      const bisai_value_type format =
+          bsi_settle_format<LANES>(p, l, norm, condition, tile, &formats);
+      if (p.format && l.group_leader)
+        p.format[l.block / p.per_group] = static_cast<uint8_t>(format);
       bsi_store_blocks(p, l, tile, format);
     }
     __syncwarp();
@@ -210,7 +225,8 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
   if (!PLAIN && p.storage == BISAI_ADAPTIVE) {
     __syncthreads();
     if (threadIdx.x < BSI_FORMATS && formats.blocks[threadIdx.x] > 0) {
-      atomicAdd(&p.met->formats[threadIdx.x], static_cast<unsigned long long>(formats.blocks[threadIdx.x]));
+      atomicAdd(&p.met->formats[threadIdx.x],
+                static_cast<unsigned long long>(formats.blocks[threadIdx.x]));
       atomicAdd(&p.met->values[threadIdx.x], formats.values[threadIdx.x]);
     }
   }
@@ -220,27 +236,33 @@ __global__ void __launch_bounds__(BSI_NUMBERS_THREADS, bsi_numbers_warps<M, R> /
 /* Bytes of shared memory that a thread block takes without asking. */
 enum { BSI_NUMBERS_STATIC_SHARED = 2304 };
 
-/* Enqueue the decomposition of p's groups, of blocks of at most `most` rows. Plain ones are of blocks that lie side by side and stay in fp64; small
- * and uniform ones besides natural, all of one size, at most 8 rows or more, in groups as large as fit a warp: false, and nothing done, where thread
- * blocks of the device cannot have the shared memory for that. */
+/* Enqueue the decomposition of p's groups, of blocks of at most `most` rows. Plain ones are of
+ * blocks that lie side by side and stay in fp64; small and uniform ones besides natural, all of one
+ * size, at most 8 rows or more, in groups as large as fit a warp: false, and nothing done, where
+ * thread blocks of the device cannot have the shared memory for that. */
 void bsi_enqueue_inverses(const bisai_context *context, int most, const bsi_numbers &p);
 void bsi_enqueue_plain_inverses(const bisai_context *context, int most, const bsi_numbers &p);
 bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p);
 bool bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_numbers &p);
 void bsi_enqueue_decompositions(const bisai_context *context, int most, const bsi_numbers &p);
 
-/* Enqueues a kernel that gives each warp a unit of work at a time and `warp_bytes` of shared memory, with as many thread blocks as are resident
- * together, so that all are busy to the end: `warps` on a multiprocessor where its shared memory is enough for them. False as above; a lane a row
- * takes 36 KiB at most, which every device has. */
-static inline bool bsi_launch_resident(const bisai_context *context, void (*kernel)(bsi_numbers), int warps,
-                                       size_t warp_bytes, int64_t units, const bsi_numbers &p) {
+/* Enqueues a kernel that gives each warp a unit of work at a time and `warp_bytes` of shared
+ * memory, with as many thread blocks as are resident together, so that all are busy to the end:
+ * `warps` on a multiprocessor where its shared memory is enough for them. False as above; a lane a
+ * row takes 36 KiB at most, which every device has. */
+static inline bool bsi_launch_resident(const bisai_context *context, void (*kernel)(bsi_numbers),
+                                       int warps, size_t warp_bytes, int64_t units,
+                                       const bsi_numbers &p) {
   const bsi_device_limits *has = &context->limits;
-  const int asked = static_cast<int>(BSI_NUMBERS_WARPS * warp_bytes), bytes = asked + BSI_NUMBERS_STATIC_SHARED;
+  const int asked = static_cast<int>(BSI_NUMBERS_WARPS * warp_bytes),
+            bytes = asked + BSI_NUMBERS_STATIC_SHARED;
   if (bytes > has->block_shared) return false;
-  if (asked > 40 << 10) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, asked);
+  if (asked > 40 << 10)
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, asked);
   const int fit = std::max(has->shared / (bytes + BSI_SHARED_TAKEN), 1),
             each = std::min(warps / BSI_NUMBERS_WARPS, fit);
-  const unsigned grid = std::min(bsi_grid(units, BSI_NUMBERS_WARPS), static_cast<unsigned>(has->processors * each));
+  const unsigned grid =
+      std::min(bsi_grid(units, BSI_NUMBERS_WARPS), static_cast<unsigned>(has->processors * each));
   kernel<<<grid, BSI_NUMBERS_THREADS, asked, bsi_stream_of(context)>>>(p);
   return true;
 }
@@ -254,8 +276,9 @@ static inline int64_t bsi_units(const bsi_numbers &p) {
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = false>
 static inline bool bsi_enqueue_numbers(const bisai_context *context, bsi_numbers p) {
   p.lanes = LANES > 0 ? LANES : (p.largest + R - 1) / R;
-  return bsi_launch_resident(context, bsi_make_numbers<M, R, LANES, FORM, PLAIN, EXACT>, bsi_numbers_warps<M, R>,
-                             sizeof(double) * bsi_tile_values<M, R>, bsi_units(p), p);
+  return bsi_launch_resident(context, bsi_make_numbers<M, R, LANES, FORM, PLAIN, EXACT>,
+                             bsi_numbers_warps<M, R>, sizeof(double) * bsi_tile_values<M, R>,
+                             bsi_units(p), p);
 }
 
 #endif

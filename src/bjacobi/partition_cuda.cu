@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks by supervariable agglomeration on a device, and where their groups are.
  *
- * The greedy rule (2017 paper, section 4) looks sequential: where a block begins depends on all blocks before it. But a block that begins before
- * row b ends at most `most` ≤ 32 rows later, so that a chunk of rows is entered at one of its first 32 rows: a warp follows them all through its
- * chunk, a lane each, one warp chains the chunks, and then every chunk knows its blocks. The result is the sequential one. */
+ * The greedy rule (2017 paper, section 4) looks sequential: where a block begins depends on all
+ * blocks before it. But a block that begins before row b ends at most `most` ≤ 32 rows later, so
+ * that a chunk of rows is entered at one of its first 32 rows: a warp follows them all through its
+ * chunk, a lane each, one warp chains the chunks, and then every chunk knows its blocks. The result
+ * is the sequential one. */
 #include <cub/device/device_scan.cuh>
 
 #include "bjacobi/bjacobi.h"
@@ -16,24 +18,34 @@ enum {
   THREADS = 256,
   WARPS = THREADS / BSI_WARP,
   CHUNK_WORDS = 16,
-  CHUNK = CHUNK_WORDS * 32, /* rows of a chunk */
-  CHAIN = 1024              /* chunks that the chain has in shared memory at a time */
+  /* rows of a chunk */
+  CHUNK = CHUNK_WORDS * 32,
+  /* chunks that the chain has in shared memory at a time */
+  CHAIN = 1024
 };
 
 struct finder {
   int32_t rows, block_rows, block_size, most, chunks;
   const int32_t *row_ptr, *col_idx;
-  int32_t
-      *first; /* block_rows: the first block row of its supervariable; at first, i where one begins at i, otherwise 0 */
-  unsigned *pieces; /* a bit for each row and one for the end, and 64 more: a piece of a supervariable begins there */
-  uint8_t *exits;   /* chunks·32: rows of the next chunk before the first block that begins in it */
-  uint8_t *entry;   /* chunks */
-  int32_t *blocks;  /* chunks + 1: of each, then before each */
-  int32_t *start;   /* of the partition */
-  unsigned *sizes;  /* 33: blocks of each size; and the size of the first and of the last one */
+  /* block_rows: the first block row of its supervariable; at first, i where one begins at i,
+   * otherwise 0 */
+  int32_t *first;
+  /* a bit for each row and one for the end, and 64 more: a piece of a supervariable begins there */
+  unsigned *pieces;
+  /* chunks·32: rows of the next chunk before the first block that begins in it */
+  uint8_t *exits;
+  /* chunks */
+  uint8_t *entry;
+  /* chunks + 1: of each, then before each */
+  int32_t *blocks;
+  /* of the partition */
+  int32_t *start;
+  /* 33: blocks of each size; and the size of the first and of the last one */
+  unsigned *sizes;
 };
 
-/* A lane looks at the first entries of its row and the one before; rows that agree there are compared by all lanes. */
+/* A lane looks at the first entries of its row and the one before; rows that agree there are
+ * compared by all lanes. */
 __global__ void __launch_bounds__(THREADS) compare_rows(const finder f) {
   const int lane = threadIdx.x % BSI_WARP;
   const int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
@@ -44,18 +56,21 @@ __global__ void __launch_bounds__(THREADS) compare_rows(const finder f) {
     length = __ldg(f.row_ptr + i + 1) - begin;
     if (begin - before != length) length = -1;
   }
-  if (length > 0 && (__ldg(f.col_idx + before) != __ldg(f.col_idx + begin) ||
-                     __ldg(f.col_idx + before + length - 1) != __ldg(f.col_idx + begin + length - 1)))
+  if (length > 0 &&
+      (__ldg(f.col_idx + before) != __ldg(f.col_idx + begin) ||
+       __ldg(f.col_idx + before + length - 1) != __ldg(f.col_idx + begin + length - 1)))
     length = -1;
   unsigned left = __ballot_sync(BSI_EVERYONE, length > 2);
   while (left) {
     const int one = __ffs(static_cast<int>(left)) - 1;
     left &= left - 1;
-    const int32_t from = __shfl_sync(BSI_EVERYONE, before, one), to = __shfl_sync(BSI_EVERYONE, begin, one);
+    const int32_t from = __shfl_sync(BSI_EVERYONE, before, one),
+                  to = __shfl_sync(BSI_EVERYONE, begin, one);
     const int32_t many = __shfl_sync(BSI_EVERYONE, length, one);
     bool equal = true;
     for (int32_t k = 0; k < many && equal; k += BSI_WARP) {
-      const bool mine = k + lane >= many || __ldg(f.col_idx + from + k + lane) == __ldg(f.col_idx + to + k + lane);
+      const bool mine = k + lane >= many ||
+                        __ldg(f.col_idx + from + k + lane) == __ldg(f.col_idx + to + k + lane);
       equal = __all_sync(BSI_EVERYONE, mine);
     }
     if (!equal && lane == one) length = -1;
@@ -72,10 +87,12 @@ __global__ void __launch_bounds__(THREADS) mark_pieces(const finder f) {
     begins = (row - static_cast<int64_t>(first) * f.block_size) % f.most == 0;
   }
   const unsigned bits = __ballot_sync(BSI_EVERYONE, begins);
-  if (threadIdx.x % BSI_WARP == 0 && row <= static_cast<int64_t>(f.chunks) * CHUNK + 32) f.pieces[row / 32] = bits;
+  if (threadIdx.x % BSI_WARP == 0 && row <= static_cast<int64_t>(f.chunks) * CHUNK + 32)
+    f.pieces[row / 32] = bits;
 }
 
-/* Where the block that begins at a row of the chunk ends: the last piece at most `most` rows later. */
+/* Where the block that begins at a row of the chunk ends: the last piece at most `most` rows
+ * later. */
 __device__ __forceinline__ int next_start(const unsigned *pieces, int most, int row) {
   const unsigned low = pieces[(row + 1) / 32], high = pieces[(row + 1) / 32 + 1];
   const unsigned after = __funnelshift_r(low, high, (row + 1) % 32); /* bit k: row + 1 + k */
@@ -84,8 +101,10 @@ __device__ __forceinline__ int next_start(const unsigned *pieces, int most, int 
 }
 
 /* Loads a chunk's bits and the 64 after it. */
-__device__ __forceinline__ void load_pieces(const finder &f, int32_t chunk, int lane, unsigned *pieces) {
-  if (lane < CHUNK_WORDS + 2) pieces[lane] = f.pieces[static_cast<int64_t>(chunk) * CHUNK_WORDS + lane];
+__device__ __forceinline__ void load_pieces(const finder &f, int32_t chunk, int lane,
+                                            unsigned *pieces) {
+  if (lane < CHUNK_WORDS + 2)
+    pieces[lane] = f.pieces[static_cast<int64_t>(chunk) * CHUNK_WORDS + lane];
   __syncwarp();
 }
 
@@ -158,7 +177,8 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) walk(const find
 }
 
 __global__ void __launch_bounds__(THREADS)
-    measure_groups(int32_t groups, int32_t blocks, int32_t per_group, const int32_t *start, int64_t *values) {
+    measure_groups(int32_t groups, int32_t blocks, int32_t per_group, const int32_t *start,
+                   int64_t *values) {
   const int32_t g = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
   if (g > groups) return;
   const int32_t begin = min(g * static_cast<int64_t>(per_group), static_cast<int64_t>(blocks));
@@ -172,27 +192,31 @@ constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 bisai_status outcome(bisai_context *context, cudaError_t error) {
   if (error == cudaSuccess) error = cudaGetLastError();
-  return error == cudaSuccess
-             ? BISAI_OK
-             : bsi_fail(context, BISAI_DEVICE_ERROR, "blocks of block-Jacobi: %s", cudaGetErrorString(error));
+  return error == cudaSuccess ? BISAI_OK
+                              : bsi_fail(context, BISAI_DEVICE_ERROR, "blocks of block-Jacobi: %s",
+                                         cudaGetErrorString(error));
 }
 
 struct largest {
   __device__ int32_t operator()(int32_t a, int32_t b) const { return max(a, b); }
 };
 
-/* Everything up to the number of blocks before each chunk; what is to be known on the host goes to `sizes` there. */
+/* Everything up to the number of blocks before each chunk; what is to be known on the host goes to
+ * `sizes` there. */
 cudaError_t find(cudaStream_t stream, const finder &f, void *spare, size_t spare_bytes) {
   cudaError_t error = cudaMemsetAsync(f.sizes, 0, (BSI_BJACOBI_MOST + 3) * sizeof *f.sizes, stream);
   if (error != cudaSuccess) return error;
   compare_rows<<<bsi_grid(f.block_rows, THREADS), THREADS, 0, stream>>>(f);
-  error = cub::DeviceScan::InclusiveScan(spare, spare_bytes, f.first, f.first, largest(), f.block_rows, stream);
+  error = cub::DeviceScan::InclusiveScan(spare, spare_bytes, f.first, f.first, largest(),
+                                         f.block_rows, stream);
   if (error != cudaSuccess) return error;
-  mark_pieces<<<bsi_grid(static_cast<int64_t>(f.chunks) * CHUNK + 64, THREADS), THREADS, 0, stream>>>(f);
+  mark_pieces<<<bsi_grid(static_cast<int64_t>(f.chunks) * CHUNK + 64, THREADS), THREADS, 0,
+                stream>>>(f);
   follow_entries<<<bsi_grid(f.chunks, WARPS), THREADS, 0, stream>>>(f);
   chain_chunks<<<1, CHAIN, 0, stream>>>(f);
   walk<false><<<bsi_grid(f.chunks, THREADS), THREADS, 0, stream>>>(f);
-  return cub::DeviceScan::ExclusiveSum(spare, spare_bytes, f.blocks, f.blocks, f.chunks + 1, stream);
+  return cub::DeviceScan::ExclusiveSum(spare, spare_bytes, f.blocks, f.blocks, f.chunks + 1,
+                                       stream);
 }
 
 /* The partition from what was found; its starts where sizes differ. */
@@ -213,7 +237,8 @@ bisai_status take_over(bisai_context *context, finder *f, bsi_partition *p) {
     p->uniform = first;
     return BISAI_OK;
   }
-  p->start = static_cast<int32_t *>(bsi_allocate_cuda(context, static_cast<size_t>(blocks) + 1, sizeof *p->start));
+  p->start = static_cast<int32_t *>(
+      bsi_allocate_cuda(context, static_cast<size_t>(blocks) + 1, sizeof *p->start));
   if (!p->start) return BISAI_OUT_OF_MEMORY;
   f->start = p->start;
   walk<true><<<bsi_grid(f->chunks, THREADS), THREADS, 0, bsi_stream_of(context)>>>(*f);
@@ -233,8 +258,10 @@ bisai_status bsi_bjacobi_find_cuda(bisai_context *context, const bisai_bcsr *mat
   f.chunks = (f.rows - 1) / CHUNK + 1;
   f.row_ptr = matrix->row_ptr, f.col_idx = matrix->col_idx;
   size_t scan = 0, sum = 0;
-  cudaError_t error = cub::DeviceScan::InclusiveScan(nullptr, scan, f.first, f.first, largest(), f.block_rows);
-  if (error == cudaSuccess) error = cub::DeviceScan::ExclusiveSum(nullptr, sum, f.blocks, f.blocks, f.chunks + 1);
+  cudaError_t error =
+      cub::DeviceScan::InclusiveScan(nullptr, scan, f.first, f.first, largest(), f.block_rows);
+  if (error == cudaSuccess)
+    error = cub::DeviceScan::ExclusiveSum(nullptr, sum, f.blocks, f.blocks, f.chunks + 1);
   if (error != cudaSuccess) return outcome(context, error);
   const size_t spare = scan > sum ? scan : sum, chunks = static_cast<size_t>(f.chunks);
   const size_t bytes[] = {aligned(static_cast<size_t>(f.block_rows) * sizeof *f.first),
@@ -266,19 +293,24 @@ bisai_status bsi_bjacobi_layout_cuda(bisai_context *context, bsi_bjacobi *jacobi
   const bsi_partition *p = &jacobi->partition;
   size_t spare = 0;
   int64_t *values = nullptr;
-  cudaError_t error = cub::DeviceScan::ExclusiveSum(nullptr, spare, values, values, jacobi->groups + 1, stream);
+  cudaError_t error =
+      cub::DeviceScan::ExclusiveSum(nullptr, spare, values, values, jacobi->groups + 1, stream);
   if (error != cudaSuccess) return outcome(context, error);
   const size_t bytes = aligned((static_cast<size_t>(jacobi->groups) + 1) * sizeof *values);
   char *memory = static_cast<char *>(bsi_allocate_cuda(context, bytes + spare, 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
   values = reinterpret_cast<int64_t *>(memory);
-  measure_groups<<<bsi_grid(static_cast<int64_t>(jacobi->groups) + 1, THREADS), THREADS, 0, stream>>>(
-      jacobi->groups, p->blocks, jacobi->per_group, p->start, values);
-  error = cub::DeviceScan::ExclusiveSum(memory + bytes, spare, values, values, jacobi->groups + 1, stream);
+  measure_groups<<<bsi_grid(static_cast<int64_t>(jacobi->groups) + 1, THREADS), THREADS, 0,
+                   stream>>>(jacobi->groups, p->blocks, jacobi->per_group, p->start, values);
+  error = cub::DeviceScan::ExclusiveSum(memory + bytes, spare, values, values, jacobi->groups + 1,
+                                        stream);
   bisai_status status = outcome(context, error);
   if (!status)
-    status = bsi_copy_cuda(context, jacobi->first_value, values, static_cast<size_t>(jacobi->groups) * sizeof *values);
-  if (!status) status = bsi_fetch_cuda(context, &jacobi->values, values + jacobi->groups, sizeof jacobi->values);
+    status = bsi_copy_cuda(context, jacobi->first_value, values,
+                           static_cast<size_t>(jacobi->groups) * sizeof *values);
+  if (!status)
+    status =
+        bsi_fetch_cuda(context, &jacobi->values, values + jacobi->groups, sizeof jacobi->values);
   bsi_release_cuda(context, memory);
   return status;
 }

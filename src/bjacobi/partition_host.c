@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks by supervariable agglomeration on the host, in parallel.
  *
- * The greedy rule looks sequential: where a block begins depends on all blocks before it. But a block that begins before row b ends at most
- * `most` rows later, so that a segment of rows is entered at one of at most `most` places: each thread follows them all through its segment, which
- * soon run together, then the places are chained from segment to segment, and the segments are cut. The result is the sequential one. */
+ * The greedy rule looks sequential: where a block begins depends on all blocks before it. But a
+ * block that begins before row b ends at most `most` rows later, so that a segment of rows is
+ * entered at one of at most `most` places: each thread follows them all through its segment, which
+ * soon run together, then the places are chained from segment to segment, and the segments are cut.
+ * The result is the sequential one. */
 #include "core/backend_host.h"
 #include "core/parallel.h"
 
@@ -17,13 +19,20 @@ typedef struct finder {
   const bisai_bcsr *matrix;
   int32_t rows, most;
   int segments;
-  uint8_t *differs; /* block row i has another pattern than the one before */
-  uint8_t *piece;   /* rows + 1: a piece of a supervariable begins here */
-  uint8_t *path;    /* rows: 1 + the first entry whose path comes by, 0: none does */
-  int32_t *blocks;  /* segments + 1: blocks before each */
-  int32_t *entry;   /* segments */
-  int32_t *exits;   /* most for each segment, in one array with the entries */
-  int32_t *start;   /* blocks + 1 */
+  /* block row i has another pattern than the one before */
+  uint8_t *differs;
+  /* rows + 1: a piece of a supervariable begins here */
+  uint8_t *piece;
+  /* rows: 1 + the first entry whose path comes by, 0: none does */
+  uint8_t *path;
+  /* segments + 1: blocks before each */
+  int32_t *blocks;
+  /* segments */
+  int32_t *entry;
+  /* most for each segment, in one array with the entries */
+  int32_t *exits;
+  /* blocks + 1 */
+  int32_t *start;
 } finder;
 
 /* The first row of a segment, a multiple of the block size. */
@@ -36,14 +45,15 @@ static void compare_rows(const finder *f, int segment) {
   const int32_t end = segment_row(f, segment + 1) / a->block_size;
   for (int32_t i = segment_row(f, segment) / a->block_size; i < end; i++) {
     const int32_t length = a->row_ptr[i + 1] - a->row_ptr[i];
-    f->differs[i] =
-        i == 0 || length != a->row_ptr[i] - a->row_ptr[i - 1] ||
-        memcmp(a->col_idx + a->row_ptr[i], a->col_idx + a->row_ptr[i - 1], (size_t)length * sizeof *a->col_idx) != 0;
+    f->differs[i] = i == 0 || length != a->row_ptr[i] - a->row_ptr[i - 1] ||
+                    memcmp(a->col_idx + a->row_ptr[i], a->col_idx + a->row_ptr[i - 1],
+                           (size_t)length * sizeof *a->col_idx) != 0;
   }
 }
 
 static void cut_supervariables(const finder *f, int segment) {
-  const int32_t bs = f->matrix->block_size, begin = segment_row(f, segment), end = segment_row(f, segment + 1);
+  const int32_t bs = f->matrix->block_size, begin = segment_row(f, segment),
+                end = segment_row(f, segment + 1);
   if (begin == end) return;
   int32_t first = begin / bs; /* of the supervariable */
   while (!f->differs[first]) first--;
@@ -86,9 +96,13 @@ static int32_t walk(const finder *f, int segment, int32_t *start) {
   return count;
 }
 
-static void count_blocks(const finder *f, int segment) { f->blocks[segment + 1] = walk(f, segment, NULL); }
+static void count_blocks(const finder *f, int segment) {
+  f->blocks[segment + 1] = walk(f, segment, NULL);
+}
 
-static void list_blocks(const finder *f, int segment) { walk(f, segment, f->start + f->blocks[segment]); }
+static void list_blocks(const finder *f, int segment) {
+  walk(f, segment, f->start + f->blocks[segment]);
+}
 
 typedef void segment_function(const finder *, int segment);
 
@@ -116,7 +130,8 @@ static void find(bisai_context *context, finder *f) {
   for (int s = 0; s < f->segments; s++) {
     f->entry[s] = row;
     const int32_t begin = segment_row(f, s);
-    if (row < segment_row(f, s + 1)) row = f->exits[(size_t)s * (size_t)f->most + (size_t)(row - begin)];
+    if (row < segment_row(f, s + 1))
+      row = f->exits[(size_t)s * (size_t)f->most + (size_t)(row - begin)];
   }
   for_segments(context, f, count_blocks);
   f->blocks[0] = 0;
@@ -138,7 +153,8 @@ static bool reserve(bisai_context *context, finder *f) {
   if (f->differs) f->piece = bsi_allocate(context, rows + 1, 1);
   if (f->piece) f->path = bsi_allocate(context, rows, 1);
   if (f->path) f->blocks = bsi_allocate(context, segments + 1, sizeof *f->blocks);
-  if (f->blocks) f->entry = bsi_allocate(context, segments * (size_t)(1 + f->most), sizeof *f->entry);
+  if (f->blocks)
+    f->entry = bsi_allocate(context, segments * (size_t)(1 + f->most), sizeof *f->entry);
   if (!f->entry) return false;
   f->exits = f->entry + segments;
   memset(f->path, 0, rows);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to other lanes. The blocks of a warp come
- * through shared memory, spread over its banks; while some warps wait for theirs, others invert. */
+/* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to
+ * other lanes. The blocks of a warp come through shared memory, spread over its banks; while some
+ * warps wait for theirs, others invert. */
 #include <cuda_pipeline_primitives.h>
 
 #include "bjacobi/numbers_cuda.cuh"
@@ -14,21 +15,32 @@ enum { WARPS = BSI_NUMBERS_WARPS, THREADS = BSI_NUMBERS_THREADS };
 template <int M> struct shape {
   static constexpr int values = M * M;
   static constexpr int per_group = BSI_WARP / M;
-  static constexpr int groups = BSI_WARP / per_group; /* of a warp */
+  /* of a warp */
+  static constexpr int groups = BSI_WARP / per_group;
   static constexpr int blocks = groups * per_group;
-  /* Blocks of even size are read 16 bytes at a time. The two chunks of a sector, or the eight of a line where blocks fill lines, change places by
-   * the number of the block, as odd distances would cut sectors in two. */
+  /* Blocks of even size are read 16 bytes at a time. The two chunks of a sector, or the eight of a
+   * line where blocks fill lines, change places by the number of the block, as odd distances would
+   * cut sectors in two. */
   static constexpr int chunk = M % 2 == 0 ? 2 : 1, chunks = values / chunk;
   /* What a lane copies, in a loop of few turns: small batches wait for code. */
-  static constexpr int at_once = M == 7 ? 7 : M == 6 ? 6 : M == 8 ? 4 : M >= 4 ? 8 : M == 3 ? 9 : chunks;
-  static constexpr int copies = ((blocks * chunks + BSI_WARP - 1) / BSI_WARP + at_once - 1) / at_once * at_once;
-  /* Two lanes write whole sectors where columns are such; elsewhere results pass through the tile. */
+  static constexpr int at_once = M == 7   ? 7
+                                 : M == 6 ? 6
+                                 : M == 8 ? 4
+                                 : M >= 4 ? 8
+                                 : M == 3 ? 9
+                                          : chunks;
+  static constexpr int copies =
+      ((blocks * chunks + BSI_WARP - 1) / BSI_WARP + at_once - 1) / at_once * at_once;
+  /* Two lanes write whole sectors where columns are such; elsewhere results pass through the
+   * tile. */
   static constexpr bool by_pairs = M % 4 == 0;
-  static constexpr int lead = values | 1; /* from a result to the next */
+  /* from a result to the next */
+  static constexpr int lead = values | 1;
   static constexpr int tile = BSI_WARP * (by_pairs ? values : lead);
 };
 
-/* The row at or below k with the largest magnitude in column k; what agrees in 17 bits is equal, and NaN the largest. */
+/* The row at or below k with the largest magnitude in column k; what agrees in 17 bits is equal,
+ * and NaN the largest. */
 template <int M> __device__ __forceinline__ int pivot_row(const double (&a)[M * M], int k) {
   unsigned largest = 0u;
 #pragma unroll
@@ -39,8 +51,8 @@ template <int M> __device__ __forceinline__ int pivot_row(const double (&a)[M * 
   return 7 - static_cast<int>(largest & 7u);
 }
 
-/* a ← a⁻¹ but for the order of its columns: column j is that of row (order >> 4 j & 15) of a. False where a is singular, or a is not finite
- * then. */
+/* a ← a⁻¹ but for the order of its columns: column j is that of row (order >> 4 j & 15) of a. False
+ * where a is singular, or a is not finite then. */
 template <int M> __device__ __forceinline__ bool invert(double (&a)[M * M], unsigned *order) {
   unsigned rows = 0x76543210u;
   bool regular = true;
@@ -96,13 +108,15 @@ template <int M> __device__ __forceinline__ unsigned turn(unsigned block) {
   return s::chunk == 1 ? 0u : s::chunks % 8 == 0 ? block % 8 : block / 4 % 2;
 }
 
-/* Asks for a warp's blocks, which are in the tile when the pipeline is done: lanes copy chunks that follow each other. `position`: the lane's own,
- * −1: none. */
+/* Asks for a warp's blocks, which are in the tile when the pipeline is done: lanes copy chunks that
+ * follow each other. `position`: the lane's own, −1: none. */
 template <int M>
-__device__ __forceinline__ void load(const bsi_numbers &p, int32_t position, double *tile, unsigned lane) {
+__device__ __forceinline__ void load(const bsi_numbers &p, int32_t position, double *tile,
+                                     unsigned lane) {
   using s = shape<M>;
   unsigned block = lane / s::chunks, chunk = lane % s::chunks;
-  /* Or what is the same in every turn of the caller's loop is worked out before it and kept in local memory. */
+  /* Or what is the same in every turn of the caller's loop is worked out before it and kept in
+   * local memory. */
   asm volatile("" : "+r"(block), "+r"(chunk));
 #pragma unroll(s::at_once)
   for (int i = 0; i < s::copies; i++) {
@@ -118,9 +132,11 @@ __device__ __forceinline__ void load(const bsi_numbers &p, int32_t position, dou
 }
 
 /* The lane's block from the tile, zeros where it has none. */
-template <int M> __device__ __forceinline__ void take(bool there, const double *tile, int lane, double (&a)[M * M]) {
+template <int M>
+__device__ __forceinline__ void take(bool there, const double *tile, int lane, double (&a)[M * M]) {
   using s = shape<M>;
-  asm volatile("" : "+r"(lane)); /* or places are worked out before the loop and kept in local memory */
+  /* or places are worked out before the loop and kept in local memory */
+  asm volatile("" : "+r"(lane));
 #pragma unroll
   for (int k = 0; k < s::values; k++) a[k] = 0.0;
   if (!there) return;
@@ -137,7 +153,8 @@ template <int M> __device__ __forceinline__ void take(bool there, const double *
 }
 
 /* The columns of a group, a lane a row of it. */
-template <int M> __device__ __forceinline__ void store_group(int height, const double *from, double *to, int lane) {
+template <int M>
+__device__ __forceinline__ void store_group(int height, const double *from, double *to, int lane) {
   if (lane >= height) return;
 #pragma unroll
   for (int c = 0; c < M; c++) to[c * height] = from[c * M];
@@ -145,13 +162,15 @@ template <int M> __device__ __forceinline__ void store_group(int height, const d
 
 /* Groups one after the other; the last one of all may not be whole. */
 template <int M>
-__device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int blocks, const double (&a)[M * M],
-                                      unsigned order, double *tile, int lane) {
+__device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int blocks,
+                                      const double (&a)[M * M], unsigned order, double *tile,
+                                      int lane) {
   using s = shape<M>;
 #pragma unroll
   for (int c = 0; c < M; c++)
 #pragma unroll
-    for (int r = 0; r < M; r++) tile[lane * s::lead + static_cast<int>(order >> 4 * c & 15u) * M + r] = a[c * M + r];
+    for (int r = 0; r < M; r++)
+      tile[lane * s::lead + static_cast<int>(order >> 4 * c & 15u) * M + r] = a[c * M + r];
   __syncwarp();
   const double *from = tile + lane / M * s::lead + lane % M;
   double *to = reinterpret_cast<double *>(p.data) + static_cast<int64_t>(first) * s::values + lane;
@@ -163,7 +182,8 @@ __device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int b
   __syncwarp();
 }
 
-/* The same where two lanes that are neighbours write 32 bytes of the one's block and then of the other's. */
+/* The same where two lanes that are neighbours write 32 bytes of the one's block and then of the
+ * other's. */
 template <int M>
 __device__ __forceinline__ void store_by_pairs(const bsi_numbers &p, int32_t first, int blocks,
                                                const double (&a)[M * M], unsigned order, int lane) {
@@ -173,8 +193,8 @@ __device__ __forceinline__ void store_by_pairs(const bsi_numbers &p, int32_t fir
   const int64_t height = min(s::per_group, blocks - group) * M;
   const unsigned other = __shfl_xor_sync(BSI_EVERYONE, order, 1);
   const unsigned of_even = odd ? other : order, of_odd = odd ? order : other;
-  double *to = reinterpret_cast<double *>(p.data) + static_cast<int64_t>(first + group) * s::values +
-               (even - group) * M + (odd ? 2 : 0);
+  double *to = reinterpret_cast<double *>(p.data) +
+               static_cast<int64_t>(first + group) * s::values + (even - group) * M + (odd ? 2 : 0);
 #pragma unroll
   for (int c = 0; c < M; c++) {
     double *const to_even = to + static_cast<int>(of_even >> 4 * c & 15u) * height;
@@ -185,9 +205,11 @@ __device__ __forceinline__ void store_by_pairs(const bsi_numbers &p, int32_t fir
       const double x = __shfl_xor_sync(BSI_EVERYONE, odd ? v[0] : v[2], 1),
                    y = __shfl_xor_sync(BSI_EVERYONE, odd ? v[1] : v[3], 1);
       if (even < blocks)
-        *reinterpret_cast<double2 *>(to_even + r) = odd ? make_double2(x, y) : make_double2(v[0], v[1]);
+        *reinterpret_cast<double2 *>(to_even + r) =
+            odd ? make_double2(x, y) : make_double2(v[0], v[1]);
       if (even + 1 < blocks)
-        *reinterpret_cast<double2 *>(to_odd + r) = odd ? make_double2(v[2], v[3]) : make_double2(x, y);
+        *reinterpret_cast<double2 *>(to_odd + r) =
+            odd ? make_double2(v[2], v[3]) : make_double2(x, y);
     }
   }
 }
@@ -207,7 +229,8 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
   worst[threadIdx.x] = {};
   const int64_t step = static_cast<int64_t>(gridDim.x) * WARPS * s::blocks;
   const auto blocks_from = [&](int64_t from) {
-    return static_cast<int>(max(min(static_cast<int64_t>(s::blocks), p.blocks - from), static_cast<int64_t>(0)));
+    return static_cast<int>(
+        max(min(static_cast<int64_t>(s::blocks), p.blocks - from), static_cast<int64_t>(0)));
   };
   const auto position_from = [&](int64_t from) {
     return lane < blocks_from(from) ? __ldg(p.position + from + lane) : -1;
@@ -230,7 +253,8 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
     const double inverse_norm = norm1<M>(a), condition = norm * inverse_norm;
     const bool singular = mine && !(regular && isfinite(inverse_norm));
     const int in_group = lane % s::per_group;
-    const unsigned group = (s::per_group == 32 ? BSI_EVERYONE : (1u << s::per_group) - 1u) << (lane - in_group);
+    const unsigned group = (s::per_group == 32 ? BSI_EVERYONE : (1u << s::per_group) - 1u)
+                           << (lane - in_group);
     const bool spoiled = (__ballot_sync(BSI_EVERYONE, singular) & group) != 0;
     if (p.list && spoiled) {
       if (mine && in_group == 0) p.list[atomicAdd(&p.met->listed, 1)] = block / s::per_group;
@@ -253,14 +277,15 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
 template <int M> bool enqueue(const bisai_context *context, const bsi_numbers &p) {
   using s = shape<M>;
   const int64_t units = (static_cast<int64_t>(p.blocks) + s::blocks - 1) / s::blocks;
-  return bsi_launch_resident(context, invert_small<M>, resident_warps<M>, sizeof(double) * s::tile, units, p);
+  return bsi_launch_resident(context, invert_small<M>, resident_warps<M>, sizeof(double) * s::tile,
+                             units, p);
 }
 
 } // namespace
 
 bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p) {
   switch (p.uniform) {
-#define CASE(M)                                                                                                        \
+#define CASE(M)                                                                                    \
   case M: return enqueue<M>(context, p);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE

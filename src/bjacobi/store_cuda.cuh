@@ -7,7 +7,8 @@
 
 /* The largest sum over a lane's columns of its block of f(value). */
 template <typename Function>
-static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, const double *tile, Function f) {
+static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, const double *tile,
+                                                         Function f) {
   double largest = 0.0;
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
     const double *column = tile + l.tile + own * l.lead;
@@ -20,18 +21,21 @@ static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, cons
 }
 
 /* ‖block‖₁ in every lane of it. */
-template <int LANES> static __device__ __forceinline__ double bsi_norm1(const bsi_lane &l, const double *tile) {
+template <int LANES>
+static __device__ __forceinline__ double bsi_norm1(const bsi_lane &l, const double *tile) {
   return bsi_sub_largest<LANES>(l.w, bsi_column_sums(l, tile, [](double v) { return fabs(v); }));
 }
 
 /* The format of the lane's group. */
 template <int LANES>
-static __device__ bisai_value_type bsi_choose_format(const bsi_numbers &p, const bsi_lane &l, double norm,
-                                                     double condition, const double *tile) {
+static __device__ bisai_value_type bsi_choose_format(const bsi_numbers &p, const bsi_lane &l,
+                                                     double norm, double condition,
+                                                     const double *tile) {
   unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
 #pragma unroll
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
-    const bool wanted = l.w.m > 0 && bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.tolerance);
+    const bool wanted =
+        l.w.m > 0 && bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.tolerance);
     if (!__any_sync(BSI_EVERYONE, wanted)) continue;
     const auto lost = [k](double v) {
       bool fits;
@@ -47,9 +51,10 @@ static __device__ bisai_value_type bsi_choose_format(const bsi_numbers &p, const
   return bsi_adaptive_first(mask);
 }
 
-/* Whether the lane's columns fit the format, and neither they nor its rows vanish, nor the inverted pivots of a decomposition. */
-static __device__ __forceinline__ bool bsi_keeps(const bsi_numbers &p, const bsi_lane &l, const double *tile,
-                                                 bisai_value_type format) {
+/* Whether the lane's columns fit the format, and neither they nor its rows vanish, nor the inverted
+ * pivots of a decomposition. */
+static __device__ __forceinline__ bool bsi_keeps(const bsi_numbers &p, const bsi_lane &l,
+                                                 const double *tile, bisai_value_type format) {
   bool good = true;
 #pragma unroll 1
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
@@ -68,7 +73,8 @@ static __device__ __forceinline__ bool bsi_keeps(const bsi_numbers &p, const bsi
 }
 
 template <bisai_value_type FORMAT>
-static __device__ __forceinline__ void bsi_store_as(const bsi_numbers &p, const bsi_lane &l, const double *tile) {
+static __device__ __forceinline__ void bsi_store_as(const bsi_numbers &p, const bsi_lane &l,
+                                                    const double *tile) {
   char *to = p.data + l.first * p.slot_bytes;
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
     size_t at = static_cast<size_t>(l.in_group + own);
@@ -78,7 +84,8 @@ static __device__ __forceinline__ void bsi_store_as(const bsi_numbers &p, const 
   }
 }
 
-static __device__ __forceinline__ void bsi_store_blocks(const bsi_numbers &p, const bsi_lane &l, const double *tile,
+static __device__ __forceinline__ void bsi_store_blocks(const bsi_numbers &p, const bsi_lane &l,
+                                                        const double *tile,
                                                         bisai_value_type format) {
   switch (format) {
   case BISAI_FP32: return bsi_store_as<BISAI_FP32>(p, l, tile);
@@ -92,7 +99,8 @@ static __device__ __forceinline__ void bsi_store_blocks(const bsi_numbers &p, co
 
 /* Groups of natural blocks of M rows in fp64: a lane a row of a group, column after column. */
 template <int M, int R>
-static __device__ __forceinline__ void bsi_store_groups(const bsi_numbers &p, int32_t unit, const double *tile) {
+static __device__ __forceinline__ void bsi_store_groups(const bsi_numbers &p, int32_t unit,
+                                                        const double *tile) {
   constexpr int per_group = BSI_WARP / M;
   const int lane = threadIdx.x % BSI_WARP, together = bsi_groups_a_warp(p);
   for (int g = 0; g < together; g++) {
@@ -114,14 +122,17 @@ struct bsi_numbers_formats {
 
 /* The chosen format, and what it does to the values. */
 template <int LANES>
-static __device__ __forceinline__ bisai_value_type bsi_settle_format(const bsi_numbers &p, const bsi_lane &l,
-                                                                     double norm, double condition, const double *tile,
+static __device__ __forceinline__ bisai_value_type bsi_settle_format(const bsi_numbers &p,
+                                                                     const bsi_lane &l, double norm,
+                                                                     double condition,
+                                                                     const double *tile,
                                                                      bsi_numbers_formats *formats) {
   if (p.storage == BISAI_FP64) return BISAI_FP64;
   if (p.storage != BISAI_ADAPTIVE) {
     const bisai_value_type format = static_cast<bisai_value_type>(p.storage);
     const unsigned bad = __ballot_sync(BSI_EVERYONE, !bsi_keeps(p, l, tile, format)) & l.w.mask;
-    if (l.leader && bad != 0) atomicMax(&p.met->overflow, ~static_cast<unsigned long long>(l.block));
+    if (l.leader && bad != 0)
+      atomicMax(&p.met->overflow, ~static_cast<unsigned long long>(l.block));
     return format;
   }
   const bisai_value_type format = bsi_choose_format<LANES>(p, l, norm, condition, tile);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverses of natural blocks of one size, 9 … 32 rows, that stay in fp64, on a device: two or three rows a lane, so that so much less has to be
- * told to other lanes. */
+/* Inverses of natural blocks of one size, 9 … 32 rows, that stay in fp64, on a device: two or three
+ * rows a lane, so that so much less has to be told to other lanes. */
 #include "bjacobi/numbers_cuda.cuh"
 
-/* R rows a lane and LANES lanes a block, which leave few lanes idle; 2ⁿ of them find norms without the tile. */
+/* R rows a lane and LANES lanes a block, which leave few lanes idle; 2ⁿ of them find norms without
+ * the tile. */
 template <int M> struct lanes_of {
   static constexpr int R = M >= 13 && M <= 16 || M > 24 || M == 10 ? 2 : 3;
   static constexpr int LANES = M == 9 ? 3 : M == 10 ? 5 : M <= 12 ? 4 : M <= 24 ? 8 : 16;
@@ -11,12 +12,13 @@ template <int M> struct lanes_of {
 };
 
 template <int M> static bool enqueue(const bisai_context *context, const bsi_numbers &p) {
-  return bsi_enqueue_numbers<M, lanes_of<M>::R, lanes_of<M>::LANES, BISAI_FORM_INVERSE, true, true>(context, p);
+  return bsi_enqueue_numbers<M, lanes_of<M>::R, lanes_of<M>::LANES, BISAI_FORM_INVERSE, true, true>(
+      context, p);
 }
 
 bool bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_numbers &p) {
   switch (p.uniform) {
-#define CASE(M)                                                                                                        \
+#define CASE(M)                                                                                    \
   case M: return enqueue<M>(context, p);
     CASE(9)
     CASE(10)

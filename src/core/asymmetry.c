@@ -25,10 +25,13 @@ static void asymmetry_part(void *job, bsi_part part) {
     }
 }
 
-bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix, bsi_asymmetry *asymmetry) {
+bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix,
+                                bsi_asymmetry *asymmetry) {
   const int threads = bsi_threads_for(context->threads, matrix->blocks, BLOCKS_PER_THREAD);
-  for (int t = 0; t < threads; t++) *(bsi_asymmetry *)bsi_note(context, t) = (bsi_asymmetry){0.0, true};
-  bsi_run(context, threads, BSI_SOME_PARTS, asymmetry_part, &(asymmetry_job){context, matrix, bsi_square_of(matrix)});
+  for (int t = 0; t < threads; t++)
+    *(bsi_asymmetry *)bsi_note(context, t) = (bsi_asymmetry){0.0, true};
+  bsi_run(context, threads, BSI_SOME_PARTS, asymmetry_part,
+          &(asymmetry_job){context, matrix, bsi_square_of(matrix)});
   *asymmetry = (bsi_asymmetry){0.0, true};
   for (int t = 0; t < threads; t++) {
     const bsi_asymmetry *note = bsi_note(context, t);
@@ -38,7 +41,8 @@ bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix
   return BISAI_OK;
 }
 
-/* Threads that share a matrix, each with a context of its own, may measure it at the same time. What they keep is the same to the bit. */
+/* Threads that share a matrix, each with a context of its own, may measure it at the same time.
+ * What they keep is the same to the bit. */
 static bool is_kept(const bisai_bcsr *matrix, bsi_asymmetry *measured) {
   if (!__atomic_load_n(&matrix->measured, __ATOMIC_ACQUIRE)) return false;
   __atomic_load(&matrix->asymmetry, &measured->largest, __ATOMIC_RELAXED);
@@ -47,17 +51,19 @@ static bool is_kept(const bisai_bcsr *matrix, bsi_asymmetry *measured) {
 }
 
 static void keep(const bisai_bcsr *matrix, bsi_asymmetry measured) {
-  bisai_bcsr *kept = (bisai_bcsr *)(uintptr_t)matrix; /* what the matrix is does not change by that */
+  /* what the matrix is does not change by that */
+  bisai_bcsr *kept = (bisai_bcsr *)(uintptr_t)matrix;
   if (!matrix->updated_only) return;
   __atomic_store(&kept->asymmetry, &measured.largest, __ATOMIC_RELAXED);
   __atomic_store_n(&kept->mirrored, measured.mirrored, __ATOMIC_RELAXED);
   __atomic_store_n(&kept->measured, true, __ATOMIC_RELEASE);
 }
 
-bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix, double *asymmetry, bool *mirrored) {
+bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix, double *asymmetry,
+                                bool *mirrored) {
   if (matrix->block_rows != matrix->block_cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
-                    matrix->block_cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
+                    matrix->block_rows, matrix->block_cols);
   bsi_asymmetry measured;
   if (!is_kept(matrix, &measured)) {
     const bisai_status status = context->backend->asymmetry(context, matrix, &measured);
@@ -71,6 +77,8 @@ bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix
 
 bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry, bool *mirrored) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
-  if (!asymmetry) return bsi_fail(matrix->context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_asymmetry: asymmetry is NULL");
+  if (!asymmetry)
+    return bsi_fail(matrix->context, BISAI_INVALID_ARGUMENT,
+                    "bisai_bcsr_asymmetry: asymmetry is NULL");
   return bsi_bcsr_asymmetry(matrix->context, matrix, asymmetry, mirrored);
 }

@@ -3,9 +3,10 @@
  *
  *   max over i, j of |a_ij − a_ji| / max(|a_ij|, |a_ji|, √|a_ii a_jj|)
  *
- * from 0 (symmetric) to 2 (a_ij = −a_ji). A symmetric scaling D A D leaves it as it is, so that a small block beside a large one counts as
- * much as that. A maximum does not depend on the order in which it is taken, and each quotient is rounded in the same way everywhere:
- * hosts and devices give the same bits. */
+ * from 0 (symmetric) to 2 (a_ij = −a_ji). A symmetric scaling D A D leaves it as it is, so that a
+ * small block beside a large one counts as much as that. A maximum does not depend on the order in
+ * which it is taken, and each quotient is rounded in the same way everywhere: hosts and devices
+ * give the same bits. */
 #ifndef BSI_ASYMMETRY_H
 #define BSI_ASYMMETRY_H
 
@@ -15,7 +16,8 @@
 /* What a backend measures. */
 typedef struct bsi_asymmetry {
   double largest;
-  bool mirrored; /* every stored block (i, j) has a stored block (j, i) */
+  /* every stored block (i, j) has a stored block (j, i) */
+  bool mirrored;
 } bsi_asymmetry;
 
 /* The arrays of a square matrix, where the backend has them. */
@@ -28,7 +30,8 @@ typedef struct bsi_square {
 } bsi_square;
 
 static inline bsi_square bsi_square_of(const bisai_bcsr *a) {
-  const bsi_square square = {a->block_size, a->type, a->unit_diagonal, a->row_ptr, a->col_idx, a->values};
+  const bsi_square square = {a->block_size, a->type,    a->unit_diagonal,
+                             a->row_ptr,    a->col_idx, a->values};
   return square;
 }
 
@@ -41,26 +44,34 @@ BSI_INLINE double bsi_square_diagonal(const bsi_square *a, int32_t i, int r) {
 }
 
 /* The largest quotient of block p = (i, j) and of block q = (j, i), or of zeros where q < 0. */
-BSI_INLINE double bsi_asymmetry_of_blocks(const bsi_square *a, int32_t i, int32_t j, int32_t p, int32_t q) {
+BSI_INLINE double bsi_asymmetry_of_blocks(const bsi_square *a, int32_t i, int32_t j, int32_t p,
+                                          int32_t q) {
   const int bs = a->block_size;
   const size_t values = (size_t)(bs * bs);
   double largest = 0.0;
   for (int c = 0; c < bs; c++)
     for (int r = 0; r < bs; r++) {
-      const double here = bsi_value_load(a->type, a->values, (size_t)p * values + (size_t)(c * bs + r));
-      const double there = q < 0 ? 0.0 : bsi_value_load(a->type, a->values, (size_t)q * values + (size_t)(r * bs + c));
+      const double here =
+          bsi_value_load(a->type, a->values, (size_t)p * values + (size_t)(c * bs + r));
+      const double there =
+          q < 0 ? 0.0
+                : bsi_value_load(a->type, a->values, (size_t)q * values + (size_t)(r * bs + c));
       if (here == there) continue;
       const double difference = fabs(here - there);
-      const double diagonal = sqrt(fabs(bsi_square_diagonal(a, i, r))) * sqrt(fabs(bsi_square_diagonal(a, j, c)));
+      const double diagonal =
+          sqrt(fabs(bsi_square_diagonal(a, i, r))) * sqrt(fabs(bsi_square_diagonal(a, j, c)));
       const double scale = fmax(fmax(fabs(here), fabs(there)), diagonal);
-      const double quotient = difference < 2.0 * scale ? difference / scale : 2.0; /* a difference may overflow */
+      /* a difference may overflow */
+      const double quotient = difference < 2.0 * scale ? difference / scale : 2.0;
       if (quotient > largest) largest = quotient;
     }
   return largest;
 }
 
-/* Block p of block row i. Of two blocks that face each other the one above the diagonal is measured. */
-BSI_INLINE double bsi_asymmetry_of_block(const bsi_square *a, int32_t i, int32_t p, bool *mirrored) {
+/* Block p of block row i. Of two blocks that face each other the one above the diagonal is
+ * measured. */
+BSI_INLINE double bsi_asymmetry_of_block(const bsi_square *a, int32_t i, int32_t p,
+                                         bool *mirrored) {
   const int32_t j = a->col_idx[p];
   const int32_t q = j == i ? p : bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
   if (q < 0) *mirrored = false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values that thread blocks of one launch hand to each other without barriers. For *_cuda.cu only.
  *
- * A value that is not there yet is a pattern of bits that no arithmetic makes; who needs it reads it until it is something else, so that
- * handing over costs one trip through the L2 cache. Memory is filled with that pattern (bytes of 0xff) beforehand. */
+ * A value that is not there yet is a pattern of bits that no arithmetic makes; who needs it reads
+ * it until it is something else, so that handing over costs one trip through the L2 cache. Memory
+ * is filled with that pattern (bytes of 0xff) beforehand. */
 #ifndef BSI_AWAIT_CUDA_CUH
 #define BSI_AWAIT_CUDA_CUH
 
@@ -10,7 +11,9 @@
 
 #include "core/launch_cuda.cuh"
 
-static __device__ __forceinline__ bool bsi_is_absent(double x) { return __double_as_longlong(x) == -1ll; }
+static __device__ __forceinline__ bool bsi_is_absent(double x) {
+  return __double_as_longlong(x) == -1ll;
+}
 
 static __device__ __forceinline__ double bsi_peek(const double *x) {
   double value;
@@ -34,16 +37,20 @@ static __device__ __forceinline__ void bsi_hand_over(double *x, double value) {
   asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(x), "d"(bsi_present(value)) : "memory");
 }
 
-/* Shared memory for a thread block of `warps` warps, a row each, at least `needed` bytes, so that rows of about `ahead` levels are under
- * way and not many more: whoever waits reads again and again, and thousands who do so far ahead of their turn slow down those whose turn
- * it is. On an H200 a level of a 300 × 300 mesh takes 1.84 µs with all the warps that there is room for, and 1.0 µs so. */
-static inline size_t bsi_bytes_to_thin_out(const bisai_context *context, int64_t rows, int64_t levels, int ahead,
-                                           int warps, size_t needed) {
+/* Shared memory for a thread block of `warps` warps, a row each, at least `needed` bytes, so that
+ * rows of about `ahead` levels are under way and not many more: whoever waits reads again and
+ * again, and thousands who do so far ahead of their turn slow down those whose turn it is. On an
+ * H200 a level of a 300 × 300 mesh takes 1.84 µs with all the warps that there is room for, and 1.0
+ * µs so. */
+static inline size_t bsi_bytes_to_thin_out(const bisai_context *context, int64_t rows,
+                                           int64_t levels, int ahead, int warps, size_t needed) {
   const bsi_device_limits *has = &context->limits;
-  const int64_t wanted = ahead * rows / (levels > 0 ? levels : 1) / (static_cast<int64_t>(has->processors) * warps) + 1;
+  const int64_t wanted =
+      ahead * rows / (levels > 0 ? levels : 1) / (static_cast<int64_t>(has->processors) * warps) +
+      1;
   const int64_t blocks = wanted < 2 ? 2 : wanted;
-  const size_t filler =
-      static_cast<size_t>(std::min(has->shared / blocks - BSI_SHARED_TAKEN, static_cast<int64_t>(has->block_shared)));
+  const size_t filler = static_cast<size_t>(
+      std::min(has->shared / blocks - BSI_SHARED_TAKEN, static_cast<int64_t>(has->block_shared)));
   return blocks * warps >= 64 || filler < needed ? needed : filler;
 }
 

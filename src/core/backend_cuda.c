@@ -3,10 +3,11 @@
 
 #include "core/triangular.h"
 
-/* A solution in place goes through the vector that the factors keep for that; rows wait for values and not for levels, whatever the
- * schedule. */
-static bisai_status triangular_solve(bisai_context *context, const bsi_triangular *t, bisai_schedule schedule,
-                                     int32_t count, const double *b, int64_t ldb, double *x, int64_t ldx) {
+/* A solution in place goes through the vector that the factors keep for that; rows wait for values
+ * and not for levels, whatever the schedule. */
+static bisai_status triangular_solve(bisai_context *context, const bsi_triangular *t,
+                                     bisai_schedule schedule, int32_t count, const double *b,
+                                     int64_t ldb, double *x, int64_t ldx) {
   (void)schedule;
   return bsi_triangular_solve_cuda(context, t, count, b, ldb, x, ldx, t->spare);
 }

@@ -60,7 +60,8 @@ static void expect(bisai_context *context, int count, double *shared) {
   (void)shared;
 }
 
-static bisai_status collect(bisai_context *context, int count, const double *shared, double *values) {
+static bisai_status collect(bisai_context *context, int count, const double *shared,
+                            double *values) {
   return copy(context, values, shared, (size_t)count * sizeof(double));
 }
 

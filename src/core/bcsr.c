@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bisai_bcsr_desc bisai_bcsr_desc_default(void) { return (bisai_bcsr_desc){.struct_size = sizeof(bisai_bcsr_desc)}; }
+bisai_bcsr_desc bisai_bcsr_desc_default(void) {
+  return (bisai_bcsr_desc){.struct_size = sizeof(bisai_bcsr_desc)};
+}
 
 size_t bsi_value_size(bisai_value_type type) {
   switch (type) {
@@ -25,17 +27,20 @@ static bool reaches(const bisai_context *context, const void *array) {
 }
 
 static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d) {
-  const bisai_status status = bsi_check_struct(context, "bisai_bcsr_desc", d->struct_size, sizeof *d);
+  const bisai_status status =
+      bsi_check_struct(context, "bisai_bcsr_desc", d->struct_size, sizeof *d);
   if (status) return status;
   if (d->block_size < 1 || d->block_size > BISAI_MAX_BLOCK_SIZE)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d", d->block_size,
-                    BISAI_MAX_BLOCK_SIZE);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
+                    d->block_size, BISAI_MAX_BLOCK_SIZE);
   if (d->block_rows < 0 || d->block_cols < 0)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d block rows, %d block columns", d->block_rows,
-                    d->block_cols);
-  if ((int64_t)d->block_rows * d->block_size > INT32_MAX || (int64_t)d->block_cols * d->block_size > INT32_MAX)
-    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%d × %d blocks of size %d: more than %d scalar rows or columns",
-                    d->block_rows, d->block_cols, d->block_size, INT32_MAX);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "negative size: %d block rows, %d block columns", d->block_rows, d->block_cols);
+  if ((int64_t)d->block_rows * d->block_size > INT32_MAX ||
+      (int64_t)d->block_cols * d->block_size > INT32_MAX)
+    return bsi_fail(context, BISAI_INDEX_OVERFLOW,
+                    "%d × %d blocks of size %d: more than %d scalar rows or columns", d->block_rows,
+                    d->block_cols, d->block_size, INT32_MAX);
   if (bsi_value_size(d->value_type) == 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown value type %d", (int)d->value_type);
   if (d->layout != BISAI_COLUMN_MAJOR && d->layout != BISAI_ROW_MAJOR)
@@ -43,7 +48,8 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
   if (d->ownership != BISAI_COPY && d->ownership != BISAI_BORROW)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown ownership %d", (int)d->ownership);
   if (d->ownership == BISAI_BORROW && d->layout == BISAI_ROW_MAJOR && d->block_size > 1)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row-major blocks cannot be borrowed: copy them");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "row-major blocks cannot be borrowed: copy them");
   if (d->location != BISAI_HOST && d->location != BISAI_DEVICE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown location %d", (int)d->location);
   if (d->location == BISAI_DEVICE && context->backend->kind == BISAI_BACKEND_HOST)
@@ -52,18 +58,21 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
   return BISAI_OK;
 }
 
-bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t n, const int32_t *row_ptr) {
-  if (row_ptr[0] != 0) return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
+bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t n,
+                               const int32_t *row_ptr) {
+  if (row_ptr[0] != 0)
+    return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row_ptr[0] is %d, expected 0", row_ptr[0]);
   for (int32_t i = 0; i < n; i++)
     if (row_ptr[i + 1] < row_ptr[i])
-      return bsi_fail(context, BISAI_INVALID_STRUCTURE, "%s %d: row_ptr decreases from %d to %d", row, i, row_ptr[i],
-                      row_ptr[i + 1]);
+      return bsi_fail(context, BISAI_INVALID_STRUCTURE, "%s %d: row_ptr decreases from %d to %d",
+                      row, i, row_ptr[i], row_ptr[i + 1]);
   return BISAI_OK;
 }
 
-/* Sets *sorted to whether every row's columns ascend; duplicates are judged here only where they do. */
-static bisai_status check_structure(bisai_context *context, const bisai_bcsr_desc *d, const bsi_structure *s,
-                                    bool *sorted) {
+/* Sets *sorted to whether every row's columns ascend; duplicates are judged here only where they
+ * do. */
+static bisai_status check_structure(bisai_context *context, const bisai_bcsr_desc *d,
+                                    const bsi_structure *s, bool *sorted) {
   const int32_t *row_ptr = s->row_ptr, *col_idx = s->col_idx;
   *sorted = true;
   const bisai_status status = bsi_check_row_ptr(context, "block row", d->block_rows, row_ptr);
@@ -74,20 +83,23 @@ static bisai_status check_structure(bisai_context *context, const bisai_bcsr_des
     for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++) {
       const int32_t column = col_idx[p];
       if (column < 0 || column >= d->block_cols)
-        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d is outside 0 … %d", i, column,
-                        d->block_cols - 1);
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE,
+                        "block row %d: column %d is outside 0 … %d", i, column, d->block_cols - 1);
       if (p == row_ptr[i] || column > col_idx[p - 1]) continue;
       if (column == col_idx[p - 1])
-        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice", i, column);
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice",
+                        i, column);
       if (d->ownership == BISAI_BORROW)
-        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: borrowed columns must ascend, %d follows %d",
-                        i, column, col_idx[p - 1]);
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE,
+                        "block row %d: borrowed columns must ascend, %d follows %d", i, column,
+                        col_idx[p - 1]);
       *sorted = false;
     }
   return BISAI_OK;
 }
 
-/* Refuses NaN and infinity in values that lie as the matrix's blocks do, in host memory or where the backend works. */
+/* Refuses NaN and infinity in values that lie as the matrix's blocks do, in host memory or where
+ * the backend works. */
 static bisai_status check_values(const bisai_bcsr *a, const void *values, bool in_host_memory) {
   bisai_context *context = a->context;
   const int64_t count = (int64_t)bsi_block_offset(a, a->blocks);
@@ -101,7 +113,8 @@ static bisai_status check_values(const bisai_bcsr *a, const void *values, bool i
   const int32_t block = (int32_t)(first / (int64_t)bsi_block_offset(a, 1));
   int32_t row = 0;
   while (s.row_ptr[row + 1] <= block) row++;
-  return bsi_fail(context, BISAI_NOT_FINITE, "block (%d, %d) holds a NaN or infinity", row, s.col_idx[block]);
+  return bsi_fail(context, BISAI_NOT_FINITE, "block (%d, %d) holds a NaN or infinity", row,
+                  s.col_idx[block]);
 }
 
 int bsi_compare_columns(const void *a, const void *b) {
@@ -109,9 +122,10 @@ int bsi_compare_columns(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* col_idx[p] and order[p] ← the columns in ascending order and where they were; refuses duplicates. */
-static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_structure *s, int32_t *col_idx,
-                              int32_t *order) {
+/* col_idx[p] and order[p] ← the columns in ascending order and where they were; refuses
+ * duplicates. */
+static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_structure *s,
+                              int32_t *col_idx, int32_t *order) {
   int32_t longest = 0;
   for (int32_t i = 0; i < n; i++)
     if (s->row_ptr[i + 1] - s->row_ptr[i] > longest) longest = s->row_ptr[i + 1] - s->row_ptr[i];
@@ -119,11 +133,13 @@ static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_struc
   bisai_status status = row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   for (int32_t i = 0; i < n && !status; i++) {
     const int32_t begin = s->row_ptr[i], length = s->row_ptr[i + 1] - begin;
-    for (int32_t p = 0; p < length; p++) row[p] = (bsi_moved_block){s->col_idx[begin + p], begin + p};
+    for (int32_t p = 0; p < length; p++)
+      row[p] = (bsi_moved_block){s->col_idx[begin + p], begin + p};
     qsort(row, (size_t)length, sizeof *row, bsi_compare_columns);
     for (int32_t p = 0; p < length && !status; p++) {
       if (p > 0 && row[p].column == row[p - 1].column)
-        status = bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice", i, row[p].column);
+        status = bsi_fail(context, BISAI_INVALID_STRUCTURE, "block row %d: column %d appears twice",
+                          i, row[p].column);
       col_idx[begin + p] = row[p].column;
       order[begin + p] = row[p].source;
     }
@@ -133,41 +149,50 @@ static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_struc
 }
 
 /* `to` ← values that the caller has in host memory or in the backend's. */
-static bisai_status take(bisai_context *context, bool in_host_memory, const void *from, size_t bytes, void *to) {
+static bisai_status take(bisai_context *context, bool in_host_memory, const void *from,
+                         size_t bytes, void *to) {
   const bsi_backend *backend = context->backend;
   if (!in_host_memory) return backend->copy(context, to, from, bytes);
   const bisai_status status = backend->upload(context, to, from, bytes);
-  return status ? status : backend->synchronize(context); /* the caller's memory may be page-locked */
+  /* the caller's memory may be page-locked */
+  return status ? status : backend->synchronize(context);
 }
 
-/* a->values ← the caller's, block p from its block order[p] (NULL: p), transposed where they are row-major. */
-static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_memory, bisai_layout layout,
-                                const int32_t *order) {
+/* a->values ← the caller's, block p from its block order[p] (NULL: p), transposed where they are
+ * row-major. */
+static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_memory,
+                                bisai_layout layout, const int32_t *order) {
   bisai_context *context = a->context;
   const bsi_backend *backend = context->backend;
   const size_t bytes = bsi_block_offset(a, a->blocks) * bsi_value_size(a->type);
   const bool directly = backend->kind == BISAI_BACKEND_HOST || (!in_host_memory && !order);
   if (directly)
-    return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order, values, a->values);
+    return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order, values,
+                                a->values);
   if (!order) { /* row-major blocks are turned where they lie then */
     const bisai_status status = take(context, in_host_memory, values, bytes, a->values);
     if (status || layout == BISAI_COLUMN_MAJOR) return status;
-    return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, NULL, a->values, a->values);
+    return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, NULL, a->values,
+                                a->values);
   }
   int32_t *own_order = backend->allocate(context, (size_t)a->blocks, sizeof *own_order);
   void *own_values = own_order ? backend->allocate(context, bytes, 1) : NULL;
   bisai_status status = own_values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  if (!status) status = backend->upload(context, own_order, order, (size_t)a->blocks * sizeof *order);
+  if (!status)
+    status = backend->upload(context, own_order, order, (size_t)a->blocks * sizeof *order);
   if (!status) status = take(context, in_host_memory, values, bytes, own_values);
   if (!status)
-    status = backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, own_order, own_values, a->values);
+    status = backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, own_order,
+                                  own_values, a->values);
   backend->release(context, own_values);
   backend->release(context, own_order);
   return status;
 }
 
-/* Structure and values of a matrix with reserved arrays, from the caller's structure in host memory. */
-static bisai_status copy_in(const bisai_bcsr_desc *d, const bsi_structure *s, bool sorted, bisai_bcsr *a) {
+/* Structure and values of a matrix with reserved arrays, from the caller's structure in host
+ * memory. */
+static bisai_status copy_in(const bisai_bcsr_desc *d, const bsi_structure *s, bool sorted,
+                            bisai_bcsr *a) {
   bisai_context *context = a->context;
   const bool in_host_memory = d->location == BISAI_HOST;
   if (sorted) {
@@ -176,7 +201,8 @@ static bisai_status copy_in(const bisai_bcsr_desc *d, const bsi_structure *s, bo
   }
   int32_t *col_idx = bsi_allocate(context, (size_t)a->blocks, sizeof *col_idx);
   int32_t *order = col_idx ? bsi_allocate(context, (size_t)a->blocks, sizeof *order) : NULL;
-  bisai_status status = order ? sort_rows(context, a->block_rows, s, col_idx, order) : BISAI_OUT_OF_MEMORY;
+  bisai_status status =
+      order ? sort_rows(context, a->block_rows, s, col_idx, order) : BISAI_OUT_OF_MEMORY;
   if (!status) status = bsi_bcsr_set_structure(a, s->row_ptr, col_idx);
   if (!status) status = copy_values(a, d->values, in_host_memory, d->layout, order);
   bsi_release(context, order);
@@ -185,8 +211,8 @@ static bisai_status copy_in(const bisai_bcsr_desc *d, const bsi_structure *s, bo
 }
 
 /* A matrix without arrays. */
-static bisai_bcsr *reserve(bisai_context *context, int32_t block_rows, int32_t block_cols, int32_t block_size,
-                           int32_t blocks, bisai_value_type type) {
+static bisai_bcsr *reserve(bisai_context *context, int32_t block_rows, int32_t block_cols,
+                           int32_t block_size, int32_t blocks, bisai_value_type type) {
   bisai_bcsr *a = bsi_allocate(context, 1, sizeof *a);
   if (!a) return NULL;
   *a = (bisai_bcsr){.context = context,
@@ -206,9 +232,9 @@ static bisai_bcsr *reserve(bisai_context *context, int32_t block_rows, int32_t b
   return NULL;
 }
 
-bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_t block_cols, int32_t block_size,
-                              int32_t blocks, bisai_value_type type, int32_t *row_ptr, int32_t *col_idx,
-                              bisai_bcsr **matrix) {
+bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_t block_cols,
+                              int32_t block_size, int32_t blocks, bisai_value_type type,
+                              int32_t *row_ptr, int32_t *col_idx, bisai_bcsr **matrix) {
   bisai_bcsr *a = reserve(context, block_rows, block_cols, block_size, blocks, type);
   if (!a) return BISAI_OUT_OF_MEMORY;
   const bsi_backend *backend = context->backend;
@@ -220,7 +246,8 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
     a->row_ptr = backend->allocate(context, (size_t)block_rows + 1, sizeof *a->row_ptr);
     a->col_idx = a->row_ptr ? backend->allocate(context, (size_t)blocks, sizeof *a->col_idx) : NULL;
   }
-  if (a->col_idx) a->values = backend->allocate(context, bsi_block_offset(a, blocks), bsi_value_size(type));
+  if (a->col_idx)
+    a->values = backend->allocate(context, bsi_block_offset(a, blocks), bsi_value_size(type));
   if (!a->values) {
     bisai_bcsr_destroy(&a);
     return BISAI_OUT_OF_MEMORY;
@@ -239,10 +266,14 @@ bisai_status bsi_bcsr_set_structure(bisai_bcsr *a, const int32_t *row_ptr, const
 }
 
 /* A matrix around the caller's arrays. */
-static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int32_t blocks, bisai_bcsr **matrix) {
-  if (!reaches(context, d->row_ptr) || !reaches(context, d->col_idx) || !reaches(context, d->values))
-    return bsi_fail(context, BISAI_UNSUPPORTED, "arrays in host memory cannot be borrowed by a device: copy them");
-  bisai_bcsr *a = reserve(context, d->block_rows, d->block_cols, d->block_size, blocks, d->value_type);
+static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int32_t blocks,
+                           bisai_bcsr **matrix) {
+  if (!reaches(context, d->row_ptr) || !reaches(context, d->col_idx) ||
+      !reaches(context, d->values))
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "arrays in host memory cannot be borrowed by a device: copy them");
+  bisai_bcsr *a =
+      reserve(context, d->block_rows, d->block_cols, d->block_size, blocks, d->value_type);
   if (!a) return BISAI_OUT_OF_MEMORY;
   /* Nothing ever writes through a borrowed pointer. */
   a->row_ptr = (int32_t *)(uintptr_t)d->row_ptr;
@@ -252,22 +283,25 @@ static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int
   return BISAI_OK;
 }
 
-/* The caller's structure in host memory. What it takes to have it there is `mirror`'s, and goes with that. */
-static bisai_status read_structure(bisai_context *context, const bisai_bcsr_desc *d, bsi_mirror *mirror,
-                                   bsi_structure *structure) {
+/* The caller's structure in host memory. What it takes to have it there is `mirror`'s, and goes
+ * with that. */
+static bisai_status read_structure(bisai_context *context, const bisai_bcsr_desc *d,
+                                   bsi_mirror *mirror, bsi_structure *structure) {
   *structure = (bsi_structure){d->row_ptr, d->col_idx};
   if (d->location == BISAI_HOST) return BISAI_OK;
   int32_t blocks = 0;
-  bisai_status status = context->backend->fetch(context, &blocks, d->row_ptr + d->block_rows, sizeof blocks);
+  bisai_status status =
+      context->backend->fetch(context, &blocks, d->row_ptr + d->block_rows, sizeof blocks);
   if (!status && (blocks < 0 || (blocks > 0 && !d->col_idx)))
     return bsi_fail(context, blocks < 0 ? BISAI_INVALID_STRUCTURE : BISAI_INVALID_ARGUMENT,
                     blocks < 0 ? "row_ptr ends with a negative number" : "col_idx is NULL");
-  if (!status) status = bsi_mirror_read(context, d->block_rows, d->row_ptr, d->col_idx, mirror, structure);
+  if (!status)
+    status = bsi_mirror_read(context, d->block_rows, d->row_ptr, d->col_idx, mirror, structure);
   return status;
 }
 
-static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc, const bsi_structure *structure,
-                           bisai_bcsr **matrix) {
+static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc,
+                           const bsi_structure *structure, bisai_bcsr **matrix) {
   bool sorted;
   bisai_status status = check_structure(context, desc, structure, &sorted);
   if (status) return status;
@@ -276,8 +310,8 @@ static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc, 
   if (desc->ownership == BISAI_BORROW) {
     status = borrow(context, desc, blocks, &a);
   } else {
-    status = bsi_bcsr_reserve(context, desc->block_rows, desc->block_cols, desc->block_size, blocks, desc->value_type,
-                              NULL, NULL, &a);
+    status = bsi_bcsr_reserve(context, desc->block_rows, desc->block_cols, desc->block_size, blocks,
+                              desc->value_type, NULL, NULL, &a);
     if (!status) status = copy_in(desc, structure, sorted, a);
   }
   if (!status) status = check_values(a, a->values, false);
@@ -290,10 +324,12 @@ static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc, 
   return BISAI_OK;
 }
 
-bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc, bisai_bcsr **matrix) {
+bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *desc,
+                               bisai_bcsr **matrix) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!desc || !matrix)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_create: %s is NULL", desc ? "matrix" : "desc");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_create: %s is NULL",
+                    desc ? "matrix" : "desc");
   bsi_mirror mirror = {0};
   bsi_structure structure;
   bisai_status status = check_desc(context, desc);
@@ -327,13 +363,17 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = matrix->context;
   if (!matrix->owns_values)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the values are borrowed: write to your own array");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the values are borrowed: write to your own array");
   if (matrix->places.host)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "the matrix was made by bisai_bcsr_from_csr: bisai_bcsr_update_from_csr takes its new values");
-  if (!values && matrix->blocks > 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
+                    "the matrix was made by bisai_bcsr_from_csr: bisai_bcsr_update_from_csr takes "
+                    "its new values");
+  if (!values && matrix->blocks > 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   if (values == matrix->values)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is the matrix's own array, which must not be written to");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "values is the matrix's own array, which must not be written to");
   if (layout != BISAI_COLUMN_MAJOR && layout != BISAI_ROW_MAJOR)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown block layout %d", (int)layout);
   if (matrix->blocks == 0) return BISAI_OK;
@@ -349,7 +389,9 @@ int32_t bisai_bcsr_block_cols(const bisai_bcsr *matrix) { return matrix->block_c
 int32_t bisai_bcsr_block_size(const bisai_bcsr *matrix) { return matrix->block_size; }
 int32_t bisai_bcsr_blocks(const bisai_bcsr *matrix) { return matrix->blocks; }
 int32_t bisai_bcsr_rows(const bisai_bcsr *matrix) { return matrix->rows; }
-int32_t bisai_bcsr_padding(const bisai_bcsr *matrix) { return matrix->block_rows * matrix->block_size - matrix->rows; }
+int32_t bisai_bcsr_padding(const bisai_bcsr *matrix) {
+  return matrix->block_rows * matrix->block_size - matrix->rows;
+}
 bisai_value_type bisai_bcsr_value_type(const bisai_bcsr *matrix) { return matrix->type; }
 bool bisai_bcsr_unit_diagonal(const bisai_bcsr *matrix) { return matrix->unit_diagonal; }
 
@@ -360,8 +402,9 @@ void bisai_bcsr_arrays(const bisai_bcsr *matrix, const int32_t **row_ptr, const 
   if (values) *values = matrix->values;
 }
 
-bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
-                                     int32_t **col_ptr, int32_t **row_idx, int32_t *position) {
+bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const int32_t *row_ptr,
+                                     const int32_t *col_idx, int32_t **col_ptr, int32_t **row_idx,
+                                     int32_t *position) {
   int32_t *ptr = bsi_allocate(context, (size_t)n + 1, sizeof *ptr);
   int32_t *idx = ptr ? bsi_allocate(context, (size_t)row_ptr[n], sizeof *idx) : NULL;
   if (!idx) {
@@ -384,14 +427,17 @@ bisai_status bsi_structure_transpose(bisai_context *context, int32_t n, const in
   return BISAI_OK;
 }
 
-bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_t *col_idx, void *values) {
+bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_t *col_idx,
+                              void *values) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = matrix->context;
   const size_t rows = (size_t)matrix->block_rows + 1, blocks = (size_t)matrix->blocks;
   const size_t bytes = bsi_block_offset(matrix, matrix->blocks) * bsi_value_size(matrix->type);
   bisai_status status = BISAI_OK;
-  if (row_ptr) status = context->backend->fetch(context, row_ptr, matrix->row_ptr, rows * sizeof *row_ptr);
-  if (!status && col_idx) status = context->backend->fetch(context, col_idx, matrix->col_idx, blocks * sizeof *col_idx);
+  if (row_ptr)
+    status = context->backend->fetch(context, row_ptr, matrix->row_ptr, rows * sizeof *row_ptr);
+  if (!status && col_idx)
+    status = context->backend->fetch(context, col_idx, matrix->col_idx, blocks * sizeof *col_idx);
   if (!status && values) status = context->backend->fetch(context, values, matrix->values, bytes);
   return status;
 }
@@ -399,7 +445,8 @@ bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix) {
   int64_t bytes = (int64_t)sizeof *matrix + bsi_places_memory(&matrix->places);
   if (matrix->owns_structure) bytes += 4 * ((int64_t)matrix->block_rows + 1 + matrix->blocks);
-  if (matrix->owns_values) bytes += (int64_t)(bsi_block_offset(matrix, matrix->blocks) * bsi_value_size(matrix->type));
+  if (matrix->owns_values)
+    bytes += (int64_t)(bsi_block_offset(matrix, matrix->blocks) * bsi_value_size(matrix->type));
   return bytes;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decompositions of one small dense block and the solves with them: LU with row pivoting, and Gauss–Huard with column pivoting (Anzt,
- * Dongarra, Flegar, Quintana-Ortí, Tomás 2017; Huard 1979). Blocks are m × m, column-major: a(r, c) = a[c·m + r]; what is stored where
- * stands in bjacobi/bjacobi.h. Pivots' reciprocals are stored, so that solves do not divide. */
+/* Decompositions of one small dense block and the solves with them: LU with row pivoting, and
+ * Gauss–Huard with column pivoting (Anzt, Dongarra, Flegar, Quintana-Ortí, Tomás 2017; Huard 1979).
+ * Blocks are m × m, column-major: a(r, c) = a[c·m + r]; what is stored where stands in
+ * bjacobi/bjacobi.h. Pivots' reciprocals are stored, so that solves do not divide. */
 #ifndef BSI_BLOCK_DECOMPOSE_H
 #define BSI_BLOCK_DECOMPOSE_H
 
@@ -13,7 +14,8 @@ BSI_INLINE void bsi_swap(double *a, double *b) {
   *b = value;
 }
 
-/* Takes over a pivot: its reciprocal into place, its magnitude into *smallest. False where it is zero or has no finite reciprocal. */
+/* Takes over a pivot: its reciprocal into place, its magnitude into *smallest. False where it is
+ * zero or has no finite reciprocal. */
 BSI_INLINE bool bsi_take_pivot(double *pivot, double *smallest) {
   const double magnitude = fabs(*pivot);
   *pivot = 1.0 / *pivot;
@@ -21,8 +23,8 @@ BSI_INLINE bool bsi_take_pivot(double *pivot, double *smallest) {
   return magnitude > 0.0 && isfinite(*pivot);
 }
 
-/* a ← L∖U of P a, pivots ← rows in the order taken, *smallest ← the smallest |pivot|. False where a is singular: a pivot is zero or
- * something not finite; then all three are unspecified. */
+/* a ← L∖U of P a, pivots ← rows in the order taken, *smallest ← the smallest |pivot|. False where a
+ * is singular: a pivot is zero or something not finite; then all three are unspecified. */
 BSI_INLINE bool bsi_block_lu(const int m, double *a, uint8_t *pivots, double *smallest) {
   *smallest = INFINITY;
   for (int r = 0; r < m; r++) pivots[r] = (uint8_t)r;
@@ -48,7 +50,8 @@ BSI_INLINE bool bsi_block_lu(const int m, double *a, uint8_t *pivots, double *sm
   return bsi_all_finite((size_t)(m * m), a);
 }
 
-/* a ← the Gauss–Huard decomposition of a Q, pivots ← columns in the order taken; otherwise as bsi_block_lu(). */
+/* a ← the Gauss–Huard decomposition of a Q, pivots ← columns in the order taken; otherwise as
+ * bsi_block_lu(). */
 BSI_INLINE bool bsi_block_gauss_huard(const int m, double *a, uint8_t *pivots, double *smallest) {
   *smallest = INFINITY;
   for (int c = 0; c < m; c++) pivots[c] = (uint8_t)c;
@@ -86,7 +89,8 @@ BSI_INLINE void bsi_block_transpose_lower(const int m, double *a) {
 }
 
 /* z ← solution of (L∖U) with right-hand side v; z is not v. */
-BSI_INLINE void bsi_block_lu_solve(const int m, const double *e, const uint8_t *pivots, const double *v, double *z) {
+BSI_INLINE void bsi_block_lu_solve(const int m, const double *e, const uint8_t *pivots,
+                                   const double *v, double *z) {
   for (int k = 0; k < m; k++) z[k] = v[pivots[k]];
   for (int k = 0; k < m; k++)
     for (int r = k + 1; r < m; r++) z[r] -= e[k * m + r] * z[k];
@@ -97,8 +101,8 @@ BSI_INLINE void bsi_block_lu_solve(const int m, const double *e, const uint8_t *
 }
 
 /* The same with a Gauss–Huard decomposition, `transposed` below the diagonal. */
-BSI_INLINE void bsi_block_gauss_huard_solve(const bool transposed, const int m, const double *e, const uint8_t *pivots,
-                                            const double *v, double *z) {
+BSI_INLINE void bsi_block_gauss_huard_solve(const bool transposed, const int m, const double *e,
+                                            const uint8_t *pivots, const double *v, double *z) {
   double y[BISAI_MAX_BLOCK_SIZE];
   for (int k = 0; k < m; k++) {
     double sum = v[k];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mathematics of one small dense block, compiled for the host and for CUDA.
  *
- * Blocks are bs × bs, column-major: a(r, c) = a[c·bs + r]. The block size is an argument; callers pass a constant where the code is
- * to be specialised. Inverses by cofactors for 2 ≤ bs ≤ 5 (Ma et al. 2021, section 3.2, equation 10, whose sign is right for even
- * sizes only), by Gauss–Jordan elimination with row pivoting otherwise and where the cofactors are not to be trusted. */
+ * Blocks are bs × bs, column-major: a(r, c) = a[c·bs + r]. The block size is an argument; callers
+ * pass a constant where the code is to be specialised. Inverses by cofactors for 2 ≤ bs ≤ 5 (Ma et
+ * al. 2021, section 3.2, equation 10, whose sign is right for even sizes only), by Gauss–Jordan
+ * elimination with row pivoting otherwise and where the cofactors are not to be trusted. */
 #ifndef BSI_BLOCK_MATH_H
 #define BSI_BLOCK_MATH_H
 
@@ -17,9 +18,11 @@
 
 /* A cofactor inverse with a larger κ₁ is redone with pivoting. */
 #define BSI_COFACTOR_CONDITION_LIMIT 1e6
-/* Accepted residual ‖a x − I‖₁ of a cofactor inverse over bs·κ₁: 16 ε, what pivoted elimination reaches. */
+/* Accepted residual ‖a x − I‖₁ of a cofactor inverse over bs·κ₁: 16 ε, what pivoted elimination
+ * reaches. */
 #define BSI_COFACTOR_RESIDUAL_LIMIT (16.0 * 2.220446049250313e-16)
-/* Outside these bounds of |det| the cofactors of a well-conditioned block may have lost digits to underflow or overflow. */
+/* Outside these bounds of |det| the cofactors of a well-conditioned block may have lost digits to
+ * underflow or overflow. */
 #define BSI_COFACTOR_DETERMINANT_MIN 1e-280
 #define BSI_COFACTOR_DETERMINANT_MAX 1e280
 
@@ -27,9 +30,12 @@ enum { BSI_MAX_BLOCK_VALUES = BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE };
 
 typedef enum bsi_block_result {
   BSI_BLOCK_OK = 0,
-  BSI_BLOCK_FALLBACK = 1, /* inverted, by Gauss–Jordan after the cofactors were refused */
-  BSI_BLOCK_SINGULAR = 2, /* zero pivot after pivoting, or an inverse that is not finite */
-  BSI_BLOCK_REPAIRED = 3  /* inverted after a shift of its diagonal */
+  /* inverted, by Gauss–Jordan after the cofactors were refused */
+  BSI_BLOCK_FALLBACK = 1,
+  /* zero pivot after pivoting, or an inverse that is not finite */
+  BSI_BLOCK_SINGULAR = 2,
+  /* inverted after a shift of its diagonal */
+  BSI_BLOCK_REPAIRED = 3
 } bsi_block_result;
 
 /* Before loops whose few turns depend on constants only, and which compilers hesitate to unroll. */
@@ -39,7 +45,8 @@ typedef enum bsi_block_result {
 #define BSI_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* Whether `count` values hold neither NaN nor infinity; without branches, so that it is done by vectors. */
+/* Whether `count` values hold neither NaN nor infinity; without branches, so that it is done by
+ * vectors. */
 BSI_INLINE bool bsi_all_finite(const size_t count, const double *values) {
   int64_t infinite = 0;
   for (size_t i = 0; i < count; i++) infinite |= !(fabs(values[i]) <= DBL_MAX);
@@ -66,7 +73,8 @@ BSI_INLINE void bsi_block_multiply(const int bs, const double *a, const double *
 }
 
 /* c ← c − a b; c overlaps neither. */
-BSI_INLINE void bsi_block_multiply_subtract(const int bs, const double *a, const double *b, double *c) {
+BSI_INLINE void bsi_block_multiply_subtract(const int bs, const double *a, const double *b,
+                                            double *c) {
   for (int j = 0; j < bs; j++) {
     bsi_column sum;
     bsi_column_load(bs, &sum, c + j * bs);
@@ -90,7 +98,8 @@ BSI_INLINE double bsi_block_norm1(const int bs, const double *a) {
 BSI_INLINE double bsi_determinant2(const double *a) { return a[0] * a[3] - a[2] * a[1]; }
 
 BSI_INLINE double bsi_determinant3(const double *a) {
-  return a[0] * (a[4] * a[8] - a[7] * a[5]) - a[3] * (a[1] * a[8] - a[7] * a[2]) + a[6] * (a[1] * a[5] - a[4] * a[2]);
+  return a[0] * (a[4] * a[8] - a[7] * a[5]) - a[3] * (a[1] * a[8] - a[7] * a[2]) +
+         a[6] * (a[1] * a[5] - a[4] * a[2]);
 }
 
 /* Laplace expansion along the first two columns: products of complementary 2 × 2 minors. */
@@ -109,12 +118,17 @@ BSI_INLINE double bsi_minor(const int bs, const double *a, const int row, const 
   BSI_UNROLL
   for (int c = 0; c < bs - 1; c++) {
     BSI_UNROLL
-    for (int r = 0; r < bs - 1; r++) m[c * (bs - 1) + r] = a[(c + (c >= column)) * bs + r + (r >= row)];
+    for (int r = 0; r < bs - 1; r++)
+      m[c * (bs - 1) + r] = a[(c + (c >= column)) * bs + r + (r >= row)];
   }
-  return bs == 2 ? m[0] : bs == 3 ? bsi_determinant2(m) : bs == 4 ? bsi_determinant3(m) : bsi_determinant4(m);
+  return bs == 2   ? m[0]
+         : bs == 3 ? bsi_determinant2(m)
+         : bs == 4 ? bsi_determinant3(m)
+                   : bsi_determinant4(m);
 }
 
-/* inverse ← adj(a)/det(a) for 2 ≤ bs ≤ 5, meaningless where a is singular or nearly so. Returns det(a). */
+/* inverse ← adj(a)/det(a) for 2 ≤ bs ≤ 5, meaningless where a is singular or nearly so. Returns
+ * det(a). */
 BSI_INLINE double bsi_cofactor_inverse(const int bs, const double *a, double *inverse) {
   BSI_UNROLL
   for (int c = 0; c < bs; c++) {
@@ -130,7 +144,8 @@ BSI_INLINE double bsi_cofactor_inverse(const int bs, const double *a, double *in
   return determinant;
 }
 
-/* inverse ← a⁻¹ by Gauss–Jordan elimination with row pivoting; false where a pivot is zero or the inverse not finite. */
+/* inverse ← a⁻¹ by Gauss–Jordan elimination with row pivoting; false where a pivot is zero or the
+ * inverse not finite. */
 BSI_INLINE bool bsi_gauss_jordan(const int bs, const double *a, double *inverse) {
   int pivots[BISAI_MAX_BLOCK_SIZE];
   double *m = inverse;
@@ -151,7 +166,8 @@ BSI_INLINE bool bsi_gauss_jordan(const int bs, const double *a, double *inverse)
     m[k * bs + k] = 1.0;
     for (int c = 0; c < bs; c++) m[c * bs + k] /= value;
     const double diagonal = m[k * bs + k];
-    m[k * bs + k] = 0.0; /* leaves row k alone without asking for it, so that the loop is done by vectors */
+    /* leaves row k alone without asking for it, so that the loop is done by vectors */
+    m[k * bs + k] = 0.0;
     for (int c = 0; c < bs; c++) {
       if (c == k) continue;
       const double factor = m[c * bs + k];
@@ -187,9 +203,11 @@ BSI_INLINE double bsi_inverse_residual(const int bs, const double *a, const doub
   return norm;
 }
 
-/* inverse ← a⁻¹ and *condition ← κ₁(a) = ‖a‖₁‖a⁻¹‖₁, by the rules at the top. The inverse is unspecified where singular.
- * Cofactors lose ε‖a‖^bs/|det a|, which may be far more than ε κ₁ and spoil κ₁ itself, so that their residual is asked too. */
-BSI_INLINE bsi_block_result bsi_block_invert(const int bs, const double *a, double *inverse, double *condition) {
+/* inverse ← a⁻¹ and *condition ← κ₁(a) = ‖a‖₁‖a⁻¹‖₁, by the rules at the top. The inverse is
+ * unspecified where singular. Cofactors lose ε‖a‖^bs/|det a|, which may be far more than ε κ₁ and
+ * spoil κ₁ itself, so that their residual is asked too. */
+BSI_INLINE bsi_block_result bsi_block_invert(const int bs, const double *a, double *inverse,
+                                             double *condition) {
   const double norm = bsi_block_norm1(bs, a);
   if (bs >= 2 && bs <= 5) {
     const double determinant = fabs(bsi_cofactor_inverse(bs, a, inverse));
@@ -207,31 +225,39 @@ BSI_INLINE bsi_block_result bsi_block_invert(const int bs, const double *a, doub
   return bs >= 2 && bs <= 5 ? BSI_BLOCK_FALLBACK : BSI_BLOCK_OK;
 }
 
-/* The largest sum of magnitudes of a scalar row of `count` blocks side by side; NaN if any value is. */
-BSI_INLINE double bsi_blocks_norm_infinity(const int bs, const double *blocks, const int32_t count) {
+/* The largest sum of magnitudes of a scalar row of `count` blocks side by side; NaN if any value
+ * is. */
+BSI_INLINE double bsi_blocks_norm_infinity(const int bs, const double *blocks,
+                                           const int32_t count) {
   double norm = 0.0;
   for (int r = 0; r < bs; r++) {
     double sum = 0.0;
-    for (int32_t c = 0; c < count * bs; c++) sum += fabs(blocks[(size_t)c * (size_t)bs + (size_t)r]);
+    for (int32_t c = 0; c < count * bs; c++)
+      sum += fabs(blocks[(size_t)c * (size_t)bs + (size_t)r]);
     if (isnan(sum)) return sum;
     if (sum > norm) norm = sum;
   }
   return norm;
 }
 
-/* The next shift of a singular block, norm = ‖row‖∞ of its rows of the matrix: a ← a + s I with s = amount·norm at first (*shift = 0), then ten
- * times more. False where there is none left: amount = 0, or s is not finite. */
-BSI_INLINE bool bsi_block_shift(const int bs, double *a, const double amount, const double norm, double *shift) {
-  const double more = *shift > 0.0 ? 9.0 * *shift : fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
+/* The next shift of a singular block, norm = ‖row‖∞ of its rows of the matrix: a ← a + s I with s =
+ * amount·norm at first (*shift = 0), then ten times more. False where there is none left: amount =
+ * 0, or s is not finite. */
+BSI_INLINE bool bsi_block_shift(const int bs, double *a, const double amount, const double norm,
+                                double *shift) {
+  const double more =
+      *shift > 0.0 ? 9.0 * *shift : fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
   if (amount == 0.0 || !isfinite(more)) return false;
   *shift += more;
   for (int r = 0; r < bs; r++) a[r * bs + r] += more;
   return true;
 }
 
-/* As bsi_block_invert(), but with amount > 0 a singular block is repaired by shifts, `row` being the `count` blocks of the matrix's block row. */
-BSI_INLINE bsi_block_result bsi_block_invert_shifted(const int bs, double *a, const double amount, const double *row,
-                                                     const int32_t count, double *inverse, double *condition) {
+/* As bsi_block_invert(), but with amount > 0 a singular block is repaired by shifts, `row` being
+ * the `count` blocks of the matrix's block row. */
+BSI_INLINE bsi_block_result bsi_block_invert_shifted(const int bs, double *a, const double amount,
+                                                     const double *row, const int32_t count,
+                                                     double *inverse, double *condition) {
   double shift = 0.0, norm = 0.0;
   for (;;) {
     const bsi_block_result result = bsi_block_invert(bs, a, inverse, condition);

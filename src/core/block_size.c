@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice of a block size: the rule stands at bisai_block_size_choose() in bisai/bcsr.h.
  *
- * One pass over the matrix for each size collects the blocks of a block row, and of each block the pattern of its entries as bs² bits. */
+ * One pass over the matrix for each size collects the blocks of a block row, and of each block the
+ * pattern of its entries as bs² bits. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@
 enum {
   TABLE_BITS = 12,
   TABLE_SLOTS = 1 << TABLE_BITS,
-  MOST_PATTERNS = TABLE_SLOTS / 2 /* a hash table that is fuller becomes slow */
+  /* a hash table that is fuller becomes slow */
+  MOST_PATTERNS = TABLE_SLOTS / 2
 };
 
 /* The limits of the rule. */
@@ -20,26 +22,34 @@ static const double most_singular = 0.01, most_bytes = 3, random_entropy = 1.0 /
 
 /* The blocks of one block row. */
 typedef struct block_row {
-  int32_t *slot;    /* by block column: where the column may stand in `column` */
-  int32_t *column;  /* of each block */
-  uint64_t *stored; /* of each block: bit r·bs + c for an entry in row r, column c */
-  uint64_t nonzero; /* of the diagonal block: entries that are not zero */
-  bool diagonal;    /* the row has a diagonal block */
+  /* by block column: where the column may stand in `column` */
+  int32_t *slot;
+  /* of each block */
+  int32_t *column;
+  /* of each block: bit r·bs + c for an entry in row r, column c */
+  uint64_t *stored;
+  /* of the diagonal block: entries that are not zero */
+  uint64_t nonzero;
+  /* the row has a diagonal block */
+  bool diagonal;
   int32_t blocks;
 } block_row;
 
 /* How often each pattern occurred. */
 typedef struct pattern_count {
   uint64_t pattern;
-  int64_t times; /* 0: the slot is free */
+  /* 0: the slot is free */
+  int64_t times;
 } pattern_count;
 
 typedef struct study {
   const bisai_csr_desc *csr;
   block_row row;
   pattern_count *table;
-  int32_t patterns; /* in the table */
-  int64_t others;   /* blocks whose patterns found no place in the table */
+  /* in the table */
+  int32_t patterns;
+  /* blocks whose patterns found no place in the table */
+  int64_t others;
 } study;
 
 static int64_t blocks_along(int64_t n, int64_t bs) { return (n + bs - 1) / bs; }
@@ -85,7 +95,7 @@ static inline void collect_row(const int bs, study *s, int32_t at) {
   }
 }
 
-#define COLLECT_ROW(bs)                                                                                                \
+#define COLLECT_ROW(bs)                                                                            \
   case bs: collect_row(bs, s, at); break;
 static void collect(int size, study *s, int32_t at) {
   switch (size) { BSI_BLOCK_SIZES(COLLECT_ROW) }
@@ -104,7 +114,8 @@ static bool match(const uint64_t *rows, int bs, int row, int *owner, uint64_t *v
   return false;
 }
 
-/* Returns true if no choice of values makes a block with this pattern regular: its rows cannot be matched with its columns. */
+/* Returns true if no choice of values makes a block with this pattern regular: its rows cannot be
+ * matched with its columns. */
 static bool is_singular(uint64_t pattern, int bs) {
   uint64_t rows[BSI_SPECIAL_SIZES];
   int owner[BSI_SPECIAL_SIZES];
@@ -133,7 +144,8 @@ static void count_pattern(study *s, uint64_t pattern) {
   s->table[at].times++;
 }
 
-/* Bits of information in the pattern of a block: Σ −p log₂ p over the patterns; those beyond the table count as all different. */
+/* Bits of information in the pattern of a block: Σ −p log₂ p over the patterns; those beyond the
+ * table count as all different. */
 static double entropy_of(const study *s, int64_t blocks) {
   const double all = (double)blocks;
   double bits = blocks > 0 ? (double)s->others / all * log2(all) : 0;
@@ -156,7 +168,8 @@ static int entries_in(uint64_t pattern) {
   return entries;
 }
 
-/* Returns true if a block row has no entry, nor padding. There may be 2³¹ of them and few others. */
+/* Returns true if a block row has no entry, nor padding. There may be 2³¹ of them and few
+ * others. */
 static bool is_empty(const bisai_csr_desc *d, int bs, int32_t at) {
   const int64_t begin = (int64_t)at * bs, end = begin + bs;
   return end <= d->rows && d->row_ptr[begin] == d->row_ptr[end];
@@ -191,10 +204,12 @@ static void study_size(study *s, int bs, bisai_block_size_info *info) {
   info->bytes = (8 * bs * bs + 4) * info->blocks;
   info->sound = info->singular_diagonals <= 1 || info->singular_diagonals <= most_singular * rows;
   info->entropy = entropy_of(s, info->blocks);
-  info->repeats = bs > 1 && info->entropy <= most && info->entropy <= random_entropy * entropy_at_random(bs, density);
+  info->repeats = bs > 1 && info->entropy <= most &&
+                  info->entropy <= random_entropy * entropy_at_random(bs, density);
 }
 
-/* A number that stands for the distances of a row's entries from the diagonal: a sum, as columns come in any order. */
+/* A number that stands for the distances of a row's entries from the diagonal: a sum, as columns
+ * come in any order. */
 static uint64_t hash_row(const bisai_csr_desc *d, int64_t i) {
   uint64_t hash = (uint64_t)(d->row_ptr[i + 1] - d->row_ptr[i]);
   for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
@@ -205,30 +220,37 @@ static uint64_t hash_row(const bisai_csr_desc *d, int64_t i) {
   return hash;
 }
 
-/* alike[k]: at least a fifth of the rows have their entries at the same distances from the diagonal as the row k before them. */
+/* alike[k]: at least a fifth of the rows have their entries at the same distances from the diagonal
+ * as the row k before them. */
 static void compare_rows(const bisai_csr_desc *d, bool alike[BSI_SPECIAL_SIZES + 1]) {
   uint64_t before[BSI_SPECIAL_SIZES] = {0};
   int64_t times[BSI_SPECIAL_SIZES + 1] = {0};
   for (int64_t i = 0; i < d->rows; i++) {
     const uint64_t hash = hash_row(d, i);
-    for (int k = 1; k <= BSI_SPECIAL_SIZES && k <= i; k++) times[k] += before[(i - k) % BSI_SPECIAL_SIZES] == hash;
+    for (int k = 1; k <= BSI_SPECIAL_SIZES && k <= i; k++)
+      times[k] += before[(i - k) % BSI_SPECIAL_SIZES] == hash;
     before[i % BSI_SPECIAL_SIZES] = hash;
   }
-  for (int k = 1; k <= BSI_SPECIAL_SIZES; k++) alike[k] = d->rows > k && 5 * times[k] >= d->rows - k;
+  for (int k = 1; k <= BSI_SPECIAL_SIZES; k++)
+    alike[k] = d->rows > k && 5 * times[k] >= d->rows - k;
 }
 
-/* Returns true if the matrix repeats itself after fewer rows than bs, and after bs rows only because of that. */
+/* Returns true if the matrix repeats itself after fewer rows than bs, and after bs rows only
+ * because of that. */
 static bool repeats_sooner(const bool *alike, int bs) {
   for (int k = 1; k < bs; k++)
     if (bs % k == 0 && alike[k]) return true;
   return false;
 }
 
-/* The size of the fewest bytes among those that `wanted` names; ties go to the larger. 0: there is none. */
+/* The size of the fewest bytes among those that `wanted` names; ties go to the larger. 0: there is
+ * none. */
 static int cheapest(const bisai_block_size_info *sizes, const bool *wanted) {
   int best = 0;
   for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++)
-    if (sizes[bs - 1].possible && wanted[bs] && (!best || sizes[bs - 1].bytes <= sizes[best - 1].bytes)) best = bs;
+    if (sizes[bs - 1].possible && wanted[bs] &&
+        (!best || sizes[bs - 1].bytes <= sizes[best - 1].bytes))
+      best = bs;
   return best;
 }
 
@@ -259,7 +281,9 @@ static int choose(const bisai_csr_desc *d, const bisai_block_size_info *sizes) {
   return best;
 }
 
-static int64_t most_columns(const bisai_csr_desc *d) { return d->cols > d->rows ? d->cols : d->rows; }
+static int64_t most_columns(const bisai_csr_desc *d) {
+  return d->cols > d->rows ? d->cols : d->rows;
+}
 
 /* The largest number of blocks that a block row can have. */
 static int64_t longest_row(const bisai_csr_desc *d) {
@@ -269,7 +293,8 @@ static int64_t longest_row(const bisai_csr_desc *d) {
     const int64_t length = d->row_ptr[end] - d->row_ptr[i];
     if (length > longest) longest = length;
   }
-  /* Two block rows of other sizes can share a group of eight rows, and the padding's diagonal block comes on top. */
+  /* Two block rows of other sizes can share a group of eight rows, and the padding's diagonal block
+   * comes on top. */
   const int64_t most = most_columns(d) + 1;
   return 2 * longest + 1 < most ? 2 * longest + 1 : most;
 }
@@ -281,7 +306,8 @@ int64_t bsi_block_size_bytes(const bisai_csr_desc *desc) {
 }
 
 bisai_status bsi_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
-                                  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES], int32_t *block_size) {
+                                  bisai_block_size_info sizes[BISAI_CHOSEN_SIZES],
+                                  int32_t *block_size) {
   const int64_t columns = most_columns(desc), longest = longest_row(desc);
   study s = {.csr = desc};
   s.row.slot = bsi_allocate(context, (size_t)columns + 1, sizeof *s.row.slot);
@@ -302,7 +328,8 @@ bisai_status bsi_block_size_study(bisai_context *context, const bisai_csr_desc *
 }
 
 bisai_status bisai_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
-                                    bisai_block_size_info sizes[BISAI_CHOSEN_SIZES], int32_t *block_size) {
+                                    bisai_block_size_info sizes[BISAI_CHOSEN_SIZES],
+                                    int32_t *block_size) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!desc || !sizes || !block_size)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_block_size_study: %s is NULL",
@@ -316,7 +343,8 @@ bisai_status bisai_block_size_study(bisai_context *context, const bisai_csr_desc
   return bsi_block_size_study(context, &padded, sizes, block_size);
 }
 
-bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc, int32_t *block_size) {
+bisai_status bisai_block_size_choose(bisai_context *context, const bisai_csr_desc *desc,
+                                     int32_t *block_size) {
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!desc || !block_size)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole matrices on the device: values copied block by block and judged, empty rows and columns found. */
+/* Whole matrices on the device: values copied block by block and judged, empty rows and columns
+ * found. */
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_math.h"
@@ -13,13 +14,15 @@ enum { THREADS = 256, MOST_BLOCKS = 4096 };
 
 int at_most(int64_t blocks, int most) { return blocks < most ? static_cast<int>(blocks) : most; }
 
-/* A thread block takes one block of the matrix at a time, which is read whole before any of it is written. */
+/* A thread block takes one block of the matrix at a time, which is read whole before any of it is
+ * written. */
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
     copy_blocks(int bs, int32_t blocks, bool turn, const int32_t *order, const T *from, T *to) {
   __shared__ T block[BSI_MAX_BLOCK_VALUES];
   const int values = bs * bs;
-  for (int32_t p = static_cast<int32_t>(blockIdx.x); p < blocks; p += static_cast<int32_t>(gridDim.x)) {
+  for (int32_t p = static_cast<int32_t>(blockIdx.x); p < blocks;
+       p += static_cast<int32_t>(gridDim.x)) {
     const T *in = from + static_cast<int64_t>(order ? order[p] : p) * values;
     for (int v = threadIdx.x; v < values; v += THREADS) block[v] = in[v];
     __syncthreads();
@@ -30,8 +33,8 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 template <typename T>
-void enqueue_copy(cudaStream_t stream, int bs, int32_t blocks, bool turn, const int32_t *order, const void *from,
-                  void *to) {
+void enqueue_copy(cudaStream_t stream, int bs, int32_t blocks, bool turn, const int32_t *order,
+                  const void *from, void *to) {
   const int grid = at_most(blocks, MOST_BLOCKS);
   copy_blocks<<<grid, THREADS, 0, stream>>>(bs, blocks, turn, order, static_cast<const T *>(from),
                                             static_cast<T *>(to));
@@ -45,7 +48,8 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    find_not_finite(bisai_value_type type, int64_t count, const void *values, unsigned long long *first) {
+    find_not_finite(bisai_value_type type, int64_t count, const void *values,
+                    unsigned long long *first) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t v = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; v < count; v += stride)
     if (!bsi_value_finite(type, values, static_cast<size_t>(v))) {
@@ -55,26 +59,32 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 /* marks[i] ← 0 where row i has blocks, NaN where it has none. */
-__global__ void __launch_bounds__(THREADS) mark_rows(int32_t rows, const int32_t *row_ptr, double *marks) {
+__global__ void __launch_bounds__(THREADS)
+    mark_rows(int32_t rows, const int32_t *row_ptr, double *marks) {
   const int32_t i = static_cast<int32_t>(blockIdx.x) * THREADS + static_cast<int32_t>(threadIdx.x);
   if (i < rows) marks[i] = row_ptr[i + 1] > row_ptr[i] ? 0.0 : NAN;
 }
 
 /* marks[j] ← 0 for every column j of a block; all writers of a mark write the same. */
-__global__ void __launch_bounds__(THREADS) mark_columns(int32_t blocks, const int32_t *col_idx, double *marks) {
+__global__ void __launch_bounds__(THREADS)
+    mark_columns(int32_t blocks, const int32_t *col_idx, double *marks) {
   const int32_t stride = static_cast<int32_t>(gridDim.x) * THREADS;
-  for (int64_t p = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; p < blocks; p += stride)
+  for (int64_t p = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; p < blocks;
+       p += stride)
     marks[col_idx[p]] = 0.0;
 }
 
 } // namespace
 
-bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
-                                  bisai_layout layout, const int32_t *order, const void *from, void *to) {
+bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type, int bs,
+                                  int32_t blocks, bisai_layout layout, const int32_t *order,
+                                  const void *from, void *to) {
   const bool turn = layout == BISAI_ROW_MAJOR && bs > 1;
   const size_t size = bsi_value_bytes(type);
   if (!turn && !order)
-    return from == to ? BISAI_OK : bsi_copy_cuda(context, to, from, static_cast<size_t>(blocks) * bs * bs * size);
+    return from == to
+               ? BISAI_OK
+               : bsi_copy_cuda(context, to, from, static_cast<size_t>(blocks) * bs * bs * size);
   if (blocks == 0) return BISAI_OK;
   const cudaStream_t stream = bsi_stream_of(context);
   if (size == 8)
@@ -86,30 +96,33 @@ bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type,
   return bsi_launched(context, "copy of blocks");
 }
 
-bisai_status bsi_scatter_values_cuda(bisai_context *context, int64_t count, bool wide, const void *places,
-                                     const double *from, double *to) {
+bisai_status bsi_scatter_values_cuda(bisai_context *context, int64_t count, bool wide,
+                                     const void *places, const double *from, double *to) {
   if (count == 0) return BISAI_OK;
   const int grid = at_most((count + THREADS - 1) / THREADS, MOST_BLOCKS);
   scatter_values<<<grid, THREADS, 0, bsi_stream_of(context)>>>(count, wide, places, from, to);
   return bsi_launched(context, "new values");
 }
 
-bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
-                                      int64_t *index) {
+bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count,
+                                      const void *values, int64_t *index) {
   *index = -1;
   if (count == 0) return BISAI_OK;
-  const cudaError_t error =
-      cudaMemsetAsync(context->first_fault, 0xff, sizeof *context->first_fault, bsi_stream_of(context));
-  if (error != cudaSuccess) return bsi_fail(context, BISAI_DEVICE_ERROR, "values: %s", cudaGetErrorString(error));
+  const cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff,
+                                            sizeof *context->first_fault, bsi_stream_of(context));
+  if (error != cudaSuccess)
+    return bsi_fail(context, BISAI_DEVICE_ERROR, "values: %s", cudaGetErrorString(error));
   const int grid = at_most((count + THREADS - 1) / THREADS, MOST_BLOCKS);
-  find_not_finite<<<grid, THREADS, 0, bsi_stream_of(context)>>>(type, count, values, context->first_fault);
+  find_not_finite<<<grid, THREADS, 0, bsi_stream_of(context)>>>(type, count, values,
+                                                                context->first_fault);
   const bisai_status status = bsi_launched(context, "values");
-  return status ? status : bsi_fetch_cuda(context, index, context->first_fault, sizeof *index); /* ~0 is -1 */
+  /* ~0 is -1 */
+  return status ? status : bsi_fetch_cuda(context, index, context->first_fault, sizeof *index);
 }
 
 /* A mark that is NaN is an empty row or column. */
-bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matrix, bool columns, double *marks,
-                                 int64_t *index) {
+bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matrix, bool columns,
+                                 double *marks, int64_t *index) {
   const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   bisai_status status = BISAI_OK;
@@ -120,7 +133,8 @@ bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matri
     status = bsi_launched(context, "rows");
   } else {
     status = bsi_vector_set_cuda(context, n, NAN, marks);
-    const int grid = at_most((static_cast<int64_t>(matrix->blocks) + THREADS - 1) / THREADS, MOST_BLOCKS);
+    const int grid =
+        at_most((static_cast<int64_t>(matrix->blocks) + THREADS - 1) / THREADS, MOST_BLOCKS);
     if (!status && grid > 0) {
       mark_columns<<<grid, THREADS, 0, stream>>>(matrix->blocks, matrix->col_idx, marks);
       status = bsi_launched(context, "columns");

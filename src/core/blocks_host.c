@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole matrices on the host: values copied block by block and judged, empty rows and columns found. */
+/* Whole matrices on the host: values copied block by block and judged, empty rows and columns
+ * found. */
 #include <string.h>
 
 #include "core/backend_host.h"
@@ -20,11 +21,13 @@ static void transpose(int bs, size_t size, const char *from, char *to) {
   const size_t n = (size_t)bs;
   memcpy(block, from, n * n * size);
   for (size_t r = 0; r < n; r++)
-    for (size_t c = 0; c < n; c++) memcpy(to + (c * n + r) * size, block + (r * n + c) * size, size);
+    for (size_t c = 0; c < n; c++)
+      memcpy(to + (c * n + r) * size, block + (r * n + c) * size, size);
 }
 
-bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type, int bs, int32_t blocks,
-                                  bisai_layout layout, const int32_t *order, const void *from, void *to) {
+bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type, int bs,
+                                  int32_t blocks, bisai_layout layout, const int32_t *order,
+                                  const void *from, void *to) {
   (void)context;
   const size_t size = bsi_value_bytes(type), bytes = (size_t)(bs * bs) * size;
   const bool turn = layout == BISAI_ROW_MAJOR && bs > 1;
@@ -54,18 +57,19 @@ typedef struct scatter_job {
 static void scatter_part(void *job, bsi_part part) {
   const scatter_job *s = job;
   const bsi_range range = bsi_range_of(s->count, part);
-  for (int64_t p = range.begin; p < range.end; p++) s->to[bsi_place(s->wide, s->places, p)] = s->from[p];
+  for (int64_t p = range.begin; p < range.end; p++)
+    s->to[bsi_place(s->wide, s->places, p)] = s->from[p];
 }
 
-bisai_status bsi_scatter_values_host(bisai_context *context, int64_t count, bool wide, const void *places,
-                                     const double *from, double *to) {
+bisai_status bsi_scatter_values_host(bisai_context *context, int64_t count, bool wide,
+                                     const void *places, const double *from, double *to) {
   bsi_run(context, bsi_threads_for(context->threads, count, GRAIN), BSI_SOME_PARTS, scatter_part,
           &(scatter_job){count, wide, places, from, to});
   return BISAI_OK;
 }
 
-bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type type, int64_t count, const void *values,
-                                      int64_t *index) {
+bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type type, int64_t count,
+                                      const void *values, int64_t *index) {
   (void)context;
   *index = -1;
   for (int64_t v = 0; v < count; v++)
@@ -76,13 +80,14 @@ bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type t
   return BISAI_OK;
 }
 
-bisai_status bsi_find_empty_host(bisai_context *context, const bisai_bcsr *matrix, bool columns, double *marks,
-                                 int64_t *index) {
+bisai_status bsi_find_empty_host(bisai_context *context, const bisai_bcsr *matrix, bool columns,
+                                 double *marks, int64_t *index) {
   (void)context;
   const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
   *index = -1;
   if (matrix->unit_diagonal) return BISAI_OK;
-  for (int32_t i = 0; i < n; i++) marks[i] = columns ? 0 : matrix->row_ptr[i + 1] - matrix->row_ptr[i];
+  for (int32_t i = 0; i < n; i++)
+    marks[i] = columns ? 0 : matrix->row_ptr[i + 1] - matrix->row_ptr[i];
   for (int32_t p = 0; p < matrix->blocks && columns; p++) marks[matrix->col_idx[p]] = 1;
   for (int32_t i = 0; i < n && *index < 0; i++)
     if (marks[i] == 0) *index = i;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over vectors on the CPU.
  *
- * A reduction over 0 … n-1 splits the range into at most BSI_CHUNKS chunks that depend on n alone; threads share out whole chunks and
- * the chunks' sums are added up in chunk order, so the bits do not depend on the number of threads. */
+ * A reduction over 0 … n-1 splits the range into at most BSI_CHUNKS chunks that depend on n alone;
+ * threads share out whole chunks and the chunks' sums are added up in chunk order, so the bits do
+ * not depend on the number of threads. */
 #ifndef BSI_CHUNKS_HOST_H
 #define BSI_CHUNKS_HOST_H
 
@@ -10,10 +11,13 @@
 #include "core/column.h"
 
 enum {
-  GROUP = 4,   /* vectors that share one pass over a tile of w */
-  TILE = 1024, /* doubles */
+  /* vectors that share one pass over a tile of w */
+  GROUP = 4,
+  /* doubles */
+  TILE = 1024,
   SHORTEST_CHUNK = 256,
-  GRAIN = 32768 /* values a thread must have to touch to be worth waking */
+  /* values a thread must have to touch to be worth waking */
+  GRAIN = 32768
 };
 
 BSI_INLINE int64_t bsi_chunk_length(int64_t n) {
@@ -29,9 +33,10 @@ BSI_INLINE int64_t bsi_chunks_of(int64_t n) {
 
 BSI_INLINE int64_t bsi_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* sums[g] += basis_g · w for g < group; `group` is a constant at every call. Pairs make one SSE2 instruction, where compilers keep arrays
- * of lanes in scalar registers. */
-BSI_INLINE void bsi_dot_group(int group, int64_t n, const double *basis, int64_t ld, const double *w, double *sums) {
+/* sums[g] += basis_g · w for g < group; `group` is a constant at every call. Pairs make one SSE2
+ * instruction, where compilers keep arrays of lanes in scalar registers. */
+BSI_INLINE void bsi_dot_group(int group, int64_t n, const double *basis, int64_t ld,
+                              const double *w, double *sums) {
   bsi_pair even[GROUP] = {{0, 0}}, odd[GROUP] = {{0, 0}};
   int64_t i = 0;
   for (; i + 4 <= n; i += 4) {

@@ -6,7 +6,8 @@
 namespace {
 bisai_status outcome(bisai_context *context, cudaError_t error) {
   if (error == cudaSuccess) return BISAI_OK;
-  return bsi_fail(context, BISAI_DEVICE_ERROR, "timing on the device: %s", cudaGetErrorString(error));
+  return bsi_fail(context, BISAI_DEVICE_ERROR, "timing on the device: %s",
+                  cudaGetErrorString(error));
 }
 
 cudaEvent_t event_of(void *event) { return static_cast<cudaEvent_t>(event); }
@@ -39,7 +40,8 @@ bisai_status bsi_clock_stop_cuda(bisai_context *context, bsi_clock *clock) {
 bisai_status bsi_clock_read_cuda(bisai_context *context, const bsi_clock *clock, double *seconds) {
   float milliseconds = 0.0f;
   cudaError_t error = cudaEventSynchronize(event_of(clock->to));
-  if (!error) error = cudaEventElapsedTime(&milliseconds, event_of(clock->from), event_of(clock->to));
+  if (!error)
+    error = cudaEventElapsedTime(&milliseconds, event_of(clock->from), event_of(clock->to));
   *seconds = milliseconds * 1e-3;
   return outcome(context, error);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A column of bs values in registers: what block products, solves and factorisations sum up in. Sizes up to 8 are cut into vectors of
- * four, two and one, which compilers do not find by themselves where bs is odd; no value beyond the column is ever touched. CUDA, where
- * a thread has no vectors, and larger sizes have plain loops. The same operations in the same order everywhere. */
+/* A column of bs values in registers: what block products, solves and factorisations sum up in.
+ * Sizes up to 8 are cut into vectors of four, two and one, which compilers do not find by
+ * themselves where bs is odd; no value beyond the column is ever touched. CUDA, where a thread
+ * has no vectors, and larger sizes have plain loops. The same operations in the same order
+ * everywhere. */
 #ifndef BSI_COLUMN_H
 #define BSI_COLUMN_H
 
@@ -27,20 +29,22 @@ typedef struct bsi_column {
   bsi_quad quad[2];
   bsi_pair pair;
   double single;
-  double rows[BISAI_MAX_BLOCK_SIZE]; /* instead, where the size is not known to be at most 8 */
+  /* instead, where the size is not known to be at most 8 */
+  double rows[BISAI_MAX_BLOCK_SIZE];
 } bsi_column;
 
-/* For every part of a column of bs values, which starts at row `r`: its vector `part` and its place `p` + r in memory. */
-#define BSI_COLUMN_PARTS(bs, statement)                                                                                \
-  do {                                                                                                                 \
-    if ((bs) >= 4) statement(quad[0], bsi_quad, 0);                                                                    \
-    if ((bs) >= 8) statement(quad[1], bsi_quad, 4);                                                                    \
-    if ((bs) % 4 >= 2) statement(pair, bsi_pair, (bs) / 4 * 4);                                                        \
-    if ((bs) % 2 == 1) statement(single, double, (bs)-1);                                                              \
+/* For every part of a column of bs values, which starts at row `r`: its vector `part` and its place
+ * `p` + r in memory. */
+#define BSI_COLUMN_PARTS(bs, statement)                                                            \
+  do {                                                                                             \
+    if ((bs) >= 4) statement(quad[0], bsi_quad, 0);                                                \
+    if ((bs) >= 8) statement(quad[1], bsi_quad, 4);                                                \
+    if ((bs) % 4 >= 2) statement(pair, bsi_pair, (bs) / 4 * 4);                                    \
+    if ((bs) % 2 == 1) statement(single, double, (bs)-1);                                          \
   } while (0)
 
 BSI_INLINE void bsi_column_clear(const int bs, bsi_column *s) {
-#define CLEAR(part, type, r)                                                                                           \
+#define CLEAR(part, type, r)                                                                       \
   s->part = (type) { 0 }
   if (BSI_COLUMN_VECTORS(bs))
     BSI_COLUMN_PARTS(bs, CLEAR);
@@ -108,12 +112,14 @@ BSI_INLINE void bsi_column_subtract(const int bs, bsi_column *s, const double *p
 }
 
 /* s ← s + A x, A a block of bs columns */
-BSI_INLINE void bsi_column_add_product(const int bs, bsi_column *s, const double *a, const double *x) {
+BSI_INLINE void bsi_column_add_product(const int bs, bsi_column *s, const double *a,
+                                       const double *x) {
   for (int c = 0; c < bs; c++) bsi_column_add(bs, s, a + c * bs, x[c]);
 }
 
 /* s ← s − A x */
-BSI_INLINE void bsi_column_subtract_product(const int bs, bsi_column *s, const double *a, const double *x) {
+BSI_INLINE void bsi_column_subtract_product(const int bs, bsi_column *s, const double *a,
+                                            const double *x) {
   for (int c = 0; c < bs; c++) bsi_column_subtract(bs, s, a + c * bs, x[c]);
 }
 

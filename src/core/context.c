@@ -22,17 +22,21 @@ bisai_status bisai_context_fail(bisai_context *context, bisai_status status, con
   return bsi_fail(context, status, "%s", message ? message : bisai_status_string(status));
 }
 
-bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given, size_t expected) {
-  if (given == expected) return BISAI_OK;
-  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s.struct_size is %zu, expected %zu: start from its default", name,
-                  given, expected);
-}
-
-bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given, size_t expected) {
+bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given,
+                              size_t expected) {
   if (given == expected) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                  "%s.struct_size is %zu, expected %zu: set it to the struct's size in this version's headers", name,
-                  given, expected);
+                  "%s.struct_size is %zu, expected %zu: start from its default", name, given,
+                  expected);
+}
+
+bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given,
+                              size_t expected) {
+  if (given == expected) return BISAI_OK;
+  return bsi_fail(
+      context, BISAI_INVALID_ARGUMENT,
+      "%s.struct_size is %zu, expected %zu: set it to the struct's size in this version's headers",
+      name, given, expected);
 }
 
 bisai_context_options bisai_context_options_default(void) {
@@ -57,8 +61,8 @@ const char *bisai_backend_missing(bisai_backend backend, int device) {
 }
 
 static bool valid(const bisai_context_options *o) {
-  return o->struct_size == sizeof *o && o->threads >= 0 && o->threads <= BSI_MOST_THREADS && o->device >= -1 &&
-         o->backend >= BISAI_BACKEND_AUTO && o->backend <= BISAI_BACKEND_CUDA &&
+  return o->struct_size == sizeof *o && o->threads >= 0 && o->threads <= BSI_MOST_THREADS &&
+         o->device >= -1 && o->backend >= BISAI_BACKEND_AUTO && o->backend <= BISAI_BACKEND_CUDA &&
          !o->allocator.allocate == !o->allocator.release &&
          !o->device_allocator.allocate == !o->device_allocator.release;
 }
@@ -78,7 +82,8 @@ bisai_status bisai_context_create(const bisai_context_options *options, bisai_co
   if (!context) return BISAI_INVALID_ARGUMENT;
   const bisai_context_options o = options ? *options : bisai_context_options_default();
   if (!valid(&o)) return BISAI_INVALID_ARGUMENT;
-  const bool device = o.backend != BISAI_BACKEND_HOST && !bisai_backend_missing(BISAI_BACKEND_CUDA, o.device);
+  const bool device =
+      o.backend != BISAI_BACKEND_HOST && !bisai_backend_missing(BISAI_BACKEND_CUDA, o.device);
   if (o.backend == BISAI_BACKEND_CUDA && !device) return BISAI_UNAVAILABLE;
 
   bisai_context made = {.backend = backend_of(device ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST),
@@ -106,7 +111,9 @@ void bisai_context_destroy(bisai_context **context) {
   bsi_release(c, c);
 }
 
-const char *bisai_context_error(const bisai_context *context) { return context ? context->error : ""; }
+const char *bisai_context_error(const bisai_context *context) {
+  return context ? context->error : "";
+}
 
 bisai_backend bisai_context_backend(const bisai_context *context) { return context->backend->kind; }
 

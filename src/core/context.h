@@ -19,9 +19,12 @@ extern "C" {
 
 /* What a CUDA device has to offer. */
 typedef struct bsi_device_limits {
-  int processors, shared; /* multiprocessors; bytes of shared memory of each */
-  int block_shared;       /* bytes of it that a thread block may have */
-  int cache;              /* bytes of the second level's */
+  /* multiprocessors; bytes of shared memory of each */
+  int processors, shared;
+  /* bytes of it that a thread block may have */
+  int block_shared;
+  /* bytes of the second level's */
+  int cache;
 } bsi_device_limits;
 
 struct bisai_context {
@@ -29,41 +32,54 @@ struct bisai_context {
   bisai_allocator allocator;
   int threads;
   struct bsi_team *team;
-  void *stream; /* CUDA: the stream that everything is enqueued on */
+  /* CUDA: the stream that everything is enqueued on */
+  void *stream;
   bool owns_stream;
-  void *pool; /* CUDA: what device memory comes from, where the caller brings no allocator: */
+  /* CUDA: what device memory comes from, where the caller brings no allocator: */
+  void *pool;
   bisai_device_allocator device_allocator;
-  unsigned *tickets; /* CUDA: BSI_TICKETS zeros in device memory; kernels that count in them leave zeros behind */
-  unsigned long long
-      *first_fault; /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
-  int64_t
-      kept_bytes; /* CUDA: vectors that are read again and again while products are made; 0 unless a solver is at work */
-  bsi_device_limits limits; /* CUDA */
-  bool early_launches;      /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
-  struct bsi_place *volatile unfinished; /* files that are being written, the latest first: io/place.h */
+  /* CUDA: BSI_TICKETS zeros in device memory; kernels that count in them leave zeros behind */
+  unsigned *tickets;
+  /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
+  unsigned long long *first_fault;
+  /* CUDA: vectors that are read again and again while products are made; 0 unless a solver is at
+   * work */
+  int64_t kept_bytes;
+  /* CUDA */
+  bsi_device_limits limits;
+  /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
+  bool early_launches;
+  /* files that are being written, the latest first: io/place.h */
+  struct bsi_place *volatile unfinished;
   char error[256];
   char device[96];
 };
 
-/* Records a message (context may be NULL) and returns `status`, so that failures read `return bsi_fail(…)`. */
+/* Records a message (context may be NULL) and returns `status`, so that failures read `return
+ * bsi_fail(…)`. */
 bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* `bytes` rounded up to a multiple of the alignment: allocators like aligned_alloc() refuse anything else. */
+/* `bytes` rounded up to a multiple of the alignment: allocators like aligned_alloc() refuse
+ * anything else. */
 static inline size_t bsi_allocation_size(size_t bytes) {
   return (bytes + BSI_ALIGNMENT - 1) / BSI_ALIGNMENT * BSI_ALIGNMENT;
 }
 
-/* count · size bytes of host memory, never 0 bytes; NULL with a message when out of memory or out of range. */
+/* count · size bytes of host memory, never 0 bytes; NULL with a message when out of memory or out
+ * of range. */
 void *bsi_allocate(bisai_context *context, size_t count, size_t size);
 void bsi_release(bisai_context *context, void *pointer);
 
 /* Seconds of a monotonic clock. */
 double bsi_now(void);
 
-/* Check the first field of every options struct, which its default sets, and of every report, which the caller sets. */
-bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given, size_t expected);
-bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given, size_t expected);
+/* Check the first field of every options struct, which its default sets, and of every report, which
+ * the caller sets. */
+bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given,
+                              size_t expected);
+bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given,
+                              size_t expected);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BCSR from scalar CSR: block (I, J) is stored where any entry (i, j) with ⌊i/bs⌋ = I, ⌊j/bs⌋ = J is. Padding adds rows and
- * columns of the identity at the end until bs divides the size. */
+/* BCSR from scalar CSR: block (I, J) is stored where any entry (i, j) with ⌊i/bs⌋ = I, ⌊j/bs⌋ = J
+ * is. Padding adds rows and columns of the identity at the end until bs divides the size. */
 #include "core/csr.h"
 
 #include <math.h>
@@ -9,23 +9,27 @@
 
 #include "core/bcsr.h"
 
-bisai_csr_desc bisai_csr_desc_default(void) { return (bisai_csr_desc){.struct_size = sizeof(bisai_csr_desc)}; }
+bisai_csr_desc bisai_csr_desc_default(void) {
+  return (bisai_csr_desc){.struct_size = sizeof(bisai_csr_desc)};
+}
 
 bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *d) {
   bisai_status status = bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
   if (status) return status;
   if (d->rows < 0 || d->cols < 0)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d rows, %d columns", d->rows, d->cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d rows, %d columns", d->rows,
+                    d->cols);
   const int32_t *row_ptr = d->row_ptr;
   if (!row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
   status = bsi_check_row_ptr(context, "row", d->rows, row_ptr);
   if (status) return status;
-  if (row_ptr[d->rows] > 0 && !d->col_idx) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
+  if (row_ptr[d->rows] > 0 && !d->col_idx)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
   for (int32_t i = 0; i < d->rows; i++)
     for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)
       if (d->col_idx[p] < 0 || d->col_idx[p] >= d->cols)
-        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: column %d is outside 0 … %d", i, d->col_idx[p],
-                        d->cols - 1);
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: column %d is outside 0 … %d", i,
+                        d->col_idx[p], d->cols - 1);
   return BISAI_OK;
 }
 
@@ -38,7 +42,8 @@ static bisai_status check_duplicates(bisai_context *context, const bisai_csr_des
     for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1] && !status; p++) {
       const int32_t column = d->col_idx[p];
       if (last_row[column] == i)
-        status = bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: column %d appears twice", i, column);
+        status = bsi_fail(context, BISAI_INVALID_STRUCTURE, "row %d: column %d appears twice", i,
+                          column);
       last_row[column] = i;
     }
   bsi_release(context, last_row);
@@ -50,11 +55,15 @@ typedef struct conversion {
   const bisai_csr_desc *csr;
   int32_t bs, block_rows, block_cols;
   bool padded;
-  int32_t *seen;              /* by block column */
-  int32_t *row_ptr, *col_idx; /* of the result, host memory */
+  /* by block column */
+  int32_t *seen;
+  /* of the result, host memory */
+  int32_t *row_ptr, *col_idx;
   double *values;
-  bsi_places *places;     /* of the result, NULL: not asked for */
-  const bsi_limit *limit; /* NULL: none */
+  /* of the result, NULL: not asked for */
+  bsi_places *places;
+  /* NULL: none */
+  const bsi_limit *limit;
 } conversion;
 
 static int32_t last_row(const conversion *c, int32_t block_row) {
@@ -62,7 +71,8 @@ static int32_t last_row(const conversion *c, int32_t block_row) {
   return end < c->csr->rows ? (int32_t)end : c->csr->rows;
 }
 
-/* Blocks of each block row into row_ptr; false where they are too many. `seen`: the last block row with an entry there. */
+/* Blocks of each block row into row_ptr; false where they are too many. `seen`: the last block row
+ * with an entry there. */
 static bool count_blocks(conversion *c) {
   const bisai_csr_desc *d = c->csr;
   memset(c->seen, 0xff, (size_t)c->block_cols * sizeof *c->seen); /* -1 */
@@ -95,7 +105,8 @@ static void sort_columns(int32_t *columns, int32_t count) {
     }
 }
 
-/* The columns of a block row, ascending. Leaves in `seen` the position of each; positions of earlier rows are lower. */
+/* The columns of a block row, ascending. Leaves in `seen` the position of each; positions of
+ * earlier rows are lower. */
 static void fill_columns(conversion *c, int32_t row) {
   const bisai_csr_desc *d = c->csr;
   const int32_t begin = c->row_ptr[row], end = d->row_ptr[last_row(c, row)];
@@ -119,12 +130,14 @@ static double *value_at(const conversion *c, int32_t i, int32_t j) {
 static bisai_status fill_values(bisai_context *context, conversion *c, int32_t row) {
   const bisai_csr_desc *d = c->csr;
   const size_t per_block = (size_t)c->bs * (size_t)c->bs, begin = (size_t)c->row_ptr[row];
-  memset(c->values + begin * per_block, 0, ((size_t)c->row_ptr[row + 1] - begin) * per_block * sizeof *c->values);
+  memset(c->values + begin * per_block, 0,
+         ((size_t)c->row_ptr[row + 1] - begin) * per_block * sizeof *c->values);
   for (int32_t i = row * c->bs; i < last_row(c, row); i++)
     for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
       double *value = value_at(c, i, d->col_idx[p]);
       *value += d->values[p];
-      if (!isfinite(*value)) return bsi_fail(context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, i, d->col_idx[p]);
+      if (!isfinite(*value))
+        return bsi_fail(context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, i, d->col_idx[p]);
       if (c->places) bsi_place_set(c->places, p, (size_t)(value - c->values));
     }
   if (c->padded && row == c->block_rows - 1)
@@ -142,7 +155,8 @@ static bisai_status fill_rows(bisai_context *context, conversion *c) {
   return status;
 }
 
-/* Arrays of host memory for the columns and values, filled and uploaded to a backend that has memory of its own. */
+/* Arrays of host memory for the columns and values, filled and uploaded to a backend that has
+ * memory of its own. */
 static bisai_status fill_elsewhere(bisai_context *context, conversion *c, bisai_bcsr *a) {
   const bsi_backend *backend = context->backend;
   const size_t columns = (size_t)a->blocks, values = bsi_block_offset(a, a->blocks);
@@ -169,7 +183,8 @@ static int64_t working_bytes(int64_t block_rows, int64_t block_cols) {
 }
 
 static int64_t matrix_bytes(int64_t block_rows, int64_t blocks, int32_t bs) {
-  return (block_rows + 1 + blocks) * (int64_t)sizeof(int32_t) + blocks * bs * bs * (int64_t)sizeof(double);
+  return (block_rows + 1 + blocks) * (int64_t)sizeof(int32_t) +
+         blocks * bs * bs * (int64_t)sizeof(double);
 }
 
 int64_t bsi_csr_least_bytes(int64_t rows, int32_t block_size) {
@@ -179,14 +194,17 @@ int64_t bsi_csr_least_bytes(int64_t rows, int32_t block_size) {
   return pointers + working_bytes(block_rows, block_rows) + matrix_bytes(block_rows, 0, block_size);
 }
 
-static bisai_status convert(bisai_context *context, conversion *c, bool keep_places, bisai_bcsr **matrix) {
+static bisai_status convert(bisai_context *context, conversion *c, bool keep_places,
+                            bisai_bcsr **matrix) {
   bisai_bcsr *a = NULL;
   const int64_t working = working_bytes(c->block_rows, c->block_cols);
-  bisai_status status = bsi_limit_check(context, c->limit, working + matrix_bytes(c->block_rows, 0, c->bs));
+  bisai_status status =
+      bsi_limit_check(context, c->limit, working + matrix_bytes(c->block_rows, 0, c->bs));
   if (status) return status;
   status = BISAI_OUT_OF_MEMORY;
   c->seen = bsi_allocate(context, (size_t)c->block_cols, sizeof *c->seen);
-  c->row_ptr = c->seen ? bsi_allocate(context, (size_t)c->block_rows + 1, sizeof *c->row_ptr) : NULL;
+  c->row_ptr =
+      c->seen ? bsi_allocate(context, (size_t)c->block_rows + 1, sizeof *c->row_ptr) : NULL;
   if (!c->row_ptr) goto exit;
   if (!count_blocks(c)) {
     status = bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d blocks", INT32_MAX);
@@ -195,15 +213,18 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_pla
   const int32_t blocks = c->row_ptr[c->block_rows];
   status = bsi_limit_check(context, c->limit, working + matrix_bytes(c->block_rows, blocks, c->bs));
   if (status) goto exit;
-  status = bsi_bcsr_reserve(context, c->block_rows, c->block_cols, c->bs, blocks, BISAI_FP64, NULL, NULL, &a);
+  status = bsi_bcsr_reserve(context, c->block_rows, c->block_cols, c->bs, blocks, BISAI_FP64, NULL,
+                            NULL, &a);
   if (status) goto exit;
   a->rows = c->csr->rows;
   if (keep_places) {
     c->places = &a->places;
-    status = bsi_places_reserve(context, c->csr->row_ptr[c->csr->rows], bsi_block_offset(a, a->blocks), c->places);
+    status = bsi_places_reserve(context, c->csr->row_ptr[c->csr->rows],
+                                bsi_block_offset(a, a->blocks), c->places);
     if (status) goto exit;
   }
-  status = context->backend->kind == BISAI_BACKEND_HOST ? fill_in_place(context, c, a) : fill_elsewhere(context, c, a);
+  status = context->backend->kind == BISAI_BACKEND_HOST ? fill_in_place(context, c, a)
+                                                        : fill_elsewhere(context, c, a);
   if (!status && keep_places) status = bsi_places_upload(context, c->places);
 exit:
   bsi_release(context, c->row_ptr);
@@ -217,20 +238,22 @@ exit:
   return BISAI_OK;
 }
 
-static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, const bsi_limit *limit,
-                                   bool keep_places, bisai_bcsr **matrix) {
+static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,
+                                   const bsi_limit *limit, bool keep_places, bisai_bcsr **matrix) {
   int32_t bs = desc->block_size;
   if (bs == 0 && bsi_is_hollow(desc)) bs = 1;
   if (bs == 0) {
     bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
-    bisai_status status = limit ? bsi_limit_check(context, limit, bsi_block_size_bytes(desc)) : BISAI_OK;
+    bisai_status status =
+        limit ? bsi_limit_check(context, limit, bsi_block_size_bytes(desc)) : BISAI_OK;
     if (!status) status = bsi_block_size_study(context, desc, sizes, &bs);
     if (status) return status;
   }
   const bool divides = desc->rows % bs == 0 && desc->cols % bs == 0;
   if (!divides && !desc->pad)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "block size %d does not divide %d × %d, and padding was not asked for", bs, desc->rows, desc->cols);
+                    "block size %d does not divide %d × %d, and padding was not asked for", bs,
+                    desc->rows, desc->cols);
   conversion c = {.csr = desc,
                   .bs = bs,
                   .block_rows = desc->rows / bs + !divides,
@@ -238,28 +261,31 @@ static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc 
                   .padded = !divides,
                   .limit = limit};
   if ((int64_t)c.block_rows * bs > INT32_MAX)
-    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%d rows padded to blocks of size %d: more than %d", desc->rows, bs,
-                    INT32_MAX);
+    return bsi_fail(context, BISAI_INDEX_OVERFLOW,
+                    "%d rows padded to blocks of size %d: more than %d", desc->rows, bs, INT32_MAX);
   return convert(context, &c, keep_places, matrix);
 }
 
-bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc, const bsi_limit *limit,
-                                     bisai_bcsr **matrix) {
+bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,
+                                     const bsi_limit *limit, bisai_bcsr **matrix) {
   return from_sound_csr(context, desc, limit, false, matrix);
 }
 
-bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc, bisai_bcsr **matrix) {
+bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *desc,
+                                 bisai_bcsr **matrix) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!desc || !matrix)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL", desc ? "matrix" : "desc");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL",
+                    desc ? "matrix" : "desc");
   bisai_status status = bsi_csr_check(context, desc);
   if (status) return status;
   if (desc->block_size < 0 || desc->block_size > BISAI_MAX_BLOCK_SIZE)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d", desc->block_size,
-                    BISAI_MAX_BLOCK_SIZE);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
+                    desc->block_size, BISAI_MAX_BLOCK_SIZE);
   if (desc->pad && desc->rows != desc->cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "only square matrices can be padded, this one is %d × %d",
-                    desc->rows, desc->cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "only square matrices can be padded, this one is %d × %d", desc->rows,
+                    desc->cols);
   if (desc->row_ptr[desc->rows] > 0 && !desc->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   status = check_duplicates(context, desc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* New values for a matrix that was made from scalar CSR arrays: value place(p) ← entry p. Zeros that fill blocks up and the identity of
- * the padding have no entry, so they stay. */
+/* New values for a matrix that was made from scalar CSR arrays: value place(p) ← entry p. Zeros
+ * that fill blocks up and the identity of the padding have no entry, so they stay. */
 #include "core/bcsr.h"
 #include "core/csr.h"
 #include "core/parallel.h"
@@ -9,11 +9,16 @@
 /* Entries that a thread must compare to be worth waking. */
 enum { GRAIN = 32768 };
 
-static size_t place_bytes(const bsi_places *places) { return places->wide ? sizeof(uint64_t) : sizeof(uint32_t); }
+static size_t place_bytes(const bsi_places *places) {
+  return places->wide ? sizeof(uint64_t) : sizeof(uint32_t);
+}
 
-static bool is_host(const bisai_context *context) { return context->backend->kind == BISAI_BACKEND_HOST; }
+static bool is_host(const bisai_context *context) {
+  return context->backend->kind == BISAI_BACKEND_HOST;
+}
 
-bisai_status bsi_places_reserve(bisai_context *context, int32_t entries, size_t values, bsi_places *places) {
+bisai_status bsi_places_reserve(bisai_context *context, int32_t entries, size_t values,
+                                bsi_places *places) {
   *places = (bsi_places){.entries = entries, .wide = values > UINT32_MAX};
   places->host = bsi_allocate(context, (size_t)entries, place_bytes(places));
   return places->host ? BISAI_OK : BISAI_OUT_OF_MEMORY;
@@ -27,7 +32,8 @@ bisai_status bsi_places_upload(bisai_context *context, bsi_places *places) {
   }
   places->backend = context->backend->allocate(context, count, size);
   if (!places->backend) return BISAI_OUT_OF_MEMORY;
-  const bisai_status status = context->backend->upload(context, places->backend, places->host, count * size);
+  const bisai_status status =
+      context->backend->upload(context, places->backend, places->host, count * size);
   return status ? status : context->backend->synchronize(context);
 }
 
@@ -47,15 +53,18 @@ typedef struct scalar_entry {
 
 /* Where entry p stood in the arrays that the matrix was made from. */
 static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_t p) {
-  const uint64_t per_block = bsi_block_offset(a, 1), place = bsi_place(a->places.wide, a->places.host, p);
+  const uint64_t per_block = bsi_block_offset(a, 1),
+                 place = bsi_place(a->places.wide, a->places.host, p);
   const int32_t block = (int32_t)(place / per_block), inside = (int32_t)(place % per_block);
-  const int32_t row = bsi_lower_bound(s->row_ptr + 1, 0, a->block_rows, block + 1); /* the first that ends after it */
+  /* the first that ends after it */
+  const int32_t row = bsi_lower_bound(s->row_ptr + 1, 0, a->block_rows, block + 1);
   return (scalar_entry){row * a->block_size + inside % a->block_size,
                         s->col_idx[block] * a->block_size + inside / a->block_size};
 }
 
 /* Returns true if row i has the entries that it had when the matrix was made, in the same order. */
-static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d, int32_t i) {
+static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d,
+                        int32_t i) {
   const int32_t bs = a->block_size, begin = s->row_ptr[i / bs], end = s->row_ptr[i / bs + 1];
   const uint64_t per_block = bsi_block_offset(a, 1);
   if (d->row_ptr[i + 1] > a->places.entries) return false;
@@ -70,20 +79,23 @@ static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai
 }
 
 static bisai_status fail_length(const bisai_bcsr *a, int32_t row) {
-  return bsi_fail(a->context, BISAI_INVALID_STRUCTURE,
-                  "row %d: not as many entries as when the matrix was made, whose pattern cannot change", row);
+  return bsi_fail(
+      a->context, BISAI_INVALID_STRUCTURE,
+      "row %d: not as many entries as when the matrix was made, whose pattern cannot change", row);
 }
 
 /* Names the first difference, of arrays whose rows before row i are the same; i = rows: all are. */
-static bisai_status name_difference(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d, int32_t i) {
+static bisai_status name_difference(const bisai_bcsr *a, const bsi_structure *s,
+                                    const bisai_csr_desc *d, int32_t i) {
   const int32_t from = d->row_ptr[i], to = i < d->rows ? d->row_ptr[i + 1] : from;
   for (int32_t p = from; p < to && p < a->places.entries; p++) {
     const scalar_entry old = entry_of(a, s, p);
     if (old.row != i) return fail_length(a, old.row < i ? old.row : i);
     if (old.column != d->col_idx[p])
-      return bsi_fail(a->context, BISAI_INVALID_STRUCTURE,
-                      "row %d: column %d where the matrix was made with column %d; its pattern cannot change", i,
-                      d->col_idx[p], old.column);
+      return bsi_fail(
+          a->context, BISAI_INVALID_STRUCTURE,
+          "row %d: column %d where the matrix was made with column %d; its pattern cannot change",
+          i, d->col_idx[p], old.column);
   }
   return fail_length(a, i < d->rows ? i : entry_of(a, s, from).row);
 }
@@ -107,7 +119,8 @@ static void compare_part(void *job, bsi_part part) {
 }
 
 /* The first row that differs, -1: none. */
-static int32_t find_difference(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d) {
+static int32_t find_difference(const bisai_bcsr *a, const bsi_structure *s,
+                               const bisai_csr_desc *d) {
   const int threads = bsi_threads_for(a->context->threads, d->row_ptr[d->rows], GRAIN);
   return bsi_find_first(a->context, threads, compare_part, &(pattern_job){a, s, d});
 }
@@ -119,18 +132,21 @@ static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) 
   if (!status) status = bsi_bcsr_structure(a, &s);
   if (status) return status;
   const int32_t entries = d->row_ptr[d->rows];
-  if (entries > 0 && !d->col_idx) return bsi_fail(a->context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
+  if (entries > 0 && !d->col_idx)
+    return bsi_fail(a->context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
   const int32_t first = find_difference(a, &s, d);
   if (first < 0 && entries == a->places.entries) return BISAI_OK;
   return name_difference(a, &s, d, first < 0 ? d->rows : first);
 }
 
-/* Refuses NaN and infinity in values that lie as the entries do, in host memory or where the backend works. */
+/* Refuses NaN and infinity in values that lie as the entries do, in host memory or where the
+ * backend works. */
 static bisai_status check_values(const bisai_bcsr *a, const double *values, bool in_host_memory) {
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : a->context->backend;
   int64_t first = -1;
   bsi_structure s;
-  bisai_status status = backend->find_not_finite(a->context, BISAI_FP64, a->places.entries, values, &first);
+  bisai_status status =
+      backend->find_not_finite(a->context, BISAI_FP64, a->places.entries, values, &first);
   if (status || first < 0) return status;
   status = bsi_bcsr_structure(a, &s);
   if (status) return status;
@@ -140,16 +156,20 @@ static bisai_status check_values(const bisai_bcsr *a, const double *values, bool
 
 static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
   bisai_context *context = a->context;
-  if (!d) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_update_from_csr: desc is NULL");
-  const bisai_status status = bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
+  if (!d)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_update_from_csr: desc is NULL");
+  const bisai_status status =
+      bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
   if (status) return status;
   if (!a->places.host)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "the matrix was not made by bisai_bcsr_from_csr: bisai_bcsr_update takes its blocks");
+    return bsi_fail(
+        context, BISAI_INVALID_ARGUMENT,
+        "the matrix was not made by bisai_bcsr_from_csr: bisai_bcsr_update takes its blocks");
   const int32_t cols = a->block_cols * a->block_size - bisai_bcsr_padding(a);
   if (d->rows != a->rows || d->cols != cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the arrays are of %d × %d, the matrix of %d × %d", d->rows,
-                    d->cols, a->rows, cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the arrays are of %d × %d, the matrix of %d × %d", d->rows, d->cols, a->rows,
+                    cols);
   if (!d->row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
   return BISAI_OK;
 }
@@ -163,15 +183,16 @@ bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc
   if (status || places->entries == 0) return status;
   if (!desc->values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   if (desc->values == matrix->values)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is the matrix's own array, which must not be written to");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "values is the matrix's own array, which must not be written to");
   status = check_values(matrix, desc->values, !context->backend->reaches(context, desc->values));
   if (status) return status;
   bsi_staged values;
   status = bsi_stage_input(context, places->entries, 1, desc->values, places->entries, &values);
   if (status) return status;
   matrix->measured = false;
-  status = context->backend->scatter_values(context, places->entries, places->wide, places->backend, values.data,
-                                            matrix->values);
+  status = context->backend->scatter_values(context, places->entries, places->wide, places->backend,
+                                            values.data, matrix->values);
   bsi_stage_release(context, &values);
   return status;
 }

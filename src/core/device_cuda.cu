@@ -44,9 +44,10 @@ cudaError_t make_stream(bisai_context *context) {
 
 /* What kernels of several rooms share. */
 bisai_status make_counters(bisai_context *context) {
-  context->tickets = static_cast<unsigned *>(bsi_allocate_cuda(context, BSI_TICKETS, sizeof(unsigned)));
-  context->first_fault =
-      static_cast<unsigned long long *>(bsi_allocate_cuda(context, BSI_FAULTS, sizeof(unsigned long long)));
+  context->tickets =
+      static_cast<unsigned *>(bsi_allocate_cuda(context, BSI_TICKETS, sizeof(unsigned)));
+  context->first_fault = static_cast<unsigned long long *>(
+      bsi_allocate_cuda(context, BSI_FAULTS, sizeof(unsigned long long)));
   if (!context->tickets || !context->first_fault) return BISAI_OUT_OF_MEMORY;
   const cudaError_t error =
       cudaMemsetAsync(context->tickets, 0, BSI_TICKETS * sizeof(unsigned), bsi_stream_of(context));
@@ -84,13 +85,17 @@ bisai_status bsi_open_cuda(bisai_context *context, const bisai_context_options *
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
   if (error == cudaSuccess) describe(properties, context->device, sizeof context->device);
   if (error == cudaSuccess)
-    context->limits = {properties.multiProcessorCount, static_cast<int>(properties.sharedMemPerMultiprocessor),
+    context->limits = {properties.multiProcessorCount,
+                       static_cast<int>(properties.sharedMemPerMultiprocessor),
                        static_cast<int>(properties.sharedMemPerBlockOptin), properties.l2CacheSize};
   cudaFuncAttributes attributes;
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, nothing);
-  /* Where the kernels of an older architecture run on a newer device they do not wait for their predecessors. */
-  if (error == cudaSuccess) context->early_launches = properties.major >= 9 && attributes.ptxVersion >= 90;
-  if (error == cudaSuccess && !context->device_allocator.allocate) error = make_pool(device, context);
+  /* Where the kernels of an older architecture run on a newer device they do not wait for their
+   * predecessors. */
+  if (error == cudaSuccess)
+    context->early_launches = properties.major >= 9 && attributes.ptxVersion >= 90;
+  if (error == cudaSuccess && !context->device_allocator.allocate)
+    error = make_pool(device, context);
   if (error == cudaSuccess && !context->stream) error = make_stream(context);
   return error == cudaSuccess ? make_counters(context) : BISAI_DEVICE_ERROR;
 }

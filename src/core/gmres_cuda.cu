@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of GMRES on the device: all of a step after its products in one launch, and the small dense part.
+/* The steps of GMRES on the device: all of a step after its products in one launch, and the small
+ * dense part.
  *
- * Gram–Schmidt is bound by the bytes of the basis and by waiting for sums, so one launch holds as many thread blocks as the device has
- * multiprocessors, which wait for each other where a sum over all is needed: w stays in registers unless it is longer than all of them,
- * the last vectors of V stay in shared memory, and the others are read once from memory and once more from the L2 cache where that is
- * large enough (the second time backwards, what was read last first). Every block adds up the partial sums by itself, in one order: they agree to the last bit, and decide alike whether
- * there is a second pass. */
+ * Gram–Schmidt is bound by the bytes of the basis and by waiting for sums, so one launch holds as
+ * many thread blocks as the device has multiprocessors, which wait for each other where a sum over
+ * all is needed: w stays in registers unless it is longer than all of them, the last vectors of V
+ * stay in shared memory, and the others are read once from memory and once more from the L2 cache
+ * where that is large enough (the second time backwards, what was read last first). Every block
+ * adds up the partial sums by itself, in one order: they agree to the last bit, and decide alike
+ * whether there is a second pass. */
 #include <algorithm>
 
 #include "core/backend_cuda.h"
@@ -19,7 +22,8 @@ enum { THREADS = 512, WARPS = THREADS / BSI_WARP, GROUP = 8, MOST_PAIRS = 10, PA
 /* At least the bytes of shared memory that the kernel names by itself. */
 enum { STATIC_SHARED = 1024 };
 
-/* Arrays of doubles in shared memory for `count` columns; after them the threads' parts of the vectors that are kept there. */
+/* Arrays of doubles in shared memory for `count` columns; after them the threads' parts of the
+ * vectors that are kept there. */
 struct scratch {
   double *of_warp, *h, *h2, *column, *cosines, *sines;
   double2 *kept;
@@ -34,18 +38,21 @@ struct scratch {
     kept = reinterpret_cast<double2 *>(column + stride + 2);
   }
   static size_t bytes(int count) {
-    return ((WARPS + 5) * static_cast<size_t>((count + GROUP - 1) / GROUP * GROUP) + 2) * sizeof(double);
+    return ((WARPS + 5) * static_cast<size_t>((count + GROUP - 1) / GROUP * GROUP) + 2) *
+           sizeof(double);
   }
 };
 
-/* Waits for all blocks. The upper bit flips each time: an even number of waits leaves the ticket as it was. Meanwhile another thread does
- * something else. */
-template <typename Meanwhile> __device__ __forceinline__ void wait_for_all(unsigned *ticket, Meanwhile meanwhile) {
+/* Waits for all blocks. The upper bit flips each time: an even number of waits leaves the ticket as
+ * it was. Meanwhile another thread does something else. */
+template <typename Meanwhile>
+__device__ __forceinline__ void wait_for_all(unsigned *ticket, Meanwhile meanwhile) {
   __syncthreads();
   if (threadIdx.x == BSI_WARP) meanwhile();
   if (threadIdx.x == 0) {
     __threadfence();
-    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u, before = atomicAdd(ticket, mine);
+    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u,
+                   before = atomicAdd(ticket, mine);
     while (((*static_cast<volatile unsigned *>(ticket) ^ before) & 0x80000000u) == 0) {
     }
     __threadfence();
@@ -55,11 +62,13 @@ template <typename Meanwhile> __device__ __forceinline__ void wait_for_all(unsig
 
 __device__ __forceinline__ double sum_of_warp(double value) {
 #pragma unroll
-  for (int step = BSI_WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(BSI_EVERYONE, value, step);
+  for (int step = BSI_WARP / 2; step > 0; step /= 2)
+    value += __shfl_xor_sync(BSI_EVERYONE, value, step);
   return value;
 }
 
-/* Lane 4·s and its three neighbours get the warp's sum of everyone's sums[s]: half of the sums go with each exchange. */
+/* Lane 4·s and its three neighbours get the warp's sum of everyone's sums[s]: half of the sums go
+ * with each exchange. */
 __device__ __forceinline__ double sums_of_warp(double (&sums)[GROUP]) {
   const int lane = threadIdx.x % BSI_WARP;
 #pragma unroll
@@ -90,7 +99,8 @@ __device__ void add_blocks(int count, const double *partials, double *sums) {
   __syncthreads();
 }
 
-/* Values 2·pair and 2·pair + 1 of vectors of n values, whose number of pairs is rounded up. A thread has pairs `from`, `from` + apart, … */
+/* Values 2·pair and 2·pair + 1 of vectors of n values, whose number of pairs is rounded up. A
+ * thread has pairs `from`, `from` + apart, … */
 struct share {
   int64_t n, pairs, from, apart, tile;
   __device__ share(int64_t n_, int per_tile)
@@ -105,11 +115,13 @@ template <int PAIRS> struct part_of_vector {
 #pragma unroll
     for (int p = 0; p < PAIRS; p++) {
       const int64_t pair = first + p * s.apart;
-      values[p] = pair < s.pairs ? reinterpret_cast<const double2 *>(w)[pair] : make_double2(0.0, 0.0);
+      values[p] =
+          pair < s.pairs ? reinterpret_cast<const double2 *>(w)[pair] : make_double2(0.0, 0.0);
     }
   }
   /* scale·values; zero after the last. */
-  __device__ __forceinline__ void store(const share &s, int64_t first, double scale, double *w) const {
+  __device__ __forceinline__ void store(const share &s, int64_t first, double scale,
+                                        double *w) const {
 #pragma unroll
     for (int p = 0; p < PAIRS; p++) {
       const int64_t pair = first + p * s.apart;
@@ -120,10 +132,12 @@ template <int PAIRS> struct part_of_vector {
   }
 };
 
-/* What one thread does of a step. TILED: w does not fit into registers, and goes through them tile by tile. */
+/* What one thread does of a step. TILED: w does not fit into registers, and goes through them tile
+ * by tile. */
 template <int PAIRS, bool TILED> struct worker {
   const bsi_cycle &cycle;
-  const int count, first_kept; /* basis vectors, and the first of those that shared memory keeps */
+  /* basis vectors, and the first of those that shared memory keeps */
+  const int count, first_kept;
   const share mine;
   double *w;
   scratch shared;
@@ -131,18 +145,20 @@ template <int PAIRS, bool TILED> struct worker {
   part_of_vector<PAIRS> part;
 
   __device__ worker(const bsi_cycle &c, int j, int kept, double *memory, unsigned *ticket_)
-      : cycle(c), count(j + 1), first_kept(j + 1 - kept), mine(c.n, PAIRS), w(c.basis + (j + 1) * c.ld),
-        shared(memory, j + 1), ticket(ticket_) {
+      : cycle(c), count(j + 1), first_kept(j + 1 - kept), mine(c.n, PAIRS),
+        w(c.basis + (j + 1) * c.ld), shared(memory, j + 1), ticket(ticket_) {
     if (!TILED) part.load(mine, mine.from, w);
   }
 
   /* Pair p of those at `first` of GROUP basis vectors from c on. */
-  __device__ __forceinline__ void load_group(int c, int64_t first, int p, double2 (&v)[GROUP]) const {
+  __device__ __forceinline__ void load_group(int c, int64_t first, int p,
+                                             double2 (&v)[GROUP]) const {
     const int64_t pair = first + p * mine.apart;
     const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
 #pragma unroll
     for (int g = 0; g < GROUP; g++)
-      v[g] = c + g < count && pair < mine.pairs ? vectors[g * (cycle.ld / 2)] : make_double2(0.0, 0.0);
+      v[g] =
+          c + g < count && pair < mine.pairs ? vectors[g * (cycle.ld / 2)] : make_double2(0.0, 0.0);
   }
 
   /* The thread's own place for pair p of basis vector c. */
@@ -154,7 +170,8 @@ template <int PAIRS, bool TILED> struct worker {
     for (int g = 0; g < GROUP; g++)
       if (c + g >= first_kept && c + g < count) kept(c + g, p) = v[g];
   }
-  __device__ __forceinline__ void load_again(int c, int64_t first, int p, double2 (&v)[GROUP]) const {
+  __device__ __forceinline__ void load_again(int c, int64_t first, int p,
+                                             double2 (&v)[GROUP]) const {
     const int64_t pair = first + p * mine.apart;
     const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
 #pragma unroll
@@ -170,8 +187,8 @@ template <int PAIRS, bool TILED> struct worker {
   /* h ← V·w over all blocks */
   __device__ void products(double *h) {
     const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-    for (int64_t first = mine.from; first - mine.from == 0 || (TILED && first - mine.from < mine.pairs);
-         first += mine.tile) {
+    for (int64_t first = mine.from;
+         first - mine.from == 0 || (TILED && first - mine.from < mine.pairs); first += mine.tile) {
       if (TILED) part.load(mine, first, w);
       for (int c = 0; c < count; c += GROUP) {
         double sums[GROUP] = {};
@@ -181,7 +198,8 @@ template <int PAIRS, bool TILED> struct worker {
           load_group(c, first, p, v);
           if (!TILED && c + GROUP > first_kept) keep_group(c, p, v);
 #pragma unroll
-          for (int g = 0; g < GROUP; g++) sums[g] += v[g].x * part.values[p].x + v[g].y * part.values[p].y;
+          for (int g = 0; g < GROUP; g++)
+            sums[g] += v[g].x * part.values[p].x + v[g].y * part.values[p].y;
         }
         const double sum = sums_of_warp(sums);
         double *place = shared.of_warp + warp * shared.stride + c + lane / 4;
@@ -199,10 +217,11 @@ template <int PAIRS, bool TILED> struct worker {
   }
 
   /* w ← w − V h; the square of its norm over all blocks */
-  template <typename Meanwhile> __device__ __forceinline__ double subtract(const double *h, Meanwhile meanwhile) {
+  template <typename Meanwhile>
+  __device__ __forceinline__ double subtract(const double *h, Meanwhile meanwhile) {
     double square = 0.0;
-    for (int64_t first = mine.from; first - mine.from == 0 || (TILED && first - mine.from < mine.pairs);
-         first += mine.tile) {
+    for (int64_t first = mine.from;
+         first - mine.from == 0 || (TILED && first - mine.from < mine.pairs); first += mine.tile) {
       if (TILED) part.load(mine, first, w);
       for (int c = (count - 1) / GROUP * GROUP; c >= 0; c -= GROUP) {
 #pragma unroll
@@ -258,8 +277,8 @@ template <int PAIRS, bool TILED> struct worker {
   /* By that block, after it. */
   __device__ void rotate(int j, double norm2) {
     if (threadIdx.x == 0) {
-      bsi_rotate_last(j, shared.column, bsi_column_norm2(j, shared.h, norm2), norm2, shared.cosines, shared.sines,
-                      cycle.rhs, cycle.status + 2 * j);
+      bsi_rotate_last(j, shared.column, bsi_column_norm2(j, shared.h, norm2), norm2, shared.cosines,
+                      shared.sines, cycle.rhs, cycle.status + 2 * j);
       cycle.cosines[j] = shared.cosines[j];
       cycle.sines[j] = shared.sines[j];
     }
@@ -284,8 +303,8 @@ __global__ void __launch_bounds__(THREADS, 1)
   };
   me.products(me.shared.h);
   double norm2 = me.subtract(me.shared.h, rotate_earlier);
-  const bool again =
-      passes == BSI_PASSES_TWO || (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(j + 1, me.shared.h, norm2));
+  const bool again = passes == BSI_PASSES_TWO ||
+                     (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(j + 1, me.shared.h, norm2));
   if (again) {
     me.products(me.shared.h2);
     norm2 = me.subtract(me.shared.h2, [&] {
@@ -303,9 +322,10 @@ struct room {
 };
 
 template <int PAIRS, bool TILED>
-cudaError_t launch(const bisai_context *context, room has, int blocks, const bsi_cycle &cycle, int j,
-                   bsi_passes passes) {
-  const int left = has.shared - static_cast<int>(scratch::bytes(j + 1)), vector = PAIRS * THREADS * sizeof(double2);
+cudaError_t launch(const bisai_context *context, room has, int blocks, const bsi_cycle &cycle,
+                   int j, bsi_passes passes) {
+  const int left = has.shared - static_cast<int>(scratch::bytes(j + 1)),
+            vector = PAIRS * THREADS * sizeof(double2);
   const int fit = TILED || left < vector ? 0 : left / vector, kept = fit < j + 1 ? fit : j + 1;
   cudaLaunchAttribute together = {};
   together.id = cudaLaunchAttributeCooperative;
@@ -317,17 +337,21 @@ cudaError_t launch(const bisai_context *context, room has, int blocks, const bsi
   config.stream = bsi_stream_of(context);
   config.attrs = &together;
   config.numAttrs = 1;
-  const cudaError_t error =
-      cudaFuncSetAttribute(step<PAIRS, TILED>, cudaFuncAttributeMaxDynamicSharedMemorySize, has.shared);
-  return error ? error : cudaLaunchKernelEx(&config, step<PAIRS, TILED>, cycle, j, kept, passes, context->tickets);
+  const cudaError_t error = cudaFuncSetAttribute(
+      step<PAIRS, TILED>, cudaFuncAttributeMaxDynamicSharedMemorySize, has.shared);
+  return error ? error
+               : cudaLaunchKernelEx(&config, step<PAIRS, TILED>, cycle, j, kept, passes,
+                                    context->tickets);
 }
 
 /* As few values a thread as let it hold them all. */
 template <int PAIRS = 1>
-cudaError_t launch_for(const bisai_context *context, room has, const bsi_cycle &cycle, int j, bsi_passes passes) {
+cudaError_t launch_for(const bisai_context *context, room has, const bsi_cycle &cycle, int j,
+                       bsi_passes passes) {
   const int64_t blocks = ((cycle.n + 1) / 2 + THREADS * PAIRS - 1) / (THREADS * PAIRS);
   if (blocks <= has.blocks)
-    return launch<PAIRS, false>(context, has, blocks > 0 ? static_cast<int>(blocks) : 1, cycle, j, passes);
+    return launch<PAIRS, false>(context, has, blocks > 0 ? static_cast<int>(blocks) : 1, cycle, j,
+                                passes);
   if constexpr (PAIRS < MOST_PAIRS)
     return launch_for<PAIRS + (PAIRS < 4 ? 1 : 2)>(context, has, cycle, j, passes);
   else
@@ -336,9 +360,11 @@ cudaError_t launch_for(const bisai_context *context, room has, const bsi_cycle &
 
 } // namespace
 
-bisai_status bsi_gmres_step_cuda(bisai_context *context, const bsi_cycle *cycle, int j, bsi_passes passes) {
+bisai_status bsi_gmres_step_cuda(bisai_context *context, const bsi_cycle *cycle, int j,
+                                 bsi_passes passes) {
   const bsi_device_limits *limits = &context->limits;
-  const room has = {std::min(limits->processors, static_cast<int>(BSI_CHUNKS)), limits->block_shared - STATIC_SHARED};
+  const room has = {std::min(limits->processors, static_cast<int>(BSI_CHUNKS)),
+                    limits->block_shared - STATIC_SHARED};
   const cudaError_t error = launch_for(context, has, *cycle, j, passes);
   if (error == cudaSuccess) return bsi_launched(context, "Gram-Schmidt");
   return bsi_fail(context, BISAI_DEVICE_ERROR, "Gram-Schmidt: %s", cudaGetErrorString(error));
@@ -351,8 +377,8 @@ __global__ void decide(int count, const double *h, const double *norm2, double *
   *result = bsi_cancelled(count, h, *norm2) ? 1.0 : 0.0;
 }
 
-__global__ void rotate(int m, int j, const double *h, const double *h2, const double *norm2, double *H, double *cosines,
-                       double *sines, double *g, double *status) {
+__global__ void rotate(int m, int j, const double *h, const double *h2, const double *norm2,
+                       double *H, double *cosines, double *sines, double *g, double *status) {
   double *column = H + j * (m + static_cast<int64_t>(1));
   for (int i = threadIdx.x; i <= j; i += BSI_WARP) column[i] = h2 ? h[i] + h2[i] : h[i];
   __syncwarp();
@@ -361,8 +387,8 @@ __global__ void rotate(int m, int j, const double *h, const double *h2, const do
 
 enum { SMALL_TRIANGLE = 64, SUBSTITUTING = 256 };
 
-/* y_i ← (g_i − Σ_{c > i} H_ic y_c)/H_ii from the last on, by columns, as bsi_back_substitute does. One warp, for which all threads fetch
- * a triangle that is small enough. */
+/* y_i ← (g_i − Σ_{c > i} H_ic y_c)/H_ii from the last on, by columns, as bsi_back_substitute does.
+ * One warp, for which all threads fetch a triangle that is small enough. */
 __global__ void __launch_bounds__(SUBSTITUTING)
     back_substitute(int m, int k, const double *H, const double *g, double *y) {
   __shared__ double triangle[SMALL_TRIANGLE * SMALL_TRIANGLE];
@@ -386,8 +412,8 @@ __global__ void __launch_bounds__(SUBSTITUTING)
 } // namespace
 
 /* The answer comes by way of the context's tickets, which no reduction uses meanwhile. */
-bisai_status bsi_gmres_cancelled_cuda(bisai_context *context, int count, const double *h, const double *norm2,
-                                      bool *cancelled) {
+bisai_status bsi_gmres_cancelled_cuda(bisai_context *context, int count, const double *h,
+                                      const double *norm2, bool *cancelled) {
   double result = 0.0;
   double *answer = reinterpret_cast<double *>(context->tickets);
   decide<<<1, 1, 0, bsi_stream_of(context)>>>(count, h, norm2, answer);
@@ -398,15 +424,16 @@ bisai_status bsi_gmres_cancelled_cuda(bisai_context *context, int count, const d
   return status;
 }
 
-bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const double *h, const double *h2,
-                                   const double *norm2, double *H, double *cosines, double *sines, double *g,
-                                   double *status) {
-  rotate<<<1, BSI_WARP, 0, bsi_stream_of(context)>>>(m, j, h, h2, norm2, H, cosines, sines, g, status);
+bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const double *h,
+                                   const double *h2, const double *norm2, double *H,
+                                   double *cosines, double *sines, double *g, double *status) {
+  rotate<<<1, BSI_WARP, 0, bsi_stream_of(context)>>>(m, j, h, h2, norm2, H, cosines, sines, g,
+                                                     status);
   return bsi_launched(context, "rotation");
 }
 
-bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H, const double *g,
-                                         double *y) {
+bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H,
+                                         const double *g, double *y) {
   if (k == 0) return BISAI_OK;
   bsi_launch_early(context, back_substitute, 1, SUBSTITUTING, 0, m, k, H, g, y);
   return bsi_launched(context, "triangular system");

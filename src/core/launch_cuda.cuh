@@ -27,9 +27,10 @@ static inline bisai_status bsi_launched(bisai_context *context, const char *what
   return bsi_fail(context, BISAI_DEVICE_ERROR, "%s: %s", what, cudaGetErrorString(error));
 }
 
-/* What bsi_launch_early() launches may be on its way while its predecessor in the stream ends (compute capability 9.0): most of what a
- * launch costs is hidden. The kernel's first step is then bsi_wait_for_predecessor(), by every thread, before anything is read or written;
- * it returns when all earlier work of the stream is done and seen. */
+/* What bsi_launch_early() launches may be on its way while its predecessor in the stream ends
+ * (compute capability 9.0): most of what a launch costs is hidden. The kernel's first step is then
+ * bsi_wait_for_predecessor(), by every thread, before anything is read or written; it returns when
+ * all earlier work of the stream is done and seen. */
 __device__ __forceinline__ void bsi_wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -37,8 +38,8 @@ __device__ __forceinline__ void bsi_wait_for_predecessor() {
 }
 
 template <typename... Parameters, typename... Arguments>
-static inline void bsi_launch_early(const bisai_context *context, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                    size_t shared, Arguments... arguments) {
+static inline void bsi_launch_early(const bisai_context *context, void (*kernel)(Parameters...),
+                                    dim3 grid, dim3 block, size_t shared, Arguments... arguments) {
   cudaLaunchConfig_t how = {};
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;

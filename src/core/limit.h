@@ -8,15 +8,17 @@
 #include "core/context.h"
 
 typedef struct bsi_limit {
-  int64_t most, held; /* bytes */
+  /* bytes */
+  int64_t most, held;
 } bsi_limit;
 
 /* Refuses to allocate `more` bytes beside those held. NULL: no limit. */
-static inline bisai_status bsi_limit_check(bisai_context *context, const bsi_limit *limit, int64_t more) {
+static inline bisai_status bsi_limit_check(bisai_context *context, const bsi_limit *limit,
+                                           int64_t more) {
   if (!limit || more <= limit->most - limit->held) return BISAI_OK;
   return bsi_fail(context, BISAI_OUT_OF_MEMORY,
-                  "at least %" PRId64 " bytes are needed at a time, and max_bytes allows %" PRId64, limit->held + more,
-                  limit->most);
+                  "at least %" PRId64 " bytes are needed at a time, and max_bytes allows %" PRId64,
+                  limit->held + more, limit->most);
 }
 
 #endif

@@ -7,8 +7,8 @@
 
 void *bsi_allocate(bisai_context *context, size_t count, size_t size) {
   if (size != 0 && count > (SIZE_MAX - BSI_ALIGNMENT) / size) {
-    bsi_fail(context, BISAI_OUT_OF_MEMORY, "an array of %zu elements of %zu bytes exceeds the address space", count,
-             size);
+    bsi_fail(context, BISAI_OUT_OF_MEMORY,
+             "an array of %zu elements of %zu bytes exceeds the address space", count, size);
     return NULL;
   }
   const size_t bytes = bsi_allocation_size(count * size > 0 ? count * size : 1);

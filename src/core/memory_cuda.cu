@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the device, given and taken in the order of the stream: by the caller's allocator, or from a pool of the context that keeps
- * what is released, so that a set-up made again asks the driver for nothing. */
+/* Memory of the device, given and taken in the order of the stream: by the caller's allocator, or
+ * from a pool of the context that keeps what is released, so that a set-up made again asks the
+ * driver for nothing. */
 #include "core/backend_cuda.h"
 #include "core/launch_cuda.cuh"
 
@@ -17,12 +18,13 @@ void *allocate(bisai_context *context, size_t bytes, cudaError_t *error) {
   void *memory = nullptr;
   *error = cudaErrorMemoryAllocation;
   if (own->allocate) return own->allocate(own->user, bytes, context->stream);
-  *error = cudaMallocFromPoolAsync(&memory, bytes, static_cast<cudaMemPool_t>(context->pool), bsi_stream_of(context));
+  *error = cudaMallocFromPoolAsync(&memory, bytes, static_cast<cudaMemPool_t>(context->pool),
+                                   bsi_stream_of(context));
   return *error == cudaSuccess ? memory : nullptr;
 }
 
-bisai_status copy(bisai_context *context, const char *what, void *to, const void *from, size_t bytes,
-                  cudaMemcpyKind kind) {
+bisai_status copy(bisai_context *context, const char *what, void *to, const void *from,
+                  size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return BISAI_OK;
   const cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, bsi_stream_of(context));
   return error == cudaSuccess ? BISAI_OK : failure(context, what, error);
@@ -32,8 +34,8 @@ bisai_status copy(bisai_context *context, const char *what, void *to, const void
 
 void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size) {
   if (size != 0 && count > SIZE_MAX / size) {
-    bsi_fail(context, BISAI_OUT_OF_MEMORY, "an array of %zu elements of %zu bytes exceeds the address space", count,
-             size);
+    bsi_fail(context, BISAI_OUT_OF_MEMORY,
+             "an array of %zu elements of %zu bytes exceeds the address space", count, size);
     return nullptr;
   }
   const size_t bytes = count * size > 0 ? count * size : 1;
@@ -60,7 +62,8 @@ bisai_status bsi_upload_cuda(bisai_context *context, void *device, const void *h
 }
 
 bisai_status bsi_fetch_cuda(bisai_context *context, void *host, const void *device, size_t bytes) {
-  const bisai_status status = copy(context, "copy from the device", host, device, bytes, cudaMemcpyDeviceToHost);
+  const bisai_status status =
+      copy(context, "copy from the device", host, device, bytes, cudaMemcpyDeviceToHost);
   return status || bytes == 0 ? status : bsi_synchronize_cuda(context);
 }
 
@@ -84,16 +87,18 @@ bool bsi_reaches_cuda(const bisai_context *, const void *array) {
 /* What `expect` leaves: a NaN that no arithmetic makes. */
 static const unsigned long long expected = 0x7ff4b15a1b15a1b1ull;
 
-/* Looks at the memory between two questions to the device, whose failure would leave it as it is for ever. */
+/* Looks at the memory between two questions to the device, whose failure would leave it as it is
+ * for ever. */
 enum { LOOKS = 4096 };
 
 double *bsi_allocate_shared_cuda(bisai_context *context, size_t count) {
   void *memory = nullptr;
-  const cudaError_t error = cudaHostAlloc(&memory, (count + 1) * sizeof(double), cudaHostAllocMapped);
+  const cudaError_t error =
+      cudaHostAlloc(&memory, (count + 1) * sizeof(double), cudaHostAllocMapped);
   if (error == cudaSuccess) return static_cast<double *>(memory);
   cudaGetLastError();
-  bsi_fail(context, BISAI_OUT_OF_MEMORY, "cannot allocate %zu bytes of pinned memory: %s", count * sizeof(double),
-           cudaGetErrorString(error));
+  bsi_fail(context, BISAI_OUT_OF_MEMORY, "cannot allocate %zu bytes of pinned memory: %s",
+           count * sizeof(double), cudaGetErrorString(error));
   return nullptr;
 }
 
@@ -108,16 +113,21 @@ void bsi_expect_cuda(bisai_context *context, int count, double *shared) {
   for (int i = 0; i < count; i++) reinterpret_cast<unsigned long long *>(shared)[i] = expected;
 }
 
-bisai_status bsi_collect_cuda(bisai_context *context, int count, const double *shared, double *values) {
-  const volatile unsigned long long *words = reinterpret_cast<const volatile unsigned long long *>(shared);
+bisai_status bsi_collect_cuda(bisai_context *context, int count, const double *shared,
+                              double *values) {
+  const volatile unsigned long long *words =
+      reinterpret_cast<const volatile unsigned long long *>(shared);
   for (int i = 0; i < count; i++) {
     bool ended = false;
     for (int look = 0; words[i] == expected; look++) {
       if (look < LOOKS) continue;
       look = 0;
-      if (ended) return bsi_fail(context, BISAI_DEVICE_ERROR, "a number that was to come from the device did not");
+      if (ended)
+        return bsi_fail(context, BISAI_DEVICE_ERROR,
+                        "a number that was to come from the device did not");
       const cudaError_t error = cudaStreamQuery(bsi_stream_of(context));
-      if (error != cudaSuccess && error != cudaErrorNotReady) return failure(context, "waiting for the device", error);
+      if (error != cudaSuccess && error != cudaErrorNotReady)
+        return failure(context, "waiting for the device", error);
       ended = error == cudaSuccess;
     }
     const unsigned long long word = words[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How loops of the host backend are shared out over the threads of a context. Work is cut by index, so that results do not depend on the
- * number of threads. */
+/* How loops of the host backend are shared out over the threads of a context. Work is cut by index,
+ * so that results do not depend on the number of threads. */
 #ifndef BSI_PARALLEL_H
 #define BSI_PARALLEL_H
 
@@ -20,7 +20,8 @@ typedef struct bsi_range {
 
 /* Those of n items that are a part's. */
 static inline bsi_range bsi_range_of(int64_t n, bsi_part part) {
-  return (bsi_range){bsi_share(n, part.index, part.count), bsi_share(n, part.index + 1, part.count)};
+  return (bsi_range){bsi_share(n, part.index, part.count),
+                     bsi_share(n, part.index + 1, part.count)};
 }
 
 /* The first row of part `part`, rows being weighed by their blocks and themselves. */

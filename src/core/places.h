@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the entries of scalar CSR arrays lie among the values of the matrix that was made from them: entry p is value place(p). */
+/* Where the entries of scalar CSR arrays lie among the values of the matrix that was made from
+ * them: entry p is value place(p). */
 #ifndef BSI_PLACES_H
 #define BSI_PLACES_H
 
@@ -15,9 +16,12 @@ extern "C" {
 
 typedef struct bsi_places {
   int32_t entries;
-  bool wide;     /* places are uint64_t, otherwise uint32_t */
-  void *host;    /* NULL: the matrix was not made from CSR arrays */
-  void *backend; /* the same in the backend's memory; the same array on the host */
+  /* places are uint64_t, otherwise uint32_t */
+  bool wide;
+  /* NULL: the matrix was not made from CSR arrays */
+  void *host;
+  /* the same in the backend's memory; the same array on the host */
+  void *backend;
 } bsi_places;
 
 BSI_INLINE uint64_t bsi_place(const bool wide, const void *places, int64_t p) {
@@ -32,7 +36,8 @@ static inline void bsi_place_set(const bsi_places *places, int32_t p, size_t val
 }
 
 /* Room for the places of `entries` among `values` values, in host memory. */
-bisai_status bsi_places_reserve(bisai_context *context, int32_t entries, size_t values, bsi_places *places);
+bisai_status bsi_places_reserve(bisai_context *context, int32_t entries, size_t values,
+                                bsi_places *places);
 /* Brings places that have been set to the backend's memory. Waits. */
 bisai_status bsi_places_upload(bisai_context *context, bsi_places *places);
 void bsi_places_release(bisai_context *context, bsi_places *places);

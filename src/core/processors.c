@@ -14,7 +14,8 @@
 
 enum { LONGEST = 4096 /* bytes of a path or of a line */ };
 
-/* Masks of the size that the kernel has, which may know of more processors than the C library does. */
+/* Masks of the size that the kernel has, which may know of more processors than the C library
+ * does. */
 static int affinity(void) {
 #ifdef __linux__
   for (int most = CPU_SETSIZE; most <= 1 << 20; most *= 2) {
@@ -48,10 +49,13 @@ static int quota_of(const char *folder, bool version_2) {
   char line[LONGEST];
   long long quota = -1, period = 0;
   if (version_2) {
-    if (!read_line(folder, "cpu.max", line) || sscanf(line, "%lld %lld", &quota, &period) != 2) return INT_MAX;
+    if (!read_line(folder, "cpu.max", line) || sscanf(line, "%lld %lld", &quota, &period) != 2)
+      return INT_MAX;
   } else {
-    if (!read_line(folder, "cpu.cfs_quota_us", line) || sscanf(line, "%lld", &quota) != 1) return INT_MAX;
-    if (!read_line(folder, "cpu.cfs_period_us", line) || sscanf(line, "%lld", &period) != 1) return INT_MAX;
+    if (!read_line(folder, "cpu.cfs_quota_us", line) || sscanf(line, "%lld", &quota) != 1)
+      return INT_MAX;
+    if (!read_line(folder, "cpu.cfs_period_us", line) || sscanf(line, "%lld", &period) != 1)
+      return INT_MAX;
   }
   if (quota <= 0 || period <= 0 || quota / period >= INT_MAX) return INT_MAX;
   return quota < period ? 1 : (int)(quota / period);
@@ -62,12 +66,14 @@ static bool lists(const char *list, const char *name) {
   const size_t length = strlen(name);
   for (; list; list = strchr(list, ',')) {
     if (*list == ',') list++;
-    if (strncmp(list, name, length) == 0 && (list[length] == ',' || list[length] == '\0')) return true;
+    if (strncmp(list, name, length) == 0 && (list[length] == ',' || list[length] == '\0'))
+      return true;
   }
   return false;
 }
 
-/* The control groups that a process is in, "" where it is in none of its kind: of version 1 that of the controller "cpu", of version 2. */
+/* The control groups that a process is in, "" where it is in none of its kind: of version 1 that of
+ * the controller "cpu", of version 2. */
 typedef struct groups {
   char path[2][LONGEST];
 } groups;
@@ -81,22 +87,27 @@ static bool read_groups(const char *root, groups *g) {
   if (!file) return false;
   while (fgets(line, sizeof line, file)) {
     line[strcspn(line, "\n")] = '\0';
-    char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    char *controllers = strchr(line, ':'),
+         *path = controllers ? strchr(controllers + 1, ':') : NULL;
     if (!path) continue;
     *path = '\0';
-    if (controllers[1] == '\0' || lists(controllers + 1, "cpu")) strcpy(g->path[controllers[1] == '\0'], path + 1);
+    if (controllers[1] == '\0' || lists(controllers + 1, "cpu"))
+      strcpy(g->path[controllers[1] == '\0'], path + 1);
   }
   fclose(file);
   return g->path[0][0] != '\0' || g->path[1][0] != '\0';
 }
 
-/* The least quota of a control group and those above it, as far as they are mounted: `mounted` is the group that is seen at `point`. */
-static int quota_under(const char *root, const char *mounted, const char *point, const char *group, bool version_2) {
+/* The least quota of a control group and those above it, as far as they are mounted: `mounted` is
+ * the group that is seen at `point`. */
+static int quota_under(const char *root, const char *mounted, const char *point, const char *group,
+                       bool version_2) {
   char folder[2 * LONGEST];
   const size_t length = strcmp(mounted, "/") == 0 ? 0 : strlen(mounted);
-  const bool within = strncmp(group, mounted, length) == 0 && (group[length] == '/' || group[length] == '\0');
-  const int written =
-      snprintf(folder, sizeof folder, "%s%s%s", root, point, within && group[1] != '\0' ? group + length : "");
+  const bool within =
+      strncmp(group, mounted, length) == 0 && (group[length] == '/' || group[length] == '\0');
+  const int written = snprintf(folder, sizeof folder, "%s%s%s", root, point,
+                               within && group[1] != '\0' ? group + length : "");
   if (written >= (int)sizeof folder) return INT_MAX;
   const size_t top = strlen(root) + strlen(point);
   int least = INT_MAX;
@@ -109,12 +120,14 @@ static int quota_under(const char *root, const char *mounted, const char *point,
   }
 }
 
-/* The same for all groups of the process, through mounts like "36 35 98:0 MOUNTED POINT rw shared:1 - cgroup2 cgroup rw,…". */
+/* The same for all groups of the process, through mounts like "36 35 98:0 MOUNTED POINT rw shared:1
+ * - cgroup2 cgroup rw,…". */
 int bsi_quota(const char *root) {
   groups g;
   char line[LONGEST], mounted[LONGEST], point[LONGEST], type[64], options[LONGEST];
   if (!read_groups(root, &g)) return INT_MAX;
-  if (snprintf(line, sizeof line, "%s/proc/self/mountinfo", root) >= (int)sizeof line) return INT_MAX;
+  if (snprintf(line, sizeof line, "%s/proc/self/mountinfo", root) >= (int)sizeof line)
+    return INT_MAX;
   FILE *file = fopen(line, "r");
   if (!file) return INT_MAX;
   int least = INT_MAX;
@@ -142,6 +155,7 @@ int bsi_threads_wished(const char *wish, int processors) {
   errno = 0;
   const long number = strtol(wish, &end, 10);
   while (isspace((unsigned char)*end)) end++;
-  if (end == wish || (*end != '\0' && *end != ',') || number < 1) return processors; /* a list is for nested regions */
+  /* a list is for nested regions */
+  if (end == wish || (*end != '\0' && *end != ',') || number < 1) return processors;
   return number < processors ? (int)number : processors;
 }

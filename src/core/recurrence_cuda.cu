@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The passes of CG, BiCGSTAB and IDR(s) on the device: equations in core/recurrence.h.
  *
- * A pass is one launch: every vector of it is read and written once, and the thread block that finishes last turns the sums into the
- * coefficients of the passes to come. All of it is bound by memory traffic and by what launches cost. */
+ * A pass is one launch: every vector of it is read and written once, and the thread block that
+ * finishes last turns the sums into the coefficients of the passes to come. All of it is bound by
+ * memory traffic and by what launches cost. */
 #include "core/recurrence.h"
 
 #include <climits>
@@ -13,8 +14,8 @@
 
 namespace {
 
-/* Columns of G and U that are loaded at once, shadow vectors that are summed at once; blocks of a pass with many coefficients and no sums,
- * which then come to its start but once. */
+/* Columns of G and U that are loaded at once, shadow vectors that are summed at once; blocks of a
+ * pass with many coefficients and no sums, which then come to its start but once. */
 enum { THREADS = 512, COLUMNS = 4, DOTS = 8, MOST_BLOCKS = 2 * BSI_CHUNKS };
 
 /* Scalars in shared memory, whose latency is much smaller. */
@@ -24,7 +25,8 @@ struct local_scalars {
 
   /* How many of them the method has, from the first on. */
   static __device__ int count(bsi_pass pass, int s) {
-    const int of_idr = BISAI_IDR_MOST * BISAI_IDR_MOST, all = static_cast<int>(sizeof(bsi_scalars) / sizeof(double));
+    const int of_idr = BISAI_IDR_MOST * BISAI_IDR_MOST,
+              all = static_cast<int>(sizeof(bsi_scalars) / sizeof(double));
     return pass >= BSI_IDR_SHADOW ? all - of_idr + s * s : all - of_idr - 3 * BISAI_IDR_MOST;
   }
   /* By a whole block, which then waits. */
@@ -46,7 +48,8 @@ struct local_scalars {
   }
 };
 
-__global__ void __launch_bounds__(THREADS) follow_alone(bsi_pass pass, const __grid_constant__ bsi_recurrence r) {
+__global__ void __launch_bounds__(THREADS)
+    follow_alone(bsi_pass pass, const __grid_constant__ bsi_recurrence r) {
   __shared__ local_scalars local;
   bsi_wait_for_predecessor();
   for (int i = threadIdx.x; i < bsi_sums_of(pass, r.s); i += blockDim.x) local.sums[i] = r.sums[i];
@@ -57,7 +60,8 @@ __global__ void __launch_bounds__(THREADS) follow_alone(bsi_pass pass, const __g
 /* F(r, scalars) takes coefficients, f(i, sums) does the pass on values i of the vectors. */
 template <typename F>
 __global__ void __launch_bounds__(THREADS, 2)
-    over_vectors(bsi_pass pass, const __grid_constant__ bsi_recurrence r, bool alone, unsigned *ticket) {
+    over_vectors(bsi_pass pass, const __grid_constant__ bsi_recurrence r, bool alone,
+                 unsigned *ticket) {
   __shared__ local_scalars local;
   bsi_wait_for_predecessor();
   local.load(pass, r);
@@ -65,9 +69,11 @@ __global__ void __launch_bounds__(THREADS, 2)
   const F f(r, local.scalars);
   double sums[F::SUMS > 0 ? F::SUMS : 1] = {};
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
-  for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < r.n; i += stride) f(i, sums);
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < r.n; i += stride)
+    f(i, sums);
   if constexpr (F::SUMS > 0) {
-    if (!bsi_finish(bsi_sum_of_block(sums), f.count(), r.work, ticket, alone ? local.sums : r.sums)) return;
+    if (!bsi_finish(bsi_sum_of_block(sums), f.count(), r.work, ticket, alone ? local.sums : r.sums))
+      return;
     if (!alone) return;
     __syncthreads();
     local.follow(pass, r);
@@ -92,7 +98,9 @@ struct cg_direction : with_sums<0> {
   const double beta;
   __device__ cg_direction(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_sums(all, scalars), beta(scalars.beta) {}
-  __device__ void operator()(int64_t i, double *) const { r.p[i] = beta == 0.0 ? r.z[i] : r.z[i] + beta * r.p[i]; }
+  __device__ void operator()(int64_t i, double *) const {
+    r.p[i] = beta == 0.0 ? r.z[i] : r.z[i] + beta * r.p[i];
+  }
 };
 
 struct cg_curvature : with_sums<1> {
@@ -104,7 +112,8 @@ struct cg_update : with_sums<1> {
   const double alpha, to_x;
   const bool keep;
   __device__ cg_update(const bsi_recurrence &all, const bsi_scalars &scalars)
-      : with_sums(all, scalars), alpha(scalars.alpha), to_x(alpha * scalars.to_x), keep(scalars.keep != 0.0) {}
+      : with_sums(all, scalars), alpha(scalars.alpha), to_x(alpha * scalars.to_x),
+        keep(scalars.keep != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double p = r.p[i], q = r.q[i], x = r.x[i], old = r.r[i], now = old - alpha * q;
     if (keep) r.kept[i] = x;
@@ -152,7 +161,8 @@ struct bicgstab_update : with_sums<2> {
       : with_sums(all, scalars), omega(scalars.omega), alpha_to_x(scalars.alpha * scalars.to_x),
         omega_to_x(omega * scalars.to_x), keep(scalars.keep != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
-    const double z = r.z[i], z2 = r.z2[i], t = r.t[i], old = r.r[i], x = r.x[i], shadow = r.shadow[i];
+    const double z = r.z[i], z2 = r.z2[i], t = r.t[i], old = r.r[i], x = r.x[i],
+                 shadow = r.shadow[i];
     const double now = old - omega * t;
     if (keep) r.kept[i] = x;
     r.x[i] = x + (alpha_to_x * z + omega_to_x * z2);
@@ -192,12 +202,13 @@ template <int S, int BLOCKS> struct with_coefficients : with_sums<S, BLOCKS> {
       : with_sums<S, BLOCKS>(all, scalars), a(scalars.a), gamma(scalars.gamma) {}
 
   /* sum + Σ_{first ≤ c < end} coefficients[c]·columns_c[i] */
-  __device__ double combine(double sum, int first, int end, const double *coefficients, const double *columns,
-                            int64_t i) const {
+  __device__ double combine(double sum, int first, int end, const double *coefficients,
+                            const double *columns, int64_t i) const {
     for (; first < end; first += COLUMNS) {
       double values[COLUMNS];
 #pragma unroll
-      for (int c = 0; c < COLUMNS; c++) values[c] = first + c < end ? columns[(first + c) * this->r.ld + i] : 0.0;
+      for (int c = 0; c < COLUMNS; c++)
+        values[c] = first + c < end ? columns[(first + c) * this->r.ld + i] : 0.0;
 #pragma unroll
       for (int c = 0; c < COLUMNS; c++)
         if (first + c < end) sum += coefficients[first + c] * values[c];
@@ -208,7 +219,9 @@ template <int S, int BLOCKS> struct with_coefficients : with_sums<S, BLOCKS> {
 
 struct idr_direction : with_coefficients<0, MOST_BLOCKS> {
   using with_coefficients::with_coefficients;
-  __device__ void operator()(int64_t i, double *) const { r.p[i] = r.r[i] - combine(0.0, 0, r.s, gamma, r.g, i); }
+  __device__ void operator()(int64_t i, double *) const {
+    r.p[i] = r.r[i] - combine(0.0, 0, r.s, gamma, r.g, i);
+  }
 };
 
 struct idr_extend : with_coefficients<0, MOST_BLOCKS> {
@@ -225,11 +238,13 @@ struct idr_update : with_coefficients<1, BSI_CHUNKS> {
   double *g, *u;
   const bool last, keep;
   __device__ idr_update(const bsi_recurrence &all, const bsi_scalars &scalars)
-      : with_coefficients(all, scalars), beta(scalars.beta), to_x(beta * scalars.to_x), g(all.g + all.k * all.ld),
-        u(all.u + all.k * all.ld), last(all.k + 1 == all.s), keep(scalars.keep != 0.0) {}
+      : with_coefficients(all, scalars), beta(scalars.beta), to_x(beta * scalars.to_x),
+        g(all.g + all.k * all.ld), u(all.u + all.k * all.ld), last(all.k + 1 == all.s),
+        keep(scalars.keep != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double old = r.r[i], x = r.x[i];
-    const double new_g = g[i] - combine(0.0, 0, r.k, a, r.g, i), new_u = u[i] - combine(0.0, 0, r.k, a, r.u, i);
+    const double new_g = g[i] - combine(0.0, 0, r.k, a, r.g, i),
+                 new_u = u[i] - combine(0.0, 0, r.k, a, r.u, i);
     const double rest = combine(0.0, r.k + 1, r.s, gamma, r.g, i), now = old - beta * new_g;
     g[i] = new_g;
     u[i] = new_u;
@@ -254,7 +269,8 @@ struct idr_last : with_sums<1> {
   const double omega, to_x;
   const bool keep;
   __device__ idr_last(const bsi_recurrence &all, const bsi_scalars &scalars)
-      : with_sums(all, scalars), omega(scalars.omega), to_x(omega * scalars.to_x), keep(scalars.keep != 0.0) {}
+      : with_sums(all, scalars), omega(scalars.omega), to_x(omega * scalars.to_x),
+        keep(scalars.keep != 0.0) {}
   __device__ void operator()(int64_t i, double *sums) const {
     const double z = r.z[i], x = r.x[i], now = r.r[i] - omega * r.t[i];
     if (keep) r.kept[i] = x;
@@ -265,31 +281,36 @@ struct idr_last : with_sums<1> {
 };
 
 /* No more blocks than there are places for partial sums. */
-template <typename F> bisai_status launch(bisai_context *context, const bsi_recurrence &r, bsi_pass pass, bool alone) {
+template <typename F>
+bisai_status launch(bisai_context *context, const bsi_recurrence &r, bsi_pass pass, bool alone) {
   int64_t blocks = (r.n + THREADS - 1) / THREADS;
   if (blocks > F::MOST) blocks = F::MOST;
   if (blocks == 0) blocks = 1;
-  bsi_launch_early(context, over_vectors<F>, dim3(static_cast<unsigned>(blocks)), dim3(THREADS), 0, pass, r, alone,
-                   context->tickets);
+  bsi_launch_early(context, over_vectors<F>, dim3(static_cast<unsigned>(blocks)), dim3(THREADS), 0,
+                   pass, r, alone, context->tickets);
   return bsi_launched(context, "recurrence");
 }
 
 /* Products with all shadow vectors. */
 template <typename F>
-bisai_status shadow(bisai_context *context, const bsi_recurrence &r, const double *w, bsi_pass pass, bool alone) {
+bisai_status shadow(bisai_context *context, const bsi_recurrence &r, const double *w, bsi_pass pass,
+                    bool alone) {
   if (r.s <= DOTS) return launch<shadow_products<F>>(context, r, pass, alone);
-  const bisai_status status = bsi_dot_many_cuda(context, r.n, r.s, r.shadow, r.ld, w, r.work, r.sums);
+  const bisai_status status =
+      bsi_dot_many_cuda(context, r.n, r.s, r.shadow, r.ld, w, r.work, r.sums);
   return status || !alone ? status : bsi_recurrence_scalars_cuda(context, &r, pass);
 }
 
 } // namespace
 
-bisai_status bsi_recurrence_scalars_cuda(bisai_context *context, const bsi_recurrence *r, bsi_pass pass) {
+bisai_status bsi_recurrence_scalars_cuda(bisai_context *context, const bsi_recurrence *r,
+                                         bsi_pass pass) {
   bsi_launch_early(context, follow_alone, dim3(1), dim3(THREADS), 0, pass, *r);
   return bsi_launched(context, "recurrence");
 }
 
-bisai_status bsi_recurrence_pass_cuda(bisai_context *context, const bsi_recurrence *r, bsi_pass pass, bool alone) {
+bisai_status bsi_recurrence_pass_cuda(bisai_context *context, const bsi_recurrence *r,
+                                      bsi_pass pass, bool alone) {
   switch (pass) {
   case BSI_CG_RHO: return launch<cg_rho>(context, *r, pass, alone);
   case BSI_CG_DIRECTION: return launch<cg_direction>(context, *r, pass, alone);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes of CG, BiCGSTAB and IDR(s) on the CPU: equations in core/recurrence.h. Each chunk of the vectors goes by in tiles that stay
- * in the L1 cache while all of a pass is done to them. */
+/* The passes of CG, BiCGSTAB and IDR(s) on the CPU: equations in core/recurrence.h. Each chunk of
+ * the vectors goes by in tiles that stay in the L1 cache while all of a pass is done to them. */
 #include "core/recurrence.h"
 
 #include "core/backend_host.h"
@@ -20,14 +20,14 @@ static void keep(const bsi_recurrence *r, int64_t at, int64_t n) {
 }
 
 /* y ← y + a·x + b·z */
-static void add_two(int64_t n, double a, const double *restrict x, double b, const double *restrict z,
-                    double *restrict y) {
+static void add_two(int64_t n, double a, const double *restrict x, double b,
+                    const double *restrict z, double *restrict y) {
   for (int64_t i = 0; i < n; i++) y[i] += a * x[i] + b * z[i];
 }
 
 /* y ← x + a·(y − b·z), where a = 0 forgets y and z, which may hold anything */
-static void direct(int64_t n, double a, double b, const double *restrict x, const double *restrict z,
-                   double *restrict y) {
+static void direct(int64_t n, double a, double b, const double *restrict x,
+                   const double *restrict z, double *restrict y) {
   if (a == 0) {
     for (int64_t i = 0; i < n; i++) y[i] = x[i];
   } else if (!z) {
@@ -37,11 +37,13 @@ static void direct(int64_t n, double a, double b, const double *restrict x, cons
   }
 }
 
-static void dot(int64_t n, const double *x, const double *y, double *sum) { bsi_dot_group(1, n, x, 0, y, sum); }
+static void dot(int64_t n, const double *x, const double *y, double *sum) {
+  bsi_dot_group(1, n, x, 0, y, sum);
+}
 
 /* y ← y − Σ_{first ≤ i < end} coefficients_i·column_i */
-static void subtract_columns(int64_t n, int first, int end, const double *coefficients, const double *columns,
-                             int64_t ld, double *y) {
+static void subtract_columns(int64_t n, int first, int end, const double *coefficients,
+                             const double *columns, int64_t ld, double *y) {
   for (int i = first; i < end; i++) add(n, -coefficients[i], columns + i * ld, y);
 }
 
@@ -56,7 +58,8 @@ static void extend(const bsi_recurrence *r, int64_t at, int64_t n) {
 
 static void update_idr(const bsi_recurrence *r, int64_t at, int64_t n, double *sums) {
   const bsi_scalars *c = r->scalars;
-  double *x = r->x + at, *residual = r->r + at, *g = r->g + r->k * r->ld + at, *u = r->u + r->k * r->ld + at;
+  double *x = r->x + at, *residual = r->r + at, *g = r->g + r->k * r->ld + at,
+         *u = r->u + r->k * r->ld + at;
   subtract_columns(n, 0, r->k, c->a, r->g + at, r->ld, g);
   subtract_columns(n, 0, r->k, c->a, r->u + at, r->ld, u);
   keep(r, at, n);
@@ -107,7 +110,8 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
     break;
   case BSI_IDR_EXTEND: extend(r, at, n); break;
   case BSI_IDR_COLUMN:
-    for (int i = 0; i < r->s; i++) dot(n, r->shadow + i * r->ld + at, r->g + r->k * r->ld + at, sums + i);
+    for (int i = 0; i < r->s; i++)
+      dot(n, r->shadow + i * r->ld + at, r->g + r->k * r->ld + at, sums + i);
     break;
   case BSI_IDR_UPDATE: update_idr(r, at, n, sums); break;
   case BSI_IDR_LAST:
@@ -122,7 +126,8 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
 typedef struct pass_job {
   const bsi_recurrence *r;
   bsi_pass pass;
-  int count; /* of sums */
+  /* of sums */
+  int count;
 } pass_job;
 
 static void pass_part(void *job, bsi_part part) {
@@ -133,22 +138,25 @@ static void pass_part(void *job, bsi_part part) {
   for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
     const int64_t end = bsi_smaller((chunk + 1) * length, r->n);
     double sums[BSI_SUMS_MOST] = {0};
-    for (int64_t i = chunk * length; i < end; i += TILE) pass_on(r, p->pass, i, bsi_smaller(TILE, end - i), sums);
+    for (int64_t i = chunk * length; i < end; i += TILE)
+      pass_on(r, p->pass, i, bsi_smaller(TILE, end - i), sums);
     for (int c = 0; c < p->count; c++) r->work[chunk * p->count + c] = sums[c];
   }
 }
 
-bisai_status bsi_recurrence_pass_host(bisai_context *context, const bsi_recurrence *r, bsi_pass pass, bool alone) {
+bisai_status bsi_recurrence_pass_host(bisai_context *context, const bsi_recurrence *r,
+                                      bsi_pass pass, bool alone) {
   if (r->scalars->ended != 0) return BISAI_OK;
   const int count = bsi_sums_of(pass, r->s);
-  bsi_run(context, bsi_threads_for(context->threads, (count + 2) * r->n, GRAIN), BSI_SOME_PARTS, pass_part,
-          &(pass_job){r, pass, count});
+  bsi_run(context, bsi_threads_for(context->threads, (count + 2) * r->n, GRAIN), BSI_SOME_PARTS,
+          pass_part, &(pass_job){r, pass, count});
   bsi_add_chunks(bsi_chunks_of(r->n), count, r->work, r->sums);
   if (alone && count > 0) bsi_recurrence_scalars(pass, r, r->scalars, r->sums, r->status);
   return BISAI_OK;
 }
 
-bisai_status bsi_recurrence_scalars_host(bisai_context *context, const bsi_recurrence *r, bsi_pass pass) {
+bisai_status bsi_recurrence_scalars_host(bisai_context *context, const bsi_recurrence *r,
+                                         bsi_pass pass) {
   (void)context;
   bsi_recurrence_scalars(pass, r, r->scalars, r->sums, r->status);
   return BISAI_OK;
@@ -167,6 +175,7 @@ static void shadow_part(void *job, bsi_part part) {
 }
 
 bisai_status bsi_shadow_vector_host(bisai_context *context, int64_t n, int c, double *y) {
-  bsi_run(context, bsi_threads_for(context->threads, n, GRAIN), BSI_SOME_PARTS, shadow_part, &(shadow_job){n, c, y});
+  bsi_run(context, bsi_threads_for(context->threads, n, GRAIN), BSI_SOME_PARTS, shadow_part,
+          &(shadow_job){n, c, y});
   return BISAI_OK;
 }

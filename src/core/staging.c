@@ -4,10 +4,12 @@
 static bool is_copy(const bsi_staged *s) { return s->data && s->data != s->caller; }
 
 /* The caller's vectors, or room for a copy of them. */
-static bisai_status reserve(bisai_context *context, int64_t n, int32_t count, double *caller, int64_t ld,
-                            bsi_staged *s) {
-  *s = (bsi_staged){.n = n, .count = count, .caller = caller, .caller_ld = ld, .data = caller, .ld = ld};
-  if (n == 0 || count == 0 || !caller || context->backend->reaches(context, caller)) return BISAI_OK;
+static bisai_status reserve(bisai_context *context, int64_t n, int32_t count, double *caller,
+                            int64_t ld, bsi_staged *s) {
+  *s = (bsi_staged){
+      .n = n, .count = count, .caller = caller, .caller_ld = ld, .data = caller, .ld = ld};
+  if (n == 0 || count == 0 || !caller || context->backend->reaches(context, caller))
+    return BISAI_OK;
   s->ld = n;
   s->data = context->backend->allocate(context, (size_t)n * (size_t)count, sizeof *s->data);
   return s->data ? BISAI_OK : BISAI_OUT_OF_MEMORY;
@@ -22,14 +24,14 @@ static bisai_status copy_in(bisai_context *context, const bsi_staged *s) {
   return status ? status : context->backend->synchronize(context);
 }
 
-bisai_status bsi_stage_input(bisai_context *context, int64_t n, int32_t count, const double *caller, int64_t ld,
-                             bsi_staged *staged) {
+bisai_status bsi_stage_input(bisai_context *context, int64_t n, int32_t count, const double *caller,
+                             int64_t ld, bsi_staged *staged) {
   /* Nothing is written through an input. */
   return bsi_stage_output(context, n, count, true, (double *)(uintptr_t)caller, ld, staged);
 }
 
-bisai_status bsi_stage_output(bisai_context *context, int64_t n, int32_t count, bool keep, double *caller, int64_t ld,
-                              bsi_staged *staged) {
+bisai_status bsi_stage_output(bisai_context *context, int64_t n, int32_t count, bool keep,
+                              double *caller, int64_t ld, bsi_staged *staged) {
   bisai_status status = reserve(context, n, count, caller, ld, staged);
   if (!status && keep && is_copy(staged)) status = copy_in(context, staged);
   if (status) bsi_stage_release(context, staged);

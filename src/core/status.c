@@ -4,7 +4,7 @@
 
 const char *bisai_status_string(bisai_status status) {
   switch (status) {
-#define STATUS_CASE(name, number, text)                                                                                \
+#define STATUS_CASE(name, number, text)                                                            \
   case name: return text;
     BISAI_STATUS_LIST(STATUS_CASE)
 #undef STATUS_CASE

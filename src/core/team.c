@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs are announced, claimed and counted in three atomic words, and nobody waits for a thread to arrive or to leave.
+/* Runs are announced, claimed and counted in three atomic words, and nobody waits for a thread to
+ * arrive or to leave.
  *
- *   call          the present run: its number · 2¹⁶ + log₂(parts of each thread) · 2¹³ + (threads − 1); written by the caller
- *   claims[t]     number of the latest run in which a part of thread t was claimed · 2¹⁶ + how many of them were
+ *   call          the present run: its number · 2¹⁶ + log₂(parts of each thread) · 2¹³ + (threads −
+ *                 1); written by the caller
+ *   claims[t]     number of the latest run in which a part of thread t was claimed · 2¹⁶ + how many
+ *                 of them were
  *   done          parts that threads other than the caller have finished, in all runs together
  *
- * A part is claimed by increasing claims[t] from what belongs to the present run or an earlier one. A run ends when all of its parts are done,
- * so that all of them have been claimed. Hence a thread that still believes in an earlier run can claim nothing, and what a run is about
- * (work, job) holds still for those who have claimed a part of it, and for them alone. */
+ * A part is claimed by increasing claims[t] from what belongs to the present run or an earlier one.
+ * A run ends when all of its parts are done, so that all of them have been claimed. Hence a thread
+ * that still believes in an earlier run can claim nothing, and what a run is about (work, job)
+ * holds still for those who have claimed a part of it, and for them alone. */
 #include "core/team.h"
 
 #include "core/context.h"
@@ -22,15 +26,22 @@
 #include <unistd.h>
 
 enum {
-  NUMBER_SHIFT = 16, /* of a run's number in a word */
+  /* of a run's number in a word */
+  NUMBER_SHIFT = 16,
   PARTS_SHIFT = 13,
-  END = 7,   /* in place of log₂(parts): no run, the workers end */
-  LINE = 64, /* bytes of a cache line */
+  /* in place of log₂(parts): no run, the workers end */
+  END = 7,
+  /* bytes of a cache line */
+  LINE = 64,
   /* Nanoseconds: */
-  SPIN = 5000,            /* that a thread waits before it offers its processor to others */
-  LEAST_PATIENCE = 5000,  /* that it waits for a run before it sleeps … */
-  MOST_PATIENCE = 100000, /* … where runs have come soon after each other */
-  CALLER_PATIENCE = 50000 /* that the caller waits for the last parts before it sleeps */
+  /* that a thread waits before it offers its processor to others */
+  SPIN = 5000,
+  /* that it waits for a run before it sleeps … */
+  LEAST_PATIENCE = 5000,
+  /* … where runs have come soon after each other */
+  MOST_PATIENCE = 100000,
+  /* that the caller waits for the last parts before it sleeps */
+  CALLER_PATIENCE = 50000
 };
 
 typedef struct worker {
@@ -39,7 +50,8 @@ typedef struct worker {
   int index;
   int64_t patience;
   pthread_t thread;
-  pthread_mutex_t lock; /* to sleep: */
+  /* to sleep: */
+  pthread_mutex_t lock;
   pthread_cond_t wake;
   atomic_bool sleeps;
   _Alignas(LINE) unsigned char note[BSI_NOTE_BYTES];
@@ -53,14 +65,19 @@ struct bsi_team {
   /* The present run: */
   bsi_work *work;
   void *job;
-  fenv_t environment; /* rounding and the like, the same for all threads */
+  /* rounding and the like, the same for all threads */
+  fenv_t environment;
   /* The caller's own: */
-  uint64_t expected;          /* value of `done` after the present run */
-  int threads, started, most; /* as asked for; workers that run, and that can */
+  /* value of `done` after the present run */
+  uint64_t expected;
+  /* as asked for; workers that run, and that can */
+  int threads, started, most;
   pid_t process;
-  pthread_mutex_t lock; /* for the caller to sleep: */
+  /* for the caller to sleep: */
+  pthread_mutex_t lock;
   pthread_cond_t finished;
-  worker workers[]; /* workers[0] is the caller */
+  /* workers[0] is the caller */
+  worker workers[];
 };
 
 static int64_t nanoseconds(void) { return (int64_t)(1e9 * bsi_now()); }
@@ -104,7 +121,8 @@ static int take(worker *me, worker *owner, uint64_t call) {
 static int take_from_others(worker *me, uint64_t call) {
   const int threads = threads_of(call);
   int taken = 0;
-  for (int step = 1; step < threads; step++) taken += take(me, &me->team->workers[(me->index + step) % threads], call);
+  for (int step = 1; step < threads; step++)
+    taken += take(me, &me->team->workers[(me->index + step) % threads], call);
   return taken;
 }
 
@@ -156,7 +174,8 @@ static bool changes(const atomic_uint_least64_t *word, uint64_t from) {
   return false;
 }
 
-/* The run after the one seen last. Patience grows where waiting has paid or would have, and shrinks where not. */
+/* The run after the one seen last. Patience grows where waiting has paid or would have, and shrinks
+ * where not. */
 static uint64_t next_call(worker *me, uint64_t seen) {
   bsi_team *team = me->team;
   const int64_t start = nanoseconds();
@@ -213,7 +232,8 @@ static void await_others(bsi_team *team) {
     if (is_done(team)) return;
   pthread_mutex_lock(&team->lock);
   atomic_store(&team->caller_sleeps, true);
-  while (atomic_load(&team->done) != team->expected) pthread_cond_wait(&team->finished, &team->lock);
+  while (atomic_load(&team->done) != team->expected)
+    pthread_cond_wait(&team->finished, &team->lock);
   atomic_store(&team->caller_sleeps, false);
   pthread_mutex_unlock(&team->lock);
 }
@@ -221,7 +241,8 @@ static void await_others(bsi_team *team) {
 /* Announces a run and wakes up who sleeps. */
 static uint64_t announce(bsi_team *team, int threads, int parts) {
   const uint64_t number = (atomic_load(&team->call) >> NUMBER_SHIFT) + 1;
-  const uint64_t call = number << NUMBER_SHIFT | (uint64_t)parts << PARTS_SHIFT | (uint64_t)(threads - 1);
+  const uint64_t call =
+      number << NUMBER_SHIFT | (uint64_t)parts << PARTS_SHIFT | (uint64_t)(threads - 1);
   atomic_store(&team->call, call);
   call_others(&team->workers[0], call);
   return call;
@@ -250,7 +271,8 @@ static bisai_status reset(bsi_team *team, int most) {
   return error ? BISAI_OUT_OF_MEMORY : BISAI_OK;
 }
 
-/* Signals that are sent to the process are for the threads of its program, not for ours; faults and profilers mean the thread itself. */
+/* Signals that are sent to the process are for the threads of its program, not for ours; faults and
+ * profilers mean the thread itself. */
 static void block_signals(sigset_t *before) {
   static const int kept[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF};
   sigset_t blocked;
@@ -259,8 +281,8 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, &blocked, before);
 }
 
-/* Starts what is missing of the workers of `threads` threads; returns how many threads there are for a run. Where the system has no more
- * threads to give, a run takes those that there are. */
+/* Starts what is missing of the workers of `threads` threads; returns how many threads there are
+ * for a run. Where the system has no more threads to give, a run takes those that there are. */
 static int start(bsi_team *team, int threads) {
   if (team->process != getpid()) reset(team, team->most);
   if (team->started + 1 < threads && team->started < team->most) {

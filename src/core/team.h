@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of a context, which share out the parts of a loop.
  *
- * A run cuts a loop into parts by index. Thread t does parts t·each … t·each + each − 1, its own, and then those of others that nobody has
- * begun: a thread that the machine does not let run holds up nobody unless it is in the middle of a part. The calling thread is thread 0. A
- * thread's parts come in any order, and which thread does a part must not change what the part computes, so that results do not depend on
- * the number of threads.
+ * A run cuts a loop into parts by index. Thread t does parts t·each … t·each + each − 1, its own,
+ * and then those of others that nobody has begun: a thread that the machine does not let run holds
+ * up nobody unless it is in the middle of a part. The calling thread is thread 0. A thread's parts
+ * come in any order, and which thread does a part must not change what the part computes, so that
+ * results do not depend on the number of threads.
  *
- * Threads are started when the first run wants them, wait for microseconds in the hope of more work, and sleep until they are wanted. They
- * end with the context. In a child process of fork(), where they do not exist, new ones are started. */
+ * Threads are started when the first run wants them, wait for microseconds in the hope of more
+ * work, and sleep until they are wanted. They end with the context. In a child process of fork(),
+ * where they do not exist, new ones are started. */
 #ifndef BSI_TEAM_H
 #define BSI_TEAM_H
 
@@ -24,30 +26,37 @@ typedef struct bsi_team bsi_team;
 
 enum {
   BSI_MOST_THREADS = 4096,
-  BSI_NOTE_BYTES = 192 /* of memory that each thread has for what it finds during a run */
+  /* of memory that each thread has for what it finds during a run */
+  BSI_NOTE_BYTES = 192
 };
 
-/* Part `index` of `count`. Calls at the same time have different threads, which name memory that others leave alone. */
+/* Part `index` of `count`. Calls at the same time have different threads, which name memory that
+ * others leave alone. */
 typedef struct bsi_part {
   int index, count, thread;
 } bsi_part;
 
 typedef void bsi_work(void *job, bsi_part part);
 
-/* How many parts each thread has: few where parts have a price, many where some of them take longer than others. */
-typedef enum bsi_parts { BSI_ONE_PART = 0, BSI_SOME_PARTS = 2, BSI_MANY_PARTS = 4 } bsi_parts; /* powers of two */
+/* How many parts each thread has: few where parts have a price, many where some of them take longer
+ * than others. */
+/* powers of two */
+typedef enum bsi_parts { BSI_ONE_PART = 0, BSI_SOME_PARTS = 2, BSI_MANY_PARTS = 4 } bsi_parts;
 
-/* A team of `threads` threads in memory of bsi_team_bytes(threads) bytes, aligned to 64; starts none. */
+/* A team of `threads` threads in memory of bsi_team_bytes(threads) bytes, aligned to 64; starts
+ * none. */
 size_t bsi_team_bytes(int threads);
 bisai_status bsi_team_open(void *memory, int threads, bsi_team **team);
 /* Ends the threads and waits for them. Accepts NULL. */
 void bsi_team_close(bsi_team *team);
 
-/* Calls work(job, part) once for every part, on at most `threads` threads (at most context->threads), and returns when all is done. Within
- * `work` no other run may begin. With one thread there is one part. */
+/* Calls work(job, part) once for every part, on at most `threads` threads (at most
+ * context->threads), and returns when all is done. Within `work` no other run may begin. With one
+ * thread there is one part. */
 void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job);
 
-/* BSI_NOTE_BYTES of thread `thread`, aligned to 64 bytes. The caller sets the notes of all threads before a run and reads them after it. */
+/* BSI_NOTE_BYTES of thread `thread`, aligned to 64 bytes. The caller sets the notes of all threads
+ * before a run and reads them after it. */
 void *bsi_note(bisai_context *context, int thread);
 
 /* The smaller of two indices of which -1 means none. */
@@ -55,7 +64,8 @@ static inline void bsi_keep_first(int32_t *first, int32_t other) {
   if (other >= 0 && (*first < 0 || other < *first)) *first = other;
 }
 
-/* A run whose calls bsi_keep_first() of something in the note of their thread, an int32_t; returns the first of all, -1: none. */
+/* A run whose calls bsi_keep_first() of something in the note of their thread, an int32_t; returns
+ * the first of all, -1: none. */
 int32_t bsi_find_first(bisai_context *context, int threads, bsi_work *work, void *job);
 
 #ifdef __cplusplus

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Level schedules: level(i) = 1 + max over the blocks (i, j), j ≠ i, of level(j). Source: Saad, Iterative Methods, 11.6. */
+/* Level schedules: level(i) = 1 + max over the blocks (i, j), j ≠ i, of level(j). Source: Saad,
+ * Iterative Methods, 11.6. */
 #include "core/triangular.h"
 
 #include "core/backend_host.h"
 #include "core/parallel.h"
 
-static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
-                             int32_t *level) {
+static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
+                             const int32_t *col_idx, int32_t *level) {
   int32_t count = 0;
   for (int32_t step = 0; step < n; step++) {
     const int32_t i = triangle == BISAI_LOWER ? step : n - 1 - step;
@@ -22,8 +23,8 @@ static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *
   return count;
 }
 
-bisai_status bsi_levels_count(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
-                              const int32_t *col_idx, int32_t *count) {
+bisai_status bsi_levels_count(bisai_context *context, bisai_triangle triangle, int32_t n,
+                              const int32_t *row_ptr, const int32_t *col_idx, int32_t *count) {
   int32_t *level = bsi_allocate(context, (size_t)n, sizeof *level);
   if (!level) return BISAI_OUT_OF_MEMORY;
   *count = assign_levels(triangle, n, row_ptr, col_idx, level);
@@ -32,7 +33,8 @@ bisai_status bsi_levels_count(bisai_context *context, bisai_triangle triangle, i
 }
 
 /* ptr and rows, both in host memory, from the level of each row. */
-static void list_levels(int32_t n, const int32_t *level, int32_t count, int32_t *ptr, int32_t *rows) {
+static void list_levels(int32_t n, const int32_t *level, int32_t count, int32_t *ptr,
+                        int32_t *rows) {
   for (int32_t l = 0; l <= count; l++) ptr[l] = 0;
   for (int32_t i = 0; i < n; i++) ptr[level[i] + 1]++;
   for (int32_t l = 0; l < count; l++) ptr[l + 1] += ptr[l];
@@ -50,13 +52,14 @@ static bisai_status move_rows(bisai_context *context, int32_t n, int32_t *rows, 
   }
   *moved = backend->allocate(context, (size_t)n, sizeof **moved);
   const bisai_status status =
-      *moved ? backend->upload(context, *moved, rows, (size_t)n * sizeof **moved) : BISAI_OUT_OF_MEMORY;
+      *moved ? backend->upload(context, *moved, rows, (size_t)n * sizeof **moved)
+             : BISAI_OUT_OF_MEMORY;
   bsi_release(context, rows);
   return status;
 }
 
-bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
-                               const int32_t *col_idx, bsi_levels *levels) {
+bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, int32_t n,
+                               const int32_t *row_ptr, const int32_t *col_idx, bsi_levels *levels) {
   bsi_levels made = {0};
   int32_t *level = bsi_allocate(context, (size_t)n, sizeof *level);
   int32_t *rows = level ? bsi_allocate(context, (size_t)n, sizeof *rows) : NULL;
@@ -78,8 +81,8 @@ bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, 
   return status;
 }
 
-bisai_status bsi_find_levels_host(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *t,
-                                  bsi_levels *levels) {
+bisai_status bsi_find_levels_host(bisai_context *context, bisai_triangle triangle,
+                                  const bisai_bcsr *t, bsi_levels *levels) {
   return bsi_levels_create(context, triangle, t->block_rows, t->row_ptr, t->col_idx, levels);
 }
 
@@ -118,19 +121,21 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
 _Static_assert(sizeof(bsi_invert_stats) <= BSI_NOTE_BYTES, "the statistics are a thread's note");
 
 void bsi_clear_invert_notes(bisai_context *context, int threads) {
-  for (int t = 0; t < threads; t++) *(bsi_invert_stats *)bsi_note(context, t) = BSI_INVERT_STATS_NONE;
+  for (int t = 0; t < threads; t++)
+    *(bsi_invert_stats *)bsi_note(context, t) = BSI_INVERT_STATS_NONE;
 }
 
 void bsi_merge_invert_notes(bisai_context *context, int threads, bsi_invert_stats *into) {
   for (int t = 0; t < threads; t++) bsi_invert_stats_merge(into, bsi_note(context, t));
 }
 
-bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where, const bisai_bcsr *matrix,
-                                    const bsi_invert_stats *stats) {
-  if (stats->infinite_row >= 0 && (stats->singular_row < 0 || stats->infinite_row < stats->singular_row))
+bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where,
+                                    const bisai_bcsr *matrix, const bsi_invert_stats *stats) {
+  if (stats->infinite_row >= 0 &&
+      (stats->singular_row < 0 || stats->infinite_row < stats->singular_row))
     return bsi_fail(context, BISAI_NOT_FINITE, "%sblock row %d: the factors overflow", where,
                     bsi_row_name(matrix, stats->infinite_row));
   if (stats->singular_row < 0) return BISAI_OK;
-  return bsi_fail(context, BISAI_SINGULAR_BLOCK, "%sblock row %d: the diagonal block is singular", where,
-                  bsi_row_name(matrix, stats->singular_row));
+  return bsi_fail(context, BISAI_SINGULAR_BLOCK, "%sblock row %d: the diagonal block is singular",
+                  where, bsi_row_name(matrix, stats->singular_row));
 }

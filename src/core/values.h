@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stored values, (exponent bits, mantissa bits): fp64 (11, 52), fp32 (8, 23), fp16 (5, 10), bf16 (8, 7), and the upper halves and
- * quarters of doubles (11, 20) and (11, 4). Narrowing rounds once, from fp64, to nearest even, on the host as on a device. */
+/* Stored values, (exponent bits, mantissa bits): fp64 (11, 52), fp32 (8, 23), fp16 (5, 10), bf16
+ * (8, 7), and the upper halves and quarters of doubles (11, 20) and (11, 4). Narrowing rounds once,
+ * from fp64, to nearest even, on the host as on a device. */
 #ifndef BSI_VALUES_H
 #define BSI_VALUES_H
 
@@ -19,7 +20,8 @@ BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
   return type == BISAI_FP64 ? 8 : type == BISAI_FP32 || type == BISAI_FP11_20 ? 4 : 2;
 }
 
-/* The largest relative error of a value that is stored, in the range of the format's normal numbers. */
+/* The largest relative error of a value that is stored, in the range of the format's normal
+ * numbers. */
 BSI_INLINE double bsi_value_roundoff(const bisai_value_type type) {
   switch (type) {
   case BISAI_FP32: return 0x1p-24;
@@ -71,12 +73,13 @@ BSI_INLINE double bsi_bf16_decode(uint16_t h) {
   return (double)value;
 }
 
-/* Sign, exponent and `mantissa` bits of a finite x; `lowest` is the exponent of the smallest normal number. What is too
- * large becomes at least the bits of infinity. */
+/* Sign, exponent and `mantissa` bits of a finite x; `lowest` is the exponent of the smallest normal
+ * number. What is too large becomes at least the bits of infinity. */
 BSI_INLINE uint32_t bsi_encode16(double x, const int mantissa, const int lowest) {
   const double magnitude = fabs(x);
   const uint32_t sign = signbit(x) ? 0x8000u : 0u;
-  if (magnitude < ldexp(1.0, lowest)) { /* a multiple of the smallest subnormal, rounded by the adder */
+  /* a multiple of the smallest subnormal, rounded by the adder */
+  if (magnitude < ldexp(1.0, lowest)) {
     const double shifted = magnitude * ldexp(1.0, mantissa - lowest) + 0x1p52;
     return sign | (uint32_t)(shifted - 0x1p52);
   }
@@ -145,9 +148,10 @@ BSI_INLINE double bsi_value_round(const bisai_value_type type, double x, bool *f
   return bsi_value_load(type, &place, 0);
 }
 
-/* `count` values from index `first` on as fp64: in place where they are, otherwise widened into `buffer`. */
-BSI_INLINE const double *bsi_values_widen(const bisai_value_type type, const void *values, size_t first,
-                                          const int count, double *buffer) {
+/* `count` values from index `first` on as fp64: in place where they are, otherwise widened into
+ * `buffer`. */
+BSI_INLINE const double *bsi_values_widen(const bisai_value_type type, const void *values,
+                                          size_t first, const int count, double *buffer) {
   if (type == BISAI_FP64) return (const double *)values + first;
   for (int i = 0; i < count; i++) buffer[i] = bsi_value_load(type, values, first + (size_t)i);
   return buffer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vectors and the small dense part of GMRES on the CPU. Everything here is bound by memory traffic: inside a chunk, tiles of w stay in
- * the L1 cache while each basis vector streams through once. */
+/* Vectors and the small dense part of GMRES on the CPU. Everything here is bound by memory traffic:
+ * inside a chunk, tiles of w stay in the L1 cache while each basis vector streams through once. */
 #include <math.h>
 
 #include "core/backend_host.h"
@@ -70,7 +70,8 @@ static void subtract_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_vector_subtract_from_host(bisai_context *context, int64_t n, const double *b, double *y) {
+bisai_status bsi_vector_subtract_from_host(bisai_context *context, int64_t n, const double *b,
+                                           double *y) {
   run(context, n, 1, subtract_part, &(vectors){.n = n, .x = b, .y = y});
   return BISAI_OK;
 }
@@ -86,7 +87,8 @@ typedef struct chunked {
   bool norm;
 } chunked;
 
-static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, const double *w, double *sums) {
+static void dot_tile(int count, int64_t n, const double *basis, int64_t ld, const double *w,
+                     double *sums) {
   int c = 0;
   for (; c + GROUP <= count; c += GROUP) {
     bsi_dot_group(GROUP, n, basis + c * ld, ld, w, sums + c);
@@ -112,8 +114,8 @@ static void dot_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_dot_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
-                               const double *w, double *work, double *out) {
+bisai_status bsi_dot_many_host(bisai_context *context, int64_t n, int count, const double *basis,
+                               int64_t ld, const double *w, double *work, double *out) {
   run(context, n, count + 1, dot_part,
       &(chunked){.n = n, .count = count, .basis = basis, .ld = ld, .w = (double *)w, .work = work});
   bsi_add_chunks(bsi_chunks_of(n), count, work, out);
@@ -121,11 +123,12 @@ bisai_status bsi_dot_many_host(bisai_context *context, int64_t n, int count, con
 }
 
 /* w ← w + sign·Σ_c coefficients[c]·basis_c on a tile. */
-static void axpy_tile(int count, int64_t n, const double *basis, int64_t ld, const double *coefficients, double sign,
-                      double *restrict w) {
+static void axpy_tile(int count, int64_t n, const double *basis, int64_t ld,
+                      const double *coefficients, double sign, double *restrict w) {
   int c = 0;
   for (; c + GROUP <= count; c += GROUP) {
-    const double *restrict v0 = basis + c * ld, *restrict v1 = v0 + ld, *restrict v2 = v1 + ld, *restrict v3 = v2 + ld;
+    const double *restrict v0 = basis + c * ld, *restrict v1 = v0 + ld, *restrict v2 = v1 + ld,
+                           *restrict v3 = v2 + ld;
     const double a0 = sign * coefficients[c], a1 = sign * coefficients[c + 1];
     const double a2 = sign * coefficients[c + 2], a3 = sign * coefficients[c + 3];
     for (int64_t i = 0; i < n; i++) {
@@ -161,8 +164,9 @@ static void axpy_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_axpy_many_host(bisai_context *context, int64_t n, int count, const double *basis, int64_t ld,
-                                const double *coefficients, double sign, double *w, double *work, double *norm2) {
+bisai_status bsi_axpy_many_host(bisai_context *context, int64_t n, int count, const double *basis,
+                                int64_t ld, const double *coefficients, double sign, double *w,
+                                double *work, double *norm2) {
   run(context, n, count + 1, axpy_part,
       &(chunked){n, count, basis, ld, coefficients, sign, w, work, .norm = norm2 != NULL});
   if (norm2) {
@@ -180,29 +184,29 @@ static void scale_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_scale_by_norm_host(bisai_context *context, int64_t n, const double *norm2, const double *x,
-                                    double *y) {
+bisai_status bsi_scale_by_norm_host(bisai_context *context, int64_t n, const double *norm2,
+                                    const double *x, double *y) {
   run(context, n, 1, scale_part, &(vectors){n, *norm2 == 0 ? 0 : 1 / sqrt(*norm2), x, y});
   return BISAI_OK;
 }
 
-bisai_status bsi_gmres_start_host(bisai_context *context, int64_t n, const double *norm2, double *v, double *beta,
-                                  double *seen) {
+bisai_status bsi_gmres_start_host(bisai_context *context, int64_t n, const double *norm2, double *v,
+                                  double *beta, double *seen) {
   *beta = sqrt(*norm2);
   *seen = *norm2;
   return bsi_scale_by_norm_host(context, n, norm2, v, v);
 }
 
-bisai_status bsi_gmres_cancelled_host(bisai_context *context, int count, const double *h, const double *norm2,
-                                      bool *cancelled) {
+bisai_status bsi_gmres_cancelled_host(bisai_context *context, int count, const double *h,
+                                      const double *norm2, bool *cancelled) {
   (void)context;
   *cancelled = bsi_cancelled(count, h, *norm2);
   return BISAI_OK;
 }
 
-bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const double *h, const double *h2,
-                                   const double *norm2, double *H, double *cosines, double *sines, double *g,
-                                   double *status) {
+bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const double *h,
+                                   const double *h2, const double *norm2, double *H,
+                                   double *cosines, double *sines, double *g, double *status) {
   (void)context;
   double *column = H + (size_t)j * ((size_t)m + 1);
   for (int i = 0; i <= j; i++) {
@@ -212,8 +216,8 @@ bisai_status bsi_gmres_rotate_host(bisai_context *context, int m, int j, const d
   return BISAI_OK;
 }
 
-bisai_status bsi_gmres_coefficients_host(bisai_context *context, int m, int k, const double *H, const double *g,
-                                         double *y) {
+bisai_status bsi_gmres_coefficients_host(bisai_context *context, int m, int k, const double *H,
+                                         const double *g, double *y) {
   (void)context;
   bsi_back_substitute(m, k, H, g, y);
   return BISAI_OK;

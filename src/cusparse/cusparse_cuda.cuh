@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of libbisai_cusparse. It is a user of bisai: the public headers of bisai are all that it sees. For *_cuda.cu only. */
+/* Inside of libbisai_cusparse. It is a user of bisai: the public headers of bisai are all that it
+ * sees. For *_cuda.cu only. */
 #ifndef BSI_CUSPARSE_CUDA_CUH
 #define BSI_CUSPARSE_CUDA_CUH
 
@@ -12,7 +13,8 @@
 
 #include <bisai/cusparse.h>
 
-/* What is marked for removal is used where it is there: BISAI_HAVE_BSRILU02, _BSRSV2 and _BSRMV come from CMake's checks. */
+/* What is marked for removal is used where it is there: BISAI_HAVE_BSRILU02, _BSRSV2 and _BSRMV
+ * come from CMake's checks. */
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
@@ -46,8 +48,9 @@ public:
     const cudaError_t error = call();
     if (error == cudaSuccess) return;
     cudaGetLastError();
-    result = fail(context, error == cudaErrorMemoryAllocation ? BISAI_OUT_OF_MEMORY : BISAI_DEVICE_ERROR, "%s: %s",
-                  what, cudaGetErrorString(error));
+    result =
+        fail(context, error == cudaErrorMemoryAllocation ? BISAI_OUT_OF_MEMORY : BISAI_DEVICE_ERROR,
+             "%s: %s", what, cudaGetErrorString(error));
   }
 
   template <typename Call> void run(const char *what, Call &&call) {
@@ -77,7 +80,8 @@ public:
     release();
     stream = on;
     c.cuda("device memory", [&] {
-      return cudaMallocAsync(reinterpret_cast<void **>(&memory), (count > 0 ? count : 1) * sizeof(T), stream);
+      return cudaMallocAsync(reinterpret_cast<void **>(&memory),
+                             (count > 0 ? count : 1) * sizeof(T), stream);
     });
   }
   void release() {
@@ -143,10 +147,12 @@ public:
   void triangle(calls &c, bisai_triangle of) {
     create(c);
     c.run("cusparseSetMatFillMode", [&] {
-      return cusparseSetMatFillMode(made, of == BISAI_LOWER ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER);
+      return cusparseSetMatFillMode(made, of == BISAI_LOWER ? CUSPARSE_FILL_MODE_LOWER
+                                                            : CUSPARSE_FILL_MODE_UPPER);
     });
     c.run("cusparseSetMatDiagType", [&] {
-      return cusparseSetMatDiagType(made, of == BISAI_LOWER ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT);
+      return cusparseSetMatDiagType(made, of == BISAI_LOWER ? CUSPARSE_DIAG_TYPE_UNIT
+                                                            : CUSPARSE_DIAG_TYPE_NON_UNIT);
     });
   }
   operator cusparseMatDescr_t() const { return made; }

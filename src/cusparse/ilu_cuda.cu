@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU(0) by bsrilu02 and exact solves by bsrsv2.
  *
- * cuSPARSE leaves one matrix M on A's pattern, the scalar factors packed: M_ii holds l_i u_i = D_i, the diagonal block of U, factored
- * without pivoting; left of it stands L_ij l_j and right of it l_i⁻¹ U_ij, where L (identity diagonal blocks) and U are the factors as bisai
- * has them. bsrsv2 solves with the scalar triangles of M. */
+ * cuSPARSE leaves one matrix M on A's pattern, the scalar factors packed: M_ii holds l_i u_i = D_i,
+ * the diagonal block of U, factored without pivoting; left of it stands L_ij l_j and right of it
+ * l_i⁻¹ U_ij, where L (identity diagonal blocks) and U are the factors as bisai has them. bsrsv2
+ * solves with the scalar triangles of M. */
 #include <new>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct bisai_cusparse_ilu {
   int32_t n = 0, blocks = 0, bs = 0;
   bool factored = false, prepared = false;
   device_array<int32_t> row_ptr, col_idx;
-  device_array<double> values, middle; /* M; L⁻¹ v */
+  /* M; L⁻¹ v */
+  device_array<double> values, middle;
   device_array<char> buffer, solve_buffer;
   handle cusparse;
   description general;
@@ -53,25 +55,28 @@ bool is_usable(const bisai_cusparse_ilu *ilu) { return ilu->n > 0; }
 void check_pivot(bisai_cusparse_ilu *ilu, calls &c, bisai_status kind) {
   if (!c.good()) return;
   int row = -1;
-  if (cusparseXbsrilu02_zeroPivot(ilu->cusparse, ilu->info, &row) != CUSPARSE_STATUS_ZERO_PIVOT) return;
+  if (cusparseXbsrilu02_zeroPivot(ilu->cusparse, ilu->info, &row) != CUSPARSE_STATUS_ZERO_PIVOT)
+    return;
   c.set(kind == BISAI_MISSING_DIAGONAL
             ? fail(ilu->context, kind, "block row %d: the diagonal block is missing", row)
-            : fail(ilu->context, kind, "block row %d: bsrilu02, which does not pivot, met a zero pivot", row));
+            : fail(ilu->context, kind,
+                   "block row %d: bsrilu02, which does not pivot, met a zero pivot", row));
 }
 
 void analyse(bisai_cusparse_ilu *ilu, calls &c) {
   int bytes = 0;
   c.run("cusparseCreateBsrilu02Info", [&] { return cusparseCreateBsrilu02Info(&ilu->info); });
   c.run("cusparseDbsrilu02_bufferSize", [&] {
-    return cusparseDbsrilu02_bufferSize(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n, ilu->blocks, ilu->general,
-                                        ilu->values.get(), ilu->row_ptr.get(), ilu->col_idx.get(), ilu->bs, ilu->info,
-                                        &bytes);
+    return cusparseDbsrilu02_bufferSize(
+        ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n, ilu->blocks, ilu->general,
+        ilu->values.get(), ilu->row_ptr.get(), ilu->col_idx.get(), ilu->bs, ilu->info, &bytes);
   });
   ilu->buffer.reserve(c, stream_of(ilu->context), static_cast<size_t>(bytes));
   ilu->report.analysis_seconds = seconds_of(stream_of(ilu->context), [&] {
     c.run("cusparseDbsrilu02_analysis", [&] {
-      return cusparseDbsrilu02_analysis(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n, ilu->blocks, ilu->general,
-                                        ilu->values.get(), ilu->row_ptr.get(), ilu->col_idx.get(), ilu->bs, ilu->info,
+      return cusparseDbsrilu02_analysis(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n,
+                                        ilu->blocks, ilu->general, ilu->values.get(),
+                                        ilu->row_ptr.get(), ilu->col_idx.get(), ilu->bs, ilu->info,
                                         CUSPARSE_SOLVE_POLICY_USE_LEVEL, ilu->buffer.get());
     });
   });
@@ -87,8 +92,9 @@ void factor(bisai_cusparse_ilu *ilu, const double *values, calls &c) {
   });
   ilu->report.factor_seconds = seconds_of(stream_of(ilu->context), [&] {
     c.run("cusparseDbsrilu02", [&] {
-      return cusparseDbsrilu02(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n, ilu->blocks, ilu->general,
-                               ilu->values.get(), ilu->row_ptr.get(), ilu->col_idx.get(), ilu->bs, ilu->info,
+      return cusparseDbsrilu02(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, ilu->n, ilu->blocks,
+                               ilu->general, ilu->values.get(), ilu->row_ptr.get(),
+                               ilu->col_idx.get(), ilu->bs, ilu->info,
                                CUSPARSE_SOLVE_POLICY_USE_LEVEL, ilu->buffer.get());
     });
   });
@@ -104,12 +110,15 @@ void copy_structure(bisai_cusparse_ilu *ilu, const bisai_bcsr *matrix, calls &c)
   const size_t rows = static_cast<size_t>(ilu->n) + 1, blocks = static_cast<size_t>(ilu->blocks);
   ilu->row_ptr.reserve(c, stream, rows);
   ilu->col_idx.reserve(c, stream, blocks);
-  ilu->values.reserve(c, stream, blocks * static_cast<size_t>(ilu->bs) * static_cast<size_t>(ilu->bs));
+  ilu->values.reserve(c, stream,
+                      blocks * static_cast<size_t>(ilu->bs) * static_cast<size_t>(ilu->bs));
   c.cuda("copy of the structure", [&] {
-    return cudaMemcpyAsync(ilu->row_ptr.get(), row_ptr, rows * sizeof(int32_t), cudaMemcpyDefault, stream);
+    return cudaMemcpyAsync(ilu->row_ptr.get(), row_ptr, rows * sizeof(int32_t), cudaMemcpyDefault,
+                           stream);
   });
   c.cuda("copy of the structure", [&] {
-    return cudaMemcpyAsync(ilu->col_idx.get(), col_idx, blocks * sizeof(int32_t), cudaMemcpyDefault, stream);
+    return cudaMemcpyAsync(ilu->col_idx.get(), col_idx, blocks * sizeof(int32_t), cudaMemcpyDefault,
+                           stream);
   });
 }
 
@@ -118,7 +127,8 @@ bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
     return fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
                 bisai_bcsr_block_rows(matrix), bisai_bcsr_block_cols(matrix));
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
-    return fail(context, BISAI_UNSUPPORTED, "bsrilu02 here takes matrices in fp64 with all their blocks stored");
+    return fail(context, BISAI_UNSUPPORTED,
+                "bsrilu02 here takes matrices in fp64 with all their blocks stored");
   return BISAI_OK;
 }
 
@@ -126,12 +136,14 @@ bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
 
 struct packed {
   int32_t n, bs;
-  const int32_t *row_ptr, *col_idx, *diagonal, *place; /* place: of a block in L, or −1 − its place in U */
+  /* place: of a block in L, or −1 − its place in U */
+  const int32_t *row_ptr, *col_idx, *diagonal, *place;
   const double *values;
   double *lower, *upper;
 };
 
-/* A thread a block row or column of a block: rows of L_ij = M_ij l_j⁻¹, columns of U_ij = l_i M_ij. */
+/* A thread a block row or column of a block: rows of L_ij = M_ij l_j⁻¹, columns of U_ij = l_i
+ * M_ij. */
 __global__ void unpack(packed p) {
   const int64_t thread = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x, bs = p.bs;
   const int64_t i = thread / bs;
@@ -151,7 +163,8 @@ __global__ void unpack(packed p) {
     } else {
       const double *l = p.values + p.diagonal[i] * bs * bs;
       double *column = p.upper + (-1 - place) * bs * bs + k * bs;
-      const int64_t last = j == i ? k : bs - 1; /* the packed diagonal block is upper triangular here */
+      /* the packed diagonal block is upper triangular here */
+      const int64_t last = j == i ? k : bs - 1;
       for (int64_t r = 0; r < bs; r++) {
         double value = r <= last ? m[k * bs + r] : 0.0;
         for (int64_t t = 0; t < r && t <= last; t++) value += l[t * bs + r] * m[k * bs + t];
@@ -170,7 +183,8 @@ struct split {
       for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
         const int32_t j = col_idx[q];
         if (j == i) diagonal[i] = q;
-        place[q] = j < i ? static_cast<int32_t>(lower_col.size()) : -1 - static_cast<int32_t>(upper_col.size());
+        place[q] = j < i ? static_cast<int32_t>(lower_col.size())
+                         : -1 - static_cast<int32_t>(upper_col.size());
         (j < i ? lower_col : upper_col).push_back(j);
       }
       lower_ptr.push_back(static_cast<int32_t>(lower_col.size()));
@@ -179,16 +193,19 @@ struct split {
   }
 };
 
-template <typename T> void upload(calls &c, cudaStream_t stream, device_array<T> &to, const std::vector<T> &from) {
+template <typename T>
+void upload(calls &c, cudaStream_t stream, device_array<T> &to, const std::vector<T> &from) {
   to.reserve(c, stream, from.size());
   c.cuda("copy to the device", [&] {
-    return cudaMemcpyAsync(to.get(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream);
+    return cudaMemcpyAsync(to.get(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice,
+                           stream);
   });
 }
 
 /* A matrix of bisai from arrays on the device, copied. */
-bisai_bcsr *make_matrix(const bisai_cusparse_ilu *ilu, calls &c, const device_array<int32_t> &row_ptr,
-                        const device_array<int32_t> &col_idx, const device_array<double> &values) {
+bisai_bcsr *make_matrix(const bisai_cusparse_ilu *ilu, calls &c,
+                        const device_array<int32_t> &row_ptr, const device_array<int32_t> &col_idx,
+                        const device_array<double> &values) {
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   bisai_bcsr *matrix = nullptr;
   desc.block_rows = desc.block_cols = ilu->n;
@@ -201,14 +218,15 @@ bisai_bcsr *make_matrix(const bisai_cusparse_ilu *ilu, calls &c, const device_ar
 
 void make_factors(const bisai_cusparse_ilu *ilu, calls &c, bisai_factors **factors) {
   const cudaStream_t stream = stream_of(ilu->context);
-  std::vector<int32_t> row_ptr(static_cast<size_t>(ilu->n) + 1), col_idx(static_cast<size_t>(ilu->blocks));
+  std::vector<int32_t> row_ptr(static_cast<size_t>(ilu->n) + 1),
+      col_idx(static_cast<size_t>(ilu->blocks));
   c.cuda("copy from the device", [&] {
-    return cudaMemcpyAsync(row_ptr.data(), ilu->row_ptr.get(), row_ptr.size() * sizeof(int32_t), cudaMemcpyDeviceToHost,
-                           stream);
+    return cudaMemcpyAsync(row_ptr.data(), ilu->row_ptr.get(), row_ptr.size() * sizeof(int32_t),
+                           cudaMemcpyDeviceToHost, stream);
   });
   c.cuda("copy from the device", [&] {
-    return cudaMemcpyAsync(col_idx.data(), ilu->col_idx.get(), col_idx.size() * sizeof(int32_t), cudaMemcpyDeviceToHost,
-                           stream);
+    return cudaMemcpyAsync(col_idx.data(), ilu->col_idx.get(), col_idx.size() * sizeof(int32_t),
+                           cudaMemcpyDeviceToHost, stream);
   });
   c.cuda("copy from the device", [&] { return cudaStreamSynchronize(stream); });
   if (!c.good()) return;
@@ -225,8 +243,9 @@ void make_factors(const bisai_cusparse_ilu *ilu, calls &c, bisai_factors **facto
   lower.reserve(c, stream, s.lower_col.size() * values);
   upper.reserve(c, stream, s.upper_col.size() * values);
   if (!c.good()) return;
-  const packed p = {ilu->n,      ilu->bs,           ilu->row_ptr.get(), ilu->col_idx.get(), diagonal.get(),
-                    place.get(), ilu->values.get(), lower.get(),        upper.get()};
+  const packed p = {ilu->n,         ilu->bs,     ilu->row_ptr.get(), ilu->col_idx.get(),
+                    diagonal.get(), place.get(), ilu->values.get(),  lower.get(),
+                    upper.get()};
   const int64_t threads = static_cast<int64_t>(ilu->n) * ilu->bs;
   unpack<<<static_cast<unsigned>((threads + THREADS - 1) / THREADS), THREADS, 0, stream>>>(p);
   c.cuda("L and U of bsrilu02", [] { return cudaGetLastError(); });
@@ -239,23 +258,26 @@ void make_factors(const bisai_cusparse_ilu *ilu, calls &c, bisai_factors **facto
 
 /* --- solves --- */
 
-void solve_with(const bisai_cusparse_ilu *ilu, calls &c, int of, cusparseSolvePolicy_t policy, const double *b,
-                double *x) {
+void solve_with(const bisai_cusparse_ilu *ilu, calls &c, int of, cusparseSolvePolicy_t policy,
+                const double *b, double *x) {
   static const double one = 1.0;
   const solve &s = ilu->solves[of];
   c.run("cusparseDbsrsv2_solve", [&] {
-    return cusparseDbsrsv2_solve(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->n,
-                                 ilu->blocks, &one, s.triangle, ilu->values.get(), ilu->row_ptr.get(),
-                                 ilu->col_idx.get(), ilu->bs, s.info, b, x, policy, ilu->solve_buffer.get());
+    return cusparseDbsrsv2_solve(
+        ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->n,
+        ilu->blocks, &one, s.triangle, ilu->values.get(), ilu->row_ptr.get(), ilu->col_idx.get(),
+        ilu->bs, s.info, b, x, policy, ilu->solve_buffer.get());
   });
 }
 
-void apply(const bisai_cusparse_ilu *ilu, calls &c, cusparseSolvePolicy_t policy, const double *v, double *z) {
+void apply(const bisai_cusparse_ilu *ilu, calls &c, cusparseSolvePolicy_t policy, const double *v,
+           double *z) {
   solve_with(ilu, c, BISAI_LOWER, policy, v, ilu->middle.get());
   solve_with(ilu, c, BISAI_UPPER, policy, ilu->middle.get(), z);
 }
 
-/* One buffer serves both triangles, as in NVIDIA's own example: what an analysis finds is in its info. */
+/* One buffer serves both triangles, as in NVIDIA's own example: what an analysis finds is in its
+ * info. */
 void analyse_solves(bisai_cusparse_ilu *ilu, calls &c) {
   const cudaStream_t stream = stream_of(ilu->context);
   int most = 0;
@@ -265,8 +287,9 @@ void analyse_solves(bisai_cusparse_ilu *ilu, calls &c) {
     s.triangle.triangle(c, static_cast<bisai_triangle>(of));
     c.run("cusparseCreateBsrsv2Info", [&] { return cusparseCreateBsrsv2Info(&s.info); });
     c.run("cusparseDbsrsv2_bufferSize", [&] {
-      return cusparseDbsrsv2_bufferSize(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                        ilu->n, ilu->blocks, s.triangle, ilu->values.get(), ilu->row_ptr.get(),
+      return cusparseDbsrsv2_bufferSize(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN,
+                                        CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->n, ilu->blocks,
+                                        s.triangle, ilu->values.get(), ilu->row_ptr.get(),
                                         ilu->col_idx.get(), ilu->bs, s.info, &bytes);
     });
     most = bytes > most ? bytes : most;
@@ -275,19 +298,22 @@ void analyse_solves(bisai_cusparse_ilu *ilu, calls &c) {
   ilu->report.solve_analysis_seconds = seconds_of(stream, [&] {
     for (int of = BISAI_LOWER; of <= BISAI_UPPER; of++)
       c.run("cusparseDbsrsv2_analysis", [&] {
-        return cusparseDbsrsv2_analysis(ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                        ilu->n, ilu->blocks, ilu->solves[of].triangle, ilu->values.get(),
-                                        ilu->row_ptr.get(), ilu->col_idx.get(), ilu->bs, ilu->solves[of].info,
-                                        CUSPARSE_SOLVE_POLICY_USE_LEVEL, ilu->solve_buffer.get());
+        return cusparseDbsrsv2_analysis(
+            ilu->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE, ilu->n,
+            ilu->blocks, ilu->solves[of].triangle, ilu->values.get(), ilu->row_ptr.get(),
+            ilu->col_idx.get(), ilu->bs, ilu->solves[of].info, CUSPARSE_SOLVE_POLICY_USE_LEVEL,
+            ilu->solve_buffer.get());
       });
   });
 }
 
 /* The best of some applications with this policy. */
-double measure(bisai_cusparse_ilu *ilu, calls &c, cusparseSolvePolicy_t policy, const double *v, double *z) {
+double measure(bisai_cusparse_ilu *ilu, calls &c, cusparseSolvePolicy_t policy, const double *v,
+               double *z) {
   double best = 0.0;
   for (int round = 0; round <= SOLVES && c.good(); round++) {
-    const double seconds = seconds_of(stream_of(ilu->context), [&] { apply(ilu, c, policy, v, z); });
+    const double seconds =
+        seconds_of(stream_of(ilu->context), [&] { apply(ilu, c, policy, v, z); });
     if (round == 1 || (round > 1 && seconds < best)) best = seconds;
   }
   return best;
@@ -295,10 +321,12 @@ double measure(bisai_cusparse_ilu *ilu, calls &c, cusparseSolvePolicy_t policy, 
 
 } // namespace
 
-bisai_status bisai_cusparse_ilu_create(bisai_context *context, const bisai_bcsr *matrix, bisai_cusparse_ilu **ilu) {
+bisai_status bisai_cusparse_ilu_create(bisai_context *context, const bisai_bcsr *matrix,
+                                       bisai_cusparse_ilu **ilu) {
   bisai_status status = check_context(context);
   if (status) return status;
-  if (!matrix || !ilu) return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", matrix ? "ilu" : "matrix");
+  if (!matrix || !ilu)
+    return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", matrix ? "ilu" : "matrix");
   status = check_matrix(context, matrix);
   if (status) return status;
   bisai_cusparse_ilu *made = new (std::nothrow) bisai_cusparse_ilu;
@@ -372,13 +400,16 @@ bisai_status bisai_cusparse_ilu_prepare(bisai_cusparse_ilu *ilu) {
   vectors.reserve(c, stream, 2 * count);
   if (is_usable(ilu)) {
     analyse_solves(ilu, c);
-    c.cuda("vectors", [&] { return cudaMemsetAsync(vectors.get(), 0, count * sizeof(double), stream); });
-    ilu->report.level_seconds = measure(ilu, c, CUSPARSE_SOLVE_POLICY_USE_LEVEL, vectors.get(), vectors.get() + count);
+    c.cuda("vectors",
+           [&] { return cudaMemsetAsync(vectors.get(), 0, count * sizeof(double), stream); });
+    ilu->report.level_seconds =
+        measure(ilu, c, CUSPARSE_SOLVE_POLICY_USE_LEVEL, vectors.get(), vectors.get() + count);
     ilu->report.no_level_seconds =
         measure(ilu, c, CUSPARSE_SOLVE_POLICY_NO_LEVEL, vectors.get(), vectors.get() + count);
   }
   ilu->report.by_levels = ilu->report.level_seconds <= ilu->report.no_level_seconds;
-  ilu->policy = ilu->report.by_levels ? CUSPARSE_SOLVE_POLICY_USE_LEVEL : CUSPARSE_SOLVE_POLICY_NO_LEVEL;
+  ilu->policy =
+      ilu->report.by_levels ? CUSPARSE_SOLVE_POLICY_USE_LEVEL : CUSPARSE_SOLVE_POLICY_NO_LEVEL;
   c.cuda("bsrsv2", [&] { return cudaStreamSynchronize(stream); });
   ilu->prepared = c.good();
   return c.status();
@@ -392,14 +423,16 @@ bisai_status bisai_cusparse_ilu_apply(void *ilu, int64_t n, const double *v, dou
     return fail(made->context, BISAI_NOT_READY, "%s",
                 made->factored ? "the solves are not prepared" : "the last factorisation failed");
   if (n != rows || (rows > 0 && (!v || !z)))
-    return fail(made->context, BISAI_INVALID_ARGUMENT, "vectors of %lld values, where %lld are needed",
-                static_cast<long long>(n), static_cast<long long>(rows));
+    return fail(made->context, BISAI_INVALID_ARGUMENT,
+                "vectors of %lld values, where %lld are needed", static_cast<long long>(n),
+                static_cast<long long>(rows));
   calls c(made->context);
   if (rows > 0) apply(made, c, made->policy, v, z);
   return c.status();
 }
 
-bisai_status bisai_cusparse_ilu_get_report(const bisai_cusparse_ilu *ilu, bisai_cusparse_ilu_report *report) {
+bisai_status bisai_cusparse_ilu_get_report(const bisai_cusparse_ilu *ilu,
+                                           bisai_cusparse_ilu_report *report) {
   if (!ilu) return BISAI_INVALID_ARGUMENT;
   if (!report || report->struct_size != sizeof *report)
     return fail(ilu->context, BISAI_INVALID_ARGUMENT, "a report of an unknown size");
@@ -411,19 +444,28 @@ bisai_status bisai_cusparse_ilu_get_report(const bisai_cusparse_ilu *ilu, bisai_
 
 namespace {
 bisai_status absent(bisai_context *context) {
-  return bsi_cusparse::fail(context, BISAI_UNAVAILABLE, "the cuSPARSE of this build has no bsrilu02 and bsrsv2");
+  return bsi_cusparse::fail(context, BISAI_UNAVAILABLE,
+                            "the cuSPARSE of this build has no bsrilu02 and bsrsv2");
 }
 } // namespace
 
-bisai_status bisai_cusparse_ilu_create(bisai_context *context, const bisai_bcsr *, bisai_cusparse_ilu **) {
+bisai_status bisai_cusparse_ilu_create(bisai_context *context, const bisai_bcsr *,
+                                       bisai_cusparse_ilu **) {
   return absent(context);
 }
-bisai_status bisai_cusparse_ilu_update(bisai_cusparse_ilu *, const bisai_bcsr *) { return BISAI_UNAVAILABLE; }
+bisai_status bisai_cusparse_ilu_update(bisai_cusparse_ilu *, const bisai_bcsr *) {
+  return BISAI_UNAVAILABLE;
+}
 void bisai_cusparse_ilu_destroy(bisai_cusparse_ilu **) {}
-bisai_status bisai_cusparse_ilu_factors(const bisai_cusparse_ilu *, bisai_factors **) { return BISAI_UNAVAILABLE; }
+bisai_status bisai_cusparse_ilu_factors(const bisai_cusparse_ilu *, bisai_factors **) {
+  return BISAI_UNAVAILABLE;
+}
 bisai_status bisai_cusparse_ilu_prepare(bisai_cusparse_ilu *) { return BISAI_UNAVAILABLE; }
-bisai_status bisai_cusparse_ilu_apply(void *, int64_t, const double *, double *) { return BISAI_UNAVAILABLE; }
-bisai_status bisai_cusparse_ilu_get_report(const bisai_cusparse_ilu *, bisai_cusparse_ilu_report *) {
+bisai_status bisai_cusparse_ilu_apply(void *, int64_t, const double *, double *) {
+  return BISAI_UNAVAILABLE;
+}
+bisai_status bisai_cusparse_ilu_get_report(const bisai_cusparse_ilu *,
+                                           bisai_cusparse_ilu_report *) {
   return BISAI_UNAVAILABLE;
 }
 

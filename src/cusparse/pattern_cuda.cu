@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* S(|T|^k) by the structure part of SpGEMM (cusparseSpGEMMreuse_…): S ← S·T, k − 1 times, on the block graph as a scalar CSR matrix whose
- * values nobody reads. */
+/* S(|T|^k) by the structure part of SpGEMM (cusparseSpGEMMreuse_…): S ← S·T, k − 1 times, on the
+ * block graph as a scalar CSR matrix whose values nobody reads. */
 #include <climits>
 #include <memory>
 #include <vector>
@@ -29,15 +29,17 @@ struct structure {
   }
   void describe(calls &c) {
     c.run("cusparseCreateCsr", [&] {
-      return cusparseCreateCsr(&matrix, n, n, count, row_ptr.get(), col_idx.get(), values.get(), CUSPARSE_INDEX_32I,
-                               CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
+      return cusparseCreateCsr(&matrix, n, n, count, row_ptr.get(), col_idx.get(), values.get(),
+                               CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                               CUDA_R_32F);
     });
   }
 };
 
 /* Row i of the triangle with its diagonal; with columns = NULL counted alone. */
-__global__ void take_triangle(int32_t n, bool lower, const int32_t *from_ptr, const int32_t *from_col,
-                              const int32_t *row_ptr, int32_t *lengths, int32_t *columns) {
+__global__ void take_triangle(int32_t n, bool lower, const int32_t *from_ptr,
+                              const int32_t *from_col, const int32_t *row_ptr, int32_t *lengths,
+                              int32_t *columns) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
   if (i >= n) return;
   int32_t count = 0;
@@ -53,14 +55,16 @@ __global__ void take_triangle(int32_t n, bool lower, const int32_t *from_ptr, co
   if (!columns) lengths[i] = count;
 }
 
-__global__ void find_unsorted(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, int32_t *unsorted) {
+__global__ void find_unsorted(int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
+                              int32_t *unsorted) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
   if (i >= n) return;
   for (int32_t q = row_ptr[i] + 1; q < row_ptr[i + 1]; q++)
     if (col_idx[q] <= col_idx[q - 1]) *unsorted = 1;
 }
 
-void make_triangle(calls &c, cudaStream_t stream, const bisai_bcsr *matrix, bisai_triangle triangle, structure *t) {
+void make_triangle(calls &c, cudaStream_t stream, const bisai_bcsr *matrix, bisai_triangle triangle,
+                   structure *t) {
   const int32_t *from_ptr, *from_col;
   bisai_bcsr_arrays(matrix, &from_ptr, &from_col, nullptr);
   device_array<int32_t> lengths;
@@ -70,31 +74,35 @@ void make_triangle(calls &c, cudaStream_t stream, const bisai_bcsr *matrix, bisa
   t->row_ptr.reserve(c, stream, static_cast<size_t>(t->n) + 1);
   lengths.reserve(c, stream, static_cast<size_t>(t->n));
   c.cuda("scan", [&] {
-    return cub::DeviceScan::InclusiveSum(nullptr, bytes, lengths.get(), t->row_ptr.get() + 1, t->n, stream);
+    return cub::DeviceScan::InclusiveSum(nullptr, bytes, lengths.get(), t->row_ptr.get() + 1, t->n,
+                                         stream);
   });
   room.reserve(c, stream, bytes);
   if (!c.good()) return;
-  take_triangle<<<grid(t->n), THREADS, 0, stream>>>(t->n, lower, from_ptr, from_col, nullptr, lengths.get(), nullptr);
+  take_triangle<<<grid(t->n), THREADS, 0, stream>>>(t->n, lower, from_ptr, from_col, nullptr,
+                                                    lengths.get(), nullptr);
   c.cuda("triangle", [&] { return cudaMemsetAsync(t->row_ptr.get(), 0, sizeof(int32_t), stream); });
   c.cuda("scan", [&] {
-    return cub::DeviceScan::InclusiveSum(room.get(), bytes, lengths.get(), t->row_ptr.get() + 1, t->n, stream);
+    return cub::DeviceScan::InclusiveSum(room.get(), bytes, lengths.get(), t->row_ptr.get() + 1,
+                                         t->n, stream);
   });
   c.cuda("triangle", [&] {
-    return cudaMemcpyAsync(&t->count, t->row_ptr.get() + t->n, sizeof t->count, cudaMemcpyDeviceToHost, stream);
+    return cudaMemcpyAsync(&t->count, t->row_ptr.get() + t->n, sizeof t->count,
+                           cudaMemcpyDeviceToHost, stream);
   });
   c.cuda("triangle", [&] { return cudaStreamSynchronize(stream); });
   t->col_idx.reserve(c, stream, static_cast<size_t>(t->count));
   t->values.reserve(c, stream, static_cast<size_t>(t->count));
   if (!c.good()) return;
-  take_triangle<<<grid(t->n), THREADS, 0, stream>>>(t->n, lower, from_ptr, from_col, t->row_ptr.get(), nullptr,
-                                                    t->col_idx.get());
+  take_triangle<<<grid(t->n), THREADS, 0, stream>>>(t->n, lower, from_ptr, from_col,
+                                                    t->row_ptr.get(), nullptr, t->col_idx.get());
   c.cuda("triangle", [&] { return cudaGetLastError(); });
   t->describe(c);
 }
 
 /* product ← the structure of a·b. */
-void multiply(bisai_context *context, calls &c, cudaStream_t stream, cusparseHandle_t h, const structure &a,
-              const structure &b, structure *product) {
+void multiply(bisai_context *context, calls &c, cudaStream_t stream, cusparseHandle_t h,
+              const structure &a, const structure &b, structure *product) {
   const cusparseOperation_t as_it_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
   const cusparseSpGEMMAlg_t way = CUSPARSE_SPGEMM_DEFAULT;
   cusparseSpGEMMDescr_t work = nullptr;
@@ -104,27 +112,32 @@ void multiply(bisai_context *context, calls &c, cudaStream_t stream, cusparseHan
   product->n = a.n;
   product->row_ptr.reserve(c, stream, static_cast<size_t>(a.n) + 1);
   c.run("cusparseCreateCsr", [&] {
-    return cusparseCreateCsr(&product->matrix, a.n, a.n, 0, product->row_ptr.get(), nullptr, nullptr,
-                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
+    return cusparseCreateCsr(&product->matrix, a.n, a.n, 0, product->row_ptr.get(), nullptr,
+                             nullptr, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                             CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
   });
   c.run("cusparseSpGEMM_createDescr", [&] { return cusparseSpGEMM_createDescr(&work); });
   for (const bool enough : {false, true}) {
     if (enough) rooms[0].reserve(c, stream, bytes[0]);
     c.run("cusparseSpGEMMreuse_workEstimation", [&] {
-      return cusparseSpGEMMreuse_workEstimation(h, as_it_is, as_it_is, a.matrix, b.matrix, product->matrix, way, work,
-                                                &bytes[0], rooms[0].get());
+      return cusparseSpGEMMreuse_workEstimation(h, as_it_is, as_it_is, a.matrix, b.matrix,
+                                                product->matrix, way, work, &bytes[0],
+                                                rooms[0].get());
     });
   }
   for (const bool enough : {false, true}) {
     for (int i = 1; i <= 3 && enough; i++) rooms[i].reserve(c, stream, bytes[i]);
     c.run("cusparseSpGEMMreuse_nnz", [&] {
-      return cusparseSpGEMMreuse_nnz(h, as_it_is, as_it_is, a.matrix, b.matrix, product->matrix, way, work, &bytes[1],
-                                     rooms[1].get(), &bytes[2], rooms[2].get(), &bytes[3], rooms[3].get());
+      return cusparseSpGEMMreuse_nnz(h, as_it_is, as_it_is, a.matrix, b.matrix, product->matrix,
+                                     way, work, &bytes[1], rooms[1].get(), &bytes[2],
+                                     rooms[2].get(), &bytes[3], rooms[3].get());
     });
   }
-  c.run("cusparseSpMatGetSize", [&] { return cusparseSpMatGetSize(product->matrix, &rows, &cols, &count); });
+  c.run("cusparseSpMatGetSize",
+        [&] { return cusparseSpMatGetSize(product->matrix, &rows, &cols, &count); });
   if (c.good() && count > INT32_MAX)
-    c.set(fail(context, BISAI_INDEX_OVERFLOW, "a power of the pattern has more than %d blocks", INT32_MAX));
+    c.set(fail(context, BISAI_INDEX_OVERFLOW, "a power of the pattern has more than %d blocks",
+               INT32_MAX));
   product->count = static_cast<int32_t>(c.good() ? count : 0);
   product->col_idx.reserve(c, stream, static_cast<size_t>(product->count));
   product->values.reserve(c, stream, static_cast<size_t>(product->count));
@@ -135,8 +148,8 @@ void multiply(bisai_context *context, calls &c, cudaStream_t stream, cusparseHan
   for (const bool enough : {false, true}) {
     if (enough) rooms[4].reserve(c, stream, bytes[4]);
     c.run("cusparseSpGEMMreuse_copy", [&] {
-      return cusparseSpGEMMreuse_copy(h, as_it_is, as_it_is, a.matrix, b.matrix, product->matrix, way, work, &bytes[4],
-                                      rooms[4].get());
+      return cusparseSpGEMMreuse_copy(h, as_it_is, as_it_is, a.matrix, b.matrix, product->matrix,
+                                      way, work, &bytes[4], rooms[4].get());
     });
   }
   if (work) cusparseSpGEMM_destroyDescr(work);
@@ -151,49 +164,59 @@ void sort_rows(calls &c, cudaStream_t stream, structure *s) {
   unsorted.reserve(c, stream, 1);
   c.cuda("sort", [&] { return cudaMemsetAsync(unsorted.get(), 0, sizeof(int32_t), stream); });
   if (!c.good()) return;
-  find_unsorted<<<grid(s->n), THREADS, 0, stream>>>(s->n, s->row_ptr.get(), s->col_idx.get(), unsorted.get());
-  c.cuda("sort", [&] { return cudaMemcpyAsync(&any, unsorted.get(), sizeof any, cudaMemcpyDeviceToHost, stream); });
+  find_unsorted<<<grid(s->n), THREADS, 0, stream>>>(s->n, s->row_ptr.get(), s->col_idx.get(),
+                                                    unsorted.get());
+  c.cuda("sort", [&] {
+    return cudaMemcpyAsync(&any, unsorted.get(), sizeof any, cudaMemcpyDeviceToHost, stream);
+  });
   c.cuda("sort", [&] { return cudaStreamSynchronize(stream); });
   if (!c.good() || !any) return;
   sorted.reserve(c, stream, static_cast<size_t>(s->count));
   const auto sort = [&] {
-    return cub::DeviceSegmentedSort::SortKeys(room.get(), bytes, s->col_idx.get(), sorted.get(), s->count, s->n,
-                                              s->row_ptr.get(), s->row_ptr.get() + 1, stream);
+    return cub::DeviceSegmentedSort::SortKeys(room.get(), bytes, s->col_idx.get(), sorted.get(),
+                                              s->count, s->n, s->row_ptr.get(),
+                                              s->row_ptr.get() + 1, stream);
   };
   c.cuda("sort", sort);
   room.reserve(c, stream, bytes);
   c.cuda("sort", sort);
   c.cuda("sort", [&] {
-    return cudaMemcpyAsync(s->col_idx.get(), sorted.get(), static_cast<size_t>(s->count) * sizeof(int32_t),
+    return cudaMemcpyAsync(s->col_idx.get(), sorted.get(),
+                           static_cast<size_t>(s->count) * sizeof(int32_t),
                            cudaMemcpyDeviceToDevice, stream);
   });
 }
 
-void publish(bisai_context *context, calls &c, bisai_triangle triangle, const structure &s, bisai_pattern **pattern) {
+void publish(bisai_context *context, calls &c, bisai_triangle triangle, const structure &s,
+             bisai_pattern **pattern) {
   const cudaStream_t stream = stream_of(context);
   std::vector<int32_t> row_ptr(static_cast<size_t>(s.n) + 1), col_idx(static_cast<size_t>(s.count));
   c.cuda("copy from the device", [&] {
-    return cudaMemcpyAsync(row_ptr.data(), s.row_ptr.get(), row_ptr.size() * sizeof(int32_t), cudaMemcpyDeviceToHost,
-                           stream);
+    return cudaMemcpyAsync(row_ptr.data(), s.row_ptr.get(), row_ptr.size() * sizeof(int32_t),
+                           cudaMemcpyDeviceToHost, stream);
   });
   c.cuda("copy from the device", [&] {
-    return cudaMemcpyAsync(col_idx.data(), s.col_idx.get(), col_idx.size() * sizeof(int32_t), cudaMemcpyDeviceToHost,
-                           stream);
+    return cudaMemcpyAsync(col_idx.data(), s.col_idx.get(), col_idx.size() * sizeof(int32_t),
+                           cudaMemcpyDeviceToHost, stream);
   });
   c.cuda("copy from the device", [&] { return cudaStreamSynchronize(stream); });
-  if (c.good()) c.set(bisai_pattern_create(context, triangle, s.n, row_ptr.data(), col_idx.data(), pattern));
+  if (c.good())
+    c.set(bisai_pattern_create(context, triangle, s.n, row_ptr.data(), col_idx.data(), pattern));
 }
 
 } // namespace
 
-bisai_status bisai_cusparse_pattern(bisai_context *context, const bisai_bcsr *matrix, bisai_triangle triangle,
-                                    int power, bisai_pattern **pattern, double *seconds) {
+bisai_status bisai_cusparse_pattern(bisai_context *context, const bisai_bcsr *matrix,
+                                    bisai_triangle triangle, int power, bisai_pattern **pattern,
+                                    double *seconds) {
   const bisai_status status = check_context(context);
   if (status) return status;
-  if (!matrix || !pattern) return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", matrix ? "pattern" : "matrix");
+  if (!matrix || !pattern)
+    return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", matrix ? "pattern" : "matrix");
   if (triangle != BISAI_LOWER && triangle != BISAI_UPPER)
     return fail(context, BISAI_INVALID_ARGUMENT, "unknown triangle %d", static_cast<int>(triangle));
-  if (power < 1) return fail(context, BISAI_INVALID_ARGUMENT, "power %d: at least 1 is needed", power);
+  if (power < 1)
+    return fail(context, BISAI_INVALID_ARGUMENT, "power %d: at least 1 is needed", power);
   if (bisai_bcsr_block_rows(matrix) != bisai_bcsr_block_cols(matrix))
     return fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
                 bisai_bcsr_block_rows(matrix), bisai_bcsr_block_cols(matrix));
@@ -213,7 +236,8 @@ bisai_status bisai_cusparse_pattern(bisai_context *context, const bisai_bcsr *ma
   const double spent = seconds_of(stream, [&] {
     make_triangle(c, stream, matrix, triangle, &t);
     /* A power that adds nothing is the last. */
-    for (int32_t k = 2, before = 0; k <= power && c.good() && (last ? last->count : t.count) != before; k++) {
+    for (int32_t k = 2, before = 0;
+         k <= power && c.good() && (last ? last->count : t.count) != before; k++) {
       before = last ? last->count : t.count;
       std::unique_ptr<structure> next(new structure);
       multiply(context, c, stream, h, last ? *last : t, t, next.get());

@@ -35,41 +35,49 @@ namespace {
 const double one = 1.0, zero = 0.0;
 
 cusparseStatus_t describe_matrix(bisai_cusparse_product *p) {
-  int32_t *row_ptr = const_cast<int32_t *>(p->row_ptr), *col_idx = const_cast<int32_t *>(p->col_idx);
+  int32_t *row_ptr = const_cast<int32_t *>(p->row_ptr),
+          *col_idx = const_cast<int32_t *>(p->col_idx);
   double *values = const_cast<double *>(p->values);
   if (p->bs == 1)
-    return cusparseCreateCsr(&p->matrix, p->rows, p->cols, p->blocks, row_ptr, col_idx, values, CUSPARSE_INDEX_32I,
-                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F);
+    return cusparseCreateCsr(&p->matrix, p->rows, p->cols, p->blocks, row_ptr, col_idx, values,
+                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                             CUDA_R_64F);
 #if CUSPARSE_VERSION >= 12100
-  return cusparseCreateBsr(&p->matrix, p->rows, p->cols, p->blocks, p->bs, p->bs, row_ptr, col_idx, values,
-                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F,
-                           CUSPARSE_ORDER_COL);
+  return cusparseCreateBsr(&p->matrix, p->rows, p->cols, p->blocks, p->bs, p->bs, row_ptr, col_idx,
+                           values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                           CUDA_R_64F, CUSPARSE_ORDER_COL);
 #else
   return CUSPARSE_STATUS_NOT_SUPPORTED;
 #endif
 }
 
-/* x and y stand for the caller's vectors, which each application puts in; what an analysis of SpMV reads is the matrix alone. */
+/* x and y stand for the caller's vectors, which each application puts in; what an analysis of SpMV
+ * reads is the matrix alone. */
 void prepare_spmv(bisai_cusparse_product *p, calls &c) {
   const cudaStream_t stream = stream_of(p->context);
-  const int64_t n = static_cast<int64_t>(p->rows) * p->bs, k = static_cast<int64_t>(p->cols) * p->bs;
+  const int64_t n = static_cast<int64_t>(p->rows) * p->bs,
+                k = static_cast<int64_t>(p->cols) * p->bs;
   device_array<double> vectors;
   vectors.reserve(c, stream, static_cast<size_t>(n + k));
   c.run("a BSR matrix for cusparseSpMV", [&] { return describe_matrix(p); });
-  c.run("cusparseCreateDnVec", [&] { return cusparseCreateDnVec(&p->x, k, vectors.get(), CUDA_R_64F); });
-  c.run("cusparseCreateDnVec", [&] { return cusparseCreateDnVec(&p->y, n, vectors.get() + k, CUDA_R_64F); });
+  c.run("cusparseCreateDnVec",
+        [&] { return cusparseCreateDnVec(&p->x, k, vectors.get(), CUDA_R_64F); });
+  c.run("cusparseCreateDnVec",
+        [&] { return cusparseCreateDnVec(&p->y, n, vectors.get() + k, CUDA_R_64F); });
   size_t bytes = 0;
   c.run("cusparseSpMV_bufferSize", [&] {
-    return cusparseSpMV_bufferSize(p->cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->matrix, p->x, &zero, p->y,
-                                   CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT, &bytes);
+    return cusparseSpMV_bufferSize(p->cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->matrix,
+                                   p->x, &zero, p->y, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT,
+                                   &bytes);
   });
   p->buffer.reserve(c, stream, bytes);
-  c.cuda("vectors",
-         [&] { return cudaMemsetAsync(vectors.get(), 0, static_cast<size_t>(n + k) * sizeof(double), stream); });
+  c.cuda("vectors", [&] {
+    return cudaMemsetAsync(vectors.get(), 0, static_cast<size_t>(n + k) * sizeof(double), stream);
+  });
   /* One product: what is not supported says so here. */
   c.run("cusparseSpMV", [&] {
-    return cusparseSpMV(p->cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->matrix, p->x, &zero, p->y, CUDA_R_64F,
-                        CUSPARSE_SPMV_ALG_DEFAULT, p->buffer.get());
+    return cusparseSpMV(p->cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->matrix, p->x, &zero,
+                        p->y, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT, p->buffer.get());
   });
   c.cuda("cusparseSpMV", [&] { return cudaStreamSynchronize(stream); });
 }
@@ -77,14 +85,18 @@ void prepare_spmv(bisai_cusparse_product *p, calls &c) {
 } // namespace
 
 bisai_status bisai_cusparse_product_create(bisai_context *context, const bisai_bcsr *matrix,
-                                           bisai_cusparse_product_kind kind, bisai_cusparse_product **product) {
+                                           bisai_cusparse_product_kind kind,
+                                           bisai_cusparse_product **product) {
   const bisai_status status = check_context(context);
   if (status) return status;
-  if (!matrix || !product) return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", matrix ? "product" : "matrix");
+  if (!matrix || !product)
+    return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", matrix ? "product" : "matrix");
   if (kind < BISAI_CUSPARSE_AUTO || kind > BISAI_CUSPARSE_SPMV)
-    return fail(context, BISAI_INVALID_ARGUMENT, "unknown kind of product %d", static_cast<int>(kind));
+    return fail(context, BISAI_INVALID_ARGUMENT, "unknown kind of product %d",
+                static_cast<int>(kind));
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
-    return fail(context, BISAI_UNSUPPORTED, "cuSPARSE multiplies matrices in fp64 with all their blocks stored");
+    return fail(context, BISAI_UNSUPPORTED,
+                "cuSPARSE multiplies matrices in fp64 with all their blocks stored");
   if (kind == BISAI_CUSPARSE_BSRMV && !HAVE_BSRMV)
     return fail(context, BISAI_UNAVAILABLE, "the cuSPARSE of this build has no bsrmv");
   bisai_cusparse_product *p = new (std::nothrow) bisai_cusparse_product;
@@ -122,24 +134,28 @@ bisai_status bisai_cusparse_product_apply(void *product, int64_t n, const double
                 static_cast<long long>(n), static_cast<long long>(rows));
   calls c(p->context);
   if (p->blocks == 0) {
-    c.cuda("product",
-           [&] { return cudaMemsetAsync(y, 0, static_cast<size_t>(rows) * sizeof(double), stream_of(p->context)); });
+    c.cuda("product", [&] {
+      return cudaMemsetAsync(y, 0, static_cast<size_t>(rows) * sizeof(double),
+                             stream_of(p->context));
+    });
     return c.status();
   }
 #ifdef BISAI_HAVE_BSRMV
   if (p->bsrmv) {
     c.run("cusparseDbsrmv", [&] {
-      return cusparseDbsrmv(p->cusparse, CUSPARSE_DIRECTION_COLUMN, CUSPARSE_OPERATION_NON_TRANSPOSE, p->rows, p->cols,
-                            p->blocks, &one, p->general, p->values, p->row_ptr, p->col_idx, p->bs, x, &zero, y);
+      return cusparseDbsrmv(p->cusparse, CUSPARSE_DIRECTION_COLUMN,
+                            CUSPARSE_OPERATION_NON_TRANSPOSE, p->rows, p->cols, p->blocks, &one,
+                            p->general, p->values, p->row_ptr, p->col_idx, p->bs, x, &zero, y);
     });
     return c.status();
   }
 #endif
-  c.run("cusparseDnVecSetValues", [&] { return cusparseDnVecSetValues(p->x, const_cast<double *>(x)); });
+  c.run("cusparseDnVecSetValues",
+        [&] { return cusparseDnVecSetValues(p->x, const_cast<double *>(x)); });
   c.run("cusparseDnVecSetValues", [&] { return cusparseDnVecSetValues(p->y, y); });
   c.run("cusparseSpMV", [&] {
-    return cusparseSpMV(p->cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->matrix, p->x, &zero, p->y, CUDA_R_64F,
-                        CUSPARSE_SPMV_ALG_DEFAULT, p->buffer.get());
+    return cusparseSpMV(p->cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->matrix, p->x, &zero,
+                        p->y, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT, p->buffer.get());
   });
   return c.status();
 }
@@ -155,11 +171,14 @@ struct bisai_cusparse_isai {
 };
 
 bisai_status bisai_cusparse_isai_create(bisai_context *context, const bisai_precond *precond,
-                                        bisai_cusparse_product_kind kind, bisai_cusparse_isai **isai) {
+                                        bisai_cusparse_product_kind kind,
+                                        bisai_cusparse_isai **isai) {
   const bisai_status status = check_context(context);
   if (status) return status;
-  if (!precond || !isai) return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", precond ? "isai" : "precond");
-  const bisai_bcsr *lower = bisai_precond_lower_inverse(precond), *upper = bisai_precond_upper_inverse(precond);
+  if (!precond || !isai)
+    return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", precond ? "isai" : "precond");
+  const bisai_bcsr *lower = bisai_precond_lower_inverse(precond),
+                   *upper = bisai_precond_upper_inverse(precond);
   if (!lower || !upper) return fail(context, BISAI_INVALID_ARGUMENT, "not an ISAI preconditioner");
   bisai_cusparse_isai *made = new (std::nothrow) bisai_cusparse_isai;
   if (!made) return fail(context, BISAI_OUT_OF_MEMORY, "out of memory");

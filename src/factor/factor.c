@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block ILU(k): A ≈ L U with L + U on A's pattern and the fill of symbolic.c, L with identity diagonal blocks, natural ordering.
+/* Block ILU(k): A ≈ L U with L + U on A's pattern and the fill of symbolic.c, L with identity
+ * diagonal blocks, natural ordering.
  *
- *   for p in row i, p < i:  L_ip = A_ip U_pp⁻¹;  A_ij ← A_ij − L_ip U_pj  for every j > p that row i keeps
+ *   for p in row i, p < i:  L_ip = A_ip U_pp⁻¹;  A_ij ← A_ij − L_ip U_pj  for every j > p that row
+ *   i keeps
  *
- * Source: Saad, Iterative Methods, 10.3.2 (IKJ order), on blocks. L's and U's rows are the two halves of A's sorted rows and of the fill
- * in between, so that values are copied in by row; a bit for each block tells which is fill. */
+ * Source: Saad, Iterative Methods, 10.3.2 (IKJ order), on blocks. L's and U's rows are the two
+ * halves of A's sorted rows and of the fill in between, so that values are copied in by row; a bit
+ * for each block tells which is fill. */
 #include "factor/symbolic.h"
 
 #include "core/staging.h"
@@ -14,25 +17,29 @@ bisai_factor_options bisai_factor_options_default(void) {
       .struct_size = sizeof(bisai_factor_options), .shift = BISAI_SHIFT_NONE, .shift_amount = 0.01};
 }
 
-bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift, double shift_amount) {
-  if (level < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "level %d: at least 0 is needed", level);
+bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift,
+                                      double shift_amount) {
+  if (level < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "level %d: at least 0 is needed", level);
   if (shift != BISAI_SHIFT_NONE && shift != BISAI_SHIFT_IN_BLOCKS)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown shift %d", (int)shift);
   if (!(shift_amount > 0.0) || isinf(shift_amount))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shift_amount %g: must be positive and finite", shift_amount);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shift_amount %g: must be positive and finite",
+                    shift_amount);
   return BISAI_OK;
 }
 
 static bisai_status check_square(bisai_context *context, const char *name, const bisai_bcsr *a) {
   if (a->block_rows != a->block_cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is not square: %d × %d blocks", name, a->block_rows,
-                    a->block_cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is not square: %d × %d blocks", name,
+                    a->block_rows, a->block_cols);
   if (a->type != BISAI_FP64)
     return bsi_fail(context, BISAI_UNSUPPORTED, "%s must hold fp64 values to be factorised", name);
   return BISAI_OK;
 }
 
-/* Level schedules, room for the inverse diagonal blocks and for solutions in place, and the views that solves take. */
+/* Level schedules, room for the inverse diagonal blocks and for solutions in place, and the views
+ * that solves take. */
 static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const size_t values = bsi_block_offset(u, u->block_rows);
@@ -46,7 +53,8 @@ static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
     if (!f->lower_inverse) return BISAI_OUT_OF_MEMORY;
   }
   if (context->backend->kind != BISAI_BACKEND_HOST) {
-    f->spare = context->backend->allocate(context, (size_t)u->block_rows * (size_t)u->block_size, sizeof *f->spare);
+    f->spare = context->backend->allocate(context, (size_t)u->block_rows * (size_t)u->block_size,
+                                          sizeof *f->spare);
     if (!f->spare) return BISAI_OUT_OF_MEMORY;
   }
   f->lower_solve = (bsi_triangular){BISAI_LOWER, l, f->lower_inverse, &f->lower_levels, f->spare};
@@ -60,11 +68,12 @@ static bisai_factors *reserve(bisai_context *context) {
   return f;
 }
 
-bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matrix, const bisai_factor_options *options,
-                                  bisai_factors **factors) {
+bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matrix,
+                                  const bisai_factor_options *options, bisai_factors **factors) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!matrix || !factors)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_create: %s is NULL", matrix ? "factors" : "matrix");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_create: %s is NULL",
+                    matrix ? "factors" : "matrix");
   const bisai_factor_options o = options ? *options : bisai_factor_options_default();
   bisai_status status = bsi_check_struct(context, "bisai_factor_options", o.struct_size, sizeof o);
   if (!status) status = bsi_factor_options_check(context, o.level, o.shift, o.shift_amount);
@@ -93,26 +102,31 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
   bisai_status status = check_square(context, "the matrix", matrix);
   if (status) return status;
   if (matrix->unit_diagonal)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "the matrix implies its diagonal blocks: block ILU needs them stored");
   const bisai_bcsr *u = factors->upper;
   if (matrix->block_rows != u->block_rows || matrix->block_size != u->block_size ||
       matrix->blocks != factors->matrix_blocks)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "the pattern changed: %d block rows of size %d with %d blocks, expected %d, %d and %d",
-                    matrix->block_rows, matrix->block_size, matrix->blocks, u->block_rows, u->block_size,
-                    factors->matrix_blocks);
-  /* A pattern that moved would make the factorisation read out of bounds; this costs a fraction of it. */
+    return bsi_fail(
+        context, BISAI_INVALID_ARGUMENT,
+        "the pattern changed: %d block rows of size %d with %d blocks, expected %d, %d and %d",
+        matrix->block_rows, matrix->block_size, matrix->blocks, u->block_rows, u->block_size,
+        factors->matrix_blocks);
+  /* A pattern that moved would make the factorisation read out of bounds; this costs a fraction of
+   * it. */
   bool fit = false;
   status = context->backend->factors_fit(context, factors, matrix, &fit);
   if (status) return status;
   if (!fit)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other block columns than at creation");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the pattern changed: other block columns than at creation");
   return BISAI_OK;
 }
 
 bisai_status bsi_factors_refresh(bisai_factors *factors, const bisai_bcsr *matrix) {
   factors->stats = BSI_INVERT_STATS_NONE;
-  bisai_status status = factors->context->backend->factor_ilu(factors->context, matrix, factors, &factors->stats);
+  bisai_status status =
+      factors->context->backend->factor_ilu(factors->context, matrix, factors, &factors->stats);
   if (!status) status = bsi_invert_stats_judge(factors->context, "", matrix, &factors->stats);
   factors->ready = !status;
   return status;
@@ -122,15 +136,18 @@ bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matr
   if (!factors) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = factors->context;
   if (!factors->from_matrix)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "factors given by the caller have no matrix to be updated from");
-  if (!matrix) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_update: matrix is NULL");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "factors given by the caller have no matrix to be updated from");
+  if (!matrix)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_update: matrix is NULL");
   const bisai_status status = bsi_factors_check(factors, matrix);
   return status ? status : bsi_factors_refresh(factors, matrix);
 }
 
-/* Judges one given factor by its structure; sets *with_diagonal to whether its diagonal blocks are stored. */
-static bisai_status check_factor(bisai_context *context, bisai_triangle triangle, int32_t n, const bsi_structure *s,
-                                 bool *with_diagonal) {
+/* Judges one given factor by its structure; sets *with_diagonal to whether its diagonal blocks are
+ * stored. */
+static bisai_status check_factor(bisai_context *context, bisai_triangle triangle, int32_t n,
+                                 const bsi_structure *s, bool *with_diagonal) {
   const char *name = triangle == BISAI_LOWER ? "lower" : "upper";
   int32_t stored = 0, missing = -1;
   for (int32_t i = 0; i < n; i++) {
@@ -138,7 +155,8 @@ static bisai_status check_factor(bisai_context *context, bisai_triangle triangle
     for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++) {
       const int32_t j = s->col_idx[p];
       if (triangle == BISAI_LOWER ? j > i : j < i)
-        return bsi_fail(context, BISAI_INVALID_STRUCTURE, "%s: block (%d, %d) lies in the other triangle", name, i, j);
+        return bsi_fail(context, BISAI_INVALID_STRUCTURE,
+                        "%s: block (%d, %d) lies in the other triangle", name, i, j);
       diagonal |= j == i;
     }
     stored += diagonal;
@@ -146,24 +164,26 @@ static bisai_status check_factor(bisai_context *context, bisai_triangle triangle
   }
   *with_diagonal = stored > 0 || triangle == BISAI_UPPER;
   if (*with_diagonal && missing >= 0)
-    return bsi_fail(context, BISAI_MISSING_DIAGONAL, "%s: block row %d has no diagonal block", name, missing);
+    return bsi_fail(context, BISAI_MISSING_DIAGONAL, "%s: block row %d has no diagonal block", name,
+                    missing);
   return BISAI_OK;
 }
 
 /* Copies one given factor. */
-static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *a, bisai_bcsr **copy,
-                                bool *with_diagonal) {
+static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle,
+                                const bisai_bcsr *a, bisai_bcsr **copy, bool *with_diagonal) {
   bsi_structure s;
   bisai_status status = bsi_bcsr_structure(a, &s);
   if (!status) status = check_factor(context, triangle, a->block_rows, &s, with_diagonal);
   if (!status)
-    status =
-        bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64, NULL, NULL, copy);
+    status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks,
+                              BISAI_FP64, NULL, NULL, copy);
   if (status) return status;
   (*copy)->unit_diagonal = !*with_diagonal;
   status = bsi_bcsr_set_structure(*copy, s.row_ptr, s.col_idx);
   if (status) return status;
-  return context->backend->copy(context, (*copy)->values, a->values, bsi_block_offset(a, a->blocks) * sizeof(double));
+  return context->backend->copy(context, (*copy)->values, a->values,
+                                bsi_block_offset(a, a->blocks) * sizeof(double));
 }
 
 /* Inverts the diagonal blocks, which end the rows of L and begin those of U. */
@@ -178,19 +198,21 @@ static bisai_status invert_diagonal(bisai_factors *f, const bsi_triangular *t, d
   int32_t *position = host ? backend->allocate(f->context, (size_t)n, sizeof *position) : NULL;
   status = position ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
-  for (int32_t i = 0; i < n && !status; i++) host[i] = t->triangle == BISAI_LOWER ? s.row_ptr[i + 1] - 1 : s.row_ptr[i];
+  for (int32_t i = 0; i < n && !status; i++)
+    host[i] = t->triangle == BISAI_LOWER ? s.row_ptr[i + 1] - 1 : s.row_ptr[i];
   if (!status) status = backend->upload(f->context, position, host, (size_t)n * sizeof *host);
   if (!status) status = backend->invert_blocks(f->context, a, position, 0.0, inverses, &stats);
   backend->release(f->context, position);
   bsi_release(f->context, host);
   if (!status)
-    status = bsi_invert_stats_judge(f->context, t->triangle == BISAI_LOWER ? "lower: " : "upper: ", a, &stats);
+    status = bsi_invert_stats_judge(f->context,
+                                    t->triangle == BISAI_LOWER ? "lower: " : "upper: ", a, &stats);
   bsi_invert_stats_merge(&f->stats, &stats);
   return status;
 }
 
-bisai_status bisai_factors_from_matrices(bisai_context *context, const bisai_bcsr *lower, const bisai_bcsr *upper,
-                                         bisai_factors **factors) {
+bisai_status bisai_factors_from_matrices(bisai_context *context, const bisai_bcsr *lower,
+                                         const bisai_bcsr *upper, bisai_factors **factors) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!lower || !upper || !factors)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_from_matrices: %s is NULL",
@@ -201,8 +223,9 @@ bisai_status bisai_factors_from_matrices(bisai_context *context, const bisai_bcs
   if (!status) status = check_square(context, "upper", upper);
   if (status) return status;
   if (lower->block_rows != upper->block_rows || lower->block_size != upper->block_size)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "lower has %d block rows of size %d, upper %d of size %d",
-                    lower->block_rows, lower->block_size, upper->block_rows, upper->block_size);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "lower has %d block rows of size %d, upper %d of size %d", lower->block_rows,
+                    lower->block_size, upper->block_rows, upper->block_size);
   bisai_factors *f = reserve(context);
   if (!f) return BISAI_OUT_OF_MEMORY;
   bool general_lower, ignored;
@@ -238,7 +261,9 @@ void bisai_factors_destroy(bisai_factors **factors) {
 
 const bisai_bcsr *bisai_factors_lower(const bisai_factors *factors) { return factors->lower; }
 const bisai_bcsr *bisai_factors_upper(const bisai_factors *factors) { return factors->upper; }
-const double *bisai_factors_inverse_diagonal(const bisai_factors *factors) { return factors->upper_inverse; }
+const double *bisai_factors_inverse_diagonal(const bisai_factors *factors) {
+  return factors->upper_inverse;
+}
 int64_t bisai_factors_fallbacks(const bisai_factors *factors) { return factors->stats.fallbacks; }
 
 int64_t bisai_factors_repairs(const bisai_factors *factors, int32_t *first_block_row) {
@@ -254,29 +279,37 @@ double bisai_factors_largest_condition(const bisai_factors *factors, int32_t *bl
 int64_t bsi_factors_memory(const bisai_factors *factors) {
   const int64_t n = factors->upper->block_rows;
   const int64_t inverses = (int64_t)bsi_block_offset(factors->upper, n) * 8;
-  const int64_t levels = 4 * (2 * n + factors->lower_levels.count + factors->upper_levels.count + 2);
+  const int64_t levels =
+      4 * (2 * n + factors->lower_levels.count + factors->upper_levels.count + 2);
   const size_t fill = (factors->lower_fill ? bsi_fill_bytes(factors->lower->blocks) : 0) +
                       (factors->upper_fill ? bsi_fill_bytes(factors->upper->blocks) : 0);
   const int64_t spare = factors->spare ? 8 * n * factors->upper->block_size : 0;
   return (int64_t)sizeof *factors + (int64_t)fill + spare + bsi_bcsr_memory(factors->lower) +
-         bsi_bcsr_memory(factors->upper) + inverses + (factors->lower_inverse ? inverses : 0) + levels;
+         bsi_bcsr_memory(factors->upper) + inverses + (factors->lower_inverse ? inverses : 0) +
+         levels;
 }
 
-bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule, const double *b, double *x) {
+bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule schedule,
+                                 const double *b, double *x) {
   if (!factors) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = factors->context;
   if (!factors->ready) return bsi_fail(context, BISAI_NOT_READY, "the factors' last update failed");
   if (schedule < BISAI_SCHEDULE_AUTO || schedule > BISAI_SCHEDULE_LEVELS)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown schedule %d", (int)schedule);
-  if (!b || !x) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_solve: %s is NULL", b ? "x" : "b");
+  if (!b || !x)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_solve: %s is NULL",
+                    b ? "x" : "b");
   const int64_t n = (int64_t)factors->upper->block_rows * factors->upper->block_size;
   const bsi_backend *backend = context->backend;
   bsi_staged from = {0}, to = {0};
   bisai_status status = bsi_stage_input(context, n, 1, b, 0, &from);
   if (!status) status = bsi_stage_output(context, n, 1, false, x, 0, &to);
   if (!status)
-    status = backend->triangular_solve(context, &factors->lower_solve, schedule, 1, from.data, 0, to.data, 0);
-  if (!status) status = backend->triangular_solve(context, &factors->upper_solve, schedule, 1, to.data, 0, to.data, 0);
+    status = backend->triangular_solve(context, &factors->lower_solve, schedule, 1, from.data, 0,
+                                       to.data, 0);
+  if (!status)
+    status = backend->triangular_solve(context, &factors->upper_solve, schedule, 1, to.data, 0,
+                                       to.data, 0);
   status = bsi_stage_return(context, status, &to);
   bsi_stage_release(context, &from);
   return status;

@@ -9,20 +9,27 @@
 
 struct bisai_factors {
   bisai_context *context;
-  bisai_bcsr *lower,
-      *upper; /* L without its identity diagonal, or general with it; U with its diagonal first in each row */
-  double *lower_inverse; /* inverse diagonal blocks of a general L, otherwise NULL */
+  /* L without its identity diagonal, or general with it; U with its diagonal first in each row */
+  bisai_bcsr *lower, *upper;
+  /* inverse diagonal blocks of a general L, otherwise NULL */
+  double *lower_inverse;
   double *upper_inverse;
   bsi_levels lower_levels, upper_levels;
   bsi_triangular lower_solve, upper_solve;
   bsi_invert_stats stats;
-  bool from_matrix;      /* made by ILU, so that an update makes sense; then: */
-  int32_t matrix_blocks; /* of the matrix that they were made from */
-  int32_t longest_row;   /* blocks of L and U together */
-  uint8_t *lower_fill,
-      *upper_fill; /* backend memory: a bit for each block: whether the matrix does not have it; NULL where it has all */
-  double *spare;   /* of the solves */
-  double shift_amount; /* 0: none */
+  /* made by ILU, so that an update makes sense; then: */
+  bool from_matrix;
+  /* of the matrix that they were made from */
+  int32_t matrix_blocks;
+  /* blocks of L and U together */
+  int32_t longest_row;
+  /* backend memory: a bit for each block: whether the matrix does not have it; NULL where it has
+   * all */
+  uint8_t *lower_fill, *upper_fill;
+  /* of the solves */
+  double *spare;
+  /* 0: none */
+  double shift_amount;
   bool ready;
 };
 
@@ -34,7 +41,8 @@ static inline bool bsi_is_fill(const uint8_t *fill, int32_t p) {
 }
 
 /* What bisai_factor_options and bisai_precond_options have in common. */
-bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift, double shift_amount);
+bisai_status bsi_factor_options_check(bisai_context *context, int level, bisai_shift shift,
+                                      double shift_amount);
 
 /* Whether `matrix` is one that the factors can be updated from. */
 bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *matrix);

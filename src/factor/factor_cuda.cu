@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block ILU on the device, in one launch: a warp a block row, rows in the order of L's levels; each waits for the inverses and the rows of
- * U that it needs (core/await_cuda.cuh). Thread blocks draw their rows in order from a ticket, so that what a waiting warp waits for is always
- * running or done.
+/* Block ILU on the device, in one launch: a warp a block row, rows in the order of L's levels; each
+ * waits for the inverses and the rows of U that it needs (core/await_cuda.cuh). Thread blocks draw
+ * their rows in order from a ticket, so that what a waiting warp waits for is always running or
+ * done.
  *
- * A row is computed in shared memory. Which blocks of which row of U meet which of its own is listed before the first wait, as structure
- * alone says it. Where rows are too long for shared memory they are computed where they are stored, and a row of U then is complete when
- * its inverse is there. */
+ * A row is computed in shared memory. Which blocks of which row of U meet which of its own is
+ * listed before the first wait, as structure alone says it. Where rows are too long for shared
+ * memory they are computed where they are stored, and a row of U then is complete when its inverse
+ * is there. */
 #include "core/await_cuda.cuh"
 #include "core/backend_cuda.h"
 #include "core/block_sizes.h"
@@ -27,10 +29,12 @@ struct job {
   unsigned long long *words;
 };
 
-/* Block q of U times a block of L that stands at p in its row is subtracted from block t of that row. */
+/* Block q of U times a block of L that stands at p in its row is subtracted from block t of that
+ * row. */
 struct plan {
   int32_t q[MATCHES], t[MATCHES];
-  int32_t p[ITEMS]; /* ~p where an item goes on with the p of the one before */
+  /* ~p where an item goes on with the p of the one before */
+  int32_t p[ITEMS];
   int32_t end[ITEMS];
 };
 
@@ -38,8 +42,10 @@ struct plan {
 template <int BS, bool SHARED> struct row {
   int bs, values;
   int32_t i, l_begin, l_length, u_begin, length;
-  double *blocks;  /* SHARED */
-  int32_t *column; /* SHARED */
+  /* SHARED */
+  double *blocks;
+  /* SHARED */
+  int32_t *column;
   double *l, *u;
   const int32_t *l_col_idx, *u_col_idx;
   __device__ __forceinline__ double *block(int32_t t) const {
@@ -49,7 +55,8 @@ template <int BS, bool SHARED> struct row {
   }
   __device__ __forceinline__ int32_t col(int32_t t) const {
     if (SHARED) return column[t];
-    return t < l_length ? __ldg(l_col_idx + l_begin + t) : __ldg(u_col_idx + u_begin + t - l_length);
+    return t < l_length ? __ldg(l_col_idx + l_begin + t)
+                        : __ldg(u_col_idx + u_begin + t - l_length);
   }
   /* Where column j stands behind p, or -1. */
   __device__ __forceinline__ int32_t find(int32_t p, int32_t j) const {
@@ -77,10 +84,11 @@ template <int BS, bool SHARED> __device__ void load_row(const job &p, const row<
     const int32_t t = base + lane, chunk = min(w.length - base, static_cast<int32_t>(BSI_WARP));
     bool stored = t < w.length;
     if (stored) {
-      stored = t < w.l_length ? !is_fill(p.l_fill, w.l_begin + t) : !is_fill(p.u_fill, w.u_begin + t - w.l_length);
+      stored = t < w.l_length ? !is_fill(p.l_fill, w.l_begin + t)
+                              : !is_fill(p.u_fill, w.u_begin + t - w.l_length);
       if (SHARED)
-        w.column[t] =
-            t < w.l_length ? __ldg(p.l_col_idx + w.l_begin + t) : __ldg(p.u_col_idx + w.u_begin + t - w.l_length);
+        w.column[t] = t < w.l_length ? __ldg(p.l_col_idx + w.l_begin + t)
+                                     : __ldg(p.u_col_idx + w.u_begin + t - w.l_length);
     }
     const unsigned all = __ballot_sync(BSI_EVERYONE, stored);
     const int32_t source = stored ? next + __popc(all & ((1u << lane) - 1u)) : -1;
@@ -96,9 +104,11 @@ template <int BS, bool SHARED> __device__ void load_row(const job &p, const row<
   __syncwarp();
 }
 
-/* Lists what is to be done from block *next of L on, *skip blocks of its row of U being done, as far as there is room; how many items. */
+/* Lists what is to be done from block *next of L on, *skip blocks of its row of U being done, as
+ * far as there is room; how many items. */
 template <int BS, bool SHARED>
-__device__ int make_plan(const job &p, const row<BS, SHARED> &w, int32_t *next, int32_t *skip, plan *list) {
+__device__ int make_plan(const job &p, const row<BS, SHARED> &w, int32_t *next, int32_t *skip,
+                         plan *list) {
   const int lane = threadIdx.x % BSI_WARP;
   const int32_t first = *next;
   int32_t begin = 0, end = 0;
@@ -137,7 +147,8 @@ __device__ int make_plan(const job &p, const row<BS, SHARED> &w, int32_t *next, 
 }
 
 /* L_ip ← A_ip U_pp⁻¹, by way of `scaled`, where it stays. */
-static __device__ __forceinline__ void scale_block(int bs, const double *pivot, double *own, double *scaled) {
+static __device__ __forceinline__ void scale_block(int bs, const double *pivot, double *own,
+                                                   double *scaled) {
   const int lane = threadIdx.x % BSI_WARP, values = bs * bs;
   __syncwarp();
   for (int e = lane; e < values; e += BSI_WARP) {
@@ -149,12 +160,14 @@ static __device__ __forceinline__ void scale_block(int bs, const double *pivot, 
   for (int e = lane; e < values; e += BSI_WARP) own[e] = scaled[e];
 }
 
-/* Values begin … begin + PASSES·32 of the products of an item's matches, the first of which is `match`; what they need of U is waited for
- * together, and with it the inverse where the block of L is still to be scaled. */
+/* Values begin … begin + PASSES·32 of the products of an item's matches, the first of which is
+ * `match`; what they need of U is waited for together, and with it the inverse where the block of L
+ * is still to be scaled. */
 template <int BS, bool SHARED, int PASSES>
-__device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w, const plan *list, int32_t match,
-                                          int32_t total, int32_t begin, bool first, const double *inverse, double *own,
-                                          double *pivot, double *scaled) {
+__device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w, const plan *list,
+                                          int32_t match, int32_t total, int32_t begin, bool first,
+                                          const double *inverse, double *own, double *pivot,
+                                          double *scaled) {
   constexpr int values = BS * BS, EACH = (values + BSI_WARP - 1) / BSI_WARP;
   const int lane = threadIdx.x % BSI_WARP;
   double own_inverse[EACH], column[PASSES][BS];
@@ -162,8 +175,9 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
 #pragma unroll
   for (int e = 0; e < PASSES; e++) {
     const int32_t v = begin + lane + e * BSI_WARP;
-    from[e] =
-        v < total ? p.u + static_cast<int64_t>(list->q[match + v / values]) * values + v % values / BS * BS : nullptr;
+    from[e] = v < total ? p.u + static_cast<int64_t>(list->q[match + v / values]) * values +
+                              v % values / BS * BS
+                        : nullptr;
   }
   bool missing;
   do {
@@ -205,13 +219,15 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
   }
 }
 
-/* One item: its block of L is scaled where the item is the first of its p, then come the products of its matches. */
+/* One item: its block of L is scaled where the item is the first of its p, then come the products
+ * of its matches. */
 template <int BS, bool SHARED>
-__device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, const plan *list, int item,
-                                        double *pivot, double *scaled) {
+__device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, const plan *list,
+                                        int item, double *pivot, double *scaled) {
   const int lane = threadIdx.x % BSI_WARP, bs = w.bs, values = w.values;
   const bool first = list->p[item] >= 0;
-  const int32_t at = first ? list->p[item] : ~list->p[item], match = item > 0 ? list->end[item - 1] : 0,
+  const int32_t at = first ? list->p[item] : ~list->p[item],
+                match = item > 0 ? list->end[item - 1] : 0,
                 total = (list->end[item] - match) * values;
   const double *inverse = p.inverse + static_cast<int64_t>(w.col(at)) * values;
   double *own = w.block(at);
@@ -221,7 +237,8 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
       do_values<BS, SHARED, 1>(p, w, list, match, total, 0, first, inverse, own, pivot, scaled);
     else
       for (int32_t v = 0; v < total; v += PASSES * BSI_WARP)
-        do_values<BS, SHARED, PASSES>(p, w, list, match, total, v, first && v == 0, inverse, own, pivot, scaled);
+        do_values<BS, SHARED, PASSES>(p, w, list, match, total, v, first && v == 0, inverse, own,
+                                      pivot, scaled);
   } else {
     if (first) {
       for (int e = lane; e < values; e += BSI_WARP) pivot[e] = bsi_await(inverse + e);
@@ -232,7 +249,8 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
       const int32_t m = match + v / values, r = v % bs, c = v % values / bs;
       const double *from = p.u + static_cast<int64_t>(list->q[m]) * values + c * bs;
       double *to = w.block(list->t[m]) + c * bs + r, sum = *to;
-      for (int k = 0; k < bs; k++) sum -= scaled[k * bs + r] * (SHARED ? bsi_await(from + k) : bsi_peek(from + k));
+      for (int k = 0; k < bs; k++)
+        sum -= scaled[k * bs + r] * (SHARED ? bsi_await(from + k) : bsi_peek(from + k));
       *to = sum;
     }
   }
@@ -241,21 +259,25 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
 
 /* Hands the row over, its inverse last, and says what was met. */
 template <int BS, bool SHARED>
-__device__ __forceinline__ void finish_row(const job &p, const row<BS, SHARED> &w, double *diagonal, double *inverse) {
+__device__ __forceinline__ void finish_row(const job &p, const row<BS, SHARED> &w, double *diagonal,
+                                           double *inverse) {
   const int lane = threadIdx.x % BSI_WARP, values = w.values;
-  const int32_t a_begin = __ldg(p.a_row_ptr + w.i), l_values = w.l_length * values, all = w.length * values;
-  double *u = p.u + static_cast<int64_t>(w.u_begin) * values, *to = p.inverse + static_cast<int64_t>(w.i) * values;
+  const int32_t a_begin = __ldg(p.a_row_ptr + w.i), l_values = w.l_length * values,
+                all = w.length * values;
+  double *u = p.u + static_cast<int64_t>(w.u_begin) * values,
+         *to = p.inverse + static_cast<int64_t>(w.i) * values;
   if (SHARED) {
-    for (int32_t v = l_values + values + lane; v < all; v += BSI_WARP) bsi_hand_over(u + (v - l_values), w.blocks[v]);
+    for (int32_t v = l_values + values + lane; v < all; v += BSI_WARP)
+      bsi_hand_over(u + (v - l_values), w.blocks[v]);
   } else {
     for (int v = lane; v < values; v += BSI_WARP) diagonal[v] = u[v];
     __threadfence();
     __syncwarp();
   }
   double condition;
-  const bsi_block_result result =
-      bsi_warp_invert_shifted<BS>(w.bs, diagonal, p.amount, p.a + static_cast<int64_t>(a_begin) * values,
-                                  __ldg(p.a_row_ptr + w.i + 1) - a_begin, inverse, &condition);
+  const bsi_block_result result = bsi_warp_invert_shifted<BS>(
+      w.bs, diagonal, p.amount, p.a + static_cast<int64_t>(a_begin) * values,
+      __ldg(p.a_row_ptr + w.i + 1) - a_begin, inverse, &condition);
   __syncwarp();
   for (int v = lane; v < values; v += BSI_WARP) bsi_hand_over(to + v, inverse[v]);
   for (int v = lane; v < values; v += BSI_WARP) u[v] = diagonal[v];
@@ -274,7 +296,8 @@ __device__ __forceinline__ void finish_row(const job &p, const row<BS, SHARED> &
 
 __host__ __device__ constexpr size_t warp_bytes(bool shared, int32_t longest, int values) {
   const size_t blocks = static_cast<size_t>(shared ? longest : 1) + 2;
-  const size_t bytes = blocks * values * sizeof(double) + sizeof(plan) + (shared ? longest : 0) * sizeof(int32_t);
+  const size_t bytes =
+      blocks * values * sizeof(double) + sizeof(plan) + (shared ? longest : 0) * sizeof(int32_t);
   return (bytes + 7) / 8 * 8;
 }
 
@@ -320,13 +343,14 @@ template <bool FIND_ROW> __global__ void __launch_bounds__(128) find_condition(c
   const int values = p.block_size * p.block_size;
   double condition = 0.0;
   if (i < p.block_rows)
-    condition = bsi_block_norm1(p.block_size, p.u + static_cast<int64_t>(__ldg(p.u_row_ptr + i)) * values) *
-                bsi_block_norm1(p.block_size, p.inverse + i * values);
+    condition =
+        bsi_block_norm1(p.block_size, p.u + static_cast<int64_t>(__ldg(p.u_row_ptr + i)) * values) *
+        bsi_block_norm1(p.block_size, p.inverse + i * values);
   if (FIND_ROW) {
     bsi_met_condition_row(p.words, condition, i);
   } else {
-    for (int step = BSI_WARP / 2; step > 0; step /= 2)
-      condition = fmax(condition, __shfl_xor_sync(BSI_EVERYONE, condition, step)); /* NaN gives way */
+    for (int step = BSI_WARP / 2; step > 0; step /= 2) /* NaN gives way */
+      condition = fmax(condition, __shfl_xor_sync(BSI_EVERYONE, condition, step));
     if (threadIdx.x % BSI_WARP == 0) bsi_met_condition(p.words, condition);
   }
 }
@@ -336,20 +360,22 @@ template <int BS, bool SHARED> cudaError_t enqueue(const bisai_context *context,
   int warps = MOST_WARPS;
   while (warps > 1 && warps * needed > EVERY_DEVICE) warps /= 2;
   /* Long rows have more to do before their turn comes. */
-  const size_t bytes =
-      bsi_bytes_to_thin_out(context, p.block_rows, p.levels, p.longest > 9 ? 32 : 8, warps, warps * needed);
+  const size_t bytes = bsi_bytes_to_thin_out(context, p.block_rows, p.levels,
+                                             p.longest > 9 ? 32 : 8, warps, warps * needed);
   if (bytes > EVERY_DEVICE) {
-    const cudaError_t error = cudaFuncSetAttribute(factor_rows<BS, SHARED>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                   static_cast<int>(bytes));
+    const cudaError_t error =
+        cudaFuncSetAttribute(factor_rows<BS, SHARED>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes));
     if (error != cudaSuccess) return error;
   }
-  factor_rows<BS, SHARED><<<bsi_grid(p.block_rows, warps), warps * BSI_WARP, bytes, bsi_stream_of(context)>>>(p);
+  factor_rows<BS, SHARED>
+      <<<bsi_grid(p.block_rows, warps), warps * BSI_WARP, bytes, bsi_stream_of(context)>>>(p);
   return cudaGetLastError();
 }
 
 template <bool SHARED> cudaError_t enqueue_size(const bisai_context *context, const job &p) {
   switch (p.block_size) {
-#define CASE(BS)                                                                                                       \
+#define CASE(BS)                                                                                   \
   case BS: return enqueue<BS, SHARED>(context, p);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
@@ -394,10 +420,14 @@ bisai_status bsi_factor_ilu_cuda(bisai_context *context, const bisai_bcsr *matri
   if (error == cudaSuccess && shared)
     error = cudaMemsetAsync(p.u, 0xff, bsi_block_offset(u, u->blocks) * sizeof(double), stream);
   if (error == cudaSuccess)
-    error = cudaMemsetAsync(p.inverse, 0xff, bsi_block_offset(u, p.block_rows) * sizeof(double), stream);
-  if (error == cudaSuccess) error = shared ? enqueue_size<true>(context, p) : enqueue_size<false>(context, p);
-  if (error == cudaSuccess) error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
-  if (error != cudaSuccess) return bsi_fail(context, BISAI_DEVICE_ERROR, "block ILU: %s", cudaGetErrorString(error));
+    error = cudaMemsetAsync(p.inverse, 0xff, bsi_block_offset(u, p.block_rows) * sizeof(double),
+                            stream);
+  if (error == cudaSuccess)
+    error = shared ? enqueue_size<true>(context, p) : enqueue_size<false>(context, p);
+  if (error == cudaSuccess)
+    error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
+  if (error != cudaSuccess)
+    return bsi_fail(context, BISAI_DEVICE_ERROR, "block ILU: %s", cudaGetErrorString(error));
   find_condition<false><<<bsi_grid(p.block_rows, 128), 128, 0, stream>>>(p);
   find_condition<true><<<bsi_grid(p.block_rows, 128), 128, 0, stream>>>(p);
   const bisai_status status = bsi_launched(context, "block ILU");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Each row is computed the same way in
- * both, so the bits agree. */
+/* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Each
+ * row is computed the same way in both, so the bits agree. */
 #include "core/backend_host.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
@@ -10,9 +10,11 @@
 
 enum { WORK_A_BYTE = 4 }; /* of time: what a byte costs here over what it costs in a product */
 
-/* For every block (i, j) of `row` whose column is in the pivot row: row_ij ← row_ij − l · pivot_j. Both columns ascend. */
-BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u, int32_t q, const int32_t q_end,
-                             const bisai_bcsr *target, int32_t p, const int32_t p_end) {
+/* For every block (i, j) of `row` whose column is in the pivot row: row_ij ← row_ij − l · pivot_j.
+ * Both columns ascend. */
+BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u, int32_t q,
+                             const int32_t q_end, const bisai_bcsr *target, int32_t p,
+                             const int32_t p_end) {
   const int values = bs * bs;
   while (q < q_end && p < p_end) {
     const int32_t from = u->col_idx[q], to = target->col_idx[p];
@@ -25,7 +27,8 @@ BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u,
 }
 
 /* The row of one factor: the matrix's blocks, *from being the next, and zeros where it has none. */
-BSI_INLINE void load_row(const int bs, const bisai_bcsr *t, const uint8_t *fill, int32_t i, const double **from) {
+BSI_INLINE void load_row(const int bs, const bisai_bcsr *t, const uint8_t *fill, int32_t i,
+                         const double **from) {
   const size_t bytes = (size_t)(bs * bs) * sizeof(double);
   for (int32_t p = t->row_ptr[i]; p < t->row_ptr[i + 1]; p++) {
     double *to = (double *)t->values + (size_t)p * (size_t)(bs * bs);
@@ -38,10 +41,12 @@ BSI_INLINE void load_row(const int bs, const bisai_bcsr *t, const uint8_t *fill,
   }
 }
 
-BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) {
+BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, int32_t i,
+                           bsi_invert_stats *stats) {
   const size_t values = (size_t)(bs * bs);
   const bisai_bcsr *l = f->lower, *u = f->upper;
-  const int32_t l_begin = l->row_ptr[i], l_end = l->row_ptr[i + 1], u_begin = u->row_ptr[i], u_end = u->row_ptr[i + 1];
+  const int32_t l_begin = l->row_ptr[i], l_end = l->row_ptr[i + 1], u_begin = u->row_ptr[i],
+                u_end = u->row_ptr[i + 1];
   double *lower = (double *)l->values, *upper = (double *)u->values;
   const double *const row = (const double *)a->values + (size_t)a->row_ptr[i] * values, *from = row;
   load_row(bs, l, f->lower_fill, i, &from);
@@ -50,35 +55,41 @@ BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, 
   for (int32_t p = l_begin; p < l_end; p++) {
     const int32_t k = l->col_idx[p];
     double scaled[BSI_MAX_BLOCK_VALUES];
-    bsi_block_multiply(bs, lower + (size_t)p * values, f->upper_inverse + (size_t)k * values, scaled);
+    bsi_block_multiply(bs, lower + (size_t)p * values, f->upper_inverse + (size_t)k * values,
+                       scaled);
     bsi_block_copy(bs, scaled, lower + (size_t)p * values);
     subtract_row(bs, scaled, u, u->row_ptr[k] + 1, u->row_ptr[k + 1], l, p + 1, l_end);
     subtract_row(bs, scaled, u, u->row_ptr[k] + 1, u->row_ptr[k + 1], u, u_begin, u_end);
   }
-  const bool finite = bsi_all_finite((size_t)(l_end - l_begin) * values, lower + (size_t)l_begin * values) &&
-                      bsi_all_finite((size_t)(u_end - u_begin) * values, upper + (size_t)u_begin * values);
+  const bool finite =
+      bsi_all_finite((size_t)(l_end - l_begin) * values, lower + (size_t)l_begin * values) &&
+      bsi_all_finite((size_t)(u_end - u_begin) * values, upper + (size_t)u_begin * values);
   if (!finite && (stats->infinite_row < 0 || i < stats->infinite_row)) stats->infinite_row = i;
 
   double condition;
   double *inverse = f->upper_inverse + (size_t)i * values;
-  const bsi_block_result result = bsi_block_invert_shifted(bs, upper + (size_t)u_begin * values, f->shift_amount, row,
-                                                           a->row_ptr[i + 1] - a->row_ptr[i], inverse, &condition);
+  const bsi_block_result result =
+      bsi_block_invert_shifted(bs, upper + (size_t)u_begin * values, f->shift_amount, row,
+                               a->row_ptr[i + 1] - a->row_ptr[i], inverse, &condition);
   bsi_invert_stats_count(stats, result, condition, i);
 }
 
 typedef void row_function(const bisai_bcsr *, bisai_factors *, int32_t, bsi_invert_stats *);
 
-static void factor_row_any(const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) {
+static void factor_row_any(const bisai_bcsr *a, bisai_factors *f, int32_t i,
+                           bsi_invert_stats *stats) {
   factor_row(a->block_size, a, f, i, stats);
 }
-#define STAMP(BS)                                                                                                      \
-  static void factor_row_##BS(const bisai_bcsr *a, bisai_factors *f, int32_t i, bsi_invert_stats *stats) {             \
-    factor_row(BS, a, f, i, stats);                                                                                    \
+#define STAMP(BS)                                                                                  \
+  static void factor_row_##BS(const bisai_bcsr *a, bisai_factors *f, int32_t i,                    \
+                              bsi_invert_stats *stats) {                                           \
+    factor_row(BS, a, f, i, stats);                                                                \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 #define ENTRY(BS) [BS] = factor_row_##BS,
-static row_function *const factor_rows[BSI_SPECIAL_SIZES + 1] = {factor_row_any, BSI_BLOCK_SIZES(ENTRY)};
+static row_function *const factor_rows[BSI_SPECIAL_SIZES + 1] = {factor_row_any,
+                                                                 BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
 /* The rows of one level. */
@@ -110,7 +121,8 @@ bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matri
   bsi_clear_invert_notes(context, context->threads);
   for (int32_t level = 0; level < levels->count; level++) {
     const int32_t begin = levels->ptr[level];
-    bsi_run(context, bsi_level_threads(levels, level, context->threads, work), BSI_ONE_PART, factor_level_part,
+    bsi_run(context, bsi_level_threads(levels, level, context->threads, work), BSI_ONE_PART,
+            factor_level_part,
             &(level_job){context, matrix, f, row, begin, levels->ptr[level + 1] - begin});
   }
   bsi_merge_invert_notes(context, context->threads, stats);

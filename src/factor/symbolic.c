@@ -3,8 +3,8 @@
  *
  *   lev_ij = min over p < min(i, j) of lev_ip + lev_pj + 1,   kept where ≤ k.
  *
- * Source: Saad, Iterative Methods, 10.3.3. Row i is a sorted linked list, into which the rows p of U are merged as their columns come
- * up; the work is proportional to the fill-in operations. */
+ * Source: Saad, Iterative Methods, 10.3.3. Row i is a sorted linked list, into which the rows p of
+ * U are merged as their columns come up; the work is proportional to the fill-in operations. */
 #include "factor/symbolic.h"
 
 #include "core/backend_host.h"
@@ -20,14 +20,19 @@ typedef struct found {
 typedef struct symbolic {
   bisai_context *context;
   const bisai_bcsr *a;
-  bsi_structure of; /* a's, in host memory */
+  /* a's, in host memory */
+  bsi_structure of;
   int level;
   bool add_diagonal;
   int32_t most_blocks;
-  int32_t *next;                      /* the row at hand: next[n] is its first column, n its end */
-  int32_t *row_level;                 /* of its columns */
-  int32_t lower_length, upper_length; /* of the row */
-  int32_t longest;                    /* of the rows so far, both together */
+  /* the row at hand: next[n] is its first column, n its end */
+  int32_t *next;
+  /* of its columns */
+  int32_t *row_level;
+  /* of the row */
+  int32_t lower_length, upper_length;
+  /* of the rows so far, both together */
+  int32_t longest;
   found lower, upper;
 } symbolic;
 
@@ -51,14 +56,16 @@ static bisai_status load_row(symbolic *s, int32_t i) {
   for (; p < end && columns[p] < i; last = columns[p++]) insert(s, i, last, columns[p], 0);
   const bool stored = p < end && columns[p] == i;
   if (!stored && !s->add_diagonal)
-    return bsi_fail(s->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", bsi_row_name(s->a, i));
+    return bsi_fail(s->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
+                    bsi_row_name(s->a, i));
   insert(s, i, last, i, stored ? 0 : 1);
   last = i;
   for (p += stored; p < end; last = columns[p++]) insert(s, i, last, columns[p], 0);
   return BISAI_OK;
 }
 
-/* Merges the rows of U that row i is eliminated with. Their columns ascend, so that each merge is one walk along the list. */
+/* Merges the rows of U that row i is eliminated with. Their columns ascend, so that each merge is
+ * one walk along the list. */
 static void fill_row(symbolic *s, int32_t i) {
   const found *u = &s->upper;
   for (int32_t p = s->next[s->a->block_rows]; p < i; p = s->next[p]) {
@@ -80,10 +87,12 @@ static void fill_row(symbolic *s, int32_t i) {
 
 static bisai_status make_room(symbolic *s, int32_t i, const char *name, int32_t length, found *t) {
   if (length > s->most_blocks - t->count)
-    return bsi_fail(s->context, BISAI_INDEX_OVERFLOW, "block row %d: %s of ILU(%d) has more than %d blocks",
-                    bsi_row_name(s->a, i), name, s->level, s->most_blocks);
+    return bsi_fail(s->context, BISAI_INDEX_OVERFLOW,
+                    "block row %d: %s of ILU(%d) has more than %d blocks", bsi_row_name(s->a, i),
+                    name, s->level, s->most_blocks);
   if (length <= t->room - t->count) return BISAI_OK;
-  const int64_t more = t->room > 0 ? t->room : s->a->blocks / 2, wanted = (int64_t)t->count + length + more;
+  const int64_t more = t->room > 0 ? t->room : s->a->blocks / 2,
+                wanted = (int64_t)t->count + length + more;
   const int32_t room = wanted < s->most_blocks ? (int32_t)wanted : s->most_blocks;
   int32_t *col_idx = bsi_allocate(s->context, (size_t)room, sizeof *col_idx);
   int32_t *level = col_idx ? bsi_allocate(s->context, (size_t)room, sizeof *level) : NULL;
@@ -119,7 +128,8 @@ static bisai_status find_blocks(symbolic *s) {
     if (!status) status = make_room(s, i, "U", s->upper_length, &s->upper);
     if (status) return status;
     for (int32_t j = s->next[n]; j < n; j = s->next[j]) keep(s, j, j < i ? &s->lower : &s->upper);
-    if (s->lower_length + s->upper_length > s->longest) s->longest = s->lower_length + s->upper_length;
+    if (s->lower_length + s->upper_length > s->longest)
+      s->longest = s->lower_length + s->upper_length;
     s->lower.row_ptr[i + 1] = s->lower.count;
     s->upper.row_ptr[i + 1] = s->upper.count;
   }
@@ -147,7 +157,8 @@ static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **
 /* The factor in its final arrays. */
 static bisai_status settle(const symbolic *s, const found *t, bisai_bcsr **factor, uint8_t **fill) {
   const int32_t n = s->a->block_rows;
-  bisai_status status = bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64, NULL, NULL, factor);
+  bisai_status status = bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64,
+                                         NULL, NULL, factor);
   if (!status) status = bsi_bcsr_set_structure(*factor, t->row_ptr, t->col_idx);
   return status ? status : mark_fill(s->context, t, fill);
 }
@@ -158,8 +169,8 @@ static void free_found(bisai_context *context, found *t) {
   bsi_release(context, t->level);
 }
 
-static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
-                                   int32_t most_blocks, bisai_factors *f) {
+static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, int level,
+                                   bool add_diagonal, int32_t most_blocks, bisai_factors *f) {
   const size_t n = (size_t)a->block_rows;
   symbolic s = {.context = context,
                 .a = a,
@@ -184,24 +195,28 @@ static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, 
   return status;
 }
 
-bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
-                                 int32_t most_blocks, bisai_factors *f) {
+bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level,
+                                 bool add_diagonal, int32_t most_blocks, bisai_factors *f) {
   int32_t missing = 0;
   bisai_status status = BISAI_OK;
   if (a->unit_diagonal)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "the matrix implies its diagonal blocks: block ILU needs them stored");
   if (context->backend->split_triangles && level == 0 && a->blocks <= most_blocks)
     status = context->backend->split_triangles(context, a, f, &missing);
   /* With blocks missing it is fill, or an error, that the host names. */
-  if (!status && !f->upper) status = find_structure(context, a, level, add_diagonal, most_blocks, f);
+  if (!status && !f->upper)
+    status = find_structure(context, a, level, add_diagonal, most_blocks, f);
   if (status) return status;
   f->lower->unit_diagonal = true;
   f->matrix_blocks = a->blocks;
   return BISAI_OK;
 }
 
-/* Walks row i of one factor along the columns of A's row from *p on; false where A has another block or none. */
-static bool row_fits(const bsi_structure *t, const uint8_t *marks, const bsi_structure *a, int32_t i, int32_t *p) {
+/* Walks row i of one factor along the columns of A's row from *p on; false where A has another
+ * block or none. */
+static bool row_fits(const bsi_structure *t, const uint8_t *marks, const bsi_structure *a,
+                     int32_t i, int32_t *p) {
   for (int32_t q = t->row_ptr[i]; q < t->row_ptr[i + 1]; q++) {
     if (bsi_is_fill(marks, q)) continue;
     if (*p == a->row_ptr[i + 1] || a->col_idx[*p] != t->col_idx[q]) return false;
@@ -210,15 +225,17 @@ static bool row_fits(const bsi_structure *t, const uint8_t *marks, const bsi_str
   return true;
 }
 
-bisai_status bsi_factors_fit_host(bisai_context *context, const bisai_factors *f, const bisai_bcsr *matrix, bool *fit) {
-  const bsi_structure a = {matrix->row_ptr, matrix->col_idx}, lower = {f->lower->row_ptr, f->lower->col_idx},
+bisai_status bsi_factors_fit_host(bisai_context *context, const bisai_factors *f,
+                                  const bisai_bcsr *matrix, bool *fit) {
+  const bsi_structure a = {matrix->row_ptr, matrix->col_idx},
+                      lower = {f->lower->row_ptr, f->lower->col_idx},
                       upper = {f->upper->row_ptr, f->upper->col_idx};
   (void)context;
   *fit = true;
   for (int32_t i = 0; i < matrix->block_rows && *fit; i++) {
     int32_t p = a.row_ptr[i];
-    *fit = row_fits(&lower, f->lower_fill, &a, i, &p) && row_fits(&upper, f->upper_fill, &a, i, &p) &&
-           p == a.row_ptr[i + 1];
+    *fit = row_fits(&lower, f->lower_fill, &a, i, &p) &&
+           row_fits(&upper, f->upper_fill, &a, i, &p) && p == a.row_ptr[i + 1];
   }
   return BISAI_OK;
 }

@@ -5,10 +5,10 @@
 
 #include "factor/factor.h"
 
-/* Reserves f->lower and f->upper on the pattern of ILU(level) of `a` and marks their blocks that `a` does not have.
- * Missing diagonal blocks are refused, or with `add_diagonal` part of the pattern. BISAI_INDEX_OVERFLOW where a factor would
- * have more than `most_blocks`. */
-bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level, bool add_diagonal,
-                                 int32_t most_blocks, bisai_factors *f);
+/* Reserves f->lower and f->upper on the pattern of ILU(level) of `a` and marks their blocks that
+ * `a` does not have. Missing diagonal blocks are refused, or with `add_diagonal` part of the
+ * pattern. BISAI_INDEX_OVERFLOW where a factor would have more than `most_blocks`. */
+bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level,
+                                 bool add_diagonal, int32_t most_blocks, bisai_factors *f);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structures of factors on the device: the two triangles of a matrix, their level schedules, and whether a matrix still has the pattern that
- * the factors were made from. */
+/* Structures of factors on the device: the two triangles of a matrix, their level schedules, and
+ * whether a matrix still has the pattern that the factors were made from. */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -14,7 +14,8 @@ namespace {
 
 enum { THREADS = 256, LEVEL_THREADS = 1024, LANES = 4 };
 
-/* The context's words, as this file uses them: the first block row without a diagonal block, and one that differs; the longest row; levels. */
+/* The context's words, as this file uses them: the first block row without a diagonal block, and
+ * one that differs; the longest row; levels. */
 enum { MISSING, DIFFERS, LONGEST, LEVELS, WORDS };
 static_assert(static_cast<int>(WORDS) <= static_cast<int>(BSI_FAULTS), "the context has them");
 
@@ -24,15 +25,17 @@ bisai_status device_failure(bisai_context *context, const char *what, cudaError_
 
 cudaError_t clear_words(bisai_context *context) {
   const cudaStream_t stream = bsi_stream_of(context);
-  const cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff, 2 * sizeof *context->first_fault, stream);
+  const cudaError_t error =
+      cudaMemsetAsync(context->first_fault, 0xff, 2 * sizeof *context->first_fault, stream);
   return error ? error
-               : cudaMemsetAsync(context->first_fault + LONGEST, 0, (WORDS - LONGEST) * sizeof *context->first_fault,
-                                 stream);
+               : cudaMemsetAsync(context->first_fault + LONGEST, 0,
+                                 (WORDS - LONGEST) * sizeof *context->first_fault, stream);
 }
 
 /* lower[i + 1] ← how many blocks stand before the diagonal one in row i: L's. */
-__global__ void __launch_bounds__(THREADS) find_diagonal(int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
-                                                         int32_t *lower, unsigned long long *words) {
+__global__ void __launch_bounds__(THREADS)
+    find_diagonal(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, int32_t *lower,
+                  unsigned long long *words) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
   int32_t length = 0;
   if (i < n) {
@@ -41,16 +44,19 @@ __global__ void __launch_bounds__(THREADS) find_diagonal(int32_t n, const int32_
     const int32_t at = bsi_lower_bound(col_idx, begin, end, i);
     if (i == 0) lower[0] = 0;
     lower[i + 1] = at - begin;
-    if (at == end || col_idx[at] != i) atomicMin(words + MISSING, static_cast<unsigned long long>(i));
+    if (at == end || col_idx[at] != i)
+      atomicMin(words + MISSING, static_cast<unsigned long long>(i));
   }
-  for (int step = BSI_WARP / 2; step > 0; step /= 2) length = max(length, __shfl_xor_sync(BSI_EVERYONE, length, step));
-  if (threadIdx.x % BSI_WARP == 0) atomicMax(words + LONGEST, static_cast<unsigned long long>(length));
+  for (int step = BSI_WARP / 2; step > 0; step /= 2)
+    length = max(length, __shfl_xor_sync(BSI_EVERYONE, length, step));
+  if (threadIdx.x % BSI_WARP == 0)
+    atomicMax(words + LONGEST, static_cast<unsigned long long>(length));
 }
 
 /* Both rows from A's and from where L's begin. */
 __global__ void __launch_bounds__(THREADS)
-    split_rows(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, const int32_t *lower, int32_t *l_row_ptr,
-               int32_t *l_col_idx, int32_t *u_row_ptr, int32_t *u_col_idx) {
+    split_rows(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, const int32_t *lower,
+               int32_t *l_row_ptr, int32_t *l_col_idx, int32_t *u_row_ptr, int32_t *u_col_idx) {
   const int64_t i = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / LANES;
   const int member = threadIdx.x % LANES;
   if (i > n) return;
@@ -68,13 +74,14 @@ __global__ void __launch_bounds__(THREADS)
       u_col_idx[p - l_end] = col_idx[p];
 }
 
-/* level[i] ← 1 + that of the highest row that row i depends on. Thread blocks draw their rows in order from a ticket, so that what a thread
- * waits for is done or under way; rows of the block itself are looked up in shared memory. A thread that has to wait goes round again, so
- * that it holds up nobody of its warp. */
+/* level[i] ← 1 + that of the highest row that row i depends on. Thread blocks draw their rows in
+ * order from a ticket, so that what a thread waits for is done or under way; rows of the block
+ * itself are looked up in shared memory. A thread that has to wait goes round again, so that it
+ * holds up nobody of its warp. */
 template <bool LOWER>
 __global__ void __launch_bounds__(LEVEL_THREADS)
-    assign_levels(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, int32_t *level, unsigned *ticket,
-                  unsigned long long *words) {
+    assign_levels(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, int32_t *level,
+                  unsigned *ticket, unsigned long long *words) {
   __shared__ int32_t near[LEVEL_THREADS];
   __shared__ unsigned drawn;
   if (threadIdx.x == 0) drawn = atomicAdd(ticket, 1u);
@@ -94,8 +101,8 @@ __global__ void __launch_bounds__(LEVEL_THREADS)
       const int32_t j = col_idx[q];
       if (LOWER ? j < i : j > i) {
         const int64_t at = LOWER ? j : n - 1 - static_cast<int64_t>(j);
-        const int32_t found =
-            at >= first ? atomicOr(&near[at - first], 0) : *static_cast<volatile int32_t *>(level + j);
+        const int32_t found = at >= first ? atomicOr(&near[at - first], 0)
+                                          : *static_cast<volatile int32_t *>(level + j);
         if (found < 0) break;
         mine = max(mine, found + 1);
       }
@@ -107,8 +114,10 @@ __global__ void __launch_bounds__(LEVEL_THREADS)
       waiting = false;
     }
   }
-  for (int s = BSI_WARP / 2; s > 0; s /= 2) mine = max(mine, __shfl_xor_sync(BSI_EVERYONE, mine, s));
-  if (threadIdx.x % BSI_WARP == 0) atomicMax(words + LEVELS, static_cast<unsigned long long>(mine) + 1);
+  for (int s = BSI_WARP / 2; s > 0; s /= 2)
+    mine = max(mine, __shfl_xor_sync(BSI_EVERYONE, mine, s));
+  if (threadIdx.x % BSI_WARP == 0)
+    atomicMax(words + LEVELS, static_cast<unsigned long long>(mine) + 1);
 }
 
 __global__ void number(int32_t count, int32_t *index) {
@@ -121,10 +130,14 @@ struct triangle_of {
   const uint8_t *fill;
 };
 
-__device__ bool is_fill(const uint8_t *fill, int32_t q) { return fill && (fill[q / 8] >> q % 8 & 1) != 0; }
+__device__ bool is_fill(const uint8_t *fill, int32_t q) {
+  return fill && (fill[q / 8] >> q % 8 & 1) != 0;
+}
 
-/* Walks row i of a factor along the columns of the matrix's from *p on; false where that has another block or none. */
-__device__ bool row_fits(const triangle_of &t, const int32_t *col_idx, int32_t end, int32_t i, int32_t *p) {
+/* Walks row i of a factor along the columns of the matrix's from *p on; false where that has
+ * another block or none. */
+__device__ bool row_fits(const triangle_of &t, const int32_t *col_idx, int32_t end, int32_t i,
+                         int32_t *p) {
   for (int32_t q = t.row_ptr[i]; q < t.row_ptr[i + 1]; q++) {
     if (is_fill(t.fill, q)) continue;
     if (*p == end || col_idx[*p] != t.col_idx[q]) return false;
@@ -134,18 +147,20 @@ __device__ bool row_fits(const triangle_of &t, const int32_t *col_idx, int32_t e
 }
 
 __global__ void __launch_bounds__(THREADS)
-    compare_rows(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, triangle_of lower, triangle_of upper,
-                 unsigned long long *words) {
+    compare_rows(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, triangle_of lower,
+                 triangle_of upper, unsigned long long *words) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
   if (i >= n) return;
   int32_t p = row_ptr[i];
   const int32_t end = row_ptr[i + 1];
-  if (!row_fits(lower, col_idx, end, i, &p) || !row_fits(upper, col_idx, end, i, &p) || p != end) words[DIFFERS] = i;
+  if (!row_fits(lower, col_idx, end, i, &p) || !row_fits(upper, col_idx, end, i, &p) || p != end)
+    words[DIFFERS] = i;
 }
 
 } // namespace
 
-bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *a, bisai_factors *f, int32_t *missing) {
+bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *a, bisai_factors *f,
+                                      int32_t *missing) {
   const int32_t n = a->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   bsi_temporary memory(context);
@@ -158,7 +173,8 @@ bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *
   if (error == cudaSuccess) error = cudaMemsetAsync(lower, 0, sizeof *lower, stream);
   int32_t blocks = 0;
   if (n > 0 && error == cudaSuccess) {
-    find_diagonal<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, a->row_ptr, a->col_idx, lower, context->first_fault);
+    find_diagonal<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, a->row_ptr, a->col_idx, lower,
+                                                                context->first_fault);
     error = cub::DeviceScan::InclusiveSum(room, bytes, lower + 1, lower + 1, n, stream);
     if (error == cudaSuccess)
       error = cudaMemcpyAsync(&blocks, lower + n, sizeof blocks, cudaMemcpyDeviceToHost, stream);
@@ -169,19 +185,21 @@ bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *
   if (status) return status;
   *missing = words[MISSING] == ~0ull ? -1 : static_cast<int32_t>(words[MISSING]);
   if (*missing >= 0) return BISAI_OK;
-  status = bsi_bcsr_reserve(context, n, n, a->block_size, blocks, BISAI_FP64, nullptr, nullptr, &f->lower);
+  status = bsi_bcsr_reserve(context, n, n, a->block_size, blocks, BISAI_FP64, nullptr, nullptr,
+                            &f->lower);
   if (!status)
-    status =
-        bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - blocks, BISAI_FP64, nullptr, nullptr, &f->upper);
+    status = bsi_bcsr_reserve(context, n, n, a->block_size, a->blocks - blocks, BISAI_FP64, nullptr,
+                              nullptr, &f->upper);
   if (status) return status;
   f->longest_row = static_cast<int32_t>(words[LONGEST]);
   split_rows<<<bsi_grid((static_cast<int64_t>(n) + 1) * LANES, THREADS), THREADS, 0, stream>>>(
-      n, a->row_ptr, a->col_idx, lower, f->lower->row_ptr, f->lower->col_idx, f->upper->row_ptr, f->upper->col_idx);
+      n, a->row_ptr, a->col_idx, lower, f->lower->row_ptr, f->lower->col_idx, f->upper->row_ptr,
+      f->upper->col_idx);
   return bsi_launched(context, "structure of block ILU");
 }
 
-bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangle, const bisai_bcsr *t,
-                                  bsi_levels *levels) {
+bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangle,
+                                  const bisai_bcsr *t, bsi_levels *levels) {
   const int32_t n = t->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   bsi_temporary memory(context);
@@ -190,7 +208,8 @@ bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangl
   int bits = 1;
   while (bits < 31 && n > 1 << bits) bits++;
   size_t bytes = 0;
-  cudaError_t error = cub::DeviceRadixSort::SortPairs(nullptr, bytes, level, sorted, index, index, n, 0, bits, stream);
+  cudaError_t error = cub::DeviceRadixSort::SortPairs(nullptr, bytes, level, sorted, index, index,
+                                                      n, 0, bits, stream);
   char *room = memory.reserve<char>(bytes);
   int32_t *rows = static_cast<int32_t *>(context->backend->allocate(context, n, sizeof *rows));
   *levels = {0, nullptr, rows};
@@ -208,16 +227,19 @@ bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangl
   error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
   number<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, index);
   if (error == cudaSuccess)
-    error = cub::DeviceRadixSort::SortPairs(room, bytes, level, sorted, index, rows, n, 0, bits, stream);
+    error = cub::DeviceRadixSort::SortPairs(room, bytes, level, sorted, index, rows, n, 0, bits,
+                                            stream);
   if (error != cudaSuccess) return device_failure(context, "levels", error);
   bisai_status status = bsi_launched(context, "levels");
   unsigned long long count = 0;
-  if (!status) status = context->backend->fetch(context, &count, context->first_fault + LEVELS, sizeof count);
+  if (!status)
+    status = context->backend->fetch(context, &count, context->first_fault + LEVELS, sizeof count);
   levels->count = static_cast<int32_t>(count);
   return status;
 }
 
-bisai_status bsi_factors_fit_cuda(bisai_context *context, const bisai_factors *f, const bisai_bcsr *a, bool *fit) {
+bisai_status bsi_factors_fit_cuda(bisai_context *context, const bisai_factors *f,
+                                  const bisai_bcsr *a, bool *fit) {
   const triangle_of lower = {f->lower->row_ptr, f->lower->col_idx, f->lower_fill},
                     upper = {f->upper->row_ptr, f->upper->col_idx, f->upper_fill};
   *fit = true;
@@ -228,7 +250,8 @@ bisai_status bsi_factors_fit_cuda(bisai_context *context, const bisai_factors *f
       a->block_rows, a->row_ptr, a->col_idx, lower, upper, context->first_fault);
   bisai_status status = bsi_launched(context, "structure of block ILU");
   unsigned long long row = 0;
-  if (!status) status = context->backend->fetch(context, &row, context->first_fault + DIFFERS, sizeof row);
+  if (!status)
+    status = context->backend->fetch(context, &row, context->first_fault + DIFFERS, sizeof row);
   *fit = row == ~0ull;
   return status;
 }

@@ -13,11 +13,15 @@ enum { LIST_BYTES = 120 };
 typedef enum rank { NO_MATRIX, ANY_MATRIX, AS_FOLDER, AS_ARCHIVE } rank;
 
 typedef struct candidates {
-  rank rank;  /* of the best */
-  int count;  /* as good */
-  int listed; /* of these */
+  /* of the best */
+  rank rank;
+  /* as good */
+  int count;
+  /* of these */
+  int listed;
   bsi_member first;
-  char list[LIST_BYTES]; /* their names, as many as there is room for */
+  /* their names, as many as there is room for */
+  char list[LIST_BYTES];
 } candidates;
 
 static bool is_name(const char *word, size_t length, const char *name, size_t name_length) {
@@ -34,7 +38,8 @@ static bool is_printable(const char *name) {
 static rank rank_of(const char *member, const char *archive, size_t archive_length) {
   const char *base = bsi_base_name(member);
   size_t length = strlen(base);
-  if (strlen(member) >= BSI_MEMBER_BYTES || !is_printable(member) || !bsi_drop_ending(base, &length, ".mtx"))
+  if (strlen(member) >= BSI_MEMBER_BYTES || !is_printable(member) ||
+      !bsi_drop_ending(base, &length, ".mtx"))
     return NO_MATRIX;
   if (is_name(base, length, archive, archive_length)) return AS_ARCHIVE;
   if (base == member) return ANY_MATRIX;
@@ -83,7 +88,8 @@ static bisai_status choose(bsi_source *source, bsi_member *matrix) {
   *matrix = c.first;
   if (c.count == 0) return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
   if (c.count == 1) return BISAI_OK;
-  return bsi_fail(context, BISAI_UNSUPPORTED, "%d matrices in the archive, none named as it is: %s%s", c.count, c.list,
+  return bsi_fail(context, BISAI_UNSUPPORTED,
+                  "%d matrices in the archive, none named as it is: %s%s", c.count, c.list,
                   c.listed == c.count ? ""
                   : c.listed > 0      ? ", ..."
                                       : "...");
@@ -110,9 +116,10 @@ static bisai_status go_to(bsi_source *source, const char *name, int64_t most, bo
   return status;
 }
 
-bisai_status bsi_archive_find_rhs(bsi_source *source, const bsi_member *matrix, char name[BSI_MEMBER_BYTES],
-                                  bool *found) {
-  snprintf(name, BSI_MEMBER_BYTES, "%.*s_b.mtx", (int)(strlen(matrix->name) - strlen(".mtx")), matrix->name);
+bisai_status bsi_archive_find_rhs(bsi_source *source, const bsi_member *matrix,
+                                  char name[BSI_MEMBER_BYTES], bool *found) {
+  snprintf(name, BSI_MEMBER_BYTES, "%.*s_b.mtx", (int)(strlen(matrix->name) - strlen(".mtx")),
+           matrix->name);
   bisai_status status = go_to(source, name, INT64_MAX, found);
   if (status || *found || matrix->place == 0) return status;
   status = bsi_source_rewind(source);

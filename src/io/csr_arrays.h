@@ -9,14 +9,17 @@
 #include "core/csr.h"
 
 typedef struct bsi_csr {
-  bsi_limit limit;    /* on all that is held meanwhile; `held` counts the arrays below */
-  int32_t block_size; /* that it is going to have; 0: not known yet */
+  /* on all that is held meanwhile; `held` counts the arrays below */
+  bsi_limit limit;
+  /* that it is going to have; 0: not known yet */
+  int32_t block_size;
   int32_t rows;
   int32_t *row_ptr, *col;
   double *value;
 } bsi_csr;
 
-/* Takes a number of rows over, unless a matrix of so many rows is too large even without entries. */
+/* Takes a number of rows over, unless a matrix of so many rows is too large even without
+ * entries. */
 static inline bisai_status bsi_csr_set_rows(bisai_context *context, bsi_csr *csr, int64_t rows) {
   csr->rows = (int32_t)rows;
   return bsi_limit_check(context, &csr->limit, bsi_csr_least_bytes(rows, csr->block_size));

@@ -9,7 +9,8 @@
 enum { GROUP_BITS = 9, GROUPS = 1 << GROUP_BITS };
 
 /* Moves an array of `count` elements to a larger place. */
-static void *larger(bisai_context *context, void *array, int32_t count, int32_t capacity, size_t size) {
+static void *larger(bisai_context *context, void *array, int32_t count, int32_t capacity,
+                    size_t size) {
   void *moved = bsi_allocate(context, (size_t)capacity, size);
   if (!moved) return NULL;
   if (count > 0) memcpy(moved, array, (size_t)count * size);
@@ -19,7 +20,8 @@ static void *larger(bisai_context *context, void *array, int32_t count, int32_t 
 
 enum { ENTRY_BYTES = sizeof(double) + 2 * sizeof(int32_t) };
 
-static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capacity, const bsi_limit *limit) {
+static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capacity,
+                           const bsi_limit *limit) {
   const int64_t old = e->capacity, first = ENTRY_BYTES * old + (int64_t)sizeof(double) * capacity;
   const int64_t last = ENTRY_BYTES * (int64_t)capacity + (int64_t)sizeof(int32_t) * old;
   const bisai_status status = bsi_limit_check(context, limit, first > last ? first : last);
@@ -37,15 +39,18 @@ static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capac
   return BISAI_OK;
 }
 
-bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *e, int32_t total, const bsi_limit *limit) {
+bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *e, int32_t total,
+                              const bsi_limit *limit) {
   return resize(context, e, (int32_t)bsi_next_capacity(e->capacity, total, 0), limit);
 }
 
-bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *e, double sign, const bsi_limit *limit) {
+bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *e, double sign,
+                                const bsi_limit *limit) {
   int64_t total = e->count;
   for (int32_t k = 0; k < e->count; k++) total += e->row[k] != e->col[k];
   if (total > INT32_MAX)
-    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d entries with the mirrored ones", INT32_MAX);
+    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d entries with the mirrored ones",
+                    INT32_MAX);
   if (total == e->count) return BISAI_OK;
   const bisai_status status = resize(context, e, (int32_t)total, limit);
   if (status) return status;
@@ -66,8 +71,9 @@ static bool count_rows(const bsi_entries *e, int32_t rows, int32_t *row_ptr) {
   return ordered;
 }
 
-/* Puts the entries of rows begin … end-1, which have their places already, into groups of 2^shift rows: takes an entry that is out of
- * place, puts it where its group's next one goes, goes on with the entry found there, until the gap is closed. */
+/* Puts the entries of rows begin … end-1, which have their places already, into groups of 2^shift
+ * rows: takes an entry that is out of place, puts it where its group's next one goes, goes on with
+ * the entry found there, until the gap is closed. */
 static void permute(bsi_entries *e, int32_t begin, int32_t end, int shift, const int32_t *row_ptr) {
   int32_t next[GROUPS]; /* the first place of a group that has not been filled */
   const int32_t first = begin >> shift, groups = ((end - 1) >> shift) - first + 1;
@@ -98,8 +104,8 @@ static void permute(bsi_entries *e, int32_t begin, int32_t end, int shift, const
   }
 }
 
-/* By groups of rows first, then by groups within them, down to single rows: few enough groups at a time that the places
- * where they are written stay in cache. */
+/* By groups of rows first, then by groups within them, down to single rows: few enough groups at a
+ * time that the places where they are written stay in cache. */
 static void order(bsi_entries *e, int32_t rows, const int32_t *row_ptr) {
   int bits = 0;
   while (bits < 31 && (rows - 1) >> bits > 0) bits++;
@@ -113,9 +119,10 @@ static void order(bsi_entries *e, int32_t rows, const int32_t *row_ptr) {
   }
 }
 
-bisai_status bsi_entries_group(bisai_context *context, bsi_entries *e, int32_t rows, const bsi_limit *limit,
-                               int32_t **row_ptr) {
-  const int64_t bytes = ENTRY_BYTES * (int64_t)e->capacity + ((int64_t)rows + 1) * (int64_t)sizeof **row_ptr;
+bisai_status bsi_entries_group(bisai_context *context, bsi_entries *e, int32_t rows,
+                               const bsi_limit *limit, int32_t **row_ptr) {
+  const int64_t bytes =
+      ENTRY_BYTES * (int64_t)e->capacity + ((int64_t)rows + 1) * (int64_t)sizeof **row_ptr;
   const bisai_status status = bsi_limit_check(context, limit, bytes);
   if (status) return status;
   int32_t *starts = bsi_allocate(context, (size_t)rows + 1, sizeof *starts);

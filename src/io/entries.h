@@ -16,21 +16,26 @@ typedef struct bsi_entries {
   double *value;
 } bsi_entries;
 
-/* Room for more entries when full, `total` in the end, which is believed only as far as entries arrive. Moves one array after the
- * other, the largest first: at most 18 bytes for every entry of the total at a time. */
-bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *entries, int32_t total, const bsi_limit *limit);
+/* Room for more entries when full, `total` in the end, which is believed only as far as entries
+ * arrive. Moves one array after the other, the largest first: at most 18 bytes for every entry of
+ * the total at a time. */
+bisai_status bsi_entries_grow(bisai_context *context, bsi_entries *entries, int32_t total,
+                              const bsi_limit *limit);
 
-/* Adds (j, i, sign·value) for every (i, j, value) off the diagonal. At most 20 bytes for every entry of the result. */
-bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *entries, double sign, const bsi_limit *limit);
+/* Adds (j, i, sign·value) for every (i, j, value) off the diagonal. At most 20 bytes for every
+ * entry of the result. */
+bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *entries, double sign,
+                                const bsi_limit *limit);
 
-/* Orders the entries by row and frees `row`: those of row i are row_ptr[i] … row_ptr[i+1]-1, in no particular order. row_ptr is the
- * caller's. Needs 4 bytes a row. */
-bisai_status bsi_entries_group(bisai_context *context, bsi_entries *entries, int32_t rows, const bsi_limit *limit,
-                               int32_t **row_ptr);
+/* Orders the entries by row and frees `row`: those of row i are row_ptr[i] … row_ptr[i+1]-1, in no
+ * particular order. row_ptr is the caller's. Needs 4 bytes a row. */
+bisai_status bsi_entries_group(bisai_context *context, bsi_entries *entries, int32_t rows,
+                               const bsi_limit *limit, int32_t **row_ptr);
 
 void bsi_entries_free(bisai_context *context, bsi_entries *entries);
 
-static inline void bsi_entries_append(bsi_entries *entries, int32_t row, int32_t col, double value) {
+static inline void bsi_entries_append(bsi_entries *entries, int32_t row, int32_t col,
+                                      double value) {
   entries->row[entries->count] = row;
   entries->col[entries->count] = col;
   entries->value[entries->count++] = value;

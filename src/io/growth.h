@@ -7,8 +7,9 @@
 
 enum { BSI_FIRST_CAPACITY = 1 << 16 };
 
-/* The next capacity of a full array of `capacity` elements that is to hold `total` in the end. No more than `believed` are taken for
- * granted at first; then it is total/2^k, so that a wrong total costs at most twice what is there. */
+/* The next capacity of a full array of `capacity` elements that is to hold `total` in the end. No
+ * more than `believed` are taken for granted at first; then it is total/2^k, so that a wrong total
+ * costs at most twice what is there. */
 static inline int64_t bsi_next_capacity(int64_t capacity, int64_t total, int64_t believed) {
   const int64_t first = believed > BSI_FIRST_CAPACITY ? believed : BSI_FIRST_CAPACITY;
   int64_t next = total;

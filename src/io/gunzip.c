@@ -13,13 +13,19 @@ struct bsi_gunzip {
   bisai_context *context;
   bsi_stored *stored;
   z_stream zlib;
-  bool between; /* at the end of a member: what follows is another one, zeros to the end, or nothing */
-  bool padded;  /* zeros came behind a member */
-  bool ended;   /* the stored bytes have ended */
-  char *input;  /* the opener's */
+  /* at the end of a member: what follows is another one, zeros to the end, or nothing */
+  bool between;
+  /* zeros came behind a member */
+  bool padded;
+  /* the stored bytes have ended */
+  bool ended;
+  /* the opener's */
+  char *input;
 };
 
-static voidpf allocate(voidpf user, uInt count, uInt size) { return bsi_allocate(user, count, size); }
+static voidpf allocate(voidpf user, uInt count, uInt size) {
+  return bsi_allocate(user, count, size);
+}
 
 static void release(voidpf user, voidpf pointer) { bsi_release(user, pointer); }
 
@@ -40,7 +46,8 @@ bisai_status bsi_gunzip_open(bsi_stored *stored, char *input, size_t count, bsi_
     *gunzip = g;
     return BISAI_OK;
   }
-  const bisai_status status = result == Z_MEM_ERROR ? BISAI_OUT_OF_MEMORY : fail(g, "zlib is of another version");
+  const bisai_status status =
+      result == Z_MEM_ERROR ? BISAI_OUT_OF_MEMORY : fail(g, "zlib is of another version");
   bsi_release(context, g);
   return status;
 }
@@ -64,14 +71,16 @@ static bisai_status refill(bsi_gunzip *g) {
 
 /* Zeros that fill up the last block of a tape or a disk. */
 static void skip_padding(bsi_gunzip *g) {
-  for (; g->zlib.avail_in > 0 && *g->zlib.next_in == 0; g->zlib.next_in++, g->zlib.avail_in--) g->padded = true;
+  for (; g->zlib.avail_in > 0 && *g->zlib.next_in == 0; g->zlib.next_in++, g->zlib.avail_in--)
+    g->padded = true;
 }
 
 static bisai_status inflate_more(bsi_gunzip *g) {
   if (g->between) {
     skip_padding(g);
     if (g->zlib.avail_in == 0) return BISAI_OK;
-    if (g->padded || *g->zlib.next_in != MAGIC) return fail(g, "what follows the last gzip member is not gzip");
+    if (g->padded || *g->zlib.next_in != MAGIC)
+      return fail(g, "what follows the last gzip member is not gzip");
     inflateReset(&g->zlib);
     g->between = false;
   }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file is
- *   %%MatrixMarket matrix coordinate|array real|integer|pattern|complex general|symmetric|skew-symmetric|hermitian
- *   % comments
- *   rows columns [entries]
+ *   %%MatrixMarket matrix coordinate|array real|integer|pattern|complex
+ *   general|symmetric|skew-symmetric|hermitian % comments rows columns [entries]
  *   i j value     (coordinate, indices from 1; a pattern has no value and means 1)
- *   value         (array, column after column)
- * Upper and lower case are the same. Blank lines and comments may stand anywhere after the first line. Symmetric matrices store one
- * triangle, which of them is up to the file. Entries at one place add up. */
+ *   value         (array, column after column) Upper and lower case are the same. Blank lines and
+ *                 comments may stand anywhere after the first line. Symmetric matrices store one
+ *                 triangle, which of them is up to the file. Entries at one place add up. */
 #include "io/matrix_market.h"
 
 #include <inttypes.h>
@@ -27,7 +26,8 @@ typedef struct header {
 
 static const char *const formats[] = {"coordinate", "array", NULL};
 static const char *const fields[] = {"real", "integer", "pattern", "complex", NULL};
-static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian",
+                                         NULL};
 
 /* Whether a word is `name`, which is in lower case. */
 static bool is_name(const char *word, const char *name) {
@@ -43,7 +43,8 @@ static void next_word(bsi_reader *reader) {
   reader->cursor = bsi_skip_blanks(reader->cursor);
 }
 
-static bisai_status read_name(bsi_reader *reader, const char *what, const char *const *names, int *index) {
+static bisai_status read_name(bsi_reader *reader, const char *what, const char *const *names,
+                              int *index) {
   const char *word = reader->cursor;
   if (*word == '\n') return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s is missing", what);
   for (*index = 0; names[*index]; ++*index)
@@ -51,13 +52,15 @@ static bisai_status read_name(bsi_reader *reader, const char *what, const char *
       next_word(reader);
       return BISAI_OK;
     }
-  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "unknown %s '%s'", what, bsi_quote_word(word).text);
+  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "unknown %s '%s'", what,
+                         bsi_quote_word(word).text);
 }
 
 static bisai_status read_header(bsi_reader *reader, header *h) {
   bisai_status status = bsi_stream_next(reader->stream, &reader->cursor);
   if (status) return status;
-  if (!reader->cursor) return bsi_fail(reader->context, BISAI_PARSE_ERROR, "line 1: the file is empty");
+  if (!reader->cursor)
+    return bsi_fail(reader->context, BISAI_PARSE_ERROR, "line 1: the file is empty");
   if (!is_name(reader->cursor, "%%matrixmarket"))
     return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "expected '%%%%MatrixMarket', found '%s'",
                            bsi_quote_word(reader->cursor).text);
@@ -71,7 +74,8 @@ static bisai_status read_header(bsi_reader *reader, header *h) {
   if (!status) status = bsi_reader_end(reader);
   if (status) return status;
   *h = (header){.array = format == 1, .field = (field)entries, .symmetry = (symmetry)kind};
-  if (h->field == COMPLEX) return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "complex values are not supported");
+  if (h->field == COMPLEX)
+    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "complex values are not supported");
   if (h->symmetry == HERMITIAN)
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "Hermitian matrices are not supported");
   if (h->field == PATTERN && h->array)
@@ -82,10 +86,12 @@ static bisai_status read_header(bsi_reader *reader, header *h) {
 }
 
 /* The line of sizes; entries are left alone for an array. */
-static bisai_status read_sizes(bsi_reader *reader, const header *h, int64_t *rows, int64_t *cols, int64_t *entries) {
+static bisai_status read_sizes(bsi_reader *reader, const header *h, int64_t *rows, int64_t *cols,
+                               int64_t *entries) {
   bisai_status status = bsi_reader_next(reader);
   if (status) return status;
-  if (!reader->cursor) return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the file ends before its sizes");
+  if (!reader->cursor)
+    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the file ends before its sizes");
   status = bsi_reader_size(reader, "number of rows", rows);
   if (!status) status = bsi_reader_size(reader, "number of columns", cols);
   if (!status && !h->array) status = bsi_reader_size(reader, "number of entries", entries);
@@ -93,20 +99,21 @@ static bisai_status read_sizes(bsi_reader *reader, const header *h, int64_t *row
 }
 
 static bisai_status fail_early_end(const bsi_reader *reader, int64_t got, int64_t expected) {
-  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the file ends after %" PRId64 " of %" PRId64 " entries", got,
-                         expected);
+  return bsi_reader_fail(reader, BISAI_PARSE_ERROR,
+                         "the file ends after %" PRId64 " of %" PRId64 " entries", got, expected);
 }
 
 /* Comments and blank lines alone may follow the entries. */
 static bisai_status read_end(bsi_reader *reader, int64_t expected) {
   const bisai_status status = bsi_reader_next(reader);
   if (status || !reader->cursor) return status;
-  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "more than the announced %" PRId64 " entries", expected);
+  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "more than the announced %" PRId64 " entries",
+                         expected);
 }
 
 /* One line i j [value], i and j from 1. */
-static inline bisai_status read_entry(bsi_reader *reader, const header *h, int64_t rows, int64_t cols, int64_t *i,
-                                      int64_t *j, double *value) {
+static inline bisai_status read_entry(bsi_reader *reader, const header *h, int64_t rows,
+                                      int64_t cols, int64_t *i, int64_t *j, double *value) {
   *i = bsi_reader_index(reader, rows);
   if (*i == 0) return bsi_reader_fail_index(reader, "row", rows);
   *j = bsi_reader_index(reader, cols);
@@ -119,35 +126,41 @@ static inline bisai_status read_entry(bsi_reader *reader, const header *h, int64
   return bsi_reader_end(reader);
 }
 
-static bisai_status check_matrix_sizes(const bsi_reader *reader, const header *h, int64_t rows, int64_t cols,
-                                       int64_t entries) {
+static bisai_status check_matrix_sizes(const bsi_reader *reader, const header *h, int64_t rows,
+                                       int64_t cols, int64_t entries) {
   if (rows > INT32_MAX || cols > INT32_MAX || entries > INT32_MAX)
-    return bsi_reader_fail(reader, BISAI_INDEX_OVERFLOW, "more than %d rows, columns or entries", INT32_MAX);
+    return bsi_reader_fail(reader, BISAI_INDEX_OVERFLOW, "more than %d rows, columns or entries",
+                           INT32_MAX);
   if (rows != cols)
     return bsi_reader_fail(reader, h->symmetry == GENERAL ? BISAI_UNSUPPORTED : BISAI_PARSE_ERROR,
                            "%" PRId64 " × %" PRId64 ": %s", rows, cols,
-                           h->symmetry == GENERAL ? "the matrix must be square" : "a symmetric matrix must be square");
+                           h->symmetry == GENERAL ? "the matrix must be square"
+                                                  : "a symmetric matrix must be square");
   if (rows == 0) return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "0 × 0: the matrix is empty");
   return BISAI_OK;
 }
 
-/* Symmetric storage: all off-diagonal entries in the triangle of the first. *side: 1 lower, -1 upper, 0 not known yet. */
-static bisai_status check_triangle(const bsi_reader *reader, const header *h, int64_t i, int64_t j, int *side) {
+/* Symmetric storage: all off-diagonal entries in the triangle of the first. *side: 1 lower, -1
+ * upper, 0 not known yet. */
+static bisai_status check_triangle(const bsi_reader *reader, const header *h, int64_t i, int64_t j,
+                                   int *side) {
   if (i == j) {
     if (h->symmetry == SYMMETRIC) return BISAI_OK;
     return bsi_reader_fail(reader, BISAI_PARSE_ERROR,
-                           "diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix", i, j);
+                           "diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix",
+                           i, j);
   }
   const int its_side = i > j ? 1 : -1;
   if (*side == 0) *side = its_side;
   if (*side == its_side) return BISAI_OK;
   return bsi_reader_fail(reader, BISAI_PARSE_ERROR,
-                         "entry (%" PRId64 ", %" PRId64 ") is in the %s triangle, earlier ones in the other", i, j,
-                         its_side > 0 ? "lower" : "upper");
+                         "entry (%" PRId64 ", %" PRId64
+                         ") is in the %s triangle, earlier ones in the other",
+                         i, j, its_side > 0 ? "lower" : "upper");
 }
 
-static bisai_status read_entries(bsi_reader *reader, const header *h, const bsi_csr *csr, int32_t count,
-                                 bsi_entries *entries) {
+static bisai_status read_entries(bsi_reader *reader, const header *h, const bsi_csr *csr,
+                                 int32_t count, bsi_entries *entries) {
   const int64_t n = csr->rows;
   int side = 0;
   while (entries->count < count) {
@@ -171,17 +184,20 @@ static bisai_status read_matrix(bsi_reader *reader, bsi_csr *csr, bsi_entries *e
   bisai_status status = read_header(reader, &h);
   if (status) return status;
   if (h.array)
-    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "an array, where a sparse matrix (coordinate) is needed");
+    return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
+                           "an array, where a sparse matrix (coordinate) is needed");
   int64_t n = 0, cols = 0, count = 0;
   status = read_sizes(reader, &h, &n, &cols, &count);
   if (!status) status = check_matrix_sizes(reader, &h, n, cols, count);
   if (!status) status = bsi_csr_set_rows(reader->context, csr, n);
   if (!status) status = read_entries(reader, &h, csr, (int32_t)count, entries);
   if (status || h.symmetry == GENERAL) return status;
-  return bsi_entries_mirror(reader->context, entries, h.symmetry == SYMMETRIC ? 1.0 : -1.0, &csr->limit);
+  return bsi_entries_mirror(reader->context, entries, h.symmetry == SYMMETRIC ? 1.0 : -1.0,
+                            &csr->limit);
 }
 
-bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, bsi_csr *csr, bsi_entries *entries) {
+bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, bsi_csr *csr,
+                                    bsi_entries *entries) {
   bsi_reader reader;
   bisai_status status = bsi_reader_open(context, stream, &reader);
   if (!status) status = read_matrix(&reader, csr, entries);
@@ -190,7 +206,8 @@ bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, 
 }
 
 /* The first of the columns, which stand one after the other. */
-static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, int64_t cols, double *values) {
+static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, int64_t cols,
+                               double *values) {
   const int64_t total = n * cols;
   for (int64_t i = 0; i < total; i++) {
     double value = 0.0;
@@ -205,8 +222,8 @@ static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, i
   return read_end(reader, total);
 }
 
-static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int64_t n, int64_t cols, int64_t count,
-                                       double *values) {
+static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int64_t n, int64_t cols,
+                                       int64_t count, double *values) {
   for (int64_t i = 0; i < n; i++) values[i] = 0.0;
   for (int64_t k = 0; k < count; k++) {
     bisai_status status = bsi_reader_next(reader);
@@ -219,20 +236,23 @@ static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int6
     if (j > 1) continue;
     values[i - 1] += value;
     if (!isfinite(values[i - 1]))
-      return bsi_reader_fail(reader, BISAI_NOT_FINITE, "the values of row %" PRId64 " add up to infinity", i);
+      return bsi_reader_fail(reader, BISAI_NOT_FINITE,
+                             "the values of row %" PRId64 " add up to infinity", i);
   }
   return read_end(reader, count);
 }
 
-static bisai_status check_vector_sizes(const bsi_reader *reader, int64_t rows, int64_t cols, int64_t n, bool several) {
+static bisai_status check_vector_sizes(const bsi_reader *reader, int64_t rows, int64_t cols,
+                                       int64_t n, bool several) {
   if (several ? cols < 1 || cols > INT32_MAX : cols != 1)
-    return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "%" PRId64 " columns, where a vector (one column) is needed",
-                           cols);
+    return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
+                           "%" PRId64 " columns, where a vector (one column) is needed", cols);
   if (rows != n)
     return bsi_reader_fail(reader, BISAI_INVALID_ARGUMENT,
                            "a vector of %" PRId64 " values, where %" PRId64 " are needed", rows, n);
-  return n <= INT64_MAX / cols ? BISAI_OK
-                               : bsi_reader_fail(reader, BISAI_INDEX_OVERFLOW, "more values than an index can count");
+  return n <= INT64_MAX / cols
+             ? BISAI_OK
+             : bsi_reader_fail(reader, BISAI_INDEX_OVERFLOW, "more values than an index can count");
 }
 
 static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values, int64_t *columns) {
@@ -240,17 +260,19 @@ static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values, i
   int64_t rows = 0, cols = 0, count = 0;
   bisai_status status = read_header(reader, &h);
   if (status) return status;
-  if (h.symmetry != GENERAL) return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "a vector cannot be symmetric");
+  if (h.symmetry != GENERAL)
+    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "a vector cannot be symmetric");
   status = read_sizes(reader, &h, &rows, &cols, &count);
   if (!status) status = check_vector_sizes(reader, rows, cols, n, columns != NULL);
   if (!status)
-    status = h.array ? read_array(reader, &h, n, cols, values) : read_sparse_vector(reader, &h, n, cols, count, values);
+    status = h.array ? read_array(reader, &h, n, cols, values)
+                     : read_sparse_vector(reader, &h, n, cols, count, values);
   if (!status && columns) *columns = cols;
   return status;
 }
 
-bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n, double *values,
-                                    int64_t *columns) {
+bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n,
+                                    double *values, int64_t *columns) {
   bsi_reader reader;
   bisai_status status = bsi_reader_open(context, stream, &reader);
   if (!status) status = read_vector(&reader, n, values, columns);

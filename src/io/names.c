@@ -16,16 +16,22 @@ bool bsi_drop_ending(const char *name, size_t *length, const char *ending) {
 }
 
 bsi_compression bsi_drop_compression(const char *name, size_t *length) {
-  static const char *const endings[] = {
-      [BSI_PLAIN] = "", [BSI_GZIP] = ".gz", [BSI_XZ] = ".xz", [BSI_BZIP2] = ".bz2", [BSI_ZSTD] = ".zst"};
+  static const char *const endings[] = {[BSI_PLAIN] = "",
+                                        [BSI_GZIP] = ".gz",
+                                        [BSI_XZ] = ".xz",
+                                        [BSI_BZIP2] = ".bz2",
+                                        [BSI_ZSTD] = ".zst"};
   for (int kind = BSI_ZSTD; kind > BSI_PLAIN; kind--)
     if (bsi_drop_ending(name, length, endings[kind])) return (bsi_compression)kind;
   return BSI_PLAIN;
 }
 
 bool bsi_drop_tar(const char *name, size_t *length, bsi_compression *compression) {
-  static const char *const endings[] = {
-      [BSI_PLAIN] = ".tar", [BSI_GZIP] = ".tgz", [BSI_XZ] = ".txz", [BSI_BZIP2] = ".tbz2", [BSI_ZSTD] = ".tzst"};
+  static const char *const endings[] = {[BSI_PLAIN] = ".tar",
+                                        [BSI_GZIP] = ".tgz",
+                                        [BSI_XZ] = ".txz",
+                                        [BSI_BZIP2] = ".tbz2",
+                                        [BSI_ZSTD] = ".tzst"};
   for (int kind = BSI_ZSTD; kind > BSI_PLAIN; kind--)
     if (bsi_drop_ending(name, length, endings[kind])) {
       *compression = (bsi_compression)kind;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A number is m·10^e with an integer m < 10^19 unless it has more digits. It is kept as hi + lo, two doubles (m exactly), and
- * multiplied or divided by powers p = 10^k, k ≤ 22, which are doubles:
+/* A number is m·10^e with an integer m < 10^19 unless it has more digits. It is kept as hi + lo,
+ * two doubles (m exactly), and multiplied or divided by powers p = 10^k, k ≤ 22, which are doubles:
  *   (hi + lo)·p = a + b,  a = fl(hi·p),  b = (hi·p − a) + lo·p
  *   (hi + lo)/p = a + b,  a = fl(hi/p),  b = ((hi − a·p) + lo)/p
- * with the parentheses around hi exact by a fused multiply-add, so that a + b is off by less than 2^-100 of it. If the last such sum
- * rounds to the same double with b at either end of its error bound, that is the nearest one. (e = 0 … 22 with lo = 0 is
- * Clinger's case, PLDI 1990.) Otherwise, and for other exponents, strtod() decides. */
+ * with the parentheses around hi exact by a fused multiply-add, so that a + b is off by less than
+ * 2^-100 of it. If the last such sum rounds to the same double with b at either end of its error
+ * bound, that is the nearest one. (e = 0 … 22 with lo = 0 is Clinger's case, PLDI 1990.) Otherwise,
+ * and for other exponents, strtod() decides. */
 #include "io/number.h"
 
 #include <float.h>
@@ -14,16 +15,21 @@
 
 enum { EXACT_POWER = 22, LARGEST_POWER = 264, DIGITS = 19, EXPONENT_LIMIT = 100000000 };
 
-static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 /* The parts of a word. */
 typedef struct decimal {
-  uint64_t digits; /* m */
-  int exponent;    /* e */
+  /* m */
+  uint64_t digits;
+  /* e */
+  int exponent;
   bool negative;
-  bool cut;     /* digits that are not 0 were left out of m */
-  char *letter; /* of the exponent, or NULL */
+  /* digits that are not 0 were left out of m */
+  bool cut;
+  /* of the exponent, or NULL */
+  char *letter;
 } decimal;
 
 /* A sum hi + lo, |lo| ≤ ulp(hi). */
@@ -31,7 +37,8 @@ typedef struct pair {
   double hi, lo;
 } pair;
 
-/* x·10^e, |e| ≤ EXACT_POWER. The product is written so that no compiler fuses it with the sum that follows. */
+/* x·10^e, |e| ≤ EXACT_POWER. The product is written so that no compiler fuses it with the sum that
+ * follows. */
 static pair scale(pair x, int e) {
   if (e >= 0) {
     const double p = powers[e], a = fma(x.hi, p, 0.0);
@@ -135,8 +142,8 @@ bsi_number_result bsi_number_parse(char **cursor, locale_t c_locale, double *val
   decimal d;
   if (!read_decimal(cursor, &d)) {
     const char *unsigned_word = word + (*word == '-' || *word == '+');
-    const bool named =
-        is_word(unsigned_word, "nan") || is_word(unsigned_word, "inf") || is_word(unsigned_word, "infinity");
+    const bool named = is_word(unsigned_word, "nan") || is_word(unsigned_word, "inf") ||
+                       is_word(unsigned_word, "infinity");
     return named ? BSI_NUMBER_NOT_FINITE : BSI_NUMBER_MALFORMED;
   }
   if (d.digits == 0) {

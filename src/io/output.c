@@ -22,13 +22,19 @@ struct bsi_output {
   bisai_context *context;
   const char *path;
   bsi_place place;
-  FILE *file;      /* NULL: only counts, or finished */
-  bool failed;     /* then no more is written */
-  bool abandoned;  /* what libarchive still holds is not written either */
-  int error;       /* of the system, where it was that */
-  char reason[96]; /* libarchive's otherwise */
+  /* NULL: only counts, or finished */
+  FILE *file;
+  /* then no more is written */
+  bool failed;
+  /* what libarchive still holds is not written either */
+  bool abandoned;
+  /* of the system, where it was that */
+  int error;
+  /* libarchive's otherwise */
+  char reason[96];
   locale_t c_locale;
-  struct archive *archive; /* NULL: the bytes go to the file as they are */
+  /* NULL: the bytes go to the file as they are */
+  struct archive *archive;
   int64_t count;
   size_t held;
   char buffer[BUFFER_BYTES];
@@ -36,7 +42,8 @@ struct bsi_output {
 
 #ifdef BISAI_HAVE_ARCHIVE
 
-static la_ssize_t write_to_file(struct archive *archive, void *user, const void *bytes, size_t count) {
+static la_ssize_t write_to_file(struct archive *archive, void *user, const void *bytes,
+                                size_t count) {
   bsi_output *o = user;
   if (o->abandoned || !o->file) return -1;
   if (fwrite(bytes, 1, count, o->file) == count) return (la_ssize_t)count;
@@ -83,13 +90,14 @@ static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compre
   if (!o->archive) return bsi_fail(o->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
   /* A filter that would run a program instead answers with a warning. */
   if (filters[compression](o->archive) != ARCHIVE_OK)
-    return bsi_fail(o->context, BISAI_UNAVAILABLE, "this libarchive cannot compress as %s asks for", o->path);
+    return bsi_fail(o->context, BISAI_UNAVAILABLE, "this libarchive cannot compress as %s asks for",
+                    o->path);
   archive_write_set_filter_option(o->archive, "gzip", "timestamp", NULL);
   if (!tar)
     archive_write_set_format_raw(o->archive);
   else if (is_ascii(bsi_base_name(o->path)))
     archive_write_set_format_pax_restricted(o->archive);
-  else /* pax wants UTF-8, to which the process's locale may know no way; in GNU's format names are bytes */
+  else /* GNU's format stores names as bytes; pax needs UTF-8, which the locale may lack */
     archive_write_set_format_gnutar(o->archive);
   archive_write_set_bytes_in_last_block(o->archive, 1);
   if (archive_write_open(o->archive, o, NULL, write_to_file, NULL) != ARCHIVE_OK) note_failure(o);
@@ -101,7 +109,8 @@ static void write_archive(bsi_output *o) {
   if (archive_write_data(o->archive, o->buffer, o->held) != (la_ssize_t)o->held) note_failure(o);
 }
 
-/* Writes what libarchive still holds, unless that is lost already. Closing is what frees all of its memory. */
+/* Writes what libarchive still holds, unless that is lost already. Closing is what frees all of its
+ * memory. */
 static void finish_archive(bsi_output *o, bool abandon) {
   o->abandoned = abandon || o->failed;
   if (archive_write_close(o->archive) != ARCHIVE_OK && !o->abandoned) note_failure(o);
@@ -114,7 +123,9 @@ static void free_archive(bsi_output *o) {
 
 #else
 
-static void begin_entry(bsi_output *o, const char *name, int64_t bytes) { (void)o, (void)name, (void)bytes; }
+static void begin_entry(bsi_output *o, const char *name, int64_t bytes) {
+  (void)o, (void)name, (void)bytes;
+}
 
 static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compression) {
   (void)compression;
@@ -150,10 +161,12 @@ static bisai_status make(bisai_context *context, const char *path, bsi_output **
   return BISAI_OK;
 }
 
-bisai_status bsi_output_open_counter(bisai_context *context, bsi_output **output) { return make(context, "", output); }
+bisai_status bsi_output_open_counter(bisai_context *context, bsi_output **output) {
+  return make(context, "", output);
+}
 
-bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar, bsi_compression compression,
-                             bsi_output **output) {
+bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar,
+                             bsi_compression compression, bsi_output **output) {
   bsi_output *o = NULL;
   bisai_status status = make(context, path, &o);
   if (status) return status;

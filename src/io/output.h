@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file being written, plain, compressed, or a tar archive; where it stands until it is whole: io/place.h.
- * The first failure is kept, what is written after it is lost, and bsi_output_finish() or bsi_output_close() reports it. */
+/* A file being written, plain, compressed, or a tar archive; where it stands until it is whole:
+ * io/place.h. The first failure is kept, what is written after it is lost, and bsi_output_finish()
+ * or bsi_output_close() reports it. */
 #ifndef BSI_OUTPUT_H
 #define BSI_OUTPUT_H
 
@@ -13,8 +14,8 @@
 typedef struct bsi_output bsi_output;
 
 /* `path` must outlive the output. */
-bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar, bsi_compression compression,
-                             bsi_output **output);
+bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar,
+                             bsi_compression compression, bsi_output **output);
 
 /* An output that only counts. */
 bisai_status bsi_output_open_counter(bisai_context *context, bsi_output **output);
@@ -25,7 +26,8 @@ void bsi_output_begin_member(bsi_output *output, const char *name, int64_t bytes
 void bsi_output_write(bsi_output *output, const void *bytes, size_t count);
 
 /* At most 256 bytes, in the C locale whatever the caller's is. */
-void bsi_output_print(bsi_output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void bsi_output_print(bsi_output *output, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Whether nothing has failed so far, so that long loops may end early. */
 bool bsi_output_good(const bsi_output *output);
@@ -36,10 +38,12 @@ int64_t bsi_output_count(const bsi_output *output);
 /* Whether it is a file, neither a pipe nor a device. */
 bool bsi_output_is_file(const bsi_output *output);
 
-/* Writes what is left; nothing may be written after that. `status`: of what was to be written, returned unless this fails. */
+/* Writes what is left; nothing may be written after that. `status`: of what was to be written,
+ * returned unless this fails. */
 bisai_status bsi_output_finish(bsi_output *output, bisai_status status);
 
-/* Finishes it where that was not done, and gives the file its name, or removes it unless `status` and all else is well. */
+/* Finishes it where that was not done, and gives the file its name, or removes it unless `status`
+ * and all else is well. */
 bisai_status bsi_output_close(bsi_output **output, bisai_status status);
 
 #endif

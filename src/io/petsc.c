@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All numbers are big-endian: integers of 4 bytes, or of 8 from a PETSc with 64-bit indices, and doubles.
- *   matrix   1211216  rows  columns  entries  (entries of row i) per row  (column from 0) per entry  (value) per entry
- *   vector   1211214  length  (value) per row
- * Objects stand one behind the other. PETSc Users Manual, MatLoad(); entries = -1 announces a dense matrix. Nothing says whether
- * values are complex, except that there are twice as many bytes then. */
+/* All numbers are big-endian: integers of 4 bytes, or of 8 from a PETSc with 64-bit indices, and
+ * doubles.
+ *   matrix   1211216  rows  columns  entries  (entries of row i) per row  (column from 0) per entry
+ *            (value) per entry
+ *   vector   1211214  length  (value) per row Objects stand one behind the other. PETSc Users
+ *            Manual, MatLoad(); entries = -1 announces a dense matrix. Nothing says whether values
+ *            are complex, except that there are twice as many bytes then. */
 #include "io/petsc.h"
 
 #include <inttypes.h>
@@ -20,13 +22,17 @@ enum { CHUNK_BYTES = 1 << 15 };
 typedef struct reader {
   bisai_context *context;
   bsi_source *source;
-  size_t width;     /* bytes of an integer */
-  int64_t offset;   /* bytes read */
-  bsi_limit *limit; /* of a matrix */
+  /* bytes of an integer */
+  size_t width;
+  /* bytes read */
+  int64_t offset;
+  /* of a matrix */
+  bsi_limit *limit;
 } reader;
 
 static reader reader_of(bsi_source *source) {
-  return (reader){.context = bsi_source_context(source), .source = source, .offset = bsi_source_taken(source)};
+  return (reader){
+      .context = bsi_source_context(source), .source = source, .offset = bsi_source_taken(source)};
 }
 
 typedef struct sizes {
@@ -63,14 +69,16 @@ static double decode_double(const unsigned char *bytes) {
   return value;
 }
 
-/* The class number that the next bytes are, and how wide it is; 0 where they are none or nothing follows. */
+/* The class number that the next bytes are, and how wide it is; 0 where they are none or nothing
+ * follows. */
 static bisai_status peek_class(bsi_source *source, int64_t *class, size_t *width, size_t *count) {
   const unsigned char *bytes;
   bisai_status status = bsi_source_peek(source, &bytes, count);
   *class = 0;
   for (*width = 4; !status && *width <= 8 && *count >= *width; *width += 4) {
     const int64_t number = decode_integer(bytes, *width);
-    if (number != BSI_PETSC_VECTOR && number != BSI_PETSC_MATRIX && number != BSI_PETSC_INDEX_SET) continue;
+    if (number != BSI_PETSC_VECTOR && number != BSI_PETSC_MATRIX && number != BSI_PETSC_INDEX_SET)
+      continue;
     *class = number;
     break;
   }
@@ -130,24 +138,29 @@ static bisai_status read_sizes(reader *r, sizes *s) {
   if (!status) status = read_size(r, "columns", 0, &s->cols);
   if (!status) status = read_size(r, "entries", -1, &s->entries);
   if (status) return status;
-  if (s->entries < 0) return fail(r, BISAI_UNSUPPORTED, "a dense matrix, where a sparse one is needed");
+  if (s->entries < 0)
+    return fail(r, BISAI_UNSUPPORTED, "a dense matrix, where a sparse one is needed");
   if (s->rows > INT32_MAX || s->cols > INT32_MAX || s->entries > INT32_MAX)
     return fail(r, BISAI_INDEX_OVERFLOW, "more than %d rows, columns or entries", INT32_MAX);
   return BISAI_OK;
 }
 
-static int64_t structure_bytes(const reader *r, const sizes *s) { return (s->rows + s->entries) * (int64_t)r->width; }
+static int64_t structure_bytes(const reader *r, const sizes *s) {
+  return (s->rows + s->entries) * (int64_t)r->width;
+}
 
 /* Refuses sizes that the bytes left cannot hold, before anything is allocated for them. */
 static bisai_status check_left(const reader *r, int64_t fixed, int64_t values) {
   const int64_t left = bsi_source_left(r->source), needed = fixed + 8 * values;
   if (left < 0 || left >= needed) return BISAI_OK;
-  return fail(r, BISAI_PARSE_ERROR, "%" PRId64 " bytes must follow, and the file has %" PRId64, needed, left);
+  return fail(r, BISAI_PARSE_ERROR, "%" PRId64 " bytes must follow, and the file has %" PRId64,
+              needed, left);
 }
 
 static bisai_status check_sizes(const reader *r, const sizes *s) {
   if (s->rows != s->cols)
-    return fail(r, BISAI_UNSUPPORTED, "%" PRId64 " × %" PRId64 ": the matrix must be square", s->rows, s->cols);
+    return fail(r, BISAI_UNSUPPORTED, "%" PRId64 " × %" PRId64 ": the matrix must be square",
+                s->rows, s->cols);
   if (s->rows == 0) return fail(r, BISAI_UNSUPPORTED, "0 × 0: the matrix is empty");
   return check_left(r, structure_bytes(r, s), s->entries);
 }
@@ -155,14 +168,16 @@ static bisai_status check_sizes(const reader *r, const sizes *s) {
 /* An array that is as long as what was read of it asks for. */
 typedef struct growing {
   void *data;
-  size_t size; /* of an element */
+  /* of an element */
+  size_t size;
   int64_t capacity, total;
 } growing;
 
 /* Room for `count` elements; where the file's length is known all of them are there. */
 static bisai_status make_room(const reader *r, growing *a, int64_t count) {
   while (a->capacity < count) {
-    const int64_t capacity = bsi_next_capacity(a->capacity, a->total, bsi_source_left(r->source) < 0 ? 0 : a->total);
+    const int64_t capacity =
+        bsi_next_capacity(a->capacity, a->total, bsi_source_left(r->source) < 0 ? 0 : a->total);
     const bisai_status status = bsi_limit_check(r->context, r->limit, capacity * (int64_t)a->size);
     if (status) return status;
     void *larger = bsi_allocate(r->context, (size_t)capacity, a->size);
@@ -177,20 +192,23 @@ static bisai_status make_room(const reader *r, growing *a, int64_t count) {
 }
 
 /* The next *count of `left` numbers of `size` bytes. */
-static bisai_status read_chunk(reader *r, unsigned char *chunk, size_t size, int64_t left, const char *part,
-                               int64_t *count) {
+static bisai_status read_chunk(reader *r, unsigned char *chunk, size_t size, int64_t left,
+                               const char *part, int64_t *count) {
   *count = left < CHUNK_BYTES / (int64_t)size ? left : CHUNK_BYTES / (int64_t)size;
   return read_bytes(r, chunk, (size_t)*count * size, part);
 }
 
-static bisai_status add_length(const reader *r, const sizes *s, int64_t row, int64_t length, int32_t *row_ptr) {
+static bisai_status add_length(const reader *r, const sizes *s, int64_t row, int64_t length,
+                               int32_t *row_ptr) {
   if (length < 0 || length > s->cols)
-    return bsi_fail(r->context, BISAI_PARSE_ERROR, "row %" PRId64 ": its length %" PRId64 " is outside 0 … %" PRId64,
-                    row, length, s->cols);
+    return bsi_fail(r->context, BISAI_PARSE_ERROR,
+                    "row %" PRId64 ": its length %" PRId64 " is outside 0 … %" PRId64, row, length,
+                    s->cols);
   if (length > s->entries - row_ptr[row])
     return bsi_fail(r->context, BISAI_PARSE_ERROR,
-                    "row %" PRId64 ": its length %" PRId64 " leads beyond the announced %" PRId64 " entries", row,
-                    length, s->entries);
+                    "row %" PRId64 ": its length %" PRId64 " leads beyond the announced %" PRId64
+                    " entries",
+                    row, length, s->entries);
   row_ptr[row + 1] = row_ptr[row] + (int32_t)length;
   return BISAI_OK;
 }
@@ -206,24 +224,27 @@ static bisai_status read_row_lengths(reader *r, const sizes *s, bsi_csr *csr) {
     if (!status) status = make_room(r, &a, i + count + 1);
     csr->row_ptr = a.data;
     for (int64_t k = 0; k < count && !status; k++)
-      status = add_length(r, s, i + k, decode_integer(chunk + (size_t)k * r->width, r->width), csr->row_ptr);
+      status = add_length(r, s, i + k, decode_integer(chunk + (size_t)k * r->width, r->width),
+                          csr->row_ptr);
   }
   if (status || csr->row_ptr[s->rows] == s->entries) return status;
-  return bsi_fail(r->context, BISAI_PARSE_ERROR, "the rows have %d entries, %" PRId64 " are announced",
-                  csr->row_ptr[s->rows], s->entries);
+  return bsi_fail(r->context, BISAI_PARSE_ERROR,
+                  "the rows have %d entries, %" PRId64 " are announced", csr->row_ptr[s->rows],
+                  s->entries);
 }
 
 /* Entry k, of row *row or a later one. Columns of a row ascend. */
-static bisai_status add_column(const reader *r, const sizes *s, int64_t k, int64_t column, const bsi_csr *csr,
-                               int64_t *row) {
+static bisai_status add_column(const reader *r, const sizes *s, int64_t k, int64_t column,
+                               const bsi_csr *csr, int64_t *row) {
   while (csr->row_ptr[*row + 1] <= k) ++*row;
   if (column < 0 || column >= s->cols)
-    return bsi_fail(r->context, BISAI_PARSE_ERROR, "row %" PRId64 ": column %" PRId64 " is outside 0 … %" PRId64, *row,
-                    column, s->cols - 1);
+    return bsi_fail(r->context, BISAI_PARSE_ERROR,
+                    "row %" PRId64 ": column %" PRId64 " is outside 0 … %" PRId64, *row, column,
+                    s->cols - 1);
   if (k > csr->row_ptr[*row] && csr->col[k - 1] >= column)
     return bsi_fail(r->context, BISAI_PARSE_ERROR,
-                    "row %" PRId64 ": column %" PRId64 " follows column %d: columns must ascend", *row, column,
-                    csr->col[k - 1]);
+                    "row %" PRId64 ": column %" PRId64 " follows column %d: columns must ascend",
+                    *row, column, csr->col[k - 1]);
   csr->col[k] = (int32_t)column;
   return BISAI_OK;
 }
@@ -237,7 +258,8 @@ static bisai_status read_columns(reader *r, const sizes *s, bsi_csr *csr) {
     if (!status) status = make_room(r, &a, i + count);
     csr->col = a.data;
     for (int64_t k = 0; k < count && !status; k++)
-      status = add_column(r, s, i + k, decode_integer(chunk + (size_t)k * r->width, r->width), csr, &row);
+      status = add_column(r, s, i + k, decode_integer(chunk + (size_t)k * r->width, r->width), csr,
+                          &row);
   }
   return status;
 }
@@ -255,13 +277,14 @@ static bisai_status read_values(reader *r, const sizes *s, bsi_csr *csr) {
   return status;
 }
 
-/* What follows an object with `values` values: nothing (class 0) or another object. As many bytes as the values had, and no object,
- * are the second half of complex ones. */
+/* What follows an object with `values` values: nothing (class 0) or another object. As many bytes
+ * as the values had, and no object, are the second half of complex ones. */
 static bisai_status read_next_class(reader *r, int64_t values, int64_t *class) {
   size_t count = 0, width = 0;
   const bisai_status status = peek_class(r->source, class, &width, &count);
   if (status || *class != 0 || count == 0) return status;
-  if (bsi_source_left(r->source) == 8 * values) return fail(r, BISAI_UNSUPPORTED, "complex values are not supported");
+  if (bsi_source_left(r->source) == 8 * values)
+    return fail(r, BISAI_UNSUPPORTED, "complex values are not supported");
   return fail(r, BISAI_PARSE_ERROR, "no object of PETSc (or the values before are complex)");
 }
 
@@ -309,7 +332,8 @@ static bisai_status read_vector(reader *r, int64_t n, double *values) {
   if (!status) status = read_next_class(r, n, &next);
   for (int64_t i = 0; i < n && !status; i++)
     if (!isfinite(values[i]))
-      status = bsi_fail(r->context, BISAI_NOT_FINITE, "value %" PRId64 " of the vector is NaN or infinity", i);
+      status = bsi_fail(r->context, BISAI_NOT_FINITE,
+                        "value %" PRId64 " of the vector is NaN or infinity", i);
   return status;
 }
 

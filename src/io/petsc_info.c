@@ -33,20 +33,24 @@ static int32_t parse_block_size(const char *word) {
   return bsi_ends_word(*end) && size <= BISAI_MAX_BLOCK_SIZE ? (int32_t)size : 0;
 }
 
-static bisai_status find_option(bisai_context *context, bsi_stream *stream, const char *path, int32_t *block_size) {
+static bisai_status find_option(bisai_context *context, bsi_stream *stream, const char *path,
+                                int32_t *block_size) {
   for (;;) {
     char *line;
     const bisai_status status = bsi_stream_next(stream, &line);
     if (status || !line) return status;
     while (bsi_is_blank(*line)) line++;
-    if (strncmp(line, option, sizeof option - 1) != 0 || !bsi_ends_word(line[sizeof option - 1])) continue;
+    if (strncmp(line, option, sizeof option - 1) != 0 || !bsi_ends_word(line[sizeof option - 1]))
+      continue;
     char *word = line + sizeof option - 1;
     while (bsi_is_blank(*word)) word++;
-    if (*word == '\n') return bsi_io_fail_because(context, "use", path, "its -matload_block_size has no value");
+    if (*word == '\n')
+      return bsi_io_fail_because(context, "use", path, "its -matload_block_size has no value");
     const int32_t size = parse_block_size(word);
     if (size > 1) *block_size = size;
     if (size > 0) return BISAI_OK;
-    return bsi_io_fail_because(context, "use", path, "its -matload_block_size is not a number from 1 to 32");
+    return bsi_io_fail_because(context, "use", path,
+                               "its -matload_block_size is not a number from 1 to 32");
   }
 }
 
@@ -69,7 +73,8 @@ bisai_status bsi_petsc_block_size(bisai_context *context, const char *path, int3
   return status;
 }
 
-bisai_status bsi_petsc_write_info(bisai_context *context, const char *path, int32_t block_size, bool vector) {
+bisai_status bsi_petsc_write_info(bisai_context *context, const char *path, int32_t block_size,
+                                  bool vector) {
   char *info = info_path(context, path);
   if (!info) return BISAI_OUT_OF_MEMORY;
   bsi_output *output = NULL;

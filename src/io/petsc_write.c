@@ -6,8 +6,8 @@
 
 static void write_integer(bsi_output *output, int32_t value) {
   const uint32_t bits = (uint32_t)value;
-  const unsigned char bytes[] = {(unsigned char)(bits >> 24), (unsigned char)(bits >> 16), (unsigned char)(bits >> 8),
-                                 (unsigned char)bits};
+  const unsigned char bytes[] = {(unsigned char)(bits >> 24), (unsigned char)(bits >> 16),
+                                 (unsigned char)(bits >> 8), (unsigned char)bits};
   bsi_output_write(output, bytes, sizeof bytes);
 }
 
@@ -38,8 +38,10 @@ bisai_status bsi_petsc_write_matrix(bsi_output *output, const bsi_scalar_rows *r
   return BISAI_OK;
 }
 
-bisai_status bsi_petsc_write_vector(bsi_output *output, bisai_context *context, int64_t n, const double *values) {
-  if (n > INT32_MAX) return bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d values", INT32_MAX);
+bisai_status bsi_petsc_write_vector(bsi_output *output, bisai_context *context, int64_t n,
+                                    const double *values) {
+  if (n > INT32_MAX)
+    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d values", INT32_MAX);
   write_integer(output, BSI_PETSC_VECTOR);
   write_integer(output, (int32_t)n);
   for (int64_t i = 0; i < n && bsi_output_good(output); i++) write_double(output, values[i]);

@@ -14,14 +14,17 @@
 
 enum { MOST_LINKS = 40, MOST_NAMES = 100, ENDING = 32, COPIED = 1 << 16 };
 
-static const char short_name[] = "bisai"; /* in front of the ending, where the file's own name leaves it no room */
+/* in front of the ending, where the file's own name leaves it no room */
+static const char short_name[] = "bisai";
 
 static bool is_same(const struct stat *a, const struct stat *b) {
   return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The first `kept` bytes of `name`, then `rest`, with room for `more` bytes; NULL when out of memory. */
-static char *join(bisai_context *context, const char *name, size_t kept, const char *rest, size_t more) {
+/* The first `kept` bytes of `name`, then `rest`, with room for `more` bytes; NULL when out of
+ * memory. */
+static char *join(bisai_context *context, const char *name, size_t kept, const char *rest,
+                  size_t more) {
   const size_t length = strlen(rest);
   char *text = bsi_allocate(context, kept + length + more + 1, 1);
   if (!text) return NULL;
@@ -45,13 +48,15 @@ static bisai_status follow(bisai_context *context, const char *path, char **name
   return BISAI_OK;
 }
 
-/* The name behind all links, so that what a link leads to is written and not the link; it may name nothing yet. */
+/* The name behind all links, so that what a link leads to is written and not the link; it may name
+ * nothing yet. */
 static bisai_status find_final(bisai_context *context, const char *path, char **final) {
   struct stat entry;
   char *name = join(context, path, 0, path, 0);
   bisai_status status = name ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   for (int links = 0; !status && lstat(name, &entry) == 0 && S_ISLNK(entry.st_mode); links++)
-    status = links < MOST_LINKS ? follow(context, path, &name) : bsi_io_fail(context, "open", path, ELOOP);
+    status = links < MOST_LINKS ? follow(context, path, &name)
+                                : bsi_io_fail(context, "open", path, ELOOP);
   if (status)
     bsi_release(context, name);
   else
@@ -74,7 +79,9 @@ bisai_status bsi_place_find(bisai_context *context, const char *path, bsi_place 
   int error = place->exists || errno == ENOENT ? 0 : errno;
   const bool special = place->exists && !S_ISREG(about.st_mode);
   if (special)
-    error = S_ISDIR(about.st_mode) ? EISDIR : faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 ? errno : 0;
+    error = S_ISDIR(about.st_mode)                             ? EISDIR
+            : faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 ? errno
+                                                               : 0;
   else if (place->exists)
     error = refusal(path);
   if (error) return bsi_io_fail(context, "open", path, error);
@@ -92,8 +99,9 @@ static bisai_status fail_to_open(const bsi_place *p, int error) {
   return bsi_io_fail(p->context, "open", p->path, error);
 }
 
-/* Makes the file FINAL.PROCESS-K.part, or with `base` in place of FINAL's own; its descriptor, or -1 and errno. A handler of signals learns of
- * the name before the file is made, so that none is left; a file of that name can only be one that a process of this number left. */
+/* Makes the file FINAL.PROCESS-K.part, or with `base` in place of FINAL's own; its descriptor, or
+ * -1 and errno. A handler of signals learns of the name before the file is made, so that none is
+ * left; a file of that name can only be one that a process of this number left. */
 static int make_growing(bsi_place *p, const char *base) {
   const size_t folder = folder_length(p->final), length = folder + strlen(base);
   char *name = join(p->context, p->final, folder, base, ENDING);
@@ -122,11 +130,13 @@ static int make_growing(bsi_place *p, const char *base) {
   return file;
 }
 
-/* A new file beside the final one, with the rights of the one that it is going to replace; -1 and errno. */
+/* A new file beside the final one, with the rights of the one that it is going to replace; -1 and
+ * errno. */
 static int open_growing(bsi_place *p) {
   int file = make_growing(p, bsi_base_name(p->final));
   if (file < 0 && errno == ENAMETOOLONG) file = make_growing(p, short_name);
-  if (file >= 0 && p->exists) fchmod(file, p->mode); /* what a file system has no rights for is as it is */
+  /* what a file system has no rights for is as it is */
+  if (file >= 0 && p->exists) fchmod(file, p->mode);
   return file;
 }
 
@@ -160,7 +170,8 @@ static bool write_all(int file, const char *bytes, size_t count) {
   return true;
 }
 
-/* Copies the whole file over the old one, which cannot be replaced: a mount point, or another user's in a folder with the sticky bit. */
+/* Copies the whole file over the old one, which cannot be replaced: a mount point, or another
+ * user's in a folder with the sticky bit. */
 static bool copy_over(const bsi_place *p) {
   char bytes[COPIED];
   const int from = open(p->growing, O_RDONLY | O_CLOEXEC);
@@ -181,7 +192,8 @@ static bool copy_over(const bsi_place *p) {
 bisai_status bsi_place_close(bsi_place *p, bisai_status status) {
   if (p->growing) {
     const bool named = !status && rename(p->growing, p->final) == 0;
-    if (!status && !named && !(p->exists && copy_over(p))) status = bsi_io_fail(p->context, "write", p->path, errno);
+    if (!status && !named && !(p->exists && copy_over(p)))
+      status = bsi_io_fail(p->context, "write", p->path, errno);
     if (!named) unlink(p->growing);
     p->context->unfinished = p->outer;
     bsi_release(p->context, p->growing);
@@ -208,7 +220,8 @@ bisai_status bisai_write_check(bisai_context *context, const char *path) {
 }
 
 /* Whether two names of no file yet would make the same one. */
-static bisai_status is_same_to_be(bisai_context *context, const char *a, const char *b, bool *same) {
+static bisai_status is_same_to_be(bisai_context *context, const char *a, const char *b,
+                                  bool *same) {
   char *names[2] = {NULL, NULL};
   struct stat folders[2];
   bool found = true;
@@ -227,10 +240,12 @@ static bisai_status is_same_to_be(bisai_context *context, const char *a, const c
   return status;
 }
 
-bisai_status bisai_write_same_file(bisai_context *context, const char *a, const char *b, bool *same) {
+bisai_status bisai_write_same_file(bisai_context *context, const char *a, const char *b,
+                                   bool *same) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!a || !b || !same)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_same_file: %s is NULL", a && b ? "same" : "a name");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_same_file: %s is NULL",
+                    a && b ? "same" : "a name");
   struct stat entries[2];
   const bool first = stat(a, &entries[0]) == 0, second = stat(b, &entries[1]) == 0;
   *same = false;
@@ -240,5 +255,6 @@ bisai_status bisai_write_same_file(bisai_context *context, const char *a, const 
 }
 
 void bisai_write_abandon(bisai_context *context) {
-  for (const bsi_place *p = context ? context->unfinished : NULL; p; p = p->outer) unlink(p->growing);
+  for (const bsi_place *p = context ? context->unfinished : NULL; p; p = p->outer)
+    unlink(p->growing);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The place of a file that is being written.
  *
- * A file grows under another name beside its own and takes that when it is whole. What stood there is kept until then, and when something
- * fails. Some folders allow no new name, or no other file in the old one's place: closed folders, files that are mount points, folders with
- * the sticky bit. A file that exists there is overwritten where it stands, which is not atomic. Pipes and devices are written as they are. */
+ * A file grows under another name beside its own and takes that when it is whole. What stood there
+ * is kept until then, and when something fails. Some folders allow no new name, or no other file in
+ * the old one's place: closed folders, files that are mount points, folders with the sticky bit. A
+ * file that exists there is overwritten where it stands, which is not atomic. Pipes and devices are
+ * written as they are. */
 #ifndef BSI_PLACE_H
 #define BSI_PLACE_H
 
@@ -15,17 +17,24 @@
 
 typedef struct bsi_place {
   bisai_context *context;
-  const char *path;        /* as the caller gave it */
-  char *final;             /* the name behind all links; NULL: a pipe or a device */
-  bool exists;             /* a file has that name already, … */
-  mode_t mode;             /* … with these rights */
-  bool nameless;           /* it has no name that could be taken */
-  char *growing;           /* the name until the file is whole; NULL: it has none, and is written where it stands */
-  struct bsi_place *outer; /* the unfinished file before this one in the context's list */
+  /* as the caller gave it */
+  const char *path;
+  /* the name behind all links; NULL: a pipe or a device */
+  char *final;
+  /* a file has that name already, … */
+  bool exists;
+  /* … with these rights */
+  mode_t mode;
+  /* it has no name that could be taken */
+  bool nameless;
+  /* the name until the file is whole; NULL: it has none, and is written where it stands */
+  char *growing;
+  /* the unfinished file before this one in the context's list */
+  struct bsi_place *outer;
 } bsi_place;
 
-/* Finds out what `path` names, which must outlive the place, and whether it may be written. End with bsi_place_close(), which accepts a
- * place that was never found. */
+/* Finds out what `path` names, which must outlive the place, and whether it may be written. End
+ * with bsi_place_close(), which accepts a place that was never found. */
 bisai_status bsi_place_find(bisai_context *context, const char *path, bsi_place *place);
 
 /* Opens what bsi_place_find() has found. The caller closes the file. */

@@ -17,13 +17,15 @@ bisai_read_options bisai_read_options_default(void) {
 }
 
 static bisai_status check_options(bisai_context *context, const bisai_read_options *options) {
-  const bisai_status status = bsi_check_struct(context, "bisai_read_options", options->struct_size, sizeof *options);
+  const bisai_status status =
+      bsi_check_struct(context, "bisai_read_options", options->struct_size, sizeof *options);
   if (status) return status;
   if (options->block_size < 0 || options->block_size > BISAI_MAX_BLOCK_SIZE)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d", options->block_size,
-                    BISAI_MAX_BLOCK_SIZE);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
+                    options->block_size, BISAI_MAX_BLOCK_SIZE);
   if (options->max_bytes < 0)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_bytes %" PRId64 " is negative", options->max_bytes);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_bytes %" PRId64 " is negative",
+                    options->max_bytes);
   return BISAI_OK;
 }
 
@@ -55,15 +57,18 @@ static bisai_status read_market_matrix(bsi_source *source, bsi_csr *csr) {
   return status;
 }
 
-static bisai_status read_market_vector(bsi_source *source, int64_t n, double *values, int64_t *columns) {
+static bisai_status read_market_vector(bsi_source *source, int64_t n, double *values,
+                                       int64_t *columns) {
   bsi_stream *stream = NULL;
   bisai_status status = bsi_stream_open(source, &stream);
-  if (!status) status = bsi_market_read_vector(bsi_source_context(source), stream, n, values, columns);
+  if (!status)
+    status = bsi_market_read_vector(bsi_source_context(source), stream, n, values, columns);
   bsi_stream_close(&stream);
   return status;
 }
 
-/* Closes a source that was read with `status`; a compressed one only now shows whether it is whole. */
+/* Closes a source that was read with `status`; a compressed one only now shows whether it is
+ * whole. */
 static bisai_status close_source(bsi_source **source, bisai_status status) {
   if (!status) status = bsi_source_finish(*source);
   bsi_source_close(source);
@@ -73,13 +78,16 @@ static bisai_status close_source(bsi_source **source, bisai_status status) {
 /* What a file holds. */
 typedef struct content {
   bsi_csr csr;
-  bsi_member member; /* the matrix of an archive */
-  double *rhs;       /* NULL: there is none, or it is not wanted */
+  /* the matrix of an archive */
+  bsi_member member;
+  /* NULL: there is none, or it is not wanted */
+  double *rhs;
   int64_t columns;
   bool rhs_failed;
 } content;
 
-/* Of an archive, of PETSc, or else a Matrix Market file. `path`: where a file beside it may tell the block size, or NULL. */
+/* Of an archive, of PETSc, or else a Matrix Market file. `path`: where a file beside it may tell
+ * the block size, or NULL. */
 static bisai_status read_csr(bsi_source *source, const char *path, content *c) {
   bisai_context *context = bsi_source_context(source);
   bool petsc = false;
@@ -91,18 +99,22 @@ static bisai_status read_csr(bsi_source *source, const char *path, content *c) {
   }
   bisai_status status = bsi_petsc_detect(source, &petsc);
   if (!status && !petsc) return read_market_matrix(source, &c->csr);
-  if (!status && path && c->csr.block_size == 0) status = bsi_petsc_block_size(context, path, &c->csr.block_size);
+  if (!status && path && c->csr.block_size == 0)
+    status = bsi_petsc_block_size(context, path, &c->csr.block_size);
   return status ? status : bsi_petsc_read_matrix(source, &c->csr);
 }
 
-/* Goes to the right-hand side that stands with a matrix, which has been read or, but for an archive, follows. `name`: its member's. */
-static bisai_status find_rhs(bsi_source *source, const bsi_member *matrix, char name[BSI_MEMBER_BYTES], bool *found) {
+/* Goes to the right-hand side that stands with a matrix, which has been read or, but for an
+ * archive, follows. `name`: its member's. */
+static bisai_status find_rhs(bsi_source *source, const bsi_member *matrix,
+                             char name[BSI_MEMBER_BYTES], bool *found) {
   if (bsi_source_is_archive(source)) return bsi_archive_find_rhs(source, matrix, name, found);
   const bisai_status status = bsi_petsc_detect(source, found);
   return status || !*found ? status : bsi_petsc_find_vector(source, found);
 }
 
-static bisai_status read_found_rhs(bsi_source *source, const char *name, int64_t n, double *values, int64_t *columns) {
+static bisai_status read_found_rhs(bsi_source *source, const char *name, int64_t n, double *values,
+                                   int64_t *columns) {
   if (bsi_source_is_archive(source)) {
     const bisai_status status = read_market_vector(source, n, values, columns);
     return status ? bsi_archive_fail_in(source, name, status) : BISAI_OK;
@@ -123,12 +135,14 @@ static bisai_status read_own_rhs(bsi_source *source, content *c) {
   if (status) return status;
   c->csr.limit.held += bytes;
   c->rhs = bsi_allocate(context, (size_t)c->csr.rows, sizeof *c->rhs);
-  status = c->rhs ? read_found_rhs(source, name, c->csr.rows, c->rhs, &c->columns) : BISAI_OUT_OF_MEMORY;
+  status =
+      c->rhs ? read_found_rhs(source, name, c->csr.rows, c->rhs, &c->columns) : BISAI_OUT_OF_MEMORY;
   c->rhs_failed = status != BISAI_OK;
   return status;
 }
 
-static bisai_status make_matrix(bisai_context *context, bool pad, const content *c, bisai_bcsr **matrix) {
+static bisai_status make_matrix(bisai_context *context, bool pad, const content *c,
+                                bisai_bcsr **matrix) {
   const bisai_csr_desc csr = {.struct_size = sizeof csr,
                               .rows = c->csr.rows,
                               .cols = c->csr.rows,
@@ -140,11 +154,14 @@ static bisai_status make_matrix(bisai_context *context, bool pad, const content 
   return bsi_bcsr_from_sound_csr(context, &csr, &c->csr.limit, matrix);
 }
 
-/* Closes the source as soon as all has been read, which frees its buffers. The right-hand side is looked for where `with_rhs`. */
+/* Closes the source as soon as all has been read, which frees its buffers. The right-hand side is
+ * looked for where `with_rhs`. */
 static bisai_status read_system(bisai_context *context, bsi_source **source, const char *path,
-                                const bisai_read_options *options, bool with_rhs, bisai_system *system) {
-  content c = {.csr = {.block_size = options->block_size,
-                       .limit = {.most = options->max_bytes > 0 ? options->max_bytes : physical_memory()}}};
+                                const bisai_read_options *options, bool with_rhs,
+                                bisai_system *system) {
+  content c = {
+      .csr = {.block_size = options->block_size,
+              .limit = {.most = options->max_bytes > 0 ? options->max_bytes : physical_memory()}}};
   bisai_status status = read_csr(*source, path, &c);
   if (!status && with_rhs) status = read_own_rhs(*source, &c);
   status = close_source(source, status);
@@ -160,11 +177,12 @@ static bisai_status read_system(bisai_context *context, bsi_source **source, con
   return BISAI_OK;
 }
 
-bisai_status bisai_read_matrix(bisai_context *context, const char *path, const bisai_read_options *options,
-                               bisai_bcsr **matrix) {
+bisai_status bisai_read_matrix(bisai_context *context, const char *path,
+                               const bisai_read_options *options, bisai_bcsr **matrix) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!path || !matrix)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_matrix: %s is NULL", path ? "matrix" : "path");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_matrix: %s is NULL",
+                    path ? "matrix" : "path");
   const bisai_read_options o = options ? *options : bisai_read_options_default();
   bsi_source *source = NULL;
   bisai_system system = {.matrix = NULL};
@@ -185,14 +203,16 @@ bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, si
   return status;
 }
 
-bisai_status bisai_read_system(bisai_context *context, const char *path, const bisai_read_options *options,
-                               bisai_system *system) {
+bisai_status bisai_read_system(bisai_context *context, const char *path,
+                               const bisai_read_options *options, bisai_system *system) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!path || !system)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_system: %s is NULL", path ? "system" : "path");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_system: %s is NULL",
+                    path ? "system" : "path");
   const bisai_read_options o = options ? *options : bisai_read_options_default();
   bsi_source *source = NULL;
-  bisai_status status = bsi_check_report(context, "bisai_system", system->struct_size, sizeof *system);
+  bisai_status status =
+      bsi_check_report(context, "bisai_system", system->struct_size, sizeof *system);
   if (status) return status;
   system->rhs_failed = false;
   status = check_options(context, &o);
@@ -218,12 +238,14 @@ void bisai_system_clear(bisai_context *context, bisai_system *system) {
 bisai_status bisai_read_block_size(bisai_context *context, const char *path, int32_t *block_size) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!path || !block_size)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_block_size: %s is NULL", path ? "block_size" : "path");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_block_size: %s is NULL",
+                    path ? "block_size" : "path");
   bsi_source *source = NULL;
   bool petsc = false;
   int32_t size = 0;
   bisai_status status = BISAI_OK;
-  if (!bsi_path_passes_once(path)) status = bsi_source_open_file(context, path, NULL, NULL, &source);
+  if (!bsi_path_passes_once(path))
+    status = bsi_source_open_file(context, path, NULL, NULL, &source);
   if (source && !bsi_source_is_archive(source)) status = bsi_petsc_detect(source, &petsc);
   bsi_source_close(&source);
   if (!status && petsc) status = bsi_petsc_block_size(context, path, &size);
@@ -237,7 +259,8 @@ static bisai_status read_rhs(bsi_source *source, int64_t n, double *values, int6
   char name[BSI_MEMBER_BYTES];
   bool found = false;
   *columns = 0;
-  bisai_status status = bsi_source_is_archive(source) ? bsi_archive_find_matrix(source, &matrix) : BISAI_OK;
+  bisai_status status =
+      bsi_source_is_archive(source) ? bsi_archive_find_matrix(source, &matrix) : BISAI_OK;
   if (!status) status = find_rhs(source, &matrix, name, &found);
   return status || !found ? status : read_found_rhs(source, name, n, values, columns);
 }
@@ -251,11 +274,14 @@ static bisai_status read_vector(bsi_source *source, int64_t n, double *values) {
   if (!status) status = read_rhs(source, n, values, &columns);
   if (status || columns == 1) return status;
   bisai_context *context = bsi_source_context(source);
-  if (columns == 0) return bsi_fail(context, BISAI_UNSUPPORTED, "there is no right-hand side with the matrix");
-  return bsi_fail(context, BISAI_UNSUPPORTED, "%" PRId64 " columns, where a vector (one column) is needed", columns);
+  if (columns == 0)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "there is no right-hand side with the matrix");
+  return bsi_fail(context, BISAI_UNSUPPORTED,
+                  "%" PRId64 " columns, where a vector (one column) is needed", columns);
 }
 
-bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n, double *values) {
+bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n,
+                               double *values) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_source *source = NULL;
   bisai_status status = bsi_vector_check(context, "bisai_read_vector", path, n, values);
@@ -263,23 +289,26 @@ bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t
   return status ? status : close_source(&source, read_vector(source, n, values));
 }
 
-bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, size_t bytes, int64_t n, double *values) {
+bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, size_t bytes,
+                                    int64_t n, double *values) {
   bsi_source *source = NULL;
   const bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
   return status ? status : close_source(&source, read_vector(source, n, values));
 }
 
-bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n, double *values, int64_t *columns) {
+bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n, double *values,
+                            int64_t *columns) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_source *source = NULL;
   bisai_status status = bsi_vector_check(context, "bisai_read_rhs", path, n, values);
-  if (!status && !columns) status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_rhs: columns is NULL");
+  if (!status && !columns)
+    status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_rhs: columns is NULL");
   if (!status) status = bsi_source_open_file(context, path, NULL, NULL, &source);
   return status ? status : close_source(&source, read_rhs(source, n, values, columns));
 }
 
-bisai_status bsi_read_rhs_memory(bisai_context *context, const void *data, size_t bytes, int64_t n, double *values,
-                                 int64_t *columns) {
+bisai_status bsi_read_rhs_memory(bisai_context *context, const void *data, size_t bytes, int64_t n,
+                                 double *values, int64_t *columns) {
   bsi_source *source = NULL;
   const bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
   return status ? status : close_source(&source, read_rhs(source, n, values, columns));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bisai_read_matrix(), bisai_read_system(), bisai_read_vector() and bisai_read_rhs() do, from bytes in memory. */
+/* What bisai_read_matrix(), bisai_read_system(), bisai_read_vector() and bisai_read_rhs() do, from
+ * bytes in memory. */
 #ifndef BSI_READ_H
 #define BSI_READ_H
 
@@ -9,8 +10,9 @@ bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, si
                                     const bisai_read_options *options, bisai_bcsr **matrix);
 bisai_status bsi_read_system_memory(bisai_context *context, const void *data, size_t bytes,
                                     const bisai_read_options *options, bisai_system *system);
-bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, size_t bytes, int64_t n, double *values);
-bisai_status bsi_read_rhs_memory(bisai_context *context, const void *data, size_t bytes, int64_t n, double *values,
-                                 int64_t *columns);
+bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, size_t bytes,
+                                    int64_t n, double *values);
+bisai_status bsi_read_rhs_memory(bisai_context *context, const void *data, size_t bytes, int64_t n,
+                                 double *values, int64_t *columns);
 
 #endif

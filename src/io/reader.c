@@ -20,13 +20,15 @@ void bsi_reader_close(bsi_reader *reader) {
   reader->c_locale = (locale_t)0;
 }
 
-bisai_status bsi_reader_fail(const bsi_reader *reader, bisai_status status, const char *format, ...) {
+bisai_status bsi_reader_fail(const bsi_reader *reader, bisai_status status, const char *format,
+                             ...) {
   char text[200];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  return bsi_fail(reader->context, status, "line %" PRId64 ": %s", bsi_stream_line_number(reader->stream), text);
+  return bsi_fail(reader->context, status, "line %" PRId64 ": %s",
+                  bsi_stream_line_number(reader->stream), text);
 }
 
 bsi_quote bsi_quote_word(const char *word) {
@@ -54,21 +56,25 @@ bisai_status bsi_reader_fail_index(const bsi_reader *reader, const char *what, i
   const char *word = reader->cursor;
   if (*word == '\n') return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s is missing", what);
   if (bsi_number_is_integer(word))
-    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "%s %s is outside 1 … %" PRId64, what, bsi_quote_word(word).text,
-                           limit);
-  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s '%s' is not an integer", what, bsi_quote_word(word).text);
+    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "%s %s is outside 1 … %" PRId64, what,
+                           bsi_quote_word(word).text, limit);
+  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s '%s' is not an integer", what,
+                         bsi_quote_word(word).text);
 }
 
 bisai_status bsi_reader_size(bsi_reader *reader, const char *what, int64_t *size) {
   char *p = reader->cursor = bsi_skip_blanks(reader->cursor);
   if (*p == '\n') return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s is missing", what);
   if (!bsi_number_is_integer(p))
-    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s '%s' is not an integer", what, bsi_quote_word(p).text);
+    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s '%s' is not an integer", what,
+                           bsi_quote_word(p).text);
   if (*p == '-')
-    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s %s is negative", what, bsi_quote_word(p).text);
+    return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the %s %s is negative", what,
+                           bsi_quote_word(p).text);
   p += *p == '+';
   int64_t value = 0;
-  for (; bsi_is_digit(*p); p++) value = value <= INT64_MAX / 10 - 1 ? value * 10 + (*p - '0') : INT64_MAX;
+  for (; bsi_is_digit(*p); p++)
+    value = value <= INT64_MAX / 10 - 1 ? value * 10 + (*p - '0') : INT64_MAX;
   reader->cursor = p;
   *size = value;
   return BISAI_OK;
@@ -80,17 +86,21 @@ bisai_status bsi_reader_value(bsi_reader *reader, bool integer, double *value) {
   switch (bsi_number_parse(&reader->cursor, reader->c_locale, value)) {
   case BSI_NUMBER_OK:
     if (integer && !bsi_number_is_integer(word))
-      return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "'%s' is not an integer", bsi_quote_word(word).text);
+      return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "'%s' is not an integer",
+                             bsi_quote_word(word).text);
     return BISAI_OK;
   case BSI_NUMBER_NOT_FINITE:
-    return bsi_reader_fail(reader, BISAI_NOT_FINITE, "%s is not a finite number", bsi_quote_word(word).text);
+    return bsi_reader_fail(reader, BISAI_NOT_FINITE, "%s is not a finite number",
+                           bsi_quote_word(word).text);
   case BSI_NUMBER_MALFORMED: break;
   }
-  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "'%s' is not a number", bsi_quote_word(word).text);
+  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "'%s' is not a number",
+                         bsi_quote_word(word).text);
 }
 
 bisai_status bsi_reader_end(bsi_reader *reader) {
   reader->cursor = bsi_skip_blanks(reader->cursor);
   if (*reader->cursor == '\n') return BISAI_OK;
-  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "unexpected '%s' at the end", bsi_quote_word(reader->cursor).text);
+  return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "unexpected '%s' at the end",
+                         bsi_quote_word(reader->cursor).text);
 }

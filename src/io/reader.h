@@ -10,7 +10,8 @@ typedef struct bsi_reader {
   bisai_context *context;
   bsi_stream *stream;
   locale_t c_locale;
-  char *cursor; /* in the current line; NULL after the last */
+  /* in the current line; NULL after the last */
+  char *cursor;
 } bsi_reader;
 
 /* The start of a word for a message: unprintable bytes replaced, long ones cut. */

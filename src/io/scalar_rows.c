@@ -7,21 +7,26 @@
 #include "core/values.h"
 
 /* An array of the matrix in host memory. */
-static bisai_status bring(bsi_scalar_rows *s, int which, const void *array, size_t bytes, const void **host) {
+static bisai_status bring(bsi_scalar_rows *s, int which, const void *array, size_t bytes,
+                          const void **host) {
   *host = array;
   if (s->context->backend->kind == BISAI_BACKEND_HOST) return BISAI_OK;
   s->copies[which] = bsi_allocate(s->context, bytes, 1);
   *host = s->copies[which];
-  return *host ? s->context->backend->fetch(s->context, s->copies[which], array, bytes) : BISAI_OUT_OF_MEMORY;
+  return *host ? s->context->backend->fetch(s->context, s->copies[which], array, bytes)
+               : BISAI_OUT_OF_MEMORY;
 }
 
 static bisai_status bring_arrays(bsi_scalar_rows *s) {
   const bisai_bcsr *a = s->matrix;
   const size_t blocks = (size_t)a->blocks;
   const void *row_ptr = NULL, *col_idx = NULL;
-  bisai_status status = bring(s, 0, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr, &row_ptr);
+  bisai_status status =
+      bring(s, 0, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr, &row_ptr);
   if (!status) status = bring(s, 1, a->col_idx, blocks * sizeof *a->col_idx, &col_idx);
-  if (!status) status = bring(s, 2, a->values, bsi_block_offset(a, a->blocks) * bsi_value_size(a->type), &s->values);
+  if (!status)
+    status = bring(s, 2, a->values, bsi_block_offset(a, a->blocks) * bsi_value_size(a->type),
+                   &s->values);
   s->row_ptr = row_ptr;
   s->col_idx = col_idx;
   return status;
@@ -44,14 +49,15 @@ static bisai_status count(bsi_scalar_rows *s) {
     const int32_t length = bsi_scalar_row(s, row);
     for (int32_t k = 0; k < length; k++)
       if (!isfinite(s->value[k]))
-        return bsi_fail(s->context, BISAI_NOT_FINITE, "entry (%d, %d), counted from 0, is NaN or infinity", row,
-                        s->col[k]);
+        return bsi_fail(s->context, BISAI_NOT_FINITE,
+                        "entry (%d, %d), counted from 0, is NaN or infinity", row, s->col[k]);
     s->entries += length;
   }
   return BISAI_OK;
 }
 
-bisai_status bsi_scalar_rows_open(bisai_context *context, const bisai_bcsr *matrix, bsi_scalar_rows *s) {
+bisai_status bsi_scalar_rows_open(bisai_context *context, const bisai_bcsr *matrix,
+                                  bsi_scalar_rows *s) {
   const int32_t padding = bisai_bcsr_padding(matrix);
   *s = (bsi_scalar_rows){.matrix = matrix,
                          .context = context,
@@ -73,7 +79,8 @@ void bsi_scalar_rows_close(bsi_scalar_rows *s) {
 }
 
 static double value_at(const bsi_scalar_rows *s, int32_t block, int32_t row, int32_t col) {
-  const size_t place = bsi_block_offset(s->matrix, block) + (size_t)col * (size_t)s->block_size + (size_t)row;
+  const size_t place =
+      bsi_block_offset(s->matrix, block) + (size_t)col * (size_t)s->block_size + (size_t)row;
   return bsi_value_load(s->matrix->type, s->values, place);
 }
 

@@ -19,19 +19,25 @@ struct bsi_source {
   bsi_stored stored;
   bisai_progress progress;
   void *progress_user;
-  bsi_unpack *unpack; /* NULL: the stored bytes are the bytes */
-  char *head;         /* BSI_STORED_CHUNK bytes; what was read and not used: head_begin … head_end */
+  /* NULL: the stored bytes are the bytes */
+  bsi_unpack *unpack;
+  /* BSI_STORED_CHUNK bytes; what was read and not used: head_begin … head_end */
+  char *head;
   size_t head_begin, head_end;
-  unsigned char peeked[BSI_PEEK_BYTES]; /* bytes that were read and not taken: peek_begin … peek_end */
+  /* bytes that were read and not taken: peek_begin … peek_end */
+  unsigned char peeked[BSI_PEEK_BYTES];
   size_t peek_begin, peek_end;
   int64_t taken;
-  struct archive *archive; /* of a tar archive */
+  /* of a tar archive */
+  struct archive *archive;
   struct archive_entry *entry;
   bool is_tar, entry_pending, ended;
-  bisai_status failed; /* why libarchive was given no bytes */
+  /* why libarchive was given no bytes */
+  bisai_status failed;
 };
 
-/* A header that names its format, or whose sum is right, as that of the oldest archives, which name none. */
+/* A header that names its format, or whose sum is right, as that of the oldest archives, which name
+ * none. */
 static bool is_tar(const char *block, size_t count) {
   enum { BLOCK = 512, MAGIC = 257, SUM = 148, SUM_BYTES = 8 };
   if (count < BLOCK) return false;
@@ -39,7 +45,8 @@ static bool is_tar(const char *block, size_t count) {
   char digits[SUM_BYTES + 1] = {0};
   memcpy(digits, block + SUM, SUM_BYTES);
   unsigned long sum = 0;
-  for (int i = 0; i < BLOCK; i++) sum += i >= SUM && i < SUM + SUM_BYTES ? ' ' : (unsigned char)block[i];
+  for (int i = 0; i < BLOCK; i++)
+    sum += i >= SUM && i < SUM + SUM_BYTES ? ' ' : (unsigned char)block[i];
   return strtoul(digits, NULL, 8) == sum;
 }
 
@@ -57,8 +64,9 @@ static bisai_status pull(bsi_source *s, char *target, size_t bytes, size_t *got)
   *got = first;
   if (first == bytes) return BISAI_OK;
   size_t rest = 0;
-  const bisai_status status = s->unpack ? bsi_unpack_read(s->unpack, target + first, bytes - first, &rest)
-                                        : read_stored(s, target + first, bytes - first, &rest);
+  const bisai_status status = s->unpack
+                                  ? bsi_unpack_read(s->unpack, target + first, bytes - first, &rest)
+                                  : read_stored(s, target + first, bytes - first, &rest);
   *got += rest;
   return status;
 }
@@ -85,14 +93,16 @@ static la_ssize_t read_for_archive(struct archive *archive, void *user, const vo
 static bisai_status fail_archive(bsi_source *s) {
   if (s->failed) return s->failed; /* and its message */
   const char *reason = archive_error_string(s->archive);
-  return bsi_io_fail_because(s->context, "unpack", s->stored.path, reason ? reason : "unknown error");
+  return bsi_io_fail_because(s->context, "unpack", s->stored.path,
+                             reason ? reason : "unknown error");
 }
 
 /* Sets s->entry, or s->ended. */
 static bisai_status next_entry(bsi_source *s) {
   const int result = archive_read_next_header(s->archive, &s->entry);
   if (result == ARCHIVE_EOF) s->ended = true;
-  return result == ARCHIVE_EOF || result == ARCHIVE_OK || result == ARCHIVE_WARN ? BISAI_OK : fail_archive(s);
+  return result == ARCHIVE_EOF || result == ARCHIVE_OK || result == ARCHIVE_WARN ? BISAI_OK
+                                                                                 : fail_archive(s);
 }
 
 static bisai_status open_archive(bsi_source *s) {
@@ -100,7 +110,8 @@ static bisai_status open_archive(bsi_source *s) {
   if (!s->archive) return bsi_fail(s->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
   archive_read_support_filter_none(s->archive);
   archive_read_support_format_tar(s->archive);
-  if (archive_read_open(s->archive, s, NULL, read_for_archive, NULL) != ARCHIVE_OK) return fail_archive(s);
+  if (archive_read_open(s->archive, s, NULL, read_for_archive, NULL) != ARCHIVE_OK)
+    return fail_archive(s);
   const bisai_status status = next_entry(s);
   s->entry_pending = !s->ended;
   return status;
@@ -109,7 +120,8 @@ static bisai_status open_archive(bsi_source *s) {
 static bisai_status read_archive(bsi_source *s, char *target, size_t bytes, size_t *got) {
   for (*got = 0; *got < bytes && !s->ended;) {
     const la_ssize_t count = archive_read_data(s->archive, target + *got, bytes - *got);
-    if (count < 0) return fail_archive(s); /* ARCHIVE_RETRY too, which damaged archives give for ever */
+    /* ARCHIVE_RETRY too, which damaged archives give for ever */
+    if (count < 0) return fail_archive(s);
     if (count == 0) break;
     *got += (size_t)count;
   }
@@ -131,7 +143,9 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
       if (status) return status;
     }
     s->entry_pending = false;
-    if (s->ended || archive_entry_filetype(s->entry) != AE_IFREG || archive_entry_hardlink(s->entry)) continue;
+    if (s->ended || archive_entry_filetype(s->entry) != AE_IFREG ||
+        archive_entry_hardlink(s->entry))
+      continue;
     *name = archive_entry_pathname(s->entry); /* NULL where the locale cannot express it */
     if (*name) break;
   }
@@ -160,7 +174,8 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
 
 #endif
 
-/* Copies an archive that came through a pipe to a temporary file, unpacked: its members are gone through more than once. */
+/* Copies an archive that came through a pipe to a temporary file, unpacked: its members are gone
+ * through more than once. */
 static bisai_status keep(bsi_source *s) {
   bsi_stored kept;
   bisai_status status = bsi_stored_open_temporary(s->context, s->stored.path, &kept);
@@ -209,14 +224,15 @@ static bisai_status open_source(bisai_context *context, bsi_source *settings, bs
   return status;
 }
 
-bisai_status bsi_source_open_file(bisai_context *context, const char *path, bisai_progress progress, void *user,
-                                  bsi_source **source) {
+bisai_status bsi_source_open_file(bisai_context *context, const char *path, bisai_progress progress,
+                                  void *user, bsi_source **source) {
   bsi_source settings = {.progress = progress, .progress_user = user};
   const bisai_status status = bsi_stored_open_file(context, path, &settings.stored);
   return status ? status : open_source(context, &settings, source);
 }
 
-bisai_status bsi_source_open_memory(bisai_context *context, const void *data, size_t bytes, bsi_source **source) {
+bisai_status bsi_source_open_memory(bisai_context *context, const void *data, size_t bytes,
+                                    bsi_source **source) {
   bsi_source settings = {0};
   bsi_stored_open_memory(context, data, bytes, &settings.stored);
   return open_source(context, &settings, source);
@@ -269,8 +285,8 @@ bisai_status bsi_source_peek(bsi_source *s, const unsigned char **bytes, size_t 
 
 int64_t bsi_source_left(const bsi_source *s) {
   if (s->is_tar || s->unpack || s->stored.total == 0) return -1;
-  const int64_t left =
-      s->stored.total - s->stored.read + (int64_t)(s->head_end - s->head_begin + s->peek_end - s->peek_begin);
+  const int64_t left = s->stored.total - s->stored.read +
+                       (int64_t)(s->head_end - s->head_begin + s->peek_end - s->peek_begin);
   return left < 0 ? 0 : left;
 }
 

@@ -14,7 +14,8 @@
 enum { PATH_SHOWN = 120 };
 static const int64_t progress_step = 4 << 20;
 
-bisai_status bsi_io_fail_because(bisai_context *context, const char *action, const char *path, const char *reason) {
+bisai_status bsi_io_fail_because(bisai_context *context, const char *action, const char *path,
+                                 const char *reason) {
   const size_t length = strlen(path);
   const bool cut = length > PATH_SHOWN;
   return bsi_fail(context, BISAI_IO_ERROR, "cannot %s %s%s: %s", action, cut ? "..." : "",
@@ -36,8 +37,10 @@ bisai_status bsi_stored_open_file(bisai_context *context, const char *path, bsi_
   return BISAI_OK;
 }
 
-void bsi_stored_open_memory(bisai_context *context, const void *data, size_t bytes, bsi_stored *stored) {
-  *stored = (bsi_stored){.context = context, .path = "memory", .file = -1, .memory = data, .total = (int64_t)bytes};
+void bsi_stored_open_memory(bisai_context *context, const void *data, size_t bytes,
+                            bsi_stored *stored) {
+  *stored = (bsi_stored){
+      .context = context, .path = "memory", .file = -1, .memory = data, .total = (int64_t)bytes};
 }
 
 void bsi_stored_close(bsi_stored *stored) {
@@ -81,14 +84,18 @@ void bsi_stored_watch(bsi_stored *s, bisai_progress progress, void *user) {
   report_progress(s);
 }
 
-bool bsi_stored_can_rewind(const bsi_stored *s) { return s->file < 0 || lseek(s->file, 0, SEEK_CUR) >= 0; }
+bool bsi_stored_can_rewind(const bsi_stored *s) {
+  return s->file < 0 || lseek(s->file, 0, SEEK_CUR) >= 0;
+}
 
 bool bsi_path_passes_once(const char *path) {
   struct stat about;
-  return stat(path, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || S_ISCHR(about.st_mode));
+  return stat(path, &about) == 0 &&
+         (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || S_ISCHR(about.st_mode));
 }
 
-bisai_status bsi_stored_open_temporary(bisai_context *context, const char *path, bsi_stored *stored) {
+bisai_status bsi_stored_open_temporary(bisai_context *context, const char *path,
+                                       bsi_stored *stored) {
   enum { MOST = 4096 };
   static const char action[] = "make a temporary file in";
   char name[MOST];
@@ -116,7 +123,8 @@ bisai_status bsi_stored_append(bsi_stored *s, const void *bytes, size_t count) {
 }
 
 bisai_status bsi_stored_rewind(bsi_stored *s) {
-  if (s->file >= 0 && lseek(s->file, 0, SEEK_SET) != 0) return bsi_io_fail(s->context, "rewind", s->path, errno);
+  if (s->file >= 0 && lseek(s->file, 0, SEEK_SET) != 0)
+    return bsi_io_fail(s->context, "rewind", s->path, errno);
   s->read = s->reported = 0;
   s->ended = false;
   return BISAI_OK;

@@ -9,7 +9,8 @@
 struct bsi_stream {
   bisai_context *context;
   bsi_source *source;
-  char *buffer; /* text that was read and not returned: begin … end */
+  /* text that was read and not returned: begin … end */
+  char *buffer;
   size_t begin, end;
   bool ended;
   int64_t line;
@@ -20,7 +21,8 @@ bisai_status bsi_stream_open(bsi_source *source, bsi_stream **stream) {
   bsi_stream *s = bsi_allocate(context, 1, sizeof *s);
   if (!s) return BISAI_OUT_OF_MEMORY;
   *s = (bsi_stream){.context = context, .source = source};
-  s->buffer = bsi_allocate(context, BSI_STREAM_LINE_BYTES + 1, 1); /* one more for the last line's '\n' */
+  /* one more for the last line's '\n' */
+  s->buffer = bsi_allocate(context, BSI_STREAM_LINE_BYTES + 1, 1);
   if (!s->buffer) {
     bsi_stream_close(&s);
     return BISAI_OUT_OF_MEMORY;
@@ -45,8 +47,8 @@ static bisai_status fill(bsi_stream *s) {
   s->end = left;
   const size_t space = BSI_STREAM_LINE_BYTES - left;
   if (space == 0)
-    return bsi_fail(s->context, BISAI_PARSE_ERROR, "line %" PRId64 ": longer than %d bytes", s->line + 1,
-                    BSI_STREAM_LINE_BYTES);
+    return bsi_fail(s->context, BISAI_PARSE_ERROR, "line %" PRId64 ": longer than %d bytes",
+                    s->line + 1, BSI_STREAM_LINE_BYTES);
   size_t got = 0;
   const bisai_status status = bsi_source_read(s->source, s->buffer + left, space, &got);
   if (status) return status;

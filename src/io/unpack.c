@@ -13,10 +13,13 @@
 
 struct bsi_unpack {
   bsi_stored *stored;
-  bsi_gunzip *gunzip; /* NULL: libarchive */
+  /* NULL: libarchive */
+  bsi_gunzip *gunzip;
   struct archive *archive;
-  bool ended;   /* libarchive has no more */
-  size_t first; /* bytes of `input` that libarchive has not seen yet */
+  /* libarchive has no more */
+  bool ended;
+  /* bytes of `input` that libarchive has not seen yet */
+  size_t first;
   char input[BSI_STORED_CHUNK];
 };
 
@@ -32,7 +35,8 @@ static packing packing_of(const char *bytes, size_t count) {
                {ZSTD, 4, "\x28\xb5\x2f\xfd"}, {LZIP, 4, "LZIP"},      {LZ4, 4, "\x04\x22\x4d\x18"},
                {COMPRESS, 2, "\x1f\x9d"}};
   for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-    if (count >= known[k].length && memcmp(bytes, known[k].bytes, known[k].length) == 0) return known[k].kind;
+    if (count >= known[k].length && memcmp(bytes, known[k].bytes, known[k].length) == 0)
+      return known[k].kind;
   return PLAIN;
 }
 
@@ -52,7 +56,8 @@ static bisai_status fail_archive(const bsi_unpack *u) {
   bisai_context *context = u->stored->context;
   if (u->stored->error) return bsi_io_fail(context, "read", u->stored->path, u->stored->error);
   const char *reason = archive_error_string(u->archive);
-  return bsi_io_fail_because(context, "decompress", u->stored->path, reason ? reason : "unknown error");
+  return bsi_io_fail_because(context, "decompress", u->stored->path,
+                             reason ? reason : "unknown error");
 }
 
 /* A filter, and the format `raw` behind it, whose one entry is everything. */
@@ -66,7 +71,8 @@ static bisai_status open_archive(bsi_unpack *u, packing kind) {
       [ZSTD] = archive_read_support_filter_zstd, [LZIP] = archive_read_support_filter_lzip,
       [LZ4] = archive_read_support_filter_lz4,   [COMPRESS] = archive_read_support_filter_compress};
   if (support[kind](u->archive) != ARCHIVE_OK)
-    return bsi_fail(context, BISAI_UNAVAILABLE, "this libarchive cannot decompress %s itself", u->stored->path);
+    return bsi_fail(context, BISAI_UNAVAILABLE, "this libarchive cannot decompress %s itself",
+                    u->stored->path);
   archive_read_support_format_raw(u->archive);
   archive_read_support_format_empty(u->archive);
   struct archive_entry *entry;
@@ -94,7 +100,8 @@ static void close_archive(bsi_unpack *u) {
 
 static bisai_status open_archive(bsi_unpack *u, packing kind) {
   (void)kind;
-  return bsi_fail(u->stored->context, BISAI_UNAVAILABLE, "compressed files need a build with libarchive");
+  return bsi_fail(u->stored->context, BISAI_UNAVAILABLE,
+                  "compressed files need a build with libarchive");
 }
 
 static bisai_status read_archive(bsi_unpack *u, char *target, size_t bytes, size_t *got) {
@@ -107,7 +114,8 @@ static void close_archive(bsi_unpack *u) { (void)u; }
 
 #endif
 
-bisai_status bsi_unpack_open(bsi_stored *stored, const char *first, size_t count, bsi_unpack **unpack) {
+bisai_status bsi_unpack_open(bsi_stored *stored, const char *first, size_t count,
+                             bsi_unpack **unpack) {
   const packing kind = packing_of(first, count);
   *unpack = NULL;
   if (kind == PLAIN) return BISAI_OK;
@@ -136,5 +144,6 @@ void bsi_unpack_close(bsi_unpack **unpack) {
 }
 
 bisai_status bsi_unpack_read(bsi_unpack *u, char *target, size_t bytes, size_t *got) {
-  return u->gunzip ? bsi_gunzip_read(u->gunzip, target, bytes, got) : read_archive(u, target, bytes, got);
+  return u->gunzip ? bsi_gunzip_read(u->gunzip, target, bytes, got)
+                   : read_archive(u, target, bytes, got);
 }

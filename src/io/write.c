@@ -17,7 +17,8 @@ typedef struct target {
   const char *path;
   bisai_format format;
   bsi_compression compression;
-  char name[128]; /* NAME of an archive */
+  /* NAME of an archive */
+  char name[128];
 } target;
 
 bisai_write_options bisai_write_options_default(void) {
@@ -29,7 +30,8 @@ static bisai_format format_of(const char *base, size_t *length, bsi_compression 
   if (bsi_drop_tar(base, length, compression)) return BISAI_FORMAT_SUITESPARSE;
   *compression = bsi_drop_compression(base, length);
   if (bsi_drop_ending(base, length, ".mtx")) return BISAI_FORMAT_MATRIX_MARKET;
-  if (bsi_drop_ending(base, length, ".petsc") || bsi_drop_ending(base, length, ".bin")) return BISAI_FORMAT_PETSC;
+  if (bsi_drop_ending(base, length, ".petsc") || bsi_drop_ending(base, length, ".bin"))
+    return BISAI_FORMAT_PETSC;
   return BISAI_FORMAT_BY_NAME;
 }
 
@@ -41,7 +43,8 @@ static bisai_status aim(bisai_context *context, const char *path, bisai_format f
   if (format != BISAI_FORMAT_BY_NAME) t->format = format;
   if (t->format != BISAI_FORMAT_SUITESPARSE) return BISAI_OK;
   if (length == 0 || length >= sizeof t->name)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the name of an archive has 1 to %zu bytes before its ending",
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the name of an archive has 1 to %zu bytes before its ending",
                     sizeof t->name - 1);
   memcpy(t->name, base, length);
   return BISAI_OK;
@@ -59,8 +62,8 @@ static void vector_part(bsi_output *output, const void *values, int64_t n) {
 }
 
 /* NAME/NAME`suffix`.mtx; tar wants its size first, so that it is made twice. */
-static bisai_status write_member(const target *t, bsi_output *output, const char *suffix, part write, const void *what,
-                                 int64_t n) {
+static bisai_status write_member(const target *t, bsi_output *output, const char *suffix,
+                                 part write, const void *what, int64_t n) {
   char name[2 * sizeof t->name + 16];
   snprintf(name, sizeof name, "%s/%s%s.mtx", t->name, t->name, suffix);
   bsi_output *counter = NULL;
@@ -73,7 +76,8 @@ static bisai_status write_member(const target *t, bsi_output *output, const char
   return BISAI_OK;
 }
 
-static bisai_status write_parts(const target *t, bsi_output *output, const bsi_scalar_rows *rows, const double *rhs) {
+static bisai_status write_parts(const target *t, bsi_output *output, const bsi_scalar_rows *rows,
+                                const double *rhs) {
   bisai_status status = BISAI_OK;
   switch (t->format) {
   case BISAI_FORMAT_PETSC:
@@ -91,10 +95,12 @@ static bisai_status write_parts(const target *t, bsi_output *output, const bsi_s
 
 static bisai_status check_write(bisai_context *context, const char *path, const bisai_bcsr *matrix,
                                 const bisai_write_options *o) {
-  const bisai_status status = bsi_check_struct(context, "bisai_write_options", o->struct_size, sizeof *o);
+  const bisai_status status =
+      bsi_check_struct(context, "bisai_write_options", o->struct_size, sizeof *o);
   if (status) return status;
   if (!path || !matrix)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_matrix: %s is NULL", path ? "matrix" : "path");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_matrix: %s is NULL",
+                    path ? "matrix" : "path");
   if (o->format < BISAI_FORMAT_BY_NAME || o->format > BISAI_FORMAT_SUITESPARSE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown format %d", (int)o->format);
   return o->rhs ? bsi_vector_check_finite(context, bisai_bcsr_rows(matrix), o->rhs) : BISAI_OK;
@@ -102,9 +108,10 @@ static bisai_status check_write(bisai_context *context, const char *path, const 
 
 static bisai_status check_target(const target *t, const bisai_write_options *o) {
   if (t->format == BISAI_FORMAT_BY_NAME)
-    return bsi_fail(t->context, BISAI_INVALID_ARGUMENT,
-                    "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz",
-                    bsi_base_name(t->path));
+    return bsi_fail(
+        t->context, BISAI_INVALID_ARGUMENT,
+        "the ending of %s is none of .mtx, .petsc, .bin (also .gz, .xz, .bz2, .zst) and .tar.gz",
+        bsi_base_name(t->path));
   if (t->format == BISAI_FORMAT_MATRIX_MARKET && o->rhs)
     return bsi_fail(t->context, BISAI_INVALID_ARGUMENT,
                     "a Matrix Market file has no room for a right-hand side beside the matrix");
@@ -122,18 +129,22 @@ bisai_status bisai_write_matrix(bisai_context *context, const char *path, const 
   if (!status) status = aim(context, path, o.format, &t);
   if (!status) status = check_target(&t, &o);
   if (!status) status = bsi_scalar_rows_open(context, matrix, &rows);
-  if (!status) status = bsi_output_open(context, path, t.format == BISAI_FORMAT_SUITESPARSE, t.compression, &output);
+  if (!status)
+    status = bsi_output_open(context, path, t.format == BISAI_FORMAT_SUITESPARSE, t.compression,
+                             &output);
   if (output) {
     status = bsi_output_finish(output, write_parts(&t, output, &rows, o.rhs));
     if (!status && t.format == BISAI_FORMAT_PETSC && bsi_output_is_file(output))
-      status = bsi_petsc_write_info(context, path, bisai_bcsr_padding(matrix) > 0 ? 1 : rows.block_size, o.rhs != NULL);
+      status = bsi_petsc_write_info(
+          context, path, bisai_bcsr_padding(matrix) > 0 ? 1 : rows.block_size, o.rhs != NULL);
     status = bsi_output_close(&output, status);
   }
   bsi_scalar_rows_close(&rows);
   return status;
 }
 
-bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_t n, const double *values) {
+bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_t n,
+                                const double *values) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   target t;
   bsi_output *output = NULL;
@@ -141,7 +152,8 @@ bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_
   if (!status) status = bsi_vector_check_finite(context, n, values);
   if (!status) status = aim(context, path, BISAI_FORMAT_BY_NAME, &t);
   if (!status && t.format == BISAI_FORMAT_SUITESPARSE)
-    status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "an archive is not for a vector alone: %s", bsi_base_name(path));
+    status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "an archive is not for a vector alone: %s",
+                      bsi_base_name(path));
   if (!status) status = bsi_output_open(context, path, false, t.compression, &output);
   if (!output) return status;
   if (t.format == BISAI_FORMAT_PETSC)
@@ -151,10 +163,12 @@ bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_
   return bsi_output_close(&output, status);
 }
 
-bisai_status bisai_write_bytes(bisai_context *context, const char *path, const void *bytes, size_t count) {
+bisai_status bisai_write_bytes(bisai_context *context, const char *path, const void *bytes,
+                               size_t count) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!path || (!bytes && count > 0))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_bytes: %s is NULL", path ? "bytes" : "path");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_bytes: %s is NULL",
+                    path ? "bytes" : "path");
   bsi_output *output = NULL;
   bisai_status status = bsi_output_open(context, path, false, BSI_PLAIN, &output);
   if (status) return status;

@@ -22,7 +22,8 @@ static bool reserve(bisai_solver *solver) {
 
 static bisai_status start(bsi_run *run, double norm) {
   bisai_solver *s = run->solver;
-  const bisai_status status = bsi_backend_of(run)->vector_copy(s->context, s->n, s->parts.r, s->parts.shadow);
+  const bisai_status status =
+      bsi_backend_of(run)->vector_copy(s->context, s->n, s->parts.r, s->parts.shadow);
   if (status) return status;
   return bsi_recurrence_start(run, norm, &(bsi_scalars){.rho = norm * norm, .shadow_norm = norm});
 }

@@ -3,7 +3,8 @@
  *
  *   z = M⁻¹r,  ρ' = z·r,  β = ρ'/ρ,  p ← z + β p,  α = ρ'/(p·A p),  x ← x + α p,  r ← r − α A p
  *
- * with β = 0 in the first. Source: Saad, Iterative Methods for Sparse Linear Systems, Algorithm 9.1. */
+ * with β = 0 in the first. Source: Saad, Iterative Methods for Sparse Linear Systems, Algorithm
+ * 9.1. */
 #include "krylov/krylov.h"
 
 static bool reserve(bisai_solver *solver) {

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Restarted GMRES for A x = b, b and x of n values. From r = b − A x, β = ‖r‖, V_0 = r/β, a cycle of m steps builds
+/* Restarted GMRES for A x = b, b and x of n values. From r = b − A x, β = ‖r‖, V_0 = r/β, a cycle
+ * of m steps builds
  *
  *   right     A M⁻¹ V_m = V_{m+1} H       x ← x + M⁻¹ V_m y
  *   flexible  A Z_m = V_{m+1} H           x ← x + Z_m y,      z_j = M_j⁻¹ v_j
  *   left      M⁻¹ A V_m = V_{m+1} H       x ← x + V_m y,      r and β of M⁻¹(b − A x)
  *
- * with orthonormal V (n × (m+1)), Hessenberg H ((m+1) × m) and y = argmin ‖β e₁ − H y‖ by Givens rotations, whose last right-hand
- * side entry is the residual estimate. Source: Saad, Iterative Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1. */
+ * with orthonormal V (n × (m+1)), Hessenberg H ((m+1) × m) and y = argmin ‖β e₁ − H y‖ by Givens
+ * rotations, whose last right-hand side entry is the residual estimate. Source: Saad, Iterative
+ * Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1. */
 #include <math.h>
 
 #include "krylov/krylov.h"
 
-static double *basis_vector(const bisai_solver *solver, int j) { return solver->basis + (int64_t)j * solver->ld; }
+static double *basis_vector(const bisai_solver *solver, int j) {
+  return solver->basis + (int64_t)j * solver->ld;
+}
 
 static bool flexible(const bsi_run *run) { return run->precond && run->solver->options.flexible; }
 
-/* On the left: V_0 ← M⁻¹ V_0 and its norm; at the first start also ‖M⁻¹b‖, which is the same norm if x = 0. */
+/* On the left: V_0 ← M⁻¹ V_0 and its norm; at the first start also ‖M⁻¹b‖, which is the same norm
+ * if x = 0. */
 static bisai_status measure(bsi_run *run, double *beta) {
   bisai_solver *s = run->solver;
   if (!bsi_preconditioned_left(run)) return BISAI_OK;
@@ -30,7 +35,8 @@ static bisai_status measure(bsi_run *run, double *beta) {
   if (!status) status = bsi_precondition(run, s->basis, s->spare);
   if (!status) status = backend->vector_copy(s->context, s->n, s->spare, s->basis);
   if (!status) status = bsi_norm(run, s->basis, beta);
-  if (!status && run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) run->reference = *beta;
+  if (!status && run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess)
+    run->reference = *beta;
   return status;
 }
 
@@ -84,10 +90,12 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined)
   return status;
 }
 
-/* What the backend does at once; sums over processes come between, and modified Gram–Schmidt has no such form. */
+/* What the backend does at once; sums over processes come between, and modified Gram–Schmidt has no
+ * such form. */
 static bool fused(const bsi_run *run, int j) {
   const bisai_solver_options *options = &run->solver->options;
-  return j < bsi_backend_of(run)->fused_columns && !options->reduce && options->orthogonalization != BISAI_MODIFIED;
+  return j < bsi_backend_of(run)->fused_columns && !options->reduce &&
+         options->orthogonalization != BISAI_MODIFIED;
 }
 
 static bisai_status fused_step(bsi_run *run, int j, double *words) {
@@ -109,7 +117,8 @@ static bisai_status fused_step(bsi_run *run, int j, double *words) {
                                                                            : BSI_PASSES_SELECTIVE);
 }
 
-/* Enqueues column j of H and v_{j+1}. Its status will be the estimate and h_{j+1,j}, or 0 where the Krylov space is exhausted. */
+/* Enqueues column j of H and v_{j+1}. Its status will be the estimate and h_{j+1,j}, or 0 where the
+ * Krylov space is exhausted. */
 static bisai_status step(bsi_run *run, int j, double *words) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -119,8 +128,9 @@ static bisai_status step(bsi_run *run, int j, double *words) {
   if (!status && fused(run, j)) return fused_step(run, j, words);
   if (!status) status = orthogonalize(run, j, w, &refined);
   if (!status)
-    status = backend->gmres_rotate(s->context, s->options.restart, j, s->products, refined ? s->products2 : NULL,
-                                   s->norm2, s->hessenberg, s->cosines, s->sines, s->rhs, words);
+    status = backend->gmres_rotate(s->context, s->options.restart, j, s->products,
+                                   refined ? s->products2 : NULL, s->norm2, s->hessenberg,
+                                   s->cosines, s->sines, s->rhs, words);
   if (!status) status = backend->scale_by_norm(s->context, s->n, s->norm2, w, w);
   return status;
 }
@@ -138,8 +148,8 @@ static void judge(bsi_run *run, const double *words) {
 static bisai_status correct(bsi_run *run, int columns) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  bisai_status status =
-      backend->gmres_coefficients(s->context, s->options.restart, columns, s->hessenberg, s->rhs, s->coefficients);
+  bisai_status status = backend->gmres_coefficients(s->context, s->options.restart, columns,
+                                                    s->hessenberg, s->rhs, s->coefficients);
   const double *directions = flexible(run) ? s->search : s->basis;
   const double *coefficients = s->coefficients;
   if (run->precond && !flexible(run) && !bsi_preconditioned_left(run)) {
@@ -151,7 +161,8 @@ static bisai_status correct(bsi_run *run, int columns) {
     coefficients = s->one;
     columns = 1;
   }
-  return status ? status : bsi_add(run, columns, directions, coefficients, run->factor / run->scale, run->x);
+  return status ? status
+                : bsi_add(run, columns, directions, coefficients, run->factor / run->scale, run->x);
 }
 
 static int longest_cycle(const bisai_solver *solver) { return solver->options.restart; }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IDR(s) with biorthogonalisation, preconditioned from the right, without smoothing. P has s orthonormal columns, G and U begin as zero,
- * M as the identity, ω as 1. From r = b − A x, s + 1 iterations are
+/* IDR(s) with biorthogonalisation, preconditioned from the right, without smoothing. P has s
+ * orthonormal columns, G and U begin as zero, M as the identity, ω as 1. From r = b − A x, s + 1
+ * iterations are
  *
- *   f = Pᵀr
- *   k = 0 … s−1:  M γ = f (lower right part),  v = r − Σ_{i≥k} γ_i g_i,  u_k ← ω M⁻¹v + Σ_{i≥k} γ_i u_i,  g_k = A u_k,
+ *   f = Pᵀr k = 0 … s−1:  M γ = f (lower right part),  v = r − Σ_{i≥k} γ_i g_i,  u_k ← ω M⁻¹v +
+ *   Σ_{i≥k} γ_i u_i,  g_k = A u_k,
  *                 g_k and u_k made biorthogonal: p_i·g_k = 0 for i < k,  M_ik = p_i·g_k for i ≥ k,
  *                 β = f_k/M_kk,  r ← r − β g_k,  x ← x + β u_k,  f_i ← f_i − β M_ik
  *   t = A M⁻¹r,  ω = t·r/t·t,  r ← r − ω t,  x ← x + ω M⁻¹r
  *
- * where the preconditioner's M⁻¹ and the small matrix M, both so named by the paper, have nothing to do with each other. ω is divided by
- * |t·r|/(0.7 ‖t‖‖r‖) where that is below 1. Source: van Gijzen and Sonneveld, Algorithm 913, ACM Trans. Math. Softw. 38 (2011) 5,
- * Figure 2; ω: Sleijpen and van der Vorst, Numer. Algorithms 10 (1995). */
+ * where the preconditioner's M⁻¹ and the small matrix M, both so named by the paper, have nothing
+ * to do with each other. ω is divided by |t·r|/(0.7 ‖t‖‖r‖) where that is below 1. Source: van
+ * Gijzen and Sonneveld, Algorithm 913, ACM Trans. Math. Softw. 38 (2011) 5, Figure 2; ω: Sleijpen
+ * and van der Vorst, Numer. Algorithms 10 (1995). */
 #include <math.h>
 
 #include "krylov/krylov.h"
@@ -56,10 +58,12 @@ static bisai_status start(bsi_run *run, double norm) {
   const bsi_recurrence *r = &s->parts;
   bsi_scalars scalars = {.omega = 1};
   for (int i = 0; i < r->s; i++) scalars.m[i + i * r->s] = 1;
-  /* After a breakdown r may come from just before the last of s + 1 steps, orthogonal to P: with f = 0 that one has to be the first. */
+  /* After a breakdown r may come from just before the last of s + 1 steps, orthogonal to P: with f
+   * = 0 that one has to be the first. */
   s->parts.k = run->end == BSI_CYCLE_BREAKDOWN || run->end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
   bisai_status status = s->shadow_ready ? BISAI_OK : make_shadow(run);
-  if (!status) status = bsi_backend_of(run)->vector_set(s->context, 2 * r->s * r->ld, 0, r->g); /* G and U */
+  /* G and U */
+  if (!status) status = bsi_backend_of(run)->vector_set(s->context, 2 * r->s * r->ld, 0, r->g);
   return status ? status : bsi_recurrence_start(run, norm, &scalars);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The solver handle: options, memory, argument checks, report. Solves are in run.c, the methods in files of their own. */
+/* The solver handle: options, memory, argument checks, report. Solves are in run.c, the methods in
+ * files of their own. */
 #include "krylov/krylov.h"
 
 #include <math.h>
@@ -36,9 +37,12 @@ static const bsi_method *method_of(bisai_method method) {
 const char *bisai_breakdown_string(bisai_breakdown breakdown) {
   switch (breakdown) {
   case BISAI_BREAKDOWN_NONE: return "no breakdown";
-  case BISAI_BREAKDOWN_SPACE: return "the Krylov space is exhausted: the matrix or the preconditioner is singular";
-  case BISAI_BREAKDOWN_CURVATURE: return "p·A p is zero or changed its sign: the matrix is not definite";
-  case BISAI_BREAKDOWN_PRECOND: return "r·M⁻¹r is zero or changed its sign: the preconditioner is not definite";
+  case BISAI_BREAKDOWN_SPACE:
+    return "the Krylov space is exhausted: the matrix or the preconditioner is singular";
+  case BISAI_BREAKDOWN_CURVATURE:
+    return "p·A p is zero or changed its sign: the matrix is not definite";
+  case BISAI_BREAKDOWN_PRECOND:
+    return "r·M⁻¹r is zero or changed its sign: the preconditioner is not definite";
   case BISAI_BREAKDOWN_RHO: return "rho = 0: the residual is orthogonal to the shadow residual";
   case BISAI_BREAKDOWN_ALPHA: return "A M⁻¹p is orthogonal to the shadow residual";
   case BISAI_BREAKDOWN_OMEGA: return "omega = 0: A M⁻¹r is zero or orthogonal to r";
@@ -63,32 +67,43 @@ const char *bisai_reason_string(bisai_reason reason) {
   return "unknown reason";
 }
 
-static bisai_status check_options(bisai_context *context, int64_t n, const bisai_solver_options *o) {
-  const bisai_status status = bsi_check_struct(context, "bisai_solver_options", o->struct_size, sizeof *o);
+static bisai_status check_options(bisai_context *context, int64_t n,
+                                  const bisai_solver_options *o) {
+  const bisai_status status =
+      bsi_check_struct(context, "bisai_solver_options", o->struct_size, sizeof *o);
   if (status) return status;
-  if (n < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "n is %lld, must not be negative", (long long)n);
-  if (o->restart < 1) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "restart is %d, must be at least 1", o->restart);
+  if (n < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "n is %lld, must not be negative",
+                    (long long)n);
+  if (o->restart < 1)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "restart is %d, must be at least 1",
+                    o->restart);
   if (!(o->tolerance >= 0 && o->tolerance < 1))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "tolerance is %g, must be at least 0 and below 1", o->tolerance);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "tolerance is %g, must be at least 0 and below 1", o->tolerance);
   if (o->max_iterations < 0)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_iterations is %d, must not be negative", o->max_iterations);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_iterations is %d, must not be negative",
+                    o->max_iterations);
   if (o->side != BISAI_RIGHT && o->side != BISAI_LEFT)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown side %d", (int)o->side);
   if (o->flexible && o->side == BISAI_LEFT)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "flexible GMRES preconditions on the right only");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "flexible GMRES preconditions on the right only");
   if (o->orthogonalization < BISAI_CLASSICAL || o->orthogonalization > BISAI_CLASSICAL_SELECTIVE)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown orthogonalization %d", (int)o->orthogonalization);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown orthogonalization %d",
+                    (int)o->orthogonalization);
   if (o->method < BISAI_GMRES || o->method > BISAI_IDR)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown method %d", (int)o->method);
   if (o->method != BISAI_GMRES && (o->side == BISAI_LEFT || o->flexible))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s: only GMRES is flexible or preconditioned on the left",
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "%s: only GMRES is flexible or preconditioned on the left",
                     bisai_method_string(o->method));
   if (o->shadow_dimension < 1 || o->shadow_dimension > BISAI_IDR_MOST)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shadow_dimension is %d, must be 1 to %d", o->shadow_dimension,
-                    BISAI_IDR_MOST);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shadow_dimension is %d, must be 1 to %d",
+                    o->shadow_dimension, BISAI_IDR_MOST);
   if (o->stagnation_cycles < 0)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "stagnation_cycles is %d, must not be negative",
-                    o->stagnation_cycles);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "stagnation_cycles is %d, must not be negative", o->stagnation_cycles);
   return BISAI_OK;
 }
 
@@ -101,7 +116,8 @@ double *bsi_reserve(bisai_solver *solver, size_t count, size_t size) {
 double *bsi_reserve_vectors(bisai_solver *solver, size_t count) {
   double *vectors = bsi_reserve(solver, (size_t)solver->ld, count * sizeof(double));
   for (size_t c = 0; vectors && c < count; c++)
-    solver->context->backend->vector_set(solver->context, solver->ld, 0, vectors + c * (size_t)solver->ld);
+    solver->context->backend->vector_set(solver->context, solver->ld, 0,
+                                         vectors + c * (size_t)solver->ld);
   return vectors;
 }
 
@@ -120,8 +136,8 @@ static bool reserve_all(bisai_solver *solver) {
   return true;
 }
 
-/* More directions than unknowns there are not (n is only a part of them where processes add up), nor longer cycles than steps: a
- * larger restart is the same method and would only take memory. */
+/* More directions than unknowns there are not (n is only a part of them where processes add up),
+ * nor longer cycles than steps: a larger restart is the same method and would only take memory. */
 static int useful_restart(int64_t n, const bisai_solver_options *o) {
   int64_t most = o->restart < o->max_iterations ? o->restart : o->max_iterations;
   if (!o->reduce && n < most) most = n;
@@ -133,10 +149,11 @@ static int useful_shadow(int64_t n, const bisai_solver_options *o) {
   return o->reduce || n >= o->shadow_dimension ? o->shadow_dimension : n > 0 ? (int)n : 1;
 }
 
-bisai_status bisai_solver_create(bisai_context *context, int64_t n, const bisai_solver_options *options,
-                                 bisai_solver **solver) {
+bisai_status bisai_solver_create(bisai_context *context, int64_t n,
+                                 const bisai_solver_options *options, bisai_solver **solver) {
   if (!context) return BISAI_INVALID_ARGUMENT;
-  if (!solver) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_solver_create: solver is NULL");
+  if (!solver)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_solver_create: solver is NULL");
   const bisai_solver_options o = options ? *options : bisai_solver_options_default();
   const bisai_status status = check_options(context, n, &o);
   if (status) return status;
@@ -181,7 +198,8 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
       .relative_residual = run->true_norm / run->b_norm,
       .estimated_residual = run->estimate,
       .solve_seconds = seconds,
-      .apply_seconds = run->timed == run->applications ? run->apply_seconds : mean * run->applications,
+      .apply_seconds =
+          run->timed == run->applications ? run->apply_seconds : mean * run->applications,
       .applications = run->applications,
       .apply30_seconds = 30 * mean,
       .memory_bytes = s->memory_bytes,
@@ -195,16 +213,18 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
   };
 }
 
-/* What a matrix with an empty block row or column has to do with a failure: "; block column 1 is empty: the matrix is singular", or "". */
+/* What a matrix with an empty block row or column has to do with a failure: "; block column 1 is
+ * empty: the matrix is singular", or "". */
 static void say_empty(const bsi_run *run, size_t size, char *text) {
   const bisai_solver *s = run->solver;
   const bsi_backend *backend = s->context->backend;
   text[0] = '\0';
   for (int columns = 0; columns < 2 && run->op.matrix && text[0] == '\0'; columns++) {
     int64_t index = -1;
-    if (backend->find_empty(s->context, run->op.matrix, columns, s->spare, &index) || index < 0) continue;
-    snprintf(text, size, "; block %s %lld is empty: the matrix is singular", columns ? "column" : "row",
-             (long long)index);
+    if (backend->find_empty(s->context, run->op.matrix, columns, s->spare, &index) || index < 0)
+      continue;
+    snprintf(text, size, "; block %s %lld is empty: the matrix is singular",
+             columns ? "column" : "row", (long long)index);
   }
 }
 
@@ -214,12 +234,14 @@ static bisai_status conclude_not_finite(const bsi_run *run, const char *empty) {
   const int iterations = run->iterations;
   if (!isfinite(run->b_norm)) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in b");
   if (!run->bad_x)
-    return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity after iteration %d%s", iterations, empty);
+    return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity after iteration %d%s", iterations,
+                    empty);
   char entry[64] = "another process's part";
   if (run->bad_entry >= 0) snprintf(entry, sizeof entry, "entry %lld", (long long)run->bad_entry);
-  if (run->cycles == 0) return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of the initial guess", entry);
-  return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of x after iteration %d%s", entry, iterations,
-                  empty);
+  if (run->cycles == 0)
+    return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of the initial guess", entry);
+  return bsi_fail(context, BISAI_NOT_FINITE, "NaN or infinity in %s of x after iteration %d%s",
+                  entry, iterations, empty);
 }
 
 /* The status of a solve in which nothing failed outright. */
@@ -236,49 +258,60 @@ static bisai_status conclude(const bsi_run *run) {
   case BISAI_REASON_CONVERGED: return BISAI_OK;
   case BISAI_REASON_MAX_ITERATIONS:
     return bsi_fail(context, BISAI_MAX_ITERATIONS,
-                    "not converged after %d iterations: relative residual %.3e, tolerance %.3e%s", iterations, relative,
-                    run->solver->options.tolerance, empty);
+                    "not converged after %d iterations: relative residual %.3e, tolerance %.3e%s",
+                    iterations, relative, run->solver->options.tolerance, empty);
   case BISAI_REASON_STAGNATED:
-    return bsi_fail(
-        context, BISAI_STAGNATED,
-        "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles up to iteration %d%s", relative,
-        run->solver->options.tolerance, run->solver->options.stagnation_cycles, iterations, empty);
+    return bsi_fail(context, BISAI_STAGNATED,
+                    "stagnated at relative residual %.3e, tolerance %.3e: no progress in %d cycles "
+                    "up to iteration %d%s",
+                    relative, run->solver->options.tolerance,
+                    run->solver->options.stagnation_cycles, iterations, empty);
   case BISAI_REASON_BREAKDOWN:
-    return bsi_fail(context, BISAI_BREAKDOWN, "iteration %d: %s, at relative residual %.3e%s", iterations,
-                    bisai_breakdown_string(run->breakdown), relative, empty);
+    return bsi_fail(context, BISAI_BREAKDOWN, "iteration %d: %s, at relative residual %.3e%s",
+                    iterations, bisai_breakdown_string(run->breakdown), relative, empty);
   case BISAI_REASON_NOT_FINITE: return conclude_not_finite(run, empty);
   case BISAI_REASON_STOPPED:
-    return bsi_fail(context, BISAI_STOPPED, "stopped by the monitor at iteration %d, relative residual %.3e",
-                    iterations, relative);
+    return bsi_fail(context, BISAI_STOPPED,
+                    "stopped by the monitor at iteration %d, relative residual %.3e", iterations,
+                    relative);
   }
   return BISAI_OK;
 }
 
-static bisai_status check_arguments(bisai_solver *solver, const bsi_operator *op, const bisai_precond *precond,
-                                    const double *b, const double *x) {
+static bisai_status check_arguments(bisai_solver *solver, const bsi_operator *op,
+                                    const bisai_precond *precond, const double *b,
+                                    const double *x) {
   bisai_context *context = solver->context;
   const bool empty = solver->n == 0;
-  const char *missing = !op->matrix && !op->multiply ? "the operator" : empty ? NULL : !b ? "b" : !x ? "x" : NULL;
+  const char *missing = !op->matrix && !op->multiply ? "the operator"
+                        : empty                      ? NULL
+                        : !b                         ? "b"
+                        : !x                         ? "x"
+                                                     : NULL;
   if (missing) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", missing);
-  if (b == x && !empty) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "b and x are the same array");
+  if (b == x && !empty)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "b and x are the same array");
   if (precond && bisai_precond_rows(precond) != solver->n)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the preconditioner is for %lld unknowns, the solver for %lld",
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the preconditioner is for %lld unknowns, the solver for %lld",
                     (long long)bisai_precond_rows(precond), (long long)solver->n);
   if (!op->matrix) return BISAI_OK;
   const int64_t bs = bisai_bcsr_block_size(op->matrix);
-  const int64_t rows = bisai_bcsr_block_rows(op->matrix) * bs, cols = bisai_bcsr_block_cols(op->matrix) * bs;
+  const int64_t rows = bisai_bcsr_block_rows(op->matrix) * bs,
+                cols = bisai_bcsr_block_cols(op->matrix) * bs;
   if (rows == solver->n && cols == solver->n) return BISAI_OK;
-  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is %lld × %lld, the solver is for %lld unknowns",
-                  (long long)rows, (long long)cols, (long long)solver->n);
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                  "the matrix is %lld × %lld, the solver is for %lld unknowns", (long long)rows,
+                  (long long)cols, (long long)solver->n);
 }
 
-static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *precond, const double *b, double *x,
-                          bisai_solver_report *report) {
+static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *precond,
+                          const double *b, double *x, bisai_solver_report *report) {
   if (!solver) return BISAI_INVALID_ARGUMENT;
   const double start = bsi_now();
   if (report) {
-    const bisai_status status =
-        bsi_check_report(solver->context, "bisai_solver_report", report->struct_size, sizeof *report);
+    const bisai_status status = bsi_check_report(solver->context, "bisai_solver_report",
+                                                 report->struct_size, sizeof *report);
     if (status) return status;
   }
   bsi_run run = {.solver = solver,
@@ -296,7 +329,9 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
   bisai_status status = check_arguments(solver, &op, precond, b, x);
   if (!status) status = bisai_solver_check(solver, op.matrix, precond, &run.asymmetry);
   if (!status) status = bsi_stage_input(solver->context, solver->n, 1, b, 0, &from);
-  if (!status) status = bsi_stage_output(solver->context, solver->n, 1, solver->options.use_initial_guess, x, 0, &to);
+  if (!status)
+    status = bsi_stage_output(solver->context, solver->n, 1, solver->options.use_initial_guess, x,
+                              0, &to);
   run.b = from.data;
   run.x = to.data;
   if (!status) status = bsi_solve(&run);
@@ -307,13 +342,14 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
   return status;
 }
 
-bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix, bisai_precond *precond, const double *b,
-                                double *x, bisai_solver_report *report) {
+bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix,
+                                bisai_precond *precond, const double *b, double *x,
+                                bisai_solver_report *report) {
   return solve(solver, (bsi_operator){.matrix = matrix}, precond, b, x, report);
 }
 
-bisai_status bisai_solver_solve_operator(bisai_solver *solver, bisai_apply_function multiply, void *user,
-                                         bisai_precond *precond, const double *b, double *x,
-                                         bisai_solver_report *report) {
+bisai_status bisai_solver_solve_operator(bisai_solver *solver, bisai_apply_function multiply,
+                                         void *user, bisai_precond *precond, const double *b,
+                                         double *x, bisai_solver_report *report) {
   return solve(solver, (bsi_operator){.multiply = multiply, .user = user}, precond, b, x, report);
 }

@@ -13,20 +13,27 @@ struct bsi_run;
 /* Residuals that are kept, so that a limit of "as many as it takes" does not ask for gigabytes. */
 enum { BSI_HISTORY_MOST = 1 << 20 };
 
-/* What is a method's own. A solve is made of cycles, each from a true residual to the next, and a cycle of steps, which are iterations.
- * Everything enqueues; the host looks at the two status words of a step only. */
+/* What is a method's own. A solve is made of cycles, each from a true residual to the next, and a
+ * cycle of steps, which are iterations. Everything enqueues; the host looks at the two status words
+ * of a step only. */
 typedef struct bsi_method {
   bisai_method name;
-  int applications; /* of M⁻¹ in a step */
-  bool curable;     /* beginning again may help after a breakdown */
-  bool moves;       /* steps change x, and those beyond one that the monitor stops at would too */
-  /* Reserves the method's vectors, `residual`, `spare` and `best` among them, and its scalars. False: out of memory. */
+  /* of M⁻¹ in a step */
+  int applications;
+  /* beginning again may help after a breakdown */
+  bool curable;
+  /* steps change x, and those beyond one that the monitor stops at would too */
+  bool moves;
+  /* Reserves the method's vectors, `residual`, `spare` and `best` among them, and its scalars.
+   * False: out of memory. */
   bool (*reserve)(bisai_solver *);
   /* Steps of a cycle at most. */
   int (*longest_cycle)(const bisai_solver *);
-  /* NULL: estimates are of b − A x itself. Otherwise makes `residual` what they are of; *norm of that, and at the first start `reference`. */
+  /* NULL: estimates are of b − A x itself. Otherwise makes `residual` what they are of; *norm of
+   * that, and at the first start `reference`. */
   bisai_status (*measure)(struct bsi_run *, double *norm);
-  /* NULL, or the part of `start` that norm2 alone decides; also *seen ← norm2, in memory that both sides see. */
+  /* NULL, or the part of `start` that norm2 alone decides; also *seen ← norm2, in memory that both
+   * sides see. */
   bisai_status (*prepare)(struct bsi_run *, double *seen);
   /* Begins a cycle, whose `residual` has that norm. */
   bisai_status (*start)(struct bsi_run *, double norm);
@@ -45,30 +52,49 @@ struct bisai_solver {
   const bsi_method *method;
   bisai_solver_options options;
   int64_t n;
-  int64_t ld;       /* from one vector to the next */
-  double *vectors;  /* all of them but GMRES's `search` */
-  double *residual; /* scale·(b − A x) at the start of a cycle */
-  double *spare;    /* M⁻¹v or A v */
-  double *best;     /* the best iterate whose true residual is known */
-  double *kept;     /* where steps change x: the best of a cycle so far, or nearly so, by the estimate */
+  /* from one vector to the next */
+  int64_t ld;
+  /* all of them but GMRES's `search` */
+  double *vectors;
+  /* scale·(b − A x) at the start of a cycle */
+  double *residual;
+  /* M⁻¹v or A v */
+  double *spare;
+  /* the best iterate whose true residual is known */
+  double *best;
+  /* where steps change x: the best of a cycle so far, or nearly so, by the estimate */
+  double *kept;
 
-  double *scalars; /* everything in backend memory that is no vector: norm2, one, shrink, x_norm2 and … */
+  /* everything in backend memory that is no vector: norm2, one, shrink, x_norm2 and … */
+  double *scalars;
   double *norm2, *one, *shrink, *x_norm2;
 
-  double *basis;                              /* GMRES: m + 1 vectors v_j, the first is `residual` */
-  double *search;                             /* FGMRES: m vectors z_j */
-  double *hessenberg, *cosines, *sines, *rhs; /* see gmres_rotate */
-  double *products, *products2;               /* Vᵀw of the two Gram–Schmidt passes */
-  double *coefficients;                       /* y of V y */
+  /* GMRES: m + 1 vectors v_j, the first is `residual` */
+  double *basis;
+  /* FGMRES: m vectors z_j */
+  double *search;
+  /* see gmres_rotate */
+  double *hessenberg, *cosines, *sines, *rhs;
+  /* Vᵀw of the two Gram–Schmidt passes */
+  double *products, *products2;
+  /* y of V y */
+  double *coefficients;
 
-  bsi_recurrence parts; /* the others: vectors and scalars, all but x and what a step has of its own */
-  bool shadow_ready;    /* of IDR, which stays as it is */
+  /* the others: vectors and scalars, all but x and what a step has of its own */
+  bsi_recurrence parts;
+  /* of IDR, which stays as it is */
+  bool shadow_ready;
 
-  int slots;       /* of steps that are under way at once */
-  double *status;  /* two words a slot and one more, in memory that both sides see */
-  double *work;    /* BSI_CHUNKS for each sum */
-  double *history; /* host memory, max_iterations + 1 and at most BSI_HISTORY_MOST */
-  bsi_clock clock; /* for applications of the preconditioner */
+  /* of steps that are under way at once */
+  int slots;
+  /* two words a slot and one more, in memory that both sides see */
+  double *status;
+  /* BSI_CHUNKS for each sum */
+  double *work;
+  /* host memory, max_iterations + 1 and at most BSI_HISTORY_MOST */
+  double *history;
+  /* for applications of the preconditioner */
+  bsi_clock clock;
   int64_t memory_bytes;
 };
 
@@ -81,8 +107,10 @@ typedef struct bsi_operator {
 
 /* How a cycle ended. */
 typedef enum bsi_cycle_end {
-  BSI_CYCLE_NONE, /* there was none yet */
-  BSI_CYCLE_FULL, /* all its steps, the iteration limit or the monitor */
+  /* there was none yet */
+  BSI_CYCLE_NONE,
+  /* all its steps, the iteration limit or the monitor */
+  BSI_CYCLE_FULL,
   BSI_CYCLE_TARGET,
   BSI_CYCLE_BREAKDOWN,
   BSI_CYCLE_NOT_FINITE
@@ -96,40 +124,65 @@ typedef struct bsi_run {
   const double *b;
   double *x;
 
-  double scale; /* 1, or a power of 2 that keeps squares of tiny and huge right-hand sides in range */
-  double
-      factor; /* 1, or a power of 2 by which products with A are multiplied where their squares would leave that range */
-  double asymmetry;  /* of A; NaN where it was not measured */
-  double b_norm;     /* ‖b‖ */
-  double reference;  /* what estimates are relative to: ‖b‖, on the left ‖M⁻¹b‖ */
-  double target;     /* a cycle ends where its estimate is at most this */
-  double true_norm;  /* ‖b − A x‖ of the present x; NaN while unknown, infinity where x is not finite */
-  double first_norm; /* the same at the start of the solve */
-  double start_norm; /* the same at the start of the last cycle */
-  double best_norm;  /* of `best`; infinity while there is none */
-  double estimate;   /* the last relative residual that was recorded */
-  double anchor;     /* stagnation: the norm to beat … */
-  int stalled;       /* … and cycles that did not */
+  /* 1, or a power of 2 that keeps squares of tiny and huge right-hand sides in range */
+  double scale;
+  /* 1, or a power of 2 by which products with A are multiplied where their squares would leave that
+   * range */
+  double factor;
+  /* of A; NaN where it was not measured */
+  double asymmetry;
+  /* ‖b‖ */
+  double b_norm;
+  /* what estimates are relative to: ‖b‖, on the left ‖M⁻¹b‖ */
+  double reference;
+  /* a cycle ends where its estimate is at most this */
+  double target;
+  /* ‖b − A x‖ of the present x; NaN while unknown, infinity where x is not finite */
+  double true_norm;
+  /* the same at the start of the solve */
+  double first_norm;
+  /* the same at the start of the last cycle */
+  double start_norm;
+  /* of `best`; infinity while there is none */
+  double best_norm;
+  /* the last relative residual that was recorded */
+  double estimate;
+  /* stagnation: the norm to beat … */
+  double anchor;
+  /* … and cycles that did not */
+  int stalled;
 
-  bool bad_x;        /* an x had NaN or infinity … */
-  int64_t bad_entry; /* … the first in this entry; -1: on other processes only */
+  /* an x had NaN or infinity … */
+  bool bad_x;
+  /* … the first in this entry; -1: on other processes only */
+  int64_t bad_entry;
 
-  bool prepared; /* the method's `prepare` has been called for this cycle */
+  /* the method's `prepare` has been called for this cycle */
+  bool prepared;
   bsi_cycle_end end;
-  bisai_breakdown breakdown; /* of the last cycle */
+  /* of the last cycle */
+  bisai_breakdown breakdown;
   int cycles;
-  bool stop; /* asked for by the monitor */
+  /* asked for by the monitor */
+  bool stop;
   bisai_reason reason;
   int iterations, applications;
-  int enqueued;         /* iterations, and in a cycle those that nobody has looked at yet */
-  int timed;            /* applications that were measured: all on the host, few on a GPU … */
-  double apply_seconds; /* … and their time */
-  bool warm;            /* the first of these has been forgotten */
-  bool timing;          /* the clock has not been read yet … */
-  int timed_step;       /* … since this step was under way */
+  /* iterations, and in a cycle those that nobody has looked at yet */
+  int enqueued;
+  /* applications that were measured: all on the host, few on a GPU … */
+  int timed;
+  /* … and their time */
+  double apply_seconds;
+  /* the first of these has been forgotten */
+  bool warm;
+  /* the clock has not been read yet … */
+  bool timing;
+  /* … since this step was under way */
+  int timed_step;
 } bsi_run;
 
-/* Runs the solver's method. A status other than BISAI_OK means that something called failed; otherwise run->reason says how it ended. */
+/* Runs the solver's method. A status other than BISAI_OK means that something called failed;
+ * otherwise run->reason says how it ended. */
 bisai_status bsi_solve(bsi_run *run);
 
 static inline bool bsi_preconditioned_left(const bsi_run *run) {
@@ -149,11 +202,11 @@ bisai_status bsi_sum_processes(bsi_run *run, double *values, int count);
 /* out[c] ← basis_c · w over all processes */
 bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out);
 /* w ← w − Σ coefficients[c]·basis_c; with `norm`, the solver's norm2 ← w·w over all processes */
-bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients, double *w,
-                          bool norm);
+bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients,
+                          double *w, bool norm);
 /* x ← x + factor·Σ coefficients[c]·basis_c */
-bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients, double factor,
-                     double *x);
+bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients,
+                     double factor, double *x);
 /* norm2 and *value ← ‖x‖² and ‖x‖ */
 bisai_status bsi_norm(bsi_run *run, const double *x, double *value);
 /* *norm ← √norm2, which is in backend memory. Waits. */
@@ -163,12 +216,13 @@ bisai_status bsi_read_clock(bsi_run *run);
 
 /* --- residuals: krylov/residual.c --- */
 
-/* residual ← scale·(b − A x) and true_norm; without a product where x is still zero. One more pass over x finds out whether it is finite.
- * Where the method begins with what the norm alone says, that is enqueued before the host knows the norm and whether there will be a
- * cycle. */
+/* residual ← scale·(b − A x) and true_norm; without a product where x is still zero. One more pass
+ * over x finds out whether it is finite. Where the method begins with what the norm alone says,
+ * that is enqueued before the host knows the norm and whether there will be a cycle. */
 bisai_status bsi_compute_residual(bsi_run *run);
-/* b_norm, and a scale of about 1/‖b‖ where squares, with A and M⁻¹ between them, might leave the range of a double. Residuals of another
- * size than 1 would also take away from the range of A that can be mended. */
+/* b_norm, and a scale of about 1/‖b‖ where squares, with A and M⁻¹ between them, might leave the
+ * range of a double. Residuals of another size than 1 would also take away from the range of A that
+ * can be mended. */
 bisai_status bsi_measure_rhs(bsi_run *run);
 /* y ← factor·x */
 bisai_status bsi_multiple(bsi_run *run, double factor, const double *x, double *y);
@@ -182,7 +236,8 @@ double *bsi_reserve_vectors(bisai_solver *solver, size_t count);
 
 /* --- for CG, BiCGSTAB and IDR: krylov/recurrence.c --- */
 
-/* `count` vectors, of which the last two are `kept` and `best`, and everything else in backend memory. */
+/* `count` vectors, of which the last two are `kept` and `best`, and everything else in backend
+ * memory. */
 bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums);
 /* Begins a cycle with these scalars. */
 bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars);

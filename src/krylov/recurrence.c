@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r themselves and whose scalars stay in the
- * backend's memory (core/recurrence.h). */
+/* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r
+ * themselves and whose scalars stay in the backend's memory (core/recurrence.h). */
 #include "krylov/krylov.h"
 
 /* Steps under way at once; more than any backend looks ahead. */
@@ -36,7 +36,8 @@ bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
   solver->shrink = solver->one + 1;
   solver->x_norm2 = solver->shrink + 1;
   solver->slots = SLOTS;
-  solver->work = solver->parts.work = bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
+  solver->work = solver->parts.work =
+      bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;
 }
 
@@ -69,7 +70,9 @@ bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass
   return status ? status : backend->recurrence_scalars(s->context, r, pass);
 }
 
-int bsi_recurrence_longest_cycle(const bisai_solver *solver) { return solver->options.max_iterations; }
+int bsi_recurrence_longest_cycle(const bisai_solver *solver) {
+  return solver->options.max_iterations;
+}
 
 void bsi_recurrence_judge(bsi_run *run, const double *status) {
   if (status[1] == BSI_STEP_TARGET) {

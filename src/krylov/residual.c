@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The true residual of x, and whether x is finite at all, which a residual does not say where A has empty columns.
+/* The true residual of x, and whether x is finite at all, which a residual does not say where A has
+ * empty columns.
  *
  *   residual = scale·(b − A x) = scale·b − (scale/part)·A (part·x)
  *
- * where `scale` is 1 unless squares of b leave the range of a double; `part` is as much of it as x can take, so that products of denormal
- * numbers, which lose digits, do not come about. All are powers of two. */
+ * where `scale` is 1 unless squares of b leave the range of a double; `part` is as much of it as x
+ * can take, so that products of denormal numbers, which lose digits, do not come about. All are
+ * powers of two. */
 #include <math.h>
 
 #include "krylov/krylov.h"
 
-/* *bad ← whether x has NaN or infinity on any process. All processes get the same answer. Called where ‖x‖ is not finite, as squares of
- * large values are infinite too. */
+/* *bad ← whether x has NaN or infinity on any process. All processes get the same answer. Called
+ * where ‖x‖ is not finite, as squares of large values are infinite too. */
 static bisai_status find_bad_entry(bsi_run *run, bool *bad) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -37,21 +39,23 @@ static bisai_status scaled_residual(bsi_run *run, double x_norm) {
   bisai_solver *s = run->solver;
   int exponent = ilogb(run->scale);
   if (exponent > 0 && isinf(x_norm)) exponent = 0;
-  if (exponent > 0 && x_norm > 0 && exponent > LARGEST - ilogb(x_norm)) exponent = LARGEST - ilogb(x_norm);
+  if (exponent > 0 && x_norm > 0 && exponent > LARGEST - ilogb(x_norm))
+    exponent = LARGEST - ilogb(x_norm);
   const double part = ldexp(1, exponent);
   bisai_status status = bsi_multiple(run, part, run->x, s->spare);
   if (!status) status = bsi_multiply_given(run, s->spare, s->residual);
   if (!status) status = bsi_multiple(run, run->scale, run->b, s->spare);
   if (!status) status = bsi_add(run, 1, s->residual, s->one, -run->scale / part, s->spare);
-  return status ? status : bsi_backend_of(run)->vector_copy(s->context, s->n, s->spare, s->residual);
+  return status ? status
+                : bsi_backend_of(run)->vector_copy(s->context, s->n, s->spare, s->residual);
 }
 
 static bisai_status unscaled_residual(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   if (run->op.matrix) {
-    const bisai_status status =
-        backend->product(s->context, run->op.matrix, 1, -1, run->x, 0, 1, run->b, 0, s->residual, 0);
+    const bisai_status status = backend->product(s->context, run->op.matrix, 1, -1, run->x, 0, 1,
+                                                 run->b, 0, s->residual, 0);
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
     return status;
   }
@@ -76,7 +80,8 @@ static bisai_status measure_residual(bsi_run *run, double *norm) {
 bisai_status bsi_compute_residual(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  const bool zero = run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess, scaled = run->scale != 1;
+  const bool zero = run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess,
+             scaled = run->scale != 1;
   double x_norm = 0, norm = NAN;
   bool bad = false;
   run->true_norm = NAN;
@@ -101,11 +106,13 @@ bisai_status bsi_measure_rhs(bsi_run *run) {
   bisai_solver *s = run->solver;
   run->scale = 1;
   bisai_status status = bsi_norm(run, run->b, &run->b_norm);
-  if (status || isnan(run->b_norm) || (run->b_norm >= 1e-100 && run->b_norm <= 1e100)) return status;
+  if (status || isnan(run->b_norm) || (run->b_norm >= 1e-100 && run->b_norm <= 1e100))
+    return status;
   run->scale = ldexp(1, run->b_norm < 1 ? FAR : -FAR);
   status = bsi_multiple(run, run->scale, run->b, s->residual);
   if (!status) status = bsi_norm(run, s->residual, &run->b_norm);
-  if (run->scale < 1 && run->b_norm == 0) run->b_norm = INFINITY; /* no b has both norms: the first sum was wrong */
+  /* no b has both norms: the first sum was wrong */
+  if (run->scale < 1 && run->b_norm == 0) run->b_norm = INFINITY;
   if (status || !isfinite(run->b_norm) || run->b_norm == 0) return status;
   const int size = ilogb(run->b_norm), rest = size > SPARE ? SPARE : size < -SPARE ? -SPARE : size;
   run->scale = ldexp(run->scale, -rest);

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all methods have in common: a solve is made of cycles, each from a true residual to the next.
+/* What all methods have in common: a solve is made of cycles, each from a true residual to the
+ * next.
  *
- *   r = b − A x;  until the true residual satisfies: steps of the method until its estimate does, x, r = b − A x
+ *   r = b − A x;  until the true residual satisfies: steps of the method until its estimate does,
+ *   x, r = b − A x
  *
- * Vectors and scalars stay in the backend's memory; of a step the host sees two numbers, on a GPU some steps later. */
+ * Vectors and scalars stay in the backend's memory; of a step the host sees two numbers, on a GPU
+ * some steps later. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "krylov/krylov.h"
 
-/* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a cycle that ended in breakdown. */
+/* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a
+ * cycle that ended in breakdown. */
 static const double least_reduction = 1e-6;
 
-/* A residual below this share of b that cannot be reduced any more has met rounding errors, not a singular matrix. */
+/* A residual below this share of b that cannot be reduced any more has met rounding errors, not a
+ * singular matrix. */
 static const double rounding_level = 1e-12;
 
-/* Steps between two applications that are timed where reading the clock at once would mean waiting. */
+/* Steps between two applications that are timed where reading the clock at once would mean
+ * waiting. */
 enum { TIMED_EVERY = 30 };
 
 const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->context->backend; }
@@ -32,8 +38,8 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
   } else {
     const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
     status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,
-                                 "iteration %d: the operator's callback returned status %d (%s)", run->enqueued,
-                                 (int)returned, bisai_status_string(returned))
+                                 "iteration %d: the operator's callback returned status %d (%s)",
+                                 run->enqueued, (int)returned, bisai_status_string(returned))
                       : BISAI_OK;
   }
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
@@ -55,7 +61,8 @@ bisai_status bsi_read_clock(bsi_run *run) {
   double seconds = 0;
   if (!run->timing) return BISAI_OK;
   const bisai_status status = bsi_backend_of(run)->clock_read(s->context, &s->clock, &seconds);
-  /* The first may have waited for its kernels to be loaded: where only some are measured it is forgotten. */
+  /* The first may have waited for its kernels to be loaded: where only some are measured it is
+   * forgotten. */
   const bool cold = run->timed == 1 && !run->warm && bsi_backend_of(run)->lookahead > 0;
   run->apply_seconds = cold ? seconds : run->apply_seconds + seconds;
   run->timed += cold ? 0 : 1;
@@ -64,7 +71,8 @@ bisai_status bsi_read_clock(bsi_run *run) {
   return status;
 }
 
-/* Where reading the clock would mean waiting, it measures no more before the step that it measured is over, or the cycle. */
+/* Where reading the clock would mean waiting, it measures no more before the step that it measured
+ * is over, or the cycle. */
 bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -89,37 +97,40 @@ bisai_status bsi_sum_processes(bsi_run *run, double *values, int count) {
   if (returned == BISAI_OK) return BISAI_OK;
   run->reason = BISAI_REASON_PRECOND_FAILED;
   return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED,
-                  "iteration %d: the reduction hook returned status %d (%s)", run->enqueued, (int)returned,
-                  bisai_status_string(returned));
+                  "iteration %d: the reduction hook returned status %d (%s)", run->enqueued,
+                  (int)returned, bisai_status_string(returned));
 }
 
 /* --- products over all processes --- */
 
 bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out) {
   bisai_solver *s = run->solver;
-  bisai_status status = bsi_backend_of(run)->dot_many(s->context, s->n, count, basis, s->ld, w, s->work, out);
+  bisai_status status =
+      bsi_backend_of(run)->dot_many(s->context, s->n, count, basis, s->ld, w, s->work, out);
   if (!status) status = bsi_sum_processes(run, out, count);
   return status;
 }
 
-bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients, double *w,
-                          bool norm) {
+bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients,
+                          double *w, bool norm) {
   bisai_solver *s = run->solver;
-  bisai_status status = bsi_backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, -1, w,
-                                                       s->work, norm ? s->norm2 : NULL);
+  bisai_status status = bsi_backend_of(run)->axpy_many(
+      s->context, s->n, count, basis, s->ld, coefficients, -1, w, s->work, norm ? s->norm2 : NULL);
   if (!status && norm) status = bsi_sum_processes(run, s->norm2, 1);
   return status;
 }
 
-bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients, double factor,
-                     double *x) {
+bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients,
+                     double factor, double *x) {
   bisai_solver *s = run->solver;
-  return bsi_backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, factor, x, s->work, NULL);
+  return bsi_backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, factor,
+                                        x, s->work, NULL);
 }
 
 bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm) {
   double square = NAN;
-  const bisai_status status = bsi_backend_of(run)->fetch(run->solver->context, &square, norm2, sizeof square);
+  const bisai_status status =
+      bsi_backend_of(run)->fetch(run->solver->context, &square, norm2, sizeof square);
   *norm = sqrt(square);
   return status;
 }
@@ -135,7 +146,8 @@ static void record(bsi_run *run, double relative) {
   const bisai_solver_options *options = &run->solver->options;
   run->estimate = relative;
   if (run->iterations < BSI_HISTORY_MOST) run->solver->history[run->iterations] = relative;
-  if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0) run->stop = true;
+  if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0)
+    run->stop = true;
 }
 
 /* Begins a cycle from the true residual; the present x is kept if it is the best so far. */
@@ -162,7 +174,8 @@ static bisai_status start_cycle(bsi_run *run) {
     run->end = BSI_CYCLE_BREAKDOWN;
     run->breakdown = BISAI_BREAKDOWN_SPACE;
   }
-  if (first) record(run, run->end == BSI_CYCLE_FULL ? norm / run->reference : run->true_norm / run->b_norm);
+  if (first)
+    record(run, run->end == BSI_CYCLE_FULL ? norm / run->reference : run->true_norm / run->b_norm);
   if (s->method->moves) run->true_norm = NAN;
   return BISAI_OK;
 }
@@ -186,12 +199,14 @@ static bisai_status look_at(bsi_run *run, int j, int *steps) {
   return BISAI_OK;
 }
 
-/* Steps until something ends the cycle. Steps are enqueued `lookahead` ahead of what is known; those beyond the end leave alone what
- * the steps before them gave, and count for nothing, not even when they fail. */
+/* Steps until something ends the cycle. Steps are enqueued `lookahead` ahead of what is known;
+ * those beyond the end leave alone what the steps before them gave, and count for nothing, not even
+ * when they fail. */
 static bisai_status run_cycle(bsi_run *run, int *steps) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  const int left = s->options.max_iterations - run->iterations, longest = s->method->longest_cycle(s);
+  const int left = s->options.max_iterations - run->iterations,
+            longest = s->method->longest_cycle(s);
   const int limit = longest < left ? longest : left, applications = run->applications;
   const bool exact = s->options.monitor && !s->options.monitor_late && s->method->moves;
   const int ahead = exact ? 0 : backend->lookahead;
@@ -208,7 +223,8 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
     }
     if (seen == sent) return status;
     bisai_status looked = look_at(run, seen++, steps);
-    if (!looked && seen > run->timed_step + (run->warm ? TIMED_EVERY : 0)) looked = bsi_read_clock(run);
+    if (!looked && seen > run->timed_step + (run->warm ? TIMED_EVERY : 0))
+      looked = bsi_read_clock(run);
     if (looked) return looked;
   }
   run->reason = BISAI_REASON_NONE;
@@ -225,25 +241,29 @@ static bisai_status correct(bsi_run *run, int steps) {
 
 /* --- decisions --- */
 
-/* A residual that confirms an estimate may be twice the tolerance, but no more than halfway from it to 1. One that steps have not made
- * smaller never converges. */
+/* A residual that confirms an estimate may be twice the tolerance, but no more than halfway from it
+ * to 1. One that steps have not made smaller never converges. */
 static bool converged(const bsi_run *run) {
   const double tolerance = run->solver->options.tolerance;
   const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
   if (run->end != BSI_CYCLE_NONE && !(run->true_norm < run->first_norm)) return false;
-  return run->true_norm <= (believed ? fmin(2 * tolerance, (1 + tolerance) / 2) : tolerance) * run->b_norm;
+  return run->true_norm <=
+         (believed ? fmin(2 * tolerance, (1 + tolerance) / 2) : tolerance) * run->b_norm;
 }
 
-/* Puts the better of x and `best` into `best`, then the x that the cycle kept into x where that promises to be better still. What the
- * recurrence said of it may not be true: then it is `best` again. */
+/* Puts the better of x and `best` into `best`, then the x that the cycle kept into x where that
+ * promises to be better still. What the recurrence said of it may not be true: then it is `best`
+ * again. */
 static bisai_status look_back(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   double kept = INFINITY;
-  if (!s->method->moves || (run->end == BSI_CYCLE_TARGET && isfinite(run->true_norm)) || converged(run))
+  if (!s->method->moves || (run->end == BSI_CYCLE_TARGET && isfinite(run->true_norm)) ||
+      converged(run))
     return BISAI_OK;
   bisai_status status = backend->fetch(s->context, &kept, &s->parts.scalars->kept, sizeof kept);
-  if (status || !(kept < run->start_norm && kept < run->best_norm) || run->true_norm <= kept) return status;
+  if (status || !(kept < run->start_norm && kept < run->best_norm) || run->true_norm <= kept)
+    return status;
   if (run->true_norm < run->best_norm) {
     status = backend->vector_copy(s->context, s->n, run->x, s->best);
     run->best_norm = run->true_norm;
@@ -266,15 +286,18 @@ static bool stagnated(bsi_run *run) {
   return cycles > 0 && run->stalled >= cycles;
 }
 
-/* Whether and why to end, from the true residual of the present x and from how the last cycle ended. */
+/* Whether and why to end, from the true residual of the present x and from how the last cycle
+ * ended. */
 static bisai_reason judge(bsi_run *run) {
   const bisai_solver_options *options = &run->solver->options;
   if (converged(run)) return BISAI_REASON_CONVERGED;
   if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
   if (run->stop) return BISAI_REASON_STOPPED;
   const bool curable = run->solver->method->curable || run->breakdown == BISAI_BREAKDOWN_GROWTH;
-  if (run->end == BSI_CYCLE_BREAKDOWN && !(curable && run->true_norm <= (1 - least_reduction) * run->start_norm))
-    return run->true_norm > rounding_level * run->b_norm ? BISAI_REASON_BREAKDOWN : BISAI_REASON_STAGNATED;
+  if (run->end == BSI_CYCLE_BREAKDOWN &&
+      !(curable && run->true_norm <= (1 - least_reduction) * run->start_norm))
+    return run->true_norm > rounding_level * run->b_norm ? BISAI_REASON_BREAKDOWN
+                                                         : BISAI_REASON_STAGNATED;
   if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
   if (run->end == BSI_CYCLE_NONE) {
     run->anchor = run->true_norm;
@@ -311,7 +334,8 @@ static bisai_status begin(bsi_run *run) {
     run->first_norm = run->true_norm;
     if (!status) run->reason = judge(run);
   }
-  if (!status && run->reason && run->reason != BISAI_REASON_NOT_FINITE) record(run, run->true_norm / run->b_norm);
+  if (!status && run->reason && run->reason != BISAI_REASON_NOT_FINITE)
+    record(run, run->true_norm / run->b_norm);
   return status;
 }
 
@@ -319,10 +343,12 @@ static bisai_status begin(bsi_run *run) {
 static void restore_best(bsi_run *run) {
   bisai_solver *s = run->solver;
   if (run->true_norm <= run->best_norm || isinf(run->best_norm)) return;
-  if (bsi_backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK) run->true_norm = run->best_norm;
+  if (bsi_backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK)
+    run->true_norm = run->best_norm;
 }
 
-/* image ← A M⁻¹r of the true residual r, and *size of it relative to r, which is 0 or infinite where squares leave the range of a double. */
+/* image ← A M⁻¹r of the true residual r, and *size of it relative to r, which is 0 or infinite
+ * where squares leave the range of a double. */
 static bisai_status measure_image(bsi_run *run, double *image, double *size) {
   bisai_solver *s = run->solver;
   const double norm = run->true_norm;
@@ -339,14 +365,16 @@ static bisai_status measure_image(bsi_run *run, double *image, double *size) {
   return status;
 }
 
-/* Where the solve failed because squares of A M⁻¹r leave the range of a double and the vectors themselves do not: goes on, once, from the best
- * x with a multiple of A that brings A M⁻¹r near r. */
+/* Where the solve failed because squares of A M⁻¹r leave the range of a double and the vectors
+ * themselves do not: goes on, once, from the best x with a multiple of A that brings A M⁻¹r near
+ * r. */
 static bisai_status mend_range(bsi_run *run) {
   enum { FAR = 500, FARTHEST = 1000 };
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   double *image = s->method->moves ? s->kept : s->basis + s->ld, size = NAN;
-  if (run->factor != 1 || run->iterations >= s->options.max_iterations || isinf(run->best_norm)) return BISAI_OK;
+  if (run->factor != 1 || run->iterations >= s->options.max_iterations || isinf(run->best_norm))
+    return BISAI_OK;
   restore_best(run);
   const double norm = run->true_norm;
   bisai_status status = measure_image(run, image, &size);
@@ -359,7 +387,8 @@ static bisai_status mend_range(bsi_run *run) {
   size /= run->prepared ? 1 : norm;
   if (status || !isfinite(size) || size == 0) return status;
   const int exponent = first - ilogb(size), most = exponent < 0 ? -FARTHEST : FARTHEST;
-  run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : most) / 2 * 2); /* even: `shrink` has an exact root */
+  /* even: `shrink` has an exact root */
+  run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : most) / 2 * 2);
   shrink = 1 / run->factor;
   status = backend->upload(s->context, s->shrink, &shrink, sizeof shrink);
   if (status) return status;
@@ -370,7 +399,8 @@ static bisai_status mend_range(bsi_run *run) {
   return bsi_compute_residual(run);
 }
 
-/* Squares that vanish or overflow look like ω = 0 to BiCGSTAB, which goes on from there step by step. */
+/* Squares that vanish or overflow look like ω = 0 to BiCGSTAB, which goes on from there step by
+ * step. */
 static bool failed(const bsi_run *run) {
   return run->reason == BISAI_REASON_BREAKDOWN || run->reason == BISAI_REASON_NOT_FINITE ||
          run->reason == BISAI_REASON_STAGNATED ||
@@ -379,7 +409,8 @@ static bool failed(const bsi_run *run) {
 
 bisai_status bsi_solve(bsi_run *run) {
   const bisai_solver *s = run->solver;
-  s->context->kept_bytes = s->basis ? (int64_t)sizeof(double) * s->ld * (s->options.restart + 1) : 0;
+  s->context->kept_bytes =
+      s->basis ? (int64_t)sizeof(double) * s->ld * (s->options.restart + 1) : 0;
   bisai_status status = begin(run);
   while (!status && run->reason == BISAI_REASON_NONE) {
     int steps = 0;

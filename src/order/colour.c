@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Greedy multicolouring: every row in turn takes the first colour that none of its neighbours has; then the rows by colour. A row of
- * colour c has neighbours of every colour below, so that on a symmetric pattern ILU(0) has exactly as many levels as colours. */
+/* Greedy multicolouring: every row in turn takes the first colour that none of its neighbours has;
+ * then the rows by colour. A row of colour c has neighbours of every colour below, so that on a
+ * symmetric pattern ILU(0) has exactly as many levels as colours. */
 #include "order/order.h"
 
 static int32_t colour_rows(const bsi_graph *g, int32_t *taken, int32_t *colour) {
@@ -19,7 +20,8 @@ static int32_t colour_rows(const bsi_graph *g, int32_t *taken, int32_t *colour) 
   return colours;
 }
 
-bisai_status bsi_order_colour(bisai_context *context, const bsi_graph *graph, int32_t *permutation) {
+bisai_status bsi_order_colour(bisai_context *context, const bsi_graph *graph,
+                              int32_t *permutation) {
   const size_t n = (size_t)graph->n;
   int32_t *colour = bsi_allocate(context, n, sizeof *colour);
   int32_t *start = colour ? bsi_allocate(context, n + 1, sizeof *start) : NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nested dissection by METIS_NodeND (Karypis and Kumar 1998), with a fixed seed. METIS allocates its own workspace by malloc. */
+/* Nested dissection by METIS_NodeND (Karypis and Kumar 1998), with a fixed seed. METIS allocates
+ * its own workspace by malloc. */
 #include "order/order.h"
 
 #ifdef BISAI_HAVE_METIS
@@ -31,7 +32,8 @@ static bool copy_graph(bisai_context *context, const bsi_graph *graph, metis_gra
   return true;
 }
 
-/* METIS seeds and draws from rand(), of which a process has one: contexts take turns, so that each gets what it would get alone. */
+/* METIS seeds and draws from rand(), of which a process has one: contexts take turns, so that each
+ * gets what it would get alone. */
 static int dissect_in_turn(idx_t n, metis_graph *m, idx_t *options) {
   static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&turn);
@@ -40,20 +42,24 @@ static int dissect_in_turn(idx_t n, metis_graph *m, idx_t *options) {
   return result;
 }
 
-static bisai_status dissect(bisai_context *context, int32_t rows, metis_graph *m, int32_t *permutation) {
+static bisai_status dissect(bisai_context *context, int32_t rows, metis_graph *m,
+                            int32_t *permutation) {
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_NUMBERING] = 0;
   options[METIS_OPTION_SEED] = 1;
   const int result = dissect_in_turn(rows, m, options);
-  if (result == METIS_ERROR_MEMORY) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "METIS ran out of memory");
+  if (result == METIS_ERROR_MEMORY)
+    return bsi_fail(context, BISAI_OUT_OF_MEMORY, "METIS ran out of memory");
   if (result != METIS_OK)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "METIS could not order %d block rows (its code %d)", rows, result);
+    return bsi_fail(context, BISAI_UNSUPPORTED, "METIS could not order %d block rows (its code %d)",
+                    rows, result);
   for (int32_t i = 0; i < rows; i++) permutation[i] = (int32_t)m->order[i];
   return BISAI_OK;
 }
 
-bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph, int32_t *permutation) {
+bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph,
+                               int32_t *permutation) {
   if (graph->ptr[graph->n] == 0) { /* no edges, nothing to dissect */
     for (int32_t i = 0; i < graph->n; i++) permutation[i] = i;
     return BISAI_OK;
@@ -67,9 +73,11 @@ bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph, i
 
 #else
 
-bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph, int32_t *permutation) {
+bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph,
+                               int32_t *permutation) {
   (void)graph, (void)permutation;
-  return bsi_fail(context, BISAI_UNAVAILABLE, "nested dissection needs METIS, which this build does not have");
+  return bsi_fail(context, BISAI_UNAVAILABLE,
+                  "nested dissection needs METIS, which this build does not have");
 }
 
 #endif

@@ -3,8 +3,8 @@
 #include "order/order.h"
 
 /* The union of two ascending lists without i; with out = NULL its length alone. */
-static int64_t merge(int32_t i, const int32_t *a, const int32_t *a_end, const int32_t *b, const int32_t *b_end,
-                     int32_t *out) {
+static int64_t merge(int32_t i, const int32_t *a, const int32_t *a_end, const int32_t *b,
+                     const int32_t *b_end, int32_t *out) {
   int64_t count = 0;
   while (a < a_end || b < b_end) {
     const int32_t next = b == b_end || (a < a_end && *a < *b) ? *a : *b;
@@ -17,19 +17,22 @@ static int64_t merge(int32_t i, const int32_t *a, const int32_t *a_end, const in
   return count;
 }
 
-static int64_t merge_row(const bsi_structure *a, const int32_t *ptr, const int32_t *rows, int32_t i, int32_t *out) {
-  return merge(i, a->col_idx + a->row_ptr[i], a->col_idx + a->row_ptr[i + 1], rows + ptr[i], rows + ptr[i + 1], out);
+static int64_t merge_row(const bsi_structure *a, const int32_t *ptr, const int32_t *rows, int32_t i,
+                         int32_t *out) {
+  return merge(i, a->col_idx + a->row_ptr[i], a->col_idx + a->row_ptr[i + 1], rows + ptr[i],
+               rows + ptr[i + 1], out);
 }
 
-static bisai_status merge_all(bisai_context *context, const bsi_structure *a, const int32_t *ptr, const int32_t *rows,
-                              bsi_graph *graph) {
+static bisai_status merge_all(bisai_context *context, const bsi_structure *a, const int32_t *ptr,
+                              const int32_t *rows, bsi_graph *graph) {
   const int32_t n = graph->n;
   int64_t total = 0;
   graph->ptr[0] = 0;
   for (int32_t i = 0; i < n; i++) {
     total += merge_row(a, ptr, rows, i, NULL);
     if (total > INT32_MAX)
-      return bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %d: A + Aᵀ has more than %d blocks", i, INT32_MAX);
+      return bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %d: A + Aᵀ has more than %d blocks",
+                      i, INT32_MAX);
     graph->ptr[i + 1] = (int32_t)total;
   }
   graph->neighbours = bsi_allocate(context, (size_t)total, sizeof *graph->neighbours);
@@ -46,7 +49,8 @@ bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *matrix, 
   bsi_graph made = {.n = n, .ptr = bsi_allocate(context, (size_t)n + 1, sizeof *made.ptr)};
   int32_t *ptr = NULL, *rows = NULL;
   status = BISAI_OUT_OF_MEMORY;
-  if (made.ptr) status = bsi_structure_transpose(context, n, a.row_ptr, a.col_idx, &ptr, &rows, NULL);
+  if (made.ptr)
+    status = bsi_structure_transpose(context, n, a.row_ptr, a.col_idx, &ptr, &rows, NULL);
   if (!status) status = merge_all(context, &a, ptr, rows, &made);
   bsi_release(context, rows);
   bsi_release(context, ptr);

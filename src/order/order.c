@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix, bisai_ordering ordering,
-                            int32_t *permutation) {
+static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix,
+                            bisai_ordering ordering, int32_t *permutation) {
   if (ordering == BISAI_ORDERING_NATURAL) {
     for (int32_t i = 0; i < matrix->block_rows; i++) permutation[i] = i;
     return BISAI_OK;
@@ -22,15 +22,15 @@ static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix, bi
   return status;
 }
 
-bisai_status bisai_order_compute(bisai_context *context, const bisai_bcsr *matrix, bisai_ordering ordering,
-                                 int32_t *permutation) {
+bisai_status bisai_order_compute(bisai_context *context, const bisai_bcsr *matrix,
+                                 bisai_ordering ordering, int32_t *permutation) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!matrix || !permutation)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_order_compute: %s is NULL",
                     matrix ? "permutation" : "matrix");
   if (matrix->block_rows != matrix->block_cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
-                    matrix->block_cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
+                    matrix->block_rows, matrix->block_cols);
   if (ordering == BISAI_ORDERING_GIVEN)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "an ordering that is given is not computed");
   if (ordering < BISAI_ORDERING_NATURAL || ordering > BISAI_ORDERING_COLOUR)
@@ -38,10 +38,14 @@ bisai_status bisai_order_compute(bisai_context *context, const bisai_bcsr *matri
   return compute(context, matrix, ordering, permutation);
 }
 
-bisai_status bisai_order_check(bisai_context *context, int32_t block_rows, const int32_t *permutation) {
+bisai_status bisai_order_check(bisai_context *context, int32_t block_rows,
+                               const int32_t *permutation) {
   if (!context) return BISAI_INVALID_ARGUMENT;
-  if (block_rows < 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative number of block rows: %d", block_rows);
-  if (!permutation && block_rows > 0) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "permutation is NULL");
+  if (block_rows < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative number of block rows: %d",
+                    block_rows);
+  if (!permutation && block_rows > 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "permutation is NULL");
   bool *seen = bsi_allocate(context, (size_t)block_rows, sizeof *seen);
   if (!seen) return BISAI_OUT_OF_MEMORY;
   memset(seen, 0, (size_t)block_rows * sizeof *seen);
@@ -49,10 +53,11 @@ bisai_status bisai_order_check(bisai_context *context, int32_t block_rows, const
   for (int32_t i = 0; i < block_rows && !status; i++) {
     const int32_t old = permutation[i];
     if (old < 0 || old >= block_rows)
-      status =
-          bsi_fail(context, BISAI_INVALID_ARGUMENT, "permutation[%d] is %d, outside 0 … %d", i, old, block_rows - 1);
+      status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "permutation[%d] is %d, outside 0 … %d", i,
+                        old, block_rows - 1);
     else if (seen[old])
-      status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "permutation[%d] is %d, which came before", i, old);
+      status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "permutation[%d] is %d, which came before",
+                        i, old);
     else
       seen[old] = true;
   }
@@ -60,7 +65,8 @@ bisai_status bisai_order_check(bisai_context *context, int32_t block_rows, const
   return status;
 }
 
-bisai_status bsi_order_measure_host(bisai_context *context, const bisai_bcsr *matrix, bsi_order_shape *shape) {
+bisai_status bsi_order_measure_host(bisai_context *context, const bisai_bcsr *matrix,
+                                    bsi_order_shape *shape) {
   const int32_t n = matrix->block_rows;
   const bsi_structure s = {matrix->row_ptr, matrix->col_idx};
   int32_t *first = bsi_allocate(context, (size_t)n, sizeof *first);

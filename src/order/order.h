@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orderings of the block graph of A + Aᵀ. Permutations go from new to old: row i of P A Pᵀ is row permutation[i] of A. */
+/* Orderings of the block graph of A + Aᵀ. Permutations go from new to old: row i of P A Pᵀ is row
+ * permutation[i] of A. */
 #ifndef BSI_ORDER_H
 #define BSI_ORDER_H
 
@@ -10,16 +11,21 @@
 /* The neighbours of every row in A + Aᵀ, itself left out. */
 typedef struct bsi_graph {
   int32_t n;
-  int32_t *ptr;        /* n + 1 */
-  int32_t *neighbours; /* ascending within a row */
+  /* n + 1 */
+  int32_t *ptr;
+  /* ascending within a row */
+  int32_t *neighbours;
 } bsi_graph;
 
 bisai_status bsi_graph_create(bisai_context *context, const bisai_bcsr *matrix, bsi_graph *graph);
 void bsi_graph_destroy(bisai_context *context, bsi_graph *graph);
-static inline int32_t bsi_graph_degree(const bsi_graph *graph, int32_t i) { return graph->ptr[i + 1] - graph->ptr[i]; }
+static inline int32_t bsi_graph_degree(const bsi_graph *graph, int32_t i) {
+  return graph->ptr[i + 1] - graph->ptr[i];
+}
 
 bisai_status bsi_order_rcm(bisai_context *context, const bsi_graph *graph, int32_t *permutation);
-bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph, int32_t *permutation);
+bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph,
+                               int32_t *permutation);
 bisai_status bsi_order_colour(bisai_context *context, const bsi_graph *graph, int32_t *permutation);
 
 /* Of A + Aᵀ: the largest |i − j|, and Σ_i (i − first column of row i). */

@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(THREADS)
   const int64_t i = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / LANES;
   if (i >= n) return;
   const int32_t row = static_cast<int32_t>(i), begin = row_ptr[i];
-  for (int32_t p = begin + static_cast<int32_t>(threadIdx.x % LANES); p < row_ptr[i + 1]; p += LANES) {
+  for (int32_t p = begin + static_cast<int32_t>(threadIdx.x % LANES); p < row_ptr[i + 1];
+       p += LANES) {
     const int32_t j = col_idx[p];
     if (j > row)
       atomicMin(first + j, row);
@@ -31,7 +32,8 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-__global__ void __launch_bounds__(THREADS) add_widths(int32_t n, const int32_t *first, unsigned long long *words) {
+__global__ void __launch_bounds__(THREADS)
+    add_widths(int32_t n, const int32_t *first, unsigned long long *words) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
   int64_t sum = i < n ? i - first[i] : 0;
   int most = static_cast<int>(sum);
@@ -46,7 +48,8 @@ __global__ void __launch_bounds__(THREADS) add_widths(int32_t n, const int32_t *
 
 } // namespace
 
-bisai_status bsi_order_measure_cuda(bisai_context *context, const bisai_bcsr *matrix, bsi_order_shape *shape) {
+bisai_status bsi_order_measure_cuda(bisai_context *context, const bisai_bcsr *matrix,
+                                    bsi_order_shape *shape) {
   const int32_t n = matrix->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   unsigned long long words[WORDS];
@@ -57,16 +60,18 @@ bisai_status bsi_order_measure_cuda(bisai_context *context, const bisai_bcsr *ma
   bisai_status status = BISAI_OK;
   const cudaError_t error = cudaMemsetAsync(context->first_fault, 0, sizeof words, stream);
   if (error != cudaSuccess)
-    status = bsi_fail(context, BISAI_DEVICE_ERROR, "shape of the matrix: %s", cudaGetErrorString(error));
+    status =
+        bsi_fail(context, BISAI_DEVICE_ERROR, "shape of the matrix: %s", cudaGetErrorString(error));
   if (!status) {
     begin_rows<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, first);
-    find_first<<<bsi_grid(static_cast<int64_t>(n) * LANES, THREADS), THREADS, 0, stream>>>(n, matrix->row_ptr,
-                                                                                           matrix->col_idx, first);
+    find_first<<<bsi_grid(static_cast<int64_t>(n) * LANES, THREADS), THREADS, 0, stream>>>(
+        n, matrix->row_ptr, matrix->col_idx, first);
     add_widths<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, first, context->first_fault);
     status = bsi_launched(context, "shape of the matrix");
   }
   if (!status) status = context->backend->fetch(context, words, context->first_fault, sizeof words);
   context->backend->release(context, first);
-  if (!status) *shape = {static_cast<int32_t>(words[BANDWIDTH]), static_cast<int64_t>(words[PROFILE])};
+  if (!status)
+    *shape = {static_cast<int32_t>(words[BANDWIDTH]), static_cast<int64_t>(words[PROFILE])};
   return status;
 }

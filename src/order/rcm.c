@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reverse Cuthill–McKee: each connected component in breadth-first order from a pseudo-peripheral row, neighbours by their degree,
- * the whole reversed. Sources: Cuthill and McKee 1969; George and Liu 1979 (the starting row). */
+/* Reverse Cuthill–McKee: each connected component in breadth-first order from a pseudo-peripheral
+ * row, neighbours by their degree, the whole reversed. Sources: Cuthill and McKee 1969; George and
+ * Liu 1979 (the starting row). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +11,12 @@
 typedef struct search {
   const bsi_graph *graph;
   bool *seen;
-  int64_t *keys;  /* (degree, row) of the neighbours that a row brings */
-  int32_t *queue; /* the component's rows */
-  int32_t count;  /* of rows in the queue */
+  /* (degree, row) of the neighbours that a row brings */
+  int64_t *keys;
+  /* the component's rows */
+  int32_t *queue;
+  /* of rows in the queue */
+  int32_t count;
   int32_t depth, last_level;
 } search;
 
@@ -54,17 +58,19 @@ static void forget(search *s) {
   for (int32_t k = 0; k < s->count; k++) s->seen[s->queue[k]] = false;
 }
 
-/* Leaves the component of `root` in the queue, searched from a row far from the others: from a row of least degree in the last
- * level for as long as that deepens the search. */
+/* Leaves the component of `root` in the queue, searched from a row far from the others: from a row
+ * of least degree in the last level for as long as that deepens the search. */
 static void search_from_far(search *s, int32_t root) {
   int32_t depth;
   breadth_first(s, root);
   do {
     depth = s->depth;
     root =
-        s->queue[s->last_level]; /* the first of the lowest degree among the neighbours of the level's first parent */
+        /* the first of the lowest degree among the neighbours of the level's first parent */
+        s->queue[s->last_level];
     for (int32_t k = s->last_level; k < s->count; k++)
-      if (bsi_graph_degree(s->graph, s->queue[k]) < bsi_graph_degree(s->graph, root)) root = s->queue[k];
+      if (bsi_graph_degree(s->graph, s->queue[k]) < bsi_graph_degree(s->graph, root))
+        root = s->queue[k];
     forget(s);
     breadth_first(s, root);
   } while (s->depth > depth);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* B = P Dr A Dc Pᵀ: its structure and where each block comes from, once; its values at every update. */
+/* B = P Dr A Dc Pᵀ: its structure and where each block comes from, once; its values at every
+ * update. */
 #include "order/reordered.h"
 
 #include <stdlib.h>
@@ -12,12 +13,14 @@ typedef struct permuted {
 } permuted;
 
 /* Row i of B: row permutation[i] of A with its columns renumbered by `inverse` and sorted. */
-static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *inverse, bsi_moved_block *row,
-                              const bsi_reordered *r, const permuted *b) {
+static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *inverse,
+                              bsi_moved_block *row, const bsi_reordered *r, const permuted *b) {
   b->row_ptr[0] = 0;
   for (int32_t i = 0; i < n; i++) {
-    const int32_t old = r->host_permutation[i], begin = a->row_ptr[old], length = a->row_ptr[old + 1] - begin;
-    for (int32_t k = 0; k < length; k++) row[k] = (bsi_moved_block){inverse[a->col_idx[begin + k]], begin + k};
+    const int32_t old = r->host_permutation[i], begin = a->row_ptr[old],
+                  length = a->row_ptr[old + 1] - begin;
+    for (int32_t k = 0; k < length; k++)
+      row[k] = (bsi_moved_block){inverse[a->col_idx[begin + k]], begin + k};
     qsort(row, (size_t)length, sizeof *row, bsi_compare_columns);
     int32_t *columns = b->col_idx + b->row_ptr[i], *sources = r->host_source + b->row_ptr[i];
     for (int32_t k = 0; k < length; k++) {
@@ -36,18 +39,22 @@ static bool reserve_maps(bisai_context *context, const bisai_bcsr *a, bsi_reorde
   r->permutation = backend->allocate(context, n, sizeof *r->permutation);
   if (r->permutation) r->source = backend->allocate(context, blocks, sizeof *r->source);
   if (!r->source) return false;
-  r->host_permutation = elsewhere ? bsi_allocate(context, n, sizeof *r->host_permutation) : r->permutation;
+  r->host_permutation =
+      elsewhere ? bsi_allocate(context, n, sizeof *r->host_permutation) : r->permutation;
   if (!r->host_permutation) return false;
   r->host_source = elsewhere ? bsi_allocate(context, blocks, sizeof *r->host_source) : r->source;
   return r->host_source != NULL;
 }
 
-static bisai_status upload_maps(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *r) {
+static bisai_status upload_maps(bisai_context *context, const bisai_bcsr *a,
+                                const bsi_reordered *r) {
   const bsi_backend *backend = context->backend;
   if (r->host_permutation == r->permutation) return BISAI_OK;
-  const bisai_status status =
-      backend->upload(context, r->permutation, r->host_permutation, (size_t)a->block_rows * sizeof *r->permutation);
-  return status ? status : backend->upload(context, r->source, r->host_source, (size_t)a->blocks * sizeof *r->source);
+  const bisai_status status = backend->upload(context, r->permutation, r->host_permutation,
+                                              (size_t)a->block_rows * sizeof *r->permutation);
+  return status ? status
+                : backend->upload(context, r->source, r->host_source,
+                                  (size_t)a->blocks * sizeof *r->source);
 }
 
 static int32_t longest_row(int32_t n, const int32_t *row_ptr) {
@@ -57,15 +64,17 @@ static int32_t longest_row(int32_t n, const int32_t *row_ptr) {
   return longest;
 }
 
-static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a, const bsi_structure *s,
-                                    const int32_t *permutation, bsi_reordered *r) {
+static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a,
+                                    const bsi_structure *s, const int32_t *permutation,
+                                    bsi_reordered *r) {
   const size_t n = (size_t)a->block_rows;
   if (!reserve_maps(context, a, r)) return BISAI_OUT_OF_MEMORY;
   permuted b = {.row_ptr = bsi_allocate(context, n + 1, sizeof *b.row_ptr)};
   if (b.row_ptr) b.col_idx = bsi_allocate(context, (size_t)a->blocks, sizeof *b.col_idx);
   int32_t *inverse = b.col_idx ? bsi_allocate(context, n, sizeof *inverse) : NULL;
   bsi_moved_block *row =
-      inverse ? bsi_allocate(context, (size_t)longest_row(a->block_rows, s->row_ptr), sizeof *row) : NULL;
+      inverse ? bsi_allocate(context, (size_t)longest_row(a->block_rows, s->row_ptr), sizeof *row)
+              : NULL;
   bisai_status status = row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status) {
     for (size_t i = 0; i < n; i++) inverse[r->host_permutation[i] = permutation[i]] = (int32_t)i;
@@ -81,11 +90,13 @@ static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a,
   return status;
 }
 
-static bisai_status create_equilibration(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
+static bisai_status create_equilibration(bisai_context *context, const bisai_bcsr *a,
+                                         bsi_equilibration *e) {
   const bsi_backend *backend = context->backend;
   const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
   e->row_scale = backend->allocate(context, 2 * n, sizeof *e->row_scale);
-  if (e->row_scale) e->exponents = backend->allocate(context, bsi_block_offset(a, a->blocks), sizeof *e->exponents);
+  if (e->row_scale)
+    e->exponents = backend->allocate(context, bsi_block_offset(a, a->blocks), sizeof *e->exponents);
   if (e->exponents) e->row_exponent = backend->allocate(context, 4 * n, sizeof *e->row_exponent);
   if (!e->row_exponent) return BISAI_OUT_OF_MEMORY;
   e->col_scale = e->row_scale + n;
@@ -103,21 +114,24 @@ static void destroy_equilibration(bisai_context *context, const bsi_equilibratio
 
 static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *a) {
   if (a->type != BISAI_FP64)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix must hold fp64 values to be factorised");
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "the matrix must hold fp64 values to be factorised");
   if (a->unit_diagonal)
-    return bsi_fail(context, BISAI_UNSUPPORTED, "the matrix implies its diagonal blocks: block ILU needs them stored");
+    return bsi_fail(context, BISAI_UNSUPPORTED,
+                    "the matrix implies its diagonal blocks: block ILU needs them stored");
   return BISAI_OK;
 }
 
-bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
-                                  bool equilibrate, bsi_reordered *reordered) {
+bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a,
+                                  const int32_t *permutation, bool equilibrate,
+                                  bsi_reordered *reordered) {
   bsi_reordered made = {0};
   bsi_structure s;
   bisai_status status = check_matrix(context, a);
   if (!status) status = bsi_bcsr_structure(a, &s);
   if (!status)
-    status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks, BISAI_FP64, NULL, NULL,
-                              &made.matrix);
+    status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks,
+                              BISAI_FP64, NULL, NULL, &made.matrix);
   if (!status)
     status = permutation ? create_permuted(context, a, &s, permutation, &made)
                          : bsi_bcsr_set_structure(made.matrix, s.row_ptr, s.col_idx);
@@ -129,7 +143,8 @@ bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, c
   return status;
 }
 
-/* Whether A still has the pattern that `source` was made from, so that following it reads what it should. */
+/* Whether A still has the pattern that `source` was made from, so that following it reads what it
+ * should. */
 static bool same_pattern(const bsi_reordered *r, const bsi_structure *b, const bsi_structure *a) {
   const int32_t n = r->matrix->block_rows;
   for (int32_t i = 0; i < n; i++) {
@@ -138,39 +153,49 @@ static bool same_pattern(const bsi_reordered *r, const bsi_structure *b, const b
   }
   for (int32_t i = 0; i < n; i++)
     for (int32_t p = b->row_ptr[i]; p < b->row_ptr[i + 1]; p++) {
-      const int32_t column = r->host_permutation ? r->host_permutation[b->col_idx[p]] : b->col_idx[p];
+      const int32_t column =
+          r->host_permutation ? r->host_permutation[b->col_idx[p]] : b->col_idx[p];
       if (a->col_idx[r->host_source ? r->host_source[p] : p] != column) return false;
     }
   return true;
 }
 
-static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *r) {
+static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a,
+                                  const bsi_reordered *r) {
   bsi_structure of_a, of_b;
   bisai_status status = bsi_bcsr_structure(a, &of_a);
   if (!status) status = bsi_bcsr_structure(r->matrix, &of_b);
   if (status || (a->blocks == r->matrix->blocks && same_pattern(r, &of_b, &of_a))) return status;
-  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: other blocks than at creation");
+  return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                  "the pattern changed: other blocks than at creation");
 }
 
-/* Dc ← Dr. Magnitudes of an A that is symmetric but for rounding may lie on two sides of a power of two. */
-static bisai_status equate(bisai_context *context, const bisai_bcsr *a, const bsi_equilibration *e) {
+/* Dc ← Dr. Magnitudes of an A that is symmetric but for rounding may lie on two sides of a power of
+ * two. */
+static bisai_status equate(bisai_context *context, const bisai_bcsr *a,
+                           const bsi_equilibration *e) {
   const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
-  const bisai_status status = context->backend->copy(context, e->col_scale, e->row_scale, n * sizeof *e->col_scale);
+  const bisai_status status =
+      context->backend->copy(context, e->col_scale, e->row_scale, n * sizeof *e->col_scale);
   return status ? status
-                : context->backend->copy(context, e->col_exponent, e->row_exponent, n * sizeof *e->col_exponent);
+                : context->backend->copy(context, e->col_exponent, e->row_exponent,
+                                         n * sizeof *e->col_exponent);
 }
 
 static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
   const bisai_status status = context->backend->equilibrate(context, a, e);
   if (status) return status;
   if (e->zero_row >= 0)
-    return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block row %d is zero: it cannot be equilibrated", e->zero_row);
+    return bsi_fail(context, BISAI_SINGULAR_BLOCK,
+                    "block row %d is zero: it cannot be equilibrated", e->zero_row);
   if (e->zero_col >= 0)
-    return bsi_fail(context, BISAI_SINGULAR_BLOCK, "block column %d is zero: it cannot be equilibrated", e->zero_col);
+    return bsi_fail(context, BISAI_SINGULAR_BLOCK,
+                    "block column %d is zero: it cannot be equilibrated", e->zero_col);
   return e->symmetric ? equate(context, a, e) : BISAI_OK;
 }
 
-bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *r) {
+bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,
+                                 const bsi_reordered *r) {
   const bisai_status status = check_matrix(context, a);
   return status ? status : check_pattern(context, a, r);
 }
@@ -181,24 +206,25 @@ bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, b
   return status ? status : context->backend->reorder_values(context, a, r);
 }
 
-bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *r, int32_t count, const double *x,
-                                 int64_t ldx, double *y, int64_t ldy) {
+bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *r, int32_t count,
+                                 const double *x, int64_t ldx, double *y, int64_t ldy) {
   const bisai_bcsr *b = r->matrix;
-  return context->backend->gather(context, b->block_rows, b->block_size, r->permutation, r->equilibration.row_scale,
-                                  count, x, ldx, y, ldy);
+  return context->backend->gather(context, b->block_rows, b->block_size, r->permutation,
+                                  r->equilibration.row_scale, count, x, ldx, y, ldy);
 }
 
-bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *r, int32_t count, const double *x,
-                                 int64_t ldx, double *y, int64_t ldy) {
+bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *r, int32_t count,
+                                 const double *x, int64_t ldx, double *y, int64_t ldy) {
   const bisai_bcsr *b = r->matrix;
-  return context->backend->scatter(context, b->block_rows, b->block_size, r->permutation, r->equilibration.col_scale,
-                                   count, x, ldx, y, ldy);
+  return context->backend->scatter(context, b->block_rows, b->block_size, r->permutation,
+                                   r->equilibration.col_scale, count, x, ldx, y, ldy);
 }
 
 void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered) {
   const bsi_backend *backend = context->backend;
   bisai_bcsr_destroy(&reordered->matrix);
-  if (reordered->host_permutation != reordered->permutation) bsi_release(context, reordered->host_permutation);
+  if (reordered->host_permutation != reordered->permutation)
+    bsi_release(context, reordered->host_permutation);
   if (reordered->host_source != reordered->source) bsi_release(context, reordered->host_source);
   backend->release(context, reordered->permutation);
   backend->release(context, reordered->source);
@@ -211,11 +237,13 @@ int64_t bsi_reordered_memory(const bsi_reordered *reordered) {
   const int64_t n = (int64_t)b->block_rows * b->block_size;
   int64_t bytes = bsi_bcsr_memory(b);
   if (reordered->permutation) bytes += 4 * ((int64_t)b->block_rows + b->blocks);
-  if (reordered->equilibration.row_scale) bytes += 32 * n + 2 * (int64_t)bsi_block_offset(b, b->blocks);
+  if (reordered->equilibration.row_scale)
+    bytes += 32 * n + 2 * (int64_t)bsi_block_offset(b, b->blocks);
   return bytes;
 }
 
 int64_t bsi_reordered_bytes(const bsi_reordered *reordered) {
   const int64_t rows = reordered->matrix->block_rows, n = rows * reordered->matrix->block_size;
-  return 2 * (16 * n + (reordered->permutation ? 4 * rows : 0) + (reordered->equilibration.row_scale ? 8 * n : 0));
+  return 2 * (16 * n + (reordered->permutation ? 4 * rows : 0) +
+              (reordered->equilibration.row_scale ? 8 * n : 0));
 }

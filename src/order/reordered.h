@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix that a preconditioner is made of: B = P Dr A Dc Pᵀ, so that A⁻¹ = Dc Pᵀ B⁻¹ P Dr. P moves whole blocks; Dr and Dc hold
- * one power of two for each scalar row and column, so that scaling rounds nothing. */
+/* The matrix that a preconditioner is made of: B = P Dr A Dc Pᵀ, so that A⁻¹ = Dc Pᵀ B⁻¹ P Dr. P
+ * moves whole blocks; Dr and Dc hold one power of two for each scalar row and column, so that
+ * scaling rounds nothing. */
 #ifndef BSI_REORDERED_H
 #define BSI_REORDERED_H
 
@@ -9,40 +10,57 @@
 #define BSI_EXPONENT_OF_ZERO INT16_MIN
 
 typedef struct bsi_equilibration {
-  double *row_scale, *col_scale;        /* Dr and Dc in A's order, n each; NULL: not equilibrated */
-  int32_t *row_exponent, *col_exponent; /* their exponents */
-  int32_t *row_most, *col_most;         /* workspace, n each */
-  int16_t *exponents;                   /* workspace: of every value of A */
-  int32_t zero_row, zero_col;           /* the first block row and column of A without a nonzero value, or -1 */
-  double smallest, largest;             /* of all factors */
-  bool symmetric;                       /* Dc is to be Dr, to the last bit */
+  /* Dr and Dc in A's order, n each; NULL: not equilibrated */
+  double *row_scale, *col_scale;
+  /* their exponents */
+  int32_t *row_exponent, *col_exponent;
+  /* workspace, n each */
+  int32_t *row_most, *col_most;
+  /* workspace: of every value of A */
+  int16_t *exponents;
+  /* the first block row and column of A without a nonzero value, or -1 */
+  int32_t zero_row, zero_col;
+  /* of all factors */
+  double smallest, largest;
+  /* Dc is to be Dr, to the last bit */
+  bool symmetric;
 } bsi_equilibration;
 
 typedef struct bsi_reordered {
-  bisai_bcsr *matrix;                      /* B, its block columns ascending */
-  int32_t *permutation;                    /* backend memory; NULL: natural */
-  int32_t *source;                         /* backend memory: block p of B is block source[p] of A; NULL: p */
-  int32_t *host_permutation, *host_source; /* the same in host memory */
+  /* B, its block columns ascending */
+  bisai_bcsr *matrix;
+  /* backend memory; NULL: natural */
+  int32_t *permutation;
+  /* backend memory: block p of B is block source[p] of A; NULL: p */
+  int32_t *source;
+  /* the same in host memory */
+  int32_t *host_permutation, *host_source;
   bsi_equilibration equilibration;
 } bsi_reordered;
 
 /* `permutation` is copied; NULL: natural. Structure and memory only.
  * BISAI_UNSUPPORTED: A is not stored in fp64, or implies its diagonal blocks. */
-bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a, const int32_t *permutation,
-                                  bool equilibrate, bsi_reordered *reordered);
+bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a,
+                                  const int32_t *permutation, bool equilibrate,
+                                  bsi_reordered *reordered);
 
-/* Whether B's values can be taken from A: BISAI_INVALID_ARGUMENT where its pattern is another one, BISAI_UNSUPPORTED as above. */
-bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a, const bsi_reordered *reordered);
+/* Whether B's values can be taken from A: BISAI_INVALID_ARGUMENT where its pattern is another one,
+ * BISAI_UNSUPPORTED as above. */
+bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,
+                                 const bsi_reordered *reordered);
 
-/* B's values from those of an A that passed the check; allocates nothing. BISAI_SINGULAR_BLOCK where equilibration meets a block row or
- * column of zeros. */
-bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, bsi_reordered *reordered);
+/* B's values from those of an A that passed the check; allocates nothing. BISAI_SINGULAR_BLOCK
+ * where equilibration meets a block row or column of zeros. */
+bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a,
+                                  bsi_reordered *reordered);
 
 /* y ← P Dr x and y ← Dc Pᵀ x for `count` vectors. */
-bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *reordered, int32_t count, const double *x,
-                                 int64_t ldx, double *y, int64_t ldy);
-bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *reordered, int32_t count, const double *x,
-                                 int64_t ldx, double *y, int64_t ldy);
+bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *reordered,
+                                 int32_t count, const double *x, int64_t ldx, double *y,
+                                 int64_t ldy);
+bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *reordered,
+                                 int32_t count, const double *x, int64_t ldx, double *y,
+                                 int64_t ldy);
 
 void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered);
 

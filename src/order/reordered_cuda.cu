@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the device. The rounds of equilibration are
- * those of reordered_host.c; a round that changes nothing is followed by others that change nothing, so that none has to be waited for. */
+/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the
+ * device. The rounds of equilibration are those of reordered_host.c; a round that changes nothing
+ * is followed by others that change nothing, so that none has to be waited for. */
 #include <climits>
 #include <cmath>
 
@@ -43,12 +44,14 @@ template <bool SCATTER> __global__ void __launch_bounds__(THREADS) move_values(c
 }
 
 template <bool SCATTER>
-bisai_status move_vectors(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
-                          int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy) {
+bisai_status move_vectors(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                          const double *scale, int32_t count, const double *x, int64_t ldx,
+                          double *y, int64_t ldy) {
   constexpr int32_t most = 65535; /* of a grid's second dimension */
   const int64_t length = static_cast<int64_t>(n) * bs;
   for (int32_t c = 0; c < count && length > 0; c += most) {
-    const dim3 grid(bsi_grid(length, THREADS), static_cast<unsigned>(count - c < most ? count - c : most));
+    const dim3 grid(bsi_grid(length, THREADS),
+                    static_cast<unsigned>(count - c < most ? count - c : most));
     move_values<SCATTER><<<grid, THREADS, 0, bsi_stream_of(context)>>>(
         {length, bs, permutation, scale, x + c * ldx, y + c * ldy, ldx, ldy});
   }
@@ -60,15 +63,18 @@ bisai_status move_vectors(bisai_context *context, int32_t n, int bs, const int32
 /* Words of the context's first_fault. */
 enum { ZERO_ROW, ZERO_COL, SMALLEST, MINUS_LARGEST, WORDS };
 
-__device__ bool is_of_zero(int32_t scaled_exponent) { return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2; }
+__device__ bool is_of_zero(int32_t scaled_exponent) {
+  return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2;
+}
 
-__global__ void __launch_bounds__(THREADS) find_exponents(int64_t count, const double *values, int16_t *exponents) {
+__global__ void __launch_bounds__(THREADS)
+    find_exponents(int64_t count, const double *values, int16_t *exponents) {
   const int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (v >= count) return;
   const double value = values[v];
   const long long bits = __double_as_longlong(value);
-  exponents[v] =
-      value == 0.0 ? BSI_EXPONENT_OF_ZERO : static_cast<int16_t>(static_cast<int>(bits >> 52 & 0x7ff) - 1022);
+  exponents[v] = value == 0.0 ? BSI_EXPONENT_OF_ZERO
+                              : static_cast<int16_t>(static_cast<int>(bits >> 52 & 0x7ff) - 1022);
 }
 
 struct balance {
@@ -80,7 +86,8 @@ struct balance {
   unsigned long long *words;
 };
 
-/* A warp a block row, a lane a column of a block: the largest scaled exponents. Integers, so that the order of atomics does not matter. */
+/* A warp a block row, a lane a column of a block: the largest scaled exponents. Integers, so that
+ * the order of atomics does not matter. */
 __global__ void __launch_bounds__(THREADS) find_most(const balance p) {
   __shared__ int32_t all[WARPS][BISAI_MAX_BLOCK_SIZE];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP, bs = p.bs;
@@ -89,7 +96,8 @@ __global__ void __launch_bounds__(THREADS) find_most(const balance p) {
   int32_t *most = all[warp];
   most[lane] = BSI_EXPONENT_OF_ZERO;
   __syncwarp();
-  const int64_t begin = static_cast<int64_t>(p.row_ptr[i]) * bs, end = static_cast<int64_t>(p.row_ptr[i + 1]) * bs;
+  const int64_t begin = static_cast<int64_t>(p.row_ptr[i]) * bs,
+                end = static_cast<int64_t>(p.row_ptr[i + 1]) * bs;
   for (int64_t f = begin + lane; f < end; f += BSI_WARP) {
     const int64_t q = f / bs, column = static_cast<int64_t>(p.col_idx[q]) * bs + (f - q * bs);
     const int32_t col = p.col_exponent[column];
@@ -119,7 +127,8 @@ __global__ void __launch_bounds__(THREADS) find_zeros(const balance p) {
 }
 
 __device__ void take_half(int32_t most, int32_t *exponent) {
-  if (!is_of_zero(most)) *exponent = max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, *exponent - most / 2));
+  if (!is_of_zero(most))
+    *exponent = max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, *exponent - most / 2));
 }
 
 /* Takes half of each `most` back, and leaves the columns' as find_most() wants them. */
@@ -176,45 +185,50 @@ __global__ void __launch_bounds__(THREADS) reorder_rows(const reorder p) {
   const int64_t row = p.permutation ? __ldg(p.permutation + i) : i;
   const int64_t begin = __ldg(p.row_ptr + i), length = (__ldg(p.row_ptr + i + 1) - begin) * values;
   for (int64_t v = lane; v < length; v += BSI_WARP) {
-    const int64_t block = v / values, q = begin + block, source = p.source ? __ldg(p.source + q) : q;
+    const int64_t block = v / values, q = begin + block,
+                  source = p.source ? __ldg(p.source + q) : q;
     const int w = static_cast<int>(v - block * values);
     double value = p.from[source * values + w];
     if (p.row_scale)
       value = __ldg(p.row_scale + row * bs + w % bs) *
-              __ldg(p.col_scale + static_cast<int64_t>(__ldg(p.a_col_idx + source)) * bs + w / bs) * value;
+              __ldg(p.col_scale + static_cast<int64_t>(__ldg(p.a_col_idx + source)) * bs + w / bs) *
+              value;
     p.to[begin * values + v] = value;
   }
 }
 
 } // namespace
 
-bisai_status bsi_gather_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
-                             int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy) {
+bisai_status bsi_gather_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                             const double *scale, int32_t count, const double *x, int64_t ldx,
+                             double *y, int64_t ldy) {
   return move_vectors<false>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
 }
 
 bisai_status bsi_scatter_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                              const double *scale, int32_t count, const double *x, int64_t ldx, double *y,
-                              int64_t ldy) {
+                              const double *scale, int32_t count, const double *x, int64_t ldx,
+                              double *y, int64_t ldy) {
   return move_vectors<true>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
 }
 
-bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
+bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a,
+                                  bsi_equilibration *q) {
   const int64_t n = static_cast<int64_t>(a->block_rows) * a->block_size,
                 count = static_cast<int64_t>(bsi_block_offset(a, a->blocks));
   q->zero_row = q->zero_col = -1;
   q->smallest = q->largest = 1.0;
   if (n == 0) return BISAI_OK;
   const cudaStream_t stream = bsi_stream_of(context);
-  const balance p = {a->block_rows,   a->block_size,   a->row_ptr,  a->col_idx,  q->exponents,
-                     q->row_exponent, q->col_exponent, q->row_most, q->col_most, context->first_fault};
+  const balance p = {a->block_rows, a->block_size,       a->row_ptr,      a->col_idx,
+                     q->exponents,  q->row_exponent,     q->col_exponent, q->row_most,
+                     q->col_most,   context->first_fault};
   unsigned long long words[WORDS];
   cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff, sizeof words, stream);
   if (error != cudaSuccess) return failure(context, error);
   const unsigned flat = bsi_grid(n, THREADS), by_rows = bsi_grid(a->block_rows, WARPS);
   if (count > 0)
-    find_exponents<<<bsi_grid(count, THREADS), THREADS, 0, stream>>>(count, static_cast<const double *>(a->values),
-                                                                     q->exponents);
+    find_exponents<<<bsi_grid(count, THREADS), THREADS, 0, stream>>>(
+        count, static_cast<const double *>(a->values), q->exponents);
   clear<<<flat, THREADS, 0, stream>>>(p, n);
   for (int round = 0; round < ROUNDS; round++) {
     find_most<<<by_rows, THREADS, 0, stream>>>(p);
@@ -224,7 +238,8 @@ bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a, b
   set_scales<<<flat, THREADS, 0, stream>>>(p, n, q->row_scale, q->col_scale);
   const bisai_status status = bsi_launched(context, "equilibration");
   if (status) return status;
-  error = cudaMemcpyAsync(words, context->first_fault, sizeof words, cudaMemcpyDeviceToHost, stream);
+  error =
+      cudaMemcpyAsync(words, context->first_fault, sizeof words, cudaMemcpyDeviceToHost, stream);
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
   if (error != cudaSuccess) return failure(context, error);
   if (words[ZERO_ROW] != ~0ull) q->zero_row = static_cast<int32_t>(words[ZERO_ROW]);
@@ -234,11 +249,13 @@ bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a, b
   return BISAI_OK;
 }
 
-bisai_status bsi_reorder_values_cuda(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
+bisai_status bsi_reorder_values_cuda(bisai_context *context, const bisai_bcsr *a,
+                                     bsi_reordered *r) {
   const bisai_bcsr *b = r->matrix;
   if (b->block_rows == 0) return BISAI_OK;
   reorder_rows<<<bsi_grid(b->block_rows, WARPS), THREADS, 0, bsi_stream_of(context)>>>(
-      {b->block_rows, b->block_size, b->row_ptr, r->permutation, r->source, a->col_idx, r->equilibration.row_scale,
-       r->equilibration.col_scale, static_cast<const double *>(a->values), static_cast<double *>(b->values)});
+      {b->block_rows, b->block_size, b->row_ptr, r->permutation, r->source, a->col_idx,
+       r->equilibration.row_scale, r->equilibration.col_scale,
+       static_cast<const double *>(a->values), static_cast<double *>(b->values)});
   return bsi_launched(context, "values of the reordered matrix");
 }

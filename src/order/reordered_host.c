@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the host.
+/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the
+ * host.
  *
- * Equilibration works on exponents: with e_ij = ⌊log₂ |a_ij|⌋ + 1, rows and columns alike take back half of their largest
- * e_ij + r_i + c_j in every round (Ruiz 2001, Algorithm 1, in powers of two), until no half reaches 1. A symmetric pattern of
- * magnitudes gets symmetric factors. */
+ * Equilibration works on exponents: with e_ij = ⌊log₂ |a_ij|⌋ + 1, rows and columns alike take back
+ * half of their largest e_ij + r_i + c_j in every round (Ruiz 2001, Algorithm 1, in powers of two),
+ * until no half reaches 1. A symmetric pattern of magnitudes gets symmetric factors. */
 #include <math.h>
 #include <string.h>
 
@@ -15,18 +16,23 @@
 
 enum {
   ROUNDS = 10,
-  LARGEST_EXPONENT = 500, /* so that the product of two factors and its inverse are in fp64's range */
-  GRAIN = 32768           /* values a thread must have to touch to be worth waking */
+  /* so that the product of two factors and its inverse are in fp64's range */
+  LARGEST_EXPONENT = 500,
+  /* values a thread must have to touch to be worth waking */
+  GRAIN = 32768
 };
 
-/* Zero has an exponent so low that no scaling brings it near one of another value; subnormal values count as 2^-1023. */
+/* Zero has an exponent so low that no scaling brings it near one of another value; subnormal values
+ * count as 2^-1023. */
 static int16_t exponent_of(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   return value == 0.0 ? BSI_EXPONENT_OF_ZERO : (int16_t)((int)(bits >> 52 & 0x7ff) - 1022);
 }
 
-static bool is_of_zero(int32_t scaled_exponent) { return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2; }
+static bool is_of_zero(int32_t scaled_exponent) {
+  return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2;
+}
 
 /* A matrix and its equilibration; or where they are copied into another order, that one. */
 typedef struct values_job {
@@ -48,12 +54,13 @@ static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 /* Threads meet in a column; the largest is the same in whatever order they come. */
 static inline void raise_to(int32_t *most, int32_t value) {
   int32_t seen = __atomic_load_n(most, __ATOMIC_RELAXED);
-  while (seen < value && !__atomic_compare_exchange_n(most, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  while (seen < value && !__atomic_compare_exchange_n(most, &seen, value, true, __ATOMIC_RELAXED,
+                                                      __ATOMIC_RELAXED)) {
   }
 }
 
-BSI_INLINE void find_most_of_rows(const int bs, const bisai_bcsr *a, const bsi_equilibration *q, const int32_t begin,
-                                  const int32_t end) {
+BSI_INLINE void find_most_of_rows(const int bs, const bisai_bcsr *a, const bsi_equilibration *q,
+                                  const int32_t begin, const int32_t end) {
   for (int32_t i = begin; i < end; i++) {
     const int32_t *row = q->row_exponent + (int64_t)i * bs;
     int32_t most[BISAI_MAX_BLOCK_SIZE];
@@ -76,21 +83,24 @@ BSI_INLINE void find_most_of_rows(const int bs, const bisai_bcsr *a, const bsi_e
   }
 }
 
-typedef void most_function(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end);
+typedef void most_function(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin,
+                           int32_t end);
 
 static void most_any(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end) {
   find_most_of_rows(a->block_size, a, q, begin, end);
 }
 
-#define STAMP(BS)                                                                                                      \
-  static void most_##BS(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end) {                 \
-    find_most_of_rows(BS, a, q, begin, end);                                                                           \
+#define STAMP(BS)                                                                                  \
+  static void most_##BS(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin,            \
+                        int32_t end) {                                                             \
+    find_most_of_rows(BS, a, q, begin, end);                                                       \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 
 #define ENTRY(BS) [BS] = most_##BS,
-static most_function *const most_functions[BSI_SPECIAL_SIZES + 1] = {most_any, BSI_BLOCK_SIZES(ENTRY)};
+static most_function *const most_functions[BSI_SPECIAL_SIZES + 1] = {most_any,
+                                                                     BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
 static void clear_part(void *job, bsi_part part) {
@@ -103,7 +113,8 @@ static void most_part(void *job, bsi_part part) {
   const values_job *j = job;
   const bisai_bcsr *a = j->a;
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  most_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](a, j->q, rows.begin, rows.end);
+  most_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](a, j->q, rows.begin,
+                                                                         rows.end);
 }
 
 /* The largest scaled exponent of every scalar row and column. */
@@ -144,9 +155,11 @@ static void set_scales(int64_t n, const int32_t *exponent, double *scale, bsi_eq
   }
 }
 
-bisai_status bsi_equilibrate_host(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
+bisai_status bsi_equilibrate_host(bisai_context *context, const bisai_bcsr *a,
+                                  bsi_equilibration *q) {
   const int64_t n = (int64_t)a->block_rows * a->block_size;
-  const int threads = bsi_threads_for(context->threads, (int64_t)bsi_block_offset(a, a->blocks), GRAIN);
+  const int threads =
+      bsi_threads_for(context->threads, (int64_t)bsi_block_offset(a, a->blocks), GRAIN);
   values_job job = {a, q, NULL};
   bsi_run(context, threads, BSI_SOME_PARTS, exponents_part, &job);
   for (int64_t k = 0; k < n; k++) q->row_exponent[k] = q->col_exponent[k] = 0;
@@ -155,7 +168,8 @@ bisai_status bsi_equilibrate_host(bisai_context *context, const bisai_bcsr *a, b
   q->zero_col = first_zero(q->col_most, a->block_rows, a->block_size);
   if (q->zero_row >= 0 || q->zero_col >= 0) return BISAI_OK;
   for (int round = 0; round < ROUNDS; round++) {
-    const bool rows = balance(n, q->row_most, q->row_exponent), cols = balance(n, q->col_most, q->col_exponent);
+    const bool rows = balance(n, q->row_most, q->row_exponent),
+               cols = balance(n, q->col_most, q->col_exponent);
     if (!rows && !cols) break;
     find_most(context, threads, &job);
   }
@@ -179,7 +193,8 @@ static void reorder_row(const bisai_bcsr *a, const bsi_reordered *r, int32_t i) 
       memcpy(to, from, bsi_block_offset(b, 1) * sizeof *to);
       continue;
     }
-    const double *row_scale = q->row_scale + row * bs, *col_scale = q->col_scale + (int64_t)a->col_idx[source] * bs;
+    const double *row_scale = q->row_scale + row * bs,
+                 *col_scale = q->col_scale + (int64_t)a->col_idx[source] * bs;
     for (int c = 0; c < bs; c++)
       for (int k = 0; k < bs; k++) to[c * bs + k] = row_scale[k] * col_scale[c] * from[c * bs + k];
   }
@@ -192,14 +207,16 @@ static void reorder_part(void *job, bsi_part part) {
   for (int32_t i = rows.begin; i < rows.end; i++) reorder_row(j->a, j->reordered, i);
 }
 
-bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
+bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a,
+                                     bsi_reordered *r) {
   const int64_t work = (int64_t)bsi_block_offset(a, a->blocks);
   bsi_run(context, bsi_threads_for(context->threads, work, GRAIN), BSI_SOME_PARTS, reorder_part,
           &(values_job){a, &r->equilibration, r});
   return BISAI_OK;
 }
 
-/* Block i of one vector is block permutation[i] of the other: gathered, it is where the values come from; scattered, where they go. */
+/* Block i of one vector is block permutation[i] of the other: gathered, it is where the values come
+ * from; scattered, where they go. */
 typedef struct move {
   int bs;
   bool scatter;
@@ -207,7 +224,8 @@ typedef struct move {
   const double *scale;
   const double *x;
   double *y;
-  int32_t n, count; /* blocks of each vector; vectors */
+  /* blocks of each vector; vectors */
+  int32_t n, count;
   int64_t ldx, ldy;
 } move;
 
@@ -225,22 +243,28 @@ BSI_INLINE void move_blocks(const int bs, const move *m, const int32_t begin, co
 
 typedef void move_function(const move *m, int32_t begin, int32_t end);
 
-static void move_any(const move *m, int32_t begin, int32_t end) { move_blocks(m->bs, m, begin, end); }
+static void move_any(const move *m, int32_t begin, int32_t end) {
+  move_blocks(m->bs, m, begin, end);
+}
 
-#define STAMP(BS)                                                                                                      \
-  static void move_##BS(const move *m, int32_t begin, int32_t end) { move_blocks(BS, m, begin, end); }
+#define STAMP(BS)                                                                                  \
+  static void move_##BS(const move *m, int32_t begin, int32_t end) {                               \
+    move_blocks(BS, m, begin, end);                                                                \
+  }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 
 #define ENTRY(BS) [BS] = move_##BS,
-static move_function *const move_functions[BSI_SPECIAL_SIZES + 1] = {move_any, BSI_BLOCK_SIZES(ENTRY)};
+static move_function *const move_functions[BSI_SPECIAL_SIZES + 1] = {move_any,
+                                                                     BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
 static void move_part(void *job, bsi_part part) {
   move m = *(const move *)job;
   move_function *const run = move_functions[m.bs <= BSI_SPECIAL_SIZES ? m.bs : 0];
   const bsi_range range = bsi_range_of(m.n, part);
-  for (int32_t c = 0; c < m.count; c++, m.x += m.ldx, m.y += m.ldy) run(&m, (int32_t)range.begin, (int32_t)range.end);
+  for (int32_t c = 0; c < m.count; c++, m.x += m.ldx, m.y += m.ldy)
+    run(&m, (int32_t)range.begin, (int32_t)range.end);
 }
 
 static void move_vectors(bisai_context *context, move m) {
@@ -248,15 +272,16 @@ static void move_vectors(bisai_context *context, move m) {
   bsi_run(context, threads, BSI_SOME_PARTS, move_part, &m);
 }
 
-bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation, const double *scale,
-                             int32_t count, const double *x, int64_t ldx, double *y, int64_t ldy) {
+bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                             const double *scale, int32_t count, const double *x, int64_t ldx,
+                             double *y, int64_t ldy) {
   move_vectors(context, (move){bs, false, permutation, scale, x, y, n, count, ldx, ldy});
   return BISAI_OK;
 }
 
 bisai_status bsi_scatter_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                              const double *scale, int32_t count, const double *x, int64_t ldx, double *y,
-                              int64_t ldy) {
+                              const double *scale, int32_t count, const double *x, int64_t ldx,
+                              double *y, int64_t ldy) {
   move_vectors(context, (move){bs, true, permutation, scale, x, y, n, count, ldx, ldy});
   return BISAI_OK;
 }

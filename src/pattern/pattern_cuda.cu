@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* S(|T|^k) on the device, twice: once to count and once to write. Rows of S(|T|) are those of T's triangle. Further powers are a breadth-first
- * search of k steps from every block row: what a row has reached is kept in a hash table in shared memory, by a few lanes in a small one,
- * by a warp in a larger one where that is full, and for the few rows that reach still more by a thread block in global memory with one
- * bit for every block row.
+/* S(|T|^k) on the device, twice: once to count and once to write. Rows of S(|T|) are those of T's
+ * triangle. Further powers are a breadth-first search of k steps from every block row: what a row
+ * has reached is kept in a hash table in shared memory, by a few lanes in a small one, by a warp in
+ * a larger one where that is full, and for the few rows that reach still more by a thread block in
+ * global memory with one bit for every block row.
  *
- * The columns' lengths are counted with the rows'. Entries come to their column in any order and are then put where as many are before
- * them, so that rows ascend and nothing depends on the order in which threads run; where columns are long a stable sort by column does it. */
+ * The columns' lengths are counted with the rows'. Entries come to their column in any order and
+ * are then put where as many are before them, so that rows ascend and nothing depends on the order
+ * in which threads run; where columns are long a stable sort by column does it. */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -19,16 +21,21 @@ namespace {
 
 enum {
   THREADS = 128,
-  READERS = 4,         /* lanes that read a row of T together */
-  LISTED_BLOCKS = 512, /* thread blocks for the rows of a list */
-  LONG_THREADS = 1024, /* of a thread block that does a long row */
+  /* lanes that read a row of T together */
+  READERS = 4,
+  /* thread blocks for the rows of a list */
+  LISTED_BLOCKS = 512,
+  /* of a thread block that does a long row */
+  LONG_THREADS = 1024,
   LONG_BLOCKS = 64,
-  SORTERS = 8,      /* lanes that put a column in order … */
-  LONG_COLUMN = 256 /* … unless it is longer, as that takes the square of its length */
+  /* lanes that put a column in order … */
+  SORTERS = 8,
+  /* … unless it is longer, as that takes the square of its length */
+  LONG_COLUMN = 256
 };
 
-/* The context's words, as this file uses them: the first row that ends beyond int32; rows shortened and blocks left out; lengths of the two
- * lists; blocks of all rows; the longest column. */
+/* The context's words, as this file uses them: the first row that ends beyond int32; rows shortened
+ * and blocks left out; lengths of the two lists; blocks of all rows; the longest column. */
 enum { OVERFLOWS, CUT, CUT_BLOCKS, MIDDLE_COUNT, LONG_COUNT, TOTAL, LONGEST, WORDS };
 static_assert(static_cast<int>(WORDS) <= static_cast<int>(BSI_FAULTS), "the context has them");
 
@@ -36,23 +43,32 @@ struct search {
   int32_t n;
   bisai_triangle triangle;
   int power;
-  int32_t limit; /* of a row's length, 0: none */
+  /* of a row's length, 0: none */
+  int32_t limit;
   unsigned long long *words;
-  const int32_t *row_ptr, *col_idx; /* of T */
-  int64_t *lengths;                 /* of the rows found; counted */
-  int32_t *middle_rows, *long_rows; /* those that are too long for the small table, and for the larger one */
-  int32_t *col_count;               /* NULL, or counted: of the columns */
-  const int32_t *found_ptr;         /* of the pattern; written: */
+  /* of T */
+  const int32_t *row_ptr, *col_idx;
+  /* of the rows found; counted */
+  int64_t *lengths;
+  /* those that are too long for the small table, and for the larger one */
+  int32_t *middle_rows, *long_rows;
+  /* NULL, or counted: of the columns */
+  int32_t *col_count;
+  /* of the pattern; written: */
+  const int32_t *found_ptr;
   int32_t *found_col;
-  int32_t *next; /* NULL, or where the next entry of each column goes, … */
-  int2 *entries; /* … each its place in the row form, and its row */
+  /* NULL, or where the next entry of each column goes, … */
+  int32_t *next;
+  /* … each its place in the row form, and its row */
+  int2 *entries;
 };
 
 __device__ bool in_triangle(const search &s, int32_t row, int32_t column) {
   return s.triangle == BISAI_LOWER ? column < row : column > row;
 }
 
-/* Columns that a row found in the step that goes beyond the limit: [begin, end) of those found, in the order of steps. */
+/* Columns that a row found in the step that goes beyond the limit: [begin, end) of those found, in
+ * the order of steps. */
 struct ring {
   int32_t begin, end;
 };
@@ -83,9 +99,11 @@ __device__ __forceinline__ void put(const search &s, int32_t row, int32_t at, in
   if (s.next) s.entries[atomicAdd(s.next + column, 1)] = make_int2(at, row);
 }
 
-/* S(|T|), a few lanes a row: the columns in the triangle, and the row's own before or behind them. */
+/* S(|T|), a few lanes a row: the columns in the triangle, and the row's own before or behind
+ * them. */
 template <bool WRITE> __global__ void __launch_bounds__(THREADS) copy_rows(const search s) {
-  const int32_t row = static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / READERS);
+  const int32_t row =
+      static_cast<int32_t>((blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / READERS);
   if (row >= s.n) return;
   const int member = threadIdx.x % READERS, shift = threadIdx.x % BSI_WARP / READERS * READERS;
   const unsigned mask = ((1u << READERS) - 1u) << shift;
@@ -125,9 +143,11 @@ struct many {
 /* One row's search in shared memory. The table stays at most half full. */
 template <typename SIZE> struct reached {
   enum { TABLE = 1 << SIZE::BITS };
-  int32_t table[TABLE]; /* -1: free */
+  /* -1: free */
+  int32_t table[TABLE];
   int32_t column[SIZE::MOST];
-  int32_t count; /* may exceed MOST: then the row is too long */
+  /* may exceed MOST: then the row is too long */
+  int32_t count;
 };
 
 template <typename SIZE> __device__ void insert(reached<SIZE> *r, int32_t column) {
@@ -143,7 +163,8 @@ template <typename SIZE> __device__ void insert(reached<SIZE> *r, int32_t column
 
 /* By the lanes of `mask`, of which this is number `member`. */
 template <typename SIZE>
-__device__ void reach(const search &s, int32_t row, int member, unsigned mask, reached<SIZE> *r, ring *g) {
+__device__ void reach(const search &s, int32_t row, int member, unsigned mask, reached<SIZE> *r,
+                      ring *g) {
   for (int k = member; k < reached<SIZE>::TABLE; k += SIZE::LANES) r->table[k] = -1;
   if (member == 0) r->count = 0;
   __syncwarp(mask);
@@ -170,7 +191,8 @@ __device__ void reach(const search &s, int32_t row, int member, unsigned mask, r
 
 /* Of the columns in the ring those nearest to the diagonal are kept, and none behind it. */
 template <typename SIZE>
-__device__ void leave_out(const search &s, int member, unsigned mask, const ring &g, reached<SIZE> *r) {
+__device__ void leave_out(const search &s, int member, unsigned mask, const ring &g,
+                          reached<SIZE> *r) {
   unsigned out = 0; /* a bit for each of the lane's columns */
   for (int32_t k = member; k < r->count; k += SIZE::LANES) {
     int32_t nearer = k >= g.end ? s.limit : k < g.begin ? -g.begin : 0;
@@ -187,14 +209,16 @@ __device__ void leave_out(const search &s, int member, unsigned mask, const ring
 
 /* Too long a row goes to a list. */
 template <typename SIZE>
-__device__ void count_row(const search &s, int32_t row, int member, unsigned mask, reached<SIZE> *r) {
+__device__ void count_row(const search &s, int32_t row, int member, unsigned mask,
+                          reached<SIZE> *r) {
   constexpr bool SMALL = SIZE::MOST == few::MOST;
   ring g = {};
   reach(s, row, member, mask, r, &g);
   const int32_t count = r->count;
   if (count > SIZE::MOST) {
     if (member == 0) {
-      (SMALL ? s.middle_rows : s.long_rows)[atomicAdd(s.words + (SMALL ? MIDDLE_COUNT : LONG_COUNT), 1ull)] = row;
+      (SMALL ? s.middle_rows
+             : s.long_rows)[atomicAdd(s.words + (SMALL ? MIDDLE_COUNT : LONG_COUNT), 1ull)] = row;
       s.lengths[row] = 0; /* found later */
     }
     return;
@@ -205,7 +229,8 @@ __device__ void count_row(const search &s, int32_t row, int member, unsigned mas
 
 /* Every column goes where as many smaller ones are before it. */
 template <typename SIZE>
-__device__ void write_row(const search &s, int32_t row, int member, unsigned mask, reached<SIZE> *r) {
+__device__ void write_row(const search &s, int32_t row, int member, unsigned mask,
+                          reached<SIZE> *r) {
   const int32_t start = s.found_ptr[row];
   if (s.found_ptr[row + 1] - start > SIZE::MOST) return;
   ring g = {};
@@ -250,8 +275,10 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) search_listed(c
   }
 }
 
-/* As leave_out(), by a thread block: bits of the columns that are not kept are taken back. Which distance is too far is found by halving. */
-__device__ void leave_bits_out(const search &s, const ring &g, int32_t count, const int32_t *list, unsigned *bits) {
+/* As leave_out(), by a thread block: bits of the columns that are not kept are taken back. Which
+ * distance is too far is found by halving. */
+__device__ void leave_bits_out(const search &s, const ring &g, int32_t count, const int32_t *list,
+                               unsigned *bits) {
   const int thread = threadIdx.x;
   int32_t near = 0, far = s.n; /* at most what may be kept is nearer than `near` */
   while (near < far) {
@@ -265,12 +292,14 @@ __device__ void leave_bits_out(const search &s, const ring &g, int32_t count, co
       far = middle - 1;
   }
   for (int32_t f = g.begin + thread; f < count; f += LONG_THREADS)
-    if (f >= g.end || distance(s, list[f]) >= near) atomicAnd(bits + list[f] / 32, ~(1u << list[f] % 32));
+    if (f >= g.end || distance(s, list[f]) >= near)
+      atomicAnd(bits + list[f] / 32, ~(1u << list[f] % 32));
   __syncthreads();
 }
 
-/* Long rows: a bit for every block row that is reached, and a list of them for the next step. Thread blocks own `words` bits and n
- * entries of the list each; the bits are zero before and after. With WRITE the bits are read out in order. */
+/* Long rows: a bit for every block row that is reached, and a list of them for the next step.
+ * Thread blocks own `words` bits and n entries of the list each; the bits are zero before and
+ * after. With WRITE the bits are read out in order. */
 template <bool WRITE>
 __global__ void __launch_bounds__(LONG_THREADS)
     do_long_rows(const search s, int32_t words, unsigned *bits, int32_t *list) {
@@ -294,7 +323,8 @@ __global__ void __launch_bounds__(LONG_THREADS)
         for (int32_t q = s.row_ptr[from] + thread % BSI_WARP; q < last; q += BSI_WARP) {
           const int32_t column = s.col_idx[q];
           const unsigned bit = 1u << column % 32;
-          if (!in_triangle(s, from, column) || (atomicOr(bits + column / 32, bit) & bit) != 0) continue;
+          if (!in_triangle(s, from, column) || (atomicOr(bits + column / 32, bit) & bit) != 0)
+            continue;
           list[atomicAdd(&count, 1)] = column;
         }
       }
@@ -307,8 +337,8 @@ __global__ void __launch_bounds__(LONG_THREADS)
     if (WRITE && s.limit > 0 && end > s.limit) leave_bits_out(s, g, end, list, bits);
     if (!WRITE && thread == 0) s.lengths[row] = shorten(s, end);
     /* Each thread's words, then how many bits come before them. */
-    const int32_t each = (words + LONG_THREADS - 1) / LONG_THREADS, first = min(thread * each, words),
-                  last = min(first + each, words);
+    const int32_t each = (words + LONG_THREADS - 1) / LONG_THREADS,
+                  first = min(thread * each, words), last = min(first + each, words);
     int32_t mine = 0;
     for (int32_t w = first; w < last; w++) mine += __popc(bits[w]);
     of_thread[thread] = mine;
@@ -326,7 +356,8 @@ __global__ void __launch_bounds__(LONG_THREADS)
 }
 
 /* ends[i] is where row i ends; the first that no int32 holds is reported. */
-__global__ void narrow(int32_t n, const int64_t *ends, int32_t *row_ptr, unsigned long long *words) {
+__global__ void narrow(int32_t n, const int64_t *ends, int32_t *row_ptr,
+                       unsigned long long *words) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= n) return;
   if (i == 0) row_ptr[0] = 0;
@@ -336,21 +367,24 @@ __global__ void narrow(int32_t n, const int64_t *ends, int32_t *row_ptr, unsigne
 }
 
 /* From where the columns begin: the longest of them, and where the first entry of each goes. */
-__global__ void open_columns(int32_t n, const int32_t *col_ptr, int32_t *next, unsigned long long *words) {
+__global__ void open_columns(int32_t n, const int32_t *col_ptr, int32_t *next,
+                             unsigned long long *words) {
   const int32_t j = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   const int32_t begin = j < n ? col_ptr[j] : 0;
   int32_t most = j < n ? col_ptr[j + 1] - begin : 0;
   if (j < n) next[j] = begin;
-  for (int step = BSI_WARP / 2; step > 0; step /= 2) most = max(most, __shfl_xor_sync(BSI_EVERYONE, most, step));
-  if (threadIdx.x % BSI_WARP == 0) atomicMax(words + LONGEST, static_cast<unsigned long long>(most));
+  for (int step = BSI_WARP / 2; step > 0; step /= 2)
+    most = max(most, __shfl_xor_sync(BSI_EVERYONE, most, step));
+  if (threadIdx.x % BSI_WARP == 0)
+    atomicMax(words + LONGEST, static_cast<unsigned long long>(most));
 }
 
 /* The entries of rows that are there already. */
 template <bool WRITE> __global__ void __launch_bounds__(THREADS) take_rows(const search s) {
   const int64_t row = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / READERS;
   if (row >= s.n) return;
-  for (int32_t q = s.found_ptr[row] + static_cast<int32_t>(threadIdx.x % READERS); q < s.found_ptr[row + 1];
-       q += READERS) {
+  for (int32_t q = s.found_ptr[row] + static_cast<int32_t>(threadIdx.x % READERS);
+       q < s.found_ptr[row + 1]; q += READERS) {
     if (WRITE)
       put(s, static_cast<int32_t>(row), q, s.found_col[q]);
     else
@@ -360,7 +394,8 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) take_rows(const
 
 /* A column's entries go where as many are before them. */
 __global__ void __launch_bounds__(THREADS)
-    sort_entries(int32_t n, const int32_t *col_ptr, const int2 *entries, int32_t *position, int32_t *row_idx) {
+    sort_entries(int32_t n, const int32_t *col_ptr, const int2 *entries, int32_t *position,
+                 int32_t *row_idx) {
   const int64_t j = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / SORTERS;
   if (j >= n) return;
   const int32_t begin = col_ptr[j], end = col_ptr[j + 1];
@@ -379,14 +414,17 @@ __global__ void number(int32_t count, int32_t *index) {
   if (i < count) index[i] = i;
 }
 
-__global__ void __launch_bounds__(THREADS) name_rows(int32_t n, const int32_t *row_ptr, int32_t *row_of) {
+__global__ void __launch_bounds__(THREADS)
+    name_rows(int32_t n, const int32_t *row_ptr, int32_t *row_of) {
   const int64_t row = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / READERS;
   if (row >= n) return;
-  for (int32_t q = row_ptr[row] + static_cast<int32_t>(threadIdx.x % READERS); q < row_ptr[row + 1]; q += READERS)
+  for (int32_t q = row_ptr[row] + static_cast<int32_t>(threadIdx.x % READERS); q < row_ptr[row + 1];
+       q += READERS)
     row_of[q] = static_cast<int32_t>(row);
 }
 
-__global__ void name_positions(int32_t count, const int32_t *position, const int32_t *row_of, int32_t *row_idx) {
+__global__ void name_positions(int32_t count, const int32_t *position, const int32_t *row_of,
+                               int32_t *row_idx) {
   const int32_t t = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (t < count) row_idx[t] = row_of[position[t]];
 }
@@ -400,16 +438,20 @@ int32_t *integers(bisai_context *context, size_t count) {
 }
 
 /* Groups of `lanes` for `rows` rows. */
-unsigned grid_of(int32_t rows, int lanes) { return bsi_grid(static_cast<int64_t>(rows) * lanes, THREADS); }
+unsigned grid_of(int32_t rows, int lanes) {
+  return bsi_grid(static_cast<int64_t>(rows) * lanes, THREADS);
+}
 
-template <bool WRITE> bisai_status long_rows(bisai_context *context, const search &s, int32_t count) {
+template <bool WRITE>
+bisai_status long_rows(bisai_context *context, const search &s, int32_t count) {
   const int32_t words = (s.n + 31) / 32, blocks = count < LONG_BLOCKS ? count : LONG_BLOCKS;
   bsi_temporary memory(context);
   unsigned *bits = memory.reserve<unsigned>(static_cast<size_t>(blocks) * words);
   int32_t *list = memory.reserve<int32_t>(static_cast<size_t>(blocks) * s.n);
   if (!memory.complete) return BISAI_OUT_OF_MEMORY;
   const cudaStream_t stream = bsi_stream_of(context);
-  const cudaError_t error = cudaMemsetAsync(bits, 0, static_cast<size_t>(blocks) * words * sizeof *bits, stream);
+  const cudaError_t error =
+      cudaMemsetAsync(bits, 0, static_cast<size_t>(blocks) * words * sizeof *bits, stream);
   if (error != cudaSuccess) return device_failure(context, error);
   do_long_rows<WRITE><<<blocks, LONG_THREADS, 0, stream>>>(s, words, bits, list);
   return bsi_launched(context, "pattern, long rows");
@@ -441,25 +483,29 @@ bisai_status write_all(bisai_context *context, const search &s) {
 /* Forgets what the words held. */
 cudaError_t clear_words(bisai_context *context) {
   const cudaStream_t stream = bsi_stream_of(context);
-  const cudaError_t error =
-      cudaMemsetAsync(context->first_fault + 1, 0, (WORDS - 1) * sizeof *context->first_fault, stream);
-  return error ? error : cudaMemsetAsync(context->first_fault, 0xff, sizeof *context->first_fault, stream);
+  const cudaError_t error = cudaMemsetAsync(context->first_fault + 1, 0,
+                                            (WORDS - 1) * sizeof *context->first_fault, stream);
+  return error ? error
+               : cudaMemsetAsync(context->first_fault, 0xff, sizeof *context->first_fault, stream);
 }
 
 /* row_ptr from the rows' lengths, in `room` of `bytes`. */
-cudaError_t add_lengths(bisai_context *context, const search &s, int64_t *ends, void *room, size_t bytes,
-                        int32_t *row_ptr) {
+cudaError_t add_lengths(bisai_context *context, const search &s, int64_t *ends, void *room,
+                        size_t bytes, int32_t *row_ptr) {
   const cudaStream_t stream = bsi_stream_of(context);
-  const cudaError_t error = cub::DeviceScan::InclusiveSum(room, bytes, s.lengths, ends, s.n, stream);
-  if (error == cudaSuccess) narrow<<<bsi_grid(s.n, 256), 256, 0, stream>>>(s.n, ends, row_ptr, context->first_fault);
+  const cudaError_t error =
+      cub::DeviceScan::InclusiveSum(room, bytes, s.lengths, ends, s.n, stream);
+  if (error == cudaSuccess)
+    narrow<<<bsi_grid(s.n, 256), 256, 0, stream>>>(s.n, ends, row_ptr, context->first_fault);
   return error;
 }
 
 /* col_ptr of n + 1 columns' lengths, of which the last is 0, and what else is known from it. */
-cudaError_t add_columns(bisai_context *context, const search &s, void *room, size_t bytes, int32_t *col_ptr,
-                        int32_t *next) {
+cudaError_t add_columns(bisai_context *context, const search &s, void *room, size_t bytes,
+                        int32_t *col_ptr, int32_t *next) {
   const cudaStream_t stream = bsi_stream_of(context);
-  const cudaError_t error = cub::DeviceScan::ExclusiveSum(room, bytes, s.col_count, col_ptr, s.n + 1, stream);
+  const cudaError_t error =
+      cub::DeviceScan::ExclusiveSum(room, bytes, s.col_count, col_ptr, s.n + 1, stream);
   if (error == cudaSuccess)
     open_columns<<<bsi_grid(s.n, 256), 256, 0, stream>>>(s.n, col_ptr, next, context->first_fault);
   return error;
@@ -468,8 +514,8 @@ cudaError_t add_columns(bisai_context *context, const search &s, void *room, siz
 /* What a scan of n + 1 values needs. */
 cudaError_t scan_bytes(int32_t n, size_t *bytes) {
   size_t rows = 0, columns = 0;
-  cudaError_t error = cub::DeviceScan::InclusiveSum(nullptr, rows, static_cast<const int64_t *>(nullptr),
-                                                    static_cast<int64_t *>(nullptr), n);
+  cudaError_t error = cub::DeviceScan::InclusiveSum(
+      nullptr, rows, static_cast<const int64_t *>(nullptr), static_cast<int64_t *>(nullptr), n);
   if (error == cudaSuccess)
     error = cub::DeviceScan::ExclusiveSum(nullptr, columns, static_cast<const int32_t *>(nullptr),
                                           static_cast<int32_t *>(nullptr), n + 1);
@@ -501,15 +547,15 @@ bisai_status sort_columns(bisai_context *context, bisai_pattern *p) {
   int32_t *index = memory.reserve<int32_t>(count), *sorted = memory.reserve<int32_t>(count),
           *row_of = memory.reserve<int32_t>(count);
   size_t bytes = 0;
-  cudaError_t error =
-      cub::DeviceRadixSort::SortPairs(nullptr, bytes, p->col_idx, sorted, index, p->position, count, 0, bits, stream);
+  cudaError_t error = cub::DeviceRadixSort::SortPairs(nullptr, bytes, p->col_idx, sorted, index,
+                                                      p->position, count, 0, bits, stream);
   char *room = memory.reserve<char>(bytes);
   if (!memory.complete) return BISAI_OUT_OF_MEMORY;
   number<<<bsi_grid(count, 256), 256, 0, stream>>>(count, index);
   name_rows<<<grid_of(n, READERS), THREADS, 0, stream>>>(n, p->row_ptr, row_of);
   if (error == cudaSuccess)
-    error =
-        cub::DeviceRadixSort::SortPairs(room, bytes, p->col_idx, sorted, index, p->position, count, 0, bits, stream);
+    error = cub::DeviceRadixSort::SortPairs(room, bytes, p->col_idx, sorted, index, p->position,
+                                            count, 0, bits, stream);
   if (error != cudaSuccess) return device_failure(context, error);
   name_positions<<<bsi_grid(count, 256), 256, 0, stream>>>(count, p->position, row_of, p->row_idx);
   return bsi_launched(context, "pattern, columns");
@@ -517,9 +563,10 @@ bisai_status sort_columns(bisai_context *context, bisai_pattern *p) {
 
 } // namespace
 
-/* Waits once, and where rows are very long once more. Columns are counted and written on the way unless rows are shortened or very long. */
-bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
-                                    bisai_pattern *p) {
+/* Waits once, and where rows are very long once more. Columns are counted and written on the way
+ * unless rows are shortened or very long. */
+bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power,
+                                    int32_t row_limit, bisai_pattern *p) {
   const int32_t n = matrix->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   bsi_temporary memory(context);
@@ -557,11 +604,13 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
   if (!memory.complete || (row_limit == 0 && !p->col_ptr)) return BISAI_OUT_OF_MEMORY;
   if (error == cudaSuccess) error = clear_words(context);
   if (error == cudaSuccess && s.col_count)
-    error = cudaMemsetAsync(s.col_count, 0, (static_cast<size_t>(n) + 1) * sizeof *s.col_count, stream);
+    error =
+        cudaMemsetAsync(s.col_count, 0, (static_cast<size_t>(n) + 1) * sizeof *s.col_count, stream);
   if (error != cudaSuccess) return device_failure(context, error);
   bisai_status status = count_all(context, s);
   if (!status) error = add_lengths(context, s, ends, room, bytes, p->row_ptr);
-  if (!status && error == cudaSuccess && s.col_count) error = add_columns(context, s, room, bytes, p->col_ptr, next);
+  if (!status && error == cudaSuccess && s.col_count)
+    error = add_columns(context, s, room, bytes, p->col_ptr, next);
   if (error != cudaSuccess) return device_failure(context, error);
   unsigned long long words[WORDS];
   if (!status) status = context->backend->fetch(context, words, context->first_fault, sizeof words);
@@ -570,11 +619,13 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
     status = long_rows<false>(context, s, too_long);
     if (!status) error = add_lengths(context, s, ends, room, bytes, p->row_ptr);
     if (error != cudaSuccess) return device_failure(context, error);
-    if (!status) status = context->backend->fetch(context, words, context->first_fault, sizeof words);
+    if (!status)
+      status = context->backend->fetch(context, words, context->first_fault, sizeof words);
   }
   if (status) return status;
   if (words[TOTAL] > INT32_MAX)
-    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %lld: S(|T|^%d) has more than %d blocks",
+    return bsi_fail(context, BISAI_INDEX_OVERFLOW,
+                    "block row %lld: S(|T|^%d) has more than %d blocks",
                     static_cast<long long>(words[OVERFLOWS]), power, INT32_MAX);
   p->blocks = static_cast<int32_t>(words[TOTAL]);
   p->cut = {static_cast<int32_t>(words[CUT]), static_cast<int64_t>(words[CUT_BLOCKS])};
@@ -618,8 +669,8 @@ bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *p) 
   int32_t *next = memory.reserve<int32_t>(n);
   if (!memory.complete) return BISAI_OUT_OF_MEMORY;
   if (error == cudaSuccess)
-    error =
-        cudaMemsetAsync(n > 0 ? s.col_count : p->col_ptr, 0, (static_cast<size_t>(n) + 1) * sizeof(int32_t), stream);
+    error = cudaMemsetAsync(n > 0 ? s.col_count : p->col_ptr, 0,
+                            (static_cast<size_t>(n) + 1) * sizeof(int32_t), stream);
   if (error == cudaSuccess) error = clear_words(context);
   if (error != cudaSuccess) return device_failure(context, error);
   if (n == 0) return BISAI_OK;
@@ -628,7 +679,9 @@ bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *p) 
   if (error != cudaSuccess) return device_failure(context, error);
   status = bsi_launched(context, "pattern, lengths of columns");
   unsigned long long longest = 0;
-  if (!status) status = context->backend->fetch(context, &longest, context->first_fault + LONGEST, sizeof longest);
+  if (!status)
+    status =
+        context->backend->fetch(context, &longest, context->first_fault + LONGEST, sizeof longest);
   if (status) return status;
   p->longest_column = static_cast<int32_t>(longest);
   if (longest > LONG_COLUMN) return sort_columns(context, p);

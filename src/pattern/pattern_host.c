@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* S(|T|^k) on the host: a breadth-first search of k steps from every block row, once to count and once to write. */
+/* S(|T|^k) on the host: a breadth-first search of k steps from every block row, once to count and
+ * once to write. */
 #include "core/backend_host.h"
 #include "core/bcsr.h"
 #include "core/parallel.h"
@@ -13,18 +14,21 @@ typedef struct search {
   const bisai_bcsr *a;
   bisai_triangle triangle;
   int power;
-  int32_t limit; /* of a row's length, 0: none */
+  /* of a row's length, 0: none */
+  int32_t limit;
 } search;
 
-/* Each thread's own: `seen[j]` is the mark of the row that last reached j, `found` the block columns of this row. */
+/* Each thread's own: `seen[j]` is the mark of the row that last reached j, `found` the block
+ * columns of this row. */
 typedef struct scratch {
   int32_t *seen, *found;
 } scratch;
 
-/* Block columns reached from row i, in scratch.found by the steps they take but unsorted within a step; returns how many.
- * found[*ring_begin … *ring_end) are those of the step that goes beyond the limit. */
-static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t mark, int32_t *ring_begin,
-                     int32_t *ring_end) {
+/* Block columns reached from row i, in scratch.found by the steps they take but unsorted within a
+ * step; returns how many. found[*ring_begin … *ring_end) are those of the step that goes beyond the
+ * limit. */
+static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t mark,
+                     int32_t *ring_begin, int32_t *ring_end) {
   const bisai_bcsr *a = s->a;
   int32_t count = 1, frontier = 0;
   *ring_begin = *ring_end = 0;
@@ -61,7 +65,8 @@ static int32_t reach_neighbours(const search *s, const scratch *own, int32_t i) 
   return count;
 }
 
-/* A root below count / 2 has a child, whose index is therefore below `count` and cannot overflow. */
+/* A root below count / 2 has a child, whose index is therefore below `count` and cannot
+ * overflow. */
 static void sift(int32_t *heap, int32_t root, int32_t count) {
   for (int32_t child; root < count / 2; root = child) {
     child = 2 * root + 1;
@@ -93,19 +98,23 @@ static void sort(int32_t *v, int32_t count) {
   }
 }
 
-/* Keeps s->limit of the columns that reach() found: those within the ring that are nearest to the diagonal, and all before it. */
+/* Keeps s->limit of the columns that reach() found: those within the ring that are nearest to the
+ * diagonal, and all before it. */
 static void shorten(const search *s, const scratch *own, int32_t ring_begin, int32_t ring_end) {
   int32_t *ring = own->found + ring_begin;
   const int32_t kept = s->limit - ring_begin;
   sort(ring, ring_end - ring_begin);
-  if (s->triangle == BISAI_LOWER) memmove(ring, own->found + ring_end - kept, (size_t)kept * sizeof *ring);
+  if (s->triangle == BISAI_LOWER)
+    memmove(ring, own->found + ring_end - kept, (size_t)kept * sizeof *ring);
 }
 
-/* The search of all rows: counts into `lengths`, or without them writes the sorted rows of `found`. */
+/* The search of all rows: counts into `lengths`, or without them writes the sorted rows of
+ * `found`. */
 typedef struct search_job {
   bisai_context *context;
   const search *s;
-  int32_t *room; /* 2n for each thread: its scratch */
+  /* 2n for each thread: its scratch */
+  int32_t *room;
   int32_t *lengths;
   const bisai_pattern *found;
 } search_job;
@@ -113,7 +122,8 @@ typedef struct search_job {
 /* A thread's note. */
 typedef struct search_note {
   bsi_cut cut;
-  bool ready; /* its marks are set */
+  /* its marks are set */
+  bool ready;
 } search_note;
 
 static void search_part(void *job, bsi_part part) {
@@ -132,7 +142,8 @@ static void search_part(void *job, bsi_part part) {
   for (int32_t i = rows.begin; i < rows.end; i++) {
     int32_t ring_begin = 0, ring_end = 0;
     const int32_t mark = o->lengths ? i : -2 - i; /* the two searches leave different ones */
-    int32_t count = neighbours ? reach_neighbours(s, &own, i) : reach(s, &own, i, mark, &ring_begin, &ring_end);
+    int32_t count =
+        neighbours ? reach_neighbours(s, &own, i) : reach(s, &own, i, mark, &ring_begin, &ring_end);
     if (s->limit > 0 && count > s->limit) {
       if (o->lengths) {
         note->cut.shortened++;
@@ -150,18 +161,20 @@ static void search_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power, int32_t row_limit,
-                                    bisai_pattern *p) {
+bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power,
+                                    int32_t row_limit, bisai_pattern *p) {
   const int32_t n = matrix->block_rows;
   const int threads = bsi_threads_for(context->threads, n, ROWS_PER_THREAD);
   const search s = {matrix, p->triangle, power, row_limit};
   p->row_ptr = bsi_allocate(context, (size_t)n + 1, sizeof *p->row_ptr);
-  int32_t *room = p->row_ptr ? bsi_allocate(context, (size_t)threads * 2 * (size_t)n, sizeof *room) : NULL;
+  int32_t *room =
+      p->row_ptr ? bsi_allocate(context, (size_t)threads * 2 * (size_t)n, sizeof *room) : NULL;
   if (!room) return BISAI_OUT_OF_MEMORY;
 
   bisai_status status = BISAI_OK;
   for (int t = 0; t < threads; t++) *(search_note *)bsi_note(context, t) = (search_note){0};
-  bsi_run(context, threads, BSI_SOME_PARTS, search_part, &(search_job){context, &s, room, p->row_ptr + 1, NULL});
+  bsi_run(context, threads, BSI_SOME_PARTS, search_part,
+          &(search_job){context, &s, room, p->row_ptr + 1, NULL});
   for (int t = 0; t < threads; t++) {
     const search_note *note = bsi_note(context, t);
     p->cut = (bsi_cut){p->cut.shortened + note->cut.shortened, p->cut.blocks + note->cut.blocks};
@@ -171,8 +184,9 @@ bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *ma
   for (int32_t i = 0; i < n && !status; i++) {
     blocks += p->row_ptr[i + 1];
     if (blocks > INT32_MAX)
-      status = bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %d: S(|T|^%d) has more than %d blocks",
-                        bsi_row_name(matrix, i), power, INT32_MAX);
+      status =
+          bsi_fail(context, BISAI_INDEX_OVERFLOW, "block row %d: S(|T|^%d) has more than %d blocks",
+                   bsi_row_name(matrix, i), power, INT32_MAX);
     else
       p->row_ptr[i + 1] = (int32_t)blocks;
   }
@@ -180,7 +194,8 @@ bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *ma
     p->blocks = (int32_t)blocks;
     p->col_idx = bsi_allocate(context, (size_t)blocks, sizeof *p->col_idx);
     if (p->col_idx)
-      bsi_run(context, threads, BSI_SOME_PARTS, search_part, &(search_job){context, &s, room, NULL, p});
+      bsi_run(context, threads, BSI_SOME_PARTS, search_part,
+              &(search_job){context, &s, room, NULL, p});
     else
       status = BISAI_OUT_OF_MEMORY;
   }
@@ -191,8 +206,8 @@ bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *ma
 bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *p) {
   p->position = bsi_allocate(context, (size_t)p->blocks, sizeof *p->position);
   if (!p->position) return BISAI_OUT_OF_MEMORY;
-  const bisai_status status =
-      bsi_structure_transpose(context, p->block_rows, p->row_ptr, p->col_idx, &p->col_ptr, &p->row_idx, p->position);
+  const bisai_status status = bsi_structure_transpose(
+      context, p->block_rows, p->row_ptr, p->col_idx, &p->col_ptr, &p->row_idx, p->position);
   if (status) return status;
   for (int32_t j = 0; j < p->block_rows; j++) {
     const int32_t length = p->col_ptr[j + 1] - p->col_ptr[j];

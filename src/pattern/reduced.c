@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* S(|T|^k) made smaller: small blocks of T are left out before powering, and columns may be limited in length.
+/* S(|T|^k) made smaller: small blocks of T are left out before powering, and columns may be limited
+ * in length.
  *
  *   the graph of T:  an edge i → j where T_ij is stored, i ≠ j, and ‖T_ij‖_F ≥ tolerance·‖T_ii‖_F
- *   column j:        the rows i that reach j in at most k steps; with a limit those with the fewest steps, then the smallest |i − j|
+ *   column j:        the rows i that reach j in at most k steps; with a limit those with the fewest
+ *                    steps, then the smallest |i − j|
  *
  * A limited pattern is powered by columns, on the transposed graph, and turned round at the end. */
 #include <math.h>
@@ -24,7 +26,8 @@ static double frobenius(const factor *t, int32_t p) {
   const double *block = t->values + (size_t)p * (size_t)values;
   double largest = 0.0, sum = 0.0;
   for (int v = 0; v < values; v++) largest = fmax(largest, fabs(block[v]));
-  for (int v = 0; v < values && largest > 0.0; v++) sum += block[v] / largest * (block[v] / largest);
+  for (int v = 0; v < values && largest > 0.0; v++)
+    sum += block[v] / largest * (block[v] / largest);
   return largest * sqrt(sum);
 }
 
@@ -49,14 +52,16 @@ static void keep_large(const factor *t, double tolerance, int32_t *row_ptr, int3
 }
 
 /* Rows of the graph g from what is large enough; T's blocks are looked at by the host. */
-static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s, double tolerance, bisai_pattern *g) {
+static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s, double tolerance,
+                               bisai_pattern *g) {
   bisai_context *context = matrix->context;
   factor t = {matrix->block_rows, matrix->block_size, matrix->unit_diagonal, *s, matrix->values};
   const size_t values = bsi_block_offset(matrix, matrix->blocks);
   const bool elsewhere = context->backend->kind != BISAI_BACKEND_HOST;
   double *fetched = elsewhere ? bsi_allocate(context, values, sizeof *fetched) : NULL;
   int32_t *row_ptr = bsi_allocate(context, (size_t)t.n + 1, sizeof *row_ptr);
-  int32_t *col_idx = row_ptr ? bsi_allocate(context, (size_t)matrix->blocks, sizeof *col_idx) : NULL;
+  int32_t *col_idx =
+      row_ptr ? bsi_allocate(context, (size_t)matrix->blocks, sizeof *col_idx) : NULL;
   bisai_status status = col_idx && (fetched || !elsewhere) ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status && elsewhere) {
     t.values = fetched;
@@ -88,9 +93,10 @@ static bisai_status turn_round(bisai_pattern *p) {
   return BISAI_OK;
 }
 
-/* The graph of T, turned round where the rows of its pattern are to be the columns of the one wanted. */
-static bisai_status make_graph(const bisai_bcsr *t, bisai_triangle triangle, double drop_tolerance, bool turned,
-                               bisai_pattern **graph) {
+/* The graph of T, turned round where the rows of its pattern are to be the columns of the one
+ * wanted. */
+static bisai_status make_graph(const bisai_bcsr *t, bisai_triangle triangle, double drop_tolerance,
+                               bool turned, bisai_pattern **graph) {
   bsi_structure s;
   bisai_status status = bsi_bcsr_structure(t, &s);
   if (status) return status;
@@ -101,8 +107,9 @@ static bisai_status make_graph(const bisai_bcsr *t, bisai_triangle triangle, dou
   return !status && turned ? turn_round(*graph) : status;
 }
 
-bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t, bisai_triangle triangle, int power,
-                                 double drop_tolerance, int32_t column_limit, bisai_pattern **pattern,
+bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t,
+                                 bisai_triangle triangle, int power, double drop_tolerance,
+                                 int32_t column_limit, bisai_pattern **pattern,
                                  bsi_pattern_losses *losses) {
   const bool turned = column_limit > 0, whole = drop_tolerance == 0.0 && !turned;
   bisai_pattern *graph = NULL, *p = NULL;
@@ -117,7 +124,8 @@ bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t, bi
   *losses = (bsi_pattern_losses){.dropped = t->blocks - view.blocks};
   if (!status) {
     p = bsi_pattern_reserve(context, graph ? graph->triangle : triangle, t->block_rows);
-    status = p ? context->backend->pattern_power(context, &view, power, column_limit, p) : BISAI_OUT_OF_MEMORY;
+    status = p ? context->backend->pattern_power(context, &view, power, column_limit, p)
+               : BISAI_OUT_OF_MEMORY;
   }
   if (!status && turned) status = turn_round(p);
   if (!status) losses->cut = p->cut;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* L and U out of a factored SeqBAIJ matrix, through public calls only.
  *
- * MatGetRowIJ() shows ia and ja, MatSeqBAIJGetArray() the blocks, column by column. What PETSc documents nowhere, the same from 3.18
- * to 3.24: ia[0 … n] are the row pointers of the strictly lower L, whose identity diagonal is not stored; from ja[ia[n]] on follow the
- * rows of U from the last to the first, in each the columns > i ascending and then the diagonal block, inverted. A row of U ends where
- * ja = i. In place, PETSc arranges factors otherwise; then, or reordered, or in a version that changes this, either the indices do not
- * fit or L (U x) is not b for the x = U⁻¹ L⁻¹ b of MatSolve(), for a random b. */
+ * MatGetRowIJ() shows ia and ja, MatSeqBAIJGetArray() the blocks, column by column. What PETSc
+ * documents nowhere, the same from 3.18 to 3.24: ia[0 … n] are the row pointers of the strictly
+ * lower L, whose identity diagonal is not stored; from ja[ia[n]] on follow the rows of U from the
+ * last to the first, in each the columns > i ascending and then the diagonal block, inverted. A row
+ * of U ends where ja = i. In place, PETSc arranges factors otherwise; then, or reordered, or in a
+ * version that changes this, either the indices do not fit or L (U x) is not b for the x = U⁻¹ L⁻¹
+ * b of MatSolve(), for a random b. */
 #include <limits.h>
 #include <math.h>
 
@@ -16,7 +18,8 @@ typedef struct reading {
   Mat mat;
   PetscInt n, bs;
   const PetscInt *ia, *ja;
-  int64_t blocks; /* of L and U */
+  /* of L and U */
+  int64_t blocks;
   const PetscScalar *values;
   int32_t *lower_ptr, *lower_col, *upper_ptr, *upper_col;
   double *upper;
@@ -24,10 +27,10 @@ typedef struct reading {
 } reading;
 
 static bisai_status unknown_arrangement(bisai_context *context) {
-  return bisai_context_fail(
-      context, BISAI_UNSUPPORTED,
-      "the factored Mat is not arranged as this version of bisai knows it: factored in place, or by another "
-      "version of PETSc");
+  return bisai_context_fail(context, BISAI_UNSUPPORTED,
+                            "the factored Mat is not arranged as this version of bisai knows it: "
+                            "factored in place, or by another "
+                            "version of PETSc");
 }
 
 /* Row pointers and columns of L and U; false where the indices are not those of the arrangement. */
@@ -67,13 +70,15 @@ static void read_upper(reading *r, double *inverted) {
   int64_t p = r->ia[r->n];
   for (PetscInt i = r->n; i-- > 0;) {
     const int64_t first = r->upper_ptr[i], others = r->upper_ptr[i + 1] - first - 1;
-    for (int64_t q = 0; q < others * size; q++) r->upper[(first + 1) * size + q] = r->values[p * size + q];
+    for (int64_t q = 0; q < others * size; q++)
+      r->upper[(first + 1) * size + q] = r->values[p * size + q];
     for (int64_t q = 0; q < size; q++) inverted[i * size + q] = r->values[(p + others) * size + q];
     p += others + 1;
   }
 }
 
-static bisai_bcsr_desc describe(const reading *r, const int32_t *row_ptr, const int32_t *col_idx, const void *values) {
+static bisai_bcsr_desc describe(const reading *r, const int32_t *row_ptr, const int32_t *col_idx,
+                                const void *values) {
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = (int32_t)r->n;
   desc.block_size = (int32_t)r->bs;
@@ -82,8 +87,9 @@ static bisai_bcsr_desc describe(const reading *r, const int32_t *row_ptr, const 
   return desc;
 }
 
-/* Puts U's diagonal blocks in their places: the inverses of the blocks of a block-diagonal matrix, as our own factorisation makes
- * them. `count` is 0, 1, 2, …: that matrix's row pointers and its columns. */
+/* Puts U's diagonal blocks in their places: the inverses of the blocks of a block-diagonal matrix,
+ * as our own factorisation makes them. `count` is 0, 1, 2, …: that matrix's row pointers and its
+ * columns. */
 static bisai_status invert_back(reading *r, const double *inverted, const int32_t *count) {
   const int64_t size = (int64_t)r->bs * r->bs;
   bisai_bcsr *matrix = NULL;
@@ -94,7 +100,8 @@ static bisai_status invert_back(reading *r, const double *inverted, const int32_
   if (status == BISAI_OK) {
     const double *diagonal = bisai_factors_inverse_diagonal(inverses);
     for (PetscInt i = 0; i < r->n; i++) {
-      for (int64_t q = 0; q < size; q++) r->upper[r->upper_ptr[i] * size + q] = diagonal[i * size + q];
+      for (int64_t q = 0; q < size; q++)
+        r->upper[r->upper_ptr[i] * size + q] = diagonal[i * size + q];
     }
   }
   bisai_factors_destroy(&inverses);
@@ -108,7 +115,8 @@ static bisai_status make_factors(reading *r) {
   bisai_bcsr *lower = NULL, *upper = NULL;
   bisai_status status = bisai_bcsr_create(r->context, &of_lower, &lower);
   if (status == BISAI_OK) status = bisai_bcsr_create(r->context, &of_upper, &upper);
-  if (status == BISAI_OK) status = bisai_factors_from_matrices(r->context, lower, upper, &r->factors);
+  if (status == BISAI_OK)
+    status = bisai_factors_from_matrices(r->context, lower, upper, &r->factors);
   bisai_bcsr_destroy(&lower);
   bisai_bcsr_destroy(&upper);
   return status;
@@ -122,23 +130,27 @@ static void multiply_sizes(const bisai_bcsr *matrix, const double *x, double *y)
   const int32_t bs = bisai_bcsr_block_size(matrix);
   for (int32_t i = 0; i < bisai_bcsr_block_rows(matrix); i++) {
     double *rows = y + (int64_t)i * bs;
-    for (int32_t k = 0; k < bs; k++) rows[k] = bisai_bcsr_unit_diagonal(matrix) ? x[(int64_t)i * bs + k] : 0;
+    for (int32_t k = 0; k < bs; k++)
+      rows[k] = bisai_bcsr_unit_diagonal(matrix) ? x[(int64_t)i * bs + k] : 0;
     for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++) {
       const double *block = (const double *)values + (int64_t)p * bs * bs;
-      for (int32_t k = 0; k < bs * bs; k++) rows[k % bs] += fabs(block[k]) * x[(int64_t)col_idx[p] * bs + k / bs];
+      for (int32_t k = 0; k < bs * bs; k++)
+        rows[k % bs] += fabs(block[k]) * x[(int64_t)col_idx[p] * bs + k / bs];
     }
   }
 }
 
 static double largest(int64_t count, const double *values) {
   double size = 0;
-  for (int64_t i = 0; i < count; i++) size = fabs(values[i]) > size || isnan(values[i]) ? fabs(values[i]) : size;
+  for (int64_t i = 0; i < count; i++)
+    size = fabs(values[i]) > size || isnan(values[i]) ? fabs(values[i]) : size;
   return size;
 }
 
 /* ‖b − L (U x)‖∞ against ‖|b| + |L| |U| |x|‖∞; works in y and z. */
 static bisai_status compare(const reading *r, const double *b, double *x, double *y, double *z) {
-  const bisai_bcsr *lower = bisai_factors_lower(r->factors), *upper = bisai_factors_upper(r->factors);
+  const bisai_bcsr *lower = bisai_factors_lower(r->factors),
+                   *upper = bisai_factors_upper(r->factors);
   const int64_t count = (int64_t)r->n * r->bs;
   bisai_status status = bisai_bcsr_multiply(upper, x, y);
   if (status == BISAI_OK) status = bisai_bcsr_multiply(lower, y, z);
@@ -153,11 +165,11 @@ static bisai_status compare(const reading *r, const double *b, double *x, double
     return bisai_context_fail(r->context, BISAI_NOT_FINITE,
                               "a solution by PETSc's factors overflows: they cannot be checked");
   if (difference <= fmin(1e-12 * fmax(1, kappa / 10), 1e-3) * terms) return BISAI_OK;
-  return bsi_petsc_fail(
-      r->context, BISAI_UNSUPPORTED,
-      "L and U as read from PETSc do not agree with its MatSolve() (by %.1e of the terms): reordered, or "
-      "arranged in another way than this version of bisai knows",
-      difference / terms);
+  return bsi_petsc_fail(r->context, BISAI_UNSUPPORTED,
+                        "L and U as read from PETSc do not agree with its MatSolve() (by %.1e of "
+                        "the terms): reordered, or "
+                        "arranged in another way than this version of bisai knows",
+                        difference / terms);
 }
 
 static PetscErrorCode check(reading *r, bisai_status *status) {
@@ -188,7 +200,8 @@ static PetscErrorCode check(reading *r, bisai_status *status) {
 }
 
 static PetscErrorCode extract(reading *r, bisai_status *status) {
-  const int64_t n = r->n, size = (int64_t)r->bs * r->bs, lower = r->ia[n], upper = r->blocks - lower;
+  const int64_t n = r->n, size = (int64_t)r->bs * r->bs, lower = r->ia[n],
+                upper = r->blocks - lower;
   double *inverted;
   int32_t *count;
   PetscFunctionBegin;
@@ -197,8 +210,8 @@ static PetscErrorCode extract(reading *r, bisai_status *status) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscCalloc2((size_t)(n + 1), &r->lower_ptr, (size_t)lower, &r->lower_col));
-  PetscCall(
-      PetscCalloc3((size_t)(n + 1), &r->upper_ptr, (size_t)upper, &r->upper_col, (size_t)(upper * size), &r->upper));
+  PetscCall(PetscCalloc3((size_t)(n + 1), &r->upper_ptr, (size_t)upper, &r->upper_col,
+                         (size_t)(upper * size), &r->upper));
   if (read_structure(r)) {
     PetscCall(PetscMalloc2((size_t)(n * size), &inverted, (size_t)(n + 1), &count));
     for (int32_t i = 0; i <= n; i++) count[i] = i;
@@ -231,11 +244,12 @@ static PetscErrorCode refuse_others(reading *r, bisai_status *status) {
   PetscCall(PetscStrcmp(solver, MATSOLVERPETSC, &own));
   PetscCall(MatFactorGetError(r->mat, &error));
   if (!own) {
-    *status =
-        bsi_petsc_fail(r->context, BISAI_UNSUPPORTED, "factored by %s: only PETSc's own factors can be read", solver);
+    *status = bsi_petsc_fail(r->context, BISAI_UNSUPPORTED,
+                             "factored by %s: only PETSc's own factors can be read", solver);
   } else if (error) {
-    *status = bsi_petsc_fail(r->context, BISAI_SINGULAR_BLOCK, "PETSc's factorisation failed: %s",
-                             error == MAT_FACTOR_NUMERIC_ZEROPIVOT ? "zero pivot" : "not a zero pivot, but otherwise");
+    *status = bsi_petsc_fail(
+        r->context, BISAI_SINGULAR_BLOCK, "PETSc's factorisation failed: %s",
+        error == MAT_FACTOR_NUMERIC_ZEROPIVOT ? "zero pivot" : "not a zero pivot, but otherwise");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -256,11 +270,13 @@ static PetscErrorCode read_factors(void *arguments, bisai_status *status) {
   r->n = rows / r->bs;
   r->blocks = (int64_t)(info.nz_used / (double)(r->bs * r->bs));
   if (r->blocks > INT_MAX) {
-    *status = bisai_context_fail(r->context, BISAI_UNSUPPORTED, "the factors have more blocks than 32 bits can count");
+    *status = bisai_context_fail(r->context, BISAI_UNSUPPORTED,
+                                 "the factors have more blocks than 32 bits can count");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetRowIJ(r->mat, 0, PETSC_FALSE, PETSC_TRUE, &count, &r->ia, &r->ja, &done));
-  PetscCheck(done && count == r->n, PETSC_COMM_SELF, PETSC_ERR_SUP, "the factored Mat does not show its structure");
+  PetscCheck(done && count == r->n, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "the factored Mat does not show its structure");
   PetscCall(MatSeqBAIJGetArray(r->mat, &values));
   r->values = values;
   const PetscInt *ia = r->ia;
@@ -275,7 +291,8 @@ static PetscErrorCode read_factors(void *arguments, bisai_status *status) {
 }
 
 bisai_status bisai_petsc_factors(bisai_context *context, Mat factored, bisai_factors **factors) {
-  if (!factored || !factors) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "factored or factors is NULL");
+  if (!factored || !factors)
+    return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "factored or factors is NULL");
   reading r = {.context = context, .mat = factored};
   bisai_status status = bsi_petsc_run(context, read_factors, &r);
   if (status == BISAI_OK) {

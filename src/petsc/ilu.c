@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PETSc's block ILU(level) of a SeqBAIJ matrix, and its MatSolve() as a preconditioner of our solver. */
+/* PETSc's block ILU(level) of a SeqBAIJ matrix, and its MatSolve() as a preconditioner of our
+ * solver. */
 #include "petsc/petsc.h"
 
 struct bisai_petsc_ilu {
   bisai_context *context;
   Mat factored;
-  Vec v, z; /* without values: those of the caller are placed in them */
+  /* without values: those of the caller are placed in them */
+  Vec v, z;
   int64_t n, blocks;
   double seconds;
 };
@@ -47,7 +49,8 @@ static PetscErrorCode make(void *arguments, bisai_status *status) {
   PetscCall(factor(m, m->mat));
   PetscCall(MatFactorGetError(m->ilu->factored, &error));
   if (error) {
-    *status = bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK, "PETSc's block ILU met a zero pivot");
+    *status =
+        bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK, "PETSc's block ILU met a zero pivot");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetInfo(m->ilu->factored, MAT_LOCAL, &info));
@@ -121,8 +124,9 @@ bisai_status bisai_petsc_ilu_apply(void *ilu, int64_t n, const double *v, double
   solving s = {ilu, v, z};
   if (!ilu) return BISAI_INVALID_ARGUMENT;
   if (!v || !z || n != s.ilu->n)
-    return bsi_petsc_fail(s.ilu->context, BISAI_INVALID_ARGUMENT, "vectors of %lld values, where %lld are needed",
-                          (long long)n, (long long)s.ilu->n);
+    return bsi_petsc_fail(s.ilu->context, BISAI_INVALID_ARGUMENT,
+                          "vectors of %lld values, where %lld are needed", (long long)n,
+                          (long long)s.ilu->n);
   return bsi_petsc_run(s.ilu->context, solve, &s);
 }
 

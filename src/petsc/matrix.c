@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bisai_bcsr ↔ Mat. Both keep a SeqBAIJ block column by column; PETSc's MatSetValuesBlocked() and MatSeqBAIJSetPreallocationCSR(),
- * however, read blocks row by row unless told otherwise. */
+/* bisai_bcsr ↔ Mat. Both keep a SeqBAIJ block column by column; PETSc's MatSetValuesBlocked() and
+ * MatSeqBAIJSetPreallocationCSR(), however, read blocks row by row unless told otherwise. */
 #include <limits.h>
 
 #include "petsc/petsc.h"
 
-bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix, int level) {
+bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix,
+                                        int level) {
   if (!matrix) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "matrix is NULL");
-  if (level < 0) return bsi_petsc_fail(context, BISAI_INVALID_ARGUMENT, "level is %d, at least 0 is needed", level);
+  if (level < 0)
+    return bsi_petsc_fail(context, BISAI_INVALID_ARGUMENT, "level is %d, at least 0 is needed",
+                          level);
   int32_t n = bisai_bcsr_block_rows(matrix), columns = bisai_bcsr_block_cols(matrix);
   if (n != columns)
-    return bsi_petsc_fail(context, BISAI_INVALID_ARGUMENT, "%d × %d blocks: the matrix must be square", (int)n,
-                          (int)columns);
+    return bsi_petsc_fail(context, BISAI_INVALID_ARGUMENT,
+                          "%d × %d blocks: the matrix must be square", (int)n, (int)columns);
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
-    return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc needs fp64 values and every block stored");
+    return bisai_context_fail(context, BISAI_UNSUPPORTED,
+                              "PETSc needs fp64 values and every block stored");
   const int32_t *row_ptr, *col_idx;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
   for (int32_t i = 0; i < n; i++) {
     int32_t p = row_ptr[i];
     while (p < row_ptr[i + 1] && col_idx[p] < i) p++;
     if (p == row_ptr[i + 1] || col_idx[p] != i)
-      return bsi_petsc_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", (int)i);
+      return bsi_petsc_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
+                            (int)i);
   }
   return BISAI_OK;
 }
@@ -39,7 +44,8 @@ PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, Mat *mat) {
     lengths[i] = row_ptr[i + 1] - row_ptr[i];
     longest = PetscMax(longest, lengths[i]);
   }
-  PetscCall(MatCreateSeqBAIJ(PETSC_COMM_SELF, bs, n * bs, bisai_bcsr_block_cols(matrix) * bs, 0, lengths, mat));
+  PetscCall(MatCreateSeqBAIJ(PETSC_COMM_SELF, bs, n * bs, bisai_bcsr_block_cols(matrix) * bs, 0,
+                             lengths, mat));
   PetscCall(PetscFree(lengths));
   PetscCall(MatSetOption(*mat, MAT_ROW_ORIENTED, PETSC_FALSE));
   PetscCall(PetscMalloc1(longest, &columns));
@@ -71,9 +77,11 @@ static PetscErrorCode make_mat(void *arguments, bisai_status *status) {
 }
 
 bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix, Mat *result) {
-  if (!matrix || !result) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "matrix or result is NULL");
+  if (!matrix || !result)
+    return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "matrix or result is NULL");
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
-    return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc needs fp64 values and every block stored");
+    return bisai_context_fail(context, BISAI_UNSUPPORTED,
+                              "PETSc needs fp64 values and every block stored");
   to_mat o = {matrix, NULL};
   bisai_status status = bsi_petsc_run(context, make_mat, &o);
   if (status == BISAI_OK) *result = o.mat;
@@ -84,7 +92,8 @@ bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix
 typedef struct view {
   bisai_context *context;
   Mat mat;
-  PetscBool blocked; /* SeqBAIJ, otherwise SeqAIJ */
+  /* SeqBAIJ, otherwise SeqAIJ */
+  PetscBool blocked;
   PetscInt rows, columns, block_size, count;
   const PetscInt *row_ptr, *col_idx;
   const PetscScalar *values;
@@ -113,7 +122,8 @@ static PetscErrorCode convert(view *v, bisai_status *status) {
   int32_t *row_ptr, *col_idx;
   const PetscInt nonzeros = v->row_ptr[v->count];
   if (nonzeros > INT_MAX || v->rows > INT_MAX || v->columns > INT_MAX) {
-    *status = bisai_context_fail(v->context, BISAI_UNSUPPORTED, "the matrix needs indices of more than 32 bits");
+    *status = bisai_context_fail(v->context, BISAI_UNSUPPORTED,
+                                 "the matrix needs indices of more than 32 bits");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc2(v->count + 1, &row_ptr, nonzeros, &col_idx));
@@ -137,19 +147,22 @@ static PetscErrorCode read_mat(void *arguments, bisai_status *status) {
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)v->mat, MATSEQBAIJ, &v->blocked));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)v->mat, MATSEQAIJ, &scalar));
   if (!v->blocked && !scalar) {
-    *status = bsi_petsc_fail(v->context, BISAI_UNSUPPORTED,
-                             "a Mat of type %s, where seqbaij or seqaij is needed; in parallel, use bisai on each "
-                             "process (-pc_type bjacobi -sub_pc_type bisai, or asm)",
-                             type ? type : "unknown");
+    *status = bsi_petsc_fail(
+        v->context, BISAI_UNSUPPORTED,
+        "a Mat of type %s, where seqbaij or seqaij is needed; in parallel, use bisai on each "
+        "process (-pc_type bjacobi -sub_pc_type bisai, or asm)",
+        type ? type : "unknown");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatAssembled(v->mat, &assembled));
   PetscCall(MatGetFactorType(v->mat, &factored));
   PetscCheck(assembled, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "the Mat is not assembled");
-  PetscCheck(factored == MAT_FACTOR_NONE, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "the Mat is factored");
+  PetscCheck(factored == MAT_FACTOR_NONE, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "the Mat is factored");
   PetscCall(MatGetSize(v->mat, &v->rows, &v->columns));
   PetscCall(MatGetBlockSize(v->mat, &v->block_size));
-  PetscCall(MatGetRowIJ(v->mat, 0, PETSC_FALSE, v->blocked, &v->count, &v->row_ptr, &v->col_idx, &done));
+  PetscCall(
+      MatGetRowIJ(v->mat, 0, PETSC_FALSE, v->blocked, &v->count, &v->row_ptr, &v->col_idx, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "the Mat does not show its structure");
   if (v->blocked) {
     PetscScalar *values;
@@ -162,12 +175,14 @@ static PetscErrorCode read_mat(void *arguments, bisai_status *status) {
     PetscCall(convert(v, status));
     PetscCall(MatSeqAIJRestoreArrayRead(v->mat, &v->values));
   }
-  PetscCall(MatRestoreRowIJ(v->mat, 0, PETSC_FALSE, v->blocked, &v->count, &v->row_ptr, &v->col_idx, &done));
+  PetscCall(MatRestoreRowIJ(v->mat, 0, PETSC_FALSE, v->blocked, &v->count, &v->row_ptr, &v->col_idx,
+                            &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bisai_status bisai_petsc_from_mat(bisai_context *context, Mat mat, bisai_bcsr **result) {
-  if (!mat || !result) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "mat or result is NULL");
+  if (!mat || !result)
+    return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "mat or result is NULL");
   view v = {.context = context, .mat = mat};
   bisai_status status = bsi_petsc_run(context, read_mat, &v);
   if (status == BISAI_OK) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bisai as a preconditioner type of PETSc: -pc_type bisai, on each process's own SeqBAIJ or SeqAIJ matrix.
+/* bisai as a preconditioner type of PETSc: -pc_type bisai, on each process's own SeqBAIJ or SeqAIJ
+ * matrix.
  *
- * Written against petsc/private/pcimpl.h, which PETSc installs for this purpose, because a PCSHELL, the public way, has hooks neither
- * for options (-help, prefixes) nor for PCReset(). The structure behind it belongs to one version of PETSc: compile this for the one
- * that loads it. */
+ * Written against petsc/private/pcimpl.h, which PETSc installs for this purpose, because a PCSHELL,
+ * the public way, has hooks neither for options (-help, prefixes) nor for PCReset(). The structure
+ * behind it belongs to one version of PETSc: compile this for the one that loads it. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -18,23 +19,29 @@ typedef PetscOptionItems *option_items;
 typedef PetscOptionItems option_items;
 #endif
 
-/* As bisai_precond_kind, bisai_value_type, bisai_form and bisai_ordering; the enumeration's name and prefix end PETSc's lists. */
-static const char *const kinds[] = {"none",           "bjacobi", "ilu", "isai", "sweeps", "bisai_precond_kind",
-                                    "BISAI_PRECOND_", NULL};
-static const char *const storages[] = {
-    "fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive", "bisai_value_type", "BISAI_", NULL};
-static const char *const forms[] = {"inverse", "gh", "ght", "lu", "bisai_form", "BISAI_FORM_", NULL};
+/* As bisai_precond_kind, bisai_value_type, bisai_form and bisai_ordering; the enumeration's name
+ * and prefix end PETSc's lists. */
+static const char *const kinds[] = {
+    "none", "bjacobi", "ilu", "isai", "sweeps", "bisai_precond_kind", "BISAI_PRECOND_", NULL};
+static const char *const storages[] = {"fp64",   "fp32",    "fp16",     "bf16",
+                                       "fp11_4", "fp11_20", "adaptive", "bisai_value_type",
+                                       "BISAI_", NULL};
+static const char *const forms[] = {"inverse",    "gh",          "ght", "lu",
+                                    "bisai_form", "BISAI_FORM_", NULL};
 
-/* The last is another spelling of the one before it, in the place of BISAI_ORDERING_GIVEN, which is no option. */
-static const char *const orderings[] = {"natural",        "rcm",             "nd", "colour", "color",
-                                        "bisai_ordering", "BISAI_ORDERING_", NULL};
+/* The last is another spelling of the one before it, in the place of BISAI_ORDERING_GIVEN, which is
+ * no option. */
+static const char *const orderings[] = {
+    "natural", "rcm", "nd", "colour", "color", "bisai_ordering", "BISAI_ORDERING_", NULL};
 
 typedef struct pc_bisai {
   bisai_precond_options options;
   PetscInt threads;
   bisai_context *context;
-  bisai_precond *precond; /* NULL: to be made */
-  char failure[256];      /* why the last set-up failed for its numbers */
+  /* NULL: to be made */
+  bisai_precond *precond;
+  /* why the last set-up failed for its numbers */
+  char failure[256];
 } pc_bisai;
 
 static PetscErrorCode code_of(bisai_status status) {
@@ -51,7 +58,8 @@ static const char *message_of(const pc_bisai *m, bisai_status status) {
 }
 
 /* A failure of bisai as an error of PETSc, with its message, where it happened. */
-#define CallBisai(m, status) PetscCheck(!(status), PETSC_COMM_SELF, code_of(status), "bisai: %s", message_of(m, status))
+#define CallBisai(m, status)                                                                       \
+  PetscCheck(!(status), PETSC_COMM_SELF, code_of(status), "bisai: %s", message_of(m, status))
 
 static PetscErrorCode PCReset_BISAI(PC pc) {
   pc_bisai *m = pc->data;
@@ -69,16 +77,18 @@ static PetscErrorCode PCDestroy_BISAI(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef enum option_type { INTEGER, REAL, WORD, FLAG } option_type; /* stored as int, double, an enumeration, bool */
+/* stored as int, double, an enumeration, bool */
+typedef enum option_type { INTEGER, REAL, WORD, FLAG } option_type;
 
 typedef struct pc_option {
-  const char *name, *text, *field; /* of bisai_precond_options */
+  /* of bisai_precond_options */
+  const char *name, *text, *field;
   option_type type;
   size_t offset;
   const char *const *words;
 } pc_option;
 
-#define OPTION(name, text, type, field, words)                                                                         \
+#define OPTION(name, text, type, field, words)                                                     \
   { "-pc_bisai_" name, text, #field, type, offsetof(bisai_precond_options, field), words }
 
 static const pc_option choices[] = {
@@ -89,7 +99,8 @@ static const pc_option choices[] = {
     OPTION("level", "ilu, isai, sweeps: level of fill", INTEGER, level, NULL),
     OPTION("drop", "isai: drop smaller blocks before powering", REAL, drop_tolerance, NULL),
     OPTION("cap", "isai: the most blocks of a column; 0: no limit", INTEGER, column_limit, NULL),
-    OPTION("max_block", "bjacobi: the most rows of a block; 0: the matrix's blocks", INTEGER, max_block, NULL),
+    OPTION("max_block", "bjacobi: the most rows of a block; 0: the matrix's blocks", INTEGER,
+           max_block, NULL),
     OPTION("form", "bjacobi: inverses or decompositions", WORD, form, forms),
     OPTION("digits", "bjacobi: digits that adaptive storage keeps", INTEGER, digits, NULL),
     OPTION("symmetric", "isai: M symmetric, of a symmetric matrix", FLAG, symmetric, NULL),
@@ -107,8 +118,8 @@ static PetscErrorCode narrow(const char *name, PetscInt value, int *result) {
 }
 
 /* An option that the kind does not take is refused where it is given, and otherwise forgotten. */
-static PetscErrorCode read_choice(option_items PetscOptionsObject, const pc_option *choice, bisai_precond_options *o,
-                                  PetscBool *found) {
+static PetscErrorCode read_choice(option_items PetscOptionsObject, const pc_option *choice,
+                                  bisai_precond_options *o, PetscBool *found) {
   const bisai_precond_options defaults = bisai_precond_options_default();
   void *place = (char *)o + choice->offset;
   const void *initial = (const char *)&defaults + choice->offset;
@@ -145,16 +156,21 @@ static PetscErrorCode read_choice(option_items PetscOptionsObject, const pc_opti
     break;
   }
   if (bisai_precond_kind_takes(o->kind, choice->field)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "bisai: %s is not an option of -pc_bisai_type %s",
-             choice->name, kinds[o->kind]);
-  memcpy(place, initial, choice->type == REAL ? sizeof real : choice->type == FLAG ? sizeof *set : sizeof integer);
+  PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "bisai: %s is not an option of -pc_bisai_type %s", choice->name, kinds[o->kind]);
+  memcpy(place, initial,
+         choice->type == REAL   ? sizeof real
+         : choice->type == FLAG ? sizeof *set
+                                : sizeof integer);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode read_shift(option_items PetscOptionsObject, bisai_precond_options *o, PetscBool *found) {
+static PetscErrorCode read_shift(option_items PetscOptionsObject, bisai_precond_options *o,
+                                 PetscBool *found) {
   PetscReal shift = o->shift == BISAI_SHIFT_NONE ? 0.0 : o->shift_amount;
   PetscFunctionBegin;
-  PetscCall(PetscOptionsReal("-pc_bisai_shift", "Repairs singular diagonal blocks by this share of their row; 0: none",
+  PetscCall(PetscOptionsReal("-pc_bisai_shift",
+                             "Repairs singular diagonal blocks by this share of their row; 0: none",
                              "", shift, &shift, found));
   if (!bisai_precond_kind_takes(o->kind, "shift")) {
     PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
@@ -170,10 +186,12 @@ static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObj
   pc_bisai *m = pc->data;
   bisai_precond_options *o = &m->options;
   PetscEnum kind = (PetscEnum)o->kind, ordering = (PetscEnum)o->ordering;
-  PetscBool equilibrate = o->equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE, found[5] = {PETSC_FALSE};
+  PetscBool equilibrate = o->equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE,
+            found[5] = {PETSC_FALSE};
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
-  PetscCall(PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", kinds, kind, &kind, &found[0]));
+  PetscCall(
+      PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", kinds, kind, &kind, &found[0]));
   o->kind = (bisai_precond_kind)kind;
   for (int i = 0; i < CHOICES; i++) {
     PetscBool given;
@@ -181,12 +199,12 @@ static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObj
     if (given) changed = PETSC_TRUE;
   }
   PetscCall(read_shift(PetscOptionsObject, o, &found[1]));
-  PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: all that it may use", "", m->threads,
-                            &m->threads, &found[2]));
-  PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows", "", orderings,
-                             ordering, &ordering, &found[3]));
-  PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns", "", equilibrate,
-                             &equilibrate, &found[4]));
+  PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: all that it may use",
+                            "", m->threads, &m->threads, &found[2]));
+  PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows",
+                             "", orderings, ordering, &ordering, &found[3]));
+  PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns",
+                             "", equilibrate, &equilibrate, &found[4]));
   PetscOptionsHeadEnd();
   if (ordering == (PetscEnum)BISAI_ORDERING_GIVEN) ordering = (PetscEnum)BISAI_ORDERING_COLOUR;
   o->ordering = (bisai_ordering)ordering, o->equilibrate = equilibrate == PETSC_TRUE;
@@ -209,7 +227,8 @@ static bisai_status update_or_create(pc_bisai *m, const bisai_bcsr *matrix) {
   return bisai_precond_create(m->context, matrix, &m->options, &m->precond);
 }
 
-/* Numbers for which there is no preconditioner end the solve with KSP_DIVERGED_PC_FAILED, as in PETSc's own factorisations. */
+/* Numbers for which there is no preconditioner end the solve with KSP_DIVERGED_PC_FAILED, as in
+ * PETSc's own factorisations. */
 static PCFailedReason reason_of(bisai_status status) {
   switch (status) {
   case BISAI_SINGULAR_BLOCK: return PC_FACTOR_NUMERIC_ZEROPIVOT;
@@ -253,7 +272,8 @@ static PetscErrorCode PCApply_BISAI(PC pc, Vec v, Vec z) {
   const PetscScalar *from;
   PetscScalar *to;
   PetscFunctionBegin;
-  if (pc->failedreason) { /* what PETSc's own preconditioners do; the solver asks for the reason when it meets infinity */
+  /* what PETSc's own preconditioners do; the solver asks for the reason when it meets infinity */
+  if (pc->failedreason) {
     PetscCall(VecSet(z, INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -278,7 +298,8 @@ static PetscErrorCode PCView_BISAI(PC pc, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
   }
   if (m->context)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  threads of each process: %d\n", bisai_context_threads(m->context)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  threads of each process: %d\n",
+                                     bisai_context_threads(m->context)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

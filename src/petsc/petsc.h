@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of libbisai_petsc. It is a user of bisai: the public headers of bisai are all that it sees. */
+/* Inside of libbisai_petsc. It is a user of bisai: the public headers of bisai are all that it
+ * sees. */
 #ifndef BSI_PETSC_H
 #define BSI_PETSC_H
 
@@ -9,10 +10,12 @@
 #define PETSC_SUCCESS 0
 #endif
 
-/* Part of a call, in PETSc's style: an error of PETSc is returned, a failure of bisai is left in *status. */
+/* Part of a call, in PETSc's style: an error of PETSc is returned, a failure of bisai is left in
+ * *status. */
 typedef PetscErrorCode (*bsi_petsc_body)(void *arguments, bisai_status *status);
 
-/* Runs a body with PETSc's errors turned into a status and a message. Refuses contexts without host memory, and when PETSc does not run. */
+/* Runs a body with PETSc's errors turned into a status and a message. Refuses contexts without host
+ * memory, and when PETSc does not run. */
 bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *arguments);
 
 /* Leaves a formatted message. */
@@ -22,7 +25,8 @@ bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const c
 double bsi_petsc_now(void);
 
 /* Square, fp64, with all its diagonal blocks, and a level that counts. */
-bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix, int level);
+bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix,
+                                        int level);
 
 /* A copy as SeqBAIJ; PETSc 3.18 cannot borrow arrays of blocks. */
 PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, Mat *mat);

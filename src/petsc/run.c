@@ -25,12 +25,14 @@ bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const c
 }
 
 /* The first message is the one that says what happened; the others are the way back. */
-static PetscErrorCode keep_message(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
-                                   PetscErrorType type, const char *message, void *kept) {
+static PetscErrorCode keep_message(MPI_Comm comm, int line, const char *function, const char *file,
+                                   PetscErrorCode code, PetscErrorType type, const char *message,
+                                   void *kept) {
   (void)comm, (void)line, (void)file;
   char *text = kept;
   if (type == PETSC_ERROR_INITIAL || !*text)
-    snprintf(text, MESSAGE, "PETSc, %s(): %s", function ? function : "", message && *message ? message : "failed");
+    snprintf(text, MESSAGE, "PETSc, %s(): %s", function ? function : "",
+             message && *message ? message : "failed");
   return code;
 }
 
@@ -58,10 +60,12 @@ bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *ar
   bisai_status status = BISAI_OK;
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (bisai_context_backend(context) != BISAI_BACKEND_HOST)
-    return bisai_context_fail(context, BISAI_UNAVAILABLE, "PETSc works on host memory: it needs a host context");
+    return bisai_context_fail(context, BISAI_UNAVAILABLE,
+                              "PETSc works on host memory: it needs a host context");
   if (!runs())
-    return bisai_context_fail(context, BISAI_INVALID_ARGUMENT,
-                              "PETSc does not run: call PetscInitialize() or bisai_petsc_start() first");
+    return bisai_context_fail(
+        context, BISAI_INVALID_ARGUMENT,
+        "PETSc does not run: call PetscInitialize() or bisai_petsc_start() first");
   if (PetscPushErrorHandler(keep_message, message))
     return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, "out of memory in PETSc");
   PetscErrorCode code = body(arguments, &status);
@@ -71,7 +75,8 @@ bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *ar
 }
 
 bisai_status bisai_petsc_start(bisai_context *context, bool *started) {
-  if (!context || !started) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "started is NULL");
+  if (!context || !started)
+    return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "started is NULL");
   if (runs()) {
     *started = false;
     return BISAI_OK;
@@ -84,7 +89,9 @@ bisai_status bisai_petsc_start(bisai_context *context, bool *started) {
   /* Signals are the program's. */
   PetscErrorCode code = PetscOptionsSetValue(NULL, "-no_signal_handler", "true");
   if (!code) code = PetscInitializeNoArguments();
-  if (code) return bsi_petsc_fail(context, BISAI_EXTERNAL_ERROR, "PetscInitialize() failed with error %d", (int)code);
+  if (code)
+    return bsi_petsc_fail(context, BISAI_EXTERNAL_ERROR, "PetscInitialize() failed with error %d",
+                          (int)code);
   *started = true;
   return BISAI_OK;
 }
@@ -93,5 +100,6 @@ bisai_status bisai_petsc_stop(bisai_context *context) {
   if (!runs()) return BISAI_OK;
   PetscErrorCode code = PetscFinalize();
   if (!code) return BISAI_OK;
-  return bsi_petsc_fail(context, BISAI_EXTERNAL_ERROR, "PetscFinalize() failed with error %d", (int)code);
+  return bsi_petsc_fail(context, BISAI_EXTERNAL_ERROR, "PetscFinalize() failed with error %d",
+                        (int)code);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PETSc's own solvers with its own block ILU, to compare with: KSPGMRES, KSPCG and KSPBCGS, PCILU, SeqBAIJ. */
+/* PETSc's own solvers with its own block ILU, to compare with: KSPGMRES, KSPCG and KSPBCGS, PCILU,
+ * SeqBAIJ. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,15 +15,21 @@ struct bisai_petsc_solver {
   bisai_solver_options options;
   Mat mat;
   KSP ksp;
-  Vec b, x; /* without values */
+  /* without values */
+  Vec b, x;
   double *residual;
-  double *history; /* relative */
+  /* relative */
+  double *history;
   int64_t n;
   double seconds;
-  void *test;    /* what KSPConvergedDefault() needs, where there is a monitor; … */
-  double b_norm; /* … what its residuals are relative to; */
-  int told;      /* the last iteration that it heard of, as PETSC tests it again at a restart; −1: none; */
-  bool stopped;  /* it asked for the end */
+  /* what KSPConvergedDefault() needs, where there is a monitor; … */
+  void *test;
+  /* … what its residuals are relative to; */
+  double b_norm;
+  /* the last iteration that it heard of, as PETSC tests it again at a restart; −1: none; */
+  int told;
+  /* it asked for the end */
+  bool stopped;
 };
 
 typedef struct making {
@@ -38,12 +45,14 @@ static KSPType type_of(bisai_method method) {
 }
 
 /* PETSc's own test of convergence, and the end where the monitor asks for it. */
-static PetscErrorCode test(KSP ksp, PetscInt iteration, PetscReal norm, KSPConvergedReason *reason, void *user) {
+static PetscErrorCode test(KSP ksp, PetscInt iteration, PetscReal norm, KSPConvergedReason *reason,
+                           void *user) {
   bisai_petsc_solver *s = user;
   const bisai_solver_options *o = &s->options;
   PetscFunctionBegin;
   PetscCall(KSPConvergedDefault(ksp, iteration, norm, reason, s->test));
-  if (iteration > s->told && o->monitor(o->monitor_user, (int)iteration, norm / s->b_norm) != 0) s->stopped = true;
+  if (iteration > s->told && o->monitor(o->monitor_user, (int)iteration, norm / s->b_norm) != 0)
+    s->stopped = true;
   s->told = (int)iteration;
   if (s->stopped && *reason == KSP_CONVERGED_ITERATING) *reason = KSP_CONVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,7 +100,8 @@ static PetscErrorCode make(void *arguments, bisai_status *status) {
   PetscCall(KSPCreate(PETSC_COMM_SELF, &s->ksp));
   PetscCall(configure(s->ksp, s->mat, m->level, &m->options));
   PetscCall(watch(s));
-  const PetscInt kept = m->options.max_iterations < HISTORY ? m->options.max_iterations + 1 : HISTORY;
+  const PetscInt kept =
+      m->options.max_iterations < HISTORY ? m->options.max_iterations + 1 : HISTORY;
   PetscCall(PetscMalloc2((size_t)kept, &s->history, (size_t)s->n, &s->residual));
   PetscCall(KSPSetResidualHistory(s->ksp, s->history, kept, PETSC_TRUE));
   PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, bs, (PetscInt)s->n, NULL, &s->b));
@@ -101,7 +111,9 @@ static PetscErrorCode make(void *arguments, bisai_status *status) {
   s->seconds = bsi_petsc_now() - start;
   PetscCall(KSPGetPC(s->ksp, &pc));
   PetscCall(PCGetFailedReason(pc, &reason));
-  if (reason) *status = bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK, "PETSc's block ILU met a zero pivot");
+  if (reason)
+    *status =
+        bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK, "PETSc's block ILU met a zero pivot");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,12 +145,14 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
   if (status == BISAI_OK && options && options->method == BISAI_IDR)
     return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has no IDR(s)");
   if (status == BISAI_OK && options && (options->flexible || options->reduce))
-    return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc's solver takes no reduction and is not flexible");
+    return bisai_context_fail(context, BISAI_UNSUPPORTED,
+                              "PETSc's solver takes no reduction and is not flexible");
   return status;
 }
 
 bisai_status bisai_petsc_solver_create(bisai_context *context, const bisai_bcsr *matrix, int level,
-                                       const bisai_solver_options *options, bisai_petsc_solver **solver) {
+                                       const bisai_solver_options *options,
+                                       bisai_petsc_solver **solver) {
   if (!solver) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "solver is NULL");
   bisai_status status = bsi_petsc_check_factorable(context, matrix, level);
   if (status == BISAI_OK) status = check_options(context, options);
@@ -159,7 +173,8 @@ typedef struct solving {
   const double *b;
   double *x;
   KSPConvergedReason reason;
-  double norm; /* of b */
+  /* of b */
+  double norm;
   bisai_solver_report report;
 } solving;
 
@@ -200,7 +215,8 @@ static norm norm_of(int64_t n, const double *v) {
     if (!isfinite(v[i])) return (norm){fabs(v[i]), 1};
     result.largest = fmax(result.largest, fabs(v[i]));
   }
-  for (int64_t i = 0; i < n && result.largest > 0; i++) result.sum += v[i] / result.largest * (v[i] / result.largest);
+  for (int64_t i = 0; i < n && result.largest > 0; i++)
+    result.sum += v[i] / result.largest * (v[i] / result.largest);
   return result.largest > 0 ? result : (norm){0, 1};
 }
 
@@ -209,7 +225,8 @@ static bisai_status recompute(solving *o) {
   bisai_status status = bisai_bcsr_multiply(s->matrix, o->x, s->residual);
   if (status) return status;
   for (int64_t i = 0; i < s->n; i++) s->residual[i] = o->b[i] - s->residual[i];
-  const norm residual = norm_of(s->n, s->residual), b = o->norm > 0 ? norm_of(s->n, o->b) : (norm){1, 1};
+  const norm residual = norm_of(s->n, s->residual),
+             b = o->norm > 0 ? norm_of(s->n, o->b) : (norm){1, 1};
   const double scale = o->norm > 0 ? o->norm : 1;
   o->report.relative_residual = residual.largest / b.largest * sqrt(residual.sum / b.sum);
   o->report.estimated_residual /= scale;
@@ -238,8 +255,10 @@ static bisai_status judge(solving *o) {
     r->reason = BISAI_REASON_PRECOND_FAILED, status = BISAI_CALLBACK_FAILED;
   }
   char residual[32] = "not finite"; /* printf() may give a NaN a sign */
-  if (isfinite(r->relative_residual)) snprintf(residual, sizeof residual, "%.3e", r->relative_residual);
-  return bsi_petsc_fail(o->solver->context, status, "PETSc ended with %s after %d iterations; true residual %s",
+  if (isfinite(r->relative_residual))
+    snprintf(residual, sizeof residual, "%.3e", r->relative_residual);
+  return bsi_petsc_fail(o->solver->context, status,
+                        "PETSc ended with %s after %d iterations; true residual %s",
                         KSPConvergedReasons[o->reason], r->iterations, residual);
 }
 

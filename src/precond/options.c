@@ -31,14 +31,19 @@ enum {
 
 typedef struct option {
   const char *name;
-  unsigned kinds; /* OF_… of those that take it */
+  /* OF_… of those that take it */
+  unsigned kinds;
   size_t offset, size;
 } option;
 
-#define OPTION(field, kinds)                                                                                           \
-  { #field, kinds, offsetof(bisai_precond_options, field), sizeof((bisai_precond_options *)NULL)->field }
+#define OPTION(field, kinds)                                                                       \
+  {                                                                                                \
+#field, kinds, offsetof(bisai_precond_options, field),                                         \
+        sizeof((bisai_precond_options *)NULL)->field                                               \
+  }
 
-/* What is ignored where it means nothing is not here: ordering, permutation and equilibrate, shift_amount, user. */
+/* What is ignored where it means nothing is not here: ordering, permutation and equilibrate,
+ * shift_amount, user. */
 static const option options[] = {
     OPTION(power, OF_ISAI),
     OPTION(relax, OF_ISAI),
@@ -85,11 +90,13 @@ bisai_status bsi_precond_options_check(bisai_context *context, const bisai_preco
   const bisai_precond_options defaults = bisai_precond_options_default();
   for (int i = 0; i < OPTIONS; i++) {
     const option *o = &options[i];
-    const char *value = (const char *)given + o->offset, *initial = (const char *)&defaults + o->offset;
+    const char *value = (const char *)given + o->offset,
+               *initial = (const char *)&defaults + o->offset;
     if (takes(given->kind, o) || memcmp(value, initial, o->size) == 0) continue;
     char kinds[64] = "";
     list_kinds(o, kinds, sizeof kinds);
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s does not take the option %s, which is for %s",
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "%s does not take the option %s, which is for %s",
                     bsi_precond_ops_of(given->kind)->name, o->name, kinds);
   }
   return BISAI_OK;

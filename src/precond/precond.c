@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One handle for every preconditioner: checks, phase order, times, workspace. What the kinds do is in kinds.c. */
+/* One handle for every preconditioner: checks, phase order, times, workspace. What the kinds do is
+ * in kinds.c. */
 #include "precond/precond.h"
 
 #include "core/staging.h"
@@ -8,56 +9,73 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive"};
+static const char *const storages[] = {"fp64",   "fp32",    "fp16",    "bf16",
+                                       "fp11_4", "fp11_20", "adaptive"};
 static const char *const forms[] = {"inverse", "gh", "ght", "lu"};
 
-bool bsi_is_storage(bisai_value_type storage) { return storage >= BISAI_FP64 && storage <= BISAI_ADAPTIVE; }
+bool bsi_is_storage(bisai_value_type storage) {
+  return storage >= BISAI_FP64 && storage <= BISAI_ADAPTIVE;
+}
 const char *bsi_storage_name(bisai_value_type storage) { return storages[storage]; }
 const char *bsi_form_name(bisai_form form) { return forms[form]; }
 
-static bisai_status check_factors(bisai_context *context, const bisai_factors *f, const bisai_bcsr *matrix) {
+static bisai_status check_factors(bisai_context *context, const bisai_factors *f,
+                                  const bisai_bcsr *matrix) {
   if (!f->ready) return bsi_fail(context, BISAI_NOT_READY, "the factors' last update failed");
   if (f->upper->block_rows != matrix->block_rows || f->upper->block_size != matrix->block_size)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "the factors have %d block rows of size %d, the matrix %d of size %d", f->upper->block_rows,
-                    f->upper->block_size, matrix->block_rows, matrix->block_size);
+                    "the factors have %d block rows of size %d, the matrix %d of size %d",
+                    f->upper->block_rows, f->upper->block_size, matrix->block_rows,
+                    matrix->block_size);
   return BISAI_OK;
 }
 
-static bool reorders(const bisai_precond_options *o) { return o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate; }
+static bool reorders(const bisai_precond_options *o) {
+  return o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
+}
 
-static bisai_status check_ordering(bisai_context *context, const bisai_precond_options *o, int32_t block_rows) {
+static bisai_status check_ordering(bisai_context *context, const bisai_precond_options *o,
+                                   int32_t block_rows) {
   if (o->ordering < BISAI_ORDERING_NATURAL || o->ordering > BISAI_ORDERING_GIVEN)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown ordering %d", (int)o->ordering);
   if (o->ordering != BISAI_ORDERING_GIVEN && o->permutation)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "a permutation goes with BISAI_ORDERING_GIVEN alone");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "a permutation goes with BISAI_ORDERING_GIVEN alone");
   if (o->factors && reorders(o))
-    return bsi_fail(
-        context, BISAI_INVALID_ARGUMENT,
-        "the caller's factors have an ordering and a scaling of their own: neither ordering nor equilibrate "
-        "goes with them");
-  return o->ordering == BISAI_ORDERING_GIVEN ? bisai_order_check(context, block_rows, o->permutation) : BISAI_OK;
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the caller's factors have an ordering and a scaling of their own: neither "
+                    "ordering nor equilibrate "
+                    "goes with them");
+  return o->ordering == BISAI_ORDERING_GIVEN
+             ? bisai_order_check(context, block_rows, o->permutation)
+             : BISAI_OK;
 }
 
-static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *matrix, const bisai_precond_options *o) {
-  bisai_status status = bsi_check_struct(context, "bisai_precond_options", o->struct_size, sizeof *o);
+static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *matrix,
+                                    const bisai_precond_options *o) {
+  bisai_status status =
+      bsi_check_struct(context, "bisai_precond_options", o->struct_size, sizeof *o);
   if (status) return status;
   const bsi_precond_ops *ops = bsi_precond_ops_of(o->kind);
-  if (!ops) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown kind of preconditioner %d", (int)o->kind);
+  if (!ops)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown kind of preconditioner %d",
+                    (int)o->kind);
   if (matrix->block_rows != matrix->block_cols)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks", matrix->block_rows,
-                    matrix->block_cols);
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
+                    matrix->block_rows, matrix->block_cols);
   status = bsi_precond_options_check(context, o);
   if (!status) status = bsi_factor_options_check(context, o->level, o->shift, o->shift_amount);
   if (!status && ops->needs_factors) status = check_ordering(context, o, matrix->block_rows);
   if (!status && ops->check) status = ops->check(context, o, matrix);
-  if (!status && ops->needs_factors && o->factors) status = check_factors(context, o->factors, matrix);
+  if (!status && ops->needs_factors && o->factors)
+    status = check_factors(context, o->factors, matrix);
   return status;
 }
 
-/* Measures the matrix where it has to be symmetric; factors made of it here, where its pattern has to be, too. */
-static bisai_status check_symmetry(bisai_context *context, const bisai_precond_options *o, const bisai_bcsr *matrix,
-                                   double *asymmetry) {
+/* Measures the matrix where it has to be symmetric; factors made of it here, where its pattern has
+ * to be, too. */
+static bisai_status check_symmetry(bisai_context *context, const bisai_precond_options *o,
+                                   const bisai_bcsr *matrix, double *asymmetry) {
   bool mirrored = true;
   *asymmetry = NAN;
   if (!o->symmetric) return BISAI_OK;
@@ -65,12 +83,14 @@ static bisai_status check_symmetry(bisai_context *context, const bisai_precond_o
   if (status) return status;
   if (*asymmetry > BISAI_SYMMETRY_LIMIT)
     return bsi_fail(context, BISAI_NOT_SYMMETRIC,
-                    "symmetric isai needs a symmetric matrix, and the asymmetry of this one is %.1e: isai without it "
+                    "symmetric isai needs a symmetric matrix, and the asymmetry of this one is "
+                    "%.1e: isai without it "
                     "takes it",
                     *asymmetry);
   if (mirrored || o->factors) return BISAI_OK;
   return bsi_fail(context, BISAI_NOT_SYMMETRIC,
-                  "symmetric isai needs a stored block (j, i) for each stored block (i, j), which this matrix lacks");
+                  "symmetric isai needs a stored block (j, i) for each stored block (i, j), which "
+                  "this matrix lacks");
 }
 
 static void append(bisai_precond *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -98,12 +118,15 @@ static void describe_blocks(bisai_precond *m) {
   if (o->storage != BISAI_FP64) append(m, " storage=%s", storages[o->storage]);
   if (o->storage == BISAI_ADAPTIVE) append(m, " digits=%d", o->digits);
   describe_factors(m);
-  if (!m->jacobi.natural) append(m, ", %d blocks of up to %d rows", r->diagonal_blocks, r->largest_block);
+  if (!m->jacobi.natural)
+    append(m, ", %d blocks of up to %d rows", r->diagonal_blocks, r->largest_block);
   if (o->storage == BISAI_ADAPTIVE)
     for (int f = 0; f < BISAI_ADAPTIVE; f++)
-      if (r->blocks_by_format[f] > 0) append(m, ", %lld in %s", (long long)r->blocks_by_format[f], storages[f]);
+      if (r->blocks_by_format[f] > 0)
+        append(m, ", %lld in %s", (long long)r->blocks_by_format[f], storages[f]);
   if (r->near_singular > 0)
-    append(m, ", %lld nearly singular, first block %d", (long long)r->near_singular, r->near_singular_block);
+    append(m, ", %lld nearly singular, first block %d", (long long)r->near_singular,
+           r->near_singular_block);
 }
 
 /* What the kind has been told, and what it holds. */
@@ -142,14 +165,18 @@ static void describe(bisai_precond *m) {
     break;
   }
   if (r->dropped_lower + r->dropped_upper > 0)
-    append(m, ", %lld blocks of L and %lld of U dropped", (long long)r->dropped_lower, (long long)r->dropped_upper);
+    append(m, ", %lld blocks of L and %lld of U dropped", (long long)r->dropped_lower,
+           (long long)r->dropped_upper);
   if (r->shortened_columns > 0)
-    append(m, ", %d columns shortened by %lld blocks", r->shortened_columns, (long long)r->cut_blocks);
+    append(m, ", %d columns shortened by %lld blocks", r->shortened_columns,
+           (long long)r->cut_blocks);
   if (r->ordering != BISAI_ORDERING_NATURAL) append(m, ", ordering=%s", orderings[r->ordering]);
   if (r->equilibrated) append(m, ", equilibrated");
   if (r->repairs > 0)
-    append(m, ", %lld diagonal block%s repaired, first %s %d", (long long)r->repairs, r->repairs == 1 ? "" : "s",
-           o->kind == BISAI_PRECOND_BJACOBI && !m->jacobi.natural ? "block" : "in block row", r->first_repair_row);
+    append(m, ", %lld diagonal block%s repaired, first %s %d", (long long)r->repairs,
+           r->repairs == 1 ? "" : "s",
+           o->kind == BISAI_PRECOND_BJACOBI && !m->jacobi.natural ? "block" : "in block row",
+           r->first_repair_row);
 }
 
 void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r) {
@@ -198,7 +225,8 @@ static void fill_report(bisai_precond *m) {
                               .largest_condition_row = -1,
                               .first_repair_row = -1,
                               .near_singular_block = -1};
-  r->memory_bytes = (int64_t)sizeof *m + 8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
+  r->memory_bytes = (int64_t)sizeof *m +
+                    8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
   if (m->factors) report_factors(m, r);
   if (m->own_factors) r->memory_bytes += bsi_factors_memory(m->own_factors);
   r->symmetry = m->ops->symmetry(m);
@@ -216,8 +244,9 @@ static bisai_status refresh(bisai_precond *m, const bisai_bcsr *matrix) {
   return status;
 }
 
-/* Refuses a matrix with an empty block row or column, which no preconditioner makes regular. Diagonal blocks are missing there: only where
- * set-up failed for that or had to repair blocks is there anything to look for. */
+/* Refuses a matrix with an empty block row or column, which no preconditioner makes regular.
+ * Diagonal blocks are missing there: only where set-up failed for that or had to repair blocks is
+ * there anything to look for. */
 static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
   const bsi_backend *backend = m->context->backend;
   int64_t row = -1, column = -1;
@@ -227,8 +256,9 @@ static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
   if (!status && row < 0) status = backend->find_empty(m->context, matrix, true, marks, &column);
   backend->release(m->context, marks);
   if (status || (row < 0 && column < 0)) return status;
-  return bsi_fail(m->context, BISAI_MISSING_DIAGONAL, "block %s %lld is empty: the matrix is singular",
-                  row < 0 ? "column" : "row", (long long)(row < 0 ? column : row));
+  return bsi_fail(m->context, BISAI_MISSING_DIAGONAL,
+                  "block %s %lld is empty: the matrix is singular", row < 0 ? "column" : "row",
+                  (long long)(row < 0 ? column : row));
 }
 
 /* The matrix that is factorised, up to date with `matrix`. */
@@ -248,7 +278,8 @@ static bisai_status create_reordered(bisai_precond *m, const bisai_bcsr *matrix)
   int32_t *permutation = bsi_allocate(m->context, (size_t)m->block_rows, sizeof *permutation);
   if (!permutation) return BISAI_OUT_OF_MEMORY;
   bisai_status status = bisai_order_compute(m->context, matrix, o->ordering, permutation);
-  if (!status) status = bsi_reordered_create(m->context, matrix, permutation, o->equilibrate, &m->reordered);
+  if (!status)
+    status = bsi_reordered_create(m->context, matrix, permutation, o->equilibrate, &m->reordered);
   bsi_release(m->context, permutation);
   return status;
 }
@@ -288,7 +319,8 @@ static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   m->vectors = m->ops->vectors + (m->reordered.matrix != NULL);
   if (!status && m->vectors > 0) {
     const size_t n = (size_t)m->block_rows * (size_t)m->block_size;
-    m->work = m->context->backend->allocate(m->context, (size_t)m->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
+    m->work = m->context->backend->allocate(
+        m->context, (size_t)m->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
     if (!m->work) status = BISAI_OUT_OF_MEMORY;
   }
   if (!status) status = refresh(m, matrix);
@@ -300,7 +332,8 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
                                   const bisai_precond_options *options, bisai_precond **precond) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!matrix || !precond)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_precond_create: %s is NULL", matrix ? "precond" : "matrix");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_precond_create: %s is NULL",
+                    matrix ? "precond" : "matrix");
   const bisai_precond_options o = options ? *options : bisai_precond_options_default();
   double asymmetry = NAN;
   bisai_status status = check_arguments(context, matrix, &o);
@@ -317,7 +350,8 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
   if (m->ops->needs_factors) m->factors = o.factors;
   status = set_up(m, matrix);
   if (!status) fill_report(m);
-  if (status ? status == BISAI_MISSING_DIAGONAL || status == BISAI_SINGULAR_BLOCK : m->report.repairs > 0) {
+  if (status ? status == BISAI_MISSING_DIAGONAL || status == BISAI_SINGULAR_BLOCK
+             : m->report.repairs > 0) {
     const bisai_status empty = refuse_empty(m, matrix);
     if (empty) status = empty;
   }
@@ -333,11 +367,13 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
 
 /* Refuses a matrix that the preconditioner was not made for, before anything of it is touched. */
 static bisai_status check_update(const bisai_precond *m, const bisai_bcsr *matrix) {
-  if (!matrix) return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_update: matrix is NULL");
-  if (matrix->block_rows != m->block_rows || matrix->block_cols != m->block_rows || matrix->block_size != m->block_size)
+  if (!matrix)
+    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_update: matrix is NULL");
+  if (matrix->block_rows != m->block_rows || matrix->block_cols != m->block_rows ||
+      matrix->block_size != m->block_size)
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
-                    "the pattern changed: %d block rows of size %d, expected %d of size %d", matrix->block_rows,
-                    matrix->block_size, m->block_rows, m->block_size);
+                    "the pattern changed: %d block rows of size %d, expected %d of size %d",
+                    matrix->block_rows, matrix->block_size, m->block_rows, m->block_size);
   if (m->reordered.matrix) return bsi_reordered_check(m->context, matrix, &m->reordered);
   if (m->own_factors) return bsi_factors_check(m->own_factors, matrix);
   return m->ops->check_update ? m->ops->check_update(m, matrix) : BISAI_OK;
@@ -372,17 +408,23 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
 }
 
 static bisai_status check_apply(bisai_precond *m, const double *v, const double *z) {
-  if (!m->ready) return bsi_fail(m->context, BISAI_NOT_READY, "the preconditioner's last update failed");
-  if (m->factors && !m->factors->ready) return bsi_fail(m->context, BISAI_NOT_READY, "the factors' last update failed");
+  if (!m->ready)
+    return bsi_fail(m->context, BISAI_NOT_READY, "the preconditioner's last update failed");
+  if (m->factors && !m->factors->ready)
+    return bsi_fail(m->context, BISAI_NOT_READY, "the factors' last update failed");
   if (m->block_rows > 0 && (!v || !z))
-    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: %s is NULL", v ? "z" : "v");
+    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: %s is NULL",
+                    v ? "z" : "v");
   if (m->block_rows > 0 && v == z)
-    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT, "bisai_precond_apply: v and z are the same array");
+    return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
+                    "bisai_precond_apply: v and z are the same array");
   return BISAI_OK;
 }
 
-/* z ← M⁻¹ v for at most BSI_VECTORS_AT_ONCE vectors; a reordered v stands in z until its result replaces it. */
-static bisai_status apply(bisai_precond *m, int32_t count, const double *v, int64_t ldv, double *z, int64_t ldz) {
+/* z ← M⁻¹ v for at most BSI_VECTORS_AT_ONCE vectors; a reordered v stands in z until its result
+ * replaces it. */
+static bisai_status apply(bisai_precond *m, int32_t count, const double *v, int64_t ldv, double *z,
+                          int64_t ldz) {
   if (!m->reordered.matrix) {
     const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work};
     return m->ops->apply(m, &vectors);
@@ -396,8 +438,8 @@ static bisai_status apply(bisai_precond *m, int32_t count, const double *v, int6
 }
 
 /* The same for vectors that may lie in host memory. */
-static bisai_status apply_staged(bisai_precond *m, int32_t count, const double *v, int64_t ldv, double *z,
-                                 int64_t ldz) {
+static bisai_status apply_staged(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
+                                 double *z, int64_t ldz) {
   const int64_t n = bisai_precond_rows(m);
   bsi_staged from = {0}, to = {0};
   bisai_status status = bsi_stage_input(m->context, n, count, v, ldv, &from);
@@ -414,16 +456,19 @@ bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double
   return status ? status : apply_staged(precond, 1, v, 0, z, 0);
 }
 
-bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v, int64_t ldv, double *z,
-                                      int64_t ldz) {
+bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v,
+                                      int64_t ldv, double *z, int64_t ldz) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
   bisai_status status = check_apply(precond, v, z);
   if (status) return status;
   const int64_t n = (int64_t)precond->block_rows * precond->block_size;
-  if (count < 0) return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "negative number of vectors: %d", count);
+  if (count < 0)
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "negative number of vectors: %d",
+                    count);
   if (count > 1 && (ldv < n || ldz < n))
-    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "leading dimensions %lld and %lld, at least %lld needed",
-                    (long long)ldv, (long long)ldz, (long long)n);
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
+                    "leading dimensions %lld and %lld, at least %lld needed", (long long)ldv,
+                    (long long)ldz, (long long)n);
   for (int32_t c = 0; c < count && !status; c += BSI_VECTORS_AT_ONCE) {
     const int32_t some = count - c < BSI_VECTORS_AT_ONCE ? count - c : BSI_VECTORS_AT_ONCE;
     status = apply_staged(precond, some, v + c * ldv, ldv, z + c * ldz, ldz);
@@ -444,14 +489,18 @@ void bisai_precond_destroy(bisai_precond **precond) {
 
 bisai_status bisai_precond_get_report(const bisai_precond *precond, bisai_precond_report *report) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
-  if (!report) return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "bisai_precond_get_report: report is NULL");
-  const bisai_status status =
-      bsi_check_report(precond->context, "bisai_precond_report", report->struct_size, sizeof *report);
+  if (!report)
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
+                    "bisai_precond_get_report: report is NULL");
+  const bisai_status status = bsi_check_report(precond->context, "bisai_precond_report",
+                                               report->struct_size, sizeof *report);
   if (!status) *report = precond->report;
   return status;
 }
 
-const char *bisai_precond_describe(const bisai_precond *precond) { return precond ? precond->description : ""; }
+const char *bisai_precond_describe(const bisai_precond *precond) {
+  return precond ? precond->description : "";
+}
 
 int64_t bisai_precond_rows(const bisai_precond *precond) {
   return precond ? (int64_t)precond->block_rows * precond->block_size : 0;
@@ -460,9 +509,11 @@ int64_t bisai_precond_rows(const bisai_precond *precond) {
 bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
   if (precond->options.kind != BISAI_PRECOND_BJACOBI)
-    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "%s has no blocks of its own", precond->ops->name);
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "%s has no blocks of its own",
+                    precond->ops->name);
   if (!block_ptr)
-    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "bisai_precond_get_blocks: block_ptr is NULL");
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
+                    "bisai_precond_get_blocks: block_ptr is NULL");
   const bsi_partition *p = &precond->jacobi.partition;
   if (p->start)
     return precond->context->backend->fetch(precond->context, block_ptr, p->start,
@@ -475,7 +526,9 @@ const int32_t *bisai_precond_permutation(const bisai_precond *precond) {
   return precond ? precond->reordered.permutation : NULL;
 }
 
-const bisai_factors *bisai_precond_factors(const bisai_precond *precond) { return precond ? precond->factors : NULL; }
+const bisai_factors *bisai_precond_factors(const bisai_precond *precond) {
+  return precond ? precond->factors : NULL;
+}
 
 const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond) {
   return precond ? precond->isai[BISAI_LOWER].inverse : NULL;

@@ -3,15 +3,17 @@
  *
  *   T(J, J) N(J, j) = I(J, j)
  *
- * one small block triangular system each (Ma et al. 2021, equations 6–9; equation 9 subtracts, Algorithm 2's line 38 is a slip). */
+ * one small block triangular system each (Ma et al. 2021, equations 6–9; equation 9 subtracts,
+ * Algorithm 2's line 38 is a slip). */
 #include "solve/isai.h"
 
-bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t, bisai_pattern *pattern,
-                             bisai_value_type storage, bsi_isai *isai) {
+bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t,
+                             bisai_pattern *pattern, bisai_value_type storage, bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
   *isai = (bsi_isai){.pattern = pattern};
-  bisai_status status = bsi_bcsr_reserve(context, a->block_rows, a->block_rows, a->block_size, pattern->blocks, storage,
-                                         pattern->row_ptr, pattern->col_idx, &isai->inverse);
+  bisai_status status =
+      bsi_bcsr_reserve(context, a->block_rows, a->block_rows, a->block_size, pattern->blocks,
+                       storage, pattern->row_ptr, pattern->col_idx, &isai->inverse);
   if (!status) status = context->backend->isai_reserve(context, t, isai);
   if (status) bsi_isai_destroy(context, isai);
   return status;
@@ -22,14 +24,18 @@ bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bs
   const bisai_status status = context->backend->isai_values(context, t, isai, &fault);
   if (status || fault.column < 0) return status;
   const char *factor = t->triangle == BISAI_LOWER ? "NL" : "NU";
-  const int32_t row = bsi_row_name(t->matrix, fault.row), column = bsi_row_name(t->matrix, fault.column);
+  const int32_t row = bsi_row_name(t->matrix, fault.row),
+                column = bsi_row_name(t->matrix, fault.column);
   if (fault.kind == BSI_OVERFLOWS)
-    return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) does not fit its storage type", factor, row, column);
+    return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) does not fit its storage type",
+                    factor, row, column);
   if (fault.kind == BSI_VANISHES)
-    return bsi_fail(context, BISAI_OVERFLOW,
-                    "%s: block (%d, %d) is too small for its storage type and would be stored as zero", factor, row,
-                    column);
-  return bsi_fail(context, BISAI_NOT_FINITE, "%s: block (%d, %d) is not finite", factor, row, column);
+    return bsi_fail(
+        context, BISAI_OVERFLOW,
+        "%s: block (%d, %d) is too small for its storage type and would be stored as zero", factor,
+        row, column);
+  return bsi_fail(context, BISAI_NOT_FINITE, "%s: block (%d, %d) is not finite", factor, row,
+                  column);
 }
 
 void bsi_isai_destroy(bisai_context *context, bsi_isai *isai) {
@@ -43,6 +49,8 @@ void bsi_isai_destroy(bisai_context *context, bsi_isai *isai) {
 int64_t bsi_isai_memory(const bsi_isai *isai) {
   const int64_t slots = isai->slots ? 4 * (int64_t)isai->inverse->block_rows : 0;
   const int64_t column =
-      isai->columns ? 8 * (int64_t)bsi_block_offset(isai->inverse, isai->pattern->longest_column) : 0;
-  return bsi_bcsr_memory(isai->inverse) + bsi_pattern_memory(isai->pattern) + isai->threads * (slots + column);
+      isai->columns ? 8 * (int64_t)bsi_block_offset(isai->inverse, isai->pattern->longest_column)
+                    : 0;
+  return bsi_bcsr_memory(isai->inverse) + bsi_pattern_memory(isai->pattern) +
+         isai->threads * (slots + column);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The small block triangular systems on the device: a group of lanes, one for each value of a block as far as a warp has them, solves
- * for one block column of N (Ma et al. 2021, Algorithm 2, with the corrections that docs/design.md names).
+/* The small block triangular systems on the device: a group of lanes, one for each value of a block
+ * as far as a warp has them, solves for one block column of N (Ma et al. 2021, Algorithm 2, with
+ * the corrections that docs/design.md names).
  *
- * The system is never stored. The lanes look up side by side which blocks of a row of T lie in the column's rows J, then multiply those one
- * after the other, each lane its own value. The column's rows and blocks are kept in shared memory, or where the longest column is too long
- * for that in global memory of the group's own. */
+ * The system is never stored. The lanes look up side by side which blocks of a row of T lie in the
+ * column's rows J, then multiply those one after the other, each lane its own value. The column's
+ * rows and blocks are kept in shared memory, or where the longest column is too long for that in
+ * global memory of the group's own. */
 #include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
@@ -17,9 +19,12 @@ namespace {
 enum {
   THREADS = 128,
   WARPS = THREADS / BSI_WARP,
-  SHARED_BYTES = 48 * 1024, /* what every device gives a thread block */
-  BLOCKS_EACH = 4,          /* thread blocks for a multiprocessor where columns are too long for that … */
-  MOST_BYTES = 1 << 28      /* … fewer where their columns would take more */
+  /* what every device gives a thread block */
+  SHARED_BYTES = 48 * 1024,
+  /* thread blocks for a multiprocessor where columns are too long for that … */
+  BLOCKS_EACH = 4,
+  /* … fewer where their columns would take more */
+  MOST_BYTES = 1 << 28
 };
 
 struct job {
@@ -30,7 +35,8 @@ struct job {
   const int32_t *col_ptr, *row_idx, *position;
   bisai_value_type type;
   void *values;
-  int32_t shared_blocks; /* of a column; longer ones take `columns` */
+  /* of a column; longer ones take `columns` */
+  int32_t shared_blocks;
   int32_t longest;
   double *columns;
   unsigned long long *fault;
@@ -38,15 +44,16 @@ struct job {
 
 /* The first fault of all columns: lowest column, then the step of its solution. */
 __device__ void report(const job &p, int32_t column, int32_t step, bsi_isai_fault_kind kind) {
-  atomicMin(p.fault, static_cast<unsigned long long>(column) << 33 | static_cast<unsigned long long>(step) << 2 |
-                         static_cast<unsigned>(kind));
+  atomicMin(p.fault, static_cast<unsigned long long>(column) << 33 |
+                         static_cast<unsigned long long>(step) << 2 | static_cast<unsigned>(kind));
 }
 
 /* BS = 0: the block size at run time. */
 template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const job p) {
   const int bs = BS > 0 ? BS : p.block_size, values = bs * bs;
   constexpr int LANES = BS > 0 && BS * BS <= BSI_WARP ? BS * BS : BSI_WARP;
-  constexpr int GROUPS = BSI_WARP / LANES, EACH = BS > 0 ? (BS * BS + LANES - 1) / LANES : BISAI_MAX_BLOCK_SIZE;
+  constexpr int GROUPS = BSI_WARP / LANES,
+                EACH = BS > 0 ? (BS * BS + LANES - 1) / LANES : BISAI_MAX_BLOCK_SIZE;
   extern __shared__ double shared[];
   const int lane = threadIdx.x % BSI_WARP, group = lane / LANES, member = lane % LANES;
   if (group >= GROUPS) return;
@@ -72,10 +79,12 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
       for (int32_t chunk = t_begin; chunk < t_end; chunk += LANES) {
         const int32_t q = chunk + member, column = q < t_end ? __ldg(p.t_col_idx + q) : row;
         const int32_t found = column == row ? -1 : bsi_find_column(rows, 0, length, column);
-        for (unsigned hits = __ballot_sync(mask, found >= 0) >> (group * LANES); hits != 0; hits &= hits - 1) {
+        for (unsigned hits = __ballot_sync(mask, found >= 0) >> (group * LANES); hits != 0;
+             hits &= hits - 1) {
           const int hit = __ffs(static_cast<int>(hits)) - 1;
           const int32_t slot = __shfl_sync(mask, found, group * LANES + hit);
-          const double *a = p.t_values + static_cast<int64_t>(chunk + hit) * values, *x = own + slot * values;
+          const double *a = p.t_values + static_cast<int64_t>(chunk + hit) * values,
+                       *x = own + slot * values;
 #pragma unroll
           for (int e = 0; e < EACH; e++) {
             const int v = member + e * LANES, r = v % bs, c = v / bs;
@@ -108,14 +117,18 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
         own[s * values + v] = mine[e];
         const bool good = isfinite(mine[e]);
         finite &= good;
-        fits &= bsi_value_store(p.type, good ? mine[e] : 0.0, p.values, static_cast<size_t>(place + v));
+        fits &=
+            bsi_value_store(p.type, good ? mine[e] : 0.0, p.values, static_cast<size_t>(place + v));
         zero &= bsi_value_load(p.type, p.values, static_cast<size_t>(place + v)) == 0.0;
       }
       if (!__all_sync(mask, finite && fits) || (row == j && __all_sync(mask, zero))) {
         finite = __all_sync(mask, finite);
         fits = __all_sync(mask, fits);
         if (member == 0)
-          report(p, static_cast<int32_t>(j), step, !finite ? BSI_NOT_FINITE : !fits ? BSI_OVERFLOWS : BSI_VANISHES);
+          report(p, static_cast<int32_t>(j), step,
+                 !finite ? BSI_NOT_FINITE
+                 : !fits ? BSI_OVERFLOWS
+                         : BSI_VANISHES);
       }
       __syncwarp(mask);
     }
@@ -129,7 +142,7 @@ template <int BS> constexpr int groups_of() {
 
 int groups_of_size(int block_size) {
   switch (block_size) {
-#define CASE(BS)                                                                                                       \
+#define CASE(BS)                                                                                   \
   case BS: return groups_of<BS>();
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
@@ -139,17 +152,18 @@ int groups_of_size(int block_size) {
 
 template <int BS> bisai_status enqueue(bisai_context *context, const job &p, int columns_at_once) {
   constexpr int GROUPS = groups_of<BS>();
-  const size_t bytes =
-      static_cast<size_t>(GROUPS) * (p.shared_blocks + 1) * p.block_size * p.block_size * sizeof(double);
+  const size_t bytes = static_cast<size_t>(GROUPS) * (p.shared_blocks + 1) * p.block_size *
+                       p.block_size * sizeof(double);
   unsigned blocks = bsi_grid(p.block_rows, GROUPS);
-  if (p.columns && blocks > static_cast<unsigned>(columns_at_once / GROUPS)) blocks = columns_at_once / GROUPS;
+  if (p.columns && blocks > static_cast<unsigned>(columns_at_once / GROUPS))
+    blocks = columns_at_once / GROUPS;
   solve_columns<BS><<<blocks, THREADS, bytes, bsi_stream_of(context)>>>(p);
   return bsi_launched(context, "values of an approximate inverse");
 }
 
 bisai_status enqueue_size(bisai_context *context, const job &p, int columns_at_once) {
   switch (p.block_size) {
-#define CASE(BS)                                                                                                       \
+#define CASE(BS)                                                                                   \
   case BS: return enqueue<BS>(context, p, columns_at_once);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
@@ -158,7 +172,8 @@ bisai_status enqueue_size(bisai_context *context, const job &p, int columns_at_o
 }
 
 bisai_status device_failure(bisai_context *context, cudaError_t error) {
-  return bsi_fail(context, BISAI_DEVICE_ERROR, "values of an approximate inverse: %s", cudaGetErrorString(error));
+  return bsi_fail(context, BISAI_DEVICE_ERROR, "values of an approximate inverse: %s",
+                  cudaGetErrorString(error));
 }
 
 /* Waits; turns the key of report() into its fault. */
@@ -169,12 +184,14 @@ bisai_status fetch_fault(bisai_context *context, const job &p, bsi_isai_fault *f
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
   if (error != cudaSuccess) return device_failure(context, error);
   if (key == ~0ull) return BISAI_OK;
-  const int32_t column = static_cast<int32_t>(key >> 33), step = static_cast<int32_t>(key >> 2 & INT32_MAX);
+  const int32_t column = static_cast<int32_t>(key >> 33),
+                step = static_cast<int32_t>(key >> 2 & INT32_MAX);
   int32_t range[2], row;
   error = cudaMemcpy(range, p.col_ptr + column, sizeof range, cudaMemcpyDeviceToHost);
   if (error == cudaSuccess)
-    error = cudaMemcpy(&row, p.row_idx + (p.triangle == BISAI_LOWER ? range[0] + step : range[1] - 1 - step),
-                       sizeof row, cudaMemcpyDeviceToHost);
+    error = cudaMemcpy(
+        &row, p.row_idx + (p.triangle == BISAI_LOWER ? range[0] + step : range[1] - 1 - step),
+        sizeof row, cudaMemcpyDeviceToHost);
   if (error != cudaSuccess) return device_failure(context, error);
   fault->column = column;
   fault->row = row;
@@ -185,17 +202,22 @@ bisai_status fetch_fault(bisai_context *context, const job &p, bsi_isai_fault *f
 } // namespace
 
 int32_t bsi_isai_shared_blocks(int block_size) {
-  return SHARED_BYTES / (groups_of_size(block_size) * block_size * block_size * static_cast<int>(sizeof(double))) - 1;
+  return SHARED_BYTES / (groups_of_size(block_size) * block_size * block_size *
+                         static_cast<int>(sizeof(double))) -
+         1;
 }
 
-bisai_status bsi_isai_reserve_cuda(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
+bisai_status bsi_isai_reserve_cuda(bisai_context *context, const bsi_triangular *t,
+                                   bsi_isai *isai) {
   const int bs = t->matrix->block_size, groups = groups_of_size(bs);
   const size_t column = bsi_block_offset(t->matrix, isai->pattern->longest_column);
   if (isai->pattern->longest_column <= bsi_isai_shared_blocks(bs)) return BISAI_OK;
-  const size_t bytes = column * sizeof(double) * groups, affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
+  const size_t bytes = column * sizeof(double) * groups,
+               affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
   const size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_EACH;
   isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable) * groups;
-  isai->columns = static_cast<double *>(context->backend->allocate(context, isai->threads * column, sizeof(double)));
+  isai->columns = static_cast<double *>(
+      context->backend->allocate(context, isai->threads * column, sizeof(double)));
   return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
@@ -221,8 +243,8 @@ bisai_status bsi_isai_values_cuda(bisai_context *context, const bsi_triangular *
                  pattern->longest_column,
                  shared ? nullptr : isai->columns,
                  context->first_fault};
-  const cudaError_t error =
-      cudaMemsetAsync(context->first_fault, 0xff, sizeof *context->first_fault, bsi_stream_of(context));
+  const cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff,
+                                            sizeof *context->first_fault, bsi_stream_of(context));
   if (error != cudaSuccess) return device_failure(context, error);
   const bisai_status status = enqueue_size(context, p, isai->threads);
   return status ? status : fetch_fault(context, p, fault);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The small block triangular systems on the host, one block column at a time, columns shared out over the threads.
+/* The small block triangular systems on the host, one block column at a time, columns shared out
+ * over the threads.
  *
- * The system is never stored: `slots` tells for a block row of T where it stands in J, so that a row of T is read once and used where it
- * hits J. A lower system is solved from its top, an upper one from its bottom; both begin at row j itself, whose right-hand side is I. */
+ * The system is never stored: `slots` tells for a block row of T where it stands in J, so that a
+ * row of T is read once and used where it hits J. A lower system is solved from its top, an upper
+ * one from its bottom; both begin at row j itself, whose right-hand side is I. */
 #include "core/backend_host.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
@@ -12,21 +14,24 @@
 
 enum {
   COLUMNS_PER_THREAD = 512,
-  COLUMNS_AHEAD = 8, /* for the memory to answer … */
-  PREFETCHED = 8     /* … where the cache can hold columns as long as that until then */
+  /* for the memory to answer … */
+  COLUMNS_AHEAD = 8,
+  /* … where the cache can hold columns as long as that until then */
+  PREFETCHED = 8
 };
 
-/* A thread's own: block `slots[i]` of `blocks` is the present column's in block row i, -1 where it has none there. N's own blocks where
- * it is stored in fp64, otherwise those of one column. */
+/* A thread's own: block `slots[i]` of `blocks` is the present column's in block row i, -1 where it
+ * has none there. N's own blocks where it is stored in fp64, otherwise those of one column. */
 typedef struct scratch {
   int32_t *slots;
   double *blocks;
   bsi_isai_fault fault;
 } scratch;
 
-/* x ← the block of N in row `row` of column j, the others of the column that it depends on being in scratch.blocks. */
-BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t row, const int32_t j,
-                            const scratch *own, double *x) {
+/* x ← the block of N in row `row` of column j, the others of the column that it depends on being in
+ * scratch.blocks. */
+BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t row,
+                            const int32_t j, const scratch *own, double *x) {
   const bisai_bcsr *a = t->matrix;
   const size_t values = (size_t)(bs * bs);
   if (row == j) { /* the first of the column, which depends on no other */
@@ -41,8 +46,8 @@ BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t
   for (int32_t q = a->row_ptr[row]; q < a->row_ptr[row + 1]; q++) {
     const int32_t column = a->col_idx[q], slot = own->slots[column];
     if (slot < 0 || column == row) continue;
-    bsi_block_multiply_subtract(bs, (const double *)a->values + (size_t)q * values, own->blocks + (size_t)slot * values,
-                                rest);
+    bsi_block_multiply_subtract(bs, (const double *)a->values + (size_t)q * values,
+                                own->blocks + (size_t)slot * values, rest);
   }
   if (t->inverse_diagonal)
     bsi_block_multiply(bs, t->inverse_diagonal + (size_t)row * values, rest, x);
@@ -50,8 +55,10 @@ BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t
     bsi_block_copy(bs, rest, x);
 }
 
-/* Stores one block of N in its type, and whether all of it is stored as zero; whether it fits. In fp64 it lies there already. */
-BSI_INLINE bool narrow_block(const int bs, const double *x, bisai_bcsr *n, const size_t first, bool *zero) {
+/* Stores one block of N in its type, and whether all of it is stored as zero; whether it fits. In
+ * fp64 it lies there already. */
+BSI_INLINE bool narrow_block(const int bs, const double *x, bisai_bcsr *n, const size_t first,
+                             bool *zero) {
   bool fits = true;
   *zero = true;
   for (int v = 0; v < bs * bs; v++) {
@@ -62,13 +69,14 @@ BSI_INLINE bool narrow_block(const int bs, const double *x, bisai_bcsr *n, const
 }
 
 /* Stores one block into N; keeps the first fault of the thread. */
-BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const int32_t position, const int32_t row,
-                            const int32_t column, scratch *own) {
+BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const int32_t position,
+                            const int32_t row, const int32_t column, scratch *own) {
   const bool finite = bsi_all_finite((size_t)(bs * bs), x);
   bool fits = finite, zero = false;
   if (finite && (n->type != BISAI_FP64 || row == column))
     fits = narrow_block(bs, x, n, (size_t)position * (size_t)(bs * bs), &zero);
-  if ((fits && !(zero && row == column)) || (own->fault.column >= 0 && own->fault.column <= column)) return;
+  if ((fits && !(zero && row == column)) || (own->fault.column >= 0 && own->fault.column <= column))
+    return;
   own->fault = (bsi_isai_fault){.column = column,
                                 .row = row,
                                 .kind = !finite ? BSI_NOT_FINITE
@@ -77,10 +85,12 @@ BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const 
 }
 
 /* Asks for what column j will read and write: T's rows and N's blocks lie apart. */
-BSI_INLINE void prefetch_column(const int bs, const bsi_triangular *t, const bsi_isai *isai, const int32_t j) {
+BSI_INLINE void prefetch_column(const int bs, const bsi_triangular *t, const bsi_isai *isai,
+                                const int32_t j) {
   const bisai_pattern *p = isai->pattern;
   const bisai_bcsr *a = t->matrix, *n = isai->inverse;
-  const size_t bytes = (size_t)(bs * bs) * sizeof(double), stored = (size_t)(bs * bs) * bsi_value_bytes(n->type);
+  const size_t bytes = (size_t)(bs * bs) * sizeof(double),
+               stored = (size_t)(bs * bs) * bsi_value_bytes(n->type);
   for (int32_t s = p->col_ptr[j]; s < p->col_ptr[j + 1]; s++) {
     const size_t row = (size_t)p->row_idx[s], position = (size_t)p->position[s];
     bsi_prefetch(a->values, (size_t)a->row_ptr[row] * bytes, (size_t)a->row_ptr[row + 1] * bytes);
@@ -88,14 +98,15 @@ BSI_INLINE void prefetch_column(const int bs, const bsi_triangular *t, const bsi
   }
 }
 
-BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_isai *isai, const int32_t j,
-                             scratch *own) {
+BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_isai *isai,
+                             const int32_t j, scratch *own) {
   const bisai_pattern *p = isai->pattern;
   const size_t values = (size_t)(bs * bs);
   const int32_t begin = p->col_ptr[j], length = p->col_ptr[j + 1] - begin;
   const int32_t *rows = p->row_idx + begin, *positions = p->position + begin;
   const bool in_place = isai->inverse->type == BISAI_FP64, lower = t->triangle == BISAI_LOWER;
-  if (length <= PREFETCHED && j + COLUMNS_AHEAD < p->block_rows) prefetch_column(bs, t, isai, j + COLUMNS_AHEAD);
+  if (length <= PREFETCHED && j + COLUMNS_AHEAD < p->block_rows)
+    prefetch_column(bs, t, isai, j + COLUMNS_AHEAD);
   for (int32_t s = 0; s < length; s++) own->slots[rows[s]] = in_place ? positions[s] : s;
   for (int32_t step = 0; step < length; step++) {
     const int32_t row = rows[lower ? step : length - 1 - step];
@@ -103,35 +114,40 @@ BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_is
   }
   for (int32_t step = 0; step < length; step++) {
     const int32_t s = lower ? step : length - 1 - step, row = rows[s];
-    store_block(bs, own->blocks + (size_t)own->slots[row] * values, isai->inverse, positions[s], row, j, own);
+    store_block(bs, own->blocks + (size_t)own->slots[row] * values, isai->inverse, positions[s],
+                row, j, own);
     own->slots[row] = -1;
   }
 }
 
 typedef void column_function(const bsi_triangular *, const bsi_isai *, int32_t, scratch *);
 
-static void solve_column_any(const bsi_triangular *t, const bsi_isai *isai, int32_t j, scratch *own) {
+static void solve_column_any(const bsi_triangular *t, const bsi_isai *isai, int32_t j,
+                             scratch *own) {
   solve_column(t->matrix->block_size, t, isai, j, own);
 }
-#define STAMP(BS)                                                                                                      \
-  static void solve_column_##BS(const bsi_triangular *t, const bsi_isai *isai, int32_t j, scratch *own) {              \
-    solve_column(BS, t, isai, j, own);                                                                                 \
+#define STAMP(BS)                                                                                  \
+  static void solve_column_##BS(const bsi_triangular *t, const bsi_isai *isai, int32_t j,          \
+                                scratch *own) {                                                    \
+    solve_column(BS, t, isai, j, own);                                                             \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 #define ENTRY(BS) [BS] = solve_column_##BS,
-static column_function *const column_functions[BSI_SPECIAL_SIZES + 1] = {solve_column_any, BSI_BLOCK_SIZES(ENTRY)};
+static column_function *const column_functions[BSI_SPECIAL_SIZES + 1] = {solve_column_any,
+                                                                         BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-bisai_status bsi_isai_reserve_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
+bisai_status bsi_isai_reserve_host(bisai_context *context, const bsi_triangular *t,
+                                   bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
   isai->threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_PER_THREAD);
   const size_t threads = (size_t)isai->threads, n = (size_t)a->block_rows;
   isai->slots = bsi_allocate(context, threads * n, sizeof *isai->slots);
   if (!isai->slots) return BISAI_OUT_OF_MEMORY;
   for (size_t i = 0; i < threads * n; i++) isai->slots[i] = -1;
-  isai->columns =
-      bsi_allocate(context, threads * bsi_block_offset(a, isai->pattern->longest_column), sizeof *isai->columns);
+  isai->columns = bsi_allocate(
+      context, threads * bsi_block_offset(a, isai->pattern->longest_column), sizeof *isai->columns);
   return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
@@ -147,12 +163,14 @@ static void columns_part(void *job, bsi_part part) {
   const bisai_bcsr *a = c->t->matrix;
   const bsi_isai *isai = c->isai;
   const size_t thread = (size_t)part.thread;
-  column_function *column = column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
+  column_function *column =
+      column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
   bsi_isai_fault *fault = bsi_note(c->context, part.thread);
   scratch own = {.slots = isai->slots + thread * (size_t)a->block_rows,
                  .blocks = isai->inverse->type == BISAI_FP64
                                ? (double *)isai->inverse->values
-                               : isai->columns + thread * bsi_block_offset(a, isai->pattern->longest_column),
+                               : isai->columns +
+                                     thread * bsi_block_offset(a, isai->pattern->longest_column),
                  .fault = *fault};
   const bsi_range range = bsi_range_of(a->block_rows, part);
   for (int32_t j = (int32_t)range.begin; j < range.end; j++) column(c->t, isai, j, &own);
@@ -162,7 +180,8 @@ static void columns_part(void *job, bsi_part part) {
 bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
                                   bsi_isai_fault *fault) {
   const int threads = isai->threads;
-  for (int k = 0; k < threads; k++) *(bsi_isai_fault *)bsi_note(context, k) = (bsi_isai_fault){.column = -1};
+  for (int k = 0; k < threads; k++)
+    *(bsi_isai_fault *)bsi_note(context, k) = (bsi_isai_fault){.column = -1};
   bsi_run(context, threads, BSI_MANY_PARTS, columns_part, &(columns_job){context, t, isai});
   for (int k = 0; k < threads; k++) {
     const bsi_isai_fault *found = bsi_note(context, k);

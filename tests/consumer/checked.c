@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user's program: solves a five-point system with blocks of size 3 by block-ISAI and GMRES, and checks the solution itself. */
+/* A user's program: solves a five-point system with blocks of size 3 by block-ISAI and GMRES, and
+ * checks the solution itself. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@ static double values[5 * ROWS * AREA], b[N], x[N];
 
 static int32_t add_block(int32_t position, int32_t col, double diagonal, double other) {
   col_idx[position] = col;
-  for (int i = 0; i < AREA; ++i) values[position * AREA + i] = i % (SIZE + 1) == 0 ? diagonal : other;
+  for (int i = 0; i < AREA; ++i)
+    values[position * AREA + i] = i % (SIZE + 1) == 0 ? diagonal : other;
   return position + 1;
 }
 
@@ -36,7 +38,8 @@ static double residual(void) {
     for (int r = 0; r < SIZE; ++r) {
       double sum = b[row * SIZE + r];
       for (int32_t p = row_ptr[row]; p < row_ptr[row + 1]; ++p)
-        for (int c = 0; c < SIZE; ++c) sum -= values[p * AREA + c * SIZE + r] * x[col_idx[p] * SIZE + c];
+        for (int c = 0; c < SIZE; ++c)
+          sum -= values[p * AREA + c * SIZE + r] * x[col_idx[p] * SIZE + c];
       difference += sum * sum;
       whole += b[row * SIZE + r] * b[row * SIZE + r];
     }
@@ -68,10 +71,13 @@ int main(void) {
   if (status == BISAI_OK) status = bisai_solver_create(context, N, NULL, &solver);
   if (status == BISAI_OK) status = bisai_solver_solve(solver, matrix, precond, b, x, &report);
   if (status != BISAI_OK)
-    fprintf(stderr, "%s: %s\n", bisai_status_string(status), context ? bisai_context_error(context) : "");
-  /* The default tolerance, 1e-8, is of the estimate; the solver promises twice that of the true residual. */
+    fprintf(stderr, "%s: %s\n", bisai_status_string(status),
+            context ? bisai_context_error(context) : "");
+  /* The default tolerance, 1e-8, is of the estimate; the solver promises twice that of the true
+   * residual. */
   int bad = status != BISAI_OK || !(residual() <= 2e-8) || report.iterations < 2;
-  printf("bisai %s: %d iterations, relative residual %.2e\n", bisai_version(), report.iterations, residual());
+  printf("bisai %s: %d iterations, relative residual %.2e\n", bisai_version(), report.iterations,
+         residual());
 
   bisai_solver_destroy(&solver);
   bisai_precond_destroy(&precond);

@@ -18,13 +18,16 @@ void fuzz_api_run(const char *name, const uint8_t *data, size_t bytes) {
   fuzz_world_open(&worlds[0], 1);
   fuzz_world_open(&worlds[1], threads);
   bisai_bcsr *first[2], *second = fuzz_matrix_make(&choices, &system, FUZZ_SECOND, &worlds[0]);
-  for (int w = 0; w < 2; w++) first[w] = fuzz_matrix_make(&choices, &system, FUZZ_FIRST, &worlds[w]);
+  for (int w = 0; w < 2; w++)
+    first[w] = fuzz_matrix_make(&choices, &system, FUZZ_FIRST, &worlds[w]);
   if (first[0] && first[1] && second) {
     fuzz_matrix_properties(&choices, &system, first, worlds);
     bisai_precond *const none[2] = {NULL, NULL};
-    if (fuzz_rarely(&choices, 4)) fuzz_solve_properties(&choices, &system, first, NULL, none, worlds);
+    if (fuzz_rarely(&choices, 4))
+      fuzz_solve_properties(&choices, &system, first, NULL, none, worlds);
     const int kinds = fuzz_between(&choices, 1, 2);
-    for (int k = 0; k < kinds; k++) fuzz_precond_properties(&choices, &system, first, second, worlds);
+    for (int k = 0; k < kinds; k++)
+      fuzz_precond_properties(&choices, &system, first, second, worlds);
   }
   for (int w = 0; w < 2; w++) bisai_bcsr_destroy(&first[w]);
   bisai_bcsr_destroy(&second);

@@ -20,7 +20,8 @@
 
 /* Names the input for messages: "seed 17", "this input". Forgets the scene. */
 void fuzz_case(const char *name, const uint8_t *data, size_t bytes);
-/* Describes what is done next; printed when a property breaks. Several lines are kept by their number. */
+/* Describes what is done next; printed when a property breaks. Several lines are kept by their
+ * number. */
 enum { SCENE_SYSTEM, SCENE_PRECOND, SCENE_SOLVE, SCENES };
 void fuzz_scene(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the condition. Where it is false: prints the property, a sentence, with the input and the
@@ -64,9 +65,12 @@ double *fuzz_vector(int64_t n);
 
 typedef struct fuzz_world {
   bisai_context *context;
-  atomic_llong calls, live; /* allocations so far, blocks not yet released */
-  long long fail_at;        /* this allocation fails, counted like `calls`; 0: none */
-  bool fail_after;          /* and all later ones */
+  /* allocations so far, blocks not yet released */
+  atomic_llong calls, live;
+  /* this allocation fails, counted like `calls`; 0: none */
+  long long fail_at;
+  /* and all later ones */
+  bool fail_after;
 } fuzz_world;
 
 /* An allocator on the world's accounts, which must stay where they are. */
@@ -88,10 +92,14 @@ enum { FUZZ_HUGE = 1 };
 enum { FUZZ_FIRST, FUZZ_SECOND, FUZZ_VALUES };
 
 typedef struct fuzz_system {
-  int32_t block_rows, block_size, blocks, rows; /* rows = block_rows·block_size */
-  int32_t *row_ptr, *col_idx;                   /* columns ascending */
-  double *values[FUZZ_VALUES]; /* two sets of values on the same pattern, blocks column by column, finite */
-  bool dominant[FUZZ_VALUES];  /* rows are strictly diagonally dominant and of ordinary size */
+  /* rows = block_rows·block_size */
+  int32_t block_rows, block_size, blocks, rows;
+  /* columns ascending */
+  int32_t *row_ptr, *col_idx;
+  /* two sets of values on the same pattern, blocks column by column, finite */
+  double *values[FUZZ_VALUES];
+  /* rows are strictly diagonally dominant and of ordinary size */
+  bool dominant[FUZZ_VALUES];
   bool large;
 } fuzz_system;
 
@@ -100,8 +108,10 @@ void fuzz_system_free(fuzz_system *system);
 int64_t fuzz_system_scalars(const fuzz_system *system); /* blocks·bs² */
 bisai_bcsr_desc fuzz_system_desc(const fuzz_system *system, int set);
 
-/* ax ← A x, magnitude ← |A||x|, in extended precision: neither overflows nor loses what is compared. */
-void fuzz_system_multiply(const fuzz_system *system, int set, const double *x, long double *ax, long double *magnitude);
+/* ax ← A x, magnitude ← |A||x|, in extended precision: neither overflows nor loses what is
+ * compared. */
+void fuzz_system_multiply(const fuzz_system *system, int set, const double *x, long double *ax,
+                          long double *magnitude);
 
 /* The same matrix as scalar CSR: columns of a row in any order, zeros of both sets of values left
  * out as long as a block keeps one entry. */
@@ -118,8 +128,10 @@ bisai_csr_desc fuzz_csr_desc(const fuzz_system *system, const fuzz_csr *csr, int
 typedef struct fuzz_precond {
   bisai_precond_options options;
   int32_t *block_ptr, *permutation;
-  double *diagonal; /* of the callback */
-  int fails_in;     /* the callback's call that fails, counted down; 0: none */
+  /* of the callback */
+  double *diagonal;
+  /* the callback's call that fails, counted down; 0: none */
+  int fails_in;
 } fuzz_precond;
 
 /* `choice` must stay where it is while the options are used. */
@@ -129,9 +141,12 @@ void fuzz_precond_free(fuzz_precond *choice);
 /* --- the true residual (api_residual.c) --- */
 
 typedef struct fuzz_residual {
-  long double rhs;   /* ‖b‖₂ */
-  long double norm;  /* ‖b − A x‖₂ */
-  long double error; /* by how much rounding may change `norm` where b − A x is computed in double precision */
+  /* ‖b‖₂ */
+  long double rhs;
+  /* ‖b − A x‖₂ */
+  long double norm;
+  /* by how much rounding may change `norm` where b − A x is computed in double precision */
+  long double error;
 } fuzz_residual;
 
 /* With the first set of values, in extended precision; x and b are finite. x NULL: 0. */
@@ -145,34 +160,39 @@ bool fuzz_finite(int64_t n, const double *values);
 
 /* Makes the matrix with one set of values in the world, by BCSR or by CSR arrays, and checks what
  * is refused (api_matrix.c). */
-bisai_bcsr *fuzz_matrix_make(fuzz_choices *choices, const fuzz_system *system, int set, fuzz_world *world);
-void fuzz_matrix_properties(fuzz_choices *choices, const fuzz_system *system, bisai_bcsr *const matrix[2],
-                            fuzz_world worlds[2]);
+bisai_bcsr *fuzz_matrix_make(fuzz_choices *choices, const fuzz_system *system, int set,
+                             fuzz_world *world);
+void fuzz_matrix_properties(fuzz_choices *choices, const fuzz_system *system,
+                            bisai_bcsr *const matrix[2], fuzz_world worlds[2]);
 
 /* Checks that the matrix is the system with one set of values. */
 void fuzz_matrix_content(const fuzz_system *system, int set, const bisai_bcsr *matrix);
 
 /* What is measured of a system and refused by it (api_symmetry.c). */
 typedef struct fuzz_symmetry {
-  double asymmetry, error;  /* the error is what double precision may make of it */
-  bool symmetric, mirrored; /* the asymmetry is within the limit; every block (i, j) has a block (j, i) */
+  /* the error is what double precision may make of it */
+  double asymmetry, error;
+  /* the asymmetry is within the limit; every block (i, j) has a block (j, i) */
+  bool symmetric, mirrored;
 } fuzz_symmetry;
 fuzz_symmetry fuzz_symmetry_of(const fuzz_system *system, int set);
 void fuzz_symmetry_properties(const fuzz_system *system, bisai_bcsr *const matrix[2]);
 /* Returns true if the solver has to refuse A, as a matrix or as a function, or M. */
-bool fuzz_symmetry_refuses(const fuzz_system *system, const bisai_solver_options *options, bool by_matrix,
-                           const bisai_precond *precond);
+bool fuzz_symmetry_refuses(const fuzz_system *system, const bisai_solver_options *options,
+                           bool by_matrix, const bisai_precond *precond);
 
 /* New values of matrices, from blocks and from CSR arrays (api_updates.c). */
 void fuzz_update_properties(fuzz_choices *choices, const fuzz_system *system, fuzz_world *world);
 
-/* Set-ups, applications and updates in two worlds of different numbers of threads (api_precond.c). */
-void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *system, bisai_bcsr *const first[2],
-                             bisai_bcsr *second, fuzz_world worlds[2]);
+/* Set-ups, applications and updates in two worlds of different numbers of threads
+ * (api_precond.c). */
+void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *system,
+                             bisai_bcsr *const first[2], bisai_bcsr *second, fuzz_world worlds[2]);
 
 /* A solve with the preconditioners, of either world, or NULL (api_solve.c). */
-void fuzz_solve_properties(fuzz_choices *choices, const fuzz_system *system, bisai_bcsr *const matrix[2],
-                           fuzz_precond *choice, bisai_precond *const precond[2], fuzz_world worlds[2]);
+void fuzz_solve_properties(fuzz_choices *choices, const fuzz_system *system,
+                           bisai_bcsr *const matrix[2], fuzz_precond *choice,
+                           bisai_precond *const precond[2], fuzz_world worlds[2]);
 bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_system *system);
 
 /* Everything from the context to the solution, with allocations that fail (api_faults.c). */

@@ -4,11 +4,15 @@
 
 #include "api.h"
 
-static uint8_t next_byte(fuzz_choices *choices) { return choices->next < choices->end ? *choices->next++ : 0; }
+static uint8_t next_byte(fuzz_choices *choices) {
+  return choices->next < choices->end ? *choices->next++ : 0;
+}
 
 int fuzz_pick(fuzz_choices *choices, int count) { return next_byte(choices) % count; }
 
-int fuzz_between(fuzz_choices *choices, int low, int high) { return low + fuzz_pick(choices, high - low + 1); }
+int fuzz_between(fuzz_choices *choices, int low, int high) {
+  return low + fuzz_pick(choices, high - low + 1);
+}
 
 bool fuzz_rarely(fuzz_choices *choices, int in) { return fuzz_pick(choices, in) == in - 1; }
 

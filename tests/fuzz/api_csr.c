@@ -46,7 +46,8 @@ fuzz_csr fuzz_csr_make(const fuzz_system *s, uint64_t seed) {
           count++;
         }
       for (int32_t a = count - 1; a > begin && seed % 2 != 0; a--)
-        swap_entries(&csr, a, begin + (int32_t)(fuzz_mix(seed + (uint64_t)a) % (uint64_t)(a - begin + 1)));
+        swap_entries(&csr, a,
+                     begin + (int32_t)(fuzz_mix(seed + (uint64_t)a) % (uint64_t)(a - begin + 1)));
       csr.row_ptr[i * bs + k + 1] = count;
     }
   return csr;

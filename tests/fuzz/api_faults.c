@@ -10,7 +10,8 @@
 /* What a whole solution makes. */
 typedef struct chain {
   const fuzz_system *system;
-  const fuzz_csr *csr; /* NULL: by BCSR arrays */
+  /* NULL: by BCSR arrays */
+  const fuzz_csr *csr;
   fuzz_precond *choice;
   bisai_solver_options solver_options;
   fuzz_world world;
@@ -44,8 +45,10 @@ static bisai_status take_step(chain *c, int step) {
     options.allocator = fuzz_allocator(&c->world);
     return bisai_context_create(&options, &c->world.context);
   case MAKE_MATRIX: return make_matrix(c);
-  case MAKE_PRECOND: return bisai_precond_create(c->world.context, c->matrix, &c->choice->options, &c->precond);
-  case MAKE_SOLVER: return bisai_solver_create(c->world.context, c->system->rows, &c->solver_options, &c->solver);
+  case MAKE_PRECOND:
+    return bisai_precond_create(c->world.context, c->matrix, &c->choice->options, &c->precond);
+  case MAKE_SOLVER:
+    return bisai_solver_create(c->world.context, c->system->rows, &c->solver_options, &c->solver);
   case SOLVE:
     for (int32_t i = 0; i < c->system->rows; i++) c->x[i] = NAN;
     return bisai_solver_solve(c->solver, c->matrix, c->precond, c->b, c->x, NULL);
@@ -62,25 +65,29 @@ static bool is_made(const chain *c, int step) {
                                 : c->solver != NULL;
 }
 
-/* Takes the step until its allocations succeed; what the failures left is checked. Returns the step's own status. */
+/* Takes the step until its allocations succeed; what the failures left is checked. Returns the
+ * step's own status. */
 static bisai_status insist(chain *c, int step) {
   const long long live = atomic_load(&c->world.live), failing = c->world.fail_at;
   bisai_status status = take_step(c, step);
   const bool struck = failing > 0 && atomic_load(&c->world.calls) >= failing;
   fuzz_property((status == BISAI_OUT_OF_MEMORY) == struck,
-                "%s says that memory is out if an allocation failed, and only then (status %d)", step_names[step],
-                (int)status);
+                "%s says that memory is out if an allocation failed, and only then (status %d)",
+                step_names[step], (int)status);
   if (!struck) return status;
   fuzz_counts.faults++;
   fuzz_property(step < SOLVE, "%s allocates nothing", step_names[step]);
-  fuzz_property(step >= SOLVE || !is_made(c, step), "%s is not published where an allocation failed", step_names[step]);
-  fuzz_property(atomic_load(&c->world.live) == live, "%s that failed keeps no memory", step_names[step]);
+  fuzz_property(step >= SOLVE || !is_made(c, step),
+                "%s is not published where an allocation failed", step_names[step]);
+  fuzz_property(atomic_load(&c->world.live) == live, "%s that failed keeps no memory",
+                step_names[step]);
   if (step > MAKE_CONTEXT)
-    fuzz_property(*bisai_context_error(c->world.context), "%s that ran out of memory leaves a message",
-                  step_names[step]);
+    fuzz_property(*bisai_context_error(c->world.context),
+                  "%s that ran out of memory leaves a message", step_names[step]);
   c->world.fail_at = 0;
   status = take_step(c, step);
-  fuzz_property(status != BISAI_OUT_OF_MEMORY, "%s can be made once there is memory again", step_names[step]);
+  fuzz_property(status != BISAI_OUT_OF_MEMORY, "%s can be made once there is memory again",
+                step_names[step]);
   return status;
 }
 
@@ -92,7 +99,8 @@ static void run_chain(chain *c, long long fail_at, bool fail_after, bisai_status
   for (int step = 0; step < STEPS; step++) statuses[step] = BISAI_OK;
   for (int step = 0; step < STEPS; step++) {
     statuses[step] = insist(c, step);
-    /* A set-up that its numbers fail leaves the solver without a preconditioner; a solve need not converge. */
+    /* A set-up that its numbers fail leaves the solver without a preconditioner; a solve need not
+     * converge. */
     if (statuses[step] && step < MAKE_PRECOND) break;
   }
   bisai_solver_destroy(&c->solver);
@@ -106,7 +114,11 @@ void fuzz_fault_properties(fuzz_choices *choices, const fuzz_system *s) {
   fuzz_precond_make(choices, s, &choice);
   double *b = fuzz_vector(s->rows), *x = fuzz_vector(s->rows), *expected = fuzz_vector(s->rows);
   for (int32_t i = 0; i < s->rows; i++) b[i] = fuzz_noise(1, i, 6);
-  chain c = {.system = s, .choice = &choice, .b = b, .x = expected, .solver_options = fuzz_solver_options(choices, s)};
+  chain c = {.system = s,
+             .choice = &choice,
+             .b = b,
+             .x = expected,
+             .solver_options = fuzz_solver_options(choices, s)};
   if (fuzz_rarely(choices, 2)) c.csr = &csr;
   bisai_status reference[STEPS], statuses[STEPS];
   fuzz_scene(SCENE_SOLVE, "all allocations succeed; solver %d", (int)c.solver_options.method);

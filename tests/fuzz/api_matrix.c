@@ -9,17 +9,21 @@
 /* --- what is refused --- */
 
 /* Creation must fail with this status, leave a message, publish nothing and keep no memory. */
-static void expect_refused(fuzz_world *world, const bisai_bcsr_desc *desc, bisai_status expected, const char *what) {
+static void expect_refused(fuzz_world *world, const bisai_bcsr_desc *desc, bisai_status expected,
+                           const char *what) {
   int untouched;
   bisai_bcsr *const before = (bisai_bcsr *)(void *)&untouched;
   bisai_bcsr *matrix = before;
   const long long live = atomic_load(&world->live);
   const bisai_status status = bisai_bcsr_create(world->context, desc, &matrix);
-  fuzz_property(status == expected, "a matrix with %s is refused with status %d (it got %d)", what, (int)expected,
-                (int)status);
-  fuzz_property(matrix == before, "the output is untouched where a matrix with %s is refused", what);
-  fuzz_property(*bisai_context_error(world->context), "a matrix with %s is refused with a message", what);
-  fuzz_property(atomic_load(&world->live) == live, "a refused matrix with %s leaves no memory", what);
+  fuzz_property(status == expected, "a matrix with %s is refused with status %d (it got %d)", what,
+                (int)expected, (int)status);
+  fuzz_property(matrix == before, "the output is untouched where a matrix with %s is refused",
+                what);
+  fuzz_property(*bisai_context_error(world->context), "a matrix with %s is refused with a message",
+                what);
+  fuzz_property(atomic_load(&world->live) == live, "a refused matrix with %s leaves no memory",
+                what);
 }
 
 static void refuse_structures(fuzz_choices *choices, const fuzz_system *s, fuzz_world *world) {
@@ -46,7 +50,8 @@ static void refuse_structures(fuzz_choices *choices, const fuzz_system *s, fuzz_
 }
 
 static void refuse_values(fuzz_choices *choices, const fuzz_system *s, fuzz_world *world) {
-  double *value = s->values[FUZZ_FIRST] + (int64_t)fuzz_pick(choices, 256) * 8191 % fuzz_system_scalars(s),
+  double *value = s->values[FUZZ_FIRST] +
+                  (int64_t)fuzz_pick(choices, 256) * 8191 % fuzz_system_scalars(s),
          kept = *value;
   const bisai_bcsr_desc desc = fuzz_system_desc(s, FUZZ_FIRST);
   *value = fuzz_not_finite(choices);
@@ -61,17 +66,22 @@ void fuzz_matrix_content(const fuzz_system *s, int set, const bisai_bcsr *matrix
   int32_t *row_ptr = fuzz_memory((size_t)s->block_rows + 1, sizeof *row_ptr);
   int32_t *col_idx = fuzz_memory((size_t)s->blocks, sizeof *col_idx);
   double *values = fuzz_vector(count);
-  if (fuzz_property(bisai_bcsr_blocks(matrix) == s->blocks && bisai_bcsr_block_rows(matrix) == s->block_rows &&
-                        bisai_bcsr_block_size(matrix) == s->block_size,
-                    "a matrix has the sizes of what it was made from (%d blocks of %d, not %d of %d)", (int)s->blocks,
-                    (int)s->block_size, (int)bisai_bcsr_blocks(matrix), (int)bisai_bcsr_block_size(matrix)) &&
-      fuzz_property(!bisai_bcsr_fetch(matrix, row_ptr, col_idx, values), "a matrix can be fetched")) {
+  if (fuzz_property(
+          bisai_bcsr_blocks(matrix) == s->blocks &&
+              bisai_bcsr_block_rows(matrix) == s->block_rows &&
+              bisai_bcsr_block_size(matrix) == s->block_size,
+          "a matrix has the sizes of what it was made from (%d blocks of %d, not %d of %d)",
+          (int)s->blocks, (int)s->block_size, (int)bisai_bcsr_blocks(matrix),
+          (int)bisai_bcsr_block_size(matrix)) &&
+      fuzz_property(!bisai_bcsr_fetch(matrix, row_ptr, col_idx, values),
+                    "a matrix can be fetched")) {
     fuzz_property(memcmp(row_ptr, s->row_ptr, ((size_t)s->block_rows + 1) * sizeof *row_ptr) == 0 &&
                       memcmp(col_idx, s->col_idx, (size_t)s->blocks * sizeof *col_idx) == 0,
                   "a matrix has the pattern that it was made from, sorted");
     int64_t at = 0;
     while (at < count && fuzz_same(1, values + at, s->values[set] + at)) at++;
-    fuzz_property(at == count, "a matrix has the values that it was made from (value %lld is %.17g, not %.17g)",
+    fuzz_property(at == count,
+                  "a matrix has the values that it was made from (value %lld is %.17g, not %.17g)",
                   (long long)at, at < count ? values[at] : 0, at < count ? s->values[set][at] : 0);
   }
   free(row_ptr);
@@ -102,7 +112,8 @@ static bisai_status create_reversed(const fuzz_system *s, int set, fuzz_world *w
 
 static void refuse_unsorted_borrowed(const fuzz_system *s, fuzz_world *world) {
   bool unsorted = false;
-  for (int32_t i = 0; i < s->block_rows; i++) unsorted = unsorted || s->row_ptr[i + 1] - s->row_ptr[i] > 1;
+  for (int32_t i = 0; i < s->block_rows; i++)
+    unsorted = unsorted || s->row_ptr[i + 1] - s->row_ptr[i] > 1;
   bisai_bcsr *matrix = NULL;
   if (!unsorted) return;
   const bisai_status status = create_reversed(s, FUZZ_FIRST, world, true, &matrix);
@@ -110,7 +121,8 @@ static void refuse_unsorted_borrowed(const fuzz_system *s, fuzz_world *world) {
                 "a borrowed array with unsorted columns is refused (status %d)", (int)status);
 }
 
-bisai_bcsr *fuzz_matrix_make(fuzz_choices *choices, const fuzz_system *s, int set, fuzz_world *world) {
+bisai_bcsr *fuzz_matrix_make(fuzz_choices *choices, const fuzz_system *s, int set,
+                             fuzz_world *world) {
   bisai_bcsr *matrix = NULL;
   bisai_status status;
   const int route = fuzz_pick(choices, 4);
@@ -129,9 +141,10 @@ bisai_bcsr *fuzz_matrix_make(fuzz_choices *choices, const fuzz_system *s, int se
     status = bisai_bcsr_from_csr(world->context, &desc, &matrix);
     fuzz_csr_free(&csr);
   }
-  static const char *const routes[] = {"sorted blocks", "unsorted blocks", "borrowed blocks", "scalar CSR"};
-  if (fuzz_property(!status && matrix, "a matrix can be made from %s (status %d: %s)", routes[route], (int)status,
-                    bisai_context_error(world->context)))
+  static const char *const routes[] = {"sorted blocks", "unsorted blocks", "borrowed blocks",
+                                       "scalar CSR"};
+  if (fuzz_property(!status && matrix, "a matrix can be made from %s (status %d: %s)",
+                    routes[route], (int)status, bisai_context_error(world->context)))
     fuzz_matrix_content(s, set, matrix);
   return matrix;
 }
@@ -140,15 +153,17 @@ bisai_bcsr *fuzz_matrix_make(fuzz_choices *choices, const fuzz_system *s, int se
 
 /* |y − A x| ≤ (entries + 2) ε |A||x| + what vanishes. */
 static void expect_product(const fuzz_system *s, const double *x, const double *y) {
-  long double *ax = fuzz_memory((size_t)s->rows, sizeof *ax), *size = fuzz_memory((size_t)s->rows, sizeof *size);
+  long double *ax = fuzz_memory((size_t)s->rows, sizeof *ax),
+              *size = fuzz_memory((size_t)s->rows, sizeof *size);
   fuzz_system_multiply(s, FUZZ_FIRST, x, ax, size);
   for (int32_t i = 0; i < s->rows; i++) {
     const int32_t block_row = i / s->block_size;
     const long double entries = (s->row_ptr[block_row + 1] - s->row_ptr[block_row]) * s->block_size;
     const long double bound = (entries + 2) * (0x1p-52L * size[i] + 0x1p-1074L);
     if (size[i] > 0x1p1023L) continue; /* may overflow on the way */
-    if (!fuzz_property(fabsl(ax[i] - y[i]) <= bound, "y = A x is right to rounding (row %d: %.17g instead of %.17Lg)",
-                       (int)i, y[i], ax[i]))
+    if (!fuzz_property(fabsl(ax[i] - y[i]) <= bound,
+                       "y = A x is right to rounding (row %d: %.17g instead of %.17Lg)", (int)i,
+                       y[i], ax[i]))
       break;
   }
   free(ax);
@@ -164,7 +179,8 @@ static void expect_products(const fuzz_system *s, bisai_bcsr *const matrix[2], u
   bisai_status status = bisai_bcsr_multiply(matrix[0], x, y);
   if (!status) status = bisai_bcsr_multiply(matrix[1], x, y + MANY * ld);
   fuzz_property(!status, "a product succeeds (status %d)", (int)status);
-  fuzz_property(fuzz_same(n, y, y + MANY * ld), "a product has the same bits for any number of threads");
+  fuzz_property(fuzz_same(n, y, y + MANY * ld),
+                "a product has the same bits for any number of threads");
   expect_product(s, x, y);
   status = bisai_bcsr_multiply_many(matrix[1], MANY, x, ld, y + MANY * ld, ld);
   for (int32_t c = 0; c < MANY && !status; c++) {
@@ -177,7 +193,8 @@ static void expect_products(const fuzz_system *s, bisai_bcsr *const matrix[2], u
   free(y);
 }
 
-/* A block size that is chosen, and padding: the product with the rows that there were is the same. */
+/* A block size that is chosen, and padding: the product with the rows that there were is the
+ * same. */
 static void expect_csr_of_any_size(fuzz_choices *choices, const fuzz_system *s, fuzz_world *world) {
   fuzz_csr csr = fuzz_csr_make(s, fuzz_seed(choices));
   bisai_csr_desc desc = fuzz_csr_desc(s, &csr, FUZZ_FIRST);
@@ -185,10 +202,12 @@ static void expect_csr_of_any_size(fuzz_choices *choices, const fuzz_system *s, 
   desc.pad = true;
   bisai_bcsr *matrix = NULL;
   const bisai_status status = bisai_bcsr_from_csr(world->context, &desc, &matrix);
-  if (fuzz_property(!status && matrix, "scalar CSR can be cut into blocks of %d, padded (status %d: %s)",
+  if (fuzz_property(!status && matrix,
+                    "scalar CSR can be cut into blocks of %d, padded (status %d: %s)",
                     (int)desc.block_size, (int)status, bisai_context_error(world->context))) {
     const int64_t padded = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
-    fuzz_property(padded == s->rows + bisai_bcsr_padding(matrix) && bisai_bcsr_rows(matrix) == s->rows,
+    fuzz_property(padded == s->rows + bisai_bcsr_padding(matrix) &&
+                      bisai_bcsr_rows(matrix) == s->rows,
                   "padding fills up the last block");
     double *x = fuzz_vector(padded), *y = fuzz_vector(padded);
     for (int64_t i = 0; i < padded; i++) x[i] = fuzz_noise(3, i, 1);
@@ -202,8 +221,8 @@ static void expect_csr_of_any_size(fuzz_choices *choices, const fuzz_system *s, 
   fuzz_csr_free(&csr);
 }
 
-void fuzz_matrix_properties(fuzz_choices *choices, const fuzz_system *s, bisai_bcsr *const matrix[2],
-                            fuzz_world worlds[2]) {
+void fuzz_matrix_properties(fuzz_choices *choices, const fuzz_system *s,
+                            bisai_bcsr *const matrix[2], fuzz_world worlds[2]) {
   expect_products(s, matrix, fuzz_seed(choices));
   fuzz_symmetry_properties(s, matrix);
   const int what = fuzz_pick(choices, 4);

@@ -27,10 +27,12 @@ static void choose_blocks(fuzz_choices *choices, const fuzz_system *s, fuzz_prec
 
 static void choose_permutation(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   const uint64_t seed = fuzz_seed(choices);
-  int32_t *permutation = choice->permutation = fuzz_memory((size_t)s->block_rows, sizeof *permutation);
+  int32_t *permutation = choice->permutation =
+      fuzz_memory((size_t)s->block_rows, sizeof *permutation);
   for (int32_t i = 0; i < s->block_rows; i++) permutation[i] = i;
   for (int32_t i = s->block_rows - 1; i > 0; i--) {
-    const int32_t j = (int32_t)(fuzz_mix(seed + (uint64_t)i) % ((uint64_t)i + 1)), kept = permutation[i];
+    const int32_t j = (int32_t)(fuzz_mix(seed + (uint64_t)i) % ((uint64_t)i + 1)),
+                  kept = permutation[i];
     permutation[i] = permutation[j];
     permutation[j] = kept;
   }
@@ -57,17 +59,19 @@ static bisai_status scale(void *user, int64_t n, const double *v, double *z) {
 static void choose_callback(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   const uint64_t seed = fuzz_seed(choices);
   choice->diagonal = fuzz_vector(s->rows);
-  const int exponents = seed % 4 == 3 ? 900 : 0; /* far from A: x may overflow where no residual shows it */
+  /* far from A: x may overflow where no residual shows it */
+  const int exponents = seed % 4 == 3 ? 900 : 0;
   for (int32_t i = 0; i < s->rows; i++)
-    choice->diagonal[i] = ldexp(1.5 + fuzz_noise(seed, i, 1), (int)(exponents * fuzz_noise(seed, i, 9)));
+    choice->diagonal[i] =
+        ldexp(1.5 + fuzz_noise(seed, i, 1), (int)(exponents * fuzz_noise(seed, i, 9)));
   choice->options.apply = scale;
   choice->options.user = choice;
 }
 
 void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
-  static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ISAI,    BISAI_PRECOND_NONE,    BISAI_PRECOND_BJACOBI,
-                                             BISAI_PRECOND_ILU,     BISAI_PRECOND_SWEEPS,  BISAI_PRECOND_ISAI,
-                                             BISAI_PRECOND_BJACOBI, BISAI_PRECOND_CALLBACK};
+  static const bisai_precond_kind kinds[] = {
+      BISAI_PRECOND_ISAI,   BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU,
+      BISAI_PRECOND_SWEEPS, BISAI_PRECOND_ISAI, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_CALLBACK};
   static const int levels[] = {0, 0, 1, 2, 3, INT32_MAX};
   *choice = (fuzz_precond){.options = bisai_precond_options_default()};
   bisai_precond_options *o = &choice->options;
@@ -77,24 +81,28 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   if (o->kind == BISAI_PRECOND_CALLBACK) choose_callback(choices, s, choice);
   if (o->kind == BISAI_PRECOND_SWEEPS) o->sweeps = fuzz_pick(choices, 5);
   if (o->kind == BISAI_PRECOND_ILU) o->schedule = (bisai_schedule)fuzz_pick(choices, 3);
-  const bool factors = o->kind == BISAI_PRECOND_ISAI || o->kind == BISAI_PRECOND_ILU || o->kind == BISAI_PRECOND_SWEEPS;
+  const bool factors = o->kind == BISAI_PRECOND_ISAI || o->kind == BISAI_PRECOND_ILU ||
+                       o->kind == BISAI_PRECOND_SWEEPS;
   if (factors) o->level = levels[fuzz_pick(choices, s->large ? 3 : 6)];
   if ((factors || o->kind == BISAI_PRECOND_BJACOBI) && fuzz_rarely(choices, 2)) {
     o->shift = BISAI_SHIFT_IN_BLOCKS;
-    o->shift_amount =
-        pow(10, fuzz_rarely(choices, 8) ? fuzz_between(choices, -120, 120) : fuzz_between(choices, -12, 1));
+    o->shift_amount = pow(10, fuzz_rarely(choices, 8) ? fuzz_between(choices, -120, 120)
+                                                      : fuzz_between(choices, -12, 1));
   }
   o->ordering = (bisai_ordering)(fuzz_rarely(choices, 2) ? fuzz_pick(choices, 5) : 0);
   if (o->ordering == BISAI_ORDERING_GIVEN) choose_permutation(choices, s, choice);
   o->equilibrate = fuzz_rarely(choices, 4);
   fuzz_scene(SCENE_PRECOND,
-             "preconditioner: kind %d, power %d, relax %d, sweeps %d, storage %d, schedule %d, level %d, shift %d by "
+             "preconditioner: kind %d, power %d, relax %d, sweeps %d, storage %d, schedule %d, "
+             "level %d, shift %d by "
              "%g, drop %g, "
-             "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, digits %d, extraction %d, "
+             "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, "
+             "digits %d, extraction %d, "
              "symmetric %d",
-             (int)o->kind, o->power, o->relax, o->sweeps, (int)o->storage, (int)o->schedule, o->level, (int)o->shift,
-             o->shift_amount, o->drop_tolerance, (int)o->column_limit, (int)o->ordering, (int)o->equilibrate,
-             (int)o->max_block, (int)o->block_count, (int)o->form, o->digits, (int)o->extraction, (int)o->symmetric);
+             (int)o->kind, o->power, o->relax, o->sweeps, (int)o->storage, (int)o->schedule,
+             o->level, (int)o->shift, o->shift_amount, o->drop_tolerance, (int)o->column_limit,
+             (int)o->ordering, (int)o->equilibrate, (int)o->max_block, (int)o->block_count,
+             (int)o->form, o->digits, (int)o->extraction, (int)o->symmetric);
 }
 
 void fuzz_precond_free(fuzz_precond *choice) {
@@ -104,7 +112,8 @@ void fuzz_precond_free(fuzz_precond *choice) {
 }
 
 bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_system *s) {
-  static const double tolerances[] = {1e-8, 1e-10, 1e-6, 1e-3, 0.1, 1e-13, 1e-15, 0, 0.4, 0.5, 0.7, 0.9, 0.999, 1e-300};
+  static const double tolerances[] = {1e-8, 1e-10, 1e-6, 1e-3, 0.1, 1e-13, 1e-15,
+                                      0,    0.4,   0.5,  0.7,  0.9, 0.999, 1e-300};
   static const int limits[] = {100, 300, 1, 2, 5, 30, 0};
   static const int restarts[] = {30, 1, 2, 5, 40, INT32_MAX};
   bisai_solver_options o = bisai_solver_options_default();
@@ -121,7 +130,8 @@ bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_syste
     o.orthogonalization = (bisai_orthogonalization)fuzz_pick(choices, 4);
   }
   if (o.method == BISAI_CG) o.assume_symmetric = !fuzz_rarely(choices, 2);
-  if (o.method == BISAI_IDR) o.shadow_dimension = fuzz_between(choices, 1, s->large ? 4 : BISAI_IDR_MOST);
+  if (o.method == BISAI_IDR)
+    o.shadow_dimension = fuzz_between(choices, 1, s->large ? 4 : BISAI_IDR_MOST);
   o.stagnation_cycles = fuzz_rarely(choices, 4) ? fuzz_pick(choices, 4) : 10;
   return o;
 }

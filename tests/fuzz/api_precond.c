@@ -32,7 +32,8 @@ static bool is_numerical(bisai_status status, const bisai_precond_options *optio
   }
 }
 
-static outcome set_up(fuzz_world *world, const bisai_bcsr *matrix, const bisai_precond_options *options) {
+static outcome set_up(fuzz_world *world, const bisai_bcsr *matrix,
+                      const bisai_precond_options *options) {
   int untouched;
   bisai_precond *const before = (bisai_precond *)(void *)&untouched;
   outcome o = {.precond = before};
@@ -42,7 +43,8 @@ static outcome set_up(fuzz_world *world, const bisai_bcsr *matrix, const bisai_p
   fuzz_counts.setups++;
   fuzz_counts.set_up += !o.status;
   fuzz_property(is_numerical(o.status, options),
-                "a set-up with valid options fails for its numbers only (status %d: %s)", (int)o.status, o.message);
+                "a set-up with valid options fails for its numbers only (status %d: %s)",
+                (int)o.status, o.message);
   if (!o.status) return o;
   fuzz_property(o.precond == before, "the output is untouched where a set-up fails");
   fuzz_property(o.message[0], "a set-up that fails leaves a message (status %d)", (int)o.status);
@@ -57,35 +59,44 @@ static bool same_number(double a, double b) { return a == b || (isnan(a) && isna
 
 static void expect_same_report(const bisai_precond *a, const bisai_precond *b, const char *what) {
   bisai_precond_report x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
-  fuzz_property(!bisai_precond_get_report(a, &x) && !bisai_precond_get_report(b, &y), "a report is given");
-  fuzz_property(strcmp(bisai_precond_describe(a), bisai_precond_describe(b)) == 0, "%s: the same description (%s, %s)",
-                what, bisai_precond_describe(a), bisai_precond_describe(b));
+  fuzz_property(!bisai_precond_get_report(a, &x) && !bisai_precond_get_report(b, &y),
+                "a report is given");
+  fuzz_property(strcmp(bisai_precond_describe(a), bisai_precond_describe(b)) == 0,
+                "%s: the same description (%s, %s)", what, bisai_precond_describe(a),
+                bisai_precond_describe(b));
   fuzz_property(x.factor_blocks == y.factor_blocks && x.inverse_blocks == y.inverse_blocks &&
                     x.longest_column == y.longest_column && x.lower_levels == y.lower_levels &&
-                    x.upper_levels == y.upper_levels && x.bandwidth == y.bandwidth && x.profile == y.profile &&
-                    x.diagonal_blocks == y.diagonal_blocks && x.dropped_lower == y.dropped_lower &&
-                    x.dropped_upper == y.dropped_upper && x.shortened_columns == y.shortened_columns,
+                    x.upper_levels == y.upper_levels && x.bandwidth == y.bandwidth &&
+                    x.profile == y.profile && x.diagonal_blocks == y.diagonal_blocks &&
+                    x.dropped_lower == y.dropped_lower && x.dropped_upper == y.dropped_upper &&
+                    x.shortened_columns == y.shortened_columns,
                 "%s: the same structure in the report", what);
-  fuzz_property(
-      x.fallbacks == y.fallbacks && x.repairs == y.repairs && x.first_repair_row == y.first_repair_row &&
-          same_number(x.largest_condition, y.largest_condition) && x.largest_condition_row == y.largest_condition_row &&
-          x.near_singular == y.near_singular && x.near_singular_block == y.near_singular_block &&
-          x.smallest_scale == y.smallest_scale && x.largest_scale == y.largest_scale &&
-          x.block_bytes == y.block_bytes &&
-          memcmp(x.blocks_by_format, y.blocks_by_format, sizeof x.blocks_by_format) == 0,
-      "%s: the same numbers in the report (fallbacks %lld, %lld; repairs %lld, %lld; condition %g in %d, %g in %d)",
-      what, (long long)x.fallbacks, (long long)y.fallbacks, (long long)x.repairs, (long long)y.repairs,
-      x.largest_condition, (int)x.largest_condition_row, y.largest_condition, (int)y.largest_condition_row);
+  fuzz_property(x.fallbacks == y.fallbacks && x.repairs == y.repairs &&
+                    x.first_repair_row == y.first_repair_row &&
+                    same_number(x.largest_condition, y.largest_condition) &&
+                    x.largest_condition_row == y.largest_condition_row &&
+                    x.near_singular == y.near_singular &&
+                    x.near_singular_block == y.near_singular_block &&
+                    x.smallest_scale == y.smallest_scale && x.largest_scale == y.largest_scale &&
+                    x.block_bytes == y.block_bytes &&
+                    memcmp(x.blocks_by_format, y.blocks_by_format, sizeof x.blocks_by_format) == 0,
+                "%s: the same numbers in the report (fallbacks %lld, %lld; repairs %lld, %lld; "
+                "condition %g in %d, %g in %d)",
+                what, (long long)x.fallbacks, (long long)y.fallbacks, (long long)x.repairs,
+                (long long)y.repairs, x.largest_condition, (int)x.largest_condition_row,
+                y.largest_condition, (int)y.largest_condition_row);
 }
 
-static void expect_same_apply(bisai_precond *a, bisai_precond *b, int64_t n, const double *v, const char *what) {
+static void expect_same_apply(bisai_precond *a, bisai_precond *b, int64_t n, const double *v,
+                              const char *what) {
   double *x = fuzz_vector(n), *y = fuzz_vector(n);
   const bisai_status first = bisai_precond_apply(a, v, x), second = bisai_precond_apply(b, v, y);
-  fuzz_property(!first && !second, "an application succeeds (status %d, %d)", (int)first, (int)second);
+  fuzz_property(!first && !second, "an application succeeds (status %d, %d)", (int)first,
+                (int)second);
   int64_t at = 0;
   while (at < n && fuzz_same(1, x + at, y + at)) at++;
-  fuzz_property(at == n, "%s: an application gives the same bits (row %lld: %.17g, %.17g)", what, (long long)at,
-                at < n ? x[at] : 0, at < n ? y[at] : 0);
+  fuzz_property(at == n, "%s: an application gives the same bits (row %lld: %.17g, %.17g)", what,
+                (long long)at, at < n ? x[at] : 0, at < n ? y[at] : 0);
   free(x);
   free(y);
 }
@@ -100,7 +111,8 @@ static void expect_many(bisai_precond *precond, int64_t n, const double *v) {
   for (int64_t c = 0; c < MANY && !status; c++) {
     status = bisai_precond_apply(precond, x + c * ld, z);
     fuzz_property(fuzz_same(n, z, y + c * ld),
-                  "an application to several vectors has the bits of single ones (vector %lld)", (long long)c);
+                  "an application to several vectors has the bits of single ones (vector %lld)",
+                  (long long)c);
   }
   fuzz_property(!status, "an application to several vectors succeeds (status %d)", (int)status);
   free(x);
@@ -114,14 +126,16 @@ static void expect_many(bisai_precond *precond, int64_t n, const double *v) {
  * matrices to rounding, which 1e-9 exceeds a thousandfold. */
 static void expect_inverse(const fuzz_system *s, const bisai_bcsr *matrix, bisai_precond *precond,
                            const bisai_precond_options *o, const double *v) {
-  const bool exact =
-      o->kind == BISAI_PRECOND_ILU || (o->kind == BISAI_PRECOND_ISAI && o->power >= s->block_rows && o->storage == 0 &&
-                                       o->drop_tolerance == 0 && o->column_limit == 0);
+  const bool exact = o->kind == BISAI_PRECOND_ILU ||
+                     (o->kind == BISAI_PRECOND_ISAI && o->power >= s->block_rows &&
+                      o->storage == 0 && o->drop_tolerance == 0 && o->column_limit == 0);
   if (!exact || !s->dominant[FUZZ_FIRST] || o->level < s->block_rows) return;
   double *image = fuzz_vector(s->rows), *back = fuzz_vector(s->rows), worst = 0;
-  const bool fine = !bisai_bcsr_multiply(matrix, v, image) && !bisai_precond_apply(precond, image, back);
+  const bool fine =
+      !bisai_bcsr_multiply(matrix, v, image) && !bisai_precond_apply(precond, image, back);
   for (int32_t i = 0; i < s->rows; i++) worst = fmax(worst, fabs(back[i] - v[i]));
-  fuzz_property(fine && worst <= 1e-9, "a complete factorisation of a dominant matrix inverts it (off by %g)", worst);
+  fuzz_property(fine && worst <= 1e-9,
+                "a complete factorisation of a dominant matrix inverts it (off by %g)", worst);
   free(image);
   free(back);
 }
@@ -129,35 +143,38 @@ static void expect_inverse(const fuzz_system *s, const bisai_bcsr *matrix, bisai
 /* v·M⁻¹w = w·M⁻¹v where M is said to be symmetric: for dominant matrices to rounding, which 1e-9
  * exceeds a thousandfold. Narrow inverses of blocks round what differs in the last bit to values
  * that differ. */
-static void expect_symmetric(const fuzz_system *s, bisai_precond *precond, const bisai_precond_options *o,
-                             const double *v) {
+static void expect_symmetric(const fuzz_system *s, bisai_precond *precond,
+                             const bisai_precond_options *o, const double *v) {
   bisai_precond_report report = {.struct_size = sizeof report};
   const fuzz_symmetry a = fuzz_symmetry_of(s, FUZZ_FIRST);
   fuzz_property(!bisai_precond_get_report(precond, &report), "a report is given");
-  const bool said =
-      report.symmetry == BISAI_SYMMETRY_VALUES || (report.symmetry == BISAI_SYMMETRY_PATTERN && a.mirrored);
+  const bool said = report.symmetry == BISAI_SYMMETRY_VALUES ||
+                    (report.symmetry == BISAI_SYMMETRY_PATTERN && a.mirrored);
   if (!said || a.asymmetry > 0 || !s->dominant[FUZZ_FIRST] ||
       (o->kind == BISAI_PRECOND_BJACOBI && o->storage != BISAI_FP64))
     return;
-  double *w = fuzz_vector(s->rows), *image = fuzz_vector(2 * (int64_t)s->rows), vw = 0, wv = 0, size = 0;
+  double *w = fuzz_vector(s->rows), *image = fuzz_vector(2 * (int64_t)s->rows), vw = 0, wv = 0,
+         size = 0;
   for (int32_t i = 0; i < s->rows; i++) w[i] = fuzz_noise(5, i, 8);
-  const bool fine = !bisai_precond_apply(precond, v, image) && !bisai_precond_apply(precond, w, image + s->rows);
+  const bool fine =
+      !bisai_precond_apply(precond, v, image) && !bisai_precond_apply(precond, w, image + s->rows);
   for (int32_t i = 0; i < s->rows; i++) {
     vw += v[i] * image[s->rows + i];
     wv += w[i] * image[i];
     size += fabs(v[i] * image[s->rows + i]) + fabs(w[i] * image[i]);
   }
-  fuzz_property(fine && fabs(vw - wv) <= 1e-9 * size, "a preconditioner that is said to be symmetric is (%.17g, %.17g)",
-                vw, wv);
+  fuzz_property(fine && fabs(vw - wv) <= 1e-9 * size,
+                "a preconditioner that is said to be symmetric is (%.17g, %.17g)", vw, wv);
   free(w);
   free(image);
 }
 
 /* The same factors and patterns, made by the caller and handed over, give the same M⁻¹. */
-static void expect_same_from_parts(const fuzz_system *s, fuzz_world *world, const bisai_bcsr *matrix,
-                                   bisai_precond *precond, const bisai_precond_options *o, const double *v) {
-  const bool factored =
-      o->kind == BISAI_PRECOND_ILU || o->kind == BISAI_PRECOND_ISAI || o->kind == BISAI_PRECOND_SWEEPS;
+static void expect_same_from_parts(const fuzz_system *s, fuzz_world *world,
+                                   const bisai_bcsr *matrix, bisai_precond *precond,
+                                   const bisai_precond_options *o, const double *v) {
+  const bool factored = o->kind == BISAI_PRECOND_ILU || o->kind == BISAI_PRECOND_ISAI ||
+                        o->kind == BISAI_PRECOND_SWEEPS;
   if (!factored || o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate) return;
   bisai_factor_options factor_options = bisai_factor_options_default();
   factor_options.level = o->level;
@@ -170,17 +187,21 @@ static void expect_same_from_parts(const fuzz_system *s, fuzz_world *world, cons
   bisai_pattern *lower = NULL, *upper = NULL;
   bisai_status status = bisai_factors_create(world->context, matrix, &factor_options, &factors);
   if (!status && o->kind == BISAI_PRECOND_ISAI && o->drop_tolerance == 0 && o->column_limit == 0) {
-    status = bisai_pattern_power(world->context, bisai_factors_lower(factors), BISAI_LOWER, o->power, &lower);
+    status = bisai_pattern_power(world->context, bisai_factors_lower(factors), BISAI_LOWER,
+                                 o->power, &lower);
     if (!status && !o->symmetric)
-      status = bisai_pattern_power(world->context, bisai_factors_upper(factors), BISAI_UPPER, o->power, &upper);
+      status = bisai_pattern_power(world->context, bisai_factors_upper(factors), BISAI_UPPER,
+                                   o->power, &upper);
   }
   parts.factors = factors;
   parts.lower_pattern = lower;
   parts.upper_pattern = upper;
   bisai_precond *other = NULL;
   if (!status) status = bisai_precond_create(world->context, matrix, &parts, &other);
-  if (fuzz_property(!status, "factors and patterns that make a preconditioner can be made one by one (status %d: %s)",
-                    (int)status, bisai_context_error(world->context)))
+  if (fuzz_property(
+          !status,
+          "factors and patterns that make a preconditioner can be made one by one (status %d: %s)",
+          (int)status, bisai_context_error(world->context)))
     expect_same_apply(other, precond, s->rows, v, "from the caller's factors and patterns");
   bisai_precond_destroy(&other);
   bisai_pattern_destroy(&lower);
@@ -188,16 +209,18 @@ static void expect_same_from_parts(const fuzz_system *s, fuzz_world *world, cons
   bisai_factors_destroy(&factors);
 }
 
-/* M⁻¹ of the second values by an update is that of a new set-up; the first values then give the first M⁻¹ again. */
-static void expect_updates(const fuzz_system *s, fuzz_world *world, bisai_precond *precond, bisai_precond *original,
-                           const bisai_bcsr *first, const bisai_bcsr *second, const bisai_precond_options *options,
+/* M⁻¹ of the second values by an update is that of a new set-up; the first values then give the
+ * first M⁻¹ again. */
+static void expect_updates(const fuzz_system *s, fuzz_world *world, bisai_precond *precond,
+                           bisai_precond *original, const bisai_bcsr *first,
+                           const bisai_bcsr *second, const bisai_precond_options *options,
                            const double *v) {
   double *z = fuzz_vector(s->rows);
   long long calls = atomic_load(&world->calls);
   outcome updated = {.status = bisai_precond_update(precond, first)};
   note(&updated, world);
-  if (fuzz_property(!updated.status, "an update with the old values succeeds (status %d: %s)", (int)updated.status,
-                    updated.message))
+  if (fuzz_property(!updated.status, "an update with the old values succeeds (status %d: %s)",
+                    (int)updated.status, updated.message))
     expect_same_apply(precond, original, s->rows, v, "updated with the old values");
   updated.status = bisai_precond_update(precond, second);
   note(&updated, world);
@@ -207,10 +230,11 @@ static void expect_updates(const fuzz_system *s, fuzz_world *world, bisai_precon
   /* Thresholds are taken of the first values: the pattern may be another. */
   const bool comparable = options->kind != BISAI_PRECOND_ISAI || options->drop_tolerance == 0;
   fuzz_property(!comparable || updated.status == fresh.status,
-                "an update ends as a new set-up does (status %d: %s; %d: %s)", (int)updated.status, updated.message,
-                (int)fresh.status, fresh.message);
+                "an update ends as a new set-up does (status %d: %s; %d: %s)", (int)updated.status,
+                updated.message, (int)fresh.status, fresh.message);
   fuzz_property(!comparable || !updated.status || strcmp(updated.message, fresh.message) == 0,
-                "an update fails with the message of a new set-up (%s; %s)", updated.message, fresh.message);
+                "an update fails with the message of a new set-up (%s; %s)", updated.message,
+                fresh.message);
   if (!updated.status && !fresh.status && comparable) {
     expect_same_apply(precond, fresh.precond, s->rows, v, "updated, and set up anew");
     expect_same_report(precond, fresh.precond, "updated, and set up anew");
@@ -219,15 +243,16 @@ static void expect_updates(const fuzz_system *s, fuzz_world *world, bisai_precon
     expect_same_apply(precond, original, s->rows, v, "after an update that was refused");
   if (updated.status && updated.status != BISAI_NOT_SYMMETRIC) {
     const bisai_status applied = bisai_precond_apply(precond, v, z);
-    fuzz_property(applied == BISAI_NOT_READY, "after an update that failed an application says so (status %d)",
-                  (int)applied);
+    fuzz_property(applied == BISAI_NOT_READY,
+                  "after an update that failed an application says so (status %d)", (int)applied);
   }
   bisai_precond_destroy(&fresh.precond);
   calls = atomic_load(&world->calls);
   updated.status = bisai_precond_update(precond, first);
   note(&updated, world);
   fuzz_property(atomic_load(&world->calls) == calls, "updates allocate nothing");
-  if (fuzz_property(!updated.status, "an update back succeeds (status %d: %s)", (int)updated.status, updated.message)) {
+  if (fuzz_property(!updated.status, "an update back succeeds (status %d: %s)", (int)updated.status,
+                    updated.message)) {
     expect_same_apply(precond, original, s->rows, v, "updated there and back");
     expect_same_report(precond, original, "updated there and back");
   }
@@ -236,8 +261,11 @@ static void expect_updates(const fuzz_system *s, fuzz_world *world, bisai_precon
 
 /* Another pattern is refused and leaves the preconditioner as it was. */
 static void expect_refused_update(const fuzz_system *s, fuzz_world *world, bisai_precond *precond,
-                                  bisai_precond *original, const bisai_precond_options *options, const double *v) {
-  if (options->kind == BISAI_PRECOND_NONE || options->kind == BISAI_PRECOND_CALLBACK || s->blocks == 0) return;
+                                  bisai_precond *original, const bisai_precond_options *options,
+                                  const double *v) {
+  if (options->kind == BISAI_PRECOND_NONE || options->kind == BISAI_PRECOND_CALLBACK ||
+      s->blocks == 0)
+    return;
   fuzz_system fewer = *s;
   int32_t *row_ptr = fuzz_memory((size_t)s->block_rows + 1, sizeof *row_ptr);
   memcpy(row_ptr, s->row_ptr, ((size_t)s->block_rows + 1) * sizeof *row_ptr);
@@ -245,17 +273,19 @@ static void expect_refused_update(const fuzz_system *s, fuzz_world *world, bisai
   fewer.row_ptr = row_ptr;
   bisai_bcsr_desc desc = fuzz_system_desc(&fewer, FUZZ_SECOND);
   bisai_bcsr *matrix = NULL;
-  if (fuzz_property(!bisai_bcsr_create(world->context, &desc, &matrix), "a matrix with a block less can be made")) {
+  if (fuzz_property(!bisai_bcsr_create(world->context, &desc, &matrix),
+                    "a matrix with a block less can be made")) {
     const bisai_status status = bisai_precond_update(precond, matrix);
-    fuzz_property(status == BISAI_INVALID_ARGUMENT, "an update with a block less is refused (status %d)", (int)status);
+    fuzz_property(status == BISAI_INVALID_ARGUMENT,
+                  "an update with a block less is refused (status %d)", (int)status);
     expect_same_apply(precond, original, s->rows, v, "after an update that was refused");
   }
   bisai_bcsr_destroy(&matrix);
   free(row_ptr);
 }
 
-void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *s, bisai_bcsr *const first[2],
-                             bisai_bcsr *second, fuzz_world worlds[2]) {
+void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *s,
+                             bisai_bcsr *const first[2], bisai_bcsr *second, fuzz_world worlds[2]) {
   fuzz_precond choice;
   fuzz_precond_make(choices, s, &choice);
   double *v = fuzz_vector(s->rows);
@@ -264,12 +294,14 @@ void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *s, bisai_
   outcome made[2];
   for (int w = 0; w < 2; w++) made[w] = set_up(&worlds[w], first[w], &choice.options);
   fuzz_property(made[0].status == made[1].status && strcmp(made[0].message, made[1].message) == 0,
-                "a set-up ends alike for any number of threads (status %d: %s; %d: %s)", (int)made[0].status,
-                made[0].message, (int)made[1].status, made[1].message);
-  const fuzz_symmetry a =
-      choice.options.symmetric ? fuzz_symmetry_of(s, FUZZ_FIRST) : (fuzz_symmetry){.symmetric = true, .mirrored = true};
+                "a set-up ends alike for any number of threads (status %d: %s; %d: %s)",
+                (int)made[0].status, made[0].message, (int)made[1].status, made[1].message);
+  const fuzz_symmetry a = choice.options.symmetric
+                              ? fuzz_symmetry_of(s, FUZZ_FIRST)
+                              : (fuzz_symmetry){.symmetric = true, .mirrored = true};
   fuzz_property((made[0].status == BISAI_NOT_SYMMETRIC) == !(a.symmetric && a.mirrored),
-                "symmetric isai is refused where the matrix is not symmetric, and only there (status %d, asymmetry %g)",
+                "symmetric isai is refused where the matrix is not symmetric, and only there "
+                "(status %d, asymmetry %g)",
                 (int)made[0].status, a.asymmetry);
   if (made[0].precond && made[1].precond) {
     bisai_precond *const preconds[2] = {made[0].precond, made[1].precond};
@@ -280,7 +312,8 @@ void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *s, bisai_
     expect_symmetric(s, preconds[0], &choice.options, v);
     fuzz_solve_properties(choices, s, first, &choice, preconds, worlds);
     fuzz_scene(SCENE_SOLVE, "updates");
-    if (fuzz_rarely(choices, 3)) expect_same_from_parts(s, &worlds[0], first[0], preconds[0], &choice.options, v);
+    if (fuzz_rarely(choices, 3))
+      expect_same_from_parts(s, &worlds[0], first[0], preconds[0], &choice.options, v);
     expect_updates(s, &worlds[0], preconds[0], preconds[1], first[0], second, &choice.options, v);
     expect_refused_update(s, &worlds[0], preconds[0], preconds[1], &choice.options, v);
   }

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 
 fuzz_residual fuzz_residual_of(const fuzz_system *s, const double *x, const double *b) {
-  long double *ax = fuzz_memory((size_t)s->rows, sizeof *ax), *size = fuzz_memory((size_t)s->rows, sizeof *size);
+  long double *ax = fuzz_memory((size_t)s->rows, sizeof *ax),
+              *size = fuzz_memory((size_t)s->rows, sizeof *size);
   if (x) fuzz_system_multiply(s, FUZZ_FIRST, x, ax, size);
   fuzz_residual r = {0};
   for (int32_t i = 0; i < s->rows; i++) {
     const int32_t block_row = i / s->block_size;
     const long double entries = (s->row_ptr[block_row + 1] - s->row_ptr[block_row]) * s->block_size;
     const long double difference = b[i] - ax[i];
-    const long double error = x ? (entries + 2) * 0x1p-53L * (size[i] + fabsl((long double)b[i])) : 0;
+    const long double error =
+        x ? (entries + 2) * 0x1p-53L * (size[i] + fabsl((long double)b[i])) : 0;
     r.rhs += (long double)b[i] * b[i];
     r.norm += difference * difference;
     r.error += error * error;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Symmetry: how far a matrix is from its transpose, against the definition, and what is refused by it. */
+/* Symmetry: how far a matrix is from its transpose, against the definition, and what is refused by
+ * it. */
 #include <math.h>
 
 #include "api.h"
@@ -16,7 +17,8 @@ static double entry(const fuzz_system *s, int set, int32_t i, int32_t j, bool *s
   return 0;
 }
 
-static void compare(const fuzz_system *s, int set, int32_t i, int32_t j, double here, fuzz_symmetry *symmetry) {
+static void compare(const fuzz_system *s, int set, int32_t i, int32_t j, double here,
+                    fuzz_symmetry *symmetry) {
   bool stored;
   const double there = entry(s, set, j, i, &stored);
   symmetry->mirrored = symmetry->mirrored && stored;
@@ -26,7 +28,8 @@ static void compare(const fuzz_system *s, int set, int32_t i, int32_t j, double 
   /* The library does not look closer at what overflows: it is not symmetric anyway. */
   const double found = isinf(here - there) ? 2 : (double)(fabsl((long double)here - there) / scale);
   symmetry->asymmetry = fmax(symmetry->asymmetry, found);
-  symmetry->error = fmax(symmetry->error, 1e-14 + (double)(0x1p-1074L / scale)); /* a denormal scale loses digits */
+  /* a denormal scale loses digits */
+  symmetry->error = fmax(symmetry->error, 1e-14 + (double)(0x1p-1074L / scale));
 }
 
 fuzz_symmetry fuzz_symmetry_of(const fuzz_system *s, int set) {
@@ -48,12 +51,14 @@ void fuzz_symmetry_properties(const fuzz_system *s, bisai_bcsr *const matrix[2])
   for (int w = 0; w < 2; w++) {
     bool mirrored = !expected.mirrored;
     const bisai_status status = bisai_bcsr_asymmetry(matrix[w], &measured[w], &mirrored);
-    fuzz_property(!status && mirrored == expected.mirrored, "whether a pattern is symmetric is found out (status %d)",
-                  (int)status);
+    fuzz_property(!status && mirrored == expected.mirrored,
+                  "whether a pattern is symmetric is found out (status %d)", (int)status);
   }
-  fuzz_property(fuzz_same(1, &measured[0], &measured[1]), "an asymmetry has the same bits for any number of threads");
+  fuzz_property(fuzz_same(1, &measured[0], &measured[1]),
+                "an asymmetry has the same bits for any number of threads");
   fuzz_property(fabs(measured[0] - expected.asymmetry) <= expected.error,
-                "an asymmetry is that of the definition to rounding (%.17g, %.17g)", measured[0], expected.asymmetry);
+                "an asymmetry is that of the definition to rounding (%.17g, %.17g)", measured[0],
+                expected.asymmetry);
 }
 
 bool fuzz_symmetry_refuses(const fuzz_system *s, const bisai_solver_options *o, bool by_matrix,
@@ -64,5 +69,6 @@ bool fuzz_symmetry_refuses(const fuzz_system *s, const bisai_solver_options *o, 
   if (!a.symmetric || !precond) return !a.symmetric;
   bisai_precond_report report = {.struct_size = sizeof report};
   fuzz_property(!bisai_precond_get_report(precond, &report), "a report is given");
-  return report.symmetry == BISAI_SYMMETRY_NONE || (report.symmetry == BISAI_SYMMETRY_PATTERN && !a.mirrored);
+  return report.symmetry == BISAI_SYMMETRY_NONE ||
+         (report.symmetry == BISAI_SYMMETRY_PATTERN && !a.mirrored);
 }

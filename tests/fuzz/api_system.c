@@ -16,8 +16,10 @@ typedef struct recipe {
   spread spread;
   bool symmetric;
   int32_t block_rows, block_size, reach;
-  int32_t empty_row, empty_col, missing; /* block row, block column, diagonal block; −1: none */
-  int density;                           /* of RANDOM, of 16 */
+  /* block row, block column, diagonal block; −1: none */
+  int32_t empty_row, empty_col, missing;
+  /* of RANDOM, of 16 */
+  int density;
   int exponent, row_exponents, col_exponents;
   uint64_t seed, pattern_seed;
 } recipe;
@@ -25,7 +27,8 @@ typedef struct recipe {
 static bool is_stored(const recipe *r, int32_t i, int32_t j) {
   if (i == r->empty_row || j == r->empty_col) return false;
   if (i == j) return i != r->missing;
-  const int32_t low = r->symmetric && j < i ? j : i, high = r->symmetric && j < i ? i : j, far = abs(i - j);
+  const int32_t low = r->symmetric && j < i ? j : i, high = r->symmetric && j < i ? i : j,
+                far = abs(i - j);
   switch (r->shape) {
   case RANDOM: return fuzz_noise(r->pattern_seed, low, high) < (r->density - 8) / 8.0;
   case FULL: return true;
@@ -70,7 +73,8 @@ static void fill_values(const recipe *r, const fuzz_system *s, uint64_t seed, do
         for (int32_t l = 0; l < bs; l++) {
           const int32_t col = s->col_idx[p] * bs + l;
           const double x = spread_value(r, seed, row, col);
-          const int exponent = r->exponent + hashed_exponent(r->pattern_seed, row, r->row_exponents) +
+          const int exponent = r->exponent +
+                               hashed_exponent(r->pattern_seed, row, r->row_exponents) +
                                hashed_exponent(r->pattern_seed, col, r->col_exponents);
           double *value = values + ((int64_t)p * bs + l) * bs + k;
           *value = scaled(x, exponent);
@@ -97,10 +101,13 @@ static bool spoil(fuzz_choices *choices, const fuzz_system *s, double *values) {
       if (how == 0) block[(int64_t)c * bs + a] = 0;
       if (how == 1)
         for (int32_t r = 0; r < bs; r++) block[(int64_t)c * bs + r] = 0;
-      if (how == 2 || how == 3) block[(int64_t)c * bs + a] = scaled(factor * block[(int64_t)c * bs + b], 0);
+      if (how == 2 || how == 3)
+        block[(int64_t)c * bs + a] = scaled(factor * block[(int64_t)c * bs + b], 0);
     }
     if (how == 3) block[(int64_t)a * bs + a] = scaled(factor * block[(int64_t)a * bs + a], 0);
-    if (how == 4) block[(int64_t)b * bs + a] = special[fuzz_pick(choices, (int)(sizeof special / sizeof special[0]))];
+    if (how == 4)
+      block[(int64_t)b * bs + a] =
+          special[fuzz_pick(choices, (int)(sizeof special / sizeof special[0]))];
     spoiled = true;
   }
   return spoiled;
@@ -128,9 +135,12 @@ static recipe choose(fuzz_choices *choices) {
   if (fuzz_rarely(choices, 3)) r.exponent = exponents[fuzz_pick(choices, 12)];
   if (fuzz_rarely(choices, 8)) r.row_exponents = 8 * fuzz_between(choices, 1, 40);
   if (fuzz_rarely(choices, 8)) r.col_exponents = 8 * fuzz_between(choices, 1, 40);
-  if (r.block_rows > 0 && fuzz_rarely(choices, 8)) r.empty_row = fuzz_pick(choices, 256) % r.block_rows;
-  if (r.block_rows > 0 && fuzz_rarely(choices, 8)) r.empty_col = fuzz_pick(choices, 256) % r.block_rows;
-  if (r.block_rows > 0 && fuzz_rarely(choices, 8)) r.missing = fuzz_pick(choices, 256) % r.block_rows;
+  if (r.block_rows > 0 && fuzz_rarely(choices, 8))
+    r.empty_row = fuzz_pick(choices, 256) % r.block_rows;
+  if (r.block_rows > 0 && fuzz_rarely(choices, 8))
+    r.empty_col = fuzz_pick(choices, 256) % r.block_rows;
+  if (r.block_rows > 0 && fuzz_rarely(choices, 8))
+    r.missing = fuzz_pick(choices, 256) % r.block_rows;
   if (r.symmetric) r.col_exponents = r.row_exponents;
   if (r.symmetric) r.empty_col = r.empty_row;
   r.seed = fuzz_seed(choices);
@@ -138,13 +148,15 @@ static recipe choose(fuzz_choices *choices) {
   return r;
 }
 
-/* The second values are the first times numbers near 1, which leave a symmetric matrix symmetric. */
+/* The second values are the first times numbers near 1, which leave a symmetric matrix
+ * symmetric. */
 static void disturb(const recipe *r, const fuzz_system *s) {
   const int32_t bs = s->block_size;
   for (int32_t i = 0; i < s->block_rows; i++)
     for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++)
       for (int32_t at = 0; at < bs * bs; at++) {
-        const int64_t value = (int64_t)p * bs * bs + at, row = i * bs + at % bs, col = s->col_idx[p] * bs + at / bs;
+        const int64_t value = (int64_t)p * bs * bs + at, row = i * bs + at % bs,
+                      col = s->col_idx[p] * bs + at / bs;
         const bool swap = r->symmetric && col < row;
         const double factor = 1 + 0.1 * fuzz_noise(r->seed + 1, swap ? col : row, swap ? row : col);
         s->values[FUZZ_SECOND][value] = scaled(s->values[FUZZ_FIRST][value] * factor, 0);
@@ -163,7 +175,8 @@ static void fill_second(fuzz_choices *choices, recipe *r, fuzz_system *s) {
 
 fuzz_system fuzz_system_make(fuzz_choices *choices) {
   recipe r = choose(choices);
-  fuzz_system s = {.block_rows = r.block_rows, .block_size = r.block_size, .rows = r.block_rows * r.block_size};
+  fuzz_system s = {
+      .block_rows = r.block_rows, .block_size = r.block_size, .rows = r.block_rows * r.block_size};
   const int32_t n = r.block_rows, reach = n <= 16 ? n : r.reach;
   s.large = n > 16;
   s.row_ptr = fuzz_memory((size_t)n + 1, sizeof *s.row_ptr);
@@ -173,16 +186,18 @@ fuzz_system fuzz_system_make(fuzz_choices *choices) {
       if (is_stored(&r, i, j)) s.col_idx[s.blocks++] = j;
     s.row_ptr[i + 1] = s.blocks;
   }
-  const bool ordinary = r.exponent == 0 && r.row_exponents == 0 && r.col_exponents == 0 && r.missing < 0 &&
-                        r.empty_col < 0 && r.empty_row < 0;
+  const bool ordinary = r.exponent == 0 && r.row_exponents == 0 && r.col_exponents == 0 &&
+                        r.missing < 0 && r.empty_col < 0 && r.empty_row < 0;
   for (int set = 0; set < FUZZ_VALUES; set++)
     s.values[set] = fuzz_memory((size_t)fuzz_system_scalars(&s), sizeof(double));
   fuzz_scene(SCENE_SYSTEM,
-             "system: %d block rows of %d, %d blocks, shape %d, spread %d%s, scaled by 2^%d, rows by up to 2^±%d, "
+             "system: %d block rows of %d, %d blocks, shape %d, spread %d%s, scaled by 2^%d, rows "
+             "by up to 2^±%d, "
              "columns 2^±%d, "
              "empty row %d, empty column %d, missing diagonal block %d",
-             (int)n, (int)r.block_size, (int)s.blocks, (int)r.shape, (int)r.spread, r.symmetric ? ", symmetric" : "",
-             r.exponent, r.row_exponents, r.col_exponents, (int)r.empty_row, (int)r.empty_col, (int)r.missing);
+             (int)n, (int)r.block_size, (int)s.blocks, (int)r.shape, (int)r.spread,
+             r.symmetric ? ", symmetric" : "", r.exponent, r.row_exponents, r.col_exponents,
+             (int)r.empty_row, (int)r.empty_col, (int)r.missing);
   fill_values(&r, &s, r.seed, s.values[FUZZ_FIRST]);
   s.dominant[FUZZ_FIRST] = r.spread == DOMINANT;
   if (spoil(choices, &s, s.values[FUZZ_FIRST])) s.dominant[FUZZ_FIRST] = false;

@@ -24,9 +24,12 @@ static void *allocate(void *user, size_t bytes, size_t alignment) {
   const long long call = atomic_fetch_add(&world->calls, 1) + 1;
   fuzz_property(bytes > 0 && alignment > 0 && (alignment & (alignment - 1)) == 0,
                 "an allocator is asked for some bytes at a power of two");
-  if (world->fail_at > 0 && (call == world->fail_at || (world->fail_after && call > world->fail_at))) return NULL;
+  if (world->fail_at > 0 &&
+      (call == world->fail_at || (world->fail_after && call > world->fail_at)))
+    return NULL;
   void *pointer;
-  if (posix_memalign(&pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) != 0) return NULL;
+  if (posix_memalign(&pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) != 0)
+    return NULL;
   memset(pointer, 0xff, bytes);
   atomic_fetch_add(&world->live, 1);
   return pointer;
@@ -56,5 +59,6 @@ void fuzz_world_open(fuzz_world *world, int threads) {
 void fuzz_world_close(fuzz_world *world) {
   bisai_context_destroy(&world->context);
   const long long left = atomic_load(&world->live);
-  fuzz_property(left == 0, "nothing is left allocated when everything was destroyed (%lld blocks are)", left);
+  fuzz_property(left == 0,
+                "nothing is left allocated when everything was destroyed (%lld blocks are)", left);
 }

@@ -49,10 +49,13 @@ bisai_context *fuzz_context(void) {
   return context;
 }
 
-void fuzz_expect_nothing_left(void) { expect(live_bytes == context_bytes, "memory was left allocated"); }
+void fuzz_expect_nothing_left(void) {
+  expect(live_bytes == context_bytes, "memory was left allocated");
+}
 
 static void expect_failure(bisai_status status) {
-  expect(*bisai_status_string(status) && *bisai_context_error(fuzz_context()), "a failure without a message");
+  expect(*bisai_status_string(status) && *bisai_context_error(fuzz_context()),
+         "a failure without a message");
 }
 
 static void expect_sound(const bisai_bcsr *matrix, int32_t block_size) {
@@ -64,7 +67,8 @@ static void expect_sound(const bisai_bcsr *matrix, int32_t block_size) {
   const double *values = stored;
   expect(block_size == 0 ? bs >= 1 && bs <= 8 : bs == block_size, "another block size");
   expect(rows > 0 && rows == cols && row_ptr[0] == 0 && row_ptr[rows] == blocks, "wrong sizes");
-  expect((int64_t)rows * bs == (int64_t)bisai_bcsr_rows(matrix) + bisai_bcsr_padding(matrix), "wrong padding");
+  expect((int64_t)rows * bs == (int64_t)bisai_bcsr_rows(matrix) + bisai_bcsr_padding(matrix),
+         "wrong padding");
   for (int32_t i = 0; i < rows; i++) {
     expect(row_ptr[i] <= row_ptr[i + 1], "row pointers that descend");
     for (int32_t p = row_ptr[i]; p < row_ptr[i + 1]; p++) {
@@ -72,14 +76,16 @@ static void expect_sound(const bisai_bcsr *matrix, int32_t block_size) {
       expect(p == row_ptr[i] || col_idx[p - 1] < col_idx[p], "columns that do not ascend");
     }
   }
-  for (size_t i = 0; i < (size_t)blocks * (size_t)bs * (size_t)bs; i++) expect(isfinite(values[i]), "NaN or infinity");
+  for (size_t i = 0; i < (size_t)blocks * (size_t)bs * (size_t)bs; i++)
+    expect(isfinite(values[i]), "NaN or infinity");
 }
 
 void fuzz_read_matrix(const uint8_t *data, size_t bytes, int32_t block_size) {
   bisai_read_options options = bisai_read_options_default();
   options.block_size = block_size;
   bisai_bcsr *matrix = NULL;
-  const bisai_status status = bsi_read_matrix_memory(fuzz_context(), data, bytes, &options, &matrix);
+  const bisai_status status =
+      bsi_read_matrix_memory(fuzz_context(), data, bytes, &options, &matrix);
   expect(!status == !!matrix, "a status that does not fit the matrix");
   if (status) expect_failure(status);
   if (matrix) expect_sound(matrix, block_size);
@@ -93,7 +99,8 @@ static void expect_same(const bisai_bcsr *a, const bisai_bcsr *b) {
   bisai_bcsr_arrays(a, &a_ptr, &a_col, &a_values);
   bisai_bcsr_arrays(b, &b_ptr, &b_col, &b_values);
   const size_t rows = (size_t)bisai_bcsr_block_rows(a), blocks = (size_t)bisai_bcsr_blocks(a);
-  expect(bisai_bcsr_rows(a) == bisai_bcsr_rows(b) && bisai_bcsr_blocks(a) == bisai_bcsr_blocks(b), "another matrix");
+  expect(bisai_bcsr_rows(a) == bisai_bcsr_rows(b) && bisai_bcsr_blocks(a) == bisai_bcsr_blocks(b),
+         "another matrix");
   expect(memcmp(a_ptr, b_ptr, (rows + 1) * sizeof *a_ptr) == 0, "other rows");
   expect(memcmp(a_col, b_col, blocks * sizeof *a_col) == 0, "other columns");
   expect(memcmp(a_values, b_values, blocks * sizeof(double)) == 0, "other values");
@@ -127,7 +134,8 @@ void fuzz_read_system(const uint8_t *data, size_t bytes) {
 
 static void expect_vector(bisai_status status, int64_t n, const double *values) {
   if (status) expect_failure(status);
-  for (int64_t i = 0; i < n && !status; i++) expect(isfinite(values[i]), "NaN or infinity in a vector");
+  for (int64_t i = 0; i < n && !status; i++)
+    expect(isfinite(values[i]), "NaN or infinity in a vector");
   fuzz_expect_nothing_left();
 }
 

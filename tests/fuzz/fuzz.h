@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fuzz targets share: a context whose memory is bounded, and checks of what a reader gives back. A failed check aborts,
- * which libFuzzer and the replaying program both report. */
+/* What the fuzz targets share: a context whose memory is bounded, and checks of what a reader gives
+ * back. A failed check aborts, which libFuzzer and the replaying program both report. */
 #ifndef BISAI_FUZZ_H
 #define BISAI_FUZZ_H
 
@@ -18,11 +18,13 @@ bisai_context *fuzz_context(void);
 /* Aborts unless everything but the context was freed. */
 void fuzz_expect_nothing_left(void);
 
-/* Reads the bytes as a matrix in blocks of the given size (0: chosen) and aborts unless it is sound: row pointers and columns
- * ascend, columns are in range, values are finite, and a failure leaves a message and no matrix. */
+/* Reads the bytes as a matrix in blocks of the given size (0: chosen) and aborts unless it is
+ * sound: row pointers and columns ascend, columns are in range, values are finite, and a failure
+ * leaves a message and no matrix. */
 void fuzz_read_matrix(const uint8_t *data, size_t bytes, int32_t block_size);
 
-/* Reads the bytes as a matrix with its right-hand side in one go and aborts unless that gives what reading both by themselves does. */
+/* Reads the bytes as a matrix with its right-hand side in one go and aborts unless that gives what
+ * reading both by themselves does. */
 void fuzz_read_system(const uint8_t *data, size_t bytes);
 
 /* Reads the bytes as a vector of n ≤ 64 values and aborts unless they are finite. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The C interface, with random systems, options, failing allocations and numbers of threads: see api.h. */
+/* The C interface, with random systems, options, failing allocations and numbers of threads: see
+ * api.h. */
 #include "api.h"
 #include "fuzz.h"
 

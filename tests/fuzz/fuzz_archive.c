@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tar archives, plain or compressed, of which the matrix and its right-hand side are found by their names. */
+/* Tar archives, plain or compressed, of which the matrix and its right-hand side are found by their
+ * names. */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -16,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
 size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed);
 
-/* A header of tar is its block's only if the sum of its bytes is right, which chance does not hit. */
+/* A header of tar is its block's only if the sum of its bytes is right, which chance does not
+ * hit. */
 static void repair_header(uint8_t *block) {
   enum { BLOCK = 512, AT = 148, LENGTH = 8 };
   unsigned sum = 0;

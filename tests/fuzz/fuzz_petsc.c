@@ -2,8 +2,8 @@
 /* PETSc's binary files, plain or compressed: a matrix, a vector, and a vector behind a matrix. */
 #include "fuzz.h"
 
-/* PETSc's files begin with a zero byte. Compressed ones are tried while they are short: long ones swell to megabytes of rows, which
- * only takes time. */
+/* PETSc's files begin with a zero byte. Compressed ones are tried while they are short: long ones
+ * swell to megabytes of rows, which only takes time. */
 enum { MOST_COMPRESSED = 128 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fuzz target on every file of the folders given, so that targets and corpora are tried in builds without libFuzzer. */
+/* Runs a fuzz target on every file of the folders given, so that targets and corpora are tried in
+ * builds without libFuzzer. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,8 @@ static size_t make_input(uint64_t seed, uint8_t *bytes) {
 
 int main(int argc, char **argv) {
   if (argc != 3) {
-    fprintf(stderr, "usage: %s FIRST COUNT\nRuns the inputs of COUNT seeds from FIRST on.\n", argv[0]);
+    fprintf(stderr, "usage: %s FIRST COUNT\nRuns the inputs of COUNT seeds from FIRST on.\n",
+            argv[0]);
     return 2;
   }
   const uint64_t first = strtoull(argv[1], NULL, 10), count = strtoull(argv[2], NULL, 10);
@@ -31,10 +32,11 @@ int main(int argc, char **argv) {
     fuzz_api_run(name, bytes, length);
   }
   const fuzz_tally *t = &fuzz_counts;
-  printf("%lld systems, %lld of %lld set-ups made, %lld updates, %lld allocations failed; solves:", t->systems,
-         t->set_up, t->setups, t->updates, t->faults);
+  printf("%lld systems, %lld of %lld set-ups made, %lld updates, %lld allocations failed; solves:",
+         t->systems, t->set_up, t->setups, t->updates, t->faults);
   for (int status = 0; status <= BISAI_NOT_SYMMETRIC; status++)
-    if (t->solves[status] > 0) printf(" %lld %s,", t->solves[status], bisai_status_string((bisai_status)status));
+    if (t->solves[status] > 0)
+      printf(" %lld %s,", t->solves[status], bisai_status_string((bisai_status)status));
   printf(" %lld failures\n", fuzz_failures());
   return count > 0 && fuzz_failures() == 0 ? 0 : 1;
 }

@@ -29,8 +29,8 @@ void bytes_double(test_text *text, double value) {
 
 void tar_member(test_text *text, char type, const char *name, const void *bytes, size_t count) {
   struct header {
-    char name[100], mode[8], owner[8], group[8], size[12], time[12], sum[8], type, link[100], magic[6], version[2],
-        rest[247];
+    char name[100], mode[8], owner[8], group[8], size[12], time[12], sum[8], type, link[100],
+        magic[6], version[2], rest[247];
   } h;
   assert_int_equal(sizeof h, BLOCK);
   memset(&h, 0, sizeof h);

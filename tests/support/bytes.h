@@ -11,8 +11,8 @@ void bytes_append(test_text *text, const void *bytes, size_t count);
 void bytes_integer(test_text *text, int width, int64_t value);
 void bytes_double(test_text *text, double value);
 
-/* A member of a tar archive (POSIX ustar): its header, `count` bytes and what fills up the last block. `type`: '0' a file, '5' a folder,
- * '2' a symbolic link. */
+/* A member of a tar archive (POSIX ustar): its header, `count` bytes and what fills up the last
+ * block. `type`: '0' a file, '5' a folder, '2' a symbolic link. */
 void tar_member(test_text *text, char type, const char *name, const void *bytes, size_t count);
 /* The same for a text that is ended by '\0'. */
 void tar_text(test_text *text, const char *name, const char *content);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dense references in plain loops: A = P⁻¹ L U with partial pivoting, column-major, meant for n up to a few hundred. */
+/* Dense references in plain loops: A = P⁻¹ L U with partial pivoting, column-major, meant for n up
+ * to a few hundred. */
 #include "support.h"
 
 #include <math.h>
@@ -47,8 +48,9 @@ double test_value(bisai_value_type type, const void *values, size_t index) {
   }
 }
 
-static double *dense_from(int32_t block_rows, int32_t block_cols, int32_t bs, const int32_t *row_ptr,
-                          const int32_t *col_idx, bisai_value_type type, const void *values, bool unit_diagonal) {
+static double *dense_from(int32_t block_rows, int32_t block_cols, int32_t bs,
+                          const int32_t *row_ptr, const int32_t *col_idx, bisai_value_type type,
+                          const void *values, bool unit_diagonal) {
   int64_t rows = (int64_t)block_rows * bs, cols = (int64_t)block_cols * bs;
   double *dense = zeros(rows * cols);
   for (int32_t row = 0; row < block_rows; ++row) {
@@ -56,7 +58,8 @@ static double *dense_from(int32_t block_rows, int32_t block_cols, int32_t bs, co
       for (int32_t c = 0; c < bs; ++c) {
         for (int32_t r = 0; r < bs; ++r) {
           int64_t at = ((int64_t)col_idx[p] * bs + c) * rows + (int64_t)row * bs + r;
-          dense[at] = test_value(type, values, ((size_t)p * (size_t)bs + (size_t)c) * (size_t)bs + (size_t)r);
+          dense[at] = test_value(type, values,
+                                 ((size_t)p * (size_t)bs + (size_t)c) * (size_t)bs + (size_t)r);
         }
       }
     }
@@ -68,16 +71,17 @@ static double *dense_from(int32_t block_rows, int32_t block_cols, int32_t bs, co
 }
 
 double *test_dense_from_arrays(const test_bcsr *matrix) {
-  return dense_from(matrix->block_rows, matrix->block_cols, matrix->block_size, matrix->row_ptr, matrix->col_idx,
-                    BISAI_FP64, matrix->values, false);
+  return dense_from(matrix->block_rows, matrix->block_cols, matrix->block_size, matrix->row_ptr,
+                    matrix->col_idx, BISAI_FP64, matrix->values, false);
 }
 
 double *test_dense(const bisai_bcsr *matrix) {
   const int32_t *row_ptr, *col_idx;
   const void *values;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &values);
-  return dense_from(bisai_bcsr_block_rows(matrix), bisai_bcsr_block_cols(matrix), bisai_bcsr_block_size(matrix),
-                    row_ptr, col_idx, bisai_bcsr_value_type(matrix), values, bisai_bcsr_unit_diagonal(matrix));
+  return dense_from(bisai_bcsr_block_rows(matrix), bisai_bcsr_block_cols(matrix),
+                    bisai_bcsr_block_size(matrix), row_ptr, col_idx, bisai_bcsr_value_type(matrix),
+                    values, bisai_bcsr_unit_diagonal(matrix));
 }
 
 double *test_dense_identity(int64_t n) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of kernels share. No test framework: they must build where only a compiler, CMake and CUDA are. */
+/* What the tests of kernels share. No test framework: they must build where only a compiler, CMake
+ * and CUDA are. */
 #ifndef TEST_DEVICE_CUH
 #define TEST_DEVICE_CUH
 
@@ -13,13 +14,13 @@
 
 #include <bisai/context.h>
 
-#define CHECK(call)                                                                                                    \
-  do {                                                                                                                 \
-    const cudaError_t error = (call);                                                                                  \
-    if (error != cudaSuccess) {                                                                                        \
-      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));                                       \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
+#define CHECK(call)                                                                                \
+  do {                                                                                             \
+    const cudaError_t error = (call);                                                              \
+    if (error != cudaSuccess) {                                                                    \
+      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));                   \
+      std::exit(1);                                                                                \
+    }                                                                                              \
   } while (0)
 
 inline int passed, failed;
@@ -35,7 +36,8 @@ inline void verdict(bool good, const char *format, ...) {
   va_end(arguments);
 }
 
-/* BISAI_TEST_SHORT asks for few and small cases: compute-sanitizer takes a hundred times as long. */
+/* BISAI_TEST_SHORT asks for few and small cases: compute-sanitizer takes a hundred times as
+ * long. */
 inline bool short_form() {
   static const bool asked = std::getenv("BISAI_TEST_SHORT") != nullptr;
   return asked;
@@ -43,7 +45,8 @@ inline bool short_form() {
 
 /* Block sizes that a short form leaves out: those kept go every way that there is. */
 inline bool left_out(int block_size) {
-  return short_form() && block_size != 1 && block_size != 3 && block_size != 5 && block_size != 8 && block_size != 9;
+  return short_form() && block_size != 1 && block_size != 3 && block_size != 5 && block_size != 8 &&
+         block_size != 9;
 }
 
 /* Uniform in −1 … 1. */
@@ -66,7 +69,8 @@ template <typename T> struct device_array {
   explicit device_array(const std::vector<T> &from) : count(from.size()) {
     CHECK(cudaMalloc(reinterpret_cast<void **>(&data), (count + 1) * sizeof(T)));
     if (count) CHECK(cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyDefault));
-    CHECK(cudaDeviceSynchronize()); /* the copy may be under way still, and streams of their own do not wait for it */
+    /* the copy may be under way still, and streams of their own do not wait for it */
+    CHECK(cudaDeviceSynchronize());
   }
   device_array(const device_array &) = delete;
   ~device_array() { cudaFree(data); }

@@ -43,7 +43,8 @@ const char *test_path(const char *name) {
 const char *test_file(const char *name, const void *bytes, size_t count) {
   const char *path = test_path(name);
   FILE *file = fopen(path, "wb");
-  if (!file || fwrite(bytes, 1, count, file) != count || fclose(file) != 0) fail_msg("cannot write %s", path);
+  if (!file || fwrite(bytes, 1, count, file) != count || fclose(file) != 0)
+    fail_msg("cannot write %s", path);
   return path;
 }
 
@@ -60,7 +61,8 @@ void test_print(test_text *text, const char *format, ...) {
   }
   va_list arguments;
   va_start(arguments, format);
-  const int count = vsnprintf(text->bytes + text->length, text->room - text->length, format, arguments);
+  const int count =
+      vsnprintf(text->bytes + text->length, text->room - text->length, format, arguments);
   va_end(arguments);
   assert_in_range(count, 0, 255);
   text->length += (size_t)count;

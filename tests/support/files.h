@@ -19,7 +19,8 @@ bool test_exists(const char *path);
 
 /* Text that grows. */
 typedef struct test_text {
-  char *bytes; /* ended by '\0' */
+  /* ended by '\0' */
+  char *bytes;
   size_t length, room;
 } test_text;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One context of four threads, from which on rows go by levels, for the tests of a program, made and freed with their group. */
+/* One context of four threads, from which on rows go by levels, for the tests of a program, made
+ * and freed with their group. */
 #ifndef BISAI_TEST_FIXTURE_H
 #define BISAI_TEST_FIXTURE_H
 

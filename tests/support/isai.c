@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block-ISAI checked column by column: T(J, J) N(J, j) = I(J, j) for the rows J of block column j. */
+/* Block-ISAI checked column by column: T(J, J) N(J, j) = I(J, j) for the rows J of block column
+ * j. */
 #include "isai.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@ typedef struct columns {
 static columns columns_of(const bisai_bcsr *matrix) {
   const int32_t n = bisai_bcsr_block_rows(matrix), *row_ptr, *col_idx;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
-  columns c = {n, checked((size_t)n + 2, sizeof(int32_t)), checked((size_t)row_ptr[n], sizeof(int32_t)),
+  columns c = {n, checked((size_t)n + 2, sizeof(int32_t)),
+               checked((size_t)row_ptr[n], sizeof(int32_t)),
                checked((size_t)row_ptr[n], sizeof(int32_t))};
   for (int32_t p = 0; p < row_ptr[n]; p++) {
     c.col_ptr[col_idx[p] + 2]++;
@@ -69,10 +71,14 @@ static void multiply_add(int32_t bs, const double *block, const double *n, doubl
 
 typedef struct residual_check {
   const bisai_bcsr *t, *n;
-  int32_t *slot;  /* where a block row stands in J, −1: not at all */
-  double *t_sums; /* scalar column sums of T(J, J), bs a block of J */
-  double worst;   /* the largest residual/κ */
-  double most;    /* the largest residual */
+  /* where a block row stands in J, −1: not at all */
+  int32_t *slot;
+  /* scalar column sums of T(J, J), bs a block of J */
+  double *t_sums;
+  /* the largest residual/κ */
+  double worst;
+  /* the largest residual */
+  double most;
 } residual_check;
 
 static double largest(int64_t count, const double *values) {
@@ -108,14 +114,16 @@ static void check_column(residual_check *check, const columns *c, int32_t j) {
     for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
       const int32_t at = check->slot[col_idx[q]];
       if (at >= 0) {
-        multiply_add(bs, t + (size_t)q * area, n + (size_t)c->position[begin + at] * area, residual);
+        multiply_add(bs, t + (size_t)q * area, n + (size_t)c->position[begin + at] * area,
+                     residual);
         add_column_sums(bs, t + (size_t)q * area, check->t_sums + at * bs);
       }
     }
     add_column_sums(bs, residual, residual_sums);
     add_column_sums(bs, own, n_sums);
   }
-  const double kappa = fmax(1.0, largest((int64_t)length * bs, check->t_sums) * largest(bs, n_sums));
+  const double kappa =
+      fmax(1.0, largest((int64_t)length * bs, check->t_sums) * largest(bs, n_sums));
   const double residual_norm = largest(bs, residual_sums), found = residual_norm / kappa;
   check->most = residual_norm > check->most || isnan(residual_norm) ? residual_norm : check->most;
   check->worst = found > check->worst || isnan(found) ? found : check->worst;
@@ -148,7 +156,8 @@ void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n) {
   for (int32_t j = 0; j < c.n; j++) {
     const int32_t begin = c.col_ptr[j], length = c.col_ptr[j + 1] - begin;
     const int64_t m = (int64_t)length * bs;
-    double *small = checked((size_t)(m * m), sizeof *small), *identity = checked((size_t)m, sizeof *identity);
+    double *small = checked((size_t)(m * m), sizeof *small),
+           *identity = checked((size_t)m, sizeof *identity);
     for (int64_t v = 0; v < m * m; v++) {
       const int64_t r = v % m, col = v / m;
       small[v] = dense[((int64_t)c.row_idx[begin + col / bs] * bs + col % bs) * rows +
@@ -161,8 +170,10 @@ void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n) {
       double *expected = test_dense_solve(m, small, identity);
       for (int64_t r = 0; r < m; r++) {
         const double *block = blocks_of(n) + (size_t)c.position[begin + r / bs] * (size_t)(bs * bs);
-        /* entries of dominant or scaled triangles' inverses are at most 1 or so; two ways of summing a few hundred terms */
-        EXPECT_NEAR(expected[r], block[column * bs + r % bs], 1e-13 * fmax(1.0, test_norm2(m, expected)));
+        /* entries of dominant or scaled triangles' inverses are at most 1 or so; two ways of
+         * summing a few hundred terms */
+        EXPECT_NEAR(expected[r], block[column * bs + r % bs],
+                    1e-13 * fmax(1.0, test_norm2(m, expected)));
       }
       free(expected);
     }
@@ -173,8 +184,8 @@ void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n) {
   free(dense);
 }
 
-bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix, const bisai_factors *factors, int power,
-                            bisai_value_type storage) {
+bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix,
+                            const bisai_factors *factors, int power, bisai_value_type storage) {
   bisai_precond_options options = bisai_precond_options_default();
   options.power = power;
   options.storage = storage;
@@ -185,5 +196,6 @@ bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix, co
 }
 
 const bisai_bcsr *test_inverse_of(const bisai_precond *precond, bisai_triangle triangle) {
-  return triangle == BISAI_LOWER ? bisai_precond_lower_inverse(precond) : bisai_precond_upper_inverse(precond);
+  return triangle == BISAI_LOWER ? bisai_precond_lower_inverse(precond)
+                                 : bisai_precond_upper_inverse(precond);
 }

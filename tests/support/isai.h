@@ -5,7 +5,8 @@
 
 #include "support.h"
 
-/* The largest ‖T(J, J) N(J, j) − I(J, j)‖₁ over all block columns, by itself and divided by κ = max(1, ‖T(J, J)‖₁‖N(J, j)‖₁). */
+/* The largest ‖T(J, J) N(J, j) − I(J, j)‖₁ over all block columns, by itself and divided by κ =
+ * max(1, ‖T(J, J)‖₁‖N(J, j)‖₁). */
 typedef struct test_isai_residual {
   double absolute, relative;
 } test_isai_residual;
@@ -16,8 +17,8 @@ test_isai_residual test_isai_check(const bisai_bcsr *t, const bisai_bcsr *n);
 void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n);
 
 /* A preconditioner made of these factors. */
-bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix, const bisai_factors *factors, int power,
-                            bisai_value_type storage);
+bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix,
+                            const bisai_factors *factors, int power, bisai_value_type storage);
 
 /* Its NL or NU. */
 const bisai_bcsr *test_inverse_of(const bisai_precond *precond, bisai_triangle triangle);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory that the host can read too, so that the bodies of the tests look into matrices and vectors whatever the backend. */
+/* Device memory that the host can read too, so that the bodies of the tests look into matrices and
+ * vectors whatever the backend. */
 #include "managed.h"
 
 #include <cuda_runtime.h>

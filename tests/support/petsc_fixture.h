@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PETSc for the tests of a program, started and ended around its group. What MPI allocates while it starts and ends and never frees
- * is not a leak of ours: LeakSanitizer looks away then, and only then. */
+/* PETSc for the tests of a program, started and ended around its group. What MPI allocates while it
+ * starts and ends and never frees is not a leak of ours: LeakSanitizer looks away then, and only
+ * then. */
 #ifndef BISAI_TEST_PETSC_FIXTURE_H
 #define BISAI_TEST_PETSC_FIXTURE_H
 

@@ -59,7 +59,8 @@ static char **environment_with(char **settings, int count) {
   int used = count;
   for (int i = 0; i < others; i++) {
     bool replaced = false;
-    for (int k = 0; k < count; k++) replaced |= strncmp(environ[i], settings[k], strcspn(settings[k], "=") + 1) == 0;
+    for (int k = 0; k < count; k++)
+      replaced |= strncmp(environ[i], settings[k], strcspn(settings[k], "=") + 1) == 0;
     if (!replaced) all[used++] = environ[i];
   }
   all[used] = NULL;
@@ -77,7 +78,8 @@ pid_t program_start(const char *file, const char *line) {
   assert_true(strlen(line) < sizeof copy);
   strcpy(copy, line);
   arguments[count++] = (char *)(uintptr_t)file;
-  for (char *word = strtok_r(copy, " ", &rest); word && count < ARGUMENTS - 1; word = strtok_r(NULL, " ", &rest)) {
+  for (char *word = strtok_r(copy, " ", &rest); word && count < ARGUMENTS - 1;
+       word = strtok_r(NULL, " ", &rest)) {
     if (count == 1 && is_setting(word))
       settings[set++] = word;
     else
@@ -86,10 +88,13 @@ pid_t program_start(const char *file, const char *line) {
   char **environment = environment_with(settings, set);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "stdout.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "stderr.txt", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "stdout.txt",
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "stderr.txt",
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0666);
   pid_t child;
-  if (posix_spawn(&child, file, &actions, NULL, arguments, environment) != 0) fail_msg("cannot run %s", file);
+  if (posix_spawn(&child, file, &actions, NULL, arguments, environment) != 0)
+    fail_msg("cannot run %s", file);
   posix_spawn_file_actions_destroy(&actions);
   free(environment);
   return child;
@@ -98,8 +103,11 @@ pid_t program_start(const char *file, const char *line) {
 /* A line that tells what takes long: "label: what, 3 s". Messages begin with the program's name. */
 static bool is_progress(const char *line, size_t length) {
   size_t digits = 0;
-  if (length < 5 || strncmp(line, "bisai", 5) == 0 || strncmp(line + length - 2, " s", 2) != 0) return false;
-  while (digits < length - 2 && line[length - 3 - digits] >= '0' && line[length - 3 - digits] <= '9') digits++;
+  if (length < 5 || strncmp(line, "bisai", 5) == 0 || strncmp(line + length - 2, " s", 2) != 0)
+    return false;
+  while (digits < length - 2 && line[length - 3 - digits] >= '0' &&
+         line[length - 3 - digits] <= '9')
+    digits++;
   return digits > 0 && length >= digits + 4 && strncmp(line + length - digits - 4, ", ", 2) == 0;
 }
 
@@ -126,7 +134,9 @@ program program_wait(pid_t child) {
                    .err = without_progress(program_read("stderr.txt"))};
 }
 
-program program_run(const char *file, const char *line) { return program_wait(program_start(file, line)); }
+program program_run(const char *file, const char *line) {
+  return program_wait(program_start(file, line));
+}
 
 void program_free(program *p) {
   free(p->out);
@@ -136,7 +146,8 @@ void program_free(program *p) {
 
 void program_enter_folder(void) {
   const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/bisai_cli_XXXXXX", base && strlen(base) < 200 ? base : "/tmp");
+  snprintf(folder, sizeof folder, "%s/bisai_cli_XXXXXX",
+           base && strlen(base) < 200 ? base : "/tmp");
   assert_non_null(mkdtemp(folder));
   before = open(".", O_RDONLY | O_DIRECTORY);
   assert_true(before >= 0);

@@ -56,7 +56,8 @@ static bool in_part(test_part part, int32_t row, int32_t col) {
   }
 }
 
-/* Adds to the diagonal what makes every scalar row strictly dominant: 1 plus the absolute sum of the row. */
+/* Adds to the diagonal what makes every scalar row strictly dominant: 1 plus the absolute sum of
+ * the row. */
 static void make_dominant(test_bcsr *matrix) {
   int32_t bs = matrix->block_size;
   size_t area = (size_t)bs * (size_t)bs;
@@ -81,7 +82,8 @@ static void make_dominant(test_bcsr *matrix) {
 }
 
 /* Marks in `take` the columns of one row and returns their number. */
-static int32_t choose_columns(const test_shape *shape, int32_t row, test_random *random, bool *take) {
+static int32_t choose_columns(const test_shape *shape, int32_t row, test_random *random,
+                              bool *take) {
   int32_t n = shape->block_cols, count = 0;
   memset(take, 0, (size_t)n * sizeof *take);
   bool empty = shape->empty_every > 0 && (row + 1) % shape->empty_every == 0;
@@ -93,7 +95,8 @@ static int32_t choose_columns(const test_shape *shape, int32_t row, test_random 
     }
     for (int32_t t = 0; t < tries; ++t) {
       int32_t col = test_random_integer(random, 0, n - 1);
-      take[col] = in_part(shape->part, row, col) && (col != row || shape->diagonal == TEST_DIAGONAL_RANDOM);
+      take[col] =
+          in_part(shape->part, row, col) && (col != row || shape->diagonal == TEST_DIAGONAL_RANDOM);
     }
   }
   if (shape->diagonal == TEST_DIAGONAL_DOMINANT && row < n && in_part(shape->part, row, row)) {
@@ -175,7 +178,8 @@ test_bcsr test_bcsr_tridiagonal(int32_t block_rows, int32_t block_size, double d
   for (int32_t row = 0; row < block_rows; ++row) {
     for (int32_t p = matrix.row_ptr[row]; p < matrix.row_ptr[row + 1]; ++p) {
       for (int32_t r = 0; r < block_size; ++r) {
-        matrix.values[(size_t)p * area + (size_t)(r * block_size + r)] = matrix.col_idx[p] == row ? d : o;
+        matrix.values[(size_t)p * area + (size_t)(r * block_size + r)] =
+            matrix.col_idx[p] == row ? d : o;
       }
     }
   }
@@ -193,7 +197,8 @@ int32_t *test_random_permutation(int32_t n, uint64_t seed) {
   return permutation;
 }
 
-/* Every block (i, j) of an n × n matrix that `source` has blocks for, asked for by place: O(n²), for small ones. */
+/* Every block (i, j) of an n × n matrix that `source` has blocks for, asked for by place: O(n²),
+ * for small ones. */
 static test_bcsr by_place(const test_bcsr *source, const int32_t *permutation, bool symmetric) {
   const int32_t n = source->block_rows;
   const size_t area = (size_t)source->block_size * (size_t)source->block_size;

@@ -12,8 +12,8 @@ static void managed_release(void *memory) { free(memory); }
 static void managed_synchronize(void) {}
 #endif
 
-void test_expect_status(bisai_context *context, bisai_status expected, bisai_status got, const char *expression,
-                        const char *file, int line) {
+void test_expect_status(bisai_context *context, bisai_status expected, bisai_status got,
+                        const char *expression, const char *file, int line) {
   test_synchronize(); /* what the call enqueued is looked at next */
   if (got == expected) {
     return;
@@ -23,8 +23,8 @@ void test_expect_status(bisai_context *context, bisai_status expected, bisai_sta
   _fail(file, line);
 }
 
-void test_expect_close(int64_t n, const double *expected, const double *got, double tolerance, const char *file,
-                       int line) {
+void test_expect_close(int64_t n, const double *expected, const double *got, double tolerance,
+                       const char *file, int line) {
   int64_t worst = -1;
   double largest = tolerance;
   for (int64_t i = 0; i < n; ++i) {
@@ -39,13 +39,14 @@ void test_expect_close(int64_t n, const double *expected, const double *got, dou
     }
   }
   if (worst >= 0) {
-    print_error("entry %lld of %lld: expected %.17g, got %.17g, tolerance %.3g\n", (long long)worst, (long long)n,
-                expected[worst], got[worst], tolerance);
+    print_error("entry %lld of %lld: expected %.17g, got %.17g, tolerance %.3g\n", (long long)worst,
+                (long long)n, expected[worst], got[worst], tolerance);
     _fail(file, line);
   }
 }
 
-void test_expect_message(const bisai_context *context, const char *expected, const char *file, int line) {
+void test_expect_message(const bisai_context *context, const char *expected, const char *file,
+                         int line) {
   const char *got = bisai_context_error(context);
   if (strcmp(got, expected) != 0) {
     print_error("message expected: %s\n             got: %s\n", expected, got);
@@ -170,7 +171,8 @@ static void *counting_allocate(void *user, size_t bytes, size_t alignment) {
   }
   before = (before + step - 1) / step * step;
   void *base = NULL;
-  return posix_memalign(&base, step, before + bytes) == 0 ? hand_out(allocator, base, before, bytes) : NULL;
+  return posix_memalign(&base, step, before + bytes) == 0 ? hand_out(allocator, base, before, bytes)
+                                                          : NULL;
 }
 
 static void counting_release(void *user, void *pointer) { free(take_back(user, pointer)); }
@@ -209,7 +211,8 @@ bisai_context *test_context_on(test_allocator *allocator, int threads) {
   options.backend = test_on_device() ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST;
   options.threads = threads;
   options.allocator = test_allocator_hooks(allocator);
-  options.device_allocator = (bisai_device_allocator){counting_allocate_managed, counting_release_managed, allocator};
+  options.device_allocator =
+      (bisai_device_allocator){counting_allocate_managed, counting_release_managed, allocator};
   bisai_context *context = NULL;
   bisai_status status = bisai_context_create(&options, &context);
   if (allocator->fail_at == 0 || status != BISAI_OUT_OF_MEMORY) {

@@ -42,8 +42,8 @@ bisai_status diagonal_operator_multiply(void *user, int64_t n, const double *v, 
   return BISAI_OK;
 }
 
-bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *matrix, bisai_apply_function apply,
-                                     void *user) {
+bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *matrix,
+                                     bisai_apply_function apply, void *user) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = BISAI_PRECOND_CALLBACK;
   options.apply = apply;
@@ -53,7 +53,8 @@ bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *m
   return precond;
 }
 
-bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix, bisai_precond_kind kind) {
+bisai_precond *test_precond(bisai_context *context, const bisai_bcsr *matrix,
+                            bisai_precond_kind kind) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = kind;
   bisai_precond *precond = NULL;
@@ -94,8 +95,9 @@ bisai_solver_report test_report(void) {
   return report;
 }
 
-bisai_status test_solve(bisai_context *context, const bisai_solver_options *options, const bisai_bcsr *matrix,
-                        bisai_precond *precond, const double *b, double *x, bisai_solver_report *report) {
+bisai_status test_solve(bisai_context *context, const bisai_solver_options *options,
+                        const bisai_bcsr *matrix, bisai_precond *precond, const double *b,
+                        double *x, bisai_solver_report *report) {
   const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
   bisai_solver *solver = NULL;
   EXPECT_OK(context, bisai_solver_create(context, n, options, &solver));
@@ -104,12 +106,13 @@ bisai_status test_solve(bisai_context *context, const bisai_solver_options *opti
   return status;
 }
 
-bisai_status test_solve_dense(bisai_context *context, const bisai_solver_options *options, int64_t n,
-                              dense_operator *op, bisai_precond *precond, const double *b, double *x,
-                              bisai_solver_report *report) {
+bisai_status test_solve_dense(bisai_context *context, const bisai_solver_options *options,
+                              int64_t n, dense_operator *op, bisai_precond *precond,
+                              const double *b, double *x, bisai_solver_report *report) {
   bisai_solver *solver = NULL;
   EXPECT_OK(context, bisai_solver_create(context, n, options, &solver));
-  const bisai_status status = bisai_solver_solve_operator(solver, dense_operator_multiply, op, precond, b, x, report);
+  const bisai_status status =
+      bisai_solver_solve_operator(solver, dense_operator_multiply, op, precond, b, x, report);
   bisai_solver_destroy(&solver);
   return status;
 }

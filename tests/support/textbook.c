@@ -3,7 +3,9 @@
 
 #include <math.h>
 
-static double *vectors(int64_t n, int64_t count) { return calloc((size_t)(n * count) + 1, sizeof(double)); }
+static double *vectors(int64_t n, int64_t count) {
+  return calloc((size_t)(n * count) + 1, sizeof(double));
+}
 
 static double dot(int64_t n, const double *x, const double *y) {
   double sum = 0;
@@ -28,8 +30,8 @@ static void precondition(const textbook_system *s, const double *v, double *z) {
   for (int64_t i = 0; i < s->n; i++) z[i] = s->inverse ? s->inverse[i] * v[i] : v[i];
 }
 
-static void note(const textbook_system *s, int step, const double *x, const double *r, double *history,
-                 double *iterates) {
+static void note(const textbook_system *s, int step, const double *x, const double *r,
+                 double *history, double *iterates) {
   history[step] = norm(s->n, r) / norm(s->n, s->b);
   copy(s->n, x, iterates + step * s->n);
 }
@@ -56,7 +58,8 @@ void textbook_cg(const textbook_system *s, int steps, double *history, double *i
 
 void textbook_bicgstab(const textbook_system *s, int steps, double *history, double *iterates) {
   const int64_t n = s->n;
-  double *x = vectors(n, 9), *r = x + n, *r0 = r + n, *p = r0 + n, *v = p + n, *t = v + n, *y = t + n, *z = y + n;
+  double *x = vectors(n, 9), *r = x + n, *r0 = r + n, *p = r0 + n, *v = p + n, *t = v + n,
+         *y = t + n, *z = y + n;
   double rho = 1, alpha = 1, omega = 1;
   copy(n, s->b, r);
   copy(n, r, r0);
@@ -140,14 +143,16 @@ static void idr_leave(const textbook_system *system, idr_state *d) {
   const int64_t n = d->n;
   precondition(system, d->r, d->v);
   multiply(system, d->v, d->t);
-  const double tr = dot(n, d->t, d->r), tt = norm(n, d->t), rr = norm(n, d->r), angle = fabs(tr / (tt * rr));
+  const double tr = dot(n, d->t, d->r), tt = norm(n, d->t), rr = norm(n, d->r),
+               angle = fabs(tr / (tt * rr));
   d->omega = tr / (tt * tt);
   if (angle < 0.7) d->omega *= 0.7 / angle;
   axpy(n, d->omega, d->v, d->x);
   axpy(n, -d->omega, d->t, d->r);
 }
 
-void textbook_idr(const textbook_system *system, int s, int steps, double *history, double *iterates) {
+void textbook_idr(const textbook_system *system, int s, int steps, double *history,
+                  double *iterates) {
   const int64_t n = system->n;
   double *x = vectors(n, 4 + 3 * s), *small = vectors(s, s + 2);
   idr_state d = {.n = n,
