@@ -49,7 +49,7 @@ if(BUILD_SHARED_LIBS)
   bisai_add_petsc_test(error_stack_names_functions_and_files_of_the_project 1 petsc_program -t_pc_type bisai -singular
     -t_ksp_error_if_not_converged -on_error_abort 0)
   set_tests_properties(petsc_error_stack_names_functions_and_files_of_the_project PROPERTIES PASS_REGULAR_EXPRESSION
-    "#1 PCSetUp_BISAI\\(\\) at (\\.\\./)*src/petsc/pc\\.c:")
+    "#1 PCSetUp_BISAI\\(\\) at (\\.\\./)*plugins/petsc/pc\\.c:")
   bisai_add_petsc_test(view_names_the_singular_block 1 petsc_program -t_pc_type bisai -singular -t_ksp_view)
   set_tests_properties(petsc_view_names_the_singular_block PROPERTIES PASS_REGULAR_EXPRESSION
     "type: bisai.*set-up failed: [^\n]*block row 0")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Includes go down the layers only (docs/design.md): what each room under src/ may include, CUDA headers in *_cuda.cu alone, and
-# public headers alone outside src/.  cmake -DROOT=… -P check_layering.cmake
+# Includes go down the layers only (docs/design.md): what each room under src/ and each plug-in under
+# plugins/ may include, CUDA headers in *_cuda.cu alone, and public headers alone elsewhere.
+# cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(rooms core io order factor pattern solve apply bjacobi precond krylov petsc cusparse)
+set(src core io order factor pattern solve apply bjacobi precond krylov)
 set(core_may core)
 set(io_may core io)
 set(order_may core order)
@@ -15,6 +16,7 @@ set(solve_may core factor pattern solve)
 set(precond_may core order factor pattern solve apply bjacobi precond)
 set(krylov_may krylov core/backend.h core/context.h core/recurrence.h core/staging.h)
 # Libraries of their own on top of the public headers.
+set(plugins petsc cusparse)
 set(petsc_may petsc)
 set(cusparse_may cusparse)
 
@@ -40,20 +42,15 @@ macro(complain text)
   string(APPEND problems "  ${text}\n")
 endmacro()
 
-file(GLOB folders RELATIVE ${ROOT}/src ${ROOT}/src/*)
-foreach(folder IN LISTS folders)
-  if(NOT folder IN_LIST rooms)
-    complain("src/${folder}: not a room that the design knows")
-  endif()
-endforeach()
-
 set(seen 0)
-foreach(room IN LISTS rooms)
-  file(GLOB_RECURSE files RELATIVE ${ROOT}/src ${ROOT}/src/${room}/*.c ${ROOT}/src/${room}/*.h ${ROOT}/src/${room}/*.cu
-    ${ROOT}/src/${room}/*.cuh)
+
+# check_folder(TOP ROOM): the files of TOP/ROOM include what ROOM_may lists.
+macro(check_folder top room)
+  file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${top}/${room}/*.c ${ROOT}/${top}/${room}/*.h
+    ${ROOT}/${top}/${room}/*.cu ${ROOT}/${top}/${room}/*.cuh)
   foreach(file IN LISTS files)
     math(EXPR seen "${seen} + 1")
-    includes_of(${ROOT}/src/${file} quoted angled)
+    includes_of(${ROOT}/${file} quoted angled)
     foreach(name IN LISTS quoted)
       if(NOT name MATCHES "^([a-z0-9_]+)/")
         complain("${file}: \"${name}\" is not written as \"room/file\"")
@@ -62,21 +59,38 @@ foreach(room IN LISTS rooms)
       endif()
     endforeach()
     foreach(name IN LISTS angled)
-      if(name MATCHES "^(cuda|cub/|cooperative_groups|cusparse|cublas|thrust/|nvtx)" AND NOT file MATCHES "_cuda\\.cuh?$")
+      if(name MATCHES "^(cuda|cub/|cooperative_groups|cusparse|cublas|thrust/|nvtx)"
+         AND NOT file MATCHES "_cuda\\.cuh?$")
         complain("${file}: ${name} belongs in *_cuda.cu")
       endif()
     endforeach()
   endforeach()
+endmacro()
+
+foreach(top src plugins)
+  file(GLOB folders LIST_DIRECTORIES true RELATIVE ${ROOT}/${top} ${ROOT}/${top}/*)
+  foreach(folder IN LISTS folders)
+    if(IS_DIRECTORY ${ROOT}/${top}/${folder} AND NOT folder IN_LIST ${top})
+      complain("${top}/${folder}: not a room that the design knows")
+    endif()
+  endforeach()
+  foreach(room IN LISTS ${top})
+    check_folder(${top} ${room})
+  endforeach()
 endforeach()
 
-file(GLOB_RECURSE outside RELATIVE ${ROOT} ${ROOT}/include/*.h ${ROOT}/tools/*.c ${ROOT}/tools/*.h ${ROOT}/cases/*.c
-  ${ROOT}/cases/*.h ${ROOT}/bench/*.c ${ROOT}/examples/*.c)
-list(JOIN rooms "|" any_room)
+file(GLOB_RECURSE outside RELATIVE ${ROOT} ${ROOT}/include/*.h ${ROOT}/tools/*.c ${ROOT}/tools/*.h
+  ${ROOT}/cases/*.c ${ROOT}/cases/*.h ${ROOT}/bench/*.c ${ROOT}/bench/*.h ${ROOT}/bench/*.cu
+  ${ROOT}/bench/*.cuh ${ROOT}/examples/*.c)
+# It times the kernels themselves.
+list(FILTER outside EXCLUDE REGEX "^bench/batches")
+list(JOIN src "|" any_room)
+list(JOIN plugins "|" any_plugin)
 foreach(file IN LISTS outside)
   math(EXPR seen "${seen} + 1")
   includes_of(${ROOT}/${file} quoted angled)
   foreach(name IN LISTS quoted angled)
-    if(name MATCHES "^(\\.\\./)*(src/)?(${any_room})/")
+    if(name MATCHES "^(\\.\\./)*((src/)?(${any_room})|(plugins/)?(${any_plugin}))/")
       complain("${file}: private header ${name}")
     endif()
   endforeach()
