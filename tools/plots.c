@@ -95,7 +95,7 @@ static bool write_residuals(const char *folder, int count, const run_result *res
     const run_result *r = &results[i];
     fprintf(out, "# %s\n", r->label);
     for (int k = 0; r->history && k < r->solve.history_length; ++k) {
-      if (is_drawable(r->history[k])) fprintf(out, "%d %.6e\n", k, r->history[k]);
+      if (is_drawable(r->history[k])) fprintf(out, "%d %.17g\n", k, r->history[k]);
     }
     if (points_of(r) == 0) fprintf(out, "NaN NaN\n");
     fprintf(out, "\n\n");
