@@ -26,7 +26,7 @@ function(run_programs folder)
   message(STATUS "${output}")
 endfunction()
 
-# As in tests/petsc.cmake: as many iterations as with PETSc's own block ILU.
+# As in tests/petsc/CMakeLists.txt: as many iterations as with PETSc's own block ILU.
 set(ILU_OF_BOTH -t_pc_type bisai -t_pc_bisai_type ilu -r_pc_type ilu -same)
 
 # Everything belongs to the component Unspecified. To name it leaves the manifest of the user's own installation alone.
@@ -119,7 +119,7 @@ elseif(STEP STREQUAL pkg_config)
   if(PETSC AND SHARED)
     run(${PKG_CONFIG} --cflags --libs bisai_petsc)
     separate_arguments(flags UNIX_COMMAND "${output}")
-    run(${CC} ${compiler_flags} -DLINKED ${SOURCE}/../petsc_program.c -o ${WORK}/pkg_config/with_petsc ${flags})
+    run(${CC} ${compiler_flags} -DLINKED ${ROOT}/tests/petsc/program.c -o ${WORK}/pkg_config/with_petsc ${flags})
     run_with_mpi(${WORK}/pkg_config/with_petsc ${ILU_OF_BOTH})
   endif()
 
