@@ -130,7 +130,7 @@ static void a_residual_above_the_tolerance_without_such_an_estimate_has_not_conv
   (void)state;
   bisai_context *context = test_context(1);
   const double a[4] = {2, 1, 1, 3}, b[2] = {3, 5};
-  /* after one step; see the two by two system in test_krylov.c */
+  /* after one step; see the two by two system in krylov.c */
   const double first = sqrt(1.0 / (445 * 34));
   double x[2];
   bisai_solver_options options = bisai_solver_options_default();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The preconditioner type "bisai" inside PETSc, by calls: errors, failed set-ups, new options,
- * reset, vectors. Whole solves by options alone are in petsc.cmake. */
+ * reset, vectors. Whole solves by options alone are in CMakeLists.txt. */
 #include "fixture.h"
 
 #include <math.h>

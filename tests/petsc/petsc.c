@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libbisai_petsc on small matrices: PETSc's factors against ours and against dense products,
  * matrices both ways, PETSc's solver, errors of PETSc as statuses. What real matrices give is in
- * test_petsc_factors.c. */
+ * factors.c. */
 #include "fixture.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static void expect_same_matrix(const bisai_bcsr *a, const bisai_bcsr *b, double 
   EXPECT_CLOSE(count, (const double *)a_values, (const double *)b_values, tolerance * largest);
 }
 
-/* 1e-12: diagonally dominant matrices, whose factorisation is stable (see test_factor.c), and
+/* 1e-12: diagonally dominant matrices, whose factorisation is stable (see factor/factor.c), and
  * PETSc's diagonal blocks are inverted twice. */
 static void expect_same_factors(const bisai_factors *a, const bisai_factors *b) {
   expect_same_matrix(bisai_factors_lower(a), bisai_factors_lower(b), 1e-12);
