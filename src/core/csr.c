@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/bcsr.h"
+#include "core/parallel.h"
 
 bisai_csr_desc bisai_csr_desc_default(void) {
   return (bisai_csr_desc){.struct_size = sizeof(bisai_csr_desc)};
@@ -50,12 +51,17 @@ static bisai_status check_duplicates(bisai_context *context, const bisai_csr_des
   return status;
 }
 
-/* A conversion under way. */
+/* Entries that a thread must place to be worth waking. */
+enum { GRAIN = 32768 };
+
+/* A conversion under way. Its block rows are shared out over the threads. */
 typedef struct conversion {
+  bisai_context *context;
   const bisai_csr_desc *csr;
   int32_t bs, block_rows, block_cols;
   bool padded;
-  /* by block column */
+  int threads;
+  /* by block column, for each thread: what it met there last */
   int32_t *seen;
   /* of the result, host memory */
   int32_t *row_ptr, *col_idx;
@@ -66,26 +72,68 @@ typedef struct conversion {
   const bsi_limit *limit;
 } conversion;
 
+/* A thread's note. */
+typedef struct conversion_note {
+  /* its part of `seen` is set */
+  bool ready;
+  /* of the first entry that it found not finite, row -1: none */
+  int32_t row, column;
+} conversion_note;
+
 static int32_t last_row(const conversion *c, int32_t block_row) {
   const int64_t end = ((int64_t)block_row + 1) * c->bs;
   return end < c->csr->rows ? (int32_t)end : c->csr->rows;
 }
 
-/* Blocks of each block row into row_ptr; false where they are too many. `seen`: the last block row
- * with an entry there. */
-static bool count_blocks(conversion *c) {
+/* The block row that scalar row i begins, or the next one. */
+static int32_t next_block_row(const conversion *c, int32_t i) {
+  return i / c->bs + (i % c->bs != 0);
+}
+
+/* The block rows of a part, weighed by their entries. */
+static bsi_rows block_rows_of(const conversion *c, bsi_part part) {
+  const bsi_rows rows = bsi_rows_of(c->csr->rows, c->csr->row_ptr, part);
+  return (bsi_rows){next_block_row(c, rows.begin), next_block_row(c, rows.end)};
+}
+
+/* `seen` of the thread that does this part. */
+static int32_t *seen_by(const conversion *c, bsi_part part) {
+  const size_t columns = (size_t)c->block_cols;
+  int32_t *seen = c->seen + (size_t)part.thread * columns;
+  conversion_note *note = bsi_note(c->context, part.thread);
+  if (!note->ready) memset(seen, 0xff, columns * sizeof *seen); /* -1 */
+  note->ready = true;
+  return seen;
+}
+
+/* Blocks of each block row into row_ptr[row + 1]. Marks are negative, and positions are not. */
+static void count_part(void *job, bsi_part part) {
+  const conversion *c = job;
   const bisai_csr_desc *d = c->csr;
-  memset(c->seen, 0xff, (size_t)c->block_cols * sizeof *c->seen); /* -1 */
+  int32_t *seen = seen_by(c, part);
+  const bsi_rows rows = block_rows_of(c, part);
+  for (int32_t row = rows.begin; row < rows.end; row++) {
+    const int32_t mark = -2 - row, end = d->row_ptr[last_row(c, row)];
+    int32_t blocks = 0;
+    for (int32_t p = d->row_ptr[row * c->bs]; p < end; p++) {
+      int32_t *at = seen + d->col_idx[p] / c->bs;
+      blocks += *at != mark;
+      *at = mark;
+    }
+    if (c->padded && row == c->block_rows - 1) blocks += seen[row] != mark;
+    c->row_ptr[row + 1] = blocks;
+  }
+}
+
+/* Sets row_ptr; returns false if there are too many blocks. */
+static bool count_blocks(conversion *c) {
+  for (int t = 0; t < c->threads; t++)
+    *(conversion_note *)bsi_note(c->context, t) = (conversion_note){.row = -1};
+  bsi_run(c->context, c->threads, BSI_SOME_PARTS, count_part, c);
   int64_t blocks = 0;
   c->row_ptr[0] = 0;
   for (int32_t row = 0; row < c->block_rows; row++) {
-    const int32_t end = d->row_ptr[last_row(c, row)];
-    for (int32_t p = d->row_ptr[row * c->bs]; p < end; p++) {
-      int32_t *seen = c->seen + d->col_idx[p] / c->bs;
-      blocks += *seen != row;
-      *seen = row;
-    }
-    if (c->padded && row == c->block_rows - 1) blocks += c->seen[row] != row;
+    blocks += c->row_ptr[row + 1];
     if (blocks > INT32_MAX) return false;
     c->row_ptr[row + 1] = (int32_t)blocks;
   }
@@ -105,54 +153,72 @@ static void sort_columns(int32_t *columns, int32_t count) {
     }
 }
 
-/* The columns of a block row, ascending. Leaves in `seen` the position of each; positions of
- * earlier rows are lower. */
-static void fill_columns(conversion *c, int32_t row) {
+/* The columns of a block row, ascending. Leaves in `seen` the position of each; positions of other
+ * rows lie outside this row's. */
+static void fill_columns(const conversion *c, int32_t *seen, int32_t row) {
   const bisai_csr_desc *d = c->csr;
-  const int32_t begin = c->row_ptr[row], end = d->row_ptr[last_row(c, row)];
-  int32_t next = begin;
+  const int32_t first = c->row_ptr[row], last = c->row_ptr[row + 1] - 1;
+  const int32_t end = d->row_ptr[last_row(c, row)];
+  int32_t next = first;
   for (int32_t p = d->row_ptr[row * c->bs]; p < end; p++) {
     const int32_t column = d->col_idx[p] / c->bs;
-    if (c->seen[column] >= begin) continue;
-    c->seen[column] = begin;
+    if (seen[column] >= first && seen[column] <= last) continue;
+    seen[column] = first;
     c->col_idx[next++] = column;
   }
-  if (c->padded && row == c->block_rows - 1 && c->seen[row] < begin) c->col_idx[next++] = row;
-  sort_columns(c->col_idx + begin, next - begin);
-  for (int32_t p = begin; p < next; p++) c->seen[c->col_idx[p]] = p;
+  if (next <= last) c->col_idx[next++] = row; /* of the padding */
+  sort_columns(c->col_idx + first, next - first);
+  for (int32_t p = first; p < next; p++) seen[c->col_idx[p]] = p;
 }
 
-static double *value_at(const conversion *c, int32_t i, int32_t j) {
-  const size_t bs = (size_t)c->bs, block = (size_t)c->seen[j / c->bs];
+static double *value_at(const conversion *c, const int32_t *seen, int32_t i, int32_t j) {
+  const size_t bs = (size_t)c->bs, block = (size_t)seen[j / c->bs];
   return c->values + block * bs * bs + (size_t)(j % c->bs) * bs + (size_t)(i % c->bs);
 }
 
-static bisai_status fill_values(bisai_context *context, conversion *c, int32_t row) {
+/* Returns false and notes the entry at the first one that is not finite. */
+static bool fill_values(const conversion *c, const int32_t *seen, int32_t row,
+                        conversion_note *note) {
   const bisai_csr_desc *d = c->csr;
   const size_t per_block = (size_t)c->bs * (size_t)c->bs, begin = (size_t)c->row_ptr[row];
   memset(c->values + begin * per_block, 0,
          ((size_t)c->row_ptr[row + 1] - begin) * per_block * sizeof *c->values);
   for (int32_t i = row * c->bs; i < last_row(c, row); i++)
     for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
-      double *value = value_at(c, i, d->col_idx[p]);
+      double *value = value_at(c, seen, i, d->col_idx[p]);
       *value += d->values[p];
-      if (!isfinite(*value))
-        return bsi_fail(context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, i, d->col_idx[p]);
+      if (!isfinite(*value)) {
+        if (note->row < 0 || i < note->row) note->row = i, note->column = d->col_idx[p];
+        return false;
+      }
       if (c->places) bsi_place_set(c->places, p, (size_t)(value - c->values));
     }
   if (c->padded && row == c->block_rows - 1)
-    for (int32_t i = d->rows; i < c->block_rows * c->bs; i++) *value_at(c, i, i) = 1.0;
-  return BISAI_OK;
+    for (int32_t i = d->rows; i < c->block_rows * c->bs; i++) *value_at(c, seen, i, i) = 1.0;
+  return true;
 }
 
-static bisai_status fill_rows(bisai_context *context, conversion *c) {
-  memset(c->seen, 0xff, (size_t)c->block_cols * sizeof *c->seen); /* -1 */
-  bisai_status status = BISAI_OK;
-  for (int32_t row = 0; row < c->block_rows && !status; row++) {
-    fill_columns(c, row);
-    status = fill_values(context, c, row);
+static void fill_part(void *job, bsi_part part) {
+  const conversion *c = job;
+  int32_t *seen = seen_by(c, part);
+  conversion_note *note = bsi_note(c->context, part.thread);
+  const bsi_rows rows = block_rows_of(c, part);
+  for (int32_t row = rows.begin; row < rows.end; row++) {
+    fill_columns(c, seen, row);
+    if (!fill_values(c, seen, row, note)) return;
   }
-  return status;
+}
+
+/* Follows count_blocks(), whose marks and notes it goes on with. */
+static bisai_status fill_rows(conversion *c) {
+  bsi_run(c->context, c->threads, BSI_SOME_PARTS, fill_part, c);
+  conversion_note first = {.row = -1};
+  for (int t = 0; t < c->threads; t++) {
+    const conversion_note *note = bsi_note(c->context, t);
+    if (note->row >= 0 && (first.row < 0 || note->row < first.row)) first = *note;
+  }
+  if (first.row < 0) return BISAI_OK;
+  return bsi_fail(c->context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, first.row, first.column);
 }
 
 /* Arrays of host memory for the columns and values, filled and uploaded to a backend that has
@@ -162,7 +228,7 @@ static bisai_status fill_elsewhere(bisai_context *context, conversion *c, bisai_
   const size_t columns = (size_t)a->blocks, values = bsi_block_offset(a, a->blocks);
   c->col_idx = bsi_allocate(context, columns, sizeof *c->col_idx);
   c->values = bsi_allocate(context, values, sizeof *c->values);
-  bisai_status status = c->col_idx && c->values ? fill_rows(context, c) : BISAI_OUT_OF_MEMORY;
+  bisai_status status = c->col_idx && c->values ? fill_rows(c) : BISAI_OUT_OF_MEMORY;
   if (!status) status = bsi_bcsr_set_structure(a, c->row_ptr, c->col_idx);
   if (!status) status = backend->upload(context, a->values, c->values, values * sizeof *c->values);
   bsi_release(context, c->col_idx);
@@ -170,14 +236,14 @@ static bisai_status fill_elsewhere(bisai_context *context, conversion *c, bisai_
   return status;
 }
 
-static bisai_status fill_in_place(bisai_context *context, conversion *c, bisai_bcsr *a) {
+static bisai_status fill_in_place(conversion *c, bisai_bcsr *a) {
   memcpy(a->row_ptr, c->row_ptr, ((size_t)a->block_rows + 1) * sizeof *c->row_ptr);
   c->col_idx = a->col_idx;
   c->values = a->values;
-  return fill_rows(context, c);
+  return fill_rows(c);
 }
 
-/* Of `seen` and of the row pointers before they are the matrix's. */
+/* Of one thread's `seen` and of the row pointers before they are the matrix's. */
 static int64_t working_bytes(int64_t block_rows, int64_t block_cols) {
   return (block_rows + 1 + block_cols) * (int64_t)sizeof(int32_t);
 }
@@ -202,7 +268,7 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_pla
       bsi_limit_check(context, c->limit, working + matrix_bytes(c->block_rows, 0, c->bs));
   if (status) return status;
   status = BISAI_OUT_OF_MEMORY;
-  c->seen = bsi_allocate(context, (size_t)c->block_cols, sizeof *c->seen);
+  c->seen = bsi_allocate(context, (size_t)c->threads * (size_t)c->block_cols, sizeof *c->seen);
   c->row_ptr =
       c->seen ? bsi_allocate(context, (size_t)c->block_rows + 1, sizeof *c->row_ptr) : NULL;
   if (!c->row_ptr) goto exit;
@@ -223,7 +289,7 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_pla
                                 bsi_block_offset(a, a->blocks), c->places);
     if (status) goto exit;
   }
-  status = context->backend->kind == BISAI_BACKEND_HOST ? fill_in_place(context, c, a)
+  status = context->backend->kind == BISAI_BACKEND_HOST ? fill_in_place(c, a)
                                                         : fill_elsewhere(context, c, a);
   if (!status && keep_places) status = bsi_places_upload(context, c->places);
 exit:
@@ -236,6 +302,14 @@ exit:
   a->updated_only = true;
   *matrix = a;
   return BISAI_OK;
+}
+
+/* One thread where memory is limited, so that the limit refuses the same matrices for any number of
+ * threads. Otherwise no more than leave each thread an entry for each of its marks. */
+static int conversion_threads(const bisai_context *context, const conversion *c) {
+  const int64_t grain = c->block_cols > GRAIN ? c->block_cols : GRAIN;
+  if (c->limit) return 1;
+  return bsi_threads_for(context->threads, c->csr->row_ptr[c->csr->rows], grain);
 }
 
 static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,
@@ -254,7 +328,8 @@ static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc 
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "block size %d does not divide %d × %d, and padding was not asked for", bs,
                     desc->rows, desc->cols);
-  conversion c = {.csr = desc,
+  conversion c = {.context = context,
+                  .csr = desc,
                   .bs = bs,
                   .block_rows = desc->rows / bs + !divides,
                   .block_cols = desc->cols / bs + !divides,
@@ -263,6 +338,7 @@ static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc 
   if ((int64_t)c.block_rows * bs > INT32_MAX)
     return bsi_fail(context, BISAI_INDEX_OVERFLOW,
                     "%d rows padded to blocks of size %d: more than %d", desc->rows, bs, INT32_MAX);
+  c.threads = conversion_threads(context, &c);
   return convert(context, &c, keep_places, matrix);
 }
 

@@ -25,7 +25,8 @@ int64_t bsi_block_size_bytes(const bisai_csr_desc *desc);
 
 /* BCSR from CSR arrays whose structure is known to be sound. Columns come in any order, entries at
  * one place add up. Besides the matrix, needs 4 bytes a block column and 4 a block row. `limit`:
- * NULL, or what the matrix must fit into. */
+ * what all of it must fit into; then one thread does the work. NULL: no limit, and 4 bytes a block
+ * column for each thread. */
 bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,
                                      const bsi_limit *limit, bisai_bcsr **matrix);
 

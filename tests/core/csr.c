@@ -415,6 +415,49 @@ static void csr_rejects_null_and_unknown_structs(void **state) {
   EXPECT_OK(context, bisai_block_size_choose(context, &desc, &bs));
 }
 
+/* Enough entries for several threads, whose parts of the rows come in any order. */
+static void every_number_of_threads_makes_the_same_matrix(void **state) {
+  (void)state;
+  csr a = csr_random(701, 701, 0.4, 23);
+  for (int32_t bs = 1; bs <= 5; bs += 4)
+    for (int run = 0; run < 16; run++) {
+      bisai_context *own = test_context(1 + run % 8);
+      bisai_csr_desc desc = desc_of(&a);
+      desc.block_size = bs;
+      desc.pad = true;
+      bisai_bcsr *matrix = NULL;
+      EXPECT_OK(own, bisai_bcsr_from_csr(own, &desc, &matrix));
+      expect_matrix(&a, bs, matrix);
+      bisai_bcsr_destroy(&matrix);
+      bisai_context_destroy(&own);
+    }
+  csr_free(&a);
+}
+
+static void every_number_of_threads_names_the_same_infinity(void **state) {
+  (void)state;
+  csr a = csr_random(701, 701, 0.4, 29);
+  const int32_t first = a.row_ptr[97] + 3, same_block = a.row_ptr[98], others[] = {99, 350, 698};
+  a.values[first] = INFINITY;
+  a.values[same_block] = NAN;
+  for (int k = 0; k < 3; k++) a.values[a.row_ptr[others[k]]] = NAN;
+  char message[128];
+  snprintf(message, sizeof message, "entry (97, %d), counted from 0, is NaN or infinity",
+           a.col_idx[first]);
+  for (int run = 0; run < 16; run++) {
+    bisai_context *own = test_context(1 + run % 8);
+    bisai_csr_desc desc = desc_of(&a);
+    desc.block_size = 5;
+    desc.pad = true;
+    bisai_bcsr *matrix = NULL;
+    EXPECT_STATUS(own, BISAI_NOT_FINITE, bisai_bcsr_from_csr(own, &desc, &matrix));
+    EXPECT_MESSAGE(own, message);
+    assert_null(matrix);
+    bisai_context_destroy(&own);
+  }
+  csr_free(&a);
+}
+
 static void failing_allocations_leak_nothing(void **state) {
   (void)state;
   csr a = csr_random(30, 30, 0.2, 3);
@@ -481,6 +524,8 @@ int main(void) {
       cmocka_unit_test(chosen_block_size_divides_where_padding_is_not_asked_for),
       cmocka_unit_test(ties_go_to_the_larger_block_size),
       cmocka_unit_test(csr_rejects_null_and_unknown_structs),
+      cmocka_unit_test(every_number_of_threads_makes_the_same_matrix),
+      cmocka_unit_test(every_number_of_threads_names_the_same_infinity),
       cmocka_unit_test(failing_allocations_leak_nothing),
       cmocka_unit_test(arrays_are_uploaded_to_a_backend_with_memory_of_its_own),
   };
