@@ -3,7 +3,6 @@
  * bytes of each operation, its time, the time of that many bytes in a copy on the device (the
  * floor), and the ratio of the two. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,65 +17,6 @@ static const char usage[] = "usage: bench_device [OPTION VALUE]…\n"
                             "  --rounds N       timings of each operation, default 7\n"
                             "  --launches N     of a product between two waits, default 40\n"
                             "  --json FILE      the same figures for a script\n";
-
-enum { COPY_BYTES = 1 << 30 };
-
-void device_need(const device_bench *b, bisai_status status, const char *what) {
-  if (status)
-    bench_fail("%s: %s: %s", what, bisai_status_string(status), bisai_context_error(b->context));
-}
-
-void device_wait(const device_bench *b) {
-  device_need(b, bisai_context_synchronize(b->context), "synchronize");
-}
-
-/* --- output --- */
-
-void device_heading(device_bench *b) {
-  printf("\n%s: %d block rows of size %d, %d blocks\n", b->name, b->rows, b->bs, b->blocks);
-  printf("%-34s %9s %10s %10s %10s %7s\n", "", "MB", "min us", "median us", "floor us", "ratio");
-}
-
-void device_print(device_bench *b, const bench_operation *op) {
-  const double minimum = bench_minimum(op), median = bench_median(op),
-               floor = op->bytes / b->copy_rate;
-  printf("%-34s ", op->name);
-  if (op->bytes > 0)
-    printf("%9.2f %10.2f %10.2f %10.2f %7.3f\n", op->bytes * 1e-6, 1e6 * minimum, 1e6 * median,
-           1e6 * floor, minimum / floor);
-  else
-    printf("%9s %10.2f %10.2f\n", "", 1e6 * minimum, 1e6 * median);
-  fflush(stdout);
-  if (!b->json) return;
-  fprintf(b->json,
-          "%s\n    {\"matrix\": \"%s\", \"block_size\": %d, \"blocks\": %d, \"name\": \"%s\", "
-          "\"bytes\": %.0f, "
-          "\"minimum\": %.9g, \"median\": %.9g, \"count\": %d}",
-          b->comma ? "," : "", b->name, b->bs, b->blocks, op->name, op->bytes, minimum, median,
-          op->count);
-  b->comma = true;
-}
-
-void device_add(device_group *g, const char *name, double bytes, double (*run)(void *),
-                void *argument) {
-  g->operations[g->count++] =
-      (bench_operation){.name = name, .bytes = bytes, .run = run, .argument = argument};
-}
-
-void device_measure(device_bench *b, device_group *g) {
-  bench_run(g->operations, g->count, b->rounds, 0);
-  for (int i = 0; i < g->count; i++) device_print(b, &g->operations[i]);
-}
-
-/* --- bytes --- */
-
-double device_matrix_bytes(const device_bench *b, double blocks, double width) {
-  return 4 * blocks + 4.0 * (b->rows + 1) + blocks * b->bs * b->bs * width;
-}
-
-double device_vector_bytes(const device_bench *b) { return 8.0 * b->rows * b->bs; }
-
-/* --- the whole --- */
 
 static void measure_system(device_bench *b, const char *name, bisai_status status, double *rhs,
                            double tolerance, const char *only) {
@@ -113,17 +53,6 @@ static void measure_system(device_bench *b, const char *name, bisai_status statu
   bench_device_release(b->x);
   bench_device_release(b->y);
   free(rhs);
-}
-
-static double copy_rate(const device_bench *b) {
-  void *from = bench_device_allocate(COPY_BYTES), *to = bench_device_allocate(COPY_BYTES);
-  double best = INFINITY;
-  for (int round = 0; round < 5; round++)
-    best =
-        fmin(best, bench_device_copy(to, from, COPY_BYTES, 10, bisai_context_stream(b->context)));
-  bench_device_release(from);
-  bench_device_release(to);
-  return 2.0 * COPY_BYTES / best;
 }
 
 static void measure_everything(device_bench *b, const char *only, const char *which) {
@@ -163,7 +92,7 @@ int main(int argc, char **argv) {
   if (bisai_context_create(&o, &b.context)) bench_fail("no CUDA device");
   char runtime[16], driver[16];
   bench_device_versions(runtime, driver);
-  b.copy_rate = copy_rate(&b);
+  b.copy_rate = device_copy_rate(b.context);
   printf("bisai %s on %s, CUDA %s, driver for %s, copies %.3f TB/s (read and written)\n",
          bisai_version(), bisai_context_device(b.context), runtime, driver, 1e-12 * b.copy_rate);
   if (json && !(b.json = fopen(json, "w"))) bench_fail("cannot write %s", json);

@@ -54,6 +54,13 @@ void device_print(device_bench *b, const bench_operation *op);
 double device_matrix_bytes(const device_bench *b, double blocks, double width);
 double device_vector_bytes(const device_bench *b);
 
+/* Bytes that a copy on the device reads and writes a second, the best of a few. */
+double device_copy_rate(bisai_context *context);
+
+/* A preconditioner of the system in `b` with the factors that are there; ISAI of power `b->power`.
+ */
+bisai_precond *device_make_precond(device_bench *b, bisai_precond_kind kind);
+
 /* Block products in every storage, on grids, with cuSPARSE's beside. */
 void device_measure_products(device_bench *b);
 
@@ -66,8 +73,6 @@ void device_measure_solvers(device_bench *b, const double *rhs);
 
 /* What one iteration of GMRES(30) with approximate inverses is made of. */
 void device_measure_iterations(device_bench *b, const double *rhs, double tolerance);
-
-bisai_precond *device_make_isai(device_bench *b, int power);
 
 /* A kernel as it ran, seconds from some beginning. */
 typedef struct device_kernel {

@@ -92,7 +92,7 @@ static void measure(device_bench *b, const double *rhs, double tolerance) {
       device_matrix_bytes(b, pattern_blocks(b, BISAI_LOWER), 8) + 2 * vector,
       device_matrix_bytes(b, pattern_blocks(b, BISAI_UPPER), 8) + 2 * vector,
       device_matrix_bytes(b, b->blocks, 8) + 2 * vector, (RESTART + 1 + 3) * vector, 0};
-  solving s = {.rhs = rhs, .precond = device_make_isai(b, b->power)};
+  solving s = {.rhs = rhs, .precond = device_make_precond(b, BISAI_PRECOND_ISAI)};
   bisai_solver_options o = bisai_solver_options_default();
   o.tolerance = tolerance;
   o.restart = RESTART;

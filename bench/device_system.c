@@ -48,26 +48,11 @@ static double patterns(void *argument) {
   return seconds;
 }
 
-static bisai_precond *make_precond(device_bench *b, bisai_precond_kind kind) {
-  bisai_precond_options o = bisai_precond_options_default();
-  bisai_precond *precond;
-  o.kind = kind;
-  if (kind == BISAI_PRECOND_ISAI) o.power = b->power;
-  o.factors = b->factors;
-  device_need(b, bisai_precond_create(b->context, b->matrix, &o, &precond), "preconditioner");
-  return precond;
-}
-
-bisai_precond *device_make_isai(device_bench *b, int power) {
-  b->power = power;
-  return make_precond(b, BISAI_PRECOND_ISAI);
-}
-
 static double isai_setup(void *argument) {
   device_bench *b = argument;
   device_wait(b);
   const double start = bench_now();
-  bisai_precond *precond = make_precond(b, BISAI_PRECOND_ISAI);
+  bisai_precond *precond = device_make_precond(b, BISAI_PRECOND_ISAI);
   device_wait(b);
   const double seconds = bench_now() - start;
   bisai_precond_destroy(&precond);
@@ -149,7 +134,7 @@ void device_measure_setup(device_bench *b) {
   device_measure(b, &g);
   for (b->power = 1; b->power <= 3; b->power++) {
     const char *const *name = names[b->power - 1];
-    b->precond = make_precond(b, BISAI_PRECOND_ISAI);
+    b->precond = device_make_precond(b, BISAI_PRECOND_ISAI);
     bisai_precond_report r = {.struct_size = sizeof r};
     device_need(b, bisai_precond_get_report(b->precond, &r), "report");
     const double inverse = (double)r.inverse_blocks;
@@ -198,7 +183,7 @@ void device_measure_solves(device_bench *b) {
       device_matrix_bytes(b, b->blocks, 8) + 4.0 * (b->rows + 1) + 4 * device_vector_bytes(b);
   device_group g = {0};
   b->power = 1;
-  b->precond = make_precond(b, BISAI_PRECOND_ILU);
+  b->precond = device_make_precond(b, BISAI_PRECOND_ILU);
   device_add(&g, "triangular solves, L and U", bytes, solves, b);
 #ifdef BISAI_HAVE_CUSPARSE
   if (b->ilu) device_add(&g, "cuSPARSE bsrsv2, L and U", bytes, solves_cusparse, b);
@@ -263,7 +248,7 @@ void device_measure_gmres(device_bench *b, const double *rhs, double tolerance) 
   static const char *const names[] = {"an iteration, ISAI(1)", "an iteration, ISAI(2)",
                                       "an iteration, ISAI(3)"};
   for (b->power = 1; b->power <= 3; b->power++) {
-    bisai_precond *precond = make_precond(b, BISAI_PRECOND_ISAI);
+    bisai_precond *precond = device_make_precond(b, BISAI_PRECOND_ISAI);
     bisai_precond_report r = {.struct_size = sizeof r};
     device_need(b, bisai_precond_get_report(precond, &r), "report");
     const double matrices =
@@ -273,7 +258,7 @@ void device_measure_gmres(device_bench *b, const double *rhs, double tolerance) 
   }
   const double factors = device_matrix_bytes(b, b->blocks, 8) + 4.0 * (b->rows + 1);
   b->power = 1;
-  bisai_precond *exact = make_precond(b, BISAI_PRECOND_ILU);
+  bisai_precond *exact = device_make_precond(b, BISAI_PRECOND_ILU);
   measure_gmres(b, "an iteration, exact solves", exact, factors, rhs, tolerance, 2);
   bisai_precond_destroy(&exact);
 #ifdef BISAI_HAVE_CUSPARSE
