@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the figures of block-Jacobi's batches from the JSON of bench_batches: python3 bench/batches_figures.py [JSON [FOLDER]]."""
-import json
 import pathlib
 import sys
 
 import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+
+import tables
 
 
 def curves(results, section, key, by, value):
@@ -36,7 +37,7 @@ def finish(figure, axis, x, y, path):
 def main():
     source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "bench/results/h200-batches.json")
     folder = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else source.parent)
-    results = json.loads(source.read_text())["results"]
+    results = tables.read_json(source)["results"]
 
     figure, axis = plt.subplots(figsize=(7, 4.5))
     draw(axis, curves(results, "batch", "blocks", "size", lambda r: r["gflops"]), lambda m: f"bisai, size {m:.0f}")

@@ -12,7 +12,6 @@ decompositions of blocks of at most 16 and 32 rows (Anzt et al. 2017, the slides
 stopped. Failures stand in the tables with their reason. block_jacobi_figures.py draws the JSON that is written beside OUTPUT.md.
 """
 import concurrent.futures
-import json
 import pathlib
 
 import tables
@@ -172,7 +171,7 @@ def main():
     parser.add_argument("--add-to", type=pathlib.Path, help="JSON of runs made before, which are kept where they are not made again")
     options = parser.parse_args()
     options.example = None
-    before = json.loads(options.add_to.read_text()) if options.add_to else []
+    before = tables.read_json(options.add_to) if options.add_to else []
     found = {(r["matrix"], r["solver"], r["asked"]): r for r in before}
     with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
         for records in pool.map(lambda job: run(options, *job), list(jobs_of(options))):

@@ -8,12 +8,11 @@ FIGURE is bounds (iterations of IDR(4) for each bound on the blocks, matrix by m
 blocks in each format at 1 and 2 digits: Figure 8 of Flegar et al. 2020) or adaptive (iterations of CG and bytes of the blocks at 1 and 2 digits
 over those in fp64: Figure 9). Matrices in which nothing converged are left out and counted or named in the title.
 """
-import json
-import pathlib
 import subprocess
 import sys
 
 import block_jacobi as measured
+import tables
 
 DIGITS = [("1", ":storage=adaptive:digits=1"), ("2", ":storage=adaptive")]
 SHADES = ["#999999", "#fdae61", "#d7191c", "#2c7bb6", "#000000"]
@@ -86,7 +85,7 @@ def main():
     figures = {"bounds": bounds, "formats": formats, "adaptive": adaptive}
     if len(sys.argv) != 4 or sys.argv[2] not in figures:
         raise SystemExit(__doc__)
-    records = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    records = tables.read_json(sys.argv[1])
     figures[sys.argv[2]]({(r["matrix"], r["solver"], r["asked"]): r for r in records}, sys.argv[3])
 
 

@@ -4,12 +4,11 @@
 
 usage: cpu_speed.py OUTPUT.md FIGURES.json…   each file by `bench_operations --block-size BS --json FILE`, all of one machine"""
 import datetime
-import json
 import pathlib
 import subprocess
 import sys
 
-from tables import heading, row
+from tables import heading, read_json, row, write
 
 OPERATIONS = {  # ours: PETSc's
     "block product": "PETSc MatMult", "ILU(0), numeric": "PETSc MatLUFactorNumeric",
@@ -59,7 +58,7 @@ def bars(one, all_threads):
 
 
 def main(output, *files):
-    runs = [json.loads(pathlib.Path(file).read_text()) for file in files]
+    runs = [read_json(file) for file in files]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     pairs = []
     for run in runs:
@@ -87,8 +86,7 @@ def main(output, *files):
         if iterations:
             lines.append(f"\nGMRES took {iterations['ours']} iterations, PETSc {iterations['petsc']}.")
     output = pathlib.Path(output)
-    output.write_text("\n".join(lines) + "\n")
-    output.with_suffix(".json").write_text("[" + ",\n".join(json.dumps(run) for run in runs) + "]\n")
+    write(output, lines, runs)
 
 
 if len(sys.argv) < 3:

@@ -6,12 +6,13 @@ usage: front_page.py PLOTS RESULTS.json FIGURE.png
 
 PLOTS is a folder that `bisai compare --case cavity --size 300 --plots PLOTS` has drawn (residuals do not depend on the machine),
 RESULTS.json what `bisai compare --backend cuda --case cavity --size 300 --repeat 5 --json RESULTS.json` has written. Needs gnuplot."""
-import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+from tables import read_json
 
 
 def label(run):
@@ -29,8 +30,7 @@ def label(run):
 def main():
     plots, results, figure = sys.argv[1:]
     curves = re.findall(r"^# (\S+)$", open(os.path.join(plots, "residuals.dat")).read(), re.M)
-    with open(results) as file:
-        document = json.load(file)
+    document = read_json(results)
     runs = [run for run in document["runs"] if run["converged"]]
     with tempfile.TemporaryDirectory() as folder:
         bars = os.path.join(folder, "totals.dat")

@@ -9,11 +9,11 @@ sizes that were tried, `auto` or that of the physics. Iterations are compared at
 which both the method and ILU(0) converge; matrices where there is none do not count. The median is over the others; of an even number it is the mean
 of the middle two.
 """
-import json
 import statistics
 import sys
 
 import real_matrices
+import tables
 
 
 def summary(results):
@@ -35,8 +35,7 @@ def summary(results):
 def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
-    with open(sys.argv[1]) as file:
-        results = json.load(file)
+    results = tables.read_json(sys.argv[1])
     print("| method | solved | compared | iterations over ILU(0)'s, median |\n|---|---|---|---|")
     for heading, solved, compared, median in summary(results):
         print(f"| {heading} | {solved} | {compared} | {median:.2f} |")

@@ -3,9 +3,12 @@
 import argparse
 import datetime
 import json
+import lzma
 import os
 import pathlib
 import subprocess
+
+LARGE = 200000  # bytes of JSON that are kept uncompressed, at most
 
 SHORT = {"max_iterations": "limit", "singular_block": "singular", "missing_diagonal": "no diagonal", "not_finite": "not finite"}
 REASONS = ("What does not converge stands with its reason: limit (of iterations), stagnated, singular (a pivot block), no diagonal (a"
@@ -82,9 +85,30 @@ def made_by(script, options, result, solver="GMRES(30), right preconditioning, t
             f" {options.max_iterations} iterations. Made by `bench/{script}`."]
 
 
+def compressed(path):
+    return path.with_name(path.name + ".xz")
+
+
+def read_json(path):
+    """What is in FILE.json, or in FILE.json.xz beside it where there is no FILE.json. Either name may be given."""
+    path = pathlib.Path(path)
+    if not path.exists() and compressed(path).exists():
+        path = compressed(path)
+    data = path.read_bytes()
+    return json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
+
+
+def write_json(path, results):
+    """Writes FILE.json, a line for each result, or FILE.json.xz if that is more than LARGE bytes; only one of them remains."""
+    data = ("[" + ",\n".join(json.dumps(result) for result in results) + "]\n").encode()
+    large = len(data) > LARGE
+    (path if large else compressed(path)).unlink(missing_ok=True)
+    (compressed(path) if large else path).write_bytes(lzma.compress(data, preset=9) if large else data)
+
+
 def write(output, lines, results):
     output.write_text("\n".join(lines).rstrip() + "\n")
-    output.with_suffix(".json").write_text("[" + ",\n".join(json.dumps(result) for result in results) + "]\n")
+    write_json(output.with_suffix(".json"), results)
 
 
 def parser(description, max_iterations):

@@ -5,7 +5,6 @@
 usage: verdicts.py RESULTS.json... > TABLE.md
 
 Each RESULTS.json is what `bisai compare ... --json RESULTS.json` has written."""
-import json
 import sys
 
 import tables
@@ -18,8 +17,7 @@ def cell(value, digits):
 
 def main():
     for path in sys.argv[1:]:
-        with open(path) as file:
-            document = json.load(file)
+        document = tables.read_json(path)
         matrix, verdict = document["matrix"], document["verdict"]
         print(f"## {matrix['name']}: {matrix['block_rows']} block rows of {matrix['block_size']}, {matrix['blocks']} blocks\n")
         print(f"{document['device']}, {document['solver']}, tolerance {document['tolerance']:g}, right-hand side: {document['rhs']}\n")
