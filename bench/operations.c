@@ -10,7 +10,7 @@
 
 #include "cases.h"
 #ifdef BISAI_HAVE_PETSC
-#include "petsc.h"
+#include "operations_petsc.h"
 #endif
 
 static const char usage[] = "usage: bench_operations [OPTION VALUE]…\n"

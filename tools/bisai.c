@@ -13,7 +13,7 @@
 #include "json.h"
 #include "message.h"
 #include "options.h"
-#include "petsc.h"
+#include "petsc_methods.h"
 #include "plots.h"
 #include "progress.h"
 #include "signals.h"

@@ -3,7 +3,7 @@
 #ifndef TOOL_JSON_H
 #define TOOL_JSON_H
 
-#include "run.h"
+#include "run_method.h"
 
 /* The first `count` results as a text that ends with a line; free with free(). NULL where it could
  * not be made. */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "run.h"
+#include "run_method.h"
 
 /* Whether the folder is there or can be made, and gnuplot is there, before anything is computed.
  * Says what is wrong and returns false. */

@@ -3,7 +3,7 @@
 #ifndef SIZES_H
 #define SIZES_H
 
-#include "run.h"
+#include "run_method.h"
 
 /* Says on stderr which other block sizes may do better, if a method was refused for its diagonal
  * blocks or did not converge. */

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "run.h"
+#include "run_method.h"
 
 /* What the system is, where and how it is solved. */
 void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "run.h"
+#include "run_method.h"
 
 enum { VERDICT_WHY = 1024 };
 

@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "petsc/petsc.h"
+#include "petsc/calls.h"
 
 typedef struct reading {
   bisai_context *context;

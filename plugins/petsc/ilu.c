@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's block ILU(level) of a SeqBAIJ matrix, and its MatSolve() as a preconditioner of our
  * solver. */
-#include "petsc/petsc.h"
+#include "petsc/calls.h"
+#include "petsc/matrix.h"
 
 struct bisai_petsc_ilu {
   bisai_context *context;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bisai_bcsr ↔ Mat. Both keep a SeqBAIJ block column by column; PETSc's MatSetValuesBlocked() and
  * MatSeqBAIJSetPreallocationCSR(), however, read blocks row by row unless told otherwise. */
+#include "petsc/matrix.h"
+
 #include <limits.h>
 
-#include "petsc/petsc.h"
+#include "petsc/calls.h"
 
 bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix,
                                         int level) {

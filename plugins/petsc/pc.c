@@ -11,7 +11,7 @@
 
 #include <petsc/private/pcimpl.h>
 
-#include "petsc/petsc.h"
+#include "petsc/calls.h"
 
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *option_items;

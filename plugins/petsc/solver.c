@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "petsc/petsc.h"
+#include "petsc/calls.h"
+#include "petsc/matrix.h"
 
 enum { HISTORY = 1 << 20 };
 

@@ -6,7 +6,7 @@
 #include "core/context.h"
 #include "io/names.h"
 #include "io/number.h"
-#include "io/petsc.h"
+#include "io/petsc_binary.h"
 #include "io/stored.h"
 #include "io/stream.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/context.h"
-#include "io/petsc.h"
+#include "io/petsc_binary.h"
 
 static void write_integer(bsi_output *output, int32_t value) {
   const uint32_t bits = (uint32_t)value;

@@ -8,7 +8,7 @@
 #include "core/csr.h"
 #include "io/archive.h"
 #include "io/matrix_market.h"
-#include "io/petsc.h"
+#include "io/petsc_binary.h"
 #include "io/stored.h"
 #include "io/vector.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/context.h"
 #include "io/matrix_market.h"
-#include "io/petsc.h"
+#include "io/petsc_binary.h"
 #include "io/vector.h"
 
 /* What to write, and where. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "petsc.h"
+#include "operations_petsc.h"
 
 #include <math.h>
 #include <petscksp.h>

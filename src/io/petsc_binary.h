@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's binary files: what MatView() and VecView() write to a PetscViewerBinary. */
-#ifndef BSI_PETSC_H
-#define BSI_PETSC_H
+#ifndef BSI_PETSC_BINARY_H
+#define BSI_PETSC_BINARY_H
 
 #include "io/csr_arrays.h"
 #include "io/output.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run.h"
+#include "run_method.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cusparse.h"
+#include "cusparse_methods.h"
 #include "message.h"
-#include "petsc.h"
+#include "petsc_methods.h"
 #include "progress.h"
 #include "signals.h"
 

@@ -2,8 +2,8 @@
 /* What PETSc does in a run: its block ILU factors, its triangular solves, its whole solver. In a
  * build without PETSc all of it fails with BISAI_UNAVAILABLE. PETSc, and MPI with it, starts at the
  * first use. */
-#ifndef TOOL_PETSC_H
-#define TOOL_PETSC_H
+#ifndef TOOL_PETSC_METHODS_H
+#define TOOL_PETSC_METHODS_H
 
 #include <bisai/krylov.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What cuSPARSE does in a run: block ILU(0) and its triangular solves, patterns, products. In a
  * build without it all of it fails with BISAI_UNAVAILABLE. */
-#ifndef TOOL_CUSPARSE_H
-#define TOOL_CUSPARSE_H
+#ifndef TOOL_CUSPARSE_METHODS_H
+#define TOOL_CUSPARSE_METHODS_H
 
 #include <bisai/krylov.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting and ending PETSc, and its errors as statuses. */
-#include "petsc/petsc.h"
+#include "petsc/calls.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of libbisai_petsc. It is a user of bisai: the public headers of bisai are all that it
- * sees. */
-#ifndef BSI_PETSC_H
-#define BSI_PETSC_H
+/* Calls of PETSc from calls of bisai: starting and ending PETSc, and its errors as statuses. */
+#ifndef BSI_PETSC_CALLS_H
+#define BSI_PETSC_CALLS_H
 
 #include <bisai/petsc.h>
 
@@ -22,13 +21,7 @@ bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *ar
 bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Seconds of a monotonic clock. */
 double bsi_petsc_now(void);
-
-/* Square, fp64, with all its diagonal blocks, and a level that counts. */
-bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr *matrix,
-                                        int level);
-
-/* A copy as SeqBAIJ; PETSc 3.18 cannot borrow arrays of blocks. */
-PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, Mat *mat);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One method on one problem: set-up, solve, and the residual recomputed. */
-#ifndef TOOL_RUN_H
-#define TOOL_RUN_H
+#ifndef TOOL_RUN_METHOD_H
+#define TOOL_RUN_METHOD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  *   vector   1211214  length  (value) per row Objects stand one behind the other. PETSc Users
  *            Manual, MatLoad(); entries = -1 announces a dense matrix. Nothing says whether values
  *            are complex, except that there are twice as many bytes then. */
-#include "io/petsc.h"
+#include "io/petsc_binary.h"
 
 #include <inttypes.h>
 #include <math.h>

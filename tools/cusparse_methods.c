@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cusparse.h"
+#include "cusparse_methods.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's side of the comparison, on one process: SeqBAIJ, ILU(0), GMRES(30) preconditioned on the
  * right. Each call does its work once and returns its seconds. */
-#ifndef BENCH_PETSC_H
-#define BENCH_PETSC_H
+#ifndef BENCH_OPERATIONS_PETSC_H
+#define BENCH_OPERATIONS_PETSC_H
 
 #include "bench.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "petsc.h"
+#include "petsc_methods.h"
 
 bool petsc_is_needed(const method *m) {
   return m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
