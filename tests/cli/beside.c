@@ -7,40 +7,14 @@
 #include "support/program.h"
 #include "support/support.h"
 
-/* x = (1, 2, 3, 4, 5) for b = (0, 0, 0, 0, 6). */
-static const char laplace5[] =
-    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
-    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
-static const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
 static const char last12[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n12\n";
 static const char four[] = "%%MatrixMarket matrix array real general\n4 1\n1\n1\n1\n1\n";
 
-/* Every test begins with A.mtx alone. */
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
+/* Every test begins with A.mtx, and nothing beside it has its name. */
+static int setup(void **state) {
+  program_setup(state);
   program_write("A.mtx", laplace5);
   return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
-/* Runs a line of the shell, in which $B is the program, for a minute at most; skips where a build
- * cannot do what it needs. */
-static program shell(const char *line) {
-  char script[4096];
-  snprintf(script, sizeof script, "B='timeout 60 %s'\n%s\n", program_path(), line);
-  program_write("script", script);
-  program p = program_run("/bin/sh", "script");
-  if (strstr(p.err, "need a build with ") || strstr(p.err, "not found")) {
-    program_free(&p);
-    skip();
-  }
-  return p;
 }
 
 /* Standard output in its beginning only. */
@@ -223,7 +197,7 @@ static void an_old_one_beside_a_new_matrix_is_told(void **state) {
          "matrix   A: 5 rows, 13 blocks of size 1, to C.petsc\n", "");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, program_teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

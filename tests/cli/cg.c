@@ -18,9 +18,8 @@ static const char zero_pivot[] =
 static const char skewed[] =
     "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 -1\n2 2 4\n";
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
+static int setup(void **state) {
+  program_setup(state);
   program_write("laplace4.mtx", laplace4);
   program_write("one_sided.mtx", one_sided);
   program_write("zero_pivot.mtx", zero_pivot);
@@ -28,14 +27,8 @@ static int enter(void **state) {
   return 0;
 }
 
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
 static void expect(const char *line, int status, const char *const *parts) {
-  program p = program_run(program_path(), line);
+  program p = run(line);
   if (p.status != status)
     fail_msg("bisai %s\nexit status %d, expected %d\n%s%s", line, p.status, status, p.out, p.err);
   for (; *parts; parts++) program_expect_in(line, p.out, *parts);
@@ -59,7 +52,7 @@ static void cg_takes_bjacobi_where_ilu_is_refused(void **state) {
   expect("solve one_sided.mtx --block-size 1 --solver cg", 0,
          (const char *const[]){"method   bjacobi\n", note, "stored without (j, i)",
                                "result   converged\n", NULL});
-  program p = program_run(program_path(), "solve zero_pivot.mtx --block-size 1 --solver cg");
+  program p = run("solve zero_pivot.mtx --block-size 1 --solver cg");
   program_expect_in("a zero pivot", p.out, note);
   program_expect_in("a zero pivot", p.out, "block row 1: the diagonal block is singular");
   program_free(&p);
@@ -87,14 +80,14 @@ static void cg_force_takes_everything(void **state) {
   (void)state;
   expect("solve laplace4.mtx --block-size 1 --solver cg:force --preconditioner isai", 0,
          (const char *const[]){"solver   CG,", "result   converged\n", NULL});
-  program p = program_run(program_path(), "solve skewed.mtx --block-size 1 --solver cg:force");
+  program p = run("solve skewed.mtx --block-size 1 --solver cg:force");
   program_expect_in("a matrix that is not symmetric", p.out, "\nsolve    ");
   program_free(&p);
 }
 
 static void compare_lists_what_cg_works_with(void **state) {
   (void)state;
-  program p = program_run(program_path(), "compare laplace4.mtx --block-size 1 --solver cg");
+  program p = run("compare laplace4.mtx --block-size 1 --solver cg");
   assert_int_equal(p.status, 0);
   program_expect_in("the table", p.out, "\nnone ");
   program_expect_in("the table", p.out, "\nbjacobi ");
@@ -132,13 +125,15 @@ static void real_matrices_are_solved_by_default(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(cg_takes_ilu_where_no_method_is_given, enter, leave),
-      cmocka_unit_test_setup_teardown(cg_takes_bjacobi_where_ilu_is_refused, enter, leave),
-      cmocka_unit_test_setup_teardown(cg_refuses_what_is_not_symmetric_and_names_what_works, enter,
-                                      leave),
-      cmocka_unit_test_setup_teardown(cg_force_takes_everything, enter, leave),
-      cmocka_unit_test_setup_teardown(compare_lists_what_cg_works_with, enter, leave),
-      cmocka_unit_test_setup_teardown(info_says_how_symmetric_a_matrix_is, enter, leave),
+      cmocka_unit_test_setup_teardown(cg_takes_ilu_where_no_method_is_given, setup,
+                                      program_teardown),
+      cmocka_unit_test_setup_teardown(cg_takes_bjacobi_where_ilu_is_refused, setup,
+                                      program_teardown),
+      cmocka_unit_test_setup_teardown(cg_refuses_what_is_not_symmetric_and_names_what_works, setup,
+                                      program_teardown),
+      cmocka_unit_test_setup_teardown(cg_force_takes_everything, setup, program_teardown),
+      cmocka_unit_test_setup_teardown(compare_lists_what_cg_works_with, setup, program_teardown),
+      cmocka_unit_test_setup_teardown(info_says_how_symmetric_a_matrix_is, setup, program_teardown),
       cmocka_unit_test(real_matrices_are_solved_by_default),
   };
   return cmocka_run_group_tests_name("cli_cg", tests, NULL, NULL);

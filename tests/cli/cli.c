@@ -8,32 +8,14 @@
 #include "support/support.h"
 
 /* x = (1, 2, 3, 4, 5) for b = (0, 0, 0, 0, 6): the one-dimensional Laplacian. */
-static const char laplace5[] =
-    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
-    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
-static const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
 /* A zero 2 × 2 block on the diagonal, which block ILU(0) fills: rows 1–2 first. */
 static const char saddle4[] = "%%MatrixMarket matrix coordinate real general\n4 4 9\n1 1 2\n2 2 "
                               "2\n1 3 1\n2 4 1\n3 1 1\n4 2 1\n"
                               "3 3 0\n4 4 0\n1 2 0.5\n";
-static const char no_diagonal[] =
-    "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
-static const char first1[] = "%%MatrixMarket matrix array real general\n4 1\n1\n0\n0\n0\n";
-static const char half_zero[] =
-    "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 0\n";
-static const char tiny_diagonal[] =
-    "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-6\n2 2 1e-6\n";
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write("laplace5.mtx", laplace5);
-  program_write("last6.mtx", last6);
+static int setup(void **state) {
+  program_setup(state);
   program_write("saddle4.mtx", saddle4);
-  program_write("no_diagonal.mtx", no_diagonal);
-  program_write("first1.mtx", first1);
-  program_write("half_zero.mtx", half_zero);
-  program_write("tiny_diagonal.mtx", tiny_diagonal);
   program_write("venkat50.mtx", laplace5);
   program_write("empty.mtx", "");
   program_write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 4\n");
@@ -41,14 +23,6 @@ static int enter(void **state) {
   program_write("truncated.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n");
   return 0;
 }
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
-static program run(const char *line) { return program_run(program_path(), line); }
 
 /* Runs, checks the exit status and what stderr begins with ("" means: nothing there). */
 static void expect(const char *line, int status, const char *message) {
@@ -626,5 +600,5 @@ int main(void) {
       cmocka_unit_test(info_counts_blocks_levels_and_patterns),
       cmocka_unit_test(an_empty_row_or_column_is_named),
   };
-  return cmocka_run_group_tests_name("cli", tests, enter, leave);
+  return cmocka_run_group_tests_name("cli", tests, setup, program_teardown);
 }

@@ -5,28 +5,9 @@
 #include "support/bytes.h"
 #include "support/program.h"
 
-static const char laplace5[] =
-    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
-    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
-static const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
-
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write("laplace5.mtx", laplace5);
-  program_write("last6.mtx", last6);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
 /* Runs, and checks the exit status and both outputs, `out` in its beginning only. */
 static void expect(const char *line, int status, const char *out, const char *err) {
-  program p = program_run(program_path(), line);
+  program p = run(line);
   if (strstr(p.err, "need a build with ")) {
     program_free(&p);
     skip();
@@ -174,7 +155,7 @@ static void bad_conversions_exit_2_with_their_exact_message(void **state) {
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
     expect(wrong[i].line, 2, "", wrong[i].message);
   assert_int_equal(access("x.mtx", F_OK), -1);
-  program p = program_run(program_path(), "convert laplace5.mtx no/such/folder.mtx");
+  program p = run("convert laplace5.mtx no/such/folder.mtx");
   assert_int_equal(p.status, 2);
   program_expect_in("stderr", p.err, "OUTPUT: no/such/folder.mtx");
   program_free(&p);
@@ -182,7 +163,7 @@ static void bad_conversions_exit_2_with_their_exact_message(void **state) {
 
 static void help_tells_the_formats(void **state) {
   (void)state;
-  program p = program_run(program_path(), "convert --help");
+  program p = run("convert --help");
   assert_int_equal(p.status, 0);
   assert_string_equal(p.err, "");
   program_expect_in("convert --help", p.out, "--rhs");
@@ -203,5 +184,5 @@ int main(void) {
       cmocka_unit_test(bad_conversions_exit_2_with_their_exact_message),
       cmocka_unit_test(help_tells_the_formats),
   };
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }

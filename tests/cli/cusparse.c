@@ -9,8 +9,7 @@ static void cusparse_is_unavailable_on_the_host(void **state) {
   static const char *const methods[] = {"cusparse-ilu", "ilu:factors=cusparse",
                                         "isai:k=1:factors=cusparse", "isai:k=2:pattern=cusparse",
                                         "isai:k=1:apply=cusparse"};
-  program p = program_run(
-      program_path(),
+  program p = run(
       "compare --backend host --case cavity --size 12 --methods cusparse-ilu,ilu:factors=cusparse,"
       "isai:factors=cusparse,isai:k=2:pattern=cusparse,isai:apply=cusparse,bjacobi");
   assert_int_equal(p.status, 0);

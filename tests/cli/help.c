@@ -3,20 +3,6 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
-static program run(const char *line) { return program_run(program_path(), line); }
-
 /* Both succeed and print the same, which has `words` in it. */
 static void expect_same(const char *line, const char *other, const char *words) {
   program a = run(line), b = run(other);
@@ -72,5 +58,5 @@ int main(void) {
       cmocka_unit_test(help_with_an_unknown_command_exits_2),
       cmocka_unit_test(color_is_colour),
   };
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }

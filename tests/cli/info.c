@@ -7,24 +7,13 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static const char laplace5[] =
-    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
-    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
 /* Rows 3 and 5 have no entry, row 2 has a zero. */
 static const char gaps[] =
     "%%MatrixMarket matrix coordinate real general\n6 6 4\n1 1 2\n2 2 0\n4 4 1\n6 1 1\n";
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write("laplace5.mtx", laplace5);
+static int setup(void **state) {
+  program_setup(state);
   program_write("gaps.mtx", gaps);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
   return 0;
 }
 
@@ -32,7 +21,7 @@ static int leave(void **state) {
 static json_t *results(const char *line) {
   char all[512];
   snprintf(all, sizeof all, "info %s --json -", line);
-  program p = program_run(program_path(), all);
+  program p = run(all);
   json_error_t error;
   json_t *root = json_loads(p.out, 0, &error);
   if (!root || p.status != 0)
@@ -211,8 +200,8 @@ static void a_size_over_eight_has_a_line_of_its_own(void **state) {
 
 static void a_file_takes_the_json_beside_the_text(void **state) {
   (void)state;
-  program alone = program_run(program_path(), "info laplace5.mtx");
-  program both = program_run(program_path(), "info laplace5.mtx --json info.json");
+  program alone = run("info laplace5.mtx");
+  program both = run("info laplace5.mtx --json info.json");
   assert_int_equal(both.status, 0);
   assert_string_equal(both.err, "");
   assert_string_equal(both.out, alone.out);
@@ -228,12 +217,12 @@ static void a_file_takes_the_json_beside_the_text(void **state) {
 
 static void places_that_cannot_be_written_are_refused_first(void **state) {
   (void)state;
-  program p = program_run(program_path(), "info laplace5.mtx --json ./laplace5.mtx");
+  program p = run("info laplace5.mtx --json ./laplace5.mtx");
   assert_int_equal(p.status, 2);
   assert_string_equal(p.out, "");
   assert_string_equal(p.err, "bisai: --json: ./laplace5.mtx: the same file as the matrix\n");
   program_free(&p);
-  p = program_run(program_path(), "info nowhere.mtx --json no/such.json");
+  p = run("info nowhere.mtx --json no/such.json");
   assert_int_equal(p.status, 2);
   assert_string_equal(p.out, "");
   program_expect_in("info", p.err, "bisai: --json: no/such.json: ");
@@ -249,5 +238,5 @@ int main(void) {
       cmocka_unit_test(a_file_takes_the_json_beside_the_text),
       cmocka_unit_test(places_that_cannot_be_written_are_refused_first),
   };
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, setup, program_teardown);
 }

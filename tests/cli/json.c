@@ -11,32 +11,9 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static const char laplace5[] =
-    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
-    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
-static const char no_diagonal[] =
-    "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
-static const char first1[] = "%%MatrixMarket matrix array real general\n4 1\n1\n0\n0\n0\n";
-static const char half_zero[] =
-    "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 0\n";
-static const char tiny_diagonal[] =
-    "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-6\n2 2 1e-6\n";
-
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write("laplace5.mtx", laplace5);
-  program_write("no_diagonal.mtx", no_diagonal);
-  program_write("first1.mtx", first1);
-  program_write("half_zero.mtx", half_zero);
-  program_write("tiny_diagonal.mtx", tiny_diagonal);
+static int setup(void **state) {
+  program_setup(state);
   program_write("venkat50.mtx", laplace5);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
   return 0;
 }
 
@@ -45,7 +22,7 @@ static int leave(void **state) {
 static json_t *results(const char *line, int status) {
   char all[512];
   snprintf(all, sizeof all, "%s --json -", line);
-  program p = program_run(program_path(), all);
+  program p = run(all);
   json_error_t error;
   json_t *root = json_loads(p.out, 0, &error);
   if (!root || p.status != status)
@@ -460,8 +437,7 @@ static void a_set_up_is_reported_also_where_the_solver_finds_no_memory(void **st
 
 static void json_goes_to_a_file_beside_the_table(void **state) {
   (void)state;
-  program p =
-      program_run(program_path(), "compare --case cavity --size 4 --methods ilu --json out.json");
+  program p = run("compare --case cavity --size 4 --methods ilu --json out.json");
   assert_int_equal(p.status, 0);
   assert_non_null(strstr(p.out, "\nilu "));
   program_free(&p);
@@ -705,5 +681,5 @@ int main(void) {
       cmocka_unit_test(the_matrices_of_the_paper_are_known_by_file_name),
       cmocka_unit_test(the_helper_downloads_and_unpacks),
   };
-  return cmocka_run_group_tests_name("cli_json", tests, enter, leave);
+  return cmocka_run_group_tests_name("cli_json", tests, setup, program_teardown);
 }

@@ -19,7 +19,7 @@ static const struct {
 static bool program_takes(const char *method, const char *key) {
   char line[128];
   snprintf(line, sizeof line, "compare --case cavity --size 4 --methods %s:%s=?", method, key);
-  program p = program_run(program_path(), line);
+  program p = run(line);
   assert_int_equal(p.status, 2);
   const bool knows = strstr(p.err, " must be ") != NULL || strstr(p.err, " takes no value") != NULL;
   if (!knows && !strstr(p.err, "is not a key of") && !strstr(p.err, "takes no keys"))
@@ -39,19 +39,7 @@ static void keys_of_methods_are_options_of_kinds(void **state) {
     }
 }
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(keys_of_methods_are_options_of_kinds)};
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }

@@ -9,25 +9,7 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static const char laplace5[] =
-    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
-    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
-static const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
 static const char vector[] = "%%MatrixMarket matrix array real general\n5 1\n";
-
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write("laplace5.mtx", laplace5);
-  program_write("last6.mtx", last6);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
 
 /* Runs, checks the exit status and what stderr begins with ("" means: nothing there). */
 static void check(const program *p, const char *line, int status, const char *message) {
@@ -38,7 +20,7 @@ static void check(const program *p, const char *line, int status, const char *me
 }
 
 static void expect(const char *line, int status, const char *message) {
-  program p = program_run(program_path(), line);
+  program p = run(line);
   check(&p, line, status, message);
   program_free(&p);
 }
@@ -214,7 +196,7 @@ static void names_that_are_too_long_are_found_out_before_the_matrix_is_read(void
   expect_file(name, vector);
   strcpy(name + 251, "n.mtx");
   snprintf(line, sizeof line, "solve nowhere.mtx --output %s", name);
-  program p = program_run(program_path(), line);
+  program p = run(line);
   check(&p, line, 2, "bisai: --output: ");
   program_expect_in("stderr", p.err, "File name too long\n");
   program_free(&p);
@@ -290,5 +272,5 @@ int main(void) {
       cmocka_unit_test(files_beside_the_output_are_overwritten_by_force_alone),
       cmocka_unit_test(files_beside_the_output_are_never_inputs),
   };
-  return cmocka_run_group_tests_name("cli_outputs", tests, enter, leave);
+  return cmocka_run_group_tests_name("cli_outputs", tests, program_setup, program_teardown);
 }

@@ -5,8 +5,6 @@
 
 #include "program.h"
 
-static program run(const char *line) { return program_run(program_path(), line); }
-
 #define METHODS "--methods ilu,petsc,petsc-ilu,isai,isai:factors=petsc"
 
 #ifdef BISAI_HAVE_PETSC

@@ -3,11 +3,6 @@
 #include "support/bytes.h"
 #include "support/program.h"
 
-static const char laplace5[] =
-    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
-    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
-static const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
-
 static void write_archive(const char *path, bool rhs_first) {
   test_text text = {0};
   if (rhs_first) tar_text(&text, "A/A_b.mtx", last6);
@@ -21,22 +16,10 @@ static void write_archive(const char *path, bool rhs_first) {
   free(text.bytes);
 }
 
-/* Runs a line of the shell, in which $B is the program, for a minute at most; no OUTPUT stands from
- * before. */
-static program shell(const char *line) {
-  char script[4096];
-  snprintf(script, sizeof script, "rm -f out.mtx out_b.mtx\nB='timeout 60 %s'\n%s\n",
-           program_path(), line);
-  program_write("script", script);
-  program p = program_run("/bin/sh", "script");
-  if (strstr(p.err, "need a build with ")) {
-    program_free(&p);
-    skip();
-  }
-  return p;
-}
-
+/* Outputs of an earlier line are removed first. */
 static void expect(const char *line, int status, const char *out, const char *err) {
+  remove("out.mtx");
+  remove("out_b.mtx");
   program p = shell(line);
   if (p.status != status || strncmp(p.out, out, strlen(out)) != 0 || strcmp(p.err, err) != 0)
     fail_msg("%s\nexit status %d, expected %d\nstdout: %s\nexpected: %s\nstderr: %s\nexpected: %s",
@@ -50,20 +33,11 @@ static void expect_file(const char *path, const char *expected) {
   free(text);
 }
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write("laplace5.mtx", laplace5);
-  program_write("last6.mtx", last6);
+static int setup(void **state) {
+  program_setup(state);
   expect("$B convert laplace5.mtx A.petsc --block-size 1 --rhs last6.mtx", 0, "matrix", "");
   write_archive("A.tar", false);
   write_archive("rhs_first.tar", true);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
   return 0;
 }
 
@@ -144,5 +118,5 @@ int main(void) {
       cmocka_unit_test(named_pipes_are_opened_once),
       cmocka_unit_test(a_dash_is_standard_input),
   };
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, setup, program_teardown);
 }

@@ -3,21 +3,6 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write(
-      "no_diagonal.mtx",
-      "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n");
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
 static bool is_png(const char *path) {
   FILE *file = fopen(path, "rb");
   unsigned char head[8] = {0};
@@ -29,7 +14,7 @@ static bool is_png(const char *path) {
 /* Runs with --plots, which must end well and say nothing; skips the test where there is no
  * gnuplot. */
 static void draw(const char *line) {
-  program p = program_run(program_path(), line);
+  program p = run(line);
   const bool absent =
       p.status == 2 && strstr(p.err, "gnuplot, which draws the figures, was not found");
   if (!absent && (p.status != 0 || *p.err))
@@ -104,5 +89,5 @@ int main(void) {
       cmocka_unit_test(pictures_of_patterns_show_the_same_window),
       cmocka_unit_test(plots_are_drawn_also_where_every_method_fails),
   };
-  return cmocka_run_group_tests_name("cli_plots", tests, enter, leave);
+  return cmocka_run_group_tests_name("cli_plots", tests, program_setup, program_teardown);
 }

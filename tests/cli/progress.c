@@ -116,30 +116,19 @@ static void a_file_that_is_slow_to_come_is_said_to_be_read(void **state) {
 
 static void short_runs_say_nothing(void **state) {
   (void)state;
-  program p = program_run(program_path(), "compare --case cavity --size 6");
+  program p = run("compare --case cavity --size 6");
   assert_int_equal(p.status, 0);
   assert_string_equal(p.err, "");
   program_free(&p);
-}
-
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(long_solve_says_something_every_five_seconds_into_a_pipe),
       cmocka_unit_test(a_terminal_sees_one_line_that_is_rewritten),
-      cmocka_unit_test_setup_teardown(a_file_that_is_slow_to_come_is_said_to_be_read, enter, leave),
-      cmocka_unit_test_setup_teardown(short_runs_say_nothing, enter, leave),
+      cmocka_unit_test_setup_teardown(a_file_that_is_slow_to_come_is_said_to_be_read, program_setup,
+                                      program_teardown),
+      cmocka_unit_test_setup_teardown(short_runs_say_nothing, program_setup, program_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

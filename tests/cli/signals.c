@@ -21,18 +21,6 @@ enum { PATIENCE = 60000 }; /* milliseconds that a test waits before it fails */
 /* A solve that nothing but a signal ends within a test. */
 #define ENDLESS "--case cavity --size 128 --tolerance 1e-12 --max-iterations 1000000000 "
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
 static void pause_for(int milliseconds) {
   nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
 }
@@ -151,7 +139,7 @@ static program stop_solve(const char *line, int number) {
 
 /* ‖b − A x‖/‖b‖ of the system that ENDLESS solves. */
 static double residual_of(const char *path) {
-  program p = program_run(program_path(), "convert --case cavity --size 128 cavity.petsc --force");
+  program p = run("convert --case cavity --size 128 cavity.petsc --force");
   assert_int_equal(p.status, 0);
   program_free(&p);
   bisai_context *context = test_context(1);
@@ -206,7 +194,7 @@ static void solve_stops_and_writes_the_best_x(void **state) {
 /* PETSc's own solver, which would go on for ever. */
 static void petsc_stops_too(void **state) {
   (void)state;
-  program p = program_run(program_path(), "solve --case cavity --size 4 --preconditioner petsc");
+  program p = run("solve --case cavity --size 4 --preconditioner petsc");
   const bool here = p.status == 0;
   program_free(&p);
   if (!here) skip();
@@ -319,5 +307,5 @@ int main(void) {
 #endif
       cmocka_unit_test(a_conversion_that_a_signal_ends_leaves_nothing_behind),
   };
-  return cmocka_run_group_tests_name("cli_signals", tests, enter, leave);
+  return cmocka_run_group_tests_name("cli_signals", tests, program_setup, program_teardown);
 }

@@ -6,41 +6,6 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static const char laplace5[] =
-    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
-    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
-static const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
-static const char no_diagonal[] =
-    "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
-
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write("laplace5.mtx", laplace5);
-  program_write("last6.mtx", last6);
-  program_write("no_diagonal.mtx", no_diagonal);
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
-/* Runs a line of the shell, in which $B is the program, for a minute at most. */
-static program shell(const char *line) {
-  char script[4096];
-  snprintf(script, sizeof script, "B='timeout 60 %s'\n%s\n", program_path(), line);
-  program_write("script", script);
-  program p = program_run("/bin/sh", "script");
-  if (strstr(p.err, "need a build with ")) {
-    program_free(&p);
-    skip();
-  }
-  return p;
-}
-
 /* Standard error in its beginning only. */
 static void expect(const char *line, int status, const char *out, const char *err) {
   program p = shell(line);
@@ -157,5 +122,5 @@ int main(void) {
       cmocka_unit_test(nothing_goes_to_standard_output_without_a_solution),
       cmocka_unit_test(a_standard_output_that_takes_nothing_fails),
   };
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }

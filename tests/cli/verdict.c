@@ -7,23 +7,6 @@
 #include "support/program.h"
 #include "support/support.h"
 
-static int enter(void **state) {
-  (void)state;
-  program_enter_folder();
-  program_write(
-      "no_diagonal.mtx",
-      "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n");
-  return 0;
-}
-
-static int leave(void **state) {
-  (void)state;
-  program_leave_folder();
-  return 0;
-}
-
-static program run(const char *line) { return program_run(program_path(), line); }
-
 static json_t *results(const char *line) {
   char all[512];
   snprintf(all, sizeof all, "%s --json -", line);
@@ -133,5 +116,5 @@ int main(void) {
       cmocka_unit_test(repetitions_keep_the_median_and_the_least_time),
       cmocka_unit_test(the_table_ends_with_the_winners),
   };
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }

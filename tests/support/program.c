@@ -14,6 +14,17 @@ extern char **environ;
 
 enum { ARGUMENTS = 64, LINE = 4096 };
 
+const char laplace5[] =
+    "%%MatrixMarket matrix coordinate real symmetric\n5 5 9\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n5 5 2\n"
+    "2 1 -1\n3 2 -1\n4 3 -1\n5 4 -1\n";
+const char last6[] = "%%MatrixMarket matrix array real general\n5 1\n0\n0\n0\n0\n6\n";
+const char no_diagonal[] =
+    "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 1\n2 3 1\n3 4 1\n4 1 1\n";
+const char first1[] = "%%MatrixMarket matrix array real general\n4 1\n1\n0\n0\n0\n";
+const char half_zero[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 0\n";
+const char tiny_diagonal[] =
+    "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-6\n2 2 1e-6\n";
+
 static char folder[256];
 static int before = -1;
 
@@ -138,13 +149,29 @@ program program_run(const char *file, const char *line) {
   return program_wait(program_start(file, line));
 }
 
+program run(const char *line) { return program_run(program_path(), line); }
+
+program shell(const char *lines) {
+  char script[4096];
+  const int length =
+      snprintf(script, sizeof script, "B='timeout 60 %s'\n%s\n", program_path(), lines);
+  assert_true(length < (int)sizeof script);
+  program_write("script", script);
+  program p = program_run("/bin/sh", "script");
+  if (strstr(p.err, "need a build with ") || strstr(p.err, ": not found\n")) {
+    program_free(&p);
+    skip();
+  }
+  return p;
+}
+
 void program_free(program *p) {
   free(p->out);
   free(p->err);
   *p = (program){0};
 }
 
-void program_enter_folder(void) {
+static void enter_folder(void) {
   const char *base = getenv("TMPDIR");
   snprintf(folder, sizeof folder, "%s/bisai_cli_XXXXXX",
            base && strlen(base) < 200 ? base : "/tmp");
@@ -168,7 +195,7 @@ static void empty_folder(const char *path, int levels) {
   closedir(entries);
 }
 
-void program_leave_folder(void) {
+static void leave_folder(void) {
   if (before < 0) return;
   if (fchdir(before) != 0) fail_msg("cannot go back");
   close(before);
@@ -179,12 +206,18 @@ void program_leave_folder(void) {
 
 int program_setup(void **state) {
   (void)state;
-  program_enter_folder();
+  enter_folder();
+  program_write("laplace5.mtx", laplace5);
+  program_write("last6.mtx", last6);
+  program_write("no_diagonal.mtx", no_diagonal);
+  program_write("first1.mtx", first1);
+  program_write("half_zero.mtx", half_zero);
+  program_write("tiny_diagonal.mtx", tiny_diagonal);
   return 0;
 }
 
 int program_teardown(void **state) {
   (void)state;
-  program_leave_folder();
+  leave_folder();
   return 0;
 }

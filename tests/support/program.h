@@ -26,6 +26,13 @@ program program_wait(pid_t child);
 
 void program_free(program *p);
 
+/* Runs the program under test with the arguments of `line`. */
+program run(const char *line);
+
+/* Runs lines of the shell, in which $B is the program under test, for a minute at most. Skips the
+ * test where the program or a command in the lines says that something is not installed. */
+program shell(const char *lines);
+
 /* The program under test, from the environment variable BISAI_PROGRAM; skips the test without
  * it. */
 const char *program_path(void);
@@ -40,13 +47,16 @@ void program_expect_in(const char *where, const char *text, const char *part);
 /* Writes a text file; fails the test where it cannot. */
 void program_write(const char *path, const char *text);
 
-/* Makes an empty folder, moves there, and back again removing it with what is in it (two
- * levels). */
-void program_enter_folder(void);
-void program_leave_folder(void);
+/* Small matrices and right-hand sides in the format of Matrix Market.
+ *   laplace5, last6   x = (1, 2, 3, 4, 5) solves laplace5 x = last6
+ *   no_diagonal       a permutation: every diagonal entry is missing; first1 has its size
+ *   half_zero         diag(1, 0)
+ *   tiny_diagonal     diag(1e-6, 1e-6) */
+extern const char laplace5[], last6[], no_diagonal[], first1[], half_zero[], tiny_diagonal[];
 
-/* The same around a group of tests. What a run writes stands in the present folder, where other
- * tests may run at the same time. */
+/* Set-up and teardown of a test or a group of tests. The set-up makes a folder with the matrices
+ * above as NAME.mtx and moves there; the teardown moves back and removes the folder with what is in
+ * it (three levels). Runs write into this folder, so that tests may run at the same time. */
 int program_setup(void **state);
 int program_teardown(void **state);
 
