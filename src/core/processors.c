@@ -44,19 +44,27 @@ static bool read_line(const char *folder, const char *name, char *line) {
   return is_read;
 }
 
+/* Moves *text behind the whole number that it begins with; false: it begins with none. */
+static bool read_number(char **text, long long *number) {
+  char *end;
+  errno = 0;
+  *number = strtoll(*text, &end, 10);
+  const bool is_number = end != *text && errno == 0;
+  *text = end;
+  return is_number;
+}
+
 /* Processors that one control group's quota pays for, INT_MAX: it has none. */
 static int quota_of(const char *folder, bool version_2) {
-  char line[LONGEST];
+  char line[LONGEST], *text = line;
   long long quota = -1, period = 0;
-  if (version_2) {
-    if (!read_line(folder, "cpu.max", line) || sscanf(line, "%lld %lld", &quota, &period) != 2)
-      return INT_MAX;
-  } else {
-    if (!read_line(folder, "cpu.cfs_quota_us", line) || sscanf(line, "%lld", &quota) != 1)
-      return INT_MAX;
-    if (!read_line(folder, "cpu.cfs_period_us", line) || sscanf(line, "%lld", &period) != 1)
-      return INT_MAX;
+  if (!read_line(folder, version_2 ? "cpu.max" : "cpu.cfs_quota_us", line)) return INT_MAX;
+  if (!read_number(&text, &quota)) return INT_MAX; /* "max", for example */
+  if (!version_2) {
+    if (!read_line(folder, "cpu.cfs_period_us", line)) return INT_MAX;
+    text = line;
   }
+  if (!read_number(&text, &period)) return INT_MAX;
   if (quota <= 0 || period <= 0 || quota / period >= INT_MAX) return INT_MAX;
   return quota < period ? 1 : (int)(quota / period);
 }
