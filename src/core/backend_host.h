@@ -52,7 +52,7 @@ bisai_status bsi_scatter_host(bisai_context *context, int32_t n, int bs, const i
                               const double *scale, int32_t count, const double *x, int64_t ldx,
                               double *y, int64_t ldy);
 bisai_status bsi_equilibrate_host(bisai_context *context, const bisai_bcsr *a,
-                                  struct bsi_equilibration *equilibration);
+                                  struct bsi_equilibration *q);
 bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a,
                                      struct bsi_reordered *reordered);
 

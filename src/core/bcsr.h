@@ -90,11 +90,10 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
                               int32_t *row_ptr, int32_t *col_idx, bisai_bcsr **matrix);
 
 /* The structure in host memory; alive as long as the matrix. Waits the first time. */
-bisai_status bsi_bcsr_structure(const bisai_bcsr *matrix, bsi_structure *structure);
+bisai_status bsi_bcsr_structure(const bisai_bcsr *a, bsi_structure *structure);
 
 /* Copies a structure in host memory into the reserved arrays. */
-bisai_status bsi_bcsr_set_structure(bisai_bcsr *matrix, const int32_t *row_ptr,
-                                    const int32_t *col_idx);
+bisai_status bsi_bcsr_set_structure(bisai_bcsr *a, const int32_t *row_ptr, const int32_t *col_idx);
 
 /* row_ptr[0] = 0, never decreasing; `row` is what messages call a row. */
 bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t n,

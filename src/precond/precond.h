@@ -74,8 +74,7 @@ const char *bsi_storage_name(bisai_value_type storage);
 const char *bsi_form_name(bisai_form form);
 
 /* Refuses an option that is not the default where the kind, a known one, does not take it. */
-bisai_status bsi_precond_options_check(bisai_context *context,
-                                       const bisai_precond_options *options);
+bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given);
 
 /* The table of a kind, or NULL for an unknown kind. */
 const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind);
