@@ -8,7 +8,7 @@
 #include "core/processors.h"
 #include "core/team.h"
 
-bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *format, ...) {
+bisai_status(bsi_fail)(bisai_context *context, bisai_status status, const char *format, ...) {
   if (!context) return status;
   va_list arguments;
   va_start(arguments, format);

@@ -22,7 +22,7 @@ bisai_status bsi_io_fail_because(bisai_context *context, const char *action, con
                   cut ? path + length - PATH_SHOWN : path, reason);
 }
 
-bisai_status bsi_io_fail(bisai_context *context, const char *action, const char *path, int error) {
+bisai_status(bsi_io_fail)(bisai_context *context, const char *action, const char *path, int error) {
   char reason[128];
   if (strerror_r(error, reason, sizeof reason) != 0) strcpy(reason, "unknown error");
   return bsi_io_fail_because(context, action, path, reason);

@@ -57,6 +57,10 @@ bisai_status bsi_stored_append(bsi_stored *stored, const void *bytes, size_t cou
 
 /* A failed system call on `path` as a status: "cannot open x.mtx: No such file or directory". */
 bisai_status bsi_io_fail(bisai_context *context, const char *action, const char *path, int error);
+#ifdef __clang_analyzer__ /* as bsi_fail: core/context.h */
+#define bsi_io_fail(context, action, path, error)                                                  \
+  ((void)(bsi_io_fail)(context, action, path, error), BISAI_IO_ERROR)
+#endif
 
 /* The same for a failure that has its own words. Of a long path the end is shown. */
 bisai_status bsi_io_fail_because(bisai_context *context, const char *action, const char *path,
