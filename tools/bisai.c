@@ -110,7 +110,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
   int begun = 0, count = o->methods.count, width = table_width(&o->methods);
   if (out) table_heading(out, context, p, o);
   if (out && which == COMMAND_COMPARE) table_columns(out, width);
-  while (begun < count && !signals_caught()) {
+  do { /* a signal before the first method has a result ends the program */
     run_result *r = &results[begun];
     if (out) fflush(out);
     if (which == COMMAND_SOLVE)
@@ -121,7 +121,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
     if (out && which == COMMAND_COMPARE) table_row(out, width, r);
     if (out && which == COMMAND_SOLVE) table_solve(out, r);
     if (strcmp(r->reason, "stopped") == 0) say("%s: %s", r->label, run_message(r));
-  }
+  } while (begun < count && !signals_caught());
   if (out && which == COMMAND_COMPARE) {
     const verdict v = verdict_of(p, begun, results);
     table_failures(out, begun, results);

@@ -82,10 +82,10 @@ static bool check_output(bisai_context *context, const options *o) {
   return ok;
 }
 
-/* Whether two names are those of one file. */
+/* Whether two names, or NULL for none, are those of one file. */
 static bool is_same(const char *a, const char *b) {
   struct stat first, second;
-  return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+  return a && b && stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
 }
 
@@ -102,7 +102,7 @@ static bool check_rhs(bisai_context *context, const options *o, const problem *p
   }
   *path = beside_name(o->output);
   /* it stays where it is */
-  if (*path && p->rhs_from == RHS_BESIDE && is_same(*path, o->beside)) return true;
+  if (p->rhs_from == RHS_BESIDE && is_same(*path, o->beside)) return true;
   return check_beside(context, o, "OUTPUT's right-hand side", *path);
 }
 
@@ -121,7 +121,7 @@ static void print_result(const options *o, const problem *p, const char *rhs) {
                                     : "the file's own");
   if (p->rhs_from == RHS_BESIDE) fputs(", beside the matrix", out);
   if (p->rhs_columns > 1) fprintf(out, ", the first of %" PRId64 " columns", p->rhs_columns);
-  if (rhs && p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file)) {
+  if (p->rhs_from == RHS_BESIDE && is_same(rhs, p->rhs_file)) {
     fputs(", left as it is\n", out);
   } else {
     fprintf(out, ", to %s\n", rhs ? rhs : output_name(o));

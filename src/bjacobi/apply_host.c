@@ -43,7 +43,7 @@ static void (*const multiply_functions[BSI_SPECIAL_SIZES + 1])(const double *, c
 static void apply_block(bisai_form form, int m, const double *e, const uint8_t *pivots,
                         const vectors *v, int32_t row) {
   if (form == BISAI_FORM_INVERSE) {
-    if (m <= BSI_SPECIAL_SIZES)
+    if (m > 0 && m <= BSI_SPECIAL_SIZES)
       multiply_functions[m](e, v, row);
     else
       multiply(m, e, v, row);

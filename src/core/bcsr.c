@@ -335,8 +335,9 @@ bisai_status bisai_bcsr_create(bisai_context *context, const bisai_bcsr_desc *de
   bisai_status status = check_desc(context, desc);
   if (!status) status = read_structure(context, desc, &mirror, &structure);
   if (!status) status = create(context, desc, &structure, matrix);
-  if (!status && mirror.row_ptr && !(*matrix)->mirror->row_ptr) {
-    *(*matrix)->mirror = mirror;
+  bsi_mirror *kept = status ? NULL : (*matrix)->mirror;
+  if (kept && mirror.row_ptr && !kept->row_ptr) {
+    *kept = mirror;
     mirror = (bsi_mirror){0};
   }
   bsi_mirror_release(context, &mirror);

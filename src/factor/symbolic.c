@@ -181,10 +181,10 @@ static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, 
   if (status) return status;
   status = BISAI_OUT_OF_MEMORY;
   s.next = bsi_allocate(context, n + 1, sizeof *s.next);
-  if (s.next) s.row_level = bsi_allocate(context, n, sizeof *s.row_level);
-  if (s.row_level) s.lower.row_ptr = bsi_allocate(context, n + 1, sizeof *s.lower.row_ptr);
-  if (s.lower.row_ptr) s.upper.row_ptr = bsi_allocate(context, n + 1, sizeof *s.upper.row_ptr);
-  if (s.upper.row_ptr) status = find_blocks(&s);
+  s.row_level = bsi_allocate(context, n, sizeof *s.row_level);
+  s.lower.row_ptr = bsi_allocate(context, n + 1, sizeof *s.lower.row_ptr);
+  s.upper.row_ptr = bsi_allocate(context, n + 1, sizeof *s.upper.row_ptr);
+  if (s.next && s.row_level && s.lower.row_ptr && s.upper.row_ptr) status = find_blocks(&s);
   if (!status) status = settle(&s, &s.lower, &f->lower, &f->lower_fill);
   if (!status) status = settle(&s, &s.upper, &f->upper, &f->upper_fill);
   f->longest_row = s.longest;

@@ -27,7 +27,7 @@ enum {
 static int16_t exponent_of(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  return value == 0.0 ? BSI_EXPONENT_OF_ZERO : (int16_t)((int)(bits >> 52 & 0x7ff) - 1022);
+  return (int16_t)(value == 0.0 ? BSI_EXPONENT_OF_ZERO : (int)(bits >> 52 & 0x7ff) - 1022);
 }
 
 static bool is_of_zero(int32_t scaled_exponent) {

@@ -515,7 +515,7 @@ bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *blo
     return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
                     "bisai_precond_get_blocks: block_ptr is NULL");
   const bsi_partition *p = &precond->jacobi.partition;
-  if (p->start)
+  if (!p->uniform)
     return precond->context->backend->fetch(precond->context, block_ptr, p->start,
                                             ((size_t)p->blocks + 1) * sizeof *block_ptr);
   for (int32_t b = 0; b <= p->blocks; b++) block_ptr[b] = bsi_partition_start(p, b);
