@@ -10,6 +10,7 @@ export PATH
 rm -rf "$work"
 mkdir -p "$work"
 
+set -- "$examples"/*.c "$guide"
 awk '
   FNR == 1 { ++file }
   file < files { text[file] = text[file] $0 "\n"; next }
@@ -19,7 +20,7 @@ awk '
   inside { block = block $0 "\n" }
   /^```c$/ { inside = 1; start = FNR; block = "" }
   END { if (!found && !bad) { print FILENAME ": no C"; bad = 1 }
-    exit bad }' files="$(($(ls "$examples"/*.c | wc -l) + 1))" "$examples"/*.c "$guide"
+    exit bad }' files="$#" "$@"
 
 # Two unknowns a node on 20 × 20 nodes, coupled in the node and with the four neighbours.
 awk 'BEGIN { n = 20; print "%%MatrixMarket matrix coordinate real general"

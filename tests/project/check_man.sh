@@ -9,12 +9,14 @@ help=$(for command in $commands; do "$2" "$command" --help; done; "$2" --help)
 options() { grep -oE -e '--[a-z][a-z-]*' | sort -u; }
 keys() { grep -oE '\<[a-z]+=' | sort -u; }
 status=0
-compare() { # compare WHAT PAGE HELP
+compare() { # compare WHAT PAGE HELP, each a name a line
   for name in $2; do
-    case " $(echo $3) " in *" $name "*) ;; *) echo "$1 $name is on the manual page, but not in --help"; status=1 ;; esac
+    printf '%s\n' "$3" | grep -qxF -e "$name" ||
+      { echo "$1 $name is on the manual page, but not in --help"; status=1; }
   done
   for name in $3; do
-    case " $(echo $2) " in *" $name "*) ;; *) echo "$1 $name is in --help, but not on the manual page"; status=1 ;; esac
+    printf '%s\n' "$2" | grep -qxF -e "$name" ||
+      { echo "$1 $name is in --help, but not on the manual page"; status=1; }
   done
 }
 compare option "$(printf "%s\n" "$page" | options)" "$(printf "%s\n" "$help" | options)"
