@@ -1,20 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what bisai needs and this machine lacks, with apt:
-#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc]
-# Without options: what library and program are built from. --with-tests adds what the tests need, --with-plots gnuplot (70 MB), --with-petsc
-# PETSc with its MPI (500 MB). Nothing is asked of apt where everything is there. What is to be installed, and how large it is, is said
-# first. Where there is no apt, or no right to use it, this says what is missing and goes on if the essentials are there.
+#   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint]
+# Without options it installs what the library and the program are built from. --with-tests adds
+# what the tests need, --with-plots gnuplot (70 MB), --with-petsc PETSc with its MPI (500 MB), and
+# --with-lint the tools of scripts/lint (400 MB: clang-format and clang-tidy 14, shellcheck, git).
+# The script does not ask apt where everything is there. It says first what it will install and how
+# large that is. Without apt, or without the right to use it, the script names what is missing and
+# goes on if the essentials are there.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-tests="" plots="" petsc=""
+tests="" plots="" petsc="" lint=""
 for option; do
   case $option in
     --with-tests) tests=yes ;;
     --with-plots) plots=yes ;;
     --with-petsc) petsc=yes ;;
+    --with-lint) lint=yes ;;
     *)
       sed -n 's/^# *usage:/usage:/p' "$0" >&2
       exit 2
@@ -35,6 +39,9 @@ any() { # any COMMAND…: one of them is there
     command -v "$name" && return 0
   done
   return 1
+}
+clang_tool() { # clang_tool NAME: version 14 of clang-format or clang-tidy, as scripts/lint wants it
+  "$1-14" --version || "$1" --version | grep -q 'version 14\.'
 }
 recent_cmake() { # 3.22 or later
   command -v cmake || return 1
@@ -68,6 +75,12 @@ look() {
   if [ -n "$petsc" ]; then
     need pkg-config any pkg-config pkgconf
     need libpetsc-real-dev pkg-config --exists 'PETSc >= 3.18'
+  fi
+  if [ -n "$lint" ]; then
+    need clang-format-14 clang_tool clang-format
+    need clang-tidy-14 clang_tool clang-tidy
+    need shellcheck any shellcheck
+    need git any git
   fi
 }
 
@@ -116,7 +129,9 @@ install_missing() {
   tell_plan "$@"
   if ! step "$log" "apt-get install" apt_install -y "$@"; then
     echo "once more, with new lists of packages"
-    step "$log" "apt-get update" $as_root apt-get update && step "$log" "apt-get install" apt_install -y "$@" || true
+    if step "$log" "apt-get update" $as_root apt-get update; then
+      step "$log" "apt-get install" apt_install -y "$@" || true
+    fi
   fi
 }
 
