@@ -1,0 +1,2 @@
+#include "core/other_cuda.cu"
+#include <cuda_runtime.h>
