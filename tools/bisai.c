@@ -29,14 +29,12 @@ static bisai_context *make_context(command which, const options *o) {
   bool computes = which == COMMAND_SOLVE || which == COMMAND_COMPARE;
   how.backend = computes ? o->backend : BISAI_BACKEND_HOST;
   how.threads = o->threads;
-  static const char *const names[] = {
-      [BISAI_BACKEND_AUTO] = "auto", [BISAI_BACKEND_HOST] = "host", [BISAI_BACKEND_CUDA] = "cuda"};
   bisai_context *context = NULL;
   bisai_status status = bisai_context_create(&how, &context);
   if (status != BISAI_OK) {
     const char *why = bisai_backend_missing(how.backend, how.device);
-    say("--backend %s: %s%s%s", names[how.backend], bisai_status_string(status), why ? ": " : "",
-        why ? why : "");
+    say("--backend %s: %s%s%s", bisai_backend_string(how.backend), bisai_status_string(status),
+        why ? ": " : "", why ? why : "");
   }
   return context;
 }

@@ -31,7 +31,7 @@ bool json_write(bisai_context *context, const char *path, char *text) {
 static json_t *order(const run_result *r) {
   const bisai_precond_report *s = &r->setup;
   if (!run_has_levels(r)) return json_null();
-  return OBJECT({"ordering", text(true, options_ordering(s->ordering))},
+  return OBJECT({"ordering", text(true, bisai_ordering_string(s->ordering))},
                 {"lower_levels", integer(true, s->lower_levels)},
                 {"upper_levels", integer(true, s->upper_levels)},
                 {"natural_bandwidth", integer(true, s->natural_bandwidth)},
@@ -53,8 +53,6 @@ static void count(json_t **object, const char *key, int64_t blocks) {
 
 /* Of block-Jacobi: what was asked for, and its blocks. */
 static json_t *diagonal(const run_result *r) {
-  /* as bisai_value_type */
-  static const char *const formats[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20"};
   const bisai_precond_report *s = &r->setup;
   if (r->m.name != METHOD_BJACOBI) return json_null();
   json_t *sizes = json_object(), *stored = json_object();
@@ -63,7 +61,8 @@ static json_t *diagonal(const run_result *r) {
     snprintf(name, sizeof name, "%d", rows);
     count(&sizes, name, s->blocks_by_size[rows]);
   }
-  for (int f = 0; r->set_up && f < 6; ++f) count(&stored, formats[f], s->blocks_by_format[f]);
+  for (int f = 0; r->set_up && f < 6; ++f)
+    count(&stored, bisai_value_type_string((bisai_value_type)f), s->blocks_by_format[f]);
   return OBJECT(
       {"max_block", integer(true, r->m.max_block)}, {"form", text(true, method_form(&r->m))},
       {"digits", integer(r->m.storage == BISAI_ADAPTIVE, r->m.digits)},
@@ -146,9 +145,9 @@ static json_t *document(bisai_context *context, const problem *p, const options 
                           {"block_size", integer(true, bisai_bcsr_block_size(p->matrix))},
                           {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))},
                           {"asymmetry", number(measured, asymmetry)});
-  bool cuda = bisai_context_backend(context) == BISAI_BACKEND_CUDA;
   return OBJECT(
-      {"version", text(true, bisai_version())}, {"backend", text(true, cuda ? "cuda" : "host")},
+      {"version", text(true, bisai_version())},
+      {"backend", text(true, bisai_backend_string(bisai_context_backend(context)))},
       {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
       {"rhs", text(true, problem_rhs_name(p->rhs_from))},
       {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},

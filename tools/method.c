@@ -26,13 +26,12 @@ enum {
 static const char *const names[] = {"none", "bjacobi", "ilu", "isai", "sweeps",
                                     /* as enum method_name */
                                     "petsc", "petsc-ilu", "cusparse-ilu", NULL};
-/* as bisai_value_type */
-static const char *const storages[] = {"fp64", "fp32", "fp16", "bf16", NULL};
-static const char *const block_storages[] = {"fp64",   "fp32",    "fp16",     "bf16",
-                                             "fp11_4", "fp11_20", "adaptive", NULL};
-static const char *const forms[] = {"inverse", "gh", "ght", "lu", NULL}; /* as bisai_form */
-/* as bisai_extraction */
-static const char *const extractions[] = {"auto", "uc", "mc", "us", "ms", NULL};
+#define WORD_OF(enumerator, word) word,
+#define TYPE_WORD(enumerator, word, bytes, mantissa) word,
+static const char *const storages[] = {BISAI_MATRIX_TYPE_LIST(TYPE_WORD) NULL};
+static const char *const block_storages[] = {BISAI_VALUE_TYPE_LIST(TYPE_WORD) NULL};
+static const char *const forms[] = {BISAI_FORM_LIST(WORD_OF) NULL};
+static const char *const extractions[] = {BISAI_EXTRACTION_LIST(WORD_OF) NULL};
 /* as enum method_factors */
 static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};
 /* as enum method_maker */

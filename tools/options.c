@@ -122,11 +122,6 @@ static const struct argp_option convert_options[] = {
      "Overwrite what is written beside OUTPUT too: NAME_b.mtx, OUTPUT.info", 0},
     {0}};
 
-const char *options_ordering(bisai_ordering ordering) {
-  static const char *const names[] = {"natural", "rcm", "nd", "colour", "given"};
-  return names[ordering];
-}
-
 static bool set_integer(const char *flag, const char *text, int minimum, int maximum, int *value) {
   if (parse_integer(text, minimum, maximum, value)) return true;
   say("%s: '%s' is not an integer from %d to %d", flag, text, minimum, maximum);
@@ -169,13 +164,7 @@ static bool set_case(options *o, const char *text) {
 }
 
 static bool set_backend(options *o, const char *text) {
-  static const char *const names[] = {"auto", "host", "cuda"};
-  for (int i = 0; i < 3; ++i) {
-    if (strcmp(text, names[i]) == 0) {
-      o->backend = (bisai_backend)i;
-      return true;
-    }
-  }
+  if (bisai_backend_parse(text, &o->backend)) return true;
   say("--backend: '%s' is not a backend (auto, host, cuda)", text);
   return false;
 }
@@ -185,10 +174,7 @@ static bool set_solver(options *o, const char *text) {
   const size_t prefix = sizeof with_s - 1;
   o->shadow_dimension = 4;
   o->assume_symmetric = false;
-  for (int i = BISAI_GMRES; i <= BISAI_IDR; ++i) {
-    o->solver = (bisai_method)i;
-    if (strcmp(text, bisai_method_string(o->solver)) == 0) return true;
-  }
+  if (bisai_method_parse(text, &o->solver)) return true;
   o->solver = BISAI_CG;
   o->assume_symmetric = strcmp(text, "cg:force") == 0;
   if (o->assume_symmetric) return true;
@@ -213,13 +199,8 @@ const char *options_solver(const options *o, char name[OPTIONS_SOLVER]) {
 }
 
 static bool set_ordering(options *o, const char *text) {
-  if (strcmp(text, "color") == 0) text = options_ordering(BISAI_ORDERING_COLOUR);
-  for (int i = 0; i <= BISAI_ORDERING_COLOUR; ++i) {
-    if (strcmp(text, options_ordering((bisai_ordering)i)) == 0) {
-      o->ordering = (bisai_ordering)i;
-      return true;
-    }
-  }
+  const char *word = strcmp(text, "color") == 0 ? "colour" : text;
+  if (bisai_ordering_parse(word, &o->ordering) && o->ordering != BISAI_ORDERING_GIVEN) return true;
   say("--ordering: '%s' is not an ordering (natural, rcm, nd, colour)", text);
   return false;
 }
@@ -260,15 +241,7 @@ static bool set_convert_rhs(options *o, const char *text) {
 }
 
 static bool set_format(options *o, const char *text) {
-  static const char *const names[] = {[BISAI_FORMAT_MATRIX_MARKET] = "market",
-                                      [BISAI_FORMAT_PETSC] = "petsc",
-                                      [BISAI_FORMAT_SUITESPARSE] = "suitesparse"};
-  for (int i = BISAI_FORMAT_MATRIX_MARKET; i <= BISAI_FORMAT_SUITESPARSE; ++i) {
-    if (strcmp(text, names[i]) == 0) {
-      o->format = (bisai_format)i;
-      return true;
-    }
-  }
+  if (bisai_format_parse(text, &o->format) && o->format != BISAI_FORMAT_BY_NAME) return true;
   say("--format: '%s' is not a format (market, petsc, suitesparse)", text);
   return false;
 }

@@ -70,8 +70,6 @@ void options_free(options *o);
 /* the methods are the program's choice of those that CG works with */
 bool options_choose_for_cg(const options *o);
 
-const char *options_ordering(bisai_ordering ordering); /* "rcm" */
-
 enum { OPTIONS_SOLVER = 24 };
 const char *options_solver(const options *o, char name[OPTIONS_SOLVER]); /* "GMRES(30)" */
 

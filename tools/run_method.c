@@ -29,12 +29,10 @@ static const char *setup_reason(bisai_status status) {
 
 static const char *solve_reason(bisai_reason reason) {
   switch (reason) {
-  case BISAI_REASON_CONVERGED: return "converged";
-  case BISAI_REASON_MAX_ITERATIONS: return "max_iterations";
-  case BISAI_REASON_STAGNATED: return "stagnated";
-  case BISAI_REASON_STOPPED: return "stopped";
-  case BISAI_REASON_NOT_FINITE: return "not_finite";
-  default: return "failed";
+  case BISAI_REASON_NONE:
+  case BISAI_REASON_BREAKDOWN:
+  case BISAI_REASON_PRECOND_FAILED: return "failed";
+  default: return bisai_reason_string(reason);
   }
 }
 

@@ -25,12 +25,11 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
   if (p->rhs_from == RHS_OWN) fputc('\n', out);
   if (p->rhs_from == RHS_BESIDE) fprintf(out, "rhs      %s, beside the matrix\n", p->rhs_file);
   fprintf(out, "backend  %s: %s, %d thread%s\n",
-          bisai_context_backend(context) == BISAI_BACKEND_CUDA ? "cuda" : "host",
-          bisai_context_device(context), bisai_context_threads(context),
-          plural(bisai_context_threads(context)));
+          bisai_backend_string(bisai_context_backend(context)), bisai_context_device(context),
+          bisai_context_threads(context), plural(bisai_context_threads(context)));
   if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
     fprintf(out, "matrix   in %s order%s inside ilu, isai and sweeps\n",
-            options_ordering(o->ordering), o->equilibrate ? ", equilibrated," : "");
+            bisai_ordering_string(o->ordering), o->equilibrate ? ", equilibrated," : "");
   char solver[OPTIONS_SOLVER];
   fprintf(out, "solver   %s, preconditioned%s, relative residual %g, at most %d iteration%s\n\n",
           options_solver(o, solver), o->solver == BISAI_CG ? "" : " from the right", p->tolerance,
@@ -107,8 +106,8 @@ void table_row(FILE *out, int width, const run_result *r) {
 
 static void print_order(FILE *out, const bisai_precond_report *s) {
   fprintf(out, "order    %s, %" PRId32 " level%s of L and %" PRId32 " of U, bandwidth %" PRId32,
-          options_ordering(s->ordering), s->lower_levels, plural(s->lower_levels), s->upper_levels,
-          s->bandwidth);
+          bisai_ordering_string(s->ordering), s->lower_levels, plural(s->lower_levels),
+          s->upper_levels, s->bandwidth);
   if (s->ordering != BISAI_ORDERING_NATURAL)
     fprintf(out, " (was %" PRId32 ")", s->natural_bandwidth);
   fprintf(out, ", profile %" PRId64, s->profile);
@@ -121,7 +120,6 @@ static void print_order(FILE *out, const bisai_precond_report *s) {
 
 /* "sizes    1 block of 1 row, 40 of 3" and "formats  …": what block-Jacobi's blocks are. */
 static void print_blocks(FILE *out, const bisai_precond_report *s) {
-  static const char *const formats[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20"};
   fputs("sizes    ", out);
   const char *comma = "";
   for (int rows = 1; rows <= METHOD_MAX_BLOCK; ++rows) {
@@ -134,7 +132,8 @@ static void print_blocks(FILE *out, const bisai_precond_report *s) {
   comma = "";
   for (int f = 0; f < 6; ++f) {
     if (s->blocks_by_format[f] == 0) continue;
-    fprintf(out, "%s%" PRId64 " in %s", comma, s->blocks_by_format[f], formats[f]);
+    fprintf(out, "%s%" PRId64 " in %s", comma, s->blocks_by_format[f],
+            bisai_value_type_string((bisai_value_type)f));
     comma = ", ";
   }
   fprintf(out, ", %.3f MB\n", 1e-6 * (double)s->block_bytes);

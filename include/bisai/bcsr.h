@@ -40,6 +40,35 @@ typedef enum bisai_value_type {
   BISAI_ADAPTIVE = 6
 } bisai_value_type;
 
+/** The value types that matrices hold: X(enumerator, word, bytes, mantissa). `bytes` is the size of
+ *  a value, `mantissa` its stored bits behind the binary point: the unit roundoff is
+ *  2^−(mantissa + 1). */
+#define BISAI_MATRIX_TYPE_LIST(X)                                                                  \
+  X(BISAI_FP64, "fp64", 8, 52)                                                                     \
+  X(BISAI_FP32, "fp32", 4, 23)                                                                     \
+  X(BISAI_FP16, "fp16", 2, 10)                                                                     \
+  X(BISAI_BF16, "bf16", 2, 7)
+
+/** The value types in which a block of block-Jacobi may be stored, with the same columns. */
+#define BISAI_BLOCK_TYPE_LIST(X)                                                                   \
+  BISAI_MATRIX_TYPE_LIST(X)                                                                        \
+  X(BISAI_FP11_4, "fp11_4", 2, 4)                                                                  \
+  X(BISAI_FP11_20, "fp11_20", 4, 20)
+
+/** All value types, with the same columns: those of ADAPTIVE are the widest of its choices. */
+#define BISAI_VALUE_TYPE_LIST(X)                                                                   \
+  BISAI_BLOCK_TYPE_LIST(X)                                                                         \
+  X(BISAI_ADAPTIVE, "adaptive", 8, 52)
+
+/** "fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive"; "unknown value type" for other
+ *  values. */
+BISAI_API const char *bisai_value_type_string(bisai_value_type value);
+
+/** Looks up a word of bisai_value_type_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_value_type_parse(const char *word, bisai_value_type *value);
+
 /** Order of the values inside a block of the caller's arrays. */
 typedef enum bisai_layout { BISAI_COLUMN_MAJOR = 0, BISAI_ROW_MAJOR = 1 } bisai_layout;
 

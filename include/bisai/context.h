@@ -4,6 +4,7 @@
 #ifndef BISAI_CONTEXT_H
 #define BISAI_CONTEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <bisai/status.h>
@@ -26,6 +27,20 @@ typedef enum bisai_backend {
   /** an NVIDIA GPU */
   BISAI_BACKEND_CUDA = 2
 } bisai_backend;
+
+/** The words of bisai_backend: X(enumerator, word). */
+#define BISAI_BACKEND_LIST(X)                                                                      \
+  X(BISAI_BACKEND_AUTO, "auto")                                                                    \
+  X(BISAI_BACKEND_HOST, "host")                                                                    \
+  X(BISAI_BACKEND_CUDA, "cuda")
+
+/** "auto", "host", "cuda"; "unknown backend" for other values. */
+BISAI_API const char *bisai_backend_string(bisai_backend value);
+
+/** Looks up a word of bisai_backend_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_backend_parse(const char *word, bisai_backend *value);
 
 /** Caller's host allocator. Both functions or neither. */
 typedef struct bisai_allocator {

@@ -106,6 +106,20 @@ typedef enum bisai_schedule {
   BISAI_SCHEDULE_LEVELS = 2
 } bisai_schedule;
 
+/** The words of bisai_schedule: X(enumerator, word). */
+#define BISAI_SCHEDULE_LIST(X)                                                                     \
+  X(BISAI_SCHEDULE_AUTO, "auto")                                                                   \
+  X(BISAI_SCHEDULE_SERIAL, "serial")                                                               \
+  X(BISAI_SCHEDULE_LEVELS, "levels")
+
+/** "auto", "serial", "levels"; "unknown schedule" for other values. */
+BISAI_API const char *bisai_schedule_string(bisai_schedule value);
+
+/** Looks up a word of bisai_schedule_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_schedule_parse(const char *word, bisai_schedule *value);
+
 /** x ← U⁻¹ L⁻¹ b by exact block triangular solves; x may be b. Same bits for every schedule, of
  *  which a device has only one. Memory of b and x as at bisai_precond_apply().
  *  @retval BISAI_NOT_READY */

@@ -161,6 +161,21 @@ typedef enum bisai_format {
   BISAI_FORMAT_SUITESPARSE = 3
 } bisai_format;
 
+/** The words of bisai_format: X(enumerator, word). */
+#define BISAI_FORMAT_LIST(X)                                                                       \
+  X(BISAI_FORMAT_BY_NAME, "by_name")                                                               \
+  X(BISAI_FORMAT_MATRIX_MARKET, "market")                                                          \
+  X(BISAI_FORMAT_PETSC, "petsc")                                                                   \
+  X(BISAI_FORMAT_SUITESPARSE, "suitesparse")
+
+/** "by_name", "market", "petsc", "suitesparse"; "unknown format" for other values. */
+BISAI_API const char *bisai_format_string(bisai_format value);
+
+/** Looks up a word of bisai_format_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_format_parse(const char *word, bisai_format *value);
+
 /** How a matrix is written; start from bisai_write_options_default(). */
 typedef struct bisai_write_options {
   /** set by bisai_write_options_default() */

@@ -38,11 +38,36 @@ typedef enum bisai_method {
   BISAI_IDR = 3
 } bisai_method;
 
-/** "gmres", "cg", "bicgstab", "idr" */
-BISAI_API const char *bisai_method_string(bisai_method method);
+/** The words of bisai_method: X(enumerator, word). */
+#define BISAI_METHOD_LIST(X)                                                                       \
+  X(BISAI_GMRES, "gmres")                                                                          \
+  X(BISAI_CG, "cg")                                                                                \
+  X(BISAI_BICGSTAB, "bicgstab")                                                                    \
+  X(BISAI_IDR, "idr")
+
+/** "gmres", "cg", "bicgstab", "idr"; "unknown method" for other values. */
+BISAI_API const char *bisai_method_string(bisai_method value);
+
+/** Looks up a word of bisai_method_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_method_parse(const char *word, bisai_method *value);
 
 /** Where the preconditioner stands: A M⁻¹ y = b with x = M⁻¹ y, or M⁻¹ A x = M⁻¹ b. */
 typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
+
+/** The words of bisai_side: X(enumerator, word). */
+#define BISAI_SIDE_LIST(X)                                                                         \
+  X(BISAI_RIGHT, "right")                                                                          \
+  X(BISAI_LEFT, "left")
+
+/** "right", "left"; "unknown side" for other values. */
+BISAI_API const char *bisai_side_string(bisai_side value);
+
+/** Looks up a word of bisai_side_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_side_parse(const char *word, bisai_side *value);
 
 /** How the Krylov basis is made orthogonal. */
 typedef enum bisai_orthogonalization {
@@ -56,6 +81,22 @@ typedef enum bisai_orthogonalization {
    *  Gragg, Kaufman, Stewart 1976) */
   BISAI_CLASSICAL_SELECTIVE = 3
 } bisai_orthogonalization;
+
+/** The words of bisai_orthogonalization: X(enumerator, word). */
+#define BISAI_ORTHOGONALIZATION_LIST(X)                                                            \
+  X(BISAI_CLASSICAL, "classical")                                                                  \
+  X(BISAI_CLASSICAL_REFINED, "classical_refined")                                                  \
+  X(BISAI_MODIFIED, "modified")                                                                    \
+  X(BISAI_CLASSICAL_SELECTIVE, "classical_selective")
+
+/** "classical", "classical_refined", "modified", "classical_selective"; "unknown orthogonalization"
+ *  for other values. */
+BISAI_API const char *bisai_orthogonalization_string(bisai_orthogonalization value);
+
+/** Looks up a word of bisai_orthogonalization_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_orthogonalization_parse(const char *word, bisai_orthogonalization *value);
 
 /** Why a solve ended. */
 typedef enum bisai_reason {
@@ -74,6 +115,25 @@ typedef enum bisai_reason {
   /** the monitor asked for it */
   BISAI_REASON_STOPPED = 7
 } bisai_reason;
+
+/** The words of bisai_reason: X(enumerator, word). */
+#define BISAI_REASON_LIST(X)                                                                       \
+  X(BISAI_REASON_NONE, "none")                                                                     \
+  X(BISAI_REASON_CONVERGED, "converged")                                                           \
+  X(BISAI_REASON_MAX_ITERATIONS, "max_iterations")                                                 \
+  X(BISAI_REASON_STAGNATED, "stagnated")                                                           \
+  X(BISAI_REASON_BREAKDOWN, "breakdown")                                                           \
+  X(BISAI_REASON_NOT_FINITE, "not_finite")                                                         \
+  X(BISAI_REASON_PRECOND_FAILED, "precond_failed")                                                 \
+  X(BISAI_REASON_STOPPED, "stopped")
+
+/** "converged", "max_iterations", …, as in the list; "unknown reason" for other values. */
+BISAI_API const char *bisai_reason_string(bisai_reason value);
+
+/** Looks up a word of bisai_reason_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_reason_parse(const char *word, bisai_reason *value);
 
 /** Which quantity broke a method down; "zero" is what is left of rounding. */
 typedef enum bisai_breakdown {
@@ -96,12 +156,23 @@ typedef enum bisai_breakdown {
   BISAI_BREAKDOWN_GROWTH = 8
 } bisai_breakdown;
 
-/** What such a breakdown means, as messages say it: "p·A p is zero or changed its sign: the matrix
- *  is not definite". */
-BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
+/** What the breakdowns mean, as messages say it: X(enumerator, text). */
+#define BISAI_BREAKDOWN_LIST(X)                                                                    \
+  X(BISAI_BREAKDOWN_NONE, "no breakdown")                                                          \
+  X(BISAI_BREAKDOWN_SPACE,                                                                         \
+    "the Krylov space is exhausted: the matrix or the preconditioner is singular")                 \
+  X(BISAI_BREAKDOWN_CURVATURE, "p·A p is zero or changed its sign: the matrix is not definite")    \
+  X(BISAI_BREAKDOWN_PRECOND,                                                                       \
+    "r·M⁻¹r is zero or changed its sign: the preconditioner is not definite")                      \
+  X(BISAI_BREAKDOWN_RHO, "rho = 0: the residual is orthogonal to the shadow residual")             \
+  X(BISAI_BREAKDOWN_ALPHA, "A M⁻¹p is orthogonal to the shadow residual")                          \
+  X(BISAI_BREAKDOWN_OMEGA, "omega = 0: A M⁻¹r is zero or orthogonal to r")                         \
+  X(BISAI_BREAKDOWN_PIVOT, "A u is zero or orthogonal to its shadow vector")                       \
+  X(BISAI_BREAKDOWN_GROWTH,                                                                        \
+    "the residual grew beyond all digits: further iterations give rounding errors only")
 
-/** "converged", "max_iterations", "stagnated", … */
-BISAI_API const char *bisai_reason_string(bisai_reason reason);
+/** What a breakdown means: "p·A p is zero or changed its sign: the matrix is not definite". */
+BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
 
 /** Called after every iteration (and for iteration 0) with the relative residual estimate;
  *  non-zero stops the solve. On a GPU, methods other than GMRES wait for the device in every

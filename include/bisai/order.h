@@ -30,6 +30,22 @@ typedef enum bisai_ordering {
   BISAI_ORDERING_GIVEN = 4
 } bisai_ordering;
 
+/** The words of bisai_ordering: X(enumerator, word). */
+#define BISAI_ORDERING_LIST(X)                                                                     \
+  X(BISAI_ORDERING_NATURAL, "natural")                                                             \
+  X(BISAI_ORDERING_RCM, "rcm")                                                                     \
+  X(BISAI_ORDERING_ND, "nd")                                                                       \
+  X(BISAI_ORDERING_COLOUR, "colour")                                                               \
+  X(BISAI_ORDERING_GIVEN, "given")
+
+/** "natural", "rcm", "nd", "colour", "given"; "unknown ordering" for other values. */
+BISAI_API const char *bisai_ordering_string(bisai_ordering value);
+
+/** Looks up a word of bisai_ordering_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_ordering_parse(const char *word, bisai_ordering *value);
+
 /** Computes an ordering. The same for every run and any number of threads. METIS allocates by
  *  malloc(), seeds and draws from the C library's rand() and handles SIGABRT and SIGTERM itself
  *  while it runs, one context at a time: nested dissection is repeatable as long as nothing but

@@ -32,6 +32,23 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_CALLBACK = 5
 } bisai_precond_kind;
 
+/** The words of bisai_precond_kind: X(enumerator, word). */
+#define BISAI_PRECOND_KIND_LIST(X)                                                                 \
+  X(BISAI_PRECOND_NONE, "none")                                                                    \
+  X(BISAI_PRECOND_BJACOBI, "bjacobi")                                                              \
+  X(BISAI_PRECOND_ILU, "ilu")                                                                      \
+  X(BISAI_PRECOND_ISAI, "isai")                                                                    \
+  X(BISAI_PRECOND_SWEEPS, "sweeps")                                                                \
+  X(BISAI_PRECOND_CALLBACK, "callback")
+
+/** "none", "bjacobi", "ilu", "isai", "sweeps", "callback"; "unknown kind" for other values. */
+BISAI_API const char *bisai_precond_kind_string(bisai_precond_kind value);
+
+/** Looks up a word of bisai_precond_kind_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_precond_kind_parse(const char *word, bisai_precond_kind *value);
+
 /** BJACOBI: what is kept of a diagonal block D of m rows, m² values each. Set-up and application in
  *  floating-point operations. */
 typedef enum bisai_form {
@@ -48,6 +65,21 @@ typedef enum bisai_form {
   BISAI_FORM_LU = 3
 } bisai_form;
 
+/** The words of bisai_form: X(enumerator, word). */
+#define BISAI_FORM_LIST(X)                                                                         \
+  X(BISAI_FORM_INVERSE, "inverse")                                                                 \
+  X(BISAI_FORM_GAUSS_HUARD, "gh")                                                                  \
+  X(BISAI_FORM_GAUSS_HUARD_TRANSPOSED, "ght")                                                      \
+  X(BISAI_FORM_LU, "lu")
+
+/** "inverse", "gh", "ght", "lu"; "unknown form" for other values. */
+BISAI_API const char *bisai_form_string(bisai_form value);
+
+/** Looks up a word of bisai_form_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_form_parse(const char *word, bisai_form *value);
+
 /** BJACOBI on a device: how diagonal blocks come out of the matrix and inverses into storage (Anzt
  *  et al. 2017, section 3.3). The host has one way; results do not depend on it. */
 typedef enum bisai_extraction {
@@ -63,6 +95,22 @@ typedef enum bisai_extraction {
   BISAI_EXTRACTION_MERGED_SHARED = 4
 } bisai_extraction;
 
+/** The words of bisai_extraction: X(enumerator, word). */
+#define BISAI_EXTRACTION_LIST(X)                                                                   \
+  X(BISAI_EXTRACTION_AUTO, "auto")                                                                 \
+  X(BISAI_EXTRACTION_CACHED, "uc")                                                                 \
+  X(BISAI_EXTRACTION_MERGED_CACHED, "mc")                                                          \
+  X(BISAI_EXTRACTION_SHARED, "us")                                                                 \
+  X(BISAI_EXTRACTION_MERGED_SHARED, "ms")
+
+/** "auto", "uc", "mc", "us", "ms"; "unknown extraction" for other values. */
+BISAI_API const char *bisai_extraction_string(bisai_extraction value);
+
+/** Looks up a word of bisai_extraction_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_extraction_parse(const char *word, bisai_extraction *value);
+
 /** Whether M is symmetric, up to rounding: what conjugate gradients need to know. */
 typedef enum bisai_symmetry {
   /** not even where A is */
@@ -75,6 +123,21 @@ typedef enum bisai_symmetry {
   /** the caller's word: functions, and exact solves or sweeps with the caller's factors */
   BISAI_SYMMETRY_CALLER = 3
 } bisai_symmetry;
+
+/** The words of bisai_symmetry: X(enumerator, word). */
+#define BISAI_SYMMETRY_LIST(X)                                                                     \
+  X(BISAI_SYMMETRY_NONE, "none")                                                                   \
+  X(BISAI_SYMMETRY_VALUES, "values")                                                               \
+  X(BISAI_SYMMETRY_PATTERN, "pattern")                                                             \
+  X(BISAI_SYMMETRY_CALLER, "caller")
+
+/** "none", "values", "pattern", "caller"; "unknown symmetry" for other values. */
+BISAI_API const char *bisai_symmetry_string(bisai_symmetry value);
+
+/** Looks up a word of bisai_symmetry_string().
+ *  @param value  out; untouched where the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_symmetry_parse(const char *word, bisai_symmetry *value);
 
 /** z ← M⁻¹ v for vectors of n values in the backend's memory; on a device, work that is enqueued on
  *  the context's stream (bisai_context_stream()), or done before it returns after

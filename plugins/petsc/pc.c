@@ -19,20 +19,13 @@ typedef PetscOptionItems *option_items;
 typedef PetscOptionItems option_items;
 #endif
 
-/* As bisai_precond_kind, bisai_value_type, bisai_form and bisai_ordering; the enumeration's name
- * and prefix end PETSc's lists. */
-static const char *const kinds[] = {
-    "none", "bjacobi", "ilu", "isai", "sweeps", "bisai_precond_kind", "BISAI_PRECOND_", NULL};
-static const char *const storages[] = {"fp64",   "fp32",    "fp16",     "bf16",
-                                       "fp11_4", "fp11_20", "adaptive", "bisai_value_type",
+/* Words for PETSc, whose lists end with the name of the enumeration and the prefix of its
+ * enumerators. */
+#define WORD_OF(enumerator, word) word,
+#define TYPE_WORD(enumerator, word, bytes, mantissa) word,
+static const char *const storages[] = {BISAI_VALUE_TYPE_LIST(TYPE_WORD) "bisai_value_type",
                                        "BISAI_", NULL};
-static const char *const forms[] = {"inverse",    "gh",          "ght", "lu",
-                                    "bisai_form", "BISAI_FORM_", NULL};
-
-/* The last is another spelling of the one before it, in the place of BISAI_ORDERING_GIVEN, which is
- * no option. */
-static const char *const orderings[] = {
-    "natural", "rcm", "nd", "colour", "color", "bisai_ordering", "BISAI_ORDERING_", NULL};
+static const char *const forms[] = {BISAI_FORM_LIST(WORD_OF) "bisai_form", "BISAI_FORM_", NULL};
 
 typedef struct pc_bisai {
   bisai_precond_options options;
@@ -157,7 +150,8 @@ static PetscErrorCode read_choice(option_items PetscOptionsObject, const pc_opti
   }
   if (bisai_precond_kind_takes(o->kind, choice->field)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "bisai: %s is not an option of -pc_bisai_type %s", choice->name, kinds[o->kind]);
+             "bisai: %s is not an option of -pc_bisai_type %s", choice->name,
+             bisai_precond_kind_string(o->kind));
   memcpy(place, initial,
          choice->type == REAL   ? sizeof real
          : choice->type == FLAG ? sizeof *set
@@ -174,12 +168,30 @@ static PetscErrorCode read_shift(option_items PetscOptionsObject, bisai_precond_
                              "", shift, &shift, found));
   if (!bisai_precond_kind_takes(o->kind, "shift")) {
     PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-               "bisai: -pc_bisai_shift is not an option of -pc_bisai_type %s", kinds[o->kind]);
+               "bisai: -pc_bisai_shift is not an option of -pc_bisai_type %s",
+               bisai_precond_kind_string(o->kind));
     shift = 0.0;
   }
   o->shift = shift == 0.0 ? BISAI_SHIFT_NONE : BISAI_SHIFT_IN_BLOCKS;
   if (shift != 0.0) o->shift_amount = shift;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* CALLBACK, the last, is no option. */
+static void list_kinds(const char **kinds) {
+  int count = 0;
+  for (; count < BISAI_PRECOND_CALLBACK; count++)
+    kinds[count] = bisai_precond_kind_string((bisai_precond_kind)count);
+  kinds[count] = "bisai_precond_kind", kinds[count + 1] = "BISAI_PRECOND_";
+}
+
+/* GIVEN, the last, is no option: in its place stands another spelling of COLOUR. */
+static void list_orderings(const char **orderings) {
+  int count = 0;
+  for (; count < BISAI_ORDERING_GIVEN; count++)
+    orderings[count] = bisai_ordering_string((bisai_ordering)count);
+  orderings[count] = "color";
+  orderings[count + 1] = "bisai_ordering", orderings[count + 2] = "BISAI_ORDERING_";
 }
 
 static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObject) {
@@ -188,7 +200,11 @@ static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObj
   PetscEnum kind = (PetscEnum)o->kind, ordering = (PetscEnum)o->ordering;
   PetscBool equilibrate = o->equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE,
             found[5] = {PETSC_FALSE};
+  const char *kinds[BISAI_PRECOND_CALLBACK + 3] = {NULL};
+  const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL};
   PetscFunctionBegin;
+  list_kinds(kinds);
+  list_orderings(orderings);
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
   PetscCall(
       PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", kinds, kind, &kind, &found[0]));

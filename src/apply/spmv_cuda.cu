@@ -13,6 +13,7 @@
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
 #include "core/launch_cuda.cuh"
+#include "core/values.h"
 
 namespace {
 
@@ -232,7 +233,7 @@ bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
   const int64_t bytes =
-      static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
+      static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && !status;) {
     const int vectors = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;

@@ -9,6 +9,7 @@
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
 #include "core/launch_cuda.cuh"
+#include "core/values.h"
 
 namespace {
 
@@ -112,7 +113,7 @@ bisai_status bsi_transposed_product_cuda(bisai_context *context, const bisai_bcs
                                          const double *x, int64_t ldx, double beta, const double *z,
                                          int64_t ldz, double *y, int64_t ldy) {
   const int64_t bytes =
-      static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_size(a->type));
+      static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && a->block_cols > 0 && !status;) {
     const int vectors = count - v >= VECTORS_AT_ONCE ? VECTORS_AT_ONCE : 1;

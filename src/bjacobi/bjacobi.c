@@ -82,7 +82,7 @@ static bisai_status lay_out(bisai_context *context, bsi_bjacobi *jacobi) {
   const int32_t rows = o->group_rows > 0 ? o->group_rows : context->backend->bjacobi_group_rows;
   jacobi->per_group = p->largest > 0 && rows > p->largest ? rows / p->largest : 1;
   jacobi->groups = p->blocks / jacobi->per_group + (p->blocks % jacobi->per_group > 0);
-  jacobi->slot_bytes = o->storage == BISAI_ADAPTIVE ? 8 : (int)bsi_value_bytes(o->storage);
+  jacobi->slot_bytes = (int)bsi_value_bytes(o->storage);
   if (p->blocks == 0) return BISAI_OK;
   if (!p->uniform) {
     jacobi->first_value =

@@ -2,6 +2,9 @@
 /* BCSR matrices: checked creation, values, accessors. Layout in <bisai/bcsr.h>. */
 #include "core/bcsr.h"
 
+#include "core/values.h"
+#include "core/words.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,18 +12,7 @@ bisai_bcsr_desc bisai_bcsr_desc_default(void) {
   return (bisai_bcsr_desc){.struct_size = sizeof(bisai_bcsr_desc)};
 }
 
-size_t bsi_value_size(bisai_value_type type) {
-  switch (type) {
-  case BISAI_FP64: return 8;
-  case BISAI_FP32: return 4;
-  case BISAI_FP16:
-  case BISAI_BF16: return 2;
-  case BISAI_FP11_4:
-  case BISAI_FP11_20:
-  case BISAI_ADAPTIVE: break; /* block-Jacobi's */
-  }
-  return 0;
-}
+BSI_DEFINE_WORDS(value_type, BISAI_VALUE_TYPE_LIST, "unknown value type")
 
 static bool reaches(const bisai_context *context, const void *array) {
   return !array || context->backend->reaches(context, array);
@@ -41,7 +33,7 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
     return bsi_fail(context, BISAI_INDEX_OVERFLOW,
                     "%d × %d blocks of size %d: more than %d scalar rows or columns", d->block_rows,
                     d->block_cols, d->block_size, INT32_MAX);
-  if (bsi_value_size(d->value_type) == 0)
+  if (!bsi_is_matrix_type(d->value_type))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown value type %d", (int)d->value_type);
   if (d->layout != BISAI_COLUMN_MAJOR && d->layout != BISAI_ROW_MAJOR)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown block layout %d", (int)d->layout);
@@ -164,7 +156,7 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
                                 bisai_layout layout, const int32_t *order) {
   bisai_context *context = a->context;
   const bsi_backend *backend = context->backend;
-  const size_t bytes = bsi_block_offset(a, a->blocks) * bsi_value_size(a->type);
+  const size_t bytes = bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type);
   const bool directly = backend->kind == BISAI_BACKEND_HOST || (!in_host_memory && !order);
   if (directly)
     return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order, values,
@@ -247,7 +239,7 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
     a->col_idx = a->row_ptr ? backend->allocate(context, (size_t)blocks, sizeof *a->col_idx) : NULL;
   }
   if (a->col_idx)
-    a->values = backend->allocate(context, bsi_block_offset(a, blocks), bsi_value_size(type));
+    a->values = backend->allocate(context, bsi_block_offset(a, blocks), bsi_value_bytes(type));
   if (!a->values) {
     bisai_bcsr_destroy(&a);
     return BISAI_OUT_OF_MEMORY;
@@ -433,7 +425,7 @@ bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = matrix->context;
   const size_t rows = (size_t)matrix->block_rows + 1, blocks = (size_t)matrix->blocks;
-  const size_t bytes = bsi_block_offset(matrix, matrix->blocks) * bsi_value_size(matrix->type);
+  const size_t bytes = bsi_block_offset(matrix, matrix->blocks) * bsi_value_bytes(matrix->type);
   bisai_status status = BISAI_OK;
   if (row_ptr)
     status = context->backend->fetch(context, row_ptr, matrix->row_ptr, rows * sizeof *row_ptr);
@@ -447,12 +439,12 @@ int64_t bsi_bcsr_memory(const bisai_bcsr *matrix) {
   int64_t bytes = (int64_t)sizeof *matrix + bsi_places_memory(&matrix->places);
   if (matrix->owns_structure) bytes += 4 * ((int64_t)matrix->block_rows + 1 + matrix->blocks);
   if (matrix->owns_values)
-    bytes += (int64_t)(bsi_block_offset(matrix, matrix->blocks) * bsi_value_size(matrix->type));
+    bytes += (int64_t)(bsi_block_offset(matrix, matrix->blocks) * bsi_value_bytes(matrix->type));
   return bytes;
 }
 
 int64_t bsi_bcsr_product_bytes(const bisai_bcsr *matrix) {
-  const int64_t block = (int64_t)(bsi_block_offset(matrix, 1) * bsi_value_size(matrix->type)) + 4;
+  const int64_t block = (int64_t)(bsi_block_offset(matrix, 1) * bsi_value_bytes(matrix->type)) + 4;
   return matrix->blocks * block + 4 * ((int64_t)matrix->block_rows + 1) +
          8 * ((int64_t)matrix->block_rows + matrix->block_cols) * matrix->block_size;
 }

@@ -40,9 +40,6 @@ struct bisai_bcsr {
   const int32_t *row_names;
 };
 
-/* Bytes of a stored value; 0 for an unknown type. */
-size_t bsi_value_size(bisai_value_type type);
-
 /* Values that start at block `block`. */
 static inline size_t bsi_block_offset(const bisai_bcsr *matrix, int64_t block) {
   return (size_t)block * (size_t)matrix->block_size * (size_t)matrix->block_size;

@@ -7,6 +7,9 @@
 #include "core/context.h"
 #include "core/processors.h"
 #include "core/team.h"
+#include "core/words.h"
+
+BSI_DEFINE_WORDS(backend, BISAI_BACKEND_LIST, "unknown backend")
 
 bisai_status(bsi_fail)(bisai_context *context, bisai_status status, const char *format, ...) {
   if (!context) return status;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stored values, (exponent bits, mantissa bits): fp64 (11, 52), fp32 (8, 23), fp16 (5, 10), bf16
  * (8, 7), and the upper halves and quarters of doubles (11, 20) and (11, 4). Narrowing rounds once,
- * from fp64, to nearest even, on the host as on a device. */
+ * from fp64, to nearest even, on the host as on a device. Bytes and mantissas are in the list of
+ * <bisai/bcsr.h>; a further format is a line there, and a case in the functions below that store
+ * and load. */
 #ifndef BSI_VALUES_H
 #define BSI_VALUES_H
 
@@ -17,19 +19,35 @@
 
 /* Bytes of a stored value. */
 BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
-  return type == BISAI_FP64 ? 8 : type == BISAI_FP32 || type == BISAI_FP11_20 ? 4 : 2;
+  switch (type) {
+#define BSI_BYTES(enumerator, word, bytes, mantissa)                                               \
+  case enumerator: return bytes;
+    BISAI_VALUE_TYPE_LIST(BSI_BYTES)
+#undef BSI_BYTES
+  }
+  return 0;
 }
 
 /* The largest relative error of a value that is stored, in the range of the format's normal
- * numbers. */
+ * numbers: 2^−(mantissa + 1). */
 BSI_INLINE double bsi_value_roundoff(const bisai_value_type type) {
   switch (type) {
-  case BISAI_FP32: return 0x1p-24;
-  case BISAI_FP16: return 0x1p-11;
-  case BISAI_BF16: return 0x1p-8;
-  case BISAI_FP11_4: return 0x1p-5;
-  case BISAI_FP11_20: return 0x1p-21;
-  default: return 0x1p-53;
+#define BSI_ROUNDOFF(enumerator, word, bytes, mantissa)                                            \
+  case enumerator: return 0.5 / (double)(UINT64_C(1) << (mantissa));
+    BISAI_VALUE_TYPE_LIST(BSI_ROUNDOFF)
+#undef BSI_ROUNDOFF
+  }
+  return 0.0;
+}
+
+/* Returns true if matrices hold values of this type. */
+BSI_INLINE bool bsi_is_matrix_type(const bisai_value_type type) {
+  switch (type) {
+#define BSI_MATRIX_TYPE(enumerator, word, bytes, mantissa) case enumerator:
+    BISAI_MATRIX_TYPE_LIST(BSI_MATRIX_TYPE)
+#undef BSI_MATRIX_TYPE
+    return true;
+  default: return false;
   }
 }
 

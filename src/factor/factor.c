@@ -11,6 +11,9 @@
 #include "factor/symbolic.h"
 
 #include "core/staging.h"
+#include "core/words.h"
+
+BSI_DEFINE_WORDS(schedule, BISAI_SCHEDULE_LIST, "unknown schedule")
 
 bisai_factor_options bisai_factor_options_default(void) {
   return (bisai_factor_options){

@@ -25,7 +25,7 @@ static bisai_status bring_arrays(bsi_scalar_rows *s) {
       bring(s, 0, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr, &row_ptr);
   if (!status) status = bring(s, 1, a->col_idx, blocks * sizeof *a->col_idx, &col_idx);
   if (!status)
-    status = bring(s, 2, a->values, bsi_block_offset(a, a->blocks) * bsi_value_size(a->type),
+    status = bring(s, 2, a->values, bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type),
                    &s->values);
   s->row_ptr = row_ptr;
   s->col_idx = col_idx;

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "core/words.h"
 #include "io/matrix_market.h"
 #include "io/petsc_binary.h"
 #include "io/vector.h"
+
+BSI_DEFINE_WORDS(format, BISAI_FORMAT_LIST, "unknown format")
 
 /* What to write, and where. */
 typedef struct target {

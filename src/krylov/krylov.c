@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/staging.h"
+#include "core/words.h"
 
 bisai_solver_options bisai_solver_options_default(void) {
   return (bisai_solver_options){.struct_size = sizeof(bisai_solver_options),
@@ -19,52 +20,15 @@ bisai_solver_options bisai_solver_options_default(void) {
                                 .shadow_dimension = 4};
 }
 
-const char *bisai_method_string(bisai_method method) {
-  switch (method) {
-  case BISAI_GMRES: return "gmres";
-  case BISAI_CG: return "cg";
-  case BISAI_BICGSTAB: return "bicgstab";
-  case BISAI_IDR: return "idr";
-  }
-  return "unknown method";
-}
+BSI_DEFINE_WORDS(method, BISAI_METHOD_LIST, "unknown method")
+BSI_DEFINE_WORDS(side, BISAI_SIDE_LIST, "unknown side")
+BSI_DEFINE_WORDS(orthogonalization, BISAI_ORTHOGONALIZATION_LIST, "unknown orthogonalization")
+BSI_DEFINE_WORDS(reason, BISAI_REASON_LIST, "unknown reason")
+BSI_DEFINE_STRING(breakdown, BISAI_BREAKDOWN_LIST, "unknown breakdown")
 
 static const bsi_method *method_of(bisai_method method) {
   static const bsi_method *const methods[] = {&bsi_gmres, &bsi_cg, &bsi_bicgstab, &bsi_idr};
   return methods[method];
-}
-
-const char *bisai_breakdown_string(bisai_breakdown breakdown) {
-  switch (breakdown) {
-  case BISAI_BREAKDOWN_NONE: return "no breakdown";
-  case BISAI_BREAKDOWN_SPACE:
-    return "the Krylov space is exhausted: the matrix or the preconditioner is singular";
-  case BISAI_BREAKDOWN_CURVATURE:
-    return "p·A p is zero or changed its sign: the matrix is not definite";
-  case BISAI_BREAKDOWN_PRECOND:
-    return "r·M⁻¹r is zero or changed its sign: the preconditioner is not definite";
-  case BISAI_BREAKDOWN_RHO: return "rho = 0: the residual is orthogonal to the shadow residual";
-  case BISAI_BREAKDOWN_ALPHA: return "A M⁻¹p is orthogonal to the shadow residual";
-  case BISAI_BREAKDOWN_OMEGA: return "omega = 0: A M⁻¹r is zero or orthogonal to r";
-  case BISAI_BREAKDOWN_PIVOT: return "A u is zero or orthogonal to its shadow vector";
-  case BISAI_BREAKDOWN_GROWTH:
-    return "the residual grew beyond all digits: further iterations give rounding errors only";
-  }
-  return "unknown breakdown";
-}
-
-const char *bisai_reason_string(bisai_reason reason) {
-  switch (reason) {
-  case BISAI_REASON_NONE: return "none";
-  case BISAI_REASON_CONVERGED: return "converged";
-  case BISAI_REASON_MAX_ITERATIONS: return "max_iterations";
-  case BISAI_REASON_STAGNATED: return "stagnated";
-  case BISAI_REASON_BREAKDOWN: return "breakdown";
-  case BISAI_REASON_NOT_FINITE: return "not_finite";
-  case BISAI_REASON_PRECOND_FAILED: return "precond_failed";
-  case BISAI_REASON_STOPPED: return "stopped";
-  }
-  return "unknown reason";
 }
 
 static bisai_status check_options(bisai_context *context, int64_t n,

@@ -3,8 +3,11 @@
 #include "order/order.h"
 
 #include "core/backend_host.h"
+#include "core/words.h"
 
 #include <string.h>
+
+BSI_DEFINE_WORDS(ordering, BISAI_ORDERING_LIST, "unknown ordering")
 
 static bisai_status compute(bisai_context *context, const bisai_bcsr *matrix,
                             bisai_ordering ordering, int32_t *permutation) {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/values.h"
+
 static const bsi_triangular *triangular_of(const bisai_precond *m, bisai_triangle triangle) {
   return triangle == BISAI_LOWER ? &m->factors->lower_solve : &m->factors->upper_solve;
 }
@@ -43,7 +45,7 @@ static bisai_symmetry none_symmetry(const bisai_precond *m) {
 }
 
 static const bsi_precond_ops none_ops = {
-    .name = "none", .apply = none_apply, .symmetry = none_symmetry, .report = none_report};
+    .apply = none_apply, .symmetry = none_symmetry, .report = none_report};
 
 /* --- block-Jacobi --- */
 
@@ -85,12 +87,12 @@ static bisai_status bjacobi_check(bisai_context *context, const bisai_precond_op
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown form %d", (int)o->form);
   if (o->extraction < BISAI_EXTRACTION_AUTO || o->extraction > BISAI_EXTRACTION_MERGED_SHARED)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown extraction %d", (int)o->extraction);
-  if (!bsi_is_storage(o->storage))
+  if (bsi_value_bytes(o->storage) == 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown storage %d", (int)o->storage);
   if (o->storage == BISAI_ADAPTIVE && o->form != BISAI_FORM_INVERSE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "adaptive storage goes with the form inverse alone, not with %s",
-                    bsi_form_name(o->form));
+                    bisai_form_string(o->form));
   if (o->digits < 1 || o->digits > BSI_MOST_DIGITS)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "digits %d: 1 … %d are possible", o->digits,
                     BSI_MOST_DIGITS);
@@ -152,8 +154,7 @@ static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
 
 static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, &m->jacobi); }
 
-static const bsi_precond_ops bjacobi_ops = {.name = "bjacobi",
-                                            .check = bjacobi_check,
+static const bsi_precond_ops bjacobi_ops = {.check = bjacobi_check,
                                             .setup = bjacobi_setup,
                                             .update = bjacobi_update,
                                             .check_update = bjacobi_check_update,
@@ -192,8 +193,7 @@ static void ilu_report(const bisai_precond *m, bisai_precond_report *r) {
       bsi_bcsr_product_bytes(m->factors->lower) + bsi_bcsr_product_bytes(m->factors->upper);
 }
 
-static const bsi_precond_ops ilu_ops = {.name = "ilu",
-                                        .needs_factors = true,
+static const bsi_precond_ops ilu_ops = {.needs_factors = true,
                                         .check = ilu_check,
                                         .apply = ilu_apply,
                                         .symmetry = factors_symmetry,
@@ -225,11 +225,11 @@ static bisai_status isai_check(bisai_context *context, const bisai_precond_optio
   if (o->column_limit < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "column_limit %d: at least 0 is needed",
                     o->column_limit);
-  if (!bsi_is_storage(o->storage))
+  if (bsi_value_bytes(o->storage) == 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown storage %d", (int)o->storage);
-  if (bsi_value_size(o->storage) == 0)
+  if (!bsi_is_matrix_type(o->storage))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "storage %s is block-Jacobi's alone",
-                    bsi_storage_name(o->storage));
+                    bisai_value_type_string(o->storage));
   if (o->symmetric && o->upper_pattern)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "upper_pattern: symmetric isai has no NU");
   if (o->symmetric && o->factors && !o->factors->lower->unit_diagonal)
@@ -364,8 +364,7 @@ static void isai_destroy(bisai_precond *m) {
   bisai_pattern_destroy(&m->lower_columns);
 }
 
-static const bsi_precond_ops isai_ops = {.name = "isai",
-                                         .needs_factors = true,
+static const bsi_precond_ops isai_ops = {.needs_factors = true,
                                          .vectors = 2,
                                          .check = isai_check,
                                          .setup = isai_setup,
@@ -426,8 +425,7 @@ static void sweeps_destroy(bisai_precond *m) {
   bisai_bcsr_destroy(&m->sweeps[BISAI_UPPER]);
 }
 
-static const bsi_precond_ops sweeps_ops = {.name = "sweeps",
-                                           .needs_factors = true,
+static const bsi_precond_ops sweeps_ops = {.needs_factors = true,
                                            .vectors = 3,
                                            .check = sweeps_check,
                                            .setup = sweeps_setup,
@@ -464,8 +462,7 @@ static void callback_report(const bisai_precond *m, bisai_precond_report *r) {
   r->apply_bytes = 16 * scalar_rows(m);
 }
 
-static const bsi_precond_ops callback_ops = {.name = "callback",
-                                             .check = callback_check,
+static const bsi_precond_ops callback_ops = {.check = callback_check,
                                              .apply = callback_apply,
                                              .symmetry = factors_symmetry,
                                              .report = callback_report};

@@ -2,9 +2,16 @@
 /* The options of a preconditioner: their defaults, and which kind takes which. */
 #include "precond/precond.h"
 
+#include "core/words.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+BSI_DEFINE_WORDS(precond_kind, BISAI_PRECOND_KIND_LIST, "unknown kind")
+BSI_DEFINE_WORDS(form, BISAI_FORM_LIST, "unknown form")
+BSI_DEFINE_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
+BSI_DEFINE_WORDS(symmetry, BISAI_SYMMETRY_LIST, "unknown symmetry")
 
 bisai_precond_options bisai_precond_options_default(void) {
   return (bisai_precond_options){.struct_size = sizeof(bisai_precond_options),
@@ -83,7 +90,7 @@ static void list_kinds(const option *o, char *text, size_t size) {
   for (int kind = 0; kind < KINDS && length < size; kind++)
     if (takes((bisai_precond_kind)kind, o))
       length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "",
-                                 bsi_precond_ops_of((bisai_precond_kind)kind)->name);
+                                 bisai_precond_kind_string((bisai_precond_kind)kind));
 }
 
 bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given) {
@@ -97,7 +104,7 @@ bisai_status bsi_precond_options_check(bisai_context *context, const bisai_preco
     list_kinds(o, kinds, sizeof kinds);
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "%s does not take the option %s, which is for %s",
-                    bsi_precond_ops_of(given->kind)->name, o->name, kinds);
+                    bisai_precond_kind_string(given->kind), o->name, kinds);
   }
   return BISAI_OK;
 }

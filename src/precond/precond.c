@@ -9,16 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const storages[] = {"fp64",   "fp32",    "fp16",    "bf16",
-                                       "fp11_4", "fp11_20", "adaptive"};
-static const char *const forms[] = {"inverse", "gh", "ght", "lu"};
-
-bool bsi_is_storage(bisai_value_type storage) {
-  return storage >= BISAI_FP64 && storage <= BISAI_ADAPTIVE;
-}
-const char *bsi_storage_name(bisai_value_type storage) { return storages[storage]; }
-const char *bsi_form_name(bisai_form form) { return forms[form]; }
-
 static bisai_status check_factors(bisai_context *context, const bisai_factors *f,
                                   const bisai_bcsr *matrix) {
   if (!f->ready) return bsi_fail(context, BISAI_NOT_READY, "the factors' last update failed");
@@ -114,8 +104,8 @@ static void describe_blocks(bisai_precond *m) {
   const bisai_precond_report *r = &m->report;
   if (o->max_block > 0) append(m, " max=%d", o->max_block);
   if (!m->jacobi.natural && o->max_block == 0) append(m, " blocks=given");
-  if (o->form != BISAI_FORM_INVERSE) append(m, " form=%s", forms[o->form]);
-  if (o->storage != BISAI_FP64) append(m, " storage=%s", storages[o->storage]);
+  if (o->form != BISAI_FORM_INVERSE) append(m, " form=%s", bisai_form_string(o->form));
+  if (o->storage != BISAI_FP64) append(m, " storage=%s", bisai_value_type_string(o->storage));
   if (o->storage == BISAI_ADAPTIVE) append(m, " digits=%d", o->digits);
   describe_factors(m);
   if (!m->jacobi.natural)
@@ -123,7 +113,8 @@ static void describe_blocks(bisai_precond *m) {
   if (o->storage == BISAI_ADAPTIVE)
     for (int f = 0; f < BISAI_ADAPTIVE; f++)
       if (r->blocks_by_format[f] > 0)
-        append(m, ", %lld in %s", (long long)r->blocks_by_format[f], storages[f]);
+        append(m, ", %lld in %s", (long long)r->blocks_by_format[f],
+               bisai_value_type_string((bisai_value_type)f));
   if (r->near_singular > 0)
     append(m, ", %lld nearly singular, first block %d", (long long)r->near_singular,
            r->near_singular_block);
@@ -131,18 +122,16 @@ static void describe_blocks(bisai_precond *m) {
 
 /* What the kind has been told, and what it holds. */
 static void describe(bisai_precond *m) {
-  static const char *const schedules[] = {"auto", "serial", "levels"};
-  static const char *const orderings[] = {"natural", "rcm", "nd", "colour", "given"};
   const bisai_precond_options *o = &m->options;
   const bisai_precond_report *r = &m->report;
   m->description[0] = '\0';
-  append(m, "%s", m->ops->name);
+  append(m, "%s", bisai_precond_kind_string(o->kind));
   switch (o->kind) {
   case BISAI_PRECOND_NONE:
   case BISAI_PRECOND_CALLBACK: return;
   case BISAI_PRECOND_BJACOBI: describe_blocks(m); break;
   case BISAI_PRECOND_ILU:
-    append(m, " schedule=%s", schedules[o->schedule]);
+    append(m, " schedule=%s", bisai_schedule_string(o->schedule));
     describe_factors(m);
     append(m, ", %lld blocks in L + U", (long long)r->factor_blocks);
     break;
@@ -154,7 +143,7 @@ static void describe(bisai_precond *m) {
     if (o->symmetric) append(m, " symmetric");
     if (o->drop_tolerance > 0.0) append(m, " drop=%g", o->drop_tolerance);
     if (o->column_limit > 0) append(m, " cap=%d", o->column_limit);
-    append(m, " relax=%d storage=%s", o->relax, storages[o->storage]);
+    append(m, " relax=%d storage=%s", o->relax, bisai_value_type_string(o->storage));
     describe_factors(m);
     append(m, ", %lld blocks", (long long)r->inverse_blocks);
     break;
@@ -170,7 +159,8 @@ static void describe(bisai_precond *m) {
   if (r->shortened_columns > 0)
     append(m, ", %d columns shortened by %lld blocks", r->shortened_columns,
            (long long)r->cut_blocks);
-  if (r->ordering != BISAI_ORDERING_NATURAL) append(m, ", ordering=%s", orderings[r->ordering]);
+  if (r->ordering != BISAI_ORDERING_NATURAL)
+    append(m, ", ordering=%s", bisai_ordering_string(r->ordering));
   if (r->equilibrated) append(m, ", equilibrated");
   if (r->repairs > 0)
     append(m, ", %lld diagonal block%s repaired, first %s %d", (long long)r->repairs,
@@ -510,7 +500,7 @@ bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *blo
   if (!precond) return BISAI_INVALID_ARGUMENT;
   if (precond->options.kind != BISAI_PRECOND_BJACOBI)
     return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "%s has no blocks of its own",
-                    precond->ops->name);
+                    bisai_precond_kind_string(precond->options.kind));
   if (!block_ptr)
     return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
                     "bisai_precond_get_blocks: block_ptr is NULL");

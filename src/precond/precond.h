@@ -14,7 +14,6 @@
 enum { BSI_MOST_DIGITS = 15 };
 
 typedef struct bsi_precond_ops {
-  const char *name;
   bool needs_factors;
   /* work vectors of n for each right-hand side */
   int vectors;
@@ -67,11 +66,6 @@ struct bisai_precond {
 
 /* What the inversion of the diagonal blocks met. */
 void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *report);
-
-/* Words of options, as the program has them too. */
-bool bsi_is_storage(bisai_value_type storage);
-const char *bsi_storage_name(bisai_value_type storage);
-const char *bsi_form_name(bisai_form form);
 
 /* Refuses an option that is not the default where the kind, a known one, does not take it. */
 bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given);

@@ -68,7 +68,7 @@ void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_tri
     for (int r = 0; r < bs; r++) inverses[static_cast<size_t>(i) * values + r * bs + r] += 1.0;
   if (spoiled != 1.0)
     for (int v = 0; v < values; v++) inverses[static_cast<size_t>(n / 2) * values + v] *= spoiled;
-  std::vector<char> stored(rows.idx.size() * values * bsi_value_size(type), 0x7f),
+  std::vector<char> stored(rows.idx.size() * values * bsi_value_bytes(type), 0x7f),
       expected = stored;
   int32_t longest = 0;
   for (int32_t j = 0; j < n; j++) longest = std::max(longest, columns.ptr[j + 1] - columns.ptr[j]);

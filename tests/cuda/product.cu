@@ -32,7 +32,7 @@ problem make_matrix(int32_t rows, int32_t cols, int bs, int32_t longest, bisai_v
     m.row_ptr.push_back(static_cast<int32_t>(m.col_idx.size()));
   }
   const size_t count = m.col_idx.size() * bs * bs;
-  m.values.resize(count * bsi_value_size(type));
+  m.values.resize(count * bsi_value_bytes(type));
   for (size_t i = 0; i < count; i++) bsi_value_store(type, next_random(), m.values.data(), i);
   return m;
 }

@@ -14,7 +14,7 @@ set(apply_may core apply)
 set(bjacobi_may core bjacobi)
 set(solve_may core factor pattern solve)
 set(precond_may core order factor pattern solve apply bjacobi precond)
-set(krylov_may krylov core/backend.h core/context.h core/recurrence.h core/staging.h)
+set(krylov_may krylov core/backend.h core/context.h core/recurrence.h core/staging.h core/words.h)
 # Libraries of their own on top of the public headers.
 set(plugins petsc cusparse)
 set(petsc_may petsc)
