@@ -24,14 +24,18 @@ def draw(axis, lines, label, style="o-"):
         axis.plot([p[0] for p in points], [p[1] for p in points], style, markersize=3, label=label(name))
 
 
+def save(figure, path):
+    figure.tight_layout()
+    figure.savefig(path, dpi=120, metadata={"Software": None})
+    plt.close(figure)
+
+
 def finish(figure, axis, x, y, path):
     axis.set_xlabel(x)
     axis.set_ylabel(y)
     axis.grid(alpha=0.3)
     axis.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120, metadata={"Software": None})
-    plt.close(figure)
+    save(figure, path)
 
 
 def main():
@@ -78,8 +82,7 @@ def main():
         axis.set_xticks([i + 0.2 for i in range(len(names))], names)
         axis.set_ylabel(f"GFlop/s of {title}")
         axis.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(folder / "h200-batches-forms.png", dpi=120, metadata={"Software": None})
+    save(figure, folder / "h200-batches-forms.png")
 
 
 main()

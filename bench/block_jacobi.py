@@ -31,6 +31,10 @@ KEPT = ["converged", "reason", "iterations", "relative_residual", "values_s", "s
 FORMATS = ["fp16", "bf16", "fp11_4", "fp32", "fp11_20", "fp64"]
 
 
+def by_run(records):
+    return {(r["matrix"], r["solver"], r["asked"]): r for r in records}
+
+
 def label(bound):
     return f"bjacobi:max={bound}"
 
@@ -172,11 +176,11 @@ def main():
     options = parser.parse_args()
     options.example = None
     before = tables.read_json(options.add_to) if options.add_to else []
-    found = {(r["matrix"], r["solver"], r["asked"]): r for r in before}
+    found = by_run(before)
     with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
         for records in pool.map(lambda job: run(options, *job), list(jobs_of(options))):
+            found.update(by_run(records))
             for r in records:
-                found[r["matrix"], r["solver"], r["asked"]] = r
                 print(r["matrix"], r["solver"], r["asked"], tables.cell(r), tables.milliseconds(r), flush=True)
     if not options.example:
         raise SystemExit(f"{options.matrices} holds no matrix")

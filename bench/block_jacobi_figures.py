@@ -8,7 +8,6 @@ FIGURE is bounds (iterations of IDR(4) for each bound on the blocks, matrix by m
 blocks in each format at 1 and 2 digits: Figure 8 of Flegar et al. 2020) or adaptive (iterations of CG and bytes of the blocks at 1 and 2 digits
 over those in fp64: Figure 9). Matrices in which nothing converged are left out and counted or named in the title.
 """
-import subprocess
 import sys
 
 import block_jacobi as measured
@@ -23,7 +22,7 @@ def draw(commands, output, width, height):
     terminal = "pngcairo" if output.endswith(".png") else "svg"
     script = [f'set terminal {terminal} size {width},{height} font "sans,11" background "white"', f'set output "{output}"',
               "set termoption noenhanced", "set style fill solid border -1", "set grid ytics", *commands]
-    subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
+    tables.gnuplot("\n".join(script))
 
 
 def block(name, rows):
@@ -85,8 +84,7 @@ def main():
     figures = {"bounds": bounds, "formats": formats, "adaptive": adaptive}
     if len(sys.argv) != 4 or sys.argv[2] not in figures:
         raise SystemExit(__doc__)
-    records = tables.read_json(sys.argv[1])
-    figures[sys.argv[2]]({(r["matrix"], r["solver"], r["asked"]): r for r in records}, sys.argv[3])
+    figures[sys.argv[2]](measured.by_run(tables.read_json(sys.argv[1])), sys.argv[3])
 
 
 if __name__ == "__main__":

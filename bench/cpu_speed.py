@@ -5,10 +5,9 @@
 usage: cpu_speed.py OUTPUT.md FIGURES.json…   each file by `bench_operations --block-size BS --json FILE`, all of one machine"""
 import datetime
 import pathlib
-import subprocess
 import sys
 
-from tables import heading, read_json, row, write
+from tables import commit, heading, read_json, row, write
 
 OPERATIONS = {  # ours: PETSc's
     "block product": "PETSc MatMult", "ILU(0), numeric": "PETSc MatLUFactorNumeric",
@@ -59,13 +58,12 @@ def bars(one, all_threads):
 
 def main(output, *files):
     runs = [read_json(file) for file in files]
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     pairs = []
     for run in runs:
         threads = sorted({f["threads"] for f in run["figures"]})
         pairs.append((Figures(run["figures"], threads[0]), Figures(run["figures"], threads[-1])))
     first = pairs[0][0]
-    lines = ["# Speed on the CPU", "", f"Commit {commit}, {datetime.date.today()}, {first.matrix['processor']}.",
+    lines = ["# Speed on the CPU", "", f"Commit {commit()}, {datetime.date.today()}, {first.matrix['processor']}.",
              INTRODUCTION.format(petsc=runs[0]["petsc"].strip() or "no PETSc here"), "", "## Bars", ""]
     lines += heading("", *(f"block size {one.matrix['block_size']}" for one, _ in pairs))
     for column in zip(*(bars(*pair) for pair in pairs)):

@@ -8,23 +8,10 @@ PLOTS is a folder that `bisai compare --case cavity --size 300 --plots PLOTS` ha
 RESULTS.json what `bisai compare --backend cuda --case cavity --size 300 --repeat 5 --json RESULTS.json` has written. Needs gnuplot."""
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-from tables import read_json
-
-
-def label(run):
-    """METHOD as the program names it."""
-    if run["method"] != "isai":
-        return run["method"]
-    parts = [f"isai:k={run['power']}"]
-    if run["relax"]:
-        parts.append(f"relax={run['relax']}")
-    if run["storage"] != "fp64":
-        parts.append(run["storage"])
-    return ":".join(parts)
+from tables import gnuplot, label, read_json
 
 
 def main():
@@ -55,7 +42,7 @@ set boxwidth 0.6; set style fill solid 1.0 noborder; unset key; set grid xtics l
 plot '{bars}' using (0.5*($2+20)):1:(0.5*($2-20)):(0.3):ytic(3) with boxxyerror lc rgb '#4477aa', \\
   '' using 2:1:4 with labels left offset 0.5,0
 """
-        subprocess.run(["gnuplot"], input=script, text=True, check=True)
+        gnuplot(script)
 
 
 if __name__ == "__main__":

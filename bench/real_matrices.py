@@ -29,7 +29,7 @@ def available(options):
 
 def table(options, chosen, results, refused):
     """Counts and times, one row a matrix of `chosen` (name, path, block size)."""
-    lines = tables.heading("matrix", "b", "bs", "block rows", "blocks", *HEADINGS)
+    lines = tables.heading(*tables.MATRIX_COLUMNS, *HEADINGS)
     times = tables.heading("matrix", "bs", *HEADINGS)
     for name, path, block_size in chosen:
         result, message = tables.compare(options, tables.system_of(path, block_size), METHODS)
@@ -37,11 +37,8 @@ def table(options, chosen, results, refused):
             refused.append(f"`{name}` was refused: {message}")
             continue
         results.append(result)
-        matrix = result["matrix"]
-        rhs = "1" if tables.right_hand_side(path) == "ones" else "file"
-        lines.append(tables.row(name, rhs, matrix["block_size"], matrix["block_rows"], matrix["blocks"],
-                                *(tables.cell(run) for run in result["runs"])))
-        times.append(tables.row(name, matrix["block_size"], *(tables.milliseconds(run) for run in result["runs"])))
+        lines.append(tables.matrix_row(name, path, result))
+        times.append(tables.row(name, result["matrix"]["block_size"], *map(tables.milliseconds, result["runs"])))
     return [*lines, "", "Set-up, with the factorisation, and solve, in ms:", "", *times]
 
 

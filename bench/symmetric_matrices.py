@@ -42,7 +42,7 @@ def summary(results):
 
 def main():
     options = tables.parser(__doc__, "3000").parse_args()
-    lines = tables.heading("matrix", "b", "bs", "block rows", "blocks", *HEADINGS)
+    lines = tables.heading(*tables.MATRIX_COLUMNS, *HEADINGS)
     results, indefinite, seen = [], [], set()
     for name, path, block_size in systems(options):
         system = [*tables.system_of(path, block_size), "--solver", "cg"]
@@ -55,10 +55,7 @@ def main():
             continue
         result, _ = tables.compare(options, system, METHODS)
         results.append(result)
-        matrix = result["matrix"]
-        rhs = "1" if tables.right_hand_side(path) == "ones" else "file"
-        lines.append(tables.row(name, rhs, matrix["block_size"], matrix["block_rows"], matrix["blocks"],
-                                *(tables.cell(run) for run in result["runs"])))
+        lines.append(tables.matrix_row(name, path, result))
     if not results:
         raise SystemExit(f"{options.matrices} holds no symmetric definite matrix")
     tables.write(options.output, [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts that make tables share: the matrices of a folder, runs of the program, cells, headings, files of results."""
+"""What the scripts share: the matrices of a folder, runs of the program, tables, files of results, figures."""
 import argparse
 import datetime
 import json
@@ -13,6 +13,8 @@ LARGE = 200000  # bytes of JSON that are kept uncompressed, at most
 SHORT = {"max_iterations": "limit", "singular_block": "singular", "missing_diagonal": "no diagonal", "not_finite": "not finite"}
 REASONS = ("What does not converge stands with its reason: limit (of iterations), stagnated, singular (a pivot block), no diagonal (a"
            " diagonal block is missing), overflow (of the storage type), not finite, failed (breakdown).")
+
+MATRIX_COLUMNS = ["matrix", "b", "bs", "block rows", "blocks"]
 
 NATURAL = {  # unknowns a node, of matrices for which `auto` chooses another size
     "cavity05": 2, "e05r0500": 2, "hymls_ifiss_q1p0_32_Re100": 3, "hymls_ifiss_q1p0_64_Re0": 3, "nasa4704": 2, "sherman5": 3,
@@ -65,6 +67,18 @@ def milliseconds(run):
     return f"{1e3 * seconds(run):.3g}" if run["converged"] else "–"
 
 
+def label(run):
+    """The METHOD of a run as the program names it."""
+    if run["method"] != "isai":
+        return run["method"]
+    parts = [f"isai:k={run['power']}"]
+    if run["relax"]:
+        parts.append(f"relax={run['relax']}")
+    if run["storage"] != "fp64":
+        parts.append(run["storage"])
+    return ":".join(parts)
+
+
 def heading(*names):
     return ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
 
@@ -76,10 +90,22 @@ def row(*cells):
     return line
 
 
+def matrix_row(name, path, result):
+    """The row of a matrix under MATRIX_COLUMNS and a column for each method: what ended its runs."""
+    matrix = result["matrix"]
+    rhs = "1" if right_hand_side(path) == "ones" else "file"
+    return row(name, rhs, matrix["block_size"], matrix["block_rows"], matrix["blocks"], *map(cell, result["runs"]))
+
+
+def commit(folder="."):
+    """The commit of a checkout, short; "" where there is none."""
+    done = subprocess.run(["git", "-C", folder, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
 def made_by(script, options, result, solver="GMRES(30), right preconditioning, tolerance 1e-8"):
-    commit = os.environ.get("BISAI_COMMIT") or subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True,
-                                                              text=True).stdout.strip()
-    return [f"bisai {result['version']}, commit {commit}, {datetime.date.today()}, backend {result['backend']}, {result['device']},"
+    at = os.environ.get("BISAI_COMMIT") or commit()
+    return [f"bisai {result['version']}, commit {at}, {datetime.date.today()}, backend {result['backend']}, {result['device']},"
             f" {options.threads} thread(s).",
             f"{solver}, b from the matrix's own file or 1, x0 = 0, at most"
             f" {options.max_iterations} iterations. Made by `bench/{script}`."]
@@ -109,6 +135,10 @@ def write_json(path, results):
 def write(output, lines, results):
     output.write_text("\n".join(lines).rstrip() + "\n")
     write_json(output.with_suffix(".json"), results)
+
+
+def gnuplot(script):
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
 
 
 def parser(description, max_iterations):

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from tables import heading, row
+from tables import commit, heading, row
 
 SOURCE = pathlib.Path(__file__).with_name("threads.c")
 SETTINGS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "KMP_BLOCKTIME", "OMP_NUM_THREADS")  # programs see none of these
@@ -35,8 +35,7 @@ def compile_against(build, folder):
     program = folder / f"threads-{len(list(folder.iterdir()))}"
     subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", f"-I{home}/include", f"-I{build}/include",
                     SOURCE, "-o", program, f"-L{build}", f"-Wl,-rpath,{build}", "-lbisai", "-lm"], check=True)
-    commit = subprocess.run(["git", "-C", home, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    return program, commit or pathlib.Path(home).name
+    return program, commit(home) or pathlib.Path(home).name
 
 
 def measure(program, unknowns, threads):

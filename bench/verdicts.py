@@ -8,7 +8,6 @@ Each RESULTS.json is what `bisai compare ... --json RESULTS.json` has written.""
 import sys
 
 import tables
-from front_page import label
 
 
 def cell(value, digits):
@@ -25,7 +24,7 @@ def main():
         for run in document["runs"]:
             ms = [None if run[key] is None else 1e3 * run[key] for key in ("setup_s", "solve_s", "total_s", "least_total_s")]
             memory = None if run["memory_bytes"] is None else 1e-6 * run["memory_bytes"]
-            print("|", label(run), "|", run["iterations"] if run["iterations"] is not None else "–", "|",
+            print("|", tables.label(run), "|", run["iterations"] if run["iterations"] is not None else "–", "|",
                   " | ".join(cell(value, 2) for value in ms), "|", cell(memory, 2), "|", run["reason"], "|")
         if verdict and verdict["fastest"]:
             print(f"\nFastest to the solution: {verdict['fastest']}. Fastest once set up: {verdict['fastest_solve']}, "
