@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the figures of block-Jacobi's batches from the JSON of bench_batches: python3 bench/batches_figures.py [JSON [FOLDER]]."""
+"""Draws the figures of block-Jacobi's batches from the JSON of bench_batches.
+
+usage: batches_figures.py [JSON [FOLDER]]
+"""
+
 import pathlib
 import sys
 
 import matplotlib
+
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
@@ -21,7 +26,9 @@ def curves(results, section, key, by, value):
 
 def draw(axis, lines, label, style="o-"):
     for name, points in lines.items():
-        axis.plot([p[0] for p in points], [p[1] for p in points], style, markersize=3, label=label(name))
+        axis.plot(
+            [p[0] for p in points], [p[1] for p in points], style, markersize=3, label=label(name)
+        )
 
 
 def save(figure, path):
@@ -44,40 +51,98 @@ def main():
     results = tables.read_json(source)["results"]
 
     figure, axis = plt.subplots(figsize=(7, 4.5))
-    draw(axis, curves(results, "batch", "blocks", "size", lambda r: r["gflops"]), lambda m: f"bisai, size {m:.0f}")
+    draw(
+        axis,
+        curves(results, "batch", "blocks", "size", lambda r: r["gflops"]),
+        lambda m: f"bisai, size {m:.0f}",
+    )
     axis.set_prop_cycle(None)
-    draw(axis, curves(results, "batch", "blocks", "size", lambda r: r["cublas_gflops"]), lambda m: f"cuBLAS, size {m:.0f}", "s--")
+    draw(
+        axis,
+        curves(results, "batch", "blocks", "size", lambda r: r["cublas_gflops"]),
+        lambda m: f"cuBLAS, size {m:.0f}",
+        "s--",
+    )
     axis.set_xscale("log")
-    finish(figure, axis, "blocks in the batch", "GFlop/s of inversion (2m³)", folder / "h200-batches-size-of-batch.png")
+    finish(
+        figure,
+        axis,
+        "blocks in the batch",
+        "GFlop/s of inversion (2m³)",
+        folder / "h200-batches-size-of-batch.png",
+    )
 
     figure, axis = plt.subplots(figsize=(7, 4.5))
-    for name, key in (("bisai", "seconds"), ("cuBLAS matinvBatched", "matinv"), ("cuBLAS getrf + getri", "getrf_getri"),
-                      ("copy of as many bytes", "floor")):
+    for name, key in (
+        ("bisai", "seconds"),
+        ("cuBLAS matinvBatched", "matinv"),
+        ("cuBLAS getrf + getri", "getrf_getri"),
+        ("copy of as many bytes", "floor"),
+    ):
         points = sorted((r["size"], 1e3 * r[key]) for r in results if r["section"] == "sizes")
         axis.plot(*zip(*points), "o-", markersize=3, label=name)
     axis.set_yscale("log")
-    finish(figure, axis, "rows of a block", "ms for 100,000 inverses", folder / "h200-batches-size-of-block.png")
+    finish(
+        figure,
+        axis,
+        "rows of a block",
+        "ms for 100,000 inverses",
+        folder / "h200-batches-size-of-block.png",
+    )
 
     for matrix in ("tridiagonal", "arrow"):
         figure, axis = plt.subplots(figsize=(7, 4.5))
-        mine = [dict(r, way=r["what"].split()[1]) for r in results if r["section"] == "extraction" and r["what"].startswith(matrix)]
+        mine = [
+            dict(r, way=r["what"].split()[1])
+            for r in results
+            if r["section"] == "extraction" and r["what"].startswith(matrix)
+        ]
         draw(axis, curves(mine, "extraction", "most", "way", lambda r: 1e3 * r["seconds"]), str)
-        finish(figure, axis, "rows of a block", f"ms of set-up, {matrix}, 2²⁰ rows", folder / f"h200-batches-{matrix}.png")
+        finish(
+            figure,
+            axis,
+            "rows of a block",
+            f"ms of set-up, {matrix}, 2²⁰ rows",
+            folder / f"h200-batches-{matrix}.png",
+        )
 
     figure, axis = plt.subplots(figsize=(9, 4.5))
     real = [r for r in results if r["section"] == "real" and r["most"] == 32]
     names = sorted({r["what"].split(".mtx")[0] for r in real})
     for k, way in enumerate(("UC", "MC", "US", "MS")):
-        times = [1e6 * r["seconds"] for name in names for r in real if r["what"].startswith(name + ".mtx") and r["what"].endswith(" " + way)]
+        times = [
+            1e6 * r["seconds"]
+            for name in names
+            for r in real
+            if r["what"].startswith(name + ".mtx") and r["what"].endswith(" " + way)
+        ]
         axis.bar([i + 0.2 * k for i in range(len(names))], times, 0.2, label=way)
-    axis.set_xticks([i + 0.3 for i in range(len(names))], names, rotation=30, ha="right", fontsize=7)
-    finish(figure, axis, "", "µs of set-up, blocks of at most 32 rows", folder / "h200-batches-real.png")
+    axis.set_xticks(
+        [i + 0.3 for i in range(len(names))], names, rotation=30, ha="right", fontsize=7
+    )
+    finish(
+        figure,
+        axis,
+        "",
+        "µs of set-up, blocks of at most 32 rows",
+        folder / "h200-batches-real.png",
+    )
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 4))
-    for axis, key, title in ((axes[0], "setup_gflops", "set-up"), (axes[1], "apply_gflops", "application")):
+    for axis, key, title in (
+        (axes[0], "setup_gflops", "set-up"),
+        (axes[1], "apply_gflops", "application"),
+    ):
         names = ("inverse", "lu", "gh", "ght", "cublas")
         for k, m in enumerate((16, 32)):
-            rates = [next(r[key] for r in results if r["section"] == "forms" and r["what"] == n and r["size"] == m) for n in names]
+            rates = [
+                next(
+                    r[key]
+                    for r in results
+                    if r["section"] == "forms" and r["what"] == n and r["size"] == m
+                )
+                for n in names
+            ]
             axis.bar([i + 0.4 * k for i in range(len(names))], rates, 0.4, label=f"size {m}")
         axis.set_xticks([i + 0.2 for i in range(len(names))], names)
         axis.set_ylabel(f"GFlop/s of {title}")

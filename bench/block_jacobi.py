@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Block-Jacobi on every real matrix: which bound on the blocks, and what adaptive storage costs and saves.
+"""Block-Jacobi on every real matrix: the bound on the blocks, adaptive storage, the forms.
 
-usage: block_jacobi.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME] [--seconds S] [--repeats N]
-       [--at-once N] [--parts bounds adaptive forms] [--add-to BEFORE.json]
+usage: block_jacobi.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda]
+       [--only NAME] [--seconds S] [--repeats N] [--at-once N] [--parts bounds adaptive forms]
+       [--add-to BEFORE.json]
 
-The matrices are taken as scalar ones (block size 1), as in the papers. Table 2 of Anzt et al. (2017): IDR(4), and GMRES(30) beside it, with
-scalar Jacobi and blocks of at most 4, 8, 16, 32 rows, tolerance 1e-8. Figures 8 and 9 of Flegar et al. (2020): CG on the symmetric positive
-definite matrices, tolerance 1e-10, inverses in fp64 and in the formats that keep 1 and 2 digits. BiCGSTAB with inverses, Gauss-Huard (GH, GH-T) and LU
-decompositions of blocks of at most 16 and 32 rows (Anzt et al. 2017, the slides). A run that takes longer than S seconds is
-stopped. Failures stand in the tables with their reason. block_jacobi_figures.py draws the JSON that is written beside OUTPUT.md.
+The matrices are taken as scalar ones (block size 1), as in the papers.
+
+bounds:   Table 2 of Anzt et al. (2017): IDR(4), and GMRES(30) beside it, with scalar Jacobi and
+          blocks of at most 4, 8, 16 and 32 rows, tolerance 1e-8.
+adaptive: Figures 8 and 9 of Flegar et al. (2020): CG on the symmetric positive definite matrices,
+          tolerance 1e-10, with inverses in fp64 and in the formats that keep 1 and 2 digits.
+forms:    BiCGSTAB with inverses, Gauss-Huard (GH, GH-T) and LU decompositions of blocks of at most
+          16 and 32 rows (Anzt et al. 2017, the slides).
+
+A run that takes longer than S seconds is stopped. The tables give the reason of each failure.
+block_jacobi_figures.py draws the JSON that is written beside OUTPUT.md.
 """
+
 import concurrent.futures
 import pathlib
 
@@ -21,13 +29,35 @@ HEADINGS = ["Jacobi"] + [f"max={bound}" for bound in BOUNDS[1:]]
 PARTS = ["bounds", "adaptive", "forms"]
 SOLVERS = [("idr:s=4", "IDR(4)"), ("gmres", "GMRES(30)")]
 # Symmetric, with a Cholesky factorisation that succeeds in fp64.
-SPD = ["bcsstk08", "bcsstk13", "bcsstk16", "bcsstk18", "bcsstk24", "ex10hs", "hypre_beam_tet_dof2475", "mhd3200b", "nasa4704", "nos3",
-       "nos7", "wathenSmall"]
+SPD = [
+    "bcsstk08",
+    "bcsstk13",
+    "bcsstk16",
+    "bcsstk18",
+    "bcsstk24",
+    "ex10hs",
+    "hypre_beam_tet_dof2475",
+    "mhd3200b",
+    "nasa4704",
+    "nos3",
+    "nos7",
+    "wathenSmall",
+]
 ADAPTIVE_BOUNDS = [4, 8, 16, 32]
 STORAGES = ["", ":storage=adaptive:digits=1", ":storage=adaptive"]
 FORM_BOUNDS = [16, 32]
 FORMS = ["", ":form=gh", ":form=ght", ":form=lu"]
-KEPT = ["converged", "reason", "iterations", "relative_residual", "values_s", "setup_s", "apply30_s", "solve_s", "diagonal"]
+KEPT = [
+    "converged",
+    "reason",
+    "iterations",
+    "relative_residual",
+    "values_s",
+    "setup_s",
+    "apply30_s",
+    "solve_s",
+    "diagonal",
+]
 FORMATS = ["fp16", "bf16", "fp11_4", "fp32", "fp11_20", "fp64"]
 
 
@@ -40,31 +70,57 @@ def label(bound):
 
 
 def records_of(options, path, solver, tolerance, methods):
-    """The program's records of one run with all methods, or None where it took too long for all of them."""
-    arguments = [str(path), "--block-size", "1", "--rhs", tables.right_hand_side(path), "--tolerance", tolerance, "--solver", solver]
-    result, message = tables.compare(options, arguments, methods, options.seconds * (1 if len(methods) == 1 else 2))
+    """The program's records of one run with all methods; None if they took too long together."""
+    arguments = [
+        str(path),
+        "--block-size",
+        "1",
+        "--rhs",
+        tables.right_hand_side(path),
+        "--tolerance",
+        tolerance,
+        "--solver",
+        solver,
+    ]
+    result, message = tables.compare(
+        options, arguments, methods, options.seconds * (1 if len(methods) == 1 else 2)
+    )
     if result is None and message == "time" and len(methods) > 1:
         return None
     records = []
     for i, method in enumerate(methods):
-        record = {key: result["runs"][i][key] for key in KEPT} if result else {"converged": False, "reason": message}
+        record = (
+            {key: result["runs"][i][key] for key in KEPT}
+            if result
+            else {"converged": False, "reason": message}
+        )
         record.update(matrix=tables.name_of(path), solver=solver, asked=method)
         if result:
-            record["rows"], record["entries"] = result["matrix"]["block_rows"], result["matrix"]["blocks"]
+            record["rows"], record["entries"] = (
+                result["matrix"]["block_rows"],
+                result["matrix"]["blocks"],
+            )
             options.example = result
         records.append(record)
     return records
 
 
 def run(options, path, solver, tolerance, methods):
-    """A record for each method: the quickest of the repeats where it converged, or one with a reason alone."""
+    """A record for each method: the quickest repeat if it converged, otherwise the reason."""
     best = records_of(options, path, solver, tolerance, methods)
     if best is None:
         return [run(options, path, solver, tolerance, [method])[0] for method in methods]
     for _ in range(options.repeats - 1):
         again = records_of(options, path, solver, tolerance, methods) or best
-        best = [new if new["converged"] and (not old["converged"] or tables.seconds(new) < tables.seconds(old)) else old
-                for old, new in zip(best, again)]
+        best = [
+            (
+                new
+                if new["converged"]
+                and (not old["converged"] or tables.seconds(new) < tables.seconds(old))
+                else old
+            )
+            for old, new in zip(best, again)
+        ]
     return best
 
 
@@ -81,12 +137,16 @@ def jobs_of(options):
                 yield path, solver, "1e-8", [label(bound) for bound in BOUNDS]
     if "forms" in options.parts:
         for _, path in found:
-            yield path, "bicgstab", "1e-8", [label(bound) + form for bound in FORM_BOUNDS for form in FORMS]
+            yield path, "bicgstab", "1e-8", [
+                label(bound) + form for bound in FORM_BOUNDS for form in FORMS
+            ]
 
 
 def bound_tables(found, heading, solver):
     """Iterations and times over the bounds, the fewest and the quickest in bold."""
-    counts, times = tables.heading("matrix", "rows", "entries", *HEADINGS), tables.heading("matrix", *HEADINGS)
+    counts, times = tables.heading("matrix", "rows", "entries", *HEADINGS), tables.heading(
+        "matrix", *HEADINGS
+    )
     solved = [0] * len(BOUNDS)
     for name in sorted({key[0] for key in found if key[1] == solver}):
         records = [found[name, solver, label(bound)] for bound in BOUNDS]
@@ -95,13 +155,36 @@ def bound_tables(found, heading, solver):
             solved[i] += record["converged"]
 
         def marked(text, record, key):
-            return f"**{text}**" if record["converged"] and key(record) == min(key(other) for other in good) else text
+            return (
+                f"**{text}**"
+                if record["converged"] and key(record) == min(key(other) for other in good)
+                else text
+            )
+
         sizes = next(((r["rows"], r["entries"]) for r in records if "rows" in r), ("", ""))
-        counts.append(tables.row(name, *sizes, *(marked(tables.cell(r), r, lambda x: x["iterations"]) for r in records)))
-        times.append(tables.row(name, *(marked(tables.milliseconds(r), r, tables.seconds) for r in records)))
+        counts.append(
+            tables.row(
+                name,
+                *sizes,
+                *(marked(tables.cell(r), r, lambda x: x["iterations"]) for r in records),
+            )
+        )
+        times.append(
+            tables.row(name, *(marked(tables.milliseconds(r), r, tables.seconds) for r in records))
+        )
     counts.append(tables.row("converged", "", "", *solved))
-    return [f"## {heading}", "", "Iterations; the fewest of a row in bold:", "", *counts, "", "Set-up and solve, in ms; the quickest in bold:",
-            "", *times, ""]
+    return [
+        f"## {heading}",
+        "",
+        "Iterations; the fewest of a row in bold:",
+        "",
+        *counts,
+        "",
+        "Set-up and solve, in ms; the quickest in bold:",
+        "",
+        *times,
+        "",
+    ]
 
 
 def share(record):
@@ -116,7 +199,17 @@ def bytes_of_fp64(record):
 
 
 def adaptive_table(found):
-    lines = tables.heading("matrix", "bound", "fp64", "1 digit", "2 digits", "blocks at 2 digits", "bytes at 2 digits", "fp64 ms", "2 digits ms")
+    lines = tables.heading(
+        "matrix",
+        "bound",
+        "fp64",
+        "1 digit",
+        "2 digits",
+        "blocks at 2 digits",
+        "bytes at 2 digits",
+        "fp64 ms",
+        "2 digits ms",
+    )
     exceptions, compared, below, blocks = [], 0, 0, 0
     for name in SPD:
         for bound in ADAPTIVE_BOUNDS:
@@ -124,9 +217,23 @@ def adaptive_table(found):
                 continue
             full, one, two = (found[name, "cg", label(bound) + s] for s in STORAGES)
             known = two.get("diagonal") and two["diagonal"]["blocks"]
-            lines.append(tables.row(name, bound, tables.cell(full), tables.cell(one), tables.cell(two), share(two) if known else "–",
-                                    f"{100 * two['diagonal']['bytes'] / bytes_of_fp64(two):.0f} %" if known else "–",
-                                    tables.milliseconds(full), tables.milliseconds(two)))
+            lines.append(
+                tables.row(
+                    name,
+                    bound,
+                    tables.cell(full),
+                    tables.cell(one),
+                    tables.cell(two),
+                    share(two) if known else "–",
+                    (
+                        f"{100 * two['diagonal']['bytes'] / bytes_of_fp64(two):.0f} %"
+                        if known
+                        else "–"
+                    ),
+                    tables.milliseconds(full),
+                    tables.milliseconds(two),
+                )
+            )
             if not full["converged"]:
                 continue
             compared += 1
@@ -134,24 +241,46 @@ def adaptive_table(found):
             blocks += known
             most = full["iterations"] + max(2, 0.05 * full["iterations"])
             if not two["converged"] or two["iterations"] > most:
-                exceptions.append(f"{name} with max={bound} ({tables.cell(full)} in fp64, {tables.cell(two)} with 2 digits)")
+                exceptions.append(
+                    f"{name} with max={bound}"
+                    f" ({tables.cell(full)} in fp64, {tables.cell(two)} with 2 digits)"
+                )
     said = "; ".join(exceptions) if exceptions else "none"
     percent = f"{100 * below / blocks:.1f} %" if blocks else "none"
-    return ["## Adaptive storage, CG", "",
-            "Tolerance 1e-10. Blocks of a group share a format: on a CPU a group is one block, on a GPU as many as have 32 rows together.", "", *lines, "",
-            f"At 2 digits more than max(2, 5 %) iterations over fp64, of {compared} pairs in which fp64 converged: {said}."
-            f" Of the blocks of these pairs {percent} are stored in less than fp64.", ""]
+    return [
+        "## Adaptive storage, CG",
+        "",
+        "Tolerance 1e-10. Blocks of a group share a format: on a CPU a group is one block, on a GPU"
+        " as many as have 32 rows together.",
+        "",
+        *lines,
+        "",
+        f"At 2 digits more than max(2, 5 %) iterations over fp64, of {compared} pairs in which fp64"
+        f" converged: {said}."
+        f" Of the blocks of these pairs {percent} are stored in less than fp64.",
+        "",
+    ]
 
 
 def form_tables(found):
-    """BiCGSTAB with each form: iterations and, in ms, set-up of the values, 30 applications, everything."""
+    """BiCGSTAB with each form: iterations; ms of set-up of the values, 30 applications, and all."""
     names = ["inverse", "gh", "ght", "lu"]
     lines = []
     for bound in FORM_BOUNDS:
-        lines += [f"## BiCGSTAB, blocks of at most {bound} rows, each form", "",
-                  "Iterations (two products each); set-up of the values, 30 applications and set-up with solve in ms:", "",
-                  *tables.heading("matrix", *names, *(f"set-up {n}" for n in names), *(f"30 applications {n}" for n in names),
-                                  *(f"all {n}" for n in names))]
+        lines += [
+            f"## BiCGSTAB, blocks of at most {bound} rows, each form",
+            "",
+            "Iterations (two products each); set-up of the values, 30 applications and set-up with"
+            " solve in ms:",
+            "",
+            *tables.heading(
+                "matrix",
+                *names,
+                *(f"set-up {n}" for n in names),
+                *(f"30 applications {n}" for n in names),
+                *(f"all {n}" for n in names),
+            ),
+        ]
         for name in sorted({key[0] for key in found if key[1] == "bicgstab"}):
             records = [found[name, "bicgstab", label(bound) + form] for form in FORMS]
             if not any(record["converged"] for record in records):
@@ -159,9 +288,20 @@ def form_tables(found):
                 continue
 
             def times(key):
-                return (f"{1e3 * r[key]:.3g}" if r["converged"] and r[key] is not None else "–" for r in records)
-            lines.append(tables.row(name, *(tables.cell(r) for r in records), *times("values_s"), *times("apply30_s"),
-                                    *(tables.milliseconds(r) for r in records)))
+                return (
+                    f"{1e3 * r[key]:.3g}" if r["converged"] and r[key] is not None else "–"
+                    for r in records
+                )
+
+            lines.append(
+                tables.row(
+                    name,
+                    *(tables.cell(r) for r in records),
+                    *times("values_s"),
+                    *times("apply30_s"),
+                    *(tables.milliseconds(r) for r in records),
+                )
+            )
         lines.append("")
     return lines
 
@@ -170,9 +310,15 @@ def main():
     parser = tables.parser(__doc__, "10000")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--at-once", type=int, default=1, help="runs at a time; more than 1 spoils the times")
+    parser.add_argument(
+        "--at-once", type=int, default=1, help="runs at a time; more than 1 spoils the times"
+    )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
-    parser.add_argument("--add-to", type=pathlib.Path, help="JSON of runs made before, which are kept where they are not made again")
+    parser.add_argument(
+        "--add-to",
+        type=pathlib.Path,
+        help="JSON of runs made before, which are kept where they are not made again",
+    )
     options = parser.parse_args()
     options.example = None
     before = tables.read_json(options.add_to) if options.add_to else []
@@ -181,13 +327,26 @@ def main():
         for records in pool.map(lambda job: run(options, *job), list(jobs_of(options))):
             found.update(by_run(records))
             for r in records:
-                print(r["matrix"], r["solver"], r["asked"], tables.cell(r), tables.milliseconds(r), flush=True)
+                print(
+                    r["matrix"],
+                    r["solver"],
+                    r["asked"],
+                    tables.cell(r),
+                    tables.milliseconds(r),
+                    flush=True,
+                )
     if not options.example:
         raise SystemExit(f"{options.matrices} holds no matrix")
     solvers = "IDR(4), GMRES(30) and BiCGSTAB, tolerance 1e-8, and CG, 1e-10"
-    lines = ["# Block-Jacobi on real matrices", "", *tables.made_by("block_jacobi.py", options, options.example, solvers), tables.REASONS,
-             f"“time” is a run of more than {options.seconds:.0f} s; {options.at_once} at a time. Drawn by"
-             " `bench/block_jacobi_figures.py`.", ""]
+    lines = [
+        "# Block-Jacobi on real matrices",
+        "",
+        *tables.made_by("block_jacobi.py", options, options.example, solvers),
+        tables.REASONS,
+        f"“time” is a run of more than {options.seconds:.0f} s; {options.at_once} at a time."
+        " Drawn by `bench/block_jacobi_figures.py`.",
+        "",
+    ]
     asked = {key[1] for key in found}
     for figure in ["bounds"] * ("idr:s=4" in asked) + ["formats", "adaptive"] * ("cg" in asked):
         lines += [f"![{figure}]({options.output.stem}-{figure}.svg)", ""]

@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an iteration and a set-up cost on the CPU against the least bytes and against PETSc, with the bars that bisai sets itself.
+"""What an iteration and a set-up cost on the CPU, beside the least bytes and beside PETSc.
 
-usage: cpu_speed.py OUTPUT.md FIGURES.json…   each file by `bench_operations --block-size BS --json FILE`, all of one machine"""
+usage: cpu_speed.py OUTPUT.md FIGURES.json…
+
+Each FIGURES.json is what `bench_operations --block-size BS --json FIGURES.json` wrote, all on one
+machine. The page begins with the limits that bisai sets itself.
+"""
+
 import datetime
 import pathlib
 import sys
@@ -10,13 +15,21 @@ import sys
 from tables import commit, heading, read_json, row, write
 
 OPERATIONS = {  # ours: PETSc's
-    "block product": "PETSc MatMult", "ILU(0), numeric": "PETSc MatLUFactorNumeric",
-    "ILU(0), symbolic and numeric": "PETSc symbolic and numeric", "patterns, k = 1": None, "ISAI values, k = 1": None,
-    "ISAI set-up, k = 1": None, "triangular solves, in order": "PETSc MatSolve", "triangular solves, by levels": "PETSc MatSolve",
-    "ISAI application, k = 1": None, "GMRES(30), exact solves": "PETSc KSPSolve"}
-INTRODUCTION = """Times are the least of several, in ms. The floor of an operation is the least bytes that it must move, over the rate of a copy of
-1 GiB (read + written bytes; the fastest of memcpy, a loop and streaming stores, on as many threads). PETSc runs on one thread in
-the same process; {petsc}."""
+    "block product": "PETSc MatMult",
+    "ILU(0), numeric": "PETSc MatLUFactorNumeric",
+    "ILU(0), symbolic and numeric": "PETSc symbolic and numeric",
+    "patterns, k = 1": None,
+    "ISAI values, k = 1": None,
+    "ISAI set-up, k = 1": None,
+    "triangular solves, in order": "PETSc MatSolve",
+    "triangular solves, by levels": "PETSc MatSolve",
+    "ISAI application, k = 1": None,
+    "GMRES(30), exact solves": "PETSc KSPSolve",
+}
+INTRODUCTION = """Times are the least of several, in ms. The floor of an operation is the least
+bytes that it must move, over the rate of a copy of 1 GiB (read + written bytes; the fastest of
+memcpy, a loop and streaming stores, on as many threads). PETSc runs on one thread in the same
+process; {petsc}."""
 
 
 class Figures:
@@ -25,7 +38,9 @@ class Figures:
     def __init__(self, figures, threads):
         self.of = {f["name"]: f for f in figures if f["threads"] == threads}
         self.matrix, self.threads = self.of["matrix"], threads
-        self.rate = max(f["bytes"] / f["minimum"] for name, f in self.of.items() if name.startswith("copy"))
+        self.rate = max(
+            f["bytes"] / f["minimum"] for name, f in self.of.items() if name.startswith("copy")
+        )
 
     def time(self, name):
         return self.of[name]["minimum"] if name in self.of else float("nan")
@@ -44,15 +59,22 @@ def bars(one, all_threads):
     for f in (one, all_threads):
         on = f"{f.threads} thread" + ("s" if f.threads > 1 else "")
         if f is one:
-            yield "block product on one thread over PETSc's, at least 1.15", f.gain("block product"), f.gain("block product") >= 1.15
+            yield "block product on one thread over PETSc's, at least 1.15", f.gain(
+                "block product"
+            ), f.gain("block product") >= 1.15
         if f is all_threads:
             over = f.over_floor("block product")
             yield f"block product on {on} over the floor, at most 1.25", over, over <= 1.25
-        yield f"ILU(0) numeric on {on}: PETSc's time over ours, at least 1", f.gain(numeric), f.gain(numeric) >= 1
+        yield f"ILU(0) numeric on {on}: PETSc's time over ours, at least 1", f.gain(
+            numeric
+        ), f.gain(numeric) >= 1
         gain = f.gain("GMRES(30), exact solves")
-        yield f"GMRES(30), exact solves on {on}: PETSc's time over ours, at least 1", gain, gain >= 1
+        solves = f"GMRES(30), exact solves on {on}: PETSc's time over ours, at least 1"
+        yield solves, gain, gain >= 1
         setup = f.time("ISAI set-up, k = 1")
-        yield f"ISAI(1) set-up on {on} over ILU(0), at most 2", setup / f.time(whole), setup <= 2 * f.time(whole)
+        yield f"ISAI(1) set-up on {on} over ILU(0), at most 2", setup / f.time(
+            whole
+        ), setup <= 2 * f.time(whole)
         yield "… over ILU(0)'s numeric phase alone (no bar)", setup / f.time(numeric), True
 
 
@@ -63,26 +85,58 @@ def main(output, *files):
         threads = sorted({f["threads"] for f in run["figures"]})
         pairs.append((Figures(run["figures"], threads[0]), Figures(run["figures"], threads[-1])))
     first = pairs[0][0]
-    lines = ["# Speed on the CPU", "", f"Commit {commit()}, {datetime.date.today()}, {first.matrix['processor']}.",
-             INTRODUCTION.format(petsc=runs[0]["petsc"].strip() or "no PETSc here"), "", "## Bars", ""]
+    lines = [
+        "# Speed on the CPU",
+        "",
+        f"Commit {commit()}, {datetime.date.today()}, {first.matrix['processor']}.",
+        INTRODUCTION.format(petsc=runs[0]["petsc"].strip() or "no PETSc here"),
+        "",
+        "## Bars",
+        "",
+    ]
     lines += heading("", *(f"block size {one.matrix['block_size']}" for one, _ in pairs))
     for column in zip(*(bars(*pair) for pair in pairs)):
-        lines.append(row(column[0][0], *(f"{figure:.2f}" + ("" if holds else " **missed**") for _, figure, holds in column)))
+        lines.append(
+            row(
+                column[0][0],
+                *(
+                    f"{figure:.2f}" + ("" if holds else " **missed**")
+                    for _, figure, holds in column
+                ),
+            )
+        )
     for pair in pairs:
         m = pair[0].matrix
         megabytes = 8e-6 * m["blocks"] * m["block_size"] ** 2
-        lines += ["", f"## Block size {m['block_size']}: {m['block_rows']} block rows, {m['blocks']} blocks, {megabytes:.0f} MB of values", ""]
-        lines += heading("", "threads", "MB", "ms", "over the floor", "PETSc's ms", "PETSc's over ours")
+        lines += [
+            "",
+            f"## Block size {m['block_size']}: {m['block_rows']} block rows, {m['blocks']} blocks,"
+            f" {megabytes:.0f} MB of values",
+            "",
+        ]
+        lines += heading(
+            "", "threads", "MB", "ms", "over the floor", "PETSc's ms", "PETSc's over ours"
+        )
         for f in pair:
             lines.append(row("copy", f.threads, "", f"{f.rate * 1e-9:.1f} GB/s", "", "", ""))
             for name, theirs in OPERATIONS.items():
                 if name in f.of:
-                    lines.append(row(name, f.threads, f"{f.of[name]['bytes'] * 1e-6:.0f}", f"{1e3 * f.time(name):.2f}",
-                                     f"{f.over_floor(name):.2f}", f"{1e3 * f.time(theirs):.2f}" if theirs in f.of else "",
-                                     f"{f.gain(name):.2f}" if theirs in f.of else ""))
+                    lines.append(
+                        row(
+                            name,
+                            f.threads,
+                            f"{f.of[name]['bytes'] * 1e-6:.0f}",
+                            f"{1e3 * f.time(name):.2f}",
+                            f"{f.over_floor(name):.2f}",
+                            f"{1e3 * f.time(theirs):.2f}" if theirs in f.of else "",
+                            f"{f.gain(name):.2f}" if theirs in f.of else "",
+                        )
+                    )
         iterations = pair[0].of.get("iterations")
         if iterations:
-            lines.append(f"\nGMRES took {iterations['ours']} iterations, PETSc {iterations['petsc']}.")
+            lines.append(
+                f"\nGMRES took {iterations['ours']} iterations, PETSc {iterations['petsc']}."
+            )
     output = pathlib.Path(output)
     write(output, lines, runs)
 

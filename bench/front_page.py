@@ -4,8 +4,11 @@
 
 usage: front_page.py PLOTS RESULTS.json FIGURE.png
 
-PLOTS is a folder that `bisai compare --case cavity --size 300 --plots PLOTS` has drawn (residuals do not depend on the machine),
-RESULTS.json what `bisai compare --backend cuda --case cavity --size 300 --repeat 5 --json RESULTS.json` has written. Needs gnuplot."""
+PLOTS is a folder that `bisai compare --case cavity --size 300 --plots PLOTS` has drawn (residuals
+do not depend on the machine). RESULTS.json is what `bisai compare --backend cuda --case cavity
+--size 300 --repeat 5 --json RESULTS.json` has written. Needs gnuplot.
+"""
+
 import os
 import re
 import sys
@@ -24,21 +27,27 @@ def main():
         with open(bars, "w") as file:
             for place, run in enumerate(reversed(runs)):
                 ms = 1e3 * run["total_s"]
-                file.write(f"{place} {ms:.6g} \"{label(run)}\" \"{ms:.{0 if ms >= 100 else 1}f} ms\"\n")
+                file.write(f'{place} {ms:.6g} "{label(run)}" "{ms:.{0 if ms >= 100 else 1}f} ms"\n')
         lines = ", ".join(
-            f"'{plots}/residuals.dat' index {i} with lines lw 2 lc {i + 1} title '{name}'" for i, name in enumerate(curves))
+            f"'{plots}/residuals.dat' index {i} with lines lw 2 lc {i + 1} title '{name}'"
+            for i, name in enumerate(curves)
+        )
         script = f"""
 set terminal pngcairo size 1200,430 font 'sans,12'
 set output '{figure}'
-set linetype 1 lc rgb '#4477aa'; set linetype 2 lc rgb '#ee6677'; set linetype 3 lc rgb '#228833'; set linetype 4 lc rgb '#b8860b'
+set linetype 1 lc rgb '#4477aa'; set linetype 2 lc rgb '#ee6677'
+set linetype 3 lc rgb '#228833'; set linetype 4 lc rgb '#b8860b'
 set multiplot layout 1,2
-set title 'residuals'; set xlabel 'iteration'; set ylabel 'relative residual'; set logscale y; set format y '10^{{%L}}'
+set title 'residuals'; set xlabel 'iteration'; set ylabel 'relative residual'
+set logscale y; set format y '10^{{%L}}'
 set yrange [5e-6:2]; set grid lt 1 lc rgb '#dddddd'; set key top right noenhanced
 plot {lines}
 reset
 set title 'total time, set-up included ({document["device"].split(",")[0]})' noenhanced
-set logscale x; set xrange [20:10000]; set yrange [-0.6:{len(runs) - 0.4}]; set xlabel 'ms, logarithmic'
-set boxwidth 0.6; set style fill solid 1.0 noborder; unset key; set grid xtics lt 1 lc rgb '#dddddd'; set ytics nomirror noenhanced
+set logscale x; set xrange [20:10000]; set xlabel 'ms, logarithmic'
+set yrange [-0.6:{len(runs) - 0.4}]
+set boxwidth 0.6; set style fill solid 1.0 noborder; unset key
+set grid xtics lt 1 lc rgb '#dddddd'; set ytics nomirror noenhanced
 plot '{bars}' using (0.5*($2+20)):1:(0.5*($2-20)):(0.3):ytic(3) with boxxyerror lc rgb '#4477aa', \\
   '' using 2:1:4 with labels left offset 0.5,0
 """

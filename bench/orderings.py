@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solves every real matrix, the cavity and convection-diffusion in every ordering and writes the table of what that changes.
+"""Solves every real matrix, the cavity and convection-diffusion in every ordering, in a table.
 
-usage: orderings.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--only NAME] [--timeout SECONDS]
+usage: orderings.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--only NAME]
+       [--timeout SECONDS]
 
-BISAI is the program, MATRICES a folder as for real_matrices.py. Blocks are those of the physics where they are known, otherwise what
-takes the least memory. Each ordering of a matrix has SECONDS for all its methods; what takes longer stands as "time".
+BISAI is the program, MATRICES a folder as for real_matrices.py. Blocks are those of the physics
+where they are known, otherwise those that take the least memory. Each ordering of a matrix has
+SECONDS for all its methods; the table says "time" for one that takes longer.
 """
+
 import math
 
 import tables
@@ -15,9 +18,12 @@ ORDERINGS = ["natural", "rcm", "nd", "colour"]
 METHODS = ["ilu", "isai:k=1", "isai:k=3", "sweeps:n=3", "ilu:level=1"]
 HEADINGS = ["ILU(0)", "ISAI(1)", "ISAI(3)", "3 sweeps", "ILU(1)"]
 ILU, ISAI3, ILU1 = 0, 2, 4
-CASES = [("cavity 128²", ["--case", "cavity", "--size", "128"]), ("cavity 300²", ["--case", "cavity", "--size", "300"]),
-         ("convdiff 40³", ["--case", "convdiff", "--size", "40"]),
-         ("convdiff 64³, blocks of 1", ["--case", "convdiff", "--size", "64", "--block-size", "1"])]
+CASES = [
+    ("cavity 128²", ["--case", "cavity", "--size", "128"]),
+    ("cavity 300²", ["--case", "cavity", "--size", "300"]),
+    ("convdiff 40³", ["--case", "convdiff", "--size", "40"]),
+    ("convdiff 64³, blocks of 1", ["--case", "convdiff", "--size", "64", "--block-size", "1"]),
+]
 
 
 def systems(options):
@@ -30,10 +36,12 @@ def systems(options):
 
 
 def solve(options, name, arguments):
-    """The program's JSON for each ordering, with no runs where time ran out; or the reason of a refusal."""
+    """The program's JSON for each ordering, without runs where time ran out; or why it refused."""
     results = []
     for ordering in ORDERINGS:
-        result, message = tables.compare(options, [*arguments, "--ordering", ordering], METHODS, options.timeout)
+        result, message = tables.compare(
+            options, [*arguments, "--ordering", ordering], METHODS, options.timeout
+        )
         if message and message != "time":
             return [], message
         results.append({"system": name, "ordering": ordering, "runs": [], **(result or {})})
@@ -52,58 +60,132 @@ def blocks(result, run):
 
 
 def table(results):
-    lines = tables.heading("matrix", "bs", "block rows", "ordering", "levels of L", *HEADINGS, "ILU(1) blocks", "NL + NU of ISAI(3)")
+    lines = tables.heading(
+        "matrix",
+        "bs",
+        "block rows",
+        "ordering",
+        "levels of L",
+        *HEADINGS,
+        "ILU(1) blocks",
+        "NL + NU of ISAI(3)",
+    )
     for result in results:
         if not result["runs"]:
-            lines.append(tables.row(result["system"], "", "", result["ordering"], "", *["time"] * len(METHODS), "", ""))
+            lines.append(
+                tables.row(
+                    result["system"],
+                    "",
+                    "",
+                    result["ordering"],
+                    "",
+                    *["time"] * len(METHODS),
+                    "",
+                    "",
+                )
+            )
             continue
         matrix = result["matrix"]
-        made = [f"{blocks(result, run) / matrix['blocks']:.2f}" if blocks(result, run) else "–" for run in (ILU1, ISAI3)]
-        lines.append(tables.row(result["system"], matrix["block_size"], matrix["block_rows"], result["ordering"],
-                                levels(result) or "–", *map(tables.cell, result["runs"]), *made))
+        made = [
+            f"{blocks(result, run) / matrix['blocks']:.2f}" if blocks(result, run) else "–"
+            for run in (ILU1, ISAI3)
+        ]
+        lines.append(
+            tables.row(
+                result["system"],
+                matrix["block_size"],
+                matrix["block_rows"],
+                result["ordering"],
+                levels(result) or "–",
+                *map(tables.cell, result["runs"]),
+                *made,
+            )
+        )
     return lines
 
 
 def mean(pairs):
-    """The geometric mean of value over natural value, and of how many, or – where there are none."""
+    """The geometric mean of value over natural value and the number of pairs; – without pairs."""
     logs = [math.log(max(value, 1) / max(natural, 1)) for value, natural in pairs]
     return f"{math.exp(sum(logs) / len(logs)):.2f} ({len(logs)})" if logs else "–"
 
 
 def means(results):
-    """The number of systems that every ordering was solved in time for, and what the orderings do to them."""
+    """How many systems were solved in time in every ordering, and what the orderings change."""
     systems_of = {}
     for result in results:
         systems_of.setdefault(result["system"], {})[result["ordering"]] = result
-    complete = [group for group in systems_of.values() if all(result["runs"] for result in group.values())]
+    complete = [
+        group for group in systems_of.values() if all(result["runs"] for result in group.values())
+    ]
 
     def compare(ordering, value, counts):
         groups = [group for group in complete if all(counts(result) for result in group.values())]
         return mean((value(group[ordering]), value(group["natural"])) for group in groups)
 
     converged = tables.heading("ordering", *HEADINGS)
-    ratios = tables.heading("ordering", "levels of L", *HEADINGS, "ILU(1) blocks", "NL + NU of ISAI(3)")
+    ratios = tables.heading(
+        "ordering", "levels of L", *HEADINGS, "ILU(1) blocks", "NL + NU of ISAI(3)"
+    )
     for ordering in ORDERINGS:
         runs = range(len(METHODS))
-        converged.append(tables.row(ordering, *(sum(group[ordering]["runs"][k]["converged"] for group in complete) for k in runs)))
-        ratios.append(tables.row(
-            ordering, compare(ordering, levels, levels),
-            *(compare(ordering, lambda r, k=k: r["runs"][k]["iterations"], lambda r, k=k: r["runs"][k]["converged"]) for k in runs),
-            *(compare(ordering, lambda r, k=k: blocks(r, k), lambda r, k=k: blocks(r, k)) for k in (ILU1, ISAI3))))
+        converged.append(
+            tables.row(
+                ordering,
+                *(sum(group[ordering]["runs"][k]["converged"] for group in complete) for k in runs),
+            )
+        )
+        ratios.append(
+            tables.row(
+                ordering,
+                compare(ordering, levels, levels),
+                *(
+                    compare(
+                        ordering,
+                        lambda r, k=k: r["runs"][k]["iterations"],
+                        lambda r, k=k: r["runs"][k]["converged"],
+                    )
+                    for k in runs
+                ),
+                *(
+                    compare(ordering, lambda r, k=k: blocks(r, k), lambda r, k=k: blocks(r, k))
+                    for k in (ILU1, ISAI3)
+                ),
+            )
+        )
     return len(complete), converged, ratios
 
 
 def report(options, results, refused):
     count, converged, ratios = means(results)
     return [
-        "# What an ordering changes", "",
-        *tables.made_by("orderings.py", options, next(result for result in results if result["runs"])),
+        "# What an ordering changes",
+        "",
+        *tables.made_by(
+            "orderings.py", options, next(result for result in results if result["runs"])
+        ),
         "The cavity is solved to 1e-5 with its own b. " + tables.REASONS,
-        f"time: the methods took more than {options.timeout:g} seconds together.", "",
-        "## All systems together", "", f"How many of {count} systems converge:", "", *converged, "",
-        "Levels, iterations and blocks over those of the natural ordering, geometric means over the systems (their number in brackets)"
-        " that have them, or converge, in all four orderings:", "", *ratios, "",
-        "## Every system", "", "ILU(1) blocks and NL + NU: over the blocks of A.", "", *table(results), "", *refused]
+        f"time: the methods took more than {options.timeout:g} seconds together.",
+        "",
+        "## All systems together",
+        "",
+        f"How many of {count} systems converge:",
+        "",
+        *converged,
+        "",
+        "Levels, iterations and blocks over those of the natural ordering, geometric means over the"
+        " systems (their number in brackets) that have them, or converge, in all four orderings:",
+        "",
+        *ratios,
+        "",
+        "## Every system",
+        "",
+        "ILU(1) blocks and NL + NU: over the blocks of A.",
+        "",
+        *table(results),
+        "",
+        *refused,
+    ]
 
 
 def main():

@@ -2,18 +2,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solves every real matrix with every method and writes the tables of iteration counts and times.
 
-usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME]
+usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N]
+       [--backend cuda] [--only NAME]
 
-BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where there are any (solutions NAME_x
-are left out). On a GPU also with the block ILU and triangular solves of PETSc, on the CPU, and of cuSPARSE, where the build has them.
-b from that file, otherwise 1; x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. Failures stand in the table with their reason.
+BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where
+there are any (solutions NAME_x are left out). b is read from that file
+and is 1 otherwise; x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. The table gives
+the reason of each failure. On a GPU, the block ILU and triangular solves of PETSc (on the CPU) and
+of cuSPARSE are measured too, where the build has them.
 """
+
 import tables
 
-METHODS = ["none", "bjacobi", "ilu", "isai:k=1", "isai:k=2", "isai:k=3", "isai:relax=1", "isai:relax=2",
-           "sweeps:n=1", "sweeps:n=3", "sweeps:n=5", "isai:k=2:storage=fp32", "isai:k=2:storage=fp16"]
-HEADINGS = ["none", "block-Jacobi", "ILU(0)", "ISAI(1)", "ISAI(2)", "ISAI(3)", "ISAI(1) + 1 relax", "ISAI(1) + 2 relax",
-            "1 sweep", "3 sweeps", "5 sweeps", "ISAI(2) fp32", "ISAI(2) fp16"]
+METHODS = [
+    "none",
+    "bjacobi",
+    "ilu",
+    "isai:k=1",
+    "isai:k=2",
+    "isai:k=3",
+    "isai:relax=1",
+    "isai:relax=2",
+    "sweeps:n=1",
+    "sweeps:n=3",
+    "sweeps:n=5",
+    "isai:k=2:storage=fp32",
+    "isai:k=2:storage=fp16",
+]
+HEADINGS = [
+    "none",
+    "block-Jacobi",
+    "ILU(0)",
+    "ISAI(1)",
+    "ISAI(2)",
+    "ISAI(3)",
+    "ISAI(1) + 1 relax",
+    "ISAI(1) + 2 relax",
+    "1 sweep",
+    "3 sweeps",
+    "5 sweeps",
+    "ISAI(2) fp32",
+    "ISAI(2) fp16",
+]
 
 
 ON_DEVICE = [("petsc-ilu", "PETSc ILU(0)"), ("cusparse-ilu", "cuSPARSE ILU(0)")]
@@ -38,7 +68,11 @@ def table(options, chosen, results, refused):
             continue
         results.append(result)
         lines.append(tables.matrix_row(name, path, result))
-        times.append(tables.row(name, result["matrix"]["block_size"], *map(tables.milliseconds, result["runs"])))
+        times.append(
+            tables.row(
+                name, result["matrix"]["block_size"], *map(tables.milliseconds, result["runs"])
+            )
+        )
     return [*lines, "", "Set-up, with the factorisation, and solve, in ms:", "", *times]
 
 
@@ -51,16 +85,39 @@ def main():
     found = list(tables.matrices(options.matrices, options.only))
     results, refused = [], []
     chosen = table(options, [(name, path, "auto") for name, path in found], results, refused)
-    natural = table(options, [(name, path, tables.NATURAL[name]) for name, path in found if name in tables.NATURAL], results, refused)
+    natural = table(
+        options,
+        [(name, path, tables.NATURAL[name]) for name, path in found if name in tables.NATURAL],
+        results,
+        refused,
+    )
     if not results:
         raise SystemExit("\n".join(refused) or f"{options.matrices} holds no matrix")
-    tables.write(options.output, [
-        "# Iterations and times on real matrices", "",
-        *tables.made_by("real_matrices.py", options, results[0]), tables.REASONS, "",
-        "## Block size chosen by `auto`", "", *chosen, "",
-        "## Block size of the physics, where `auto` takes another", "",
-        "`auto` takes another size here: no size leaves nearly all diagonal blocks regular, or the blocks of the physics repeat no few"
-        " patterns. Natural blocks cost more bytes, and some converge where the scalar factorisation meets a missing or zero pivot.", "", *natural, "", *refused], results)
+    tables.write(
+        options.output,
+        [
+            "# Iterations and times on real matrices",
+            "",
+            *tables.made_by("real_matrices.py", options, results[0]),
+            tables.REASONS,
+            "",
+            "## Block size chosen by `auto`",
+            "",
+            *chosen,
+            "",
+            "## Block size of the physics, where `auto` takes another",
+            "",
+            "`auto` takes another size here: no size leaves nearly all diagonal blocks regular, or"
+            " the blocks of the physics have many different patterns. Natural blocks cost more"
+            " bytes, and some converge where the scalar factorisation meets a missing or zero"
+            " pivot.",
+            "",
+            *natural,
+            "",
+            *refused,
+        ],
+        results,
+    )
 
 
 if __name__ == "__main__":

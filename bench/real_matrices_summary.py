@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums the table of real matrices up, as the user guide quotes it: how many each method solves, and its iterations over ILU(0)'s.
+"""Sums up the table of real matrices, as the user guide quotes it.
 
 usage: real_matrices_summary.py RESULTS.json
 
-RESULTS.json is what real_matrices.py wrote beside its table. The rule: a method solves a matrix if it converges at one of the block
-sizes that were tried, `auto` or that of the physics. Iterations are compared at one block size, the first (`auto` before the physics) at
-which both the method and ILU(0) converge; matrices where there is none do not count. The median is over the others; of an even number it is the mean
-of the middle two.
+RESULTS.json is what real_matrices.py wrote beside its table. For each method the summary has the
+number of matrices that it solves, and its iterations over those of ILU(0). A method solves a matrix
+if it converges at one of the block sizes that were tried, `auto` or that of the physics. Iterations
+are compared at one block size: the first (`auto` before the physics) at which both the method and
+ILU(0) converge. Matrices without such a size are left out of the median.
 """
+
 import statistics
 import sys
 

@@ -1,17 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solves every symmetric definite real matrix by CG with every method that CG takes, and writes the table of iteration counts.
+"""Solves every symmetric definite real matrix by CG with every method that CG takes.
 
-usage: symmetric_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda] [--only NAME]
+usage: symmetric_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N]
+       [--backend cuda] [--only NAME]
 
-BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where there are any (solutions NAME_x
-are left out). b from that file, otherwise 1; x0 = 0, tolerance 1e-8. Matrices that the program measures as not symmetric are left out;
-those on which a method met a direction of negative curvature are named, as they are not definite.
+BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where
+there are any (solutions NAME_x are left out). b is read from that file
+and is 1 otherwise; x0 = 0, tolerance 1e-8. The table has iteration counts. It leaves out matrices
+that the program measures as not symmetric, and names those on which a method met a direction of
+negative curvature, because they are not definite.
 """
+
 import tables
 
-METHODS = ["none", "bjacobi", "ilu", "isai:k=1:symmetric", "isai:k=2:symmetric", "isai:k=3:symmetric", "isai:symmetric:relax=1"]
-HEADINGS = ["none", "block-Jacobi", "ILU(0)", "symmetric ISAI(1)", "symmetric ISAI(2)", "symmetric ISAI(3)", "symmetric ISAI(1) + 1 relax"]
+METHODS = [
+    "none",
+    "bjacobi",
+    "ilu",
+    "isai:k=1:symmetric",
+    "isai:k=2:symmetric",
+    "isai:k=3:symmetric",
+    "isai:symmetric:relax=1",
+]
+HEADINGS = [
+    "none",
+    "block-Jacobi",
+    "ILU(0)",
+    "symmetric ISAI(1)",
+    "symmetric ISAI(2)",
+    "symmetric ISAI(3)",
+    "symmetric ISAI(1) + 1 relax",
+]
 LIMIT = 1e-10  # BISAI_SYMMETRY_LIMIT
 
 
@@ -30,14 +50,23 @@ def is_indefinite(result):
 def ratios(results, column):
     """Iterations over those of ILU(0), in order, where both converged."""
     pairs = [(result["runs"][column], result["runs"][2]) for result in results]
-    return sorted(one["iterations"] / ilu["iterations"] for one, ilu in pairs if one["converged"] and ilu["converged"])
+    return sorted(
+        one["iterations"] / ilu["iterations"]
+        for one, ilu in pairs
+        if one["converged"] and ilu["converged"]
+    )
 
 
 def summary(results):
     yield from tables.heading("", *HEADINGS)
-    yield tables.row("converged", *(sum(result["runs"][m]["converged"] for result in results) for m in range(len(METHODS))))
+    yield tables.row(
+        "converged",
+        *(sum(result["runs"][m]["converged"] for result in results) for m in range(len(METHODS))),
+    )
     middle = (ratios(results, m) for m in range(len(METHODS)))
-    yield tables.row("iterations over ILU(0)'s, median", *(f"{r[len(r) // 2]:.2f}" if r else "–" for r in middle))
+    yield tables.row(
+        "iterations over ILU(0)'s, median", *(f"{r[len(r) // 2]:.2f}" if r else "–" for r in middle)
+    )
 
 
 def main():
@@ -47,7 +76,11 @@ def main():
     for name, path, block_size in systems(options):
         system = [*tables.system_of(path, block_size), "--solver", "cg"]
         result, _ = tables.compare(options, system, METHODS[:2])
-        if result is None or result["matrix"]["asymmetry"] > LIMIT or (name, result["matrix"]["block_size"]) in seen:
+        if (
+            result is None
+            or result["matrix"]["asymmetry"] > LIMIT
+            or (name, result["matrix"]["block_size"]) in seen
+        ):
             continue
         seen.add((name, result["matrix"]["block_size"]))
         if is_indefinite(result):
@@ -58,12 +91,30 @@ def main():
         lines.append(tables.matrix_row(name, path, result))
     if not results:
         raise SystemExit(f"{options.matrices} holds no symmetric definite matrix")
-    tables.write(options.output, [
-        "# Conjugate gradients on symmetric definite real matrices", "",
-        *tables.made_by("symmetric_matrices.py", options, results[0], "CG, tolerance 1e-8"), tables.REASONS, "",
-        "Symmetric ISAI is NLᵀ D⁻¹ NL, the key `isai:symmetric`: half the inverse blocks of ISAI of the same k.", "",
-        *summary(results), "", *lines, "",
-        f"Symmetric and left out, as A is not definite: {', '.join(sorted(set(indefinite)))}." if indefinite else ""], results)
+    tables.write(
+        options.output,
+        [
+            "# Conjugate gradients on symmetric definite real matrices",
+            "",
+            *tables.made_by("symmetric_matrices.py", options, results[0], "CG, tolerance 1e-8"),
+            tables.REASONS,
+            "",
+            "Symmetric ISAI is NLᵀ D⁻¹ NL, the key `isai:symmetric`: half the inverse blocks of"
+            " ISAI of the same k.",
+            "",
+            *summary(results),
+            "",
+            *lines,
+            "",
+            (
+                "Symmetric and left out, as A is not definite:"
+                f" {', '.join(sorted(set(indefinite)))}."
+                if indefinite
+                else ""
+            ),
+        ],
+        results,
+    )
 
 
 if __name__ == "__main__":

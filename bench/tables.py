@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts share: the matrices of a folder, runs of the program, tables, files of results, figures."""
+"""What the scripts share: matrices of a folder, runs of the program, tables, files of results."""
+
 import argparse
 import datetime
 import json
@@ -10,19 +11,33 @@ import subprocess
 
 LARGE = 200000  # bytes of JSON that are kept uncompressed, at most
 
-SHORT = {"max_iterations": "limit", "singular_block": "singular", "missing_diagonal": "no diagonal", "not_finite": "not finite"}
-REASONS = ("What does not converge stands with its reason: limit (of iterations), stagnated, singular (a pivot block), no diagonal (a"
-           " diagonal block is missing), overflow (of the storage type), not finite, failed (breakdown).")
+SHORT = {
+    "max_iterations": "limit",
+    "singular_block": "singular",
+    "missing_diagonal": "no diagonal",
+    "not_finite": "not finite",
+}
+REASONS = (
+    "What does not converge stands with its reason: limit (of iterations), stagnated, singular (a"
+    " pivot block), no diagonal (a diagonal block is missing), overflow (of the storage type), not"
+    " finite, failed (breakdown)."
+)
 
 MATRIX_COLUMNS = ["matrix", "b", "bs", "block rows", "blocks"]
 
 NATURAL = {  # unknowns a node, of matrices for which `auto` chooses another size
-    "cavity05": 2, "e05r0500": 2, "hymls_ifiss_q1p0_32_Re100": 3, "hymls_ifiss_q1p0_64_Re0": 3, "nasa4704": 2, "sherman5": 3,
-    "bcsstk18": 2}
+    "cavity05": 2,
+    "e05r0500": 2,
+    "hymls_ifiss_q1p0_32_Re100": 3,
+    "hymls_ifiss_q1p0_64_Re0": 3,
+    "nasa4704": 2,
+    "sherman5": 3,
+    "bcsstk18": 2,
+}
 
 
 def matrices(folder, only=None):
-    """(name, path) of every NAME.mtx[.xz] in a folder but right-hand sides NAME_b and solutions NAME_x."""
+    """(name, path) of every NAME.mtx[.xz] but right-hand sides NAME_b and solutions NAME_x."""
     for path in sorted(folder.glob("*.mtx*")):
         name = name_of(path)
         if not name.endswith(("_b", "_x")) and (not only or name == only):
@@ -40,13 +55,34 @@ def right_hand_side(path):
 
 def system_of(path, block_size):
     """Arguments that name a file as the system to solve."""
-    return [str(path), "--block-size", str(block_size), "--rhs", right_hand_side(path), "--tolerance", "1e-8"]
+    return [
+        str(path),
+        "--block-size",
+        str(block_size),
+        "--rhs",
+        right_hand_side(path),
+        "--tolerance",
+        "1e-8",
+    ]
 
 
 def compare(options, arguments, methods, timeout=None):
     """The program's JSON, or None and why there is none."""
-    command = [options.bisai, "compare", *arguments, "--methods", ",".join(methods), "--max-iterations", options.max_iterations,
-               "--threads", options.threads, "--backend", options.backend, "--json", "-"]
+    command = [
+        options.bisai,
+        "compare",
+        *arguments,
+        "--methods",
+        ",".join(methods),
+        "--max-iterations",
+        options.max_iterations,
+        "--threads",
+        options.threads,
+        "--backend",
+        options.backend,
+        "--json",
+        "-",
+    ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -91,24 +127,36 @@ def row(*cells):
 
 
 def matrix_row(name, path, result):
-    """The row of a matrix under MATRIX_COLUMNS and a column for each method: what ended its runs."""
+    """The row of a matrix: MATRIX_COLUMNS, and the outcome of each method."""
     matrix = result["matrix"]
     rhs = "1" if right_hand_side(path) == "ones" else "file"
-    return row(name, rhs, matrix["block_size"], matrix["block_rows"], matrix["blocks"], *map(cell, result["runs"]))
+    return row(
+        name,
+        rhs,
+        matrix["block_size"],
+        matrix["block_rows"],
+        matrix["blocks"],
+        *map(cell, result["runs"]),
+    )
 
 
 def commit(folder="."):
     """The commit of a checkout, short; "" where there is none."""
-    done = subprocess.run(["git", "-C", folder, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "-C", folder, "rev-parse", "--short", "HEAD"], capture_output=True, text=True
+    )
     return done.stdout.strip()
 
 
 def made_by(script, options, result, solver="GMRES(30), right preconditioning, tolerance 1e-8"):
     at = os.environ.get("BISAI_COMMIT") or commit()
-    return [f"bisai {result['version']}, commit {at}, {datetime.date.today()}, backend {result['backend']}, {result['device']},"
-            f" {options.threads} thread(s).",
-            f"{solver}, b from the matrix's own file or 1, x0 = 0, at most"
-            f" {options.max_iterations} iterations. Made by `bench/{script}`."]
+    return [
+        f"bisai {result['version']}, commit {at}, {datetime.date.today()},"
+        f" backend {result['backend']}, {result['device']},"
+        f" {options.threads} thread(s).",
+        f"{solver}, b from the matrix's own file or 1, x0 = 0, at most"
+        f" {options.max_iterations} iterations. Made by `bench/{script}`.",
+    ]
 
 
 def compressed(path):
@@ -116,7 +164,10 @@ def compressed(path):
 
 
 def read_json(path):
-    """What is in FILE.json, or in FILE.json.xz beside it where there is no FILE.json. Either name may be given."""
+    """The content of FILE.json, or of FILE.json.xz where that is the one that exists.
+
+    Either name may be given.
+    """
     path = pathlib.Path(path)
     if not path.exists() and compressed(path).exists():
         path = compressed(path)
@@ -125,11 +176,16 @@ def read_json(path):
 
 
 def write_json(path, results):
-    """Writes FILE.json, a line for each result, or FILE.json.xz if that is more than LARGE bytes; only one of them remains."""
+    """Writes FILE.json, a line for each result, or FILE.json.xz if that is more than LARGE bytes.
+
+    The other file is removed.
+    """
     data = ("[" + ",\n".join(json.dumps(result) for result in results) + "]\n").encode()
     large = len(data) > LARGE
     (path if large else compressed(path)).unlink(missing_ok=True)
-    (compressed(path) if large else path).write_bytes(lzma.compress(data, preset=9) if large else data)
+    (compressed(path) if large else path).write_bytes(
+        lzma.compress(data, preset=9) if large else data
+    )
 
 
 def write(output, lines, results):
@@ -142,7 +198,9 @@ def gnuplot(script):
 
 
 def parser(description, max_iterations):
-    result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    result = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     result.add_argument("bisai")
     result.add_argument("matrices", type=pathlib.Path)
     result.add_argument("output", type=pathlib.Path)

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of set-up, update and solve on one thread and on the default number, on idle cores and beside busy ones.
+"""Set-up, update and solve on one thread and on the default number, on idle and on busy cores.
 
 usage: threads.py [--sizes N,N,…] [--pairs N] [--busy N,N,…] OUTPUT.md BUILD…
 
-bench/threads.c is compiled against the library of each build directory, with the headers of its own source tree, so that old and new builds
-can be compared. All programs run in turn, --pairs times (9); tables have medians. --busy: how many busy processes there are beside them (0,2)."""
+bench/threads.c is compiled against the library of each build directory, with the headers of its own
+source tree, so that old and new builds can be compared. All programs run in turn, --pairs times
+(9); tables have medians. --busy: how many busy processes there are beside them (0,2).
+"""
+
 import argparse
 import datetime
 import json
@@ -21,29 +24,66 @@ import tempfile
 from tables import commit, heading, row
 
 SOURCE = pathlib.Path(__file__).with_name("threads.c")
-SETTINGS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "KMP_BLOCKTIME", "OMP_NUM_THREADS")  # programs see none of these
-INTRODUCTION = """{date}, {processor}, {cores} processors. Set-up, update with new values and solve of a reaction–diffusion system with two unknowns a
-point by ISAI(2) and GMRES, called from a small program that links the library (`bench/threads.c`): milliseconds, medians of
-{pairs} runs of each, taken in turn. No variable of OpenMP is set. *Busy* processes compute nothing, all the time.
+SETTINGS = (
+    "GOMP_SPINCOUNT",
+    "OMP_WAIT_POLICY",
+    "KMP_BLOCKTIME",
+    "OMP_NUM_THREADS",
+)  # programs see none of these
+INTRODUCTION = """{date}, {processor}, {cores} processors. Set-up, update with new values and solve
+of a reaction–diffusion system with two unknowns a point by ISAI(2) and GMRES, called from a small
+program that links the library (`bench/threads.c`): milliseconds, medians of {pairs} runs of each,
+taken in turn. No variable of OpenMP is set. *Busy* processes count without pause.
 {note}"""
 
 
 def compile_against(build, folder):
     """The benchmark with the library of a build directory; returns its path."""
     build = build.resolve()
-    home = re.search(r"CMAKE_HOME_DIRECTORY:INTERNAL=(.*)", (build / "CMakeCache.txt").read_text()).group(1)
+    home = re.search(
+        r"CMAKE_HOME_DIRECTORY:INTERNAL=(.*)", (build / "CMakeCache.txt").read_text()
+    ).group(1)
     program = folder / f"threads-{len(list(folder.iterdir()))}"
-    subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", f"-I{home}/include", f"-I{build}/include",
-                    SOURCE, "-o", program, f"-L{build}", f"-Wl,-rpath,{build}", "-lbisai", "-lm"], check=True)
+    subprocess.run(
+        [
+            os.environ.get("CC", "cc"),
+            "-std=c11",
+            "-D_POSIX_C_SOURCE=200809L",
+            "-O2",
+            f"-I{home}/include",
+            f"-I{build}/include",
+            SOURCE,
+            "-o",
+            program,
+            f"-L{build}",
+            f"-Wl,-rpath,{build}",
+            "-lbisai",
+            "-lm",
+        ],
+        check=True,
+    )
     return program, commit(home) or pathlib.Path(home).name
 
 
 def measure(program, unknowns, threads):
     environment = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    output = subprocess.run([program, "--unknowns", str(unknowns), "--threads", str(threads)], env=environment, capture_output=True,
-                            text=True, check=True).stdout
+    output = subprocess.run(
+        [program, "--unknowns", str(unknowns), "--threads", str(threads)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     times = json.loads(output)
-    return [1e3 * seconds for seconds in (times["setup"] + times["update"] + times["solve"], times["setup"], times["update"], times["solve"])]
+    return [
+        1e3 * seconds
+        for seconds in (
+            times["setup"] + times["update"] + times["solve"],
+            times["setup"],
+            times["update"],
+            times["solve"],
+        )
+    ]
 
 
 def median_times(programs, unknowns, busy, pairs):
@@ -58,19 +98,44 @@ def median_times(programs, unknowns, busy, pairs):
         for other in others:
             other.kill()
             other.wait()
-    return {key: [statistics.median(column) for column in zip(*seen)] for key, seen in times.items()}
+    return {
+        key: [statistics.median(column) for column in zip(*seen)] for key, seen in times.items()
+    }
 
 
 def table(programs, names, sizes, busy, pairs):
     beside = f"Beside {busy} busy processes" if busy else "On idle cores"
     yield from ["", f"## {beside}", ""]
-    yield from heading("unknowns", "build", "one thread", "default", "one / default", "default: set-up", "update", "solve", "first build's default / this")
+    yield from heading(
+        "unknowns",
+        "build",
+        "one thread",
+        "default",
+        "one / default",
+        "default: set-up",
+        "update",
+        "solve",
+        "first build's default / this",
+    )
     for unknowns in sizes:
         medians = median_times(programs, unknowns, busy, pairs)
         first = medians[programs[0], 0][0]
         for program, name in zip(programs, names):
             one, default = medians[program, 1], medians[program, 0]
-            yield row(unknowns, name, *(f"{t:.2f}" for t in (one[0], default[0], one[0] / default[0], *default[1:], first / default[0])))
+            yield row(
+                unknowns,
+                name,
+                *(
+                    f"{t:.2f}"
+                    for t in (
+                        one[0],
+                        default[0],
+                        one[0] / default[0],
+                        *default[1:],
+                        first / default[0],
+                    )
+                ),
+            )
 
 
 def processor():
@@ -85,7 +150,9 @@ def numbers(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=numbers, default=[1000, 10000, 30000, 100000, 1000000])
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--busy", type=numbers, default=[0, 2])
@@ -95,8 +162,17 @@ def main():
     o = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         programs, names = zip(*(compile_against(build, pathlib.Path(folder)) for build in o.builds))
-        lines = ["# Threads on the CPU", "", INTRODUCTION.format(date=datetime.date.today(), processor=processor(), note=o.note,
-                                                                  cores=len(os.sched_getaffinity(0)), pairs=o.pairs)]
+        lines = [
+            "# Threads on the CPU",
+            "",
+            INTRODUCTION.format(
+                date=datetime.date.today(),
+                processor=processor(),
+                note=o.note,
+                cores=len(os.sched_getaffinity(0)),
+                pairs=o.pairs,
+            ),
+        ]
         for busy in o.busy:
             lines += table(programs, names, o.sizes, busy, o.pairs)
     o.output.write_text("\n".join(lines).rstrip() + "\n")
