@@ -264,9 +264,8 @@ typedef struct bsi_backend {
   /* y_b ← D_b⁻¹ x_b for every block b and `count` vectors; y is not x */
   bisai_status (*bjacobi_apply)(bisai_context *, const struct bsi_bjacobi *, int32_t count,
                                 const double *x, int64_t ldx, double *y, int64_t ldy);
-  /* f->lower, f->upper, f->longest_row ← the structure of ILU(0), where that is not left to the
-   * host (NULL); *missing ← the first block row without a diagonal block, for which nothing is
-   * made, or −1. Waits. */
+  /* f->lower, f->upper, f->longest_row ← the structure of ILU(0). *missing ← the first block row
+   * without a diagonal block, or −1; nothing is made if there is one. Waits. */
   bisai_status (*split_triangles)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *f,
                                   int32_t *missing);
   /* *fit ← whether the matrix has the pattern that the factors were made from. Waits. */

@@ -151,6 +151,7 @@ const bsi_backend bsi_backend_host = {
     .bjacobi_reserve = bsi_bjacobi_reserve_host,
     .bjacobi_values = bsi_bjacobi_values_host,
     .bjacobi_apply = bsi_bjacobi_apply_host,
+    .split_triangles = bsi_split_triangles_host,
     .factors_fit = bsi_factors_fit_host,
     .find_levels = bsi_find_levels_host,
     .factor_ilu = bsi_factor_ilu_host,

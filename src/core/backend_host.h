@@ -80,7 +80,9 @@ bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *pat
 bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power,
                                     int32_t row_limit, bisai_pattern *pattern);
 
-/* --- factor/symbolic.c, core/triangular.c --- */
+/* --- factor/symbolic_host.c, core/triangular.c --- */
+bisai_status bsi_split_triangles_host(bisai_context *context, const bisai_bcsr *matrix,
+                                      bisai_factors *factors, int32_t *missing);
 bisai_status bsi_factors_fit_host(bisai_context *context, const bisai_factors *factors,
                                   const bisai_bcsr *matrix, bool *fit);
 bisai_status bsi_find_levels_host(bisai_context *context, bisai_triangle triangle,

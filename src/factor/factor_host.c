@@ -8,7 +8,12 @@
 
 #include <string.h>
 
-enum { WORK_A_BYTE = 4 }; /* of time: what a byte costs here over what it costs in a product */
+enum {
+  /* of time: what a byte costs here over what it costs in a product */
+  WORK_A_BYTE = 4,
+  /* of the matrix, that a thread must copy to be worth waking */
+  BYTES_PER_THREAD = 1 << 18
+};
 
 /* For every block (i, j) of `row` whose column is in the pivot row: row_ij ← row_ij − l · pivot_j.
  * Both columns ascend. */
@@ -26,21 +31,6 @@ BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u,
   }
 }
 
-/* The row of one factor: the matrix's blocks, *from being the next, and zeros where it has none. */
-BSI_INLINE void load_row(const int bs, const bisai_bcsr *t, const uint8_t *fill, int32_t i,
-                         const double **from) {
-  const size_t bytes = (size_t)(bs * bs) * sizeof(double);
-  for (int32_t p = t->row_ptr[i]; p < t->row_ptr[i + 1]; p++) {
-    double *to = (double *)t->values + (size_t)p * (size_t)(bs * bs);
-    if (bsi_is_fill(fill, p)) {
-      memset(to, 0, bytes);
-    } else {
-      memcpy(to, *from, bytes);
-      *from += bs * bs;
-    }
-  }
-}
-
 BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, int32_t i,
                            bsi_invert_stats *stats) {
   const size_t values = (size_t)(bs * bs);
@@ -48,9 +38,7 @@ BSI_INLINE void factor_row(const int bs, const bisai_bcsr *a, bisai_factors *f, 
   const int32_t l_begin = l->row_ptr[i], l_end = l->row_ptr[i + 1], u_begin = u->row_ptr[i],
                 u_end = u->row_ptr[i + 1];
   double *lower = (double *)l->values, *upper = (double *)u->values;
-  const double *const row = (const double *)a->values + (size_t)a->row_ptr[i] * values, *from = row;
-  load_row(bs, l, f->lower_fill, i, &from);
-  load_row(bs, u, f->upper_fill, i, &from);
+  const double *const row = (const double *)a->values + (size_t)a->row_ptr[i] * values;
 
   for (int32_t p = l_begin; p < l_end; p++) {
     const int32_t k = l->col_idx[p];
@@ -92,6 +80,44 @@ static row_function *const factor_rows[BSI_SPECIAL_SIZES + 1] = {factor_row_any,
                                                                  BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
+typedef struct load_job {
+  const bisai_bcsr *matrix;
+  const bisai_factors *factors;
+} load_job;
+
+/* Row i of one factor: the matrix's blocks, *from being the next, and zeros where it has none. */
+static void load_row(const bisai_bcsr *t, const uint8_t *fill, int32_t i, const double **from) {
+  const size_t values = bsi_block_offset(t, 1);
+  const int32_t begin = t->row_ptr[i], end = t->row_ptr[i + 1];
+  double *to = (double *)t->values + (size_t)begin * values;
+  if (!fill) {
+    const size_t count = (size_t)(end - begin) * values;
+    memcpy(to, *from, count * sizeof *to);
+    *from += count;
+    return;
+  }
+  for (int32_t p = begin; p < end; p++, to += values) {
+    if (bsi_is_fill(fill, p)) {
+      memset(to, 0, values * sizeof *to);
+    } else {
+      memcpy(to, *from, values * sizeof *to);
+      *from += values;
+    }
+  }
+}
+
+static void load_part(void *job, bsi_part part) {
+  const load_job *l = job;
+  const bisai_bcsr *a = l->matrix;
+  const bisai_factors *f = l->factors;
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
+    const double *from = (const double *)a->values + bsi_block_offset(a, a->row_ptr[i]);
+    load_row(f->lower, f->lower_fill, i, &from);
+    load_row(f->upper, f->upper_fill, i, &from);
+  }
+}
+
 /* The rows of one level. */
 typedef struct level_job {
   bisai_context *context;
@@ -113,7 +139,9 @@ bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matri
                                  bsi_invert_stats *stats) {
   row_function *row = factor_rows[matrix->block_size <= BSI_SPECIAL_SIZES ? matrix->block_size : 0];
   const bsi_levels *levels = &f->lower_levels;
-  const int64_t work = WORK_A_BYTE * bsi_bcsr_product_bytes(matrix);
+  const int64_t bytes = bsi_bcsr_product_bytes(matrix), work = WORK_A_BYTE * bytes;
+  bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
+          load_part, &(load_job){matrix, f});
   if (!bsi_levels_pay(levels, context->threads, BISAI_SCHEDULE_AUTO, work)) {
     for (int32_t i = 0; i < matrix->block_rows; i++) row(matrix, f, i, stats);
     return BISAI_OK;

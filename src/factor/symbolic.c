@@ -7,8 +7,6 @@
  * U are merged as their columns come up; the work is proportional to the fill-in operations. */
 #include "factor/symbolic.h"
 
-#include "core/backend_host.h"
-
 #include <string.h>
 
 /* Blocks of a factor, row after row, as they are found. */
@@ -202,40 +200,13 @@ bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, in
   if (a->unit_diagonal)
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "the matrix implies its diagonal blocks: block ILU needs them stored");
-  if (context->backend->split_triangles && level == 0 && a->blocks <= most_blocks)
+  if (level == 0 && a->blocks <= most_blocks)
     status = context->backend->split_triangles(context, a, f, &missing);
-  /* With blocks missing it is fill, or an error, that the host names. */
+  /* A missing diagonal block is fill, or an error that find_structure() names. */
   if (!status && !f->upper)
     status = find_structure(context, a, level, add_diagonal, most_blocks, f);
   if (status) return status;
   f->lower->unit_diagonal = true;
   f->matrix_blocks = a->blocks;
-  return BISAI_OK;
-}
-
-/* Walks row i of one factor along the columns of A's row from *p on; false where A has another
- * block or none. */
-static bool row_fits(const bsi_structure *t, const uint8_t *marks, const bsi_structure *a,
-                     int32_t i, int32_t *p) {
-  for (int32_t q = t->row_ptr[i]; q < t->row_ptr[i + 1]; q++) {
-    if (bsi_is_fill(marks, q)) continue;
-    if (*p == a->row_ptr[i + 1] || a->col_idx[*p] != t->col_idx[q]) return false;
-    ++*p;
-  }
-  return true;
-}
-
-bisai_status bsi_factors_fit_host(bisai_context *context, const bisai_factors *f,
-                                  const bisai_bcsr *matrix, bool *fit) {
-  const bsi_structure a = {matrix->row_ptr, matrix->col_idx},
-                      lower = {f->lower->row_ptr, f->lower->col_idx},
-                      upper = {f->upper->row_ptr, f->upper->col_idx};
-  (void)context;
-  *fit = true;
-  for (int32_t i = 0; i < matrix->block_rows && *fit; i++) {
-    int32_t p = a.row_ptr[i];
-    *fit = row_fits(&lower, f->lower_fill, &a, i, &p) &&
-           row_fits(&upper, f->upper_fill, &a, i, &p) && p == a.row_ptr[i + 1];
-  }
   return BISAI_OK;
 }

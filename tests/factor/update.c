@@ -173,6 +173,39 @@ static void thread_counts_and_schedules_give_the_same_bits(void **state) {
 }
 
 /* Block-diagonal matrix of identities; block 3 is diag(1, 1e-7), block 5 diag(1, 1e-5). */
+/* Enough blocks for several threads. */
+static void every_number_of_threads_sees_other_patterns_and_missing_diagonals(void **state) {
+  (void)state;
+  enum { EDGE = 130, ROW = 9000, LATER = 15000 };
+  test_bcsr a = test_bcsr_grid(EDGE, EDGE, 1, 5);
+  for (int threads = 1; threads <= 8; threads++) {
+    bisai_context *own = test_context(threads);
+    bisai_bcsr *matrix = test_bcsr_make(own, &a);
+    bisai_factors *factors = factorise(own, matrix), *none = NULL;
+    EXPECT_OK(own, bisai_factors_update(factors, matrix));
+    int32_t *last = a.col_idx + a.row_ptr[ROW + 1] - 1;
+    --*last;
+    bisai_bcsr *other = test_bcsr_make(own, &a);
+    ++*last;
+    EXPECT_STATUS(own, BISAI_INVALID_ARGUMENT, bisai_factors_update(factors, other));
+    EXPECT_MESSAGE(own, "the pattern changed: other block columns than at creation");
+    for (int32_t row = ROW; row <= LATER; row += LATER - ROW)
+      for (int32_t p = a.row_ptr[row] + 1; p < a.row_ptr[row] + 3; p++) a.col_idx[p]--;
+    bisai_bcsr *hollow = test_bcsr_make(own, &a);
+    for (int32_t row = ROW; row <= LATER; row += LATER - ROW)
+      for (int32_t p = a.row_ptr[row] + 1; p < a.row_ptr[row] + 3; p++) a.col_idx[p]++;
+    EXPECT_STATUS(own, BISAI_MISSING_DIAGONAL, bisai_factors_create(own, hollow, NULL, &none));
+    EXPECT_MESSAGE(own, "block row 9000 has no diagonal block");
+    assert_null(none);
+    bisai_factors_destroy(&factors);
+    bisai_bcsr_destroy(&matrix);
+    bisai_bcsr_destroy(&other);
+    bisai_bcsr_destroy(&hollow);
+    bisai_context_destroy(&own);
+  }
+  test_bcsr_free(&a);
+}
+
 static void fallbacks_and_the_largest_condition_are_reported(void **state) {
   (void)state;
   test_bcsr a = test_bcsr_tridiagonal(8, 2, 1.0, 0.0);
@@ -203,6 +236,7 @@ int main(void) {
       cmocka_unit_test(failed_update_is_not_ready_until_one_succeeds),
       cmocka_unit_test(update_refuses_other_sizes),
       cmocka_unit_test(thread_counts_and_schedules_give_the_same_bits),
+      cmocka_unit_test(every_number_of_threads_sees_other_patterns_and_missing_diagonals),
       cmocka_unit_test(fallbacks_and_the_largest_condition_are_reported),
   };
   return cmocka_run_group_tests_name("factor_update", tests, setup, teardown);

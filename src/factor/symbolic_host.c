@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The structure of ILU(0) on the host, and the check that a matrix still has the pattern that
+ * factors were made from. Rows are shared out over the threads. */
+#include <string.h>
+
+#include "core/backend_host.h"
+#include "core/parallel.h"
+#include "factor/factor.h"
+
+/* Blocks that a thread must look at to be worth waking. */
+enum { GRAIN = 8192 };
+
+typedef struct split_job {
+  bisai_context *context;
+  const bisai_bcsr *a;
+  /* blocks of each row of L in lower[row + 1], then their sums */
+  int32_t *lower;
+  const bisai_bcsr *l, *u;
+} split_job;
+
+/* A thread's note. */
+typedef struct split_note {
+  /* the first of its rows without a diagonal block, -1: none */
+  int32_t missing;
+  /* blocks of its longest row */
+  int32_t longest;
+} split_note;
+
+static void count_part(void *job, bsi_part part) {
+  const split_job *s = job;
+  const bisai_bcsr *a = s->a;
+  split_note *note = bsi_note(s->context, part.thread);
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
+    const int32_t begin = a->row_ptr[i], length = a->row_ptr[i + 1] - begin;
+    const int32_t diagonal = bsi_find_diagonal(a->row_ptr, a->col_idx, i);
+    if (diagonal < 0) {
+      bsi_keep_first(&note->missing, i);
+      return;
+    }
+    s->lower[i + 1] = diagonal - begin;
+    if (length > note->longest) note->longest = length;
+  }
+}
+
+/* The rows of L and U are the two halves of the matrix's sorted rows. */
+static void split_part(void *job, bsi_part part) {
+  const split_job *s = job;
+  const bisai_bcsr *a = s->a;
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
+    const int32_t *columns = a->col_idx + a->row_ptr[i];
+    const int32_t l_begin = s->lower[i], l_length = s->lower[i + 1] - l_begin;
+    const int32_t u_begin = a->row_ptr[i] - l_begin, u_end = a->row_ptr[i + 1] - s->lower[i + 1];
+    for (int32_t q = 0; q < l_length; q++) s->l->col_idx[l_begin + q] = columns[q];
+    for (int32_t q = u_begin; q < u_end; q++) s->u->col_idx[q] = columns[l_length + q - u_begin];
+    s->l->row_ptr[i + 1] = s->lower[i + 1];
+    s->u->row_ptr[i + 1] = u_end;
+  }
+}
+
+/* L and U on the two halves of the matrix's pattern. */
+static bisai_status split(split_job *s, int threads, bisai_factors *f) {
+  const bisai_bcsr *a = s->a;
+  const int32_t n = a->block_rows;
+  s->lower[0] = 0;
+  for (int32_t i = 0; i < n; i++) s->lower[i + 1] += s->lower[i];
+  bisai_status status = bsi_bcsr_reserve(s->context, n, n, a->block_size, s->lower[n], BISAI_FP64,
+                                         NULL, NULL, &f->lower);
+  if (!status)
+    status = bsi_bcsr_reserve(s->context, n, n, a->block_size, a->blocks - s->lower[n], BISAI_FP64,
+                              NULL, NULL, &f->upper);
+  if (status) return status;
+  s->l = f->lower;
+  s->u = f->upper;
+  s->l->row_ptr[0] = s->u->row_ptr[0] = 0;
+  bsi_run(s->context, threads, BSI_SOME_PARTS, split_part, s);
+  return BISAI_OK;
+}
+
+bisai_status bsi_split_triangles_host(bisai_context *context, const bisai_bcsr *a, bisai_factors *f,
+                                      int32_t *missing) {
+  const int threads = bsi_threads_for(context->threads, a->blocks, GRAIN);
+  split_job s = {.context = context, .a = a};
+  s.lower = bsi_allocate(context, (size_t)a->block_rows + 1, sizeof *s.lower);
+  if (!s.lower) return BISAI_OUT_OF_MEMORY;
+  for (int t = 0; t < threads; t++)
+    *(split_note *)bsi_note(context, t) = (split_note){.missing = -1};
+  bsi_run(context, threads, BSI_SOME_PARTS, count_part, &s);
+  *missing = -1;
+  for (int t = 0; t < threads; t++) {
+    const split_note *note = bsi_note(context, t);
+    bsi_keep_first(missing, note->missing);
+    if (note->longest > f->longest_row) f->longest_row = note->longest;
+  }
+  const bisai_status status = *missing < 0 ? split(&s, threads, f) : BISAI_OK;
+  bsi_release(context, s.lower);
+  return status;
+}
+
+/* Walks row i of one factor along the columns of A's row from *p on; false where A has another
+ * block or none. */
+static bool row_fits(const bsi_structure *t, const uint8_t *marks, const bsi_structure *a,
+                     int32_t i, int32_t *p) {
+  for (int32_t q = t->row_ptr[i]; q < t->row_ptr[i + 1]; q++) {
+    if (bsi_is_fill(marks, q)) continue;
+    if (*p == a->row_ptr[i + 1] || a->col_idx[*p] != t->col_idx[q]) return false;
+    ++*p;
+  }
+  return true;
+}
+
+typedef struct fit_job {
+  bisai_context *context;
+  const bisai_factors *factors;
+  const bisai_bcsr *matrix;
+} fit_job;
+
+/* A thread's note is the first row of its own that does not fit. */
+static void fit_part(void *job, bsi_part part) {
+  const fit_job *j = job;
+  const bisai_factors *f = j->factors;
+  const bsi_structure a = {j->matrix->row_ptr, j->matrix->col_idx},
+                      lower = {f->lower->row_ptr, f->lower->col_idx},
+                      upper = {f->upper->row_ptr, f->upper->col_idx};
+  const bsi_rows rows = bsi_rows_of(j->matrix->block_rows, a.row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
+    int32_t p = a.row_ptr[i];
+    if (row_fits(&lower, f->lower_fill, &a, i, &p) && row_fits(&upper, f->upper_fill, &a, i, &p) &&
+        p == a.row_ptr[i + 1])
+      continue;
+    bsi_keep_first(bsi_note(j->context, part.thread), i);
+    return;
+  }
+}
+
+bisai_status bsi_factors_fit_host(bisai_context *context, const bisai_factors *f,
+                                  const bisai_bcsr *matrix, bool *fit) {
+  const int threads = bsi_threads_for(context->threads, matrix->blocks, GRAIN);
+  *fit = bsi_find_first(context, threads, fit_part, &(fit_job){context, f, matrix}) < 0;
+  return BISAI_OK;
+}
