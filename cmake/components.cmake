@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Optional components: each is used where it is found and missed without failing. Sets BISAI_HAVE_THREADS, BISAI_HAVE_ARCHIVE,
-# BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_JANSSON, BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, and BISAI_PRIVATE_LIBRARIES, what the
-# library itself links to.
+# Optional components: each is used where it is found, and nothing fails where it is not. Sets
+# BISAI_HAVE_THREADS, BISAI_HAVE_ARCHIVE, BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_JANSSON,
+# BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, BISAI_HAVE_CUSPARSE, and
+# BISAI_PRIVATE_LIBRARIES: what the library itself links to.
 
 # bisai_find_library(NAME header library): target bisai_NAME and BISAI_HAVE_<NAME in capitals>.
 function(bisai_find_library name header library)
@@ -25,7 +26,8 @@ set(BISAI_HAVE_ZLIB OFF)
 set(BISAI_HAVE_CUDA OFF)
 set(BISAI_PRIVATE_LIBRARIES m)
 
-# In the library alone: what tests and program do themselves is not asked, and they stay fast. Threads share the counters.
+# In the libraries alone: lines of tests and of the program are not counted, so that these stay
+# fast. Threads share the counters.
 set(BISAI_COVERAGE_FLAGS "")
 if(BISAI_COVERAGE)
   set(BISAI_COVERAGE_FLAGS --coverage -fprofile-update=atomic)
@@ -66,10 +68,12 @@ endif()
 bisai_find_library(jansson jansson.h jansson)
 bisai_find_library(cmocka cmocka.h cmocka)
 if(BISAI_TESTS AND NOT BISAI_HAVE_CMOCKA)
-  message(WARNING "cmocka was not found: the tests written in C are left out (Debian, Ubuntu: libcmocka-dev)")
+  message(WARNING "cmocka was not found: the tests written in C are left out"
+    " (Debian, Ubuntu: libcmocka-dev)")
 endif()
 
-# PETSc: real, double precision, with the header that preconditioner types are written against, and the MPI that it was built with.
+# PETSc: real, double precision, with the header that preconditioner types are written against, and
+# the MPI that it was built with.
 set(BISAI_HAVE_PETSC OFF)
 set(BISAI_PETSC_MISSING "switched off (BISAI_PETSC)")
 if(BISAI_PETSC AND CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
@@ -83,7 +87,8 @@ elseif(BISAI_PETSC)
   if(BISAI_PETSC_MODULE_FOUND)
     find_package(MPI QUIET COMPONENTS C)
     add_library(bisai_petsc_itself INTERFACE)
-    target_link_libraries(bisai_petsc_itself INTERFACE PkgConfig::BISAI_PETSC_MODULE $<TARGET_NAME_IF_EXISTS:MPI::MPI_C>)
+    target_link_libraries(bisai_petsc_itself INTERFACE PkgConfig::BISAI_PETSC_MODULE
+      $<TARGET_NAME_IF_EXISTS:MPI::MPI_C>)
     include(CheckCSourceCompiles)
     set(CMAKE_REQUIRED_LIBRARIES PkgConfig::BISAI_PETSC_MODULE)
     if(TARGET MPI::MPI_C)
@@ -96,12 +101,14 @@ elseif(BISAI_PETSC)
       #endif
       int main(void) { return (int)PetscInitializeNoArguments(); }" BISAI_PETSC_USABLE)
     unset(CMAKE_REQUIRED_LIBRARIES)
-    set(BISAI_PETSC_MISSING "PETSc ${BISAI_PETSC_MODULE_VERSION} cannot be used: not real and double, without pcimpl.h, or without its MPI")
+    string(CONCAT BISAI_PETSC_MISSING "PETSc ${BISAI_PETSC_MODULE_VERSION} cannot be used:"
+      " not real and double, without pcimpl.h, or without its MPI")
     set(BISAI_HAVE_PETSC ${BISAI_PETSC_USABLE})
   endif()
 endif()
 
-# The CUDA backend: where nvcc is, unless told otherwise. Its runtime is linked in, so that the library loads where there is no driver.
+# The CUDA backend: where nvcc is, unless told otherwise. Its runtime is linked in, so that the
+# library loads where there is no driver.
 set(BISAI_CUDA_MISSING "switched off (BISAI_CUDA)")
 if(BISAI_CUDA)
   include(CheckLanguage)
@@ -109,13 +116,15 @@ if(BISAI_CUDA)
   if(CMAKE_CUDA_COMPILER)
     set(BISAI_HAVE_CUDA ON)
   elseif(NOT BISAI_CUDA STREQUAL "AUTO")
-    message(FATAL_ERROR "BISAI_CUDA is ${BISAI_CUDA}, but no CUDA compiler was found: set CUDACXX or CMAKE_CUDA_COMPILER, or switch it OFF")
+    message(FATAL_ERROR "BISAI_CUDA is ${BISAI_CUDA}, but no CUDA compiler was found:"
+      " set CUDACXX or CMAKE_CUDA_COMPILER, or switch it OFF")
   else()
     set(BISAI_CUDA_MISSING "no CUDA compiler found: nvcc, or CUDACXX")
   endif()
 endif()
 if(BISAI_HAVE_CUDA)
-  # Choices are made before the language is enabled, which would make one of its own. Plain numbers mean machine code and PTX.
+  # Architectures are chosen before the language is enabled, which would choose one of its own.
+  # Plain numbers mean machine code and PTX.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     execute_process(COMMAND nvidia-smi --list-gpus RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
     if(BISAI_CUDA_EVERY_GPU)
@@ -130,7 +139,8 @@ if(BISAI_HAVE_CUDA)
   find_package(CUDAToolkit REQUIRED)
   set(CMAKE_CUDA_STANDARD 17)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-  list(APPEND BISAI_PRIVATE_LIBRARIES CUDA::cudart_static stdc++) # a user of the static library may link as C
+  # stdc++: a user of the static library may link as C.
+  list(APPEND BISAI_PRIVATE_LIBRARIES CUDA::cudart_static stdc++)
 endif()
 
 # cuSPARSE, a baseline: what NVIDIA has marked for removal is used where the toolkit has it.

@@ -1,35 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `cmake --install` copies: headers, library, program, manual page, licence, CMake package, pkg-config file; and target `uninstall`.
+# What `cmake --install` copies: headers, library, program, manual page, licence, CMake package,
+# pkg-config file; and target `uninstall`.
 
 set(BISAI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/bisai)
 
 install(DIRECTORY include/bisai TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN petsc.h EXCLUDE
   PATTERN cusparse.h EXCLUDE)
-install(FILES ${PROJECT_BINARY_DIR}/include/bisai/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
+install(FILES ${PROJECT_BINARY_DIR}/include/bisai/version.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
 install(TARGETS bisai EXPORT bisai_targets)
-install(EXPORT bisai_targets NAMESPACE bisai:: FILE bisaiTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
+install(EXPORT bisai_targets NAMESPACE bisai:: FILE bisaiTargets.cmake
+  DESTINATION ${BISAI_PACKAGE_DIR})
 if(TARGET bisai_petsc)
   install(FILES include/bisai/petsc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
   install(TARGETS bisai_petsc EXPORT bisai_petsc_targets)
-  install(EXPORT bisai_petsc_targets NAMESPACE bisai:: FILE bisaiPetscTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
+  install(EXPORT bisai_petsc_targets NAMESPACE bisai:: FILE bisaiPetscTargets.cmake
+    DESTINATION ${BISAI_PACKAGE_DIR})
 endif()
 if(TARGET bisai_cusparse)
   install(FILES include/bisai/cusparse.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bisai)
   install(TARGETS bisai_cusparse EXPORT bisai_cusparse_targets)
-  install(EXPORT bisai_cusparse_targets NAMESPACE bisai:: FILE bisaiCusparseTargets.cmake DESTINATION ${BISAI_PACKAGE_DIR})
+  install(EXPORT bisai_cusparse_targets NAMESPACE bisai:: FILE bisaiCusparseTargets.cmake
+    DESTINATION ${BISAI_PACKAGE_DIR})
 endif()
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 if(PROJECT_IS_TOP_LEVEL AND NOT TARGET uninstall)
-  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
-    -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake COMMENT "Removing what the last installation wrote" VERBATIM)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND}
+    -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+    -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake
+    COMMENT "Removing what the last installation wrote" VERBATIM)
 endif()
 
 configure_package_config_file(cmake/bisaiConfig.cmake.in ${PROJECT_BINARY_DIR}/bisaiConfig.cmake
   INSTALL_DESTINATION ${BISAI_PACKAGE_DIR})
 # Before 1.0 a minor version may break its callers.
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/bisaiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/bisaiConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bisaiConfig.cmake ${PROJECT_BINARY_DIR}/bisaiConfigVersion.cmake
   DESTINATION ${BISAI_PACKAGE_DIR})
 
@@ -45,8 +53,8 @@ else()
   set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-# Only a static library makes its callers link these. libarchive by its name, not by Requires.private, which would ask every
-# caller for libarchive's own pkg-config file.
+# Only a static library makes its callers link these. libarchive by its name, not by
+# Requires.private, which would ask every caller for libarchive's own pkg-config file.
 set(PC_LIBS_PRIVATE "-lm")
 if(BISAI_HAVE_ZLIB)
   string(PREPEND PC_LIBS_PRIVATE "-lz ")
@@ -58,7 +66,8 @@ if(BISAI_HAVE_METIS)
   string(PREPEND PC_LIBS_PRIVATE "-lmetis ")
 endif()
 if(BISAI_HAVE_CUDA)
-  string(PREPEND PC_LIBS_PRIVATE "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl -lpthread -lstdc++ ")
+  string(PREPEND PC_LIBS_PRIVATE
+    "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl -lpthread -lstdc++ ")
 endif()
 if(BISAI_HAVE_THREADS)
   string(PREPEND PC_LIBS_PRIVATE "-pthread ")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Removes the files that the last `cmake --install` of a build wrote, and then bisai's own folders that are empty. DESTDIR in the environment
-# goes before each path, as it did then.
+# Removes the files that the last `cmake --install` of a build wrote, and then bisai's own folders
+# that are empty. DESTDIR in the environment goes before each path, as it did then.
 # cmake -DMANIFEST=…/install_manifest.txt -P uninstall.cmake
 cmake_minimum_required(VERSION 3.22)
 

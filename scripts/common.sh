@@ -2,8 +2,9 @@
 # shellcheck shell=sh
 # What the scripts beside this file share; to be read by `.` in the root of the repository.
 
-# step LOG WHAT COMMAND…: runs a command that may take long. Its output goes to LOG, which is shown where the command fails. Every three
-# seconds a line tells how long it has taken and the last line of LOG. A COMMAND that asks for a password finds the terminal free.
+# step LOG WHAT COMMAND…: runs a command that may take long. Its output goes to LOG, which is shown
+# where the command fails. Every three seconds a line tells how long it has taken and the last line
+# of LOG. A COMMAND that asks for a password finds the terminal free.
 step() {
   log=$1 what=$2 began=$(date +%s) status=0
   shift 2
@@ -30,7 +31,8 @@ has_gpu() {
   nvidia-smi -L >/dev/null 2>&1 || ls /dev/nvidia[0-9]* >/dev/null 2>&1
 }
 
-# Whether the CUDA backend is built, as CMake's BISAI_CUDA: what the environment says, and otherwise AUTO where there is a GPU.
+# Prints CMake's BISAI_CUDA: what the environment says; otherwise AUTO where there is a GPU, and OFF
+# where there is none.
 cuda_choice() {
   if [ -n "${BISAI_CUDA:-}" ]; then
     echo "$BISAI_CUDA"

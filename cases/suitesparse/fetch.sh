@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Downloads the paper's matrices from the SuiteSparse collection (https://sparse.tamu.edu) and unpacks them as NAME.mtx.
+# Downloads the paper's matrices from the SuiteSparse collection (https://sparse.tamu.edu) and
+# unpacks them as NAME.mtx.
 #
 #   fetch.sh [--address] NAME… | all     into the current folder, or into $SUITESPARSE_DIR
 #
-# --address prints where each would come from and downloads nothing. $SUITESPARSE_URL takes the place of the collection's address
-# (a mirror with the same layout, GROUP/NAME.tar.gz; file:// is accepted).
+# --address prints where each would come from and downloads nothing. $SUITESPARSE_URL takes the
+# place of the collection's address (a mirror with the same layout, GROUP/NAME.tar.gz; file:// is
+# accepted).
 set -eu
 
 base=${SUITESPARSE_URL:-https://suitesparse-collection-website.herokuapp.com/MM}
