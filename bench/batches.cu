@@ -6,6 +6,9 @@
  * are, without waiting for what they met, and as updates that do; other set-ups include what they
  * wait for. */
 #include "batches.cuh"
+#include "bjacobi/bjacobi_ops.h"
+#include "core/backend.h"
+#include "core/context.h"
 
 #include <cmath>
 #include <cstring>
@@ -335,8 +338,8 @@ void measure_whole(bench &b) {
         o.most = most;
         bsi_partition found;
         const double find = seconds_of(b, [&] {
-          NEED(b.context->backend->bjacobi_find(b.context, matrix, most, &found));
-          b.context->backend->release(b.context, found.start);
+          NEED(b.context->backend->bjacobi->partition->find(b.context, matrix, most, &found));
+          b.context->backend->memory->release(b.context, found.start);
         });
         double update;
         bsi_bjacobi_stats stats;

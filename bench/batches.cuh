@@ -17,8 +17,8 @@
 #include <bisai/bisai.h>
 
 #include "bjacobi/bjacobi.h"
+#include "bjacobi/bjacobi_ops.h"
 #include "core/backend.h"
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/context.h"
 
@@ -92,9 +92,9 @@ struct jacobi {
   jacobi(const jacobi &) = delete;
   ~jacobi() { bsi_bjacobi_destroy(b.context, &made); }
   void update() { NEED(bsi_bjacobi_update(b.context, matrix, &made)); }
-  void enqueue() { NEED(bsi_bjacobi_enqueue_cuda(b.context, matrix, &made)); }
+  void enqueue() { NEED(bsi_bjacobi_enqueue(b.context, matrix, &made)); }
   void apply(int count, const double *x, int64_t ldx, double *y) {
-    NEED(b.context->backend->bjacobi_apply(b.context, &made, count, x, ldx, y, ldx));
+    NEED(b.context->backend->bjacobi->solve->apply(b.context, &made, count, x, ldx, y, ldx));
   }
 };
 

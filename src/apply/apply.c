@@ -3,6 +3,8 @@
  * triangular factor. */
 #include "apply/apply.h"
 
+#include "apply/apply_ops.h"
+#include "core/context.h"
 #include "core/staging.h"
 
 bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x,
@@ -24,8 +26,8 @@ bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, c
   bisai_status status = bsi_stage_input(context, cols, count, x, ldx, &from);
   if (!status) status = bsi_stage_output(context, rows, count, false, y, ldy, &to);
   if (!status)
-    status = context->backend->product(context, matrix, count, 1.0, from.data, from.ld, 0.0, NULL,
-                                       0, to.data, to.ld);
+    status = context->backend->apply->products->multiply(context, matrix, count, 1.0, from.data,
+                                                         from.ld, 0.0, NULL, 0, to.data, to.ld);
   status = bsi_stage_return(context, status, &to);
   bsi_stage_release(context, &from);
   return status;
@@ -39,14 +41,14 @@ bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse
                                const bsi_triangular *t, int relax, const bsi_vectors *v) {
   const bsi_backend *backend = context->backend;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  bisai_status status =
-      backend->product(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
+  bisai_status status = backend->apply->products->multiply(context, inverse, v->count, 1.0, v->b,
+                                                           v->ldb, 0.0, NULL, 0, v->x, v->ldx);
   for (int sweep = 0; sweep < relax && !status; sweep++) {
-    status = backend->product(context, t->matrix, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb,
-                              v->work, n);
+    status = backend->apply->products->multiply(context, t->matrix, v->count, -1.0, v->x, v->ldx,
+                                                1.0, v->b, v->ldb, v->work, n);
     if (!status)
-      status = backend->product(context, inverse, v->count, 1.0, v->work, n, 1.0, v->x, v->ldx,
-                                v->x, v->ldx);
+      status = backend->apply->products->multiply(context, inverse, v->count, 1.0, v->work, n, 1.0,
+                                                  v->x, v->ldx, v->x, v->ldx);
   }
   return status;
 }
@@ -58,14 +60,15 @@ bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inve
                                   const bsi_columns *columns, int relax, const bsi_vectors *v) {
   const bsi_backend *backend = context->backend;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  bisai_status status = backend->transposed_product(context, inverse, inverse_columns, v->count,
-                                                    1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
+  bisai_status status = backend->apply->transposed->multiply(
+      context, inverse, inverse_columns, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
   for (int sweep = 0; sweep < relax && !status; sweep++) {
-    status = backend->transposed_product(context, t->matrix, columns, v->count, -1.0, v->x, v->ldx,
-                                         1.0, v->b, v->ldb, v->work, n);
+    status = backend->apply->transposed->multiply(context, t->matrix, columns, v->count, -1.0, v->x,
+                                                  v->ldx, 1.0, v->b, v->ldb, v->work, n);
     if (!status)
-      status = backend->transposed_product(context, inverse, inverse_columns, v->count, 1.0,
-                                           v->work, n, 1.0, v->x, v->ldx, v->x, v->ldx);
+      status =
+          backend->apply->transposed->multiply(context, inverse, inverse_columns, v->count, 1.0,
+                                               v->work, n, 1.0, v->x, v->ldx, v->x, v->ldx);
   }
   return status;
 }
@@ -76,11 +79,11 @@ static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular 
   const bisai_bcsr *a = t->matrix;
   const int64_t n = (int64_t)a->block_rows * a->block_size;
   if (t->inverse_diagonal)
-    return context->backend->diagonal_product(context, a->block_rows, a->block_size,
-                                              t->inverse_diagonal, v->count, v->b, v->ldb, y, ldy);
+    return context->backend->apply->products->multiply_diagonal(
+        context, a->block_rows, a->block_size, t->inverse_diagonal, v->count, v->b, v->ldb, y, ldy);
   bisai_status status = BISAI_OK;
   for (int32_t c = 0; c < v->count && !status; c++)
-    status = context->backend->vector_copy(context, n, v->b + c * v->ldb, y + c * ldy);
+    status = context->backend->vectors->copy(context, n, v->b + c * v->ldb, y + c * ldy);
   return status;
 }
 
@@ -98,8 +101,8 @@ bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled,
     const bool into_x = (sweeps - sweep) % 2 == 1;
     double *to = into_x ? v->x : other;
     const int64_t ld_to = into_x ? v->ldx : n;
-    status = context->backend->product(context, scaled, v->count, -1.0, from, ld_from, 1.0, start,
-                                       n, to, ld_to);
+    status = context->backend->apply->products->multiply(context, scaled, v->count, -1.0, from,
+                                                         ld_from, 1.0, start, n, to, ld_to);
     from = to;
     ld_from = ld_to;
   }
@@ -147,7 +150,7 @@ bisai_status bsi_sweeps_update(bisai_context *context, const bsi_triangular *t,
                                bisai_bcsr *scaled) {
   int32_t infinite_row = -1;
   const bisai_status status =
-      context->backend->scale_off_diagonal(context, t, scaled, &infinite_row);
+      context->backend->apply->sweeps->scale_off_diagonal(context, t, scaled, &infinite_row);
   if (status || infinite_row < 0) return status;
   return bsi_fail(
       context, BISAI_NOT_FINITE, "sweeps: block row %d of the scaled %s factor is not finite",

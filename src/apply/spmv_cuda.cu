@@ -8,10 +8,11 @@
  * hence UNROLLED columns at once, and for small matrices the launch: y ← A x has kernels of its own
  * without alpha, beta and an implied diagonal. Sizes without code of their own go by rows: each
  * lane sums one row of some of the columns. */
+#include "apply/apply_ops.h"
 #include "apply/load_cuda.cuh"
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "core/values.h"
 
@@ -227,9 +228,9 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors,
 
 } // namespace
 
-bisai_status bsi_product_cuda(bisai_context *context, const bisai_bcsr *a, int32_t count,
-                              double alpha, const double *x, int64_t ldx, double beta,
-                              const double *z, int64_t ldz, double *y, int64_t ldy) {
+static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_t count,
+                             double alpha, const double *x, int64_t ldx, double beta,
+                             const double *z, int64_t ldz, double *y, int64_t ldy) {
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
   const int64_t bytes =
@@ -279,12 +280,15 @@ __global__ void multiply_diagonal(int64_t rows, int bs, const double *blocks, co
 }
 } // namespace
 
-bisai_status bsi_diagonal_product_cuda(bisai_context *context, int32_t n, int bs,
-                                       const double *blocks, int32_t count, const double *x,
-                                       int64_t ldx, double *y, int64_t ldy) {
+static bisai_status multiply_diagonal(bisai_context *context, int32_t n, int bs,
+                                      const double *blocks, int32_t count, const double *x,
+                                      int64_t ldx, double *y, int64_t ldy) {
   const int64_t rows = static_cast<int64_t>(n) * bs;
   if (rows == 0 || count == 0) return BISAI_OK;
   const dim3 grid(bsi_grid(rows, 256), static_cast<unsigned>(count));
   multiply_diagonal<<<grid, 256, 0, bsi_stream_of(context)>>>(rows, bs, blocks, x, ldx, y, ldy);
   return bsi_launched(context, "product with diagonal blocks");
 }
+
+const bsi_product_ops bsi_products_cuda = {.multiply = multiply,
+                                           .multiply_diagonal = multiply_diagonal};

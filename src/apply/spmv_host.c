@@ -2,10 +2,11 @@
 /* Block products on the host: y_i ← alpha·Σ_j A_ij x_j + beta·z_i, rows shared out by their blocks.
  * Every row is summed in the same order whatever the number of threads: its even blocks and its odd
  * ones, because one sum alone would wait for its own additions. */
-#include "core/backend_host.h"
+#include "apply/apply_ops.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
 #include "core/column.h"
+#include "core/context.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
 #include "core/values.h"
@@ -112,9 +113,9 @@ static void product_part(void *job, bsi_part part) {
                                                                          rows.begin, rows.end);
 }
 
-bisai_status bsi_product_host(bisai_context *context, const bisai_bcsr *a, int32_t count,
-                              double alpha, const double *x, int64_t ldx, double beta,
-                              const double *z, int64_t ldz, double *y, int64_t ldy) {
+static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_t count,
+                             double alpha, const double *x, int64_t ldx, double beta,
+                             const double *z, int64_t ldz, double *y, int64_t ldy) {
   const int threads =
       bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
   for (int32_t v = 0; v < count;) {
@@ -151,11 +152,14 @@ static void diagonal_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_diagonal_product_host(bisai_context *context, int32_t n, int bs,
-                                       const double *blocks, int32_t count, const double *x,
-                                       int64_t ldx, double *y, int64_t ldy) {
+static bisai_status multiply_diagonal(bisai_context *context, int32_t n, int bs,
+                                      const double *blocks, int32_t count, const double *x,
+                                      int64_t ldx, double *y, int64_t ldy) {
   const int threads = bsi_threads_for(context->threads, (int64_t)n * bs * bs * 8, BYTES_PER_THREAD);
   bsi_run(context, threads, BSI_SOME_PARTS, diagonal_part,
           &(diagonal_job){n, count, bs, blocks, x, y, ldx, ldy});
   return BISAI_OK;
 }
+
+const bsi_product_ops bsi_products_host = {.multiply = multiply,
+                                           .multiply_diagonal = multiply_diagonal};

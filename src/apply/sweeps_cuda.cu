@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* G ← D⁻¹ T_off on the device: a warp a block row, a lane a value. */
-#include "core/backend_cuda.h"
+#include "apply/apply_ops.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "core/triangular.h"
 
@@ -58,8 +59,8 @@ void enqueue(bisai_context *context, const job &p) {
 
 } // namespace
 
-bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const bsi_triangular *t,
-                                         bisai_bcsr *scaled, int32_t *infinite_row) {
+static bisai_status scale_off_diagonal(bisai_context *context, const bsi_triangular *t,
+                                       bisai_bcsr *scaled, int32_t *infinite_row) {
   const bisai_bcsr *a = t->matrix;
   *infinite_row = -1;
   if (a->block_rows == 0) return BISAI_OK;
@@ -81,3 +82,5 @@ bisai_status bsi_scale_off_diagonal_cuda(bisai_context *context, const bsi_trian
   if (first != ~0ull) *infinite_row = static_cast<int32_t>(first);
   return BISAI_OK;
 }
+
+const bsi_sweep_ops bsi_sweeps_cuda = {.scale_off_diagonal = scale_off_diagonal};

@@ -4,10 +4,11 @@
  * A lane has one scalar column: of each block of its block column it reads that column, consecutive
  * values in words as wide as their address allows, and multiplies it by x. The blocks are gathered
  * through the column form, in its order, so that the bits repeat and no lane needs another one. */
+#include "apply/apply_ops.h"
 #include "apply/load_cuda.cuh"
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "core/values.h"
 
@@ -108,10 +109,10 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors)
 
 } // namespace
 
-bisai_status bsi_transposed_product_cuda(bisai_context *context, const bisai_bcsr *a,
-                                         const bsi_columns *columns, int32_t count, double alpha,
-                                         const double *x, int64_t ldx, double beta, const double *z,
-                                         int64_t ldz, double *y, int64_t ldy) {
+static bisai_status transposed_product(bisai_context *context, const bisai_bcsr *a,
+                                       const bsi_columns *columns, int32_t count, double alpha,
+                                       const double *x, int64_t ldx, double beta, const double *z,
+                                       int64_t ldz, double *y, int64_t ldy) {
   const int64_t bytes =
       static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
   bisai_status status = BISAI_OK;
@@ -142,3 +143,5 @@ bisai_status bsi_transposed_product_cuda(bisai_context *context, const bisai_bcs
   }
   return status;
 }
+
+const bsi_transposed_ops bsi_transposed_cuda = {.multiply = transposed_product};

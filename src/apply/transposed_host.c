@@ -3,8 +3,9 @@
  * out by their blocks. Values are gathered through the column form, in its order, so that bits do
  * not depend on the number of threads. */
 #include "apply/apply.h"
-#include "core/backend_host.h"
+#include "apply/apply_ops.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/parallel.h"
 #include "core/values.h"
 
@@ -101,10 +102,10 @@ static void product_part(void *job, bsi_part part) {
       j->vectors, j->p, columns.begin, columns.end);
 }
 
-bisai_status bsi_transposed_product_host(bisai_context *context, const bisai_bcsr *a,
-                                         const bsi_columns *columns, int32_t count, double alpha,
-                                         const double *x, int64_t ldx, double beta, const double *z,
-                                         int64_t ldz, double *y, int64_t ldy) {
+static bisai_status transposed_product(bisai_context *context, const bisai_bcsr *a,
+                                       const bsi_columns *columns, int32_t count, double alpha,
+                                       const double *x, int64_t ldx, double beta, const double *z,
+                                       int64_t ldz, double *y, int64_t ldy) {
   const int threads =
       bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
   for (int32_t v = 0; v < count;) {
@@ -116,3 +117,5 @@ bisai_status bsi_transposed_product_host(bisai_context *context, const bisai_bcs
   }
   return BISAI_OK;
 }
+
+const bsi_transposed_ops bsi_transposed_host = {.multiply = transposed_product};

@@ -6,9 +6,10 @@
  * core/await_cuda.cuh says, so that a level costs one trip through the L2 cache and no barrier.
  * Thread blocks draw their rows in order from a ticket: what a waiting warp waits for is always
  * running or done. */
+#include "apply/apply_ops.h"
 #include "core/await_cuda.cuh"
-#include "core/backend_cuda.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "core/triangular.h"
 
@@ -132,16 +133,18 @@ cudaError_t enqueue_size(const bisai_context *context, const solve &p) {
 
 } // namespace
 
-/* x may be b: then the solution is made in `spare` (a vector of the device) and copied. */
-bisai_status bsi_triangular_solve_cuda(bisai_context *context, const bsi_triangular *t,
-                                       int32_t count, const double *b, int64_t ldb, double *x,
-                                       int64_t ldx, double *spare) {
+/* Rows wait for values and not for levels, whatever the schedule. If x is b, the solution is made
+ * in the vector that the factors keep for that, and copied. */
+static bisai_status triangular_solve(bisai_context *context, const bsi_triangular *t,
+                                     bisai_schedule schedule, int32_t count, const double *b,
+                                     int64_t ldb, double *x, int64_t ldx) {
+  (void)schedule;
   const bisai_bcsr *a = t->matrix;
   const size_t bytes = static_cast<size_t>(a->block_rows) * a->block_size * sizeof(double);
   const cudaStream_t stream = bsi_stream_of(context);
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && bytes > 0 && !status; v++) {
-    double *target = x + v * ldx, *made = b + v * ldb == target ? spare : target;
+    double *target = x + v * ldx, *made = b + v * ldb == target ? t->spare : target;
     const solve p = {t->triangle == BISAI_LOWER,
                      a->block_rows,
                      a->block_size,
@@ -166,3 +169,5 @@ bisai_status bsi_triangular_solve_cuda(bisai_context *context, const bsi_triangu
   }
   return status;
 }
+
+const bsi_trisolve_ops bsi_triangular_cuda = {.solve = triangular_solve};

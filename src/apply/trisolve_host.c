@@ -2,9 +2,10 @@
 /* Exact block triangular solves on the host: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal
  * blocks of row i, rows in order or level by level (Saad, Iterative Methods, 11.6). The same bits
  * either way. */
-#include "core/backend_host.h"
+#include "apply/apply_ops.h"
 #include "core/block_sizes.h"
 #include "core/column.h"
+#include "core/context.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
 #include "core/triangular.h"
@@ -121,9 +122,9 @@ static void solve_levels(bisai_context *context, int64_t bytes, rows_function *r
   }
 }
 
-bisai_status bsi_triangular_solve_host(bisai_context *context, const bsi_triangular *t,
-                                       bisai_schedule schedule, int32_t count, const double *b,
-                                       int64_t ldb, double *x, int64_t ldx) {
+static bisai_status triangular_solve(bisai_context *context, const bsi_triangular *t,
+                                     bisai_schedule schedule, int32_t count, const double *b,
+                                     int64_t ldb, double *x, int64_t ldx) {
   const int bs = t->matrix->block_size;
   rows_function *rows = rows_functions[bs <= BSI_SPECIAL_SIZES ? bs : 0];
   const int64_t bytes = bsi_bcsr_product_bytes(t->matrix);
@@ -137,3 +138,5 @@ bisai_status bsi_triangular_solve_host(bisai_context *context, const bsi_triangu
   }
   return BISAI_OK;
 }
+
+const bsi_trisolve_ops bsi_triangular_host = {.solve = triangular_solve};

@@ -4,7 +4,7 @@
  * shuffles; inverses of one size have several vectors in shared memory instead, as shuffles would
  * take longer than the blocks. Each value is read once for up to `VECTORS` vectors. */
 #include "bjacobi/bjacobi.h"
-#include "core/backend_cuda.h"
+#include "bjacobi/bjacobi_ops.h"
 #include "core/launch_cuda.cuh"
 #include "core/values.h"
 
@@ -453,9 +453,8 @@ void apply_form(const bisai_context *context, const job &p, int32_t count) {
 
 } // namespace
 
-bisai_status bsi_bjacobi_apply_cuda(bisai_context *context, const bsi_bjacobi *jacobi,
-                                    int32_t count, const double *x, int64_t ldx, double *y,
-                                    int64_t ldy) {
+static bisai_status bjacobi_apply(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count,
+                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
   const bsi_partition *b = &jacobi->partition;
   const job p = {b->rows,
                  b->blocks,
@@ -483,3 +482,5 @@ bisai_status bsi_bjacobi_apply_cuda(bisai_context *context, const bsi_bjacobi *j
     apply_form<BISAI_FORM_GAUSS_HUARD>(context, p, count);
   return bsi_launched(context, "block-Jacobi");
 }
+
+const bsi_block_solve_ops bsi_block_solve_cuda = {.apply = bjacobi_apply};

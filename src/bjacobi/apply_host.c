@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* z_b = D_b⁻¹ v_b on the host: each block is read once for all vectors, widened to fp64 where it is
  * narrower. */
-#include "core/backend_host.h"
 #include "core/block_decompose.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
 #include "core/values.h"
 
 #include "bjacobi/bjacobi.h"
+#include "bjacobi/bjacobi_ops.h"
+#include "core/context.h"
 
 enum { BYTES_PER_THREAD = 1 << 16 };
 
@@ -109,12 +110,13 @@ static void apply_part(void *job, bsi_part part) {
   for (int64_t g = range.begin; g < range.end; g++) apply_group(a->jacobi, (int32_t)g, a->v);
 }
 
-bisai_status bsi_bjacobi_apply_host(bisai_context *context, const bsi_bjacobi *jacobi,
-                                    int32_t count, const double *x, int64_t ldx, double *y,
-                                    int64_t ldy) {
+static bisai_status bjacobi_apply(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count,
+                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
   const vectors v = {count, x, ldx, y, ldy};
   const int threads =
       bsi_threads_for(context->threads, jacobi->stats.value_bytes, BYTES_PER_THREAD);
   bsi_run(context, threads, BSI_SOME_PARTS, apply_part, &(apply_job){jacobi, &v});
   return BISAI_OK;
 }
+
+const bsi_block_solve_ops bsi_block_solve_host = {.apply = bjacobi_apply};

@@ -2,6 +2,8 @@
 /* Block-Jacobi on every backend: the order of things, memory, and what is refused. */
 #include "bjacobi/bjacobi.h"
 
+#include "bjacobi/bjacobi_ops.h"
+#include "core/context.h"
 #include "core/values.h"
 
 static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
@@ -44,17 +46,17 @@ bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blo
   }
   if (is_uniform(blocks, start, &p->uniform)) return BISAI_OK;
   p->uniform = 0;
-  p->start = context->backend->allocate(context, (size_t)blocks + 1, sizeof *p->start);
+  p->start = context->backend->memory->allocate(context, (size_t)blocks + 1, sizeof *p->start);
   if (!p->start) return BISAI_OUT_OF_MEMORY;
-  return context->backend->upload(context, p->start, start,
-                                  ((size_t)blocks + 1) * sizeof *p->start);
+  return context->backend->memory->upload(context, p->start, start,
+                                          ((size_t)blocks + 1) * sizeof *p->start);
 }
 
 static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix,
                                 bsi_bjacobi *jacobi) {
   const bsi_bjacobi_options *o = &jacobi->options;
   if (o->most > 0)
-    return context->backend->bjacobi_find(context, matrix, o->most, &jacobi->partition);
+    return context->backend->bjacobi->partition->find(context, matrix, o->most, &jacobi->partition);
   if (o->given_start)
     return bsi_partition_set(context, matrix->block_rows * matrix->block_size, o->given_blocks,
                              o->given_start, &jacobi->partition);
@@ -64,12 +66,12 @@ static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix
 
 static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix,
                                    bsi_bjacobi *jacobi) {
-  jacobi->position =
-      context->backend->allocate(context, (size_t)jacobi->block_rows, sizeof *jacobi->position);
+  jacobi->position = context->backend->memory->allocate(context, (size_t)jacobi->block_rows,
+                                                        sizeof *jacobi->position);
   if (!jacobi->position) return BISAI_OUT_OF_MEMORY;
   int32_t missing;
   const bisai_status status =
-      context->backend->find_diagonals(context, matrix, jacobi->position, &missing);
+      context->backend->bjacobi->diagonals->find(context, matrix, jacobi->position, &missing);
   if (status || missing < 0 || jacobi->options.shift_amount > 0.0) return status;
   return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", missing);
 }
@@ -79,15 +81,15 @@ static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *mat
 static bisai_status lay_out(bisai_context *context, bsi_bjacobi *jacobi) {
   const bsi_partition *p = &jacobi->partition;
   const bsi_bjacobi_options *o = &jacobi->options;
-  const int32_t rows = o->group_rows > 0 ? o->group_rows : context->backend->bjacobi_group_rows;
+  const int32_t rows = o->group_rows > 0 ? o->group_rows : context->backend->bjacobi->group_rows;
   jacobi->per_group = p->largest > 0 && rows > p->largest ? rows / p->largest : 1;
   jacobi->groups = p->blocks / jacobi->per_group + (p->blocks % jacobi->per_group > 0);
   jacobi->slot_bytes = (int)bsi_value_bytes(o->storage);
   if (p->blocks == 0) return BISAI_OK;
   if (!p->uniform) {
-    jacobi->first_value =
-        context->backend->allocate(context, (size_t)jacobi->groups, sizeof *jacobi->first_value);
-    return jacobi->first_value ? context->backend->bjacobi_layout(context, jacobi)
+    jacobi->first_value = context->backend->memory->allocate(context, (size_t)jacobi->groups,
+                                                             sizeof *jacobi->first_value);
+    return jacobi->first_value ? context->backend->bjacobi->partition->layout(context, jacobi)
                                : BISAI_OUT_OF_MEMORY;
   }
   /* the last group, whose height may be less, and which may be no wider than its only block */
@@ -100,18 +102,20 @@ static bisai_status lay_out(bisai_context *context, bsi_bjacobi *jacobi) {
 
 static bisai_status reserve(bisai_context *context, const bisai_bcsr *matrix, bsi_bjacobi *jacobi) {
   const bsi_backend *backend = context->backend;
-  jacobi->data = backend->allocate(context, (size_t)jacobi->values, (size_t)jacobi->slot_bytes);
+  jacobi->data =
+      backend->memory->allocate(context, (size_t)jacobi->values, (size_t)jacobi->slot_bytes);
   if (!jacobi->data) return BISAI_OUT_OF_MEMORY;
   if (jacobi->options.storage == BISAI_ADAPTIVE) {
-    jacobi->format = backend->allocate(context, (size_t)jacobi->groups, sizeof *jacobi->format);
+    jacobi->format =
+        backend->memory->allocate(context, (size_t)jacobi->groups, sizeof *jacobi->format);
     if (!jacobi->format) return BISAI_OUT_OF_MEMORY;
   }
   if (jacobi->options.form != BISAI_FORM_INVERSE) {
     jacobi->pivots =
-        backend->allocate(context, (size_t)jacobi->partition.rows, sizeof *jacobi->pivots);
+        backend->memory->allocate(context, (size_t)jacobi->partition.rows, sizeof *jacobi->pivots);
     if (!jacobi->pivots) return BISAI_OUT_OF_MEMORY;
   }
-  return backend->bjacobi_reserve(context, matrix, jacobi);
+  return backend->bjacobi->values->reserve(context, matrix, jacobi);
 }
 
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix,
@@ -141,7 +145,7 @@ bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
                  matrix->blocks, jacobi->stored);
   if (status || !jacobi->natural) return status;
   int32_t moved;
-  status = context->backend->compare_diagonals(context, matrix, jacobi->position, &moved);
+  status = context->backend->bjacobi->diagonals->compare(context, matrix, jacobi->position, &moved);
   if (status || moved < 0) return status;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                   "the pattern changed: block row %d has its diagonal block elsewhere", moved);
@@ -153,7 +157,7 @@ static bisai_status start_of(bisai_context *context, const bsi_partition *p, int
                              int32_t *start) {
   *start = p->uniform ? bsi_partition_start(p, b) : 0;
   return p->uniform ? BISAI_OK
-                    : context->backend->fetch(context, start, p->start + b, sizeof *start);
+                    : context->backend->memory->fetch(context, start, p->start + b, sizeof *start);
 }
 
 /* "block row 7" of natural blocks, "block 7 (rows 20 … 27)" of others. */
@@ -170,7 +174,7 @@ static bisai_status refuse(bisai_context *context, const bsi_bjacobi *jacobi, bi
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix,
                                 bsi_bjacobi *jacobi) {
   jacobi->stats = BSI_BJACOBI_STATS_NONE;
-  const bisai_status status = context->backend->bjacobi_values(context, matrix, jacobi);
+  const bisai_status status = context->backend->bjacobi->values->compute(context, matrix, jacobi);
   if (status) return status;
   const bsi_bjacobi_stats *stats = &jacobi->stats;
   if (stats->inversion.singular_row >= 0)
@@ -186,13 +190,13 @@ bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi) {
   const bsi_backend *backend = context->backend;
-  backend->release(context, jacobi->position);
-  backend->release(context, jacobi->partition.start);
-  backend->release(context, jacobi->first_value);
-  backend->release(context, jacobi->format);
-  backend->release(context, jacobi->data);
-  backend->release(context, jacobi->pivots);
-  backend->release(context, jacobi->workspace);
+  backend->memory->release(context, jacobi->position);
+  backend->memory->release(context, jacobi->partition.start);
+  backend->memory->release(context, jacobi->first_value);
+  backend->memory->release(context, jacobi->format);
+  backend->memory->release(context, jacobi->data);
+  backend->memory->release(context, jacobi->pivots);
+  backend->memory->release(context, jacobi->workspace);
   *jacobi = (bsi_bjacobi){0};
 }
 

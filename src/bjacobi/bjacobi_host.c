@@ -2,19 +2,18 @@
 /* The numbers of block-Jacobi on the host: a thread takes a group of blocks, extracts and
  * decomposes them, chooses their format and stores them. (Anzt, Dongarra, Flegar, Quintana-Ortí
  * 2017 and 2018; formats: Flegar, Anzt, Cojean, Quintana-Ortí 2020.) */
-#include "core/backend_host.h"
 #include "core/block_decompose.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
 
 #include "bjacobi/adaptive.h"
 #include "bjacobi/bjacobi.h"
+#include "bjacobi/bjacobi_ops.h"
+#include "core/context.h"
 
 #include <string.h>
 
-enum { BLOCKS_PER_THREAD = 1024, ROWS_PER_THREAD = 1024 };
-
-/* --- inverses of natural blocks, for the factors too --- */
+enum { ROWS_PER_THREAD = 1024 };
 
 typedef bsi_block_result invert_function(const double *a, double *inverse, double *condition);
 
@@ -286,8 +285,8 @@ static void values_part(void *job, bsi_part part) {
     set_group(v->matrix, v->jacobi, (int32_t)g, &s, bsi_note(v->context, part.thread));
 }
 
-bisai_status bsi_bjacobi_values_host(bisai_context *context, const bisai_bcsr *matrix,
-                                     bsi_bjacobi *jacobi) {
+static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *matrix,
+                                   bsi_bjacobi *jacobi) {
   const int threads = bsi_threads_for(context->threads, jacobi->partition.rows, ROWS_PER_THREAD);
   for (int t = 0; t < threads; t++)
     *(bsi_bjacobi_stats *)bsi_note(context, t) = BSI_BJACOBI_STATS_NONE;
@@ -296,52 +295,11 @@ bisai_status bsi_bjacobi_values_host(bisai_context *context, const bisai_bcsr *m
   return BISAI_OK;
 }
 
-bisai_status bsi_bjacobi_reserve_host(bisai_context *context, const bisai_bcsr *matrix,
-                                      bsi_bjacobi *jacobi) {
+static bisai_status bjacobi_reserve(bisai_context *context, const bisai_bcsr *matrix,
+                                    bsi_bjacobi *jacobi) {
   (void)context, (void)matrix, (void)jacobi;
   return BISAI_OK;
 }
 
-/* --- blocks of block rows, for the factors --- */
-
-/* The inverse of block `position` of block row i, from a copy that a shift may change. */
-static bsi_block_result invert_row(const bisai_bcsr *a, int32_t i, int32_t position, double amount,
-                                   double *inverse, double *condition) {
-  const bsi_bjacobi_options o = {.shift_amount = amount, .form = BISAI_FORM_INVERSE};
-  double copy[BSI_MAX_BLOCK_VALUES];
-  block b = {.m = a->block_size, .row = i * a->block_size, .a = copy, .e = inverse};
-  copy_natural(a, &b, position);
-  const bsi_block_result result = decompose_shifted(a, &o, &b);
-  *condition = b.condition;
-  return result;
-}
-
-typedef struct invert_job {
-  bisai_context *context;
-  const bisai_bcsr *matrix;
-  const int32_t *position;
-  double shift_amount, *inverses;
-} invert_job;
-
-static void invert_part(void *job, bsi_part part) {
-  const invert_job *v = job;
-  const size_t values = bsi_block_offset(v->matrix, 1);
-  const bsi_range range = bsi_range_of(v->matrix->block_rows, part);
-  for (int32_t i = (int32_t)range.begin; i < range.end; i++) {
-    double condition;
-    const bsi_block_result result = invert_row(v->matrix, i, v->position[i], v->shift_amount,
-                                               v->inverses + (size_t)i * values, &condition);
-    bsi_invert_stats_count(bsi_note(v->context, part.thread), result, condition, i);
-  }
-}
-
-bisai_status bsi_invert_blocks_host(bisai_context *context, const bisai_bcsr *matrix,
-                                    const int32_t *position, double shift_amount, double *inverses,
-                                    bsi_invert_stats *stats) {
-  const int threads = bsi_threads_for(context->threads, matrix->block_rows, BLOCKS_PER_THREAD);
-  bsi_clear_invert_notes(context, threads);
-  bsi_run(context, threads, BSI_SOME_PARTS, invert_part,
-          &(invert_job){context, matrix, position, shift_amount, inverses});
-  bsi_merge_invert_notes(context, threads, stats);
-  return BISAI_OK;
-}
+const bsi_block_values_ops bsi_block_values_host = {.reserve = bjacobi_reserve,
+                                                    .compute = bjacobi_values};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the diagonal blocks of a matrix are, on a device: a thread a block row. */
-#include "core/backend_cuda.h"
+#include "bjacobi/bjacobi_ops.h"
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 
 namespace {
@@ -37,19 +38,22 @@ bisai_status look_at_all(bisai_context *context, const bisai_bcsr *a, const int3
   look<<<bsi_grid(a->block_rows, THREADS), THREADS, 0, stream>>>(
       a->block_rows, a->row_ptr, a->col_idx, expected, position, context->first_fault);
   bisai_status status = bsi_launched(context, "diagonal blocks");
-  if (!status) status = bsi_fetch_cuda(context, &row, context->first_fault, sizeof row);
+  if (!status)
+    status = context->backend->memory->fetch(context, &row, context->first_fault, sizeof row);
   if (!status && row != ~0ull) *first = static_cast<int32_t>(row);
   return status;
 }
 
 } // namespace
 
-bisai_status bsi_find_diagonals_cuda(bisai_context *context, const bisai_bcsr *matrix,
-                                     int32_t *position, int32_t *missing) {
+static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix,
+                                   int32_t *position, int32_t *missing) {
   return look_at_all(context, matrix, nullptr, position, missing);
 }
 
-bisai_status bsi_compare_diagonals_cuda(bisai_context *context, const bisai_bcsr *matrix,
-                                        const int32_t *position, int32_t *moved) {
+static bisai_status compare_diagonals(bisai_context *context, const bisai_bcsr *matrix,
+                                      const int32_t *position, int32_t *moved) {
   return look_at_all(context, matrix, position, nullptr, moved);
 }
+
+const bsi_diagonal_ops bsi_diagonals_cuda = {.find = find_diagonals, .compare = compare_diagonals};

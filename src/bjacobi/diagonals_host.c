@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the diagonal blocks of a matrix are, on the host. */
-#include "core/backend_host.h"
+#include "bjacobi/bjacobi_ops.h"
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/parallel.h"
 #include "core/triangular.h"
 
@@ -35,14 +36,16 @@ static int32_t look(bisai_context *context, const bisai_bcsr *a, const int32_t *
   return bsi_find_first(context, threads, look_part, &(look_job){context, a, expected, position});
 }
 
-bisai_status bsi_find_diagonals_host(bisai_context *context, const bisai_bcsr *matrix,
-                                     int32_t *position, int32_t *missing) {
+static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix,
+                                   int32_t *position, int32_t *missing) {
   *missing = look(context, matrix, NULL, position);
   return BISAI_OK;
 }
 
-bisai_status bsi_compare_diagonals_host(bisai_context *context, const bisai_bcsr *matrix,
-                                        const int32_t *position, int32_t *moved) {
+static bisai_status compare_diagonals(bisai_context *context, const bisai_bcsr *matrix,
+                                      const int32_t *position, int32_t *moved) {
   *moved = look(context, matrix, position, NULL);
   return BISAI_OK;
 }
+
+const bsi_diagonal_ops bsi_diagonals_host = {.find = find_diagonals, .compare = compare_diagonals};

@@ -6,9 +6,10 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
+#include "bjacobi/bjacobi_ops.h"
 #include "bjacobi/numbers_cuda.cuh"
-#include "core/backend_cuda.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 
 namespace {
 
@@ -95,7 +96,8 @@ bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int3
   if (error != cudaSuccess) return failed(context, error);
   const size_t keys = aligned(static_cast<size_t>(n)),
                groups = aligned(static_cast<size_t>(n) * sizeof(int32_t));
-  char *memory = static_cast<char *>(bsi_allocate_cuda(context, 2 * keys + groups + bytes, 1));
+  char *memory = static_cast<char *>(
+      context->backend->memory->allocate(context, 2 * keys + groups + bytes, 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
   key = reinterpret_cast<uint8_t *>(memory);
   group = reinterpret_cast<int32_t *>(memory + 2 * keys);
@@ -105,7 +107,7 @@ bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int3
   error = cub::DeviceRadixSort::SortPairs(memory + 2 * keys + groups, bytes, key, key + keys, group,
                                           order, n, 0, 3, stream);
   if (error == cudaSuccess) error = cudaGetLastError();
-  bsi_release_cuda(context, memory);
+  context->backend->memory->release(context, memory);
   return failed(context, error);
 }
 
@@ -256,13 +258,13 @@ void tell(const bsi_bjacobi *jacobi, const bsi_numbers_met &met, bsi_bjacobi_sta
 
 } // namespace
 
-bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *,
-                                      bsi_bjacobi *jacobi) {
+static bisai_status bjacobi_reserve(bisai_context *context, const bisai_bcsr *,
+                                    bsi_bjacobi *jacobi) {
   if (jacobi->per_group * jacobi->partition.largest > BSI_WARP)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "groups of %d rows: a device takes at most %d",
                     jacobi->per_group * jacobi->partition.largest, BSI_WARP);
   const parts w = parts_of(jacobi);
-  char *const memory = static_cast<char *>(bsi_allocate_cuda(context, w.all, 1));
+  char *const memory = static_cast<char *>(context->backend->memory->allocate(context, w.all, 1));
   jacobi->workspace = memory;
   if (!memory) return BISAI_OUT_OF_MEMORY;
   jacobi->workspace_bytes = static_cast<int64_t>(w.all);
@@ -273,11 +275,12 @@ bisai_status bsi_bjacobi_reserve_cuda(bisai_context *context, const bisai_bcsr *
   const bisai_status status =
       sort_groups(context, jacobi, reinterpret_cast<int32_t *>(memory + w.order), count);
   return status ? status
-                : bsi_fetch_cuda(context, jacobi->class_groups, count, sizeof jacobi->class_groups);
+                : context->backend->memory->fetch(context, jacobi->class_groups, count,
+                                                  sizeof jacobi->class_groups);
 }
 
-bisai_status bsi_bjacobi_enqueue_cuda(bisai_context *context, const bisai_bcsr *matrix,
-                                      bsi_bjacobi *jacobi) {
+bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matrix,
+                                 bsi_bjacobi *jacobi) {
   if (jacobi->groups == 0) return BISAI_OK;
   jacobi->turn = 1 - jacobi->turn;
   const bsi_numbers p = numbers_of(matrix, jacobi);
@@ -292,13 +295,16 @@ bisai_status bsi_bjacobi_enqueue_cuda(bisai_context *context, const bisai_bcsr *
   return status;
 }
 
-bisai_status bsi_bjacobi_values_cuda(bisai_context *context, const bisai_bcsr *matrix,
-                                     bsi_bjacobi *jacobi) {
-  bisai_status status = bsi_bjacobi_enqueue_cuda(context, matrix, jacobi);
+static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *matrix,
+                                   bsi_bjacobi *jacobi) {
+  bisai_status status = bsi_bjacobi_enqueue(context, matrix, jacobi);
   const bsi_numbers_met *const there =
       static_cast<workspace *>(jacobi->workspace)->met + jacobi->turn;
   bsi_numbers_met met;
-  if (!status) status = bsi_fetch_cuda(context, &met, there, sizeof met);
+  if (!status) status = context->backend->memory->fetch(context, &met, there, sizeof met);
   if (!status) tell(jacobi, met, &jacobi->stats);
   return status;
 }
+
+const bsi_block_values_ops bsi_block_values_cuda = {.reserve = bjacobi_reserve,
+                                                    .compute = bjacobi_values};

@@ -9,7 +9,8 @@
 #include <cub/device/device_scan.cuh>
 
 #include "bjacobi/bjacobi.h"
-#include "core/backend_cuda.h"
+#include "bjacobi/bjacobi_ops.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 
 namespace {
@@ -223,8 +224,10 @@ cudaError_t find(cudaStream_t stream, const finder &f, void *spare, size_t spare
 bisai_status take_over(bisai_context *context, finder *f, bsi_partition *p) {
   unsigned sizes[BSI_BJACOBI_MOST + 3];
   int32_t blocks;
-  bisai_status status = bsi_fetch_cuda(context, sizes, f->sizes, sizeof sizes);
-  if (!status) status = bsi_fetch_cuda(context, &blocks, f->blocks + f->chunks, sizeof blocks);
+  bisai_status status = context->backend->memory->fetch(context, sizes, f->sizes, sizeof sizes);
+  if (!status)
+    status =
+        context->backend->memory->fetch(context, &blocks, f->blocks + f->chunks, sizeof blocks);
   if (status) return status;
   p->blocks = blocks;
   for (int m = 1; m <= BSI_BJACOBI_MOST; m++) {
@@ -237,8 +240,8 @@ bisai_status take_over(bisai_context *context, finder *f, bsi_partition *p) {
     p->uniform = first;
     return BISAI_OK;
   }
-  p->start = static_cast<int32_t *>(
-      bsi_allocate_cuda(context, static_cast<size_t>(blocks) + 1, sizeof *p->start));
+  p->start = static_cast<int32_t *>(context->backend->memory->allocate(
+      context, static_cast<size_t>(blocks) + 1, sizeof *p->start));
   if (!p->start) return BISAI_OUT_OF_MEMORY;
   f->start = p->start;
   walk<true><<<bsi_grid(f->chunks, THREADS), THREADS, 0, bsi_stream_of(context)>>>(*f);
@@ -247,8 +250,8 @@ bisai_status take_over(bisai_context *context, finder *f, bsi_partition *p) {
 
 } // namespace
 
-bisai_status bsi_bjacobi_find_cuda(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
-                                   bsi_partition *partition) {
+static bisai_status bjacobi_find(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
+                                 bsi_partition *partition) {
   finder f = {};
   f.block_rows = matrix->block_rows, f.block_size = matrix->block_size, f.most = most;
   f.rows = f.block_rows * f.block_size;
@@ -273,7 +276,7 @@ bisai_status bsi_bjacobi_find_cuda(bisai_context *context, const bisai_bcsr *mat
                           aligned(spare)};
   size_t all = 0;
   for (const size_t part : bytes) all += part;
-  char *const memory = static_cast<char *>(bsi_allocate_cuda(context, all, 1));
+  char *const memory = static_cast<char *>(context->backend->memory->allocate(context, all, 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
   char *at = memory;
   f.first = reinterpret_cast<int32_t *>(at), at += bytes[0];
@@ -284,11 +287,11 @@ bisai_status bsi_bjacobi_find_cuda(bisai_context *context, const bisai_bcsr *mat
   f.sizes = reinterpret_cast<unsigned *>(at), at += bytes[5];
   bisai_status status = outcome(context, find(bsi_stream_of(context), f, at, spare));
   if (!status) status = take_over(context, &f, partition);
-  bsi_release_cuda(context, memory);
+  context->backend->memory->release(context, memory);
   return status;
 }
 
-bisai_status bsi_bjacobi_layout_cuda(bisai_context *context, bsi_bjacobi *jacobi) {
+static bisai_status bjacobi_layout(bisai_context *context, bsi_bjacobi *jacobi) {
   const cudaStream_t stream = bsi_stream_of(context);
   const bsi_partition *p = &jacobi->partition;
   size_t spare = 0;
@@ -297,7 +300,7 @@ bisai_status bsi_bjacobi_layout_cuda(bisai_context *context, bsi_bjacobi *jacobi
       cub::DeviceScan::ExclusiveSum(nullptr, spare, values, values, jacobi->groups + 1, stream);
   if (error != cudaSuccess) return outcome(context, error);
   const size_t bytes = aligned((static_cast<size_t>(jacobi->groups) + 1) * sizeof *values);
-  char *memory = static_cast<char *>(bsi_allocate_cuda(context, bytes + spare, 1));
+  char *memory = static_cast<char *>(context->backend->memory->allocate(context, bytes + spare, 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
   values = reinterpret_cast<int64_t *>(memory);
   measure_groups<<<bsi_grid(static_cast<int64_t>(jacobi->groups) + 1, THREADS), THREADS, 0,
@@ -306,11 +309,13 @@ bisai_status bsi_bjacobi_layout_cuda(bisai_context *context, bsi_bjacobi *jacobi
                                         stream);
   bisai_status status = outcome(context, error);
   if (!status)
-    status = bsi_copy_cuda(context, jacobi->first_value, values,
-                           static_cast<size_t>(jacobi->groups) * sizeof *values);
+    status = context->backend->memory->copy(context, jacobi->first_value, values,
+                                            static_cast<size_t>(jacobi->groups) * sizeof *values);
   if (!status)
-    status =
-        bsi_fetch_cuda(context, &jacobi->values, values + jacobi->groups, sizeof jacobi->values);
-  bsi_release_cuda(context, memory);
+    status = context->backend->memory->fetch(context, &jacobi->values, values + jacobi->groups,
+                                             sizeof jacobi->values);
+  context->backend->memory->release(context, memory);
   return status;
 }
+
+const bsi_partition_ops bsi_partition_cuda = {.find = bjacobi_find, .layout = bjacobi_layout};

@@ -6,10 +6,11 @@
  * entered at one of at most `most` places: each thread follows them all through its segment, which
  * soon run together, then the places are chained from segment to segment, and the segments are cut.
  * The result is the sequential one. */
-#include "core/backend_host.h"
 #include "core/parallel.h"
 
 #include "bjacobi/bjacobi.h"
+#include "bjacobi/bjacobi_ops.h"
+#include "core/context.h"
 
 #include <string.h>
 
@@ -161,8 +162,8 @@ static bool reserve(bisai_context *context, finder *f) {
   return true;
 }
 
-bisai_status bsi_bjacobi_find_host(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
-                                   bsi_partition *partition) {
+static bisai_status bjacobi_find(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
+                                 bsi_partition *partition) {
   finder f = {.matrix = matrix, .rows = matrix->block_rows * matrix->block_size, .most = most};
   if (f.rows == 0) return bsi_partition_set(context, 0, 0, NULL, partition);
   const int threads = context->threads < MOST_SEGMENTS ? context->threads : MOST_SEGMENTS;
@@ -184,7 +185,7 @@ bisai_status bsi_bjacobi_find_host(bisai_context *context, const bisai_bcsr *mat
   return status;
 }
 
-bisai_status bsi_bjacobi_layout_host(bisai_context *context, bsi_bjacobi *jacobi) {
+static bisai_status bjacobi_layout(bisai_context *context, bsi_bjacobi *jacobi) {
   (void)context;
   const bsi_partition *p = &jacobi->partition;
   int64_t values = 0;
@@ -199,3 +200,5 @@ bisai_status bsi_bjacobi_layout_host(bisai_context *context, bsi_bjacobi *jacobi
   jacobi->values = values;
   return BISAI_OK;
 }
+
+const bsi_partition_ops bsi_partition_host = {.find = bjacobi_find, .layout = bjacobi_layout};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/asymmetry.h"
 
-#include "core/backend_host.h"
+#include "core/context.h"
+#include "core/matrix_ops.h"
 #include "core/parallel.h"
 
 enum { BLOCKS_PER_THREAD = 4096 };
@@ -25,8 +26,8 @@ static void asymmetry_part(void *job, bsi_part part) {
     }
 }
 
-bisai_status bsi_asymmetry_host(bisai_context *context, const bisai_bcsr *matrix,
-                                bsi_asymmetry *asymmetry) {
+static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix,
+                              bsi_asymmetry *asymmetry) {
   const int threads = bsi_threads_for(context->threads, matrix->blocks, BLOCKS_PER_THREAD);
   for (int t = 0; t < threads; t++)
     *(bsi_asymmetry *)bsi_note(context, t) = (bsi_asymmetry){0.0, true};
@@ -66,7 +67,7 @@ bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix
                     matrix->block_rows, matrix->block_cols);
   bsi_asymmetry measured;
   if (!is_kept(matrix, &measured)) {
-    const bisai_status status = context->backend->asymmetry(context, matrix, &measured);
+    const bisai_status status = context->backend->asymmetry->measure(context, matrix, &measured);
     if (status) return status;
     keep(matrix, measured);
   }
@@ -82,3 +83,5 @@ bisai_status bisai_bcsr_asymmetry(const bisai_bcsr *matrix, double *asymmetry, b
                     "bisai_bcsr_asymmetry: asymmetry is NULL");
   return bsi_bcsr_asymmetry(matrix->context, matrix, asymmetry, mirrored);
 }
+
+const bsi_asymmetry_ops bsi_asymmetry_host = {.measure = asymmetry};

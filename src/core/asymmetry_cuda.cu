@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How far a matrix is from its transpose, on the device: a warp a block row, a lane a block. */
 #include "core/asymmetry.h"
-#include "core/backend_cuda.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
+#include "core/matrix_ops.h"
 
 namespace {
 
@@ -29,8 +30,8 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-bisai_status bsi_asymmetry_cuda(bisai_context *context, const bisai_bcsr *matrix,
-                                bsi_asymmetry *asymmetry) {
+static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix,
+                              bsi_asymmetry *asymmetry) {
   unsigned long long found[2] = {0, 0};
   *asymmetry = {0.0, true};
   if (matrix->block_rows == 0) return BISAI_OK;
@@ -41,9 +42,12 @@ bisai_status bsi_asymmetry_cuda(bisai_context *context, const bisai_bcsr *matrix
   measure<<<bsi_grid(matrix->block_rows, WARPS), THREADS, 0, stream>>>(
       bsi_square_of(matrix), matrix->block_rows, context->first_fault);
   bisai_status status = bsi_launched(context, "asymmetry");
-  if (!status) status = bsi_fetch_cuda(context, found, context->first_fault, sizeof found);
+  if (!status)
+    status = context->backend->memory->fetch(context, found, context->first_fault, sizeof found);
   if (status) return status;
   memcpy(&asymmetry->largest, &found[0], sizeof asymmetry->largest);
   asymmetry->mirrored = found[1] == 0;
   return BISAI_OK;
 }
+
+const bsi_asymmetry_ops bsi_asymmetry_cuda = {.measure = asymmetry};

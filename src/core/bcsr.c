@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BCSR matrices: checked creation, values, accessors. Layout in <bisai/bcsr.h>. */
 #include "core/bcsr.h"
+#include "core/context.h"
+#include "core/matrix_ops.h"
 
 #include "core/values.h"
 #include "core/words.h"
@@ -15,7 +17,7 @@ bisai_bcsr_desc bisai_bcsr_desc_default(void) {
 BSI_DEFINE_WORDS(value_type, BISAI_VALUE_TYPE_LIST, "unknown value type")
 
 static bool reaches(const bisai_context *context, const void *array) {
-  return !array || context->backend->reaches(context, array);
+  return !array || context->backend->memory->reaches(context, array);
 }
 
 static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d) {
@@ -44,7 +46,7 @@ static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d)
                     "row-major blocks cannot be borrowed: copy them");
   if (d->location != BISAI_HOST && d->location != BISAI_DEVICE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown location %d", (int)d->location);
-  if (d->location == BISAI_DEVICE && context->backend->kind == BISAI_BACKEND_HOST)
+  if (d->location == BISAI_DEVICE && context->backend->host_memory)
     return bsi_fail(context, BISAI_UNAVAILABLE, "device arrays need a context on that device");
   if (!d->row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
   return BISAI_OK;
@@ -98,7 +100,7 @@ static bisai_status check_values(const bisai_bcsr *a, const void *values, bool i
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : context->backend;
   int64_t first = -1;
   bsi_structure s;
-  bisai_status status = backend->find_not_finite(context, a->type, count, values, &first);
+  bisai_status status = backend->matrix->find_not_finite(context, a->type, count, values, &first);
   if (status || first < 0) return status;
   status = bsi_bcsr_structure(a, &s);
   if (status) return status;
@@ -144,10 +146,10 @@ static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_struc
 static bisai_status take(bisai_context *context, bool in_host_memory, const void *from,
                          size_t bytes, void *to) {
   const bsi_backend *backend = context->backend;
-  if (!in_host_memory) return backend->copy(context, to, from, bytes);
-  const bisai_status status = backend->upload(context, to, from, bytes);
+  if (!in_host_memory) return backend->memory->copy(context, to, from, bytes);
+  const bisai_status status = backend->memory->upload(context, to, from, bytes);
   /* the caller's memory may be page-locked */
-  return status ? status : backend->synchronize(context);
+  return status ? status : backend->memory->synchronize(context);
 }
 
 /* a->values ← the caller's, block p from its block order[p] (NULL: p), transposed where they are
@@ -157,27 +159,27 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
   bisai_context *context = a->context;
   const bsi_backend *backend = context->backend;
   const size_t bytes = bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type);
-  const bool directly = backend->kind == BISAI_BACKEND_HOST || (!in_host_memory && !order);
+  const bool directly = backend->host_memory || (!in_host_memory && !order);
   if (directly)
-    return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order, values,
-                                a->values);
+    return backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order,
+                                        values, a->values);
   if (!order) { /* row-major blocks are turned where they lie then */
     const bisai_status status = take(context, in_host_memory, values, bytes, a->values);
     if (status || layout == BISAI_COLUMN_MAJOR) return status;
-    return backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, NULL, a->values,
-                                a->values);
+    return backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout, NULL,
+                                        a->values, a->values);
   }
-  int32_t *own_order = backend->allocate(context, (size_t)a->blocks, sizeof *own_order);
-  void *own_values = own_order ? backend->allocate(context, bytes, 1) : NULL;
+  int32_t *own_order = backend->memory->allocate(context, (size_t)a->blocks, sizeof *own_order);
+  void *own_values = own_order ? backend->memory->allocate(context, bytes, 1) : NULL;
   bisai_status status = own_values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status)
-    status = backend->upload(context, own_order, order, (size_t)a->blocks * sizeof *order);
+    status = backend->memory->upload(context, own_order, order, (size_t)a->blocks * sizeof *order);
   if (!status) status = take(context, in_host_memory, values, bytes, own_values);
   if (!status)
-    status = backend->copy_blocks(context, a->type, a->block_size, a->blocks, layout, own_order,
-                                  own_values, a->values);
-  backend->release(context, own_values);
-  backend->release(context, own_order);
+    status = backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout,
+                                          own_order, own_values, a->values);
+  backend->memory->release(context, own_values);
+  backend->memory->release(context, own_order);
   return status;
 }
 
@@ -214,7 +216,7 @@ static bisai_bcsr *reserve(bisai_context *context, int32_t block_rows, int32_t b
                     .blocks = blocks,
                     .rows = block_rows * block_size,
                     .type = type};
-  if (context->backend->kind == BISAI_BACKEND_HOST) return a;
+  if (context->backend->host_memory) return a;
   a->mirror = bsi_allocate(context, 1, sizeof *a->mirror);
   if (a->mirror) {
     *a->mirror = (bsi_mirror){0};
@@ -235,11 +237,13 @@ bisai_status bsi_bcsr_reserve(bisai_context *context, int32_t block_rows, int32_
   a->row_ptr = row_ptr;
   a->col_idx = col_idx;
   if (!row_ptr) {
-    a->row_ptr = backend->allocate(context, (size_t)block_rows + 1, sizeof *a->row_ptr);
-    a->col_idx = a->row_ptr ? backend->allocate(context, (size_t)blocks, sizeof *a->col_idx) : NULL;
+    a->row_ptr = backend->memory->allocate(context, (size_t)block_rows + 1, sizeof *a->row_ptr);
+    a->col_idx =
+        a->row_ptr ? backend->memory->allocate(context, (size_t)blocks, sizeof *a->col_idx) : NULL;
   }
   if (a->col_idx)
-    a->values = backend->allocate(context, bsi_block_offset(a, blocks), bsi_value_bytes(type));
+    a->values =
+        backend->memory->allocate(context, bsi_block_offset(a, blocks), bsi_value_bytes(type));
   if (!a->values) {
     bisai_bcsr_destroy(&a);
     return BISAI_OUT_OF_MEMORY;
@@ -283,7 +287,7 @@ static bisai_status read_structure(bisai_context *context, const bisai_bcsr_desc
   if (d->location == BISAI_HOST) return BISAI_OK;
   int32_t blocks = 0;
   bisai_status status =
-      context->backend->fetch(context, &blocks, d->row_ptr + d->block_rows, sizeof blocks);
+      context->backend->memory->fetch(context, &blocks, d->row_ptr + d->block_rows, sizeof blocks);
   if (!status && (blocks < 0 || (blocks > 0 && !d->col_idx)))
     return bsi_fail(context, blocks < 0 ? BISAI_INVALID_STRUCTURE : BISAI_INVALID_ARGUMENT,
                     blocks < 0 ? "row_ptr ends with a negative number" : "col_idx is NULL");
@@ -342,10 +346,10 @@ void bisai_bcsr_destroy(bisai_bcsr **matrix) {
   *matrix = NULL;
   const bsi_backend *backend = a->context->backend;
   if (a->owns_structure) {
-    backend->release(a->context, a->row_ptr);
-    backend->release(a->context, a->col_idx);
+    backend->memory->release(a->context, a->row_ptr);
+    backend->memory->release(a->context, a->col_idx);
   }
-  if (a->owns_values) backend->release(a->context, a->values);
+  if (a->owns_values) backend->memory->release(a->context, a->values);
   if (a->mirror) bsi_mirror_release(a->context, a->mirror);
   bsi_release(a->context, a->mirror);
   bsi_places_release(a->context, &a->places);
@@ -370,7 +374,7 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   if (layout != BISAI_COLUMN_MAJOR && layout != BISAI_ROW_MAJOR)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown block layout %d", (int)layout);
   if (matrix->blocks == 0) return BISAI_OK;
-  const bool in_host_memory = !context->backend->reaches(context, values);
+  const bool in_host_memory = !context->backend->memory->reaches(context, values);
   const bisai_status status = check_values(matrix, values, in_host_memory);
   if (status) return status;
   matrix->measured = false;
@@ -428,10 +432,13 @@ bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_
   const size_t bytes = bsi_block_offset(matrix, matrix->blocks) * bsi_value_bytes(matrix->type);
   bisai_status status = BISAI_OK;
   if (row_ptr)
-    status = context->backend->fetch(context, row_ptr, matrix->row_ptr, rows * sizeof *row_ptr);
+    status =
+        context->backend->memory->fetch(context, row_ptr, matrix->row_ptr, rows * sizeof *row_ptr);
   if (!status && col_idx)
-    status = context->backend->fetch(context, col_idx, matrix->col_idx, blocks * sizeof *col_idx);
-  if (!status && values) status = context->backend->fetch(context, values, matrix->values, bytes);
+    status = context->backend->memory->fetch(context, col_idx, matrix->col_idx,
+                                             blocks * sizeof *col_idx);
+  if (!status && values)
+    status = context->backend->memory->fetch(context, values, matrix->values, bytes);
   return status;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole matrices on the device: values copied block by block and judged, empty rows and columns
  * found. */
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_math.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
+#include "core/matrix_ops.h"
 #include "core/places.h"
 #include "core/values.h"
 
@@ -76,15 +77,15 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type, int bs,
-                                  int32_t blocks, bisai_layout layout, const int32_t *order,
-                                  const void *from, void *to) {
+static bisai_status copy_blocks(bisai_context *context, bisai_value_type type, int bs,
+                                int32_t blocks, bisai_layout layout, const int32_t *order,
+                                const void *from, void *to) {
   const bool turn = layout == BISAI_ROW_MAJOR && bs > 1;
   const size_t size = bsi_value_bytes(type);
   if (!turn && !order)
-    return from == to
-               ? BISAI_OK
-               : bsi_copy_cuda(context, to, from, static_cast<size_t>(blocks) * bs * bs * size);
+    return from == to ? BISAI_OK
+                      : context->backend->memory->copy(
+                            context, to, from, static_cast<size_t>(blocks) * bs * bs * size);
   if (blocks == 0) return BISAI_OK;
   const cudaStream_t stream = bsi_stream_of(context);
   if (size == 8)
@@ -96,16 +97,16 @@ bisai_status bsi_copy_blocks_cuda(bisai_context *context, bisai_value_type type,
   return bsi_launched(context, "copy of blocks");
 }
 
-bisai_status bsi_scatter_values_cuda(bisai_context *context, int64_t count, bool wide,
-                                     const void *places, const double *from, double *to) {
+static bisai_status scatter_values(bisai_context *context, int64_t count, bool wide,
+                                   const void *places, const double *from, double *to) {
   if (count == 0) return BISAI_OK;
   const int grid = at_most((count + THREADS - 1) / THREADS, MOST_BLOCKS);
   scatter_values<<<grid, THREADS, 0, bsi_stream_of(context)>>>(count, wide, places, from, to);
   return bsi_launched(context, "new values");
 }
 
-bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type type, int64_t count,
-                                      const void *values, int64_t *index) {
+static bisai_status find_not_finite(bisai_context *context, bisai_value_type type, int64_t count,
+                                    const void *values, int64_t *index) {
   *index = -1;
   if (count == 0) return BISAI_OK;
   const cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff,
@@ -117,12 +118,14 @@ bisai_status bsi_find_not_finite_cuda(bisai_context *context, bisai_value_type t
                                                                 context->first_fault);
   const bisai_status status = bsi_launched(context, "values");
   /* ~0 is -1 */
-  return status ? status : bsi_fetch_cuda(context, index, context->first_fault, sizeof *index);
+  return status
+             ? status
+             : context->backend->memory->fetch(context, index, context->first_fault, sizeof *index);
 }
 
 /* A mark that is NaN is an empty row or column. */
-bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matrix, bool columns,
-                                 double *marks, int64_t *index) {
+static bisai_status find_empty(bisai_context *context, const bisai_bcsr *matrix, bool columns,
+                               double *marks, int64_t *index) {
   const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   bisai_status status = BISAI_OK;
@@ -132,7 +135,7 @@ bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matri
     mark_rows<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, matrix->row_ptr, marks);
     status = bsi_launched(context, "rows");
   } else {
-    status = bsi_vector_set_cuda(context, n, NAN, marks);
+    status = context->backend->vectors->set(context, n, NAN, marks);
     const int grid =
         at_most((static_cast<int64_t>(matrix->blocks) + THREADS - 1) / THREADS, MOST_BLOCKS);
     if (!status && grid > 0) {
@@ -140,5 +143,10 @@ bisai_status bsi_find_empty_cuda(bisai_context *context, const bisai_bcsr *matri
       status = bsi_launched(context, "columns");
     }
   }
-  return status ? status : bsi_find_not_finite_cuda(context, BISAI_FP64, n, marks, index);
+  return status ? status : find_not_finite(context, BISAI_FP64, n, marks, index);
 }
+
+const bsi_matrix_ops bsi_matrix_cuda = {.copy_blocks = copy_blocks,
+                                        .scatter_values = scatter_values,
+                                        .find_not_finite = find_not_finite,
+                                        .find_empty = find_empty};

@@ -3,9 +3,9 @@
  * found. */
 #include <string.h>
 
-#include "core/backend_host.h"
 #include "core/bcsr.h"
 #include "core/context.h"
+#include "core/matrix_ops.h"
 #include "core/parallel.h"
 #include "core/places.h"
 #include "core/values.h"
@@ -25,9 +25,9 @@ static void transpose(int bs, size_t size, const char *from, char *to) {
       memcpy(to + (c * n + r) * size, block + (r * n + c) * size, size);
 }
 
-bisai_status bsi_copy_blocks_host(bisai_context *context, bisai_value_type type, int bs,
-                                  int32_t blocks, bisai_layout layout, const int32_t *order,
-                                  const void *from, void *to) {
+static bisai_status copy_blocks(bisai_context *context, bisai_value_type type, int bs,
+                                int32_t blocks, bisai_layout layout, const int32_t *order,
+                                const void *from, void *to) {
   (void)context;
   const size_t size = bsi_value_bytes(type), bytes = (size_t)(bs * bs) * size;
   const bool turn = layout == BISAI_ROW_MAJOR && bs > 1;
@@ -61,15 +61,15 @@ static void scatter_part(void *job, bsi_part part) {
     s->to[bsi_place(s->wide, s->places, p)] = s->from[p];
 }
 
-bisai_status bsi_scatter_values_host(bisai_context *context, int64_t count, bool wide,
-                                     const void *places, const double *from, double *to) {
+static bisai_status scatter_values(bisai_context *context, int64_t count, bool wide,
+                                   const void *places, const double *from, double *to) {
   bsi_run(context, bsi_threads_for(context->threads, count, GRAIN), BSI_SOME_PARTS, scatter_part,
           &(scatter_job){count, wide, places, from, to});
   return BISAI_OK;
 }
 
-bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type type, int64_t count,
-                                      const void *values, int64_t *index) {
+static bisai_status find_not_finite(bisai_context *context, bisai_value_type type, int64_t count,
+                                    const void *values, int64_t *index) {
   (void)context;
   *index = -1;
   for (int64_t v = 0; v < count; v++)
@@ -80,8 +80,8 @@ bisai_status bsi_find_not_finite_host(bisai_context *context, bisai_value_type t
   return BISAI_OK;
 }
 
-bisai_status bsi_find_empty_host(bisai_context *context, const bisai_bcsr *matrix, bool columns,
-                                 double *marks, int64_t *index) {
+static bisai_status find_empty(bisai_context *context, const bisai_bcsr *matrix, bool columns,
+                               double *marks, int64_t *index) {
   (void)context;
   const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
   *index = -1;
@@ -93,3 +93,8 @@ bisai_status bsi_find_empty_host(bisai_context *context, const bisai_bcsr *matri
     if (marks[i] == 0) *index = i;
   return BISAI_OK;
 }
+
+const bsi_matrix_ops bsi_matrix_host = {.copy_blocks = copy_blocks,
+                                        .scatter_values = scatter_values,
+                                        .find_not_finite = find_not_finite,
+                                        .find_empty = find_empty};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time on the device between two places in the stream. */
-#include "core/backend_cuda.h"
+#include "core/backend.h"
 #include "core/launch_cuda.cuh"
 
 namespace {
@@ -13,7 +13,7 @@ bisai_status outcome(bisai_context *context, cudaError_t error) {
 cudaEvent_t event_of(void *event) { return static_cast<cudaEvent_t>(event); }
 } // namespace
 
-bisai_status bsi_clock_open_cuda(bisai_context *context, bsi_clock *clock) {
+static bisai_status clock_open(bisai_context *context, bsi_clock *clock) {
   for (void **event : {&clock->from, &clock->to}) {
     cudaEvent_t made = nullptr;
     const bisai_status status = outcome(context, cudaEventCreate(&made));
@@ -23,21 +23,21 @@ bisai_status bsi_clock_open_cuda(bisai_context *context, bsi_clock *clock) {
   return BISAI_OK;
 }
 
-void bsi_clock_close_cuda(bisai_context *context, bsi_clock *clock) {
+static void clock_close(bisai_context *context, bsi_clock *clock) {
   (void)context;
   if (clock->from) cudaEventDestroy(event_of(clock->from));
   if (clock->to) cudaEventDestroy(event_of(clock->to));
 }
 
-bisai_status bsi_clock_start_cuda(bisai_context *context, bsi_clock *clock) {
+static bisai_status clock_start(bisai_context *context, bsi_clock *clock) {
   return outcome(context, cudaEventRecord(event_of(clock->from), bsi_stream_of(context)));
 }
 
-bisai_status bsi_clock_stop_cuda(bisai_context *context, bsi_clock *clock) {
+static bisai_status clock_stop(bisai_context *context, bsi_clock *clock) {
   return outcome(context, cudaEventRecord(event_of(clock->to), bsi_stream_of(context)));
 }
 
-bisai_status bsi_clock_read_cuda(bisai_context *context, const bsi_clock *clock, double *seconds) {
+static bisai_status clock_read(bisai_context *context, const bsi_clock *clock, double *seconds) {
   float milliseconds = 0.0f;
   cudaError_t error = cudaEventSynchronize(event_of(clock->to));
   if (!error)
@@ -45,3 +45,9 @@ bisai_status bsi_clock_read_cuda(bisai_context *context, const bsi_clock *clock,
   *seconds = milliseconds * 1e-3;
   return outcome(context, error);
 }
+
+const bsi_clock_ops bsi_clock_cuda = {.open = clock_open,
+                                      .close = clock_close,
+                                      .start = clock_start,
+                                      .stop = clock_stop,
+                                      .read = clock_read};

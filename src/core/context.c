@@ -60,7 +60,7 @@ static const bsi_backend *backend_of(bisai_backend kind) {
 const char *bisai_backend_missing(bisai_backend backend, int device) {
   if (backend == BISAI_BACKEND_AUTO || backend == BISAI_BACKEND_HOST) return NULL;
   const bsi_backend *table = backend_of(backend);
-  return table ? table->missing(device) : "this build has no CUDA backend";
+  return table ? table->device->missing(device) : "this build has no CUDA backend";
 }
 
 static bool valid(const bisai_context_options *o) {
@@ -97,7 +97,7 @@ bisai_status bisai_context_create(const bisai_context_options *options, bisai_co
   if (!c) return BISAI_OUT_OF_MEMORY;
   *c = made;
   bisai_status status = bsi_team_open((char *)c + bytes, c->threads, &c->team);
-  if (!status) status = c->backend->open(c, &o);
+  if (!status) status = c->backend->device->open(c, &o);
   if (status)
     bisai_context_destroy(&c);
   else
@@ -110,7 +110,7 @@ void bisai_context_destroy(bisai_context **context) {
   bisai_context *c = *context;
   *context = NULL;
   bsi_team_close(c->team);
-  c->backend->close(c);
+  c->backend->device->close(c);
   bsi_release(c, c);
 }
 
@@ -125,7 +125,7 @@ const char *bisai_context_device(const bisai_context *context) { return context-
 void *bisai_context_stream(const bisai_context *context) { return context->stream; }
 
 bisai_status bisai_context_synchronize(bisai_context *context) {
-  return context ? context->backend->synchronize(context) : BISAI_INVALID_ARGUMENT;
+  return context ? context->backend->memory->synchronize(context) : BISAI_INVALID_ARGUMENT;
 }
 
 int bisai_context_threads(const bisai_context *context) { return context->threads; }

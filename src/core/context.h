@@ -12,6 +12,12 @@
 #include "core/backend.h"
 
 enum { BSI_ALIGNMENT = 64 };
+enum {
+  /* reductions that may count in the context's tickets at the same time */
+  BSI_TICKETS = 64,
+  /* words of the context's first_fault */
+  BSI_FAULTS = 8
+};
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/parallel.h"
 
 bisai_csr_desc bisai_csr_desc_default(void) {
@@ -230,7 +231,8 @@ static bisai_status fill_elsewhere(bisai_context *context, conversion *c, bisai_
   c->values = bsi_allocate(context, values, sizeof *c->values);
   bisai_status status = c->col_idx && c->values ? fill_rows(c) : BISAI_OUT_OF_MEMORY;
   if (!status) status = bsi_bcsr_set_structure(a, c->row_ptr, c->col_idx);
-  if (!status) status = backend->upload(context, a->values, c->values, values * sizeof *c->values);
+  if (!status)
+    status = backend->memory->upload(context, a->values, c->values, values * sizeof *c->values);
   bsi_release(context, c->col_idx);
   bsi_release(context, c->values);
   return status;
@@ -289,8 +291,7 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_pla
                                 bsi_block_offset(a, a->blocks), c->places);
     if (status) goto exit;
   }
-  status = context->backend->kind == BISAI_BACKEND_HOST ? fill_in_place(c, a)
-                                                        : fill_elsewhere(context, c, a);
+  status = context->backend->host_memory ? fill_in_place(c, a) : fill_elsewhere(context, c, a);
   if (!status && keep_places) status = bsi_places_upload(context, c->places);
 exit:
   bsi_release(context, c->row_ptr);

@@ -2,7 +2,9 @@
 /* New values for a matrix that was made from scalar CSR arrays: value place(p) ← entry p. Zeros
  * that fill blocks up and the identity of the padding have no entry, so they stay. */
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/csr.h"
+#include "core/matrix_ops.h"
 #include "core/parallel.h"
 #include "core/staging.h"
 
@@ -13,9 +15,7 @@ static size_t place_bytes(const bsi_places *places) {
   return places->wide ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-static bool is_host(const bisai_context *context) {
-  return context->backend->kind == BISAI_BACKEND_HOST;
-}
+static bool is_host(const bisai_context *context) { return context->backend->host_memory; }
 
 bisai_status bsi_places_reserve(bisai_context *context, int32_t entries, size_t values,
                                 bsi_places *places) {
@@ -30,15 +30,15 @@ bisai_status bsi_places_upload(bisai_context *context, bsi_places *places) {
     places->backend = places->host;
     return BISAI_OK;
   }
-  places->backend = context->backend->allocate(context, count, size);
+  places->backend = context->backend->memory->allocate(context, count, size);
   if (!places->backend) return BISAI_OUT_OF_MEMORY;
   const bisai_status status =
-      context->backend->upload(context, places->backend, places->host, count * size);
-  return status ? status : context->backend->synchronize(context);
+      context->backend->memory->upload(context, places->backend, places->host, count * size);
+  return status ? status : context->backend->memory->synchronize(context);
 }
 
 void bsi_places_release(bisai_context *context, bsi_places *places) {
-  if (!is_host(context)) context->backend->release(context, places->backend);
+  if (!is_host(context)) context->backend->memory->release(context, places->backend);
   bsi_release(context, places->host);
   *places = (bsi_places){0};
 }
@@ -146,7 +146,7 @@ static bisai_status check_values(const bisai_bcsr *a, const double *values, bool
   int64_t first = -1;
   bsi_structure s;
   bisai_status status =
-      backend->find_not_finite(a->context, BISAI_FP64, a->places.entries, values, &first);
+      backend->matrix->find_not_finite(a->context, BISAI_FP64, a->places.entries, values, &first);
   if (status || first < 0) return status;
   status = bsi_bcsr_structure(a, &s);
   if (status) return status;
@@ -185,14 +185,15 @@ bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc
   if (desc->values == matrix->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "values is the matrix's own array, which must not be written to");
-  status = check_values(matrix, desc->values, !context->backend->reaches(context, desc->values));
+  status =
+      check_values(matrix, desc->values, !context->backend->memory->reaches(context, desc->values));
   if (status) return status;
   bsi_staged values;
   status = bsi_stage_input(context, places->entries, 1, desc->values, places->entries, &values);
   if (status) return status;
   matrix->measured = false;
-  status = context->backend->scatter_values(context, places->entries, places->wide, places->backend,
-                                            values.data, matrix->values);
+  status = context->backend->matrix->scatter_values(context, places->entries, places->wide,
+                                                    places->backend, values.data, matrix->values);
   bsi_stage_release(context, &values);
   return status;
 }

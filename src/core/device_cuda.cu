@@ -2,7 +2,7 @@
 /* A context on a CUDA device. */
 #include <cstdio>
 
-#include "core/backend_cuda.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 
 namespace {
@@ -44,10 +44,10 @@ cudaError_t make_stream(bisai_context *context) {
 
 /* What kernels of several rooms share. */
 bisai_status make_counters(bisai_context *context) {
-  context->tickets =
-      static_cast<unsigned *>(bsi_allocate_cuda(context, BSI_TICKETS, sizeof(unsigned)));
+  context->tickets = static_cast<unsigned *>(
+      context->backend->memory->allocate(context, BSI_TICKETS, sizeof(unsigned)));
   context->first_fault = static_cast<unsigned long long *>(
-      bsi_allocate_cuda(context, BSI_FAULTS, sizeof(unsigned long long)));
+      context->backend->memory->allocate(context, BSI_FAULTS, sizeof(unsigned long long)));
   if (!context->tickets || !context->first_fault) return BISAI_OUT_OF_MEMORY;
   const cudaError_t error =
       cudaMemsetAsync(context->tickets, 0, BSI_TICKETS * sizeof(unsigned), bsi_stream_of(context));
@@ -57,7 +57,7 @@ bisai_status make_counters(bisai_context *context) {
 } // namespace
 
 /* The texts are the runtime's own, which last. */
-const char *bsi_missing_cuda(int device) {
+static const char *missing(int device) {
   int devices = 0;
   cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaSuccess && devices == 0) error = cudaErrorNoDevice;
@@ -76,7 +76,7 @@ const char *bsi_missing_cuda(int device) {
   return cudaGetErrorString(error);
 }
 
-bisai_status bsi_open_cuda(bisai_context *context, const bisai_context_options *options) {
+static bisai_status open(bisai_context *context, const bisai_context_options *options) {
   const int device = current_device(options->device);
   cudaDeviceProp properties;
   context->device_allocator = options->device_allocator;
@@ -101,10 +101,12 @@ bisai_status bsi_open_cuda(bisai_context *context, const bisai_context_options *
 }
 
 /* Waits, so that the caller's stream and memory may go. */
-void bsi_close_cuda(bisai_context *context) {
-  bsi_release_cuda(context, context->tickets);
-  bsi_release_cuda(context, context->first_fault);
+static void close(bisai_context *context) {
+  context->backend->memory->release(context, context->tickets);
+  context->backend->memory->release(context, context->first_fault);
   if (context->stream) cudaStreamSynchronize(bsi_stream_of(context));
   if (context->owns_stream) cudaStreamDestroy(bsi_stream_of(context));
   if (context->pool) cudaMemPoolDestroy(static_cast<cudaMemPool_t>(context->pool));
 }
+
+const bsi_device_ops bsi_device_cuda = {.missing = missing, .open = open, .close = close};

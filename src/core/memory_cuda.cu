@@ -2,7 +2,7 @@
 /* Memory of the device, given and taken in the order of the stream: by the caller's allocator, or
  * from a pool of the context that keeps what is released, so that a set-up made again asks the
  * driver for nothing. */
-#include "core/backend_cuda.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 
 #include <cstring>
@@ -32,7 +32,7 @@ bisai_status copy(bisai_context *context, const char *what, void *to, const void
 
 } // namespace
 
-void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size) {
+static void *allocate(bisai_context *context, size_t count, size_t size) {
   if (size != 0 && count > SIZE_MAX / size) {
     bsi_fail(context, BISAI_OUT_OF_MEMORY,
              "an array of %zu elements of %zu bytes exceeds the address space", count, size);
@@ -48,7 +48,7 @@ void *bsi_allocate_cuda(bisai_context *context, size_t count, size_t size) {
   return nullptr;
 }
 
-void bsi_release_cuda(bisai_context *context, void *memory) {
+static void release(bisai_context *context, void *memory) {
   const bisai_device_allocator *own = &context->device_allocator;
   if (!memory) return;
   if (own->release)
@@ -57,26 +57,26 @@ void bsi_release_cuda(bisai_context *context, void *memory) {
     cudaFreeAsync(memory, bsi_stream_of(context));
 }
 
-bisai_status bsi_upload_cuda(bisai_context *context, void *device, const void *host, size_t bytes) {
+static bisai_status upload(bisai_context *context, void *device, const void *host, size_t bytes) {
   return copy(context, "copy to the device", device, host, bytes, cudaMemcpyHostToDevice);
 }
 
-bisai_status bsi_fetch_cuda(bisai_context *context, void *host, const void *device, size_t bytes) {
-  const bisai_status status =
-      copy(context, "copy from the device", host, device, bytes, cudaMemcpyDeviceToHost);
-  return status || bytes == 0 ? status : bsi_synchronize_cuda(context);
-}
-
-bisai_status bsi_copy_cuda(bisai_context *context, void *to, const void *from, size_t bytes) {
-  return copy(context, "copy on the device", to, from, bytes, cudaMemcpyDeviceToDevice);
-}
-
-bisai_status bsi_synchronize_cuda(bisai_context *context) {
+static bisai_status synchronize(bisai_context *context) {
   const cudaError_t error = cudaStreamSynchronize(bsi_stream_of(context));
   return error == cudaSuccess ? BISAI_OK : failure(context, "waiting for the device", error);
 }
 
-bool bsi_reaches_cuda(const bisai_context *, const void *array) {
+static bisai_status fetch(bisai_context *context, void *host, const void *device, size_t bytes) {
+  const bisai_status status =
+      copy(context, "copy from the device", host, device, bytes, cudaMemcpyDeviceToHost);
+  return status || bytes == 0 ? status : synchronize(context);
+}
+
+static bisai_status copy(bisai_context *context, void *to, const void *from, size_t bytes) {
+  return copy(context, "copy on the device", to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+static bool reaches(const bisai_context *, const void *array) {
   cudaPointerAttributes attributes;
   if (cudaPointerGetAttributes(&attributes, array) == cudaSuccess)
     return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
@@ -91,7 +91,7 @@ static const unsigned long long expected = 0x7ff4b15a1b15a1b1ull;
  * for ever. */
 enum { LOOKS = 4096 };
 
-double *bsi_allocate_shared_cuda(bisai_context *context, size_t count) {
+static double *allocate_shared(bisai_context *context, size_t count) {
   void *memory = nullptr;
   const cudaError_t error =
       cudaHostAlloc(&memory, (count + 1) * sizeof(double), cudaHostAllocMapped);
@@ -102,19 +102,19 @@ double *bsi_allocate_shared_cuda(bisai_context *context, size_t count) {
   return nullptr;
 }
 
-void bsi_release_shared_cuda(bisai_context *context, double *shared) {
+static void release_shared(bisai_context *context, double *shared) {
   if (!shared) return;
   cudaStreamSynchronize(bsi_stream_of(context)); /* discarded steps may still be writing */
   cudaFreeHost(shared);
 }
 
-void bsi_expect_cuda(bisai_context *context, int count, double *shared) {
+static void expect(bisai_context *context, int count, double *shared) {
   (void)context;
   for (int i = 0; i < count; i++) reinterpret_cast<unsigned long long *>(shared)[i] = expected;
 }
 
-bisai_status bsi_collect_cuda(bisai_context *context, int count, const double *shared,
-                              double *values) {
+static bisai_status collect(bisai_context *context, int count, const double *shared,
+                            double *values) {
   const volatile unsigned long long *words =
       reinterpret_cast<const volatile unsigned long long *>(shared);
   for (int i = 0; i < count; i++) {
@@ -135,3 +135,15 @@ bisai_status bsi_collect_cuda(bisai_context *context, int count, const double *s
   }
   return BISAI_OK;
 }
+
+const bsi_memory_ops bsi_memory_cuda = {.synchronize = synchronize,
+                                        .allocate = allocate,
+                                        .release = release,
+                                        .upload = upload,
+                                        .fetch = fetch,
+                                        .copy = copy,
+                                        .reaches = reaches,
+                                        .allocate_shared = allocate_shared,
+                                        .release_shared = release_shared,
+                                        .clear_shared = expect,
+                                        .await_shared = collect};

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/mirror.h"
+#include "core/context.h"
 
 #include <string.h>
 
-static bool is_host(const bisai_context *context) {
-  return context->backend->kind == BISAI_BACKEND_HOST;
-}
+static bool is_host(const bisai_context *context) { return context->backend->host_memory; }
 
 /* A host copy of `count` integers of backend memory; NULL when that fails, *status then says
  * why. */
 static int32_t *fetch(bisai_context *context, size_t count, const int32_t *from,
                       bisai_status *status) {
   int32_t *to = bsi_allocate(context, count, sizeof *to);
-  *status =
-      to ? context->backend->fetch(context, to, from, count * sizeof *to) : BISAI_OUT_OF_MEMORY;
+  *status = to ? context->backend->memory->fetch(context, to, from, count * sizeof *to)
+               : BISAI_OUT_OF_MEMORY;
   if (!*status) return to;
   bsi_release(context, to);
   return NULL;
@@ -40,7 +39,7 @@ static bisai_status upload(bisai_context *context, size_t count, const int32_t *
   *kept = bsi_allocate(context, count, sizeof **kept);
   if (!*kept) return BISAI_OUT_OF_MEMORY;
   if (bytes > 0) memcpy(*kept, from, bytes);
-  return context->backend->upload(context, to, from, bytes);
+  return context->backend->memory->upload(context, to, from, bytes);
 }
 
 bisai_status bsi_mirror_write(bisai_context *context, int32_t n, const bsi_structure *structure,
@@ -55,7 +54,7 @@ bisai_status bsi_mirror_write(bisai_context *context, int32_t n, const bsi_struc
   bisai_status status = upload(context, rows, structure->row_ptr, &mirror->row_ptr, row_ptr);
   if (!status) status = upload(context, blocks, structure->col_idx, &mirror->col_idx, col_idx);
   /* the caller's memory may be page-locked */
-  return status ? status : context->backend->synchronize(context);
+  return status ? status : context->backend->memory->synchronize(context);
 }
 
 void bsi_mirror_release(bisai_context *context, bsi_mirror *mirror) {

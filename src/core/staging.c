@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/staging.h"
+#include "core/context.h"
 
 static bool is_copy(const bsi_staged *s) { return s->data && s->data != s->caller; }
 
@@ -8,20 +9,20 @@ static bisai_status reserve(bisai_context *context, int64_t n, int32_t count, do
                             int64_t ld, bsi_staged *s) {
   *s = (bsi_staged){
       .n = n, .count = count, .caller = caller, .caller_ld = ld, .data = caller, .ld = ld};
-  if (n == 0 || count == 0 || !caller || context->backend->reaches(context, caller))
+  if (n == 0 || count == 0 || !caller || context->backend->memory->reaches(context, caller))
     return BISAI_OK;
   s->ld = n;
-  s->data = context->backend->allocate(context, (size_t)n * (size_t)count, sizeof *s->data);
+  s->data = context->backend->memory->allocate(context, (size_t)n * (size_t)count, sizeof *s->data);
   return s->data ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
 static bisai_status copy_in(bisai_context *context, const bsi_staged *s) {
   bisai_status status = BISAI_OK;
   for (int32_t c = 0; c < s->count && !status; c++)
-    status = context->backend->upload(context, s->data + c * s->ld, s->caller + c * s->caller_ld,
-                                      (size_t)s->n * sizeof *s->data);
+    status = context->backend->memory->upload(
+        context, s->data + c * s->ld, s->caller + c * s->caller_ld, (size_t)s->n * sizeof *s->data);
   /* A copy from page-locked memory may be under way still. */
-  return status ? status : context->backend->synchronize(context);
+  return status ? status : context->backend->memory->synchronize(context);
 }
 
 bisai_status bsi_stage_input(bisai_context *context, int64_t n, int32_t count, const double *caller,
@@ -41,13 +42,13 @@ bisai_status bsi_stage_output(bisai_context *context, int64_t n, int32_t count, 
 bisai_status bsi_stage_return(bisai_context *context, bisai_status status, bsi_staged *s) {
   bisai_status fetched = BISAI_OK;
   for (int32_t c = 0; is_copy(s) && c < s->count && !fetched; c++)
-    fetched = context->backend->fetch(context, s->caller + c * s->caller_ld, s->data + c * s->ld,
-                                      (size_t)s->n * sizeof *s->data);
+    fetched = context->backend->memory->fetch(context, s->caller + c * s->caller_ld,
+                                              s->data + c * s->ld, (size_t)s->n * sizeof *s->data);
   bsi_stage_release(context, s);
   return status ? status : fetched;
 }
 
 void bsi_stage_release(bisai_context *context, bsi_staged *staged) {
-  if (is_copy(staged)) context->backend->release(context, staged->data);
+  if (is_copy(staged)) context->backend->memory->release(context, staged->data);
   *staged = (bsi_staged){0};
 }

@@ -3,7 +3,6 @@
 #ifndef BSI_TEMPORARY_CUDA_CUH
 #define BSI_TEMPORARY_CUDA_CUH
 
-#include "core/backend.h"
 #include "core/context.h"
 
 /* Gives back what was reserved when it goes out of scope; `complete` while nothing has failed. */
@@ -16,10 +15,10 @@ struct bsi_temporary {
   explicit bsi_temporary(bisai_context *c) : context(c) {}
   bsi_temporary(const bsi_temporary &) = delete;
   ~bsi_temporary() {
-    for (int i = 0; i < count; i++) context->backend->release(context, array[i]);
+    for (int i = 0; i < count; i++) context->backend->memory->release(context, array[i]);
   }
   template <typename T> T *reserve(size_t length) {
-    void *memory = context->backend->allocate(context, length, sizeof(T));
+    void *memory = context->backend->memory->allocate(context, length, sizeof(T));
     complete = complete && memory;
     return static_cast<T *>(array[count++] = memory);
   }

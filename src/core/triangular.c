@@ -3,7 +3,7 @@
  * Iterative Methods, 11.6. */
 #include "core/triangular.h"
 
-#include "core/backend_host.h"
+#include "core/context.h"
 #include "core/parallel.h"
 
 static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *row_ptr,
@@ -46,13 +46,13 @@ static void list_levels(int32_t n, const int32_t *level, int32_t count, int32_t 
 /* *moved ← rows, host memory that this takes over, where the backend works. */
 static bisai_status move_rows(bisai_context *context, int32_t n, int32_t *rows, int32_t **moved) {
   const bsi_backend *backend = context->backend;
-  if (backend->kind == BISAI_BACKEND_HOST) {
+  if (backend->host_memory) {
     *moved = rows;
     return BISAI_OK;
   }
-  *moved = backend->allocate(context, (size_t)n, sizeof **moved);
+  *moved = backend->memory->allocate(context, (size_t)n, sizeof **moved);
   const bisai_status status =
-      *moved ? backend->upload(context, *moved, rows, (size_t)n * sizeof **moved)
+      *moved ? backend->memory->upload(context, *moved, rows, (size_t)n * sizeof **moved)
              : BISAI_OUT_OF_MEMORY;
   bsi_release(context, rows);
   return status;
@@ -81,14 +81,9 @@ bisai_status bsi_levels_create(bisai_context *context, bisai_triangle triangle, 
   return status;
 }
 
-bisai_status bsi_find_levels_host(bisai_context *context, bisai_triangle triangle,
-                                  const bisai_bcsr *t, bsi_levels *levels) {
-  return bsi_levels_create(context, triangle, t->block_rows, t->row_ptr, t->col_idx, levels);
-}
-
 void bsi_levels_destroy(bisai_context *context, bsi_levels *levels) {
   bsi_release(context, levels->ptr);
-  context->backend->release(context, levels->rows);
+  context->backend->memory->release(context, levels->rows);
   *levels = (bsi_levels){0};
 }
 

@@ -10,8 +10,11 @@
  * for each block tells which is fill. */
 #include "factor/symbolic.h"
 
+#include "apply/apply_ops.h"
+#include "core/context.h"
 #include "core/staging.h"
 #include "core/words.h"
+#include "factor/factor_ops.h"
 
 BSI_DEFINE_WORDS(schedule, BISAI_SCHEDULE_LIST, "unknown schedule")
 
@@ -46,18 +49,21 @@ static bisai_status check_square(bisai_context *context, const char *name, const
 static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const size_t values = bsi_block_offset(u, u->block_rows);
-  bisai_status status = context->backend->find_levels(context, BISAI_LOWER, l, &f->lower_levels);
-  if (!status) status = context->backend->find_levels(context, BISAI_UPPER, u, &f->upper_levels);
+  bisai_status status =
+      context->backend->factor->symbolic->find_levels(context, BISAI_LOWER, l, &f->lower_levels);
+  if (!status)
+    status =
+        context->backend->factor->symbolic->find_levels(context, BISAI_UPPER, u, &f->upper_levels);
   if (status) return status;
-  f->upper_inverse = context->backend->allocate(context, values, sizeof(double));
+  f->upper_inverse = context->backend->memory->allocate(context, values, sizeof(double));
   if (!f->upper_inverse) return BISAI_OUT_OF_MEMORY;
   if (!l->unit_diagonal) {
-    f->lower_inverse = context->backend->allocate(context, values, sizeof(double));
+    f->lower_inverse = context->backend->memory->allocate(context, values, sizeof(double));
     if (!f->lower_inverse) return BISAI_OUT_OF_MEMORY;
   }
-  if (context->backend->kind != BISAI_BACKEND_HOST) {
-    f->spare = context->backend->allocate(context, (size_t)u->block_rows * (size_t)u->block_size,
-                                          sizeof *f->spare);
+  if (!context->backend->host_memory) {
+    f->spare = context->backend->memory->allocate(
+        context, (size_t)u->block_rows * (size_t)u->block_size, sizeof *f->spare);
     if (!f->spare) return BISAI_OUT_OF_MEMORY;
   }
   f->lower_solve = (bsi_triangular){BISAI_LOWER, l, f->lower_inverse, &f->lower_levels, f->spare};
@@ -118,7 +124,7 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
   /* A pattern that moved would make the factorisation read out of bounds; this costs a fraction of
    * it. */
   bool fit = false;
-  status = context->backend->factors_fit(context, factors, matrix, &fit);
+  status = context->backend->factor->symbolic->fit(context, factors, matrix, &fit);
   if (status) return status;
   if (!fit)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
@@ -128,8 +134,8 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
 
 bisai_status bsi_factors_refresh(bisai_factors *factors, const bisai_bcsr *matrix) {
   factors->stats = BSI_INVERT_STATS_NONE;
-  bisai_status status =
-      factors->context->backend->factor_ilu(factors->context, matrix, factors, &factors->stats);
+  bisai_status status = factors->context->backend->factor->ilu->factorise(factors->context, matrix,
+                                                                          factors, &factors->stats);
   if (!status) status = bsi_invert_stats_judge(factors->context, "", matrix, &factors->stats);
   factors->ready = !status;
   return status;
@@ -185,8 +191,8 @@ static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle,
   (*copy)->unit_diagonal = !*with_diagonal;
   status = bsi_bcsr_set_structure(*copy, s.row_ptr, s.col_idx);
   if (status) return status;
-  return context->backend->copy(context, (*copy)->values, a->values,
-                                bsi_block_offset(a, a->blocks) * sizeof(double));
+  return context->backend->memory->copy(context, (*copy)->values, a->values,
+                                        bsi_block_offset(a, a->blocks) * sizeof(double));
 }
 
 /* Inverts the diagonal blocks, which end the rows of L and begin those of U. */
@@ -198,14 +204,17 @@ static bisai_status invert_diagonal(bisai_factors *f, const bsi_triangular *t, d
   bisai_status status = bsi_bcsr_structure(a, &s);
   if (status) return status;
   int32_t *host = bsi_allocate(f->context, (size_t)n, sizeof *host);
-  int32_t *position = host ? backend->allocate(f->context, (size_t)n, sizeof *position) : NULL;
+  int32_t *position =
+      host ? backend->memory->allocate(f->context, (size_t)n, sizeof *position) : NULL;
   status = position ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
   for (int32_t i = 0; i < n && !status; i++)
     host[i] = t->triangle == BISAI_LOWER ? s.row_ptr[i + 1] - 1 : s.row_ptr[i];
-  if (!status) status = backend->upload(f->context, position, host, (size_t)n * sizeof *host);
-  if (!status) status = backend->invert_blocks(f->context, a, position, 0.0, inverses, &stats);
-  backend->release(f->context, position);
+  if (!status)
+    status = backend->memory->upload(f->context, position, host, (size_t)n * sizeof *host);
+  if (!status)
+    status = backend->factor->inversion->invert(f->context, a, position, 0.0, inverses, &stats);
+  backend->memory->release(f->context, position);
   bsi_release(f->context, host);
   if (!status)
     status = bsi_invert_stats_judge(f->context,
@@ -252,11 +261,11 @@ void bisai_factors_destroy(bisai_factors **factors) {
   bisai_context *context = f->context;
   bisai_bcsr_destroy(&f->lower);
   bisai_bcsr_destroy(&f->upper);
-  context->backend->release(context, f->lower_fill);
-  context->backend->release(context, f->upper_fill);
-  context->backend->release(context, f->spare);
-  context->backend->release(context, f->lower_inverse);
-  context->backend->release(context, f->upper_inverse);
+  context->backend->memory->release(context, f->lower_fill);
+  context->backend->memory->release(context, f->upper_fill);
+  context->backend->memory->release(context, f->spare);
+  context->backend->memory->release(context, f->lower_inverse);
+  context->backend->memory->release(context, f->upper_inverse);
   bsi_levels_destroy(context, &f->lower_levels);
   bsi_levels_destroy(context, &f->upper_levels);
   bsi_release(context, f);
@@ -308,11 +317,11 @@ bisai_status bisai_factors_solve(const bisai_factors *factors, bisai_schedule sc
   bisai_status status = bsi_stage_input(context, n, 1, b, 0, &from);
   if (!status) status = bsi_stage_output(context, n, 1, false, x, 0, &to);
   if (!status)
-    status = backend->triangular_solve(context, &factors->lower_solve, schedule, 1, from.data, 0,
-                                       to.data, 0);
+    status = backend->apply->triangular->solve(context, &factors->lower_solve, schedule, 1,
+                                               from.data, 0, to.data, 0);
   if (!status)
-    status = backend->triangular_solve(context, &factors->upper_solve, schedule, 1, to.data, 0,
-                                       to.data, 0);
+    status = backend->apply->triangular->solve(context, &factors->upper_solve, schedule, 1, to.data,
+                                               0, to.data, 0);
   status = bsi_stage_return(context, status, &to);
   bsi_stage_release(context, &from);
   return status;

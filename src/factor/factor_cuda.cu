@@ -9,10 +9,11 @@
  * memory they are computed where they are stored, and a row of U then is complete when its inverse
  * is there. */
 #include "core/await_cuda.cuh"
-#include "core/backend_cuda.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/invert_cuda.cuh"
 #include "factor/factor.h"
+#include "factor/factor_ops.h"
 
 namespace {
 
@@ -391,8 +392,8 @@ bool fits(const bisai_context *context, const job &p) {
 
 } // namespace
 
-bisai_status bsi_factor_ilu_cuda(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
-                                 bsi_invert_stats *stats) {
+static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
+                               bsi_invert_stats *stats) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const job p = {matrix->block_rows,
                  matrix->block_size,
@@ -433,3 +434,5 @@ bisai_status bsi_factor_ilu_cuda(bisai_context *context, const bisai_bcsr *matri
   const bisai_status status = bsi_launched(context, "block ILU");
   return status ? status : bsi_met_fetch(context, "block ILU", stats);
 }
+
+const bsi_ilu_ops bsi_ilu_cuda = {.factorise = factor_ilu};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Each
  * row is computed the same way in both, so the bits agree. */
-#include "core/backend_host.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/parallel.h"
 #include "factor/factor.h"
+#include "factor/factor_ops.h"
 
 #include <string.h>
 
@@ -135,8 +136,8 @@ static void factor_level_part(void *job, bsi_part part) {
   for (int64_t p = range.begin; p < range.end; p++) l->row(l->matrix, l->factors, rows[p], stats);
 }
 
-bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
-                                 bsi_invert_stats *stats) {
+static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
+                               bsi_invert_stats *stats) {
   row_function *row = factor_rows[matrix->block_size <= BSI_SPECIAL_SIZES ? matrix->block_size : 0];
   const bsi_levels *levels = &f->lower_levels;
   const int64_t bytes = bsi_bcsr_product_bytes(matrix), work = WORK_A_BYTE * bytes;
@@ -156,3 +157,5 @@ bisai_status bsi_factor_ilu_host(bisai_context *context, const bisai_bcsr *matri
   bsi_merge_invert_notes(context, context->threads, stats);
   return BISAI_OK;
 }
+
+const bsi_ilu_ops bsi_ilu_host = {.factorise = factor_ilu};

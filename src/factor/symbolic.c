@@ -7,6 +7,9 @@
  * U are merged as their columns come up; the work is proportional to the fill-in operations. */
 #include "factor/symbolic.h"
 
+#include "core/context.h"
+#include "factor/factor_ops.h"
+
 #include <string.h>
 
 /* Blocks of a factor, row after row, as they are found. */
@@ -141,13 +144,13 @@ static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **
   if (p == t->count) return BISAI_OK;
   const bsi_backend *backend = context->backend;
   const size_t bytes = bsi_fill_bytes(t->count);
-  *fill = backend->allocate(context, bytes, sizeof **fill);
+  *fill = backend->memory->allocate(context, bytes, sizeof **fill);
   uint8_t *marks = *fill ? bsi_allocate(context, bytes, sizeof *marks) : NULL;
   if (!marks) return BISAI_OUT_OF_MEMORY;
   memset(marks, 0, bytes);
   for (; p < t->count; p++)
     if (t->level[p] > 0) marks[p / 8] |= (uint8_t)(1u << p % 8);
-  const bisai_status status = backend->upload(context, *fill, marks, bytes);
+  const bisai_status status = backend->memory->upload(context, *fill, marks, bytes);
   bsi_release(context, marks);
   return status;
 }
@@ -201,7 +204,7 @@ bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, in
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "the matrix implies its diagonal blocks: block ILU needs them stored");
   if (level == 0 && a->blocks <= most_blocks)
-    status = context->backend->split_triangles(context, a, f, &missing);
+    status = context->backend->factor->symbolic->split_triangles(context, a, f, &missing);
   /* A missing diagonal block is fill, or an error that find_structure() names. */
   if (!status && !f->upper)
     status = find_structure(context, a, level, add_diagonal, most_blocks, f);

@@ -4,11 +4,12 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "core/temporary_cuda.cuh"
 #include "factor/factor.h"
+#include "factor/factor_ops.h"
 
 namespace {
 
@@ -159,8 +160,8 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *a, bisai_factors *f,
-                                      int32_t *missing) {
+static bisai_status split_triangles(bisai_context *context, const bisai_bcsr *a, bisai_factors *f,
+                                    int32_t *missing) {
   const int32_t n = a->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   bsi_temporary memory(context);
@@ -181,7 +182,8 @@ bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *
   }
   if (error != cudaSuccess) return device_failure(context, "structure of block ILU", error);
   unsigned long long words[WORDS];
-  bisai_status status = context->backend->fetch(context, words, context->first_fault, sizeof words);
+  bisai_status status =
+      context->backend->memory->fetch(context, words, context->first_fault, sizeof words);
   if (status) return status;
   *missing = words[MISSING] == ~0ull ? -1 : static_cast<int32_t>(words[MISSING]);
   if (*missing >= 0) return BISAI_OK;
@@ -198,8 +200,8 @@ bisai_status bsi_split_triangles_cuda(bisai_context *context, const bisai_bcsr *
   return bsi_launched(context, "structure of block ILU");
 }
 
-bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangle,
-                                  const bisai_bcsr *t, bsi_levels *levels) {
+static bisai_status find_levels(bisai_context *context, bisai_triangle triangle,
+                                const bisai_bcsr *t, bsi_levels *levels) {
   const int32_t n = t->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   bsi_temporary memory(context);
@@ -211,7 +213,8 @@ bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangl
   cudaError_t error = cub::DeviceRadixSort::SortPairs(nullptr, bytes, level, sorted, index, index,
                                                       n, 0, bits, stream);
   char *room = memory.reserve<char>(bytes);
-  int32_t *rows = static_cast<int32_t *>(context->backend->allocate(context, n, sizeof *rows));
+  int32_t *rows =
+      static_cast<int32_t *>(context->backend->memory->allocate(context, n, sizeof *rows));
   *levels = {0, nullptr, rows};
   if (!memory.complete || !rows) return BISAI_OUT_OF_MEMORY;
   if (n == 0) return error == cudaSuccess ? BISAI_OK : device_failure(context, "levels", error);
@@ -233,13 +236,14 @@ bisai_status bsi_find_levels_cuda(bisai_context *context, bisai_triangle triangl
   bisai_status status = bsi_launched(context, "levels");
   unsigned long long count = 0;
   if (!status)
-    status = context->backend->fetch(context, &count, context->first_fault + LEVELS, sizeof count);
+    status = context->backend->memory->fetch(context, &count, context->first_fault + LEVELS,
+                                             sizeof count);
   levels->count = static_cast<int32_t>(count);
   return status;
 }
 
-bisai_status bsi_factors_fit_cuda(bisai_context *context, const bisai_factors *f,
-                                  const bisai_bcsr *a, bool *fit) {
+static bisai_status factors_fit(bisai_context *context, const bisai_factors *f, const bisai_bcsr *a,
+                                bool *fit) {
   const triangle_of lower = {f->lower->row_ptr, f->lower->col_idx, f->lower_fill},
                     upper = {f->upper->row_ptr, f->upper->col_idx, f->upper_fill};
   *fit = true;
@@ -251,7 +255,11 @@ bisai_status bsi_factors_fit_cuda(bisai_context *context, const bisai_factors *f
   bisai_status status = bsi_launched(context, "structure of block ILU");
   unsigned long long row = 0;
   if (!status)
-    status = context->backend->fetch(context, &row, context->first_fault + DIFFERS, sizeof row);
+    status =
+        context->backend->memory->fetch(context, &row, context->first_fault + DIFFERS, sizeof row);
   *fit = row == ~0ull;
   return status;
 }
+
+const bsi_symbolic_ops bsi_symbolic_cuda = {
+    .split_triangles = split_triangles, .fit = factors_fit, .find_levels = find_levels};

@@ -3,9 +3,10 @@
  * factors were made from. Rows are shared out over the threads. */
 #include <string.h>
 
-#include "core/backend_host.h"
+#include "core/context.h"
 #include "core/parallel.h"
 #include "factor/factor.h"
+#include "factor/factor_ops.h"
 
 /* Blocks that a thread must look at to be worth waking. */
 enum { GRAIN = 8192 };
@@ -78,8 +79,8 @@ static bisai_status split(split_job *s, int threads, bisai_factors *f) {
   return BISAI_OK;
 }
 
-bisai_status bsi_split_triangles_host(bisai_context *context, const bisai_bcsr *a, bisai_factors *f,
-                                      int32_t *missing) {
+static bisai_status split_triangles(bisai_context *context, const bisai_bcsr *a, bisai_factors *f,
+                                    int32_t *missing) {
   const int threads = bsi_threads_for(context->threads, a->blocks, GRAIN);
   split_job s = {.context = context, .a = a};
   s.lower = bsi_allocate(context, (size_t)a->block_rows + 1, sizeof *s.lower);
@@ -134,9 +135,17 @@ static void fit_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_factors_fit_host(bisai_context *context, const bisai_factors *f,
-                                  const bisai_bcsr *matrix, bool *fit) {
+static bisai_status factors_fit(bisai_context *context, const bisai_factors *f,
+                                const bisai_bcsr *matrix, bool *fit) {
   const int threads = bsi_threads_for(context->threads, matrix->blocks, GRAIN);
   *fit = bsi_find_first(context, threads, fit_part, &(fit_job){context, f, matrix}) < 0;
   return BISAI_OK;
 }
+
+static bisai_status find_levels(bisai_context *context, bisai_triangle triangle,
+                                const bisai_bcsr *t, bsi_levels *levels) {
+  return bsi_levels_create(context, triangle, t->block_rows, t->row_ptr, t->col_idx, levels);
+}
+
+const bsi_symbolic_ops bsi_symbolic_host = {
+    .split_triangles = split_triangles, .fit = factors_fit, .find_levels = find_levels};

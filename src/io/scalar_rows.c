@@ -4,16 +4,17 @@
 #include <math.h>
 
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/values.h"
 
 /* An array of the matrix in host memory. */
 static bisai_status bring(bsi_scalar_rows *s, int which, const void *array, size_t bytes,
                           const void **host) {
   *host = array;
-  if (s->context->backend->kind == BISAI_BACKEND_HOST) return BISAI_OK;
+  if (s->context->backend->host_memory) return BISAI_OK;
   s->copies[which] = bsi_allocate(s->context, bytes, 1);
   *host = s->copies[which];
-  return *host ? s->context->backend->fetch(s->context, s->copies[which], array, bytes)
+  return *host ? s->context->backend->memory->fetch(s->context, s->copies[which], array, bytes)
                : BISAI_OUT_OF_MEMORY;
 }
 

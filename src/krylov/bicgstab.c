@@ -5,6 +5,7 @@
  *   x ← x + α M⁻¹p + ω M⁻¹r,  r ← r − ω t,  ρ' = r̂·r,  β = (ρ'/ρ)(α/ω)
  *
  * with β = 0 in the first. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631–644. */
+#include "core/backend.h"
 #include "krylov/krylov.h"
 
 static bool reserve(bisai_solver *solver) {
@@ -23,7 +24,7 @@ static bool reserve(bisai_solver *solver) {
 static bisai_status start(bsi_run *run, double norm) {
   bisai_solver *s = run->solver;
   const bisai_status status =
-      bsi_backend_of(run)->vector_copy(s->context, s->n, s->parts.r, s->parts.shadow);
+      bsi_backend_of(run)->vectors->copy(s->context, s->n, s->parts.r, s->parts.shadow);
   if (status) return status;
   return bsi_recurrence_start(run, norm, &(bsi_scalars){.rho = norm * norm, .shadow_norm = norm});
 }

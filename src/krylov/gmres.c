@@ -11,7 +11,9 @@
  * Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1. */
 #include <math.h>
 
+#include "core/backend.h"
 #include "krylov/krylov.h"
+#include "krylov/krylov_ops.h"
 
 static double *basis_vector(const bisai_solver *solver, int j) {
   return solver->basis + (int64_t)j * solver->ld;
@@ -33,7 +35,7 @@ static bisai_status measure(bsi_run *run, double *beta) {
     if (!status) status = bsi_norm(run, s->spare, &run->reference);
   }
   if (!status) status = bsi_precondition(run, s->basis, s->spare);
-  if (!status) status = backend->vector_copy(s->context, s->n, s->spare, s->basis);
+  if (!status) status = backend->vectors->copy(s->context, s->n, s->spare, s->basis);
   if (!status) status = bsi_norm(run, s->basis, beta);
   if (!status && run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess)
     run->reference = *beta;
@@ -43,7 +45,8 @@ static bisai_status measure(bsi_run *run, double *beta) {
 /* V_0 ← V_0/β, g ← β e₁ */
 static bisai_status prepare(bsi_run *run, double *seen) {
   const bisai_solver *s = run->solver;
-  return bsi_backend_of(run)->gmres_start(s->context, s->n, s->norm2, s->basis, s->rhs, seen);
+  return bsi_backend_of(run)->krylov->basis->start(s->context, s->n, s->norm2, s->basis, s->rhs,
+                                                   seen);
 }
 
 static bisai_status start(bsi_run *run, double beta) {
@@ -83,7 +86,8 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined)
   status = bsi_dot(run, j + 1, basis, w, s->products);
   if (!status) status = bsi_subtract(run, j + 1, basis, s->products, w, !always);
   if (!status && s->options.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
-    status = bsi_backend_of(run)->gmres_cancelled(s->context, j + 1, s->products, s->norm2, &again);
+    status = bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, s->products, s->norm2,
+                                                           &again);
   if (!status && again) status = bsi_dot(run, j + 1, basis, w, s->products2);
   if (!status && again) status = bsi_subtract(run, j + 1, basis, s->products2, w, true);
   *refined = again;
@@ -94,7 +98,7 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined)
  * such form. */
 static bool fused(const bsi_run *run, int j) {
   const bisai_solver_options *options = &run->solver->options;
-  return j < bsi_backend_of(run)->fused_columns && !options->reduce &&
+  return j < bsi_backend_of(run)->krylov->gmres->fused_columns && !options->reduce &&
          options->orthogonalization != BISAI_MODIFIED;
 }
 
@@ -111,10 +115,11 @@ static bisai_status fused_step(bsi_run *run, int j, double *words) {
                            .rhs = s->rhs,
                            .status = words - 2 * (int64_t)j,
                            .work = s->work};
-  return bsi_backend_of(run)->gmres_step(s->context, &cycle, j,
-                                         kind == BISAI_CLASSICAL           ? BSI_PASSES_ONE
-                                         : kind == BISAI_CLASSICAL_REFINED ? BSI_PASSES_TWO
-                                                                           : BSI_PASSES_SELECTIVE);
+  return bsi_backend_of(run)->krylov->gmres->step(s->context, &cycle, j,
+                                                  kind == BISAI_CLASSICAL ? BSI_PASSES_ONE
+                                                  : kind == BISAI_CLASSICAL_REFINED
+                                                      ? BSI_PASSES_TWO
+                                                      : BSI_PASSES_SELECTIVE);
 }
 
 /* Enqueues column j of H and v_{j+1}. Its status will be the estimate and h_{j+1,j}, or 0 where the
@@ -128,10 +133,10 @@ static bisai_status step(bsi_run *run, int j, double *words) {
   if (!status && fused(run, j)) return fused_step(run, j, words);
   if (!status) status = orthogonalize(run, j, w, &refined);
   if (!status)
-    status = backend->gmres_rotate(s->context, s->options.restart, j, s->products,
-                                   refined ? s->products2 : NULL, s->norm2, s->hessenberg,
-                                   s->cosines, s->sines, s->rhs, words);
-  if (!status) status = backend->scale_by_norm(s->context, s->n, s->norm2, w, w);
+    status = backend->krylov->gmres->rotate(s->context, s->options.restart, j, s->products,
+                                            refined ? s->products2 : NULL, s->norm2, s->hessenberg,
+                                            s->cosines, s->sines, s->rhs, words);
+  if (!status) status = backend->krylov->basis->scale_by_norm(s->context, s->n, s->norm2, w, w);
   return status;
 }
 
@@ -148,13 +153,13 @@ static void judge(bsi_run *run, const double *words) {
 static bisai_status correct(bsi_run *run, int columns) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  bisai_status status = backend->gmres_coefficients(s->context, s->options.restart, columns,
-                                                    s->hessenberg, s->rhs, s->coefficients);
+  bisai_status status = backend->krylov->gmres->coefficients(
+      s->context, s->options.restart, columns, s->hessenberg, s->rhs, s->coefficients);
   const double *directions = flexible(run) ? s->search : s->basis;
   const double *coefficients = s->coefficients;
   if (run->precond && !flexible(run) && !bsi_preconditioned_left(run)) {
     double *sum = basis_vector(s, columns);
-    if (!status) status = backend->vector_set(s->context, s->n, 0, sum);
+    if (!status) status = backend->vectors->set(s->context, s->n, 0, sum);
     if (!status) status = bsi_add(run, columns, s->basis, s->coefficients, 1, sum);
     if (!status) status = bsi_precondition(run, sum, s->spare);
     directions = s->spare;

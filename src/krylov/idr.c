@@ -15,7 +15,9 @@
  * and van der Vorst, Numer. Algorithms 10 (1995). */
 #include <math.h>
 
+#include "core/backend.h"
 #include "krylov/krylov.h"
+#include "krylov/krylov_ops.h"
 
 static bool reserve(bisai_solver *solver) {
   const int s = solver->options.shadow_dimension;
@@ -40,12 +42,13 @@ static bisai_status make_shadow(bsi_run *run) {
   bool finite = true;
   for (int c = 0; c < r->s && !status; c++) {
     double *column = r->shadow + c * r->ld, norm = NAN;
-    status = backend->shadow_vector(s->context, r->n, c, column);
+    status = backend->krylov->recurrence->shadow_vector(s->context, r->n, c, column);
     for (int pass = 0; pass < 2 && !status; pass++) {
       if (c > 0) status = bsi_dot(run, c, r->shadow, column, r->sums);
       if (!status) status = bsi_subtract(run, c, r->shadow, r->sums, column, true);
       if (!status) status = bsi_fetch_norm(run, s->norm2, &norm);
-      if (!status) status = backend->scale_by_norm(s->context, r->n, s->norm2, column, column);
+      if (!status)
+        status = backend->krylov->basis->scale_by_norm(s->context, r->n, s->norm2, column, column);
       finite = finite && isfinite(norm);
     }
   }
@@ -63,7 +66,7 @@ static bisai_status start(bsi_run *run, double norm) {
   s->parts.k = run->end == BSI_CYCLE_BREAKDOWN || run->end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
   bisai_status status = s->shadow_ready ? BISAI_OK : make_shadow(run);
   /* G and U */
-  if (!status) status = bsi_backend_of(run)->vector_set(s->context, 2 * r->s * r->ld, 0, r->g);
+  if (!status) status = bsi_backend_of(run)->vectors->set(s->context, 2 * r->s * r->ld, 0, r->g);
   return status ? status : bsi_recurrence_start(run, norm, &scalars);
 }
 

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/context.h"
+#include "core/matrix_ops.h"
 #include "core/staging.h"
 #include "core/words.h"
 
@@ -72,7 +74,7 @@ static bisai_status check_options(bisai_context *context, int64_t n,
 }
 
 double *bsi_reserve(bisai_solver *solver, size_t count, size_t size) {
-  double *memory = solver->context->backend->allocate(solver->context, count, size);
+  double *memory = solver->context->backend->memory->allocate(solver->context, count, size);
   if (memory) solver->memory_bytes += (int64_t)(count * size);
   return memory;
 }
@@ -80,18 +82,18 @@ double *bsi_reserve(bisai_solver *solver, size_t count, size_t size) {
 double *bsi_reserve_vectors(bisai_solver *solver, size_t count) {
   double *vectors = bsi_reserve(solver, (size_t)solver->ld, count * sizeof(double));
   for (size_t c = 0; vectors && c < count; c++)
-    solver->context->backend->vector_set(solver->context, solver->ld, 0,
-                                         vectors + c * (size_t)solver->ld);
+    solver->context->backend->vectors->set(solver->context, solver->ld, 0,
+                                           vectors + c * (size_t)solver->ld);
   return vectors;
 }
 
 static bool reserve_all(bisai_solver *solver) {
   if (!solver->method->reserve(solver)) return false;
   const size_t words = 2 * (size_t)solver->slots + 1;
-  solver->status = solver->context->backend->allocate_shared(solver->context, words);
+  solver->status = solver->context->backend->memory->allocate_shared(solver->context, words);
   if (!solver->status) return false;
   solver->memory_bytes += (int64_t)(words * sizeof(double));
-  if (solver->context->backend->clock_open(solver->context, &solver->clock)) return false;
+  if (solver->context->backend->clock->open(solver->context, &solver->clock)) return false;
   const int last = solver->options.max_iterations;
   const size_t length = (size_t)(last < BSI_HISTORY_MOST ? last : BSI_HISTORY_MOST - 1) + 1;
   solver->history = bsi_allocate(solver->context, length, sizeof(double));
@@ -142,12 +144,12 @@ void bisai_solver_destroy(bisai_solver **solver) {
   bisai_solver *s = *solver;
   bisai_context *context = s->context;
   *solver = NULL;
-  context->backend->release(context, s->vectors);
-  context->backend->release(context, s->search);
-  context->backend->release(context, s->scalars);
-  context->backend->release(context, s->work);
-  context->backend->release_shared(context, s->status);
-  context->backend->clock_close(context, &s->clock);
+  context->backend->memory->release(context, s->vectors);
+  context->backend->memory->release(context, s->search);
+  context->backend->memory->release(context, s->scalars);
+  context->backend->memory->release(context, s->work);
+  context->backend->memory->release_shared(context, s->status);
+  context->backend->clock->close(context, &s->clock);
   bsi_release(context, s->history);
   bsi_release(context, s);
 }
@@ -185,7 +187,8 @@ static void say_empty(const bsi_run *run, size_t size, char *text) {
   text[0] = '\0';
   for (int columns = 0; columns < 2 && run->op.matrix && text[0] == '\0'; columns++) {
     int64_t index = -1;
-    if (backend->find_empty(s->context, run->op.matrix, columns, s->spare, &index) || index < 0)
+    if (backend->matrix->find_empty(s->context, run->op.matrix, columns, s->spare, &index) ||
+        index < 0)
       continue;
     snprintf(text, size, "; block %s %lld is empty: the matrix is singular",
              columns ? "column" : "row", (long long)index);

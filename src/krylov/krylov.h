@@ -6,7 +6,7 @@
 #include <bisai/krylov.h>
 
 #include "core/context.h"
-#include "core/recurrence.h"
+#include "krylov/recurrence.h"
 
 struct bsi_run;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r
- * themselves and whose scalars stay in the backend's memory (core/recurrence.h). */
+ * themselves and whose scalars stay in the backend's memory (krylov/recurrence.h). */
+#include "core/backend.h"
 #include "krylov/krylov.h"
+#include "krylov/krylov_ops.h"
 
 /* Steps under way at once; more than any backend looks ahead. */
 enum { SLOTS = 16 };
@@ -48,7 +50,8 @@ bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalar
   scalars->norm2 = norm * norm;
   scalars->kept = norm;
   scalars->unkept = BSI_KEEP_EVERY;
-  return bsi_backend_of(run)->upload(s->context, s->parts.scalars, scalars, sizeof *scalars);
+  return bsi_backend_of(run)->memory->upload(s->context, s->parts.scalars, scalars,
+                                             sizeof *scalars);
 }
 
 bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status) {
@@ -64,10 +67,10 @@ bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass
   const bsi_backend *backend = bsi_backend_of(run);
   const int sums = bsi_sums_of(pass, r->s);
   const bool alone = !s->options.reduce || sums == 0;
-  bisai_status status = backend->recurrence_pass(s->context, r, pass, alone);
+  bisai_status status = backend->krylov->recurrence->pass(s->context, r, pass, alone);
   if (status || alone) return status;
   status = bsi_sum_processes(run, r->sums, sums);
-  return status ? status : backend->recurrence_scalars(s->context, r, pass);
+  return status ? status : backend->krylov->recurrence->scalars(s->context, r, pass);
 }
 
 int bsi_recurrence_longest_cycle(const bisai_solver *solver) {

@@ -9,6 +9,9 @@
  * powers of two. */
 #include <math.h>
 
+#include "apply/apply_ops.h"
+#include "core/backend.h"
+#include "core/matrix_ops.h"
 #include "krylov/krylov.h"
 
 /* *bad ← whether x has NaN or infinity on any process. All processes get the same answer. Called
@@ -17,11 +20,14 @@ static bisai_status find_bad_entry(bsi_run *run, bool *bad) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   int64_t index = -1;
-  bisai_status status = backend->find_not_finite(s->context, BISAI_FP64, s->n, run->x, &index);
+  bisai_status status =
+      backend->matrix->find_not_finite(s->context, BISAI_FP64, s->n, run->x, &index);
   double processes = index >= 0;
-  if (!status) status = backend->upload(s->context, s->x_norm2, &processes, sizeof processes);
+  if (!status)
+    status = backend->memory->upload(s->context, s->x_norm2, &processes, sizeof processes);
   if (!status) status = bsi_sum_processes(run, s->x_norm2, 1);
-  if (!status) status = backend->fetch(s->context, &processes, s->x_norm2, sizeof processes);
+  if (!status)
+    status = backend->memory->fetch(s->context, &processes, s->x_norm2, sizeof processes);
   *bad = !status && processes != 0;
   if (*bad) run->bad_entry = index;
   return status;
@@ -29,7 +35,7 @@ static bisai_status find_bad_entry(bsi_run *run, bool *bad) {
 
 bisai_status bsi_multiple(bsi_run *run, double factor, const double *x, double *y) {
   const bisai_solver *s = run->solver;
-  const bisai_status status = bsi_backend_of(run)->vector_set(s->context, s->n, 0, y);
+  const bisai_status status = bsi_backend_of(run)->vectors->set(s->context, s->n, 0, y);
   return status ? status : bsi_add(run, 1, x, s->one, factor, y);
 }
 
@@ -47,20 +53,20 @@ static bisai_status scaled_residual(bsi_run *run, double x_norm) {
   if (!status) status = bsi_multiple(run, run->scale, run->b, s->spare);
   if (!status) status = bsi_add(run, 1, s->residual, s->one, -run->scale / part, s->spare);
   return status ? status
-                : bsi_backend_of(run)->vector_copy(s->context, s->n, s->spare, s->residual);
+                : bsi_backend_of(run)->vectors->copy(s->context, s->n, s->spare, s->residual);
 }
 
 static bisai_status unscaled_residual(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   if (run->op.matrix) {
-    const bisai_status status = backend->product(s->context, run->op.matrix, 1, -1, run->x, 0, 1,
-                                                 run->b, 0, s->residual, 0);
+    const bisai_status status = backend->apply->products->multiply(
+        s->context, run->op.matrix, 1, -1, run->x, 0, 1, run->b, 0, s->residual, 0);
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
     return status;
   }
   const bisai_status status = bsi_multiply_given(run, run->x, s->residual);
-  return status ? status : backend->vector_subtract_from(s->context, s->n, run->b, s->residual);
+  return status ? status : backend->vectors->subtract_from(s->context, s->n, run->b, s->residual);
 }
 
 /* *norm ← ‖residual‖; with the method's `prepare` enqueued before the host knows it. */
@@ -69,10 +75,10 @@ static bisai_status measure_residual(bsi_run *run, double *norm) {
   const bsi_backend *backend = bsi_backend_of(run);
   double *seen = s->status + 2 * s->slots, norm2 = NAN;
   if (!run->prepared) return bsi_norm(run, s->residual, norm);
-  backend->expect(s->context, 1, seen);
+  backend->memory->clear_shared(s->context, 1, seen);
   bisai_status status = bsi_dot(run, 1, s->residual, s->residual, s->norm2);
   if (!status) status = s->method->prepare(run, seen);
-  if (!status) status = backend->collect(s->context, 1, seen, &norm2);
+  if (!status) status = backend->memory->await_shared(s->context, 1, seen, &norm2);
   *norm = sqrt(norm2);
   return status;
 }
@@ -91,7 +97,7 @@ bisai_status bsi_compute_residual(bsi_run *run) {
   if (!status)
     status = !zero    ? (scaled ? scaled_residual(run, x_norm) : unscaled_residual(run))
              : scaled ? bsi_multiple(run, run->scale, run->b, s->residual)
-                      : backend->vector_copy(s->context, s->n, run->b, s->residual);
+                      : backend->vectors->copy(s->context, s->n, run->b, s->residual);
   if (!status) status = measure_residual(run, &norm);
   if (!status && !zero && !scaled)
     status = bsi_fetch_norm(run, s->x_norm2, &x_norm); /* by now there is no wait for it */

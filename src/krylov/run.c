@@ -10,7 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "apply/apply_ops.h"
+#include "core/context.h"
 #include "krylov/krylov.h"
+#include "krylov/krylov_ops.h"
 
 /* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a
  * cycle that ended in breakdown. */
@@ -34,7 +37,8 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
   bisai_status status;
   if (op->matrix) {
     /* in the solver's context: threads may share the matrix, each with a context of its own */
-    status = context->backend->product(context, op->matrix, 1, 1, x, 0, 0, NULL, 0, y, 0);
+    status = context->backend->apply->products->multiply(context, op->matrix, 1, 1, x, 0, 0, NULL,
+                                                         0, y, 0);
   } else {
     const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
     status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,
@@ -52,18 +56,18 @@ bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
   const bsi_backend *backend = bsi_backend_of(run);
   bisai_status status = bsi_multiply_given(run, x, y);
   if (status || run->factor == 1) return status;
-  status = backend->scale_by_norm(s->context, s->n, s->shrink, y, y);
-  return status ? status : backend->scale_by_norm(s->context, s->n, s->shrink, y, y);
+  status = backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
+  return status ? status : backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
 }
 
 bisai_status bsi_read_clock(bsi_run *run) {
   const bisai_solver *s = run->solver;
   double seconds = 0;
   if (!run->timing) return BISAI_OK;
-  const bisai_status status = bsi_backend_of(run)->clock_read(s->context, &s->clock, &seconds);
+  const bisai_status status = bsi_backend_of(run)->clock->read(s->context, &s->clock, &seconds);
   /* The first may have waited for its kernels to be loaded: where only some are measured it is
    * forgotten. */
-  const bool cold = run->timed == 1 && !run->warm && bsi_backend_of(run)->lookahead > 0;
+  const bool cold = run->timed == 1 && !run->warm && bsi_backend_of(run)->krylov->lookahead > 0;
   run->apply_seconds = cold ? seconds : run->apply_seconds + seconds;
   run->timed += cold ? 0 : 1;
   run->warm = run->warm || cold;
@@ -77,13 +81,13 @@ bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const bool measured = !run->timing;
-  bisai_status status = measured ? backend->clock_start(s->context, &s->clock) : BISAI_OK;
+  bisai_status status = measured ? backend->clock->start(s->context, &s->clock) : BISAI_OK;
   if (!status) status = bisai_precond_apply(run->precond, v, z);
   if (measured) {
-    const bisai_status stopped = backend->clock_stop(s->context, &s->clock);
+    const bisai_status stopped = backend->clock->stop(s->context, &s->clock);
     run->timing = true;
     if (!status) status = stopped;
-    if (backend->lookahead == 0) bsi_read_clock(run);
+    if (backend->krylov->lookahead == 0) bsi_read_clock(run);
   }
   run->applications++;
   if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
@@ -105,8 +109,8 @@ bisai_status bsi_sum_processes(bsi_run *run, double *values, int count) {
 
 bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out) {
   bisai_solver *s = run->solver;
-  bisai_status status =
-      bsi_backend_of(run)->dot_many(s->context, s->n, count, basis, s->ld, w, s->work, out);
+  bisai_status status = bsi_backend_of(run)->krylov->basis->dot_many(s->context, s->n, count, basis,
+                                                                     s->ld, w, s->work, out);
   if (!status) status = bsi_sum_processes(run, out, count);
   return status;
 }
@@ -114,7 +118,7 @@ bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double 
 bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients,
                           double *w, bool norm) {
   bisai_solver *s = run->solver;
-  bisai_status status = bsi_backend_of(run)->axpy_many(
+  bisai_status status = bsi_backend_of(run)->krylov->basis->axpy_many(
       s->context, s->n, count, basis, s->ld, coefficients, -1, w, s->work, norm ? s->norm2 : NULL);
   if (!status && norm) status = bsi_sum_processes(run, s->norm2, 1);
   return status;
@@ -123,14 +127,14 @@ bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const do
 bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients,
                      double factor, double *x) {
   bisai_solver *s = run->solver;
-  return bsi_backend_of(run)->axpy_many(s->context, s->n, count, basis, s->ld, coefficients, factor,
-                                        x, s->work, NULL);
+  return bsi_backend_of(run)->krylov->basis->axpy_many(s->context, s->n, count, basis, s->ld,
+                                                       coefficients, factor, x, s->work, NULL);
 }
 
 bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm) {
   double square = NAN;
   const bisai_status status =
-      bsi_backend_of(run)->fetch(run->solver->context, &square, norm2, sizeof square);
+      bsi_backend_of(run)->memory->fetch(run->solver->context, &square, norm2, sizeof square);
   *norm = sqrt(square);
   return status;
 }
@@ -160,7 +164,7 @@ static bisai_status start_cycle(bsi_run *run) {
   run->breakdown = BISAI_BREAKDOWN_NONE;
   run->cycles++;
   if (run->true_norm < run->best_norm) {
-    status = bsi_backend_of(run)->vector_copy(s->context, s->n, run->x, s->best);
+    status = bsi_backend_of(run)->vectors->copy(s->context, s->n, run->x, s->best);
     if (!status) run->best_norm = run->true_norm;
   }
   if (!status && s->method->measure) status = s->method->measure(run, &norm);
@@ -186,7 +190,8 @@ static double *status_of(const bisai_solver *s, int j) { return s->status + 2 * 
 static bisai_status look_at(bsi_run *run, int j, int *steps) {
   bisai_solver *s = run->solver;
   double fetched[2] = {NAN, NAN};
-  const bisai_status status = bsi_backend_of(run)->collect(s->context, 2, status_of(s, j), fetched);
+  const bisai_status status =
+      bsi_backend_of(run)->memory->await_shared(s->context, 2, status_of(s, j), fetched);
   if (status) return status;
   if (!isfinite(fetched[0]) || !isfinite(fetched[1])) {
     run->end = BSI_CYCLE_NOT_FINITE;
@@ -209,13 +214,13 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
             longest = s->method->longest_cycle(s);
   const int limit = longest < left ? longest : left, applications = run->applications;
   const bool exact = s->options.monitor && !s->options.monitor_late && s->method->moves;
-  const int ahead = exact ? 0 : backend->lookahead;
+  const int ahead = exact ? 0 : backend->krylov->lookahead;
   int sent = 0, seen = 0;
   bisai_status status = BISAI_OK;
   while (seen < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
     while (!status && sent < limit && sent <= seen + ahead) {
       if (!run->timing) run->timed_step = sent;
-      backend->expect(s->context, 2, status_of(s, sent));
+      backend->memory->clear_shared(s->context, 2, status_of(s, sent));
       status = s->method->step(run, sent, status_of(s, sent));
       if (status) break;
       sent++;
@@ -261,17 +266,18 @@ static bisai_status look_back(bsi_run *run) {
   if (!s->method->moves || (run->end == BSI_CYCLE_TARGET && isfinite(run->true_norm)) ||
       converged(run))
     return BISAI_OK;
-  bisai_status status = backend->fetch(s->context, &kept, &s->parts.scalars->kept, sizeof kept);
+  bisai_status status =
+      backend->memory->fetch(s->context, &kept, &s->parts.scalars->kept, sizeof kept);
   if (status || !(kept < run->start_norm && kept < run->best_norm) || run->true_norm <= kept)
     return status;
   if (run->true_norm < run->best_norm) {
-    status = backend->vector_copy(s->context, s->n, run->x, s->best);
+    status = backend->vectors->copy(s->context, s->n, run->x, s->best);
     run->best_norm = run->true_norm;
   }
-  if (!status) status = backend->vector_copy(s->context, s->n, s->kept, run->x);
+  if (!status) status = backend->vectors->copy(s->context, s->n, s->kept, run->x);
   if (!status) status = bsi_compute_residual(run);
   if (status || run->true_norm < run->best_norm) return status;
-  status = backend->vector_copy(s->context, s->n, s->best, run->x);
+  status = backend->vectors->copy(s->context, s->n, s->best, run->x);
   return status ? status : bsi_compute_residual(run);
 }
 
@@ -316,14 +322,14 @@ static bisai_status begin(bsi_run *run) {
   const bsi_backend *backend = bsi_backend_of(run);
   const double one = 1;
   bisai_status status = BISAI_OK;
-  if (!s->options.use_initial_guess) status = backend->vector_set(s->context, s->n, 0, run->x);
-  if (!status) status = backend->upload(s->context, s->one, &one, sizeof one);
+  if (!s->options.use_initial_guess) status = backend->vectors->set(s->context, s->n, 0, run->x);
+  if (!status) status = backend->memory->upload(s->context, s->one, &one, sizeof one);
   if (!status) status = bsi_measure_rhs(run);
   if (status) return status;
   run->reference = run->b_norm;
   run->best_norm = INFINITY;
   if (run->b_norm == 0) {
-    status = backend->vector_set(s->context, s->n, 0, run->x);
+    status = backend->vectors->set(s->context, s->n, 0, run->x);
     run->true_norm = 0;
     run->b_norm = run->reference = 1;
     run->reason = BISAI_REASON_CONVERGED;
@@ -343,7 +349,7 @@ static bisai_status begin(bsi_run *run) {
 static void restore_best(bsi_run *run) {
   bisai_solver *s = run->solver;
   if (run->true_norm <= run->best_norm || isinf(run->best_norm)) return;
-  if (bsi_backend_of(run)->vector_copy(s->context, s->n, s->best, run->x) == BISAI_OK)
+  if (bsi_backend_of(run)->vectors->copy(s->context, s->n, s->best, run->x) == BISAI_OK)
     run->true_norm = run->best_norm;
 }
 
@@ -381,8 +387,9 @@ static bisai_status mend_range(bsi_run *run) {
   if (status || isnan(size) || (size >= 1e-100 && size <= 1e100)) return status;
   const int first = size < 1 ? FAR : -FAR;
   double shrink = ldexp(1, -2 * first);
-  status = backend->upload(s->context, s->shrink, &shrink, sizeof shrink);
-  if (!status) status = backend->scale_by_norm(s->context, s->n, s->shrink, image, image);
+  status = backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink);
+  if (!status)
+    status = backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, image, image);
   if (!status) status = bsi_norm(run, image, &size);
   size /= run->prepared ? 1 : norm;
   if (status || !isfinite(size) || size == 0) return status;
@@ -390,7 +397,7 @@ static bisai_status mend_range(bsi_run *run) {
   /* even: `shrink` has an exact root */
   run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : most) / 2 * 2);
   shrink = 1 / run->factor;
-  status = backend->upload(s->context, s->shrink, &shrink, sizeof shrink);
+  status = backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink);
   if (status) return status;
   run->anchor = run->true_norm;
   run->stalled = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which ordering, and what it makes of a matrix. */
 #include "order/order.h"
-
-#include "core/backend_host.h"
+#include "core/context.h"
 #include "core/words.h"
+#include "order/order_ops.h"
 
 #include <string.h>
 
@@ -68,8 +68,8 @@ bisai_status bisai_order_check(bisai_context *context, int32_t block_rows,
   return status;
 }
 
-bisai_status bsi_order_measure_host(bisai_context *context, const bisai_bcsr *matrix,
-                                    bsi_order_shape *shape) {
+static bisai_status order_measure(bisai_context *context, const bisai_bcsr *matrix,
+                                  bsi_order_shape *shape) {
   const int32_t n = matrix->block_rows;
   const bsi_structure s = {matrix->row_ptr, matrix->col_idx};
   int32_t *first = bsi_allocate(context, (size_t)n, sizeof *first);
@@ -89,3 +89,5 @@ bisai_status bsi_order_measure_host(bisai_context *context, const bisai_bcsr *ma
   bsi_release(context, first);
   return BISAI_OK;
 }
+
+const bsi_shape_ops bsi_shape_host = {.measure = order_measure};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shape of a matrix on the device. */
-#include "core/backend_cuda.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "order/order.h"
+#include "order/order_ops.h"
 
 namespace {
 
@@ -48,14 +49,15 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-bisai_status bsi_order_measure_cuda(bisai_context *context, const bisai_bcsr *matrix,
-                                    bsi_order_shape *shape) {
+static bisai_status order_measure(bisai_context *context, const bisai_bcsr *matrix,
+                                  bsi_order_shape *shape) {
   const int32_t n = matrix->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   unsigned long long words[WORDS];
   *shape = {0, 0};
   if (n == 0) return BISAI_OK;
-  int32_t *first = static_cast<int32_t *>(context->backend->allocate(context, n, sizeof *first));
+  int32_t *first =
+      static_cast<int32_t *>(context->backend->memory->allocate(context, n, sizeof *first));
   if (!first) return BISAI_OUT_OF_MEMORY;
   bisai_status status = BISAI_OK;
   const cudaError_t error = cudaMemsetAsync(context->first_fault, 0, sizeof words, stream);
@@ -69,9 +71,12 @@ bisai_status bsi_order_measure_cuda(bisai_context *context, const bisai_bcsr *ma
     add_widths<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, first, context->first_fault);
     status = bsi_launched(context, "shape of the matrix");
   }
-  if (!status) status = context->backend->fetch(context, words, context->first_fault, sizeof words);
-  context->backend->release(context, first);
+  if (!status)
+    status = context->backend->memory->fetch(context, words, context->first_fault, sizeof words);
+  context->backend->memory->release(context, first);
   if (!status)
     *shape = {static_cast<int32_t>(words[BANDWIDTH]), static_cast<int64_t>(words[PROFILE])};
   return status;
 }
+
+const bsi_shape_ops bsi_shape_cuda = {.measure = order_measure};

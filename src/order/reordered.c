@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "core/bcsr.h"
+#include "core/context.h"
+#include "order/order_ops.h"
 
 /* B's structure in host memory. */
 typedef struct permuted {
@@ -35,9 +37,9 @@ static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *
 static bool reserve_maps(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
   const bsi_backend *backend = context->backend;
   const size_t n = (size_t)a->block_rows, blocks = (size_t)a->blocks;
-  const bool elsewhere = backend->kind != BISAI_BACKEND_HOST;
-  r->permutation = backend->allocate(context, n, sizeof *r->permutation);
-  if (r->permutation) r->source = backend->allocate(context, blocks, sizeof *r->source);
+  const bool elsewhere = !backend->host_memory;
+  r->permutation = backend->memory->allocate(context, n, sizeof *r->permutation);
+  if (r->permutation) r->source = backend->memory->allocate(context, blocks, sizeof *r->source);
   if (!r->source) return false;
   r->host_permutation =
       elsewhere ? bsi_allocate(context, n, sizeof *r->host_permutation) : r->permutation;
@@ -50,11 +52,11 @@ static bisai_status upload_maps(bisai_context *context, const bisai_bcsr *a,
                                 const bsi_reordered *r) {
   const bsi_backend *backend = context->backend;
   if (r->host_permutation == r->permutation) return BISAI_OK;
-  const bisai_status status = backend->upload(context, r->permutation, r->host_permutation,
-                                              (size_t)a->block_rows * sizeof *r->permutation);
+  const bisai_status status = backend->memory->upload(
+      context, r->permutation, r->host_permutation, (size_t)a->block_rows * sizeof *r->permutation);
   return status ? status
-                : backend->upload(context, r->source, r->host_source,
-                                  (size_t)a->blocks * sizeof *r->source);
+                : backend->memory->upload(context, r->source, r->host_source,
+                                          (size_t)a->blocks * sizeof *r->source);
 }
 
 static int32_t longest_row(int32_t n, const int32_t *row_ptr) {
@@ -94,10 +96,12 @@ static bisai_status create_equilibration(bisai_context *context, const bisai_bcs
                                          bsi_equilibration *e) {
   const bsi_backend *backend = context->backend;
   const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
-  e->row_scale = backend->allocate(context, 2 * n, sizeof *e->row_scale);
+  e->row_scale = backend->memory->allocate(context, 2 * n, sizeof *e->row_scale);
   if (e->row_scale)
-    e->exponents = backend->allocate(context, bsi_block_offset(a, a->blocks), sizeof *e->exponents);
-  if (e->exponents) e->row_exponent = backend->allocate(context, 4 * n, sizeof *e->row_exponent);
+    e->exponents =
+        backend->memory->allocate(context, bsi_block_offset(a, a->blocks), sizeof *e->exponents);
+  if (e->exponents)
+    e->row_exponent = backend->memory->allocate(context, 4 * n, sizeof *e->row_exponent);
   if (!e->row_exponent) return BISAI_OUT_OF_MEMORY;
   e->col_scale = e->row_scale + n;
   e->col_exponent = e->row_exponent + n;
@@ -107,9 +111,9 @@ static bisai_status create_equilibration(bisai_context *context, const bisai_bcs
 }
 
 static void destroy_equilibration(bisai_context *context, const bsi_equilibration *e) {
-  context->backend->release(context, e->row_scale);
-  context->backend->release(context, e->exponents);
-  context->backend->release(context, e->row_exponent);
+  context->backend->memory->release(context, e->row_scale);
+  context->backend->memory->release(context, e->exponents);
+  context->backend->memory->release(context, e->row_exponent);
 }
 
 static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *a) {
@@ -176,14 +180,14 @@ static bisai_status equate(bisai_context *context, const bisai_bcsr *a,
                            const bsi_equilibration *e) {
   const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
   const bisai_status status =
-      context->backend->copy(context, e->col_scale, e->row_scale, n * sizeof *e->col_scale);
+      context->backend->memory->copy(context, e->col_scale, e->row_scale, n * sizeof *e->col_scale);
   return status ? status
-                : context->backend->copy(context, e->col_exponent, e->row_exponent,
-                                         n * sizeof *e->col_exponent);
+                : context->backend->memory->copy(context, e->col_exponent, e->row_exponent,
+                                                 n * sizeof *e->col_exponent);
 }
 
 static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
-  const bisai_status status = context->backend->equilibrate(context, a, e);
+  const bisai_status status = context->backend->order->reordered->equilibrate(context, a, e);
   if (status) return status;
   if (e->zero_row >= 0)
     return bsi_fail(context, BISAI_SINGULAR_BLOCK,
@@ -203,21 +207,23 @@ bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,
 bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
   bisai_status status = BISAI_OK;
   if (r->equilibration.row_scale) status = equilibrate(context, a, &r->equilibration);
-  return status ? status : context->backend->reorder_values(context, a, r);
+  return status ? status : context->backend->order->reordered->values(context, a, r);
 }
 
 bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *r, int32_t count,
                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
   const bisai_bcsr *b = r->matrix;
-  return context->backend->gather(context, b->block_rows, b->block_size, r->permutation,
-                                  r->equilibration.row_scale, count, x, ldx, y, ldy);
+  return context->backend->order->reordered->gather(context, b->block_rows, b->block_size,
+                                                    r->permutation, r->equilibration.row_scale,
+                                                    count, x, ldx, y, ldy);
 }
 
 bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *r, int32_t count,
                                  const double *x, int64_t ldx, double *y, int64_t ldy) {
   const bisai_bcsr *b = r->matrix;
-  return context->backend->scatter(context, b->block_rows, b->block_size, r->permutation,
-                                   r->equilibration.col_scale, count, x, ldx, y, ldy);
+  return context->backend->order->reordered->scatter(context, b->block_rows, b->block_size,
+                                                     r->permutation, r->equilibration.col_scale,
+                                                     count, x, ldx, y, ldy);
 }
 
 void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered) {
@@ -226,8 +232,8 @@ void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered) {
   if (reordered->host_permutation != reordered->permutation)
     bsi_release(context, reordered->host_permutation);
   if (reordered->host_source != reordered->source) bsi_release(context, reordered->host_source);
-  backend->release(context, reordered->permutation);
-  backend->release(context, reordered->source);
+  backend->memory->release(context, reordered->permutation);
+  backend->memory->release(context, reordered->source);
   destroy_equilibration(context, &reordered->equilibration);
   *reordered = (bsi_reordered){0};
 }

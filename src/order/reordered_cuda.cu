@@ -5,10 +5,11 @@
 #include <climits>
 #include <cmath>
 
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_math.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
+#include "order/order_ops.h"
 #include "order/reordered.h"
 
 namespace {
@@ -199,20 +200,19 @@ __global__ void __launch_bounds__(THREADS) reorder_rows(const reorder p) {
 
 } // namespace
 
-bisai_status bsi_gather_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                             const double *scale, int32_t count, const double *x, int64_t ldx,
-                             double *y, int64_t ldy) {
+static bisai_status gather(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                           const double *scale, int32_t count, const double *x, int64_t ldx,
+                           double *y, int64_t ldy) {
   return move_vectors<false>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
 }
 
-bisai_status bsi_scatter_cuda(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                              const double *scale, int32_t count, const double *x, int64_t ldx,
-                              double *y, int64_t ldy) {
+static bisai_status scatter(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                            const double *scale, int32_t count, const double *x, int64_t ldx,
+                            double *y, int64_t ldy) {
   return move_vectors<true>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
 }
 
-bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a,
-                                  bsi_equilibration *q) {
+static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
   const int64_t n = static_cast<int64_t>(a->block_rows) * a->block_size,
                 count = static_cast<int64_t>(bsi_block_offset(a, a->blocks));
   q->zero_row = q->zero_col = -1;
@@ -249,8 +249,7 @@ bisai_status bsi_equilibrate_cuda(bisai_context *context, const bisai_bcsr *a,
   return BISAI_OK;
 }
 
-bisai_status bsi_reorder_values_cuda(bisai_context *context, const bisai_bcsr *a,
-                                     bsi_reordered *r) {
+static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
   const bisai_bcsr *b = r->matrix;
   if (b->block_rows == 0) return BISAI_OK;
   reorder_rows<<<bsi_grid(b->block_rows, WARPS), THREADS, 0, bsi_stream_of(context)>>>(
@@ -259,3 +258,6 @@ bisai_status bsi_reorder_values_cuda(bisai_context *context, const bisai_bcsr *a
        static_cast<const double *>(a->values), static_cast<double *>(b->values)});
   return bsi_launched(context, "values of the reordered matrix");
 }
+
+const bsi_reordered_ops bsi_reordered_cuda = {
+    .gather = gather, .scatter = scatter, .equilibrate = equilibrate, .values = reorder_values};

@@ -8,10 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/backend_host.h"
 #include "core/block_math.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/parallel.h"
+#include "order/order_ops.h"
 #include "order/reordered.h"
 
 enum {
@@ -155,8 +156,7 @@ static void set_scales(int64_t n, const int32_t *exponent, double *scale, bsi_eq
   }
 }
 
-bisai_status bsi_equilibrate_host(bisai_context *context, const bisai_bcsr *a,
-                                  bsi_equilibration *q) {
+static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
   const int64_t n = (int64_t)a->block_rows * a->block_size;
   const int threads =
       bsi_threads_for(context->threads, (int64_t)bsi_block_offset(a, a->blocks), GRAIN);
@@ -207,8 +207,7 @@ static void reorder_part(void *job, bsi_part part) {
   for (int32_t i = rows.begin; i < rows.end; i++) reorder_row(j->a, j->reordered, i);
 }
 
-bisai_status bsi_reorder_values_host(bisai_context *context, const bisai_bcsr *a,
-                                     bsi_reordered *r) {
+static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
   const int64_t work = (int64_t)bsi_block_offset(a, a->blocks);
   bsi_run(context, bsi_threads_for(context->threads, work, GRAIN), BSI_SOME_PARTS, reorder_part,
           &(values_job){a, &r->equilibration, r});
@@ -272,16 +271,19 @@ static void move_vectors(bisai_context *context, move m) {
   bsi_run(context, threads, BSI_SOME_PARTS, move_part, &m);
 }
 
-bisai_status bsi_gather_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                             const double *scale, int32_t count, const double *x, int64_t ldx,
-                             double *y, int64_t ldy) {
+static bisai_status gather(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                           const double *scale, int32_t count, const double *x, int64_t ldx,
+                           double *y, int64_t ldy) {
   move_vectors(context, (move){bs, false, permutation, scale, x, y, n, count, ldx, ldy});
   return BISAI_OK;
 }
 
-bisai_status bsi_scatter_host(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
-                              const double *scale, int32_t count, const double *x, int64_t ldx,
-                              double *y, int64_t ldy) {
+static bisai_status scatter(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
+                            const double *scale, int32_t count, const double *x, int64_t ldx,
+                            double *y, int64_t ldy) {
   move_vectors(context, (move){bs, true, permutation, scale, x, y, n, count, ldx, ldy});
   return BISAI_OK;
 }
+
+const bsi_reordered_ops bsi_reordered_host = {
+    .gather = gather, .scatter = scatter, .equilibrate = equilibrate, .values = reorder_values};

@@ -5,7 +5,9 @@
 #include "pattern/pattern.h"
 
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/triangular.h"
+#include "pattern/pattern_ops.h"
 
 bisai_pattern *bsi_pattern_reserve(bisai_context *context, bisai_triangle triangle, int32_t n) {
   bisai_pattern *p = bsi_allocate(context, 1, sizeof *p);
@@ -19,9 +21,10 @@ bisai_status bsi_pattern_set_rows(bisai_pattern *p, const int32_t *row_ptr,
   const bsi_backend *backend = p->context->backend;
   const bsi_structure rows = {row_ptr, col_idx};
   p->blocks = row_ptr[p->block_rows];
-  p->row_ptr = backend->allocate(p->context, (size_t)p->block_rows + 1, sizeof *p->row_ptr);
-  p->col_idx =
-      p->row_ptr ? backend->allocate(p->context, (size_t)p->blocks, sizeof *p->col_idx) : NULL;
+  p->row_ptr = backend->memory->allocate(p->context, (size_t)p->block_rows + 1, sizeof *p->row_ptr);
+  p->col_idx = p->row_ptr
+                   ? backend->memory->allocate(p->context, (size_t)p->blocks, sizeof *p->col_idx)
+                   : NULL;
   if (!p->col_idx) return BISAI_OUT_OF_MEMORY;
   return bsi_mirror_write(p->context, p->block_rows, &rows, &p->mirror, p->row_ptr, p->col_idx);
 }
@@ -33,7 +36,7 @@ bisai_status bsi_pattern_structure(const bisai_pattern *p, bsi_structure *struct
 }
 
 bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pattern **pattern) {
-  if (!status) status = p->context->backend->pattern_columns(p->context, p);
+  if (!status) status = p->context->backend->pattern->columns(p->context, p);
   if (status)
     bisai_pattern_destroy(&p);
   else
@@ -72,7 +75,7 @@ bisai_status bisai_pattern_power(bisai_context *context, const bisai_bcsr *matri
                     matrix->block_rows, matrix->block_cols);
   bisai_pattern *p = bsi_pattern_reserve(context, triangle, matrix->block_rows);
   if (!p) return BISAI_OUT_OF_MEMORY;
-  status = context->backend->pattern_power(context, matrix, power, 0, p);
+  status = context->backend->pattern->power(context, matrix, power, 0, p);
   return bsi_pattern_finish(p, status, pattern);
 }
 
@@ -127,7 +130,7 @@ bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangl
   if (status) return status;
   bsi_mirror mirror = {0};
   bsi_structure structure = {row_ptr, col_idx};
-  if (context->backend->reaches(context, row_ptr))
+  if (context->backend->memory->reaches(context, row_ptr))
     status = bsi_mirror_read(context, block_rows, row_ptr, col_idx, &mirror, &structure);
   if (!status) status = create(context, triangle, block_rows, &structure, pattern);
   bsi_mirror_release(context, &mirror);
@@ -140,7 +143,7 @@ void bisai_pattern_destroy(bisai_pattern **pattern) {
   *pattern = NULL;
   int32_t *const arrays[] = {p->row_ptr, p->col_idx, p->col_ptr, p->row_idx, p->position};
   for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
-    p->context->backend->release(p->context, arrays[a]);
+    p->context->backend->memory->release(p->context, arrays[a]);
   bsi_mirror_release(p->context, &p->mirror);
   bsi_release(p->context, p);
 }
@@ -175,9 +178,11 @@ bisai_status bisai_pattern_fetch(const bisai_pattern *pattern, int32_t *row_ptr,
   const size_t rows = (size_t)pattern->block_rows + 1, blocks = (size_t)pattern->blocks;
   bisai_status status = BISAI_OK;
   if (row_ptr)
-    status = context->backend->fetch(context, row_ptr, pattern->row_ptr, rows * sizeof *row_ptr);
+    status =
+        context->backend->memory->fetch(context, row_ptr, pattern->row_ptr, rows * sizeof *row_ptr);
   if (!status && col_idx)
-    status = context->backend->fetch(context, col_idx, pattern->col_idx, blocks * sizeof *col_idx);
+    status = context->backend->memory->fetch(context, col_idx, pattern->col_idx,
+                                             blocks * sizeof *col_idx);
   return status;
 }
 

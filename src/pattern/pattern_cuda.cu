@@ -11,11 +11,12 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "core/temporary_cuda.cuh"
 #include "pattern/pattern.h"
+#include "pattern/pattern_ops.h"
 
 namespace {
 
@@ -434,7 +435,8 @@ bisai_status device_failure(bisai_context *context, cudaError_t error) {
 }
 
 int32_t *integers(bisai_context *context, size_t count) {
-  return static_cast<int32_t *>(context->backend->allocate(context, count, sizeof(int32_t)));
+  return static_cast<int32_t *>(
+      context->backend->memory->allocate(context, count, sizeof(int32_t)));
 }
 
 /* Groups of `lanes` for `rows` rows. */
@@ -565,8 +567,8 @@ bisai_status sort_columns(bisai_context *context, bisai_pattern *p) {
 
 /* Waits once, and where rows are very long once more. Columns are counted and written on the way
  * unless rows are shortened or very long. */
-bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *matrix, int power,
-                                    int32_t row_limit, bisai_pattern *p) {
+static bisai_status pattern_power(bisai_context *context, const bisai_bcsr *matrix, int power,
+                                  int32_t row_limit, bisai_pattern *p) {
   const int32_t n = matrix->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   bsi_temporary memory(context);
@@ -613,14 +615,15 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
     error = add_columns(context, s, room, bytes, p->col_ptr, next);
   if (error != cudaSuccess) return device_failure(context, error);
   unsigned long long words[WORDS];
-  if (!status) status = context->backend->fetch(context, words, context->first_fault, sizeof words);
+  if (!status)
+    status = context->backend->memory->fetch(context, words, context->first_fault, sizeof words);
   const int32_t too_long = status ? 0 : static_cast<int32_t>(words[LONG_COUNT]);
   if (too_long > 0) {
     status = long_rows<false>(context, s, too_long);
     if (!status) error = add_lengths(context, s, ends, room, bytes, p->row_ptr);
     if (error != cudaSuccess) return device_failure(context, error);
     if (!status)
-      status = context->backend->fetch(context, words, context->first_fault, sizeof words);
+      status = context->backend->memory->fetch(context, words, context->first_fault, sizeof words);
   }
   if (status) return status;
   if (words[TOTAL] > INT32_MAX)
@@ -640,8 +643,8 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
     s.entries = memory.reserve<int2>(p->blocks);
     s.next = next;
     if (status || !memory.complete) return BISAI_OUT_OF_MEMORY;
-  } else { /* bsi_pattern_columns_cuda() makes them */
-    context->backend->release(context, p->col_ptr);
+  } else { /* pattern_columns() makes them */
+    context->backend->memory->release(context, p->col_ptr);
     p->col_ptr = nullptr;
   }
   status = write_all(context, s);
@@ -650,7 +653,7 @@ bisai_status bsi_pattern_power_cuda(bisai_context *context, const bisai_bcsr *ma
   return status;
 }
 
-bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *p) {
+static bisai_status pattern_columns(bisai_context *context, bisai_pattern *p) {
   const int32_t n = p->block_rows;
   const cudaStream_t stream = bsi_stream_of(context);
   if (p->col_ptr) return BISAI_OK; /* made with the rows */
@@ -680,8 +683,8 @@ bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *p) 
   status = bsi_launched(context, "pattern, lengths of columns");
   unsigned long long longest = 0;
   if (!status)
-    status =
-        context->backend->fetch(context, &longest, context->first_fault + LONGEST, sizeof longest);
+    status = context->backend->memory->fetch(context, &longest, context->first_fault + LONGEST,
+                                             sizeof longest);
   if (status) return status;
   p->longest_column = static_cast<int32_t>(longest);
   if (longest > LONG_COLUMN) return sort_columns(context, p);
@@ -691,3 +694,5 @@ bisai_status bsi_pattern_columns_cuda(bisai_context *context, bisai_pattern *p) 
   take_rows<true><<<grid_of(n, READERS), THREADS, 0, stream>>>(s);
   return order_columns(context, p, s.entries);
 }
+
+const bsi_pattern_ops bsi_pattern_cuda = {.power = pattern_power, .columns = pattern_columns};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* S(|T|^k) on the host: a breadth-first search of k steps from every block row, once to count and
  * once to write. */
-#include "core/backend_host.h"
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "core/parallel.h"
 #include "pattern/pattern.h"
+#include "pattern/pattern_ops.h"
 
 #include <string.h>
 
@@ -161,8 +162,8 @@ static void search_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *matrix, int power,
-                                    int32_t row_limit, bisai_pattern *p) {
+static bisai_status pattern_power(bisai_context *context, const bisai_bcsr *matrix, int power,
+                                  int32_t row_limit, bisai_pattern *p) {
   const int32_t n = matrix->block_rows;
   const int threads = bsi_threads_for(context->threads, n, ROWS_PER_THREAD);
   const search s = {matrix, p->triangle, power, row_limit};
@@ -203,7 +204,7 @@ bisai_status bsi_pattern_power_host(bisai_context *context, const bisai_bcsr *ma
   return status;
 }
 
-bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *p) {
+static bisai_status pattern_columns(bisai_context *context, bisai_pattern *p) {
   p->position = bsi_allocate(context, (size_t)p->blocks, sizeof *p->position);
   if (!p->position) return BISAI_OUT_OF_MEMORY;
   const bisai_status status = bsi_structure_transpose(
@@ -215,3 +216,5 @@ bisai_status bsi_pattern_columns_host(bisai_context *context, bisai_pattern *p) 
   }
   return BISAI_OK;
 }
+
+const bsi_pattern_ops bsi_pattern_host = {.power = pattern_power, .columns = pattern_columns};

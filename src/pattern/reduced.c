@@ -9,7 +9,9 @@
  * A limited pattern is powered by columns, on the transposed graph, and turned round at the end. */
 #include <math.h>
 
+#include "core/context.h"
 #include "pattern/pattern.h"
+#include "pattern/pattern_ops.h"
 
 /* A triangular factor as the host sees it. */
 typedef struct factor {
@@ -57,7 +59,7 @@ static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s,
   bisai_context *context = matrix->context;
   factor t = {matrix->block_rows, matrix->block_size, matrix->unit_diagonal, *s, matrix->values};
   const size_t values = bsi_block_offset(matrix, matrix->blocks);
-  const bool elsewhere = context->backend->kind != BISAI_BACKEND_HOST;
+  const bool elsewhere = !context->backend->host_memory;
   double *fetched = elsewhere ? bsi_allocate(context, values, sizeof *fetched) : NULL;
   int32_t *row_ptr = bsi_allocate(context, (size_t)t.n + 1, sizeof *row_ptr);
   int32_t *col_idx =
@@ -65,7 +67,8 @@ static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s,
   bisai_status status = col_idx && (fetched || !elsewhere) ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status && elsewhere) {
     t.values = fetched;
-    status = context->backend->fetch(context, fetched, matrix->values, values * sizeof *fetched);
+    status =
+        context->backend->memory->fetch(context, fetched, matrix->values, values * sizeof *fetched);
   }
   if (!status) {
     keep_large(&t, tolerance, row_ptr, col_idx);
@@ -80,10 +83,11 @@ static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s,
 /* Rows become columns. */
 static bisai_status turn_round(bisai_pattern *p) {
   bisai_context *context = p->context;
-  const bisai_status status = context->backend->pattern_columns(context, p);
+  const bisai_status status = context->backend->pattern->columns(context, p);
   if (status) return status;
   int32_t *const old[] = {p->row_ptr, p->col_idx, p->position};
-  for (size_t a = 0; a < sizeof old / sizeof *old; a++) context->backend->release(context, old[a]);
+  for (size_t a = 0; a < sizeof old / sizeof *old; a++)
+    context->backend->memory->release(context, old[a]);
   bsi_mirror_release(context, &p->mirror);
   p->row_ptr = p->col_ptr;
   p->col_idx = p->row_idx;
@@ -124,7 +128,7 @@ bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t,
   *losses = (bsi_pattern_losses){.dropped = t->blocks - view.blocks};
   if (!status) {
     p = bsi_pattern_reserve(context, graph ? graph->triangle : triangle, t->block_rows);
-    status = p ? context->backend->pattern_power(context, &view, power, column_limit, p)
+    status = p ? context->backend->pattern->power(context, &view, power, column_limit, p)
                : BISAI_OUT_OF_MEMORY;
   }
   if (!status && turned) status = turn_round(p);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What each kind of preconditioner does at set-up, update and application. */
+#include "apply/apply_ops.h"
+#include "bjacobi/bjacobi_ops.h"
+#include "core/context.h"
 #include "precond/precond.h"
 
 #include <string.h>
@@ -30,8 +33,8 @@ static int64_t scalar_rows(const bisai_precond *m) {
 static bisai_status none_apply(bisai_precond *m, const bsi_vectors *v) {
   bisai_status status = BISAI_OK;
   for (int32_t c = 0; c < v->count && !status; c++)
-    status = m->context->backend->vector_copy(m->context, scalar_rows(m), v->b + c * v->ldb,
-                                              v->x + c * v->ldx);
+    status = m->context->backend->vectors->copy(m->context, scalar_rows(m), v->b + c * v->ldb,
+                                                v->x + c * v->ldx);
   return status;
 }
 
@@ -126,8 +129,8 @@ static bisai_status bjacobi_check_update(const bisai_precond *m, const bisai_bcs
 }
 
 static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
-  return m->context->backend->bjacobi_apply(m->context, &m->jacobi, v->count, v->b, v->ldb, v->x,
-                                            v->ldx);
+  return m->context->backend->bjacobi->solve->apply(m->context, &m->jacobi, v->count, v->b, v->ldb,
+                                                    v->x, v->ldx);
 }
 
 /* Inverses of symmetric blocks are symmetric, also value by value in a narrow format; L and U
@@ -175,11 +178,11 @@ static bisai_status ilu_check(bisai_context *context, const bisai_precond_option
 static bisai_status ilu_apply(bisai_precond *m, const bsi_vectors *v) {
   const bsi_backend *backend = m->context->backend;
   const bisai_schedule schedule = m->options.schedule;
-  const bisai_status status = backend->triangular_solve(
+  const bisai_status status = backend->apply->triangular->solve(
       m->context, triangular_of(m, BISAI_LOWER), schedule, v->count, v->b, v->ldb, v->x, v->ldx);
   if (status) return status;
-  return backend->triangular_solve(m->context, triangular_of(m, BISAI_UPPER), schedule, v->count,
-                                   v->x, v->ldx, v->x, v->ldx);
+  return backend->apply->triangular->solve(m->context, triangular_of(m, BISAI_UPPER), schedule,
+                                           v->count, v->x, v->ldx, v->x, v->ldx);
 }
 
 /* Of a symmetric A, L U = L D Lᵀ. */
@@ -303,7 +306,7 @@ static bisai_status apply_rest_of_symmetric(bisai_precond *m, const bsi_vectors 
   double *scaled = v->work + n * v->count;
   const bsi_vectors upper = {v->count, scaled, n, v->x, v->ldx, v->work};
   const bsi_columns columns = columns_of(m->isai[BISAI_LOWER].pattern);
-  const bisai_status status = m->context->backend->diagonal_product(
+  const bisai_status status = m->context->backend->apply->products->multiply_diagonal(
       m->context, m->block_rows, m->block_size, m->factors->upper_inverse, v->count, v->work, n,
       scaled, n);
   if (status) return status;

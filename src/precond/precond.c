@@ -3,7 +3,10 @@
  * in kinds.c. */
 #include "precond/precond.h"
 
+#include "core/context.h"
+#include "core/matrix_ops.h"
 #include "core/staging.h"
+#include "order/order_ops.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -240,11 +243,12 @@ static bisai_status refresh(bisai_precond *m, const bisai_bcsr *matrix) {
 static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
   const bsi_backend *backend = m->context->backend;
   int64_t row = -1, column = -1;
-  double *marks = backend->allocate(m->context, (size_t)m->block_rows, sizeof *marks);
+  double *marks = backend->memory->allocate(m->context, (size_t)m->block_rows, sizeof *marks);
   if (!marks) return BISAI_OUT_OF_MEMORY;
-  bisai_status status = backend->find_empty(m->context, matrix, false, marks, &row);
-  if (!status && row < 0) status = backend->find_empty(m->context, matrix, true, marks, &column);
-  backend->release(m->context, marks);
+  bisai_status status = backend->matrix->find_empty(m->context, matrix, false, marks, &row);
+  if (!status && row < 0)
+    status = backend->matrix->find_empty(m->context, matrix, true, marks, &column);
+  backend->memory->release(m->context, marks);
   if (status || (row < 0 && column < 0)) return status;
   return bsi_fail(m->context, BISAI_MISSING_DIAGONAL,
                   "block %s %lld is empty: the matrix is singular", row < 0 ? "column" : "row",
@@ -277,12 +281,13 @@ static bisai_status create_reordered(bisai_precond *m, const bisai_bcsr *matrix)
 /* Finds the ordering and measures what it does. */
 static bisai_status order(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
-  bisai_status status = m->context->backend->order_measure(m->context, matrix, &m->natural);
+  bisai_status status = m->context->backend->order->shape->measure(m->context, matrix, &m->natural);
   m->ordered = m->natural;
   if (!status && reorders(&m->options)) status = create_reordered(m, matrix);
   m->reordered.equilibration.symmetric = m->options.symmetric;
   if (!status && m->reordered.permutation)
-    status = m->context->backend->order_measure(m->context, m->reordered.matrix, &m->ordered);
+    status =
+        m->context->backend->order->shape->measure(m->context, m->reordered.matrix, &m->ordered);
   m->report.order_seconds = bsi_now() - start;
   return status;
 }
@@ -309,7 +314,7 @@ static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   m->vectors = m->ops->vectors + (m->reordered.matrix != NULL);
   if (!status && m->vectors > 0) {
     const size_t n = (size_t)m->block_rows * (size_t)m->block_size;
-    m->work = m->context->backend->allocate(
+    m->work = m->context->backend->memory->allocate(
         m->context, (size_t)m->vectors * BSI_VECTORS_AT_ONCE * n, sizeof *m->work);
     if (!m->work) status = BISAI_OUT_OF_MEMORY;
   }
@@ -471,7 +476,7 @@ void bisai_precond_destroy(bisai_precond **precond) {
   bisai_precond *m = *precond;
   *precond = NULL;
   if (m->ops->destroy) m->ops->destroy(m);
-  m->context->backend->release(m->context, m->work);
+  m->context->backend->memory->release(m->context, m->work);
   bisai_factors_destroy(&m->own_factors);
   bsi_reordered_destroy(m->context, &m->reordered);
   bsi_release(m->context, m);
@@ -506,8 +511,8 @@ bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *blo
                     "bisai_precond_get_blocks: block_ptr is NULL");
   const bsi_partition *p = &precond->jacobi.partition;
   if (!p->uniform)
-    return precond->context->backend->fetch(precond->context, block_ptr, p->start,
-                                            ((size_t)p->blocks + 1) * sizeof *block_ptr);
+    return precond->context->backend->memory->fetch(precond->context, block_ptr, p->start,
+                                                    ((size_t)p->blocks + 1) * sizeof *block_ptr);
   for (int32_t b = 0; b <= p->blocks; b++) block_ptr[b] = bsi_partition_start(p, b);
   return BISAI_OK;
 }

@@ -5,7 +5,9 @@
  *
  * one small block triangular system each (Ma et al. 2021, equations 6–9; equation 9 subtracts,
  * Algorithm 2's line 38 is a slip). */
+#include "core/context.h"
 #include "solve/isai.h"
+#include "solve/solve_ops.h"
 
 bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t,
                              bisai_pattern *pattern, bisai_value_type storage, bsi_isai *isai) {
@@ -14,14 +16,14 @@ bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t,
   bisai_status status =
       bsi_bcsr_reserve(context, a->block_rows, a->block_rows, a->block_size, pattern->blocks,
                        storage, pattern->row_ptr, pattern->col_idx, &isai->inverse);
-  if (!status) status = context->backend->isai_reserve(context, t, isai);
+  if (!status) status = context->backend->solve->reserve(context, t, isai);
   if (status) bsi_isai_destroy(context, isai);
   return status;
 }
 
 bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
   bsi_isai_fault fault = {.column = -1};
-  const bisai_status status = context->backend->isai_values(context, t, isai, &fault);
+  const bisai_status status = context->backend->solve->values(context, t, isai, &fault);
   if (status || fault.column < 0) return status;
   const char *factor = t->triangle == BISAI_LOWER ? "NL" : "NU";
   const int32_t row = bsi_row_name(t->matrix, fault.row),
@@ -41,8 +43,8 @@ bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bs
 void bsi_isai_destroy(bisai_context *context, bsi_isai *isai) {
   bisai_bcsr_destroy(&isai->inverse);
   bisai_pattern_destroy(&isai->pattern);
-  context->backend->release(context, isai->slots);
-  context->backend->release(context, isai->columns);
+  context->backend->memory->release(context, isai->slots);
+  context->backend->memory->release(context, isai->columns);
   *isai = (bsi_isai){0};
 }
 

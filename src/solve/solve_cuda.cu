@@ -7,12 +7,13 @@
  * column's rows J, then multiply those one after the other, each lane its own value. The column's
  * rows and blocks are kept in shared memory, or where the longest column is too long for that in
  * global memory of the group's own. */
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "core/values.h"
 #include "solve/isai.h"
+#include "solve/solve_ops.h"
 
 namespace {
 
@@ -207,8 +208,7 @@ int32_t bsi_isai_shared_blocks(int block_size) {
          1;
 }
 
-bisai_status bsi_isai_reserve_cuda(bisai_context *context, const bsi_triangular *t,
-                                   bsi_isai *isai) {
+static bisai_status isai_reserve(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
   const int bs = t->matrix->block_size, groups = groups_of_size(bs);
   const size_t column = bsi_block_offset(t->matrix, isai->pattern->longest_column);
   if (isai->pattern->longest_column <= bsi_isai_shared_blocks(bs)) return BISAI_OK;
@@ -217,12 +217,12 @@ bisai_status bsi_isai_reserve_cuda(bisai_context *context, const bsi_triangular 
   const size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_EACH;
   isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable) * groups;
   isai->columns = static_cast<double *>(
-      context->backend->allocate(context, isai->threads * column, sizeof(double)));
+      context->backend->memory->allocate(context, isai->threads * column, sizeof(double)));
   return isai->columns ? BISAI_OK : BISAI_OUT_OF_MEMORY;
 }
 
-bisai_status bsi_isai_values_cuda(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
-                                  bsi_isai_fault *fault) {
+static bisai_status isai_values(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
+                                bsi_isai_fault *fault) {
   const bisai_bcsr *a = t->matrix, *n = isai->inverse;
   const bisai_pattern *pattern = isai->pattern;
   if (a->block_rows == 0) return BISAI_OK;
@@ -249,3 +249,5 @@ bisai_status bsi_isai_values_cuda(bisai_context *context, const bsi_triangular *
   const bisai_status status = enqueue_size(context, p, isai->threads);
   return status ? status : fetch_fault(context, p, fault);
 }
+
+const bsi_solve_ops bsi_solve_cuda = {.reserve = isai_reserve, .values = isai_values};

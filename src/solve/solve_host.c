@@ -5,12 +5,13 @@
  * The system is never stored: `slots` tells for a block row of T where it stands in J, so that a
  * row of T is read once and used where it hits J. A lower system is solved from its top, an upper
  * one from its bottom; both begin at row j itself, whose right-hand side is I. */
-#include "core/backend_host.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
 #include "core/values.h"
 #include "solve/isai.h"
+#include "solve/solve_ops.h"
 
 enum {
   COLUMNS_PER_THREAD = 512,
@@ -138,8 +139,7 @@ static column_function *const column_functions[BSI_SPECIAL_SIZES + 1] = {solve_c
                                                                          BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-bisai_status bsi_isai_reserve_host(bisai_context *context, const bsi_triangular *t,
-                                   bsi_isai *isai) {
+static bisai_status isai_reserve(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
   const bisai_bcsr *a = t->matrix;
   isai->threads = bsi_threads_for(context->threads, a->block_rows, COLUMNS_PER_THREAD);
   const size_t threads = (size_t)isai->threads, n = (size_t)a->block_rows;
@@ -177,8 +177,8 @@ static void columns_part(void *job, bsi_part part) {
   *fault = own.fault;
 }
 
-bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
-                                  bsi_isai_fault *fault) {
+static bisai_status isai_values(bisai_context *context, const bsi_triangular *t, bsi_isai *isai,
+                                bsi_isai_fault *fault) {
   const int threads = isai->threads;
   for (int k = 0; k < threads; k++)
     *(bsi_isai_fault *)bsi_note(context, k) = (bsi_isai_fault){.column = -1};
@@ -189,3 +189,5 @@ bisai_status bsi_isai_values_host(bisai_context *context, const bsi_triangular *
   }
   return BISAI_OK;
 }
+
+const bsi_solve_ops bsi_solve_host = {.reserve = isai_reserve, .values = isai_values};

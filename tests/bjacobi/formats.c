@@ -8,7 +8,9 @@
 #include <math.h>
 
 #include "bjacobi/bjacobi.h"
+#include "bjacobi/bjacobi_ops.h"
 #include "core/bcsr.h"
+#include "core/context.h"
 
 enum { MOST = 32, FORMATS = 6 };
 
@@ -113,7 +115,7 @@ static bsi_bjacobi make(const bisai_bcsr *matrix, const bsi_bjacobi_options *opt
 }
 
 static void apply(const bsi_bjacobi *jacobi, const double *v, double *z) {
-  EXPECT_OK(context, context->backend->bjacobi_apply(context, jacobi, 1, v, 0, z, 0));
+  EXPECT_OK(context, context->backend->bjacobi->solve->apply(context, jacobi, 1, v, 0, z, 0));
   test_synchronize();
 }
 

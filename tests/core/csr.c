@@ -497,7 +497,10 @@ static void arrays_are_uploaded_to_a_backend_with_memory_of_its_own(void **state
   (void)state;
   bsi_backend elsewhere = bsi_backend_host;
   elsewhere.kind = BISAI_BACKEND_CUDA;
-  elsewhere.upload = counted_upload;
+  elsewhere.host_memory = false;
+  bsi_memory_ops memory = *elsewhere.memory;
+  memory.upload = counted_upload;
+  elsewhere.memory = &memory;
   bisai_context *own = test_host_context(1);
   own->backend = &elsewhere;
   csr a = csr_random(40, 40, 0.1, 9);

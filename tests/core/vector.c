@@ -3,8 +3,9 @@
  * the borders of the vector lanes, of the shortest chunk (256) and of the parallel threshold. */
 #include <math.h>
 
-#include "core/backend_host.h"
+#include "core/backend.h"
 #include "core/context.h"
+#include "krylov/krylov_ops.h"
 #include "support.h"
 
 static const int64_t sizes[] = {0,   1,   2,    3,     4,     5,      255,
@@ -31,16 +32,16 @@ static void simple_operations_match_loops_and_stop_at_the_end(void **state) {
     double *expected = malloc((size_t)(n + 1) * sizeof *expected);
     y[n] = expected[n] = 7;
     for (int64_t i = 0; i < n; i++) expected[i] = x[i] + y[i];
-    EXPECT_OK(context, bsi_vector_add_host(context, n, x, y));
+    EXPECT_OK(context, bsi_backend_host.vectors->add(context, n, x, y));
     EXPECT_CLOSE(n + 1, expected, y, 0);
     for (int64_t i = 0; i < n; i++) expected[i] = x[i] - y[i];
-    EXPECT_OK(context, bsi_vector_subtract_from_host(context, n, x, y));
+    EXPECT_OK(context, bsi_backend_host.vectors->subtract_from(context, n, x, y));
     EXPECT_CLOSE(n + 1, expected, y, 0);
     for (int64_t i = 0; i < n; i++) expected[i] = x[i];
-    EXPECT_OK(context, bsi_vector_copy_host(context, n, x, y));
+    EXPECT_OK(context, bsi_backend_host.vectors->copy(context, n, x, y));
     EXPECT_CLOSE(n + 1, expected, y, 0);
     for (int64_t i = 0; i < n; i++) expected[i] = -2.5;
-    EXPECT_OK(context, bsi_vector_set_host(context, n, -2.5, y));
+    EXPECT_OK(context, bsi_backend_host.vectors->set(context, n, -2.5, y));
     EXPECT_CLOSE(n + 1, expected, y, 0);
     free(x);
     free(y);
@@ -59,7 +60,8 @@ static void dot_many_matches_a_loop(void **state) {
     for (int count = 0; count <= MOST; count++) {
       double out[MOST + 1];
       for (int c = 0; c <= MOST; c++) out[c] = NAN;
-      EXPECT_OK(context, bsi_dot_many_host(context, n, count, basis, ld, w, work, out));
+      EXPECT_OK(context, bsi_backend_host.krylov->basis->dot_many(context, n, count, basis, ld, w,
+                                                                  work, out));
       for (int c = 0; c < count; c++) {
         long double sum = 0;
         for (int64_t i = 0; i < n; i++) sum += (long double)basis[c * ld + i] * w[i];
@@ -96,14 +98,14 @@ static void axpy_many_matches_a_loop_and_fuses_the_norm(void **state) {
         square += value * value;
       }
       double norm2 = NAN;
-      EXPECT_OK(context, bsi_axpy_many_host(context, n, count, basis, ld, coefficients, -1, w, work,
-                                            &norm2));
+      EXPECT_OK(context, bsi_backend_host.krylov->basis->axpy_many(
+                             context, n, count, basis, ld, coefficients, -1, w, work, &norm2));
       EXPECT_CLOSE(n + 1, expected, w,
                    /* nine terms below 3, repeated nine times: a few dozen roundings of 1e-15 */
                    1e-13);
       EXPECT_NEAR((double)square, norm2, 1e-13 * (double)(square + 1));
-      EXPECT_OK(context,
-                bsi_axpy_many_host(context, n, count, basis, ld, coefficients, 0, w, NULL, NULL));
+      EXPECT_OK(context, bsi_backend_host.krylov->basis->axpy_many(context, n, count, basis, ld,
+                                                                   coefficients, 0, w, NULL, NULL));
       EXPECT_CLOSE(n + 1, expected, w, 1e-13);
     }
     free(basis);
@@ -124,9 +126,10 @@ static void reductions_have_the_same_bits_for_any_number_of_threads(void **state
   for (int threads = 1; threads <= 7; threads++) {
     bisai_context *context = test_context(threads);
     double *w = test_random_vector(n, 9), out[COUNT + 1];
-    EXPECT_OK(context, bsi_dot_many_host(context, n, COUNT, basis, n, w, work, out));
     EXPECT_OK(context,
-              bsi_axpy_many_host(context, n, COUNT, basis, n, out, -1e-4, w, work, out + COUNT));
+              bsi_backend_host.krylov->basis->dot_many(context, n, COUNT, basis, n, w, work, out));
+    EXPECT_OK(context, bsi_backend_host.krylov->basis->axpy_many(context, n, COUNT, basis, n, out,
+                                                                 -1e-4, w, work, out + COUNT));
     if (threads == 1) {
       memcpy(reference, out, sizeof out);
       memcpy(first, w, (size_t)n * sizeof *w);
@@ -147,12 +150,12 @@ static void scaling_by_the_norm_makes_unit_vectors_and_leaves_zero_zero(void **s
   double x[3] = {3, 0, 4}, y[3] = {NAN, NAN, NAN};
   const double unit[3] = {0.6, 0, 0.8}, zero[3] = {0, 0, 0};
   double norm2 = 25;
-  EXPECT_OK(context, bsi_scale_by_norm_host(context, 3, &norm2, x, y));
+  EXPECT_OK(context, bsi_backend_host.krylov->basis->scale_by_norm(context, 3, &norm2, x, y));
   EXPECT_CLOSE(3, unit, y, 2e-16);
-  EXPECT_OK(context, bsi_scale_by_norm_host(context, 3, &norm2, x, x));
+  EXPECT_OK(context, bsi_backend_host.krylov->basis->scale_by_norm(context, 3, &norm2, x, x));
   EXPECT_CLOSE(3, unit, x, 2e-16);
   norm2 = 0;
-  EXPECT_OK(context, bsi_scale_by_norm_host(context, 3, &norm2, x, y));
+  EXPECT_OK(context, bsi_backend_host.krylov->basis->scale_by_norm(context, 3, &norm2, x, y));
   EXPECT_CLOSE(3, zero, y, 0);
   bisai_context_destroy(&context);
 }
@@ -167,13 +170,13 @@ static void rotations_solve_the_small_least_squares_problem(void **state) {
   double H[M * (M + 1)], cosines[M], sines[M], g[M + 1] = {3, NAN, NAN}, status[2], y[M];
   for (size_t i = 0; i < sizeof H / sizeof *H; i++) H[i] = NAN;
   const double h0[1] = {1}, h1[2] = {1.5, 0.25}, correction[2] = {0.5, 0.75}, norm2[2] = {4, 4};
-  EXPECT_OK(context,
-            bsi_gmres_rotate_host(context, M, 0, h0, NULL, norm2, H, cosines, sines, g, status));
+  EXPECT_OK(context, bsi_backend_host.krylov->gmres->rotate(context, M, 0, h0, NULL, norm2, H,
+                                                            cosines, sines, g, status));
   EXPECT_NEAR(3 * 2 / sqrt(5), status[0], 1e-15);
   EXPECT_NEAR(2, status[1], 0);
-  EXPECT_OK(context, bsi_gmres_rotate_host(context, M, 1, h1, correction, norm2 + 1, H, cosines,
-                                           sines, g, status));
-  EXPECT_OK(context, bsi_gmres_coefficients_host(context, M, 2, H, g, y));
+  EXPECT_OK(context, bsi_backend_host.krylov->gmres->rotate(
+                         context, M, 1, h1, correction, norm2 + 1, H, cosines, sines, g, status));
+  EXPECT_OK(context, bsi_backend_host.krylov->gmres->coefficients(context, M, 2, H, g, y));
   EXPECT_NEAR(3.0 / 29, y[0], 1e-15);
   EXPECT_NEAR(18.0 / 29, y[1], 1e-15);
   const double r[3] = {3 - y[0] - 2 * y[1], -2 * y[0] - y[1], -2 * y[1]};
@@ -188,22 +191,22 @@ static void a_dependent_column_brings_nothing(void **state) {
   /* Column 1 is a multiple of column 0 up to rounding and nothing is left beneath it. */
   double H[M * (M + 1)], cosines[M], sines[M], g[M + 1] = {1}, status[2], y[M];
   const double h0[1] = {1}, h1[2] = {3, 3}, one = 1, dust = 1e-34, zero = 0;
-  EXPECT_OK(context,
-            bsi_gmres_rotate_host(context, M, 0, h0, NULL, &one, H, cosines, sines, g, status));
+  EXPECT_OK(context, bsi_backend_host.krylov->gmres->rotate(context, M, 0, h0, NULL, &one, H,
+                                                            cosines, sines, g, status));
   const double before = status[0];
-  EXPECT_OK(context,
-            bsi_gmres_rotate_host(context, M, 1, h1, NULL, &dust, H, cosines, sines, g, status));
+  EXPECT_OK(context, bsi_backend_host.krylov->gmres->rotate(context, M, 1, h1, NULL, &dust, H,
+                                                            cosines, sines, g, status));
   EXPECT_NEAR(before, status[0], 0);
   EXPECT_NEAR(0, status[1], 0);
-  EXPECT_OK(context, bsi_gmres_coefficients_host(context, M, 2, H, g, y));
+  EXPECT_OK(context, bsi_backend_host.krylov->gmres->coefficients(context, M, 2, H, g, y));
   EXPECT_NEAR(0.5, y[0], 1e-15);
   EXPECT_NEAR(0, y[1], 0);
   /* A first column of nothing at all. */
   g[0] = 1;
-  EXPECT_OK(context,
-            bsi_gmres_rotate_host(context, M, 0, &zero, NULL, &zero, H, cosines, sines, g, status));
+  EXPECT_OK(context, bsi_backend_host.krylov->gmres->rotate(context, M, 0, &zero, NULL, &zero, H,
+                                                            cosines, sines, g, status));
   EXPECT_NEAR(1, status[0], 0);
-  EXPECT_OK(context, bsi_gmres_coefficients_host(context, M, 1, H, g, y));
+  EXPECT_OK(context, bsi_backend_host.krylov->gmres->coefficients(context, M, 1, H, g, y));
   EXPECT_NEAR(0, y[0], 0);
   bisai_context_destroy(&context);
 }
@@ -215,8 +218,8 @@ static void a_column_that_is_not_finite_says_so(void **state) {
   for (int k = 0; k < 3; k++) {
     double H[2], cosine, sine, g[2] = {1}, status[2] = {0, 0};
     const double one = 1;
-    EXPECT_OK(context, bsi_gmres_rotate_host(context, 1, 0, &bad[k], NULL, &one, H, &cosine, &sine,
-                                             g, status));
+    EXPECT_OK(context, bsi_backend_host.krylov->gmres->rotate(context, 1, 0, &bad[k], NULL, &one, H,
+                                                              &cosine, &sine, g, status));
     assert_true(isnan(status[0]));
   }
   bisai_context_destroy(&context);

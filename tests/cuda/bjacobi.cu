@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/backend_cuda.h"
-#include "core/backend_host.h"
 #include "core/bcsr.h"
 #include "core/triangular.h"
 #include "device.cuh"
+#include "factor/factor_ops.h"
 
 namespace {
 
@@ -40,18 +39,18 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool spoiled
   a.block_rows = a.block_cols = n, a.block_size = bs, a.blocks = static_cast<int32_t>(idx.size());
   a.row_ptr = ptr.data(), a.col_idx = idx.data(), a.values = blocks.data();
   bsi_invert_stats right = BSI_INVERT_STATS_NONE, met = right, met_again = right;
-  bool good = bsi_invert_blocks_host(host, &a, position.data(), amount, expected.data(), &right) ==
-              BISAI_OK;
+  bool good = bsi_backend_host.factor->inversion->invert(host, &a, position.data(), amount,
+                                                         expected.data(), &right) == BISAI_OK;
 
   const device_array<int32_t> d_ptr(ptr), d_idx(idx), d_position(position);
   const device_array<double> d_blocks(blocks), d_inverses(std::vector<double>(n * values, NAN)),
       d_again(std::vector<double>(n * values, NAN));
   a.row_ptr = d_ptr.data, a.col_idx = d_idx.data, a.values = d_blocks.data;
   good = good &&
-         bsi_invert_blocks_cuda(device, &a, d_position.data, amount, d_inverses.data, &met) ==
-             BISAI_OK &&
-         bsi_invert_blocks_cuda(device, &a, d_position.data, amount, d_again.data, &met_again) ==
-             BISAI_OK;
+         bsi_backend_cuda.factor->inversion->invert(device, &a, d_position.data, amount,
+                                                    d_inverses.data, &met) == BISAI_OK &&
+         bsi_backend_cuda.factor->inversion->invert(device, &a, d_position.data, amount,
+                                                    d_again.data, &met_again) == BISAI_OK;
   const std::vector<double> got = d_inverses.fetch(), again = d_again.fetch();
   double worst = 0.0;
   for (int32_t i = 0; i < n; i++) {
@@ -92,6 +91,7 @@ void tests() {
   const device_array<unsigned long long> first_fault(
       std::vector<unsigned long long>(BSI_FAULTS, 0ull));
   bisai_context device = {};
+  device.backend = &bsi_backend_cuda;
   device.first_fault = first_fault.data;
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32})
     for (const int32_t n : {0, 1, 31, 33, 100, 10000}) {

@@ -8,6 +8,7 @@
 #include <bisai/bisai.h>
 
 #include "bjacobi/bjacobi.h"
+#include "bjacobi/bjacobi_ops.h"
 #include "core/backend.h"
 #include "core/context.h"
 #include "core/values.h"
@@ -53,7 +54,7 @@ struct jacobi_on {
   }
   template <typename T> std::vector<T> fetch(const void *from, size_t count) const {
     std::vector<T> to(count);
-    if (count && from) context->backend->fetch(context, to.data(), from, count * sizeof(T));
+    if (count && from) context->backend->memory->fetch(context, to.data(), from, count * sizeof(T));
     return to;
   }
   std::vector<uint8_t> data() const {
@@ -88,15 +89,17 @@ void blocks_are_the_sequential_ones(bisai_context *host, bisai_context *device, 
                                     int most) {
   const matrix_on there(host, a), here(device, a);
   bsi_partition expected = {}, found = {};
-  const bool made = host->backend->bjacobi_find(host, there.made, most, &expected) == BISAI_OK &&
-                    device->backend->bjacobi_find(device, here.made, most, &found) == BISAI_OK;
+  const bool made =
+      host->backend->bjacobi->partition->find(host, there.made, most, &expected) == BISAI_OK &&
+      device->backend->bjacobi->partition->find(device, here.made, most, &found) == BISAI_OK;
   bool same = made && found.blocks == expected.blocks && found.largest == expected.largest &&
               found.uniform == expected.uniform && found.rows == expected.rows &&
               std::memcmp(found.count, expected.count, sizeof found.count) == 0 &&
               !found.start == !expected.start;
   if (same && found.start) {
     std::vector<int32_t> start(static_cast<size_t>(found.blocks) + 1);
-    device->backend->fetch(device, start.data(), found.start, start.size() * sizeof start[0]);
+    device->backend->memory->fetch(device, start.data(), found.start,
+                                   start.size() * sizeof start[0]);
     same = std::memcmp(start.data(), expected.start, start.size() * sizeof start[0]) == 0;
   }
   verdict(
@@ -104,8 +107,8 @@ void blocks_are_the_sequential_ones(bisai_context *host, bisai_context *device, 
       "blocks of %d rows in blocks of %d, at most %d: %d of %d, largest %d of %d, uniform %d of %d",
       a.n, a.bs, most, found.blocks, expected.blocks, found.largest, expected.largest,
       found.uniform, expected.uniform);
-  host->backend->release(host, expected.start);
-  device->backend->release(device, found.start);
+  host->backend->memory->release(host, expected.start);
+  device->backend->memory->release(device, found.start);
 }
 
 void finding(bisai_context *host, bisai_context *device) {
@@ -262,9 +265,9 @@ void solves(bisai_context *device, const sparse &a, const std::vector<int> &size
       const size_t n = static_cast<size_t>(a.n), ld = n + 3;
       const std::vector<double> x = random_vector(ld * count);
       const device_array<double> d_x(x), d_y(std::vector<double>(ld * count, NAN));
-      good =
-          device->backend->bjacobi_apply(device, &j.made, count, d_x.data, static_cast<int64_t>(ld),
-                                         d_y.data, static_cast<int64_t>(ld)) == BISAI_OK;
+      good = device->backend->bjacobi->solve->apply(device, &j.made, count, d_x.data,
+                                                    static_cast<int64_t>(ld), d_y.data,
+                                                    static_cast<int64_t>(ld)) == BISAI_OK;
       const std::vector<double> y = d_y.fetch();
       double worst = 0.0;
       for (size_t b = 0; b < sizes.size(); b++) {
@@ -282,8 +285,8 @@ void solves(bisai_context *device, const sparse &a, const std::vector<int> &size
       for (int v = 0; v < count; v++)
         for (size_t i = n; i < ld; i++) good = good && std::isnan(y[v * ld + i]);
       for (int v = 0; v < count && good; v++)
-        good = device->backend->bjacobi_apply(device, &j.made, 1, d_x.data + v * ld, 0,
-                                              d_y.data + v * ld, 0) == BISAI_OK;
+        good = device->backend->bjacobi->solve->apply(device, &j.made, 1, d_x.data + v * ld, 0,
+                                                      d_y.data + v * ld, 0) == BISAI_OK;
       good = good && std::memcmp(d_y.fetch().data(), y.data(), y.size() * sizeof(double)) == 0;
       verdict(good && worst <= 1.0,
               "%d blocks of %d … rows%s, kind %d, form %d: residual %g of what is allowed, "
@@ -491,10 +494,10 @@ void stores(bisai_context *host, bisai_context *device, const std::vector<int> &
     std::vector<double> expected(x.size(), NAN);
     const device_array<double> d_x(x), d_y(expected);
     good = good &&
-           host->backend->bjacobi_apply(host, &right.made, 13, x.data(), a.n, expected.data(),
-                                        a.n) == BISAI_OK &&
-           device->backend->bjacobi_apply(device, &j.made, 13, d_x.data, a.n, d_y.data, a.n) ==
-               BISAI_OK;
+           host->backend->bjacobi->solve->apply(host, &right.made, 13, x.data(), a.n,
+                                                expected.data(), a.n) == BISAI_OK &&
+           device->backend->bjacobi->solve->apply(device, &j.made, 13, d_x.data, a.n, d_y.data,
+                                                  a.n) == BISAI_OK;
     const std::vector<double> y = d_y.fetch();
     double apart = 0.0, largest = 0.0;
     for (size_t i = 0; i < y.size(); i++) {
@@ -577,10 +580,10 @@ void agrees(bisai_context *host, bisai_context *device, const sparse &a,
     std::vector<double> z(x.size(), NAN);
     const device_array<double> d_x(x), d_z(z);
     good = good &&
-           host->backend->bjacobi_apply(host, &right.made, count, x.data(), a.n, z.data(), a.n) ==
-               BISAI_OK &&
-           device->backend->bjacobi_apply(device, &j.made, count, d_x.data, a.n, d_z.data, a.n) ==
-               BISAI_OK;
+           host->backend->bjacobi->solve->apply(host, &right.made, count, x.data(), a.n, z.data(),
+                                                a.n) == BISAI_OK &&
+           device->backend->bjacobi->solve->apply(device, &j.made, count, d_x.data, a.n, d_z.data,
+                                                  a.n) == BISAI_OK;
     const std::vector<double> found = d_z.fetch();
     for (size_t i = 0; i < z.size(); i++) {
       largest = std::max(largest, std::fabs(z[i]));

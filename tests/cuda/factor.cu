@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/backend_cuda.h"
-#include "core/backend_host.h"
 #include "core/triangular.h"
 #include "device.cuh"
 extern "C" {
+#include "factor/factor_ops.h"
 #include "factor/symbolic.h"
 }
 
@@ -119,7 +118,8 @@ outcome factorise(bisai_context *device, const matrix &a, const bisai_factors &f
   g.lower_levels.rows = order.data;
   outcome o;
   o.stats = BSI_INVERT_STATS_NONE;
-  const bisai_status status = bsi_factor_ilu_cuda(device, &on_device, &g, &o.stats);
+  const bisai_status status =
+      bsi_backend_cuda.factor->ilu->factorise(device, &on_device, &g, &o.stats);
   if (status) std::printf("%s\n", device->error);
   o.lower = d_l.fetch(), o.upper = d_u.fetch(), o.inverse = d_inverse.fetch();
   return o;
@@ -144,7 +144,7 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
   std::vector<double> inverse(static_cast<size_t>(n) * bs * bs + 1);
   f.upper_inverse = inverse.data();
   bsi_invert_stats right = BSI_INVERT_STATS_NONE;
-  good = good && bsi_factor_ilu_host(host, &a.view, &f, &right) == BISAI_OK;
+  good = good && bsi_backend_host.factor->ilu->factorise(host, &a.view, &f, &right) == BISAI_OK;
 
   const outcome first = factorise(device, a, f), again = factorise(device, a, f);
   const bsi_invert_stats &met = first.stats;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GMRES on a device against the host's: a step, its parts, and whole solves, whose operator is a
  * small matrix. */
-#include "core/backend_cuda.h"
-#include "core/backend_host.h"
+#include "core/backend.h"
 #include "core/context.h"
-#include "core/rotation.h"
 #include "device.cuh"
+#include "krylov/krylov_ops.h"
+#include "krylov/rotation.h"
 
 #include <bisai/krylov.h>
 
@@ -41,11 +41,12 @@ std::vector<double> make_basis(bisai_context *host, int64_t n, int64_t ld, int c
     double *w = v.data() + c * ld, norm2 = 0.0;
     for (int64_t i = 0; i < n; i++) w[i] = next_random();
     for (int pass = 0; pass < 2; pass++) {
-      bsi_dot_many_host(host, n, c, v.data(), ld, w, work.data(), h.data());
-      bsi_axpy_many_host(host, n, c, v.data(), ld, h.data(), -1.0, w, work.data(), &norm2);
+      bsi_backend_host.krylov->basis->dot_many(host, n, c, v.data(), ld, w, work.data(), h.data());
+      bsi_backend_host.krylov->basis->axpy_many(host, n, c, v.data(), ld, h.data(), -1.0, w,
+                                                work.data(), &norm2);
     }
     if (c < count)
-      bsi_scale_by_norm_host(host, n, &norm2, w, w);
+      bsi_backend_host.krylov->basis->scale_by_norm(host, n, &norm2, w, w);
     else
       for (int64_t i = 0; i < n; i++) {
         w[i] *= kept;
@@ -81,32 +82,37 @@ void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passe
   for (int run = 0; run < 2; run++) {
     const device_array<double> d_basis(basis), d_work(work), H(s.H), cosines(s.cosines),
         sines(s.sines), g(s.g);
-    double *status = bsi_allocate_shared_cuda(on.device, 2 * m);
-    bsi_expect_cuda(on.device, 2 * m, status);
+    double *status = bsi_backend_cuda.memory->allocate_shared(on.device, 2 * m);
+    bsi_backend_cuda.memory->clear_shared(on.device, 2 * m, status);
     const bsi_cycle cycle = {n,          ld,     m,      d_basis.data, H.data, cosines.data,
                              sines.data, g.data, status, d_work.data};
-    good = good && bsi_gmres_step_cuda(on.device, &cycle, j, passes) == BISAI_OK;
+    good = good && bsi_backend_cuda.krylov->gmres->step(on.device, &cycle, j, passes) == BISAI_OK;
     std::vector<double> seen(2, NAN);
-    good = good && bsi_collect_cuda(on.device, 2, status + 2 * j, seen.data()) == BISAI_OK;
+    good = good && bsi_backend_cuda.memory->await_shared(on.device, 2, status + 2 * j,
+                                                         seen.data()) == BISAI_OK;
     std::vector<std::vector<double>> results = {d_basis.fetch(), H.fetch(), cosines.fetch(),
                                                 sines.fetch(),   g.fetch(), seen};
     if (run == 0) first = results;
     for (size_t r = 0; r < results.size(); r++) good = good && same_bits(results[r], first[r]);
-    bsi_release_shared_cuda(on.device, status);
+    bsi_backend_cuda.memory->release_shared(on.device, status);
   }
   double norm2 = 0.0, *w = basis.data() + count * ld;
-  bsi_dot_many_host(on.host, n, count, basis.data(), ld, w, work.data(), h.data());
-  bsi_axpy_many_host(on.host, n, count, basis.data(), ld, h.data(), -1.0, w, work.data(), &norm2);
+  bsi_backend_host.krylov->basis->dot_many(on.host, n, count, basis.data(), ld, w, work.data(),
+                                           h.data());
+  bsi_backend_host.krylov->basis->axpy_many(on.host, n, count, basis.data(), ld, h.data(), -1.0, w,
+                                            work.data(), &norm2);
   const bool again = passes == BSI_PASSES_TWO ||
                      (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(count, h.data(), norm2));
   if (again) {
-    bsi_dot_many_host(on.host, n, count, basis.data(), ld, w, work.data(), h2.data());
-    bsi_axpy_many_host(on.host, n, count, basis.data(), ld, h2.data(), -1.0, w, work.data(),
-                       &norm2);
+    bsi_backend_host.krylov->basis->dot_many(on.host, n, count, basis.data(), ld, w, work.data(),
+                                             h2.data());
+    bsi_backend_host.krylov->basis->axpy_many(on.host, n, count, basis.data(), ld, h2.data(), -1.0,
+                                              w, work.data(), &norm2);
   }
-  bsi_gmres_rotate_host(on.host, m, j, h.data(), again ? h2.data() : nullptr, &norm2, s.H.data(),
-                        s.cosines.data(), s.sines.data(), s.g.data(), s.status.data() + 2 * j);
-  bsi_scale_by_norm_host(on.host, n, &norm2, w, w);
+  bsi_backend_host.krylov->gmres->rotate(on.host, m, j, h.data(), again ? h2.data() : nullptr,
+                                         &norm2, s.H.data(), s.cosines.data(), s.sines.data(),
+                                         s.g.data(), s.status.data() + 2 * j);
+  bsi_backend_host.krylov->basis->scale_by_norm(on.host, n, &norm2, w, w);
   /* Rounding of sums over vectors, against the norm of w, which is √n; over the share that is left
    * of it. */
   const double bound =
@@ -124,9 +130,9 @@ void triangles_agree_with_the_host(contexts &on, int m, int k) {
                       y(m + 1, NAN);
   for (int i = 0; i < m; i++) H[i * (m + 1) + i] = i == 1 ? 0.0 : m + next_random();
   const device_array<double> d_H(H), d_g(g), d_y(y);
-  bool good =
-      bsi_gmres_coefficients_cuda(on.device, m, k, d_H.data, d_g.data, d_y.data) == BISAI_OK;
-  bsi_gmres_coefficients_host(on.host, m, k, H.data(), g.data(), y.data());
+  bool good = bsi_backend_cuda.krylov->gmres->coefficients(on.device, m, k, d_H.data, d_g.data,
+                                                           d_y.data) == BISAI_OK;
+  bsi_backend_host.krylov->gmres->coefficients(on.host, m, k, H.data(), g.data(), y.data());
   verdict(good && agree(d_y.fetch(), y, 1e-13), "triangles_agree_with_the_host, %d of %d", k, m);
 }
 
@@ -366,7 +372,8 @@ void tests() {
         step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1e-3);
         if (n < 300000) step_agrees_with_its_parts(on, n, j, BSI_PASSES_TWO, 1.0);
       }
-  step_agrees_with_its_parts(on, 1000, BSI_FUSED_COLUMNS_CUDA - 1, BSI_PASSES_SELECTIVE, 1e-3);
+  step_agrees_with_its_parts(on, 1000, bsi_gmres_cuda.fused_columns - 1, BSI_PASSES_SELECTIVE,
+                             1e-3);
   for (const int k : {0, 1, 2, 31, 33}) triangles_agree_with_the_host(on, 33, k);
   for (const int k : {64, 65, 200}) triangles_agree_with_the_host(on, 200, k);
   solves_of_every_kind_agree(on);

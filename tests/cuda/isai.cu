@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/backend_cuda.h"
-#include "core/backend_host.h"
 #include "core/values.h"
 #include "device.cuh"
 #include "solve/isai.h"
+#include "solve/solve_ops.h"
 
 namespace {
 
@@ -92,7 +91,7 @@ void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_tri
   isai.pattern = &pattern, isai.inverse = &inverse, isai.slots = slots.data(),
   isai.columns = scratch.data(), isai.threads = 1;
   bsi_isai_fault right = {-1, -1, BSI_NOT_FINITE}, fault = right;
-  bsi_isai_values_host(host, &view, &isai, &right);
+  bsi_backend_host.solve->values(host, &view, &isai, &right);
 
   const int at_once = 256;
   const device_array<int32_t> t_ptr(t.ptr), t_idx(t.idx), row_ptr(rows.ptr), col_idx(rows.idx),
@@ -105,7 +104,7 @@ void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_tri
   pattern.row_ptr = row_ptr.data, pattern.col_idx = col_idx.data, pattern.col_ptr = col_ptr.data,
   pattern.row_idx = row_idx.data, pattern.position = position.data;
   inverse.values = d_stored.data, isai.columns = d_columns.data, isai.threads = at_once;
-  bool good = bsi_isai_values_cuda(context, &view, &isai, &fault) == BISAI_OK;
+  bool good = bsi_backend_cuda.solve->values(context, &view, &isai, &fault) == BISAI_OK;
   good = good && fault.column == right.column && fault.row == right.row &&
          (right.column < 0 || fault.kind == right.kind);
   const std::vector<char> got = d_stored.fetch();
@@ -127,6 +126,7 @@ void tests() {
   const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(1, 0));
   const context_on host(BISAI_BACKEND_HOST);
   bisai_context context = {};
+  context.backend = &bsi_backend_cuda;
   context.first_fault = first_fault.data;
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
     for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32}) {

@@ -2,10 +2,10 @@
 /* Patterns made on a device against the host's. */
 #include <bisai/bisai.h>
 
-#include "core/backend_cuda.h"
-#include "core/backend_host.h"
+#include "core/backend.h"
 #include "device.cuh"
 #include "pattern/pattern.h"
+#include "pattern/pattern_ops.h"
 
 namespace {
 
@@ -52,8 +52,8 @@ void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
     bisai_bcsr a = {};
     a.block_rows = n, a.row_ptr = d_ptr.data, a.col_idx = d_idx.data;
     got.triangle = triangle, got.block_rows = n;
-    good = good && bsi_pattern_power_cuda(device, &a, power, 0, &got) == BISAI_OK &&
-           bsi_pattern_columns_cuda(device, &got) == BISAI_OK;
+    good = good && bsi_backend_cuda.pattern->power(device, &a, power, 0, &got) == BISAI_OK &&
+           bsi_backend_cuda.pattern->columns(device, &got) == BISAI_OK;
     if (good) {
       const size_t rows = static_cast<size_t>(n) + 1, blocks = right->blocks;
       good = got.blocks == right->blocks && same(got.row_ptr, right->row_ptr, rows) &&
@@ -66,7 +66,7 @@ void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
     } else
       std::printf("%s\n", device->error);
     for (int32_t *array : {got.row_ptr, got.col_idx, got.col_ptr, got.row_idx, got.position})
-      bsi_release_cuda(device, array);
+      bsi_backend_cuda.memory->release(device, array);
     bisai_pattern_destroy(&right);
   }
   bisai_bcsr_destroy(&matrix);
@@ -83,9 +83,9 @@ void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device
     bisai_pattern right = {}, got = {};
     a.block_rows = n, a.row_ptr = ptr.data(), a.col_idx = idx.data();
     right.triangle = got.triangle = triangle, right.block_rows = got.block_rows = n;
-    bool good = bsi_pattern_power_host(host, &a, power, limit, &right) == BISAI_OK;
+    bool good = bsi_backend_host.pattern->power(host, &a, power, limit, &right) == BISAI_OK;
     a.row_ptr = d_ptr.data, a.col_idx = d_idx.data;
-    good = good && bsi_pattern_power_cuda(device, &a, power, limit, &got) == BISAI_OK;
+    good = good && bsi_backend_cuda.pattern->power(device, &a, power, limit, &got) == BISAI_OK;
     good = good && got.blocks == right.blocks && got.cut.shortened == right.cut.shortened &&
            got.cut.blocks == right.cut.blocks &&
            same(got.row_ptr, right.row_ptr, static_cast<size_t>(n) + 1) &&
@@ -95,7 +95,7 @@ void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device
             "on the host",
             power, n, density, reach, limit, got.cut.shortened, right.cut.shortened);
     for (int32_t *array : {got.row_ptr, got.col_idx, got.col_ptr, got.row_idx, got.position})
-      bsi_release_cuda(device, array);
+      bsi_backend_cuda.memory->release(device, array);
     bsi_release(host, right.row_ptr);
     bsi_release(host, right.col_idx);
   }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on a device against the host's. */
-#include "core/backend_cuda.h"
-#include "core/backend_host.h"
+#include "apply/apply_ops.h"
 #include "core/bcsr.h"
 #include "core/values.h"
 #include "device.cuh"
@@ -54,8 +53,8 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest,
   a.blocks = static_cast<int32_t>(m.col_idx.size());
   a.type = type, a.unit_diagonal = unit;
   a.row_ptr = m.row_ptr.data(), a.col_idx = m.col_idx.data(), a.values = m.values.data();
-  bsi_product_host(&context, &a, count, alpha, x.data(), ldx, beta, z.data(), ldz, expected.data(),
-                   ldy);
+  bsi_backend_host.apply->products->multiply(&context, &a, count, alpha, x.data(), ldx, beta,
+                                             z.data(), ldz, expected.data(), ldy);
 
   device_array<int32_t> row_ptr(m.row_ptr), col_idx(m.col_idx);
   device_array<char> values(m.values);
@@ -65,9 +64,9 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest,
   for (device_array<double> *out : {&d_y, &again}) {
     context.early_launches = can_launch_early && out == &again;
     context.limits.cache = out == &again ? 0 : 1 << 30; /* blocks that pass once, and others */
-    good =
-        good && bsi_product_cuda(&context, &a, count, alpha, d_x.data, ldx, beta,
-                                 beta == 0.0 ? nullptr : d_z.data, ldz, out->data, ldy) == BISAI_OK;
+    good = good && bsi_backend_cuda.apply->products->multiply(
+                       &context, &a, count, alpha, d_x.data, ldx, beta,
+                       beta == 0.0 ? nullptr : d_z.data, ldz, out->data, ldy) == BISAI_OK;
   }
   CHECK(cudaDeviceSynchronize());
   const std::vector<double> got = d_y.fetch(), second = again.fetch();
@@ -90,11 +89,12 @@ void diagonal_agrees_with_the_host(int32_t n, int bs, int count) {
   const int64_t rows = static_cast<int64_t>(n) * bs;
   std::vector<double> blocks = random_vector(rows * bs), x = random_vector(rows * count),
                       y(rows * count, NAN), expected = y;
-  bsi_diagonal_product_host(&context, n, bs, blocks.data(), count, x.data(), rows, expected.data(),
-                            rows);
+  bsi_backend_host.apply->products->multiply_diagonal(&context, n, bs, blocks.data(), count,
+                                                      x.data(), rows, expected.data(), rows);
   device_array<double> d_blocks(blocks), d_x(x), d_y(y);
-  bool good = bsi_diagonal_product_cuda(&context, n, bs, d_blocks.data, count, d_x.data, rows,
-                                        d_y.data, rows) == BISAI_OK;
+  bool good = bsi_backend_cuda.apply->products->multiply_diagonal(&context, n, bs, d_blocks.data,
+                                                                  count, d_x.data, rows, d_y.data,
+                                                                  rows) == BISAI_OK;
   CHECK(cudaDeviceSynchronize());
   const std::vector<double> got = d_y.fetch();
   for (size_t i = 0; i < got.size(); i++)

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/backend_cuda.h"
-#include "core/backend_host.h"
 #include "core/bcsr.h"
 #include "device.cuh"
+#include "order/order_ops.h"
 #include "order/reordered.h"
 
 namespace {
@@ -72,10 +71,10 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
   q->row_exponent = integers.data(), q->col_exponent = q->row_exponent + rows,
   q->row_most = q->col_exponent + rows, q->col_most = q->row_most + rows,
   q->exponents = exponents.data();
-  bool good = bsi_equilibrate_host(&host, &a, q) == BISAI_OK;
+  bool good = bsi_backend_host.order->reordered->equilibrate(&host, &a, q) == BISAI_OK;
   const bsi_equilibration right = *q;
   if (!equilibrated) q->row_scale = nullptr;
-  good = good && bsi_reorder_values_host(&host, &a, &r) == BISAI_OK;
+  good = good && bsi_backend_host.order->reordered->values(&host, &a, &r) == BISAI_OK;
 
   const device_array<int32_t> d_ptr(ptr), d_idx(idx), d_b_ptr(b_ptr), d_source(source),
       d_permutation(permutation), d_integers(std::vector<int32_t>(4 * rows, -99));
@@ -89,14 +88,14 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
   q->row_exponent = d_integers.data, q->col_exponent = q->row_exponent + rows,
   q->row_most = q->col_exponent + rows, q->col_most = q->row_most + rows,
   q->exponents = d_exponents.data;
-  good = good && bsi_equilibrate_cuda(device, &a, q) == BISAI_OK && q->zero_row == right.zero_row &&
-         q->zero_col == right.zero_col;
+  good = good && bsi_backend_cuda.order->reordered->equilibrate(device, &a, q) == BISAI_OK &&
+         q->zero_row == right.zero_row && q->zero_col == right.zero_col;
   if (right.zero_row < 0 && right.zero_col < 0) {
     scales.pop_back(), expected.pop_back();
     good = good && q->smallest == right.smallest && q->largest == right.largest &&
            same_bits(d_scales.fetch(), scales);
     if (!equilibrated) q->row_scale = nullptr;
-    good = good && bsi_reorder_values_cuda(device, &a, &r) == BISAI_OK &&
+    good = good && bsi_backend_cuda.order->reordered->values(device, &a, &r) == BISAI_OK &&
            same_bits(d_b.fetch(), expected);
   }
   verdict(good, "%d block rows of size %d%s%s, zeros %d: zero row %d/%d, column %d/%d", n, bs,
@@ -117,11 +116,11 @@ void vectors_move_as_on_the_host(bisai_context *device, int32_t n, int bs, bool 
   for (const bool scatter : {false, true}) {
     std::vector<double> expected(ld * count, -5.0);
     const device_array<double> d_y(expected);
-    bool good = (scatter ? bsi_scatter_host : bsi_gather_host)(
+    bool good = (scatter ? bsi_reordered_host.scatter : bsi_reordered_host.gather)(
                     &host, n, bs, permuted ? permutation.data() : nullptr,
                     scaled ? scale.data() : nullptr, count, x.data(), static_cast<int64_t>(ld),
                     expected.data(), static_cast<int64_t>(ld)) == BISAI_OK;
-    good = good && (scatter ? bsi_scatter_cuda : bsi_gather_cuda)(
+    good = good && (scatter ? bsi_reordered_cuda.scatter : bsi_reordered_cuda.gather)(
                        device, n, bs, permuted ? d_permutation.data : nullptr,
                        scaled ? d_scale.data : nullptr, count, d_x.data, static_cast<int64_t>(ld),
                        d_y.data, static_cast<int64_t>(ld)) == BISAI_OK;
@@ -135,6 +134,7 @@ void tests() {
   const device_array<unsigned long long> first_fault(
       std::vector<unsigned long long>(BSI_FAULTS, 0ull));
   bisai_context device = {};
+  device.backend = &bsi_backend_cuda;
   device.first_fault = first_fault.data;
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32})
     for (const int32_t n : {0, 1, 2, 33, 700})

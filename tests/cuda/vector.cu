@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors and reductions on a device against the host's. */
-#include "core/backend_cuda.h"
-#include "core/backend_host.h"
+#include "core/backend.h"
 #include "core/context.h"
 #include "device.cuh"
+#include "krylov/krylov_ops.h"
 
 namespace {
 
 bisai_context make_context(unsigned *tickets) {
   bisai_context context = {};
+  context.backend = &bsi_backend_cuda;
   context.threads = 1;
   context.tickets = tickets;
   return context;
@@ -29,23 +30,26 @@ void elements_agree_with_the_host(bisai_context *context, int64_t n) {
   y.resize(n + 3, NAN);
   const device_array<double> d_x(x), d_y(y), norm2(std::vector<double>{5.0}),
       zero(std::vector<double>{0.0});
-  bool good = bsi_vector_add_cuda(context, n, d_x.data, d_y.data) == BISAI_OK;
-  bsi_vector_add_host(context, n, x.data(), y.data());
+  bool good = bsi_backend_cuda.vectors->add(context, n, d_x.data, d_y.data) == BISAI_OK;
+  bsi_backend_host.vectors->add(context, n, x.data(), y.data());
   good = good && agree(d_y.fetch(), y, 0.0);
-  good = good && bsi_vector_subtract_from_cuda(context, n, d_x.data, d_y.data) == BISAI_OK;
-  bsi_vector_subtract_from_host(context, n, x.data(), y.data());
+  good =
+      good && bsi_backend_cuda.vectors->subtract_from(context, n, d_x.data, d_y.data) == BISAI_OK;
+  bsi_backend_host.vectors->subtract_from(context, n, x.data(), y.data());
   good = good && agree(d_y.fetch(), y, 0.0);
   const double five = 5.0;
-  good = good && bsi_scale_by_norm_cuda(context, n, norm2.data, d_y.data, d_y.data) == BISAI_OK;
-  bsi_scale_by_norm_host(context, n, &five, y.data(), y.data());
+  good = good && bsi_backend_cuda.krylov->basis->scale_by_norm(context, n, norm2.data, d_y.data,
+                                                               d_y.data) == BISAI_OK;
+  bsi_backend_host.krylov->basis->scale_by_norm(context, n, &five, y.data(), y.data());
   good = good && agree(d_y.fetch(), y, 1e-15);
-  good = good && bsi_vector_copy_cuda(context, n, d_x.data, d_y.data) == BISAI_OK;
+  good = good && bsi_backend_cuda.vectors->copy(context, n, d_x.data, d_y.data) == BISAI_OK;
   for (int64_t i = 0; i < n; i++) y[i] = x[i];
   good = good && agree(d_y.fetch(), y, 0.0);
-  good = good && bsi_scale_by_norm_cuda(context, n, zero.data, d_x.data, d_y.data) == BISAI_OK;
+  good = good && bsi_backend_cuda.krylov->basis->scale_by_norm(context, n, zero.data, d_x.data,
+                                                               d_y.data) == BISAI_OK;
   for (int64_t i = 0; i < n; i++) y[i] = 0.0;
   good = good && agree(d_y.fetch(), y, 0.0);
-  good = good && bsi_vector_set_cuda(context, n, -2.5, d_y.data) == BISAI_OK;
+  good = good && bsi_backend_cuda.vectors->set(context, n, -2.5, d_y.data) == BISAI_OK;
   for (int64_t i = 0; i < n; i++) y[i] = -2.5;
   verdict(good && agree(d_y.fetch(), y, 0.0), "elements_agree_with_the_host, n = %lld",
           static_cast<long long>(n));
@@ -62,17 +66,22 @@ void reductions_agree_with_the_host(bisai_context *context, int64_t n, int count
       d_out(out), again(out), d_norm2(norm2), plain(w);
   bool good = true;
   for (const device_array<double> *result : {&d_out, &again})
-    good = good && bsi_dot_many_cuda(context, n, count, d_basis.data, ld, d_w.data, d_work.data,
-                                     result->data) == BISAI_OK;
-  bsi_dot_many_host(context, n, count, basis.data(), ld, w.data(), work.data(), out.data());
+    good = good &&
+           bsi_backend_cuda.krylov->basis->dot_many(context, n, count, d_basis.data, ld, d_w.data,
+                                                    d_work.data, result->data) == BISAI_OK;
+  bsi_backend_host.krylov->basis->dot_many(context, n, count, basis.data(), ld, w.data(),
+                                           work.data(), out.data());
   const double bound = 1e-15 * (static_cast<double>(n) + 1.0);
   good = good && agree(d_out.fetch(), out, bound) && agree(again.fetch(), d_out.fetch(), 0.0);
-  good = good && bsi_axpy_many_cuda(context, n, count, d_basis.data, ld, d_coefficients.data, -1.0,
-                                    d_w.data, d_work.data, d_norm2.data) == BISAI_OK;
-  good = good && bsi_axpy_many_cuda(context, n, count, d_basis.data, ld, d_coefficients.data, -1.0,
-                                    plain.data, nullptr, nullptr) == BISAI_OK;
-  bsi_axpy_many_host(context, n, count, basis.data(), ld, coefficients.data(), -1.0,
-                     expected_w.data(), work.data(), norm2.data());
+  good = good && bsi_backend_cuda.krylov->basis->axpy_many(context, n, count, d_basis.data, ld,
+                                                           d_coefficients.data, -1.0, d_w.data,
+                                                           d_work.data, d_norm2.data) == BISAI_OK;
+  good = good && bsi_backend_cuda.krylov->basis->axpy_many(context, n, count, d_basis.data, ld,
+                                                           d_coefficients.data, -1.0, plain.data,
+                                                           nullptr, nullptr) == BISAI_OK;
+  bsi_backend_host.krylov->basis->axpy_many(context, n, count, basis.data(), ld,
+                                            coefficients.data(), -1.0, expected_w.data(),
+                                            work.data(), norm2.data());
   const double close = 4e-16 * (count + 1) * (count + 1);
   good = good && agree(d_w.fetch(), expected_w, close) && agree(plain.fetch(), d_w.fetch(), 0.0);
   good = good && agree(d_norm2.fetch(), norm2, bound * (count + 1));

@@ -5,7 +5,9 @@
 
 #include <math.h>
 
+#include "core/backend.h"
 #include "core/bcsr.h"
+#include "core/context.h"
 #include "factor/symbolic.h"
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
@@ -339,8 +341,8 @@ static void too_many_blocks_are_refused_by_row(void **state) {
   assert_int_equal(made.upper->blocks, upper);
   bisai_bcsr_destroy(&made.lower);
   bisai_bcsr_destroy(&made.upper);
-  context->backend->release(context, made.lower_fill);
-  context->backend->release(context, made.upper_fill);
+  context->backend->memory->release(context, made.lower_fill);
+  context->backend->memory->release(context, made.upper_fill);
   made = (bisai_factors){.context = context};
   EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
                 bsi_factors_reserve(context, matrix, 3, false, upper - 1, &made));

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes of CG, BiCGSTAB and IDR(s) on the device: equations in core/recurrence.h.
+/* The passes of CG, BiCGSTAB and IDR(s) on the device: equations in krylov/recurrence.h.
  *
  * A pass is one launch: every vector of it is read and written once, and the thread block that
  * finishes last turns the sums into the coefficients of the passes to come. All of it is bound by
  * memory traffic and by what launches cost. */
-#include "core/recurrence.h"
+#include "krylov/recurrence.h"
 
 #include <climits>
 
-#include "core/backend_cuda.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
 #include "core/sums_cuda.cuh"
+#include "krylov/krylov_ops.h"
 
 namespace {
 
@@ -291,26 +292,25 @@ bisai_status launch(bisai_context *context, const bsi_recurrence &r, bsi_pass pa
   return bsi_launched(context, "recurrence");
 }
 
+bisai_status recurrence_scalars(bisai_context *context, const bsi_recurrence *r, bsi_pass pass) {
+  bsi_launch_early(context, follow_alone, dim3(1), dim3(THREADS), 0, pass, *r);
+  return bsi_launched(context, "recurrence");
+}
+
 /* Products with all shadow vectors. */
 template <typename F>
 bisai_status shadow(bisai_context *context, const bsi_recurrence &r, const double *w, bsi_pass pass,
                     bool alone) {
   if (r.s <= DOTS) return launch<shadow_products<F>>(context, r, pass, alone);
-  const bisai_status status =
-      bsi_dot_many_cuda(context, r.n, r.s, r.shadow, r.ld, w, r.work, r.sums);
-  return status || !alone ? status : bsi_recurrence_scalars_cuda(context, &r, pass);
+  const bisai_status status = context->backend->krylov->basis->dot_many(context, r.n, r.s, r.shadow,
+                                                                        r.ld, w, r.work, r.sums);
+  return status || !alone ? status : recurrence_scalars(context, &r, pass);
 }
 
 } // namespace
 
-bisai_status bsi_recurrence_scalars_cuda(bisai_context *context, const bsi_recurrence *r,
-                                         bsi_pass pass) {
-  bsi_launch_early(context, follow_alone, dim3(1), dim3(THREADS), 0, pass, *r);
-  return bsi_launched(context, "recurrence");
-}
-
-bisai_status bsi_recurrence_pass_cuda(bisai_context *context, const bsi_recurrence *r,
-                                      bsi_pass pass, bool alone) {
+static bisai_status recurrence_pass(bisai_context *context, const bsi_recurrence *r, bsi_pass pass,
+                                    bool alone) {
   switch (pass) {
   case BSI_CG_RHO: return launch<cg_rho>(context, *r, pass, alone);
   case BSI_CG_DIRECTION: return launch<cg_direction>(context, *r, pass, alone);
@@ -339,8 +339,11 @@ __global__ void shadow_vector(int64_t n, int c, double *y) {
 }
 } // namespace
 
-bisai_status bsi_shadow_vector_cuda(bisai_context *context, int64_t n, int c, double *y) {
+static bisai_status shadow_vector(bisai_context *context, int64_t n, int c, double *y) {
   if (n == 0) return BISAI_OK;
   shadow_vector<<<bsi_grid(n, THREADS), THREADS, 0, bsi_stream_of(context)>>>(n, c, y);
   return bsi_launched(context, "shadow vectors");
 }
+
+const bsi_recurrence_ops bsi_recurrence_cuda = {
+    .pass = recurrence_pass, .scalars = recurrence_scalars, .shadow_vector = shadow_vector};

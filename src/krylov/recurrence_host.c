@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes of CG, BiCGSTAB and IDR(s) on the CPU: equations in core/recurrence.h. Each chunk of
+/* The passes of CG, BiCGSTAB and IDR(s) on the CPU: equations in krylov/recurrence.h. Each chunk of
  * the vectors goes by in tiles that stay in the L1 cache while all of a pass is done to them. */
-#include "core/recurrence.h"
+#include "krylov/recurrence.h"
 
-#include "core/backend_host.h"
 #include "core/chunks_host.h"
 #include "core/context.h"
 #include "core/parallel.h"
+#include "krylov/krylov_ops.h"
 
 /* y ← y + a·x */
 static void add(int64_t n, double a, const double *restrict x, double *restrict y) {
@@ -144,8 +144,8 @@ static void pass_part(void *job, bsi_part part) {
   }
 }
 
-bisai_status bsi_recurrence_pass_host(bisai_context *context, const bsi_recurrence *r,
-                                      bsi_pass pass, bool alone) {
+static bisai_status recurrence_pass(bisai_context *context, const bsi_recurrence *r, bsi_pass pass,
+                                    bool alone) {
   if (r->scalars->ended != 0) return BISAI_OK;
   const int count = bsi_sums_of(pass, r->s);
   bsi_run(context, bsi_threads_for(context->threads, (count + 2) * r->n, GRAIN), BSI_SOME_PARTS,
@@ -155,8 +155,8 @@ bisai_status bsi_recurrence_pass_host(bisai_context *context, const bsi_recurren
   return BISAI_OK;
 }
 
-bisai_status bsi_recurrence_scalars_host(bisai_context *context, const bsi_recurrence *r,
-                                         bsi_pass pass) {
+static bisai_status recurrence_scalars(bisai_context *context, const bsi_recurrence *r,
+                                       bsi_pass pass) {
   (void)context;
   bsi_recurrence_scalars(pass, r, r->scalars, r->sums, r->status);
   return BISAI_OK;
@@ -174,8 +174,11 @@ static void shadow_part(void *job, bsi_part part) {
   for (int64_t i = range.begin; i < range.end; i++) s->y[i] = bsi_shadow_value(i, s->c);
 }
 
-bisai_status bsi_shadow_vector_host(bisai_context *context, int64_t n, int c, double *y) {
+static bisai_status shadow_vector(bisai_context *context, int64_t n, int c, double *y) {
   bsi_run(context, bsi_threads_for(context->threads, n, GRAIN), BSI_SOME_PARTS, shadow_part,
           &(shadow_job){n, c, y});
   return BISAI_OK;
 }
+
+const bsi_recurrence_ops bsi_recurrence_host = {
+    .pass = recurrence_pass, .scalars = recurrence_scalars, .shadow_vector = shadow_vector};

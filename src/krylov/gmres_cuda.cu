@@ -11,9 +11,10 @@
  * whether there is a second pass. */
 #include <algorithm>
 
-#include "core/backend_cuda.h"
+#include "core/context.h"
 #include "core/launch_cuda.cuh"
-#include "core/rotation.h"
+#include "krylov/krylov_ops.h"
+#include "krylov/rotation.h"
 
 namespace {
 
@@ -360,8 +361,8 @@ cudaError_t launch_for(const bisai_context *context, room has, const bsi_cycle &
 
 } // namespace
 
-bisai_status bsi_gmres_step_cuda(bisai_context *context, const bsi_cycle *cycle, int j,
-                                 bsi_passes passes) {
+static bisai_status gmres_step(bisai_context *context, const bsi_cycle *cycle, int j,
+                               bsi_passes passes) {
   const bsi_device_limits *limits = &context->limits;
   const room has = {std::min(limits->processors, static_cast<int>(BSI_CHUNKS)),
                     limits->block_shared - STATIC_SHARED};
@@ -412,29 +413,38 @@ __global__ void __launch_bounds__(SUBSTITUTING)
 } // namespace
 
 /* The answer comes by way of the context's tickets, which no reduction uses meanwhile. */
-bisai_status bsi_gmres_cancelled_cuda(bisai_context *context, int count, const double *h,
-                                      const double *norm2, bool *cancelled) {
+static bisai_status gmres_cancelled(bisai_context *context, int count, const double *h,
+                                    const double *norm2, bool *cancelled) {
   double result = 0.0;
   double *answer = reinterpret_cast<double *>(context->tickets);
   decide<<<1, 1, 0, bsi_stream_of(context)>>>(count, h, norm2, answer);
   bisai_status status = bsi_launched(context, "Gram-Schmidt");
-  if (!status) status = bsi_fetch_cuda(context, &result, answer, sizeof result);
-  if (!status) status = bsi_vector_set_cuda(context, 1, 0.0, answer);
+  if (!status) status = context->backend->memory->fetch(context, &result, answer, sizeof result);
+  if (!status) status = context->backend->vectors->set(context, 1, 0.0, answer);
   *cancelled = result != 0.0;
   return status;
 }
 
-bisai_status bsi_gmres_rotate_cuda(bisai_context *context, int m, int j, const double *h,
-                                   const double *h2, const double *norm2, double *H,
-                                   double *cosines, double *sines, double *g, double *status) {
+static bisai_status gmres_rotate(bisai_context *context, int m, int j, const double *h,
+                                 const double *h2, const double *norm2, double *H, double *cosines,
+                                 double *sines, double *g, double *status) {
   rotate<<<1, BSI_WARP, 0, bsi_stream_of(context)>>>(m, j, h, h2, norm2, H, cosines, sines, g,
                                                      status);
   return bsi_launched(context, "rotation");
 }
 
-bisai_status bsi_gmres_coefficients_cuda(bisai_context *context, int m, int k, const double *H,
-                                         const double *g, double *y) {
+static bisai_status gmres_coefficients(bisai_context *context, int m, int k, const double *H,
+                                       const double *g, double *y) {
   if (k == 0) return BISAI_OK;
   bsi_launch_early(context, back_substitute, 1, SUBSTITUTING, 0, m, k, H, g, y);
   return bsi_launched(context, "triangular system");
 }
+
+/* The columns whose products one warp of partial sums holds. */
+constexpr int FUSED_COLUMNS = 256;
+
+const bsi_gmres_ops bsi_gmres_cuda = {.fused_columns = FUSED_COLUMNS,
+                                      .cancelled = gmres_cancelled,
+                                      .rotate = gmres_rotate,
+                                      .step = gmres_step,
+                                      .coefficients = gmres_coefficients};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of a block in each block row on the device, for factors too, a warp a block. Conditions
  * are looked through twice: once for the largest, once for the first row that has it. */
-#include "core/backend_cuda.h"
 #include "core/bcsr.h"
 #include "core/block_sizes.h"
+#include "core/context.h"
 #include "core/invert_cuda.cuh"
+#include "factor/factor_ops.h"
 
 namespace {
 
@@ -59,9 +60,9 @@ template <int BS> void enqueue(const cudaStream_t stream, const job &p) {
 
 } // namespace
 
-bisai_status bsi_invert_blocks_cuda(bisai_context *context, const bisai_bcsr *matrix,
-                                    const int32_t *position, double shift_amount, double *inverses,
-                                    bsi_invert_stats *stats) {
+static bisai_status invert_blocks(bisai_context *context, const bisai_bcsr *matrix,
+                                  const int32_t *position, double shift_amount, double *inverses,
+                                  bsi_invert_stats *stats) {
   const cudaError_t error = bsi_met_nothing(context);
   if (error != cudaSuccess)
     return bsi_fail(context, BISAI_DEVICE_ERROR, "inverses of blocks: %s",
@@ -85,3 +86,5 @@ bisai_status bsi_invert_blocks_cuda(bisai_context *context, const bisai_bcsr *ma
   const bisai_status status = bsi_launched(context, "inverses of blocks");
   return status ? status : bsi_met_fetch(context, "inverses of blocks", stats);
 }
+
+const bsi_inversion_ops bsi_inversion_cuda = {.invert = invert_blocks};

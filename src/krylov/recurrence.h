@@ -36,8 +36,8 @@
 
 #include <bisai/krylov.h>
 
-#include "core/backend.h"
 #include "core/column.h"
+#include "krylov/krylov_ops.h"
 
 /* How a step ended, beside the breakdowns of bisai_breakdown, which are positive: status[1]. */
 enum { BSI_STEP_GOOD = 0, BSI_STEP_TARGET = -1, BSI_STEP_NOT_FINITE = -2 };

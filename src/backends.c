@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The backends, put together from the operations of all rooms. */
+#include "apply/apply_ops.h"
+#include "bjacobi/bjacobi_ops.h"
+#include "core/backend.h"
+#include "core/matrix_ops.h"
+#include "factor/factor_ops.h"
+#include "krylov/krylov_ops.h"
+#include "order/order_ops.h"
+#include "pattern/pattern_ops.h"
+#include "solve/solve_ops.h"
+
+/* clang-format off */
+#define BACKEND(SIDE, GROUP_ROWS, LOOKAHEAD) \
+  static const bsi_order_ops order_##SIDE = {&bsi_shape_##SIDE, &bsi_reordered_##SIDE}; \
+  static const bsi_factor_ops factor_##SIDE = { \
+      &bsi_symbolic_##SIDE, &bsi_ilu_##SIDE, &bsi_inversion_##SIDE}; \
+  static const bsi_apply_ops apply_##SIDE = { \
+      &bsi_products_##SIDE, &bsi_transposed_##SIDE, &bsi_triangular_##SIDE, &bsi_sweeps_##SIDE}; \
+  static const bsi_bjacobi_ops bjacobi_##SIDE = { \
+      GROUP_ROWS, &bsi_diagonals_##SIDE, &bsi_partition_##SIDE, &bsi_block_values_##SIDE, \
+      &bsi_block_solve_##SIDE}; \
+  static const bsi_krylov_ops krylov_##SIDE = { \
+      LOOKAHEAD, &bsi_basis_##SIDE, &bsi_gmres_##SIDE, &bsi_recurrence_##SIDE};
+
+#define OPERATIONS(SIDE) \
+  .device = &bsi_device_##SIDE, .memory = &bsi_memory_##SIDE, .clock = &bsi_clock_##SIDE, \
+  .vectors = &bsi_vectors_##SIDE, .matrix = &bsi_matrix_##SIDE, \
+  .asymmetry = &bsi_asymmetry_##SIDE, .order = &order_##SIDE, .factor = &factor_##SIDE, \
+  .pattern = &bsi_pattern_##SIDE, .solve = &bsi_solve_##SIDE, .apply = &apply_##SIDE, \
+  .bjacobi = &bjacobi_##SIDE, .krylov = &krylov_##SIDE
+/* clang-format on */
+
+BACKEND(host, 1, 0)
+
+const bsi_backend bsi_backend_host = {
+    .kind = BISAI_BACKEND_HOST, .host_memory = true, OPERATIONS(host)};
+
+#ifdef BISAI_HAVE_CUDA
+/* A group of block-Jacobi fills a warp. Four steps ahead hide the time of a launch. */
+BACKEND(cuda, 32, 4)
+
+const bsi_backend bsi_backend_cuda = {.kind = BISAI_BACKEND_CUDA, OPERATIONS(cuda)};
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a backend does for orderings and equilibration. */
+#ifndef BSI_ORDER_OPS_H
+#define BSI_ORDER_OPS_H
+
+#include "core/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bsi_order_shape; /* order/order.h */
+struct bsi_reordered;   /* order/reordered.h */
+struct bsi_equilibration;
+
+typedef struct bsi_shape_ops {
+  /* Bandwidth and profile of a square matrix. Waits. */
+  bisai_status (*measure)(bisai_context *, const bisai_bcsr *, struct bsi_order_shape *);
+} bsi_shape_ops;
+
+/* gather: y_i ← scale_o x_o; scatter: y_o ← scale_o x_i; with o = permutation[i] for the blocks
+ * i < n of size bs, and n·bs scales. Without a permutation o = i, without scales they are 1. */
+typedef struct bsi_reordered_ops {
+  bisai_status (*gather)(bisai_context *, int32_t n, int bs, const int32_t *permutation,
+                         const double *scale, int32_t count, const double *x, int64_t ldx,
+                         double *y, int64_t ldy);
+  bisai_status (*scatter)(bisai_context *, int32_t n, int bs, const int32_t *permutation,
+                          const double *scale, int32_t count, const double *x, int64_t ldx,
+                          double *y, int64_t ldy);
+  /* Powers of two that bring the largest magnitude of each row and column of A near 1. On a device
+   * the arrays of the equilibration are the device's, its other fields the host's. Waits. */
+  bisai_status (*equilibrate)(bisai_context *, const bisai_bcsr *, struct bsi_equilibration *);
+  /* Values of the reordered and equilibrated matrix from A's. */
+  bisai_status (*values)(bisai_context *, const bisai_bcsr *, struct bsi_reordered *);
+} bsi_reordered_ops;
+
+typedef struct bsi_order_ops {
+  const bsi_shape_ops *shape;
+  const bsi_reordered_ops *reordered;
+} bsi_order_ops;
+
+extern const bsi_shape_ops bsi_shape_host, bsi_shape_cuda;
+extern const bsi_reordered_ops bsi_reordered_host, bsi_reordered_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
