@@ -24,12 +24,8 @@ import tempfile
 from tables import commit, heading, row
 
 SOURCE = pathlib.Path(__file__).with_name("threads.c")
-SETTINGS = (
-    "GOMP_SPINCOUNT",
-    "OMP_WAIT_POLICY",
-    "KMP_BLOCKTIME",
-    "OMP_NUM_THREADS",
-)  # programs see none of these
+# Variables of the environment that the programs do not see.
+SETTINGS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "KMP_BLOCKTIME", "OMP_NUM_THREADS")
 INTRODUCTION = """{date}, {processor}, {cores} processors. Set-up, update with new values and solve
 of a reaction–diffusion system with two unknowns a point by ISAI(2) and GMRES, called from a small
 program that links the library (`bench/threads.c`): milliseconds, medians of {pairs} runs of each,
