@@ -69,6 +69,14 @@ bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *f
 #define bsi_fail(context, status, ...) ((void)(bsi_fail)(context, status, __VA_ARGS__), status)
 #endif
 
+/* Returns the status of a failing call from the calling function, which must have nothing to
+ * release. A function that owns something has one exit instead. */
+#define BSI_TRY(call)                                                                              \
+  do {                                                                                             \
+    const bisai_status bsi_tried = (call);                                                         \
+    if (bsi_tried) return bsi_tried;                                                               \
+  } while (0)
+
 /* `bytes` rounded up to a multiple of the alignment: allocators like aligned_alloc() refuse
  * anything else. */
 static inline size_t bsi_allocation_size(size_t bytes) {
