@@ -8,7 +8,7 @@
 #include "batches.cuh"
 #include "bjacobi/bjacobi_ops.h"
 #include "core/backend.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 
 #include <cmath>
 #include <cstring>

@@ -19,8 +19,8 @@
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
 #include "core/backend.h"
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 
 #define NEED(call)                                                                                 \
   do {                                                                                             \

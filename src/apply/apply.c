@@ -4,7 +4,7 @@
 #include "apply/apply.h"
 
 #include "apply/apply_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/staging.h"
 
 bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, const double *x,

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-struct bsi_columns;    /* core/bcsr.h */
+struct bsi_columns;    /* core/bcsr_impl.h */
 struct bsi_triangular; /* core/triangular.h */
 
 typedef struct bsi_product_ops {

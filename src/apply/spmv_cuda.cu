@@ -10,9 +10,9 @@
  * lane sums one row of some of the columns. */
 #include "apply/apply_ops.h"
 #include "apply/load_cuda.cuh"
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "core/values.h"
 

@@ -3,10 +3,10 @@
  * Every row is summed in the same order whatever the number of threads: its even blocks and its odd
  * ones, because one sum alone would wait for its own additions. */
 #include "apply/apply_ops.h"
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/column.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
 #include "core/values.h"

@@ -2,7 +2,7 @@
 /* G ← D⁻¹ T_off on the device: a warp a block row, a lane a value. */
 #include "apply/apply_ops.h"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "core/triangular.h"
 

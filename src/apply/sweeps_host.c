@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "apply/apply_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 #include "core/triangular.h"
 

@@ -6,9 +6,9 @@
  * through the column form, in its order, so that the bits repeat and no lane needs another one. */
 #include "apply/apply_ops.h"
 #include "apply/load_cuda.cuh"
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "core/values.h"
 

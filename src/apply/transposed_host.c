@@ -5,7 +5,7 @@
 #include "apply/apply.h"
 #include "apply/apply_ops.h"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 #include "core/values.h"
 

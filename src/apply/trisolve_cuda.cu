@@ -9,7 +9,7 @@
 #include "apply/apply_ops.h"
 #include "core/await_cuda.cuh"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "core/triangular.h"
 

@@ -8,7 +8,7 @@
 
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 
 enum { BYTES_PER_THREAD = 1 << 16 };
 

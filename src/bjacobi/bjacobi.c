@@ -3,7 +3,7 @@
 #include "bjacobi/bjacobi.h"
 
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/values.h"
 
 static bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {

@@ -9,7 +9,7 @@
 #include "bjacobi/adaptive.h"
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the diagonal blocks of a matrix are, on a device: a thread a block row. */
 #include "bjacobi/bjacobi_ops.h"
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 
 namespace {

@@ -9,7 +9,7 @@
 #include "bjacobi/bjacobi_ops.h"
 #include "bjacobi/numbers_cuda.cuh"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 
 namespace {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/asymmetry.h"
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/matrix_ops.h"
 #include "core/parallel.h"
 

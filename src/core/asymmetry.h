@@ -10,7 +10,7 @@
 #ifndef BSI_ASYMMETRY_H
 #define BSI_ASYMMETRY_H
 
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/values.h"
 
 /* What a backend measures. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BCSR matrices: checked creation, values, accessors. Layout in <bisai/bcsr.h>. */
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "core/matrix_ops.h"
 
 #include "core/values.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/csr.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole matrices on the device: values copied block by block and judged, empty rows and columns
  * found. */
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_math.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "core/matrix_ops.h"
 #include "core/places.h"

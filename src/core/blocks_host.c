@@ -3,8 +3,8 @@
  * found. */
 #include <string.h>
 
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "core/matrix_ops.h"
 #include "core/parallel.h"
 #include "core/places.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/context.h"
+#include "core/context_impl.h"
 
 static bisai_status clock_open(bisai_context *context, bsi_clock *clock) {
   (void)context;

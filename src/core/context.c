@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/processors.h"
 #include "core/team.h"
 #include "core/words.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* New values for a matrix that was made from scalar CSR arrays: value place(p) ← entry p. Zeros
  * that fill blocks up and the identity of the padding have no entry, so they stay. */
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "core/csr.h"
 #include "core/matrix_ops.h"
 #include "core/parallel.h"

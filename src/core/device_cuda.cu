@@ -2,7 +2,7 @@
 /* A context on a CUDA device. */
 #include <cstdio>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 static const char *missing(int device) {
   (void)device;

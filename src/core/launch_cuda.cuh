@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 /* BSI_SHARED_TAKEN: bytes of shared memory that the system takes of each thread block's. */
 enum { BSI_WARP = 32, BSI_SHARED_TAKEN = 1024 };

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 typedef struct bsi_limit {
   /* bytes */

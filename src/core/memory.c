@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 void *bsi_allocate(bisai_context *context, size_t count, size_t size) {
   if (size != 0 && count > (SIZE_MAX - BSI_ALIGNMENT) / size) {

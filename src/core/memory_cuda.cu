@@ -2,7 +2,7 @@
 /* Memory of the device, given and taken in the order of the stream: by the caller's allocator, or
  * from a pool of the context that keeps what is released, so that a set-up made again asks the
  * driver for nothing. */
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 static bisai_status synchronize(bisai_context *context) {
   (void)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/mirror.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 #ifdef __cplusplus
 extern "C" {

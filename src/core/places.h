@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "core/column.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 
 #ifdef __cplusplus
 extern "C" {

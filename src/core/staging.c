@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/staging.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 
 static bool is_copy(const bsi_staged *s) { return s->data && s->data != s->caller; }
 

@@ -5,7 +5,7 @@
 #ifndef BSI_STAGING_H
 #define BSI_STAGING_H
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 #ifdef __cplusplus
 extern "C" {

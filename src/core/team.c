@@ -14,7 +14,7 @@
  * holds still for those who have claimed a part of it, and for them alone. */
 #include "core/team.h"
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 #ifdef BISAI_HAVE_THREADS
 

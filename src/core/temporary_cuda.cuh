@@ -3,7 +3,7 @@
 #ifndef BSI_TEMPORARY_CUDA_CUH
 #define BSI_TEMPORARY_CUDA_CUH
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 /* Gives back what was reserved when it goes out of scope; `complete` while nothing has failed. */
 struct bsi_temporary {

@@ -3,7 +3,7 @@
  * Iterative Methods, 11.6. */
 #include "core/triangular.h"
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 
 static int32_t assign_levels(bisai_triangle triangle, int32_t n, const int32_t *row_ptr,

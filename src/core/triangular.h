@@ -6,7 +6,7 @@
 #include <bisai/factor.h>
 #include <bisai/pattern.h>
 
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_math.h"
 #include "core/team.h"
 

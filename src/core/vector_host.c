@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors on the CPU. */
 #include "core/chunks_host.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 
 /* Operands of what is done value by value. */

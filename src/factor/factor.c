@@ -11,7 +11,7 @@
 #include "factor/symbolic.h"
 
 #include "apply/apply_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/staging.h"
 #include "core/words.h"
 #include "factor/factor_ops.h"

@@ -10,9 +10,9 @@
  * is there. */
 #include "core/await_cuda.cuh"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/invert_cuda.cuh"
-#include "factor/factor.h"
+#include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 
 namespace {

@@ -2,9 +2,9 @@
 /* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Each
  * row is computed the same way in both, so the bits agree. */
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
-#include "factor/factor.h"
+#include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 
 #include <string.h>

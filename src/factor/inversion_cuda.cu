@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of a block in each block row on the device, for factors too, a warp a block. Conditions
  * are looked through twice: once for the largest, once for the first row that has it. */
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/invert_cuda.cuh"
 #include "factor/factor_ops.h"
 

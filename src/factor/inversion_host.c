@@ -2,7 +2,7 @@
 /* Inverses of one block in each block row on the host; rows are shared out. */
 #include <string.h>
 
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
 #include "core/triangular.h"

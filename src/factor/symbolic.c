@@ -7,7 +7,7 @@
  * U are merged as their columns come up; the work is proportional to the fill-in operations. */
 #include "factor/symbolic.h"
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "factor/factor_ops.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef BSI_SYMBOLIC_H
 #define BSI_SYMBOLIC_H
 
-#include "factor/factor.h"
+#include "factor/factor_impl.h"
 
 /* Reserves f->lower and f->upper on the pattern of ILU(level) of `a` and marks their blocks that
  * `a` does not have. Missing diagonal blocks are refused, or with `add_diagonal` part of the

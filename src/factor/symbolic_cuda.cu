@@ -4,11 +4,11 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "core/temporary_cuda.cuh"
-#include "factor/factor.h"
+#include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 
 namespace {

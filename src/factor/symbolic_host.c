@@ -3,9 +3,9 @@
  * factors were made from. Rows are shared out over the threads. */
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
-#include "factor/factor.h"
+#include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 
 /* Blocks that a thread must look at to be worth waking. */

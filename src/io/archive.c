@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/names.h"
 
 enum { LIST_BYTES = 120 };

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/csr.h"
 
 typedef struct bsi_csr {

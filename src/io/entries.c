@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/growth.h"
 
 enum { GROUP_BITS = 9, GROUPS = 1 << GROUP_BITS };

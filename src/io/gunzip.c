@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/gunzip.h"
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 #ifdef BISAI_HAVE_ZLIB
 

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/reader.h"
 
 typedef enum field { REAL, INTEGER, PATTERN, COMPLEX } field;

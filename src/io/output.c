@@ -12,7 +12,7 @@
 #include <archive_entry.h>
 #endif
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/place.h"
 #include "io/stored.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/names.h"
 #include "io/number.h"
 #include "io/petsc_binary.h"

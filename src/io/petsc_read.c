@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/growth.h"
 
 enum { CHUNK_BYTES = 1 << 15 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/petsc_binary.h"
 
 static void write_integer(bsi_output *output, int32_t value) {

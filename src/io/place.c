@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/names.h"
 #include "io/stored.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/csr.h"
 #include "io/archive.h"
 #include "io/matrix_market.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 bisai_status bsi_reader_open(bisai_context *context, bsi_stream *stream, bsi_reader *reader) {
   *reader = (bsi_reader){.context = context, .stream = stream};

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "core/values.h"
 
 /* An array of the matrix in host memory. */

@@ -10,7 +10,7 @@
 #include <archive_entry.h>
 #endif
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/stored.h"
 #include "io/unpack.h"
 

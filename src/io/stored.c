@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 enum { PATH_SHOWN = 120 };
 static const int64_t progress_step = 4 << 20;

@@ -57,7 +57,7 @@ bisai_status bsi_stored_append(bsi_stored *stored, const void *bytes, size_t cou
 
 /* A failed system call on `path` as a status: "cannot open x.mtx: No such file or directory". */
 bisai_status bsi_io_fail(bisai_context *context, const char *action, const char *path, int error);
-#ifdef __clang_analyzer__ /* as bsi_fail: core/context.h */
+#ifdef __clang_analyzer__ /* as bsi_fail: core/context_impl.h */
 #define bsi_io_fail(context, action, path, error)                                                  \
   ((void)(bsi_io_fail)(context, action, path, error), BISAI_IO_ERROR)
 #endif

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 struct bsi_stream {
   bisai_context *context;

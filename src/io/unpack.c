@@ -8,7 +8,7 @@
 #include <archive_entry.h>
 #endif
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "io/gunzip.h"
 
 struct bsi_unpack {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 bisai_status bsi_vector_check(bisai_context *context, const char *call, const char *path, int64_t n,
                               const double *values) {

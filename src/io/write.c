@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/words.h"
 #include "io/matrix_market.h"
 #include "io/petsc_binary.h"

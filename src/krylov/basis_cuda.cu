@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors of a Krylov basis on the device. Memory traffic bounds everything here: the basis is read
  * once, VECTORS of its vectors at a time, so that as many loads are under way. */
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/for_each_cuda.cuh"
 #include "core/sums_cuda.cuh"
 #include "krylov/krylov_ops.h"

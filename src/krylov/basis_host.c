@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/chunks_host.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 #include "krylov/krylov_ops.h"
 

@@ -11,7 +11,7 @@
  * whether there is a second pass. */
 #include <algorithm>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "krylov/krylov_ops.h"
 #include "krylov/rotation.h"

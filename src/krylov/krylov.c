@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/matrix_ops.h"
 #include "core/staging.h"
 #include "core/words.h"

@@ -5,7 +5,7 @@
 
 #include <bisai/krylov.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "krylov/recurrence.h"
 
 struct bsi_run;

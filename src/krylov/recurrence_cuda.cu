@@ -8,7 +8,7 @@
 
 #include <climits>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "core/sums_cuda.cuh"
 #include "krylov/krylov_ops.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "apply/apply_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "krylov/krylov.h"
 #include "krylov/krylov_ops.h"
 

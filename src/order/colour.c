@@ -2,7 +2,7 @@
 /* Greedy multicolouring: every row in turn takes the first colour that none of its neighbours has;
  * then the rows by colour. A row of colour c has neighbours of every colour below, so that on a
  * symmetric pattern ILU(0) has exactly as many levels as colours. */
-#include "order/order.h"
+#include "order/graph.h"
 
 static int32_t colour_rows(const bsi_graph *g, int32_t *taken, int32_t *colour) {
   int32_t colours = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nested dissection by METIS_NodeND (Karypis and Kumar 1998), with a fixed seed. METIS allocates
  * its own workspace by malloc. */
-#include "order/order.h"
+#include "order/graph.h"
 
 #ifdef BISAI_HAVE_METIS
 

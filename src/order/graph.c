@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The graph of A + Aᵀ: every row of A merged with the same row of Aᵀ, both ascending. */
-#include "order/order.h"
+#include "order/graph.h"
 
 /* The union of two ascending lists without i; with out = NULL its length alone. */
 static int64_t merge(int32_t i, const int32_t *a, const int32_t *a_end, const int32_t *b,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which ordering, and what it makes of a matrix. */
-#include "order/order.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/words.h"
+#include "order/graph.h"
 #include "order/order_ops.h"
 
 #include <string.h>

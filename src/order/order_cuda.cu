@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shape of a matrix on the device. */
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
-#include "order/order.h"
+#include "order/graph.h"
 #include "order/order_ops.h"
 
 namespace {

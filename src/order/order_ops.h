@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-struct bsi_order_shape; /* order/order.h */
+struct bsi_order_shape; /* order/graph.h */
 struct bsi_reordered;   /* order/reordered.h */
 struct bsi_equilibration;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order/order.h"
+#include "order/graph.h"
 
 /* One component as a breadth-first search finds it. */
 typedef struct search {

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "order/order_ops.h"
 
 /* B's structure in host memory. */

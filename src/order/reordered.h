@@ -5,7 +5,7 @@
 #ifndef BSI_REORDERED_H
 #define BSI_REORDERED_H
 
-#include "order/order.h"
+#include "order/graph.h"
 
 #define BSI_EXPONENT_OF_ZERO INT16_MIN
 

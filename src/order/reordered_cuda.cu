@@ -5,9 +5,9 @@
 #include <climits>
 #include <cmath>
 
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_math.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "order/order_ops.h"
 #include "order/reordered.h"

@@ -10,7 +10,7 @@
 
 #include "core/block_math.h"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 #include "order/order_ops.h"
 #include "order/reordered.h"

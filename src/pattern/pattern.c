@@ -2,10 +2,10 @@
 /* Patterns of approximate inverses: S(|T|^k) (Ma et al. 2021, section 3.1) or the caller's. Row i
  * of S(|T|^k) holds the block columns that are reached from i in at most k steps of the block graph
  * of T. */
-#include "pattern/pattern.h"
+#include "pattern/pattern_impl.h"
 
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "core/triangular.h"
 #include "pattern/pattern_ops.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* S(|T|^k) on the host: a breadth-first search of k steps from every block row, once to count and
  * once to write. */
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
-#include "pattern/pattern.h"
+#include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"
 
 #include <string.h>

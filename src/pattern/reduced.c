@@ -9,8 +9,8 @@
  * A limited pattern is powered by columns, on the transposed graph, and turned round at the end. */
 #include <math.h>
 
-#include "core/context.h"
-#include "pattern/pattern.h"
+#include "core/context_impl.h"
+#include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"
 
 /* A triangular factor as the host sees it. */

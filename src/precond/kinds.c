@@ -2,7 +2,7 @@
 /* What each kind of preconditioner does at set-up, update and application. */
 #include "apply/apply_ops.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "precond/precond.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * in kinds.c. */
 #include "precond/precond.h"
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/matrix_ops.h"
 #include "core/staging.h"
 #include "order/order_ops.h"

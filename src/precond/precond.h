@@ -7,7 +7,7 @@
 
 #include "apply/apply.h"
 #include "bjacobi/bjacobi.h"
-#include "factor/factor.h"
+#include "factor/factor_impl.h"
 #include "order/reordered.h"
 #include "solve/isai.h"
 

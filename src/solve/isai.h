@@ -4,7 +4,7 @@
 #define BSI_ISAI_H
 
 #include "core/triangular.h"
-#include "pattern/pattern.h"
+#include "pattern/pattern_impl.h"
 
 typedef struct bsi_isai {
   /* owned; N borrows its row form */

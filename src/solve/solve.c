@@ -5,7 +5,7 @@
  *
  * one small block triangular system each (Ma et al. 2021, equations 6–9; equation 9 subtracts,
  * Algorithm 2's line 38 is a slip). */
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "solve/isai.h"
 #include "solve/solve_ops.h"
 

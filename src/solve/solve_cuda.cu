@@ -7,9 +7,9 @@
  * column's rows J, then multiply those one after the other, each lane its own value. The column's
  * rows and blocks are kept in shared memory, or where the longest column is too long for that in
  * global memory of the group's own. */
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/launch_cuda.cuh"
 #include "core/values.h"
 #include "solve/isai.h"

@@ -6,7 +6,7 @@
  * row of T is read once and used where it hits J. A lower system is solved from its top, an upper
  * one from its bottom; both begin at row j itself, whose right-hand side is I. */
 #include "core/block_sizes.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 #include "core/prefetch.h"
 #include "core/values.h"

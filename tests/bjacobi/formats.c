@@ -9,8 +9,8 @@
 
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 
 enum { MOST = 32, FORMATS = 6 };
 

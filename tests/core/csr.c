@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "core/context.h"
+#include "core/context_impl.h"
 
 static bisai_context *context;
 

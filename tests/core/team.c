@@ -14,7 +14,7 @@
 
 #include "support.h"
 
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/parallel.h"
 
 #if defined(__SANITIZE_THREAD__)

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/backend.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "krylov/krylov_ops.h"
 #include "support.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/triangular.h"
 #include "device.cuh"
 #include "factor/factor_ops.h"

@@ -10,7 +10,7 @@
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
 #include "core/backend.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/values.h"
 #include "device.cuh"
 

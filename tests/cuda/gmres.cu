@@ -2,7 +2,7 @@
 /* GMRES on a device against the host's: a step, its parts, and whole solves, whose operator is a
  * small matrix. */
 #include "core/backend.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "device.cuh"
 #include "krylov/krylov_ops.h"
 #include "krylov/rotation.h"

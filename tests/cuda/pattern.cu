@@ -4,7 +4,7 @@
 
 #include "core/backend.h"
 #include "device.cuh"
-#include "pattern/pattern.h"
+#include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"
 
 namespace {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on a device against the host's. */
 #include "apply/apply_ops.h"
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/values.h"
 #include "device.cuh"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "apply/apply_ops.h"
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include "core/triangular.h"
 #include "device.cuh"
 

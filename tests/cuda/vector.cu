@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors and reductions on a device against the host's. */
 #include "core/backend.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "device.cuh"
 #include "krylov/krylov_ops.h"
 

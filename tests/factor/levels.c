@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "core/backend.h"
-#include "core/bcsr.h"
-#include "core/context.h"
+#include "core/bcsr_impl.h"
+#include "core/context_impl.h"
 #include "factor/symbolic.h"
 
 static const int32_t block_sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};

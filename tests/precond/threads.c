@@ -7,7 +7,7 @@
 #include "support.h"
 
 #include "core/triangular.h"
-#include "factor/factor.h"
+#include "factor/factor_impl.h"
 
 enum { EDGE = 110, BLOCK_SIZE = 4, N = EDGE * EDGE * BLOCK_SIZE };
 

@@ -1,1 +1,1 @@
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"

@@ -1,1 +1,1 @@
-#include "factor/factor.h"
+#include "factor/factor_impl.h"

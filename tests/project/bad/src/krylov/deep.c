@@ -1,3 +1,3 @@
 #include "core/backend.h"
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of the factors. */
-#ifndef BSI_FACTOR_H
-#define BSI_FACTOR_H
+#ifndef BSI_FACTOR_IMPL_H
+#define BSI_FACTOR_IMPL_H
 
 #include <bisai/factor.h>
 

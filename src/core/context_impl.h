@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of the context: errors, memory, backend. */
-#ifndef BSI_CONTEXT_H
-#define BSI_CONTEXT_H
+#ifndef BSI_CONTEXT_IMPL_H
+#define BSI_CONTEXT_IMPL_H
 
 #include <stdbool.h>
 #include <stddef.h>

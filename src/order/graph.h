@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Orderings of the block graph of A + Aᵀ. Permutations go from new to old: row i of P A Pᵀ is row
  * permutation[i] of A. */
-#ifndef BSI_ORDER_H
-#define BSI_ORDER_H
+#ifndef BSI_GRAPH_H
+#define BSI_GRAPH_H
 
 #include <bisai/order.h>
 
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 
 /* The neighbours of every row in A + Aᵀ, itself left out. */
 typedef struct bsi_graph {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of a pattern: by rows, as products want it, and by columns, as the small systems do. */
-#ifndef BSI_PATTERN_H
-#define BSI_PATTERN_H
+#ifndef BSI_PATTERN_IMPL_H
+#define BSI_PATTERN_IMPL_H
 
 #include <bisai/pattern.h>
 
-#include "core/bcsr.h"
+#include "core/bcsr_impl.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of a BCSR matrix. */
-#ifndef BSI_BCSR_H
-#define BSI_BCSR_H
+#ifndef BSI_BCSR_IMPL_H
+#define BSI_BCSR_IMPL_H
 
 #include <bisai/bcsr.h>
 
 #include "core/column.h"
-#include "core/context.h"
+#include "core/context_impl.h"
 #include "core/mirror.h"
 #include "core/places.h"
 
