@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/context_impl.h"
 #include "core/processors.h"
@@ -10,37 +7,6 @@
 #include "core/words.h"
 
 BSI_DEFINE_WORDS(backend, BISAI_BACKEND_LIST, "unknown backend")
-
-bisai_status(bsi_fail)(bisai_context *context, bisai_status status, const char *format, ...) {
-  if (!context) return status;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(context->error, sizeof context->error, format, arguments);
-  va_end(arguments);
-  return status;
-}
-
-bisai_status bisai_context_fail(bisai_context *context, bisai_status status, const char *message) {
-  if (context && message == context->error) return status;
-  return bsi_fail(context, status, "%s", message ? message : bisai_status_string(status));
-}
-
-bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given,
-                              size_t expected) {
-  if (given == expected) return BISAI_OK;
-  return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                  "%s.struct_size is %zu, expected %zu: start from its default", name, given,
-                  expected);
-}
-
-bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given,
-                              size_t expected) {
-  if (given == expected) return BISAI_OK;
-  return bsi_fail(
-      context, BISAI_INVALID_ARGUMENT,
-      "%s.struct_size is %zu, expected %zu: set it to the struct's size in this version's headers",
-      name, given, expected);
-}
 
 bisai_context_options bisai_context_options_default(void) {
   return (bisai_context_options){
@@ -112,10 +78,6 @@ void bisai_context_destroy(bisai_context **context) {
   bsi_team_close(c->team);
   c->backend->device->close(c);
   bsi_release(c, c);
-}
-
-const char *bisai_context_error(const bisai_context *context) {
-  return context ? context->error : "";
 }
 
 bisai_backend bisai_context_backend(const bisai_context *context) { return context->backend->kind; }

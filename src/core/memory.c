@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/context_impl.h"
 
@@ -25,10 +24,4 @@ void bsi_release(bisai_context *context, void *pointer) {
     context->allocator.release(context->allocator.user, pointer);
   else
     free(pointer);
-}
-
-double bsi_now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
