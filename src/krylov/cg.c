@@ -5,7 +5,7 @@
  *
  * with β = 0 in the first. Source: Saad, Iterative Methods for Sparse Linear Systems, Algorithm
  * 9.1. */
-#include "krylov/krylov.h"
+#include "krylov/solver.h"
 
 static bool reserve(bisai_solver *solver) {
   if (!bsi_recurrence_reserve(solver, 6, 1)) return false;

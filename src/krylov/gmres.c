@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "core/backend.h"
-#include "krylov/krylov.h"
+#include "krylov/solver.h"
 #include "krylov/krylov_ops.h"
 
 static double *basis_vector(const bisai_solver *solver, int j) {

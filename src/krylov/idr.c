@@ -16,7 +16,7 @@
 #include <math.h>
 
 #include "core/backend.h"
-#include "krylov/krylov.h"
+#include "krylov/solver.h"
 #include "krylov/krylov_ops.h"
 
 static bool reserve(bisai_solver *solver) {

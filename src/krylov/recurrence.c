@@ -2,7 +2,7 @@
 /* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r
  * themselves and whose scalars stay in the backend's memory (krylov/recurrence.h). */
 #include "core/backend.h"
-#include "krylov/krylov.h"
+#include "krylov/solver.h"
 #include "krylov/krylov_ops.h"
 
 /* Steps under way at once; more than any backend looks ahead. */

@@ -12,7 +12,7 @@
 
 #include "apply/apply_ops.h"
 #include "core/context_impl.h"
-#include "krylov/krylov.h"
+#include "krylov/solver.h"
 #include "krylov/krylov_ops.h"
 
 /* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The solver handle: options, memory, argument checks, report. Solves are in run.c, the methods in
+/* The solver handle: options, memory, argument checks, report. Solves are in cycles.c, the methods in
  * files of their own. */
-#include "krylov/krylov.h"
+#include "krylov/solver.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside of the solvers. */
-#ifndef BSI_KRYLOV_H
-#define BSI_KRYLOV_H
+#ifndef BSI_SOLVER_H
+#define BSI_SOLVER_H
 
 #include <bisai/krylov.h>
 
@@ -189,7 +189,7 @@ static inline bool bsi_preconditioned_left(const bsi_run *run) {
   return run->precond && run->solver->options.side == BISAI_LEFT;
 }
 
-/* --- for the methods: krylov/run.c --- */
+/* --- for the methods: krylov/cycles.c --- */
 
 const bsi_backend *bsi_backend_of(const bsi_run *run);
 /* y ← A x */
@@ -227,7 +227,7 @@ bisai_status bsi_measure_rhs(bsi_run *run);
 /* y ← factor·x */
 bisai_status bsi_multiple(bsi_run *run, double factor, const double *x, double *y);
 
-/* --- memory: krylov/krylov.c --- */
+/* --- memory: krylov/solver.c --- */
 
 /* count·size bytes of backend memory, added to the account. */
 double *bsi_reserve(bisai_solver *solver, size_t count, size_t size);
