@@ -6,7 +6,8 @@
  *
  * with β = 0 in the first. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631–644. */
 #include "core/backend.h"
-#include "krylov/solver.h"
+#include "krylov/operations.h"
+#include "krylov/short_recurrence.h"
 
 static bool reserve(bisai_solver *solver) {
   if (!bsi_recurrence_reserve(solver, 9, 3)) return false;

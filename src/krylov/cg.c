@@ -5,7 +5,8 @@
  *
  * with β = 0 in the first. Source: Saad, Iterative Methods for Sparse Linear Systems, Algorithm
  * 9.1. */
-#include "krylov/solver.h"
+#include "krylov/operations.h"
+#include "krylov/short_recurrence.h"
 
 static bool reserve(bisai_solver *solver) {
   if (!bsi_recurrence_reserve(solver, 6, 1)) return false;

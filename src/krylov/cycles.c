@@ -10,10 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "apply/apply_ops.h"
 #include "core/context_impl.h"
-#include "krylov/solver.h"
+#include "krylov/cycles.h"
 #include "krylov/krylov_ops.h"
+#include "krylov/operations.h"
+#include "krylov/residual.h"
 
 /* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a
  * cycle that ended in breakdown. */
@@ -26,125 +27,6 @@ static const double rounding_level = 1e-12;
 /* Steps between two applications that are timed where reading the clock at once would mean
  * waiting. */
 enum { TIMED_EVERY = 30 };
-
-const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->context->backend; }
-
-/* --- what is called outside --- */
-
-bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
-  const bsi_operator *op = &run->op;
-  bisai_context *context = run->solver->context;
-  bisai_status status;
-  if (op->matrix) {
-    /* in the solver's context: threads may share the matrix, each with a context of its own */
-    status = context->backend->apply->products->multiply(context, op->matrix, 1, 1, x, 0, 0, NULL,
-                                                         0, y, 0);
-  } else {
-    const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
-    status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,
-                                 "iteration %d: the operator's callback returned status %d (%s)",
-                                 run->enqueued, (int)returned, bisai_status_string(returned))
-                      : BISAI_OK;
-  }
-  if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
-  return status;
-}
-
-/* `shrink` is 1/factor: each of the two divisions by its root is within the range of a double. */
-bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
-  const bisai_solver *s = run->solver;
-  const bsi_backend *backend = bsi_backend_of(run);
-  bisai_status status = bsi_multiply_given(run, x, y);
-  if (status || run->factor == 1) return status;
-  status = backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
-  return status ? status : backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
-}
-
-bisai_status bsi_read_clock(bsi_run *run) {
-  const bisai_solver *s = run->solver;
-  double seconds = 0;
-  if (!run->timing) return BISAI_OK;
-  const bisai_status status = bsi_backend_of(run)->clock->read(s->context, &s->clock, &seconds);
-  /* The first may have waited for its kernels to be loaded: where only some are measured it is
-   * forgotten. */
-  const bool cold = run->timed == 1 && !run->warm && bsi_backend_of(run)->krylov->lookahead > 0;
-  run->apply_seconds = cold ? seconds : run->apply_seconds + seconds;
-  run->timed += cold ? 0 : 1;
-  run->warm = run->warm || cold;
-  run->timing = false;
-  return status;
-}
-
-/* Where reading the clock would mean waiting, it measures no more before the step that it measured
- * is over, or the cycle. */
-bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
-  bisai_solver *s = run->solver;
-  const bsi_backend *backend = bsi_backend_of(run);
-  const bool measured = !run->timing;
-  bisai_status status = measured ? backend->clock->start(s->context, &s->clock) : BISAI_OK;
-  if (!status) status = bisai_precond_apply(run->precond, v, z);
-  if (measured) {
-    const bisai_status stopped = backend->clock->stop(s->context, &s->clock);
-    run->timing = true;
-    if (!status) status = stopped;
-    if (backend->krylov->lookahead == 0) bsi_read_clock(run);
-  }
-  run->applications++;
-  if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
-  return status;
-}
-
-bisai_status bsi_sum_processes(bsi_run *run, double *values, int count) {
-  const bisai_solver_options *options = &run->solver->options;
-  if (!options->reduce) return BISAI_OK;
-  const bisai_status returned = options->reduce(options->reduce_user, values, count);
-  if (returned == BISAI_OK) return BISAI_OK;
-  run->reason = BISAI_REASON_PRECOND_FAILED;
-  return bsi_fail(run->solver->context, BISAI_CALLBACK_FAILED,
-                  "iteration %d: the reduction hook returned status %d (%s)", run->enqueued,
-                  (int)returned, bisai_status_string(returned));
-}
-
-/* --- products over all processes --- */
-
-bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out) {
-  bisai_solver *s = run->solver;
-  bisai_status status = bsi_backend_of(run)->krylov->basis->dot_many(s->context, s->n, count, basis,
-                                                                     s->ld, w, s->work, out);
-  if (!status) status = bsi_sum_processes(run, out, count);
-  return status;
-}
-
-bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients,
-                          double *w, bool norm) {
-  bisai_solver *s = run->solver;
-  bisai_status status = bsi_backend_of(run)->krylov->basis->axpy_many(
-      s->context, s->n, count, basis, s->ld, coefficients, -1, w, s->work, norm ? s->norm2 : NULL);
-  if (!status && norm) status = bsi_sum_processes(run, s->norm2, 1);
-  return status;
-}
-
-bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients,
-                     double factor, double *x) {
-  bisai_solver *s = run->solver;
-  return bsi_backend_of(run)->krylov->basis->axpy_many(s->context, s->n, count, basis, s->ld,
-                                                       coefficients, factor, x, s->work, NULL);
-}
-
-bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm) {
-  double square = NAN;
-  const bisai_status status =
-      bsi_backend_of(run)->memory->fetch(run->solver->context, &square, norm2, sizeof square);
-  *norm = sqrt(square);
-  return status;
-}
-
-bisai_status bsi_norm(bsi_run *run, const double *x, double *value) {
-  const bisai_status status = bsi_dot(run, 1, x, x, run->solver->norm2);
-  return status ? status : bsi_fetch_norm(run, run->solver->norm2, value);
-}
-
-/* --- cycles --- */
 
 static void record(bsi_run *run, double relative) {
   const bisai_solver_options *options = &run->solver->options;

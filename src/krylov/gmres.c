@@ -12,8 +12,10 @@
 #include <math.h>
 
 #include "core/backend.h"
-#include "krylov/solver.h"
 #include "krylov/krylov_ops.h"
+#include "krylov/memory.h"
+#include "krylov/operations.h"
+#include "krylov/residual.h"
 
 static double *basis_vector(const bisai_solver *solver, int j) {
   return solver->basis + (int64_t)j * solver->ld;

@@ -16,8 +16,9 @@
 #include <math.h>
 
 #include "core/backend.h"
-#include "krylov/solver.h"
 #include "krylov/krylov_ops.h"
+#include "krylov/operations.h"
+#include "krylov/short_recurrence.h"
 
 static bool reserve(bisai_solver *solver) {
   const int s = solver->options.shadow_dimension;

@@ -12,7 +12,8 @@
 #include "apply/apply_ops.h"
 #include "core/backend.h"
 #include "core/matrix_ops.h"
-#include "krylov/solver.h"
+#include "krylov/operations.h"
+#include "krylov/residual.h"
 
 /* *bad ← whether x has NaN or infinity on any process. All processes get the same answer. Called
  * where ‖x‖ is not finite, as squares of large values are infinite too. */

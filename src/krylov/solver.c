@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The solver handle: options, memory, argument checks, report. Solves are in cycles.c, the methods in
- * files of their own. */
-#include "krylov/solver.h"
+/* The solver handle: options, memory, argument checks, report. Solves are in cycles.c, the methods
+ * in files of their own. */
+#include "krylov/cycles.h"
+#include "krylov/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,20 +72,6 @@ static bisai_status check_options(bisai_context *context, int64_t n,
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "stagnation_cycles is %d, must not be negative", o->stagnation_cycles);
   return BISAI_OK;
-}
-
-double *bsi_reserve(bisai_solver *solver, size_t count, size_t size) {
-  double *memory = solver->context->backend->memory->allocate(solver->context, count, size);
-  if (memory) solver->memory_bytes += (int64_t)(count * size);
-  return memory;
-}
-
-double *bsi_reserve_vectors(bisai_solver *solver, size_t count) {
-  double *vectors = bsi_reserve(solver, (size_t)solver->ld, count * sizeof(double));
-  for (size_t c = 0; vectors && c < count; c++)
-    solver->context->backend->vectors->set(solver->context, solver->ld, 0,
-                                           vectors + c * (size_t)solver->ld);
-  return vectors;
 }
 
 static bool reserve_all(bisai_solver *solver) {

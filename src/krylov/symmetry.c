@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "krylov/solver.h"
+#include "krylov/method.h"
 
 static bisai_status refuse_matrix(const bisai_solver *s, double asymmetry) {
   return bsi_fail(s->context, BISAI_NOT_SYMMETRIC,

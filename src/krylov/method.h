@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of the solvers. */
-#ifndef BSI_SOLVER_H
-#define BSI_SOLVER_H
+/* What a solver, a method and a solve are. */
+#ifndef BSI_METHOD_H
+#define BSI_METHOD_H
 
 #include <bisai/krylov.h>
 
@@ -181,71 +181,8 @@ typedef struct bsi_run {
   int timed_step;
 } bsi_run;
 
-/* Runs the solver's method. A status other than BISAI_OK means that something called failed;
- * otherwise run->reason says how it ended. */
-bisai_status bsi_solve(bsi_run *run);
-
 static inline bool bsi_preconditioned_left(const bsi_run *run) {
   return run->precond && run->solver->options.side == BISAI_LEFT;
 }
-
-/* --- for the methods: krylov/cycles.c --- */
-
-const bsi_backend *bsi_backend_of(const bsi_run *run);
-/* y ← A x */
-bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y);
-/* y ← factor·A x */
-bisai_status bsi_multiply(bsi_run *run, const double *x, double *y);
-/* z ← M⁻¹v, where there is a preconditioner. */
-bisai_status bsi_precondition(bsi_run *run, const double *v, double *z);
-bisai_status bsi_sum_processes(bsi_run *run, double *values, int count);
-/* out[c] ← basis_c · w over all processes */
-bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out);
-/* w ← w − Σ coefficients[c]·basis_c; with `norm`, the solver's norm2 ← w·w over all processes */
-bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients,
-                          double *w, bool norm);
-/* x ← x + factor·Σ coefficients[c]·basis_c */
-bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients,
-                     double factor, double *x);
-/* norm2 and *value ← ‖x‖² and ‖x‖ */
-bisai_status bsi_norm(bsi_run *run, const double *x, double *value);
-/* *norm ← √norm2, which is in backend memory. Waits. */
-bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm);
-/* Takes note of what the clock has measured. */
-bisai_status bsi_read_clock(bsi_run *run);
-
-/* --- residuals: krylov/residual.c --- */
-
-/* residual ← scale·(b − A x) and true_norm; without a product where x is still zero. One more pass
- * over x finds out whether it is finite. Where the method begins with what the norm alone says,
- * that is enqueued before the host knows the norm and whether there will be a cycle. */
-bisai_status bsi_compute_residual(bsi_run *run);
-/* b_norm, and a scale of about 1/‖b‖ where squares, with A and M⁻¹ between them, might leave the
- * range of a double. Residuals of another size than 1 would also take away from the range of A that
- * can be mended. */
-bisai_status bsi_measure_rhs(bsi_run *run);
-/* y ← factor·x */
-bisai_status bsi_multiple(bsi_run *run, double factor, const double *x, double *y);
-
-/* --- memory: krylov/solver.c --- */
-
-/* count·size bytes of backend memory, added to the account. */
-double *bsi_reserve(bisai_solver *solver, size_t count, size_t size);
-/* Vectors of ld values; cleared, so that a solve does not meet untouched pages. */
-double *bsi_reserve_vectors(bisai_solver *solver, size_t count);
-
-/* --- for CG, BiCGSTAB and IDR: krylov/recurrence.c --- */
-
-/* `count` vectors, of which the last two are `kept` and `best`, and everything else in backend
- * memory. */
-bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums);
-/* Begins a cycle with these scalars. */
-bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars);
-/* What step j works on. */
-bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status);
-/* One pass, and what follows its sums over all processes. */
-bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass pass);
-int bsi_recurrence_longest_cycle(const bisai_solver *solver);
-void bsi_recurrence_judge(bsi_run *run, const double *status);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r
  * themselves and whose scalars stay in the backend's memory (krylov/recurrence.h). */
+#include "krylov/short_recurrence.h"
 #include "core/backend.h"
-#include "krylov/solver.h"
 #include "krylov/krylov_ops.h"
+#include "krylov/memory.h"
+#include "krylov/operations.h"
 
 /* Steps under way at once; more than any backend looks ahead. */
 enum { SLOTS = 16 };

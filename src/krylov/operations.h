@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The operations that solvers are made of. */
+#ifndef BSI_OPERATIONS_H
+#define BSI_OPERATIONS_H
+
+#include "krylov/method.h"
+
+const bsi_backend *bsi_backend_of(const bsi_run *run);
+/* y ← A x */
+bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y);
+/* y ← factor·A x */
+bisai_status bsi_multiply(bsi_run *run, const double *x, double *y);
+/* z ← M⁻¹v, where there is a preconditioner. */
+bisai_status bsi_precondition(bsi_run *run, const double *v, double *z);
+bisai_status bsi_sum_processes(bsi_run *run, double *values, int count);
+/* out[c] ← basis_c · w over all processes */
+bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out);
+/* w ← w − Σ coefficients[c]·basis_c; with `norm`, the solver's norm2 ← w·w over all processes */
+bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients,
+                          double *w, bool norm);
+/* x ← x + factor·Σ coefficients[c]·basis_c */
+bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients,
+                     double factor, double *x);
+/* norm2 and *value ← ‖x‖² and ‖x‖ */
+bisai_status bsi_norm(bsi_run *run, const double *x, double *value);
+/* *norm ← √norm2, which is in backend memory. Waits. */
+bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm);
+/* Takes note of what the clock has measured. */
+bisai_status bsi_read_clock(bsi_run *run);
+
+#endif
