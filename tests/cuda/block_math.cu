@@ -48,7 +48,7 @@ __global__ void invert(int bs, const double *blocks, double *inverses, double *c
 
 /* Inverses agree to 64·bs·ε·κ₁ of their norm: both are that close to the exact one, and contraction
  * may differ. */
-void inverses_agree_with_the_host(int bs) {
+void inverses_agree(int bs) {
   const size_t values = static_cast<size_t>(bs) * bs;
   std::vector<double> blocks(BLOCKS * values), inverses(BLOCKS * values, NAN),
       conditions(BLOCKS, NAN);
@@ -76,7 +76,8 @@ void inverses_agree_with_the_host(int bs) {
       good = good && bsi_block_norm1(bs, difference.data()) <= bound &&
              std::fabs(conditions[i] / condition - 1.0) < 1e-3;
     }
-    verdict(good, "inverses_agree_with_the_host, block size %d", bs);
+    verdict(good, "block %d of size %d: result %d, on the host %d, condition %g and %g", i, bs,
+            results[i], result, conditions[i], condition);
   }
 }
 
@@ -90,7 +91,7 @@ __global__ void narrow(int count, const double *x, bisai_value_type type, unsign
 
 /* Every representable value, its neighbours and the ties between two come out with the host's
  * bits. */
-void narrow_values_have_the_bits_of_the_host(bisai_value_type type) {
+void narrow_values_have_the_bits(bisai_value_type type) {
   std::vector<double> x;
   for (unsigned bits = 0; bits < 0x10000u; bits++) {
     const unsigned short stored[2] = {static_cast<unsigned short>(bits),
@@ -121,16 +122,17 @@ void narrow_values_have_the_bits_of_the_host(bisai_value_type type) {
     good = good && fits[i] == fit && stored[i] == expected[i];
     if (fit) good = good && loaded[i] == bsi_value_load(type, expected.data(), i);
   }
-  verdict(good, "narrow_values_have_the_bits_of_the_host, type %d", type);
-}
-
-void tests() {
-  for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++)
-    if (!left_out(bs)) inverses_agree_with_the_host(bs);
-  narrow_values_have_the_bits_of_the_host(BISAI_FP16);
-  narrow_values_have_the_bits_of_the_host(BISAI_BF16);
+  verdict(good, "values of type %d", type);
 }
 
 } // namespace
 
-int main() { return run_on_device(tests); }
+TEST(inverses_agree_with_the_host) {
+  for (int bs = 1; bs <= BISAI_MAX_BLOCK_SIZE; bs++)
+    if (!left_out(bs)) inverses_agree(bs);
+}
+
+TEST(narrow_values_have_the_bits_of_the_host) {
+  narrow_values_have_the_bits(BISAI_FP16);
+  narrow_values_have_the_bits(BISAI_BF16);
+}

@@ -80,7 +80,7 @@ bool agree(const bisai_bcsr *a, const bisai_bcsr *b) {
                     fetch(static_cast<const double *>(values[1]), blocks * bs * bs)) <= 1e-12;
 }
 
-void factors_and_solves_agree_with_the_host(int32_t n, int32_t bs, int32_t reach) {
+void factors_and_solves_agree(int32_t n, int32_t bs, int32_t reach) {
   problem p = make_problem(n, bs, reach);
   bisai_bcsr *a = make_matrix(device, p), *on_host = make_matrix(host, p);
   bisai_factors *expected = nullptr, *got = nullptr;
@@ -132,7 +132,7 @@ void factors_and_solves_agree_with_the_host(int32_t n, int32_t bs, int32_t reach
   bisai_bcsr_destroy(&on_host);
 }
 
-void products_agree_with_the_host(int32_t n, int32_t bs) {
+void products_agree(int32_t n, int32_t bs) {
   const problem p = make_problem(n, bs, 7);
   bisai_bcsr *a = make_matrix(device, p), *on_host = make_matrix(host, p);
   const size_t rows = static_cast<size_t>(n) * bs;
@@ -162,7 +162,7 @@ void products_agree_with_the_host(int32_t n, int32_t bs) {
   bisai_bcsr_destroy(&on_host);
 }
 
-void patterns_are_those_of_the_host(int32_t n, int32_t reach, int power, bisai_triangle triangle) {
+void patterns_agree(int32_t n, int32_t reach, int power, bisai_triangle triangle) {
   const problem p = make_problem(n, 1, reach);
   bisai_bcsr *a = make_matrix(device, p), *on_host = make_matrix(host, p);
   bisai_pattern *got = nullptr, *expected = nullptr;
@@ -187,7 +187,38 @@ void patterns_are_those_of_the_host(int32_t n, int32_t reach, int power, bisai_t
   bisai_bcsr_destroy(&on_host);
 }
 
-void failures_name_the_block_row() {
+/* Sets `device` and `host` for the length of a test. */
+struct contexts {
+  const context_on on_device{BISAI_BACKEND_CUDA}, on_host{BISAI_BACKEND_HOST};
+  contexts() { device = on_device, host = on_host; }
+};
+
+} // namespace
+
+TEST(factors_and_solves_agree_with_the_host) {
+  const contexts both;
+  for (const int32_t bs : {1, 2, 3, 4, 5, 8, 9, 16})
+    for (const int32_t n : {1, 33, 700})
+      if (!left_out(bs) && !(short_form() && n == 700)) factors_and_solves_agree(n, bs, 19);
+}
+
+TEST(products_agree_with_the_host) {
+  const contexts both;
+  for (const int32_t bs : {1, 2, 3, 4, 5, 8, 9, 16})
+    for (const int32_t n : {1, 33, 700})
+      if (!left_out(bs) && !(short_form() && n == 700)) products_agree(n, bs);
+}
+
+TEST(patterns_are_those_of_the_host) {
+  const contexts both;
+  for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
+    for (const int power : {1, 2, 3, 4, 9})
+      for (const int32_t n : {1, 5, 100, 3000})
+        if (!short_form() || (power == 2 && n <= 100)) patterns_agree(n, 31, power, triangle);
+}
+
+TEST(a_singular_block_is_named) {
+  const contexts both;
   problem p = make_problem(10, 2, 3);
   for (int32_t q = p.row_ptr[6]; q < p.row_ptr[7]; q++)
     std::fill_n(p.values.begin() + q * 4, 4, 0.0);
@@ -197,7 +228,11 @@ void failures_name_the_block_row() {
               std::strstr(bisai_context_error(device), "block row 6"),
           "singular block: %s", bisai_context_error(device));
   bisai_bcsr_destroy(&a);
-  p = make_problem(10, 2, 3);
+}
+
+TEST(a_missing_diagonal_block_is_named) {
+  const contexts both;
+  problem p = make_problem(10, 2, 3);
   for (int32_t q = p.row_ptr[4]; q < p.row_ptr[5]; q++) {
     if (p.col_idx[q] != 4) continue;
     p.col_idx.erase(p.col_idx.begin() + q);
@@ -205,52 +240,27 @@ void failures_name_the_block_row() {
     for (size_t i = 5; i < p.row_ptr.size(); i++) p.row_ptr[i]--;
     break;
   }
-  a = make_matrix(device, p);
+  bisai_bcsr *a = make_matrix(device, p);
+  bisai_cusparse_ilu *ilu = nullptr;
   verdict(bisai_cusparse_ilu_create(device, a, &ilu) == BISAI_MISSING_DIAGONAL && !ilu &&
               std::strstr(bisai_context_error(device), "block row 4"),
           "missing diagonal: %s", bisai_context_error(device));
   bisai_bcsr_destroy(&a);
-  p = make_problem(3, 2, 2);
-  a = make_matrix(host, p);
+}
+
+TEST(a_host_context_is_refused) {
+  const contexts both;
+  const problem p = make_problem(3, 2, 2);
+  bisai_bcsr *a = make_matrix(host, p);
+  bisai_cusparse_ilu *ilu = nullptr;
   bisai_cusparse_product *product = nullptr;
   bisai_pattern *pattern = nullptr;
-  verdict(bisai_cusparse_ilu_create(host, a, &ilu) == BISAI_UNAVAILABLE &&
-              bisai_cusparse_product_create(host, a, BISAI_CUSPARSE_AUTO, &product) ==
-                  BISAI_UNAVAILABLE &&
-              bisai_cusparse_pattern(host, a, BISAI_LOWER, 1, &pattern, nullptr) ==
-                  BISAI_UNAVAILABLE,
-          "a host context");
+  verdict(bisai_cusparse_ilu_create(host, a, &ilu) == BISAI_UNAVAILABLE, "ILU: %s",
+          bisai_context_error(host));
+  verdict(bisai_cusparse_product_create(host, a, BISAI_CUSPARSE_AUTO, &product) ==
+              BISAI_UNAVAILABLE,
+          "product: %s", bisai_context_error(host));
+  verdict(bisai_cusparse_pattern(host, a, BISAI_LOWER, 1, &pattern, nullptr) == BISAI_UNAVAILABLE,
+          "pattern: %s", bisai_context_error(host));
   bisai_bcsr_destroy(&a);
-}
-
-void tests() {
-  bisai_context_options options = bisai_context_options_default();
-  options.backend = BISAI_BACKEND_HOST;
-  CHECK(bisai_context_create(&options, &host) == BISAI_OK ? cudaSuccess : cudaErrorUnknown);
-  for (const int32_t bs : {1, 2, 3, 4, 5, 8, 9, 16})
-    for (const int32_t n : {1, 33, 700}) {
-      if (left_out(bs) || (short_form() && n == 700)) continue;
-      factors_and_solves_agree_with_the_host(n, bs, 19);
-      products_agree_with_the_host(n, bs);
-    }
-  for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
-    for (const int power : {1, 2, 3, 4, 9})
-      for (const int32_t n : {1, 5, 100, 3000})
-        if (!short_form() || (power == 2 && n <= 100))
-          patterns_are_those_of_the_host(n, 31, power, triangle);
-  failures_name_the_block_row();
-  bisai_context_destroy(&device);
-  bisai_context_destroy(&host);
-}
-
-} // namespace
-
-int main() {
-  bisai_context_options options = bisai_context_options_default();
-  options.backend = BISAI_BACKEND_CUDA;
-  if (bisai_context_create(&options, &device) != BISAI_OK) {
-    std::printf("skipped: no CUDA device\n");
-    return 77;
-  }
-  return run_on_device(tests);
 }

@@ -184,31 +184,67 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, int32_t leng
   bsi_release(host, f.upper_fill);
 }
 
-void tests() {
+/* Calls test(device, block size, block rows of a larger matrix). */
+template <typename F> void for_block_sizes(F test) {
   const context_on device(BISAI_BACKEND_CUDA);
-  for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32}) {
-    if (left_out(bs)) continue;
-    const int32_t most = short_form() ? 60 : bs > 8 ? 200 : 1000;
-    for (const int32_t n : {0, 1, 2, 33, most}) {
-      agrees_with_the_host(device, n, bs, 2, 0, false, NOTHING, 0.0);
-      agrees_with_the_host(device, n, bs, 2, 2, false, NOTHING, 0.0);
-    }
+  for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32})
+    if (!left_out(bs)) test(device, bs, short_form() ? 60 : bs > 8 ? 200 : 1000);
+}
+
+} // namespace
+
+TEST(factors_agree_with_the_host) {
+  for_block_sizes([](bisai_context *device, int bs, int32_t most) {
+    for (const int32_t n : {0, 1, 2, 33, most})
+      for (const int level : {0, 2})
+        agrees_with_the_host(device, n, bs, 2, level, false, NOTHING, 0.0);
     agrees_with_the_host(device, most / 2, bs, 20, 0, false, NOTHING, 0.0);
-    agrees_with_the_host(device, most / 2, bs, 20, 1, false, NEARLY_SINGULAR, 0.0);
-    agrees_with_the_host(device, most, bs, 3, 0, true, NOTHING,
-                         0.0); /* the dense row: many matches, and for large blocks too long */
-    agrees_with_the_host(device, most, bs, 3, 1, true, SINGULAR, 0.01);
-    agrees_with_the_host(device, std::min(most, 300), bs, 3, 0, false, SINGULAR, 0.0);
-    agrees_with_the_host(device, std::min(most, 300), bs, 3, 0, false, SINGULAR, 1e-2);
-    agrees_with_the_host(device, std::min(most, 300), bs, 3, 1, false, INFINITE_VALUE, 0.0);
-    agrees_with_the_host(device, std::min(most, 300), bs, 3, 1, false, ABSENT_BITS, 0.0);
-  }
-  if (short_form()) return;
+  });
+}
+
+/* Many blocks of the row match, and for large blocks it is too long for shared memory. */
+TEST(a_dense_row_agrees_with_the_host) {
+  for_block_sizes([](bisai_context *device, int bs, int32_t most) {
+    agrees_with_the_host(device, most, bs, 3, 0, true, NOTHING, 0.0);
+  });
+}
+
+TEST(large_matrices_agree_with_the_host) {
+  if (short_form()) SKIP("large");
+  const context_on device(BISAI_BACKEND_CUDA);
   agrees_with_the_host(device, 20000, 3, 3, 0, false, NOTHING, 0.0);
   agrees_with_the_host(device, 20000, 1, 3, 0, false, NOTHING, 0.0);
   agrees_with_the_host(device, 8000, 1, 2, 0, true, NOTHING, 0.0);
 }
 
-} // namespace
+TEST(nearly_singular_blocks_agree_with_the_host) {
+  for_block_sizes([](bisai_context *device, int bs, int32_t most) {
+    agrees_with_the_host(device, most / 2, bs, 20, 1, false, NEARLY_SINGULAR, 0.0);
+  });
+}
 
-int main() { return run_on_device(tests); }
+TEST(singular_blocks_are_named_as_on_the_host) {
+  for_block_sizes([](bisai_context *device, int bs, int32_t most) {
+    agrees_with_the_host(device, std::min(most, 300), bs, 3, 0, false, SINGULAR, 0.0);
+  });
+}
+
+TEST(singular_blocks_are_shifted_as_on_the_host) {
+  for_block_sizes([](bisai_context *device, int bs, int32_t most) {
+    agrees_with_the_host(device, std::min(most, 300), bs, 3, 0, false, SINGULAR, 0.01);
+    agrees_with_the_host(device, most, bs, 3, 1, true, SINGULAR, 0.01);
+  });
+}
+
+TEST(infinite_values_are_named_as_on_the_host) {
+  for_block_sizes([](bisai_context *device, int bs, int32_t most) {
+    agrees_with_the_host(device, std::min(most, 300), bs, 3, 1, false, INFINITE_VALUE, 0.0);
+  });
+}
+
+/* The bits by which rows that wait for a value tell that it is not there yet. */
+TEST(values_with_the_bits_of_an_absent_one_are_named_as_on_the_host) {
+  for_block_sizes([](bisai_context *device, int bs, int32_t most) {
+    agrees_with_the_host(device, std::min(most, 300), bs, 3, 1, false, ABSENT_BITS, 0.0);
+  });
+}

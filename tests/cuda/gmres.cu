@@ -31,7 +31,7 @@ bool same_bits(const std::vector<double> &a, const std::vector<double> &b) {
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
-/* --- one step --- */
+/* --- one step, its parts --- */
 
 /* count orthonormal vectors of n values by the host's Gram–Schmidt, and after them w, of which
  * `kept` is new. */
@@ -121,11 +121,11 @@ void step_agrees_with_its_parts(contexts &on, int64_t n, int j, bsi_passes passe
          agree(first[2], s.cosines, bound) && agree(first[3], s.sines, bound) &&
          agree(first[4], s.g, bound);
   good = good && agree(first[5], {s.status[2 * j], s.status[2 * j + 1]}, bound);
-  verdict(good, "step_agrees_with_its_parts, n = %lld, j = %d, passes %d, kept %g",
-          static_cast<long long>(n), j, static_cast<int>(passes), kept);
+  verdict(good, "n = %lld, j = %d, passes %d, kept %g", static_cast<long long>(n), j,
+          static_cast<int>(passes), kept);
 }
 
-void triangles_agree_with_the_host(contexts &on, int m, int k) {
+void triangle_agrees_with_the_host(contexts &on, int m, int k) {
   std::vector<double> H = random_vector(static_cast<size_t>(m + 1) * m), g = random_vector(m + 1),
                       y(m + 1, NAN);
   for (int i = 0; i < m; i++) H[i * (m + 1) + i] = i == 1 ? 0.0 : m + next_random();
@@ -133,7 +133,7 @@ void triangles_agree_with_the_host(contexts &on, int m, int k) {
   bool good = bsi_backend_cuda.krylov->gmres->coefficients(on.device, m, k, d_H.data, d_g.data,
                                                            d_y.data) == BISAI_OK;
   bsi_backend_host.krylov->gmres->coefficients(on.host, m, k, H.data(), g.data(), y.data());
-  verdict(good && agree(d_y.fetch(), y, 1e-13), "triangles_agree_with_the_host, %d of %d", k, m);
+  verdict(good && agree(d_y.fetch(), y, 1e-13), "%d of %d columns", k, m);
 }
 
 /* --- solves --- */
@@ -264,94 +264,191 @@ bisai_status leave_alone(void *user, double *values, int count) {
   return BISAI_OK;
 }
 
-void solves_of_every_kind_agree(contexts &on) {
+/* Calls test(system, right-hand side, restart length) for systems of several sizes. */
+template <typename F> void for_systems(contexts &on, F test) {
   for (const int64_t n : {1, 2, 7, 33, 400, 5001})
     for (const int restart : {1, 2, 5, 30}) {
       if (short_form() && (n != 33 || restart != 5)) continue;
       band a = convection(on, n);
       const std::vector<double> b = random_vector(n);
-      for (const bisai_orthogonalization kind :
-           {BISAI_CLASSICAL, BISAI_CLASSICAL_REFINED, BISAI_MODIFIED, BISAI_CLASSICAL_SELECTIVE}) {
-        bisai_solver_options options = gmres(restart, 1e-10);
-        if (short_form() && kind != BISAI_MODIFIED && kind != BISAI_CLASSICAL_SELECTIVE) continue;
-        options.orthogonalization = kind;
-        solves_agree(on, "solves_of_every_kind_agree", a, b, options, BISAI_REASON_CONVERGED);
-        options.reduce = leave_alone;
-        solves_agree(on, "solves_of_every_kind_agree, with a reduction hook", a, b, options,
-                     BISAI_REASON_CONVERGED);
-      }
-      bisai_solver_options options = gmres(restart, 1e-10);
-      options.use_initial_guess = true;
-      solves_agree(on, "solves_of_every_kind_agree, initial guess", a, b, options,
-                   BISAI_REASON_CONVERGED);
+      test(a, b, restart);
     }
 }
 
-void ends_are_the_hosts(contexts &on) {
-  const int64_t n = 500;
-  band a = convection(on, n);
-  const std::vector<double> b = random_vector(n);
-  solves_agree(on, "zero right-hand side", a, std::vector<double>(n, 0.0), gmres(30, 1e-8),
+/* A system of 500 unknowns and its right-hand side, on both backends. */
+struct problem {
+  contexts on;
+  band a = convection(on, 500);
+  const std::vector<double> b = random_vector(500);
+};
+
+/* 500 diagonal entries. */
+template <typename F> band diagonal(contexts &on, F value) {
+  band a(&on, 500);
+  for (int64_t i = 0; i < 500; i++) a.diagonal[i] = value(i);
+  return a;
+}
+
+/* Takes the first unit vector to the second one and so on, and the last one to the first. */
+band cyclic_shift(contexts &on) {
+  band a(&on, 40);
+  a.ring = true;
+  for (double &value : a.below) value = 1.0;
+  return a;
+}
+
+std::vector<double> first_unit_vector(int64_t n) {
+  std::vector<double> e(n, 0.0);
+  e[0] = 1.0;
+  return e;
+}
+
+} // namespace
+
+/* --- one step --- */
+
+TEST(steps_agree_with_their_parts) {
+  contexts on;
+  for (const int64_t n : {1, 2, 3, 255, 1024, 1025, 70001, 135168, 135169, 270000})
+    for (const int j : {0, 6, 7, 8, 29})
+      if (n > j + 1 && (!short_form() || n == 2 || (n == 1025 && j == 8))) {
+        step_agrees_with_its_parts(on, n, j, BSI_PASSES_ONE, 1.0);
+        step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1.0);
+        step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1e-3);
+        step_agrees_with_its_parts(on, n, j, BSI_PASSES_TWO, 1.0);
+      }
+}
+
+TEST(steps_on_long_vectors_agree_with_their_parts) {
+  if (short_form()) SKIP("large");
+  contexts on;
+  for (const int64_t n : {540001, 1270432, 1351681, 1500003}) {
+    step_agrees_with_its_parts(on, n, 8, BSI_PASSES_ONE, 1.0);
+    step_agrees_with_its_parts(on, n, 8, BSI_PASSES_SELECTIVE, 1.0);
+    step_agrees_with_its_parts(on, n, 8, BSI_PASSES_SELECTIVE, 1e-3);
+  }
+}
+
+TEST(a_step_with_the_most_columns_of_one_launch_agrees_with_its_parts) {
+  contexts on;
+  step_agrees_with_its_parts(on, 1000, bsi_gmres_cuda.fused_columns - 1, BSI_PASSES_SELECTIVE,
+                             1e-3);
+}
+
+TEST(triangles_agree_with_the_host) {
+  contexts on;
+  for (const int k : {0, 1, 2, 31, 33}) triangle_agrees_with_the_host(on, 33, k);
+  for (const int k : {64, 65, 200}) triangle_agrees_with_the_host(on, 200, k);
+}
+
+/* --- solves --- */
+
+TEST(solves_of_every_kind_agree_with_the_host) {
+  contexts on;
+  for_systems(on, [&](band &a, const std::vector<double> &b, int restart) {
+    for (const bisai_orthogonalization kind :
+         {BISAI_CLASSICAL, BISAI_CLASSICAL_REFINED, BISAI_MODIFIED, BISAI_CLASSICAL_SELECTIVE}) {
+      if (short_form() && kind != BISAI_MODIFIED && kind != BISAI_CLASSICAL_SELECTIVE) continue;
+      bisai_solver_options options = gmres(restart, 1e-10);
+      options.orthogonalization = kind;
+      solves_agree(on, "without a reduction hook", a, b, options, BISAI_REASON_CONVERGED);
+      options.reduce = leave_alone;
+      solves_agree(on, "with a reduction hook", a, b, options, BISAI_REASON_CONVERGED);
+    }
+  });
+}
+
+TEST(solves_with_an_initial_guess_agree_with_the_host) {
+  contexts on;
+  for_systems(on, [&](band &a, const std::vector<double> &b, int restart) {
+    bisai_solver_options options = gmres(restart, 1e-10);
+    options.use_initial_guess = true;
+    solves_agree(on, "initial guess", a, b, options, BISAI_REASON_CONVERGED);
+  });
+}
+
+TEST(a_zero_right_hand_side_ends_as_on_the_host) {
+  problem p;
+  solves_agree(p.on, "b = 0", p.a, std::vector<double>(500, 0.0), gmres(30, 1e-8),
                BISAI_REASON_CONVERGED);
+}
+
+TEST(the_limit_of_iterations_in_a_cycle_ends_as_on_the_host) {
+  problem p;
   for (const int most : {0, 1, 3, 9, 10, 11, 14}) {
     if (short_form() && most != 1 && most != 11) continue;
     bisai_solver_options options = gmres(10, 1e-14);
     options.max_iterations = most;
-    solves_agree(on, "max_iterations in the middle of a cycle", a, b, options,
-                 BISAI_REASON_MAX_ITERATIONS);
+    solves_agree(p.on, "limit", p.a, p.b, options, BISAI_REASON_MAX_ITERATIONS);
   }
-  for (const double scale : {1e-200, 1e200}) {
-    std::vector<double> c = b;
-    for (double &value : c) value *= scale;
-    solves_agree(on, "tiny and huge right-hand sides", a, c, gmres(30, 1e-8),
-                 BISAI_REASON_CONVERGED, 1e-9 * scale + 1e-9);
-  }
-  band identity(&on, n);
-  for (double &value : identity.diagonal) value = 2.0;
-  solves_agree(on, "tolerance met in the first step", identity, b, gmres(30, 1e-8),
-               BISAI_REASON_CONVERGED);
-  for (int64_t i = 0; i < n; i++) identity.diagonal[i] = 1.0 + i % 3;
-  solves_agree(on, "three steps are enough", identity, b, gmres(30, 1e-10), BISAI_REASON_CONVERGED);
-  identity.diagonal[0] = 0.0;
-  /* anything else leaves it to rounding when the space is exhausted */
-  std::vector<double> kernel(n, 0.0);
-  kernel[0] = 1.0;
-  solves_agree(on, "singular matrix", identity, kernel, gmres(30, 1e-12), BISAI_REASON_BREAKDOWN);
-  identity.diagonal[0] = NAN;
-  solves_agree(on, "NaN in the matrix", identity, b, gmres(30, 1e-12), BISAI_REASON_NOT_FINITE);
-  band shift(&on, 40);
-  shift.ring = true;
-  for (double &value : shift.below) value = 1.0;
-  std::vector<double> e(40, 0.0);
-  e[0] = 1.0;
-  bisai_solver_options stalls = gmres(10, 1e-8);
-  stalls.stagnation_cycles = 3;
-  solves_agree(on, "a cyclic shift stagnates", shift, e, stalls, BISAI_REASON_STAGNATED);
-  solves_agree(on, "a cyclic shift in one cycle", shift, e, gmres(40, 1e-8),
-               BISAI_REASON_CONVERGED);
 }
 
-void monitors_and_failures_count_like_the_hosts(contexts &on) {
-  const int64_t n = 500;
-  band a = convection(on, n);
-  const std::vector<double> b = random_vector(n);
+TEST(tiny_and_huge_right_hand_sides_are_solved_as_on_the_host) {
+  problem p;
+  for (const double scale : {1e-200, 1e200}) {
+    std::vector<double> c = p.b;
+    for (double &value : c) value *= scale;
+    solves_agree(p.on, scale < 1.0 ? "tiny" : "huge", p.a, c, gmres(30, 1e-8),
+                 BISAI_REASON_CONVERGED, 1e-9 * scale + 1e-9);
+  }
+}
+
+TEST(few_eigenvalues_need_as_few_steps_as_on_the_host) {
+  contexts on;
+  const std::vector<double> b = random_vector(500);
+  band one = diagonal(on, [](int64_t) { return 2.0; }),
+       three = diagonal(on, [](int64_t i) { return 1.0 + i % 3; });
+  solves_agree(on, "one eigenvalue", one, b, gmres(30, 1e-8), BISAI_REASON_CONVERGED);
+  solves_agree(on, "three eigenvalues", three, b, gmres(30, 1e-10), BISAI_REASON_CONVERGED);
+}
+
+/* The right-hand side is in the kernel: another one leaves it to rounding when the space is
+ * exhausted. */
+TEST(a_singular_matrix_breaks_down_as_on_the_host) {
+  contexts on;
+  band a = diagonal(on, [](int64_t i) { return i == 0 ? 0.0 : 1.0 + i % 3; });
+  solves_agree(on, "singular", a, first_unit_vector(500), gmres(30, 1e-12), BISAI_REASON_BREAKDOWN);
+}
+
+TEST(a_nan_in_the_matrix_is_not_finite_as_on_the_host) {
+  contexts on;
+  band a = diagonal(on, [](int64_t i) { return i == 0 ? NAN : 1.0 + i % 3; });
+  solves_agree(on, "NaN", a, random_vector(500), gmres(30, 1e-12), BISAI_REASON_NOT_FINITE);
+}
+
+TEST(a_cyclic_shift_stagnates_or_is_solved_in_one_cycle_as_on_the_host) {
+  contexts on;
+  band a = cyclic_shift(on);
+  bisai_solver_options stalls = gmres(10, 1e-8);
+  stalls.stagnation_cycles = 3;
+  solves_agree(on, "stagnates", a, first_unit_vector(40), stalls, BISAI_REASON_STAGNATED);
+  solves_agree(on, "one cycle", a, first_unit_vector(40), gmres(40, 1e-8), BISAI_REASON_CONVERGED);
+}
+
+TEST(a_monitor_stops_the_solve_as_on_the_host) {
+  problem p;
   int calls = 0;
   bisai_solver_options options = gmres(30, 1e-12);
   options.monitor = stop_at_seven;
   options.monitor_user = &calls;
-  solves_agree(on, "monitor stops", a, b, options, BISAI_REASON_STOPPED);
-  verdict(calls == 3 * 8, "the monitor is called once an iteration: %d", calls);
-  /* A call that would have come after the end does not fail the solve; one before does, with the
-   * host's message. */
-  const int needed = solve(on.host, false, a, b, gmres(30, 1e-4)).report.iterations;
-  a.fails_at = needed + 2; /* the host multiplies needed + 1 times */
-  solves_agree(on, "a failure beyond the end counts for nothing", a, b, gmres(30, 1e-4),
-               BISAI_REASON_CONVERGED);
+  solves_agree(p.on, "monitor", p.a, p.b, options, BISAI_REASON_STOPPED);
+  verdict(calls == 3 * 8, "the monitor is called once an iteration: %d calls", calls);
+}
+
+TEST(a_failing_product_after_the_end_counts_for_nothing) {
+  problem p;
+  const int needed = solve(p.on.host, false, p.a, p.b, gmres(30, 1e-4)).report.iterations;
+  p.a.fails_at = needed + 2; /* the host multiplies needed + 1 times */
+  solves_agree(p.on, "failure after the end", p.a, p.b, gmres(30, 1e-4), BISAI_REASON_CONVERGED);
+}
+
+TEST(a_failing_product_ends_the_solve_as_on_the_host) {
+  problem p;
   for (const int at : {0, 1, 5, 12}) {
     if (short_form() && at != 5) continue;
-    a.fails_at = at;
-    const outcome host = solve(on.host, false, a, b, gmres(10, 1e-12)),
-                  device = solve(on.device, true, a, b, gmres(10, 1e-12));
+    p.a.fails_at = at;
+    const outcome host = solve(p.on.host, false, p.a, p.b, gmres(10, 1e-12)),
+                  device = solve(p.on.device, true, p.a, p.b, gmres(10, 1e-12));
     verdict(device.status == host.status && device.message == host.message &&
                 device.report.iterations == host.report.iterations &&
                 device.report.reason == host.report.reason,
@@ -360,33 +457,12 @@ void monitors_and_failures_count_like_the_hosts(contexts &on) {
   }
 }
 
-void tests() {
-  contexts on;
-  for (const int64_t n :
-       {1, 2, 3, 255, 1024, 1025, 70001, 135168, 135169, 270000, 540001, 1270432, 1351681, 1500003})
-    for (const int j : {0, 6, 7, 8, 29})
-      if (n > j + 1 && (n < 300000 || j == 8) &&
-          (!short_form() || n == 2 || (n == 1025 && j == 8))) {
-        step_agrees_with_its_parts(on, n, j, BSI_PASSES_ONE, 1.0);
-        step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1.0);
-        step_agrees_with_its_parts(on, n, j, BSI_PASSES_SELECTIVE, 1e-3);
-        if (n < 300000) step_agrees_with_its_parts(on, n, j, BSI_PASSES_TWO, 1.0);
-      }
-  step_agrees_with_its_parts(on, 1000, bsi_gmres_cuda.fused_columns - 1, BSI_PASSES_SELECTIVE,
-                             1e-3);
-  for (const int k : {0, 1, 2, 31, 33}) triangles_agree_with_the_host(on, 33, k);
-  for (const int k : {64, 65, 200}) triangles_agree_with_the_host(on, 200, k);
-  solves_of_every_kind_agree(on);
-  ends_are_the_hosts(on);
-  monitors_and_failures_count_like_the_hosts(on);
+TEST(solves_leave_tickets_as_zeros) {
+  problem p;
+  step_agrees_with_its_parts(p.on, 70001, 8, BSI_PASSES_SELECTIVE, 1e-3);
+  solves_agree(p.on, "solve", p.a, p.b, gmres(30, 1e-10), BISAI_REASON_CONVERGED);
   std::vector<unsigned> left(BSI_TICKETS, 1u);
-  CHECK(cudaMemcpy(left.data(), on.device.made->tickets, BSI_TICKETS * sizeof(unsigned),
+  CHECK(cudaMemcpy(left.data(), p.on.device.made->tickets, BSI_TICKETS * sizeof(unsigned),
                    cudaMemcpyDefault));
-  bool zero = true;
-  for (const unsigned ticket : left) zero = zero && ticket == 0;
-  verdict(zero, "tickets are left as zeros");
+  for (size_t i = 0; i < left.size(); i++) verdict(left[i] == 0, "ticket %zu: %u", i, left[i]);
 }
-
-} // namespace
-
-int main() { return run_on_device(tests); }

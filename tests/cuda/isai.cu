@@ -122,30 +122,55 @@ void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_tri
           unit ? ", unit diagonal" : "", spoiled);
 }
 
-void tests() {
-  const device_array<unsigned long long> first_fault(std::vector<unsigned long long>(1, 0));
-  const context_on host(BISAI_BACKEND_HOST);
-  bisai_context context = {};
-  context.backend = &bsi_backend_cuda;
-  context.first_fault = first_fault.data;
+/* Calls test(host, device, triangle, block size). */
+template <typename F> void for_block_sizes(F test) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
-    for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32}) {
-      if (left_out(bs)) continue;
-      for (const int32_t n : {1, 2, 10, 31, 100, 333}) {
-        if (short_form() && n != 1 && n != 31) continue;
-        agrees_with_the_host(host, &context, triangle, n, bs, 3, 3, true, BISAI_FP64, 1.0);
-        agrees_with_the_host(host, &context, triangle, n, bs, 20, 12, false, BISAI_FP64, 1.0);
-      }
-      agrees_with_the_host(host, &context, triangle, short_form() ? 70 : 300, bs, 40, 60, false,
-                           BISAI_FP64, 1.0);
-      for (const bisai_value_type type : {BISAI_FP32, BISAI_FP16, BISAI_BF16})
-        agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, type, 1.0);
-      agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, BISAI_FP64, INFINITY);
-      agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, BISAI_FP16, 1e6);
-      agrees_with_the_host(host, &context, triangle, 77, bs, 5, 8, false, BISAI_FP16, 1e-12);
-    }
+    for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32})
+      if (!left_out(bs)) test(host, device, triangle, bs);
 }
 
 } // namespace
 
-int main() { return run_on_device(tests); }
+TEST(inverses_of_unit_triangles_agree_with_the_host) {
+  for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
+    for (const int32_t n : {1, 2, 10, 31, 100, 333})
+      if (!short_form() || n == 1 || n == 31)
+        agrees_with_the_host(host, device, triangle, n, bs, 3, 3, true, BISAI_FP64, 1.0);
+  });
+}
+
+TEST(inverses_of_general_triangles_agree_with_the_host) {
+  for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
+    for (const int32_t n : {1, 2, 10, 31, 100, 333})
+      if (!short_form() || n == 1 || n == 31)
+        agrees_with_the_host(host, device, triangle, n, bs, 20, 12, false, BISAI_FP64, 1.0);
+  });
+}
+
+TEST(long_columns_agree_with_the_host) {
+  for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
+    agrees_with_the_host(host, device, triangle, short_form() ? 70 : 300, bs, 40, 60, false,
+                         BISAI_FP64, 1.0);
+  });
+}
+
+TEST(narrow_values_agree_with_the_host) {
+  for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
+    for (const bisai_value_type type : {BISAI_FP32, BISAI_FP16, BISAI_BF16})
+      agrees_with_the_host(host, device, triangle, 77, bs, 5, 8, false, type, 1.0);
+  });
+}
+
+TEST(infinite_values_are_named_as_on_the_host) {
+  for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
+    agrees_with_the_host(host, device, triangle, 77, bs, 5, 8, false, BISAI_FP64, INFINITY);
+  });
+}
+
+TEST(values_that_the_storage_cannot_hold_are_named_as_on_the_host) {
+  for_block_sizes([](bisai_context *host, bisai_context *device, bisai_triangle triangle, int bs) {
+    for (const double scale : {1e6, 1e-12}) /* overflow; a diagonal block that vanishes */
+      agrees_with_the_host(host, device, triangle, 77, bs, 5, 8, false, BISAI_FP16, scale);
+  });
+}

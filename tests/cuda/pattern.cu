@@ -73,8 +73,8 @@ void agrees_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
   verdict(good, "S(|T|^%d) of %d block rows, density %g within %d", power, n, density, reach);
 }
 
-void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device, int32_t n,
-                                      int32_t reach, double density, int power, int32_t limit) {
+void limited_rows_agree(bisai_context *host, bisai_context *device, int32_t n, int32_t reach,
+                        double density, int power, int32_t limit) {
   std::vector<int32_t> ptr, idx;
   make_structure(n, reach, density, &ptr, &idx);
   const device_array<int32_t> d_ptr(ptr), d_idx(idx);
@@ -101,7 +101,9 @@ void limited_rows_agree_with_the_host(bisai_context *host, bisai_context *device
   }
 }
 
-void tests() {
+} // namespace
+
+TEST(powers_agree_with_the_host) {
   const context_on device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST);
   for (const int32_t n : {0, 1, 2, 31, 32, 33, 127, 1000})
     for (const int power : {1, 2, 3, 7}) {
@@ -109,30 +111,43 @@ void tests() {
       agrees_with_the_host(host, device, n, 5, 0.3, power);
       agrees_with_the_host(host, device, n, 40, 0.05, power);
     }
-  for (const int power : {1, 2, 4, INT32_MAX}) {
-    if (short_form() && power != 2) continue;
-    /* rows on both sides of what shared memory holds */
-    agrees_with_the_host(host, device, 3000, 400, 0.01, power);
-    agrees_with_the_host(host, device, 1500, 1500, 0.3, power); /* long from the first step on */
-    agrees_with_the_host(host, device, 500, 0, 0.0, power);
-  }
-  if (short_form()) {
-    limited_rows_agree_with_the_host(host, device, 500, 20, 0.3, 2, 7);
-    limited_rows_agree_with_the_host(host, device, 1500, 1500, 0.3, 1, 300);
-    return;
-  }
-  agrees_with_the_host(host, device, 20000, 1, 1.0, 255); /* one below, at and above the limit */
-  agrees_with_the_host(host, device, 20000, 1, 1.0, 256);
-  agrees_with_the_host(host, device, 20000, 1, 1.0, 257);
-  for (const int32_t limit : {1, 2, 7, 40, 300, 5000})
-    for (const int power : {1, 2, 3}) {
-      limited_rows_agree_with_the_host(host, device, 1, 5, 0.3, power, limit);
-      limited_rows_agree_with_the_host(host, device, 500, 20, 0.3, power, limit);
-      limited_rows_agree_with_the_host(host, device, 3000, 400, 0.02, power, limit);
-      limited_rows_agree_with_the_host(host, device, 1500, 1500, 0.3, power, limit);
-    }
 }
 
-} // namespace
+TEST(powers_of_a_diagonal_agree_with_the_host) {
+  const context_on device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST);
+  for (const int power : {1, 2, 4, INT32_MAX})
+    if (!short_form() || power == 2) agrees_with_the_host(host, device, 500, 0, 0.0, power);
+}
 
-int main() { return run_on_device(tests); }
+/* Rows on both sides of what shared memory holds, and rows that are long from the first step on. */
+TEST(powers_with_long_rows_agree_with_the_host) {
+  const context_on device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST);
+  for (const int power : {1, 2, 4, INT32_MAX}) {
+    if (short_form() && power != 2) continue;
+    agrees_with_the_host(host, device, 3000, 400, 0.01, power);
+    agrees_with_the_host(host, device, 1500, 1500, 0.3, power);
+  }
+}
+
+/* Rows of 256, 257 and 258 blocks: beyond 256 another kernel makes them. */
+TEST(high_powers_agree_with_the_host) {
+  if (short_form()) SKIP("large");
+  const context_on device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST);
+  for (const int power : {255, 256, 257}) agrees_with_the_host(host, device, 20000, 1, 1.0, power);
+}
+
+TEST(limited_rows_agree_with_the_host) {
+  const context_on device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST);
+  if (short_form()) {
+    limited_rows_agree(host, device, 500, 20, 0.3, 2, 7);
+    limited_rows_agree(host, device, 1500, 1500, 0.3, 1, 300);
+    return;
+  }
+  for (const int32_t limit : {1, 2, 7, 40, 300, 5000})
+    for (const int power : {1, 2, 3}) {
+      limited_rows_agree(host, device, 1, 5, 0.3, power, limit);
+      limited_rows_agree(host, device, 500, 20, 0.3, power, limit);
+      limited_rows_agree(host, device, 3000, 400, 0.02, power, limit);
+      limited_rows_agree(host, device, 1500, 1500, 0.3, power, limit);
+    }
+}

@@ -7,7 +7,12 @@
 
 namespace {
 
-bool can_launch_early;
+/* Whether a kernel may begin before the one in front of it has ended. */
+bool can_launch_early() {
+  cudaDeviceProp device;
+  CHECK(cudaGetDeviceProperties(&device, 0));
+  return device.major >= 9;
+}
 
 struct problem {
   std::vector<int32_t> row_ptr, col_idx;
@@ -60,9 +65,10 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest,
   device_array<char> values(m.values);
   device_array<double> d_x(x), d_z(z), d_y(y), again(y);
   a.row_ptr = row_ptr.data, a.col_idx = col_idx.data, a.values = values.data;
+  static const bool can_launch = can_launch_early();
   bool good = true;
   for (device_array<double> *out : {&d_y, &again}) {
-    context.early_launches = can_launch_early && out == &again;
+    context.early_launches = can_launch && out == &again;
     context.limits.cache = out == &again ? 0 : 1 << 30; /* blocks that pass once, and others */
     good = good && bsi_backend_cuda.apply->products->multiply(
                        &context, &a, count, alpha, d_x.data, ldx, beta,
@@ -102,26 +108,44 @@ void diagonal_agrees_with_the_host(int32_t n, int bs, int count) {
   verdict(good, "%d diagonal blocks of size %d, %d vectors", n, bs, count);
 }
 
-void tests() {
-  cudaDeviceProp device;
-  CHECK(cudaGetDeviceProperties(&device, 0));
-  can_launch_early = device.major >= 9;
+/* Calls test(block size, type of the values). */
+template <typename F> void for_block_sizes(F test) {
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 32})
-    for (const bisai_value_type type : {BISAI_FP64, BISAI_FP32, BISAI_FP16, BISAI_BF16}) {
-      if (left_out(bs)) continue;
-      for (const int32_t rows : {1, 3, 10, 11, 31, 33, 64, 65, 129, 400})
-        if (!short_form() || rows == 3 || rows == 65 || rows == 129)
-          agrees_with_the_host(rows, rows + 7, bs, 9, type, 1, 1.0, 0.0, false);
-      for (const int count : {1, 3, 4, 9})
-        agrees_with_the_host(77, 77, bs, 40, type, count, -1.5, 0.5, true);
-      agrees_with_the_host(50, 300, bs, 290, type, 1, 1.0, 1.0, false);
-      agrees_with_the_host(50, 0, bs, 3, type, 2, 1.0, 0.0, false);
-      agrees_with_the_host(0, 5, bs, 3, type, 1, 1.0, 0.0, false);
-    }
-  for (const int bs : {1, 2, 3, 5, 8, 16, 32})
-    for (const int32_t n : {0, 1, 33, 1000}) diagonal_agrees_with_the_host(n, bs, 3);
+    for (const bisai_value_type type : {BISAI_FP64, BISAI_FP32, BISAI_FP16, BISAI_BF16})
+      if (!left_out(bs)) test(bs, type);
 }
 
 } // namespace
 
-int main() { return run_on_device(tests); }
+TEST(products_agree_with_the_host) {
+  for_block_sizes([](int bs, bisai_value_type type) {
+    for (const int32_t rows : {1, 3, 10, 11, 31, 33, 64, 65, 129, 400})
+      if (!short_form() || rows == 3 || rows == 65 || rows == 129)
+        agrees_with_the_host(rows, rows + 7, bs, 9, type, 1, 1.0, 0.0, false);
+  });
+}
+
+TEST(products_with_several_vectors_and_a_unit_diagonal_agree_with_the_host) {
+  for_block_sizes([](int bs, bisai_value_type type) {
+    for (const int count : {1, 3, 4, 9})
+      agrees_with_the_host(77, 77, bs, 40, type, count, -1.5, 0.5, true);
+  });
+}
+
+TEST(products_with_long_rows_agree_with_the_host) {
+  for_block_sizes([](int bs, bisai_value_type type) {
+    agrees_with_the_host(50, 300, bs, 290, type, 1, 1.0, 1.0, false);
+  });
+}
+
+TEST(products_of_matrices_without_rows_or_columns_agree_with_the_host) {
+  for_block_sizes([](int bs, bisai_value_type type) {
+    agrees_with_the_host(50, 0, bs, 3, type, 2, 1.0, 0.0, false);
+    agrees_with_the_host(0, 5, bs, 3, type, 1, 1.0, 0.0, false);
+  });
+}
+
+TEST(diagonal_products_agree_with_the_host) {
+  for (const int bs : {1, 2, 3, 5, 8, 16, 32})
+    for (const int32_t n : {0, 1, 33, 1000}) diagonal_agrees_with_the_host(n, bs, 3);
+}

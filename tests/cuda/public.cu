@@ -215,17 +215,6 @@ void is_solved(bisai_context *context, cudaStream_t stream, const bisai_bcsr *ma
   bisai_solver_destroy(&solver);
 }
 
-void works_on_the_stream(bisai_context *context, cudaStream_t stream, const bisai_bcsr *matrix,
-                         const problem &p, bisai_precond_kind kind, const char *what) {
-  const std::vector<double> x = random_vector(SCALARS);
-  const reference right(p, x, kind);
-  const device_array<double> from(x);
-  bisai_precond *precond = make_precond(context, matrix, kind);
-  is_enqueued(context, stream, matrix, precond, from, right, what);
-  is_solved(context, stream, matrix, precond, from, right, what);
-  bisai_precond_destroy(&precond);
-}
-
 /* The caller overwrites borrowed values in place and has the preconditioner made anew; those that
  * were copied are updated. */
 void new_values(bisai_context *context, cudaStream_t stream, bisai_bcsr *copied,
@@ -294,77 +283,129 @@ void new_csr_values(bisai_context *context) {
   bisai_bcsr_destroy(&made);
 }
 
-void faults_name_the_block(bisai_context *context, const device_array<int32_t> &ptr,
-                           const device_array<int32_t> &idx, const problem &p) {
-  std::vector<double> values = p.values;
-  values[(p.row_ptr[7] + 1) * VALUES + 2] = NAN;
-  const device_array<double> d_values(values);
-  bisai_bcsr_desc desc = describe(ptr.data, idx.data, d_values.data);
-  desc.location = BISAI_DEVICE;
-  bisai_bcsr *matrix = nullptr;
-  const bisai_status status = bisai_bcsr_create(context, &desc, &matrix);
-  char wanted[64];
-  std::snprintf(wanted, sizeof wanted, "block (7, %d)", p.col_idx[p.row_ptr[7] + 1]);
-  verdict(status == BISAI_NOT_FINITE && !matrix &&
-              std::string(bisai_context_error(context)).find(wanted) != std::string::npos,
-          "NaN in device memory: %s, expected %s", bisai_context_error(context), wanted);
-}
-
-void tests_with(bool own_stream, bool own_allocator) {
+/* A context on the device and two matrices there: one uses the caller's arrays, one is a copy of
+ * unsorted row-major arrays. */
+struct world {
   const problem p = grid(), q = turned(p);
+  bool own_stream, own_allocator;
   cudaStream_t stream = nullptr;
-  if (own_stream) CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  account kept{stream};
-  bisai_context_options options = bisai_context_options_default();
-  options.backend = BISAI_BACKEND_CUDA;
-  options.stream = stream;
-  if (own_allocator) options.device_allocator = {take, give, &kept};
+  account kept{};
   bisai_context *context = nullptr;
-  if (!good(nullptr, bisai_context_create(&options, &context), "context")) return;
-  verdict(!own_stream || bisai_context_stream(context) == stream, "the stream is the caller's");
-  stream = static_cast<cudaStream_t>(bisai_context_stream(context));
-  kept.stream = own_stream ? kept.stream : stream;
-  {
-    const device_array<int32_t> ptr(p.row_ptr), idx(p.col_idx), unsorted(q.col_idx);
-    const device_array<double> values(p.values), row_major(q.values);
-    bisai_bcsr *borrowed = nullptr, *copied = nullptr;
+  const device_array<int32_t> ptr{p.row_ptr}, idx{p.col_idx}, unsorted{q.col_idx};
+  const device_array<double> values{p.values}, row_major{q.values};
+  bisai_bcsr *borrowed = nullptr, *copied = nullptr;
+
+  world(bool stream_of_caller, bool allocator_of_caller)
+      : own_stream(stream_of_caller), own_allocator(allocator_of_caller) {
+    if (own_stream) CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    kept.stream = stream;
+    bisai_context_options options = bisai_context_options_default();
+    options.backend = BISAI_BACKEND_CUDA;
+    options.stream = stream;
+    if (own_allocator) options.device_allocator = {take, give, &kept};
+    if (!good(nullptr, bisai_context_create(&options, &context), "context")) return;
+    verdict(!own_stream || bisai_context_stream(context) == stream, "the stream is the caller's");
+    if (!own_stream)
+      stream = kept.stream = static_cast<cudaStream_t>(bisai_context_stream(context));
     bisai_bcsr_desc desc = describe(ptr.data, idx.data, values.data);
     desc.location = BISAI_DEVICE;
     desc.ownership = BISAI_BORROW;
-    if (good(context, bisai_bcsr_create(context, &desc, &borrowed), "borrowed device arrays")) {
-      const void *used = nullptr;
-      bisai_bcsr_arrays(borrowed, nullptr, nullptr, &used);
-      verdict(used == values.data, "borrowed values are used in place");
-      works_on_the_stream(context, stream, borrowed, p, BISAI_PRECOND_ISAI, "borrowed, ISAI");
-    }
+    good(context, bisai_bcsr_create(context, &desc, &borrowed), "borrowed device arrays");
     desc = describe(ptr.data, unsorted.data, row_major.data);
     desc.location = BISAI_DEVICE;
     desc.layout = BISAI_ROW_MAJOR;
-    if (good(context, bisai_bcsr_create(context, &desc, &copied),
-             "unsorted row-major device arrays")) {
-      for (const bisai_precond_kind kind :
-           {BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS})
-        works_on_the_stream(context, stream, copied, p, kind, "copied");
-    }
-    if (borrowed && copied) new_values(context, stream, copied, borrowed, values, p);
-    new_csr_values(context);
-    faults_name_the_block(context, ptr, idx, p);
+    good(context, bisai_bcsr_create(context, &desc, &copied), "unsorted row-major device arrays");
+  }
+  world(const world &) = delete;
+  bool made() const { return borrowed && copied; }
+  ~world() {
     bisai_bcsr_destroy(&borrowed);
     bisai_bcsr_destroy(&copied);
+    bisai_context_destroy(&context);
+    if (own_allocator)
+      verdict(kept.live == 0 && kept.calls > 0 && (kept.right_stream || !own_stream),
+              "the caller's allocator: %d of %d arrays left, stream %s", kept.live, kept.calls,
+              kept.right_stream ? "right" : "wrong");
+    if (own_stream) CHECK(cudaStreamDestroy(stream));
   }
-  bisai_context_destroy(&context);
-  if (own_allocator)
-    verdict(kept.live == 0 && kept.calls > 0 && (kept.right_stream || !own_stream),
-            "the caller's allocator: %d of %d arrays left, stream %s", kept.live, kept.calls,
-            kept.right_stream ? "right" : "wrong");
-  if (own_stream) CHECK(cudaStreamDestroy(kept.stream));
+};
+
+/* Calls test(world) with and without a stream and an allocator of the caller's. */
+template <typename F> void for_worlds(F test) {
+  for (const bool own_stream : {false, true})
+    for (const bool own_allocator : {false, true}) {
+      world w(own_stream, own_allocator);
+      if (w.made()) test(w);
+    }
 }
 
-void tests() {
-  for (const bool own_stream : {false, true})
-    for (const bool own_allocator : {false, true}) tests_with(own_stream, own_allocator);
+/* Calls test(matrix, its preconditioner, x on the device, what the host makes of x, label). */
+template <typename F> void for_preconditioners(const world &w, F test) {
+  for (const bisai_precond_kind kind :
+       {BISAI_PRECOND_ISAI, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS}) {
+    const bisai_bcsr *matrix = kind == BISAI_PRECOND_ISAI ? w.borrowed : w.copied;
+    const std::vector<double> x = random_vector(SCALARS);
+    const reference right(w.p, x, kind);
+    const device_array<double> from(x);
+    bisai_precond *precond = make_precond(w.context, matrix, kind);
+    test(matrix, precond, from, right, kind == BISAI_PRECOND_ISAI ? "borrowed, ISAI" : "copied");
+    bisai_precond_destroy(&precond);
+  }
 }
 
 } // namespace
 
-int main() { return run_on_device(tests); }
+TEST(borrowed_values_are_used_in_place) {
+  for_worlds([](const world &w) {
+    const void *used = nullptr;
+    bisai_bcsr_arrays(w.borrowed, nullptr, nullptr, &used);
+    verdict(used == w.values.data, "values at %p, the caller's at %p", used,
+            static_cast<const void *>(w.values.data));
+  });
+}
+
+TEST(products_and_applications_are_enqueued) {
+  for_worlds([](const world &w) {
+    for_preconditioners(w, [&](const bisai_bcsr *matrix, bisai_precond *precond,
+                               const device_array<double> &from, const reference &right,
+                               const char *what) {
+      is_enqueued(w.context, w.stream, matrix, precond, from, right, what);
+    });
+  });
+}
+
+TEST(solves_take_a_right_hand_side_that_the_stream_brings_late) {
+  for_worlds([](const world &w) {
+    for_preconditioners(w, [&](const bisai_bcsr *matrix, bisai_precond *precond,
+                               const device_array<double> &from, const reference &right,
+                               const char *what) {
+      is_solved(w.context, w.stream, matrix, precond, from, right, what);
+    });
+  });
+}
+
+TEST(new_values_are_used_after_an_update) {
+  for_worlds(
+      [](const world &w) { new_values(w.context, w.stream, w.copied, w.borrowed, w.values, w.p); });
+}
+
+TEST(new_csr_values_are_used_and_not_kept) {
+  for_worlds([](const world &w) { new_csr_values(w.context); });
+}
+
+TEST(a_nan_in_device_memory_is_named_by_its_block) {
+  for_worlds([](const world &w) {
+    std::vector<double> values = w.p.values;
+    values[(w.p.row_ptr[7] + 1) * VALUES + 2] = NAN;
+    const device_array<double> d_values(values);
+    bisai_bcsr_desc desc = describe(w.ptr.data, w.idx.data, d_values.data);
+    desc.location = BISAI_DEVICE;
+    bisai_bcsr *matrix = nullptr;
+    const bisai_status status = bisai_bcsr_create(w.context, &desc, &matrix);
+    char wanted[64];
+    std::snprintf(wanted, sizeof wanted, "block (7, %d)", w.p.col_idx[w.p.row_ptr[7] + 1]);
+    verdict(status == BISAI_NOT_FINITE && !matrix &&
+                std::string(bisai_context_error(w.context)).find(wanted) != std::string::npos,
+            "NaN in device memory: %s, expected %s", bisai_context_error(w.context), wanted);
+  });
+}

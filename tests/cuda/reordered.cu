@@ -103,8 +103,8 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
           static_cast<int>(empty), q->zero_row, right.zero_row, q->zero_col, right.zero_col);
 }
 
-void vectors_move_as_on_the_host(bisai_context *device, int32_t n, int bs, bool permuted,
-                                 bool scaled, int32_t count) {
+void vectors_move(bisai_context *device, int32_t n, int bs, bool permuted, bool scaled,
+                  int32_t count) {
   bisai_context host = {};
   host.backend = &bsi_backend_host;
   host.threads = 1;
@@ -130,26 +130,39 @@ void vectors_move_as_on_the_host(bisai_context *device, int32_t n, int bs, bool 
   }
 }
 
-void tests() {
-  const device_array<unsigned long long> first_fault(
-      std::vector<unsigned long long>(BSI_FAULTS, 0ull));
-  bisai_context device = {};
-  device.backend = &bsi_backend_cuda;
-  device.first_fault = first_fault.data;
+/* Calls test(device, block rows, block size, permuted). */
+template <typename F> void for_sizes(F test) {
+  const context_on device(BISAI_BACKEND_CUDA);
   for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32})
     for (const int32_t n : {0, 1, 2, 33, 700})
-      for (const bool permuted : {false, true}) {
-        if (left_out(bs) || (short_form() && (n == 2 || n == 700))) continue;
-        for (const bool other : {false, true}) {
-          agrees_with_the_host(&device, n, bs, permuted, other, NONE);
-          vectors_move_as_on_the_host(&device, n, bs, permuted, other, 1);
-          vectors_move_as_on_the_host(&device, n, bs, permuted, other, 3);
-        }
-        agrees_with_the_host(&device, n, bs, permuted, true, A_ROW);
-        agrees_with_the_host(&device, n, bs, permuted, true, A_COLUMN);
-      }
+      for (const bool permuted : {false, true})
+        if (!left_out(bs) && !(short_form() && (n == 2 || n == 700))) test(device, n, bs, permuted);
 }
 
 } // namespace
 
-int main() { return run_on_device(tests); }
+TEST(reordered_values_have_the_bits_of_the_host) {
+  for_sizes([](bisai_context *device, int32_t n, int bs, bool permuted) {
+    agrees_with_the_host(device, n, bs, permuted, false, NONE);
+  });
+}
+
+TEST(equilibrated_values_have_the_bits_of_the_host) {
+  for_sizes([](bisai_context *device, int32_t n, int bs, bool permuted) {
+    agrees_with_the_host(device, n, bs, permuted, true, NONE);
+  });
+}
+
+TEST(zero_rows_and_columns_are_named_as_on_the_host) {
+  for_sizes([](bisai_context *device, int32_t n, int bs, bool permuted) {
+    agrees_with_the_host(device, n, bs, permuted, true, A_ROW);
+    agrees_with_the_host(device, n, bs, permuted, true, A_COLUMN);
+  });
+}
+
+TEST(vectors_move_as_on_the_host) {
+  for_sizes([](bisai_context *device, int32_t n, int bs, bool permuted) {
+    for (const bool scaled : {false, true})
+      for (const int32_t count : {1, 3}) vectors_move(device, n, bs, permuted, scaled, count);
+  });
+}

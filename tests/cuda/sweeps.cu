@@ -60,21 +60,31 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
           infinite ? ", with NaN" : "", met, right);
 }
 
-void tests() {
-  const device_array<unsigned long long> first_fault(
-      std::vector<unsigned long long>(BSI_FAULTS, 0ull));
-  bisai_context device = {};
-  device.backend = &bsi_backend_cuda;
-  device.first_fault = first_fault.data;
+/* Calls test(device, triangle, block rows, block size). */
+template <typename F> void for_sizes(F test) {
+  const context_on device(BISAI_BACKEND_CUDA);
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
     for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 32})
       for (const int32_t n : {0, 1, 2, 33, 500})
-        for (const bool unit : {false, true})
-          for (const bool infinite : {false, true})
-            if (!left_out(bs) && !(short_form() && n > 33))
-              agrees_with_the_host(&device, triangle, n, bs, unit, infinite && !unit);
+        if (!left_out(bs) && !(short_form() && n > 33)) test(device, triangle, n, bs);
 }
 
 } // namespace
 
-int main() { return run_on_device(tests); }
+TEST(rows_are_scaled_as_on_the_host) {
+  for_sizes([](bisai_context *device, bisai_triangle triangle, int32_t n, int bs) {
+    agrees_with_the_host(device, triangle, n, bs, false, false);
+  });
+}
+
+TEST(rows_of_a_unit_triangle_are_copied_as_on_the_host) {
+  for_sizes([](bisai_context *device, bisai_triangle triangle, int32_t n, int bs) {
+    agrees_with_the_host(device, triangle, n, bs, true, false);
+  });
+}
+
+TEST(infinite_rows_are_named_as_on_the_host) {
+  for_sizes([](bisai_context *device, bisai_triangle triangle, int32_t n, int bs) {
+    agrees_with_the_host(device, triangle, n, bs, false, true);
+  });
+}

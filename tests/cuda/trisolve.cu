@@ -83,18 +83,38 @@ void agrees_with_the_host(bisai_context *device, bisai_triangle triangle, int32_
           unit ? ", unit diagonal" : "", in_place ? ", in place" : "");
 }
 
-void tests() {
+/* Calls test(device, triangle, block rows, block size). */
+template <typename F> void for_sizes(F test) {
   const context_on device(BISAI_BACKEND_CUDA);
   for (const bisai_triangle triangle : {BISAI_LOWER, BISAI_UPPER})
     for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32})
-      for (const int32_t n : {0, 1, 2, 33, short_form() ? 70 : 1000}) {
-        if (left_out(bs)) continue;
-        agrees_with_the_host(device, triangle, n, bs, 3, 50, true, false);
-        agrees_with_the_host(device, triangle, n, bs, 30, 100, false, true);
-        /* as many levels as rows */
-        agrees_with_the_host(device, triangle, n, bs, 1, 1, false, false);
-      }
-  if (short_form()) return;
+      for (const int32_t n : {0, 1, 2, 33, short_form() ? 70 : 1000})
+        if (!left_out(bs)) test(device, triangle, n, bs);
+}
+
+} // namespace
+
+TEST(solves_with_unit_triangles_agree_with_the_host) {
+  for_sizes([](bisai_context *device, bisai_triangle triangle, int32_t n, int bs) {
+    agrees_with_the_host(device, triangle, n, bs, 3, 50, true, false);
+  });
+}
+
+TEST(solves_in_place_agree_with_the_host) {
+  for_sizes([](bisai_context *device, bisai_triangle triangle, int32_t n, int bs) {
+    agrees_with_the_host(device, triangle, n, bs, 30, 100, false, true);
+  });
+}
+
+TEST(solves_with_as_many_levels_as_rows_agree_with_the_host) {
+  for_sizes([](bisai_context *device, bisai_triangle triangle, int32_t n, int bs) {
+    agrees_with_the_host(device, triangle, n, bs, 1, 1, false, false);
+  });
+}
+
+TEST(solves_on_meshes_agree_with_the_host) {
+  if (short_form()) SKIP("large");
+  const context_on device(BISAI_BACKEND_CUDA);
   for (const int bs : {1, 2, 3, 4, 5, 8})
     for (const int32_t width : {8, 37, 100, 300})
       for (const int32_t lines : {1, 7, 33, 100}) {
@@ -102,10 +122,11 @@ void tests() {
         agrees_with_the_host(device, BISAI_UPPER, width * lines - 5, bs, 0, -width, false, true);
         agrees_with_the_host(device, BISAI_UPPER, width * lines, bs, 20, -width, false, false);
       }
+}
+
+TEST(large_solves_agree_with_the_host) {
+  if (short_form()) SKIP("large");
+  const context_on device(BISAI_BACKEND_CUDA);
   agrees_with_the_host(device, BISAI_LOWER, 100000, 3, 3, 300, true, false);
   agrees_with_the_host(device, BISAI_UPPER, 100000, 3, 3, 300, false, true);
 }
-
-} // namespace
-
-int main() { return run_on_device(tests); }

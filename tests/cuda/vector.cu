@@ -24,7 +24,7 @@ bool agree(const std::vector<double> &got, const std::vector<double> &expected, 
   return good;
 }
 
-void elements_agree_with_the_host(bisai_context *context, int64_t n) {
+void elements_agree(bisai_context *context, int64_t n) {
   const std::vector<double> x = random_vector(n);
   std::vector<double> y = random_vector(n);
   y.resize(n + 3, NAN);
@@ -51,12 +51,11 @@ void elements_agree_with_the_host(bisai_context *context, int64_t n) {
   good = good && agree(d_y.fetch(), y, 0.0);
   good = good && bsi_backend_cuda.vectors->set(context, n, -2.5, d_y.data) == BISAI_OK;
   for (int64_t i = 0; i < n; i++) y[i] = -2.5;
-  verdict(good && agree(d_y.fetch(), y, 0.0), "elements_agree_with_the_host, n = %lld",
-          static_cast<long long>(n));
+  verdict(good && agree(d_y.fetch(), y, 0.0), "%lld elements", static_cast<long long>(n));
 }
 
 /* Twice each, the second time with the first's tickets. */
-void reductions_agree_with_the_host(bisai_context *context, int64_t n, int count) {
+void reductions_agree(bisai_context *context, int64_t n, int count) {
   const int64_t ld = n + 5;
   const std::vector<double> basis = random_vector(ld * count), w = random_vector(n),
                             coefficients = random_vector(count);
@@ -85,25 +84,39 @@ void reductions_agree_with_the_host(bisai_context *context, int64_t n, int count
   const double close = 4e-16 * (count + 1) * (count + 1);
   good = good && agree(d_w.fetch(), expected_w, close) && agree(plain.fetch(), d_w.fetch(), 0.0);
   good = good && agree(d_norm2.fetch(), norm2, bound * (count + 1));
-  verdict(good, "reductions_agree_with_the_host, n = %lld, %d vectors", static_cast<long long>(n),
-          count);
+  verdict(good, "%d vectors of %lld elements", count, static_cast<long long>(n));
 }
 
-void tests() {
+/* Calls test(context, number of elements) for sizes on both sides of every border. */
+template <typename F> void for_sizes(F test) {
   const device_array<unsigned> tickets(std::vector<unsigned>(BSI_TICKETS, 0u));
   bisai_context context = make_context(tickets.data);
-  for (const int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1000, 65536, 65537, 300001}) {
-    if (short_form() && n > 1 && n != 33 && n != 257 && n != 65537) continue;
-    elements_agree_with_the_host(&context, n);
-    for (const int count : {0, 1, 7, 8, 9, 31}) reductions_agree_with_the_host(&context, n, count);
-  }
-  reductions_agree_with_the_host(&context, 100, BSI_TICKETS * 8 + 3);
-  const std::vector<unsigned> left = tickets.fetch();
-  bool zero = true;
-  for (const unsigned ticket : left) zero = zero && ticket == 0;
-  verdict(zero, "tickets are left as zeros");
+  for (const int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1000, 65536, 65537, 300001})
+    if (!short_form() || n <= 1 || n == 33 || n == 257 || n == 65537) test(&context, n);
 }
 
 } // namespace
 
-int main() { return run_on_device(tests); }
+TEST(elements_agree_with_the_host) { for_sizes(elements_agree); }
+
+TEST(reductions_agree_with_the_host) {
+  for_sizes([](bisai_context *context, int64_t n) {
+    for (const int count : {0, 1, 7, 8, 9, 31}) reductions_agree(context, n, count);
+  });
+}
+
+TEST(reductions_of_more_vectors_than_tickets_agree_with_the_host) {
+  const device_array<unsigned> tickets(std::vector<unsigned>(BSI_TICKETS, 0u));
+  bisai_context context = make_context(tickets.data);
+  reductions_agree(&context, 100, BSI_TICKETS * 8 + 3);
+}
+
+TEST(reductions_leave_tickets_as_zeros) {
+  const device_array<unsigned> tickets(std::vector<unsigned>(BSI_TICKETS, 0u));
+  bisai_context context = make_context(tickets.data);
+  for (const int64_t n : {33, 1000, 65537})
+    for (const int count : {1, 9}) reductions_agree(&context, n, count);
+  reductions_agree(&context, 100, BSI_TICKETS * 8 + 3);
+  const std::vector<unsigned> left = tickets.fetch();
+  for (size_t i = 0; i < left.size(); i++) verdict(left[i] == 0, "ticket %zu: %u", i, left[i]);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Singular and nearly singular blocks of 1 … 32 rows on a device, against the host. */
+#include <cstring>
+
+#include "batches.cuh"
+
+namespace {
+
+void meets(bisai_context *host, bisai_context *device, const std::vector<int> &sizes, bool natural,
+           bisai_form form, double amount) {
+  const std::vector<int32_t> start = starts_of(sizes);
+  const sparse a = with_blocks(sizes, SPOILED, natural ? sizes[0] : 1);
+  const matrix_on there(host, a), here(device, a);
+  bsi_bjacobi_options o = {};
+  o.form = form, o.shift_amount = amount, o.group_rows = 32;
+  if (!natural) o.given_blocks = static_cast<int32_t>(sizes.size()), o.given_start = start.data();
+  jacobi_on right(host, there.made, o), j(device, here.made, o);
+  const bisai_status expected = bsi_bjacobi_update(host, there.made, &right.made);
+  const bisai_status got = bsi_bjacobi_update(device, here.made, &j.made);
+  const bsi_bjacobi_stats &s = j.made.stats, &t = right.made.stats;
+  const bool message =
+      std::strcmp(bisai_context_error(host), bisai_context_error(device)) == 0 || got == BISAI_OK;
+  verdict(
+      got == expected && message && s.inversion.singular_row == t.inversion.singular_row &&
+          (got != BISAI_OK ||
+           (s.inversion.repairs == t.inversion.repairs &&
+            s.inversion.first_repair_row == t.inversion.first_repair_row &&
+            s.near_singular == t.near_singular && s.near_singular_block == t.near_singular_block &&
+            s.value_bytes == t.value_bytes && s.formats[BISAI_FP64] == t.formats[BISAI_FP64])),
+      "%d blocks of %d … rows%s, form %d, shift %g: status %d/%d, singular %d/%d, repairs %d/%d "
+      "from %d/%d, near %d/%d "
+      "from %d/%d: %s / %s",
+      static_cast<int>(sizes.size()), sizes[0], natural ? ", natural" : "", form, amount, got,
+      expected, s.inversion.singular_row, t.inversion.singular_row,
+      static_cast<int>(s.inversion.repairs), static_cast<int>(t.inversion.repairs),
+      s.inversion.first_repair_row, t.inversion.first_repair_row, static_cast<int>(s.near_singular),
+      static_cast<int>(t.near_singular), s.near_singular_block, t.near_singular_block,
+      bisai_context_error(device), bisai_context_error(host));
+}
+
+/* A row that is there twice leaves a pivot of rounding errors, or none: each such block counts as
+ * one or the other. */
+void meets_deficient(bisai_context *device, const std::vector<int> &sizes, bool natural,
+                     bisai_form form) {
+  std::vector<int32_t> start = {0};
+  int64_t deficient = 0;
+  for (size_t b = 0; b < sizes.size(); b++) {
+    start.push_back(start.back() + sizes[b]);
+    deficient += b % 7 == 6 && sizes[b] > 1;
+  }
+  const matrix_on here(device, with_blocks(sizes, DEFICIENT, natural ? sizes[0] : 1));
+  bsi_bjacobi_options o = {};
+  o.form = form, o.shift_amount = 1e-3;
+  if (!natural) o.given_blocks = static_cast<int32_t>(sizes.size()), o.given_start = start.data();
+  jacobi_on j(device, here.made, o);
+  const bool good = bsi_bjacobi_update(device, here.made, &j.made) == BISAI_OK;
+  const bsi_bjacobi_stats &s = j.made.stats;
+  verdict(good && s.inversion.repairs + s.near_singular == deficient,
+          "%d blocks of %d … rows, form %d: %d repaired and %d near of %d",
+          static_cast<int>(sizes.size()), sizes[0], form, static_cast<int>(s.inversion.repairs),
+          static_cast<int>(s.near_singular), static_cast<int>(deficient));
+}
+
+/* Every form, with blocks of one size, natural and given, and of differing sizes. */
+void every_form_meets(double amount) {
+  const backends on;
+  for (const bisai_form form : FORMS) {
+    for (const int m : {1, 3, 5, 8, 11, 16, 20, 32}) {
+      if (short_form() && m != 3 && m != 32) continue;
+      const std::vector<int> sizes(short_form() ? 55 : 101, m);
+      meets(on.host, on.device, sizes, true, form, amount);
+      meets(on.host, on.device, sizes, false, form, amount);
+    }
+    meets(on.host, on.device, mixed(short_form() ? 55 : 150, 32), false, form, amount);
+    if (!short_form()) meets(on.host, on.device, mixed(150, 9), false, form, amount);
+  }
+}
+
+} // namespace
+
+TEST(singular_blocks_are_named_as_on_the_host) { every_form_meets(0.0); }
+
+TEST(singular_blocks_are_shifted_as_on_the_host) { every_form_meets(0.01); }
+
+TEST(deficient_blocks_are_shifted_or_called_nearly_singular) {
+  const context_on device(BISAI_BACKEND_CUDA);
+  for (const bisai_form form : FORMS)
+    for (const int m : {3, 8, 16, 32}) {
+      if (short_form() && m != 8) continue;
+      meets_deficient(device, std::vector<int>(101, m), true, form);
+      meets_deficient(device, std::vector<int>(101, m), false, form);
+    }
+}
