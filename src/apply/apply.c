@@ -39,18 +39,17 @@ bisai_status bisai_bcsr_multiply(const bisai_bcsr *matrix, const double *x, doub
 
 bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse,
                                const bsi_triangular *t, int relax, const bsi_vectors *v) {
-  const bsi_backend *backend = context->backend;
+  const bsi_product_ops *products = context->backend->apply->products;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  bisai_status status = backend->apply->products->multiply(context, inverse, v->count, 1.0, v->b,
-                                                           v->ldb, 0.0, NULL, 0, v->x, v->ldx);
-  for (int sweep = 0; sweep < relax && !status; sweep++) {
-    status = backend->apply->products->multiply(context, t->matrix, v->count, -1.0, v->x, v->ldx,
-                                                1.0, v->b, v->ldb, v->work, n);
-    if (!status)
-      status = backend->apply->products->multiply(context, inverse, v->count, 1.0, v->work, n, 1.0,
-                                                  v->x, v->ldx, v->x, v->ldx);
+  BSI_TRY(products->multiply(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x,
+                             v->ldx));
+  for (int sweep = 0; sweep < relax; sweep++) {
+    BSI_TRY(products->multiply(context, t->matrix, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb,
+                               v->work, n));
+    BSI_TRY(products->multiply(context, inverse, v->count, 1.0, v->work, n, 1.0, v->x, v->ldx, v->x,
+                               v->ldx));
   }
-  return status;
+  return BISAI_OK;
 }
 
 /* With R = I − T N, bsi_apply_inverse() makes N (I + R + … + Rʳ) b, and the same steps with
@@ -58,19 +57,17 @@ bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse
 bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inverse,
                                   const bsi_columns *inverse_columns, const bsi_triangular *t,
                                   const bsi_columns *columns, int relax, const bsi_vectors *v) {
-  const bsi_backend *backend = context->backend;
+  const bsi_transposed_ops *transposed = context->backend->apply->transposed;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
-  bisai_status status = backend->apply->transposed->multiply(
-      context, inverse, inverse_columns, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x, v->ldx);
-  for (int sweep = 0; sweep < relax && !status; sweep++) {
-    status = backend->apply->transposed->multiply(context, t->matrix, columns, v->count, -1.0, v->x,
-                                                  v->ldx, 1.0, v->b, v->ldb, v->work, n);
-    if (!status)
-      status =
-          backend->apply->transposed->multiply(context, inverse, inverse_columns, v->count, 1.0,
-                                               v->work, n, 1.0, v->x, v->ldx, v->x, v->ldx);
+  BSI_TRY(transposed->multiply(context, inverse, inverse_columns, v->count, 1.0, v->b, v->ldb, 0.0,
+                               NULL, 0, v->x, v->ldx));
+  for (int sweep = 0; sweep < relax; sweep++) {
+    BSI_TRY(transposed->multiply(context, t->matrix, columns, v->count, -1.0, v->x, v->ldx, 1.0,
+                                 v->b, v->ldb, v->work, n));
+    BSI_TRY(transposed->multiply(context, inverse, inverse_columns, v->count, 1.0, v->work, n, 1.0,
+                                 v->x, v->ldx, v->x, v->ldx));
   }
-  return status;
+  return BISAI_OK;
 }
 
 /* y ← D⁻¹ b; a copy where the diagonal is the identity. */
@@ -81,10 +78,9 @@ static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular 
   if (t->inverse_diagonal)
     return context->backend->apply->products->multiply_diagonal(
         context, a->block_rows, a->block_size, t->inverse_diagonal, v->count, v->b, v->ldb, y, ldy);
-  bisai_status status = BISAI_OK;
-  for (int32_t c = 0; c < v->count && !status; c++)
-    status = context->backend->vectors->copy(context, n, v->b + c * v->ldb, y + c * ldy);
-  return status;
+  for (int32_t c = 0; c < v->count; c++)
+    BSI_TRY(context->backend->vectors->copy(context, n, v->b + c * v->ldb, y + c * ldy));
+  return BISAI_OK;
 }
 
 /* The sweeps go back and forth between x and work, so that each reads the one before; an even
@@ -94,19 +90,19 @@ bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled,
   const int64_t n = (int64_t)scaled->block_rows * scaled->block_size;
   if (sweeps == 0) return apply_diagonal(context, t, v, v->x, v->ldx);
   double *start = v->work, *other = v->work + n * v->count;
-  bisai_status status = apply_diagonal(context, t, v, start, n);
+  BSI_TRY(apply_diagonal(context, t, v, start, n));
   const double *from = start;
   int64_t ld_from = n;
-  for (int sweep = 0; sweep < sweeps && !status; sweep++) {
+  for (int sweep = 0; sweep < sweeps; sweep++) {
     const bool into_x = (sweeps - sweep) % 2 == 1;
     double *to = into_x ? v->x : other;
     const int64_t ld_to = into_x ? v->ldx : n;
-    status = context->backend->apply->products->multiply(context, scaled, v->count, -1.0, from,
-                                                         ld_from, 1.0, start, n, to, ld_to);
+    BSI_TRY(context->backend->apply->products->multiply(context, scaled, v->count, -1.0, from,
+                                                        ld_from, 1.0, start, n, to, ld_to));
     from = to;
     ld_from = ld_to;
   }
-  return status;
+  return BISAI_OK;
 }
 
 static void leave_diagonal_out(int32_t n, const bsi_structure *s, int32_t *row_ptr,
@@ -149,9 +145,8 @@ bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t,
 bisai_status bsi_sweeps_update(bisai_context *context, const bsi_triangular *t,
                                bisai_bcsr *scaled) {
   int32_t infinite_row = -1;
-  const bisai_status status =
-      context->backend->apply->sweeps->scale_off_diagonal(context, t, scaled, &infinite_row);
-  if (status || infinite_row < 0) return status;
+  BSI_TRY(context->backend->apply->sweeps->scale_off_diagonal(context, t, scaled, &infinite_row));
+  if (infinite_row < 0) return BISAI_OK;
   return bsi_fail(
       context, BISAI_NOT_FINITE, "sweeps: block row %d of the scaled %s factor is not finite",
       bsi_row_name(t->matrix, infinite_row), t->triangle == BISAI_LOWER ? "lower" : "upper");

@@ -67,8 +67,7 @@ bisai_status bsi_bcsr_asymmetry(bisai_context *context, const bisai_bcsr *matrix
                     matrix->block_rows, matrix->block_cols);
   bsi_asymmetry measured;
   if (!is_kept(matrix, &measured)) {
-    const bisai_status status = context->backend->asymmetry->measure(context, matrix, &measured);
-    if (status) return status;
+    BSI_TRY(context->backend->asymmetry->measure(context, matrix, &measured));
     keep(matrix, measured);
   }
   *asymmetry = measured.largest;

@@ -21,9 +21,7 @@ static bool reaches(const bisai_context *context, const void *array) {
 }
 
 static bisai_status check_desc(bisai_context *context, const bisai_bcsr_desc *d) {
-  const bisai_status status =
-      bsi_check_struct(context, "bisai_bcsr_desc", d->struct_size, sizeof *d);
-  if (status) return status;
+  BSI_TRY(bsi_check_struct(context, "bisai_bcsr_desc", d->struct_size, sizeof *d));
   if (d->block_size < 1 || d->block_size > BISAI_MAX_BLOCK_SIZE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
                     d->block_size, BISAI_MAX_BLOCK_SIZE);
@@ -69,8 +67,7 @@ static bisai_status check_structure(bisai_context *context, const bisai_bcsr_des
                                     const bsi_structure *s, bool *sorted) {
   const int32_t *row_ptr = s->row_ptr, *col_idx = s->col_idx;
   *sorted = true;
-  const bisai_status status = bsi_check_row_ptr(context, "block row", d->block_rows, row_ptr);
-  if (status) return status;
+  BSI_TRY(bsi_check_row_ptr(context, "block row", d->block_rows, row_ptr));
   if (row_ptr[d->block_rows] > 0 && (!col_idx || !d->values))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", col_idx ? "values" : "col_idx");
   for (int32_t i = 0; i < d->block_rows; i++)
@@ -100,10 +97,9 @@ static bisai_status check_values(const bisai_bcsr *a, const void *values, bool i
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : context->backend;
   int64_t first = -1;
   bsi_structure s;
-  bisai_status status = backend->matrix->find_not_finite(context, a->type, count, values, &first);
-  if (status || first < 0) return status;
-  status = bsi_bcsr_structure(a, &s);
-  if (status) return status;
+  BSI_TRY(backend->matrix->find_not_finite(context, a->type, count, values, &first));
+  if (first < 0) return BISAI_OK;
+  BSI_TRY(bsi_bcsr_structure(a, &s));
   const int32_t block = (int32_t)(first / (int64_t)bsi_block_offset(a, 1));
   int32_t row = 0;
   while (s.row_ptr[row + 1] <= block) row++;
@@ -147,9 +143,9 @@ static bisai_status take(bisai_context *context, bool in_host_memory, const void
                          size_t bytes, void *to) {
   const bsi_backend *backend = context->backend;
   if (!in_host_memory) return backend->memory->copy(context, to, from, bytes);
-  const bisai_status status = backend->memory->upload(context, to, from, bytes);
+  BSI_TRY(backend->memory->upload(context, to, from, bytes));
   /* the caller's memory may be page-locked */
-  return status ? status : backend->memory->synchronize(context);
+  return backend->memory->synchronize(context);
 }
 
 /* a->values ← the caller's, block p from its block order[p] (NULL: p), transposed where they are
@@ -286,14 +282,12 @@ static bisai_status read_structure(bisai_context *context, const bisai_bcsr_desc
   *structure = (bsi_structure){d->row_ptr, d->col_idx};
   if (d->location == BISAI_HOST) return BISAI_OK;
   int32_t blocks = 0;
-  bisai_status status =
-      context->backend->memory->fetch(context, &blocks, d->row_ptr + d->block_rows, sizeof blocks);
-  if (!status && (blocks < 0 || (blocks > 0 && !d->col_idx)))
+  BSI_TRY(
+      context->backend->memory->fetch(context, &blocks, d->row_ptr + d->block_rows, sizeof blocks));
+  if (blocks < 0 || (blocks > 0 && !d->col_idx))
     return bsi_fail(context, blocks < 0 ? BISAI_INVALID_STRUCTURE : BISAI_INVALID_ARGUMENT,
                     blocks < 0 ? "row_ptr ends with a negative number" : "col_idx is NULL");
-  if (!status)
-    status = bsi_mirror_read(context, d->block_rows, d->row_ptr, d->col_idx, mirror, structure);
-  return status;
+  return bsi_mirror_read(context, d->block_rows, d->row_ptr, d->col_idx, mirror, structure);
 }
 
 static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc,
@@ -375,8 +369,7 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown block layout %d", (int)layout);
   if (matrix->blocks == 0) return BISAI_OK;
   const bool in_host_memory = !context->backend->memory->reaches(context, values);
-  const bisai_status status = check_values(matrix, values, in_host_memory);
-  if (status) return status;
+  BSI_TRY(check_values(matrix, values, in_host_memory));
   matrix->measured = false;
   return copy_values(matrix, values, in_host_memory, layout, NULL);
 }
@@ -430,16 +423,14 @@ bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_
   bisai_context *context = matrix->context;
   const size_t rows = (size_t)matrix->block_rows + 1, blocks = (size_t)matrix->blocks;
   const size_t bytes = bsi_block_offset(matrix, matrix->blocks) * bsi_value_bytes(matrix->type);
-  bisai_status status = BISAI_OK;
   if (row_ptr)
-    status =
-        context->backend->memory->fetch(context, row_ptr, matrix->row_ptr, rows * sizeof *row_ptr);
-  if (!status && col_idx)
-    status = context->backend->memory->fetch(context, col_idx, matrix->col_idx,
-                                             blocks * sizeof *col_idx);
-  if (!status && values)
-    status = context->backend->memory->fetch(context, values, matrix->values, bytes);
-  return status;
+    BSI_TRY(
+        context->backend->memory->fetch(context, row_ptr, matrix->row_ptr, rows * sizeof *row_ptr));
+  if (col_idx)
+    BSI_TRY(context->backend->memory->fetch(context, col_idx, matrix->col_idx,
+                                            blocks * sizeof *col_idx));
+  if (values) BSI_TRY(context->backend->memory->fetch(context, values, matrix->values, bytes));
+  return BISAI_OK;
 }
 
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix) {

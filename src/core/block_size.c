@@ -336,8 +336,7 @@ bisai_status bisai_block_size_study(bisai_context *context, const bisai_csr_desc
                     !desc    ? "desc"
                     : !sizes ? "sizes"
                              : "block_size");
-  const bisai_status status = bsi_csr_check(context, desc);
-  if (status) return status;
+  BSI_TRY(bsi_csr_check(context, desc));
   bisai_csr_desc padded = *desc;
   padded.pad = desc->rows == desc->cols;
   return bsi_block_size_study(context, &padded, sizes, block_size);

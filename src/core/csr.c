@@ -295,10 +295,8 @@ static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc 
   if (bs == 0 && bsi_is_hollow(desc)) bs = 1;
   if (bs == 0) {
     bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
-    bisai_status status =
-        limit ? bsi_limit_check(context, limit, bsi_block_size_bytes(desc)) : BISAI_OK;
-    if (!status) status = bsi_block_size_study(context, desc, sizes, &bs);
-    if (status) return status;
+    if (limit) BSI_TRY(bsi_limit_check(context, limit, bsi_block_size_bytes(desc)));
+    BSI_TRY(bsi_block_size_study(context, desc, sizes, &bs));
   }
   const bool divides = desc->rows % bs == 0 && desc->cols % bs == 0;
   if (!divides && !desc->pad)
@@ -330,8 +328,7 @@ bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *d
   if (!desc || !matrix)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_from_csr: %s is NULL",
                     desc ? "matrix" : "desc");
-  bisai_status status = bsi_csr_check(context, desc);
-  if (status) return status;
+  BSI_TRY(bsi_csr_check(context, desc));
   if (desc->block_size < 0 || desc->block_size > BISAI_MAX_BLOCK_SIZE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
                     desc->block_size, BISAI_MAX_BLOCK_SIZE);
@@ -341,6 +338,6 @@ bisai_status bisai_bcsr_from_csr(bisai_context *context, const bisai_csr_desc *d
                     desc->cols);
   if (desc->row_ptr[desc->rows] > 0 && !desc->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
-  status = check_duplicates(context, desc);
-  return status ? status : from_sound_csr(context, desc, NULL, true, matrix);
+  BSI_TRY(check_duplicates(context, desc));
+  return from_sound_csr(context, desc, NULL, true, matrix);
 }

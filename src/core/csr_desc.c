@@ -9,15 +9,13 @@ bisai_csr_desc bisai_csr_desc_default(void) {
 }
 
 bisai_status bsi_csr_check(bisai_context *context, const bisai_csr_desc *d) {
-  bisai_status status = bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
-  if (status) return status;
+  BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d));
   if (d->rows < 0 || d->cols < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "negative size: %d rows, %d columns", d->rows,
                     d->cols);
   const int32_t *row_ptr = d->row_ptr;
   if (!row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
-  status = bsi_check_row_ptr(context, "row", d->rows, row_ptr);
-  if (status) return status;
+  BSI_TRY(bsi_check_row_ptr(context, "row", d->rows, row_ptr));
   if (row_ptr[d->rows] > 0 && !d->col_idx)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
   for (int32_t i = 0; i < d->rows; i++)

@@ -92,9 +92,8 @@ static int32_t find_difference(const bisai_bcsr *a, const bsi_structure *s,
 /* Refuses another pattern than that of creation. */
 static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) {
   bsi_structure s;
-  bisai_status status = bsi_check_row_ptr(a->context, "row", d->rows, d->row_ptr);
-  if (!status) status = bsi_bcsr_structure(a, &s);
-  if (status) return status;
+  BSI_TRY(bsi_check_row_ptr(a->context, "row", d->rows, d->row_ptr));
+  BSI_TRY(bsi_bcsr_structure(a, &s));
   const int32_t entries = d->row_ptr[d->rows];
   if (entries > 0 && !d->col_idx)
     return bsi_fail(a->context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
@@ -109,11 +108,10 @@ static bisai_status check_values(const bisai_bcsr *a, const double *values, bool
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : a->context->backend;
   int64_t first = -1;
   bsi_structure s;
-  bisai_status status =
-      backend->matrix->find_not_finite(a->context, BISAI_FP64, a->places.entries, values, &first);
-  if (status || first < 0) return status;
-  status = bsi_bcsr_structure(a, &s);
-  if (status) return status;
+  BSI_TRY(
+      backend->matrix->find_not_finite(a->context, BISAI_FP64, a->places.entries, values, &first));
+  if (first < 0) return BISAI_OK;
+  BSI_TRY(bsi_bcsr_structure(a, &s));
   const scalar_entry entry = entry_of(a, &s, (int32_t)first);
   return bsi_fail(a->context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, entry.row, entry.column);
 }
@@ -122,9 +120,7 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
   bisai_context *context = a->context;
   if (!d)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_update_from_csr: desc is NULL");
-  const bisai_status status =
-      bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d);
-  if (status) return status;
+  BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d));
   if (!a->places.host)
     return bsi_fail(
         context, BISAI_INVALID_ARGUMENT,

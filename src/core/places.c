@@ -20,9 +20,8 @@ bisai_status bsi_places_upload(bisai_context *context, bsi_places *places) {
   }
   places->backend = context->backend->memory->allocate(context, count, size);
   if (!places->backend) return BISAI_OUT_OF_MEMORY;
-  const bisai_status status =
-      context->backend->memory->upload(context, places->backend, places->host, count * size);
-  return status ? status : context->backend->memory->synchronize(context);
+  BSI_TRY(context->backend->memory->upload(context, places->backend, places->host, count * size));
+  return context->backend->memory->synchronize(context);
 }
 
 void bsi_places_release(bisai_context *context, bsi_places *places) {

@@ -17,12 +17,12 @@ static bisai_status reserve(bisai_context *context, int64_t n, int32_t count, do
 }
 
 static bisai_status copy_in(bisai_context *context, const bsi_staged *s) {
-  bisai_status status = BISAI_OK;
-  for (int32_t c = 0; c < s->count && !status; c++)
-    status = context->backend->memory->upload(
-        context, s->data + c * s->ld, s->caller + c * s->caller_ld, (size_t)s->n * sizeof *s->data);
+  for (int32_t c = 0; c < s->count; c++)
+    BSI_TRY(context->backend->memory->upload(context, s->data + c * s->ld,
+                                             s->caller + c * s->caller_ld,
+                                             (size_t)s->n * sizeof *s->data));
   /* A copy from page-locked memory may be under way still. */
-  return status ? status : context->backend->memory->synchronize(context);
+  return context->backend->memory->synchronize(context);
 }
 
 bisai_status bsi_stage_input(bisai_context *context, int64_t n, int32_t count, const double *caller,

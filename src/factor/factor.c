@@ -49,12 +49,9 @@ static bisai_status check_square(bisai_context *context, const char *name, const
 static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const size_t values = bsi_block_offset(u, u->block_rows);
-  bisai_status status =
-      context->backend->factor->symbolic->find_levels(context, BISAI_LOWER, l, &f->lower_levels);
-  if (!status)
-    status =
-        context->backend->factor->symbolic->find_levels(context, BISAI_UPPER, u, &f->upper_levels);
-  if (status) return status;
+  const bsi_symbolic_ops *symbolic = context->backend->factor->symbolic;
+  BSI_TRY(symbolic->find_levels(context, BISAI_LOWER, l, &f->lower_levels));
+  BSI_TRY(symbolic->find_levels(context, BISAI_UPPER, u, &f->upper_levels));
   f->upper_inverse = context->backend->memory->allocate(context, values, sizeof(double));
   if (!f->upper_inverse) return BISAI_OUT_OF_MEMORY;
   if (!l->unit_diagonal) {
@@ -108,8 +105,7 @@ bisai_status bisai_factors_create(bisai_context *context, const bisai_bcsr *matr
 
 bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *matrix) {
   bisai_context *context = factors->context;
-  bisai_status status = check_square(context, "the matrix", matrix);
-  if (status) return status;
+  BSI_TRY(check_square(context, "the matrix", matrix));
   if (matrix->unit_diagonal)
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "the matrix implies its diagonal blocks: block ILU needs them stored");
@@ -124,8 +120,7 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
   /* A pattern that moved would make the factorisation read out of bounds; this costs a fraction of
    * it. */
   bool fit = false;
-  status = context->backend->factor->symbolic->fit(context, factors, matrix, &fit);
-  if (status) return status;
+  BSI_TRY(context->backend->factor->symbolic->fit(context, factors, matrix, &fit));
   if (!fit)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the pattern changed: other block columns than at creation");
@@ -149,8 +144,8 @@ bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matr
                     "factors given by the caller have no matrix to be updated from");
   if (!matrix)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_factors_update: matrix is NULL");
-  const bisai_status status = bsi_factors_check(factors, matrix);
-  return status ? status : bsi_factors_refresh(factors, matrix);
+  BSI_TRY(bsi_factors_check(factors, matrix));
+  return bsi_factors_refresh(factors, matrix);
 }
 
 /* Judges one given factor by its structure; sets *with_diagonal to whether its diagonal blocks are
@@ -182,15 +177,12 @@ static bisai_status check_factor(bisai_context *context, bisai_triangle triangle
 static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle,
                                 const bisai_bcsr *a, bisai_bcsr **copy, bool *with_diagonal) {
   bsi_structure s;
-  bisai_status status = bsi_bcsr_structure(a, &s);
-  if (!status) status = check_factor(context, triangle, a->block_rows, &s, with_diagonal);
-  if (!status)
-    status = bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks,
-                              BISAI_FP64, NULL, NULL, copy);
-  if (status) return status;
+  BSI_TRY(bsi_bcsr_structure(a, &s));
+  BSI_TRY(check_factor(context, triangle, a->block_rows, &s, with_diagonal));
+  BSI_TRY(bsi_bcsr_reserve(context, a->block_rows, a->block_cols, a->block_size, a->blocks,
+                           BISAI_FP64, NULL, NULL, copy));
   (*copy)->unit_diagonal = !*with_diagonal;
-  status = bsi_bcsr_set_structure(*copy, s.row_ptr, s.col_idx);
-  if (status) return status;
+  BSI_TRY(bsi_bcsr_set_structure(*copy, s.row_ptr, s.col_idx));
   return context->backend->memory->copy(context, (*copy)->values, a->values,
                                         bsi_block_offset(a, a->blocks) * sizeof(double));
 }

@@ -122,12 +122,10 @@ static bisai_status find_blocks(symbolic *s) {
   const int32_t n = s->a->block_rows;
   s->lower.row_ptr[0] = s->upper.row_ptr[0] = 0;
   for (int32_t i = 0; i < n; i++) {
-    bisai_status status = load_row(s, i);
-    if (status) return status;
+    BSI_TRY(load_row(s, i));
     fill_row(s, i);
-    status = make_room(s, i, "L", s->lower_length, &s->lower);
-    if (!status) status = make_room(s, i, "U", s->upper_length, &s->upper);
-    if (status) return status;
+    BSI_TRY(make_room(s, i, "L", s->lower_length, &s->lower));
+    BSI_TRY(make_room(s, i, "U", s->upper_length, &s->upper));
     for (int32_t j = s->next[n]; j < n; j = s->next[j]) keep(s, j, j < i ? &s->lower : &s->upper);
     if (s->lower_length + s->upper_length > s->longest)
       s->longest = s->lower_length + s->upper_length;
@@ -158,10 +156,10 @@ static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **
 /* The factor in its final arrays. */
 static bisai_status settle(const symbolic *s, const found *t, bisai_bcsr **factor, uint8_t **fill) {
   const int32_t n = s->a->block_rows;
-  bisai_status status = bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64,
-                                         NULL, NULL, factor);
-  if (!status) status = bsi_bcsr_set_structure(*factor, t->row_ptr, t->col_idx);
-  return status ? status : mark_fill(s->context, t, fill);
+  BSI_TRY(bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64, NULL, NULL,
+                           factor));
+  BSI_TRY(bsi_bcsr_set_structure(*factor, t->row_ptr, t->col_idx));
+  return mark_fill(s->context, t, fill);
 }
 
 static void free_found(bisai_context *context, found *t) {
@@ -199,16 +197,13 @@ static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, 
 bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level,
                                  bool add_diagonal, int32_t most_blocks, bisai_factors *f) {
   int32_t missing = 0;
-  bisai_status status = BISAI_OK;
   if (a->unit_diagonal)
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "the matrix implies its diagonal blocks: block ILU needs them stored");
   if (level == 0 && a->blocks <= most_blocks)
-    status = context->backend->factor->symbolic->split_triangles(context, a, f, &missing);
+    BSI_TRY(context->backend->factor->symbolic->split_triangles(context, a, f, &missing));
   /* A missing diagonal block is fill, or an error that find_structure() names. */
-  if (!status && !f->upper)
-    status = find_structure(context, a, level, add_diagonal, most_blocks, f);
-  if (status) return status;
+  if (!f->upper) BSI_TRY(find_structure(context, a, level, add_diagonal, most_blocks, f));
   f->lower->unit_diagonal = true;
   f->matrix_blocks = a->blocks;
   return BISAI_OK;

@@ -66,12 +66,10 @@ static bisai_status split(split_job *s, int threads, bisai_factors *f) {
   const int32_t n = a->block_rows;
   s->lower[0] = 0;
   for (int32_t i = 0; i < n; i++) s->lower[i + 1] += s->lower[i];
-  bisai_status status = bsi_bcsr_reserve(s->context, n, n, a->block_size, s->lower[n], BISAI_FP64,
-                                         NULL, NULL, &f->lower);
-  if (!status)
-    status = bsi_bcsr_reserve(s->context, n, n, a->block_size, a->blocks - s->lower[n], BISAI_FP64,
-                              NULL, NULL, &f->upper);
-  if (status) return status;
+  BSI_TRY(bsi_bcsr_reserve(s->context, n, n, a->block_size, s->lower[n], BISAI_FP64, NULL, NULL,
+                           &f->lower));
+  BSI_TRY(bsi_bcsr_reserve(s->context, n, n, a->block_size, a->blocks - s->lower[n], BISAI_FP64,
+                           NULL, NULL, &f->upper));
   s->l = f->lower;
   s->u = f->upper;
   s->l->row_ptr[0] = s->u->row_ptr[0] = 0;

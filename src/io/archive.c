@@ -70,8 +70,7 @@ static bisai_status look(bsi_source *source, candidates *c) {
   bsi_compression ignored;
   bsi_drop_tar(archive, &archive_length, &ignored);
   for (int64_t place = 0; c->rank < AS_ARCHIVE; place++) {
-    const bisai_status status = bsi_source_next_member(source, &member);
-    if (status) return status;
+    BSI_TRY(bsi_source_next_member(source, &member));
     if (!member) break;
     const rank its_rank = rank_of(member, archive, archive_length);
     if (its_rank != NO_MATRIX && its_rank >= c->rank) add(c, its_rank, member, place);
@@ -83,8 +82,7 @@ static bisai_status look(bsi_source *source, candidates *c) {
 static bisai_status choose(bsi_source *source, bsi_member *matrix) {
   bisai_context *context = bsi_source_context(source);
   candidates c = {.rank = NO_MATRIX};
-  const bisai_status status = look(source, &c);
-  if (status) return status;
+  BSI_TRY(look(source, &c));
   *matrix = c.first;
   if (c.count == 0) return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
   if (c.count == 1) return BISAI_OK;
@@ -120,10 +118,10 @@ bisai_status bsi_archive_find_rhs(bsi_source *source, const bsi_member *matrix,
                                   char name[BSI_MEMBER_BYTES], bool *found) {
   snprintf(name, BSI_MEMBER_BYTES, "%.*s_b.mtx", (int)(strlen(matrix->name) - strlen(".mtx")),
            matrix->name);
-  bisai_status status = go_to(source, name, INT64_MAX, found);
-  if (status || *found || matrix->place == 0) return status;
-  status = bsi_source_rewind(source);
-  return status ? status : go_to(source, name, matrix->place, found);
+  BSI_TRY(go_to(source, name, INT64_MAX, found));
+  if (*found || matrix->place == 0) return BISAI_OK;
+  BSI_TRY(bsi_source_rewind(source));
+  return go_to(source, name, matrix->place, found);
 }
 
 bisai_status bsi_archive_fail_in(bsi_source *source, const char *name, bisai_status status) {

@@ -24,8 +24,7 @@ static bisai_status resize(bisai_context *context, bsi_entries *e, int32_t capac
                            const bsi_limit *limit) {
   const int64_t old = e->capacity, first = ENTRY_BYTES * old + (int64_t)sizeof(double) * capacity;
   const int64_t last = ENTRY_BYTES * (int64_t)capacity + (int64_t)sizeof(int32_t) * old;
-  const bisai_status status = bsi_limit_check(context, limit, first > last ? first : last);
-  if (status) return status;
+  BSI_TRY(bsi_limit_check(context, limit, first > last ? first : last));
   double *value = larger(context, e->value, e->count, capacity, sizeof *value);
   if (!value) return BISAI_OUT_OF_MEMORY;
   e->value = value;
@@ -52,8 +51,7 @@ bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *e, double s
     return bsi_fail(context, BISAI_INDEX_OVERFLOW, "more than %d entries with the mirrored ones",
                     INT32_MAX);
   if (total == e->count) return BISAI_OK;
-  const bisai_status status = resize(context, e, (int32_t)total, limit);
-  if (status) return status;
+  BSI_TRY(resize(context, e, (int32_t)total, limit));
   for (int32_t k = 0, stored = e->count; k < stored; k++)
     if (e->row[k] != e->col[k]) bsi_entries_append(e, e->col[k], e->row[k], sign * e->value[k]);
   return BISAI_OK;

@@ -57,8 +57,7 @@ static bisai_status read_name(bsi_reader *reader, const char *what, const char *
 }
 
 static bisai_status read_header(bsi_reader *reader, header *h) {
-  bisai_status status = bsi_stream_next(reader->stream, &reader->cursor);
-  if (status) return status;
+  BSI_TRY(bsi_stream_next(reader->stream, &reader->cursor));
   if (!reader->cursor)
     return bsi_fail(reader->context, BISAI_PARSE_ERROR, "line 1: the file is empty");
   if (!is_name(reader->cursor, "%%matrixmarket"))
@@ -67,12 +66,11 @@ static bisai_status read_header(bsi_reader *reader, header *h) {
   next_word(reader);
   static const char *const objects[] = {"matrix", NULL};
   int object = 0, format = 0, entries = 0, kind = 0;
-  status = read_name(reader, "object", objects, &object);
-  if (!status) status = read_name(reader, "format", formats, &format);
-  if (!status) status = read_name(reader, "field", fields, &entries);
-  if (!status) status = read_name(reader, "symmetry", symmetries, &kind);
-  if (!status) status = bsi_reader_end(reader);
-  if (status) return status;
+  BSI_TRY(read_name(reader, "object", objects, &object));
+  BSI_TRY(read_name(reader, "format", formats, &format));
+  BSI_TRY(read_name(reader, "field", fields, &entries));
+  BSI_TRY(read_name(reader, "symmetry", symmetries, &kind));
+  BSI_TRY(bsi_reader_end(reader));
   *h = (header){.array = format == 1, .field = (field)entries, .symmetry = (symmetry)kind};
   if (h->field == COMPLEX)
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED, "complex values are not supported");
@@ -88,14 +86,13 @@ static bisai_status read_header(bsi_reader *reader, header *h) {
 /* The line of sizes; entries are left alone for an array. */
 static bisai_status read_sizes(bsi_reader *reader, const header *h, int64_t *rows, int64_t *cols,
                                int64_t *entries) {
-  bisai_status status = bsi_reader_next(reader);
-  if (status) return status;
+  BSI_TRY(bsi_reader_next(reader));
   if (!reader->cursor)
     return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "the file ends before its sizes");
-  status = bsi_reader_size(reader, "number of rows", rows);
-  if (!status) status = bsi_reader_size(reader, "number of columns", cols);
-  if (!status && !h->array) status = bsi_reader_size(reader, "number of entries", entries);
-  return status ? status : bsi_reader_end(reader);
+  BSI_TRY(bsi_reader_size(reader, "number of rows", rows));
+  BSI_TRY(bsi_reader_size(reader, "number of columns", cols));
+  if (!h->array) BSI_TRY(bsi_reader_size(reader, "number of entries", entries));
+  return bsi_reader_end(reader);
 }
 
 static bisai_status fail_early_end(const bsi_reader *reader, int64_t got, int64_t expected) {
@@ -105,8 +102,8 @@ static bisai_status fail_early_end(const bsi_reader *reader, int64_t got, int64_
 
 /* Comments and blank lines alone may follow the entries. */
 static bisai_status read_end(bsi_reader *reader, int64_t expected) {
-  const bisai_status status = bsi_reader_next(reader);
-  if (status || !reader->cursor) return status;
+  BSI_TRY(bsi_reader_next(reader));
+  if (!reader->cursor) return BISAI_OK;
   return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "more than the announced %" PRId64 " entries",
                          expected);
 }
@@ -119,10 +116,7 @@ static inline bisai_status read_entry(bsi_reader *reader, const header *h, int64
   *j = bsi_reader_index(reader, cols);
   if (*j == 0) return bsi_reader_fail_index(reader, "column", cols);
   *value = 1.0;
-  if (h->field != PATTERN) {
-    const bisai_status status = bsi_reader_value(reader, h->field == INTEGER, value);
-    if (status) return status;
-  }
+  if (h->field != PATTERN) BSI_TRY(bsi_reader_value(reader, h->field == INTEGER, value));
   return bsi_reader_end(reader);
 }
 
@@ -164,16 +158,14 @@ static bisai_status read_entries(bsi_reader *reader, const header *h, const bsi_
   const int64_t n = csr->rows;
   int side = 0;
   while (entries->count < count) {
-    bisai_status status = bsi_reader_next(reader);
-    if (status) return status;
+    BSI_TRY(bsi_reader_next(reader));
     if (!reader->cursor) return fail_early_end(reader, entries->count, count);
     int64_t i = 0, j = 0;
     double value = 0.0;
-    status = read_entry(reader, h, n, n, &i, &j, &value);
-    if (!status && h->symmetry != GENERAL) status = check_triangle(reader, h, i, j, &side);
-    if (!status && entries->count == entries->capacity)
-      status = bsi_entries_grow(reader->context, entries, count, &csr->limit);
-    if (status) return status;
+    BSI_TRY(read_entry(reader, h, n, n, &i, &j, &value));
+    if (h->symmetry != GENERAL) BSI_TRY(check_triangle(reader, h, i, j, &side));
+    if (entries->count == entries->capacity)
+      BSI_TRY(bsi_entries_grow(reader->context, entries, count, &csr->limit));
     bsi_entries_append(entries, (int32_t)(i - 1), (int32_t)(j - 1), value);
   }
   return read_end(reader, count);
@@ -181,17 +173,16 @@ static bisai_status read_entries(bsi_reader *reader, const header *h, const bsi_
 
 static bisai_status read_matrix(bsi_reader *reader, bsi_csr *csr, bsi_entries *entries) {
   header h = {0};
-  bisai_status status = read_header(reader, &h);
-  if (status) return status;
+  BSI_TRY(read_header(reader, &h));
   if (h.array)
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
                            "an array, where a sparse matrix (coordinate) is needed");
   int64_t n = 0, cols = 0, count = 0;
-  status = read_sizes(reader, &h, &n, &cols, &count);
-  if (!status) status = check_matrix_sizes(reader, &h, n, cols, count);
-  if (!status) status = bsi_csr_set_rows(reader->context, csr, n);
-  if (!status) status = read_entries(reader, &h, csr, (int32_t)count, entries);
-  if (status || h.symmetry == GENERAL) return status;
+  BSI_TRY(read_sizes(reader, &h, &n, &cols, &count));
+  BSI_TRY(check_matrix_sizes(reader, &h, n, cols, count));
+  BSI_TRY(bsi_csr_set_rows(reader->context, csr, n));
+  BSI_TRY(read_entries(reader, &h, csr, (int32_t)count, entries));
+  if (h.symmetry == GENERAL) return BISAI_OK;
   return bsi_entries_mirror(reader->context, entries, h.symmetry == SYMMETRIC ? 1.0 : -1.0,
                             &csr->limit);
 }
@@ -211,12 +202,10 @@ static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, i
   const int64_t total = n * cols;
   for (int64_t i = 0; i < total; i++) {
     double value = 0.0;
-    bisai_status status = bsi_reader_next(reader);
-    if (status) return status;
+    BSI_TRY(bsi_reader_next(reader));
     if (!reader->cursor) return fail_early_end(reader, i, total);
-    status = bsi_reader_value(reader, h->field == INTEGER, &value);
-    if (!status) status = bsi_reader_end(reader);
-    if (status) return status;
+    BSI_TRY(bsi_reader_value(reader, h->field == INTEGER, &value));
+    BSI_TRY(bsi_reader_end(reader));
     if (i < n) values[i] = value;
   }
   return read_end(reader, total);
@@ -226,13 +215,11 @@ static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int6
                                        int64_t count, double *values) {
   for (int64_t i = 0; i < n; i++) values[i] = 0.0;
   for (int64_t k = 0; k < count; k++) {
-    bisai_status status = bsi_reader_next(reader);
-    if (status) return status;
+    BSI_TRY(bsi_reader_next(reader));
     if (!reader->cursor) return fail_early_end(reader, k, count);
     int64_t i = 0, j = 0;
     double value = 0.0;
-    status = read_entry(reader, h, n, cols, &i, &j, &value);
-    if (status) return status;
+    BSI_TRY(read_entry(reader, h, n, cols, &i, &j, &value));
     if (j > 1) continue;
     values[i - 1] += value;
     if (!isfinite(values[i - 1]))
@@ -258,17 +245,15 @@ static bisai_status check_vector_sizes(const bsi_reader *reader, int64_t rows, i
 static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values, int64_t *columns) {
   header h = {0};
   int64_t rows = 0, cols = 0, count = 0;
-  bisai_status status = read_header(reader, &h);
-  if (status) return status;
+  BSI_TRY(read_header(reader, &h));
   if (h.symmetry != GENERAL)
     return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "a vector cannot be symmetric");
-  status = read_sizes(reader, &h, &rows, &cols, &count);
-  if (!status) status = check_vector_sizes(reader, rows, cols, n, columns != NULL);
-  if (!status)
-    status = h.array ? read_array(reader, &h, n, cols, values)
-                     : read_sparse_vector(reader, &h, n, cols, count, values);
-  if (!status && columns) *columns = cols;
-  return status;
+  BSI_TRY(read_sizes(reader, &h, &rows, &cols, &count));
+  BSI_TRY(check_vector_sizes(reader, rows, cols, n, columns != NULL));
+  BSI_TRY(h.array ? read_array(reader, &h, n, cols, values)
+                  : read_sparse_vector(reader, &h, n, cols, count, values));
+  if (columns) *columns = cols;
+  return BISAI_OK;
 }
 
 bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n,

@@ -37,8 +37,8 @@ static bisai_status find_option(bisai_context *context, bsi_stream *stream, cons
                                 int32_t *block_size) {
   for (;;) {
     char *line;
-    const bisai_status status = bsi_stream_next(stream, &line);
-    if (status || !line) return status;
+    BSI_TRY(bsi_stream_next(stream, &line));
+    if (!line) return BISAI_OK;
     while (bsi_is_blank(*line)) line++;
     if (strncmp(line, option, sizeof option - 1) != 0 || !bsi_ends_word(line[sizeof option - 1]))
       continue;

@@ -73,51 +73,48 @@ static double decode_double(const unsigned char *bytes) {
  * follows. */
 static bisai_status peek_class(bsi_source *source, int64_t *class, size_t *width, size_t *count) {
   const unsigned char *bytes;
-  bisai_status status = bsi_source_peek(source, &bytes, count);
   *class = 0;
-  for (*width = 4; !status && *width <= 8 && *count >= *width; *width += 4) {
+  BSI_TRY(bsi_source_peek(source, &bytes, count));
+  for (*width = 4; *width <= 8 && *count >= *width; *width += 4) {
     const int64_t number = decode_integer(bytes, *width);
     if (number != BSI_PETSC_VECTOR && number != BSI_PETSC_MATRIX && number != BSI_PETSC_INDEX_SET)
       continue;
     *class = number;
     break;
   }
-  return status;
+  return BISAI_OK;
 }
 
 bisai_status bsi_petsc_detect(bsi_source *source, bool *found) {
   int64_t class = 0;
   size_t width = 0, count = 0;
-  const bisai_status status = peek_class(source, &class, &width, &count);
+  BSI_TRY(peek_class(source, &class, &width, &count));
   *found = class != 0;
-  return status;
+  return BISAI_OK;
 }
 
 /* Exactly `bytes` bytes of what `part` names. */
 static bisai_status read_bytes(reader *r, void *target, size_t bytes, const char *part) {
   size_t got = 0;
-  const bisai_status status = bsi_source_read(r->source, target, bytes, &got);
-  if (status) return status;
+  BSI_TRY(bsi_source_read(r->source, target, bytes, &got));
   r->offset += (int64_t)got;
   return got == bytes ? BISAI_OK : fail(r, BISAI_PARSE_ERROR, "the file ends within %s", part);
 }
 
 static bisai_status skip_bytes(reader *r, int64_t bytes, const char *part) {
   char ignored[CHUNK_BYTES];
-  bisai_status status = BISAI_OK;
-  while (!status && bytes > 0) {
+  while (bytes > 0) {
     const size_t some = bytes < CHUNK_BYTES ? (size_t)bytes : CHUNK_BYTES;
-    status = read_bytes(r, ignored, some, part);
+    BSI_TRY(read_bytes(r, ignored, some, part));
     bytes -= (int64_t)some;
   }
-  return status;
+  return BISAI_OK;
 }
 
 /* Takes the class number of the object at the cursor, which decides the size of the integers. */
 static bisai_status open_object(reader *r, int64_t *class) {
   size_t count = 0;
-  const bisai_status status = peek_class(r->source, class, &r->width, &count);
-  if (status) return status;
+  BSI_TRY(peek_class(r->source, class, &r->width, &count));
   if (*class == 0) return fail(r, BISAI_PARSE_ERROR, "no object of PETSc");
   unsigned char bytes[8];
   return read_bytes(r, bytes, r->width, "its header");
@@ -125,8 +122,7 @@ static bisai_status open_object(reader *r, int64_t *class) {
 
 static bisai_status read_size(reader *r, const char *what, int64_t least, int64_t *size) {
   unsigned char bytes[8];
-  const bisai_status status = read_bytes(r, bytes, r->width, "its header");
-  if (status) return status;
+  BSI_TRY(read_bytes(r, bytes, r->width, "its header"));
   *size = decode_integer(bytes, r->width);
   if (*size >= least) return BISAI_OK;
   r->offset -= (int64_t)r->width;
@@ -134,10 +130,9 @@ static bisai_status read_size(reader *r, const char *what, int64_t least, int64_
 }
 
 static bisai_status read_sizes(reader *r, sizes *s) {
-  bisai_status status = read_size(r, "rows", 0, &s->rows);
-  if (!status) status = read_size(r, "columns", 0, &s->cols);
-  if (!status) status = read_size(r, "entries", -1, &s->entries);
-  if (status) return status;
+  BSI_TRY(read_size(r, "rows", 0, &s->rows));
+  BSI_TRY(read_size(r, "columns", 0, &s->cols));
+  BSI_TRY(read_size(r, "entries", -1, &s->entries));
   if (s->entries < 0)
     return fail(r, BISAI_UNSUPPORTED, "a dense matrix, where a sparse one is needed");
   if (s->rows > INT32_MAX || s->cols > INT32_MAX || s->entries > INT32_MAX)
@@ -281,8 +276,8 @@ static bisai_status read_values(reader *r, const sizes *s, bsi_csr *csr) {
  * as the values had, and no object, are the second half of complex ones. */
 static bisai_status read_next_class(reader *r, int64_t values, int64_t *class) {
   size_t count = 0, width = 0;
-  const bisai_status status = peek_class(r->source, class, &width, &count);
-  if (status || *class != 0 || count == 0) return status;
+  BSI_TRY(peek_class(r->source, class, &width, &count));
+  if (*class != 0 || count == 0) return BISAI_OK;
   if (bsi_source_left(r->source) == 8 * values)
     return fail(r, BISAI_UNSUPPORTED, "complex values are not supported");
   return fail(r, BISAI_PARSE_ERROR, "no object of PETSc (or the values before are complex)");
@@ -293,66 +288,65 @@ bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
   r.limit = &csr->limit;
   int64_t class = 0, next = 0;
   sizes s = {0};
-  bisai_status status = open_object(&r, &class);
-  if (!status && class != BSI_PETSC_MATRIX)
+  BSI_TRY(open_object(&r, &class));
+  if (class != BSI_PETSC_MATRIX)
     return bsi_fail(r.context, BISAI_UNSUPPORTED, "%s of PETSc, where a matrix is needed",
                     class == BSI_PETSC_VECTOR ? "a vector" : "an index set");
-  if (!status) status = read_sizes(&r, &s);
-  if (!status) status = check_sizes(&r, &s);
-  if (!status) status = bsi_csr_set_rows(r.context, csr, s.rows);
-  if (!status) status = read_row_lengths(&r, &s, csr);
-  if (!status) status = read_columns(&r, &s, csr);
-  if (!status) status = read_values(&r, &s, csr);
-  if (!status) status = read_next_class(&r, s.entries, &next);
-  if (!status && next == BSI_PETSC_MATRIX) status = fail(&r, BISAI_UNSUPPORTED, "a second matrix");
-  return status;
+  BSI_TRY(read_sizes(&r, &s));
+  BSI_TRY(check_sizes(&r, &s));
+  BSI_TRY(bsi_csr_set_rows(r.context, csr, s.rows));
+  BSI_TRY(read_row_lengths(&r, &s, csr));
+  BSI_TRY(read_columns(&r, &s, csr));
+  BSI_TRY(read_values(&r, &s, csr));
+  BSI_TRY(read_next_class(&r, s.entries, &next));
+  return next == BSI_PETSC_MATRIX ? fail(&r, BISAI_UNSUPPORTED, "a second matrix") : BISAI_OK;
 }
 
 /* Past a matrix, to the object behind it. */
 static bisai_status skip_matrix(reader *r, int64_t *next) {
   sizes s = {0};
-  bisai_status status = read_sizes(r, &s);
-  if (!status) status = check_left(r, structure_bytes(r, &s), s.entries);
-  if (!status) status = skip_bytes(r, structure_bytes(r, &s) + 8 * s.entries, "a matrix");
-  return status ? status : read_next_class(r, s.entries, next);
+  BSI_TRY(read_sizes(r, &s));
+  BSI_TRY(check_left(r, structure_bytes(r, &s), s.entries));
+  BSI_TRY(skip_bytes(r, structure_bytes(r, &s) + 8 * s.entries, "a matrix"));
+  return read_next_class(r, s.entries, next);
 }
 
 static bisai_status read_vector(reader *r, int64_t n, double *values) {
   unsigned char chunk[CHUNK_BYTES];
   int64_t length = 0, next = 0;
-  bisai_status status = read_size(r, "values", 0, &length);
-  if (!status && length != n)
-    status = bsi_fail(r->context, BISAI_INVALID_ARGUMENT,
-                      "a vector of %" PRId64 " values, where %" PRId64 " are needed", length, n);
-  if (!status) status = check_left(r, 0, n);
-  for (int64_t i = 0, count = 0; i < n && !status; i += count) {
-    status = read_chunk(r, chunk, sizeof(double), n - i, "the values", &count);
-    for (int64_t k = 0; k < count && !status; k++) values[i + k] = decode_double(chunk + 8 * k);
+  BSI_TRY(read_size(r, "values", 0, &length));
+  if (length != n)
+    return bsi_fail(r->context, BISAI_INVALID_ARGUMENT,
+                    "a vector of %" PRId64 " values, where %" PRId64 " are needed", length, n);
+  BSI_TRY(check_left(r, 0, n));
+  for (int64_t i = 0, count = 0; i < n; i += count) {
+    BSI_TRY(read_chunk(r, chunk, sizeof(double), n - i, "the values", &count));
+    for (int64_t k = 0; k < count; k++) values[i + k] = decode_double(chunk + 8 * k);
   }
-  if (!status) status = read_next_class(r, n, &next);
-  for (int64_t i = 0; i < n && !status; i++)
+  BSI_TRY(read_next_class(r, n, &next));
+  for (int64_t i = 0; i < n; i++)
     if (!isfinite(values[i]))
-      status = bsi_fail(r->context, BISAI_NOT_FINITE,
-                        "value %" PRId64 " of the vector is NaN or infinity", i);
-  return status;
+      return bsi_fail(r->context, BISAI_NOT_FINITE,
+                      "value %" PRId64 " of the vector is NaN or infinity", i);
+  return BISAI_OK;
 }
 
 bisai_status bsi_petsc_find_vector(bsi_source *source, bool *found) {
   reader r = reader_of(source);
   int64_t class = 0;
   size_t count = 0;
-  bisai_status status = peek_class(source, &class, &r.width, &count);
-  if (!status && class == BSI_PETSC_MATRIX) {
-    status = open_object(&r, &class);
-    if (!status) status = skip_matrix(&r, &class);
+  BSI_TRY(peek_class(source, &class, &r.width, &count));
+  if (class == BSI_PETSC_MATRIX) {
+    BSI_TRY(open_object(&r, &class));
+    BSI_TRY(skip_matrix(&r, &class));
   }
   *found = class == BSI_PETSC_VECTOR;
-  return status;
+  return BISAI_OK;
 }
 
 bisai_status bsi_petsc_read_vector(bsi_source *source, int64_t n, double *values) {
   reader r = reader_of(source);
   int64_t class = 0;
-  const bisai_status status = open_object(&r, &class);
-  return status ? status : read_vector(&r, n, values);
+  BSI_TRY(open_object(&r, &class));
+  return read_vector(&r, n, values);
 }

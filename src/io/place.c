@@ -86,8 +86,8 @@ bisai_status bsi_place_find(bisai_context *context, const char *path, bsi_place 
     error = refusal(path);
   if (error) return bsi_io_fail(context, "open", path, error);
   if (special) return BISAI_OK;
-  const bisai_status status = find_final(context, path, &place->final);
-  if (status || !place->exists) return status;
+  BSI_TRY(find_final(context, path, &place->final));
+  if (!place->exists) return BISAI_OK;
   place->mode = about.st_mode & 07777;
   /* A link of /proc/self/fd may lead to a file whose name is gone. */
   place->nameless = lstat(place->final, &behind) != 0 || !is_same(&about, &behind);

@@ -17,9 +17,7 @@ bisai_read_options bisai_read_options_default(void) {
 }
 
 static bisai_status check_options(bisai_context *context, const bisai_read_options *options) {
-  const bisai_status status =
-      bsi_check_struct(context, "bisai_read_options", options->struct_size, sizeof *options);
-  if (status) return status;
+  BSI_TRY(bsi_check_struct(context, "bisai_read_options", options->struct_size, sizeof *options));
   if (options->block_size < 0 || options->block_size > BISAI_MAX_BLOCK_SIZE)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block size %d is outside 1 … %d",
                     options->block_size, BISAI_MAX_BLOCK_SIZE);
@@ -92,16 +90,15 @@ static bisai_status read_csr(bsi_source *source, const char *path, content *c) {
   bisai_context *context = bsi_source_context(source);
   bool petsc = false;
   if (bsi_source_is_archive(source)) {
-    bisai_status status = bsi_archive_find_matrix(source, &c->member);
-    if (status) return status;
-    status = read_market_matrix(source, &c->csr);
+    BSI_TRY(bsi_archive_find_matrix(source, &c->member));
+    const bisai_status status = read_market_matrix(source, &c->csr);
     return status ? bsi_archive_fail_in(source, c->member.name, status) : BISAI_OK;
   }
-  bisai_status status = bsi_petsc_detect(source, &petsc);
-  if (!status && !petsc) return read_market_matrix(source, &c->csr);
-  if (!status && path && c->csr.block_size == 0)
-    status = bsi_petsc_block_size(context, path, &c->csr.block_size);
-  return status ? status : bsi_petsc_read_matrix(source, &c->csr);
+  BSI_TRY(bsi_petsc_detect(source, &petsc));
+  if (!petsc) return read_market_matrix(source, &c->csr);
+  if (path && c->csr.block_size == 0)
+    BSI_TRY(bsi_petsc_block_size(context, path, &c->csr.block_size));
+  return bsi_petsc_read_matrix(source, &c->csr);
 }
 
 /* Goes to the right-hand side that stands with a matrix, which has been read or, but for an
@@ -109,8 +106,8 @@ static bisai_status read_csr(bsi_source *source, const char *path, content *c) {
 static bisai_status find_rhs(bsi_source *source, const bsi_member *matrix,
                              char name[BSI_MEMBER_BYTES], bool *found) {
   if (bsi_source_is_archive(source)) return bsi_archive_find_rhs(source, matrix, name, found);
-  const bisai_status status = bsi_petsc_detect(source, found);
-  return status || !*found ? status : bsi_petsc_find_vector(source, found);
+  BSI_TRY(bsi_petsc_detect(source, found));
+  return *found ? bsi_petsc_find_vector(source, found) : BISAI_OK;
 }
 
 static bisai_status read_found_rhs(bsi_source *source, const char *name, int64_t n, double *values,
@@ -128,14 +125,13 @@ static bisai_status read_own_rhs(bsi_source *source, content *c) {
   bisai_context *context = bsi_source_context(source);
   char name[BSI_MEMBER_BYTES];
   bool found = false;
-  bisai_status status = find_rhs(source, &c->member, name, &found);
-  if (status || !found) return status;
+  BSI_TRY(find_rhs(source, &c->member, name, &found));
+  if (!found) return BISAI_OK;
   const int64_t bytes = c->csr.rows * (int64_t)sizeof *c->rhs;
-  status = bsi_limit_check(context, &c->csr.limit, bytes);
-  if (status) return status;
+  BSI_TRY(bsi_limit_check(context, &c->csr.limit, bytes));
   c->csr.limit.held += bytes;
   c->rhs = bsi_allocate(context, (size_t)c->csr.rows, sizeof *c->rhs);
-  status =
+  const bisai_status status =
       c->rhs ? read_found_rhs(source, name, c->csr.rows, c->rhs, &c->columns) : BISAI_OUT_OF_MEMORY;
   c->rhs_failed = status != BISAI_OK;
   return status;
@@ -186,21 +182,21 @@ bisai_status bisai_read_matrix(bisai_context *context, const char *path,
   const bisai_read_options o = options ? *options : bisai_read_options_default();
   bsi_source *source = NULL;
   bisai_system system = {.matrix = NULL};
-  bisai_status status = check_options(context, &o);
-  if (!status) status = bsi_source_open_file(context, path, o.progress, o.progress_user, &source);
-  if (!status) status = read_system(context, &source, path, &o, false, &system);
-  if (!status) *matrix = system.matrix;
-  return status;
+  BSI_TRY(check_options(context, &o));
+  BSI_TRY(bsi_source_open_file(context, path, o.progress, o.progress_user, &source));
+  BSI_TRY(read_system(context, &source, path, &o, false, &system));
+  *matrix = system.matrix;
+  return BISAI_OK;
 }
 
 bisai_status bsi_read_matrix_memory(bisai_context *context, const void *data, size_t bytes,
                                     const bisai_read_options *options, bisai_bcsr **matrix) {
   bsi_source *source = NULL;
   bisai_system system = {.matrix = NULL};
-  bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
-  if (!status) status = read_system(context, &source, NULL, options, false, &system);
-  if (!status) *matrix = system.matrix;
-  return status;
+  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
+  BSI_TRY(read_system(context, &source, NULL, options, false, &system));
+  *matrix = system.matrix;
+  return BISAI_OK;
 }
 
 bisai_status bisai_read_system(bisai_context *context, const char *path,
@@ -211,20 +207,18 @@ bisai_status bisai_read_system(bisai_context *context, const char *path,
                     path ? "system" : "path");
   const bisai_read_options o = options ? *options : bisai_read_options_default();
   bsi_source *source = NULL;
-  bisai_status status =
-      bsi_check_report(context, "bisai_system", system->struct_size, sizeof *system);
-  if (status) return status;
+  BSI_TRY(bsi_check_report(context, "bisai_system", system->struct_size, sizeof *system));
   system->rhs_failed = false;
-  status = check_options(context, &o);
-  if (!status) status = bsi_source_open_file(context, path, o.progress, o.progress_user, &source);
-  return status ? status : read_system(context, &source, path, &o, true, system);
+  BSI_TRY(check_options(context, &o));
+  BSI_TRY(bsi_source_open_file(context, path, o.progress, o.progress_user, &source));
+  return read_system(context, &source, path, &o, true, system);
 }
 
 bisai_status bsi_read_system_memory(bisai_context *context, const void *data, size_t bytes,
                                     const bisai_read_options *options, bisai_system *system) {
   bsi_source *source = NULL;
-  const bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
-  return status ? status : read_system(context, &source, NULL, options, true, system);
+  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
+  return read_system(context, &source, NULL, options, true, system);
 }
 
 void bisai_system_clear(bisai_context *context, bisai_system *system) {
@@ -259,20 +253,19 @@ static bisai_status read_rhs(bsi_source *source, int64_t n, double *values, int6
   char name[BSI_MEMBER_BYTES];
   bool found = false;
   *columns = 0;
-  bisai_status status =
-      bsi_source_is_archive(source) ? bsi_archive_find_matrix(source, &matrix) : BISAI_OK;
-  if (!status) status = find_rhs(source, &matrix, name, &found);
-  return status || !found ? status : read_found_rhs(source, name, n, values, columns);
+  if (bsi_source_is_archive(source)) BSI_TRY(bsi_archive_find_matrix(source, &matrix));
+  BSI_TRY(find_rhs(source, &matrix, name, &found));
+  return found ? read_found_rhs(source, name, n, values, columns) : BISAI_OK;
 }
 
 /* A vector by itself, or the right-hand side that stands with a matrix. */
 static bisai_status read_vector(bsi_source *source, int64_t n, double *values) {
   bool with_matrix = bsi_source_is_archive(source);
-  bisai_status status = with_matrix ? BISAI_OK : bsi_petsc_detect(source, &with_matrix);
-  if (!status && !with_matrix) return read_market_vector(source, n, values, NULL);
+  if (!with_matrix) BSI_TRY(bsi_petsc_detect(source, &with_matrix));
+  if (!with_matrix) return read_market_vector(source, n, values, NULL);
   int64_t columns = 0;
-  if (!status) status = read_rhs(source, n, values, &columns);
-  if (status || columns == 1) return status;
+  BSI_TRY(read_rhs(source, n, values, &columns));
+  if (columns == 1) return BISAI_OK;
   bisai_context *context = bsi_source_context(source);
   if (columns == 0)
     return bsi_fail(context, BISAI_UNSUPPORTED, "there is no right-hand side with the matrix");
@@ -284,32 +277,31 @@ bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t
                                double *values) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_source *source = NULL;
-  bisai_status status = bsi_vector_check(context, "bisai_read_vector", path, n, values);
-  if (!status) status = bsi_source_open_file(context, path, NULL, NULL, &source);
-  return status ? status : close_source(&source, read_vector(source, n, values));
+  BSI_TRY(bsi_vector_check(context, "bisai_read_vector", path, n, values));
+  BSI_TRY(bsi_source_open_file(context, path, NULL, NULL, &source));
+  return close_source(&source, read_vector(source, n, values));
 }
 
 bisai_status bsi_read_vector_memory(bisai_context *context, const void *data, size_t bytes,
                                     int64_t n, double *values) {
   bsi_source *source = NULL;
-  const bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
-  return status ? status : close_source(&source, read_vector(source, n, values));
+  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
+  return close_source(&source, read_vector(source, n, values));
 }
 
 bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n, double *values,
                             int64_t *columns) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_source *source = NULL;
-  bisai_status status = bsi_vector_check(context, "bisai_read_rhs", path, n, values);
-  if (!status && !columns)
-    status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_rhs: columns is NULL");
-  if (!status) status = bsi_source_open_file(context, path, NULL, NULL, &source);
-  return status ? status : close_source(&source, read_rhs(source, n, values, columns));
+  BSI_TRY(bsi_vector_check(context, "bisai_read_rhs", path, n, values));
+  if (!columns) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_rhs: columns is NULL");
+  BSI_TRY(bsi_source_open_file(context, path, NULL, NULL, &source));
+  return close_source(&source, read_rhs(source, n, values, columns));
 }
 
 bisai_status bsi_read_rhs_memory(bisai_context *context, const void *data, size_t bytes, int64_t n,
                                  double *values, int64_t *columns) {
   bsi_source *source = NULL;
-  const bisai_status status = bsi_source_open_memory(context, data, bytes, &source);
-  return status ? status : close_source(&source, read_rhs(source, n, values, columns));
+  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
+  return close_source(&source, read_rhs(source, n, values, columns));
 }

@@ -45,8 +45,8 @@ bsi_quote bsi_quote_word(const char *word) {
 
 bisai_status bsi_reader_next(bsi_reader *reader) {
   for (;;) {
-    const bisai_status status = bsi_stream_next(reader->stream, &reader->cursor);
-    if (status || !reader->cursor) return status;
+    BSI_TRY(bsi_stream_next(reader->stream, &reader->cursor));
+    if (!reader->cursor) return BISAI_OK;
     reader->cursor = bsi_skip_blanks(reader->cursor);
     if (*reader->cursor != '\n' && *reader->cursor != '%') return BISAI_OK;
   }

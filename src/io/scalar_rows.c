@@ -22,15 +22,13 @@ static bisai_status bring_arrays(bsi_scalar_rows *s) {
   const bisai_bcsr *a = s->matrix;
   const size_t blocks = (size_t)a->blocks;
   const void *row_ptr = NULL, *col_idx = NULL;
-  bisai_status status =
-      bring(s, 0, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr, &row_ptr);
-  if (!status) status = bring(s, 1, a->col_idx, blocks * sizeof *a->col_idx, &col_idx);
-  if (!status)
-    status = bring(s, 2, a->values, bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type),
-                   &s->values);
+  BSI_TRY(bring(s, 0, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr, &row_ptr));
+  BSI_TRY(bring(s, 1, a->col_idx, blocks * sizeof *a->col_idx, &col_idx));
+  BSI_TRY(bring(s, 2, a->values, bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type),
+                &s->values));
   s->row_ptr = row_ptr;
   s->col_idx = col_idx;
-  return status;
+  return BISAI_OK;
 }
 
 static bisai_status make_room(bsi_scalar_rows *s) {

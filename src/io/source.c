@@ -64,11 +64,10 @@ static bisai_status pull(bsi_source *s, char *target, size_t bytes, size_t *got)
   *got = first;
   if (first == bytes) return BISAI_OK;
   size_t rest = 0;
-  const bisai_status status = s->unpack
-                                  ? bsi_unpack_read(s->unpack, target + first, bytes - first, &rest)
-                                  : read_stored(s, target + first, bytes - first, &rest);
+  BSI_TRY(s->unpack ? bsi_unpack_read(s->unpack, target + first, bytes - first, &rest)
+                    : read_stored(s, target + first, bytes - first, &rest));
   *got += rest;
-  return status;
+  return BISAI_OK;
 }
 
 /* All of the buffer. */
@@ -112,9 +111,9 @@ static bisai_status open_archive(bsi_source *s) {
   archive_read_support_format_tar(s->archive);
   if (archive_read_open(s->archive, s, NULL, read_for_archive, NULL) != ARCHIVE_OK)
     return fail_archive(s);
-  const bisai_status status = next_entry(s);
+  BSI_TRY(next_entry(s));
   s->entry_pending = !s->ended;
-  return status;
+  return BISAI_OK;
 }
 
 static bisai_status read_archive(bsi_source *s, char *target, size_t bytes, size_t *got) {
@@ -138,10 +137,7 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
   s->peek_begin = s->peek_end = 0;
   s->taken = 0;
   while (!s->ended) {
-    if (!s->entry_pending) {
-      const bisai_status status = next_entry(s);
-      if (status) return status;
-    }
+    if (!s->entry_pending) BSI_TRY(next_entry(s));
     s->entry_pending = false;
     if (s->ended || archive_entry_filetype(s->entry) != AE_IFREG ||
         archive_entry_hardlink(s->entry))
@@ -196,13 +192,13 @@ static bisai_status keep(bsi_source *s) {
 
 /* Looks at the first bytes and opens what they announce. */
 static bisai_status begin(bsi_source *s) {
-  bisai_status status = fill_head(s);
-  if (!status) status = bsi_unpack_open(&s->stored, s->head, s->head_end, &s->unpack);
-  if (!status && s->unpack) status = fill_head(s);
-  s->is_tar = !status && is_tar(s->head, s->head_end);
-  if (status || !s->is_tar) return status;
-  if (!bsi_stored_can_rewind(&s->stored)) status = keep(s);
-  return status ? status : open_archive(s);
+  BSI_TRY(fill_head(s));
+  BSI_TRY(bsi_unpack_open(&s->stored, s->head, s->head_end, &s->unpack));
+  if (s->unpack) BSI_TRY(fill_head(s));
+  s->is_tar = is_tar(s->head, s->head_end);
+  if (!s->is_tar) return BISAI_OK;
+  if (!bsi_stored_can_rewind(&s->stored)) BSI_TRY(keep(s));
+  return open_archive(s);
 }
 
 /* Takes the stored bytes over. */
@@ -227,8 +223,8 @@ static bisai_status open_source(bisai_context *context, bsi_source *settings, bs
 bisai_status bsi_source_open_file(bisai_context *context, const char *path, bisai_progress progress,
                                   void *user, bsi_source **source) {
   bsi_source settings = {.progress = progress, .progress_user = user};
-  const bisai_status status = bsi_stored_open_file(context, path, &settings.stored);
-  return status ? status : open_source(context, &settings, source);
+  BSI_TRY(bsi_stored_open_file(context, path, &settings.stored));
+  return open_source(context, &settings, source);
 }
 
 bisai_status bsi_source_open_memory(bisai_context *context, const void *data, size_t bytes,
@@ -260,20 +256,18 @@ bisai_status bsi_source_read(bsi_source *s, void *target, size_t bytes, size_t *
   if (first > 0) memcpy(target, s->peeked + s->peek_begin, first);
   s->peek_begin += first;
   size_t rest = 0;
-  bisai_status status = BISAI_OK;
   if (first < bytes)
-    status = s->is_tar ? read_archive(s, (char *)target + first, bytes - first, &rest)
-                       : pull(s, (char *)target + first, bytes - first, &rest);
+    BSI_TRY(s->is_tar ? read_archive(s, (char *)target + first, bytes - first, &rest)
+                      : pull(s, (char *)target + first, bytes - first, &rest));
   *got = first + rest;
   s->taken += (int64_t)*got;
-  return status;
+  return BISAI_OK;
 }
 
 bisai_status bsi_source_peek(bsi_source *s, const unsigned char **bytes, size_t *count) {
   unsigned char next[BSI_PEEK_BYTES];
   size_t got = 0;
-  const bisai_status status = bsi_source_read(s, next, sizeof next, &got);
-  if (status) return status;
+  BSI_TRY(bsi_source_read(s, next, sizeof next, &got));
   memcpy(s->peeked, next, got);
   s->peek_begin = 0;
   s->peek_end = got;
@@ -293,11 +287,11 @@ int64_t bsi_source_left(const bsi_source *s) {
 int64_t bsi_source_taken(const bsi_source *s) { return s->taken; }
 
 bisai_status bsi_source_finish(bsi_source *s) {
-  bisai_status status = BISAI_OK;
-  if (!s->unpack) return status;
-  do status = fill_head(s);
-  while (!status && s->head_end > 0);
-  return status;
+  if (!s->unpack) return BISAI_OK;
+  do {
+    BSI_TRY(fill_head(s));
+  } while (s->head_end > 0);
+  return BISAI_OK;
 }
 
 bisai_status bsi_source_rewind(bsi_source *s) {

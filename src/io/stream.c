@@ -50,8 +50,7 @@ static bisai_status fill(bsi_stream *s) {
     return bsi_fail(s->context, BISAI_PARSE_ERROR, "line %" PRId64 ": longer than %d bytes",
                     s->line + 1, BSI_STREAM_LINE_BYTES);
   size_t got = 0;
-  const bisai_status status = bsi_source_read(s->source, s->buffer + left, space, &got);
-  if (status) return status;
+  BSI_TRY(bsi_source_read(s->source, s->buffer + left, space, &got));
   s->ended = got == 0;
   s->end += got;
   return BISAI_OK;
@@ -74,8 +73,7 @@ bisai_status bsi_stream_next(bsi_stream *s, char **line) {
       break;
     }
     const size_t left = s->end - s->begin;
-    const bisai_status status = fill(s);
-    if (status) return status;
+    BSI_TRY(fill(s));
     searched = left;
   }
   *line = s->buffer + s->begin;

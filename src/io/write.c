@@ -81,26 +81,23 @@ static bisai_status write_member(const target *t, bsi_output *output, const char
 
 static bisai_status write_parts(const target *t, bsi_output *output, const bsi_scalar_rows *rows,
                                 const double *rhs) {
-  bisai_status status = BISAI_OK;
   switch (t->format) {
   case BISAI_FORMAT_PETSC:
-    status = bsi_petsc_write_matrix(output, rows);
-    if (!status && rhs) status = bsi_petsc_write_vector(output, t->context, rows->rows, rhs);
+    BSI_TRY(bsi_petsc_write_matrix(output, rows));
+    if (rhs) BSI_TRY(bsi_petsc_write_vector(output, t->context, rows->rows, rhs));
     break;
   case BISAI_FORMAT_SUITESPARSE:
-    status = write_member(t, output, "", matrix_part, rows, 0);
-    if (!status && rhs) status = write_member(t, output, "_b", vector_part, rhs, rows->rows);
+    BSI_TRY(write_member(t, output, "", matrix_part, rows, 0));
+    if (rhs) BSI_TRY(write_member(t, output, "_b", vector_part, rhs, rows->rows));
     break;
   default: bsi_market_write_matrix(output, rows);
   }
-  return status;
+  return BISAI_OK;
 }
 
 static bisai_status check_write(bisai_context *context, const char *path, const bisai_bcsr *matrix,
                                 const bisai_write_options *o) {
-  const bisai_status status =
-      bsi_check_struct(context, "bisai_write_options", o->struct_size, sizeof *o);
-  if (status) return status;
+  BSI_TRY(bsi_check_struct(context, "bisai_write_options", o->struct_size, sizeof *o));
   if (!path || !matrix)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_matrix: %s is NULL",
                     path ? "matrix" : "path");

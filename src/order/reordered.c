@@ -52,11 +52,10 @@ static bisai_status upload_maps(bisai_context *context, const bisai_bcsr *a,
                                 const bsi_reordered *r) {
   const bsi_backend *backend = context->backend;
   if (r->host_permutation == r->permutation) return BISAI_OK;
-  const bisai_status status = backend->memory->upload(
-      context, r->permutation, r->host_permutation, (size_t)a->block_rows * sizeof *r->permutation);
-  return status ? status
-                : backend->memory->upload(context, r->source, r->host_source,
-                                          (size_t)a->blocks * sizeof *r->source);
+  BSI_TRY(backend->memory->upload(context, r->permutation, r->host_permutation,
+                                  (size_t)a->block_rows * sizeof *r->permutation));
+  return backend->memory->upload(context, r->source, r->host_source,
+                                 (size_t)a->blocks * sizeof *r->source);
 }
 
 static int32_t longest_row(int32_t n, const int32_t *row_ptr) {
@@ -167,9 +166,9 @@ static bool same_pattern(const bsi_reordered *r, const bsi_structure *b, const b
 static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a,
                                   const bsi_reordered *r) {
   bsi_structure of_a, of_b;
-  bisai_status status = bsi_bcsr_structure(a, &of_a);
-  if (!status) status = bsi_bcsr_structure(r->matrix, &of_b);
-  if (status || (a->blocks == r->matrix->blocks && same_pattern(r, &of_b, &of_a))) return status;
+  BSI_TRY(bsi_bcsr_structure(a, &of_a));
+  BSI_TRY(bsi_bcsr_structure(r->matrix, &of_b));
+  if (a->blocks == r->matrix->blocks && same_pattern(r, &of_b, &of_a)) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                   "the pattern changed: other blocks than at creation");
 }
@@ -179,16 +178,14 @@ static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a,
 static bisai_status equate(bisai_context *context, const bisai_bcsr *a,
                            const bsi_equilibration *e) {
   const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
-  const bisai_status status =
-      context->backend->memory->copy(context, e->col_scale, e->row_scale, n * sizeof *e->col_scale);
-  return status ? status
-                : context->backend->memory->copy(context, e->col_exponent, e->row_exponent,
-                                                 n * sizeof *e->col_exponent);
+  BSI_TRY(context->backend->memory->copy(context, e->col_scale, e->row_scale,
+                                         n * sizeof *e->col_scale));
+  return context->backend->memory->copy(context, e->col_exponent, e->row_exponent,
+                                        n * sizeof *e->col_exponent);
 }
 
 static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *e) {
-  const bisai_status status = context->backend->order->reordered->equilibrate(context, a, e);
-  if (status) return status;
+  BSI_TRY(context->backend->order->reordered->equilibrate(context, a, e));
   if (e->zero_row >= 0)
     return bsi_fail(context, BISAI_SINGULAR_BLOCK,
                     "block row %d is zero: it cannot be equilibrated", e->zero_row);
@@ -200,14 +197,13 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
 
 bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,
                                  const bsi_reordered *r) {
-  const bisai_status status = check_matrix(context, a);
-  return status ? status : check_pattern(context, a, r);
+  BSI_TRY(check_matrix(context, a));
+  return check_pattern(context, a, r);
 }
 
 bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
-  bisai_status status = BISAI_OK;
-  if (r->equilibration.row_scale) status = equilibrate(context, a, &r->equilibration);
-  return status ? status : context->backend->order->reordered->values(context, a, r);
+  if (r->equilibration.row_scale) BSI_TRY(equilibrate(context, a, &r->equilibration));
+  return context->backend->order->reordered->values(context, a, r);
 }
 
 bisai_status bsi_reordered_enter(bisai_context *context, const bsi_reordered *r, int32_t count,

@@ -47,12 +47,10 @@ bisai_status bsi_pattern_finish(bisai_pattern *p, bisai_status status, bisai_pat
 bisai_status bsi_pattern_copy(bisai_context *context, const bisai_pattern *from,
                               bisai_pattern **pattern) {
   bsi_structure rows;
-  bisai_status status = bsi_pattern_structure(from, &rows);
-  if (status) return status;
+  BSI_TRY(bsi_pattern_structure(from, &rows));
   bisai_pattern *p = bsi_pattern_reserve(context, from->triangle, from->block_rows);
   if (!p) return BISAI_OUT_OF_MEMORY;
-  status = bsi_pattern_set_rows(p, rows.row_ptr, rows.col_idx);
-  return bsi_pattern_finish(p, status, pattern);
+  return bsi_pattern_finish(p, bsi_pattern_set_rows(p, rows.row_ptr, rows.col_idx), pattern);
 }
 
 static bisai_status check_triangle(bisai_context *context, bisai_triangle triangle) {
@@ -66,8 +64,7 @@ bisai_status bisai_pattern_power(bisai_context *context, const bisai_bcsr *matri
   if (!matrix || !pattern)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_pattern_power: %s is NULL",
                     matrix ? "pattern" : "matrix");
-  bisai_status status = check_triangle(context, triangle);
-  if (status) return status;
+  BSI_TRY(check_triangle(context, triangle));
   if (power < 1)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "power %d: at least 1 is needed", power);
   if (matrix->block_rows != matrix->block_cols)
@@ -75,14 +72,13 @@ bisai_status bisai_pattern_power(bisai_context *context, const bisai_bcsr *matri
                     matrix->block_rows, matrix->block_cols);
   bisai_pattern *p = bsi_pattern_reserve(context, triangle, matrix->block_rows);
   if (!p) return BISAI_OUT_OF_MEMORY;
-  status = context->backend->pattern->power(context, matrix, power, 0, p);
-  return bsi_pattern_finish(p, status, pattern);
+  return bsi_pattern_finish(p, context->backend->pattern->power(context, matrix, power, 0, p),
+                            pattern);
 }
 
 static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, int32_t n,
                                const int32_t *row_ptr, const int32_t *col_idx) {
-  const bisai_status status = bsi_check_row_ptr(context, "block row", n, row_ptr);
-  if (status) return status;
+  BSI_TRY(bsi_check_row_ptr(context, "block row", n, row_ptr));
   for (int32_t i = 0; i < n; i++) {
     bool diagonal = false;
     for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++) {
@@ -107,12 +103,10 @@ static bisai_status check_rows(bisai_context *context, bisai_triangle triangle, 
 
 static bisai_status create(bisai_context *context, bisai_triangle triangle, int32_t n,
                            const bsi_structure *s, bisai_pattern **pattern) {
-  bisai_status status = check_rows(context, triangle, n, s->row_ptr, s->col_idx);
-  if (status) return status;
+  BSI_TRY(check_rows(context, triangle, n, s->row_ptr, s->col_idx));
   bisai_pattern *p = bsi_pattern_reserve(context, triangle, n);
   if (!p) return BISAI_OUT_OF_MEMORY;
-  status = bsi_pattern_set_rows(p, s->row_ptr, s->col_idx);
-  return bsi_pattern_finish(p, status, pattern);
+  return bsi_pattern_finish(p, bsi_pattern_set_rows(p, s->row_ptr, s->col_idx), pattern);
 }
 
 bisai_status bisai_pattern_create(bisai_context *context, bisai_triangle triangle,
@@ -176,14 +170,13 @@ bisai_status bisai_pattern_fetch(const bisai_pattern *pattern, int32_t *row_ptr,
   if (!pattern) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = pattern->context;
   const size_t rows = (size_t)pattern->block_rows + 1, blocks = (size_t)pattern->blocks;
-  bisai_status status = BISAI_OK;
   if (row_ptr)
-    status =
-        context->backend->memory->fetch(context, row_ptr, pattern->row_ptr, rows * sizeof *row_ptr);
-  if (!status && col_idx)
-    status = context->backend->memory->fetch(context, col_idx, pattern->col_idx,
-                                             blocks * sizeof *col_idx);
-  return status;
+    BSI_TRY(context->backend->memory->fetch(context, row_ptr, pattern->row_ptr,
+                                            rows * sizeof *row_ptr));
+  if (col_idx)
+    BSI_TRY(context->backend->memory->fetch(context, col_idx, pattern->col_idx,
+                                            blocks * sizeof *col_idx));
+  return BISAI_OK;
 }
 
 int64_t bsi_pattern_memory(const bisai_pattern *pattern) {

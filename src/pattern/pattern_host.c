@@ -207,9 +207,8 @@ static bisai_status pattern_power(bisai_context *context, const bisai_bcsr *matr
 static bisai_status pattern_columns(bisai_context *context, bisai_pattern *p) {
   p->position = bsi_allocate(context, (size_t)p->blocks, sizeof *p->position);
   if (!p->position) return BISAI_OUT_OF_MEMORY;
-  const bisai_status status = bsi_structure_transpose(
-      context, p->block_rows, p->row_ptr, p->col_idx, &p->col_ptr, &p->row_idx, p->position);
-  if (status) return status;
+  BSI_TRY(bsi_structure_transpose(context, p->block_rows, p->row_ptr, p->col_idx, &p->col_ptr,
+                                  &p->row_idx, p->position));
   for (int32_t j = 0; j < p->block_rows; j++) {
     const int32_t length = p->col_ptr[j + 1] - p->col_ptr[j];
     if (length > p->longest_column) p->longest_column = length;

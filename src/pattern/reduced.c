@@ -102,13 +102,12 @@ static bisai_status turn_round(bisai_pattern *p) {
 static bisai_status make_graph(const bisai_bcsr *t, bisai_triangle triangle, double drop_tolerance,
                                bool turned, bisai_pattern **graph) {
   bsi_structure s;
-  bisai_status status = bsi_bcsr_structure(t, &s);
-  if (status) return status;
+  BSI_TRY(bsi_bcsr_structure(t, &s));
   *graph = bsi_pattern_reserve(t->context, triangle, t->block_rows);
   if (!*graph) return BISAI_OUT_OF_MEMORY;
-  status = drop_tolerance > 0.0 ? drop_small(t, &s, drop_tolerance, *graph)
-                                : bsi_pattern_set_rows(*graph, s.row_ptr, s.col_idx);
-  return !status && turned ? turn_round(*graph) : status;
+  BSI_TRY(drop_tolerance > 0.0 ? drop_small(t, &s, drop_tolerance, *graph)
+                               : bsi_pattern_set_rows(*graph, s.row_ptr, s.col_idx));
+  return turned ? turn_round(*graph) : BISAI_OK;
 }
 
 bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t,

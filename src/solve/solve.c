@@ -23,8 +23,8 @@ bisai_status bsi_isai_create(bisai_context *context, const bsi_triangular *t,
 
 bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bsi_isai *isai) {
   bsi_isai_fault fault = {.column = -1};
-  const bisai_status status = context->backend->solve->values(context, t, isai, &fault);
-  if (status || fault.column < 0) return status;
+  BSI_TRY(context->backend->solve->values(context, t, isai, &fault));
+  if (fault.column < 0) return BISAI_OK;
   const char *factor = t->triangle == BISAI_LOWER ? "NL" : "NU";
   const int32_t row = bsi_row_name(t->matrix, fault.row),
                 column = bsi_row_name(t->matrix, fault.column);
