@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of kernels share: CUDA calls that must succeed, arrays and contexts on a device. */
-#ifndef TEST_DEVICE_CUH
-#define TEST_DEVICE_CUH
+#ifndef BISAI_TEST_DEVICE_H
+#define BISAI_TEST_DEVICE_H
 
 #include <cmath>
 #include <cstdio>
@@ -14,6 +14,7 @@
 
 #include "runner.h"
 
+/* A CUDA call without which the program cannot go on. */
 #define CHECK(call)                                                                                \
   do {                                                                                             \
     const cudaError_t error = (call);                                                              \

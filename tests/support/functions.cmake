@@ -48,16 +48,9 @@ function(bisai_run_on_cuda name)
   endif()
 endfunction()
 
-# Sets `variable` to the source of test NAME in this room: NAME.c, without the room's own name in
-# front: test krylov_ends of the room krylov is in krylov/ends.c.
-function(bisai_test_source variable name extension)
-  get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
-  string(REGEX REPLACE "^${room}_" "" file ${name})
-  set(${variable} ${file}.${extension} PARENT_SCOPE)
-endfunction()
-
 # bisai_add_test(NAME [INTERNAL] [ON_CUDA] [REAL] [SLOW] [SUPPORT name…] [LIBRARIES target…]): test
-# NAME, the program test_NAME.
+# NAME, the program test_NAME. Its source is NAME.c without the room's own name in front: krylov_ends
+# is krylov/ends.c.
 #   INTERNAL   everything under src/ is in reach, otherwise only the public interface
 #   ON_CUDA    the same on a device, NAME_on_cuda
 #   REAL       `test_NAME real` is test NAME_real: on real matrices
@@ -65,9 +58,10 @@ endfunction()
 #   SUPPORT    more files of tests/support
 function(bisai_add_test name)
   cmake_parse_arguments(arg "INTERNAL;ON_CUDA;REAL;SLOW" "" "SUPPORT;LIBRARIES" ${ARGN})
-  bisai_test_source(source ${name} c)
+  get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  string(REGEX REPLACE "^${room}_" "" file ${name})
   list(TRANSFORM arg_SUPPORT REPLACE "(.+)" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/\\1.c")
-  add_executable(test_${name} ${source} ${arg_SUPPORT})
+  add_executable(test_${name} ${file}.c ${arg_SUPPORT})
   set_target_properties(test_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(test_${name} PRIVATE bisai_test_support bisai_cmocka bisai_flags
