@@ -9,12 +9,12 @@
  * without alpha, beta and an implied diagonal. Sizes without code of their own go by rows: each
  * lane sums one row of some of the columns. */
 #include "apply/apply_ops.h"
-#include "apply/load_cuda.cuh"
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
 #include "core/values.h"
+#include "gpu/launch.cuh"
+#include "gpu/load.cuh"
 
 namespace {
 
@@ -38,7 +38,7 @@ template <int BS, int LANES, int SPLIT>
 __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member) {
   if (SPLIT == 2) {
 #pragma unroll
-    for (int r = 0; r < BS; r++) sums[r] += __shfl_down_sync(BSI_EVERYONE, sums[r], LANES);
+    for (int r = 0; r < BS; r++) sums[r] += __shfl_down_sync(BSI_FULL_WARP, sums[r], LANES);
   }
   if (LANES == 1) return;
   if ((BS & (BS - 1)) == 0) {
@@ -51,7 +51,7 @@ __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member
         const bool upper = (member * EACH & half) != 0;
         const double other = upper ? sums[r] : sums[r + half];
         sums[r] =
-            (upper ? sums[r + half] : sums[r]) + __shfl_xor_sync(BSI_EVERYONE, other, half / EACH);
+            (upper ? sums[r + half] : sums[r]) + __shfl_xor_sync(BSI_FULL_WARP, other, half / EACH);
       }
     }
     return;
@@ -65,7 +65,7 @@ __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member
 #pragma unroll
     for (int r = 0; r < BS; r++)
       if (member == (r + step) % BS) handed = sums[r];
-    mine += step == 0 ? handed : __shfl_sync(BSI_EVERYONE, handed, first + from);
+    mine += step == 0 ? handed : __shfl_sync(BSI_FULL_WARP, handed, first + from);
   }
   sums[0] = mine;
 }
@@ -168,7 +168,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(pr
             p.x[v * p.ldx + static_cast<int64_t>(p.col_idx[q]) * bs + c];
   }
   for (int step = 1; step < split; step *= 2) {
-    const double other = __shfl_down_sync(BSI_EVERYONE, sum, step * bs);
+    const double other = __shfl_down_sync(BSI_FULL_WARP, sum, step * bs);
     if (s + step < split) sum += other;
   }
   if (s == 0) finish(p, i, bs, r, v, sum);

@@ -3,8 +3,8 @@
 #include "apply/apply_ops.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
 #include "core/triangular.h"
+#include "gpu/launch.cuh"
 
 namespace {
 

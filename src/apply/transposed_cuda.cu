@@ -5,12 +5,12 @@
  * values in words as wide as their address allows, and multiplies it by x. The blocks are gathered
  * through the column form, in its order, so that the bits repeat and no lane needs another one. */
 #include "apply/apply_ops.h"
-#include "apply/load_cuda.cuh"
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
 #include "core/values.h"
+#include "gpu/launch.cuh"
+#include "gpu/load.cuh"
 
 namespace {
 

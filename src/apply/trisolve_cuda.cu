@@ -3,15 +3,15 @@
  * off-diagonal blocks of row i.
  *
  * One launch, a warp a block row, rows in the order of their levels, values of x handed over as
- * core/await_cuda.cuh says, so that a level costs one trip through the L2 cache and no barrier.
+ * gpu/await.cuh says, so that a level costs one trip through the L2 cache and no barrier.
  * Thread blocks draw their rows in order from a ticket: what a waiting warp waits for is always
  * running or done. */
 #include "apply/apply_ops.h"
-#include "core/await_cuda.cuh"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
 #include "core/triangular.h"
+#include "gpu/await.cuh"
+#include "gpu/launch.cuh"
 
 namespace {
 
@@ -94,14 +94,14 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
       rest = subtract_columns<AT_ONCE>(p, i, begin, columns, first, split, r, bs, rest);
   }
   for (int step = 1; step < split; step *= 2) {
-    const double other = __shfl_down_sync(BSI_EVERYONE, rest, step * bs);
+    const double other = __shfl_down_sync(BSI_FULL_WARP, rest, step * bs);
     if (s + step < split) rest += other;
   }
   double x = rest;
   if (p.inverse_diagonal) {
     x = 0.0;
     for (int c = 0; c < bs; c++) {
-      const double part = __shfl_sync(BSI_EVERYONE, rest, c);
+      const double part = __shfl_sync(BSI_FULL_WARP, rest, c);
       x += (BS > 0 ? inverse[BS > 0 ? c : 0]
                    : __ldg(p.inverse_diagonal + static_cast<int64_t>(i) * values + c * bs + r)) *
            part;

@@ -2,8 +2,8 @@
 /* How far a matrix is from its transpose, on the device: a warp a block row, a lane a block. */
 #include "core/asymmetry.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
 #include "core/matrix_ops.h"
+#include "gpu/launch.cuh"
 
 namespace {
 

@@ -4,10 +4,10 @@
 #include "core/bcsr_impl.h"
 #include "core/block_math.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
 #include "core/matrix_ops.h"
 #include "core/places.h"
 #include "core/values.h"
+#include "gpu/launch.cuh"
 
 namespace {
 

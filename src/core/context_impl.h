@@ -53,7 +53,7 @@ struct bisai_context {
   int64_t kept_bytes;
   /* CUDA */
   bsi_device_limits limits;
-  /* CUDA: kernels may start before their predecessor ends: core/launch_cuda.cuh */
+  /* CUDA: kernels may start before their predecessor ends: gpu/launch.cuh */
   bool early_launches;
   /* files that are being written, the latest first: io/place.h */
   struct bsi_place *volatile unfinished;

@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "core/block_math.h"
-#include "core/launch_cuda.cuh"
 #include "core/triangular.h"
+#include "gpu/launch.cuh"
 
 /* The largest of magnitudes, NaN if any is: their bits are in the order of their values, NaN's
  * above all. Valid in every lane. */
@@ -20,8 +20,8 @@ template <int LANES> static __device__ __forceinline__ double bsi_warp_largest(d
   unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(magnitude));
 #pragma unroll
   for (int step = LANES / 2; step > 0; step /= 2)
-    bits = max(bits, __shfl_xor_sync(BSI_EVERYONE, bits, step));
-  return __longlong_as_double(static_cast<long long>(__shfl_sync(BSI_EVERYONE, bits, 0)));
+    bits = max(bits, __shfl_xor_sync(BSI_FULL_WARP, bits, step));
+  return __longlong_as_double(static_cast<long long>(__shfl_sync(BSI_FULL_WARP, bits, 0)));
 }
 
 /* Lanes that hold a column each. */
@@ -43,7 +43,7 @@ static __device__ __forceinline__ double bsi_warp_norm1_of_entries(double magnit
   const int lane = threadIdx.x % BSI_WARP;
   double sum = 0.0;
 #pragma unroll
-  for (int r = 0; r < BS; r++) sum += __shfl_sync(BSI_EVERYONE, magnitude, lane * BS + r);
+  for (int r = 0; r < BS; r++) sum += __shfl_sync(BSI_FULL_WARP, magnitude, lane * BS + r);
   return bsi_warp_largest<bsi_column_lanes<BS>>(lane < BS ? sum : 0.0);
 }
 
@@ -87,7 +87,7 @@ static __device__ __forceinline__ bool bsi_warp_gauss_jordan(const int bs, const
     __syncwarp();
   }
   for (int k = bs - 1; k >= 0; k--) {
-    const int pivot = __shfl_sync(BSI_EVERYONE, own_pivot, k);
+    const int pivot = __shfl_sync(BSI_FULL_WARP, own_pivot, k);
     if (pivot == k) continue;
     if (lane < bs) {
       const double swap = m[k * bs + lane];
@@ -98,7 +98,7 @@ static __device__ __forceinline__ bool bsi_warp_gauss_jordan(const int bs, const
   }
   bool finite = true;
   for (int v = lane; v < values; v += BSI_WARP) finite &= isfinite(m[v]);
-  return __all_sync(BSI_EVERYONE, finite);
+  return __all_sync(BSI_FULL_WARP, finite);
 }
 
 /* Whether the inverse by cofactors is made and to be trusted. */
@@ -114,7 +114,7 @@ static __device__ __forceinline__ bool bsi_warp_cofactors(const double *a, doubl
   }
   double determinant = 0.0;
 #pragma unroll
-  for (int k = 0; k < BS; k++) determinant += a[k] * __shfl_sync(BSI_EVERYONE, entry, k * BS);
+  for (int k = 0; k < BS; k++) determinant += a[k] * __shfl_sync(BSI_FULL_WARP, entry, k * BS);
   entry /= determinant;
   if (lane < values) inverse[lane] = entry;
   determinant = fabs(determinant);
@@ -122,7 +122,7 @@ static __device__ __forceinline__ bool bsi_warp_cofactors(const double *a, doubl
   double residual = r == c ? -1.0 : 0.0;
 #pragma unroll
   for (int k = 0; k < BS; k++)
-    residual += a[k * BS + r] * __shfl_sync(BSI_EVERYONE, entry, (c * BS + k) % BSI_WARP);
+    residual += a[k * BS + r] * __shfl_sync(BSI_FULL_WARP, entry, (c * BS + k) % BSI_WARP);
   residual = bsi_warp_norm1_of_entries<BS>(lane < values ? fabs(residual) : 0.0);
   __syncwarp();
   return *condition <= BSI_COFACTOR_CONDITION_LIMIT &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors on the device. */
 #include "core/backend.h"
-#include "core/for_each_cuda.cuh"
+#include "gpu/for_each.cuh"
 
 static bisai_status vector_set(bisai_context *context, int64_t n, double value, double *y) {
   return bsi_for_each(context, "vector set", n, [=] __device__(int64_t i) { y[i] = value; });

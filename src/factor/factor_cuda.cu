@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU on the device, in one launch: a warp a block row, rows in the order of L's levels; each
- * waits for the inverses and the rows of U that it needs (core/await_cuda.cuh). Thread blocks draw
+ * waits for the inverses and the rows of U that it needs (gpu/await.cuh). Thread blocks draw
  * their rows in order from a ticket, so that what a waiting warp waits for is always running or
  * done.
  *
@@ -8,12 +8,12 @@
  * listed before the first wait, as structure alone says it. Where rows are too long for shared
  * memory they are computed where they are stored, and a row of U then is complete when its inverse
  * is there. */
-#include "core/await_cuda.cuh"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
 #include "core/invert_cuda.cuh"
 #include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
+#include "gpu/await.cuh"
 
 namespace {
 
@@ -91,12 +91,12 @@ template <int BS, bool SHARED> __device__ void load_row(const job &p, const row<
         w.column[t] = t < w.l_length ? __ldg(p.l_col_idx + w.l_begin + t)
                                      : __ldg(p.u_col_idx + w.u_begin + t - w.l_length);
     }
-    const unsigned all = __ballot_sync(BSI_EVERYONE, stored);
+    const unsigned all = __ballot_sync(BSI_FULL_WARP, stored);
     const int32_t source = stored ? next + __popc(all & ((1u << lane) - 1u)) : -1;
     next += __popc(all);
     for (int32_t v = lane; v - lane < chunk * values; v += BSI_WARP) {
       const int32_t b = v / values;
-      const int32_t from = __shfl_sync(BSI_EVERYONE, source, b % BSI_WARP);
+      const int32_t from = __shfl_sync(BSI_FULL_WARP, source, b % BSI_WARP);
       if (b < chunk)
         w.block(base + b)[v - b * values] =
             from < 0 ? 0.0 : __ldg(p.a + static_cast<int64_t>(from) * values + (v - b * values));
@@ -121,10 +121,10 @@ __device__ int make_plan(const job &p, const row<BS, SHARED> &w, int32_t *next, 
   int items = 0;
   int32_t count = 0;
   while (*next < w.l_length && items < ITEMS && count + BSI_WARP <= MATCHES) {
-    const int32_t q_begin = __shfl_sync(BSI_EVERYONE, begin, *next - first) + *skip,
-                  q_end = __shfl_sync(BSI_EVERYONE, end, *next - first), q = q_begin + lane;
+    const int32_t q_begin = __shfl_sync(BSI_FULL_WARP, begin, *next - first) + *skip,
+                  q_end = __shfl_sync(BSI_FULL_WARP, end, *next - first), q = q_begin + lane;
     const int32_t t = q < q_end ? w.find(*next, __ldg(p.u_col_idx + q)) : -1;
-    const unsigned hits = __ballot_sync(BSI_EVERYONE, t >= 0);
+    const unsigned hits = __ballot_sync(BSI_FULL_WARP, t >= 0);
     if (t >= 0) {
       const int32_t at = count + __popc(hits & ((1u << lane) - 1u));
       list->q[at] = q;
@@ -351,7 +351,7 @@ template <bool FIND_ROW> __global__ void __launch_bounds__(128) find_condition(c
     bsi_met_condition_row(p.words, condition, i);
   } else {
     for (int step = BSI_WARP / 2; step > 0; step /= 2) /* NaN gives way */
-      condition = fmax(condition, __shfl_xor_sync(BSI_EVERYONE, condition, step));
+      condition = fmax(condition, __shfl_xor_sync(BSI_FULL_WARP, condition, step));
     if (threadIdx.x % BSI_WARP == 0) bsi_met_condition(p.words, condition);
   }
 }

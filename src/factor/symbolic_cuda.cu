@@ -6,10 +6,10 @@
 
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
-#include "core/temporary_cuda.cuh"
 #include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
+#include "gpu/launch.cuh"
+#include "gpu/temporary.cuh"
 
 namespace {
 
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(THREADS)
       atomicMin(words + MISSING, static_cast<unsigned long long>(i));
   }
   for (int step = BSI_WARP / 2; step > 0; step /= 2)
-    length = max(length, __shfl_xor_sync(BSI_EVERYONE, length, step));
+    length = max(length, __shfl_xor_sync(BSI_FULL_WARP, length, step));
   if (threadIdx.x % BSI_WARP == 0)
     atomicMax(words + LONGEST, static_cast<unsigned long long>(length));
 }
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(LEVEL_THREADS)
     }
   }
   for (int s = BSI_WARP / 2; s > 0; s /= 2)
-    mine = max(mine, __shfl_xor_sync(BSI_EVERYONE, mine, s));
+    mine = max(mine, __shfl_xor_sync(BSI_FULL_WARP, mine, s));
   if (threadIdx.x % BSI_WARP == 0)
     atomicMax(words + LEVELS, static_cast<unsigned long long>(mine) + 1);
 }

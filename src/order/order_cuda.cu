@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shape of a matrix on the device. */
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
+#include "gpu/launch.cuh"
 #include "order/graph.h"
 #include "order/order_ops.h"
 
@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(THREADS)
   int64_t sum = i < n ? i - first[i] : 0;
   int most = static_cast<int>(sum);
   for (int step = BSI_WARP / 2; step > 0; step /= 2) {
-    sum += __shfl_xor_sync(BSI_EVERYONE, sum, step);
-    most = max(most, __shfl_xor_sync(BSI_EVERYONE, most, step));
+    sum += __shfl_xor_sync(BSI_FULL_WARP, sum, step);
+    most = max(most, __shfl_xor_sync(BSI_FULL_WARP, most, step));
   }
   if (threadIdx.x % BSI_WARP != 0) return;
   atomicMax(words + BANDWIDTH, static_cast<unsigned long long>(most));

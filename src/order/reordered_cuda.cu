@@ -8,7 +8,7 @@
 #include "core/bcsr_impl.h"
 #include "core/block_math.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
+#include "gpu/launch.cuh"
 #include "order/order_ops.h"
 #include "order/reordered.h"
 
@@ -160,8 +160,8 @@ __global__ void __launch_bounds__(THREADS)
     largest = max(r, c);
   }
   for (int step = BSI_WARP / 2; step > 0; step /= 2) {
-    smallest = min(smallest, __shfl_xor_sync(BSI_EVERYONE, smallest, step));
-    largest = max(largest, __shfl_xor_sync(BSI_EVERYONE, largest, step));
+    smallest = min(smallest, __shfl_xor_sync(BSI_FULL_WARP, smallest, step));
+    largest = max(largest, __shfl_xor_sync(BSI_FULL_WARP, largest, step));
   }
   if (threadIdx.x % BSI_WARP != 0 || smallest > largest) return;
   atomicMin(p.words + SMALLEST, static_cast<unsigned long long>(LARGEST_EXPONENT + smallest));

@@ -13,8 +13,8 @@
 
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
-#include "core/temporary_cuda.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/temporary.cuh"
 #include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"
 
@@ -269,9 +269,9 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) search_listed(c
   for (int64_t k = blockIdx.x * static_cast<int64_t>(THREADS / BSI_WARP) + warp; k < count;
        k += gridDim.x * static_cast<int64_t>(THREADS / BSI_WARP)) {
     if (WRITE)
-      write_row(s, s.middle_rows[k], lane, BSI_EVERYONE, &all[warp]);
+      write_row(s, s.middle_rows[k], lane, BSI_FULL_WARP, &all[warp]);
     else
-      count_row(s, s.middle_rows[k], lane, BSI_EVERYONE, &all[warp]);
+      count_row(s, s.middle_rows[k], lane, BSI_FULL_WARP, &all[warp]);
     __syncwarp();
   }
 }
@@ -375,7 +375,7 @@ __global__ void open_columns(int32_t n, const int32_t *col_ptr, int32_t *next,
   int32_t most = j < n ? col_ptr[j + 1] - begin : 0;
   if (j < n) next[j] = begin;
   for (int step = BSI_WARP / 2; step > 0; step /= 2)
-    most = max(most, __shfl_xor_sync(BSI_EVERYONE, most, step));
+    most = max(most, __shfl_xor_sync(BSI_FULL_WARP, most, step));
   if (threadIdx.x % BSI_WARP == 0)
     atomicMax(words + LONGEST, static_cast<unsigned long long>(most));
 }

@@ -10,8 +10,8 @@
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
 #include "core/values.h"
+#include "gpu/launch.cuh"
 #include "solve/isai.h"
 #include "solve/solve_ops.h"
 
@@ -58,7 +58,7 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
   extern __shared__ double shared[];
   const int lane = threadIdx.x % BSI_WARP, group = lane / LANES, member = lane % LANES;
   if (group >= GROUPS) return;
-  const unsigned mask = (LANES == BSI_WARP ? BSI_EVERYONE : (1u << LANES) - 1u) << (group * LANES);
+  const unsigned mask = (LANES == BSI_WARP ? BSI_FULL_WARP : (1u << LANES) - 1u) << (group * LANES);
   const int in_block = threadIdx.x / BSI_WARP * GROUPS + group;
   const int64_t first = blockIdx.x * static_cast<int64_t>(WARPS * GROUPS) + in_block;
   const int64_t stride = static_cast<int64_t>(gridDim.x) * WARPS * GROUPS;

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Includes go down the layers only (docs/design.md): what each room under src/ and each plug-in under
-# plugins/ may include, CUDA headers in *_cuda.cu alone, and public headers alone elsewhere.
+# plugins/ may include, CUDA headers and src/gpu in *_cuda.cu alone, and public headers alone
+# elsewhere.
 # cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(src core io order factor pattern solve apply bjacobi precond krylov)
+set(src core gpu io order factor pattern solve apply bjacobi precond krylov)
 set(core_may core)
+set(gpu_may gpu core/backend.h core/context_impl.h)
 set(io_may core io)
 set(order_may core order)
 set(factor_may core factor apply/apply_ops.h)
@@ -56,13 +58,18 @@ macro(check_folder top room)
     foreach(name IN LISTS quoted)
       if(NOT name MATCHES "^([a-z0-9_]+)/")
         complain("${file}: \"${name}\" is not written as \"room/file\"")
+      elseif(CMAKE_MATCH_1 STREQUAL gpu AND NOT ${room} STREQUAL gpu AND ${top} STREQUAL src)
+        # It wraps what kernels need, in the rooms' files for a GPU.
+        if(NOT file MATCHES "_cuda\\.cuh?$")
+          complain("${file}: ${name} belongs in *_cuda.cu")
+        endif()
       elseif(NOT CMAKE_MATCH_1 IN_LIST ${room}_may AND NOT name IN_LIST ${room}_may)
         complain("${file}: ${room} must not include ${name}")
       endif()
     endforeach()
     foreach(name IN LISTS angled)
       if(name MATCHES "^(cuda|cub/|cooperative_groups|cusparse|cublas|thrust/|nvtx)"
-         AND NOT file MATCHES "_cuda\\.cuh?$")
+         AND NOT file MATCHES "^src/gpu/|_cuda\\.cuh?$")
         complain("${file}: ${name} belongs in *_cuda.cu")
       endif()
     endforeach()

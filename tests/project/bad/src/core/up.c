@@ -1,1 +1,2 @@
 #include "factor/factor_impl.h"
+#include "gpu/launch.cuh"

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values that thread blocks of one launch hand to each other without barriers. For *_cuda.cu only.
+/* Values that thread blocks of one launch pass to each other without barriers.
  *
- * A value that is not there yet is a pattern of bits that no arithmetic makes; who needs it reads
- * it until it is something else, so that handing over costs one trip through the L2 cache. Memory
- * is filled with that pattern (bytes of 0xff) beforehand. */
-#ifndef BSI_AWAIT_CUDA_CUH
-#define BSI_AWAIT_CUDA_CUH
+ * The memory is filled beforehand with a bit pattern that no arithmetic produces (bytes of 0xff),
+ * which means that the value is absent. The reader polls until the value changes, so that passing a
+ * value costs one trip through the L2 cache. */
+#ifndef BSI_GPU_AWAIT_CUH
+#define BSI_GPU_AWAIT_CUH
 
 #include <algorithm>
 
-#include "core/launch_cuda.cuh"
+#include "gpu/launch.cuh"
 
 static __device__ __forceinline__ bool bsi_is_absent(double x) {
   return __double_as_longlong(x) == -1ll;
 }
 
+/* Reads a value, which may be absent. */
 static __device__ __forceinline__ double bsi_peek(const double *x) {
   double value;
   asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(x));
   return value;
 }
 
+/* Polls until the value is present. */
 static __device__ __forceinline__ double bsi_await(const double *x) {
   double value;
   do value = bsi_peek(x);
@@ -28,20 +30,21 @@ static __device__ __forceinline__ double bsi_await(const double *x) {
   return value;
 }
 
-/* A caller's NaN may have the bits of an absent value: another takes its place. */
+/* A caller's NaN may have the bits of an absent value. Another NaN replaces it. */
 static __device__ __forceinline__ double bsi_present(double value) {
   return isnan(value) ? __longlong_as_double(0x7ff8000000000000ll) : value;
 }
 
+/* Writes a value, which is present then. */
 static __device__ __forceinline__ void bsi_hand_over(double *x, double value) {
   asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(x), "d"(bsi_present(value)) : "memory");
 }
 
-/* Shared memory for a thread block of `warps` warps, a row each, at least `needed` bytes, so that
- * rows of about `ahead` levels are under way and not many more: whoever waits reads again and
- * again, and thousands who do so far ahead of their turn slow down those whose turn it is. On an
- * H200 a level of a 300 × 300 mesh takes 1.84 µs with all the warps that there is room for, and 1.0
- * µs so. */
+/* Returns the bytes of shared memory, at least `needed`, of a thread block of `warps` warps with a
+ * row each. They limit how many thread blocks are resident, so that rows of about `ahead` levels
+ * are under way and not many more: warps poll, and thousands that poll long before their turn slow
+ * down those whose turn it is. On an H200 a level of a 300 × 300 mesh takes 1.84 µs with as many
+ * warps as fit, and 1.0 µs with this limit. */
 static inline size_t bsi_bytes_to_thin_out(const bisai_context *context, int64_t rows,
                                            int64_t levels, int ahead, int warps, size_t needed) {
   const bsi_device_limits *has = &context->limits;

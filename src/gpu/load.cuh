@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How products read the values of blocks: in words as wide as their address allows, widened to
+/* Loads of consecutive values in words as wide as their address allows. The values are widened to
  * fp64. */
-#ifndef BSI_LOAD_CUDA_CUH
-#define BSI_LOAD_CUDA_CUH
+#ifndef BSI_GPU_LOAD_CUH
+#define BSI_GPU_LOAD_CUH
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cstring>
 
+#include "gpu/runtime.cuh"
+
+using bsi_fp16 = __half;
+using bsi_bf16 = __nv_bfloat16;
+
 namespace {
 
 __device__ __forceinline__ double widen(double value) { return value; }
 __device__ __forceinline__ double widen(float value) { return static_cast<double>(value); }
-__device__ __forceinline__ double widen(__half value) {
+__device__ __forceinline__ double widen(bsi_fp16 value) {
   return static_cast<double>(__half2float(value));
 }
-__device__ __forceinline__ double widen(__nv_bfloat16 value) {
+__device__ __forceinline__ double widen(bsi_bf16 value) {
   return static_cast<double>(__bfloat162float(value));
 }
 
@@ -31,9 +36,9 @@ template <int BYTES> struct word<BYTES, 8> { using type = uint2; };
 template <int BYTES> struct word<BYTES, 4> { using type = unsigned; };
 template <int BYTES> struct word<BYTES, 2> { using type = unsigned short; };
 
-/* How blocks are read. Those that the L2 cache cannot hold together with vectors that are read
- * again are to leave it first. Words of 16 bytes are used by one lane only and leave the L1 cache
- * first, too. */
+/* How long loaded values stay in the caches. With `once` they leave the L2 cache first: it cannot
+ * hold them together with vectors that are read again. Words of 16 bytes are used by one lane only
+ * and do not enter the L1 cache. */
 struct passing {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   unsigned long long policy;
@@ -75,7 +80,9 @@ struct passing {
 #endif
 };
 
-/* COUNT consecutive values. */
+/* Loads consecutive values.
+ *   T: their type in memory
+ *   COUNT: how many */
 template <typename T, int COUNT>
 __device__ __forceinline__ void load_values(const passing &way, const T *from,
                                             double (&column)[COUNT]) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays of the device for the length of a function. For *_cuda.cu only. */
-#ifndef BSI_TEMPORARY_CUDA_CUH
-#define BSI_TEMPORARY_CUDA_CUH
+/* Arrays of the device that live as long as a function runs. */
+#ifndef BSI_GPU_TEMPORARY_CUH
+#define BSI_GPU_TEMPORARY_CUH
 
 #include "core/context_impl.h"
 
-/* Gives back what was reserved when it goes out of scope; `complete` while nothing has failed. */
+/* Releases what was reserved when it goes out of scope. `complete` is false after a failure. */
 struct bsi_temporary {
   enum { MOST = 12 };
   bisai_context *context;

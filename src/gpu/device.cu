@@ -2,8 +2,7 @@
 /* A context on a CUDA device. */
 #include <cstdio>
 
-#include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
+#include "gpu/runtime.cuh"
 
 namespace {
 
@@ -42,7 +41,7 @@ cudaError_t make_stream(bisai_context *context) {
   return error;
 }
 
-/* What kernels of several rooms share. */
+/* Memory that the kernels of several rooms share. */
 bisai_status make_counters(bisai_context *context) {
   context->tickets = static_cast<unsigned *>(
       context->backend->memory->allocate(context, BSI_TICKETS, sizeof(unsigned)));
@@ -56,7 +55,7 @@ bisai_status make_counters(bisai_context *context) {
 
 } // namespace
 
-/* The texts are the runtime's own, which last. */
+/* The texts are constants of the runtime. */
 static const char *missing(int device) {
   int devices = 0;
   cudaError_t error = cudaGetDeviceCount(&devices);
@@ -66,7 +65,7 @@ static const char *missing(int device) {
   cudaFuncAttributes attributes;
   if (error == cudaSuccess) error = cudaGetDevice(&before);
   if (error == cudaSuccess) error = cudaSetDevice(current_device(device));
-  /* Fails where the device is older than what the kernels were compiled for. */
+  /* Fails if the device is older than the architecture that the kernels were compiled for. */
   if (error == cudaSuccess) {
     error = cudaFuncGetAttributes(&attributes, nothing);
     cudaSetDevice(before);
@@ -90,8 +89,7 @@ static bisai_status open(bisai_context *context, const bisai_context_options *op
                        static_cast<int>(properties.sharedMemPerBlockOptin), properties.l2CacheSize};
   cudaFuncAttributes attributes;
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, nothing);
-  /* Where the kernels of an older architecture run on a newer device they do not wait for their
-   * predecessors. */
+  /* Kernels that were compiled for an older architecture do not wait for their predecessors. */
   if (error == cudaSuccess)
     context->early_launches = properties.major >= 9 && attributes.ptxVersion >= 90;
   if (error == cudaSuccess && !context->device_allocator.allocate)
@@ -100,7 +98,7 @@ static bisai_status open(bisai_context *context, const bisai_context_options *op
   return error == cudaSuccess ? make_counters(context) : BISAI_DEVICE_ERROR;
 }
 
-/* Waits, so that the caller's stream and memory may go. */
+/* Waits, so that the caller may destroy the stream and release the memory. */
 static void close(bisai_context *context) {
   context->backend->memory->release(context, context->tickets);
   context->backend->memory->release(context, context->first_fault);

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time on the device between two places in the stream. */
+/* The time that the device takes between two places in the stream. */
 #include "core/backend.h"
-#include "core/launch_cuda.cuh"
+#include "gpu/runtime.cuh"
 
 namespace {
-bisai_status outcome(bisai_context *context, cudaError_t error) {
-  if (error == cudaSuccess) return BISAI_OK;
-  return bsi_fail(context, BISAI_DEVICE_ERROR, "timing on the device: %s",
-                  cudaGetErrorString(error));
+bisai_status outcome(bisai_context *context, bsi_gpu_error error) {
+  return bsi_gpu_status(context, "timing on the device", error);
 }
 
 cudaEvent_t event_of(void *event) { return static_cast<cudaEvent_t>(event); }
 } // namespace
-
 static bisai_status clock_open(bisai_context *context, bsi_clock *clock) {
   for (void **event : {&clock->from, &clock->to}) {
     cudaEvent_t made = nullptr;
@@ -39,7 +36,7 @@ static bisai_status clock_stop(bisai_context *context, bsi_clock *clock) {
 
 static bisai_status clock_read(bisai_context *context, const bsi_clock *clock, double *seconds) {
   float milliseconds = 0.0f;
-  cudaError_t error = cudaEventSynchronize(event_of(clock->to));
+  bsi_gpu_error error = cudaEventSynchronize(event_of(clock->to));
   if (!error)
     error = cudaEventElapsedTime(&milliseconds, event_of(clock->from), event_of(clock->to));
   *seconds = milliseconds * 1e-3;

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the device, given and taken in the order of the stream: by the caller's allocator, or
- * from a pool of the context that keeps what is released, so that a set-up made again asks the
- * driver for nothing. */
-#include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
-
+/* Memory of the device, which is allocated and released in the order of the stream. It comes from
+ * the caller's allocator or from a pool of the context. The pool keeps what is released, so that a
+ * repeated set-up asks the driver for nothing. */
 #include <cstring>
+
+#include "gpu/runtime.cuh"
 
 namespace {
 
-bisai_status failure(bisai_context *context, const char *what, cudaError_t error) {
-  return bsi_fail(context, BISAI_DEVICE_ERROR, "%s: %s", what, cudaGetErrorString(error));
-}
-
-void *allocate(bisai_context *context, size_t bytes, cudaError_t *error) {
+/* Returns NULL and sets *error when out of memory. */
+void *take(bisai_context *context, size_t bytes, cudaError_t *error) {
   const bisai_device_allocator *own = &context->device_allocator;
   void *memory = nullptr;
   *error = cudaErrorMemoryAllocation;
@@ -26,8 +22,8 @@ void *allocate(bisai_context *context, size_t bytes, cudaError_t *error) {
 bisai_status copy(bisai_context *context, const char *what, void *to, const void *from,
                   size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return BISAI_OK;
-  const cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, bsi_stream_of(context));
-  return error == cudaSuccess ? BISAI_OK : failure(context, what, error);
+  return bsi_gpu_status(context, what,
+                        cudaMemcpyAsync(to, from, bytes, kind, bsi_stream_of(context)));
 }
 
 } // namespace
@@ -40,9 +36,9 @@ static void *allocate(bisai_context *context, size_t count, size_t size) {
   }
   const size_t bytes = count * size > 0 ? count * size : 1;
   cudaError_t error;
-  void *memory = allocate(context, bytes, &error);
+  void *memory = take(context, bytes, &error);
   if (memory) return memory;
-  cudaGetLastError(); /* running out of memory spoils nothing */
+  cudaGetLastError(); /* forgets the error: what was enqueued is not affected */
   bsi_fail(context, BISAI_OUT_OF_MEMORY, "cannot allocate %zu bytes on the device: %s", bytes,
            cudaGetErrorString(error));
   return nullptr;
@@ -62,8 +58,8 @@ static bisai_status upload(bisai_context *context, void *device, const void *hos
 }
 
 static bisai_status synchronize(bisai_context *context) {
-  const cudaError_t error = cudaStreamSynchronize(bsi_stream_of(context));
-  return error == cudaSuccess ? BISAI_OK : failure(context, "waiting for the device", error);
+  return bsi_gpu_status(context, "waiting for the device",
+                        cudaStreamSynchronize(bsi_stream_of(context)));
 }
 
 static bisai_status fetch(bisai_context *context, void *host, const void *device, size_t bytes) {
@@ -84,12 +80,12 @@ static bool reaches(const bisai_context *, const void *array) {
   return false;
 }
 
-/* What `expect` leaves: a NaN that no arithmetic makes. */
-static const unsigned long long expected = 0x7ff4b15a1b15a1b1ull;
+/* Marks a number that is not yet written: a NaN that no arithmetic produces. */
+static const unsigned long long cleared = 0x7ff4b15a1b15a1b1ull;
 
-/* Looks at the memory between two questions to the device, whose failure would leave it as it is
- * for ever. */
-enum { LOOKS = 4096 };
+/* Reads of the memory between two queries of the device. A device that has failed never writes the
+ * number. */
+enum { READS = 4096 };
 
 static double *allocate_shared(bisai_context *context, size_t count) {
   void *memory = nullptr;
@@ -108,26 +104,26 @@ static void release_shared(bisai_context *context, double *shared) {
   cudaFreeHost(shared);
 }
 
-static void expect(bisai_context *context, int count, double *shared) {
+static void clear_shared(bisai_context *context, int count, double *shared) {
   (void)context;
-  for (int i = 0; i < count; i++) reinterpret_cast<unsigned long long *>(shared)[i] = expected;
+  for (int i = 0; i < count; i++) reinterpret_cast<unsigned long long *>(shared)[i] = cleared;
 }
 
-static bisai_status collect(bisai_context *context, int count, const double *shared,
-                            double *values) {
+static bisai_status await_shared(bisai_context *context, int count, const double *shared,
+                                 double *values) {
   const volatile unsigned long long *words =
       reinterpret_cast<const volatile unsigned long long *>(shared);
   for (int i = 0; i < count; i++) {
     bool ended = false;
-    for (int look = 0; words[i] == expected; look++) {
-      if (look < LOOKS) continue;
-      look = 0;
+    for (int reads = 0; words[i] == cleared; reads++) {
+      if (reads < READS) continue;
+      reads = 0;
       if (ended)
         return bsi_fail(context, BISAI_DEVICE_ERROR,
                         "a number that was to come from the device did not");
       const cudaError_t error = cudaStreamQuery(bsi_stream_of(context));
       if (error != cudaSuccess && error != cudaErrorNotReady)
-        return failure(context, "waiting for the device", error);
+        return bsi_gpu_status(context, "waiting for the device", error);
       ended = error == cudaSuccess;
     }
     const unsigned long long word = words[i];
@@ -145,5 +141,5 @@ const bsi_memory_ops bsi_memory_cuda = {.synchronize = synchronize,
                                         .reaches = reaches,
                                         .allocate_shared = allocate_shared,
                                         .release_shared = release_shared,
-                                        .clear_shared = expect,
-                                        .await_shared = collect};
+                                        .clear_shared = clear_shared,
+                                        .await_shared = await_shared};
