@@ -32,7 +32,7 @@ need() { # need PACKAGE COMMAND…: present if COMMAND succeeds
   "$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 header() {
-  printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" | cc -E -
+  printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h "$1" | cc -E -
 }
 any() { # any COMMAND…: one of them is there
   for name; do
@@ -94,9 +94,11 @@ may_install() {
   sudo -n true 2>/dev/null || { [ -t 0 ] && echo "to install:$missing" && sudo -v; }
 }
 
-# No package that is there is upgraded, unless a new one depends on its exact version; what apt says tells.
+# No package that is there is upgraded, unless a new one depends on its exact version; apt's output
+# says so then.
 apt_install() { # apt_install OPTION… PACKAGE…
-  $as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends --no-upgrade "$@"
+  $as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+    apt-get install --no-install-recommends --no-upgrade "$@"
 }
 plan() { # plan PACKAGE…: what apt would do, in $planned; fails where it cannot
   planned=$(apt_install --assume-no "$@" 2>&1) || true
@@ -110,7 +112,8 @@ known() { # known PACKAGE…: those that this release has
 tell_plan() {
   echo "to be installed: $*"
   printf '%s\n' "$planned" | sed -n '/ upgraded:/,/^[^ ]/ { / upgraded:/p; /^ /p }
-    /newly installed/p; /^Need to get/p; /additional disk space/p; /Download size/p; /Space needed/p' | sed 's/^/  /'
+    /newly installed/p; /^Need to get/p; /additional disk space/p; /Download size/p
+    /Space needed/p' | sed 's/^/  /'
 }
 
 install_missing() {
@@ -150,7 +153,8 @@ echo "  apt-get install --no-install-recommends$missing" >&2
 for package in $essential; do
   case "$missing " in
     *" $package "*)
-      echo "bisai cannot be built without a C compiler and library, CMake 3.22 or later, and ninja or make" >&2
+      echo "bisai cannot be built without a C compiler and library, CMake 3.22 or later," \
+        "and ninja or make" >&2
       exit 1
       ;;
   esac
