@@ -19,7 +19,7 @@ size_t beside_ending(const char *path) {
   return found ? (size_t)(found - path) : strlen(path);
 }
 
-/* NAME_b and an ending, of NAME.mtx. */
+/* Returns NAME_b and an ending for NAME.mtx. */
 static char *name_with(const char *path, const char *ending) {
   const size_t before = beside_ending(path), bytes = before + strlen(ending) + sizeof "_b";
   char *text = malloc(bytes);
@@ -34,7 +34,7 @@ static bool is_file(const char *path) {
   return stat(path, &entry) == 0 && S_ISREG(entry.st_mode);
 }
 
-/* Whether the name is NAME.mtx, perhaps compressed. */
+/* Returns true if the name is NAME.mtx, compressed or not. */
 static bool is_market(const char *path) {
   const char *ending = path + beside_ending(path);
   for (int i = 0; *ending && i < ENDINGS; ++i) {

@@ -23,7 +23,7 @@
 #include "target.h"
 #include "verdict.h"
 
-/* What only looks at a matrix is the host's affair. */
+/* Commands that do not solve a system use the host. */
 static bisai_context *make_context(command which, const options *o) {
   bisai_context_options how = bisai_context_options_default();
   bool computes = which == COMMAND_SOLVE || which == COMMAND_COMPARE;
@@ -39,14 +39,13 @@ static bisai_context *make_context(command which, const options *o) {
   return context;
 }
 
-/* Where the text goes; NULL: nowhere, JSON takes its place. */
+/* Returns the stream of the text. NULL: no text, because JSON takes its place. */
 static FILE *text_of(const options *o) {
   if (standard_is(o->json)) return NULL;
   return standard_is(o->output) ? stderr : stdout;
 }
 
-/* What can be found wrong with the places to write to before the matrix is read, which may take
- * long. */
+/* Checks the outputs before the matrix is read, which may take long. */
 static bool check_outputs(bisai_context *context, const options *o) {
   const target inputs[] = {{"the matrix", o->file},
                            {"--rhs", o->rhs},
@@ -67,7 +66,7 @@ static int exit_of(const run_result *r) {
   return short_of_it ? EXIT_NOT_CONVERGED : EXIT_BROKE_DOWN;
 }
 
-/* The solution, or the best that was reached; nothing after a breakdown. */
+/* Writes the solution or the best x. Writes nothing after a breakdown. */
 static bool write_solution(bisai_context *context, const options *o, const problem *p,
                            const run_result *r, const double *x) {
   if (!o->output) return true;
@@ -101,8 +100,8 @@ static bool draw(bisai_context *context, const options *o, const problem *p, int
   return ok;
 }
 
-/* Runs the methods in order and prints as it goes; the number of those that were begun before a
- * signal came. */
+/* Runs the methods in order and prints each result. Returns the number of methods that were begun
+ * before a signal. */
 static int run_methods(command which, bisai_context *context, const options *o, const problem *p,
                        FILE *out, double *x, run_result *results) {
   int begun = 0, count = o->methods.count, width = table_width(&o->methods);
@@ -129,7 +128,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
   return begun;
 }
 
-/* Runs everything and writes all results, whatever becomes of each. */
+/* Runs all methods and writes all results, even if some fail. */
 static bool run_all(command which, bisai_context *context, const options *o, const problem *p,
                     run_result *results) {
   FILE *out = text_of(o);
@@ -175,7 +174,7 @@ static int run_command(command which, int argc, char **argv) {
   if (!options_parse(which, argc, argv, &o)) return EXIT_BAD_INPUT;
   int code = EXIT_BAD_INPUT;
   if (which == COMMAND_INFO && target_standard_is_closed() && (!o.json || standard_is(o.json))) {
-    say("standard output is closed"); /* nothing else would come of it */
+    say("standard output is closed"); /* the command has no other result */
     options_free(&o);
     return code;
   }
@@ -201,7 +200,7 @@ static int run_command(command which, int argc, char **argv) {
 
 static error_t parse_command(int key, char *text, struct argp_state *state) {
   if (key != ARGP_KEY_ARG) return ARGP_ERR_UNKNOWN;
-  *(int *)state->input = state->next - 1; /* the rest is the subcommand's */
+  *(int *)state->input = state->next - 1; /* the other arguments belong to the subcommand */
   state->next = state->argc;
   (void)text;
   return 0;
@@ -214,7 +213,7 @@ static const char *const names[] = {[COMMAND_SOLVE] = "solve",
                                     [COMMAND_INFO] = "info",
                                     [COMMAND_CONVERT] = "convert"};
 
-/* A command, or NO_COMMAND, which has been said. */
+/* Returns a command, or prints a message and returns NO_COMMAND. */
 static int command_of(const char *text) {
   for (int i = 0; i <= COMMAND_CONVERT; ++i) {
     if (strcmp(text, names[i]) == 0) return i;
@@ -223,8 +222,8 @@ static int command_of(const char *text) {
   return NO_COMMAND;
 }
 
-/* Makes "[COMMAND] --help" of "help [COMMAND]"; false: something is wrong with it and has been
- * said. */
+/* Turns "help [COMMAND]" into "[COMMAND] --help". Prints a message and returns false if the
+ * arguments are wrong. */
 static bool turn_help_around(int argc, char **argv) {
   static char help[] = "--help";
   if (argc < 2 || strcmp(argv[1], "help") != 0) return true;

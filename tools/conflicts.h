@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Methods that do not go with the options, or with their own keys. */
+/* Conflicts between a method, its keys and the other options. */
 #ifndef TOOL_CONFLICTS_H
 #define TOOL_CONFLICTS_H
 
 #include "options.h"
 
-/* Whether every method can have all that was asked for. Says what is wrong. */
+/* Returns true if no method has a conflict. Otherwise prints a message. */
 bool conflicts_check(command which, const options *o);
 
 #endif

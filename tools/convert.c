@@ -21,7 +21,7 @@ static bool ends_with(const char *text, size_t length, const char *ending) {
   return length > bytes && strncmp(text + length - bytes, ending, bytes) == 0;
 }
 
-/* The length of a name without the ending of a compressed file. */
+/* Returns the length of a name without the ending of a compressed file. */
 static size_t unpacked_length(const char *path) {
   static const char *const packed[] = {".gz", ".xz", ".bz2", ".zst"};
   size_t length = strlen(path);
@@ -31,7 +31,7 @@ static size_t unpacked_length(const char *path) {
   return length;
 }
 
-/* A.petsc.info beside A.petsc and A.petsc.gz; free with free(). */
+/* Returns A.petsc.info for A.petsc and A.petsc.gz. The caller frees it with free(). */
 static char *info_path(const char *path) {
   size_t length = unpacked_length(path);
   char *text = malloc(length + sizeof ".info");
@@ -54,10 +54,10 @@ static const char *output_name(const options *o) {
   return standard_is(o->output) ? "standard output" : o->output;
 }
 
-/* The right-hand side that stands beside INPUT, for messages. */
+/* The name, in messages, of the right-hand side beside INPUT. */
 #define BESIDE "the right-hand side beside INPUT"
 
-/* Whether the file `path` (taken, NULL: out of memory) may be written beside OUTPUT. */
+/* Returns true if the file `path` may be written beside OUTPUT. A NULL path means out of memory. */
 static bool check_beside(bisai_context *context, const options *o, const char *flag,
                          const char *path) {
   const target apart[] = {
@@ -67,7 +67,7 @@ static bool check_beside(bisai_context *context, const options *o, const char *f
   return false;
 }
 
-/* What is known before anything is read. */
+/* Checks what is known before anything is read. */
 static bool check_output(bisai_context *context, const options *o) {
   const target output = {"OUTPUT", o->output}, inputs[] = {{"--rhs", o->rhs}, {BESIDE, o->beside}};
   if (standard_is(o->output)) {
@@ -82,14 +82,14 @@ static bool check_output(bisai_context *context, const options *o) {
   return ok;
 }
 
-/* Whether two names, or NULL for none, are those of one file. */
+/* Returns true if both names are those of the same file. A name may be NULL. */
 static bool is_same(const char *a, const char *b) {
   struct stat first, second;
   return a && b && stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
 }
 
-/* In Matrix Market a right-hand side becomes a file of its own. */
+/* Matrix Market needs a separate file for a right-hand side. */
 static bool check_rhs(bisai_context *context, const options *o, const problem *p, char **path) {
   free(*path);
   *path = NULL;
@@ -101,12 +101,12 @@ static bool check_rhs(bisai_context *context, const options *o, const problem *p
     return false;
   }
   *path = beside_name(o->output);
-  /* it stays where it is */
+  /* the file is its own source and stays as it is */
   if (p->rhs_from == RHS_BESIDE && is_same(*path, o->beside)) return true;
   return check_beside(context, o, "OUTPUT's right-hand side", *path);
 }
 
-/* Standard output may be taken by the matrix. */
+/* The text goes to standard error if the matrix goes to standard output. */
 static void print_result(const options *o, const problem *p, const char *rhs) {
   FILE *out = standard_is(o->output) ? stderr : stdout;
   int32_t blocks = bisai_bcsr_blocks(p->matrix);
@@ -148,12 +148,13 @@ static bool write_files(bisai_context *context, const options *o, const problem 
   return status == BISAI_OK;
 }
 
-/* What was there before would be taken for the right-hand side of a matrix that has none. */
+/* Warns about an old file that would be read as the right-hand side of a matrix that has none. */
 static bool warn_of_old(const options *o, const problem *p) {
   char *old = NULL;
   if (p->rhs_from != RHS_NONE) return true;
   if (!beside_find(o->output, &old)) return false;
-  if (old && !(o->beside && is_same(old, o->beside))) /* that has been called ignored */
+  if (old &&
+      !(o->beside && is_same(old, o->beside))) /* a message has said that this one is ignored */
     say("%s stands beside %s: solve and compare take it for its right-hand side", old, o->output);
   free(old);
   return true;
@@ -163,7 +164,7 @@ int convert_run(bisai_context *context, const options *o) {
   int code = EXIT_BAD_INPUT;
   problem p = {0};
   char *rhs = NULL;
-  /* of a file's own, reading tells */
+  /* reading finds out whether the file itself has a right-hand side */
   bool expected = o->rhs || o->rhs_ones || (o->made != CASE_NONE && !o->rhs_none);
   if (check_output(context, o) && (!expected || check_rhs(context, o, &p, &rhs)) &&
       problem_load_system(context, o, &p) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bisai convert: a matrix in another format. */
+/* bisai convert writes a matrix in another format. */
 #ifndef TOOL_CONVERT_H
 #define TOOL_CONVERT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What cuSPARSE does in a run: block ILU(0) and its triangular solves, patterns, products. In a
- * build without it all of it fails with BISAI_UNAVAILABLE. */
+/* The parts of a run that cuSPARSE does: block ILU(0) and its triangular solves, patterns,
+ * products. In a build without cuSPARSE every call fails with BISAI_UNAVAILABLE. */
 #ifndef TOOL_CUSPARSE_METHODS_H
 #define TOOL_CUSPARSE_METHODS_H
 
@@ -12,25 +12,26 @@
 
 typedef struct cusparse_parts cusparse_parts;
 
-/* Whether the method needs cusparse_prepare(). */
+/* Returns true if the method needs cusparse_prepare(). */
 bool cusparse_is_needed(const method *m);
 
-/* Factors and patterns; completes the options of the preconditioner, which must not outlive *parts.
- * The message of a failure is the context's. */
+/* Makes factors and patterns, and puts them into the options of the preconditioner. The
+ * preconditioner must not outlive *parts. After a failure the context has the message. */
 bisai_status cusparse_prepare(bisai_context *context, const problem *p, const method *m,
                               bisai_precond_options *setup, cusparse_parts **parts);
 
-/* After creation: products, and the times that the preconditioner does not know. *used is the
- * preconditioner to solve with, `precond` or one of the parts'. */
+/* Makes the products after the preconditioner has been created, and adds the times that the
+ * preconditioner does not know. *used ← the preconditioner to solve with, which is `precond` or
+ * belongs to the parts. */
 bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const method *m,
                                bisai_precond *precond, bisai_precond **used,
                                bisai_precond_report *report);
 
-/* The operator to solve with, NULL: the matrix. */
+/* Returns the operator to solve with. NULL: the matrix. */
 bisai_apply_function cusparse_operator(const cusparse_parts *parts, void **user);
 
-const char *cusparse_describe(const cusparse_parts *parts); /* as long as they live */
-/* seconds of one-time analyses; NaN without */
+const char *cusparse_describe(const cusparse_parts *parts); /* valid as long as the parts */
+/* Returns the seconds of analyses that are needed once, or NaN if there are none. */
 double cusparse_analysis(const cusparse_parts *parts);
 
 void cusparse_free(cusparse_parts **parts);

@@ -7,7 +7,7 @@
 
 #include "json_parts.h"
 
-/* The array of count values that `make` gives. */
+/* Returns an array of `count` values that `make` returns. */
 static json_t *array(int count, const info *i, json_t *(*make)(const info *i, int k)) {
   json_t *all = json_array();
   for (int k = 0; k < count; ++k) {
@@ -71,7 +71,7 @@ static json_t *diagonal(const info *i, int k) {
                 {"largest", integer(d->known, d->largest)}, {"bytes", integer(d->known, d->bytes)});
 }
 
-/* Whole numbers that a double holds. */
+/* The numbers are integers in doubles. */
 static json_t *method_bytes(const info *i, int k) {
   const info_method *m = &i->method[k];
   const double all = m->matrix + m->preconditioner + m->vectors;

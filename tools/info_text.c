@@ -5,7 +5,7 @@
 #include "info.h"
 #include "message.h"
 
-/* "block row 5" or "3 block rows, first 5" */
+/* Prints "block row 5" or "3 block rows, first 5". */
 static void print_first(const char *kind, const char *noun, int32_t count, int32_t first) {
   if (count == 1) printf("%s%s %" PRId32, kind, noun, first);
   if (count > 1) printf("%" PRId32 " %s%ss, first %" PRId32, count, kind, noun, first);
@@ -20,7 +20,7 @@ static void print_empties(const char *label, const char *kind, const info_emptie
   printf(": the matrix is singular (counted from 0)\n");
 }
 
-/* What makes the matrix singular at first sight. */
+/* Prints empty rows and columns, which make the matrix singular. */
 static void print_singular(const info *i) {
   const info_empties *blocks = &i->empty_blocks, *zeros = &i->zeros;
   print_empties("empty", "block ", blocks);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The results as JSON, the schema of bisai(1). */
+/* The results as JSON. bisai(1) documents the keys. */
 #ifndef TOOL_JSON_H
 #define TOOL_JSON_H
 
 #include "run_method.h"
 
-/* The first `count` results as a text that ends with a line; free with free(). NULL where it could
- * not be made. */
+/* Returns the first `count` results as a text that ends with a newline, or NULL if it could not be
+ * made. The caller frees the text with free(). */
 char *json_text(bisai_context *context, const problem *p, const options *o, int count,
                 const run_result *results);
 
-/* Writes the text, which it takes, to the file that --json names, or to standard output. NULL: it
- * could not be made. Says what is wrong. */
+/* Writes the text to the file of --json or to standard output, and frees the text. A NULL text
+ * means that it could not be made. Prints a message and returns false on failure. */
 bool json_write(bisai_context *context, const char *path, char *text);
 
 #endif

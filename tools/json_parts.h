@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of which the program's JSON is made, for the files that have jansson. Whatever fails
- * gives NULL, which the functions of jansson accept, so that a document fails as a whole. */
+/* Values of the program's JSON, for the files that include jansson. A failing function returns
+ * NULL. The functions of jansson accept NULL, so that the whole document becomes NULL. */
 #ifndef TOOL_JSON_PARTS_H
 #define TOOL_JSON_PARTS_H
 
@@ -26,7 +26,8 @@ static inline json_t *text(bool applies, const char *value) {
   return string ? string : json_null(); /* not UTF-8 */
 }
 
-/* Keys and values of an object, in this order; takes the values, and fails as a whole. */
+/* Returns an object with these keys and values in this order. It takes the values, and returns NULL
+ * if one of them is NULL. */
 typedef struct member {
   const char *key;
   json_t *value;
@@ -46,7 +47,8 @@ static inline json_t *object(size_t count, const member *members) {
 #define OBJECT(...)                                                                                \
   object(sizeof((member[]){__VA_ARGS__}) / sizeof(member), (member[]){__VA_ARGS__})
 
-/* The document as a text that ends with a line, or NULL; takes the document. Free with free(). */
+/* Returns the document as a text that ends with a newline, or NULL. It takes the document. The
+ * caller frees the text with free(). */
 static inline char *text_of_document(json_t *all) {
   char *written = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
   size_t length = written ? strlen(written) : 0;

@@ -10,7 +10,7 @@
 void say(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  if (isatty(STDERR_FILENO) == 1) fputs("\r\033[K", stderr); /* progress.h's line makes room */
+  if (isatty(STDERR_FILENO) == 1) fputs("\r\033[K", stderr); /* removes the line of progress.h */
   fputs("bisai: ", stderr);
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);

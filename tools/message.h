@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program says on stderr, one line each, "bisai: " in front. */
+/* Messages on stderr. Each is one line that begins with "bisai: ". */
 #ifndef TOOL_MESSAGE_H
 #define TOOL_MESSAGE_H
 
@@ -15,13 +15,13 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "" or "s". */
 const char *plural(int64_t count);
 
-/* Block rows in messages of the library count from 0 as in C, while lines and entries of files
- * count from 1: what to add to a message that names a block row or a block by row and column,
+/* Block rows in messages of the library count from 0 as in C, and lines and entries of files
+ * count from 1. Returns a note about this for a message that names a block row or a block,
  * otherwise "". */
 const char *message_base(const char *message);
 
-/* A failure of the library, "what: message", or the message alone where it names `what` (a file)
- * itself. */
+/* Prints the message of a failed call of the library as "what: message", or alone if the message
+ * contains `what` (a file name). */
 void say_failure(const bisai_context *context, const char *what, bisai_status status);
 
 #endif

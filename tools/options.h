@@ -21,53 +21,54 @@ enum { BLOCK_SIZE_AUTO = -1 };
 typedef struct options {
   /* CASE_NONE: `file` is read */
   case_name made;
-  /* as given; sizes = 1 or 3 */
+  /* as given; `sizes` of them, 1 or 3 */
   int sizes, size[3];
   const char *file;
-  /* 0: not given; BLOCK_SIZE_AUTO */
+  /* 0 if not given, or BLOCK_SIZE_AUTO */
   int block_size;
-  /* none: convert alone */
+  /* rhs_none: convert only */
   bool rhs_ones, rhs_none;
   /* a file, or NULL */
   const char *rhs;
-  /* without any of these: the file beside the matrix, or NULL */
+  /* the file beside the matrix, or NULL; only if --rhs is not given */
   char *beside;
-  /* 0: the problem's own */
+  /* 0: the tolerance of the problem */
   double tolerance;
   bisai_method solver;
   /* cg:force */
   bool assume_symmetric;
   /* s of idr */
   int shadow_dimension;
-  /* of gmres; 0 while parsing: not given */
+  /* m of gmres; 0 while parsing means not given */
   int restart;
   int max_iterations;
   bisai_ordering ordering;
   bool equilibrate;
   bisai_backend backend;
-  /* 0: the library's choice */
+  /* 0: the library chooses */
   int threads;
-  /* solve: one */
+  /* one method for solve */
   method_list methods;
-  /* of compare: times that each method is run after a warm-up; 0: once, cold */
+  /* compare: the number of runs of each method after a warm-up; 0: one run without a warm-up */
   int repeat;
-  /* they are the user's choice */
+  /* the user has chosen the methods */
   bool methods_given;
   const char *json, *plots;
-  /* of solve and convert */
+  /* solve and convert */
   const char *output;
-  /* of convert */
+  /* convert */
   bisai_format format;
-  /* of convert: files beside the output are overwritten */
+  /* convert: files beside the output may be overwritten */
   bool force;
 } options;
 
-/* Parses the arguments of a subcommand (argv[0] is its name for messages). False: something was
- * wrong and has been said. --help and --usage print and exit. Free with options_free(). */
+/* Parses the arguments of a subcommand; argv[0] is its name in messages. Returns false after a
+ * message if something is wrong. --help and --usage print and exit. The caller releases the options
+ * with options_free(). */
 bool options_parse(command which, int argc, char **argv, options *o);
 void options_free(options *o);
 
-/* the methods are the program's choice of those that CG works with */
+/* Returns true if the program has to choose methods that CG works with. */
 bool options_choose_for_cg(const options *o);
 
 enum { OPTIONS_SOLVER = 24 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gnuplot is found at run time through PATH and started once, in the folder, on the script that is
- * written there. */
+/* The program looks for gnuplot in PATH at run time. It starts gnuplot once, in the folder, with
+ * the script that it has written there. */
 #include "plots.h"
 
 #include <errno.h>
@@ -24,18 +24,18 @@ extern char **environ;
 
 static const char script_name[] = "figures.gnuplot";
 
-/* Where figures are written. */
+/* The target of the figures. */
 typedef struct drawing {
   const char *folder;
   FILE *script;
-  /* of the matrix, safe inside a script */
+  /* the name of the matrix, safe inside a script */
   char name[80];
-  /* what the pictures of patterns show beside the whole, all the same; size 0: nothing */
+  /* the window that every picture of a pattern shows beside the whole; size 0: none */
   window part;
 } drawing;
 
-/* Runs gnuplot with one argument and its standard output thrown away; its exit status, or -1 where
- * it cannot be started. */
+/* Runs gnuplot with one argument and discards its standard output. Returns its exit status, or -1
+ * if it cannot be started. */
 static int run_gnuplot(const char *argument) {
   char *const arguments[] = {(char[]){"gnuplot"}, (char *)argument, NULL};
   posix_spawn_file_actions_t actions;
@@ -77,7 +77,7 @@ static bool close_written(FILE *file) {
 
 static bool is_drawable(double residual) { return isfinite(residual) && residual >= 0; }
 
-/* Residuals of a run that can be drawn. */
+/* Returns the number of residuals of a run that can be drawn. */
 static int points_of(const run_result *r) {
   int points = 0;
   for (int k = 0; r->history && k < r->solve.history_length; ++k) {
@@ -86,8 +86,8 @@ static int points_of(const run_result *r) {
   return points;
 }
 
-/* One data set a method, two blank lines between them; a set that is empty would not count for
- * gnuplot. */
+/* Writes one data set for each method, with two blank lines between them. gnuplot would not count
+ * an empty set. */
 static bool write_residuals(const char *folder, int count, const run_result *results) {
   FILE *out = open_in(folder, "residuals.dat");
   if (!out) return false;
@@ -130,8 +130,8 @@ static bool write_totals(const char *folder, int count, const run_result *result
   return close_written(out);
 }
 
-/* Iterations to show: those of the slowest method that converged and a little more, or of the
- * longest run. */
+/* Returns the number of iterations to show: a little more than those of the slowest method that
+ * converged, or those of the longest run. */
 static int shown_iterations(int count, const run_result *results) {
   int longest = 1, converged = 0;
   for (int i = 0; i < count; ++i) {
@@ -154,8 +154,8 @@ static double largest_residual(int count, const run_result *results) {
   return largest;
 }
 
-/* Some methods have the same curve: each has a marker of its own, and where lengths agree they
- * alternate along the curve. */
+/* Some methods have the same curve. Each therefore has its own marker, and the markers of runs of
+ * equal length alternate along the curve. */
 static void script_markers(FILE *script, int shown, int count, const run_result *results, int i,
                            const char *style) {
   int points = points_of(&results[i]), rank = 0, alike = 0;
@@ -171,8 +171,8 @@ static void script_markers(FILE *script, int shown, int count, const run_result 
           step, first < points ? first : 0, style);
 }
 
-/* Sixteen looks: eight colours with a full line and a filled marker, the same eight dashed with an
- * open one; dots: not converged. */
+/* Sixteen styles: eight colours with a solid line and a filled marker, and the same colours with a
+ * dashed line and an open marker. Runs that did not converge are dotted. */
 static void script_curve(FILE *script, int shown, int count, const run_result *results, int i) {
   static const int markers[16] = {7, 5, 9, 11, 13, 15, 2, 1, 6, 4, 8, 10, 12, 14, 3, 7};
   const run_result *r = &results[i];
@@ -194,7 +194,7 @@ static void script_curve(FILE *script, int shown, int count, const run_result *r
   }
 }
 
-/* Residuals far below the tolerance, zero too, are drawn at the lower edge. */
+/* Residuals far below the tolerance, also zero, are drawn at the lower edge. */
 static void script_residuals(const drawing *d, double tolerance, int count,
                              const run_result *results) {
   int shown = shown_iterations(count, results);
@@ -224,9 +224,9 @@ static size_t longest_label(int count, const run_result *results) {
   return longest;
 }
 
-/* Times of each method, one above the other in a bar. Labels stand at 45 degrees, which leaves room
- * for each from 20 pixels a bar on; below them a margin as deep as the longest. `plots` says which
- * columns of the data are drawn. */
+/* Stacks the times of each method in a bar. Labels are at 45 degrees, so that bars of 20 pixels
+ * leave room for them. The margin below is as deep as the longest label. `plots` selects the
+ * columns of the data. */
 static void script_bars(const drawing *d, const char *name, const char *title, bool any, int count,
                         const run_result *results, const char *plots) {
   fprintf(d->script,
@@ -263,7 +263,8 @@ static void script_totals(const drawing *d, int count, const run_result *results
       "using 2:xtic(1) lc rgb '#ddaa33' title 'set-up', '' using 3 lc rgb '#4477aa' title 'solve'");
 }
 
-/* One picture of a pattern: the whole, and where that blurs, a window in the middle of A too. */
+/* One picture of a pattern. It shows the whole, and also a window in the middle of A if the whole
+ * is too coarse. */
 typedef struct picture {
   /* pattern_<name>.png */
   const char *name;
@@ -279,7 +280,7 @@ static bool write_window(const char *folder, const char *file, window w, const p
   return close_written(out) && ok;
 }
 
-/* The blocks in a cell, from one to all of them on the same logarithmic scale in every picture,
+/* Every picture has the same logarithmic scale for the number of blocks in a cell, from one to all,
  * with ticks 1, 2, 5, 10, … */
 static void script_counts(FILE *script, int32_t scale) {
   int64_t most = (int64_t)scale * scale;
@@ -312,7 +313,8 @@ static void script_window(FILE *script, const char *file, window w, const char *
           file, w.first, scale, w.first, scale);
 }
 
-/* Squares of 525 pixels at the same place in every picture, whatever their labels need. */
+/* The squares have 525 pixels and the same position in every picture, whatever room the labels
+ * need. */
 static void script_place(FILE *script, double left, double width) {
   fprintf(script, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n", left / width,
           (left + 525) / width);
@@ -346,7 +348,7 @@ static bool add_picture(const drawing *d, const picture *q) {
   return true;
 }
 
-/* The largest power of the ISAI runs, 1 without any. */
+/* Returns the largest power of the ISAI runs, or 1 if there are none. */
 static int largest_power(int count, const run_result *results) {
   int power = 1;
   for (int i = 0; i < count; ++i) {
@@ -379,7 +381,7 @@ static bool add_triangle(bisai_context *context, const drawing *d, const bisai_b
   return ok;
 }
 
-/* The matrix, whose middle every picture shows if there is more than pixels can show. */
+/* Draws the matrix. If it is too large for the pixels, every picture also shows its middle. */
 static bool add_matrix(drawing *d, const picture *a) {
   window all = {0, a->rows}, part = raster_middle(a->rows, a->row_ptr, a->col_idx);
   if (raster_scale(all) > 1 && part.size <= a->rows / 2) d->part = part;
@@ -414,7 +416,7 @@ static bool add_patterns(bisai_context *context, drawing *d, const bisai_bcsr *m
          add_triangle(context, d, matrix, BISAI_UPPER, power, "NU", upper);
 }
 
-/* The legend takes its place beside the curves. */
+/* The legend needs room beside the curves. */
 static void script_beginning(FILE *script, int count, const run_result *results) {
   static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#b8860b",
                                         "#33bbee", "#aa3377", "#666666", "#000000"};
@@ -428,8 +430,8 @@ static void script_beginning(FILE *script, int count, const run_result *results)
   fprintf(script, "set linetype cycle 8\n");
 }
 
-/* A file's name goes into the script as text: nothing in it may end a string or start a command
- * there. */
+/* The script contains the file's name as text. No character of it may end a string or start a
+ * command. */
 static void copy_name(char *to, size_t size, const char *from) {
   size_t i = 0;
   for (; i + 1 < size && from[i]; ++i) {

@@ -27,7 +27,7 @@ static double own_tolerance(const options *o) {
   return known ? known->tolerance : 1e-8;
 }
 
-/* One of the endings off the name, where there is one with something before it. */
+/* Removes one of the endings from the name, if the name has one and is longer. */
 static void drop_ending(char *name, const char *const *endings) {
   size_t length = strlen(name);
   for (; *endings; ++endings) {
@@ -81,7 +81,7 @@ static bool make_case(bisai_context *context, const options *o, int block_size, 
   return true;
 }
 
-/* Zeros for every unknown. */
+/* Makes a right-hand side of zeros. */
 static bool make_rhs(problem *p) {
   free(p->rhs);
   p->rhs = calloc((size_t)p->unknowns, sizeof *p->rhs);
@@ -94,7 +94,7 @@ static void measure(problem *p) {
   p->unknowns = (int64_t)bisai_bcsr_block_rows(p->matrix) * bisai_bcsr_block_size(p->matrix);
 }
 
-/* Takes over what was read. */
+/* Moves the matrix and the right-hand side that were read into the problem. */
 static bool take_system(bisai_context *context, bisai_system *found, problem *p) {
   p->matrix = found->matrix;
   found->matrix = NULL;
@@ -109,8 +109,8 @@ static bool take_system(bisai_context *context, bisai_system *found, problem *p)
   return ok;
 }
 
-/* Reads the matrix and, `with_rhs`, what stands with it: in one go, because the file may be a
- * pipe. */
+/* Reads the matrix and, if `with_rhs`, its right-hand side. The file is read once, because it may
+ * be a pipe. */
 static bool read_file(bisai_context *context, const options *o, int block_size, bool with_rhs,
                       problem *p) {
   bisai_system found = {.struct_size = sizeof found};
@@ -133,7 +133,7 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
   return false;
 }
 
-/* Both would be read from the same pipe, which passes only once. */
+/* Refuses a matrix and a right-hand side from the same pipe, which can be read only once. */
 static bool check_sources(const options *o) {
   struct stat a, b;
   if (!o->file || !o->rhs || stat(o->file, &a) != 0 || stat(o->rhs, &b) != 0) return true;
@@ -197,7 +197,7 @@ static bisai_status read_rhs(bisai_context *context, const char *path, problem_r
   return BISAI_OK;
 }
 
-/* One of another length belongs to another matrix. */
+/* A right-hand side of another length belongs to another matrix and is ignored. */
 static bool read_beside(bisai_context *context, const options *o, problem *p) {
   if (!make_rhs(p)) return false;
   bisai_status status = read_rhs(context, o->beside, RHS_BESIDE, p);
@@ -228,7 +228,7 @@ bool problem_load_system(bisai_context *context, const options *o, problem *p) {
   return true;
 }
 
-/* What is taken from the paper without being asked for. */
+/* Prints the parameters that are taken from the paper without a request. */
 static void say_what_is_known(const options *o, const problem *p) {
   const case_suitesparse *known = o->file ? case_suitesparse_find(o->file) : NULL;
   if (!known || (o->block_size && o->tolerance > 0)) return;

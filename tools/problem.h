@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The system to solve: a case that is made, or a file, with its right-hand side. */
+/* The system to solve, with its right-hand side: a case that the program makes, or a file. */
 #ifndef TOOL_PROBLEM_H
 #define TOOL_PROBLEM_H
 
@@ -9,8 +9,8 @@
 
 #include "options.h"
 
-/* Where the right-hand side is from: RHS_OWN stands with the matrix in its file, RHS_BESIDE in
- * another one beside it. */
+/* The source of the right-hand side. RHS_OWN: the file of the matrix. RHS_BESIDE: a file beside
+ * it. */
 typedef enum problem_rhs {
   RHS_NONE,
   RHS_ONES,
@@ -31,29 +31,29 @@ typedef struct problem {
   /* `unknowns` values, zero in padding rows */
   double *rhs;
   problem_rhs rhs_from;
-  /* RHS_FILE, RHS_BESIDE: the file, of the options; otherwise NULL */
+  /* RHS_FILE, RHS_BESIDE: the file, owned by the options; otherwise NULL */
   const char *rhs_file;
-  /* of the file's own, which is the first of them */
+  /* RHS_OWN: the columns in the file, of which the first is taken */
   int64_t rhs_columns;
   double tolerance;
 } problem;
 
-/* All three say what is wrong and return false. */
+/* All three print a message and return false on failure. */
 bool problem_load(bisai_context *context, const options *o, problem *p);
 
-/* The matrix alone, in blocks of the given size (0: the case's own, else the best); fills name,
- * matrix, rows, unknowns. */
+/* Loads the matrix only, in blocks of the given size. 0: the block size of the case, or the best
+ * one for a file. Fills name, matrix, rows, unknowns. */
 bool problem_load_matrix(bisai_context *context, const options *o, int block_size, problem *p);
 
-/* The matrix and the right-hand side as asked for: none where there is no other than ones and these
- * are not asked for. A file is opened once. */
+/* Loads the matrix and the right-hand side of the options. Ones are taken only on request, so that
+ * there may be no right-hand side. A file is opened once. */
 bool problem_load_system(bisai_context *context, const options *o, problem *p);
 
-/* "ones", "case", "file", "own" or "beside". */
+/* Returns "none", "ones", "case", "file", "own" or "beside". */
 const char *problem_rhs_name(problem_rhs from);
 
-/* The block size that `o` means: the one given, the case's, the paper's for a file that it knows
- * unless auto is asked for, or 0: bisai_block_size_choose(). */
+/* Returns the block size of the options: the given one, that of the case, or that of the paper for
+ * a known file unless the option is auto. Otherwise 0: bisai_block_size_choose() decides. */
 int problem_block_size(const options *o);
 
 void problem_free(problem *p);

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds between two lines, and before the first of a progress. Elsewhere than on a terminal short
- * runs say nothing. */
+/* Seconds between two lines, and before the first line. Short runs print nothing unless stderr is a
+ * terminal. */
 static const double on_terminal = 0.1, elsewhere = 3, first = 0.1;
 
-/* When the last line was written, or else when the first progress began. One progress is live at a
+/* Time of the last line, or of the start of the first progress. Only one progress is live at a
  * time. */
 static double told_at;
 
@@ -61,7 +61,7 @@ static void *teller(void *user) {
   return NULL;
 }
 
-/* Signals are the main thread's. */
+/* The main thread handles all signals. */
 static bool start_teller(progress *p) {
   sigset_t all, before;
   sigfillset(&all);
@@ -71,7 +71,7 @@ static bool start_teller(progress *p) {
   return started;
 }
 
-/* Without a thread the work is done in silence. */
+/* If there is no thread, there is no report. */
 void progress_start(progress *p, const char *label, const char *what) {
   *p = (progress){
       .label = label, .what = what, .count = -1, .residual = NAN, .began = progress_now()};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is going on, told on stderr while it takes long: on a terminal in one line that is rewritten
- * in place, elsewhere in a line every few seconds. A thread of its own does the telling, so that a
- * long call of the library is told too. */
+/* Progress of long work, on stderr. On a terminal it is one line that is rewritten in place,
+ * elsewhere a line every few seconds. A separate thread prints it, also during a long call of the
+ * library. */
 #ifndef TOOL_PROGRESS_H
 #define TOOL_PROGRESS_H
 
@@ -10,34 +10,34 @@
 #include <stdint.h>
 
 typedef struct progress {
-  /* what: "set-up", "iteration", … */
+  /* the method or file, and the work: "set-up", "iteration", … */
   const char *label, *what;
-  /* iterations, or bytes and how many there are (0: unknown); count −1: none */
+  /* iterations, or bytes so far and in all (0: unknown); count −1: none */
   int64_t count, total;
-  /* of that iteration, NaN: none */
+  /* residual of that iteration; NaN: none */
   double residual;
-  /* seconds */
+  /* time of the start in seconds */
   double began;
-  /* live: the thread runs and has to be joined */
+  /* live: the thread runs and must be joined */
   bool live, terminal, over;
-  /* a line stands on the terminal */
+  /* the terminal shows a line */
   bool shown;
   pthread_t teller;
   pthread_mutex_t lock;
   pthread_cond_t ended;
 } progress;
 
-/* Begins to tell of `label`, which outlives it, as `what` is; progress_end() has to follow. p stays
- * where it is until then. */
+/* Begins to report the work `what` on `label`. `label` and *p must stay in place until
+ * progress_end(), which must follow. */
 void progress_start(progress *p, const char *label, const char *what);
-/* what is done from now on; a string constant */
+/* Sets the work that is done from now on; `what` is a string constant. */
 void progress_show(progress *p, const char *what);
 void progress_bytes(void *p, int64_t read, int64_t total);               /* a bisai_progress */
 int progress_residual(void *p, int iteration, double relative_residual); /* a bisai_monitor */
-/* removes the line from a terminal */
+/* Ends the report and removes the line from a terminal. */
 void progress_end(progress *p);
 
-/* Seconds of a monotonic clock. */
+/* Returns the seconds of a monotonic clock. */
 double progress_now(void);
 
 #endif

@@ -5,7 +5,7 @@
 
 int32_t raster_scale(window w) { return (w.size + RASTER_CELLS - 1) / RASTER_CELLS; }
 
-/* gnuplot draws no image of fewer than 2 × 2 cells. */
+/* gnuplot cannot draw an image of less than 2 × 2 cells. */
 int32_t raster_side(window w) {
   return w.size < 2 ? 2 : (w.size + raster_scale(w) - 1) / raster_scale(w);
 }

@@ -14,14 +14,14 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static volatile sig_atomic_t caught, keeping;
 static bisai_context *volatile guarded;
-static bool terminal; /* stderr is one, and perhaps shows progress in its last line */
+static bool terminal; /* stderr is a terminal, and its last line may show progress */
 
 const char *signals_name(int number) {
   return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
 }
 
 static void tell(const char *text) {
-  if (write(STDERR_FILENO, text, strlen(text)) < 0) return; /* there is no one to tell */
+  if (write(STDERR_FILENO, text, strlen(text)) < 0) return; /* nobody can see the message */
 }
 
 static void handle(int number) {
@@ -40,7 +40,7 @@ static void handle(int number) {
 }
 
 void signals_install(void) {
-  /* a file beyond the limit is a failed write, which removes what it has begun */
+  /* a write beyond the limit fails, and the unfinished file is removed */
   signal(SIGXFSZ, SIG_IGN);
   struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
   terminal = isatty(STDERR_FILENO) == 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SIGINT, SIGTERM and SIGHUP: what was computed is kept, and no unfinished file stays behind.
+/* SIGINT, SIGTERM and SIGHUP. The program keeps results, and leaves no unfinished file.
  *
- * As long as there is nothing to keep, the first of them ends the program. Later it is only noted,
- * for loops to end and results to be written, and the second ends the program. Signals that were
- * ignored when the program started stay ignored, as nohup(1) wants it. SIGXFSZ is ignored: a file
- * that grows beyond the limit is a failed write. */
+ * Before there is a result, the first signal ends the program. Later the first signal is only
+ * noted. Loops then end, and the results are written. A second signal ends the program. Signals
+ * that are ignored when the program starts stay ignored, as nohup(1) requires. SIGXFSZ is ignored,
+ * so that a file beyond the limit is a failed write. */
 #ifndef TOOL_SIGNALS_H
 #define TOOL_SIGNALS_H
 
@@ -12,16 +12,17 @@
 
 void signals_install(void);
 
-/* The context whose unfinished files are removed when a signal ends the program; NULL: none. */
+/* Sets the context whose unfinished files are removed when a signal ends the program. NULL:
+ * none. */
 void signals_guard(bisai_context *context);
 
-/* From now on there is something to keep. */
+/* Says that there are results to keep from now on. */
 void signals_keep(void);
 
-/* The first signal that was noted, or 0. */
+/* Returns the first signal that was noted, or 0. */
 int signals_caught(void);
 
-/* "SIGINT" */
+/* Returns a name such as "SIGINT". */
 const char *signals_name(int number);
 
 #endif

@@ -10,7 +10,7 @@
 
 bool standard_is(const char *path) { return path && strcmp(path, "-") == 0; }
 
-/* 0, or why not all of it could be written. */
+/* Returns 0, or the error number if not everything could be written. */
 static int write_all(int file, const char *bytes, size_t count) {
   while (count > 0) {
     const ssize_t written = write(file, bytes, count);
@@ -22,7 +22,8 @@ static int write_all(int file, const char *bytes, size_t count) {
   return 0;
 }
 
-/* After a failure the pipe is emptied all the same: who writes into it would wait forever. */
+/* After a failure the thread still empties the pipe, because the writer would wait forever
+ * otherwise. */
 static void *copy(void *user) {
   standard *s = user;
   char bytes[65536];
@@ -41,7 +42,7 @@ static void close_all(const int *files, int count) {
   }
 }
 
-/* Puts the pipe in the place of standard output; 0, or why it is not there. */
+/* Replaces standard output by the pipe. Returns 0 or an error number. */
 static int redirect(standard *s) {
   int ends[3] = {-1, -1, -1};
   if (pipe(ends) != 0 || (ends[2] = dup(STDOUT_FILENO)) < 0 || dup2(ends[1], STDOUT_FILENO) < 0) {
@@ -71,7 +72,7 @@ const char *standard_open(standard *s, const char *path) {
 
 bool standard_close(standard *s) {
   if (!s->used) return true;
-  dup2(s->to, STDOUT_FILENO); /* closes the last end to write to, which ends the copy */
+  dup2(s->to, STDOUT_FILENO); /* closes the last writing end, which ends the copy */
   pthread_join(s->copier, NULL);
   close(s->from);
   close(s->to);

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Standard output as a file that the library writes.
+/* Standard output as a file that the library can write.
  *
- * The library opens files by name and replaces what stood there. A file that standard output goes
- * to may hold more than ours, so the library writes into a pipe instead, and a thread copies it to
- * standard output. */
+ * The library opens files by name and replaces them. Standard output may be a file with other
+ * contents. The library therefore writes into a pipe, and a thread copies the pipe to standard
+ * output. */
 #ifndef TOOL_STANDARD_H
 #define TOOL_STANDARD_H
 
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Whether a name means a standard stream: "-". NULL does not. */
+/* Returns true if the name is "-", which means a standard stream. NULL does not. */
 bool standard_is(const char *path);
 
 typedef struct standard {
   bool used;
-  /* the pipe's end to read from, and standard output itself */
+  /* the end of the pipe to read from, and standard output */
   int from, to;
-  /* of the thread, 0: none */
+  /* the error of the thread; 0: none */
   int error;
   pthread_t copier;
 } standard;
 
-/* The name that the library can write to: `path` itself, unless that means standard output. NULL:
- * it cannot be had, which has been said. standard_close() has to follow if it is not NULL, and *s
- * stays where it is until then. Nothing else may print in between. */
+/* Returns a name that the library can write to, which is `path` unless that means standard output.
+ * Prints a message and returns NULL on failure. Otherwise standard_close() must follow. Until then
+ * *s must stay in place, and nothing else may print to standard output. */
 const char *standard_open(standard *s, const char *path);
 
-/* Waits until all has arrived; false: it has not, and that has been said. */
+/* Waits until everything has been copied. Prints a message and returns false on failure. */
 bool standard_close(standard *s);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The results as text: the comparison, one line a method, and the account of a single solve. */
+/* The results as text: a comparison with one line for each method, and the report of a single
+ * solve. */
 #ifndef TOOL_TABLE_H
 #define TOOL_TABLE_H
 
@@ -7,13 +8,13 @@
 
 #include "run_method.h"
 
-/* What the system is, where and how it is solved. */
+/* Prints the system, the backend and the solver. */
 void table_heading(FILE *out, bisai_context *context, const problem *p, const options *o);
 
 int table_width(const method_list *methods); /* of the column of methods */
 void table_columns(FILE *out, int width);
 void table_row(FILE *out, int width, const run_result *r);
-/* what went wrong, and what that means */
+/* Prints what went wrong, and what that means. */
 void table_failures(FILE *out, int count, const run_result *results);
 
 void table_solve(FILE *out, const run_result *r);

@@ -16,22 +16,22 @@ void target_open_standard(void) {
   for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file) {
     if (fcntl(file, F_GETFD) >= 0 || errno != EBADF) continue;
     if (file == STDOUT_FILENO) standard_is_closed = true;
-    /* The lowest number that is free is this one. */
+    /* open() takes the lowest free number, which is this one. */
     if (open("/dev/null", O_RDWR) != file) _exit(EXIT_BAD_INPUT);
   }
 }
 
 bool target_standard_is_closed(void) { return standard_is_closed; }
 
-/* The library's message behind the flag, which says what was to be opened. */
+/* Prints the library's message after the option. */
 static bool fail(bisai_context *context, target t, bisai_status status) {
   const char *message = bisai_context_error(context), *place = strstr(message, t.path);
   say("%s: %s", t.flag, place ? place : *message ? message : bisai_status_string(status));
   return false;
 }
 
-/* Standard output is a file or a pipe that is written too. A terminal, or /dev/null, may be
- * both. */
+/* Refuses an output that is also the file or pipe of standard output. A terminal or /dev/null may
+ * be both. */
 static bool is_standard_output(const char *path) {
   struct stat a, b;
   return stat(path, &a) == 0 && fstat(STDOUT_FILENO, &b) == 0 && !S_ISCHR(a.st_mode) &&
@@ -79,8 +79,8 @@ bool target_check_beside(bisai_context *context, target beside, int inputs, cons
   return false;
 }
 
-/* 0, or why no folder can be made at a path that names nothing yet: the one above is missing or
- * closed. */
+/* Returns 0, or the error number if no folder can be made at a path that names nothing yet, because
+ * its parent is missing or not writable. */
 static int refusal_of_new(const char *path) {
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/') {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files and folders that a command writes to, looked at before a computation that may be long.
- * Nothing that exists is changed. */
+/* Checks of the files and folders that a command writes to, before a computation that may be long.
+ * They change nothing that exists. */
 #ifndef TOOL_TARGET_H
 #define TOOL_TARGET_H
 
@@ -8,36 +8,37 @@
 
 #include <bisai/io.h>
 
-/* A file as the user knows it: "--output" and its name. NULL for a name: there is none. */
+/* A file with the option that gave it, for example "--output". The name is NULL if there is
+ * none. */
 typedef struct target {
   const char *flag, *path;
 } target;
 
-/* Whether every output can be written without harm to an input, to an output before it, or to the
- * file that standard output goes to. Says what is wrong. */
+/* Returns true if every output can be written without overwriting an input, an earlier output, or
+ * the file of standard output. Otherwise prints a message. */
 bool target_check(bisai_context *context, int outputs, const target *output, int inputs,
                   const target *input);
 
-/* Whether a file that stands beside an output and that the user has not named may be written: as
- * above, and none is there yet unless `force` is set. */
+/* The same for a file beside an output that the user has not named. The file must not exist unless
+ * `force` is set. */
 bool target_check_beside(bisai_context *context, target beside, int inputs, const target *input,
                          bool force);
 
-/* Whether a folder is there or can be made. Says what is wrong. */
+/* Returns true if the folder exists or can be made. Otherwise prints a message. */
 bool target_check_folder(const char *flag, const char *path);
 
-/* Whether `path` names a file, or nothing yet: neither a pipe nor a device. */
+/* Returns true if `path` names a file or nothing yet, and neither a pipe nor a device. */
 bool target_is_file(const char *path);
 
-/* Writes a text where target_check() has looked. Says what is wrong. */
+/* Writes a text to an output that target_check() has accepted. Prints a message and returns false
+ * on failure. */
 bool target_write(bisai_context *context, target output, const char *text);
 
-/* Opens /dev/null for what is closed of standard input, output and error, so that no file takes
- * their place. */
+/* Opens /dev/null for each standard stream that is closed, so that no file takes its number. */
 void target_open_standard(void);
 
-/* Whether standard output was closed when the program started: nobody would see what is written
- * there. */
+/* Returns true if standard output was closed when the program started. Nobody would see its
+ * contents. */
 bool target_standard_is_closed(void);
 
 #endif
