@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A BCSR matrix cut into blocks of another size, through its scalar entries: every stored entry is
- * kept, zeros too. */
+/* Cuts a BCSR matrix into blocks of another size, through its scalar entries. Every stored entry is
+ * kept, also zeros. */
 #include <stdlib.h>
 
 #include "cases.h"
 
-/* Scalar row i·bs + r holds, for each block of block row i in order, the block's row r. */
+/* Scalar row i·bs + r holds row r of each block of block row i, in order. */
 static void expand(const bisai_bcsr *matrix, const int32_t *block_ptr, const int32_t *block_col,
                    const double *from, int32_t *row_ptr, int32_t *col_idx, double *values) {
   int32_t block_rows = bisai_bcsr_block_rows(matrix), bs = bisai_bcsr_block_size(matrix),

@@ -3,8 +3,8 @@
  * (README.md has the equations).
  *
  * Node (i, j), 0 ≤ i, j < n, is block row j·n + i with the unknowns u, v, ω. Each block row holds
- * the blocks of the five-point star S, W, P, E, N that lie on the grid, zero blocks kept: 5n² − 4n
- * blocks. Source: Ma et al. 2021, section 4, third case. */
+ * the blocks of the five-point stencil S, W, P, E, N that lie on the grid, zero blocks included:
+ * 5n² − 4n blocks. Source: Ma et al. 2021, section 4, third case. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@
 enum { U, V, OMEGA, BS };
 static_assert((int)BS == (int)CASE_CAVITY_BLOCK_SIZE, "three unknowns a node");
 
-/* The star's blocks of one row, column-major; NULL where a neighbour is beyond the boundary. */
+/* The blocks of one row of the stencil, column-major. NULL: the neighbour is beyond the
+ * boundary. */
 typedef struct star {
   double *south, *west, *centre, *east, *north;
 } star;
@@ -42,8 +43,8 @@ static void fill_interior(const star *s, double hx, double hy) {
   add(s->west, V, OMEGA, -0.5 * hy);
 }
 
-/* Velocities are given; ω = ∂v/∂x − ∂u/∂y by one-sided differences, the vertical walls taking the
- * corners. */
+/* The velocities are given. ω = ∂v/∂x − ∂u/∂y by one-sided differences. The corners belong to the
+ * vertical walls. */
 static void fill_boundary(const star *s, double hx, double hy) {
   for (int unknown = U; unknown <= OMEGA; ++unknown) {
     add(s->centre, unknown, unknown, 1);
@@ -63,7 +64,7 @@ static void fill_boundary(const star *s, double hx, double hy) {
   }
 }
 
-/* Appends a block of zeros in the given column; returns its values. */
+/* Appends a block of zeros in the given column and returns its values. */
 static double *append(int32_t *blocks, int32_t column, int32_t *col_idx, double *values) {
   col_idx[*blocks] = column;
   return values + (int64_t)(*blocks)++ * BS * BS;

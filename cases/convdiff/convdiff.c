@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Convection-diffusion on a grid of nx × ny × nz points, seven-point star, x fastest (README.md).
+/* Convection-diffusion on a grid of nx × ny × nz points with a seven-point stencil, x fastest
+ * (README.md).
  *
- * Row r = (z·ny + y)·nx + x: 6 on the diagonal, −1.4 to the lower and −0.6 to the higher neighbour
- * in each direction, Dirichlet neighbours dropped, b = 1. In blocks of 4 along x, 148 × 148 × 58
- * points give the block pattern of atmosmodd (Ma et al. 2021, table 1): 317608 block rows, 2190844
- * blocks. */
+ * Row r = (z·ny + y)·nx + x has 6 on the diagonal, −1.4 for the lower neighbour and −0.6 for the
+ * higher neighbour in each direction. Dirichlet neighbours are dropped, and b = 1. In blocks of 4
+ * along x, 148 × 148 × 58 points give the block pattern of atmosmodd (Ma et al. 2021, table 1):
+ * 317608 block rows, 2190844 blocks. */
 #include <stdlib.h>
 
 #include "cases.h"
 
 static const double to_lower = -1.4, to_higher = -0.6, on_diagonal = 6;
 
-/* Points and stored entries of the grid; 0 points where they pass the index type. */
+/* Points and stored entries of the grid. 0 points if they exceed the index type. */
 static int64_t count(int32_t nx, int32_t ny, int32_t nz, int64_t *entries) {
   int64_t x = nx, y = ny, z = nz;
   if (x * y > INT32_MAX || x * y * z > INT32_MAX) return 0;

@@ -13,7 +13,7 @@ static const case_suitesparse known[] = {
     {"venkat50", "Simon", 4, 1e-8, COLLECTION "Simon/venkat50.tar.gz"},
 };
 
-/* .mtx or .tar, as it is or compressed. */
+/* Returns true for .mtx and .tar, compressed or not. */
 static bool is_matrix_ending(const char *ending) {
   static const char *const packed[] = {"", ".gz", ".xz", ".bz2", ".zst"};
   if (strcmp(ending, ".tgz") == 0) return true;
