@@ -69,7 +69,7 @@ double bench_minimum(const bench_operation *operation) {
 
 typedef void part_function(const double *from, double *to, size_t count);
 
-/* What one thread copies. */
+/* The part that one thread copies. */
 typedef struct copier {
   part_function *copy_part;
   const double *from;
@@ -86,7 +86,7 @@ static void *copy_one_part(void *argument) {
   return NULL;
 }
 
-/* The calling thread does the first part. Making threads does not count. */
+/* The calling thread does the first part. The creation of threads is not timed. */
 static double copy_by(part_function *copy_part, const bench_copy *c) {
   /* in cache lines, so that parts stay aligned */
   const size_t parts = (size_t)c->threads, lines = c->count / 8;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times what a preconditioned solve is made of on a GPU, beside cuSPARSE in the same run: the least
- * bytes of each operation, its time, the time of that many bytes in a copy on the device (the
- * floor), and the ratio of the two. */
+/* Times the operations of a preconditioned solve on a GPU, and those of cuSPARSE in the same run.
+ * For each operation it prints the least number of bytes, the time, the time of a copy of that many
+ * bytes on the device (the lower bound), and the ratio of the two times. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the benchmark on a GPU needs of CUDA itself. Every failure ends the program. */
+/* Calls of CUDA for the benchmark on a GPU. Every failure ends the program. */
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H
 
@@ -14,14 +14,14 @@ void *bench_device_allocate(size_t bytes);
 void bench_device_release(void *memory);
 void bench_device_upload(void *device, const void *host, size_t bytes);
 
-/* Seconds of one copy of `bytes` from one array of the device to another, the mean of `count` on a
- * stream. */
+/* Returns the seconds of one copy of `bytes` between two arrays of the device, the mean of `count`
+ * copies on a stream. */
 double bench_device_copy(void *to, const void *from, size_t bytes, int count, void *stream);
 
 uint16_t bench_to_fp16(double value);
 uint16_t bench_to_bf16(double value);
 
-/* "13.0", and of the driver. */
+/* Return the versions of the runtime, for example "13.0", and of the driver. */
 void bench_device_versions(char runtime[16], char driver[16]);
 
 #ifdef __cplusplus

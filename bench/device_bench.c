@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the benchmark on a GPU share: checks, output, the bytes of what is read and
- * written, the rate of a copy. */
+/* Functions that the parts of the benchmark on a GPU share: checks, output, bytes read and written,
+ * the rate of a copy. */
 #include <math.h>
 
 #include "device_bench.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of the benchmark on a GPU. */
+/* The interface between the parts of the benchmark on a GPU. */
 #ifndef BENCH_DEVICE_BENCH_H
 #define BENCH_DEVICE_BENCH_H
 
@@ -10,10 +10,10 @@
 #include <bisai/cusparse.h>
 #endif
 
-/* Everything that is measured on one matrix. */
+/* One matrix and everything that is measured on it. */
 typedef struct device_bench {
   bisai_context *context;
-  /* bytes read and written a second */
+  /* bytes read and written in a second */
   double copy_rate;
   int rounds, launches;
   FILE *json;
@@ -21,7 +21,7 @@ typedef struct device_bench {
   const char *name;
   bisai_bcsr *matrix;
   int32_t rows, bs, blocks;
-  /* on the device, of four vectors */
+  /* four vectors on the device */
   double *x, *y;
   bisai_factors *factors;
   bisai_precond *precond;
@@ -32,9 +32,9 @@ typedef struct device_bench {
 #endif
 } device_bench;
 
-/* Ends the program unless it is BISAI_OK. */
+/* Ends the program unless the status is BISAI_OK. */
 void device_need(const device_bench *b, bisai_status status, const char *what);
-/* Until the device is idle. */
+/* Waits until the device is idle. */
 void device_wait(const device_bench *b);
 
 /* Operations that are timed in turns. */
@@ -50,39 +50,40 @@ void device_add(device_group *g, const char *name, double bytes, double (*run)(v
 void device_measure(device_bench *b, device_group *g);
 void device_print(device_bench *b, const bench_operation *op);
 
-/* indices and values */
+/* bytes of indices and values */
 double device_matrix_bytes(const device_bench *b, double blocks, double width);
 double device_vector_bytes(const device_bench *b);
 
-/* Bytes that a copy on the device reads and writes a second, the best of a few. */
+/* Returns the bytes that a copy on the device reads and writes in a second, the best of a few
+ * copies. */
 double device_copy_rate(bisai_context *context);
 
-/* A preconditioner of the system in `b` with the factors that are there; ISAI of power `b->power`.
+/* Makes a preconditioner of the system in `b` with its factors. ISAI has power `b->power`.
  */
 bisai_precond *device_make_precond(device_bench *b, bisai_precond_kind kind);
 
-/* Block products in every storage, on grids, with cuSPARSE's beside. */
+/* Times block products in every storage format and on grids, and those of cuSPARSE. */
 void device_measure_products(device_bench *b);
 
-/* On the system in `b`, its factors made: set-up, triangular solves, GMRES, other solvers. `rhs` is
- * on the device. */
+/* Time the system in `b`, which has factors: set-up, triangular solves, GMRES, other solvers. `rhs`
+ * is on the device. */
 void device_measure_setup(device_bench *b);
 void device_measure_solves(device_bench *b);
 void device_measure_gmres(device_bench *b, const double *rhs, double tolerance);
 void device_measure_solvers(device_bench *b, const double *rhs);
 
-/* What one iteration of GMRES(30) with approximate inverses is made of. */
+/* Times the kernels of one iteration of GMRES(30) with approximate inverses. */
 void device_measure_iterations(device_bench *b, const double *rhs, double tolerance);
 
-/* A kernel as it ran, seconds from some beginning. */
+/* A run of a kernel, in seconds from an arbitrary origin. */
 typedef struct device_kernel {
-  /* as the compiler writes it */
+  /* name as the compiler writes it */
   const char *name;
   double start, end;
 } device_kernel;
 
-/* Watches the kernels of the program from here to the stop, which gives them in the order in which
- * they began; false where CUPTI is not in this build or not allowed to. */
+/* Records the kernels of the program between start and stop. The stop returns them in the order of
+ * their start. Returns false if this build has no CUPTI or if CUPTI has no permission. */
 bool device_trace_start(void);
 int device_trace_stop(const device_kernel **kernels);
 

@@ -7,20 +7,19 @@
 
 enum { RESTART = 30 };
 
-/* What a kernel is in the chain: the products with NL, NU and A, the step, all that a restart
- * needs. */
+/* The role of a kernel: the products with NL, NU and A, the step, everything for a restart. */
 typedef enum part { LOWER, UPPER, MATRIX, STEP, RESTARTING, PARTS } part;
 
 static const char *const names[PARTS] = {"NL v", "NU (NL v)", "A z", "step of GMRES",
                                          "restart, share"};
 
 typedef struct share {
-  /* seconds from the end of the kernel before, and of the kernel by itself */
+  /* seconds since the end of the previous kernel, and of the kernel alone */
   double time, alone;
   int count;
 } share;
 
-/* The parts of a solve's kernels between the first and the last step. */
+/* Sorts the kernels of a solve between the first and the last step into parts. */
 static int divide(const device_kernel *kernels, int count, share parts[PARTS]) {
   int steps = 0, first = 0, last = count - 1, products = 0;
   while (first < count && !strstr(kernels[first].name, "step")) first++;
@@ -28,8 +27,8 @@ static int divide(const device_kernel *kernels, int count, share parts[PARTS]) {
   for (int i = first + 1; i <= last; i++) {
     const bool step = strstr(kernels[i].name, "step") != NULL;
     if (step) {
-      /* The three products before a step are an iteration's; what is between those and the step
-       * before is a restart. */
+      /* The three products before a step belong to the iteration. Kernels between those and the
+       * previous step belong to a restart. */
       for (int k = i - products; k <= i; k++) {
         const int place = k - (i - 3);
         const part p = k == i ? STEP : place >= 0 ? (part)place : RESTARTING;

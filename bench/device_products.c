@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block products on a GPU: fp64 with one and four vectors, narrower storage, and cuSPARSE's two
- * products in the same run. */
+/* Block products on a GPU: fp64 with one and four vectors, narrower storage, and the two products
+ * of cuSPARSE in the same run. */
 #include <stdlib.h>
 
 #include "device_bench.h"
@@ -52,7 +52,8 @@ static void measure_cusparse(device_bench *b, bisai_cusparse_product_kind kind, 
 }
 #endif
 
-/* Values of the matrix in another type, pseudo-random in −1 … 1: what they are does not matter. */
+/* Makes values in another type. They are pseudo-random in −1 … 1, because the products' times do
+ * not depend on them. */
 static void *make_values(size_t count, bisai_value_type type) {
   const size_t width = type == BISAI_FP64 ? 8 : type == BISAI_FP32 ? 4 : 2;
   char *values = bench_allocate(count, width);
@@ -68,8 +69,8 @@ static void *make_values(size_t count, bisai_value_type type) {
   return values;
 }
 
-/* Stars on a grid: 7 points in three dimensions; in two, where nz = 1, 5, or with `diagonals` the 7
- * of a triangulation. */
+/* Stencils on a grid: 7 points in three dimensions. In two dimensions (nz = 1) 5 points, or with
+ * `diagonals` the 7 points of a triangulation. */
 typedef struct grid {
   const char *name;
   int32_t nx, ny, nz, bs;

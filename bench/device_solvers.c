@@ -9,7 +9,8 @@
 
 enum { ITERATIONS = 200 };
 
-/* The pattern of b's matrix with −I beside the diagonal, and there what makes it dominant. */
+/* Makes a matrix with the pattern of b's matrix. Off-diagonal blocks are −I, and the diagonal
+ * blocks make it diagonally dominant. */
 static bisai_bcsr *symmetric_copy(device_bench *b) {
   const size_t square = (size_t)b->bs * (size_t)b->bs, blocks = (size_t)b->blocks;
   int32_t *row_ptr = malloc(((size_t)b->rows + 1) * sizeof *row_ptr),
@@ -45,7 +46,8 @@ typedef struct solving {
   int iterations;
 } solving;
 
-/* The tolerance is out of reach; what rounding ends before ITERATIONS is counted as it is. */
+/* No solve reaches the tolerance. If rounding ends a solve before ITERATIONS, its own number of
+ * iterations counts. */
 static double iterate(void *argument) {
   solving *s = argument;
   bisai_solver_report report = {.struct_size = sizeof report};
@@ -60,7 +62,7 @@ static double iterate(void *argument) {
   return seconds / report.iterations;
 }
 
-/* Vectors that passes of IDR(s) read and write in an iteration. */
+/* Returns the number of vectors that the passes of IDR(s) read and write in an iteration. */
 static double idr_vectors(int s) {
   double sum = (s + 1) + (s + 2) + 2 + 6;
   for (int k = 0; k < s; k++)

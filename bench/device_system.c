@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Set-up, triangular solves and GMRES on a GPU, with cuSPARSE's in the same run. */
+/* Set-up, triangular solves and GMRES on a GPU, and those of cuSPARSE in the same run. */
 #include <math.h>
 #include <stdio.h>
 
@@ -215,8 +215,8 @@ static double gmres(void *argument) {
   return bench_now() - start;
 }
 
-/* `matrices`: bytes of the preconditioner's matrices. Figures are of one iteration; below them what
- * the solve took. */
+/* `matrices`: bytes of the preconditioner's matrices. The figures are those of one iteration, and
+ * the line below has those of the solve. */
 static void measure_gmres(device_bench *b, const char *name, bisai_precond *precond,
                           double matrices, const double *rhs, double tolerance, int rounds) {
   solving s = {.b = b, .precond = precond, .rhs = rhs, .x = b->y};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels of a program with their times, by CUPTI. */
+/* Records the kernels of a program and their times by CUPTI. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times what a preconditioned solve is made of, on one matrix, on one thread and on all, beside
- * PETSc where there is PETSc: the least bytes of each operation, its time, the time of that many
- * bytes in a copy (the floor), and the ratio of the two. */
+/* Times the operations of a preconditioned solve on one matrix, on one thread and on all threads,
+ * and those of PETSc if it is available. For each operation it prints the least number of bytes,
+ * the time, the time of a copy of that many bytes (the lower bound), and the ratio of the two
+ * times. */
 #include "bench.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ typedef struct options {
   double tolerance;
 } options;
 
-/* Everything that is measured on one number of threads. */
+/* Everything that is measured with one number of threads. */
 typedef struct bench {
   const options *o;
   int threads;
@@ -45,11 +46,11 @@ typedef struct bench {
   bisai_factors *factors;
   bisai_precond *exact, *isai;
   bisai_solver *solver;
-  /* of the last solve … */
+  /* seconds of the last solve … */
   bisai_solver_report report;
-  /* … and its time in products */
+  /* … and of its products */
   double multiply_seconds;
-  /* bytes read and written a second, the best */
+  /* bytes read and written in a second, the best value */
   double copy_rate;
   FILE *json;
   bool comma;
@@ -193,13 +194,13 @@ static double product_bytes(const bench *b) {
   return blocks_bytes(b->matrix) + 2 * vector_bytes(b);
 }
 
-/* A is read, L, U and the inverses of the diagonal blocks are written; A's indices serve for
- * both. */
+/* Reads A, and writes L, U and the inverses of the diagonal blocks. The factors share the indices
+ * of A. */
 static double factor_bytes(const bench *b) {
   return 2 * blocks_bytes(b->matrix) + diagonal_bytes(b);
 }
 
-/* b and x twice each; of U's diagonal blocks the inverses are read. */
+/* Reads and writes b and x twice each. Reads the inverses of U's diagonal blocks. */
 static double solve_bytes(const bench *b) {
   return blocks_bytes(bisai_factors_lower(b->factors)) +
          blocks_bytes(bisai_factors_upper(b->factors)) + 4 * vector_bytes(b);
@@ -211,21 +212,21 @@ static bisai_precond_report precond_report(const bench *b, const bisai_precond *
   return report;
 }
 
-/* Columns are read; rows and columns of S(|T|^k) are written, and where each block of a column lies
- * in its row. */
+/* Reads columns. Writes the rows and columns of S(|T|^k), and the position of each block of a
+ * column in its row. */
 static double pattern_bytes(const bench *b, double inverse_blocks) {
   return 4.0 * bisai_bcsr_blocks(b->matrix) + 12 * inverse_blocks +
          24.0 * bisai_bcsr_block_rows(b->matrix);
 }
 
-/* The factors and the pattern's columns are read, N is written. */
+/* Reads the factors and the columns of the pattern, and writes N. */
 static double values_bytes(const bench *b, double inverse_blocks) {
   const double bs = bisai_bcsr_block_size(b->matrix);
   return blocks_bytes(b->matrix) + diagonal_bytes(b) + inverse_blocks * (8 * bs * bs + 8);
 }
 
-/* Step j of a cycle (from 0) reads j + 1 basis vectors twice, w three times, and writes it twice;
- * the end of a cycle of m steps reads the basis once more, w being the sum. */
+/* Step j of a cycle (from 0) reads j + 1 basis vectors twice and w three times, and writes w twice.
+ * The end of a cycle of m steps reads the basis once more and adds it up in w. */
 static double orthogonalization_bytes(const bench *b, int iterations) {
   double vectors = 0;
   for (int i = 0; i < iterations; i++)
@@ -235,7 +236,7 @@ static double orthogonalization_bytes(const bench *b, int iterations) {
 
 /* --- output --- */
 
-/* One line; `theirs` is PETSc's time for the same, or NULL. */
+/* Prints one line. `theirs` is PETSc's time for the same operation, or NULL. */
 static void print_seconds(bench *b, const char *name, double bytes, double minimum, double median,
                           int count, const double *theirs) {
   const double floor = b->copy_rate > 0 ? bytes / b->copy_rate : NAN;
@@ -267,7 +268,7 @@ static void print_operation(bench *b, const bench_operation *op, const bench_ope
 
 typedef struct group {
   bench_operation operations[16];
-  /* the index of PETSc's same operation, or -1 */
+  /* the index of the same operation of PETSc, or -1 */
   int pair[16];
   int count;
 } group;

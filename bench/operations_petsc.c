@@ -23,7 +23,7 @@ const char *bench_petsc_version(void) {
   return version;
 }
 
-/* PETSc's own copy, made as its manual advises: in its memory and in one pass. */
+/* Copies the matrix as PETSc's manual advises: into PETSc's memory and in one pass. */
 static Mat copy_matrix(const bisai_bcsr *matrix) {
   const int32_t *row_ptr, *col_idx;
   const void *values;
@@ -35,7 +35,7 @@ static Mat copy_matrix(const bisai_bcsr *matrix) {
   check(MatSetSizes(a, rows, rows, rows, rows));
   check(MatSetType(a, MATSEQBAIJ));
   check(MatSetBlockSize(a, bs));
-  check(MatSetUp(a)); /* so that the option below is kept */
+  check(MatSetUp(a)); /* keeps the option below */
   check(MatSetOption(a, MAT_ROW_ORIENTED, PETSC_FALSE));
   check(MatSeqBAIJSetPreallocationCSR(a, bs, row_ptr, col_idx, values));
   return a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PETSc's side of the comparison, on one process: SeqBAIJ, ILU(0), GMRES(30) preconditioned on the
- * right. Each call does its work once and returns its seconds. */
+/* The operations of PETSc on one process: SeqBAIJ, ILU(0), GMRES(30) preconditioned from the right.
+ * Each call does its operation once and returns the seconds. */
 #ifndef BENCH_OPERATIONS_PETSC_H
 #define BENCH_OPERATIONS_PETSC_H
 
@@ -16,16 +16,16 @@ double bench_petsc_product(void *petsc);
 double bench_petsc_factor_numeric(void *petsc);
 double bench_petsc_factor(void *petsc); /* symbolic and numeric */
 double bench_petsc_factor_solve(void *petsc);
-double bench_petsc_ksp(void *petsc); /* KSPSolve, the preconditioner being set up */
+double bench_petsc_ksp(void *petsc); /* KSPSolve after the set-up of the preconditioner */
 
-/* Of the last bench_petsc_ksp(): iterations and seconds of its parts. */
+/* Iterations and seconds of the parts of the last bench_petsc_ksp(). */
 typedef struct bench_petsc_parts {
   int iterations;
   double products, applications, orthogonalization;
 } bench_petsc_parts;
 bench_petsc_parts bench_petsc_ksp_parts(const bench_petsc *petsc);
 
-/* Largest difference between the solutions, relative to the largest value. */
+/* Returns the largest difference between the solutions, relative to the largest value. */
 double bench_petsc_difference(const bench_petsc *petsc, const double *x);
 
 #endif

@@ -5,7 +5,7 @@
 
 static const double on_diagonal = 6.05, to_lower = -1.3, to_higher = -0.7, coupling = 0.1;
 
-/* Marsaglia's xorshift64*, uniform in −1 … 1. */
+/* Returns a number of Marsaglia's xorshift64*, uniform in −1 … 1. */
 static double random_value(uint64_t *state) {
   *state ^= *state >> 12;
   *state ^= *state << 25;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times set-up, update and solve of a small program that links the library: two unknowns at each
- * point of a cube, reaction and diffusion, in CSR; ISAI(2) and GMRES; then a shorter time step.
- * bench/threads.py runs it on one thread and on the default number, on idle cores and beside busy
- * ones. Public functions alone, so that the libraries of older commits can be linked. */
+/* Times set-up, update and solve in a small program that links the library. The system is reaction
+ * and diffusion with two unknowns at each point of a cube, in CSR, solved by ISAI(2) and GMRES.
+ * Then a shorter time step follows. bench/threads.py runs the program on one thread and on the
+ * default number of threads, on idle and on busy cores. The program uses public functions only, so
+ * that libraries of older commits can be linked. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,7 +54,8 @@ static void *allocate(size_t count, size_t size) {
   exit(1);
 }
 
-/* The points beside point (i, j, k), ascending, the point itself among them; returns how many. */
+/* Gives the neighbours of point (i, j, k) and the point itself in ascending order, and returns
+ * their number. */
 static int neighbours(int edge, int i, int j, int k, int *points) {
   const int point = (k * edge + j) * edge + i;
   int count = 0;
@@ -67,7 +69,7 @@ static int neighbours(int edge, int i, int j, int k, int *points) {
   return count;
 }
 
-/* Both unknowns diffuse to the neighbours, and react with each other at the point itself. */
+/* Both unknowns diffuse to the neighbours, and react with each other at their point. */
 static void assemble(problem *p, double time_step) {
   int32_t entry = 0;
   for (int point = 0; point < p->rows / 2; point++) {
@@ -188,7 +190,7 @@ int main(int argc, char **argv) {
   const double end = now() + seconds - sum.setup - sum.update - sum.solve;
   for (int round = 1; now() < end; round++) {
     const times t = run(threads, &p);
-    if (round == 1) sum = (times){0}, count = 0; /* the first one's memory was new */
+    if (round == 1) sum = (times){0}, count = 0; /* the first round touched new memory */
     sum = (times){sum.setup + t.setup, sum.update + t.update, sum.solve + t.solve, t.iterations};
     count++;
   }
