@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of kernels share: CUDA calls that must succeed, arrays and contexts on a device. */
+/* What the tests of kernels share: CUDA calls that must succeed, arrays and contexts on a device.
+ */
 #ifndef BISAI_TEST_DEVICE_H
 #define BISAI_TEST_DEVICE_H
 
