@@ -105,8 +105,7 @@ bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled,
   return BISAI_OK;
 }
 
-static void leave_diagonal_out(int32_t n, const bsi_structure *s, int32_t *row_ptr,
-                               int32_t *col_idx) {
+static void drop_diagonal(int32_t n, const bsi_structure *s, int32_t *row_ptr, int32_t *col_idx) {
   row_ptr[0] = 0;
   for (int32_t i = 0, q = 0; i < n; i++) {
     for (int32_t p = s->row_ptr[i]; p < s->row_ptr[i + 1]; p++)
@@ -130,7 +129,7 @@ bisai_status bsi_sweeps_create(bisai_context *context, const bsi_triangular *t,
   int32_t *col_idx = row_ptr ? bsi_allocate(context, (size_t)g->blocks, sizeof *col_idx) : NULL;
   status = col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status) {
-    leave_diagonal_out(n, &s, row_ptr, col_idx);
+    drop_diagonal(n, &s, row_ptr, col_idx);
     status = bsi_bcsr_set_structure(g, row_ptr, col_idx);
   }
   bsi_release(context, col_idx);

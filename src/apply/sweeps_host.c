@@ -40,7 +40,7 @@ static void scale_part(void *job, bsi_part part) {
   const bisai_bcsr *a = s->t->matrix;
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++)
-    if (!scale_row(s->t, i, s->scaled)) bsi_keep_first(bsi_note(s->context, part.thread), i);
+    if (!scale_row(s->t, i, s->scaled)) bsi_min_index(bsi_partial(s->context, part.thread), i);
 }
 
 static bisai_status scale_off_diagonal(bisai_context *context, const bsi_triangular *t,

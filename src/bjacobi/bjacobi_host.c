@@ -204,8 +204,8 @@ static bool store(bisai_value_type format, const block *b, bool pivots, char *pl
 
 static void merge(bsi_bjacobi_stats *into, const bsi_bjacobi_stats *from) {
   bsi_invert_stats_merge(&into->inversion, &from->inversion);
-  bsi_keep_first(&into->near_singular_block, from->near_singular_block);
-  bsi_keep_first(&into->overflow_block, from->overflow_block);
+  bsi_min_index(&into->near_singular_block, from->near_singular_block);
+  bsi_min_index(&into->overflow_block, from->overflow_block);
   into->near_singular += from->near_singular;
   into->value_bytes += from->value_bytes;
   for (int f = 0; f < BSI_FORMATS; f++) into->formats[f] += from->formats[f];
@@ -229,7 +229,7 @@ static bsi_block_result set_block(const bisai_bcsr *matrix, const bsi_bjacobi *j
   bsi_invert_stats_count(&stats->inversion, result, b->condition, i);
   if (result != BSI_BLOCK_SINGULAR && b->near_singular) {
     stats->near_singular++;
-    bsi_keep_first(&stats->near_singular_block, i);
+    bsi_min_index(&stats->near_singular_block, i);
   }
   return result;
 }
@@ -265,7 +265,7 @@ static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, 
     if (!in_place &&
         !store(format, b, o->form != BISAI_FORM_INVERSE,
                place + (size_t)(b->row - group.row) * bsi_value_bytes(format), group.height))
-      bsi_keep_first(&stats->overflow_block, i);
+      bsi_min_index(&stats->overflow_block, i);
   }
 }
 
@@ -275,23 +275,24 @@ typedef struct values_job {
   bsi_bjacobi *jacobi;
 } values_job;
 
-_Static_assert(sizeof(bsi_bjacobi_stats) <= BSI_NOTE_BYTES, "the statistics are a thread's note");
+_Static_assert(sizeof(bsi_bjacobi_stats) <= BSI_PARTIAL_BYTES,
+               "the statistics are a thread's note");
 
 static void values_part(void *job, bsi_part part) {
   const values_job *v = job;
   const bsi_range range = bsi_range_of(v->jacobi->groups, part);
   scratch s;
   for (int64_t g = range.begin; g < range.end; g++)
-    set_group(v->matrix, v->jacobi, (int32_t)g, &s, bsi_note(v->context, part.thread));
+    set_group(v->matrix, v->jacobi, (int32_t)g, &s, bsi_partial(v->context, part.thread));
 }
 
 static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *matrix,
                                    bsi_bjacobi *jacobi) {
   const int threads = bsi_threads_for(context->threads, jacobi->partition.rows, ROWS_PER_THREAD);
   for (int t = 0; t < threads; t++)
-    *(bsi_bjacobi_stats *)bsi_note(context, t) = BSI_BJACOBI_STATS_NONE;
+    *(bsi_bjacobi_stats *)bsi_partial(context, t) = BSI_BJACOBI_STATS_NONE;
   bsi_run(context, threads, BSI_SOME_PARTS, values_part, &(values_job){context, matrix, jacobi});
-  for (int t = 0; t < threads; t++) merge(&jacobi->stats, bsi_note(context, t));
+  for (int t = 0; t < threads; t++) merge(&jacobi->stats, bsi_partial(context, t));
   return BISAI_OK;
 }
 

@@ -20,11 +20,11 @@ static void look_part(void *job, bsi_part part) {
   const look_job *l = job;
   const bisai_bcsr *a = l->a;
   const bsi_range range = bsi_range_of(a->block_rows, part);
-  int32_t *first = bsi_note(l->context, part.thread);
+  int32_t *first = bsi_partial(l->context, part.thread);
   for (int32_t i = (int32_t)range.begin; i < range.end; i++) {
     const int32_t at = bsi_find_diagonal(a->row_ptr, a->col_idx, i);
     if (l->position) l->position[i] = at;
-    if (l->expected ? at != l->expected[i] : at < 0) bsi_keep_first(first, i);
+    if (l->expected ? at != l->expected[i] : at < 0) bsi_min_index(first, i);
   }
 }
 

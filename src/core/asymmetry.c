@@ -17,12 +17,12 @@ typedef struct asymmetry_job {
 static void asymmetry_part(void *job, bsi_part part) {
   const asymmetry_job *j = job;
   const bsi_square *a = &j->a;
-  bsi_asymmetry *note = bsi_note(j->context, part.thread);
+  bsi_asymmetry *partial = bsi_partial(j->context, part.thread);
   const bsi_rows rows = bsi_rows_of(j->matrix->block_rows, a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++)
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-      const double of_block = bsi_asymmetry_of_block(a, i, p, &note->mirrored);
-      if (of_block > note->largest) note->largest = of_block;
+      const double of_block = bsi_asymmetry_of_block(a, i, p, &partial->mirrored);
+      if (of_block > partial->largest) partial->largest = of_block;
     }
 }
 
@@ -30,14 +30,14 @@ static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix,
                               bsi_asymmetry *asymmetry) {
   const int threads = bsi_threads_for(context->threads, matrix->blocks, BLOCKS_PER_THREAD);
   for (int t = 0; t < threads; t++)
-    *(bsi_asymmetry *)bsi_note(context, t) = (bsi_asymmetry){0.0, true};
+    *(bsi_asymmetry *)bsi_partial(context, t) = (bsi_asymmetry){0.0, true};
   bsi_run(context, threads, BSI_SOME_PARTS, asymmetry_part,
           &(asymmetry_job){context, matrix, bsi_square_of(matrix)});
   *asymmetry = (bsi_asymmetry){0.0, true};
   for (int t = 0; t < threads; t++) {
-    const bsi_asymmetry *note = bsi_note(context, t);
-    if (note->largest > asymmetry->largest) asymmetry->largest = note->largest;
-    asymmetry->mirrored = asymmetry->mirrored && note->mirrored;
+    const bsi_asymmetry *partial = bsi_partial(context, t);
+    if (partial->largest > asymmetry->largest) asymmetry->largest = partial->largest;
+    asymmetry->mirrored = asymmetry->mirrored && partial->mirrored;
   }
   return BISAI_OK;
 }

@@ -139,8 +139,8 @@ static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_struc
 }
 
 /* `to` ← values that the caller has in host memory or in the backend's. */
-static bisai_status take(bisai_context *context, bool in_host_memory, const void *from,
-                         size_t bytes, void *to) {
+static bisai_status copy_to_backend(bisai_context *context, bool in_host_memory, const void *from,
+                                    size_t bytes, void *to) {
   const bsi_backend *backend = context->backend;
   if (!in_host_memory) return backend->memory->copy(context, to, from, bytes);
   BSI_TRY(backend->memory->upload(context, to, from, bytes));
@@ -160,7 +160,7 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
     return backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order,
                                         values, a->values);
   if (!order) { /* row-major blocks are turned where they lie then */
-    const bisai_status status = take(context, in_host_memory, values, bytes, a->values);
+    const bisai_status status = copy_to_backend(context, in_host_memory, values, bytes, a->values);
     if (status || layout == BISAI_COLUMN_MAJOR) return status;
     return backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout, NULL,
                                         a->values, a->values);
@@ -170,7 +170,7 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
   bisai_status status = own_values ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status)
     status = backend->memory->upload(context, own_order, order, (size_t)a->blocks * sizeof *order);
-  if (!status) status = take(context, in_host_memory, values, bytes, own_values);
+  if (!status) status = copy_to_backend(context, in_host_memory, values, bytes, own_values);
   if (!status)
     status = backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout,
                                           own_order, own_values, a->values);
@@ -181,8 +181,8 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
 
 /* Structure and values of a matrix with reserved arrays, from the caller's structure in host
  * memory. */
-static bisai_status copy_in(const bisai_bcsr_desc *d, const bsi_structure *s, bool sorted,
-                            bisai_bcsr *a) {
+static bisai_status copy_arrays(const bisai_bcsr_desc *d, const bsi_structure *s, bool sorted,
+                                bisai_bcsr *a) {
   bisai_context *context = a->context;
   const bool in_host_memory = d->location == BISAI_HOST;
   if (sorted) {
@@ -302,7 +302,7 @@ static bisai_status create(bisai_context *context, const bisai_bcsr_desc *desc,
   } else {
     status = bsi_bcsr_reserve(context, desc->block_rows, desc->block_cols, desc->block_size, blocks,
                               desc->value_type, NULL, NULL, &a);
-    if (!status) status = copy_in(desc, structure, sorted, a);
+    if (!status) status = copy_arrays(desc, structure, sorted, a);
   }
   if (!status) status = check_values(a, a->values, false);
   if (status) {
@@ -346,7 +346,7 @@ void bisai_bcsr_destroy(bisai_bcsr **matrix) {
   if (a->owns_values) backend->memory->release(a->context, a->values);
   if (a->mirror) bsi_mirror_release(a->context, a->mirror);
   bsi_release(a->context, a->mirror);
-  bsi_places_release(a->context, &a->places);
+  bsi_entry_map_release(a->context, &a->map);
   bsi_release(a->context, a);
 }
 
@@ -356,7 +356,7 @@ bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values, bisai_lay
   if (!matrix->owns_values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the values are borrowed: write to your own array");
-  if (matrix->places.host)
+  if (matrix->map.host)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the matrix was made by bisai_bcsr_from_csr: bisai_bcsr_update_from_csr takes "
                     "its new values");
@@ -434,7 +434,7 @@ bisai_status bisai_bcsr_fetch(const bisai_bcsr *matrix, int32_t *row_ptr, int32_
 }
 
 int64_t bsi_bcsr_memory(const bisai_bcsr *matrix) {
-  int64_t bytes = (int64_t)sizeof *matrix + bsi_places_memory(&matrix->places);
+  int64_t bytes = (int64_t)sizeof *matrix + bsi_entry_map_memory(&matrix->map);
   if (matrix->owns_structure) bytes += 4 * ((int64_t)matrix->block_rows + 1 + matrix->blocks);
   if (matrix->owns_values)
     bytes += (int64_t)(bsi_block_offset(matrix, matrix->blocks) * bsi_value_bytes(matrix->type));

@@ -7,8 +7,8 @@
 
 #include "core/column.h"
 #include "core/context_impl.h"
+#include "core/entry_map.h"
 #include "core/mirror.h"
-#include "core/places.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,7 +30,7 @@ struct bisai_bcsr {
   /* of row_ptr and col_idx, where host memory is something else */
   bsi_mirror *mirror;
   /* of the entries of CSR arrays, where an update may bring new ones */
-  bsi_places places;
+  bsi_entry_map map;
   /* nothing but the public updates change the values, so that what was measured may be kept */
   bool updated_only;
   /* core/asymmetry.h: kept until the next update */

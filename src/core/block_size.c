@@ -14,11 +14,11 @@ enum {
   TABLE_BITS = 12,
   TABLE_SLOTS = 1 << TABLE_BITS,
   /* a hash table that is fuller becomes slow */
-  MOST_PATTERNS = TABLE_SLOTS / 2
+  MAX_PATTERNS = TABLE_SLOTS / 2
 };
 
 /* The limits of the rule. */
-static const double most_singular = 0.01, most_bytes = 3, random_entropy = 1.0 / 3;
+static const double max_singular = 0.01, max_bytes_ratio = 3, random_entropy = 1.0 / 3;
 
 /* The blocks of one block row. */
 typedef struct block_row {
@@ -134,7 +134,7 @@ static void count_pattern(study *s, uint64_t pattern) {
   uint64_t at = (pattern * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TABLE_BITS);
   while (s->table[at].times && s->table[at].pattern != pattern) at = (at + 1) % TABLE_SLOTS;
   if (!s->table[at].times) {
-    if (s->patterns == MOST_PATTERNS) {
+    if (s->patterns == MAX_PATTERNS) {
       s->others++;
       return;
     }
@@ -198,13 +198,13 @@ static void study_size(study *s, int bs, bisai_block_size_info *info) {
       count_pattern(s, s->row.stored[q]);
     }
   }
-  const double most = 1 + log2(bs);
+  const double max_entropy = 1 + log2(bs);
   const double density = info->blocks > 0 ? (double)entries / ((double)info->blocks * bs * bs) : 0;
   info->block_rows = rows;
   info->bytes = (8 * bs * bs + 4) * info->blocks;
-  info->sound = info->singular_diagonals <= 1 || info->singular_diagonals <= most_singular * rows;
+  info->sound = info->singular_diagonals <= 1 || info->singular_diagonals <= max_singular * rows;
   info->entropy = entropy_of(s, info->blocks);
-  info->repeats = bs > 1 && info->entropy <= most &&
+  info->repeats = bs > 1 && info->entropy <= max_entropy &&
                   info->entropy <= random_entropy * entropy_at_random(bs, density);
 }
 
@@ -254,16 +254,16 @@ static int cheapest(const bisai_block_size_info *sizes, const bool *wanted) {
   return best;
 }
 
-bool bsi_is_hollow(const bisai_csr_desc *d) {
+bool bsi_is_nearly_empty(const bisai_csr_desc *d) {
   return d->rows > 1 << 20 && (int64_t)d->row_ptr[d->rows] * 2 * BSI_SPECIAL_SIZES < d->rows;
 }
 
 static int choose(const bisai_csr_desc *d, const bisai_block_size_info *sizes) {
   bool wanted[BSI_SPECIAL_SIZES + 1], alike[BSI_SPECIAL_SIZES + 1];
-  if (bsi_is_hollow(d)) return 1;
+  if (bsi_is_nearly_empty(d)) return 1;
   memset(wanted, true, sizeof wanted);
   const int least = cheapest(sizes, wanted);
-  const double limit = most_bytes * (double)sizes[least - 1].bytes;
+  const double limit = max_bytes_ratio * (double)sizes[least - 1].bytes;
   for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++)
     wanted[bs] = sizes[bs - 1].sound && (double)sizes[bs - 1].bytes <= limit;
   if (!wanted[least]) {
@@ -281,7 +281,7 @@ static int choose(const bisai_csr_desc *d, const bisai_block_size_info *sizes) {
   return best;
 }
 
-static int64_t most_columns(const bisai_csr_desc *d) {
+static int64_t larger_size(const bisai_csr_desc *d) {
   return d->cols > d->rows ? d->cols : d->rows;
 }
 
@@ -295,12 +295,12 @@ static int64_t longest_row(const bisai_csr_desc *d) {
   }
   /* Two block rows of other sizes can share a group of eight rows, and the padding's diagonal block
    * comes on top. */
-  const int64_t most = most_columns(d) + 1;
-  return 2 * longest + 1 < most ? 2 * longest + 1 : most;
+  const int64_t limit = larger_size(d) + 1;
+  return 2 * longest + 1 < limit ? 2 * longest + 1 : limit;
 }
 
 int64_t bsi_block_size_bytes(const bisai_csr_desc *desc) {
-  return (most_columns(desc) + 1) * (int64_t)sizeof(int32_t) +
+  return (larger_size(desc) + 1) * (int64_t)sizeof(int32_t) +
          longest_row(desc) * (int64_t)(sizeof(int32_t) + sizeof(uint64_t)) +
          TABLE_SLOTS * (int64_t)sizeof(pattern_count);
 }
@@ -308,7 +308,7 @@ int64_t bsi_block_size_bytes(const bisai_csr_desc *desc) {
 bisai_status bsi_block_size_study(bisai_context *context, const bisai_csr_desc *desc,
                                   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES],
                                   int32_t *block_size) {
-  const int64_t columns = most_columns(desc), longest = longest_row(desc);
+  const int64_t columns = larger_size(desc), longest = longest_row(desc);
   study s = {.csr = desc};
   s.row.slot = bsi_allocate(context, (size_t)columns + 1, sizeof *s.row.slot);
   s.row.column = bsi_allocate(context, (size_t)longest, sizeof *s.row.column);

@@ -4,8 +4,8 @@
 #include "core/bcsr_impl.h"
 #include "core/block_math.h"
 #include "core/context_impl.h"
+#include "core/entry_map.h"
 #include "core/matrix_ops.h"
-#include "core/places.h"
 #include "core/values.h"
 #include "gpu/launch.cuh"
 
@@ -42,10 +42,10 @@ void enqueue_copy(cudaStream_t stream, int bs, int32_t blocks, bool turn, const 
 }
 
 __global__ void __launch_bounds__(THREADS)
-    scatter_values(int64_t count, bool wide, const void *places, const double *from, double *to) {
+    scatter_values(int64_t count, bool wide, const void *map, const double *from, double *to) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t p = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; p < count; p += stride)
-    to[bsi_place(wide, places, p)] = from[p];
+    to[bsi_entry_map_at(wide, map, p)] = from[p];
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -98,10 +98,10 @@ static bisai_status copy_blocks(bisai_context *context, bisai_value_type type, i
 }
 
 static bisai_status scatter_values(bisai_context *context, int64_t count, bool wide,
-                                   const void *places, const double *from, double *to) {
+                                   const void *map, const double *from, double *to) {
   if (count == 0) return BISAI_OK;
   const int grid = at_most((count + THREADS - 1) / THREADS, MOST_BLOCKS);
-  scatter_values<<<grid, THREADS, 0, bsi_stream_of(context)>>>(count, wide, places, from, to);
+  scatter_values<<<grid, THREADS, 0, bsi_stream_of(context)>>>(count, wide, map, from, to);
   return bsi_launched(context, "new values");
 }
 

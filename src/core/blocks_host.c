@@ -5,9 +5,9 @@
 
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
+#include "core/entry_map.h"
 #include "core/matrix_ops.h"
 #include "core/parallel.h"
-#include "core/places.h"
 #include "core/values.h"
 
 /* The largest block of the widest values. */
@@ -49,7 +49,7 @@ static bisai_status copy_blocks(bisai_context *context, bisai_value_type type, i
 typedef struct scatter_job {
   int64_t count;
   bool wide;
-  const void *places;
+  const void *map;
   const double *from;
   double *to;
 } scatter_job;
@@ -58,13 +58,13 @@ static void scatter_part(void *job, bsi_part part) {
   const scatter_job *s = job;
   const bsi_range range = bsi_range_of(s->count, part);
   for (int64_t p = range.begin; p < range.end; p++)
-    s->to[bsi_place(s->wide, s->places, p)] = s->from[p];
+    s->to[bsi_entry_map_at(s->wide, s->map, p)] = s->from[p];
 }
 
 static bisai_status scatter_values(bisai_context *context, int64_t count, bool wide,
-                                   const void *places, const double *from, double *to) {
+                                   const void *map, const double *from, double *to) {
   bsi_run(context, bsi_threads_for(context->threads, count, GRAIN), BSI_SOME_PARTS, scatter_part,
-          &(scatter_job){count, wide, places, from, to});
+          &(scatter_job){count, wide, map, from, to});
   return BISAI_OK;
 }
 

@@ -30,7 +30,7 @@ const char *bisai_backend_missing(bisai_backend backend, int device) {
 }
 
 static bool valid(const bisai_context_options *o) {
-  return o->struct_size == sizeof *o && o->threads >= 0 && o->threads <= BSI_MOST_THREADS &&
+  return o->struct_size == sizeof *o && o->threads >= 0 && o->threads <= BSI_MAX_THREADS &&
          o->device >= -1 && o->backend >= BISAI_BACKEND_AUTO && o->backend <= BISAI_BACKEND_CUDA &&
          !o->allocator.allocate == !o->allocator.release &&
          !o->device_allocator.allocate == !o->device_allocator.release;
@@ -40,7 +40,7 @@ static int threads_for(int wish) {
 #ifdef BISAI_HAVE_THREADS
   if (wish > 0) return wish;
   const int threads = bsi_threads_wished(getenv("OMP_NUM_THREADS"), bsi_processors());
-  return threads < BSI_MOST_THREADS ? threads : BSI_MOST_THREADS;
+  return threads < BSI_MAX_THREADS ? threads : BSI_MAX_THREADS;
 #else
   (void)wish;
   return 1;

@@ -55,8 +55,8 @@ struct bisai_context {
   bsi_device_limits limits;
   /* CUDA: kernels may start before their predecessor ends: gpu/launch.cuh */
   bool early_launches;
-  /* files that are being written, the latest first: io/place.h */
-  struct bsi_place *volatile unfinished;
+  /* files that are being written, the latest first: io/new_file.h */
+  struct bsi_new_file *volatile unfinished;
   char error[256];
   char device[96];
 };

@@ -44,18 +44,18 @@ typedef struct conversion {
   int32_t *row_ptr, *col_idx;
   double *values;
   /* of the result, NULL: not asked for */
-  bsi_places *places;
+  bsi_entry_map *map;
   /* NULL: none */
   const bsi_limit *limit;
 } conversion;
 
 /* A thread's note. */
-typedef struct conversion_note {
+typedef struct conversion_partial {
   /* its part of `seen` is set */
   bool ready;
   /* of the first entry that it found not finite, row -1: none */
   int32_t row, column;
-} conversion_note;
+} conversion_partial;
 
 static int32_t last_row(const conversion *c, int32_t block_row) {
   const int64_t end = ((int64_t)block_row + 1) * c->bs;
@@ -77,9 +77,9 @@ static bsi_rows block_rows_of(const conversion *c, bsi_part part) {
 static int32_t *seen_by(const conversion *c, bsi_part part) {
   const size_t columns = (size_t)c->block_cols;
   int32_t *seen = c->seen + (size_t)part.thread * columns;
-  conversion_note *note = bsi_note(c->context, part.thread);
-  if (!note->ready) memset(seen, 0xff, columns * sizeof *seen); /* -1 */
-  note->ready = true;
+  conversion_partial *partial = bsi_partial(c->context, part.thread);
+  if (!partial->ready) memset(seen, 0xff, columns * sizeof *seen); /* -1 */
+  partial->ready = true;
   return seen;
 }
 
@@ -105,7 +105,7 @@ static void count_part(void *job, bsi_part part) {
 /* Sets row_ptr; returns false if there are too many blocks. */
 static bool count_blocks(conversion *c) {
   for (int t = 0; t < c->threads; t++)
-    *(conversion_note *)bsi_note(c->context, t) = (conversion_note){.row = -1};
+    *(conversion_partial *)bsi_partial(c->context, t) = (conversion_partial){.row = -1};
   bsi_run(c->context, c->threads, BSI_SOME_PARTS, count_part, c);
   int64_t blocks = 0;
   c->row_ptr[0] = 0;
@@ -155,7 +155,7 @@ static double *value_at(const conversion *c, const int32_t *seen, int32_t i, int
 
 /* Returns false and notes the entry at the first one that is not finite. */
 static bool fill_values(const conversion *c, const int32_t *seen, int32_t row,
-                        conversion_note *note) {
+                        conversion_partial *partial) {
   const bisai_csr_desc *d = c->csr;
   const size_t per_block = (size_t)c->bs * (size_t)c->bs, begin = (size_t)c->row_ptr[row];
   memset(c->values + begin * per_block, 0,
@@ -165,10 +165,10 @@ static bool fill_values(const conversion *c, const int32_t *seen, int32_t row,
       double *value = value_at(c, seen, i, d->col_idx[p]);
       *value += d->values[p];
       if (!isfinite(*value)) {
-        if (note->row < 0 || i < note->row) note->row = i, note->column = d->col_idx[p];
+        if (partial->row < 0 || i < partial->row) partial->row = i, partial->column = d->col_idx[p];
         return false;
       }
-      if (c->places) bsi_place_set(c->places, p, (size_t)(value - c->values));
+      if (c->map) bsi_entry_map_set(c->map, p, (size_t)(value - c->values));
     }
   if (c->padded && row == c->block_rows - 1)
     for (int32_t i = d->rows; i < c->block_rows * c->bs; i++) *value_at(c, seen, i, i) = 1.0;
@@ -178,21 +178,21 @@ static bool fill_values(const conversion *c, const int32_t *seen, int32_t row,
 static void fill_part(void *job, bsi_part part) {
   const conversion *c = job;
   int32_t *seen = seen_by(c, part);
-  conversion_note *note = bsi_note(c->context, part.thread);
+  conversion_partial *partial = bsi_partial(c->context, part.thread);
   const bsi_rows rows = block_rows_of(c, part);
   for (int32_t row = rows.begin; row < rows.end; row++) {
     fill_columns(c, seen, row);
-    if (!fill_values(c, seen, row, note)) return;
+    if (!fill_values(c, seen, row, partial)) return;
   }
 }
 
 /* Follows count_blocks(), whose marks and notes it goes on with. */
 static bisai_status fill_rows(conversion *c) {
   bsi_run(c->context, c->threads, BSI_SOME_PARTS, fill_part, c);
-  conversion_note first = {.row = -1};
+  conversion_partial first = {.row = -1};
   for (int t = 0; t < c->threads; t++) {
-    const conversion_note *note = bsi_note(c->context, t);
-    if (note->row >= 0 && (first.row < 0 || note->row < first.row)) first = *note;
+    const conversion_partial *partial = bsi_partial(c->context, t);
+    if (partial->row >= 0 && (first.row < 0 || partial->row < first.row)) first = *partial;
   }
   if (first.row < 0) return BISAI_OK;
   return bsi_fail(c->context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, first.row, first.column);
@@ -238,7 +238,7 @@ int64_t bsi_csr_least_bytes(int64_t rows, int32_t block_size) {
   return pointers + working_bytes(block_rows, block_rows) + matrix_bytes(block_rows, 0, block_size);
 }
 
-static bisai_status convert(bisai_context *context, conversion *c, bool keep_places,
+static bisai_status convert(bisai_context *context, conversion *c, bool keep_map,
                             bisai_bcsr **matrix) {
   bisai_bcsr *a = NULL;
   const int64_t working = working_bytes(c->block_rows, c->block_cols);
@@ -261,14 +261,14 @@ static bisai_status convert(bisai_context *context, conversion *c, bool keep_pla
                             NULL, &a);
   if (status) goto exit;
   a->rows = c->csr->rows;
-  if (keep_places) {
-    c->places = &a->places;
-    status = bsi_places_reserve(context, c->csr->row_ptr[c->csr->rows],
-                                bsi_block_offset(a, a->blocks), c->places);
+  if (keep_map) {
+    c->map = &a->map;
+    status = bsi_entry_map_reserve(context, c->csr->row_ptr[c->csr->rows],
+                                   bsi_block_offset(a, a->blocks), c->map);
     if (status) goto exit;
   }
   status = context->backend->host_memory ? fill_in_place(c, a) : fill_elsewhere(context, c, a);
-  if (!status && keep_places) status = bsi_places_upload(context, c->places);
+  if (!status && keep_map) status = bsi_entry_map_upload(context, c->map);
 exit:
   bsi_release(context, c->row_ptr);
   bsi_release(context, c->seen);
@@ -290,9 +290,9 @@ static int conversion_threads(const bisai_context *context, const conversion *c)
 }
 
 static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,
-                                   const bsi_limit *limit, bool keep_places, bisai_bcsr **matrix) {
+                                   const bsi_limit *limit, bool keep_map, bisai_bcsr **matrix) {
   int32_t bs = desc->block_size;
-  if (bs == 0 && bsi_is_hollow(desc)) bs = 1;
+  if (bs == 0 && bsi_is_nearly_empty(desc)) bs = 1;
   if (bs == 0) {
     bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];
     if (limit) BSI_TRY(bsi_limit_check(context, limit, bsi_block_size_bytes(desc)));
@@ -314,7 +314,7 @@ static bisai_status from_sound_csr(bisai_context *context, const bisai_csr_desc 
     return bsi_fail(context, BISAI_INDEX_OVERFLOW,
                     "%d rows padded to blocks of size %d: more than %d", desc->rows, bs, INT32_MAX);
   c.threads = conversion_threads(context, &c);
-  return convert(context, &c, keep_places, matrix);
+  return convert(context, &c, keep_map, matrix);
 }
 
 bisai_status bsi_bcsr_from_sound_csr(bisai_context *context, const bisai_csr_desc *desc,

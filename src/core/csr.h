@@ -12,7 +12,7 @@
 
 /* Returns true for a large matrix nearly all of whose block rows are empty at every size: its size
  * is 1 without a study. */
-bool bsi_is_hollow(const bisai_csr_desc *desc);
+bool bsi_is_nearly_empty(const bisai_csr_desc *desc);
 
 /* The rule of bisai_block_size_choose(), of sizes that divide rows and cols or, with desc->pad, of
  * all. The structure is known to be sound. */

@@ -18,7 +18,7 @@ typedef struct scalar_entry {
 /* Where entry p stood in the arrays that the matrix was made from. */
 static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_t p) {
   const uint64_t per_block = bsi_block_offset(a, 1),
-                 place = bsi_place(a->places.wide, a->places.host, p);
+                 place = bsi_entry_map_at(a->map.wide, a->map.host, p);
   const int32_t block = (int32_t)(place / per_block), inside = (int32_t)(place % per_block);
   /* the first that ends after it */
   const int32_t row = bsi_lower_bound(s->row_ptr + 1, 0, a->block_rows, block + 1);
@@ -31,9 +31,9 @@ static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai
                         int32_t i) {
   const int32_t bs = a->block_size, begin = s->row_ptr[i / bs], end = s->row_ptr[i / bs + 1];
   const uint64_t per_block = bsi_block_offset(a, 1);
-  if (d->row_ptr[i + 1] > a->places.entries) return false;
+  if (d->row_ptr[i + 1] > a->map.entries) return false;
   for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
-    const uint64_t place = bsi_place(a->places.wide, a->places.host, p);
+    const uint64_t place = bsi_entry_map_at(a->map.wide, a->map.host, p);
     const int64_t block = (int64_t)(place / per_block);
     const int32_t inside = (int32_t)(place % per_block);
     if (block < begin || block >= end || inside % bs != i % bs) return false;
@@ -52,7 +52,7 @@ static bisai_status fail_length(const bisai_bcsr *a, int32_t row) {
 static bisai_status name_difference(const bisai_bcsr *a, const bsi_structure *s,
                                     const bisai_csr_desc *d, int32_t i) {
   const int32_t from = d->row_ptr[i], to = i < d->rows ? d->row_ptr[i + 1] : from;
-  for (int32_t p = from; p < to && p < a->places.entries; p++) {
+  for (int32_t p = from; p < to && p < a->map.entries; p++) {
     const scalar_entry old = entry_of(a, s, p);
     if (old.row != i) return fail_length(a, old.row < i ? old.row : i);
     if (old.column != d->col_idx[p])
@@ -74,10 +74,10 @@ typedef struct pattern_job {
 static void compare_part(void *job, bsi_part part) {
   const pattern_job *j = job;
   const bsi_range range = bsi_range_of(j->d->rows, part);
-  int32_t *first = bsi_note(j->a->context, part.thread);
+  int32_t *first = bsi_partial(j->a->context, part.thread);
   for (int32_t i = (int32_t)range.begin; i < range.end; i++) {
     if (is_same_row(j->a, j->s, j->d, i)) continue;
-    bsi_keep_first(first, i);
+    bsi_min_index(first, i);
     return;
   }
 }
@@ -98,7 +98,7 @@ static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) 
   if (entries > 0 && !d->col_idx)
     return bsi_fail(a->context, BISAI_INVALID_ARGUMENT, "col_idx is NULL");
   const int32_t first = find_difference(a, &s, d);
-  if (first < 0 && entries == a->places.entries) return BISAI_OK;
+  if (first < 0 && entries == a->map.entries) return BISAI_OK;
   return name_difference(a, &s, d, first < 0 ? d->rows : first);
 }
 
@@ -108,8 +108,7 @@ static bisai_status check_values(const bisai_bcsr *a, const double *values, bool
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : a->context->backend;
   int64_t first = -1;
   bsi_structure s;
-  BSI_TRY(
-      backend->matrix->find_not_finite(a->context, BISAI_FP64, a->places.entries, values, &first));
+  BSI_TRY(backend->matrix->find_not_finite(a->context, BISAI_FP64, a->map.entries, values, &first));
   if (first < 0) return BISAI_OK;
   BSI_TRY(bsi_bcsr_structure(a, &s));
   const scalar_entry entry = entry_of(a, &s, (int32_t)first);
@@ -121,7 +120,7 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
   if (!d)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_bcsr_update_from_csr: desc is NULL");
   BSI_TRY(bsi_check_struct(context, "bisai_csr_desc", d->struct_size, sizeof *d));
-  if (!a->places.host)
+  if (!a->map.host)
     return bsi_fail(
         context, BISAI_INVALID_ARGUMENT,
         "the matrix was not made by bisai_bcsr_from_csr: bisai_bcsr_update takes its blocks");
@@ -137,10 +136,10 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
 bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc) {
   if (!matrix) return BISAI_INVALID_ARGUMENT;
   bisai_context *context = matrix->context;
-  const bsi_places *places = &matrix->places;
+  const bsi_entry_map *map = &matrix->map;
   bisai_status status = check_desc(matrix, desc);
   if (!status) status = check_pattern(matrix, desc);
-  if (status || places->entries == 0) return status;
+  if (status || map->entries == 0) return status;
   if (!desc->values) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "values is NULL");
   if (desc->values == matrix->values)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
@@ -149,11 +148,11 @@ bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc
       check_values(matrix, desc->values, !context->backend->memory->reaches(context, desc->values));
   if (status) return status;
   bsi_staged values;
-  status = bsi_stage_input(context, places->entries, 1, desc->values, places->entries, &values);
+  status = bsi_stage_input(context, map->entries, 1, desc->values, map->entries, &values);
   if (status) return status;
   matrix->measured = false;
-  status = context->backend->matrix->scatter_values(context, places->entries, places->wide,
-                                                    places->backend, values.data, matrix->values);
+  status = context->backend->matrix->scatter_values(context, map->entries, map->wide, map->backend,
+                                                    values.data, matrix->values);
   bsi_stage_release(context, &values);
   return status;
 }

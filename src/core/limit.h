@@ -9,16 +9,16 @@
 
 typedef struct bsi_limit {
   /* bytes */
-  int64_t most, held;
+  int64_t max, held;
 } bsi_limit;
 
 /* Refuses to allocate `more` bytes beside those held. NULL: no limit. */
 static inline bisai_status bsi_limit_check(bisai_context *context, const bsi_limit *limit,
                                            int64_t more) {
-  if (!limit || more <= limit->most - limit->held) return BISAI_OK;
+  if (!limit || more <= limit->max - limit->held) return BISAI_OK;
   return bsi_fail(context, BISAI_OUT_OF_MEMORY,
                   "at least %" PRId64 " bytes are needed at a time, and max_bytes allows %" PRId64,
-                  limit->held + more, limit->most);
+                  limit->held + more, limit->max);
 }
 
 #endif

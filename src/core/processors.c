@@ -12,16 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LONGEST = 4096 /* bytes of a path or of a line */ };
+enum { MAX_BYTES = 4096 /* bytes of a path or of a line */ };
 
 /* Masks of the size that the kernel has, which may know of more processors than the C library
  * does. */
 static int affinity(void) {
 #ifdef __linux__
-  for (int most = CPU_SETSIZE; most <= 1 << 20; most *= 2) {
-    cpu_set_t *mask = CPU_ALLOC((size_t)most);
+  for (int size = CPU_SETSIZE; size <= 1 << 20; size *= 2) {
+    cpu_set_t *mask = CPU_ALLOC((size_t)size);
     if (!mask) break;
-    const size_t bytes = CPU_ALLOC_SIZE((size_t)most);
+    const size_t bytes = CPU_ALLOC_SIZE((size_t)size);
     const int failed = sched_getaffinity(0, bytes, mask), reason = errno;
     const int count = failed ? 0 : CPU_COUNT_S(bytes, mask);
     CPU_FREE(mask);
@@ -35,11 +35,11 @@ static int affinity(void) {
 
 /* Reads the first line of folder/name; false where there is none. */
 static bool read_line(const char *folder, const char *name, char *line) {
-  char path[2 * LONGEST];
+  char path[2 * MAX_BYTES];
   if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return false;
   FILE *file = fopen(path, "r");
   if (!file) return false;
-  const bool is_read = fgets(line, LONGEST, file) != NULL;
+  const bool is_read = fgets(line, MAX_BYTES, file) != NULL;
   fclose(file);
   return is_read;
 }
@@ -56,7 +56,7 @@ static bool read_number(char **text, long long *number) {
 
 /* Processors that one control group's quota pays for, INT_MAX: it has none. */
 static int quota_of(const char *folder, bool version_2) {
-  char line[LONGEST], *text = line;
+  char line[MAX_BYTES], *text = line;
   long long quota = -1, period = 0;
   if (!read_line(folder, version_2 ? "cpu.max" : "cpu.cfs_quota_us", line)) return INT_MAX;
   if (!read_number(&text, &quota)) return INT_MAX; /* "max", for example */
@@ -83,12 +83,12 @@ static bool lists(const char *list, const char *name) {
 /* The control groups that a process is in, "" where it is in none of its kind: of version 1 that of
  * the controller "cpu", of version 2. */
 typedef struct groups {
-  char path[2][LONGEST];
+  char path[2][MAX_BYTES];
 } groups;
 
 /* From lines like "5:cpu,cpuacct:PATH" (version 1) and "0::PATH" (version 2). */
 static bool read_groups(const char *root, groups *g) {
-  char line[LONGEST];
+  char line[MAX_BYTES];
   g->path[0][0] = g->path[1][0] = '\0';
   if (snprintf(line, sizeof line, "%s/proc/self/cgroup", root) >= (int)sizeof line) return false;
   FILE *file = fopen(line, "r");
@@ -110,7 +110,7 @@ static bool read_groups(const char *root, groups *g) {
  * the group that is seen at `point`. */
 static int quota_under(const char *root, const char *mounted, const char *point, const char *group,
                        bool version_2) {
-  char folder[2 * LONGEST];
+  char folder[2 * MAX_BYTES];
   const size_t length = strcmp(mounted, "/") == 0 ? 0 : strlen(mounted);
   const bool within =
       strncmp(group, mounted, length) == 0 && (group[length] == '/' || group[length] == '\0');
@@ -118,12 +118,12 @@ static int quota_under(const char *root, const char *mounted, const char *point,
                                within && group[1] != '\0' ? group + length : "");
   if (written >= (int)sizeof folder) return INT_MAX;
   const size_t top = strlen(root) + strlen(point);
-  int least = INT_MAX;
+  int smallest = INT_MAX;
   for (;;) {
     const int quota = quota_of(folder, version_2);
-    if (quota < least) least = quota;
+    if (quota < smallest) smallest = quota;
     char *slash = strrchr(folder, '/');
-    if (!slash || (size_t)(slash - folder) < top) return least;
+    if (!slash || (size_t)(slash - folder) < top) return smallest;
     *slash = '\0';
   }
 }
@@ -132,13 +132,13 @@ static int quota_under(const char *root, const char *mounted, const char *point,
  * - cgroup2 cgroup rw,…". */
 int bsi_quota(const char *root) {
   groups g;
-  char line[LONGEST], mounted[LONGEST], point[LONGEST], type[64], options[LONGEST];
+  char line[MAX_BYTES], mounted[MAX_BYTES], point[MAX_BYTES], type[64], options[MAX_BYTES];
   if (!read_groups(root, &g)) return INT_MAX;
   if (snprintf(line, sizeof line, "%s/proc/self/mountinfo", root) >= (int)sizeof line)
     return INT_MAX;
   FILE *file = fopen(line, "r");
   if (!file) return INT_MAX;
-  int least = INT_MAX;
+  int smallest = INT_MAX;
   while (fgets(line, sizeof line, file)) {
     const char *kind = strstr(line, " - cgroup");
     if (!kind || sscanf(kind, " - %63s %*s %4095s", type, options) != 2) continue;
@@ -146,10 +146,10 @@ int bsi_quota(const char *root) {
     if (g.path[version_2][0] == '\0' || !(version_2 || lists(options, "cpu"))) continue;
     if (sscanf(line, "%*s %*s %*s %4095s %4095s", mounted, point) != 2) continue;
     const int quota = quota_under(root, mounted, point, g.path[version_2], version_2);
-    if (quota < least) least = quota;
+    if (quota < smallest) smallest = quota;
   }
   fclose(file);
-  return least;
+  return smallest;
 }
 
 int bsi_processors(void) {

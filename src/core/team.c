@@ -37,9 +37,9 @@ enum {
   /* that a thread waits before it offers its processor to others */
   SPIN = 5000,
   /* that it waits for a run before it sleeps … */
-  LEAST_PATIENCE = 5000,
+  MIN_PATIENCE = 5000,
   /* … where runs have come soon after each other */
-  MOST_PATIENCE = 100000,
+  MAX_PATIENCE = 100000,
   /* that the caller waits for the last parts before it sleeps */
   CALLER_PATIENCE = 50000
 };
@@ -54,7 +54,7 @@ typedef struct worker {
   pthread_mutex_t lock;
   pthread_cond_t wake;
   atomic_bool sleeps;
-  _Alignas(LINE) unsigned char note[BSI_NOTE_BYTES];
+  _Alignas(LINE) unsigned char partial[BSI_PARTIAL_BYTES];
 } worker;
 
 struct bsi_team {
@@ -71,7 +71,7 @@ struct bsi_team {
   /* value of `done` after the present run */
   uint64_t expected;
   /* as asked for; workers that run, and that can */
-  int threads, started, most;
+  int threads, started, max_workers;
   pid_t process;
   /* for the caller to sleep: */
   pthread_mutex_t lock;
@@ -106,7 +106,7 @@ static int claim(worker *owner, uint64_t call) {
 }
 
 /* Does what is left of `owner`'s parts; returns how many that were. */
-static int take(worker *me, worker *owner, uint64_t call) {
+static int claim_parts(worker *me, worker *owner, uint64_t call) {
   bsi_team *team = me->team;
   const int each = parts_of(call), count = each * threads_of(call);
   int taken = 0;
@@ -118,11 +118,11 @@ static int take(worker *me, worker *owner, uint64_t call) {
 }
 
 /* The same for all others. Nothing is left to claim then. */
-static int take_from_others(worker *me, uint64_t call) {
+static int steal_parts(worker *me, uint64_t call) {
   const int threads = threads_of(call);
   int taken = 0;
   for (int step = 1; step < threads; step++)
-    taken += take(me, &me->team->workers[(me->index + step) % threads], call);
+    taken += claim_parts(me, &me->team->workers[(me->index + step) % threads], call);
   return taken;
 }
 
@@ -136,7 +136,7 @@ static void wake(worker *sleeper) {
 }
 
 /* Who is called calls two more, so that many wake up soon. */
-static void call_others(const worker *me, uint64_t call) {
+static void wake_others(const worker *me, uint64_t call) {
   bsi_team *team = me->team;
   const int threads = threads_of(call);
   if (atomic_load(&team->sleepers) == 0) return;
@@ -164,10 +164,10 @@ static void sleep_after(worker *me, uint64_t seen) {
   pthread_mutex_unlock(&me->lock);
 }
 
-enum { LOOKS = 16 /* at a word between two looks at the clock */ };
+enum { POLLS = 16 /* at a word between two looks at the clock */ };
 
 static bool changes(const atomic_uint_least64_t *word, uint64_t from) {
-  for (int look = 0; look < LOOKS; look++) {
+  for (int look = 0; look < POLLS; look++) {
     if (atomic_load_explicit(word, memory_order_acquire) != from) return true;
     relax();
   }
@@ -191,10 +191,10 @@ static uint64_t next_call(worker *me, uint64_t seen) {
       sched_yield();
     }
   }
-  if (waited < MOST_PATIENCE)
-    me->patience = me->patience * 2 < MOST_PATIENCE ? me->patience * 2 : MOST_PATIENCE;
+  if (waited < MAX_PATIENCE)
+    me->patience = me->patience * 2 < MAX_PATIENCE ? me->patience * 2 : MAX_PATIENCE;
   else
-    me->patience = me->patience / 2 > LEAST_PATIENCE ? me->patience / 2 : LEAST_PATIENCE;
+    me->patience = me->patience / 2 > MIN_PATIENCE ? me->patience / 2 : MIN_PATIENCE;
   return atomic_load(&team->call);
 }
 
@@ -205,21 +205,21 @@ static void *serve(void *argument) {
   bsi_team *team = me->team;
   uint64_t call = atomic_load(&team->call);
   while (!is_end(call)) {
-    call_others(me, call);
+    wake_others(me, call);
     if (me->index < threads_of(call)) {
-      count_done(team, take(me, me, call));
-      if (!changes(&team->call, call)) count_done(team, take_from_others(me, call));
+      count_done(team, claim_parts(me, me, call));
+      if (!changes(&team->call, call)) count_done(team, steal_parts(me, call));
     }
     call = next_call(me, call);
   }
-  call_others(me, call);
+  wake_others(me, call);
   return NULL;
 }
 
 /* --- the caller --- */
 
 static bool is_done(bsi_team *team) {
-  for (int look = 0; look < LOOKS; look++) {
+  for (int look = 0; look < POLLS; look++) {
     if (atomic_load_explicit(&team->done, memory_order_acquire) == team->expected) return true;
     relax();
   }
@@ -244,26 +244,26 @@ static uint64_t announce(bsi_team *team, int threads, int parts) {
   const uint64_t call =
       number << NUMBER_SHIFT | (uint64_t)parts << PARTS_SHIFT | (uint64_t)(threads - 1);
   atomic_store(&team->call, call);
-  call_others(&team->workers[0], call);
+  wake_others(&team->workers[0], call);
   return call;
 }
 
 /* Everything as if no worker had ever been. */
-static bisai_status reset(bsi_team *team, int most) {
+static bisai_status reset(bsi_team *team, int max_workers) {
   team->process = getpid();
   team->started = 0;
-  team->most = most;
+  team->max_workers = max_workers;
   team->expected = 0;
   atomic_init(&team->call, 0);
   atomic_init(&team->done, 0);
   atomic_init(&team->sleepers, 0);
   atomic_init(&team->caller_sleeps, false);
   int error = pthread_mutex_init(&team->lock, NULL) | pthread_cond_init(&team->finished, NULL);
-  for (int i = 0; i <= most; i++) {
+  for (int i = 0; i <= max_workers; i++) {
     worker *w = &team->workers[i];
     w->team = team;
     w->index = i;
-    w->patience = MOST_PATIENCE;
+    w->patience = MAX_PATIENCE;
     atomic_init(&w->claims, 0);
     atomic_init(&w->sleeps, false);
     error |= pthread_mutex_init(&w->lock, NULL) | pthread_cond_init(&w->wake, NULL);
@@ -284,16 +284,16 @@ static void block_signals(sigset_t *before) {
 /* Starts what is missing of the workers of `threads` threads; returns how many threads there are
  * for a run. Where the system has no more threads to give, a run takes those that there are. */
 static int start(bsi_team *team, int threads) {
-  if (team->process != getpid()) reset(team, team->most);
-  if (team->started + 1 < threads && team->started < team->most) {
+  if (team->process != getpid()) reset(team, team->max_workers);
+  if (team->started + 1 < threads && team->started < team->max_workers) {
     sigset_t before;
     block_signals(&before);
-    while (team->started + 1 < threads && team->started < team->most) {
+    while (team->started + 1 < threads && team->started < team->max_workers) {
       worker *w = &team->workers[team->started + 1];
       if (pthread_create(&w->thread, NULL, serve, w) == 0)
         team->started++;
       else
-        team->most = team->started;
+        team->max_workers = team->started;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
   }
@@ -312,9 +312,9 @@ void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *wor
   team->job = job;
   fegetenv(&team->environment);
   const uint64_t call = announce(team, threads, (int)parts);
-  team->expected += (uint64_t)(threads * parts_of(call) - take(me, me, call));
+  team->expected += (uint64_t)(threads * parts_of(call) - claim_parts(me, me, call));
   if (is_done(team)) return;
-  team->expected -= (uint64_t)take_from_others(me, call);
+  team->expected -= (uint64_t)steal_parts(me, call);
   await_others(team);
 }
 
@@ -340,12 +340,14 @@ void bsi_team_close(bsi_team *team) {
   pthread_mutex_destroy(&team->lock);
 }
 
-void *bsi_note(bisai_context *context, int thread) { return context->team->workers[thread].note; }
+void *bsi_partial(bisai_context *context, int thread) {
+  return context->team->workers[thread].partial;
+}
 
 #else /* one thread */
 
 struct bsi_team {
-  _Alignas(64) unsigned char note[BSI_NOTE_BYTES];
+  _Alignas(64) unsigned char partial[BSI_PARTIAL_BYTES];
 };
 
 size_t bsi_team_bytes(int threads) {
@@ -366,17 +368,18 @@ void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *wor
   work(job, (bsi_part){0, 1, 0});
 }
 
-void *bsi_note(bisai_context *context, int thread) {
+void *bsi_partial(bisai_context *context, int thread) {
   (void)thread;
-  return context->team->note;
+  return context->team->partial;
 }
 
 #endif
 
 int32_t bsi_find_first(bisai_context *context, int threads, bsi_work *work, void *job) {
-  for (int t = 0; t < threads; t++) *(int32_t *)bsi_note(context, t) = -1;
+  for (int t = 0; t < threads; t++) *(int32_t *)bsi_partial(context, t) = -1;
   bsi_run(context, threads, BSI_SOME_PARTS, work, job);
   int32_t first = -1;
-  for (int t = 0; t < threads; t++) bsi_keep_first(&first, *(const int32_t *)bsi_note(context, t));
+  for (int t = 0; t < threads; t++)
+    bsi_min_index(&first, *(const int32_t *)bsi_partial(context, t));
   return first;
 }

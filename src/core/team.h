@@ -25,9 +25,9 @@ extern "C" {
 typedef struct bsi_team bsi_team;
 
 enum {
-  BSI_MOST_THREADS = 4096,
+  BSI_MAX_THREADS = 4096,
   /* of memory that each thread has for what it finds during a run */
-  BSI_NOTE_BYTES = 192
+  BSI_PARTIAL_BYTES = 192
 };
 
 /* Part `index` of `count`. Calls at the same time have different threads, which name memory that
@@ -55,17 +55,18 @@ void bsi_team_close(bsi_team *team);
  * thread there is one part. */
 void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job);
 
-/* BSI_NOTE_BYTES of thread `thread`, aligned to 64 bytes. The caller sets the notes of all threads
- * before a run and reads them after it. */
-void *bsi_note(bisai_context *context, int thread);
+/* Returns the memory for the partial result of a thread: BSI_PARTIAL_BYTES bytes, aligned to 64.
+ * The caller initialises the partial results of all threads before a run and combines them after
+ * it. */
+void *bsi_partial(bisai_context *context, int thread);
 
-/* The smaller of two indices of which -1 means none. */
-static inline void bsi_keep_first(int32_t *first, int32_t other) {
+/* *first ← the smaller of two indices. -1 means none. */
+static inline void bsi_min_index(int32_t *first, int32_t other) {
   if (other >= 0 && (*first < 0 || other < *first)) *first = other;
 }
 
-/* A run whose calls bsi_keep_first() of something in the note of their thread, an int32_t; returns
- * the first of all, -1: none. */
+/* Runs `work`, which passes indices to bsi_min_index() for the partial result of its thread, an
+ * int32_t. Returns the smallest index, or -1 if there is none. */
 int32_t bsi_find_first(bisai_context *context, int threads, bsi_work *work, void *job);
 
 #ifdef __cplusplus

@@ -88,9 +88,9 @@ void bsi_levels_destroy(bisai_context *context, bsi_levels *levels) {
 }
 
 bool bsi_levels_pay(const bsi_levels *levels, int threads, bisai_schedule schedule, int64_t bytes) {
-  enum { LEAST_THREADS = 4, LEAST_BYTES = 1 << 17 };
+  enum { MIN_THREADS = 4, MIN_LEVEL_BYTES = 1 << 17 };
   if (schedule != BISAI_SCHEDULE_AUTO) return schedule == BISAI_SCHEDULE_LEVELS;
-  return threads >= LEAST_THREADS && levels->count > 0 && bytes / levels->count >= LEAST_BYTES;
+  return threads >= MIN_THREADS && levels->count > 0 && bytes / levels->count >= MIN_LEVEL_BYTES;
 }
 
 int bsi_level_threads(const bsi_levels *levels, int32_t level, int threads, int64_t bytes) {
@@ -100,9 +100,9 @@ int bsi_level_threads(const bsi_levels *levels, int32_t level, int threads, int6
 }
 
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from) {
-  bsi_keep_first(&into->singular_row, from->singular_row);
-  bsi_keep_first(&into->infinite_row, from->infinite_row);
-  bsi_keep_first(&into->first_repair_row, from->first_repair_row);
+  bsi_min_index(&into->singular_row, from->singular_row);
+  bsi_min_index(&into->infinite_row, from->infinite_row);
+  bsi_min_index(&into->first_repair_row, from->first_repair_row);
   into->fallbacks += from->fallbacks;
   into->repairs += from->repairs;
   if (from->largest_condition > into->largest_condition ||
@@ -113,15 +113,15 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
   }
 }
 
-_Static_assert(sizeof(bsi_invert_stats) <= BSI_NOTE_BYTES, "the statistics are a thread's note");
+_Static_assert(sizeof(bsi_invert_stats) <= BSI_PARTIAL_BYTES, "the statistics are a thread's note");
 
-void bsi_clear_invert_notes(bisai_context *context, int threads) {
+void bsi_invert_stats_clear_partials(bisai_context *context, int threads) {
   for (int t = 0; t < threads; t++)
-    *(bsi_invert_stats *)bsi_note(context, t) = BSI_INVERT_STATS_NONE;
+    *(bsi_invert_stats *)bsi_partial(context, t) = BSI_INVERT_STATS_NONE;
 }
 
-void bsi_merge_invert_notes(bisai_context *context, int threads, bsi_invert_stats *into) {
-  for (int t = 0; t < threads; t++) bsi_invert_stats_merge(into, bsi_note(context, t));
+void bsi_invert_stats_merge_partials(bisai_context *context, int threads, bsi_invert_stats *into) {
+  for (int t = 0; t < threads; t++) bsi_invert_stats_merge(into, bsi_partial(context, t));
 }
 
 bisai_status bsi_invert_stats_judge(bisai_context *context, const char *where,

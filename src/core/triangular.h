@@ -67,11 +67,11 @@ int bsi_level_threads(const bsi_levels *levels, int32_t level, int threads, int6
 /* Counts the inversion of one block into the statistics; rows may come in any order. */
 static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_result result,
                                           double condition, int32_t row) {
-  if (result == BSI_BLOCK_SINGULAR) bsi_keep_first(&stats->singular_row, row);
+  if (result == BSI_BLOCK_SINGULAR) bsi_min_index(&stats->singular_row, row);
   if (result == BSI_BLOCK_FALLBACK) stats->fallbacks++;
   if (result == BSI_BLOCK_REPAIRED) {
     stats->repairs++;
-    bsi_keep_first(&stats->first_repair_row, row);
+    bsi_min_index(&stats->first_repair_row, row);
   }
   if (condition > stats->largest_condition ||
       (condition == stats->largest_condition && row < stats->largest_condition_row)) {
@@ -84,8 +84,8 @@ static inline void bsi_invert_stats_count(bsi_invert_stats *stats, bsi_block_res
 void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from);
 
 /* The same where the notes of `threads` threads are such statistics: before a run, and after it. */
-void bsi_clear_invert_notes(bisai_context *context, int threads);
-void bsi_merge_invert_notes(bisai_context *context, int threads, bsi_invert_stats *into);
+void bsi_invert_stats_clear_partials(bisai_context *context, int threads);
+void bsi_invert_stats_merge_partials(bisai_context *context, int threads, bsi_invert_stats *into);
 
 /* BISAI_SINGULAR_BLOCK and "WHERE" + "block row 7: the diagonal block is singular",
  * BISAI_NOT_FINITE where a row overflowed first, or BISAI_OK. */

@@ -132,7 +132,7 @@ static void factor_level_part(void *job, bsi_part part) {
   const level_job *l = job;
   const int32_t *rows = l->factors->lower_levels.rows + l->begin;
   const bsi_range range = bsi_range_of(l->count, part);
-  bsi_invert_stats *stats = bsi_note(l->context, part.thread);
+  bsi_invert_stats *stats = bsi_partial(l->context, part.thread);
   for (int64_t p = range.begin; p < range.end; p++) l->row(l->matrix, l->factors, rows[p], stats);
 }
 
@@ -147,14 +147,14 @@ static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix,
     for (int32_t i = 0; i < matrix->block_rows; i++) row(matrix, f, i, stats);
     return BISAI_OK;
   }
-  bsi_clear_invert_notes(context, context->threads);
+  bsi_invert_stats_clear_partials(context, context->threads);
   for (int32_t level = 0; level < levels->count; level++) {
     const int32_t begin = levels->ptr[level];
     bsi_run(context, bsi_level_threads(levels, level, context->threads, work), BSI_ONE_PART,
             factor_level_part,
             &(level_job){context, matrix, f, row, begin, levels->ptr[level + 1] - begin});
   }
-  bsi_merge_invert_notes(context, context->threads, stats);
+  bsi_invert_stats_merge_partials(context, context->threads, stats);
   return BISAI_OK;
 }
 

@@ -57,17 +57,17 @@ static void invert_part(void *work, bsi_part part) {
   row_function *row = invert_rows[bs <= BSI_SPECIAL_SIZES ? bs : 0];
   const bsi_range range = bsi_range_of(job->matrix->block_rows, part);
   for (int32_t i = (int32_t)range.begin; i < range.end; i++)
-    row(job, i, bsi_note(job->context, part.thread));
+    row(job, i, bsi_partial(job->context, part.thread));
 }
 
 static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                            const int32_t *position, double shift_amount, double *inverses,
                            bsi_invert_stats *stats) {
   const int threads = bsi_threads_for(context->threads, matrix->block_rows, BLOCKS_PER_THREAD);
-  bsi_clear_invert_notes(context, threads);
+  bsi_invert_stats_clear_partials(context, threads);
   bsi_run(context, threads, BSI_SOME_PARTS, invert_part,
           &(invert_job){context, matrix, position, shift_amount, inverses});
-  bsi_merge_invert_notes(context, threads, stats);
+  bsi_invert_stats_merge_partials(context, threads, stats);
   return BISAI_OK;
 }
 

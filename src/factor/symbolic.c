@@ -25,7 +25,7 @@ typedef struct symbolic {
   bsi_structure of;
   int level;
   bool add_diagonal;
-  int32_t most_blocks;
+  int32_t max_blocks;
   /* the row at hand: next[n] is its first column, n its end */
   int32_t *next;
   /* of its columns */
@@ -87,14 +87,14 @@ static void fill_row(symbolic *s, int32_t i) {
 }
 
 static bisai_status make_room(symbolic *s, int32_t i, const char *name, int32_t length, found *t) {
-  if (length > s->most_blocks - t->count)
+  if (length > s->max_blocks - t->count)
     return bsi_fail(s->context, BISAI_INDEX_OVERFLOW,
                     "block row %d: %s of ILU(%d) has more than %d blocks", bsi_row_name(s->a, i),
-                    name, s->level, s->most_blocks);
+                    name, s->level, s->max_blocks);
   if (length <= t->room - t->count) return BISAI_OK;
   const int64_t more = t->room > 0 ? t->room : s->a->blocks / 2,
                 wanted = (int64_t)t->count + length + more;
-  const int32_t room = wanted < s->most_blocks ? (int32_t)wanted : s->most_blocks;
+  const int32_t room = wanted < s->max_blocks ? (int32_t)wanted : s->max_blocks;
   int32_t *col_idx = bsi_allocate(s->context, (size_t)room, sizeof *col_idx);
   int32_t *level = col_idx ? bsi_allocate(s->context, (size_t)room, sizeof *level) : NULL;
   if (!level) {
@@ -113,7 +113,7 @@ static bisai_status make_room(symbolic *s, int32_t i, const char *name, int32_t 
   return BISAI_OK;
 }
 
-static void keep(const symbolic *s, int32_t j, found *t) {
+static void append(const symbolic *s, int32_t j, found *t) {
   t->col_idx[t->count] = j;
   t->level[t->count++] = s->row_level[j];
 }
@@ -126,7 +126,7 @@ static bisai_status find_blocks(symbolic *s) {
     fill_row(s, i);
     BSI_TRY(make_room(s, i, "L", s->lower_length, &s->lower));
     BSI_TRY(make_room(s, i, "U", s->upper_length, &s->upper));
-    for (int32_t j = s->next[n]; j < n; j = s->next[j]) keep(s, j, j < i ? &s->lower : &s->upper);
+    for (int32_t j = s->next[n]; j < n; j = s->next[j]) append(s, j, j < i ? &s->lower : &s->upper);
     if (s->lower_length + s->upper_length > s->longest)
       s->longest = s->lower_length + s->upper_length;
     s->lower.row_ptr[i + 1] = s->lower.count;
@@ -154,7 +154,8 @@ static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **
 }
 
 /* The factor in its final arrays. */
-static bisai_status settle(const symbolic *s, const found *t, bisai_bcsr **factor, uint8_t **fill) {
+static bisai_status create_factor(const symbolic *s, const found *t, bisai_bcsr **factor,
+                                  uint8_t **fill) {
   const int32_t n = s->a->block_rows;
   BSI_TRY(bsi_bcsr_reserve(s->context, n, n, s->a->block_size, t->count, BISAI_FP64, NULL, NULL,
                            factor));
@@ -169,13 +170,13 @@ static void free_found(bisai_context *context, found *t) {
 }
 
 static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, int level,
-                                   bool add_diagonal, int32_t most_blocks, bisai_factors *f) {
+                                   bool add_diagonal, int32_t max_blocks, bisai_factors *f) {
   const size_t n = (size_t)a->block_rows;
   symbolic s = {.context = context,
                 .a = a,
                 .level = level < a->block_rows ? level : a->block_rows,
                 .add_diagonal = add_diagonal,
-                .most_blocks = most_blocks};
+                .max_blocks = max_blocks};
   bisai_status status = bsi_bcsr_structure(a, &s.of);
   if (status) return status;
   status = BISAI_OUT_OF_MEMORY;
@@ -184,8 +185,8 @@ static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, 
   s.lower.row_ptr = bsi_allocate(context, n + 1, sizeof *s.lower.row_ptr);
   s.upper.row_ptr = bsi_allocate(context, n + 1, sizeof *s.upper.row_ptr);
   if (s.next && s.row_level && s.lower.row_ptr && s.upper.row_ptr) status = find_blocks(&s);
-  if (!status) status = settle(&s, &s.lower, &f->lower, &f->lower_fill);
-  if (!status) status = settle(&s, &s.upper, &f->upper, &f->upper_fill);
+  if (!status) status = create_factor(&s, &s.lower, &f->lower, &f->lower_fill);
+  if (!status) status = create_factor(&s, &s.upper, &f->upper, &f->upper_fill);
   f->longest_row = s.longest;
   bsi_release(context, s.next);
   bsi_release(context, s.row_level);
@@ -195,15 +196,15 @@ static bisai_status find_structure(bisai_context *context, const bisai_bcsr *a, 
 }
 
 bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level,
-                                 bool add_diagonal, int32_t most_blocks, bisai_factors *f) {
+                                 bool add_diagonal, int32_t max_blocks, bisai_factors *f) {
   int32_t missing = 0;
   if (a->unit_diagonal)
     return bsi_fail(context, BISAI_UNSUPPORTED,
                     "the matrix implies its diagonal blocks: block ILU needs them stored");
-  if (level == 0 && a->blocks <= most_blocks)
+  if (level == 0 && a->blocks <= max_blocks)
     BSI_TRY(context->backend->factor->symbolic->split_triangles(context, a, f, &missing));
   /* A missing diagonal block is fill, or an error that find_structure() names. */
-  if (!f->upper) BSI_TRY(find_structure(context, a, level, add_diagonal, most_blocks, f));
+  if (!f->upper) BSI_TRY(find_structure(context, a, level, add_diagonal, max_blocks, f));
   f->lower->unit_diagonal = true;
   f->matrix_blocks = a->blocks;
   return BISAI_OK;

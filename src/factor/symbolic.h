@@ -7,8 +7,8 @@
 
 /* Reserves f->lower and f->upper on the pattern of ILU(level) of `a` and marks their blocks that
  * `a` does not have. Missing diagonal blocks are refused, or with `add_diagonal` part of the
- * pattern. BISAI_INDEX_OVERFLOW where a factor would have more than `most_blocks`. */
+ * pattern. BISAI_INDEX_OVERFLOW where a factor would have more than `max_blocks`. */
 bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level,
-                                 bool add_diagonal, int32_t most_blocks, bisai_factors *f);
+                                 bool add_diagonal, int32_t max_blocks, bisai_factors *f);
 
 #endif

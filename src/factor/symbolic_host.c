@@ -20,27 +20,27 @@ typedef struct split_job {
 } split_job;
 
 /* A thread's note. */
-typedef struct split_note {
+typedef struct split_partial {
   /* the first of its rows without a diagonal block, -1: none */
   int32_t missing;
   /* blocks of its longest row */
   int32_t longest;
-} split_note;
+} split_partial;
 
 static void count_part(void *job, bsi_part part) {
   const split_job *s = job;
   const bisai_bcsr *a = s->a;
-  split_note *note = bsi_note(s->context, part.thread);
+  split_partial *partial = bsi_partial(s->context, part.thread);
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++) {
     const int32_t begin = a->row_ptr[i], length = a->row_ptr[i + 1] - begin;
     const int32_t diagonal = bsi_find_diagonal(a->row_ptr, a->col_idx, i);
     if (diagonal < 0) {
-      bsi_keep_first(&note->missing, i);
+      bsi_min_index(&partial->missing, i);
       return;
     }
     s->lower[i + 1] = diagonal - begin;
-    if (length > note->longest) note->longest = length;
+    if (length > partial->longest) partial->longest = length;
   }
 }
 
@@ -84,13 +84,13 @@ static bisai_status split_triangles(bisai_context *context, const bisai_bcsr *a,
   s.lower = bsi_allocate(context, (size_t)a->block_rows + 1, sizeof *s.lower);
   if (!s.lower) return BISAI_OUT_OF_MEMORY;
   for (int t = 0; t < threads; t++)
-    *(split_note *)bsi_note(context, t) = (split_note){.missing = -1};
+    *(split_partial *)bsi_partial(context, t) = (split_partial){.missing = -1};
   bsi_run(context, threads, BSI_SOME_PARTS, count_part, &s);
   *missing = -1;
   for (int t = 0; t < threads; t++) {
-    const split_note *note = bsi_note(context, t);
-    bsi_keep_first(missing, note->missing);
-    if (note->longest > f->longest_row) f->longest_row = note->longest;
+    const split_partial *partial = bsi_partial(context, t);
+    bsi_min_index(missing, partial->missing);
+    if (partial->longest > f->longest_row) f->longest_row = partial->longest;
   }
   const bisai_status status = *missing < 0 ? split(&s, threads, f) : BISAI_OK;
   bsi_release(context, s.lower);
@@ -128,7 +128,7 @@ static void fit_part(void *job, bsi_part part) {
     if (row_fits(&lower, f->lower_fill, &a, i, &p) && row_fits(&upper, f->upper_fill, &a, i, &p) &&
         p == a.row_ptr[i + 1])
       continue;
-    bsi_keep_first(bsi_note(j->context, part.thread), i);
+    bsi_min_index(bsi_partial(j->context, part.thread), i);
     return;
   }
 }

@@ -48,11 +48,11 @@ static rank rank_of(const char *member, const char *archive, size_t archive_leng
   return is_name(base, length, folder, (size_t)(base - 1 - folder)) ? AS_FOLDER : ANY_MATRIX;
 }
 
-static void add(candidates *c, rank its_rank, const char *member, int64_t place) {
+static void add(candidates *c, rank its_rank, const char *member, int64_t position) {
   if (its_rank > c->rank) {
     c->rank = its_rank;
     c->count = c->listed = 0;
-    c->first.place = place;
+    c->first.position = position;
     strcpy(c->first.name, member);
     c->list[0] = '\0';
   }
@@ -64,16 +64,16 @@ static void add(candidates *c, rank its_rank, const char *member, int64_t place)
 }
 
 /* Stops at a member named as the archive, which no other can surpass. */
-static bisai_status look(bsi_source *source, candidates *c) {
+static bisai_status rank_members(bsi_source *source, candidates *c) {
   const char *archive = bsi_base_name(bsi_source_path(source)), *member;
   size_t archive_length = strlen(archive);
   bsi_compression ignored;
   bsi_drop_tar(archive, &archive_length, &ignored);
-  for (int64_t place = 0; c->rank < AS_ARCHIVE; place++) {
+  for (int64_t position = 0; c->rank < AS_ARCHIVE; position++) {
     BSI_TRY(bsi_source_next_member(source, &member));
     if (!member) break;
     const rank its_rank = rank_of(member, archive, archive_length);
-    if (its_rank != NO_MATRIX && its_rank >= c->rank) add(c, its_rank, member, place);
+    if (its_rank != NO_MATRIX && its_rank >= c->rank) add(c, its_rank, member, position);
   }
   return BISAI_OK;
 }
@@ -82,7 +82,7 @@ static bisai_status look(bsi_source *source, candidates *c) {
 static bisai_status choose(bsi_source *source, bsi_member *matrix) {
   bisai_context *context = bsi_source_context(source);
   candidates c = {.rank = NO_MATRIX};
-  BSI_TRY(look(source, &c));
+  BSI_TRY(rank_members(source, &c));
   *matrix = c.first;
   if (c.count == 0) return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
   if (c.count == 1) return BISAI_OK;
@@ -96,18 +96,19 @@ static bisai_status choose(bsi_source *source, bsi_member *matrix) {
 bisai_status bsi_archive_find_matrix(bsi_source *source, bsi_member *matrix) {
   bisai_status status = choose(source, matrix);
   if (!status) status = bsi_source_rewind(source);
-  for (int64_t place = 0; place <= matrix->place && !status; place++) {
+  for (int64_t position = 0; position <= matrix->position && !status; position++) {
     const char *member;
     status = bsi_source_next_member(source, &member);
   }
   return status;
 }
 
-/* Goes on to the member of that name, at most `most` members further. */
-static bisai_status go_to(bsi_source *source, const char *name, int64_t most, bool *found) {
+/* Goes on to the member of that name, at most `max_members` members further. */
+static bisai_status find_member(bsi_source *source, const char *name, int64_t max_members,
+                                bool *found) {
   bisai_status status = BISAI_OK;
   *found = false;
-  for (const char *member = name; member && most > 0 && !*found && !status; most--) {
+  for (const char *member = name; member && max_members > 0 && !*found && !status; max_members--) {
     status = bsi_source_next_member(source, &member);
     *found = !status && member && strcmp(member, name) == 0;
   }
@@ -118,10 +119,10 @@ bisai_status bsi_archive_find_rhs(bsi_source *source, const bsi_member *matrix,
                                   char name[BSI_MEMBER_BYTES], bool *found) {
   snprintf(name, BSI_MEMBER_BYTES, "%.*s_b.mtx", (int)(strlen(matrix->name) - strlen(".mtx")),
            matrix->name);
-  BSI_TRY(go_to(source, name, INT64_MAX, found));
-  if (*found || matrix->place == 0) return BISAI_OK;
+  BSI_TRY(find_member(source, name, INT64_MAX, found));
+  if (*found || matrix->position == 0) return BISAI_OK;
   BSI_TRY(bsi_source_rewind(source));
-  return go_to(source, name, matrix->place, found);
+  return find_member(source, name, matrix->position, found);
 }
 
 bisai_status bsi_archive_fail_in(bsi_source *source, const char *name, bisai_status status) {

@@ -10,7 +10,7 @@ enum { BSI_MEMBER_BYTES = 512 };
 
 typedef struct bsi_member {
   /* among the members, from 0 */
-  int64_t place;
+  int64_t position;
   char name[BSI_MEMBER_BYTES];
 } bsi_member;
 

@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-enum { MAGIC = 0x1f, MOST_AT_ONCE = 1 << 30, GZIP_WINDOW = 16 + MAX_WBITS };
+enum { MAGIC = 0x1f, MAX_INFLATED = 1 << 30, GZIP_WINDOW = 16 + MAX_WBITS };
 
 struct bsi_gunzip {
   bisai_context *context;
@@ -99,7 +99,7 @@ bisai_status bsi_gunzip_read(bsi_gunzip *g, char *target, size_t bytes, size_t *
     if (g->zlib.avail_in == 0 && !g->ended) status = refill(g);
     if (status || (g->between && g->ended)) break;
     const size_t left = bytes - *got;
-    const uInt room = left < MOST_AT_ONCE ? (uInt)left : (uInt)MOST_AT_ONCE;
+    const uInt room = left < MAX_INFLATED ? (uInt)left : (uInt)MAX_INFLATED;
     g->zlib.next_out = (unsigned char *)target + *got;
     g->zlib.avail_out = room;
     status = inflate_more(g);

@@ -130,9 +130,9 @@ static double by_library(char *word, char *letter, locale_t c_locale) {
     kept = *letter;
     *letter = 'e';
   }
-  const locale_t callers = uselocale(c_locale);
+  const locale_t previous = uselocale(c_locale);
   const double value = strtod(word, NULL);
-  uselocale(callers);
+  uselocale(previous);
   if (letter) *letter = kept;
   return value;
 }

@@ -13,15 +13,15 @@
 #endif
 
 #include "core/context_impl.h"
-#include "io/place.h"
+#include "io/new_file.h"
 #include "io/stored.h"
 
-enum { BUFFER_BYTES = 1 << 16, MOST_PRINTED = 256 };
+enum { BUFFER_BYTES = 1 << 16, MAX_PRINTED = 256 };
 
 struct bsi_output {
   bisai_context *context;
   const char *path;
-  bsi_place place;
+  bsi_new_file target;
   /* NULL: only counts, or finished */
   FILE *file;
   /* then no more is written */
@@ -170,10 +170,10 @@ bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar,
   bsi_output *o = NULL;
   bisai_status status = make(context, path, &o);
   if (status) return status;
-  status = bsi_place_find(context, path, &o->place);
+  status = bsi_new_file_find(context, path, &o->target);
   /* Before the file is opened, which may empty it. */
   if (!status && (tar || compression != BSI_PLAIN)) status = open_archive(o, tar, compression);
-  if (!status) status = bsi_place_open(&o->place, &o->file);
+  if (!status) status = bsi_new_file_open(&o->target, &o->file);
   if (status)
     bsi_output_close(&o, status);
   else
@@ -212,12 +212,12 @@ void bsi_output_write(bsi_output *o, const void *bytes, size_t count) {
 }
 
 void bsi_output_print(bsi_output *o, const char *format, ...) {
-  char text[MOST_PRINTED];
+  char text[MAX_PRINTED];
   va_list arguments;
   va_start(arguments, format);
-  const locale_t callers = uselocale(o->c_locale);
+  const locale_t previous = uselocale(o->c_locale);
   const int length = vsnprintf(text, sizeof text, format, arguments);
-  uselocale(callers);
+  uselocale(previous);
   va_end(arguments);
   bsi_output_write(o, text, (size_t)length);
 }
@@ -226,7 +226,7 @@ bool bsi_output_good(const bsi_output *o) { return !o->failed; }
 
 int64_t bsi_output_count(const bsi_output *o) { return o->count; }
 
-bool bsi_output_is_file(const bsi_output *o) { return o->place.final != NULL; }
+bool bsi_output_is_file(const bsi_output *o) { return o->target.final != NULL; }
 
 bisai_status bsi_output_finish(bsi_output *o, bisai_status status) {
   flush(o);
@@ -247,7 +247,7 @@ bisai_status bsi_output_close(bsi_output **output, bisai_status status) {
   bsi_output *o = *output;
   *output = NULL;
   if (o->file) status = bsi_output_finish(o, status);
-  status = bsi_place_close(&o->place, status);
+  status = bsi_new_file_close(&o->target, status);
   destroy(o);
   return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A file being written, plain, compressed, or a tar archive; where it stands until it is whole:
- * io/place.h. The first failure is kept, what is written after it is lost, and bsi_output_finish()
+ * io/new_file.h. The first failure is kept, what is written after it is lost, and bsi_output_finish()
  * or bsi_output_close() reports it. */
 #ifndef BSI_OUTPUT_H
 #define BSI_OUTPUT_H

@@ -157,7 +157,7 @@ static bisai_status read_system(bisai_context *context, bsi_source **source, con
                                 bisai_system *system) {
   content c = {
       .csr = {.block_size = options->block_size,
-              .limit = {.most = options->max_bytes > 0 ? options->max_bytes : physical_memory()}}};
+              .limit = {.max = options->max_bytes > 0 ? options->max_bytes : physical_memory()}}};
   bisai_status status = read_csr(*source, path, &c);
   if (!status && with_rhs) status = read_own_rhs(*source, &c);
   status = close_source(source, status);

@@ -8,8 +8,8 @@
 #include "core/values.h"
 
 /* An array of the matrix in host memory. */
-static bisai_status bring(bsi_scalar_rows *s, int which, const void *array, size_t bytes,
-                          const void **host) {
+static bisai_status to_host(bsi_scalar_rows *s, int which, const void *array, size_t bytes,
+                            const void **host) {
   *host = array;
   if (s->context->backend->host_memory) return BISAI_OK;
   s->copies[which] = bsi_allocate(s->context, bytes, 1);
@@ -18,26 +18,26 @@ static bisai_status bring(bsi_scalar_rows *s, int which, const void *array, size
                : BISAI_OUT_OF_MEMORY;
 }
 
-static bisai_status bring_arrays(bsi_scalar_rows *s) {
+static bisai_status arrays_to_host(bsi_scalar_rows *s) {
   const bisai_bcsr *a = s->matrix;
   const size_t blocks = (size_t)a->blocks;
   const void *row_ptr = NULL, *col_idx = NULL;
-  BSI_TRY(bring(s, 0, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr, &row_ptr));
-  BSI_TRY(bring(s, 1, a->col_idx, blocks * sizeof *a->col_idx, &col_idx));
-  BSI_TRY(bring(s, 2, a->values, bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type),
-                &s->values));
+  BSI_TRY(to_host(s, 0, a->row_ptr, ((size_t)a->block_rows + 1) * sizeof *a->row_ptr, &row_ptr));
+  BSI_TRY(to_host(s, 1, a->col_idx, blocks * sizeof *a->col_idx, &col_idx));
+  BSI_TRY(to_host(s, 2, a->values, bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type),
+                  &s->values));
   s->row_ptr = row_ptr;
   s->col_idx = col_idx;
   return BISAI_OK;
 }
 
 static bisai_status make_room(bsi_scalar_rows *s) {
-  int32_t most = 0;
+  int32_t longest = 0;
   for (int32_t i = 0; i < s->matrix->block_rows; i++) {
     const int32_t blocks = s->row_ptr[i + 1] - s->row_ptr[i];
-    if (blocks > most) most = blocks;
+    if (blocks > longest) longest = blocks;
   }
-  const size_t room = (size_t)most * (size_t)s->block_size + 1;
+  const size_t room = (size_t)longest * (size_t)s->block_size + 1;
   s->col = bsi_allocate(s->context, room, sizeof *s->col);
   s->value = s->col ? bsi_allocate(s->context, room, sizeof *s->value) : NULL;
   return s->value ? BISAI_OK : BISAI_OUT_OF_MEMORY;
@@ -63,7 +63,7 @@ bisai_status bsi_scalar_rows_open(bisai_context *context, const bisai_bcsr *matr
                          .rows = matrix->rows,
                          .cols = matrix->block_cols * matrix->block_size - padding,
                          .block_size = matrix->block_size};
-  bisai_status status = bring_arrays(s);
+  bisai_status status = arrays_to_host(s);
   if (!status) status = make_room(s);
   if (!status) status = count(s);
   if (status) bsi_scalar_rows_close(s);
@@ -78,9 +78,9 @@ void bsi_scalar_rows_close(bsi_scalar_rows *s) {
 }
 
 static double value_at(const bsi_scalar_rows *s, int32_t block, int32_t row, int32_t col) {
-  const size_t place =
+  const size_t index =
       bsi_block_offset(s->matrix, block) + (size_t)col * (size_t)s->block_size + (size_t)row;
-  return bsi_value_load(s->matrix->type, s->values, place);
+  return bsi_value_load(s->matrix->type, s->values, index);
 }
 
 static bool is_zero(const bsi_scalar_rows *s, int32_t block) {

@@ -172,32 +172,32 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
 
 /* Copies an archive that came through a pipe to a temporary file, unpacked: its members are gone
  * through more than once. */
-static bisai_status keep(bsi_source *s) {
-  bsi_stored kept;
-  bisai_status status = bsi_stored_open_temporary(s->context, s->stored.path, &kept);
+static bisai_status spool(bsi_source *s) {
+  bsi_stored spooled;
+  bisai_status status = bsi_stored_open_temporary(s->context, s->stored.path, &spooled);
   while (!status && s->head_end > 0) {
-    status = bsi_stored_append(&kept, s->head, s->head_end);
+    status = bsi_stored_append(&spooled, s->head, s->head_end);
     if (!status) status = fill_head(s);
   }
-  if (!status) status = bsi_stored_rewind(&kept);
+  if (!status) status = bsi_stored_rewind(&spooled);
   if (status) {
-    bsi_stored_close(&kept);
+    bsi_stored_close(&spooled);
     return status;
   }
   bsi_unpack_close(&s->unpack);
   bsi_stored_close(&s->stored);
-  s->stored = kept;
+  s->stored = spooled;
   return fill_head(s);
 }
 
 /* Looks at the first bytes and opens what they announce. */
-static bisai_status begin(bsi_source *s) {
+static bisai_status open_contents(bsi_source *s) {
   BSI_TRY(fill_head(s));
   BSI_TRY(bsi_unpack_open(&s->stored, s->head, s->head_end, &s->unpack));
   if (s->unpack) BSI_TRY(fill_head(s));
   s->is_tar = is_tar(s->head, s->head_end);
   if (!s->is_tar) return BISAI_OK;
-  if (!bsi_stored_can_rewind(&s->stored)) BSI_TRY(keep(s));
+  if (!bsi_stored_can_rewind(&s->stored)) BSI_TRY(spool(s));
   return open_archive(s);
 }
 
@@ -211,7 +211,7 @@ static bisai_status open_source(bisai_context *context, bsi_source *settings, bs
   *s = *settings;
   s->context = context;
   s->head = bsi_allocate(context, BSI_STORED_CHUNK, 1);
-  const bisai_status status = s->head ? begin(s) : BISAI_OUT_OF_MEMORY;
+  const bisai_status status = s->head ? open_contents(s) : BISAI_OUT_OF_MEMORY;
   if (!status && !s->is_tar) bsi_stored_watch(&s->stored, s->progress, s->progress_user);
   if (status)
     bsi_source_close(&s);
@@ -304,5 +304,5 @@ bisai_status bsi_source_rewind(bsi_source *s) {
   const bisai_status status = bsi_stored_rewind(&s->stored);
   if (status) return status;
   bsi_stored_watch(&s->stored, s->progress, s->progress_user);
-  return begin(s);
+  return open_contents(s);
 }

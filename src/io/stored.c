@@ -96,13 +96,13 @@ bool bsi_path_passes_once(const char *path) {
 
 bisai_status bsi_stored_open_temporary(bisai_context *context, const char *path,
                                        bsi_stored *stored) {
-  enum { MOST = 4096 };
+  enum { MAX_PATH_BYTES = 4096 };
   static const char action[] = "make a temporary file in";
-  char name[MOST];
+  char name[MAX_PATH_BYTES];
   const char *folder = getenv("TMPDIR");
   *stored = (bsi_stored){.context = context, .path = path, .file = -1};
   if (!folder || !*folder) folder = "/tmp";
-  if (snprintf(name, sizeof name, "%s/bisai-XXXXXX", folder) >= MOST)
+  if (snprintf(name, sizeof name, "%s/bisai-XXXXXX", folder) >= MAX_PATH_BYTES)
     return bsi_io_fail(context, action, folder, ENAMETOOLONG);
   stored->file = mkstemp(name);
   if (stored->file < 0) return bsi_io_fail(context, action, folder, errno);

@@ -38,7 +38,8 @@ static bisai_format format_of(const char *base, size_t *length, bsi_compression 
   return BISAI_FORMAT_BY_NAME;
 }
 
-static bisai_status aim(bisai_context *context, const char *path, bisai_format format, target *t) {
+static bisai_status choose_target(bisai_context *context, const char *path, bisai_format format,
+                                  target *t) {
   const char *base = bsi_base_name(path);
   size_t length = strlen(base);
   *t = (target){.context = context, .path = path};
@@ -126,7 +127,7 @@ bisai_status bisai_write_matrix(bisai_context *context, const char *path, const 
   bsi_scalar_rows rows = {.context = context};
   bsi_output *output = NULL;
   bisai_status status = check_write(context, path, matrix, &o);
-  if (!status) status = aim(context, path, o.format, &t);
+  if (!status) status = choose_target(context, path, o.format, &t);
   if (!status) status = check_target(&t, &o);
   if (!status) status = bsi_scalar_rows_open(context, matrix, &rows);
   if (!status)
@@ -150,7 +151,7 @@ bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_
   bsi_output *output = NULL;
   bisai_status status = bsi_vector_check(context, "bisai_write_vector", path, n, values);
   if (!status) status = bsi_vector_check_finite(context, n, values);
-  if (!status) status = aim(context, path, BISAI_FORMAT_BY_NAME, &t);
+  if (!status) status = choose_target(context, path, BISAI_FORMAT_BY_NAME, &t);
   if (!status && t.format == BISAI_FORMAT_SUITESPARSE)
     status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "an archive is not for a vector alone: %s",
                       bsi_base_name(path));

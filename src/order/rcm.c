@@ -54,13 +54,13 @@ static void breadth_first(search *s, int32_t root) {
   }
 }
 
-static void forget(search *s) {
+static void unmark(search *s) {
   for (int32_t k = 0; k < s->count; k++) s->seen[s->queue[k]] = false;
 }
 
 /* Leaves the component of `root` in the queue, searched from a row far from the others: from a row
  * of least degree in the last level for as long as that deepens the search. */
-static void search_from_far(search *s, int32_t root) {
+static void search_from_periphery(search *s, int32_t root) {
   int32_t depth;
   breadth_first(s, root);
   do {
@@ -71,7 +71,7 @@ static void search_from_far(search *s, int32_t root) {
     for (int32_t k = s->last_level; k < s->count; k++)
       if (bsi_graph_degree(s->graph, s->queue[k]) < bsi_graph_degree(s->graph, root))
         root = s->queue[k];
-    forget(s);
+    unmark(s);
     breadth_first(s, root);
   } while (s->depth > depth);
 }
@@ -86,17 +86,17 @@ static void reverse(int32_t *rows, int32_t count) {
 
 bisai_status bsi_order_rcm(bisai_context *context, const bsi_graph *graph, int32_t *permutation) {
   const int32_t n = graph->n;
-  int32_t most = 0;
+  int32_t max_degree = 0;
   for (int32_t i = 0; i < n; i++)
-    if (bsi_graph_degree(graph, i) > most) most = bsi_graph_degree(graph, i);
+    if (bsi_graph_degree(graph, i) > max_degree) max_degree = bsi_graph_degree(graph, i);
   search s = {.graph = graph, .seen = bsi_allocate(context, (size_t)n, sizeof *s.seen)};
-  s.keys = s.seen ? bsi_allocate(context, (size_t)most, sizeof *s.keys) : NULL;
+  s.keys = s.seen ? bsi_allocate(context, (size_t)max_degree, sizeof *s.keys) : NULL;
   if (s.keys) {
     memset(s.seen, 0, (size_t)n * sizeof *s.seen);
     s.queue = permutation;
     for (int32_t i = 0; i < n; i++) {
       if (s.seen[i]) continue;
-      search_from_far(&s, i);
+      search_from_periphery(&s, i);
       reverse(s.queue, s.count);
       s.queue += s.count;
     }

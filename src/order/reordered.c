@@ -104,8 +104,8 @@ static bisai_status create_equilibration(bisai_context *context, const bisai_bcs
   if (!e->row_exponent) return BISAI_OUT_OF_MEMORY;
   e->col_scale = e->row_scale + n;
   e->col_exponent = e->row_exponent + n;
-  e->row_most = e->col_exponent + n;
-  e->col_most = e->row_most + n;
+  e->row_max = e->col_exponent + n;
+  e->col_max = e->row_max + n;
   return BISAI_OK;
 }
 
@@ -175,8 +175,8 @@ static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a,
 
 /* Dc ← Dr. Magnitudes of an A that is symmetric but for rounding may lie on two sides of a power of
  * two. */
-static bisai_status equate(bisai_context *context, const bisai_bcsr *a,
-                           const bsi_equilibration *e) {
+static bisai_status copy_row_scales(bisai_context *context, const bisai_bcsr *a,
+                                    const bsi_equilibration *e) {
   const size_t n = (size_t)a->block_rows * (size_t)a->block_size;
   BSI_TRY(context->backend->memory->copy(context, e->col_scale, e->row_scale,
                                          n * sizeof *e->col_scale));
@@ -192,7 +192,7 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
   if (e->zero_col >= 0)
     return bsi_fail(context, BISAI_SINGULAR_BLOCK,
                     "block column %d is zero: it cannot be equilibrated", e->zero_col);
-  return e->symmetric ? equate(context, a, e) : BISAI_OK;
+  return e->symmetric ? copy_row_scales(context, a, e) : BISAI_OK;
 }
 
 bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,

@@ -15,7 +15,7 @@ typedef struct bsi_equilibration {
   /* their exponents */
   int32_t *row_exponent, *col_exponent;
   /* workspace, n each */
-  int32_t *row_most, *col_most;
+  int32_t *row_max, *col_max;
   /* workspace: of every value of A */
   int16_t *exponents;
   /* the first block row and column of A without a nonzero value, or -1 */

@@ -83,7 +83,7 @@ struct balance {
   int bs;
   const int32_t *row_ptr, *col_idx;
   const int16_t *exponents;
-  int32_t *row_exponent, *col_exponent, *row_most, *col_most;
+  int32_t *row_exponent, *col_exponent, *row_max, *col_max;
   unsigned long long *words;
 };
 
@@ -108,10 +108,10 @@ __global__ void __launch_bounds__(THREADS) find_most(const balance p) {
       atomicMax(&most[r], scaled);
       most_of_col = max(most_of_col, scaled);
     }
-    atomicMax(p.col_most + column, most_of_col);
+    atomicMax(p.col_max + column, most_of_col);
   }
   __syncwarp();
-  if (lane < bs) p.row_most[i * bs + lane] = most[lane];
+  if (lane < bs) p.row_max[i * bs + lane] = most[lane];
 }
 
 /* The first block row and block column that have zeros alone. */
@@ -120,8 +120,8 @@ __global__ void __launch_bounds__(THREADS) find_zeros(const balance p) {
   if (i >= p.block_rows) return;
   bool zero_row = true, zero_col = true;
   for (int r = 0; r < p.bs; r++) {
-    zero_row &= is_of_zero(p.row_most[i * p.bs + r]);
-    zero_col &= is_of_zero(p.col_most[i * p.bs + r]);
+    zero_row &= is_of_zero(p.row_max[i * p.bs + r]);
+    zero_col &= is_of_zero(p.col_max[i * p.bs + r]);
   }
   if (zero_row) atomicMin(p.words + ZERO_ROW, static_cast<unsigned long long>(i));
   if (zero_col) atomicMin(p.words + ZERO_COL, static_cast<unsigned long long>(i));
@@ -136,16 +136,16 @@ __device__ void take_half(int32_t most, int32_t *exponent) {
 __global__ void __launch_bounds__(THREADS) take_halves(const balance p, int64_t n) {
   const int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (k >= n) return;
-  take_half(p.row_most[k], p.row_exponent + k);
-  take_half(p.col_most[k], p.col_exponent + k);
-  p.col_most[k] = BSI_EXPONENT_OF_ZERO;
+  take_half(p.row_max[k], p.row_exponent + k);
+  take_half(p.col_max[k], p.col_exponent + k);
+  p.col_max[k] = BSI_EXPONENT_OF_ZERO;
 }
 
 __global__ void __launch_bounds__(THREADS) clear(const balance p, int64_t n) {
   const int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (k >= n) return;
   p.row_exponent[k] = p.col_exponent[k] = 0;
-  p.col_most[k] = BSI_EXPONENT_OF_ZERO;
+  p.col_max[k] = BSI_EXPONENT_OF_ZERO;
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -220,8 +220,8 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
   if (n == 0) return BISAI_OK;
   const cudaStream_t stream = bsi_stream_of(context);
   const balance p = {a->block_rows, a->block_size,       a->row_ptr,      a->col_idx,
-                     q->exponents,  q->row_exponent,     q->col_exponent, q->row_most,
-                     q->col_most,   context->first_fault};
+                     q->exponents,  q->row_exponent,     q->col_exponent, q->row_max,
+                     q->col_max,    context->first_fault};
   unsigned long long words[WORDS];
   cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff, sizeof words, stream);
   if (error != cudaSuccess) return failure(context, error);

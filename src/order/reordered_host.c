@@ -53,93 +53,94 @@ static void exponents_part(void *job, bsi_part part) {
 static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
 /* Threads meet in a column; the largest is the same in whatever order they come. */
-static inline void raise_to(int32_t *most, int32_t value) {
-  int32_t seen = __atomic_load_n(most, __ATOMIC_RELAXED);
-  while (seen < value && !__atomic_compare_exchange_n(most, &seen, value, true, __ATOMIC_RELAXED,
+static inline void atomic_max(int32_t *max, int32_t value) {
+  int32_t seen = __atomic_load_n(max, __ATOMIC_RELAXED);
+  while (seen < value && !__atomic_compare_exchange_n(max, &seen, value, true, __ATOMIC_RELAXED,
                                                       __ATOMIC_RELAXED)) {
   }
 }
 
-BSI_INLINE void find_most_of_rows(const int bs, const bisai_bcsr *a, const bsi_equilibration *q,
-                                  const int32_t begin, const int32_t end) {
+BSI_INLINE void find_row_maxima(const int bs, const bisai_bcsr *a, const bsi_equilibration *q,
+                                const int32_t begin, const int32_t end) {
   for (int32_t i = begin; i < end; i++) {
     const int32_t *row = q->row_exponent + (int64_t)i * bs;
-    int32_t most[BISAI_MAX_BLOCK_SIZE];
-    for (int r = 0; r < bs; r++) most[r] = BSI_EXPONENT_OF_ZERO;
+    int32_t max[BISAI_MAX_BLOCK_SIZE];
+    for (int r = 0; r < bs; r++) max[r] = BSI_EXPONENT_OF_ZERO;
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
       const int16_t *block = q->exponents + bsi_block_offset(a, p);
       for (int c = 0; c < bs; c++) {
         const int64_t column = (int64_t)a->col_idx[p] * bs + c;
         const int32_t col = q->col_exponent[column];
-        int32_t most_of_col = BSI_EXPONENT_OF_ZERO;
+        int32_t col_max = BSI_EXPONENT_OF_ZERO;
         for (int r = 0; r < bs; r++) {
           const int32_t scaled = block[c * bs + r] + row[r] + col;
-          most[r] = larger(most[r], scaled);
-          most_of_col = larger(most_of_col, scaled);
+          max[r] = larger(max[r], scaled);
+          col_max = larger(col_max, scaled);
         }
-        raise_to(q->col_most + column, most_of_col);
+        atomic_max(q->col_max + column, col_max);
       }
     }
-    for (int r = 0; r < bs; r++) q->row_most[(int64_t)i * bs + r] = most[r];
+    for (int r = 0; r < bs; r++) q->row_max[(int64_t)i * bs + r] = max[r];
   }
 }
 
-typedef void most_function(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin,
-                           int32_t end);
+typedef void maxima_function(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin,
+                             int32_t end);
 
-static void most_any(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin, int32_t end) {
-  find_most_of_rows(a->block_size, a, q, begin, end);
+static void maxima_any(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin,
+                       int32_t end) {
+  find_row_maxima(a->block_size, a, q, begin, end);
 }
 
 #define STAMP(BS)                                                                                  \
-  static void most_##BS(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin,            \
-                        int32_t end) {                                                             \
-    find_most_of_rows(BS, a, q, begin, end);                                                       \
+  static void maxima_##BS(const bisai_bcsr *a, const bsi_equilibration *q, int32_t begin,          \
+                          int32_t end) {                                                           \
+    find_row_maxima(BS, a, q, begin, end);                                                         \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
 
-#define ENTRY(BS) [BS] = most_##BS,
-static most_function *const most_functions[BSI_SPECIAL_SIZES + 1] = {most_any,
-                                                                     BSI_BLOCK_SIZES(ENTRY)};
+#define ENTRY(BS) [BS] = maxima_##BS,
+static maxima_function *const maxima_functions[BSI_SPECIAL_SIZES + 1] = {maxima_any,
+                                                                         BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
 static void clear_part(void *job, bsi_part part) {
   const values_job *j = job;
   const bsi_range range = bsi_range_of((int64_t)j->a->block_rows * j->a->block_size, part);
-  for (int64_t k = range.begin; k < range.end; k++) j->q->col_most[k] = BSI_EXPONENT_OF_ZERO;
+  for (int64_t k = range.begin; k < range.end; k++) j->q->col_max[k] = BSI_EXPONENT_OF_ZERO;
 }
 
-static void most_part(void *job, bsi_part part) {
+static void maxima_part(void *job, bsi_part part) {
   const values_job *j = job;
   const bisai_bcsr *a = j->a;
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  most_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](a, j->q, rows.begin,
-                                                                         rows.end);
+  maxima_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](a, j->q, rows.begin,
+                                                                           rows.end);
 }
 
 /* The largest scaled exponent of every scalar row and column. */
-static void find_most(bisai_context *context, int threads, values_job *job) {
+static void find_maxima(bisai_context *context, int threads, values_job *job) {
   bsi_run(context, threads, BSI_SOME_PARTS, clear_part, job);
-  bsi_run(context, threads, BSI_SOME_PARTS, most_part, job);
+  bsi_run(context, threads, BSI_SOME_PARTS, maxima_part, job);
 }
 
 /* The first of `n` groups of bs that has zeros alone, or -1. */
-static int32_t first_zero(const int32_t *most, int32_t n, int bs) {
+static int32_t find_zero(const int32_t *max, int32_t n, int bs) {
   for (int32_t i = 0; i < n; i++) {
     int zeros = 0;
-    while (zeros < bs && is_of_zero(most[(int64_t)i * bs + zeros])) zeros++;
+    while (zeros < bs && is_of_zero(max[(int64_t)i * bs + zeros])) zeros++;
     if (zeros == bs) return i;
   }
   return -1;
 }
 
-/* Takes half of each `most` back; whether that changed anything. */
-static bool balance(int64_t n, const int32_t *most, int32_t *exponent) {
+/* Takes half of each `max` back; whether that changed anything. */
+static bool balance(int64_t n, const int32_t *max, int32_t *exponent) {
   bool changed = false;
   for (int64_t k = 0; k < n; k++) {
-    if (is_of_zero(most[k])) continue;
-    int32_t next = exponent[k] - most[k] / 2;
+    if (is_of_zero(max[k])) continue;
+    int32_t next = exponent[k] - max[k] / 2;
     if (next > LARGEST_EXPONENT) next = LARGEST_EXPONENT;
     if (next < -LARGEST_EXPONENT) next = -LARGEST_EXPONENT;
     changed |= next != exponent[k];
@@ -163,15 +164,15 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
   values_job job = {a, q, NULL};
   bsi_run(context, threads, BSI_SOME_PARTS, exponents_part, &job);
   for (int64_t k = 0; k < n; k++) q->row_exponent[k] = q->col_exponent[k] = 0;
-  find_most(context, threads, &job);
-  q->zero_row = first_zero(q->row_most, a->block_rows, a->block_size);
-  q->zero_col = first_zero(q->col_most, a->block_rows, a->block_size);
+  find_maxima(context, threads, &job);
+  q->zero_row = find_zero(q->row_max, a->block_rows, a->block_size);
+  q->zero_col = find_zero(q->col_max, a->block_rows, a->block_size);
   if (q->zero_row >= 0 || q->zero_col >= 0) return BISAI_OK;
   for (int round = 0; round < ROUNDS; round++) {
-    const bool rows = balance(n, q->row_most, q->row_exponent),
-               cols = balance(n, q->col_most, q->col_exponent);
+    const bool rows = balance(n, q->row_max, q->row_exponent),
+               cols = balance(n, q->col_max, q->col_exponent);
     if (!rows && !cols) break;
-    find_most(context, threads, &job);
+    find_maxima(context, threads, &job);
   }
   q->smallest = n > 0 ? INFINITY : 1.0;
   q->largest = n > 0 ? 0.0 : 1.0;

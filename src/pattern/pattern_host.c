@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { ROWS_PER_THREAD = 1024, SHORT = 24 };
+enum { ROWS_PER_THREAD = 1024, MAX_INSERTION_SORT = 24 };
 
 typedef struct search {
   const bisai_bcsr *a;
@@ -25,14 +25,14 @@ typedef struct scratch {
   int32_t *seen, *found;
 } scratch;
 
-/* Block columns reached from row i, in scratch.found by the steps they take but unsorted within a
- * step; returns how many. found[*ring_begin … *ring_end) are those of the step that goes beyond the
- * limit. */
+/* Finds the block columns that are reached from row i and returns their number. They are in
+ * own->found by ascending distance, unsorted within a distance. If they exceed the limit,
+ * found[*boundary_begin … *boundary_end) have the distance at which they exceed it. */
 static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t mark,
-                     int32_t *ring_begin, int32_t *ring_end) {
+                     int32_t *boundary_begin, int32_t *boundary_end) {
   const bisai_bcsr *a = s->a;
   int32_t count = 1, frontier = 0;
-  *ring_begin = *ring_end = 0;
+  *boundary_begin = *boundary_end = 0;
   own->found[0] = i;
   own->seen[i] = mark;
   for (int step = 0; step < s->power && frontier < count; step++) {
@@ -46,7 +46,7 @@ static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t mar
         own->found[count++] = j;
       }
     }
-    if (count > s->limit && end <= s->limit) *ring_begin = end, *ring_end = count;
+    if (count > s->limit && end <= s->limit) *boundary_begin = end, *boundary_end = count;
   }
   return count;
 }
@@ -81,7 +81,7 @@ static void sift(int32_t *heap, int32_t root, int32_t count) {
 
 /* Insertion for the usual handful, a heap for long rows. */
 static void sort(int32_t *v, int32_t count) {
-  if (count <= SHORT) {
+  if (count <= MAX_INSERTION_SORT) {
     for (int32_t i = 1; i < count; i++) {
       const int32_t value = v[i];
       int32_t k = i;
@@ -101,12 +101,13 @@ static void sort(int32_t *v, int32_t count) {
 
 /* Keeps s->limit of the columns that reach() found: those within the ring that are nearest to the
  * diagonal, and all before it. */
-static void shorten(const search *s, const scratch *own, int32_t ring_begin, int32_t ring_end) {
-  int32_t *ring = own->found + ring_begin;
-  const int32_t kept = s->limit - ring_begin;
-  sort(ring, ring_end - ring_begin);
+static void shorten(const search *s, const scratch *own, int32_t boundary_begin,
+                    int32_t boundary_end) {
+  int32_t *boundary = own->found + boundary_begin;
+  const int32_t kept = s->limit - boundary_begin;
+  sort(boundary, boundary_end - boundary_begin);
   if (s->triangle == BISAI_LOWER)
-    memmove(ring, own->found + ring_end - kept, (size_t)kept * sizeof *ring);
+    memmove(boundary, own->found + boundary_end - kept, (size_t)kept * sizeof *boundary);
 }
 
 /* The search of all rows: counts into `lengths`, or without them writes the sorted rows of
@@ -121,11 +122,11 @@ typedef struct search_job {
 } search_job;
 
 /* A thread's note. */
-typedef struct search_note {
+typedef struct search_partial {
   bsi_cut cut;
   /* its marks are set */
   bool ready;
-} search_note;
+} search_partial;
 
 static void search_part(void *job, bsi_part part) {
   const search_job *o = job;
@@ -134,23 +135,23 @@ static void search_part(void *job, bsi_part part) {
   int32_t *room = o->room + (size_t)part.thread * 2 * (size_t)n;
   const scratch own = {room, room + n};
   const bool neighbours = s->power == 1 && s->limit == 0;
-  search_note *note = bsi_note(o->context, part.thread);
-  if (!neighbours && !note->ready) {
+  search_partial *partial = bsi_partial(o->context, part.thread);
+  if (!neighbours && !partial->ready) {
     for (int32_t j = 0; j < n; j++) own.seen[j] = -1;
-    note->ready = true;
+    partial->ready = true;
   }
   const bsi_rows rows = bsi_rows_of(n, s->a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++) {
-    int32_t ring_begin = 0, ring_end = 0;
+    int32_t boundary_begin = 0, boundary_end = 0;
     const int32_t mark = o->lengths ? i : -2 - i; /* the two searches leave different ones */
-    int32_t count =
-        neighbours ? reach_neighbours(s, &own, i) : reach(s, &own, i, mark, &ring_begin, &ring_end);
+    int32_t count = neighbours ? reach_neighbours(s, &own, i)
+                               : reach(s, &own, i, mark, &boundary_begin, &boundary_end);
     if (s->limit > 0 && count > s->limit) {
       if (o->lengths) {
-        note->cut.shortened++;
-        note->cut.blocks += count - s->limit;
+        partial->cut.shortened++;
+        partial->cut.blocks += count - s->limit;
       }
-      shorten(s, &own, ring_begin, ring_end);
+      shorten(s, &own, boundary_begin, boundary_end);
       count = s->limit;
     }
     if (o->lengths) {
@@ -173,12 +174,14 @@ static bisai_status pattern_power(bisai_context *context, const bisai_bcsr *matr
   if (!room) return BISAI_OUT_OF_MEMORY;
 
   bisai_status status = BISAI_OK;
-  for (int t = 0; t < threads; t++) *(search_note *)bsi_note(context, t) = (search_note){0};
+  for (int t = 0; t < threads; t++)
+    *(search_partial *)bsi_partial(context, t) = (search_partial){0};
   bsi_run(context, threads, BSI_SOME_PARTS, search_part,
           &(search_job){context, &s, room, p->row_ptr + 1, NULL});
   for (int t = 0; t < threads; t++) {
-    const search_note *note = bsi_note(context, t);
-    p->cut = (bsi_cut){p->cut.shortened + note->cut.shortened, p->cut.blocks + note->cut.blocks};
+    const search_partial *partial = bsi_partial(context, t);
+    p->cut =
+        (bsi_cut){p->cut.shortened + partial->cut.shortened, p->cut.blocks + partial->cut.blocks};
   }
   int64_t blocks = 0;
   p->row_ptr[0] = 0;

@@ -6,7 +6,7 @@
  *   column j:        the rows i that reach j in at most k steps; with a limit those with the fewest
  *                    steps, then the smallest |i − j|
  *
- * A limited pattern is powered by columns, on the transposed graph, and turned round at the end. */
+ * A limited pattern is powered by columns, on the transposed graph, and transposed at the end. */
 #include <math.h>
 
 #include "core/context_impl.h"
@@ -46,9 +46,9 @@ static void keep_large(const factor *t, double tolerance, int32_t *row_ptr, int3
   int32_t kept = 0;
   row_ptr[0] = 0;
   for (int32_t i = 0; i < t->n; i++) {
-    const double least = tolerance * diagonal_norm(t, i);
+    const double threshold = tolerance * diagonal_norm(t, i);
     for (int32_t p = t->s.row_ptr[i]; p < t->s.row_ptr[i + 1]; p++)
-      if (t->s.col_idx[p] == i || frobenius(t, p) >= least) col_idx[kept++] = t->s.col_idx[p];
+      if (t->s.col_idx[p] == i || frobenius(t, p) >= threshold) col_idx[kept++] = t->s.col_idx[p];
     row_ptr[i + 1] = kept;
   }
 }
@@ -81,7 +81,7 @@ static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s,
 }
 
 /* Rows become columns. */
-static bisai_status turn_round(bisai_pattern *p) {
+static bisai_status transpose_pattern(bisai_pattern *p) {
   bisai_context *context = p->context;
   const bisai_status status = context->backend->pattern->columns(context, p);
   if (status) return status;
@@ -97,27 +97,27 @@ static bisai_status turn_round(bisai_pattern *p) {
   return BISAI_OK;
 }
 
-/* The graph of T, turned round where the rows of its pattern are to be the columns of the one
- * wanted. */
+/* The graph of T, or its transpose, whose powers have the columns of the pattern as rows. */
 static bisai_status make_graph(const bisai_bcsr *t, bisai_triangle triangle, double drop_tolerance,
-                               bool turned, bisai_pattern **graph) {
+                               bool transposed, bisai_pattern **graph) {
   bsi_structure s;
   BSI_TRY(bsi_bcsr_structure(t, &s));
   *graph = bsi_pattern_reserve(t->context, triangle, t->block_rows);
   if (!*graph) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(drop_tolerance > 0.0 ? drop_small(t, &s, drop_tolerance, *graph)
                                : bsi_pattern_set_rows(*graph, s.row_ptr, s.col_idx));
-  return turned ? turn_round(*graph) : BISAI_OK;
+  return transposed ? transpose_pattern(*graph) : BISAI_OK;
 }
 
 bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t,
                                  bisai_triangle triangle, int power, double drop_tolerance,
                                  int32_t column_limit, bisai_pattern **pattern,
                                  bsi_pattern_losses *losses) {
-  const bool turned = column_limit > 0, whole = drop_tolerance == 0.0 && !turned;
+  const bool transposed = column_limit > 0, whole = drop_tolerance == 0.0 && !transposed;
   bisai_pattern *graph = NULL, *p = NULL;
   bisai_bcsr view = *t; /* of the graph: integers alone */
-  bisai_status status = whole ? BISAI_OK : make_graph(t, triangle, drop_tolerance, turned, &graph);
+  bisai_status status =
+      whole ? BISAI_OK : make_graph(t, triangle, drop_tolerance, transposed, &graph);
   if (!status && graph) {
     view.row_ptr = graph->row_ptr;
     view.col_idx = graph->col_idx;
@@ -130,7 +130,7 @@ bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t,
     status = p ? context->backend->pattern->power(context, &view, power, column_limit, p)
                : BISAI_OUT_OF_MEMORY;
   }
-  if (!status && turned) status = turn_round(p);
+  if (!status && transposed) status = transpose_pattern(p);
   if (!status) losses->cut = p->cut;
   bisai_pattern_destroy(&graph);
   return p ? bsi_pattern_finish(p, status, pattern) : status;

@@ -21,11 +21,11 @@ typedef struct bsi_isai {
 } bsi_isai;
 
 typedef enum bsi_isai_fault_kind {
-  BSI_NOT_FINITE,
+  BSI_FAULT_NOT_FINITE,
   /* beyond the storage type */
-  BSI_OVERFLOWS,
+  BSI_FAULT_OVERFLOW,
   /* a diagonal block all of whose values are too small for it */
-  BSI_VANISHES
+  BSI_FAULT_UNDERFLOW
 } bsi_isai_fault_kind;
 
 /* The first block column that could not be stored. */

@@ -28,10 +28,10 @@ bisai_status bsi_isai_update(bisai_context *context, const bsi_triangular *t, bs
   const char *factor = t->triangle == BISAI_LOWER ? "NL" : "NU";
   const int32_t row = bsi_row_name(t->matrix, fault.row),
                 column = bsi_row_name(t->matrix, fault.column);
-  if (fault.kind == BSI_OVERFLOWS)
+  if (fault.kind == BSI_FAULT_OVERFLOW)
     return bsi_fail(context, BISAI_OVERFLOW, "%s: block (%d, %d) does not fit its storage type",
                     factor, row, column);
-  if (fault.kind == BSI_VANISHES)
+  if (fault.kind == BSI_FAULT_UNDERFLOW)
     return bsi_fail(
         context, BISAI_OVERFLOW,
         "%s: block (%d, %d) is too small for its storage type and would be stored as zero", factor,

@@ -127,9 +127,9 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
         fits = __all_sync(mask, fits);
         if (member == 0)
           report(p, static_cast<int32_t>(j), step,
-                 !finite ? BSI_NOT_FINITE
-                 : !fits ? BSI_OVERFLOWS
-                         : BSI_VANISHES);
+                 !finite ? BSI_FAULT_NOT_FINITE
+                 : !fits ? BSI_FAULT_OVERFLOW
+                         : BSI_FAULT_UNDERFLOW);
       }
       __syncwarp(mask);
     }

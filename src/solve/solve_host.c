@@ -80,9 +80,9 @@ BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const 
     return;
   own->fault = (bsi_isai_fault){.column = column,
                                 .row = row,
-                                .kind = !finite ? BSI_NOT_FINITE
-                                        : !fits ? BSI_OVERFLOWS
-                                                : BSI_VANISHES};
+                                .kind = !finite ? BSI_FAULT_NOT_FINITE
+                                        : !fits ? BSI_FAULT_OVERFLOW
+                                                : BSI_FAULT_UNDERFLOW};
 }
 
 /* Asks for what column j will read and write: T's rows and N's blocks lie apart. */
@@ -165,7 +165,7 @@ static void columns_part(void *job, bsi_part part) {
   const size_t thread = (size_t)part.thread;
   column_function *column =
       column_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
-  bsi_isai_fault *fault = bsi_note(c->context, part.thread);
+  bsi_isai_fault *fault = bsi_partial(c->context, part.thread);
   scratch own = {.slots = isai->slots + thread * (size_t)a->block_rows,
                  .blocks = isai->inverse->type == BISAI_FP64
                                ? (double *)isai->inverse->values
@@ -181,10 +181,10 @@ static bisai_status isai_values(bisai_context *context, const bsi_triangular *t,
                                 bsi_isai_fault *fault) {
   const int threads = isai->threads;
   for (int k = 0; k < threads; k++)
-    *(bsi_isai_fault *)bsi_note(context, k) = (bsi_isai_fault){.column = -1};
+    *(bsi_isai_fault *)bsi_partial(context, k) = (bsi_isai_fault){.column = -1};
   bsi_run(context, threads, BSI_MANY_PARTS, columns_part, &(columns_job){context, t, isai});
   for (int k = 0; k < threads; k++) {
-    const bsi_isai_fault *found = bsi_note(context, k);
+    const bsi_isai_fault *found = bsi_partial(context, k);
     if (found->column >= 0 && (fault->column < 0 || found->column < fault->column)) *fault = *found;
   }
   return BISAI_OK;

@@ -90,7 +90,7 @@ void agrees_with_the_host(bisai_context *host, bisai_context *context, bisai_tri
   bsi_isai isai = {};
   isai.pattern = &pattern, isai.inverse = &inverse, isai.slots = slots.data(),
   isai.columns = scratch.data(), isai.threads = 1;
-  bsi_isai_fault right = {-1, -1, BSI_NOT_FINITE}, fault = right;
+  bsi_isai_fault right = {-1, -1, BSI_FAULT_NOT_FINITE}, fault = right;
   bsi_backend_host.solve->values(host, &view, &isai, &right);
 
   const int at_once = 256;

@@ -69,7 +69,7 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
   bsi_equilibration *q = &r.equilibration;
   q->row_scale = scales.data(), q->col_scale = scales.data() + rows;
   q->row_exponent = integers.data(), q->col_exponent = q->row_exponent + rows,
-  q->row_most = q->col_exponent + rows, q->col_most = q->row_most + rows,
+  q->row_max = q->col_exponent + rows, q->col_max = q->row_max + rows,
   q->exponents = exponents.data();
   bool good = bsi_backend_host.order->reordered->equilibrate(&host, &a, q) == BISAI_OK;
   const bsi_equilibration right = *q;
@@ -86,7 +86,7 @@ void agrees_with_the_host(bisai_context *device, int32_t n, int bs, bool permute
   if (permuted) r.permutation = d_permutation.data, r.source = d_source.data;
   q->row_scale = d_scales.data, q->col_scale = d_scales.data + rows;
   q->row_exponent = d_integers.data, q->col_exponent = q->row_exponent + rows,
-  q->row_most = q->col_exponent + rows, q->col_most = q->row_most + rows,
+  q->row_max = q->col_exponent + rows, q->col_max = q->row_max + rows,
   q->exponents = d_exponents.data;
   good = good && bsi_backend_cuda.order->reordered->equilibrate(device, &a, q) == BISAI_OK &&
          q->zero_row == right.zero_row && q->zero_col == right.zero_col;

@@ -6,8 +6,8 @@
  * the old one's place: closed folders, files that are mount points, folders with the sticky bit. A
  * file that exists there is overwritten where it stands, which is not atomic. Pipes and devices are
  * written as they are. */
-#ifndef BSI_PLACE_H
-#define BSI_PLACE_H
+#ifndef BSI_NEW_FILE_H
+#define BSI_NEW_FILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include <bisai/io.h>
 
-typedef struct bsi_place {
+typedef struct bsi_new_file {
   bisai_context *context;
   /* as the caller gave it */
   const char *path;
@@ -26,21 +26,21 @@ typedef struct bsi_place {
   /* … with these rights */
   mode_t mode;
   /* it has no name that could be taken */
-  bool nameless;
+  bool unlinked;
   /* the name until the file is whole; NULL: it has none, and is written where it stands */
-  char *growing;
+  char *temporary;
   /* the unfinished file before this one in the context's list */
-  struct bsi_place *outer;
-} bsi_place;
+  struct bsi_new_file *next;
+} bsi_new_file;
 
-/* Finds out what `path` names, which must outlive the place, and whether it may be written. End
- * with bsi_place_close(), which accepts a place that was never found. */
-bisai_status bsi_place_find(bisai_context *context, const char *path, bsi_place *place);
+/* Finds out what `path` names, which must outlive the target, and whether it may be written. End
+ * with bsi_new_file_close(), which accepts a place that was never found. */
+bisai_status bsi_new_file_find(bisai_context *context, const char *path, bsi_new_file *target);
 
-/* Opens what bsi_place_find() has found. The caller closes the file. */
-bisai_status bsi_place_open(bsi_place *place, FILE **file);
+/* Opens what bsi_new_file_find() has found. The caller closes the file. */
+bisai_status bsi_new_file_open(bsi_new_file *target, FILE **file);
 
 /* Gives the closed file its name where `status` and all else is well, and removes it otherwise. */
-bisai_status bsi_place_close(bsi_place *place, bisai_status status);
+bisai_status bsi_new_file_close(bsi_new_file *target, bisai_status status);
 
 #endif

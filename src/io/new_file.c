@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/place.h"
+#include "io/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "io/names.h"
 #include "io/stored.h"
 
-enum { MOST_LINKS = 40, MOST_NAMES = 100, ENDING = 32, COPIED = 1 << 16 };
+enum { MAX_LINKS = 40, MAX_NAMES = 100, MAX_ENDING = 32, COPY_BYTES = 1 << 16 };
 
 /* in front of the ending, where the file's own name leaves it no room */
 static const char short_name[] = "bisai";
@@ -55,8 +55,8 @@ static bisai_status find_final(bisai_context *context, const char *path, char **
   char *name = join(context, path, 0, path, 0);
   bisai_status status = name ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   for (int links = 0; !status && lstat(name, &entry) == 0 && S_ISLNK(entry.st_mode); links++)
-    status = links < MOST_LINKS ? follow(context, path, &name)
-                                : bsi_io_fail(context, "open", path, ELOOP);
+    status = links < MAX_LINKS ? follow(context, path, &name)
+                               : bsi_io_fail(context, "open", path, ELOOP);
   if (status)
     bsi_release(context, name);
   else
@@ -72,29 +72,29 @@ static int refusal(const char *path) {
   return 0;
 }
 
-bisai_status bsi_place_find(bisai_context *context, const char *path, bsi_place *place) {
+bisai_status bsi_new_file_find(bisai_context *context, const char *path, bsi_new_file *target) {
   struct stat about, behind;
-  *place = (bsi_place){.context = context, .path = path};
-  place->exists = stat(path, &about) == 0;
-  int error = place->exists || errno == ENOENT ? 0 : errno;
-  const bool special = place->exists && !S_ISREG(about.st_mode);
+  *target = (bsi_new_file){.context = context, .path = path};
+  target->exists = stat(path, &about) == 0;
+  int error = target->exists || errno == ENOENT ? 0 : errno;
+  const bool special = target->exists && !S_ISREG(about.st_mode);
   if (special)
     error = S_ISDIR(about.st_mode)                             ? EISDIR
             : faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 ? errno
                                                                : 0;
-  else if (place->exists)
+  else if (target->exists)
     error = refusal(path);
   if (error) return bsi_io_fail(context, "open", path, error);
   if (special) return BISAI_OK;
-  BSI_TRY(find_final(context, path, &place->final));
-  if (!place->exists) return BISAI_OK;
-  place->mode = about.st_mode & 07777;
+  BSI_TRY(find_final(context, path, &target->final));
+  if (!target->exists) return BISAI_OK;
+  target->mode = about.st_mode & 07777;
   /* A link of /proc/self/fd may lead to a file whose name is gone. */
-  place->nameless = lstat(place->final, &behind) != 0 || !is_same(&about, &behind);
+  target->unlinked = lstat(target->final, &behind) != 0 || !is_same(&about, &behind);
   return BISAI_OK;
 }
 
-static bisai_status fail_to_open(const bsi_place *p, int error) {
+static bisai_status fail_to_open(const bsi_new_file *p, int error) {
   if (error == ENOMEM) return bsi_fail(p->context, BISAI_OUT_OF_MEMORY, "no memory to open a file");
   return bsi_io_fail(p->context, "open", p->path, error);
 }
@@ -102,19 +102,19 @@ static bisai_status fail_to_open(const bsi_place *p, int error) {
 /* Makes the file FINAL.PROCESS-K.part, or with `base` in place of FINAL's own; its descriptor, or
  * -1 and errno. A handler of signals learns of the name before the file is made, so that none is
  * left; a file of that name can only be one that a process of this number left. */
-static int make_growing(bsi_place *p, const char *base) {
+static int make_temporary(bsi_new_file *p, const char *base) {
   const size_t folder = folder_length(p->final), length = folder + strlen(base);
-  char *name = join(p->context, p->final, folder, base, ENDING);
+  char *name = join(p->context, p->final, folder, base, MAX_ENDING);
   int file = -1;
   if (!name) {
     errno = ENOMEM;
     return -1;
   }
-  for (int k = 0; k < MOST_NAMES && file < 0; k++) {
-    snprintf(name + length, ENDING, ".%ld-%d.part", (long)getpid(), k);
+  for (int k = 0; k < MAX_NAMES && file < 0; k++) {
+    snprintf(name + length, MAX_ENDING, ".%ld-%d.part", (long)getpid(), k);
     if (k == 0) {
-      p->growing = name;
-      p->outer = p->context->unfinished;
+      p->temporary = name;
+      p->next = p->context->unfinished;
       p->context->unfinished = p;
     }
     file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, p->exists ? p->mode & 0777 : 0666);
@@ -122,8 +122,8 @@ static int make_growing(bsi_place *p, const char *base) {
   }
   if (file < 0) {
     const int error = errno;
-    p->context->unfinished = p->outer;
-    p->growing = NULL;
+    p->context->unfinished = p->next;
+    p->temporary = NULL;
     bsi_release(p->context, name);
     errno = error;
   }
@@ -132,24 +132,24 @@ static int make_growing(bsi_place *p, const char *base) {
 
 /* A new file beside the final one, with the rights of the one that it is going to replace; -1 and
  * errno. */
-static int open_growing(bsi_place *p) {
-  int file = make_growing(p, bsi_base_name(p->final));
-  if (file < 0 && errno == ENAMETOOLONG) file = make_growing(p, short_name);
+static int open_temporary(bsi_new_file *p) {
+  int file = make_temporary(p, bsi_base_name(p->final));
+  if (file < 0 && errno == ENAMETOOLONG) file = make_temporary(p, short_name);
   /* what a file system has no rights for is as it is */
   if (file >= 0 && p->exists) fchmod(file, p->mode);
   return file;
 }
 
 /* Whether `error`, of making a file, says that the folder takes no new ones. */
-static bool is_closed(int error) {
+static bool forbids_new_files(int error) {
   return error == EACCES || error == EPERM || error == EROFS || error == ENAMETOOLONG;
 }
 
-bisai_status bsi_place_open(bsi_place *p, FILE **file) {
+bisai_status bsi_new_file_open(bsi_new_file *p, FILE **file) {
   int opened = -1;
   errno = EACCES;
-  if (p->final && !p->nameless) opened = open_growing(p);
-  if (opened < 0 && (!p->final || (p->exists && is_closed(errno))))
+  if (p->final && !p->unlinked) opened = open_temporary(p);
+  if (opened < 0 && (!p->final || (p->exists && forbids_new_files(errno))))
     opened = open(p->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
   *file = opened >= 0 ? fdopen(opened, "wb") : NULL;
   if (*file) return BISAI_OK;
@@ -172,9 +172,9 @@ static bool write_all(int file, const char *bytes, size_t count) {
 
 /* Copies the whole file over the old one, which cannot be replaced: a mount point, or another
  * user's in a folder with the sticky bit. */
-static bool copy_over(const bsi_place *p) {
-  char bytes[COPIED];
-  const int from = open(p->growing, O_RDONLY | O_CLOEXEC);
+static bool copy_over(const bsi_new_file *p) {
+  char bytes[COPY_BYTES];
+  const int from = open(p->temporary, O_RDONLY | O_CLOEXEC);
   const int to = from < 0 ? -1 : open(p->final, O_WRONLY | O_TRUNC | O_CLOEXEC);
   bool ok = to >= 0;
   while (ok) {
@@ -189,38 +189,39 @@ static bool copy_over(const bsi_place *p) {
   return error == 0;
 }
 
-bisai_status bsi_place_close(bsi_place *p, bisai_status status) {
-  if (p->growing) {
-    const bool named = !status && rename(p->growing, p->final) == 0;
+bisai_status bsi_new_file_close(bsi_new_file *p, bisai_status status) {
+  if (p->temporary) {
+    const bool named = !status && rename(p->temporary, p->final) == 0;
     if (!status && !named && !(p->exists && copy_over(p)))
       status = bsi_io_fail(p->context, "write", p->path, errno);
-    if (!named) unlink(p->growing);
-    p->context->unfinished = p->outer;
-    bsi_release(p->context, p->growing);
+    if (!named) unlink(p->temporary);
+    p->context->unfinished = p->next;
+    bsi_release(p->context, p->temporary);
   }
   bsi_release(p->context, p->final);
-  *p = (bsi_place){0};
+  *p = (bsi_new_file){0};
   return status;
 }
 
 bisai_status bisai_write_check(bisai_context *context, const char *path) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (!path) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_write_check: path is NULL");
-  bsi_place place;
-  bisai_status status = bsi_place_find(context, path, &place);
-  if (!status && !place.exists) {
-    const int file = open_growing(&place);
+  bsi_new_file target;
+  bisai_status status = bsi_new_file_find(context, path, &target);
+  if (!status && !target.exists) {
+    const int file = open_temporary(&target);
     if (file >= 0)
       close(file);
     else
-      status = fail_to_open(&place, errno);
+      status = fail_to_open(&target, errno);
   }
-  bsi_place_close(&place, status ? status : BISAI_STOPPED); /* a file that was made is removed */
+  bsi_new_file_close(&target,
+                     status ? status : BISAI_STOPPED); /* a file that was made is removed */
   return status;
 }
 
 /* Whether two names of no file yet would make the same one. */
-static bisai_status is_same_to_be(bisai_context *context, const char *a, const char *b,
+static bisai_status would_be_same(bisai_context *context, const char *a, const char *b,
                                   bool *same) {
   char *names[2] = {NULL, NULL};
   struct stat folders[2];
@@ -249,12 +250,12 @@ bisai_status bisai_write_same_file(bisai_context *context, const char *a, const 
   struct stat entries[2];
   const bool first = stat(a, &entries[0]) == 0, second = stat(b, &entries[1]) == 0;
   *same = false;
-  if (!first && !second) return is_same_to_be(context, a, b, same);
+  if (!first && !second) return would_be_same(context, a, b, same);
   *same = first && second && !S_ISCHR(entries[0].st_mode) && is_same(&entries[0], &entries[1]);
   return BISAI_OK;
 }
 
 void bisai_write_abandon(bisai_context *context) {
-  for (const bsi_place *p = context ? context->unfinished : NULL; p; p = p->outer)
-    unlink(p->growing);
+  for (const bsi_new_file *p = context ? context->unfinished : NULL; p; p = p->next)
+    unlink(p->temporary);
 }
