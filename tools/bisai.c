@@ -72,7 +72,7 @@ static bool write_solution(bisai_context *context, const options *o, const probl
   if (!o->output) return true;
   const char *name = standard_is(o->output) ? "standard output" : o->output;
   if (exit_of(r) == EXIT_BROKE_DOWN) {
-    say("--output: %s: not written, there is no solution", name);
+    say("--output: %s: not written, because there is no solution", name);
     return true;
   }
   standard output;
@@ -228,7 +228,7 @@ static bool turn_help_around(int argc, char **argv) {
   static char help[] = "--help";
   if (argc < 2 || strcmp(argv[1], "help") != 0) return true;
   if (argc > 3) {
-    say("help: '%s': one COMMAND only", argv[3]);
+    say("help: '%s': only one COMMAND is allowed", argv[3]);
     return false;
   }
   argv[1] = help;

@@ -95,7 +95,8 @@ static bool check_rhs(bisai_context *context, const options *o, const problem *p
   *path = NULL;
   if (!is_market(o)) return true;
   if (standard_is(o->output) || !target_is_file(o->output)) {
-    say("OUTPUT: %s: not a file, so that no right-hand side can stand beside it; --rhs none leaves "
+    say("OUTPUT: %s: not a file, so that no right-hand side can be written beside it; --rhs none "
+        "leaves "
         "it out",
         output_name(o));
     return false;
@@ -155,7 +156,7 @@ static bool warn_of_old(const options *o, const problem *p) {
   if (!beside_find(o->output, &old)) return false;
   if (old &&
       !(o->beside && is_same(old, o->beside))) /* a message has said that this one is ignored */
-    say("%s stands beside %s: solve and compare take it for its right-hand side", old, o->output);
+    say("%s is beside %s: solve and compare will read it as the right-hand side", old, o->output);
   free(old);
   return true;
 }

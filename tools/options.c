@@ -42,84 +42,83 @@ enum key {
 };
 
 static const struct argp_option system_options[] = {
-    {"case", KEY_CASE, "NAME", 0, "Make the system: cavity or convdiff", 0},
-    {"size", KEY_SIZE, "N[,N,N]", 0, "Its size: N nodes each way, or points in x, y, z (convdiff)",
-     0},
+    {"case", KEY_CASE, "NAME", 0, "Make a system: cavity or convdiff", 0},
+    {"size", KEY_SIZE, "N[,N,N]", 0,
+     "Size of the case: N nodes in each direction, or points in x, y, z (convdiff)", 0},
     {"block-size", KEY_BLOCK_SIZE, "B", 0,
-     "1 to 32, or auto: a case's own, for a FILE the size that its pattern shows (default: auto, "
-     "but the paper's for "
-     "its "
-     "matrices)",
+     "1 to 32, or auto: the block size of the case, or for a FILE the size that its pattern shows "
+     "(default: auto; for the paper's matrices the size of the paper)",
      0},
     {0}};
 static const struct argp_option solver_options[] = {
     {"rhs", KEY_RHS, "FILE", 0,
-     "Right-hand side: a file, -, or ones (default: what stands with the matrix in an archive or a "
-     "PETSc file, or "
-     "NAME_b.mtx beside NAME.mtx; otherwise ones)",
+     "Right-hand side: a file, -, or ones (default: the one in the archive or PETSc file of the "
+     "matrix, or NAME_b.mtx beside NAME.mtx; otherwise ones)",
      0},
-    {"tolerance", KEY_TOLERANCE, "T", 0, "Of the relative residual (default 1e-8, cavity 1e-5)", 0},
+    {"tolerance", KEY_TOLERANCE, "T", 0,
+     "Tolerance of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"solver", KEY_SOLVER, "NAME", 0,
-     "gmres (default), cg (symmetric definite systems and preconditioners; what is not symmetric "
-     "is refused, unless "
-     "cg:force), bicgstab or idr[:s=S] (IDR(S), 1 to 32, default 4)",
+     "gmres (default), cg (for symmetric definite systems and preconditioners; refuses others, "
+     "unless cg:force), bicgstab or idr[:s=S] (IDR(S), 1 to 32, default 4)",
      0},
     {"restart", KEY_RESTART, "M", 0, "m of GMRES(m), the default solver (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
-     "Every inner iteration counts, of bicgstab with two products each (default 10000)", 0},
+     "Largest number of inner iterations; those of bicgstab have two products each "
+     "(default 10000)",
+     0},
     {"ordering", KEY_ORDERING, "NAME", 0,
-     "Of the block rows, inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or colour "
-     "(color)",
+     "Order of the block rows inside ilu, isai and sweeps: natural (default), rcm, nd (METIS) or "
+     "colour (color)",
      0},
     {"equilibrate", KEY_EQUILIBRATE, NULL, 0,
-     "Scale rows and columns by powers of two, inside ilu, isai and sweeps: narrow storage then "
+     "Scale rows and columns by powers of two inside ilu, isai and sweeps, so that narrow storage "
      "fits more matrices",
      0},
     {0}};
 static const struct argp_option machine_options[] = {
     {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 0},
-    {"threads", KEY_THREADS, "N", 0, "Host threads (default: all)", 0},
+    {"threads", KEY_THREADS, "N", 0, "Number of host threads (default: all)", 0},
     {0}};
 static const struct argp_option result_options[] = {
     {"json", KEY_JSON, "FILE", 0,
-     "Write the results as JSON; -: to standard output, instead of text", 0},
+     "Write the results as JSON; -: to standard output, and print no text", 0},
     {"plots", KEY_PLOTS, "DIR", 0,
      "Draw residuals, total times, set-up and patterns as PNG into DIR (needs gnuplot)", 0},
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
-     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, for cg "
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3; for cg "
      "with isai:symmetric)",
      0},
     {"repeat", KEY_REPEAT, "N", 0,
-     "Run each method N times after a warm-up; the times are of the run with the median total "
+     "Run each method N times after a warm-up; the times are those of the run with the median "
+     "total "
      "(default 1)",
      0},
     {0}};
 static const struct argp_option solve_options[] = {
     {"preconditioner", KEY_PRECONDITIONER, "METHOD", 0,
-     "The method (default isai:k=1, for cg ilu, or bjacobi where ilu is refused)", 0},
+     "The method (default isai:k=1; for cg ilu, or bjacobi if ilu is refused)", 0},
     {"output", KEY_OUTPUT, "FILE", 0,
-     "Write the solution: Matrix Market, or PETSc's binary as .petsc or .bin; -: to standard "
-     "output, and text to "
-     "standard error",
+     "Write the solution as Matrix Market, or in PETSc's format to .petsc or .bin; -: to standard "
+     "output, and print the text to standard error",
      0},
     {0}};
 static const struct argp_option info_options[] = {
-    {"json", KEY_JSON, "FILE", 0, "Write the same as JSON; -: to standard output, instead of text",
-     0},
+    {"json", KEY_JSON, "FILE", 0,
+     "Write the same as JSON; -: to standard output, and print no text", 0},
     {0}};
 static const struct argp_option convert_options[] = {
     {"rhs", KEY_CONVERT_RHS, "FILE", 0,
-     "Right-hand side to write: a file, -, ones, or none (default: the case's own, or what stands "
-     "with the matrix)",
+     "Right-hand side to write: a file, -, ones, or none (default: the one of the case, or the one "
+     "that belongs to the matrix)",
      0},
     {"format", KEY_FORMAT, "NAME", 0,
      "market, petsc or suitesparse (default: by the ending of OUTPUT: .mtx, .petsc or .bin, .tar; "
-     "of - market)",
+     "for -: market)",
      0},
-    {"force", KEY_FORCE, NULL, 0,
-     "Overwrite what is written beside OUTPUT too: NAME_b.mtx, OUTPUT.info", 0},
+    {"force", KEY_FORCE, NULL, 0, "Overwrite existing files beside OUTPUT: NAME_b.mtx, OUTPUT.info",
+     0},
     {0}};
 
 static bool set_integer(const char *flag, const char *text, int minimum, int maximum, int *value) {
@@ -256,7 +255,7 @@ static bool set_preconditioner(options *o, const char *text) {
 
 static bool set_file(options *o, const char *text) {
   if (!o->file) return set_path("FILE", text, &o->file);
-  say("'%s': one FILE only, '%s' is given already", text, o->file);
+  say("'%s': only one FILE is allowed, and '%s' is given already", text, o->file);
   return false;
 }
 
@@ -335,7 +334,7 @@ static const struct argp_child looking[LOOKING + 1] = {{&system_parser, 0, "The 
                                                        {&machine_parser, 0, "The machine:", 3}};
 static const struct argp_child converting[CONVERTING + 1] = {{&system_parser, 0, "The system:", 1}};
 
-/* The children write into the same options. */
+/* The children of a parser write into the same options. */
 static error_t parse_parent(int key, char *text, struct argp_state *state, int children) {
   if (key != ARGP_KEY_INIT) return parse_one(key, text, state);
   for (int i = 0; i < children; ++i) {
@@ -352,13 +351,13 @@ static error_t parse_looking(int key, char *text, struct argp_state *state) {
   return parse_parent(key, text, state, LOOKING);
 }
 
-/* INPUT, unless the system is made, and OUTPUT. */
+/* The arguments are INPUT, unless there is a case, and OUTPUT. */
 static error_t parse_converting(int key, char *text, struct argp_state *state) {
   options *o = state->input;
   if (key != ARGP_KEY_ARG) return parse_parent(key, text, state, CONVERTING);
   if (!o->file) return set_path("INPUT", text, &o->file) ? 0 : EINVAL;
   if (!o->output) return set_path("OUTPUT", text, &o->output) ? 0 : EINVAL;
-  say("'%s': one INPUT and one OUTPUT only", text);
+  say("'%s': only one INPUT and one OUTPUT are allowed", text);
   return EINVAL;
 }
 
@@ -371,9 +370,10 @@ static const struct argp parsers[] = {
          .doc =
              "Solve one system with one preconditioner, by GMRES or another --solver." METHOD_HELP
              "0 converged, 1 not converged, 2 bad input, 3 breakdown or failed set-up, 128 + n "
-             "stopped by signal n "
-             "(Ctrl-C 130, SIGTERM 143): the best x so far is written, and a second signal ends at "
-             "once."},
+             "stopped "
+             "by signal n (Ctrl-C 130, SIGTERM 143). A signal stops the solver, which writes the "
+             "best x "
+             "so far; a second signal ends the program at once."},
     [COMMAND_COMPARE] =
         {.options = compare_options,
          .parser = parse_solving,
@@ -381,9 +381,8 @@ static const struct argp parsers[] = {
          .args_doc = SOURCES,
          .doc = "Solve one system with each of several preconditioners, by GMRES or another "
                 "--solver, and compare them." METHOD_HELP
-                "0 compared, whether or not every method converged; 2 bad input; 128 + n stopped "
-                "by signal n (Ctrl-C "
-                "130, SIGTERM 143), with the results so far."},
+                "0 compared, whether or not every method converged, 2 bad input, 128 + n stopped "
+                "by signal n (Ctrl-C 130, SIGTERM 143), with the results so far."},
     [COMMAND_INFO] =
         {.options = info_options,
          .parser = parse_looking,
@@ -391,40 +390,38 @@ static const struct argp parsers[] = {
          .args_doc = SOURCES,
          .doc =
              "Describe a matrix: blocks for every block size, dependency levels, patterns of the "
-             "approximate inverses, and the bytes that an iteration must move."},
-    [COMMAND_CONVERT] = {.options = convert_options,
-                         .parser = parse_converting,
-                         .children = converting,
-                         .args_doc = "INPUT OUTPUT\n--case NAME --size N[,N,N] OUTPUT",
-                         .doc = "Write a matrix, and the right-hand side that stands with it, in "
-                                "another format: Matrix "
-                                "Market (.mtx; the right-hand side as _b.mtx beside it), PETSc's "
-                                "binary (.petsc, .bin; with "
-                                "the block size in .info), or an archive as SuiteSparse has them "
-                                "(.tar); each also .gz, "
-                                ".xz, .bz2 or .zst. As INPUT - is standard input, as OUTPUT "
-                                "standard output, and text goes to standard "
-                                "error then."}};
+             "approximate inverses, and the least number of bytes that an iteration moves."},
+    [COMMAND_CONVERT] = {
+        .options = convert_options,
+        .parser = parse_converting,
+        .children = converting,
+        .args_doc = "INPUT OUTPUT\n--case NAME --size N[,N,N] OUTPUT",
+        .doc = "Write a matrix and its right-hand side in another format: Matrix "
+               "Market (.mtx; the right-hand side goes to _b.mtx beside it), PETSc's "
+               "format (.petsc, .bin; the block size goes to .info), or a SuiteSparse "
+               "archive (.tar); each also .gz, .xz, .bz2 or .zst. If INPUT is -, it is "
+               "standard input. If OUTPUT is -, it is standard output, and the text goes "
+               "to standard error."}};
 
-/* What no option alone can know. */
+/* Checks combinations of options. */
 static bool check(const options *o) {
   if (o->file && o->made != CASE_NONE) {
-    say("FILE and --case: give one of them");
+    say("FILE and --case: give only one of them");
   } else if (!o->file && o->made == CASE_NONE) {
     say("give a FILE, or --case and --size");
   } else if (o->made != CASE_NONE && o->sizes == 0) {
     say("--case needs --size");
   } else if (o->file && o->sizes != 0) {
-    say("--size goes with --case, not with a FILE");
+    say("--size belongs to --case, not to a FILE");
   } else if (o->made == CASE_CAVITY && o->sizes != 1) {
-    say("--size: the cavity takes one N");
+    say("--size: the cavity takes only one N");
   } else if (o->restart != 0 && o->solver != BISAI_GMRES) {
-    say("--restart is for --solver gmres alone, not for %s", bisai_method_string(o->solver));
+    say("--restart is for --solver gmres only, not for %s", bisai_method_string(o->solver));
   } else if (standard_is(o->json) && standard_is(o->output)) {
-    say("--output - and --json -: standard output takes one of them");
+    say("--output - and --json -: only one of them can go to standard output");
 #ifndef BISAI_HAVE_JANSSON
   } else if (o->json) {
-    say("--json: this build has no jansson, which writes JSON");
+    say("--json: this build has no jansson, which is needed for JSON");
 #endif
   } else {
     return true;
@@ -445,14 +442,14 @@ static bool sort_paths(options *o) {
   return false;
 }
 
-/* "-" among the files to read is standard input. */
+/* "-" as a file to read is standard input. */
 static void name_standard_input(options *o) {
   static const char input[] = "/dev/stdin";
   if (standard_is(o->file)) o->file = input;
   if (standard_is(o->rhs)) o->rhs = input;
 }
 
-/* The right-hand side beside the matrix, where nothing else was asked for. */
+/* Finds the right-hand side beside the matrix, if the options name no other one. */
 static bool find_beside(command which, options *o) {
   if (which == COMMAND_INFO || !o->file || o->rhs || o->rhs_ones || o->rhs_none) return true;
   return beside_find(o->file, &o->beside);

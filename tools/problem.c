@@ -127,7 +127,7 @@ static bool read_file(bisai_context *context, const options *o, int block_size, 
   if (status == BISAI_OK) return take_system(context, &found, p);
   const case_suitesparse *known = case_suitesparse_find(o->file);
   fail(context, o->file, status);
-  if (found.rhs_failed) say("%s: --rhs ones does without the right-hand side in the file", p->name);
+  if (found.rhs_failed) say("%s: --rhs ones ignores the right-hand side in the file", p->name);
   if (known && status == BISAI_IO_ERROR)
     say("%s can be downloaded from %s", known->name, known->address);
   return false;
@@ -138,7 +138,7 @@ static bool check_sources(const options *o) {
   struct stat a, b;
   if (!o->file || !o->rhs || stat(o->file, &a) != 0 || stat(o->rhs, &b) != 0) return true;
   if (S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return true;
-  say("--rhs: %s: the same as the matrix, and it can be read only once", o->rhs);
+  say("--rhs: %s: the same input as the matrix, which can be read only once", o->rhs);
   return false;
 }
 
@@ -209,7 +209,7 @@ static bool read_beside(bisai_context *context, const options *o, problem *p) {
     p->rhs = NULL;
     return true;
   }
-  say("%s: --rhs ones does without the right-hand side beside the matrix", p->name);
+  say("%s: --rhs ones ignores the right-hand side beside the matrix", p->name);
   return false;
 }
 

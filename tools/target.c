@@ -75,7 +75,7 @@ bool target_check_beside(bisai_context *context, target beside, int inputs, cons
   struct stat entry;
   if (!check(context, beside, inputs, input)) return false;
   if (force || lstat(beside.path, &entry) != 0) return true;
-  say("%s: %s is there already; --force overwrites it", beside.flag, beside.path);
+  say("%s: %s exists already; --force overwrites it", beside.flag, beside.path);
   return false;
 }
 

@@ -141,12 +141,12 @@ static void one_that_cannot_be_read_is_no_dead_end(void **state) {
   program_write("A_b.mtx", "nonsense");
   expect("$B solve A.mtx", 2, "",
          "bisai: A_b.mtx: line 1: expected '%%MatrixMarket', found 'nonsense'\n"
-         "bisai: A: --rhs ones does without the right-hand side beside the matrix\n");
+         "bisai: A: --rhs ones ignores the right-hand side beside the matrix\n");
   program_write("A_b.mtx", laplace5); /* perhaps another matrix of the user's */
   program p = shell("$B solve A.mtx");
   assert_int_equal(p.status, 2);
   program_expect_in("solve", p.err,
-                    "bisai: A: --rhs ones does without the right-hand side beside the matrix\n");
+                    "bisai: A: --rhs ones ignores the right-hand side beside the matrix\n");
   program_free(&p);
 }
 
@@ -172,9 +172,8 @@ static void conversions_take_it_along(void **state) {
          "");
   expect_file("A_b.mtx", last12);
   expect("$B convert A.mtx - --block-size 1 > /dev/null", 2, "",
-         "bisai: OUTPUT: standard output: not a file, so that no right-hand side can stand beside "
-         "it; --rhs none leaves "
-         "it out\n");
+         "bisai: OUTPUT: standard output: not a file, so that no right-hand side can be written "
+         "beside it; --rhs none leaves it out\n");
 }
 
 static void it_is_an_input_that_outputs_do_not_overwrite(void **state) {
@@ -192,7 +191,7 @@ static void an_old_one_beside_a_new_matrix_is_told(void **state) {
   program_write("C_b.mtx", last6);
   expect("$B convert A.mtx C.mtx --block-size 1", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to C.mtx\n",
-         "bisai: C_b.mtx stands beside C.mtx: solve and compare take it for its right-hand side\n");
+         "bisai: C_b.mtx is beside C.mtx: solve and compare will read it as the right-hand side\n");
   expect("$B convert A.mtx C.petsc --block-size 1", 0,
          "matrix   A: 5 rows, 13 blocks of size 1, to C.petsc\n", "");
 }

@@ -51,10 +51,11 @@ static const refusal arguments[] = {
     {"compare", "bisai: give a FILE, or --case and --size\n"},
     {"solve --tolerance 1e-3", "bisai: give a FILE, or --case and --size\n"},
     {"compare --case cavity", "bisai: --case needs --size\n"},
-    {"compare laplace5.mtx --case cavity --size 4", "bisai: FILE and --case: give one of them\n"},
-    {"compare laplace5.mtx --size 4", "bisai: --size goes with --case, not with a FILE\n"},
+    {"compare laplace5.mtx --case cavity --size 4",
+     "bisai: FILE and --case: give only one of them\n"},
+    {"compare laplace5.mtx --size 4", "bisai: --size belongs to --case, not to a FILE\n"},
     {"compare laplace5.mtx last6.mtx",
-     "bisai: 'last6.mtx': one FILE only, 'laplace5.mtx' is given already\n"},
+     "bisai: 'last6.mtx': only one FILE is allowed, and 'laplace5.mtx' is given already\n"},
     {"compare ''", "bisai: FILE: the name is empty\n"},
     {"compare --case sphere --size 4",
      "bisai: --case: 'sphere' is not a case (cavity, convdiff)\n"},
@@ -63,7 +64,7 @@ static const refusal arguments[] = {
     {"compare --case cavity --size 20725",
      "bisai: --size: the cavity takes at most 20724 nodes in each direction "
      "(5n^2 - 4n blocks must stay below 2^31)\n"},
-    {"compare --case cavity --size 4,4,4", "bisai: --size: the cavity takes one N\n"},
+    {"compare --case cavity --size 4,4,4", "bisai: --size: the cavity takes only one N\n"},
     {"compare --case convdiff --size 4,4",
      "bisai: --size: '4,4' is neither N nor N,N,N with integers of at least 1\n"},
     {"compare --case convdiff --size 4,0,4",
@@ -90,10 +91,9 @@ static const refusal arguments[] = {
     {CAVITY "--solver cg:s=2", SOLVERS("cg:s=2")},
     {CAVITY "--solver cg:forced", SOLVERS("cg:forced")},
     {CAVITY "--restart 0", "bisai: --restart: '0' is not an integer from 1 to 2147483647\n"},
-    {CAVITY "--solver cg --restart 5",
-     "bisai: --restart is for --solver gmres alone, not for cg\n"},
+    {CAVITY "--solver cg --restart 5", "bisai: --restart is for --solver gmres only, not for cg\n"},
     {CAVITY "--restart 30 --solver idr:s=2",
-     "bisai: --restart is for --solver gmres alone, not for idr\n"},
+     "bisai: --restart is for --solver gmres only, not for idr\n"},
     {CAVITY "--restart 1e2", "bisai: --restart: '1e2' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--max-iterations -1",
      "bisai: --max-iterations: '-1' is not an integer from 1 to 2147483647\n"},
@@ -244,7 +244,7 @@ static const refusal inputs[] = {
 #ifdef BISAI_HAVE_JANSSON
      "bisai: --json: nowhere/out.json: No such file or directory\n"},
 #else
-     "bisai: --json: this build has no jansson, which writes JSON\n"},
+     "bisai: --json: this build has no jansson, which is needed for JSON\n"},
 #endif
     {"solve laplace5.mtx --block-size 1 --output nowhere/x.mtx",
      "bisai: --output: nowhere/x.mtx: No such file or directory\n"},
@@ -513,7 +513,7 @@ static void padding_is_said_and_left_out_of_the_solution(void **state) {
 static void no_solution_is_written_after_a_failed_set_up(void **state) {
   (void)state;
   expect("solve saddle4.mtx --block-size 2 --preconditioner bjacobi --output none.mtx", 3,
-         "bisai: --output: none.mtx: not written, there is no solution\n");
+         "bisai: --output: none.mtx: not written, because there is no solution\n");
   FILE *file = fopen("none.mtx", "r");
   assert_null(file);
 }

@@ -123,7 +123,7 @@ static void a_right_hand_side_that_cannot_be_used_is_no_dead_end(void **state) {
   free(text.bytes);
   expect("solve complex.tar --block-size 1", 2, "",
          "bisai: complex.tar: A/A_b.mtx: line 1: complex values are not supported\n"
-         "bisai: complex: --rhs ones does without the right-hand side in the file\n");
+         "bisai: complex: --rhs ones ignores the right-hand side in the file\n");
   expect("solve complex.tar --block-size 1 --rhs ones", 0, "matrix", "");
 }
 
@@ -136,8 +136,9 @@ static void bad_conversions_exit_2_with_their_exact_message(void **state) {
       {"convert laplace5.mtx", "bisai: give an OUTPUT\n"},
       {"convert --case cavity --size 4", "bisai: give an OUTPUT\n"},
       {"convert --case cavity x.mtx", "bisai: --case needs --size\n"},
-      {"convert a.mtx b.mtx c.mtx", "bisai: 'c.mtx': one INPUT and one OUTPUT only\n"},
-      {"convert --case cavity --size 4 a.mtx b.mtx", "bisai: FILE and --case: give one of them\n"},
+      {"convert a.mtx b.mtx c.mtx", "bisai: 'c.mtx': only one INPUT and one OUTPUT are allowed\n"},
+      {"convert --case cavity --size 4 a.mtx b.mtx",
+       "bisai: FILE and --case: give only one of them\n"},
       {"convert '' b.mtx", "bisai: INPUT: the name is empty\n"},
       {"convert laplace5.mtx ''", "bisai: OUTPUT: the name is empty\n"},
       {"convert laplace5.mtx x.mtx --format mtx",

@@ -37,7 +37,7 @@ static void help_with_an_unknown_command_exits_2(void **state) {
   (void)state;
   expect_refusal("help compute",
                  "bisai: 'compute' is not a command (solve, compare, info, convert)\n");
-  expect_refusal("help solve info", "bisai: help: 'info': one COMMAND only\n");
+  expect_refusal("help solve info", "bisai: help: 'info': only one COMMAND is allowed\n");
   expect_refusal("help ''", "bisai: '' is not a command (solve, compare, info, convert)\n");
 }
 

@@ -207,21 +207,21 @@ static void files_beside_the_output_are_overwritten_by_force_alone(void **state)
   program_write("C_b.mtx", "kept");
   program_write("C.mtx", "named, and so replaced");
   expect("convert nowhere.mtx C.mtx --rhs last6.mtx", 2,
-         "bisai: OUTPUT's right-hand side: C_b.mtx is there already; --force overwrites it\n");
+         "bisai: OUTPUT's right-hand side: C_b.mtx exists already; --force overwrites it\n");
   expect_file("C_b.mtx", "kept");
   expect_file("C.mtx", "named");
   expect("convert laplace5.mtx C.mtx --rhs last6.mtx --force", 0, "");
   expect_file("C_b.mtx", last6);
   /* Without a right-hand side nothing is written beside it. */
   expect("convert laplace5.mtx C.mtx", 0,
-         "bisai: C_b.mtx stands beside C.mtx: solve and compare take it for its right-hand side\n");
+         "bisai: C_b.mtx is beside C.mtx: solve and compare will read it as the right-hand side\n");
   expect_file("C_b.mtx", last6);
 
   program_write("q.petsc.info", "kept");
   expect("convert nowhere.mtx q.petsc", 2,
-         "bisai: OUTPUT's block size: q.petsc.info is there already; --force overwrites it\n");
+         "bisai: OUTPUT's block size: q.petsc.info exists already; --force overwrites it\n");
   expect("convert nowhere.mtx q.petsc.gz", 2,
-         "bisai: OUTPUT's block size: q.petsc.info is there already; --force overwrites it\n");
+         "bisai: OUTPUT's block size: q.petsc.info exists already; --force overwrites it\n");
   expect_file("q.petsc.info", "kept");
   assert_false(exists("q.petsc"));
   expect("convert laplace5.mtx q.petsc --rhs last6.mtx --force", 0, "");
@@ -230,11 +230,11 @@ static void files_beside_the_output_are_overwritten_by_force_alone(void **state)
   /* What the file itself holds is known when it is read, and nothing is written then. */
   program_write("D_b.mtx", "kept");
   expect("convert q.petsc D.mtx", 2,
-         "bisai: OUTPUT's right-hand side: D_b.mtx is there already; --force overwrites it\n");
+         "bisai: OUTPUT's right-hand side: D_b.mtx exists already; --force overwrites it\n");
   assert_false(exists("D.mtx"));
   assert_int_equal(symlink("nothing", "E_b.mtx"), 0);
   expect("convert q.petsc E.mtx", 2,
-         "bisai: OUTPUT's right-hand side: E_b.mtx is there already; --force overwrites it\n");
+         "bisai: OUTPUT's right-hand side: E_b.mtx exists already; --force overwrites it\n");
 }
 
 /* Not even by force. */
@@ -251,9 +251,8 @@ static void files_beside_the_output_are_never_inputs(void **state) {
   expect("convert laplace5.mtx K.mtx --rhs last6.mtx --force", 2,
          "bisai: OUTPUT's right-hand side: K_b.mtx: the same file as OUTPUT\n");
   expect("convert laplace5.mtx /dev/null --rhs last6.mtx --format market", 2,
-         "bisai: OUTPUT: /dev/null: not a file, so that no right-hand side can stand beside it; "
-         "--rhs none leaves it "
-         "out\n");
+         "bisai: OUTPUT: /dev/null: not a file, so that no right-hand side can be written beside "
+         "it; --rhs none leaves it out\n");
   expect("convert laplace5.mtx /dev/null --format market", 0, "");
 }
 

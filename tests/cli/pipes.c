@@ -107,7 +107,7 @@ static void a_dash_is_standard_input(void **state) {
          "out_b.mtx\n",
          "");
   expect("cat A.petsc | $B solve - --rhs -", 2, "",
-         "bisai: --rhs: /dev/stdin: the same as the matrix, and it can be read only once\n");
+         "bisai: --rhs: /dev/stdin: the same input as the matrix, which can be read only once\n");
   expect("$B convert --case cavity --size 4 --format petsc ./- && test -s ./-", 0,
          "matrix   cavity", "");
 }

@@ -64,15 +64,14 @@ static void standard_output_takes_one_thing(void **state) {
   (void)state;
 #ifdef BISAI_HAVE_JANSSON
   expect("$B solve nowhere.mtx --output - --json -", 2, "",
-         "bisai: --output - and --json -: standard output takes one of them\n");
+         "bisai: --output - and --json -: only one of them can go to standard output\n");
   expect("$B solve laplace5.mtx --rhs last6.mtx --output - --json x.json 2> /dev/null | head -n 1; "
          "grep -c runs x.json",
          0, "%%MatrixMarket matrix array real general\n1\n", "");
 #endif
   expect("$B convert laplace5.mtx - --rhs last6.mtx", 2, "",
-         "bisai: OUTPUT: standard output: not a file, so that no right-hand side can stand beside "
-         "it; --rhs none leaves "
-         "it out\n");
+         "bisai: OUTPUT: standard output: not a file, so that no right-hand side can be written "
+         "beside it; --rhs none leaves it out\n");
 }
 
 /* By another name than -, what is written would be mixed with the text. */
@@ -93,7 +92,7 @@ static void nothing_goes_to_standard_output_without_a_solution(void **state) {
   (void)state;
   expect("$B solve no_diagonal.mtx --block-size 1 --preconditioner ilu --output - 2> report; s=$?; "
          "grep 'not written' report >&2; exit $s",
-         3, "", "bisai: --output: standard output: not written, there is no solution\n");
+         3, "", "bisai: --output: standard output: not written, because there is no solution\n");
 }
 
 static void a_standard_output_that_takes_nothing_fails(void **state) {
