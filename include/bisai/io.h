@@ -2,30 +2,32 @@
 /** @file io.h
  *  Reading and writing matrices and vectors.
  *
+ *  The formats are:
  *  - Matrix Market text (NIST);
- *  - PETSc's binary files, as MatView() and VecView() write them: real, double, with 32-bit or
- *    (reading) 64-bit indices;
- *  - archives of the SuiteSparse Matrix Collection: NAME.tar.gz with NAME/NAME.mtx and perhaps
+ *  - PETSc's binary files, as MatView() and VecView() write them: real, double precision, with
+ *    32-bit indices; files with 64-bit indices can be read, but are not written;
+ *  - archives of the SuiteSparse Matrix Collection: NAME.tar.gz with NAME/NAME.mtx and optionally
  *    NAME/NAME_b.mtx.
  *
- *  All of them may be compressed (.gz, .xz, .bz2, .zst; reading also .lz, .lz4 and .Z). Reading .gz
- *  needs zlib; archives and all other compression need libarchive. A build without them returns
- *  BISAI_UNAVAILABLE. A file that is read is recognised by what it holds, a file that is written by
- *  the ending of its name.
+ *  All files may be compressed as .gz, .xz, .bz2 or .zst. Files compressed as .lz, .lz4 or .Z can
+ *  be read, but are not written. Reading .gz needs zlib. Archives and all other compression need
+ *  libarchive. A build without the library returns BISAI_UNAVAILABLE. The reader recognises a
+ *  format by the contents of the file. The writer chooses a format by the file name's suffix.
  *
- *  Compressed files are always read to their ends, and are refused if a check fails: the CRC and
- *  the length of every member of .gz, and the checks of .xz, .bz2 and .lz. A .zst or .lz4 file may
- *  have no check (zstd and lz4 write one, bisai writes none into .zst), and .Z never has one: a
- *  changed byte may go unnoticed there. Zeros may follow the last member of .gz, and nothing else.
+ *  Compressed files are always read to the end. They are refused if a check fails: the CRC and the
+ *  length of every .gz member, and the checks of .xz, .bz2 and .lz. Nothing but zeros may follow
+ *  the last .gz member. A .zst or .lz4 file may have no check, and a .Z file never has one. A
+ *  changed byte may then remain undetected. The programs zstd and lz4 write a check; bisai writes
+ *  none into .zst.
  *
- *  A file is written under another name in the same folder, NAME.PROCESS-K.part or
- *  bisai.PROCESS-K.part, and renamed when it is whole. An old file of the name is kept until then,
- *  and after a failure. Some folders do not allow this, and an old file is overwritten in place
- *  there. If the folder takes no new files, the contents are written into the old file at once. If
- *  only the renaming is refused (a mount point, or another user's file in a folder with the sticky
- *  bit), the whole new file is copied into the old one. Overwriting is not atomic: if it fails, on
- *  a full disk for example, it leaves an incomplete file. Links are followed, and a link to nothing
- *  creates its target. Pipes and devices are written directly. */
+ *  The writer creates a temporary file NAME.PROCESS-K.part or bisai.PROCESS-K.part in the folder of
+ *  the target, and renames it when it is complete. The old file remains until the renaming, and
+ *  after a failure. Some folders do not allow this. If the folder does not accept new files, the
+ *  contents are written directly into the old file. If only the renaming is refused (a mount point,
+ *  or another user's file in a folder with the sticky bit), the complete new file is copied into
+ *  the old one. Neither way of overwriting is atomic: a failure, for example on a full disk,
+ *  leaves an incomplete file. Symbolic links are followed, and the target of a dangling link is
+ *  created. Pipes and devices are written directly. */
 #ifndef BISAI_IO_H
 #define BISAI_IO_H
 
@@ -35,129 +37,139 @@
 extern "C" {
 #endif
 
-/** Called now and then while reading; bytes_total is the size of the file, or 0 when unknown. */
+/** Is called repeatedly during reading. bytes_total is the size of the file, or 0 if it is
+ *  unknown. */
 typedef void (*bisai_progress)(void *user, int64_t bytes_read, int64_t bytes_total);
 
-/** How a matrix is read; start from bisai_read_options_default(). */
+/** Options of reading; start from bisai_read_options_default(). */
 typedef struct bisai_read_options {
   /** set by bisai_read_options_default() */
   size_t struct_size;
-  /** 1 … 32; 0 (default): by the rule that stands at bisai_block_size_choose() */
+  /** 1 … 32; 0 (default): bisai_block_size_choose() chooses it */
   int32_t block_size;
-  /** default true: fill up with an identity where the block size does not divide the size */
+  /** default true: a matrix whose size is not a multiple of the block size is padded with an
+   *  identity */
   bool pad;
   /** default NULL */
   bisai_progress progress;
-  /** passed through */
+  /** passed to `progress` */
   void *progress_user;
-  /** the most bytes of host memory that reading may hold at a time. The result counts, buffers of
-   *  less than 1 MiB do not. Default 0: the physical memory of the machine */
+  /** upper bound of the host memory that reading may hold at a time, in bytes. The result is
+   *  included; buffers of less than 1 MiB are not. Default 0: the physical memory of the machine */
   int64_t max_bytes;
 } bisai_read_options;
 
-/** Default options. */
+/** Returns the default options. */
 BISAI_API bisai_read_options bisai_read_options_default(void);
 
-/** Reads a square sparse matrix. Memory: at most 3 times the result, 16 bytes for each scalar row
- *  and 1 MiB, together; here duplicates count as entries of the result. Memory for entries is taken
- *  as they arrive, whatever number the file announces. A matrix of many rows may be empty. If
- *  options->max_bytes does not allow so many rows in any block size, they are refused before
- *  anything is allocated for them.
+/** Reads a square sparse matrix. Reading needs at most 3 times the memory of the result, plus 16
+ *  bytes for each scalar row, plus 1 MiB; this bound counts duplicate entries as entries of the
+ *  result. Memory is allocated as the entries arrive, and not for the number of entries that the
+ *  header of the file states. The header may state many rows without any entries. If so many rows
+ *  exceed options->max_bytes at every block size, the file is refused before memory for the rows is
+ *  allocated.
  *
- *  Matrix Market: coordinate real, integer or pattern (value 1); general, symmetric or
- *  skew-symmetric. Entries may come in any order; duplicates add up.
+ *  Matrix Market: the format is coordinate; the field is real, integer or pattern (value 1); the
+ *  symmetry is general, symmetric or skew-symmetric. Entries may have any order. Duplicate entries
+ *  are added.
  *
- *  PETSc: one matrix, at the beginning of the file; the columns of a row ascend. If
- *  options->block_size is 0, a file FILE.info beside FILE (or FILE.gz) may give the block size, by
- *  -matload_block_size N with N > 1. Nothing stands beside a pipe.
+ *  PETSc: the matrix is at the beginning of the file, and the columns of each row are ascending. If
+ *  options->block_size is 0, a file FILE.info next to FILE (or to FILE.gz) may give the block size
+ *  by -matload_block_size N with N > 1. A pipe has no .info file.
  *
- *  Archive: the file NAME.mtx that is named as the archive, else the one that is named as its
- *  folder, else the only one. Nothing is unpacked to disk. An archive that comes through a pipe is
- *  kept in a temporary file without a name, in $TMPDIR or /tmp.
+ *  Archive: the matrix is the file NAME.mtx that has the name of the archive. If the archive has no
+ *  such file, the matrix is the file that has the name of its folder, or else the only .mtx file.
+ *  Nothing is unpacked to disk. If the archive is a pipe, it is stored in an unnamed temporary file
+ *  in $TMPDIR or /tmp.
  *  @param options  NULL: the defaults
- *  @param matrix  out; untouched on failure; free with bisai_bcsr_destroy()
- *  @retval BISAI_IO_ERROR     cannot be opened, read, decompressed or unpacked, or a check of the
- *    compression fails
- *  @retval BISAI_PARSE_ERROR  the message names the line (Matrix Market), or the row or byte
- *    (PETSc), and what is wrong with it
- *  @retval BISAI_NOT_FINITE   NaN or infinity; names the line or the entry
- *  @retval BISAI_UNSUPPORTED  complex or Hermitian, rectangular or empty, dense where a sparse
- *                             matrix is needed, or more than one matrix; an archive's candidates
- *                             are listed
- *  @retval BISAI_UNAVAILABLE  a compressed file or an archive, and this build has no libarchive or
- *    no zlib
- *  @retval BISAI_OUT_OF_MEMORY  an allocation failed, or more than options->max_bytes are needed:
- *    the message names both numbers
+ *  @param matrix   out; unchanged on failure; free with bisai_bcsr_destroy()
+ *  @retval BISAI_IO_ERROR       the file cannot be opened, read, decompressed or unpacked, or a
+ *                               check of the compression fails
+ *  @retval BISAI_PARSE_ERROR    the file is malformed; the message names the line (Matrix Market),
+ *                               or the row or byte (PETSc), and the error
+ *  @retval BISAI_NOT_FINITE     a value is NaN or infinite; the message names the line or the entry
+ *  @retval BISAI_UNSUPPORTED    the matrix is complex, Hermitian, rectangular, empty or dense, or
+ *                               the file has more than one matrix; for an archive the message lists
+ *                               the candidates
+ *  @retval BISAI_UNAVAILABLE    the file is compressed or an archive, and this build has no
+ *                               libarchive or no zlib
+ *  @retval BISAI_OUT_OF_MEMORY  an allocation failed, or reading needs more than
+ *                               options->max_bytes; in that case the message names both numbers
  *  @retval BISAI_INDEX_OVERFLOW, BISAI_INVALID_ARGUMENT */
 BISAI_API bisai_status bisai_read_matrix(bisai_context *context, const char *path,
                                          const bisai_read_options *options, bisai_bcsr **matrix);
 
-/** A matrix and the right-hand side that stands with it in its file; set struct_size before the
+/** A matrix and the right-hand side of the same file. The caller sets struct_size before the
  *  call. */
 typedef struct bisai_system {
   /** sizeof(bisai_system) */
   size_t struct_size;
   /** out */
   bisai_bcsr *matrix;
-  /** out; bisai_bcsr_rows() values, in host memory of the context's allocator; NULL where there is
-   *  none */
+  /** out; bisai_bcsr_rows() values in host memory, from the context's allocator; NULL if the file
+   *  has no right-hand side */
   double *rhs;
-  /** out; 0: there is none; 1; or how many columns it has, of which the first was read */
+  /** out; the number of columns of the right-hand side, of which only the first is read; 0 if the
+   *  file has no right-hand side */
   int64_t rhs_columns;
-  /** out, also after a failure: the matrix can be read, but the right-hand side cannot */
+  /** out, also after a failure; true if the matrix can be read and the right-hand side cannot */
   bool rhs_failed;
 } bisai_system;
 
-/** Reads a matrix as bisai_read_matrix() does and the right-hand side as bisai_read_rhs() does, and
- *  opens the file once, so that it may be a pipe. Memory and errors are those of these two calls. A
- *  right-hand side is part of the result, with 8 bytes a row.
+/** Reads a matrix as bisai_read_matrix() does, and its right-hand side as bisai_read_rhs() does.
+ *  The file is opened only once and may therefore be a pipe. The two functions describe the memory
+ *  and the errors. The right-hand side is part of the result and takes 8 bytes for each row.
  *  @param options  NULL: the defaults
- *  @param system   out; untouched on failure, except for rhs_failed; free with bisai_system_clear()
- *  @retval BISAI_INVALID_ARGUMENT  NULL, a wrong struct_size, or a right-hand side of another
- *    length than the matrix */
+ *  @param system   out; unchanged on failure, except for rhs_failed; free with bisai_system_clear()
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, struct_size is wrong, or the lengths of the
+ *                                  right-hand side and of the matrix differ */
 BISAI_API bisai_status bisai_read_system(bisai_context *context, const char *path,
                                          const bisai_read_options *options, bisai_system *system);
 
-/** Frees the matrix and the right-hand side that bisai_read_system() gave, and sets both to NULL;
- *  accepts NULL. To keep the matrix, copy its pointer and set system->matrix to NULL before this
- *  call. */
+/** Frees the matrix and the right-hand side of a bisai_system, and sets both to NULL; accepts NULL.
+ *  To keep the matrix, copy its pointer and set system->matrix to NULL before this call. */
 BISAI_API void bisai_system_clear(bisai_context *context, bisai_system *system);
 
-/** The block size that stands with a file: of a PETSc file what its FILE.info says, as for
- *  bisai_read_matrix(); 0 where nothing says it. The matrix is not read, and a pipe or a device is
- *  not opened: nothing stands with it.
- *  @retval BISAI_IO_ERROR  cannot be opened or read, or the .info says no block size that can be
- *    used
+/** Returns the block size that a PETSc file's FILE.info gives, as described at bisai_read_matrix().
+ *  The block size is 0 if there is no such file, and for all other formats, pipes and devices. The
+ *  matrix is not read. Pipes and devices are not opened.
+ *  @param block_size  out
+ *  @retval BISAI_IO_ERROR  the file cannot be opened or read, or the .info file gives an invalid
+ *                          block size
  *  @retval BISAI_UNAVAILABLE, BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_read_block_size(bisai_context *context, const char *path,
                                              int32_t *block_size);
 
-/** Reads a vector of exactly n values (host memory): a Matrix Market n × 1 array or coordinate
- *  file, a vector of PETSc, or the right-hand side that stands with a matrix as for
- *  bisai_read_rhs(). Errors as bisai_read_matrix(); another length is BISAI_INVALID_ARGUMENT, more
- *  columns or none BISAI_UNSUPPORTED. After a failure the values are unspecified. */
+/** Reads a vector of exactly n values into host memory. The file is a Matrix Market n × 1 array or
+ *  coordinate file, a PETSc vector, or a file with a matrix and a right-hand side as for
+ *  bisai_read_rhs(). After a failure the values are unspecified. Returns the errors of
+ *  bisai_read_matrix() and:
+ *  @retval BISAI_INVALID_ARGUMENT  the length of the vector is not n
+ *  @retval BISAI_UNSUPPORTED       the file has no vector or more than one column */
 BISAI_API bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n,
                                          double *values);
 
-/** Reads the right-hand side that stands with the matrix of bisai_read_matrix(path): NAME_b.mtx
- *  beside NAME.mtx in an archive, a vector behind the matrix in a PETSc file. Errors as
- *  bisai_read_vector().
- *  @param n        scalar rows of the matrix without padding: bisai_bcsr_rows()
- *  @param values   out; n values (host memory), unspecified after a failure or where there is none
- *  @param columns  out; 0: there is none (so for every other file); 1; or how many columns it has,
- *                  of which the first was read */
+/** Reads the right-hand side that belongs to the matrix of bisai_read_matrix(path): the file
+ *  NAME_b.mtx next to NAME.mtx in an archive, or a vector after the matrix in a PETSc file. Returns
+ *  the errors of bisai_read_vector().
+ *  @param n        the number of scalar rows of the matrix without padding: bisai_bcsr_rows()
+ *  @param values   out; n values in host memory; unspecified after a failure and if there is no
+ *                  right-hand side
+ *  @param columns  out; the number of columns of the right-hand side, of which only the first is
+ *                  read; 0 if there is none, and for all other formats */
 BISAI_API bisai_status bisai_read_rhs(bisai_context *context, const char *path, int64_t n,
                                       double *values, int64_t *columns);
 
 /** The format of a file to write. */
 typedef enum bisai_format {
-  /** .mtx, .petsc or .bin, perhaps followed by .gz, .xz, .bz2 or .zst; .tar, .tar.gz, .tgz … */
+  /** chosen by the suffix: .mtx, .petsc or .bin, optionally followed by .gz, .xz, .bz2 or .zst; or
+   *  .tar, .tar.gz, .tgz … */
   BISAI_FORMAT_BY_NAME = 0,
-  /** text: coordinate real general, 17 significant digits */
+  /** Matrix Market text: coordinate real general, 17 significant digits */
   BISAI_FORMAT_MATRIX_MARKET = 1,
-  /** PETSc's binary, and FILE.info with the block size */
+  /** PETSc's binary format, and FILE.info with the block size */
   BISAI_FORMAT_PETSC = 2,
-  /** a tar archive NAME.tar… of NAME/NAME.mtx and NAME/NAME_b.mtx */
+  /** a tar archive NAME.tar… with NAME/NAME.mtx and NAME/NAME_b.mtx */
   BISAI_FORMAT_SUITESPARSE = 3
 } bisai_format;
 
@@ -168,78 +180,83 @@ typedef enum bisai_format {
   X(BISAI_FORMAT_PETSC, "petsc")                                                                   \
   X(BISAI_FORMAT_SUITESPARSE, "suitesparse")
 
-/** "by_name", "market", "petsc", "suitesparse"; "unknown format" for other values. */
+/** Returns "by_name", "market", "petsc" or "suitesparse", and "unknown format" for other values. */
 BISAI_API const char *bisai_format_string(bisai_format value);
 
 /** Looks up a word of bisai_format_string().
- *  @param value  out; untouched where the word is unknown
- *  @returns      false for unknown words and NULL */
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for an unknown word and for NULL */
 BISAI_API bool bisai_format_parse(const char *word, bisai_format *value);
 
-/** How a matrix is written; start from bisai_write_options_default(). */
+/** Options of writing; start from bisai_write_options_default(). */
 typedef struct bisai_write_options {
   /** set by bisai_write_options_default() */
   size_t struct_size;
-  /** default BISAI_FORMAT_BY_NAME; compression goes by the name always */
+  /** default BISAI_FORMAT_BY_NAME; the suffix always chooses the compression */
   bisai_format format;
-  /** default NULL; bisai_bcsr_rows() values (host memory) written behind the matrix or beside it */
+  /** the right-hand side, written after the matrix or next to it: bisai_bcsr_rows() values in host
+   *  memory; default NULL */
   const double *rhs;
 } bisai_write_options;
 
-/** Default options. */
+/** Returns the default options. */
 BISAI_API bisai_write_options bisai_write_options_default(void);
 
-/** Writes a matrix so that reading it in blocks of the same size gives the same values to the last
- *  bit. Scalar rows of padding are left out, and so are zeros, but for blocks of zeros only, which
- *  are written whole. The same matrix gives the same bytes.
- *  @param matrix   rectangular ones are written too, though bisai_read_matrix() refuses them;
- *    narrow values are widened
+/** Writes a matrix. If it is read again with the same block size, its values are equal to the last
+ *  bit. The scalar rows of the padding are not written. Zeros are not written either, except in
+ *  blocks that consist of zeros only: these are written completely. The same matrix gives the same
+ *  bytes.
+ *  @param matrix   may be rectangular, though bisai_read_matrix() refuses rectangular matrices;
+ *                  values narrower than fp64 are widened
  *  @param options  NULL: the defaults
- *  @retval BISAI_IO_ERROR          names the path and the system's reason
- *  @retval BISAI_INVALID_ARGUMENT  NULL, a name that says no format, a right-hand side for a Matrix
- *    Market file
- *  @retval BISAI_NOT_FINITE        nothing is written
- *  @retval BISAI_INDEX_OVERFLOW    PETSc: more entries than a 32-bit integer counts
- *  @retval BISAI_UNAVAILABLE       a compressed file or an archive, and this build has no
- *    libarchive
+ *  @retval BISAI_IO_ERROR          the message names the path and the system's reason
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, the suffix names no format, or the format
+ *                                  is Matrix Market and a right-hand side is given
+ *  @retval BISAI_NOT_FINITE        a value is NaN or infinite; nothing is written
+ *  @retval BISAI_INDEX_OVERFLOW    a PETSc file cannot count the entries with a 32-bit integer
+ *  @retval BISAI_UNAVAILABLE       the file is compressed or an archive, and this build has no
+ *                                  libarchive
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_matrix(bisai_context *context, const char *path,
                                           const bisai_bcsr *matrix,
                                           const bisai_write_options *options);
 
-/** Writes n values (host memory): for PETSc where the name ends so (.petsc, .bin), otherwise as a
- *  Matrix Market n × 1 array with 17 significant digits. Compressed as the name says.
- *  @retval BISAI_IO_ERROR    names the path and the system's reason
- *  @retval BISAI_NOT_FINITE  nothing is written
+/** Writes n values from host memory. The format is PETSc's if the suffix is .petsc or .bin.
+ *  Otherwise it is a Matrix Market n × 1 array with 17 significant digits. The suffix chooses the
+ *  compression.
+ *  @retval BISAI_IO_ERROR    the message names the path and the system's reason
+ *  @retval BISAI_NOT_FINITE  a value is NaN or infinite; nothing is written
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_INDEX_OVERFLOW, BISAI_UNAVAILABLE, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_vector(bisai_context *context, const char *path, int64_t n,
                                           const double *values);
 
-/** Writes bytes (host memory) as they are, whatever the name ends with: a report beside a solution.
- *  @retval BISAI_IO_ERROR  names the path and the system's reason
+/** Writes bytes from host memory unchanged, for example a report next to a solution. The suffix has
+ *  no meaning.
+ *  @retval BISAI_IO_ERROR  the message names the path and the system's reason
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_bytes(bisai_context *context, const char *path,
                                          const void *bytes, size_t count);
 
-/** Finds out whether a file can be written at `path`, before work that may be long. An old file is
- *  opened and left as it is. For a new file, one is made in its folder and removed again. The free
- *  space of the disk is not checked.
- *  @retval BISAI_IO_ERROR  it cannot: names the path and the system's reason
+/** Checks that a file can be written at `path`, for example before a long computation. An existing
+ *  file is opened and not changed. If there is none, a file is created in the folder and removed
+ *  again. The free space of the disk is not checked.
+ *  @retval BISAI_IO_ERROR  the file cannot be written; the message names the path and the system's
+ *                          reason
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_check(bisai_context *context, const char *path);
 
-/** Whether two names lead to one file or one pipe, so that one output would destroy the other. Hard
- *  and symbolic links are followed, ./a is the same as a, and the file need not exist yet.
- *  Character devices, like a terminal, never count as the same.
+/** Checks whether two paths name the same file or pipe, so that one output would destroy the other.
+ *  Hard and symbolic links are followed, and ./a is the same as a. The file need not exist.
+ *  Character devices, for example a terminal, never count as the same.
  *  @param same  out; false after a failure
  *  @retval BISAI_IO_ERROR  a link cannot be followed
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_write_same_file(bisai_context *context, const char *a, const char *b,
                                              bool *same);
 
-/** Removes the .part files of all writes of this context that are under way: for the signal handler
- *  of a program that ends right after it, by _exit(). Nothing else may be done with the context
- *  then. Async-signal-safe; accepts NULL. */
+/** Removes the .part files of all unfinished writes of this context. A program's signal handler
+ *  calls it immediately before _exit(). The context must not be used afterwards. Async-signal-safe;
+ *  accepts NULL. */
 BISAI_API void bisai_write_abandon(bisai_context *context);
 
 #ifdef __cplusplus
