@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file context.h
- *  The context: where bisai computes, how it allocates, and what went wrong last. */
+ *  The context: the backend, the allocators and the last error message. */
 #ifndef BISAI_CONTEXT_H
 #define BISAI_CONTEXT_H
 
@@ -13,12 +13,13 @@
 extern "C" {
 #endif
 
-/** Execution environment shared by the objects made from it. One context a thread at a time; it
- *  must outlive its objects. Objects that are used together should come from one context: a message
- *  is recorded in the context of the object that failed. */
+/** The execution environment of the objects that are created from it. Only one thread may use a
+ *  context at a time. The context must outlive its objects. Objects that are used together should
+ *  come from one context: a failure records its message in the context of the object that
+ *  failed. */
 typedef struct bisai_context bisai_context;
 
-/** Where a context computes. */
+/** The backends: the devices on which a context computes. */
 typedef enum bisai_backend {
   /** the CUDA device if this build and this machine have one, otherwise the host */
   BISAI_BACKEND_AUTO = 0,
@@ -34,35 +35,35 @@ typedef enum bisai_backend {
   X(BISAI_BACKEND_HOST, "host")                                                                    \
   X(BISAI_BACKEND_CUDA, "cuda")
 
-/** "auto", "host", "cuda"; "unknown backend" for other values. */
+/** Returns "auto", "host" or "cuda", and "unknown backend" for other values. */
 BISAI_API const char *bisai_backend_string(bisai_backend value);
 
 /** Looks up a word of bisai_backend_string().
- *  @param value  out; untouched where the word is unknown
- *  @returns      false for unknown words and NULL */
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for an unknown word and for NULL */
 BISAI_API bool bisai_backend_parse(const char *word, bisai_backend *value);
 
-/** Caller's host allocator. Both functions or neither. */
+/** The caller's allocator of host memory. Either both functions are set or neither is. */
 typedef struct bisai_allocator {
-  /** Returns `bytes` > 0 bytes aligned to `alignment` (a power of two), or NULL. `bytes` is a
-   *  multiple of `alignment`, as aligned_alloc() wants. */
+  /** Returns `bytes` bytes aligned to `alignment`, or NULL. `bytes` is positive and a multiple of
+   *  `alignment`, as aligned_alloc() requires. `alignment` is a power of two. */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
-  /** Releases what `allocate` returned; never called with NULL. */
+  /** Releases memory of `allocate`; never called with NULL. */
   void (*release)(void *user, void *pointer);
-  /** passed through */
+  /** passed to both functions */
   void *user;
 } bisai_allocator;
 
-/** Caller's allocator of device memory. Both functions or neither. What is released may still be in
- *  use by work that was enqueued on `stream` before, and what is allocated may be used by work that
- *  is enqueued there afterwards. */
+/** The caller's allocator of device memory. Either both functions are set or neither is. Both are
+ *  ordered on `stream`: work that was enqueued before the release may still use the memory, and
+ *  only work that is enqueued after the allocation uses it. */
 typedef struct bisai_device_allocator {
-  /** Returns `bytes` > 0 bytes of device (or managed) memory aligned to 256 bytes, or NULL.
-   *  `stream` is a cudaStream_t. */
+  /** Returns `bytes` bytes of device (or managed) memory aligned to 256 bytes, or NULL. `bytes` is
+   *  positive. `stream` is a cudaStream_t. */
   void *(*allocate)(void *user, size_t bytes, void *stream);
-  /** Releases what `allocate` returned; never called with NULL. */
+  /** Releases memory of `allocate`; never called with NULL. */
   void (*release)(void *user, void *pointer, void *stream);
-  /** passed through */
+  /** passed to both functions */
   void *user;
 } bisai_device_allocator;
 
@@ -72,91 +73,96 @@ typedef struct bisai_context_options {
   size_t struct_size;
   /** default BISAI_BACKEND_AUTO */
   bisai_backend backend;
-  /** host threads, at most 4096; 0 (default): as many as the calling thread's affinity mask has
-   *  processors, or fewer if the CPU quota of its control group or OMP_NUM_THREADS says so */
+  /** the number of host threads, at most 4096. 0 (default): the number of processors in the calling
+   *  thread's affinity mask, limited by the CPU quota of its control group and by
+   *  OMP_NUM_THREADS */
   int threads;
-  /** of host memory; default: the C library's */
+  /** allocator of host memory; default: that of the C library */
   bisai_allocator allocator;
-  /** CUDA: which device; -1 (default): the calling thread's current one */
+  /** CUDA: the number of the device; -1 (default): the current device of the calling thread */
   int device;
-  /** CUDA: a cudaStream_t of that device, on which all work is enqueued; NULL (default): one of the
-   *  context's own, ordered with the legacy default stream as other blocking streams are.
-   *  cudaStreamLegacy means that stream itself */
+  /** CUDA: the cudaStream_t of that device on which all work is enqueued. NULL (default): the
+   *  context creates a blocking stream, which synchronises with the legacy default stream.
+   *  cudaStreamLegacy: the legacy default stream itself */
   void *stream;
-  /** CUDA; default: a memory pool of the context, which keeps what is released for later use */
+  /** CUDA: allocator of device memory; default: a memory pool of the context, which keeps released
+   *  memory for later allocations */
   bisai_device_allocator device_allocator;
 } bisai_context_options;
 
-/** Default options. */
+/** Returns the default options. */
 BISAI_API bisai_context_options bisai_context_options_default(void);
 
-/** Makes a context.
+/** Creates a context.
  *
- *  The threads of a context are started by the first call that has work for them. They wait for
- *  more work for a tenth of a millisecond at most, then sleep, and end with the context. All
- *  signals but those of faults and profilers are blocked in them. A context that lives through
- *  fork() starts new ones in the child; fork() must not be called while a call on the context runs.
- *  Where several contexts work at the same time, give each its share of the processors by
+ *  The first call that has work for several threads starts the threads of the context. An idle
+ *  thread polls for at most a tenth of a millisecond and then sleeps. The threads end with the
+ *  context. They block all signals except those of faults and profilers. After fork(), a context
+ *  starts new threads in the child. fork() must not be called during a call on the context. If
+ *  several contexts work at the same time, give each its share of the processors by
  *  bisai_context_options::threads.
  *
- *  On a CUDA device, calls enqueue their work on the context's stream and mostly return before it
- *  is done. Who reads results in device memory does so on the same stream or after
- *  bisai_context_synchronize(). Calls that are given host memory wait for the device before they
- *  return, and so does everything that has an outcome to judge: making and updating matrices,
- *  factors, patterns and preconditioners, and solves. A fault of the device (BISAI_DEVICE_ERROR) is
- *  returned by the first call that waits after it; from then on the context is of no more use but
- *  to be destroyed. Making a context makes its device the calling thread's current one, and it has
- *  to be the current one in every thread that uses the context.
+ *  On a CUDA device, calls enqueue their work on the context's stream. Most calls return before the
+ *  work is done. A caller reads results in device memory on the same stream or after
+ *  bisai_context_synchronize(). Calls with arguments in host memory wait for the device before they
+ *  return. So do all calls whose outcome must be checked: solves, and the creation and the update
+ *  of matrices, factors, patterns and preconditioners. A fault of the device (BISAI_DEVICE_ERROR)
+ *  is returned by the next call that waits; after the fault, the context can only be destroyed.
+ *  Creating a context makes its device the current device of the calling thread. The device must be
+ *  the current one in every thread that uses the context.
  *  @param options  NULL: the defaults
- *  @param context  out; untouched on failure; free with bisai_context_destroy()
- *  @retval BISAI_INVALID_ARGUMENT  NULL output, unknown struct_size or backend, threads out of
- *    range, half an allocator, device below -1
- *  @retval BISAI_UNAVAILABLE       CUDA asked for, but absent from this build or this machine:
- *    bisai_backend_missing() says why
- *  @retval BISAI_DEVICE_ERROR      a device that is there could not be set up
+ *  @param context  out; unchanged on failure; free with bisai_context_destroy()
+ *  @retval BISAI_INVALID_ARGUMENT  `context` is NULL, struct_size or the backend is unknown,
+ *                                  threads is out of range, only one function of an allocator is
+ *                                  set, or the device is below -1
+ *  @retval BISAI_UNAVAILABLE       this build or this machine does not have the requested CUDA
+ *                                  backend; bisai_backend_missing() gives the reason
+ *  @retval BISAI_DEVICE_ERROR      the device exists but could not be initialised
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_context_create(const bisai_context_options *options,
                                             bisai_context **context);
 
-/** Why a context cannot have a backend: "this build has no CUDA backend", "no CUDA-capable device
- *  is detected", … NULL where it can.
- *  @param backend  BISAI_BACKEND_CUDA; the host and AUTO are always there
+/** Returns the reason why a backend is not available, for example "this build has no CUDA backend"
+ *  or "no CUDA-capable device is detected". Returns NULL if it is available.
+ *  @param backend  BISAI_BACKEND_CUDA; BISAI_BACKEND_HOST and BISAI_BACKEND_AUTO are always
+ *                  available
  *  @param device   as in bisai_context_options */
 BISAI_API const char *bisai_backend_missing(bisai_backend backend, int device);
 
-/** Frees *context and sets it to NULL; accepts NULL and pointers to NULL. Its objects must be
- *  gone. */
+/** Frees *context and sets it to NULL; accepts NULL and pointers to NULL. All objects of the
+ *  context must be destroyed before. */
 BISAI_API void bisai_context_destroy(bisai_context **context);
 
-/** The message of the last failure in this context: which row, block, value, line or limit. "" when
- *  there was none. Owned by the context; overwritten by the next failure. */
+/** Returns the message of the last failure in this context. The message names the row, block,
+ *  value, line or limit. It is "" if no call has failed. The context owns the string; the next
+ *  failure overwrites it. */
 BISAI_API const char *bisai_context_error(const bisai_context *context);
 
-/** Leaves a message as the library itself does, for callbacks and for libraries built on this one:
- *  `return bisai_context_fail(…)`.
+/** Records a message, as the library does for its own failures. Callbacks and libraries that are
+ *  built on bisai use it in the form `return bisai_context_fail(…)`.
  *  @param context  NULL: nothing is recorded
- *  @param message  copied, cut after 255 characters; NULL: the text of the status
+ *  @param message  copied and cut after 255 characters; NULL: the text of the status
  *  @returns        `status` */
 BISAI_API bisai_status bisai_context_fail(bisai_context *context, bisai_status status,
                                           const char *message);
 
-/** The backend in use: BISAI_BACKEND_HOST or BISAI_BACKEND_CUDA, never AUTO. */
+/** Returns the backend in use: BISAI_BACKEND_HOST or BISAI_BACKEND_CUDA, never AUTO. */
 BISAI_API bisai_backend bisai_context_backend(const bisai_context *context);
 
-/** A description of the device in use: the processor's model name, or the GPU's name and memory.
- *  Owned by the context. */
+/** Returns a description of the device in use: the processor's model name, or the GPU's name and
+ *  memory. The context owns the string. */
 BISAI_API const char *bisai_context_device(const bisai_context *context);
 
-/** Waits until everything is done that was enqueued on the context's stream. Nothing to wait for on
- *  the host.
- *  @retval BISAI_DEVICE_ERROR  what was enqueued has failed, or something enqueued by others on the
- *    same device */
+/** Waits for all work that was enqueued on the context's stream. Returns at once on the host.
+ *  @retval BISAI_DEVICE_ERROR  enqueued work has failed, either work of the context or work of
+ *                              others on the same device */
 BISAI_API bisai_status bisai_context_synchronize(bisai_context *context);
 
-/** The stream in use, a cudaStream_t; NULL on the host. */
+/** Returns the stream in use, a cudaStream_t; NULL on the host. */
 BISAI_API void *bisai_context_stream(const bisai_context *context);
 
-/** The number of host threads in use, the calling one among them; 1 in a build without threads. */
+/** Returns the number of host threads in use, including the calling thread; 1 in a build without
+ *  threads. */
 BISAI_API int bisai_context_threads(const bisai_context *context);
 
 #ifdef __cplusplus
