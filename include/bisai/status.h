@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file status.h Status codes: what every call that can fail returns. The numbers are pinned; new
- *  ones are appended. */
+/** @file status.h
+ *  Status codes: the return values of all calls that can fail. The numbers never change; new codes
+ *  are appended. */
 #ifndef BISAI_STATUS_H
 #define BISAI_STATUS_H
 
@@ -10,7 +11,8 @@
 extern "C" {
 #endif
 
-/** The one list of statuses: X(name, number, text). It makes the enum and the strings. */
+/** The list of statuses: X(name, number, text). The enumeration and its strings are generated from
+ *  it. */
 #define BISAI_STATUS_LIST(X)                                                                       \
   X(BISAI_OK, 0, "success")                                                                        \
   X(BISAI_INVALID_ARGUMENT, 1, "invalid argument")                                                 \
@@ -35,15 +37,16 @@ extern "C" {
   X(BISAI_EXTERNAL_ERROR, 20, "another library failed")                                            \
   X(BISAI_NOT_SYMMETRIC, 21, "not symmetric")
 
-/** Result of a call. BISAI_OK is 0; everything else is a failure. */
+/** The result of a call. BISAI_OK is 0; every other value is a failure. */
 typedef enum bisai_status {
 #define BISAI_STATUS_ENUM(name, number, text) name = number,
   BISAI_STATUS_LIST(BISAI_STATUS_ENUM)
 #undef BISAI_STATUS_ENUM
 } bisai_status;
 
-/** The text of a status, for example "singular diagonal block". Never NULL; "unknown status" for
- *  other numbers. Which row, block or value it was about is in bisai_context_error(). */
+/** Returns the text of a status, for example "singular diagonal block", and "unknown status" for
+ *  other numbers. Never returns NULL. bisai_context_error() names the row, block or value that
+ *  caused the failure. */
 BISAI_API const char *bisai_status_string(bisai_status status);
 
 #ifdef __cplusplus
