@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file export.h
- *  Symbol visibility: everything is hidden unless marked BISAI_API. */
+ *  Symbol visibility. All symbols are hidden except those marked BISAI_API. */
 #ifndef BISAI_EXPORT_H
 #define BISAI_EXPORT_H
 
