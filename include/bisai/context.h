@@ -45,8 +45,8 @@ BISAI_API bool bisai_backend_parse(const char *word, bisai_backend *value);
 
 /** The caller's allocator of host memory. Either both functions are set or neither is. */
 typedef struct bisai_allocator {
-  /** Returns `bytes` bytes aligned to `alignment`, or NULL. `bytes` is positive and a multiple of
-   *  `alignment`, as aligned_alloc() requires. `alignment` is a power of two. */
+  /** Returns `bytes` bytes of memory aligned to `alignment`, or NULL. `bytes` is positive and a
+   *  multiple of `alignment`, as aligned_alloc() requires. `alignment` is a power of two. */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   /** Releases memory of `allocate`; never called with NULL. */
   void (*release)(void *user, void *pointer);

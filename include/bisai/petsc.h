@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file petsc.h bisai and PETSc: matrices both ways, PETSc's block ILU factors, PETSc's solver to
- *  compare with, and bisai as a preconditioner of PETSc. In a library of its own, bisai_petsc;
- *  bisai.h does not include this header.
+/** @file petsc.h
+ *  bisai and PETSc. This header converts matrices in both directions, copies PETSc's block ILU
+ *  factors, runs PETSc's solver for comparisons, and registers bisai as a preconditioner of PETSc.
+ *  The functions are in a separate library, bisai_petsc; bisai.h does not include this header.
  *
- *  For real double precision builds of PETSc from 3.18 on, on one process: every Mat and Vec here
- *  is sequential. PETSc must run: PetscInitialize(), or bisai_petsc_start(). In the functions that
- *  return a bisai_status an error of PETSc is neither printed nor fatal: the status says what kind
- *  it was (BISAI_EXTERNAL_ERROR where no other fits) and bisai_context_error() has PETSc's message.
- *  They work on host memory: BISAI_UNAVAILABLE for a context of another backend. */
+ *  The library needs PETSc 3.18 or later, built for real numbers in double precision. Every Mat and
+ *  Vec is sequential, on one process. PETSc must be initialised by PetscInitialize() or
+ *  bisai_petsc_start(). In functions that return a bisai_status, an error of PETSc is neither
+ *  printed nor fatal. The status gives the kind of the error, or BISAI_EXTERNAL_ERROR if no other
+ *  status fits. bisai_context_error() returns PETSc's message. These functions work on host memory:
+ *  they return BISAI_UNAVAILABLE for a context with another backend. */
 #ifndef BISAI_PETSC_H
 #define BISAI_PETSC_H
 
@@ -19,117 +21,132 @@
 extern "C" {
 #endif
 
-/** Starts PETSc, without arguments and signal handlers, unless the caller's program has done so;
- *  with it MPI, unless that runs.
- *  @param started  out: whether this call did it; then bisai_petsc_stop() ends it, at the end of
- *    the program: MPI cannot start twice
- *  @retval BISAI_UNAVAILABLE     MPI has been ended
+/** Initialises PETSc without arguments and signal handlers, unless PETSc is already initialised.
+ *  This also initialises MPI if it is not yet initialised.
+ *  @param started  out; true if this call initialised PETSc. The caller then calls
+ *                  bisai_petsc_stop() at the end of the program. MPI cannot be initialised a second
+ *                  time.
+ *  @retval BISAI_UNAVAILABLE     MPI is already finalised
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_start(bisai_context *context, bool *started);
 
-/** PetscFinalize(); nothing where PETSc does not run. Everything made with PETSc must be gone.
+/** Calls PetscFinalize() if PETSc is initialised. All objects that use PETSc must be destroyed
+ *  before.
  *  @retval BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_stop(bisai_context *context);
 
-/** A copy of the matrix as a Mat of type SeqBAIJ (also with blocks of size 1), padding included.
- *  @param result  out; untouched on failure; the caller's to MatDestroy()
- *  @retval BISAI_UNSUPPORTED  not fp64, or an implied diagonal
+/** Copies a matrix into a Mat of type SeqBAIJ, padding included. Blocks of size 1 also give a
+ *  SeqBAIJ.
+ *  @param result  out; unchanged on failure; the caller frees it with MatDestroy()
+ *  @retval BISAI_UNSUPPORTED  the values are not fp64, or the diagonal is implied
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix,
                                           Mat *result);
 
-/** A copy of a Mat of type SeqBAIJ or SeqAIJ in blocks of the Mat's block size.
- *  @param result  out; untouched on failure; free with bisai_bcsr_destroy()
- *  @retval BISAI_UNSUPPORTED  another type, more than 32-bit indices can count; the message names
- *    the type
- *  @retval BISAI_INVALID_ARGUMENT, BISAI_NOT_FINITE, BISAI_OUT_OF_MEMORY, BISAI_EXTERNAL_ERROR (not
- *    assembled, …) */
+/** Copies a Mat of type SeqBAIJ or SeqAIJ into a matrix with the Mat's block size.
+ *  @param result  out; unchanged on failure; free with bisai_bcsr_destroy()
+ *  @retval BISAI_UNSUPPORTED     the Mat has another type, which the message names, or its size
+ *                                exceeds 32-bit indices
+ *  @retval BISAI_EXTERNAL_ERROR  PETSc failed, for example because the Mat is not assembled
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_NOT_FINITE, BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_petsc_from_mat(bisai_context *context, Mat mat, bisai_bcsr **result);
 
-/** L and U of a SeqBAIJ matrix factored by PETSc's own ILU or LU in the natural ordering, copied:
- *  the usual factors of bisai. PETSc keeps them in an arrangement that it does not document (U's
- *  rows from the last to the first, diagonal blocks inverted). So every call solves with one random
- *  vector by MatSolve() and multiplies the solution by the L and U that were read; they are refused
- *  where the product is not the vector, within 1e-12·max(1, κ₁/10) of its terms (κ₁: the largest of
- *  the diagonal blocks, which are inverted back) and never beyond 1e-3.
- *  @param factored  from MatGetFactor(…, MATSOLVERPETSC, …) and MatLUFactorNumeric(); not factored
- *    in place
- *  @param factors   out; untouched on failure; free with bisai_factors_destroy()
- *  @retval BISAI_UNSUPPORTED    not a factored SeqBAIJ matrix of PETSc's own, factored in place,
- *    reordered, or arranged otherwise
- *  @retval BISAI_SINGULAR_BLOCK the factorisation met a zero pivot, or a diagonal block cannot be
- *    inverted back
- *  @retval BISAI_NOT_FINITE     the factors or the solution to check them overflowed
+/** Copies the factors L and U of a SeqBAIJ matrix that PETSc's own ILU or LU has factored in the
+ *  natural ordering. The result is an ordinary bisai_factors.
+ *
+ *  PETSc does not document the arrangement of these factors: the rows of U are stored from the last
+ *  to the first, and the diagonal blocks are stored as inverses. Every call therefore checks the
+ *  factors that it has read. It solves with one random vector by MatSolve() and multiplies the
+ *  solution by L and U. The factors are refused if the product differs from the vector by more than
+ *  1e-12·max(1, κ₁/10), relative to the terms of the product. κ₁ is the largest condition number of
+ *  the diagonal blocks, because these are inverted back. The tolerance is never more than 1e-3.
+ *  @param factored  the result of MatGetFactor(…, MATSOLVERPETSC, …) and MatLUFactorNumeric(); not
+ *                   factored in place
+ *  @param factors   out; unchanged on failure; free with bisai_factors_destroy()
+ *  @retval BISAI_UNSUPPORTED     the Mat is not a SeqBAIJ factored by PETSc itself, was factored in
+ *                                place, is reordered, or has another arrangement
+ *  @retval BISAI_SINGULAR_BLOCK  the factorisation found a zero pivot, or a diagonal block cannot
+ *                                be inverted back
+ *  @retval BISAI_NOT_FINITE      the factors or the solution of the check overflowed
  *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_factors(bisai_context *context, Mat factored,
                                            bisai_factors **factors);
 
-/** PETSc's block ILU(level) of a matrix, natural ordering, no shift. */
+/** PETSc's block ILU(level) of a matrix, in the natural ordering and without a shift. */
 typedef struct bisai_petsc_ilu bisai_petsc_ilu;
 
-/** Factors. The matrix is read during the call only.
- *  @param level  of fill, ≥ 0
- *  @param ilu    out; untouched on failure; free with bisai_petsc_ilu_destroy()
- *  @retval BISAI_MISSING_DIAGONAL  names the block row
- *  @retval BISAI_SINGULAR_BLOCK    PETSc met a zero pivot
- *  @retval BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED (not fp64), BISAI_OUT_OF_MEMORY,
- *    BISAI_EXTERNAL_ERROR */
+/** Factorises a matrix. The matrix is read only during the call.
+ *  @param level  the level of fill, ≥ 0
+ *  @param ilu    out; unchanged on failure; free with bisai_petsc_ilu_destroy()
+ *  @retval BISAI_MISSING_DIAGONAL  a diagonal block is missing; the message names the block row
+ *  @retval BISAI_SINGULAR_BLOCK    PETSc found a zero pivot
+ *  @retval BISAI_UNSUPPORTED       the values are not fp64
+ *  @retval BISAI_INVALID_ARGUMENT, BISAI_OUT_OF_MEMORY, BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_ilu_create(bisai_context *context, const bisai_bcsr *matrix,
                                               int level, bisai_petsc_ilu **ilu);
 
-/** Frees *ilu and sets it to NULL; accepts NULL and pointers to NULL. Before PETSc ends. */
+/** Frees *ilu and sets it to NULL; accepts NULL and pointers to NULL. Must be called before
+ *  PetscFinalize(). */
 BISAI_API void bisai_petsc_ilu_destroy(bisai_petsc_ilu **ilu);
 
-/** z ← U⁻¹ L⁻¹ v by MatSolve(), for bisai_precond_options.apply with the bisai_petsc_ilu as its
- *  `user`. */
+/** Computes z ← U⁻¹ L⁻¹ v by MatSolve(). The function is a callback for
+ *  bisai_precond_options.apply, with the bisai_petsc_ilu as its `user`. */
 BISAI_API bisai_status bisai_petsc_ilu_apply(void *ilu, int64_t n, const double *v, double *z);
 
-/** bisai_petsc_factors() of it. */
+/** Copies the factors of the block ILU as bisai_petsc_factors() does. */
 BISAI_API bisai_status bisai_petsc_ilu_factors(const bisai_petsc_ilu *ilu, bisai_factors **factors);
 
-/** Seconds of the symbolic and the numeric factorisation. */
+/** Returns the seconds of the symbolic and the numeric factorisation. */
 BISAI_API double bisai_petsc_ilu_seconds(const bisai_petsc_ilu *ilu);
-/** Stored blocks of L and U. */
+/** Returns the number of stored blocks of L and U. */
 BISAI_API int64_t bisai_petsc_ilu_blocks(const bisai_petsc_ilu *ilu);
 
-/** PETSc's own solver to compare with: KSPGMRES, KSPCG or KSPBCGS and PCILU(level) on a SeqBAIJ
- *  matrix, PETSc's defaults for everything that is not said. */
+/** PETSc's own solver for comparisons: KSPGMRES, KSPCG or KSPBCGS with PCILU(level) on a SeqBAIJ
+ *  matrix. All settings that the options do not give are PETSc's defaults. */
 typedef struct bisai_petsc_solver bisai_petsc_solver;
 
-/** Sets up, factorisation included.
- *  @param matrix   copied into a Mat, and read again to recompute residuals: it must outlive the
- *    solver
- *  @param options  NULL: the defaults; restart, tolerance, max_iterations, side, use_initial_guess
- *    and monitor count
- *  @param solver   out; untouched on failure; free with bisai_petsc_solver_destroy()
- *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT, BISAI_UNSUPPORTED
- *          (not fp64, IDR(s), a flexible solver or a reduction), BISAI_OUT_OF_MEMORY,
- *          BISAI_EXTERNAL_ERROR */
+/** Creates the solver and factorises the matrix.
+ *  @param matrix   copied into a Mat, and read again to recompute residuals; it must outlive the
+ *                  solver
+ *  @param options  NULL: the defaults; only restart, tolerance, max_iterations, side,
+ *                  use_initial_guess and monitor are used
+ *  @param solver   out; unchanged on failure; free with bisai_petsc_solver_destroy()
+ *  @retval BISAI_UNSUPPORTED  the values are not fp64, or the options select IDR(s), a flexible
+ *                             solver or a reduction
+ *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK, BISAI_INVALID_ARGUMENT,
+ *    BISAI_OUT_OF_MEMORY, BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_solver_create(bisai_context *context, const bisai_bcsr *matrix,
                                                  int level, const bisai_solver_options *options,
                                                  bisai_petsc_solver **solver);
 
-/** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. Before PETSc ends. */
+/** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. Must be called before
+ *  PetscFinalize(). */
 BISAI_API void bisai_petsc_solver_destroy(bisai_petsc_solver **solver);
 
-/** KSPSolve(), as bisai_solver_solve(): relative_residual is recomputed with the matrix of bisai,
- *  and converged means that it is at most min(2·tolerance, (1 + tolerance)/2). The report has no
- *  times of the preconditioner and no memory. The monitor hears PETSc's residual norms over ‖b‖;
- *  where it stops the solve, x is the last iterate, not the best.
- *  @retval BISAI_BREAKDOWN  PETSc gave up, or stopped too early; the message has PETSc's reason
+/** Solves with KSPSolve(). The arguments and the report are those of bisai_solver_solve(), with
+ *  these differences:
+ *  - relative_residual is recomputed with the matrix of bisai, and converged means that it is at
+ *    most min(2·tolerance, (1 + tolerance)/2);
+ *  - the report has no times of the preconditioner and no memory;
+ *  - the monitor receives PETSc's residual norms divided by ‖b‖;
+ *  - if the monitor stops the solve, x is the last iterate and not the best one.
+ *
+ *  @retval BISAI_BREAKDOWN  PETSc's solver failed or stopped too early; the message gives PETSc's
+ *                           reason
  *  @retval others of bisai_solver_solve(), BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, const double *b,
                                                 double *x, bisai_solver_report *report);
 
-/** Seconds of KSPSetUp(): the factorisation and the memory of the solver. */
+/** Returns the seconds of KSPSetUp(): the factorisation and the allocation of the solver's
+ *  memory. */
 BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 
 /** Registers the preconditioner type "bisai" (-pc_type bisai) in a program that is linked with this
- *  library, after PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so` does the same
- *  without linking. README.md lists its options. */
+ *  library. Call it after PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so`
+ *  registers the type without linking. README.md lists the options of the type. */
 BISAI_API PetscErrorCode bisai_petsc_register(void);
 
-/** What -dll_append calls: the name follows that of the file. */
+/** The function that -dll_append calls. PETSc derives its name from the name of the library. */
 BISAI_API PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_bisai_petsc(void);
 
 #ifdef __cplusplus
