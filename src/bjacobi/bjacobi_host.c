@@ -276,7 +276,7 @@ typedef struct values_job {
 } values_job;
 
 _Static_assert(sizeof(bsi_bjacobi_stats) <= BSI_PARTIAL_BYTES,
-               "the statistics are a thread's note");
+               "the statistics are a thread's partial result");
 
 static void values_part(void *job, bsi_part part) {
   const values_job *v = job;

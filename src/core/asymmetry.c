@@ -13,7 +13,7 @@ typedef struct asymmetry_job {
   bsi_square a;
 } asymmetry_job;
 
-/* A thread's note is the asymmetry of its rows. */
+/* The partial result of a thread is the asymmetry of its rows. */
 static void asymmetry_part(void *job, bsi_part part) {
   const asymmetry_job *j = job;
   const bsi_square *a = &j->a;
@@ -42,8 +42,8 @@ static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix,
   return BISAI_OK;
 }
 
-/* Threads that share a matrix, each with a context of its own, may measure it at the same time.
- * What they keep is the same to the bit. */
+/* Returns true if a result is kept. Threads that share a matrix, each with a context of its own,
+ * may measure it at the same time. They keep the same bits. */
 static bool is_kept(const bisai_bcsr *matrix, bsi_asymmetry *measured) {
   if (!__atomic_load_n(&matrix->measured, __ATOMIC_ACQUIRE)) return false;
   __atomic_load(&matrix->asymmetry, &measured->largest, __ATOMIC_RELAXED);
@@ -52,7 +52,7 @@ static bool is_kept(const bisai_bcsr *matrix, bsi_asymmetry *measured) {
 }
 
 static void keep(const bisai_bcsr *matrix, bsi_asymmetry measured) {
-  /* what the matrix is does not change by that */
+  /* the matrix stays logically const */
   bisai_bcsr *kept = (bisai_bcsr *)(uintptr_t)matrix;
   if (!matrix->updated_only) return;
   __atomic_store(&kept->asymmetry, &measured.largest, __ATOMIC_RELAXED);

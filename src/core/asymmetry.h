@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a matrix is from its transpose:
+/* The difference of a matrix from its transpose:
  *
  *   max over i, j of |a_ij − a_ji| / max(|a_ij|, |a_ji|, √|a_ii a_jj|)
  *
- * from 0 (symmetric) to 2 (a_ij = −a_ji). A symmetric scaling D A D leaves it as it is, so that a
- * small block beside a large one counts as much as that. A maximum does not depend on the order in
- * which it is taken, and each quotient is rounded in the same way everywhere: hosts and devices
- * give the same bits. */
+ * from 0 (symmetric) to 2 (a_ij = −a_ji). A symmetric scaling D A D does not change it, so that a
+ * small block counts as much as a large one beside it. A maximum does not depend on the order in
+ * which it is taken, and each quotient is rounded in the same way everywhere. Therefore hosts and
+ * devices give the same bits. */
 #ifndef BSI_ASYMMETRY_H
 #define BSI_ASYMMETRY_H
 
 #include "core/bcsr_impl.h"
 #include "core/values.h"
 
-/* What a backend measures. */
+/* The result of a measurement. */
 typedef struct bsi_asymmetry {
   double largest;
   /* every stored block (i, j) has a stored block (j, i) */
   bool mirrored;
 } bsi_asymmetry;
 
-/* The arrays of a square matrix, where the backend has them. */
+/* The arrays of a square matrix in backend memory. */
 typedef struct bsi_square {
   int block_size;
   bisai_value_type type;
@@ -35,7 +35,7 @@ static inline bsi_square bsi_square_of(const bisai_bcsr *a) {
   return square;
 }
 
-/* a_kk for scalar row k = i·bs + r. */
+/* Returns a_kk for scalar row k = i·bs + r. */
 BSI_INLINE double bsi_square_diagonal(const bsi_square *a, int32_t i, int r) {
   const int32_t p = bsi_find_diagonal(a->row_ptr, a->col_idx, i);
   const size_t values = (size_t)(a->block_size * a->block_size);
@@ -43,7 +43,8 @@ BSI_INLINE double bsi_square_diagonal(const bsi_square *a, int32_t i, int r) {
   return bsi_value_load(a->type, a->values, (size_t)p * values + (size_t)(r * a->block_size + r));
 }
 
-/* The largest quotient of block p = (i, j) and of block q = (j, i), or of zeros where q < 0. */
+/* Returns the largest quotient of block p = (i, j) and block q = (j, i). q < 0: that block is
+ * zero. */
 BSI_INLINE double bsi_asymmetry_of_blocks(const bsi_square *a, int32_t i, int32_t j, int32_t p,
                                           int32_t q) {
   const int bs = a->block_size;
@@ -61,15 +62,15 @@ BSI_INLINE double bsi_asymmetry_of_blocks(const bsi_square *a, int32_t i, int32_
       const double diagonal =
           sqrt(fabs(bsi_square_diagonal(a, i, r))) * sqrt(fabs(bsi_square_diagonal(a, j, c)));
       const double scale = fmax(fmax(fabs(here), fabs(there)), diagonal);
-      /* a difference may overflow */
+      /* the difference may overflow */
       const double quotient = difference < 2.0 * scale ? difference / scale : 2.0;
       if (quotient > largest) largest = quotient;
     }
   return largest;
 }
 
-/* Block p of block row i. Of two blocks that face each other the one above the diagonal is
- * measured. */
+/* Returns the largest quotient of block p of block row i with its mirror image. A pair of blocks is
+ * measured at the block above the diagonal. */
 BSI_INLINE double bsi_asymmetry_of_block(const bsi_square *a, int32_t i, int32_t p,
                                          bool *mirrored) {
   const int32_t j = a->col_idx[p];

@@ -51,14 +51,14 @@ typedef struct bsi_device_ops {
 typedef struct bsi_memory_ops {
   /* Waits for everything that has been enqueued. */
   bisai_status (*synchronize)(bisai_context *);
-  /* As bsi_allocate(). */
+  /* Allocates as bsi_allocate() does. */
   void *(*allocate)(bisai_context *, size_t count, size_t size);
   void (*release)(bisai_context *, void *);
   /* Host memory may be reused after the return, unless it is page-locked. */
   bisai_status (*upload)(bisai_context *, void *backend_memory, const void *host, size_t bytes);
   /* Waits. */
   bisai_status (*fetch)(bisai_context *, void *host, const void *backend_memory, size_t bytes);
-  /* Both are backend memory. */
+  /* Copies within backend memory. */
   bisai_status (*copy)(bisai_context *, void *to, const void *from, size_t bytes);
   /* Returns true if the backend can work on a caller's array itself rather than on a copy. */
   bool (*reaches)(const bisai_context *, const void *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BCSR matrices: checked creation, values, accessors. Layout in <bisai/bcsr.h>. */
+/* Creation with checks, values and accessors of BCSR matrices. Layout in <bisai/bcsr.h>. */
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
 #include "core/matrix_ops.h"
@@ -61,8 +61,8 @@ bisai_status bsi_check_row_ptr(bisai_context *context, const char *row, int32_t 
   return BISAI_OK;
 }
 
-/* Sets *sorted to whether every row's columns ascend; duplicates are judged here only where they
- * do. */
+/* Checks a caller's structure. *sorted ← true if the columns of every row ascend. Duplicates are
+ * found here in sorted rows only. */
 static bisai_status check_structure(bisai_context *context, const bisai_bcsr_desc *d,
                                     const bsi_structure *s, bool *sorted) {
   const int32_t *row_ptr = s->row_ptr, *col_idx = s->col_idx;
@@ -89,8 +89,8 @@ static bisai_status check_structure(bisai_context *context, const bisai_bcsr_des
   return BISAI_OK;
 }
 
-/* Refuses NaN and infinity in values that lie as the matrix's blocks do, in host memory or where
- * the backend works. */
+/* Refuses NaN and infinity in values of the matrix's layout, which are in host memory or in backend
+ * memory. */
 static bisai_status check_values(const bisai_bcsr *a, const void *values, bool in_host_memory) {
   bisai_context *context = a->context;
   const int64_t count = (int64_t)bsi_block_offset(a, a->blocks);
@@ -112,8 +112,8 @@ int bsi_compare_columns(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* col_idx[p] and order[p] ← the columns in ascending order and where they were; refuses
- * duplicates. */
+/* col_idx[p] ← the columns of each row in ascending order, order[p] ← their former positions.
+ * Refuses duplicates. */
 static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_structure *s,
                               int32_t *col_idx, int32_t *order) {
   int32_t longest = 0;
@@ -138,18 +138,18 @@ static bisai_status sort_rows(bisai_context *context, int32_t n, const bsi_struc
   return status;
 }
 
-/* `to` ← values that the caller has in host memory or in the backend's. */
+/* `to` ← a caller's values in host memory or backend memory. */
 static bisai_status copy_to_backend(bisai_context *context, bool in_host_memory, const void *from,
                                     size_t bytes, void *to) {
   const bsi_backend *backend = context->backend;
   if (!in_host_memory) return backend->memory->copy(context, to, from, bytes);
   BSI_TRY(backend->memory->upload(context, to, from, bytes));
-  /* the caller's memory may be page-locked */
+  /* the copy may be under way if the caller's memory is page-locked */
   return backend->memory->synchronize(context);
 }
 
-/* a->values ← the caller's, block p from its block order[p] (NULL: p), transposed where they are
- * row-major. */
+/* a->values ← the caller's values: block p from block order[p] (NULL: p), transposed if the
+ * caller's are row-major. */
 static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_memory,
                                 bisai_layout layout, const int32_t *order) {
   bisai_context *context = a->context;
@@ -159,7 +159,7 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
   if (directly)
     return backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout, order,
                                         values, a->values);
-  if (!order) { /* row-major blocks are turned where they lie then */
+  if (!order) { /* row-major blocks are transposed in place */
     const bisai_status status = copy_to_backend(context, in_host_memory, values, bytes, a->values);
     if (status || layout == BISAI_COLUMN_MAJOR) return status;
     return backend->matrix->copy_blocks(context, a->type, a->block_size, a->blocks, layout, NULL,
@@ -179,7 +179,7 @@ static bisai_status copy_values(bisai_bcsr *a, const void *values, bool in_host_
   return status;
 }
 
-/* Structure and values of a matrix with reserved arrays, from the caller's structure in host
+/* Copies structure and values to a matrix with reserved arrays. The caller's structure is in host
  * memory. */
 static bisai_status copy_arrays(const bisai_bcsr_desc *d, const bsi_structure *s, bool sorted,
                                 bisai_bcsr *a) {
@@ -257,7 +257,7 @@ bisai_status bsi_bcsr_set_structure(bisai_bcsr *a, const int32_t *row_ptr, const
   return bsi_mirror_write(a->context, a->block_rows, &structure, a->mirror, a->row_ptr, a->col_idx);
 }
 
-/* A matrix around the caller's arrays. */
+/* Makes a matrix that borrows the caller's arrays. */
 static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int32_t blocks,
                            bisai_bcsr **matrix) {
   if (!reaches(context, d->row_ptr) || !reaches(context, d->col_idx) ||
@@ -267,7 +267,7 @@ static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int
   bisai_bcsr *a =
       reserve(context, d->block_rows, d->block_cols, d->block_size, blocks, d->value_type);
   if (!a) return BISAI_OUT_OF_MEMORY;
-  /* Nothing ever writes through a borrowed pointer. */
+  /* The casts are safe because nothing writes through a borrowed pointer. */
   a->row_ptr = (int32_t *)(uintptr_t)d->row_ptr;
   a->col_idx = (int32_t *)(uintptr_t)d->col_idx;
   a->values = (void *)(uintptr_t)d->values;
@@ -275,8 +275,8 @@ static bisai_status borrow(bisai_context *context, const bisai_bcsr_desc *d, int
   return BISAI_OK;
 }
 
-/* The caller's structure in host memory. What it takes to have it there is `mirror`'s, and goes
- * with that. */
+/* *structure ← the caller's structure in host memory. If it had to be fetched, `mirror` owns the
+ * copy. */
 static bisai_status read_structure(bisai_context *context, const bisai_bcsr_desc *d,
                                    bsi_mirror *mirror, bsi_structure *structure) {
   *structure = (bsi_structure){d->row_ptr, d->col_idx};

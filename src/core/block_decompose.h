@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Decompositions of one small dense block and the solves with them: LU with row pivoting, and
  * Gauss–Huard with column pivoting (Anzt, Dongarra, Flegar, Quintana-Ortí, Tomás 2017; Huard 1979).
- * Blocks are m × m, column-major: a(r, c) = a[c·m + r]; what is stored where stands in
- * bjacobi/bjacobi.h. Pivots' reciprocals are stored, so that solves do not divide. */
+ * Blocks are m × m, column-major: a(r, c) = a[c·m + r]. bjacobi/bjacobi.h documents the layout of
+ * the decompositions. They contain the reciprocals of the pivots, so that solves do not divide. */
 #ifndef BSI_BLOCK_DECOMPOSE_H
 #define BSI_BLOCK_DECOMPOSE_H
 
@@ -14,8 +14,8 @@ BSI_INLINE void bsi_swap(double *a, double *b) {
   *b = value;
 }
 
-/* Takes over a pivot: its reciprocal into place, its magnitude into *smallest. False where it is
- * zero or has no finite reciprocal. */
+/* *pivot ← its reciprocal, *smallest ← the smaller of it and the pivot's magnitude. Returns false
+ * if the pivot is zero or has no finite reciprocal. */
 BSI_INLINE bool bsi_take_pivot(double *pivot, double *smallest) {
   const double magnitude = fabs(*pivot);
   *pivot = 1.0 / *pivot;
@@ -23,8 +23,9 @@ BSI_INLINE bool bsi_take_pivot(double *pivot, double *smallest) {
   return magnitude > 0.0 && isfinite(*pivot);
 }
 
-/* a ← L∖U of P a, pivots ← rows in the order taken, *smallest ← the smallest |pivot|. False where a
- * is singular: a pivot is zero or something not finite; then all three are unspecified. */
+/* a ← L∖U of P a, pivots ← the rows in pivot order, *smallest ← the smallest |pivot|. Returns false
+ * if a is singular, that is, if a pivot is zero or a value is not finite. Then all three are
+ * unspecified. */
 BSI_INLINE bool bsi_block_lu(const int m, double *a, uint8_t *pivots, double *smallest) {
   *smallest = INFINITY;
   for (int r = 0; r < m; r++) pivots[r] = (uint8_t)r;
@@ -50,7 +51,7 @@ BSI_INLINE bool bsi_block_lu(const int m, double *a, uint8_t *pivots, double *sm
   return bsi_all_finite((size_t)(m * m), a);
 }
 
-/* a ← the Gauss–Huard decomposition of a Q, pivots ← columns in the order taken; otherwise as
+/* a ← the Gauss–Huard decomposition of a Q, pivots ← the columns in pivot order. Otherwise as
  * bsi_block_lu(). */
 BSI_INLINE bool bsi_block_gauss_huard(const int m, double *a, uint8_t *pivots, double *smallest) {
   *smallest = INFINITY;
@@ -79,7 +80,7 @@ BSI_INLINE bool bsi_block_gauss_huard(const int m, double *a, uint8_t *pivots, d
   return bsi_all_finite((size_t)(m * m), a);
 }
 
-/* What is below the diagonal ← its transpose about the anti-diagonal. Its own inverse. */
+/* Transposes the part below the diagonal about the anti-diagonal. This is its own inverse. */
 BSI_INLINE void bsi_block_transpose_lower(const int m, double *a) {
   for (int k = 1; k < m; k++)
     for (int j = 0; j < k; j++) {
@@ -88,7 +89,7 @@ BSI_INLINE void bsi_block_transpose_lower(const int m, double *a) {
     }
 }
 
-/* z ← solution of (L∖U) with right-hand side v; z is not v. */
+/* z ← the solution for right-hand side v with the LU decomposition e. z is not v. */
 BSI_INLINE void bsi_block_lu_solve(const int m, const double *e, const uint8_t *pivots,
                                    const double *v, double *z) {
   for (int k = 0; k < m; k++) z[k] = v[pivots[k]];
@@ -100,7 +101,8 @@ BSI_INLINE void bsi_block_lu_solve(const int m, const double *e, const uint8_t *
   }
 }
 
-/* The same with a Gauss–Huard decomposition, `transposed` below the diagonal. */
+/* z ← the solution for right-hand side v with the Gauss–Huard decomposition e. With `transposed`
+ * the part below the diagonal is stored as bsi_block_transpose_lower() leaves it. */
 BSI_INLINE void bsi_block_gauss_huard_solve(const bool transposed, const int m, const double *e,
                                             const uint8_t *pivots, const double *v, double *z) {
   double y[BISAI_MAX_BLOCK_SIZE];

@@ -2,9 +2,10 @@
 /* Mathematics of one small dense block, compiled for the host and for CUDA.
  *
  * Blocks are bs × bs, column-major: a(r, c) = a[c·bs + r]. The block size is an argument; callers
- * pass a constant where the code is to be specialised. Inverses by cofactors for 2 ≤ bs ≤ 5 (Ma et
- * al. 2021, section 3.2, equation 10, whose sign is right for even sizes only), by Gauss–Jordan
- * elimination with row pivoting otherwise and where the cofactors are not to be trusted. */
+ * pass a constant to get specialised code. Inverses are computed by cofactors for 2 ≤ bs ≤ 5 (Ma et
+ * al. 2021, section 3.2, equation 10, whose sign is right for even sizes only). Other sizes, and
+ * blocks whose cofactor inverse is not accurate enough, take Gauss–Jordan elimination with row
+ * pivoting. */
 #ifndef BSI_BLOCK_MATH_H
 #define BSI_BLOCK_MATH_H
 
@@ -16,13 +17,13 @@
 
 #include "core/column.h"
 
-/* A cofactor inverse with a larger κ₁ is redone with pivoting. */
+/* A cofactor inverse with a larger κ₁ is recomputed with pivoting. */
 #define BSI_COFACTOR_CONDITION_LIMIT 1e6
-/* Accepted residual ‖a x − I‖₁ of a cofactor inverse over bs·κ₁: 16 ε, what pivoted elimination
- * reaches. */
+/* The largest accepted residual ‖a x − I‖₁ of a cofactor inverse, over bs·κ₁: 16 ε, which pivoted
+ * elimination reaches. */
 #define BSI_COFACTOR_RESIDUAL_LIMIT (16.0 * 2.220446049250313e-16)
-/* Outside these bounds of |det| the cofactors of a well-conditioned block may have lost digits to
- * underflow or overflow. */
+/* Outside these bounds of |det|, the cofactors of a well-conditioned block may be inaccurate
+ * because of underflow or overflow. */
 #define BSI_COFACTOR_DETERMINANT_MIN 1e-280
 #define BSI_COFACTOR_DETERMINANT_MAX 1e280
 
@@ -30,23 +31,24 @@ enum { BSI_MAX_BLOCK_VALUES = BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE };
 
 typedef enum bsi_block_result {
   BSI_BLOCK_OK = 0,
-  /* inverted, by Gauss–Jordan after the cofactors were refused */
+  /* inverted by Gauss–Jordan elimination, because the cofactor inverse was rejected */
   BSI_BLOCK_FALLBACK = 1,
-  /* zero pivot after pivoting, or an inverse that is not finite */
+  /* a pivot is zero despite pivoting, or the inverse is not finite */
   BSI_BLOCK_SINGULAR = 2,
-  /* inverted after a shift of its diagonal */
+  /* inverted after its diagonal was shifted */
   BSI_BLOCK_REPAIRED = 3
 } bsi_block_result;
 
-/* Before loops whose few turns depend on constants only, and which compilers hesitate to unroll. */
+/* Unrolls a loop whose few iterations depend on constants only. Compilers do not always do so by
+ * themselves. */
 #if defined(__CUDACC__) || defined(__clang__)
 #define BSI_UNROLL _Pragma("unroll")
 #else
 #define BSI_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* Whether `count` values hold neither NaN nor infinity; without branches, so that it is done by
- * vectors. */
+/* Returns true if `count` values hold neither NaN nor infinity. The loop has no branches, so that
+ * it is vectorised. */
 BSI_INLINE bool bsi_all_finite(const size_t count, const double *values) {
   int64_t infinite = 0;
   for (size_t i = 0; i < count; i++) infinite |= !(fabs(values[i]) <= DBL_MAX);
@@ -83,7 +85,7 @@ BSI_INLINE void bsi_block_multiply_subtract(const int bs, const double *a, const
   }
 }
 
-/* ‖a‖₁, the largest column sum; NaN if any value is. */
+/* Returns ‖a‖₁, the largest column sum of magnitudes, or NaN if a value is NaN. */
 BSI_INLINE double bsi_block_norm1(const int bs, const double *a) {
   double norm = 0.0;
   for (int c = 0; c < bs; c++) {
@@ -127,7 +129,7 @@ BSI_INLINE double bsi_minor(const int bs, const double *a, const int row, const 
                    : bsi_determinant4(m);
 }
 
-/* inverse ← adj(a)/det(a) for 2 ≤ bs ≤ 5, meaningless where a is singular or nearly so. Returns
+/* inverse ← adj(a)/det(a) for 2 ≤ bs ≤ 5, meaningless if a is singular or nearly so. Returns
  * det(a). */
 BSI_INLINE double bsi_cofactor_inverse(const int bs, const double *a, double *inverse) {
   BSI_UNROLL
@@ -144,8 +146,8 @@ BSI_INLINE double bsi_cofactor_inverse(const int bs, const double *a, double *in
   return determinant;
 }
 
-/* inverse ← a⁻¹ by Gauss–Jordan elimination with row pivoting; false where a pivot is zero or the
- * inverse not finite. */
+/* inverse ← a⁻¹ by Gauss–Jordan elimination with row pivoting. Returns false if a pivot is zero or
+ * the inverse is not finite. */
 BSI_INLINE bool bsi_gauss_jordan(const int bs, const double *a, double *inverse) {
   int pivots[BISAI_MAX_BLOCK_SIZE];
   double *m = inverse;
@@ -166,7 +168,7 @@ BSI_INLINE bool bsi_gauss_jordan(const int bs, const double *a, double *inverse)
     m[k * bs + k] = 1.0;
     for (int c = 0; c < bs; c++) m[c * bs + k] /= value;
     const double diagonal = m[k * bs + k];
-    /* leaves row k alone without asking for it, so that the loop is done by vectors */
+    /* this zero leaves row k unchanged without a branch, so that the loop is vectorised */
     m[k * bs + k] = 0.0;
     for (int c = 0; c < bs; c++) {
       if (c == k) continue;
@@ -203,9 +205,9 @@ BSI_INLINE double bsi_inverse_residual(const int bs, const double *a, const doub
   return norm;
 }
 
-/* inverse ← a⁻¹ and *condition ← κ₁(a) = ‖a‖₁‖a⁻¹‖₁, by the rules at the top. The inverse is
- * unspecified where singular. Cofactors lose ε‖a‖^bs/|det a|, which may be far more than ε κ₁ and
- * spoil κ₁ itself, so that their residual is asked too. */
+/* inverse ← a⁻¹ and *condition ← κ₁(a) = ‖a‖₁‖a⁻¹‖₁, by the rules at the top. If a is singular, the
+ * inverse is unspecified. Cofactors have a relative error of ε‖a‖^bs/|det a|, which may be far
+ * larger than ε κ₁ and make κ₁ itself inaccurate. Therefore their residual is checked too. */
 BSI_INLINE bsi_block_result bsi_block_invert(const int bs, const double *a, double *inverse,
                                              double *condition) {
   const double norm = bsi_block_norm1(bs, a);
@@ -225,8 +227,8 @@ BSI_INLINE bsi_block_result bsi_block_invert(const int bs, const double *a, doub
   return bs >= 2 && bs <= 5 ? BSI_BLOCK_FALLBACK : BSI_BLOCK_OK;
 }
 
-/* The largest sum of magnitudes of a scalar row of `count` blocks side by side; NaN if any value
- * is. */
+/* Returns ‖·‖∞ of a row of `count` blocks: the largest sum of magnitudes of a scalar row, or NaN if
+ * a value is NaN. */
 BSI_INLINE double bsi_blocks_norm_infinity(const int bs, const double *blocks,
                                            const int32_t count) {
   double norm = 0.0;
@@ -240,9 +242,9 @@ BSI_INLINE double bsi_blocks_norm_infinity(const int bs, const double *blocks,
   return norm;
 }
 
-/* The next shift of a singular block, norm = ‖row‖∞ of its rows of the matrix: a ← a + s I with s =
- * amount·norm at first (*shift = 0), then ten times more. False where there is none left: amount =
- * 0, or s is not finite. */
+/* Shifts a singular block a ← a + s I, with norm = ‖·‖∞ of its block row. At first (*shift = 0) s =
+ * amount·norm; each further call makes s ten times larger. Returns false if amount = 0 or s is not
+ * finite. */
 BSI_INLINE bool bsi_block_shift(const int bs, double *a, const double amount, const double norm,
                                 double *shift) {
   const double more =
@@ -253,8 +255,8 @@ BSI_INLINE bool bsi_block_shift(const int bs, double *a, const double amount, co
   return true;
 }
 
-/* As bsi_block_invert(), but with amount > 0 a singular block is repaired by shifts, `row` being
- * the `count` blocks of the matrix's block row. */
+/* As bsi_block_invert(), but with amount > 0 a singular block is repaired by shifts. `row` holds
+ * the `count` blocks of its block row in the matrix. */
 BSI_INLINE bsi_block_result bsi_block_invert_shifted(const int bs, double *a, const double amount,
                                                      const double *row, const int32_t count,
                                                      double *inverse, double *condition) {

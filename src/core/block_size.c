@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The choice of a block size: the rule stands at bisai_block_size_choose() in bisai/bcsr.h.
+/* The choice of a block size. The rule is documented at bisai_block_size_choose() in bisai/bcsr.h.
  *
- * One pass over the matrix for each size collects the blocks of a block row, and of each block the
- * pattern of its entries as bs² bits. */
+ *
+ * For each size, one pass over the matrix collects the blocks of one block row at a time, and for
+ * each block the pattern of its entries as bs² bits. */
 #include <math.h>
 #include <string.h>
 
@@ -13,18 +14,18 @@
 enum {
   TABLE_BITS = 12,
   TABLE_SLOTS = 1 << TABLE_BITS,
-  /* a hash table that is fuller becomes slow */
+  /* a fuller hash table is slow */
   MAX_PATTERNS = TABLE_SLOTS / 2
 };
 
-/* The limits of the rule. */
+/* The thresholds of the rule. */
 static const double max_singular = 0.01, max_bytes_ratio = 3, random_entropy = 1.0 / 3;
 
 /* The blocks of one block row. */
 typedef struct block_row {
-  /* by block column: where the column may stand in `column` */
+  /* for each block column: its position in `column`, if column[position] is this block column */
   int32_t *slot;
-  /* of each block */
+  /* of each block: its block column */
   int32_t *column;
   /* of each block: bit r·bs + c for an entry in row r, column c */
   uint64_t *stored;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The block sizes that have code of their own: the one list that drives every specialisation.
- * Others take a path with the size at run time. */
+/* The block sizes with specialised code. This one list drives every specialisation. Other sizes
+ * take a path with the size at run time. */
 #ifndef BSI_BLOCK_SIZES_H
 #define BSI_BLOCK_SIZES_H
 

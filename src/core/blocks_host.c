@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole matrices on the host: values copied block by block and judged, empty rows and columns
- * found. */
+/* Operations on whole matrices on the host: copies of blocks, the search for values that are not
+ * finite, the search for empty rows and columns. */
 #include <string.h>
 
 #include "core/bcsr_impl.h"
@@ -13,7 +13,7 @@
 /* The largest block of the widest values. */
 enum { BLOCK_BYTES = BSI_MAX_BLOCK_VALUES * (int)sizeof(double) };
 
-/* Values that a thread must move to be worth waking. */
+/* The least number of values for which a thread is woken. */
 enum { GRAIN = 32768 };
 
 static void transpose(int bs, size_t size, const char *from, char *to) {

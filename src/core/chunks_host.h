@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over vectors on the CPU.
  *
- * A reduction over 0 … n-1 splits the range into at most BSI_CHUNKS chunks that depend on n alone;
- * threads share out whole chunks and the chunks' sums are added up in chunk order, so the bits do
- * not depend on the number of threads. */
+ * A reduction over 0 … n-1 splits the range into at most BSI_CHUNKS chunks that depend on n alone.
+ * Threads share out whole chunks, and the sums of the chunks are added up in order. Therefore the
+ * bits do not depend on the number of threads. */
 #ifndef BSI_CHUNKS_HOST_H
 #define BSI_CHUNKS_HOST_H
 
@@ -16,7 +16,7 @@ enum {
   /* doubles */
   TILE = 1024,
   SHORTEST_CHUNK = 256,
-  /* values a thread must have to touch to be worth waking */
+  /* the least number of values for which a thread is woken */
   GRAIN = 32768
 };
 
@@ -33,8 +33,8 @@ BSI_INLINE int64_t bsi_chunks_of(int64_t n) {
 
 BSI_INLINE int64_t bsi_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* sums[g] += basis_g · w for g < group; `group` is a constant at every call. Pairs make one SSE2
- * instruction, where compilers keep arrays of lanes in scalar registers. */
+/* sums[g] += basis_g · w for g < group; `group` is a constant at every call. A pair maps to one
+ * SSE2 instruction. Compilers keep arrays of lanes in scalar registers instead. */
 BSI_INLINE void bsi_dot_group(int group, int64_t n, const double *basis, int64_t ld,
                               const double *w, double *sums) {
   bsi_pair even[GROUP] = {{0, 0}}, odd[GROUP] = {{0, 0}};
@@ -54,7 +54,7 @@ BSI_INLINE void bsi_dot_group(int group, int64_t n, const double *basis, int64_t
   }
 }
 
-/* out[c] ← Σ of work[chunk·count + c] over the chunks, in order. */
+/* out[c] ← Σ work[chunk·count + c] over the chunks, in order. */
 BSI_INLINE void bsi_add_chunks(int64_t chunks, int count, const double *work, double *out) {
   for (int c = 0; c < count; c++) {
     out[c] = 0;

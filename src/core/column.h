@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A column of bs values in registers: what block products, solves and factorisations sum up in.
- * Sizes up to 8 are cut into vectors of four, two and one, which compilers do not find by
- * themselves where bs is odd; no value beyond the column is ever touched. CUDA, where a thread
- * has no vectors, and larger sizes have plain loops. The same operations in the same order
- * everywhere. */
+/* A column of bs values in registers: the accumulator of block products, solves and factorisations.
+ * Columns of at most 8 values are split into vectors of four, two and one, because compilers do not
+ * find this split if bs is odd. No value beyond the column is accessed. Larger sizes use plain
+ * loops, and so does CUDA, because a thread has no vectors there. All variants do the same
+ * operations in the same order. */
 #ifndef BSI_COLUMN_H
 #define BSI_COLUMN_H
 
@@ -29,12 +29,12 @@ typedef struct bsi_column {
   bsi_quad quad[2];
   bsi_pair pair;
   double single;
-  /* instead, where the size is not known to be at most 8 */
+  /* used instead of the vectors if the size is not a constant of at most 8 */
   double rows[BISAI_MAX_BLOCK_SIZE];
 } bsi_column;
 
-/* For every part of a column of bs values, which starts at row `r`: its vector `part` and its place
- * `p` + r in memory. */
+/* Executes statement(part, type, r) for each vector `part` of a column of bs values. The vector
+ * holds the values from row r on. */
 #define BSI_COLUMN_PARTS(bs, statement)                                                            \
   do {                                                                                             \
     if ((bs) >= 4) statement(quad[0], bsi_quad, 0);                                                \
@@ -111,13 +111,13 @@ BSI_INLINE void bsi_column_subtract(const int bs, bsi_column *s, const double *p
 #undef SUBTRACT
 }
 
-/* s ← s + A x, A a block of bs columns */
+/* s ← s + A x for a block A of bs columns */
 BSI_INLINE void bsi_column_add_product(const int bs, bsi_column *s, const double *a,
                                        const double *x) {
   for (int c = 0; c < bs; c++) bsi_column_add(bs, s, a + c * bs, x[c]);
 }
 
-/* s ← s − A x */
+/* s ← s − A x for a block A of bs columns */
 BSI_INLINE void bsi_column_subtract_product(const int bs, bsi_column *s, const double *a,
                                             const double *x) {
   for (int c = 0; c < bs; c++) bsi_column_subtract(bs, s, a + c * bs, x[c]);

@@ -13,7 +13,7 @@ bisai_context_options bisai_context_options_default(void) {
       .struct_size = sizeof(bisai_context_options), .backend = BISAI_BACKEND_AUTO, .device = -1};
 }
 
-/* The backend that a kind stands for; NULL: not in this build. */
+/* Returns the backend of a kind, or NULL if this build does not have it. */
 static const bsi_backend *backend_of(bisai_backend kind) {
   if (kind == BISAI_BACKEND_HOST) return &bsi_backend_host;
 #ifdef BISAI_HAVE_CUDA
@@ -58,7 +58,7 @@ bisai_status bisai_context_create(const bisai_context_options *options, bisai_co
   bisai_context made = {.backend = backend_of(device ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST),
                         .allocator = o.allocator,
                         .threads = threads_for(o.threads)};
-  const size_t bytes = bsi_allocation_size(sizeof made); /* the team comes behind */
+  const size_t bytes = bsi_allocation_size(sizeof made); /* the team lies behind the context */
   bisai_context *c = bsi_allocate(&made, 1, bytes + bsi_team_bytes(made.threads));
   if (!c) return BISAI_OUT_OF_MEMORY;
   *c = made;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of the context: errors, memory, backend. */
+/* The context's private struct, failures, allocation and time. */
 #ifndef BSI_CONTEXT_IMPL_H
 #define BSI_CONTEXT_IMPL_H
 
@@ -13,9 +13,9 @@
 
 enum { BSI_ALIGNMENT = 64 };
 enum {
-  /* reductions that may count in the context's tickets at the same time */
+  /* the number of reductions that may count in the context's tickets at the same time */
   BSI_TICKETS = 64,
-  /* words of the context's first_fault */
+  /* the number of words of the context's first_fault */
   BSI_FAULTS = 8
 };
 
@@ -23,13 +23,13 @@ enum {
 extern "C" {
 #endif
 
-/* What a CUDA device has to offer. */
+/* The resources of a CUDA device. */
 typedef struct bsi_device_limits {
-  /* multiprocessors; bytes of shared memory of each */
+  /* the number of multiprocessors, and the bytes of shared memory of each */
   int processors, shared;
-  /* bytes of it that a thread block may have */
+  /* bytes of shared memory that a thread block may have */
   int block_shared;
-  /* bytes of the second level's */
+  /* bytes of the L2 cache */
   int cache;
 } bsi_device_limits;
 
@@ -38,13 +38,13 @@ struct bisai_context {
   bisai_allocator allocator;
   int threads;
   struct bsi_team *team;
-  /* CUDA: the stream that everything is enqueued on */
+  /* CUDA: the stream on which all work is enqueued */
   void *stream;
   bool owns_stream;
-  /* CUDA: what device memory comes from, where the caller brings no allocator: */
+  /* CUDA: the pool of device memory; unused if the caller has given device_allocator */
   void *pool;
   bisai_device_allocator device_allocator;
-  /* CUDA: BSI_TICKETS zeros in device memory; kernels that count in them leave zeros behind */
+  /* CUDA: BSI_TICKETS zeros in device memory; a kernel that counts in them resets them to zero */
   unsigned *tickets;
   /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
   unsigned long long *first_fault;
@@ -55,44 +55,44 @@ struct bisai_context {
   bsi_device_limits limits;
   /* CUDA: kernels may start before their predecessor ends: gpu/launch.cuh */
   bool early_launches;
-  /* files that are being written, the latest first: io/new_file.h */
+  /* the list of files that are being written, the latest first: io/new_file.h */
   struct bsi_new_file *volatile unfinished;
   char error[256];
   char device[96];
 };
 
-/* Records a message (context may be NULL) and returns `status`, so that failures read `return
- * bsi_fail(…)`. */
+/* Records a message and returns `status`, so that failures read `return bsi_fail(…)`. The context
+ * may be NULL. */
 bisai_status bsi_fail(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#ifdef __clang_analyzer__ /* It sees one file at a time, and has to know which status comes back. */
+#ifdef __clang_analyzer__ /* The analyzer sees one file at a time; this names the status. */
 #define bsi_fail(context, status, ...) ((void)(bsi_fail)(context, status, __VA_ARGS__), status)
 #endif
 
-/* Returns the status of a failing call from the calling function, which must have nothing to
- * release. A function that owns something has one exit instead. */
+/* Returns the status of a failing call from the calling function, which must own nothing. A
+ * function that owns something has one exit instead. */
 #define BSI_TRY(call)                                                                              \
   do {                                                                                             \
     const bisai_status bsi_tried = (call);                                                         \
     if (bsi_tried) return bsi_tried;                                                               \
   } while (0)
 
-/* `bytes` rounded up to a multiple of the alignment: allocators like aligned_alloc() refuse
- * anything else. */
+/* Rounds `bytes` up to a multiple of the alignment, because allocators like aligned_alloc() refuse
+ * other sizes. */
 static inline size_t bsi_allocation_size(size_t bytes) {
   return (bytes + BSI_ALIGNMENT - 1) / BSI_ALIGNMENT * BSI_ALIGNMENT;
 }
 
-/* count · size bytes of host memory, never 0 bytes; NULL with a message when out of memory or out
- * of range. */
+/* Allocates count · size bytes of host memory, but never 0 bytes. Returns NULL and leaves a message
+ * if there is not enough memory or the size is out of range. */
 void *bsi_allocate(bisai_context *context, size_t count, size_t size);
 void bsi_release(bisai_context *context, void *pointer);
 
-/* Seconds of a monotonic clock. */
+/* Returns the seconds of a monotonic clock. */
 double bsi_now(void);
 
-/* Check the first field of every options struct, which its default sets, and of every report, which
- * the caller sets. */
+/* Check the first field of a struct. _default() functions set it in options structs, the caller
+ * sets it in reports. */
 bisai_status bsi_check_struct(bisai_context *context, const char *name, size_t given,
                               size_t expected);
 bisai_status bsi_check_report(bisai_context *context, const char *name, size_t given,

@@ -28,32 +28,33 @@ static bisai_status check_duplicates(bisai_context *context, const bisai_csr_des
   return status;
 }
 
-/* Entries that a thread must place to be worth waking. */
+/* The least number of entries for which a thread is woken. */
 enum { GRAIN = 32768 };
 
-/* A conversion under way. Its block rows are shared out over the threads. */
+/* The state of a conversion, whose block rows are shared out over the threads. */
 typedef struct conversion {
   bisai_context *context;
   const bisai_csr_desc *csr;
   int32_t bs, block_rows, block_cols;
   bool padded;
   int threads;
-  /* by block column, for each thread: what it met there last */
+  /* for each thread and block column: the mark of the block row that the thread found there last,
+   * or the position of its block */
   int32_t *seen;
-  /* of the result, host memory */
+  /* of the result, in host memory */
   int32_t *row_ptr, *col_idx;
   double *values;
-  /* of the result, NULL: not asked for */
+  /* of the result; NULL: not asked for */
   bsi_entry_map *map;
   /* NULL: none */
   const bsi_limit *limit;
 } conversion;
 
-/* A thread's note. */
+/* A thread's partial result. */
 typedef struct conversion_partial {
-  /* its part of `seen` is set */
+  /* the thread's part of `seen` is initialised */
   bool ready;
-  /* of the first entry that it found not finite, row -1: none */
+  /* the first entry of its rows that is not finite; row -1: none */
   int32_t row, column;
 } conversion_partial;
 
@@ -62,18 +63,18 @@ static int32_t last_row(const conversion *c, int32_t block_row) {
   return end < c->csr->rows ? (int32_t)end : c->csr->rows;
 }
 
-/* The block row that scalar row i begins, or the next one. */
+/* Returns the block row that begins with scalar row i, or the next one. */
 static int32_t next_block_row(const conversion *c, int32_t i) {
   return i / c->bs + (i % c->bs != 0);
 }
 
-/* The block rows of a part, weighed by their entries. */
+/* Returns the block rows of a part, weighted by their entries. */
 static bsi_rows block_rows_of(const conversion *c, bsi_part part) {
   const bsi_rows rows = bsi_rows_of(c->csr->rows, c->csr->row_ptr, part);
   return (bsi_rows){next_block_row(c, rows.begin), next_block_row(c, rows.end)};
 }
 
-/* `seen` of the thread that does this part. */
+/* Returns the part of `seen` that belongs to the thread of this part. */
 static int32_t *seen_by(const conversion *c, bsi_part part) {
   const size_t columns = (size_t)c->block_cols;
   int32_t *seen = c->seen + (size_t)part.thread * columns;
@@ -83,7 +84,7 @@ static int32_t *seen_by(const conversion *c, bsi_part part) {
   return seen;
 }
 
-/* Blocks of each block row into row_ptr[row + 1]. Marks are negative, and positions are not. */
+/* row_ptr[row + 1] ← the blocks of each block row. Marks are negative, unlike positions. */
 static void count_part(void *job, bsi_part part) {
   const conversion *c = job;
   const bisai_csr_desc *d = c->csr;
@@ -130,8 +131,8 @@ static void sort_columns(int32_t *columns, int32_t count) {
     }
 }
 
-/* The columns of a block row, ascending. Leaves in `seen` the position of each; positions of other
- * rows lie outside this row's. */
+/* Fills in the columns of a block row, ascending. seen[column] becomes the position of each block.
+ * Positions of other rows lie outside this row's. */
 static void fill_columns(const conversion *c, int32_t *seen, int32_t row) {
   const bisai_csr_desc *d = c->csr;
   const int32_t first = c->row_ptr[row], last = c->row_ptr[row + 1] - 1;
@@ -143,7 +144,7 @@ static void fill_columns(const conversion *c, int32_t *seen, int32_t row) {
     seen[column] = first;
     c->col_idx[next++] = column;
   }
-  if (next <= last) c->col_idx[next++] = row; /* of the padding */
+  if (next <= last) c->col_idx[next++] = row; /* the diagonal block of the padding */
   sort_columns(c->col_idx + first, next - first);
   for (int32_t p = first; p < next; p++) seen[c->col_idx[p]] = p;
 }
@@ -153,7 +154,8 @@ static double *value_at(const conversion *c, const int32_t *seen, int32_t i, int
   return c->values + block * bs * bs + (size_t)(j % c->bs) * bs + (size_t)(i % c->bs);
 }
 
-/* Returns false and notes the entry at the first one that is not finite. */
+/* Fills in the values of a block row. At the first value that is not finite, records the entry and
+ * returns false. */
 static bool fill_values(const conversion *c, const int32_t *seen, int32_t row,
                         conversion_partial *partial) {
   const bisai_csr_desc *d = c->csr;
@@ -186,7 +188,8 @@ static void fill_part(void *job, bsi_part part) {
   }
 }
 
-/* Follows count_blocks(), whose marks and notes it goes on with. */
+/* Fills in columns and values. Follows count_blocks() and relies on its marks and partial
+ * results. */
 static bisai_status fill_rows(conversion *c) {
   bsi_run(c->context, c->threads, BSI_SOME_PARTS, fill_part, c);
   conversion_partial first = {.row = -1};
@@ -198,8 +201,8 @@ static bisai_status fill_rows(conversion *c) {
   return bsi_fail(c->context, BISAI_NOT_FINITE, BSI_ENTRY_NOT_FINITE, first.row, first.column);
 }
 
-/* Arrays of host memory for the columns and values, filled and uploaded to a backend that has
- * memory of its own. */
+/* Fills in columns and values in host memory and uploads them to a backend with memory of its
+ * own. */
 static bisai_status fill_elsewhere(bisai_context *context, conversion *c, bisai_bcsr *a) {
   const bsi_backend *backend = context->backend;
   const size_t columns = (size_t)a->blocks, values = bsi_block_offset(a, a->blocks);
@@ -221,7 +224,7 @@ static bisai_status fill_in_place(conversion *c, bisai_bcsr *a) {
   return fill_rows(c);
 }
 
-/* Of one thread's `seen` and of the row pointers before they are the matrix's. */
+/* Returns the bytes of one thread's `seen` and of the row pointers that are counted first. */
 static int64_t working_bytes(int64_t block_rows, int64_t block_cols) {
   return (block_rows + 1 + block_cols) * (int64_t)sizeof(int32_t);
 }
@@ -233,7 +236,8 @@ static int64_t matrix_bytes(int64_t block_rows, int64_t blocks, int32_t bs) {
 
 int64_t bsi_csr_least_bytes(int64_t rows, int32_t block_size) {
   const int64_t pointers = (rows + 1) * (int64_t)sizeof(int32_t);
-  if (block_size == 0) return 2 * pointers; /* of the CSR arrays, and of the study of block sizes */
+  /* the row pointers of the CSR arrays, and the study of block sizes */
+  if (block_size == 0) return 2 * pointers;
   const int64_t block_rows = (rows + block_size - 1) / block_size;
   return pointers + working_bytes(block_rows, block_rows) + matrix_bytes(block_rows, 0, block_size);
 }
@@ -281,8 +285,9 @@ exit:
   return BISAI_OK;
 }
 
-/* One thread where memory is limited, so that the limit refuses the same matrices for any number of
- * threads. Otherwise no more than leave each thread an entry for each of its marks. */
+/* Returns the number of threads: one if memory is limited, so that the limit refuses the same
+ * matrices for any number of threads. Otherwise each thread has at least one entry for each of its
+ * marks. */
 static int conversion_threads(const bisai_context *context, const conversion *c) {
   const int64_t grain = c->block_cols > GRAIN ? c->block_cols : GRAIN;
   if (c->limit) return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caller's description of scalar CSR arrays, and its check. */
+/* The description of scalar CSR arrays by the caller, and its check. */
 #include "core/csr.h"
 
 #include "core/bcsr_impl.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* New values for a matrix that was made from scalar CSR arrays: value place(p) ← entry p. Zeros
- * that fill blocks up and the identity of the padding have no entry, so they stay. */
+/* New values for a matrix that was made from scalar CSR arrays: value map(p) ← entry p. Zeros that
+ * fill blocks up and the identity of the padding have no entry, so they stay. */
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
 #include "core/csr.h"
@@ -8,19 +8,19 @@
 #include "core/parallel.h"
 #include "core/staging.h"
 
-/* Entries that a thread must compare to be worth waking. */
+/* The least number of entries for which a thread is woken. */
 enum { GRAIN = 32768 };
 
 typedef struct scalar_entry {
   int32_t row, column;
 } scalar_entry;
 
-/* Where entry p stood in the arrays that the matrix was made from. */
+/* Returns the row and column of entry p in the arrays from which the matrix was made. */
 static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_t p) {
   const uint64_t per_block = bsi_block_offset(a, 1),
                  place = bsi_entry_map_at(a->map.wide, a->map.host, p);
   const int32_t block = (int32_t)(place / per_block), inside = (int32_t)(place % per_block);
-  /* the first that ends after it */
+  /* the first block row that ends after this block */
   const int32_t row = bsi_lower_bound(s->row_ptr + 1, 0, a->block_rows, block + 1);
   return (scalar_entry){row * a->block_size + inside % a->block_size,
                         s->col_idx[block] * a->block_size + inside / a->block_size};
@@ -43,12 +43,13 @@ static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai
 }
 
 static bisai_status fail_length(const bisai_bcsr *a, int32_t row) {
-  return bsi_fail(
-      a->context, BISAI_INVALID_STRUCTURE,
-      "row %d: not as many entries as when the matrix was made, whose pattern cannot change", row);
+  return bsi_fail(a->context, BISAI_INVALID_STRUCTURE,
+                  "row %d: another number of entries than at creation; the pattern cannot change",
+                  row);
 }
 
-/* Names the first difference, of arrays whose rows before row i are the same; i = rows: all are. */
+/* Fails with a message that names the first difference. The rows before row i are equal; i = rows:
+ * all are. */
 static bisai_status name_difference(const bisai_bcsr *a, const bsi_structure *s,
                                     const bisai_csr_desc *d, int32_t i) {
   const int32_t from = d->row_ptr[i], to = i < d->rows ? d->row_ptr[i + 1] : from;
@@ -56,10 +57,9 @@ static bisai_status name_difference(const bisai_bcsr *a, const bsi_structure *s,
     const scalar_entry old = entry_of(a, s, p);
     if (old.row != i) return fail_length(a, old.row < i ? old.row : i);
     if (old.column != d->col_idx[p])
-      return bsi_fail(
-          a->context, BISAI_INVALID_STRUCTURE,
-          "row %d: column %d where the matrix was made with column %d; its pattern cannot change",
-          i, d->col_idx[p], old.column);
+      return bsi_fail(a->context, BISAI_INVALID_STRUCTURE,
+                      "row %d: column %d, but column %d at creation; the pattern cannot change", i,
+                      d->col_idx[p], old.column);
   }
   return fail_length(a, i < d->rows ? i : entry_of(a, s, from).row);
 }
@@ -70,7 +70,7 @@ typedef struct pattern_job {
   const bisai_csr_desc *d;
 } pattern_job;
 
-/* A thread's note is the first row of its own that differs. */
+/* The partial result of a thread is the first of its rows that differs. */
 static void compare_part(void *job, bsi_part part) {
   const pattern_job *j = job;
   const bsi_range range = bsi_range_of(j->d->rows, part);
@@ -82,14 +82,14 @@ static void compare_part(void *job, bsi_part part) {
   }
 }
 
-/* The first row that differs, -1: none. */
+/* Returns the first row that differs, or -1. */
 static int32_t find_difference(const bisai_bcsr *a, const bsi_structure *s,
                                const bisai_csr_desc *d) {
   const int threads = bsi_threads_for(a->context->threads, d->row_ptr[d->rows], GRAIN);
   return bsi_find_first(a->context, threads, compare_part, &(pattern_job){a, s, d});
 }
 
-/* Refuses another pattern than that of creation. */
+/* Refuses a pattern that differs from the one at creation. */
 static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) {
   bsi_structure s;
   BSI_TRY(bsi_check_row_ptr(a->context, "row", d->rows, d->row_ptr));
@@ -102,8 +102,8 @@ static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) 
   return name_difference(a, &s, d, first < 0 ? d->rows : first);
 }
 
-/* Refuses NaN and infinity in values that lie as the entries do, in host memory or where the
- * backend works. */
+/* Refuses NaN and infinity in values of the entries, which are in host memory or in backend
+ * memory. */
 static bisai_status check_values(const bisai_bcsr *a, const double *values, bool in_host_memory) {
   const bsi_backend *backend = in_host_memory ? &bsi_backend_host : a->context->backend;
   int64_t first = -1;

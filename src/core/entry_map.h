@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the entries of scalar CSR arrays lie among the values of the matrix that was made from
- * them: entry p is value place(p). */
+/* The map from the entries of scalar CSR arrays to the values of the matrix that was made from
+ * them: entry p is value bsi_entry_map_at(p). */
 #ifndef BSI_ENTRY_MAP_H
 #define BSI_ENTRY_MAP_H
 
@@ -16,11 +16,11 @@ extern "C" {
 
 typedef struct bsi_entry_map {
   int32_t entries;
-  /* places are uint64_t, otherwise uint32_t */
+  /* the indices are uint64_t, otherwise uint32_t */
   bool wide;
   /* NULL: the matrix was not made from CSR arrays */
   void *host;
-  /* the same in the backend's memory; the same array on the host */
+  /* the same in backend memory; on the host, the same array */
   void *backend;
 } bsi_entry_map;
 
@@ -35,10 +35,10 @@ static inline void bsi_entry_map_set(const bsi_entry_map *map, int32_t p, size_t
     ((uint32_t *)map->host)[p] = (uint32_t)value;
 }
 
-/* Room for the places of `entries` among `values` values, in host memory. */
+/* Reserves host memory for the map of `entries` entries to `values` values. */
 bisai_status bsi_entry_map_reserve(bisai_context *context, int32_t entries, size_t values,
                                    bsi_entry_map *map);
-/* Brings places that have been set to the backend's memory. Waits. */
+/* Copies a map that has been set to backend memory. Waits. */
 bisai_status bsi_entry_map_upload(bisai_context *context, bsi_entry_map *map);
 void bsi_entry_map_release(bisai_context *context, bsi_entry_map *map);
 int64_t bsi_entry_map_memory(const bsi_entry_map *map);

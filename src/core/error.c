@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The message that a context keeps of its last failure. */
+/* The message of a context's last failure. */
 #include <stdarg.h>
 #include <stdio.h>
 

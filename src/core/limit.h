@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bound on the memory that one call may hold at a time. */
+/* An upper bound on the memory that one call may hold at a time. */
 #ifndef BSI_LIMIT_H
 #define BSI_LIMIT_H
 
@@ -12,7 +12,7 @@ typedef struct bsi_limit {
   int64_t max, held;
 } bsi_limit;
 
-/* Refuses to allocate `more` bytes beside those held. NULL: no limit. */
+/* Fails if `more` bytes beside those held exceed the limit. NULL: no limit. */
 static inline bisai_status bsi_limit_check(bisai_context *context, const bsi_limit *limit,
                                            int64_t more) {
   if (!limit || more <= limit->max - limit->held) return BISAI_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a backend does with the values of matrices. */
+/* A backend's operations on the values of matrices. */
 #ifndef BSI_MATRIX_OPS_H
 #define BSI_MATRIX_OPS_H
 
@@ -16,7 +16,7 @@ typedef struct bsi_matrix_ops {
    * Without an order, `to` may be `from`. */
   bisai_status (*copy_blocks)(bisai_context *, bisai_value_type, int bs, int32_t blocks,
                               bisai_layout, const int32_t *order, const void *from, void *to);
-  /* to[place p] ← from[p] for p < count; no place occurs twice (core/entry_map.h). */
+  /* to[map(p)] ← from[p] for p < count; the map is one-to-one (core/entry_map.h). */
   bisai_status (*scatter_values)(bisai_context *, int64_t count, bool wide, const void *map,
                                  const double *from, double *to);
   /* *index ← the first of `count` values that is NaN or infinite, or −1. Waits. */

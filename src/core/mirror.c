@@ -6,8 +6,7 @@
 
 static bool is_host(const bisai_context *context) { return context->backend->host_memory; }
 
-/* A host copy of `count` integers of backend memory; NULL when that fails, *status then says
- * why. */
+/* Returns a host copy of `count` integers of backend memory, or NULL with the reason in *status. */
 static int32_t *fetch(bisai_context *context, size_t count, const int32_t *from,
                       bisai_status *status) {
   int32_t *to = bsi_allocate(context, count, sizeof *to);
@@ -32,7 +31,7 @@ bisai_status bsi_mirror_read(bisai_context *context, int32_t n, const int32_t *r
   return status;
 }
 
-/* `to` ← `count` integers of host memory, of which *kept becomes a copy. */
+/* `to` ← `count` integers of host memory. *kept becomes a copy of them. */
 static bisai_status upload(bisai_context *context, size_t count, const int32_t *from,
                            int32_t **kept, int32_t *to) {
   const size_t bytes = count * sizeof *to;

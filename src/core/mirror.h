@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host copies of the integers of a structure in backend memory, for what is done by the host on
- * every backend: symbolic factorisation, levels, orderings, writing. Fetched when they are first
- * asked for, and kept; where backend memory is host memory there are none. */
+/* Host copies of the integers of a structure in backend memory, for the work that the host does on
+ * every backend: symbolic factorisation, levels, orderings, writing. A copy is fetched when it is
+ * first needed, and kept. If backend memory is host memory, there are no copies. */
 #ifndef BSI_MIRROR_H
 #define BSI_MIRROR_H
 
@@ -23,13 +23,14 @@ typedef struct bsi_structure {
   const int32_t *row_ptr, *col_idx;
 } bsi_structure;
 
-/* The structure of n rows in host memory, through `mirror` (of which the host has no need) where it
- * is elsewhere; it lives as long as both. */
+/* *structure ← the structure of n rows in host memory. If the arrays are not in host memory, it is
+ * read through `mirror`, which may be NULL otherwise. The structure lives as long as the arrays and
+ * the mirror. */
 bisai_status bsi_mirror_read(bisai_context *context, int32_t n, const int32_t *row_ptr,
                              const int32_t *col_idx, bsi_mirror *mirror, bsi_structure *structure);
 
-/* row_ptr and col_idx, reserved backend memory, ← a structure in host memory; where they are
- * elsewhere the mirror gets it too. */
+/* Copies a structure in host memory to row_ptr and col_idx, which are reserved backend memory. If
+ * they are not in host memory, the mirror keeps a copy too. */
 bisai_status bsi_mirror_write(bisai_context *context, int32_t n, const bsi_structure *structure,
                               bsi_mirror *mirror, int32_t *row_ptr, int32_t *col_idx);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a long array once, faster than the processor does by itself. The hardware prefetchers
- * follow a stream to the end of its page and keep too few lines in flight for one core to reach the
- * memory's rate. Asking for lines of several later pages in turn makes them follow as many streams:
- * with four, one core reads 1.4 times as fast. Nothing depends on it: a prefetch never faults. */
+/* Prefetches for reading a long array once. The hardware prefetchers follow a stream to the end of
+ * its page, and keep too few lines in flight for one core to reach the memory bandwidth. Requests
+ * for lines of several later pages in turn make them follow as many streams: with four streams, one
+ * core reads 1.4 times as fast. Results do not depend on prefetches, and a prefetch never
+ * faults. */
 #ifndef BSI_PREFETCH_H
 #define BSI_PREFETCH_H
 
@@ -11,8 +12,9 @@
 
 enum { BSI_LINE_BITS = 6, BSI_PAGE_BITS = 12, BSI_STREAM_BITS = 2 };
 
-/* The line to ask for when the one at `address` is read: of the next 2^(page + stream) bytes, one
- * from every page in turn. `step` is 1 where addresses ascend and -1 where they descend. */
+/* Returns the line to prefetch when the line at `address` is read. Successive lines take one line
+ * in turn from each page of the next 2^(page + stream) bytes. `step` is 1 if addresses ascend and
+ * -1 if they descend. */
 static inline uintptr_t bsi_line_ahead(uintptr_t address, const int step) {
   const uintptr_t line = address >> BSI_LINE_BITS, stream = line & ((1 << BSI_STREAM_BITS) - 1);
   const uintptr_t in_page =
@@ -23,16 +25,16 @@ static inline uintptr_t bsi_line_ahead(uintptr_t address, const int step) {
          in_page << BSI_LINE_BITS;
 }
 
-/* To be called for every stretch of bytes begin … end of an array as it is read. A line that two
- * stretches share is asked for twice: to tell would make the number of turns vary where all rows
- * are alike, which costs more. */
+/* Prefetches ahead of the bytes begin … end of an array. Call it for each range as it is read. A
+ * line that two ranges share is prefetched twice. Avoiding this would make the trip count vary even
+ * if all rows are alike, which costs more. */
 static inline void bsi_prefetch_ahead(const void *array, size_t begin, size_t end, const int step) {
   for (uintptr_t address = (uintptr_t)array + begin; address < (uintptr_t)array + end;
        address += 1 << BSI_LINE_BITS)
     __builtin_prefetch((const void *)bsi_line_ahead(address, step));
 }
 
-/* Asks for the bytes begin … end themselves. */
+/* Prefetches the bytes begin … end themselves. */
 static inline void bsi_prefetch(const void *array, size_t begin, size_t end) {
   for (uintptr_t line = (uintptr_t)array + begin; line < (uintptr_t)array + end;
        line += 1 << BSI_LINE_BITS)

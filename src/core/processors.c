@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* for affinity masks, which POSIX does not have */
+#define _GNU_SOURCE /* for affinity masks, which POSIX does not define */
 #include "core/processors.h"
 
 #include <ctype.h>
@@ -14,8 +14,8 @@
 
 enum { MAX_BYTES = 4096 /* bytes of a path or of a line */ };
 
-/* Masks of the size that the kernel has, which may know of more processors than the C library
- * does. */
+/* Returns the size of the affinity mask. The mask may be larger than the C library's, because the
+ * kernel may support more processors. */
 static int affinity(void) {
 #ifdef __linux__
   for (int size = CPU_SETSIZE; size <= 1 << 20; size *= 2) {
@@ -33,7 +33,7 @@ static int affinity(void) {
   return online < 1 ? 1 : online < INT_MAX ? (int)online : INT_MAX;
 }
 
-/* Reads the first line of folder/name; false where there is none. */
+/* Reads the first line of folder/name. Returns false if there is none. */
 static bool read_line(const char *folder, const char *name, char *line) {
   char path[2 * MAX_BYTES];
   if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return false;
@@ -44,7 +44,7 @@ static bool read_line(const char *folder, const char *name, char *line) {
   return is_read;
 }
 
-/* Moves *text behind the whole number that it begins with; false: it begins with none. */
+/* Reads the integer at *text and moves *text behind it. Returns false if there is no integer. */
 static bool read_number(char **text, long long *number) {
   char *end;
   errno = 0;
@@ -54,7 +54,7 @@ static bool read_number(char **text, long long *number) {
   return is_number;
 }
 
-/* Processors that one control group's quota pays for, INT_MAX: it has none. */
+/* Returns the processors that a control group's quota pays for, or INT_MAX if it has no quota. */
 static int quota_of(const char *folder, bool version_2) {
   char line[MAX_BYTES], *text = line;
   long long quota = -1, period = 0;
@@ -69,7 +69,7 @@ static int quota_of(const char *folder, bool version_2) {
   return quota < period ? 1 : (int)(quota / period);
 }
 
-/* Whether a list that is separated by commas has `name`. */
+/* Returns true if a comma-separated list contains `name`. */
 static bool lists(const char *list, const char *name) {
   const size_t length = strlen(name);
   for (; list; list = strchr(list, ',')) {
@@ -80,13 +80,13 @@ static bool lists(const char *list, const char *name) {
   return false;
 }
 
-/* The control groups that a process is in, "" where it is in none of its kind: of version 1 that of
- * the controller "cpu", of version 2. */
+/* The control groups of a process: path[0] that of the controller "cpu" of version 1, path[1] that
+ * of version 2. A path is "" if the process is in no such group. */
 typedef struct groups {
   char path[2][MAX_BYTES];
 } groups;
 
-/* From lines like "5:cpu,cpuacct:PATH" (version 1) and "0::PATH" (version 2). */
+/* Reads lines like "5:cpu,cpuacct:PATH" (version 1) and "0::PATH" (version 2). */
 static bool read_groups(const char *root, groups *g) {
   char line[MAX_BYTES];
   g->path[0][0] = g->path[1][0] = '\0';
@@ -106,8 +106,8 @@ static bool read_groups(const char *root, groups *g) {
   return g->path[0][0] != '\0' || g->path[1][0] != '\0';
 }
 
-/* The least quota of a control group and those above it, as far as they are mounted: `mounted` is
- * the group that is seen at `point`. */
+/* Returns the smallest quota of a control group and of its mounted ancestors. The group `mounted`
+ * is visible at `point`. */
 static int quota_under(const char *root, const char *mounted, const char *point, const char *group,
                        bool version_2) {
   char folder[2 * MAX_BYTES];
@@ -163,7 +163,7 @@ int bsi_threads_wished(const char *wish, int processors) {
   errno = 0;
   const long number = strtol(wish, &end, 10);
   while (isspace((unsigned char)*end)) end++;
-  /* a list is for nested regions */
+  /* the further numbers of a list are for nested regions */
   if (end == wish || (*end != '\0' && *end != ',') || number < 1) return processors;
   return number < processors ? (int)number : processors;
 }

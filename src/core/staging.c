@@ -4,7 +4,7 @@
 
 static bool is_copy(const bsi_staged *s) { return s->data && s->data != s->caller; }
 
-/* The caller's vectors, or room for a copy of them. */
+/* Uses the caller's vectors themselves, or reserves memory for a copy of them. */
 static bisai_status reserve(bisai_context *context, int64_t n, int32_t count, double *caller,
                             int64_t ld, bsi_staged *s) {
   *s = (bsi_staged){
@@ -21,13 +21,13 @@ static bisai_status copy_in(bisai_context *context, const bsi_staged *s) {
     BSI_TRY(context->backend->memory->upload(context, s->data + c * s->ld,
                                              s->caller + c * s->caller_ld,
                                              (size_t)s->n * sizeof *s->data));
-  /* A copy from page-locked memory may be under way still. */
+  /* A copy from page-locked memory may still be under way. */
   return context->backend->memory->synchronize(context);
 }
 
 bisai_status bsi_stage_input(bisai_context *context, int64_t n, int32_t count, const double *caller,
                              int64_t ld, bsi_staged *staged) {
-  /* Nothing is written through an input. */
+  /* The cast is safe because nothing is written through an input. */
   return bsi_stage_output(context, n, count, true, (double *)(uintptr_t)caller, ld, staged);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vectors of a call that the caller may have in host memory while the backend works elsewhere:
- * copied into backend memory for the length of the call. Where the backend reaches the caller's
- * array, that itself. */
+/* Stages the caller's vectors for one call. If the backend cannot reach the caller's array, the
+ * vectors are copied to backend memory for the length of the call. Otherwise the array itself is
+ * used. */
 #ifndef BSI_STAGING_H
 #define BSI_STAGING_H
 
@@ -17,21 +17,21 @@ typedef struct bsi_staged {
   int32_t count;
   double *caller;
   int64_t caller_ld;
-  /* what the backend works on; NULL: nothing was staged */
+  /* the array on which the backend works; NULL: nothing was staged */
   double *data;
   int64_t ld;
 } bsi_staged;
 
-/* Vectors to be read. */
+/* Stages vectors to be read. */
 bisai_status bsi_stage_input(bisai_context *context, int64_t n, int32_t count, const double *caller,
                              int64_t ld, bsi_staged *staged);
 void bsi_stage_release(bisai_context *context, bsi_staged *staged);
 
-/* Vectors to be written; `keep`: and read before that. */
+/* Stages vectors to be written. With `keep` they may also be read before that. */
 bisai_status bsi_stage_output(bisai_context *context, int64_t n, int32_t count, bool keep,
                               double *caller, int64_t ld, bsi_staged *staged);
-/* Gives the results to the caller, waiting for them where they are a copy. Returns `status`, or
- * what went wrong with that. */
+/* Copies the results back to the caller if they were staged by a copy, waits for that, and releases
+ * the copy. Returns `status`, or if that is BISAI_OK the status of the copy. */
 bisai_status bsi_stage_return(bisai_context *context, bisai_status status, bsi_staged *staged);
 
 #ifdef __cplusplus

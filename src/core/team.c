@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs are announced, claimed and counted in three atomic words, and nobody waits for a thread to
- * arrive or to leave.
+/* Runs are announced, claimed and counted in three atomic words. No thread waits for another to
+ * begin or to leave a run.
  *
  *   call          the present run: its number · 2¹⁶ + log₂(parts of each thread) · 2¹³ + (threads −
  *                 1); written by the caller
- *   claims[t]     number of the latest run in which a part of thread t was claimed · 2¹⁶ + how many
- *                 of them were
- *   done          parts that threads other than the caller have finished, in all runs together
+ *   claims[t]     number of the latest run in which a part of thread t was claimed · 2¹⁶ + the
+ *                 number of its claimed parts
+ *   done          parts that threads other than the caller have finished in all runs
  *
- * A part is claimed by increasing claims[t] from what belongs to the present run or an earlier one.
- * A run ends when all of its parts are done, so that all of them have been claimed. Hence a thread
- * that still believes in an earlier run can claim nothing, and what a run is about (work, job)
- * holds still for those who have claimed a part of it, and for them alone. */
+ * A thread claims a part by increasing claims[t], whose value belongs to the present run or an
+ * earlier one. A run ends when all of its parts are done, and thus claimed. Therefore a thread that
+ * has not yet seen the present run cannot claim a part of an earlier one, and `work` and `job` do
+ * not change while a thread does a part that it has claimed. Only such a thread may read them. */
 #include "core/team.h"
 
 #include "core/context_impl.h"
@@ -26,21 +26,21 @@
 #include <unistd.h>
 
 enum {
-  /* of a run's number in a word */
+  /* the position of a run's number in a word */
   NUMBER_SHIFT = 16,
   PARTS_SHIFT = 13,
   /* in place of log₂(parts): no run, the workers end */
   END = 7,
   /* bytes of a cache line */
   LINE = 64,
-  /* Nanoseconds: */
-  /* that a thread waits before it offers its processor to others */
+  /* Times in nanoseconds: */
+  /* a thread spins before it yields its processor */
   SPIN = 5000,
-  /* that it waits for a run before it sleeps … */
+  /* bounds of the time for which a thread waits for a run before it sleeps: */
   MIN_PATIENCE = 5000,
-  /* … where runs have come soon after each other */
+  /* the upper bound is reached if runs follow each other soon */
   MAX_PATIENCE = 100000,
-  /* that the caller waits for the last parts before it sleeps */
+  /* the caller waits for the last parts before it sleeps */
   CALLER_PATIENCE = 50000
 };
 
@@ -50,7 +50,7 @@ typedef struct worker {
   int index;
   int64_t patience;
   pthread_t thread;
-  /* to sleep: */
+  /* for sleeping: */
   pthread_mutex_t lock;
   pthread_cond_t wake;
   atomic_bool sleeps;
@@ -65,15 +65,15 @@ struct bsi_team {
   /* The present run: */
   bsi_work *work;
   void *job;
-  /* rounding and the like, the same for all threads */
+  /* the floating-point environment, the same for all threads */
   fenv_t environment;
-  /* The caller's own: */
+  /* Used by the caller only: */
   /* value of `done` after the present run */
   uint64_t expected;
-  /* as asked for; workers that run, and that can */
+  /* the number of threads asked for, of workers that run, and of workers that can run */
   int threads, started, max_workers;
   pid_t process;
-  /* for the caller to sleep: */
+  /* for the caller's sleep: */
   pthread_mutex_t lock;
   pthread_cond_t finished;
   /* workers[0] is the caller */
@@ -94,7 +94,7 @@ static int threads_of(uint64_t call) { return (int)(call & ((1 << PARTS_SHIFT) -
 
 static int parts_of(uint64_t call) { return 1 << (call >> PARTS_SHIFT & 7); }
 
-/* The next part of `owner` in this run, or -1. */
+/* Claims the next part of `owner` in this run. Returns -1 if none is left. */
 static int claim(worker *owner, uint64_t call) {
   const uint64_t none = call >> NUMBER_SHIFT << NUMBER_SHIFT, all = none + (uint64_t)parts_of(call);
   uint64_t seen = atomic_load_explicit(&owner->claims, memory_order_relaxed);
@@ -105,7 +105,7 @@ static int claim(worker *owner, uint64_t call) {
   }
 }
 
-/* Does what is left of `owner`'s parts; returns how many that were. */
+/* Does the parts of `owner` that are left. Returns their number. */
 static int claim_parts(worker *me, worker *owner, uint64_t call) {
   bsi_team *team = me->team;
   const int each = parts_of(call), count = each * threads_of(call);
@@ -117,7 +117,7 @@ static int claim_parts(worker *me, worker *owner, uint64_t call) {
   return taken;
 }
 
-/* The same for all others. Nothing is left to claim then. */
+/* Does the parts of all other threads that are left. After that no part can be claimed. */
 static int steal_parts(worker *me, uint64_t call) {
   const int threads = threads_of(call);
   int taken = 0;
@@ -135,7 +135,7 @@ static void wake(worker *sleeper) {
   pthread_cond_signal(&sleeper->wake);
 }
 
-/* Who is called calls two more, so that many wake up soon. */
+/* Wakes two more threads, each of which wakes two others, so that many wake up soon. */
 static void wake_others(const worker *me, uint64_t call) {
   bsi_team *team = me->team;
   const int threads = threads_of(call);
@@ -153,7 +153,7 @@ static void count_done(bsi_team *team, int parts) {
   pthread_cond_signal(&team->finished);
 }
 
-/* Sleeps until the run is another than the one seen last. */
+/* Sleeps until there is another run than the one seen last. */
 static void sleep_after(worker *me, uint64_t seen) {
   pthread_mutex_lock(&me->lock);
   atomic_store(&me->sleeps, true);
@@ -164,7 +164,7 @@ static void sleep_after(worker *me, uint64_t seen) {
   pthread_mutex_unlock(&me->lock);
 }
 
-enum { POLLS = 16 /* at a word between two looks at the clock */ };
+enum { POLLS = 16 /* reads of a word between two reads of the clock */ };
 
 static bool changes(const atomic_uint_least64_t *word, uint64_t from) {
   for (int look = 0; look < POLLS; look++) {
@@ -174,8 +174,8 @@ static bool changes(const atomic_uint_least64_t *word, uint64_t from) {
   return false;
 }
 
-/* The run after the one seen last. Patience grows where waiting has paid or would have, and shrinks
- * where not. */
+/* Waits for the run after the one seen last. Patience doubles if this takes less than MAX_PATIENCE,
+ * also if the thread had to sleep, and is halved otherwise. */
 static uint64_t next_call(worker *me, uint64_t seen) {
   bsi_team *team = me->team;
   const int64_t start = nanoseconds();
@@ -238,7 +238,7 @@ static void await_others(bsi_team *team) {
   pthread_mutex_unlock(&team->lock);
 }
 
-/* Announces a run and wakes up who sleeps. */
+/* Announces a run and wakes the sleeping threads. */
 static uint64_t announce(bsi_team *team, int threads, int parts) {
   const uint64_t number = (atomic_load(&team->call) >> NUMBER_SHIFT) + 1;
   const uint64_t call =
@@ -248,7 +248,7 @@ static uint64_t announce(bsi_team *team, int threads, int parts) {
   return call;
 }
 
-/* Everything as if no worker had ever been. */
+/* Resets the team to the state before its first worker. */
 static bisai_status reset(bsi_team *team, int max_workers) {
   team->process = getpid();
   team->started = 0;
@@ -271,8 +271,8 @@ static bisai_status reset(bsi_team *team, int max_workers) {
   return error ? BISAI_OUT_OF_MEMORY : BISAI_OK;
 }
 
-/* Signals that are sent to the process are for the threads of its program, not for ours; faults and
- * profilers mean the thread itself. */
+/* Blocks signals to the process, which are for the threads of its program. Faults and the
+ * profiler's signal concern the thread itself and stay unblocked. */
 static void block_signals(sigset_t *before) {
   static const int kept[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF};
   sigset_t blocked;
@@ -281,8 +281,8 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, &blocked, before);
 }
 
-/* Starts what is missing of the workers of `threads` threads; returns how many threads there are
- * for a run. Where the system has no more threads to give, a run takes those that there are. */
+/* Starts the missing workers of `threads` threads. Returns how many threads there are for a run. If
+ * the system cannot start more threads, the run takes the existing ones. */
 static int start(bsi_team *team, int threads) {
   if (team->process != getpid()) reset(team, team->max_workers);
   if (team->started + 1 < threads && team->started < team->max_workers) {
@@ -344,7 +344,7 @@ void *bsi_partial(bisai_context *context, int thread) {
   return context->team->workers[thread].partial;
 }
 
-#else /* one thread */
+#else /* a build without threads */
 
 struct bsi_team {
   _Alignas(64) unsigned char partial[BSI_PARTIAL_BYTES];

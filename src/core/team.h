@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of a context, which share out the parts of a loop.
  *
- * A run cuts a loop into parts by index. Thread t does parts t·each … t·each + each − 1, its own,
- * and then those of others that nobody has begun: a thread that the machine does not let run holds
- * up nobody unless it is in the middle of a part. The calling thread is thread 0. A thread's parts
- * come in any order, and which thread does a part must not change what the part computes, so that
- * results do not depend on the number of threads.
+ * A run cuts a loop into parts by index. Thread t owns parts t·each … t·each + each − 1. After these
+ * it steals parts of other threads that have not been begun. Therefore a thread that the machine
+ * does not schedule delays a run only if it is in the middle of a part. The calling thread is
+ * thread 0. The parts of a thread come in any order. What a part computes must not depend on the
+ * thread that does it, so that results do not depend on the number of threads.
  *
- * Threads are started when the first run wants them, wait for microseconds in the hope of more
- * work, and sleep until they are wanted. They end with the context. In a child process of fork(),
- * where they do not exist, new ones are started. */
+ * Threads start when the first run needs them. After a run they spin for microseconds, because the
+ * next run may follow soon, and then sleep. They end with the context. A child process of fork()
+ * has no such threads, so that new ones are started there. */
 #ifndef BSI_TEAM_H
 #define BSI_TEAM_H
 
@@ -26,33 +26,32 @@ typedef struct bsi_team bsi_team;
 
 enum {
   BSI_MAX_THREADS = 4096,
-  /* of memory that each thread has for what it finds during a run */
+  /* bytes of memory for the partial result of a thread */
   BSI_PARTIAL_BYTES = 192
 };
 
-/* Part `index` of `count`. Calls at the same time have different threads, which name memory that
- * others leave alone. */
+/* Part `index` of `count`. Calls at the same time have different values of `thread`. */
 typedef struct bsi_part {
   int index, count, thread;
 } bsi_part;
 
 typedef void bsi_work(void *job, bsi_part part);
 
-/* How many parts each thread has: few where parts have a price, many where some of them take longer
- * than others. */
-/* powers of two */
+/* The number of parts of each thread, as a power of two. Few parts suit loops whose parts have a
+ * cost of their own, many parts suit loops whose parts differ in length. */
+/* the exponents */
 typedef enum bsi_parts { BSI_ONE_PART = 0, BSI_SOME_PARTS = 2, BSI_MANY_PARTS = 4 } bsi_parts;
 
-/* A team of `threads` threads in memory of bsi_team_bytes(threads) bytes, aligned to 64; starts
- * none. */
+/* Makes a team of `threads` threads in memory of bsi_team_bytes(threads) bytes, aligned to 64.
+ * Starts no thread. */
 size_t bsi_team_bytes(int threads);
 bisai_status bsi_team_open(void *memory, int threads, bsi_team **team);
 /* Ends the threads and waits for them. Accepts NULL. */
 void bsi_team_close(bsi_team *team);
 
 /* Calls work(job, part) once for every part, on at most `threads` threads (at most
- * context->threads), and returns when all is done. Within `work` no other run may begin. With one
- * thread there is one part. */
+ * context->threads), and returns after the last call has returned. `work` must not begin another
+ * run. With one thread there is one part. */
 void bsi_run(bisai_context *context, int threads, bsi_parts parts, bsi_work *work, void *job);
 
 /* Returns the memory for the partial result of a thread: BSI_PARTIAL_BYTES bytes, aligned to 64.

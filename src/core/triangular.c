@@ -32,7 +32,7 @@ bisai_status bsi_levels_count(bisai_context *context, bisai_triangle triangle, i
   return BISAI_OK;
 }
 
-/* ptr and rows, both in host memory, from the level of each row. */
+/* ptr and rows, both in host memory, ← the levels, from the level of each row. */
 static void list_levels(int32_t n, const int32_t *level, int32_t count, int32_t *ptr,
                         int32_t *rows) {
   for (int32_t l = 0; l <= count; l++) ptr[l] = 0;
@@ -43,7 +43,7 @@ static void list_levels(int32_t n, const int32_t *level, int32_t count, int32_t 
   ptr[0] = 0;
 }
 
-/* *moved ← rows, host memory that this takes over, where the backend works. */
+/* *moved ← rows in backend memory. Takes over `rows`, which is in host memory. */
 static bisai_status move_rows(bisai_context *context, int32_t n, int32_t *rows, int32_t **moved) {
   const bsi_backend *backend = context->backend;
   if (backend->host_memory) {
@@ -113,7 +113,8 @@ void bsi_invert_stats_merge(bsi_invert_stats *into, const bsi_invert_stats *from
   }
 }
 
-_Static_assert(sizeof(bsi_invert_stats) <= BSI_PARTIAL_BYTES, "the statistics are a thread's note");
+_Static_assert(sizeof(bsi_invert_stats) <= BSI_PARTIAL_BYTES,
+               "the statistics are a thread's partial result");
 
 void bsi_invert_stats_clear_partials(bisai_context *context, int threads) {
   for (int t = 0; t < threads; t++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stored values, (exponent bits, mantissa bits): fp64 (11, 52), fp32 (8, 23), fp16 (5, 10), bf16
  * (8, 7), and the upper halves and quarters of doubles (11, 20) and (11, 4). Narrowing rounds once,
- * from fp64, to nearest even, on the host as on a device. Bytes and mantissas are in the list of
- * <bisai/bcsr.h>; a further format is a line there, and a case in the functions below that store
- * and load. */
+ * from fp64 to nearest even, on hosts and devices alike. Bytes and mantissas are in the list of
+ * <bisai/bcsr.h>. A new format needs a line there and a case in the functions below that store and
+ * load. */
 #ifndef BSI_VALUES_H
 #define BSI_VALUES_H
 
@@ -17,7 +17,7 @@
 
 #include "core/block_math.h"
 
-/* Bytes of a stored value. */
+/* Returns the bytes of a stored value. */
 BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
   switch (type) {
 #define BSI_BYTES(enumerator, word, bytes, mantissa)                                               \
@@ -28,8 +28,8 @@ BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
   return 0;
 }
 
-/* The largest relative error of a value that is stored, in the range of the format's normal
- * numbers: 2^−(mantissa + 1). */
+/* Returns the largest relative rounding error of a value within the format's normal range:
+ * 2^−(mantissa + 1). */
 BSI_INLINE double bsi_value_roundoff(const bisai_value_type type) {
   switch (type) {
 #define BSI_ROUNDOFF(enumerator, word, bytes, mantissa)                                            \
@@ -51,7 +51,8 @@ BSI_INLINE bool bsi_is_matrix_type(const bisai_value_type type) {
   }
 }
 
-/* The upper `bits` bits of a finite double, rounded; those of infinity where it gets too large. */
+/* Returns the upper `bits` bits of a finite double, rounded; those of infinity if it becomes too
+ * large. */
 BSI_INLINE uint64_t bsi_upper_bits(double x, const int bits) {
   uint64_t all;
   memcpy(&all, &x, sizeof all);
@@ -71,7 +72,7 @@ BSI_INLINE double bsi_fp16_decode(uint16_t h) {
 #if defined(__F16C__) && !defined(__CUDACC__)
   return (double)_cvtsh_ss(h);
 #else
-  /* Without fp32's subnormals, for which processors take a hundred times as long. */
+  /* This avoids fp32's subnormals, which take processors a hundred times as long. */
   const uint32_t magnitude = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
   const float subnormal = (float)(int32_t)magnitude * 0x1p-24f;
   const uint32_t normal = (magnitude << 13) + (112u << 23);
@@ -91,12 +92,12 @@ BSI_INLINE double bsi_bf16_decode(uint16_t h) {
   return (double)value;
 }
 
-/* Sign, exponent and `mantissa` bits of a finite x; `lowest` is the exponent of the smallest normal
- * number. What is too large becomes at least the bits of infinity. */
+/* Returns sign, exponent and `mantissa` bits of a finite x. `lowest` is the exponent of the
+ * smallest normal number. A value that is too large gives the bits of infinity or larger ones. */
 BSI_INLINE uint32_t bsi_encode16(double x, const int mantissa, const int lowest) {
   const double magnitude = fabs(x);
   const uint32_t sign = signbit(x) ? 0x8000u : 0u;
-  /* a multiple of the smallest subnormal, rounded by the adder */
+  /* a multiple of the smallest subnormal; the addition rounds it */
   if (magnitude < ldexp(1.0, lowest)) {
     const double shifted = magnitude * ldexp(1.0, mantissa - lowest) + 0x1p52;
     return sign | (uint32_t)(shifted - 0x1p52);
@@ -110,7 +111,7 @@ BSI_INLINE uint32_t bsi_encode16(double x, const int mantissa, const int lowest)
   return sign | (uint32_t)(encoded < infinity ? encoded : infinity);
 }
 
-/* Stores a finite x; false where it does not fit (infinity is stored then). */
+/* Stores a finite x. Returns false if it does not fit; infinity is stored then. */
 BSI_INLINE bool bsi_value_store(const bisai_value_type type, double x, void *values, size_t i) {
   if (type == BISAI_FP64) {
     ((double *)values)[i] = x;
@@ -147,7 +148,7 @@ BSI_INLINE double bsi_value_load(const bisai_value_type type, const void *values
   }
 }
 
-/* Whether a stored value is neither NaN nor infinite. */
+/* Returns true if a stored value is neither NaN nor infinite. */
 BSI_INLINE bool bsi_value_finite(const bisai_value_type type, const void *values, size_t i) {
   switch (type) {
   case BISAI_FP32: return isfinite(((const float *)values)[i]);
@@ -159,15 +160,16 @@ BSI_INLINE bool bsi_value_finite(const bisai_value_type type, const void *values
   }
 }
 
-/* x as it comes back from storage; *fits ← whether it does (otherwise infinity comes back). */
+/* Returns x after a round trip through the storage type. *fits ← true if it fits; otherwise
+ * infinity is returned. */
 BSI_INLINE double bsi_value_round(const bisai_value_type type, double x, bool *fits) {
   uint64_t place = 0;
   *fits = bsi_value_store(type, x, &place, 0);
   return bsi_value_load(type, &place, 0);
 }
 
-/* `count` values from index `first` on as fp64: in place where they are, otherwise widened into
- * `buffer`. */
+/* Returns `count` values from index `first` on as fp64: in place if they are fp64, otherwise
+ * widened into `buffer`. */
 BSI_INLINE const double *bsi_values_widen(const bisai_value_type type, const void *values,
                                           size_t first, const int count, double *buffer) {
   if (type == BISAI_FP64) return (const double *)values + first;

@@ -4,7 +4,7 @@
 #include "core/context_impl.h"
 #include "core/parallel.h"
 
-/* Operands of what is done value by value. */
+/* Operands of an elementwise operation. */
 typedef struct vectors {
   int64_t n;
   double a;

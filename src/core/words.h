@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of an enumeration, made from its list X(enumerator, word, …) in a public header. */
+/* Functions for the words of an enumeration, made from its list X(enumerator, word, …) in a public
+ * header. */
 #ifndef BSI_WORDS_H
 #define BSI_WORDS_H
 
@@ -12,14 +13,14 @@ typedef struct bsi_word {
   int value;
 } bsi_word;
 
-/* The value of a word among `count`, or -1. */
+/* Returns the value of a word among `count` words, or -1. */
 static inline int bsi_word_value(const bsi_word *words, size_t count, const char *word) {
   for (size_t i = 0; word && i < count; i++)
     if (strcmp(words[i].word, word) == 0) return words[i].value;
   return -1;
 }
 
-/* Lists may have more columns than the first two. */
+/* A list may have more columns than these two. */
 #define BSI_WORD_CASE(...) BSI_WORD_CASE_OF(__VA_ARGS__, 0)
 #define BSI_WORD_CASE_OF(enumerator, word, ...)                                                    \
   case enumerator:                                                                                 \

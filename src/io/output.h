@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file being written, plain, compressed, or a tar archive; where it stands until it is whole:
- * io/new_file.h. The first failure is kept, what is written after it is lost, and bsi_output_finish()
- * or bsi_output_close() reports it. */
+/* A file that is written: plain, compressed, or a tar archive. io/new_file.h documents where it is
+ * until it is complete. After the first failure nothing is written; bsi_output_finish() or
+ * bsi_output_close() reports it. */
 #ifndef BSI_OUTPUT_H
 #define BSI_OUTPUT_H
 

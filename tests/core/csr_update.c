@@ -120,10 +120,9 @@ static void every_number_of_threads_makes_the_same_matrix(void **state) {
     a.col_idx[a.row_ptr[row + 30]] = -1;
     EXPECT_STATUS(own, BISAI_INVALID_STRUCTURE, bisai_bcsr_update_from_csr(matrix, &desc));
     char message[128];
-    snprintf(
-        message, sizeof message,
-        "row 613: column %d where the matrix was made with column %d; its pattern cannot change",
-        a.col_idx[a.row_ptr[row]], kept);
+    snprintf(message, sizeof message,
+             "row 613: column %d, but column %d at creation; the pattern cannot change",
+             a.col_idx[a.row_ptr[row]], kept);
     EXPECT_MESSAGE(own, message);
     csr_free(&a);
     a = csr_random(700, 700, 0.4, 17);
@@ -164,26 +163,26 @@ typedef struct other_pattern {
   const char *message;
 } other_pattern;
 
-#define LENGTH ": not as many entries as when the matrix was made, whose pattern cannot change"
+#define LENGTH ": another number of entries than at creation; the pattern cannot change"
 #define ROW_0                                                                                      \
   { 0, 2, 1, 0 }
 static const other_pattern others[] = {
     {"csr_update_rejects_another_column",
      {0, 2, 2, 3},
      {0, 1, 1, 0},
-     "row 0: column 1 where the matrix was made with column 2; its pattern cannot change"},
+     "row 0: column 1, but column 2 at creation; the pattern cannot change"},
     {"csr_update_rejects_columns_in_another_order",
      {0, 2, 2, 3},
      {2, 0, 1, 0},
-     "row 0: column 2 where the matrix was made with column 0; its pattern cannot change"},
+     "row 0: column 2, but column 0 at creation; the pattern cannot change"},
     {"csr_update_rejects_a_column_twice",
      {0, 2, 2, 3},
      {0, 0, 1, 0},
-     "row 0: column 0 where the matrix was made with column 2; its pattern cannot change"},
+     "row 0: column 0, but column 2 at creation; the pattern cannot change"},
     {"csr_update_rejects_a_column_out_of_range",
      {0, 2, 2, 3},
      {0, 2, 3, 0},
-     "row 2: column 3 where the matrix was made with column 1; its pattern cannot change"},
+     "row 2: column 3, but column 1 at creation; the pattern cannot change"},
     {"csr_update_rejects_an_entry_in_another_row", {0, 2, 3, 3}, ROW_0, "row 1" LENGTH},
     {"csr_update_rejects_an_entry_of_the_row_before", {0, 1, 2, 3}, ROW_0, "row 0" LENGTH},
     {"csr_update_rejects_an_entry_less", {0, 2, 2, 2}, ROW_0, "row 2" LENGTH},
