@@ -253,12 +253,12 @@ int main(int argc, char **argv) {
       .args_doc = "COMMAND [OPTION...]",
       .doc =
           "Solve block-sparse linear systems by GMRES with block-ISAI and other preconditioners.\v"
-          "COMMAND: solve    one system, one method\n         compare  one system, several "
-          "methods\n"
-          "         info     what a matrix is like\n         convert  a matrix in another format\n "
-          "        help     "
-          "what a command does: bisai help COMMAND\n\nbisai help COMMAND tells the same as bisai "
-          "COMMAND --help."};
+          "COMMAND: solve    solve a system with one method\n"
+          "         compare  solve a system with several methods and compare them\n"
+          "         info     describe a matrix\n"
+          "         convert  write a matrix in another format\n"
+          "         help     describe a command: bisai help COMMAND\n\n"
+          "bisai help COMMAND prints the same as bisai COMMAND --help."};
   argp_err_exit_status = EXIT_BAD_INPUT;
   argp_program_version_hook = print_version;
   static char name[] = "bisai";

@@ -14,7 +14,7 @@ static const double on_terminal = 0.1, elsewhere = 3, first = 0.1;
 
 /* Time of the last line, or of the start of the first progress. Only one progress is live at a
  * time. */
-static double told_at;
+static double printed_at;
 
 double progress_now(void) {
   struct timespec t;
@@ -22,7 +22,7 @@ double progress_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void tell(progress *p) {
+static void print_line(progress *p) {
   char doing[160];
   double seconds = progress_now() - p->began, megabytes = (double)p->count / 1e6;
   if (p->count < 0) {
@@ -39,34 +39,34 @@ static void tell(progress *p) {
           seconds);
   fflush(stderr);
   p->shown = true;
-  told_at = progress_now();
+  printed_at = progress_now();
 }
 
 static struct timespec next_line(const progress *p) {
-  double seconds = fmax(told_at + (p->terminal ? on_terminal : elsewhere), p->began + first);
+  double seconds = fmax(printed_at + (p->terminal ? on_terminal : elsewhere), p->began + first);
   return (struct timespec){.tv_sec = (time_t)seconds,
                            .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
 }
 
-static void *teller(void *user) {
+static void *report(void *user) {
   progress *p = user;
   pthread_mutex_lock(&p->lock);
   while (!p->over) {
     struct timespec next = next_line(p);
     while (!p->over && pthread_cond_timedwait(&p->ended, &p->lock, &next) == 0) {
     }
-    if (!p->over) tell(p);
+    if (!p->over) print_line(p);
   }
   pthread_mutex_unlock(&p->lock);
   return NULL;
 }
 
 /* The main thread handles all signals. */
-static bool start_teller(progress *p) {
+static bool start_reporter(progress *p) {
   sigset_t all, before;
   sigfillset(&all);
   if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
-  bool started = pthread_create(&p->teller, NULL, teller, p) == 0;
+  bool started = pthread_create(&p->reporter, NULL, report, p) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return started;
 }
@@ -75,7 +75,7 @@ static bool start_teller(progress *p) {
 void progress_start(progress *p, const char *label, const char *what) {
   *p = (progress){
       .label = label, .what = what, .count = -1, .residual = NAN, .began = progress_now()};
-  if (told_at == 0) told_at = p->began;
+  if (printed_at == 0) printed_at = p->began;
   p->terminal = isatty(STDERR_FILENO) == 1;
   pthread_condattr_t clock;
   pthread_condattr_init(&clock);
@@ -83,7 +83,7 @@ void progress_start(progress *p, const char *label, const char *what) {
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->ended, &clock);
   pthread_condattr_destroy(&clock);
-  p->live = start_teller(p);
+  p->live = start_reporter(p);
 }
 
 static void update(progress *p, const char *what, int64_t count, int64_t total, double residual) {
@@ -112,7 +112,7 @@ void progress_end(progress *p) {
     p->over = true;
     pthread_cond_signal(&p->ended);
     pthread_mutex_unlock(&p->lock);
-    pthread_join(p->teller, NULL);
+    pthread_join(p->reporter, NULL);
   }
   pthread_mutex_destroy(&p->lock);
   pthread_cond_destroy(&p->ended);

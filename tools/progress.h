@@ -22,7 +22,7 @@ typedef struct progress {
   bool live, terminal, over;
   /* the terminal shows a line */
   bool shown;
-  pthread_t teller;
+  pthread_t reporter;
   pthread_mutex_t lock;
   pthread_cond_t ended;
 } progress;

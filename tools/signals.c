@@ -20,22 +20,22 @@ const char *signals_name(int number) {
   return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
 }
 
-static void tell(const char *text) {
+static void print(const char *text) {
   if (write(STDERR_FILENO, text, strlen(text)) < 0) return; /* nobody can see the message */
 }
 
 static void handle(int number) {
   const int before = errno;
-  if (terminal) tell("\n");
-  tell("bisai: ");
-  tell(signals_name(number));
+  if (terminal) print("\n");
+  print("bisai: ");
+  print(signals_name(number));
   if (caught || !keeping) {
     bisai_write_abandon(guarded);
-    tell(caught ? ": ended at once\n" : ": ended before there was a result\n");
+    print(caught ? ": ended at once\n" : ": ended before there was a result\n");
     _exit(128 + number);
   }
   caught = number;
-  tell(": stopping; another one ends the program at once\n");
+  print(": stopping; another one ends the program at once\n");
   errno = before;
 }
 
