@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Configures and builds a preset, `release` unless told, in build/PRESET:
+# Configures and builds a preset in build/PRESET. The default preset is `release`:
 #   usage: scripts/build.sh [PRESET [OPTION OF CMAKE…]]
-# In `release` the CUDA backend is left out where there is no GPU, because it takes minutes to
-# compile; BISAI_CUDA=ON in the environment compiles it.
+# Without a GPU, `release` leaves out the CUDA backend, because it takes minutes to compile.
+# BISAI_CUDA=ON in the environment compiles it.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/common.sh

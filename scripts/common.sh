@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# What the scripts beside this file share; to be read by `.` in the root of the repository.
+# Functions of the scripts in this folder. The scripts read this file by `.` in the root of the
+# repository.
 
-# step LOG WHAT COMMAND…: runs a command that may take long. Its output goes to LOG, which is shown
-# where the command fails. Every three seconds a line tells how long it has taken and the last line
-# of LOG. A COMMAND that asks for a password finds the terminal free.
+# step LOG WHAT COMMAND…: runs a command that may take long. Its output goes to LOG, and step prints
+# LOG if the command fails. Every three seconds step prints the time so far and the last line of
+# LOG. If COMMAND asks for a password, it can use the terminal.
 step() {
   log=$1 what=$2 began=$(date +%s) status=0
   shift 2
@@ -31,8 +32,8 @@ has_gpu() {
   nvidia-smi -L >/dev/null 2>&1 || ls /dev/nvidia[0-9]* >/dev/null 2>&1
 }
 
-# Prints CMake's BISAI_CUDA: what the environment says; otherwise AUTO where there is a GPU, and OFF
-# where there is none.
+# Prints CMake's BISAI_CUDA: the value in the environment, otherwise AUTO with a GPU and OFF without
+# one.
 cuda_choice() {
   if [ -n "${BISAI_CUDA:-}" ]; then
     echo "$BISAI_CUDA"

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what bisai needs and this machine lacks, with apt:
+# Installs by apt the packages that bisai needs and that this machine lacks:
 #   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint]
-# Without options it installs what the library and the program are built from. --with-tests adds
-# what the tests need, --with-plots gnuplot (70 MB), --with-petsc PETSc with its MPI (500 MB), and
-# --with-lint the tools of scripts/lint (400 MB: clang-format and clang-tidy 14, shellcheck, git).
-# The script does not ask apt where everything is there. It says first what it will install and how
-# large that is. Without apt, or without the right to use it, the script names what is missing and
-# goes on if the essentials are there.
+# Without options it installs the packages that are needed to build the library and the program.
+# --with-tests adds those for the tests, --with-plots gnuplot (70 MB), --with-petsc PETSc with its
+# MPI (500 MB), and --with-lint the tools of scripts/lint (400 MB: clang-format and clang-tidy 14,
+# shellcheck, git).
+# If nothing is missing, the script does not call apt. Otherwise it prints the packages and their
+# size first. Without apt, or without the right to use it, the script names what is missing and
+# continues if the essential packages are there.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/common.sh
@@ -34,13 +35,13 @@ need() { # need PACKAGE COMMAND…: present if COMMAND succeeds
 header() {
   printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h "$1" | cc -E -
 }
-any() { # any COMMAND…: one of them is there
+any() { # any COMMAND…: succeeds if one of the commands exists
   for name; do
     command -v "$name" && return 0
   done
   return 1
 }
-clang_tool() { # clang_tool NAME: version 14 of clang-format or clang-tidy, as scripts/lint wants it
+clang_tool() { # clang_tool NAME: succeeds if version 14 of NAME exists, which scripts/lint requires
   "$1-14" --version || "$1" --version | grep -q 'version 14\.'
 }
 recent_cmake() { # 3.22 or later
@@ -59,7 +60,7 @@ look() {
   need cmake recent_cmake
   need ninja-build any ninja make
   if [ "$(cuda_choice)" != OFF ] && has_nvcc; then
-    need g++ any c++ # what nvcc compiles with
+    need g++ any c++ # the compiler that nvcc uses
   fi
   need libarchive-dev header archive.h
   need libjansson-dev header jansson.h
@@ -84,7 +85,7 @@ look() {
   fi
 }
 
-# 0: apt-get can be used, by $as_root. sudo asks for its password where there is a terminal.
+# Returns 0 if apt-get can be used, by $as_root. sudo asks for its password if there is a terminal.
 as_root=""
 may_install() {
   command -v apt-get >/dev/null || return 1
@@ -94,17 +95,17 @@ may_install() {
   sudo -n true 2>/dev/null || { [ -t 0 ] && echo "to install:$missing" && sudo -v; }
 }
 
-# No package that is there is upgraded, unless a new one depends on its exact version; apt's output
-# says so then.
+# No installed package is upgraded, unless a new one depends on its exact version. The output of apt
+# then says so.
 apt_install() { # apt_install OPTION… PACKAGE…
   $as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive \
     apt-get install --no-install-recommends --no-upgrade "$@"
 }
-plan() { # plan PACKAGE…: what apt would do, in $planned; fails where it cannot
+plan() { # plan PACKAGE…: puts into $planned what apt would do; fails if apt cannot do it
   planned=$(apt_install --assume-no "$@" 2>&1) || true
   case $planned in *" newly installed"* | *"Installing:"*) ;; *) return 1 ;; esac
 }
-known() { # known PACKAGE…: those that this release has
+known() { # known PACKAGE…: prints the packages that this release has
   for package; do
     if apt_install --simulate "$package" >/dev/null 2>&1; then echo "$package"; fi
   done
@@ -131,7 +132,7 @@ install_missing() {
   fi
   tell_plan "$@"
   if ! step "$log" "apt-get install" apt_install -y "$@"; then
-    echo "once more, with new lists of packages"
+    echo "trying again with new lists of packages"
     if step "$log" "apt-get update" $as_root apt-get update; then
       step "$log" "apt-get install" apt_install -y "$@" || true
     fi
@@ -148,7 +149,7 @@ if may_install; then
   [ -n "$missing" ] || exit 0
 fi
 
-echo "not on this machine, and to be installed by an administrator:" >&2
+echo "missing on this machine; an administrator can install them:" >&2
 echo "  apt-get install --no-install-recommends$missing" >&2
 for package in $essential; do
   case "$missing " in
@@ -159,4 +160,4 @@ for package in $essential; do
       ;;
   esac
 done
-echo "going on without: the parts that need them are left out" >&2
+echo "continuing without them: the parts that need them are left out" >&2
