@@ -122,10 +122,7 @@ void measure_mixed(bench &b) {
     fill_random(b, x.data, n);
     const double applied = seconds_of(b, [&] { j.apply(1, x.data, n, y.data); });
     const double apply_floor = (bytes / 2 + 16.0 * n) / b.copy_rate;
-    report(b, "mixed",
-           form == BISAI_FORM_INVERSE ? "inverse"
-           : form == BISAI_FORM_LU    ? "lu"
-                                      : "gh",
+    report(b, "mixed", bisai_form_string(form),
            {{"blocks", 1.0 * count},
             {"seconds", ours},
             {"floor", floor},
@@ -141,7 +138,6 @@ void measure_mixed(bench &b) {
 void measure_forms(bench &b, double bytes) {
   const bisai_form forms[] = {BISAI_FORM_INVERSE, BISAI_FORM_LU, BISAI_FORM_GAUSS_HUARD,
                               BISAI_FORM_GAUSS_HUARD_TRANSPOSED};
-  const char *const names[] = {"inverse", "lu", "gh", "ght"};
   for (const int m : {4, 8, 16, 24, 32}) {
     const int64_t count = blocks_for(bytes, m), n = count * m;
     uniform_batch batch(b, m, count);
@@ -153,7 +149,7 @@ void measure_forms(bench &b, double bytes) {
       const double applied = seconds_of(b, [&] { j.apply(1, x.data, n, y.data); });
       const double flops = (forms[k] == BISAI_FORM_INVERSE ? 2.0 : 2.0 / 3.0) * m * m * m * count;
       const double floor = (8.0 * m * m * count + 16.0 * n + (k > 0 ? 1.0 * n : 0.0)) / b.copy_rate;
-      report(b, "forms", names[k],
+      report(b, "forms", bisai_form_string(forms[k]),
              {{"size", 1.0 * m},
               {"blocks", 1.0 * count},
               {"setup", setup},
@@ -177,7 +173,6 @@ void measure_forms(bench &b, double bytes) {
 void measure_application(bench &b, double bytes) {
   const bisai_value_type types[] = {BISAI_FP64,   BISAI_FP32,    BISAI_FP16,    BISAI_BF16,
                                     BISAI_FP11_4, BISAI_FP11_20, BISAI_ADAPTIVE};
-  const char *const names[] = {"fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20", "adaptive"};
   for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}) {
     const int64_t count = blocks_for(bytes, m), n = count * m;
     uniform_batch batch(b, m, count);
@@ -194,7 +189,7 @@ void measure_application(bench &b, double bytes) {
         const double applied = seconds_of(b, [&] { j.apply(vectors, x.data, n, y.data); });
         const double floor = (j.made.stats.value_bytes + 16.0 * n * vectors) / b.copy_rate;
         if (k == 0 && vectors == 1) full = applied;
-        report(b, "apply", names[k],
+        report(b, "apply", bisai_value_type_string(types[k]),
                {{"size", 1.0 * m},
                 {"blocks", 1.0 * count},
                 {"vectors", 1.0 * vectors},

@@ -76,8 +76,8 @@ bisai_precond *device_make_precond(device_bench *b, bisai_precond_kind kind) {
   bisai_precond_options o = bisai_precond_options_default();
   bisai_precond *precond;
   o.kind = kind;
-  if (kind == BISAI_PRECOND_ISAI) o.power = b->power;
-  o.factors = b->factors;
+  if (kind == BISAI_PRECOND_ISAI) o.isai.power = b->power;
+  o.factor.factors = b->factors;
   device_need(b, bisai_precond_create(b->context, b->matrix, &o, &precond), "preconditioner");
   return precond;
 }

@@ -137,7 +137,7 @@ void device_measure_setup(device_bench *b) {
     b->precond = device_make_precond(b, BISAI_PRECOND_ISAI);
     bisai_precond_report r = {.struct_size = sizeof r};
     device_need(b, bisai_precond_get_report(b->precond, &r), "report");
-    const double inverse = (double)r.inverse_blocks;
+    const double inverse = (double)r.isai.blocks;
     const double of_pattern = 4.0 * b->blocks + 12 * inverse + 24.0 * b->rows;
     const double of_values = blocks + diagonal + inverse * (8.0 * b->bs * b->bs + 8);
     device_group all = {0};
@@ -251,8 +251,7 @@ void device_measure_gmres(device_bench *b, const double *rhs, double tolerance) 
     bisai_precond *precond = device_make_precond(b, BISAI_PRECOND_ISAI);
     bisai_precond_report r = {.struct_size = sizeof r};
     device_need(b, bisai_precond_get_report(precond, &r), "report");
-    const double matrices =
-        device_matrix_bytes(b, (double)r.inverse_blocks, 8) + 4.0 * (b->rows + 1);
+    const double matrices = device_matrix_bytes(b, (double)r.isai.blocks, 8) + 4.0 * (b->rows + 1);
     measure_gmres(b, names[b->power - 1], precond, matrices, rhs, tolerance, b->rounds);
     bisai_precond_destroy(&precond);
   }
@@ -265,8 +264,8 @@ void device_measure_gmres(device_bench *b, const double *rhs, double tolerance) 
   if (!b->ilu) return;
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_CALLBACK;
-  o.apply = bisai_cusparse_ilu_apply;
-  o.user = b->ilu;
+  o.callback.apply = bisai_cusparse_ilu_apply;
+  o.callback.user = b->ilu;
   device_need(b, bisai_precond_create(b->context, b->matrix, &o, &exact), "preconditioner");
   measure_gmres(b, "an iteration, bsrsv2", exact, factors, rhs, tolerance, 2);
   bisai_precond_destroy(&exact);

@@ -108,8 +108,8 @@ static bisai_precond *make_precond(bench *b, bisai_precond_kind kind, int power)
   bisai_precond_options o = bisai_precond_options_default();
   bisai_precond *precond;
   o.kind = kind;
-  if (kind == BISAI_PRECOND_ISAI) o.power = power;
-  o.factors = b->factors;
+  if (kind == BISAI_PRECOND_ISAI) o.isai.power = power;
+  o.factor.factors = b->factors;
   need(b, bisai_precond_create(b->context, b->matrix, &o, &precond), "preconditioner");
   return precond;
 }
@@ -317,7 +317,7 @@ static void measure_products(bench *b, void *petsc) {
 
 static void measure_setup(bench *b, void *petsc) {
   const bisai_precond_report report = precond_report(b, b->isai);
-  const double inverse_blocks = (double)report.inverse_blocks;
+  const double inverse_blocks = (double)report.isai.blocks;
   group g = {0};
   b->power = 1;
   const int update = add(&g, "ILU(0), numeric", factor_bytes(b), factor_update, b);
@@ -350,8 +350,8 @@ static void measure_higher_powers(bench *b) {
     b->isai = make_precond(b, BISAI_PRECOND_ISAI, power);
     const bisai_precond_report report = precond_report(b, b->isai);
     group g = {0};
-    add(&g, names[power - 2][0], pattern_bytes(b, (double)report.inverse_blocks), patterns, b);
-    add(&g, names[power - 2][1], values_bytes(b, (double)report.inverse_blocks), isai_values, b);
+    add(&g, names[power - 2][0], pattern_bytes(b, (double)report.isai.blocks), patterns, b);
+    add(&g, names[power - 2][1], values_bytes(b, (double)report.isai.blocks), isai_values, b);
     add(&g, names[power - 2][2], (double)report.apply_bytes, isai_apply, b);
     run_group(b, &g, 3, 0);
     print_group(b, &g);

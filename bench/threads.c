@@ -132,7 +132,7 @@ static times run(int threads, problem *p) {
   bisai_bcsr *matrix = make_matrix(context, p, 10);
   bisai_precond_options how = bisai_precond_options_default();
   how.kind = BISAI_PRECOND_ISAI;
-  how.power = 2;
+  how.isai.power = 2;
   bisai_precond *precond;
   need(context, bisai_precond_create(context, matrix, &how, &precond), "preconditioner");
   bisai_solver_options options = bisai_solver_options_default();

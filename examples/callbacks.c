@@ -74,8 +74,8 @@ int main(void) {
   if (!status) status = bisai_precond_create(context, matrix, NULL, &local);
   bisai_precond_options own = bisai_precond_options_default();
   own.kind = BISAI_PRECOND_CALLBACK;
-  own.apply = precondition;
-  own.user = local;
+  own.callback.apply = precondition;
+  own.callback.user = local;
   if (!status) status = bisai_precond_create(context, matrix, &own, &precond);
 
   bisai_solver_options options = bisai_solver_options_default();

@@ -90,7 +90,7 @@ int main(void) {
   bisai_precond *precond = NULL;
   bisai_precond_options how = bisai_precond_options_default();
   how.kind = BISAI_PRECOND_ISAI;
-  how.relax = 1;
+  how.isai.relax = 1;
   if (!status) status = bisai_precond_create(context, matrix, &how, &precond);
 
   bisai_solver *solver = NULL;

@@ -7,28 +7,34 @@
  * out silently. */
 static const char *conflict(const options *o, const method *m) {
   bool petsc =
-      m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
-  bool cusparse = m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
+      m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
+  bool cusparse = m->program == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
+  bool shift = m->options.shift != BISAI_SHIFT_NONE;
   bool reorders = o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
-  if (m->name == METHOD_PETSC && o->solver == BISAI_IDR)
+  if (m->program == METHOD_PETSC && o->solver == BISAI_IDR)
     return "PETSc has no IDR(s): --solver gmres, cg or bicgstab";
   if (petsc && reorders)
     return "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate";
-  if (petsc && m->shift > 0) return "factors=petsc takes no shift";
+  if (petsc && shift) return "factors=petsc takes no shift";
   if ((cusparse || m->pattern == MAKER_CUSPARSE) && reorders)
     return "factors and patterns of cuSPARSE are those of the matrix as it is: no --ordering, no "
            "--equilibrate";
-  if (cusparse && (m->level > 0 || m->shift > 0))
+  if (cusparse && (m->options.factor.level > 0 || shift))
     return "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
-  if (m->name == METHOD_BJACOBI && m->storage == BISAI_ADAPTIVE && m->form != BISAI_FORM_INVERSE)
+  if (method_is(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage == BISAI_ADAPTIVE &&
+      m->options.bjacobi.form != BISAI_FORM_INVERSE)
     return "storage=adaptive goes with form=inverse alone";
-  if (m->name == METHOD_BJACOBI && m->storage != BISAI_ADAPTIVE && m->digits != 2)
+  if (method_is(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage != BISAI_ADAPTIVE &&
+      m->options.bjacobi.digits != 2)
     return "digits goes with storage=adaptive";
-  if (m->pattern == MAKER_CUSPARSE && (m->factors == FACTORS_PETSC || m->drop > 0 || m->cap > 0))
+  if (m->pattern == MAKER_CUSPARSE &&
+      (m->factors == FACTORS_PETSC || m->options.isai.drop_tolerance > 0 ||
+       m->options.isai.column_limit > 0))
     return "pattern=cusparse takes no factors=petsc, no drop and no cap";
-  if (m->symmetric && m->apply == MAKER_CUSPARSE)
+  if (m->options.isai.symmetric && m->apply == MAKER_CUSPARSE)
     return "symmetric takes no apply=cusparse, which multiplies by NL and NU";
-  if (m->apply == MAKER_CUSPARSE && (m->relax > 0 || m->storage != BISAI_FP64))
+  if (m->apply == MAKER_CUSPARSE &&
+      (m->options.isai.relax > 0 || m->options.isai.storage != BISAI_FP64))
     return "apply=cusparse takes no relax and stores fp64";
   return NULL;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 
 bool cusparse_is_needed(const method *m) {
-  return m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE ||
+  return m->program == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE ||
          m->pattern == MAKER_CUSPARSE || m->apply == MAKER_CUSPARSE;
 }
 
@@ -90,14 +90,14 @@ __attribute__((format(printf, 2, 3))) static void append(cusparse_parts *parts, 
 static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const method *m,
                              bisai_precond_options *setup) {
   bisai_status status = cusparse.ilu_create(parts->context, p->matrix, &parts->ilu);
-  if (status == BISAI_OK && m->name == METHOD_CUSPARSE_ILU) {
+  if (status == BISAI_OK && m->program == METHOD_CUSPARSE_ILU) {
     status = cusparse.ilu_prepare(parts->ilu);
     setup->kind = BISAI_PRECOND_CALLBACK;
-    setup->apply = cusparse.ilu_apply;
-    setup->user = parts->ilu;
+    setup->callback.apply = cusparse.ilu_apply;
+    setup->callback.user = parts->ilu;
   } else if (status == BISAI_OK) {
     status = cusparse.ilu_factors(parts->ilu, &parts->factors);
-    setup->factors = parts->factors;
+    setup->factor.factors = parts->factors;
   }
   if (status != BISAI_OK) return status;
   bisai_cusparse_ilu_report report = {.struct_size = sizeof report};
@@ -105,7 +105,7 @@ static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const meth
   parts->factor_seconds = report.factor_seconds;
   parts->analysis_seconds = report.analysis_seconds + report.solve_analysis_seconds;
   append(parts, "bsrilu02 of cuSPARSE, analysis %.3f ms", 1e3 * report.analysis_seconds);
-  if (m->name == METHOD_CUSPARSE_ILU)
+  if (m->program == METHOD_CUSPARSE_ILU)
     append(parts,
            ", bsrsv2 %s levels, analysis %.3f ms, one application %.3f ms with and %.3f ms without",
            report.by_levels ? "with" : "without", 1e3 * report.solve_analysis_seconds,
@@ -119,24 +119,24 @@ static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const
   bisai_status status = BISAI_OK;
   if (!parts->factors) {
     bisai_factor_options how = bisai_factor_options_default();
-    how.level = setup->level;
+    how.level = setup->factor.level;
     how.shift = setup->shift;
     how.shift_amount = setup->shift_amount;
     const double start = progress_now();
     status = bisai_factors_create(parts->context, p->matrix, &how, &parts->factors);
     parts->factor_seconds = progress_now() - start;
-    setup->factors = parts->factors;
+    setup->factor.factors = parts->factors;
   }
   for (int t = BISAI_LOWER; t <= BISAI_UPPER && status == BISAI_OK; t++) {
     const bisai_bcsr *factor = t == BISAI_LOWER ? bisai_factors_lower(parts->factors)
                                                 : bisai_factors_upper(parts->factors);
     double seconds = 0;
-    status = cusparse.pattern(parts->context, factor, (bisai_triangle)t, m->power,
+    status = cusparse.pattern(parts->context, factor, (bisai_triangle)t, m->options.isai.power,
                               &parts->patterns[t], &seconds);
     parts->pattern_seconds += seconds;
   }
-  setup->lower_pattern = parts->patterns[BISAI_LOWER];
-  if (!m->symmetric) setup->upper_pattern = parts->patterns[BISAI_UPPER];
+  setup->isai.lower_pattern = parts->patterns[BISAI_LOWER];
+  if (!m->options.isai.symmetric) setup->isai.upper_pattern = parts->patterns[BISAI_UPPER];
   append(parts, "%spatterns by SpGEMM of cuSPARSE", *parts->text ? ", " : "");
   return status;
 }
@@ -151,7 +151,7 @@ bisai_status cusparse_prepare(bisai_context *context, const problem *p, const me
   if (!made) return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, NULL);
   made->context = context;
   made->analysis_seconds = NAN;
-  if (m->name == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE)
+  if (m->program == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE)
     status = make_ilu(made, p, m, setup);
   if (status == BISAI_OK && m->pattern == MAKER_CUSPARSE) status = make_patterns(made, p, m, setup);
   if (status == BISAI_OK) {
@@ -172,7 +172,7 @@ bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const me
     status =
         cusparse.product_create(parts->context, p->matrix, BISAI_CUSPARSE_AUTO, &parts->product);
   }
-  if (status == BISAI_OK && m->apply == MAKER_CUSPARSE && m->name == METHOD_ISAI) {
+  if (status == BISAI_OK && m->apply == MAKER_CUSPARSE && method_is(m, BISAI_PRECOND_ISAI)) {
     status = cusparse.isai_create(parts->context, precond, BISAI_CUSPARSE_AUTO, &parts->isai);
     bisai_precond_options how = bisai_precond_options_default();
     how.kind = BISAI_PRECOND_CALLBACK;

@@ -114,7 +114,7 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond *precond = NULL;
   how.kind = BISAI_PRECOND_BJACOBI;
   how.shift = BISAI_SHIFT_IN_BLOCKS;
-  how.max_block = d->bound;
+  how.bjacobi.max_block = d->bound;
   progress_show(shown, "diagonal blocks");
   const bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
   if (status != BISAI_OK || bisai_precond_get_report(precond, &report) != BISAI_OK) {
@@ -122,9 +122,9 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
         message_base(bisai_context_error(context)));
   } else {
     d->known = true;
-    d->blocks = report.diagonal_blocks;
-    d->largest = report.largest_block;
-    d->bytes = report.block_bytes;
+    d->blocks = report.bjacobi.blocks;
+    d->largest = report.bjacobi.largest_block;
+    d->bytes = report.bjacobi.value_bytes;
     d->mean_rows = d->blocks > 0 ? (double)bisai_precond_rows(precond) / d->blocks : 0.0;
   }
   bisai_precond_destroy(&precond);

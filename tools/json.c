@@ -31,16 +31,16 @@ bool json_write(bisai_context *context, const char *path, char *text) {
 static json_t *order(const run_result *r) {
   const bisai_precond_report *s = &r->setup;
   if (!run_has_levels(r)) return json_null();
-  return OBJECT({"ordering", text(true, bisai_ordering_string(s->ordering))},
-                {"lower_levels", integer(true, s->lower_levels)},
-                {"upper_levels", integer(true, s->upper_levels)},
-                {"natural_bandwidth", integer(true, s->natural_bandwidth)},
-                {"bandwidth", integer(true, s->bandwidth)},
-                {"natural_profile", integer(true, s->natural_profile)},
-                {"profile", integer(true, s->profile)},
-                {"equilibrated", json_boolean(s->equilibrated)},
-                {"smallest_scale", number(true, s->smallest_scale)},
-                {"largest_scale", number(true, s->largest_scale)},
+  return OBJECT({"ordering", text(true, bisai_ordering_string(s->factor.ordering))},
+                {"lower_levels", integer(true, s->factor.lower_levels)},
+                {"upper_levels", integer(true, s->factor.upper_levels)},
+                {"natural_bandwidth", integer(true, s->factor.natural_bandwidth)},
+                {"bandwidth", integer(true, s->factor.bandwidth)},
+                {"natural_profile", integer(true, s->factor.natural_profile)},
+                {"profile", integer(true, s->factor.profile)},
+                {"equilibrated", json_boolean(s->factor.equilibrated)},
+                {"smallest_scale", number(true, s->factor.smallest_scale)},
+                {"largest_scale", number(true, s->factor.largest_scale)},
                 {"order_s", number(true, s->order_seconds)});
 }
 
@@ -51,38 +51,68 @@ static void count(json_t **object, const char *key, int64_t blocks) {
   *object = NULL;
 }
 
+/* The value of an option, by its name in messages; null where the method does not have it. */
+static json_t *option(const run_result *r, const char *name) {
+  double value = 0;
+  const bisai_option *found = method_option(&r->m, name, &value);
+  if (!found) return json_null();
+  switch (found->type) {
+  case BISAI_OPTION_INTEGER: return json_integer((json_int_t)value);
+  case BISAI_OPTION_WORD: return json_string(found->words[(int)value]);
+  case BISAI_OPTION_FLAG: return json_boolean(value != 0);
+  default: return json_real(value);
+  }
+}
+
 /* Of block-Jacobi: what was asked for, and its blocks. */
 static json_t *diagonal(const run_result *r) {
   const bisai_precond_report *s = &r->setup;
-  if (r->m.name != METHOD_BJACOBI) return json_null();
+  if (!method_is(&r->m, BISAI_PRECOND_BJACOBI)) return json_null();
   json_t *sizes = json_object(), *stored = json_object();
-  for (int rows = 1; r->set_up && rows <= METHOD_MAX_BLOCK; ++rows) {
+  for (int rows = 1;
+       r->set_up && rows < (int)(sizeof s->bjacobi.by_size / sizeof *s->bjacobi.by_size); ++rows) {
     char name[16];
     snprintf(name, sizeof name, "%d", rows);
-    count(&sizes, name, s->blocks_by_size[rows]);
+    count(&sizes, name, s->bjacobi.by_size[rows]);
   }
-  for (int f = 0; r->set_up && f < 6; ++f)
-    count(&stored, bisai_value_type_string((bisai_value_type)f), s->blocks_by_format[f]);
+  for (int f = 0; r->set_up && f < BISAI_ADAPTIVE; ++f)
+    count(&stored, bisai_value_type_string((bisai_value_type)f), s->bjacobi.by_format[f]);
   return OBJECT(
-      {"max_block", integer(true, r->m.max_block)}, {"form", text(true, method_form(&r->m))},
-      {"digits", integer(r->m.storage == BISAI_ADAPTIVE, r->m.digits)},
-      {"extraction", text(true, method_extraction(&r->m))},
-      {"blocks", integer(r->set_up, s->diagonal_blocks)},
-      {"largest", integer(r->set_up, s->largest_block)}, {"by_size", sizes}, {"by_format", stored},
-      {"bytes", integer(r->set_up, s->block_bytes)},
-      {"near_singular", integer(r->set_up, s->near_singular)},
-      {"near_singular_block", integer(r->set_up && s->near_singular > 0, s->near_singular_block)},
+      {"max_block", option(r, "max_block")}, {"form", option(r, "form")},
+      {"digits",
+       integer(r->m.options.bjacobi.storage == BISAI_ADAPTIVE, r->m.options.bjacobi.digits)},
+      {"extraction", option(r, "extraction")}, {"blocks", integer(r->set_up, s->bjacobi.blocks)},
+      {"largest", integer(r->set_up, s->bjacobi.largest_block)}, {"by_size", sizes},
+      {"by_format", stored}, {"bytes", integer(r->set_up, s->bjacobi.value_bytes)},
+      {"near_singular", integer(r->set_up, s->bjacobi.near_singular)},
+      {"near_singular_block",
+       integer(r->set_up && s->bjacobi.near_singular > 0, s->bjacobi.near_singular_block)},
       {"find_s", number(r->set_up, s->pattern_seconds)});
 }
 
+/* Adds the options that have no place in the object, as they are called in messages. */
+static json_t *add_options(const run_result *r, json_t *result) {
+  /* under another name, or in "diagonal" */
+  static const char *const placed[] = {"drop_tolerance", "column_limit", "pattern", "apply",
+                                       "max_block",      "form",         "digits",  "extraction"};
+  const char *name;
+  for (int i = 0; result && (name = method_option_name(&r->m, i)); ++i) {
+    bool there = json_object_get(result, name) != NULL;
+    for (size_t k = 0; k < sizeof placed / sizeof *placed; ++k) {
+      there |= strcmp(name, placed[k]) == 0;
+    }
+    if (there || json_object_set_new(result, name, option(r, name)) == 0) continue;
+    json_decref(result);
+    result = NULL;
+  }
+  return result;
+}
+
 static json_t *run(const run_result *r) {
-  bool isai = r->m.name == METHOD_ISAI, blocks = r->m.name == METHOD_BJACOBI;
-  return OBJECT(
-      {"method", text(true, method_kind(&r->m))}, {"power", integer(isai, r->m.power)},
-      {"relax", integer(isai, r->m.relax)},
-      {"sweeps", integer(r->m.name == METHOD_SWEEPS, r->m.sweeps)},
-      {"storage", text(isai || blocks, method_storage(&r->m))},
-      {"converged", json_boolean(r->converged)},
+  json_t *result = OBJECT(
+      {"method", text(true, method_kind(&r->m))}, {"power", option(r, "power")},
+      {"relax", option(r, "relax")}, {"sweeps", option(r, "sweeps")},
+      {"storage", option(r, "storage")}, {"converged", json_boolean(r->converged)},
       {"iterations", integer(r->solved, r->solve.iterations)},
       {"relative_residual", number(r->solved, r->residual)},
       {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
@@ -91,31 +121,29 @@ static json_t *run(const run_result *r) {
       {"setup_s", number(r->set_up, r->setup.setup_seconds)},
       {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},
       {"solve_s", number(r->solved, r->solve.solve_seconds)},
-      {"blocks", integer(run_has_pattern(r), r->setup.inverse_blocks)},
-      {"reason", text(true, r->reason)},
-      {"level", integer(method_takes(&r->m, "level"), r->m.level)},
-      {"shift", number(method_takes(&r->m, "shift"), r->m.shift)},
-      {"drop", number(isai, r->m.drop)}, {"cap", integer(isai, r->m.cap)},
+      {"blocks", integer(run_has_pattern(r), r->setup.isai.blocks)},
+      {"reason", text(true, r->reason)}, {"level", option(r, "level")},
+      {"shift", option(r, "shift")}, {"drop", option(r, "drop_tolerance")},
+      {"cap", option(r, "column_limit")},
       {"repairs", integer(r->set_up && method_takes(&r->m, "shift"), r->setup.repairs)},
       {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
-      {"dropped_lower", integer(run_has_pattern(r), r->setup.dropped_lower)},
-      {"dropped_upper", integer(run_has_pattern(r), r->setup.dropped_upper)},
-      {"shortened_columns", integer(run_has_pattern(r), r->setup.shortened_columns)},
-      {"cut_blocks", integer(run_has_pattern(r), r->setup.cut_blocks)},
-      {"factor_blocks", integer(run_has_levels(r), r->setup.factor_blocks)}, {"order", order(r)},
-      {"factors", text(method_takes(&r->m, "factors"), method_factors_of(&r->m))},
-      {"patterns", text(isai, method_pattern_of(&r->m))},
-      {"products", text(method_takes(&r->m, "apply"), method_apply_of(&r->m))},
-      {"analysis_s", number(r->set_up, r->analysis_seconds)}, {"diagonal", diagonal(r)},
-      {"restarts", integer(r->solved && r->m.name != METHOD_PETSC, r->solve.restarts)},
+      {"dropped_lower", integer(run_has_pattern(r), r->setup.isai.dropped_lower)},
+      {"dropped_upper", integer(run_has_pattern(r), r->setup.isai.dropped_upper)},
+      {"shortened_columns", integer(run_has_pattern(r), r->setup.isai.shortened_columns)},
+      {"cut_blocks", integer(run_has_pattern(r), r->setup.isai.cut_blocks)},
+      {"factor_blocks", integer(run_has_levels(r), r->setup.factor.blocks)}, {"order", order(r)},
+      {"factors", option(r, "factors")}, {"patterns", option(r, "pattern")},
+      {"products", option(r, "apply")}, {"analysis_s", number(r->set_up, r->analysis_seconds)},
+      {"diagonal", diagonal(r)},
+      {"restarts", integer(r->solved && r->m.program != METHOD_PETSC, r->solve.restarts)},
       {"breakdown",
        text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},
       {"memory_bytes", integer(run_has_memory(r), r->setup.memory_bytes)},
       {"total_s", number(r->solved, run_total(r))},
       {"repeats", integer(r->repeats > 0, r->repeats)},
       {"least_total_s", number(r->repeats > 0, r->least_seconds)},
-      {"symmetric", isai ? json_boolean(r->m.symmetric) : json_null()},
-      {"note", text(r->note != NULL, r->note)});
+      {"symmetric", option(r, "symmetric")}, {"note", text(r->note != NULL, r->note)});
+  return add_options(r, result);
 }
 
 static json_t *label(const run_result *r) { return text(r != NULL, r ? r->label : ""); }

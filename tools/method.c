@@ -10,113 +10,107 @@
 #include <bisai/precond.h>
 
 #include "message.h"
-#include "parse.h"
 
-enum { METHOD_TEXT = 128, LIST_TEXT = 256 };
+enum { METHOD_TEXT = 128, LIST_TEXT = 256, MOST_KEYS = 24 };
 
-enum {
-  OF_BJACOBI = 1 << METHOD_BJACOBI,
-  OF_ISAI = 1 << METHOD_ISAI,
-  OF_SWEEPS = 1 << METHOD_SWEEPS,
-  OF_FACTORS = 1 << METHOD_ILU | OF_ISAI | OF_SWEEPS,
-  OF_PETSC = 1 << METHOD_PETSC | 1 << METHOD_PETSC_ILU,
-  OF_PRODUCTS = 1 << METHOD_ILU | OF_ISAI | 1 << METHOD_CUSPARSE_ILU
-};
-
-static const char *const names[] = {"none", "bjacobi", "ilu", "isai", "sweeps",
-                                    /* as enum method_name */
-                                    "petsc", "petsc-ilu", "cusparse-ilu", NULL};
-#define WORD_OF(enumerator, word) word,
-#define TYPE_WORD(enumerator, word, bytes, mantissa) word,
-static const char *const storages[] = {BISAI_MATRIX_TYPE_LIST(TYPE_WORD) NULL};
-static const char *const block_storages[] = {BISAI_VALUE_TYPE_LIST(TYPE_WORD) NULL};
-static const char *const forms[] = {BISAI_FORM_LIST(WORD_OF) NULL};
-static const char *const extractions[] = {BISAI_EXTRACTION_LIST(WORD_OF) NULL};
+static const char *const programs[] = {[METHOD_PETSC] = "petsc",
+                                       [METHOD_PETSC_ILU] = "petsc-ilu",
+                                       [METHOD_CUSPARSE_ILU] = "cusparse-ilu"};
 /* as enum method_factors */
 static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};
 /* as enum method_maker */
 static const char *const makers[] = {"bisai", "cusparse", NULL};
 
-typedef enum key_type {
-  INTEGER,
-  NUMBER,
-  WORD,
-  FLAG
-  /* stored as int, double, int (which of the words), int (1) */
-} key_type;
-/* SHOWN: in the label even as the default */
-typedef enum key_use { OPTIONAL, SHOWN, NEEDED } key_use;
+static bool of_library(const method *m, const char *field) {
+  return m->program == METHOD_OF_LIBRARY && bisai_precond_kind_takes(m->options.kind, field);
+}
 
-typedef struct method_key {
-  const char *name;
-  /* OF_… of those that take it */
-  unsigned methods;
-  key_use use;
-  key_type type;
-  /* in struct method */
-  size_t offset;
-  double initial, minimum, maximum;
-  /* ends with NULL */
-  const char *const *words;
-} method_key;
+static bool takes_factors(const method *m) { return of_library(m, "factor.factors"); }
+static bool takes_pattern(const method *m) { return of_library(m, "isai.lower_pattern"); }
+static bool takes_apply(const method *m) {
+  return method_is(m, BISAI_PRECOND_ILU) || method_is(m, BISAI_PRECOND_ISAI) ||
+         m->program == METHOD_CUSPARSE_ILU;
+}
 
-/* In the order of labels and lists. */
-static const method_key keys[] = {
-    {"max", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, max_block), 0, 0, METHOD_MAX_BLOCK,
-     NULL},
-    {"form", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, form), BISAI_FORM_INVERSE, 0, 0, forms},
-    {"storage", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0,
-     block_storages},
-    {"digits", OF_BJACOBI, OPTIONAL, INTEGER, offsetof(method, digits), 2, 1, METHOD_MAX_DIGITS,
-     NULL},
-    {"extraction", OF_BJACOBI, OPTIONAL, WORD, offsetof(method, extraction), BISAI_EXTRACTION_AUTO,
-     0, 0, extractions},
-    {"k", OF_ISAI, SHOWN, INTEGER, offsetof(method, power), 1, 1, METHOD_MAX_POWER, NULL},
-    {"symmetric", OF_ISAI, OPTIONAL, FLAG, offsetof(method, symmetric), 0, 0, 1, NULL},
-    {"relax", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, relax), 0, 0, METHOD_MAX_STEPS, NULL},
-    {"storage", OF_ISAI, OPTIONAL, WORD, offsetof(method, storage), BISAI_FP64, 0, 0, storages},
-    {"drop", OF_ISAI, OPTIONAL, NUMBER, offsetof(method, drop), 0, 0, METHOD_MAX_RATIO, NULL},
-    {"cap", OF_ISAI, OPTIONAL, INTEGER, offsetof(method, cap), 0, 0, INT32_MAX, NULL},
-    {"n", OF_SWEEPS, NEEDED, INTEGER, offsetof(method, sweeps), 1, 0, METHOD_MAX_STEPS, NULL},
-    {"level", OF_FACTORS | OF_PETSC, OPTIONAL, INTEGER, offsetof(method, level), 0, 0, INT32_MAX,
-     NULL},
-    {"shift", OF_BJACOBI | OF_FACTORS, OPTIONAL, NUMBER, offsetof(method, shift), 0, 0,
-     METHOD_MAX_RATIO, NULL},
-    {"factors", OF_FACTORS, OPTIONAL, WORD, offsetof(method, factors), FACTORS_OWN, 0, 0, factors},
-    {"pattern", OF_ISAI, OPTIONAL, WORD, offsetof(method, pattern), MAKER_OWN, 0, 0, makers},
-    {"apply", OF_PRODUCTS, OPTIONAL, WORD, offsetof(method, apply), MAKER_OWN, 0, 0, makers},
-};
-enum { KEYS = sizeof keys / sizeof *keys };
+#define PROGRAM_KEY(member, list)                                                                  \
+  {                                                                                                \
+    .field = #member, .name = #member, .key = #member, .type = BISAI_OPTION_WORD,                  \
+    .offset = offsetof(method, member), .advised = sizeof list / sizeof *list - 2, .words = list   \
+  }
 
-const char *method_kind(const method *m) { return names[m->name]; }
+/* The keys that the library does not have, behind its own. */
+static const struct {
+  bool (*taken)(const method *m);
+  bisai_option option;
+} program_keys[] = {{takes_factors, PROGRAM_KEY(factors, factors)},
+                    {takes_pattern, PROGRAM_KEY(pattern, makers)},
+                    {takes_apply, PROGRAM_KEY(apply, makers)}};
+enum { PROGRAM_KEYS = sizeof program_keys / sizeof *program_keys };
+
+/* A key, and the struct in which its offset counts. */
+typedef struct key {
+  const bisai_option *option;
+  void *place;
+} key;
+
+/* The keys of a method in the order of labels and lists. */
+static int keys_of(method *m, key keys[MOST_KEYS]) {
+  /* PETSc's ILU has a level, as ours. */
+  const bool level = m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU;
+  const bisai_precond_kind kind = level ? BISAI_PRECOND_ILU : m->options.kind;
+  const bisai_option *option;
+  int count = 0;
+  for (int i = 0; (option = bisai_precond_kind_option(kind, i)) && count < MOST_KEYS; ++i) {
+    if (option->key && (!level || strcmp(option->key, "level") == 0))
+      keys[count++] = (key){option, &m->options};
+  }
+  for (int i = 0; i < PROGRAM_KEYS && count < MOST_KEYS; ++i) {
+    if (program_keys[i].taken(m)) keys[count++] = (key){&program_keys[i].option, m};
+  }
+  return count;
+}
+
+const char *method_kind(const method *m) {
+  return m->program == METHOD_OF_LIBRARY ? bisai_precond_kind_string(m->options.kind)
+                                         : programs[m->program];
+}
+bool method_is(const method *m, bisai_precond_kind kind) {
+  return m->program == METHOD_OF_LIBRARY && m->options.kind == kind;
+}
 bool method_is_exact(const method *m) {
-  return m->name == METHOD_ILU || m->name == METHOD_PETSC || m->name == METHOD_PETSC_ILU ||
-         m->name == METHOD_CUSPARSE_ILU;
+  return m->program != METHOD_OF_LIBRARY || m->options.kind == BISAI_PRECOND_ILU;
 }
-const char *method_storage(const method *m) { return block_storages[m->storage]; }
-const char *method_form(const method *m) { return forms[m->form]; }
-const char *method_extraction(const method *m) { return extractions[m->extraction]; }
-const char *method_factors_of(const method *m) { return factors[m->factors]; }
-const char *method_pattern_of(const method *m) { return makers[m->pattern]; }
-const char *method_apply_of(const method *m) { return makers[m->apply]; }
 
-static bool takes(const method *m, const method_key *key) { return key->methods >> m->name & 1; }
-
-static int find(const char *const *words, const char *text) {
-  for (int i = 0; words[i]; ++i) {
-    if (strcmp(words[i], text) == 0) return i;
+static int find_key(int count, const key *keys, const char *name) {
+  for (int i = 0; i < count; ++i) {
+    if (strcmp(keys[i].option->key, name) == 0) return i;
   }
   return -1;
 }
 
-static int find_key(const method *m, const char *name) {
-  for (int i = 0; i < KEYS; ++i) {
-    if (takes(m, &keys[i]) && strcmp(keys[i].name, name) == 0) return i;
-  }
-  return -1;
+bool method_takes(const method *m, const char *name) {
+  method copy = *m;
+  key keys[MOST_KEYS];
+  return find_key(keys_of(&copy, keys), keys, name) >= 0;
 }
 
-bool method_takes(const method *m, const char *key) { return find_key(m, key) >= 0; }
+const char *method_option_name(const method *m, int index) {
+  method copy = *m;
+  key keys[MOST_KEYS];
+  return index < keys_of(&copy, keys) ? keys[index].option->name : NULL;
+}
+
+const bisai_option *method_option(const method *m, const char *name, double *value) {
+  method copy = *m;
+  key keys[MOST_KEYS];
+  const int count = keys_of(&copy, keys);
+  for (int i = 0; i < count; ++i) {
+    if (strcmp(keys[i].option->name, name) != 0) continue;
+    *value = bisai_option_get(keys[i].option, keys[i].place);
+    return keys[i].option;
+  }
+  return NULL;
+}
 
 /* Appends as printf() would, as far as there is room. */
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
@@ -128,98 +122,102 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
   va_end(arguments);
 }
 
-/* "a, b, c", the last joined by `last`. */
-static void join(const char *const *words, const char *last, char text[LIST_TEXT]) {
+/* Appends "a, b, c", the last joined by `last`. */
+static void join(int count, const char *const *words, const char *last, char text[LIST_TEXT]) {
+  for (int i = 0; i < count; ++i) {
+    append(text, LIST_TEXT, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : last, words[i]);
+  }
+}
+
+static void join_keys(int count, const key *keys, char text[LIST_TEXT]) {
+  const char *taken[MOST_KEYS];
+  for (int i = 0; i < count; ++i) {
+    taken[i] = keys[i].option->key;
+  }
   *text = '\0';
-  for (int i = 0; words[i]; ++i) {
-    append(text, LIST_TEXT, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : last, words[i]);
-  }
+  join(count, taken, ", ", text);
 }
 
-static void join_keys(const method *m, char text[LIST_TEXT]) {
-  const char *taken[KEYS + 1] = {NULL};
-  int count = 0;
-  for (int i = 0; i < KEYS; ++i) {
-    if (takes(m, &keys[i])) taken[count++] = keys[i].name;
-  }
-  join(taken, ", ", text);
-}
-
-static double get(const method *m, const method_key *key) {
-  const char *place = (const char *)m + key->offset;
-  return key->type == NUMBER ? *(const double *)(const void *)place
-                             : *(const int *)(const void *)place;
-}
-
-static void set(method *m, const method_key *key, double value) {
-  char *place = (char *)m + key->offset;
-  if (key->type == NUMBER) {
-    *(double *)(void *)place = value;
+static void say_range(const char *flag, const char *text, const bisai_option *option) {
+  char words[LIST_TEXT] = "";
+  if (option->type == BISAI_OPTION_WORD) {
+    join((int)option->advised + 1, option->words, " or ", words);
+    say("%s: %s: %s must be %s", flag, text, option->key, words);
   } else {
-    *(int *)(void *)place = (int)value;
-  }
-}
-
-static bool parse_value(const method_key *key, const char *text, double *value) {
-  int integer = 0;
-  switch (key->type) {
-  case INTEGER:
-    if (!parse_integer(text, (int)key->minimum, (int)key->maximum, &integer)) return false;
-    *value = integer;
-    return true;
-  case FLAG: *value = 1; return true;
-  case NUMBER: return parse_number(text, value) && *value >= key->minimum && *value <= key->maximum;
-  default: *value = find(key->words, text); return *value >= 0;
-  }
-}
-
-static void say_range(const char *flag, const char *text, const method_key *key) {
-  char words[LIST_TEXT];
-  if (key->type == WORD) {
-    join(key->words, " or ", words);
-    say("%s: %s: %s must be %s", flag, text, key->name, words);
-  } else {
-    say("%s: %s: %s must be %s from %.10g to %.10g", flag, text, key->name,
-        key->type == INTEGER ? "an integer" : "a number", key->minimum, key->maximum);
+    say("%s: %s: %s must be %s from %.10g to %.10g", flag, text, option->key,
+        option->type == BISAI_OPTION_INTEGER ? "an integer" : "a number", option->minimum,
+        option->advised);
   }
 }
 
 /* Applies one "key=value"; `seen` collects the keys. */
 static bool set_key(const char *flag, const char *text, char *item, unsigned *seen, method *m) {
+  key keys[MOST_KEYS];
+  const int count = keys_of(m, keys);
   char *equals = strchr(item, '='), taken[LIST_TEXT];
   if (equals) *equals = '\0';
-  join_keys(m, taken);
-  int which = find_key(m, item);
+  join_keys(count, keys, taken);
+  const int which = find_key(count, keys, item);
+  const bisai_option *option = which < 0 ? NULL : keys[which].option;
   double value = 0;
-  if (!*taken) {
+  if (count == 0) {
     say("%s: %s: %s takes no keys", flag, text, method_kind(m));
-  } else if (which < 0) {
+  } else if (!option) {
     say("%s: %s: '%s' is not a key of %s (%s)", flag, text, item, method_kind(m), taken);
-  } else if (keys[which].type == FLAG && equals) {
+  } else if (option->type == BISAI_OPTION_FLAG && equals) {
     say("%s: %s: '%s' takes no value", flag, text, item);
-  } else if (keys[which].type != FLAG && !equals) {
+  } else if (option->type != BISAI_OPTION_FLAG && !equals) {
     say("%s: %s: '%s' needs a value", flag, text, item);
   } else if (*seen >> which & 1) {
     say("%s: %s: '%s' is given twice", flag, text, item);
-  } else if (!parse_value(&keys[which], equals ? equals + 1 : "", &value)) {
-    say_range(flag, text, &keys[which]);
+  } else if (!bisai_option_parse(option, equals ? equals + 1 : "", &value)) {
+    say_range(flag, text, option);
   } else {
     *seen |= 1U << which;
-    set(m, &keys[which], value);
+    bisai_option_set(option, value, keys[which].place);
     return true;
   }
   return false;
 }
 
-static bool has_what_it_needs(const char *flag, const method *m, unsigned seen) {
-  for (int i = 0; i < KEYS; ++i) {
-    if (takes(m, &keys[i]) && keys[i].use == NEEDED && !(seen >> i & 1)) {
+static bool has_what_it_needs(const char *flag, method *m, unsigned seen) {
+  key keys[MOST_KEYS];
+  const int count = keys_of(m, keys);
+  for (int i = 0; i < count; ++i) {
+    if (keys[i].option->use == BISAI_OPTION_NEEDED && !(seen >> i & 1)) {
       say("%s: %s needs its number, as in %s:%s=3", flag, method_kind(m), method_kind(m),
-          keys[i].name);
+          keys[i].option->key);
       return false;
     }
   }
   return true;
+}
+
+/* The method of a name: a kind of the library, or one of the program's own. */
+static bool find_method(const char *name, method *m) {
+  *m = (method){.program = METHOD_OF_LIBRARY, .options = bisai_precond_options_default()};
+  if (bisai_precond_kind_parse(name, &m->options.kind))
+    return !bisai_precond_kind_needs_code(m->options.kind);
+  m->options.kind = BISAI_PRECOND_CALLBACK;
+  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; ++i) {
+    m->program = (method_program)i;
+    if (strcmp(programs[i], name) == 0) return true;
+  }
+  return false;
+}
+
+static void join_methods(char text[LIST_TEXT]) {
+  const char *names[BISAI_PRECOND_KINDS + METHOD_CUSPARSE_ILU];
+  int count = 0;
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; ++kind) {
+    if (!bisai_precond_kind_needs_code((bisai_precond_kind)kind))
+      names[count++] = bisai_precond_kind_string((bisai_precond_kind)kind);
+  }
+  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; ++i) {
+    names[count++] = programs[i];
+  }
+  *text = '\0';
+  join(count, names, ", ", text);
 }
 
 bool method_parse(const char *flag, const char *text, method *result) {
@@ -232,16 +230,12 @@ bool method_parse(const char *flag, const char *text, method *result) {
   memcpy(copy, text, length + 1);
   char *colon = strchr(copy, ':');
   if (colon) *colon = '\0';
-  int name = find(names, copy);
-  if (name < 0) {
+  method m;
+  if (!find_method(copy, &m)) {
     char all[LIST_TEXT];
-    join(names, ", ", all);
+    join_methods(all);
     say("%s: '%s' is not a method (%s)", flag, copy, all);
     return false;
-  }
-  method m = {.name = (method_name)name};
-  for (int i = 0; i < KEYS; ++i) {
-    set(&m, &keys[i], keys[i].initial);
   }
   unsigned seen = 0;
   while (colon) {
@@ -286,17 +280,50 @@ void method_list_free(method_list *list) {
 }
 
 void method_label(const method *m, char label[METHOD_LABEL]) {
+  method copy = *m;
+  key keys[MOST_KEYS];
+  const int count = keys_of(&copy, keys);
   *label = '\0';
   append(label, METHOD_LABEL, "%s", method_kind(m));
-  for (int i = 0; i < KEYS; ++i) {
-    double value = get(m, &keys[i]);
-    if (!takes(m, &keys[i]) || (keys[i].use == OPTIONAL && value == keys[i].initial)) continue;
-    append(label, METHOD_LABEL, keys[i].type == FLAG ? ":%s" : ":%s=", keys[i].name);
-    if (keys[i].type == FLAG) continue;
-    if (keys[i].type == WORD) {
-      append(label, METHOD_LABEL, "%s", keys[i].words[(int)value]);
-    } else {
-      append(label, METHOD_LABEL, "%.10g", value);
+  for (int i = 0; i < count; ++i) {
+    const bisai_option *option = keys[i].option;
+    const double value = bisai_option_get(option, keys[i].place);
+    if (option->use == BISAI_OPTION_OPTIONAL && value == option->initial) continue;
+    append(label, METHOD_LABEL, ":%s", option->key);
+    if (option->type == BISAI_OPTION_WORD) {
+      append(label, METHOD_LABEL, "=%s", option->words[(int)value]);
+    } else if (option->type != BISAI_OPTION_FLAG) {
+      append(label, METHOD_LABEL, "=%.10g", value);
     }
+  }
+}
+
+/* "[:k=K]", of words "[:form=inverse|gh|ght|lu]". */
+static void append_grammar(const bisai_option *option, char grammar[METHOD_GRAMMAR]) {
+  const bool needed = option->use == BISAI_OPTION_NEEDED;
+  append(grammar, METHOD_GRAMMAR, "%s:%s", needed ? "" : "[", option->key);
+  if (option->type == BISAI_OPTION_WORD) {
+    for (int i = 0; i <= (int)option->advised; ++i) {
+      append(grammar, METHOD_GRAMMAR, "%s%s", i == 0 ? "=" : "|", option->words[i]);
+    }
+  } else if (option->type != BISAI_OPTION_FLAG) {
+    append(grammar, METHOD_GRAMMAR, "=%s", option->placeholder);
+  }
+  if (!needed) append(grammar, METHOD_GRAMMAR, "]");
+}
+
+void method_grammar(char grammar[METHOD_GRAMMAR]) {
+  *grammar = '\0';
+  for (int k = 0; k < BISAI_PRECOND_KINDS; ++k) {
+    const bisai_precond_kind kind = (bisai_precond_kind)k;
+    const bisai_option *option;
+    if (bisai_precond_kind_needs_code(kind)) continue;
+    append(grammar, METHOD_GRAMMAR, "%s%s", *grammar ? " | " : "", bisai_precond_kind_string(kind));
+    for (int i = 0; (option = bisai_precond_kind_option(kind, i)); ++i) {
+      if (option->key && option->placeholder) append_grammar(option, grammar);
+    }
+  }
+  for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; ++i) {
+    append(grammar, METHOD_GRAMMAR, " | %s", programs[i]);
   }
 }

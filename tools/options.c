@@ -296,12 +296,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 }
 
 #define SOURCES "--case NAME --size N[,N,N]\nFILE|-"
+#define GRAMMAR "<methods>"
 #define METHOD_HELP                                                                                \
-  "\vMETHOD: none | "                                                                              \
-  "bjacobi[:max=N][:form=inverse|gh|ght|lu][:storage=fp64|fp32|fp16|bf16|fp11_4|fp11_20|adaptive]" \
-  "[:digits=D][:extraction=auto|uc|mc|us|ms] | ilu | "                                             \
-  "isai[:k=K][:symmetric][:relax=R][:storage=fp64|fp32|fp16|bf16][:drop=T][:cap=C] | "             \
-  "sweeps:n=N | petsc | petsc-ilu | cusparse-ilu\n"                                                \
+  "\vMETHOD: " GRAMMAR "\n"                                                                        \
   "bjacobi inverts the diagonal blocks of the matrix, or with max=1 to 32 blocks of at most so "   \
   "many rows that it "                                                                             \
   "finds; "                                                                                        \
@@ -318,6 +315,20 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "pattern=cusparse and "                                                                          \
   "apply=cusparse (the products) take parts of it.\n\n"                                            \
   "Exit status: "
+
+/* Puts the methods with their keys into the help. */
+static char *fill_help(int key, const char *text, void *input) {
+  (void)input;
+  const char *place = key == ARGP_KEY_HELP_POST_DOC && text ? strstr(text, GRAMMAR) : NULL;
+  char grammar[METHOD_GRAMMAR];
+  if (!place) return (char *)text;
+  method_grammar(grammar);
+  const size_t size = strlen(text) + strlen(grammar) + 1;
+  char *filled = malloc(size);
+  if (!filled) return (char *)text;
+  snprintf(filled, size, "%.*s%s%s", (int)(place - text), text, grammar, place + strlen(GRAMMAR));
+  return filled;
+}
 
 static const struct argp system_parser = {.options = system_options, .parser = parse_one};
 static const struct argp solver_parser = {.options = solver_options, .parser = parse_one};
@@ -366,6 +377,7 @@ static const struct argp parsers[] = {
         {.options = solve_options,
          .parser = parse_solving,
          .children = solving,
+         .help_filter = fill_help,
          .args_doc = SOURCES,
          .doc =
              "Solve one system with one preconditioner, by GMRES or another --solver." METHOD_HELP
@@ -378,6 +390,7 @@ static const struct argp parsers[] = {
         {.options = compare_options,
          .parser = parse_solving,
          .children = solving,
+         .help_filter = fill_help,
          .args_doc = SOURCES,
          .doc = "Solve one system with each of several preconditioners, by GMRES or another "
                 "--solver, and compare them." METHOD_HELP

@@ -2,7 +2,7 @@
 #include "petsc_methods.h"
 
 bool petsc_is_needed(const method *m) {
-  return m->name == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
+  return m->program == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
 }
 
 #ifdef BISAI_HAVE_PETSC
@@ -206,25 +206,27 @@ bisai_status petsc_prepare(bisai_context *context, const problem *p, const optio
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = told(made, petsc.ilu_create(made->host, matrix_of(made, p), m->level, &made->ilu));
-  if (status == BISAI_OK && m->name == METHOD_PETSC_ILU) {
+  status = told(
+      made, petsc.ilu_create(made->host, matrix_of(made, p), m->options.factor.level, &made->ilu));
+  if (status == BISAI_OK && m->program == METHOD_PETSC_ILU) {
     setup->kind = BISAI_PRECOND_CALLBACK;
-    setup->apply = made->copies ? apply_on_host : petsc.ilu_apply;
-    setup->user = made->copies ? (void *)made : made->ilu;
+    setup->callback.apply = made->copies ? apply_on_host : petsc.ilu_apply;
+    setup->callback.user = made->copies ? (void *)made : made->ilu;
   } else if (status == BISAI_OK) {
     status = make_factors(made);
-    setup->factors = made->factors;
+    setup->factor.factors = made->factors;
   }
   made->seconds = progress_now() - start_time;
-  snprintf(made->text, sizeof made->text, "block ILU(%d) of PETSc %d.%d.%d", m->level,
-           PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
+  snprintf(made->text, sizeof made->text, "block ILU(%d) of PETSc %d.%d.%d",
+           m->options.factor.level, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR,
+           PETSC_VERSION_SUBMINOR);
   return end(status, parts);
 }
 
 void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) {
   if (parts->ilu) {
     report->factor_seconds = petsc.ilu_seconds(parts->ilu);
-    report->factor_blocks = petsc.ilu_blocks(parts->ilu);
+    report->factor.blocks = petsc.ilu_blocks(parts->ilu);
   } else {
     *report = (bisai_precond_report){
         .struct_size = sizeof *report, .largest_condition_row = -1, .first_repair_row = -1};
@@ -246,15 +248,15 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   if (status != BISAI_OK) return status;
   petsc_parts *made = *parts;
   double start_time = progress_now();
-  status = told(made,
-                petsc.solver_create(made->host, matrix_of(made, p), m->level, &how, &made->solver));
+  status = told(made, petsc.solver_create(made->host, matrix_of(made, p), m->options.factor.level,
+                                          &how, &made->solver));
   made->seconds = progress_now() - start_time;
   snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSP%s, PCILU with %d level%s, SeqBAIJ",
            PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
            o->solver == BISAI_CG         ? "CG"
            : o->solver == BISAI_BICGSTAB ? "BCGS"
                                          : "GMRES",
-           m->level, plural(m->level));
+           m->options.factor.level, plural(m->options.factor.level));
   return end(status, parts);
 }
 

@@ -352,7 +352,8 @@ static bool add_picture(const drawing *d, const picture *q) {
 static int largest_power(int count, const run_result *results) {
   int power = 1;
   for (int i = 0; i < count; ++i) {
-    if (run_has_pattern(&results[i]) && results[i].m.power > power) power = results[i].m.power;
+    if (run_has_pattern(&results[i]) && results[i].m.options.isai.power > power)
+      power = results[i].m.options.isai.power;
   }
   return power;
 }

@@ -133,41 +133,18 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
 static void describe(run_result *r, const char *own, const char *theirs) {
   char text[640];
   /* their own is "callback" */
-  bool callback = r->m.name == METHOD_PETSC_ILU || r->m.name == METHOD_CUSPARSE_ILU;
+  bool callback = r->m.program == METHOD_PETSC_ILU || r->m.program == METHOD_CUSPARSE_ILU;
   bool both = *own && *theirs && !callback;
   snprintf(text, sizeof text, "%s%s%s", both || !*theirs ? own : "", both ? ", " : "", theirs);
   r->description = strdup(text);
 }
 
 static bisai_precond_options preconditioner(const options *o, const method *m) {
-  static const bisai_precond_kind kinds[] = {[METHOD_NONE] = BISAI_PRECOND_NONE,
-                                             [METHOD_BJACOBI] = BISAI_PRECOND_BJACOBI,
-                                             [METHOD_ILU] = BISAI_PRECOND_ILU,
-                                             [METHOD_ISAI] = BISAI_PRECOND_ISAI,
-                                             [METHOD_SWEEPS] = BISAI_PRECOND_SWEEPS,
-                                             [METHOD_PETSC_ILU] = BISAI_PRECOND_CALLBACK,
-                                             [METHOD_CUSPARSE_ILU] = BISAI_PRECOND_CALLBACK};
-  bisai_precond_options result = bisai_precond_options_default();
-  result.kind = kinds[m->name];
-  result.power = m->power;
-  result.relax = m->relax;
-  result.symmetric = m->symmetric != 0;
-  result.sweeps = m->sweeps;
-  result.storage = (bisai_value_type)m->storage;
-  result.max_block = m->max_block;
-  result.form = (bisai_form)m->form;
-  result.digits = m->digits;
-  result.extraction = (bisai_extraction)m->extraction;
-  result.drop_tolerance = m->drop;
-  result.column_limit = m->cap;
+  bisai_precond_options result = m->options;
   /* petsc-ilu has made its factors */
-  if (bisai_precond_kind_takes(result.kind, "level")) result.level = m->level;
-  result.ordering = o->ordering;
-  result.equilibrate = o->equilibrate;
-  if (m->shift > 0) {
-    result.shift = BISAI_SHIFT_IN_BLOCKS;
-    result.shift_amount = m->shift;
-  }
+  if (m->program != METHOD_OF_LIBRARY) result.factor.level = 0;
+  result.factor.ordering = o->ordering;
+  result.factor.equilibrate = o->equilibrate;
   return result;
 }
 
@@ -286,7 +263,7 @@ static void run_once(bisai_context *context, const problem *p, const options *o,
   progress shown;
   progress_start(&shown, r->label, first);
   memset(x, 0, (size_t)p->unknowns * sizeof *x);
-  if (m->name == METHOD_PETSC) {
+  if (m->program == METHOD_PETSC) {
     run_petsc(context, p, o, &shown, x, r);
   } else {
     run_bisai(context, p, o, &shown, x, r);
@@ -383,29 +360,27 @@ const char *run_message(const run_result *r) {
 }
 
 bool run_has_factor(const run_result *r) {
-  return r->set_up && r->m.name != METHOD_NONE && r->m.name != METHOD_BJACOBI;
+  return r->set_up && (r->m.program != METHOD_OF_LIBRARY ||
+                       bisai_precond_kind_takes(r->m.options.kind, "factor.level"));
 }
 
-bool run_has_levels(const run_result *r) { return r->set_up && r->setup.lower_levels > 0; }
+bool run_has_levels(const run_result *r) { return r->set_up && r->setup.factor.lower_levels > 0; }
 
-bool run_has_pattern(const run_result *r) { return r->set_up && r->m.name == METHOD_ISAI; }
+bool run_has_pattern(const run_result *r) {
+  return r->set_up && method_is(&r->m, BISAI_PRECOND_ISAI);
+}
 
 bool run_has_values(const run_result *r) {
-  return r->set_up && r->m.name != METHOD_NONE && !method_is_exact(&r->m);
+  return r->set_up && !method_is(&r->m, BISAI_PRECOND_NONE) && !method_is_exact(&r->m);
 }
 
 bool run_has_memory(const run_result *r) {
-  static const method_name own[] = {METHOD_NONE, METHOD_BJACOBI, METHOD_ILU, METHOD_ISAI,
-                                    METHOD_SWEEPS};
-  for (size_t i = 0; i < sizeof own / sizeof *own; ++i) {
-    if (r->m.name == own[i])
-      return r->set_up && !petsc_is_needed(&r->m) && !cusparse_is_needed(&r->m);
-  }
-  return false;
+  return r->set_up && r->m.program == METHOD_OF_LIBRARY && !petsc_is_needed(&r->m) &&
+         !cusparse_is_needed(&r->m);
 }
 
 double run_total(const run_result *r) { return r->setup.setup_seconds + r->solve.solve_seconds; }
 
 bool run_has_apply(const run_result *r) {
-  return r->solved && r->m.name != METHOD_NONE && r->solve.applications > 0;
+  return r->solved && !method_is(&r->m, BISAI_PRECOND_NONE) && r->solve.applications > 0;
 }

@@ -54,7 +54,7 @@ static bool may_be_the_blocks(const run_result *r) {
   static const char *const reasons[] = {"missing_diagonal", "singular_block", "stagnated",
                                         "max_iterations"};
   for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i) {
-    if (r->m.name != METHOD_NONE && strcmp(r->reason, reasons[i]) == 0) return true;
+    if (!method_is(&r->m, BISAI_PRECOND_NONE) && strcmp(r->reason, reasons[i]) == 0) return true;
   }
   return false;
 }

@@ -90,10 +90,11 @@ static void print_residual(FILE *out, double value, const char *what) {
 void table_row(FILE *out, int width, const run_result *r) {
   fprintf(out, "%-*s", width, r->label);
   print_count(out, r->solved, r->solve.iterations);
-  print_figure(out, r->set_up && r->m.name != METHOD_NONE, 1e3 * r->setup.setup_seconds);
+  print_figure(out, r->set_up && !method_is(&r->m, BISAI_PRECOND_NONE),
+               1e3 * r->setup.setup_seconds);
   print_figure(out, r->solved, 1e3 * r->solve.solve_seconds);
   print_figure(out, r->solved, 1e3 * run_total(r));
-  print_figure(out, run_has_memory(r) && r->m.name != METHOD_NONE,
+  print_figure(out, run_has_memory(r) && !method_is(&r->m, BISAI_PRECOND_NONE),
                1e-6 * (double)r->setup.memory_bytes);
   if (r->solved && isfinite(r->residual)) {
     fprintf(out, "%*.2e", TIME_WIDTH, r->residual);
@@ -106,43 +107,44 @@ void table_row(FILE *out, int width, const run_result *r) {
 
 static void print_order(FILE *out, const bisai_precond_report *s) {
   fprintf(out, "order    %s, %" PRId32 " level%s of L and %" PRId32 " of U, bandwidth %" PRId32,
-          bisai_ordering_string(s->ordering), s->lower_levels, plural(s->lower_levels),
-          s->upper_levels, s->bandwidth);
-  if (s->ordering != BISAI_ORDERING_NATURAL)
-    fprintf(out, " (was %" PRId32 ")", s->natural_bandwidth);
-  fprintf(out, ", profile %" PRId64, s->profile);
-  if (s->ordering != BISAI_ORDERING_NATURAL) fprintf(out, " (was %" PRId64 ")", s->natural_profile);
+          bisai_ordering_string(s->factor.ordering), s->factor.lower_levels,
+          plural(s->factor.lower_levels), s->factor.upper_levels, s->factor.bandwidth);
+  if (s->factor.ordering != BISAI_ORDERING_NATURAL)
+    fprintf(out, " (was %" PRId32 ")", s->factor.natural_bandwidth);
+  fprintf(out, ", profile %" PRId64, s->factor.profile);
+  if (s->factor.ordering != BISAI_ORDERING_NATURAL)
+    fprintf(out, " (was %" PRId64 ")", s->factor.natural_profile);
   fprintf(out, ", %.3f ms\n", 1e3 * s->order_seconds);
-  if (s->equilibrated)
+  if (s->factor.equilibrated)
     fprintf(out, "scaling  rows and columns times powers of two from %.1e to %.1e\n",
-            s->smallest_scale, s->largest_scale);
+            s->factor.smallest_scale, s->factor.largest_scale);
 }
 
 /* "sizes    1 block of 1 row, 40 of 3" and "formats  …": what block-Jacobi's blocks are. */
 static void print_blocks(FILE *out, const bisai_precond_report *s) {
   fputs("sizes    ", out);
   const char *comma = "";
-  for (int rows = 1; rows <= METHOD_MAX_BLOCK; ++rows) {
-    if (s->blocks_by_size[rows] == 0) continue;
-    fprintf(out, "%s%" PRId32 " block%s of %d", comma, s->blocks_by_size[rows],
-            plural(s->blocks_by_size[rows]), rows);
+  for (int rows = 1; rows < (int)(sizeof s->bjacobi.by_size / sizeof *s->bjacobi.by_size); ++rows) {
+    if (s->bjacobi.by_size[rows] == 0) continue;
+    fprintf(out, "%s%" PRId32 " block%s of %d", comma, s->bjacobi.by_size[rows],
+            plural(s->bjacobi.by_size[rows]), rows);
     comma = ", ";
   }
   fputs("\nformats  ", out);
   comma = "";
-  for (int f = 0; f < 6; ++f) {
-    if (s->blocks_by_format[f] == 0) continue;
-    fprintf(out, "%s%" PRId64 " in %s", comma, s->blocks_by_format[f],
+  for (int f = 0; f < BISAI_ADAPTIVE; ++f) {
+    if (s->bjacobi.by_format[f] == 0) continue;
+    fprintf(out, "%s%" PRId64 " in %s", comma, s->bjacobi.by_format[f],
             bisai_value_type_string((bisai_value_type)f));
     comma = ", ";
   }
-  fprintf(out, ", %.3f MB\n", 1e-6 * (double)s->block_bytes);
+  fprintf(out, ", %.3f MB\n", 1e-6 * (double)s->bjacobi.value_bytes);
 }
 
 /* What the set-up changed or left out, one line each behind `prefix`. */
 static void print_changes(FILE *out, const char *prefix, const char *colon, const run_result *r) {
   const bisai_precond_report *s = &r->setup;
-  const bool of_rows = r->m.max_block == 0;
+  const bool of_rows = r->m.options.bjacobi.max_block == 0;
   if (s->repairs > 0) {
     fprintf(out,
             "%s%s%" PRId64
@@ -151,20 +153,22 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
             prefix, colon, s->repairs, plural(s->repairs), of_rows ? "row " : "",
             s->first_repair_row);
   }
-  if (s->near_singular > 0) {
+  if (s->bjacobi.near_singular > 0) {
     fprintf(out,
             "%s%s%" PRId64 " diagonal block%s singular but for rounding, the first block %" PRId32
             " (from 0)\n",
-            prefix, colon, s->near_singular, plural(s->near_singular), s->near_singular_block);
+            prefix, colon, s->bjacobi.near_singular, plural(s->bjacobi.near_singular),
+            s->bjacobi.near_singular_block);
   }
-  if (s->dropped_lower + s->dropped_upper > 0) {
+  if (s->isai.dropped_lower + s->isai.dropped_upper > 0) {
     fprintf(out, "%s%s%" PRId64 " block%s of L and %" PRId64 " of U dropped before powering\n",
-            prefix, colon, s->dropped_lower, plural(s->dropped_lower), s->dropped_upper);
+            prefix, colon, s->isai.dropped_lower, plural(s->isai.dropped_lower),
+            s->isai.dropped_upper);
   }
-  if (s->shortened_columns > 0) {
+  if (s->isai.shortened_columns > 0) {
     fprintf(out, "%s%s%" PRId32 " column%s of NL and NU shortened, by %" PRId64 " block%s in all\n",
-            prefix, colon, s->shortened_columns, plural(s->shortened_columns), s->cut_blocks,
-            plural(s->cut_blocks));
+            prefix, colon, s->isai.shortened_columns, plural(s->isai.shortened_columns),
+            s->isai.cut_blocks, plural(s->isai.cut_blocks));
   }
 }
 
@@ -206,7 +210,8 @@ void table_failures(FILE *out, int count, const run_result *results) {
     missing |= strcmp(r->reason, "missing_diagonal") == 0;
     singular |= strcmp(r->reason, "singular_block") == 0;
     if (method_is_exact(&r->m)) exact |= r->converged;
-    approximate |= r->set_up && (r->m.name == METHOD_ISAI || r->m.name == METHOD_SWEEPS);
+    approximate |= r->set_up &&
+                   (method_is(&r->m, BISAI_PRECOND_ISAI) || method_is(&r->m, BISAI_PRECOND_SWEEPS));
     cheaper |= !method_is_exact(&r->m) && r->converged;
   }
   if (signals_caught()) {
@@ -235,23 +240,23 @@ void table_solve(FILE *out, const run_result *r) {
     fprintf(out, "set-up   %.3f ms (factor %.3f, pattern %.3f, values %.3f)",
             1e3 * s->setup_seconds, 1e3 * s->factor_seconds, 1e3 * s->pattern_seconds,
             1e3 * s->values_seconds);
-    if (r->m.name != METHOD_PETSC) fprintf(out, ", %.1f MB", 1e-6 * (double)s->memory_bytes);
+    if (r->m.program != METHOD_PETSC) fprintf(out, ", %.1f MB", 1e-6 * (double)s->memory_bytes);
     fputc('\n', out);
     if (run_has_levels(r)) print_order(out, s);
-    if (s->diagonal_blocks > 0) print_blocks(out, s);
+    if (s->bjacobi.blocks > 0) print_blocks(out, s);
     if (s->largest_condition_row >= 0) {
       fprintf(out,
               "blocks   largest condition number %.1e in block %s%" PRId32 " (from 0), %" PRId64
               " inverted again with pivoting\n",
-              s->largest_condition, r->m.max_block == 0 ? "row " : "", s->largest_condition_row,
-              s->fallbacks);
+              s->largest_condition, r->m.options.bjacobi.max_block == 0 ? "row " : "",
+              s->largest_condition_row, s->fallbacks);
     }
     print_changes(out, "blocks   ", "", r);
   }
   if (r->solved) {
     fprintf(out, "solve    %d iteration%s, %.3f ms", r->solve.iterations,
             plural(r->solve.iterations), 1e3 * r->solve.solve_seconds);
-    if (r->m.name != METHOD_PETSC)
+    if (r->m.program != METHOD_PETSC)
       fprintf(out, ", 30 applications of the preconditioner %.3f ms",
               1e3 * r->solve.apply30_seconds);
     fputc('\n', out);

@@ -14,12 +14,16 @@ static double memory_of(const run_result *r) { return (double)r->setup.memory_by
 static bool always(const run_result *r) { return r->converged; }
 
 static bool memory_counts(const run_result *r) {
-  return r->converged && run_has_memory(r) && r->m.name != METHOD_NONE;
+  return r->converged && run_has_memory(r) && !method_is(&r->m, BISAI_PRECOND_NONE);
 }
 
-static bool is_isai(const run_result *r) { return r->converged && r->m.name == METHOD_ISAI; }
+static bool is_isai(const run_result *r) {
+  return r->converged && method_is(&r->m, BISAI_PRECOND_ISAI);
+}
 
-static bool is_exact(const run_result *r) { return r->converged && r->m.name == METHOD_ILU; }
+static bool is_exact(const run_result *r) {
+  return r->converged && method_is(&r->m, BISAI_PRECOND_ILU);
+}
 
 /* The first of the runs with the least value among those that compete. */
 static const run_result *least(int count, const run_result *results,
@@ -58,7 +62,7 @@ static void explain(double rows, const run_result *isai, const run_result *exact
                     char why[VERDICT_WHY]) {
   double count = (double)isai->solve.iterations / exact->solve.iterations,
          gain = solve_of(exact) / solve_of(isai);
-  int32_t levels = exact->setup.lower_levels + exact->setup.upper_levels;
+  int32_t levels = exact->setup.factor.lower_levels + exact->setup.factor.upper_levels;
   char result[48], iterations[48], each[48];
   write_ratio(result, sizeof result, gain, "faster than", "slower than", "as fast as");
   write_ratio(iterations, sizeof iterations, count, "as many", "fewer", "as many");

@@ -9,6 +9,7 @@
 #include <bisai/factor.h>
 #include <bisai/io.h>
 #include <bisai/krylov.h>
+#include <bisai/option.h>
 #include <bisai/order.h>
 #include <bisai/pattern.h>
 #include <bisai/precond.h>

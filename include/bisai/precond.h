@@ -5,6 +5,7 @@
 #define BISAI_PRECOND_H
 
 #include <bisai/factor.h>
+#include <bisai/option.h>
 #include <bisai/order.h>
 #include <bisai/pattern.h>
 
@@ -32,14 +33,22 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_CALLBACK = 5
 } bisai_precond_kind;
 
-/** The words of bisai_precond_kind: X(enumerator, word). */
+/** The one list of kinds: X(enumerator, word, name). The library makes its table of kinds of it:
+ *  `name` is that of the kind's source file, and of its options in bisai_precond_options. */
 #define BISAI_PRECOND_KIND_LIST(X)                                                                 \
-  X(BISAI_PRECOND_NONE, "none")                                                                    \
-  X(BISAI_PRECOND_BJACOBI, "bjacobi")                                                              \
-  X(BISAI_PRECOND_ILU, "ilu")                                                                      \
-  X(BISAI_PRECOND_ISAI, "isai")                                                                    \
-  X(BISAI_PRECOND_SWEEPS, "sweeps")                                                                \
-  X(BISAI_PRECOND_CALLBACK, "callback")
+  X(BISAI_PRECOND_NONE, "none", none)                                                              \
+  X(BISAI_PRECOND_BJACOBI, "bjacobi", bjacobi)                                                     \
+  X(BISAI_PRECOND_ILU, "ilu", ilu)                                                                 \
+  X(BISAI_PRECOND_ISAI, "isai", isai)                                                              \
+  X(BISAI_PRECOND_SWEEPS, "sweeps", sweeps)                                                        \
+  X(BISAI_PRECOND_CALLBACK, "callback", callback)
+
+/** The number of kinds: they are 0 … BISAI_PRECOND_KINDS − 1. */
+enum {
+#define BISAI_PRECOND_COUNT(enumerator, word, name) +1
+  BISAI_PRECOND_KINDS = 0 BISAI_PRECOND_KIND_LIST(BISAI_PRECOND_COUNT)
+#undef BISAI_PRECOND_COUNT
+};
 
 /** "none", "bjacobi", "ilu", "isai", "sweeps", "callback"; "unknown kind" for other values. */
 BISAI_API const char *bisai_precond_kind_string(bisai_precond_kind value);
@@ -144,53 +153,91 @@ BISAI_API bool bisai_symmetry_parse(const char *word, bisai_symmetry *value);
  *  bisai_context_synchronize(). Anything but BISAI_OK stops the solver. */
 typedef bisai_status (*bisai_apply_function)(void *user, int64_t n, const double *v, double *z);
 
-/** Options of a preconditioner; start from bisai_precond_options_default(). The kinds that take an
- *  option stand before its colon. With any other kind it must keep its default:
- *  bisai_precond_create() refuses it by its name. */
-typedef struct bisai_precond_options {
-  /** set by bisai_precond_options_default() */
-  size_t struct_size;
-  /** default BISAI_PRECOND_ISAI */
-  bisai_precond_kind kind;
-  /** ISAI: k of S(|L|^k), S(|U|^k); default 1 */
-  int power;
-  /** ISAI: relaxation sweeps x ← x + N(b − T x) on each factor; default 0 */
-  int relax;
-  /** SWEEPS: their number on each factor; default 1 */
-  int sweeps;
-  /** how NL and NU of ISAI (the first four types) or the blocks of BJACOBI (any; ADAPTIVE with
-   *  BISAI_FORM_INVERSE) are stored; default BISAI_FP64 */
+/** Options of BJACOBI. */
+typedef struct bisai_bjacobi_options {
+  /** 0 (default): the blocks of the matrix, or block_ptr's. 1 … 32: blocks of at most that many
+   *  scalar rows by supervariable agglomeration (Anzt et al. 2017, section 3): rows of equal
+   *  pattern that follow each other belong together, and neighbours are merged as long as there is
+   *  room. Stored zeros count as entries. 1 is scalar Jacobi */
+  int32_t max_block;
+  /** default BISAI_FORM_INVERSE */
+  bisai_form form;
+  /** how the blocks are stored: any type; ADAPTIVE with BISAI_FORM_INVERSE; default BISAI_FP64 */
   bisai_value_type storage;
-  /** ILU: default BISAI_SCHEDULE_AUTO */
+  /** of BISAI_ADAPTIVE: decimal digits of the inverses that rounding must leave, 1 … 15: each group
+   *  of blocks (on the host a block, on a device the blocks of a warp) is stored in the first of
+   *  fp16, bf16, (11, 4), fp32, (11, 20), fp64 with κ₁(D) u ≤ 10^−digits, u its unit roundoff, in
+   *  which no value overflows and ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits, Ẽ being the rounded inverse E, which
+   *  is therefore regular (Flegar et al. 2020, sections 3.1, 3.2). Default 2 */
+  int32_t digits;
+  /** default BISAI_EXTRACTION_AUTO */
+  bisai_extraction extraction;
+  /** block_count + 1 scalar rows, the first 0, the last block_rows·bs, where the blocks begin: 1 …
+   *  32 rows each; host memory, read during creation. Default NULL: none given */
+  const int32_t *block_ptr;
+  /** blocks of block_ptr; otherwise 0 */
+  int32_t block_count;
+} bisai_bjacobi_options;
+
+/** Options of ILU. */
+typedef struct bisai_ilu_options {
+  /** default BISAI_SCHEDULE_AUTO */
   bisai_schedule schedule;
-  /** ISAI: NL's pattern instead of S(|L|^k); read during creation; default NULL */
-  const bisai_pattern *lower_pattern;
-  /** ISAI: NU's pattern instead of S(|U|^k) */
-  const bisai_pattern *upper_pattern;
-  /** ILU, ISAI, SWEEPS: factors to use, which must outlive the preconditioner; default NULL: block
-   *  ILU(level) of the matrix, made and owned here */
-  const bisai_factors *factors;
-  /** CALLBACK: required */
-  bisai_apply_function apply;
-  /** CALLBACK: passed through */
-  void *user;
-  /** ILU, ISAI, SWEEPS: level of fill of the factors made here; default 0 */
-  int level;
-  /** BJACOBI and the factors made here: singular diagonal blocks; default BISAI_SHIFT_NONE */
-  bisai_shift shift;
-  /** as in bisai_factor_options */
-  double shift_amount;
-  /** ISAI: blocks T_ij, i ≠ j, with ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F (L: of the identity, √bs)
-   *  are left out of the graph that is powered; the factors keep them. Updates keep the pattern. ≥
-   *  0; default 0: none */
+} bisai_ilu_options;
+
+/** Options of ISAI. */
+typedef struct bisai_isai_options {
+  /** k of S(|L|^k), S(|U|^k); default 1 */
+  int32_t power;
+  /** for a symmetric A, whose U is D Lᵀ: M⁻¹ = NLᵀ D⁻¹ NL from L and D alone, symmetric with the
+   *  matrices in use and fit for CG; relaxation sweeps on Lᵀ are the transposes of those on L, so
+   *  that M stays symmetric. Half the set-up and the memory of NL and NU. Creation and updates
+   *  measure A (bisai_bcsr_asymmetry()). Equilibration takes Dc = Dr. upper_pattern must be NULL;
+   *  the caller's factors need a unit diagonal of L, and U = D Lᵀ is the caller's word. Default
+   *  false */
+  bool symmetric;
+  /** relaxation sweeps x ← x + N(b − T x) on each factor; default 0 */
+  int32_t relax;
+  /** how NL and NU are stored: one of the first four types; default BISAI_FP64 */
+  bisai_value_type storage;
+  /** blocks T_ij, i ≠ j, with ‖T_ij‖_F < drop_tolerance·‖T_ii‖_F (L: of the identity, √bs) are left
+   *  out of the graph that is powered; the factors keep them. Updates keep the pattern. ≥ 0;
+   *  default 0: none */
   double drop_tolerance;
-  /** ISAI: the most blocks of a block column of NL or NU; a longer one keeps its diagonal block and
-   *  those nearest to it: by steps in the graph of T, then by |i − j|. ≥ 0; default 0: no limit.
-   *  Neither applies to a pattern that is given */
+  /** the most blocks of a block column of NL or NU; a longer one keeps its diagonal block and those
+   *  nearest to it: by steps in the graph of T, then by |i − j|. ≥ 0; default 0: no limit. Neither
+   *  applies to a pattern that is given */
   int32_t column_limit;
-  /** ILU, ISAI, SWEEPS with factors made here: what is factorised is P A Pᵀ and z = Pᵀ (L U)⁻¹ P v;
-   *  the caller's patterns are those of P A Pᵀ. NONE, BJACOBI and CALLBACK do not depend on it and
-   *  ignore it. Default BISAI_ORDERING_NATURAL */
+  /** NL's pattern instead of S(|L|^k); read during creation; default NULL */
+  const bisai_pattern *lower_pattern;
+  /** NU's pattern instead of S(|U|^k) */
+  const bisai_pattern *upper_pattern;
+} bisai_isai_options;
+
+/** Options of SWEEPS. */
+typedef struct bisai_sweeps_options {
+  /** sweeps on each factor; default 1 */
+  int32_t count;
+} bisai_sweeps_options;
+
+/** Options of CALLBACK. */
+typedef struct bisai_callback_options {
+  /** required */
+  bisai_apply_function apply;
+  /** passed through */
+  void *user;
+} bisai_callback_options;
+
+/** What the kinds with factors share: ILU, ISAI and SWEEPS. */
+typedef struct bisai_factored_options {
+  /** level of fill of the factors made here; default 0 */
+  int32_t level;
+  /** factors to use, which must outlive the preconditioner; default NULL: block ILU(level) of the
+   *  matrix, made and owned here */
+  const bisai_factors *factors;
+  /** with factors made here: what is factorised is P A Pᵀ and z = Pᵀ (L U)⁻¹ P v; the caller's
+   *  patterns are those of P A Pᵀ. NONE, BJACOBI and CALLBACK do not depend on it and ignore it.
+   *  Default BISAI_ORDERING_NATURAL */
   bisai_ordering ordering;
   /** BISAI_ORDERING_GIVEN: block_rows entries, new to old, read during creation; otherwise NULL */
   const int32_t *permutation;
@@ -201,43 +248,55 @@ typedef struct bisai_precond_options {
    *  pivots. It is there for narrow storage, whose range it saves, and for thresholds and shifts,
    *  which are relative. Default false */
   bool equilibrate;
-  /** BJACOBI: 0 (default): the blocks of the matrix, or block_ptr's. 1 … 32: blocks of at most that
-   *  many scalar rows by supervariable agglomeration (Anzt et al. 2017, section 3): rows of equal
-   *  pattern that follow each other belong together, and neighbours are merged as long as there is
-   *  room. Stored zeros count as entries. 1 is scalar Jacobi */
-  int32_t max_block;
-  /** BJACOBI: block_count + 1 scalar rows, the first 0, the last block_rows·bs, where the blocks
-   *  begin: 1 … 32 rows each; host memory, read during creation. Default NULL: none given */
-  const int32_t *block_ptr;
-  /** BJACOBI: blocks of block_ptr; otherwise 0 */
-  int32_t block_count;
-  /** BJACOBI: default BISAI_FORM_INVERSE */
-  bisai_form form;
-  /** BJACOBI with BISAI_ADAPTIVE: decimal digits of the inverses that rounding must leave, 1 … 15:
-   *  each group of blocks (on the host a block, on a device the blocks of a warp) is stored in the
-   *  first of fp16, bf16, (11, 4), fp32, (11, 20), fp64 with κ₁(D) u ≤ 10^−digits, u its unit
-   *  roundoff, in which no value overflows and ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits, Ẽ being the rounded
-   *  inverse E, which is therefore regular (Flegar et al. 2020, sections 3.1, 3.2). Default 2 */
-  int digits;
-  /** BJACOBI: default BISAI_EXTRACTION_AUTO */
-  bisai_extraction extraction;
-  /** ISAI of a symmetric A, whose U is D Lᵀ: M⁻¹ = NLᵀ D⁻¹ NL from L and D alone, symmetric with
-   *  the matrices in use and fit for CG; relaxation sweeps on Lᵀ are the transposes of those on L,
-   *  so that M stays symmetric. Half the set-up and the memory of NL and NU. Creation and updates
-   *  measure A (bisai_bcsr_asymmetry()). Equilibration takes Dc = Dr. upper_pattern must be NULL;
-   *  the caller's factors need a unit diagonal of L, and U = D Lᵀ is the caller's word. Default
-   *  false */
-  bool symmetric;
+} bisai_factored_options;
+
+/** Options of a preconditioner; start from bisai_precond_options_default(). Those of a kind are in
+ *  the member that has its name. Options that the kind in use does not take must keep their
+ *  defaults, but for ordering, permutation and equilibrate: bisai_precond_create() refuses them by
+ *  name. */
+typedef struct bisai_precond_options {
+  /** set by bisai_precond_options_default() */
+  size_t struct_size;
+  /** default BISAI_PRECOND_ISAI */
+  bisai_precond_kind kind;
+  /** BJACOBI, and ILU, ISAI and SWEEPS with factors made here: singular diagonal blocks; default
+   *  BISAI_SHIFT_NONE */
+  bisai_shift shift;
+  /** as in bisai_factor_options */
+  double shift_amount;
+  /** ILU, ISAI, SWEEPS */
+  bisai_factored_options factor;
+  /** BJACOBI */
+  bisai_bjacobi_options bjacobi;
+  /** ILU */
+  bisai_ilu_options ilu;
+  /** ISAI */
+  bisai_isai_options isai;
+  /** SWEEPS */
+  bisai_sweeps_options sweeps;
+  /** CALLBACK */
+  bisai_callback_options callback;
 } bisai_precond_options;
 
 /** Default options. */
 BISAI_API bisai_precond_options bisai_precond_options_default(void);
 
-/** Whether a kind of preconditioner takes an option. False also for the options that every kind
- *  allows and some ignore: ordering, permutation, equilibrate, shift_amount, user.
- *  @param option  the name of a field of bisai_precond_options, as in "power"
- *  @returns false for unknown kinds and names */
-BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *option);
+/** An option of a kind: first the kind's own options, then those that it shares with others. The
+ *  fields that every kind allows and some ignore are not among them: ordering, permutation,
+ *  equilibrate, user.
+ *  @param index  from 0 on
+ *  @returns      a description, whose offsets are those in bisai_precond_options; NULL behind the
+ *                last option, and for unknown kinds */
+BISAI_API const bisai_option *bisai_precond_kind_option(bisai_precond_kind kind, int index);
+
+/** Returns true if a kind takes an option.
+ *  @param field  as in bisai_option, for example "isai.power"
+ *  @returns      false for unknown kinds and fields */
+BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *field);
+
+/** Returns true if a kind needs something that a text cannot give, as CALLBACK does: METHOD and
+ *  PETSc's options leave it out. */
+BISAI_API bool bisai_precond_kind_needs_code(bisai_precond_kind kind);
 
 /** Set-up: factors, patterns, values, all workspace.
  *  @param matrix   square; read during the call only
@@ -297,57 +356,16 @@ BISAI_API bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t 
 /** Frees *precond and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_precond_destroy(bisai_precond **precond);
 
-/** What the preconditioner is and what it cost. Times are of the last set-up or update, in
- *  seconds. */
-typedef struct bisai_precond_report {
-  /** set by the caller to sizeof(bisai_precond_report) */
-  size_t struct_size;
-  /** as in the options */
-  bisai_precond_kind kind;
-  /** block ILU; 0 with the caller's factors */
-  double factor_seconds;
-  /** patterns, or the blocks of block-Jacobi and their memory; 0 after an update */
-  double pattern_seconds;
-  /** values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
-  double values_seconds;
-  /** everything between call and return */
-  double setup_seconds;
+/** What a kind with factors reports: ILU, ISAI, SWEEPS. */
+typedef struct bisai_factored_report {
   /** stored blocks of L + U; 0 where there are none */
-  int64_t factor_blocks;
-  /** stored blocks of NL + NU; 0 where there are none */
-  int64_t inverse_blocks;
-  /** blocks of the longest block column of NL and NU */
-  int32_t longest_column;
-  /** held by the preconditioner, the caller's factors excluded */
-  int64_t memory_bytes;
-  /** the least that one application must move */
-  int64_t apply_bytes;
-  /** blocks inverted again by pivoted Gauss–Jordan; block-Jacobi on a device does so from the
-   *  start: 0 */
-  int64_t fallbacks;
-  /** singular diagonal blocks that a shift repaired */
-  int64_t repairs;
-  /** the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
-  double largest_condition;
-  /** Its block row; -1 where there is none. Block-Jacobi: its block, on a device the first of those
-   *  whose κ₁ agree with it in 23 bits. */
-  int32_t largest_condition_row;
-  /** block row (block-Jacobi: block) of the first repaired block; -1 where there is none */
-  int32_t first_repair_row;
-  /** blocks of L that drop_tolerance left out of the graph */
-  int64_t dropped_lower;
-  /** the same of U */
-  int64_t dropped_upper;
-  /** block columns of NL and NU that column_limit shortened */
-  int32_t shortened_columns;
-  /** blocks that they lost by that */
-  int64_t cut_blocks;
-  /** in use; natural where the kind ignores it */
-  bisai_ordering ordering;
+  int64_t blocks;
   /** dependent steps of an exact solve with L; 0 where there are none */
   int32_t lower_levels;
   /** the same with U */
   int32_t upper_levels;
+  /** in use; natural where the kind ignores it */
+  bisai_ordering ordering;
   /** largest |i − j| of the blocks of A + Aᵀ; 0 without factors, as below */
   int32_t natural_bandwidth;
   /** the same in the ordering in use */
@@ -362,30 +380,88 @@ typedef struct bisai_precond_report {
   double smallest_scale;
   /** the same */
   double largest_scale;
+} bisai_factored_report;
+
+/** What ISAI reports; zeros for other kinds, but for `asymmetry`. */
+typedef struct bisai_isai_report {
+  /** stored blocks of NL + NU */
+  int64_t blocks;
+  /** blocks of the longest block column of NL and NU */
+  int32_t longest_column;
+  /** blocks of L that drop_tolerance left out of the graph */
+  int64_t dropped_lower;
+  /** the same of U */
+  int64_t dropped_upper;
+  /** block columns of NL and NU that column_limit shortened */
+  int32_t shortened_columns;
+  /** blocks that they lost by that */
+  int64_t cut_blocks;
+  /** `symmetric`: A's, as bisai_bcsr_asymmetry() measures it; otherwise NaN */
+  double asymmetry;
+} bisai_isai_report;
+
+/** What BJACOBI reports; zeros for other kinds, but for `near_singular_block`. */
+typedef struct bisai_bjacobi_report {
+  /** diagonal blocks */
+  int32_t blocks;
+  /** rows of the largest */
+  int32_t largest_block;
+  /** blocks of 1 … 32 rows */
+  int32_t by_size[33];
+  /** blocks stored in each bisai_value_type */
+  int64_t by_format[6];
+  /** of the blocks' values that an application reads */
+  int64_t value_bytes;
+  /** blocks of m rows with m ε κ₁ ≥ 1, of which no digit is known; of decompositions, which do not
+   *  have κ₁, those with a pivot ≤ m ε‖D‖₁: many such blocks, not all. Used as they are */
+  int64_t near_singular;
+  /** the first of them; -1 where there is none */
+  int32_t near_singular_block;
+} bisai_bjacobi_report;
+
+/** What the preconditioner is and what it cost. Times are of the last set-up or update, in
+ *  seconds. What a kind alone has to report is in the member that has its name. */
+typedef struct bisai_precond_report {
+  /** set by the caller to sizeof(bisai_precond_report) */
+  size_t struct_size;
+  /** as in the options */
+  bisai_precond_kind kind;
   /** ordering, reordering, equilibration; after an update the values' part of it */
   double order_seconds;
-  /** BJACOBI: blocks; this and what follows are 0 for other kinds */
-  int32_t diagonal_blocks;
-  /** BJACOBI: rows of the largest */
-  int32_t largest_block;
-  /** BJACOBI: blocks of 1 … 32 rows */
-  int32_t blocks_by_size[33];
-  /** BJACOBI: blocks stored in each bisai_value_type */
-  int64_t blocks_by_format[6];
-  /** BJACOBI: of the blocks' values that an application reads */
-  int64_t block_bytes;
-  /** BJACOBI: blocks of m rows with m ε κ₁ ≥ 1, of which no digit is known; of decompositions,
-   *  which do not have κ₁, those with a pivot ≤ m ε‖D‖₁: many such blocks, not all. Used as they
-   *  are */
-  int64_t near_singular;
-  /** BJACOBI: the first of them; -1 where there is none */
-  int32_t near_singular_block;
+  /** block ILU; 0 with the caller's factors */
+  double factor_seconds;
+  /** patterns, or the blocks of block-Jacobi and their memory; 0 after an update */
+  double pattern_seconds;
+  /** values of NL and NU, or of the sweeps' matrices, or of the inverted diagonal blocks */
+  double values_seconds;
+  /** everything between call and return */
+  double setup_seconds;
+  /** held by the preconditioner, the caller's factors excluded */
+  int64_t memory_bytes;
+  /** the least that one application must move */
+  int64_t apply_bytes;
+  /** blocks inverted again by pivoted Gauss–Jordan; block-Jacobi on a device does so from the
+   *  start: 0 */
+  int64_t fallbacks;
+  /** singular diagonal blocks that a shift repaired */
+  int64_t repairs;
+  /** block row (block-Jacobi: block) of the first repaired block; -1 where there is none */
+  int32_t first_repair_row;
+  /** the largest κ₁ of the inverted diagonal blocks; 0 where there are none */
+  double largest_condition;
+  /** Its block row; -1 where there is none. Block-Jacobi: its block, on a device the first of those
+   *  whose κ₁ agree with it in 23 bits. */
+  int32_t largest_condition_row;
   /** NONE and BJACOBI: VALUES, but for decompositions stored more narrowly than fp64, which round L
    *  and U by themselves: NONE. ILU, SWEEPS and symmetric ISAI: PATTERN, with the caller's factors
    *  CALLER. Other ISAI: NONE, as NU is not the transpose of NL. CALLBACK: CALLER */
   bisai_symmetry symmetry;
-  /** symmetric ISAI: A's, as bisai_bcsr_asymmetry() measures it; otherwise NaN */
-  double asymmetry;
+  /** ILU, ISAI, SWEEPS */
+  bisai_factored_report factor;
+  /** BJACOBI */
+  bisai_bjacobi_report bjacobi;
+  /** ISAI */
+  bisai_isai_report isai;
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).
@@ -398,7 +474,7 @@ BISAI_API bisai_status bisai_precond_get_report(const bisai_precond *precond,
 BISAI_API const char *bisai_precond_describe(const bisai_precond *precond);
 
 /** The blocks of block-Jacobi. Waits on a device.
- *  @param block_ptr  out, host memory: diagonal_blocks + 1 scalar rows (see the report) where they
+ *  @param block_ptr  out, host memory: bjacobi.blocks + 1 scalar rows (see the report) where they
  *    begin, the last the number of rows
  *  @retval BISAI_INVALID_ARGUMENT  NULL, or another kind of preconditioner */
 BISAI_API bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr);

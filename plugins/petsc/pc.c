@@ -19,13 +19,8 @@ typedef PetscOptionItems *option_items;
 typedef PetscOptionItems option_items;
 #endif
 
-/* Words for PETSc, whose lists end with the name of the enumeration and the prefix of its
- * enumerators. */
-#define WORD_OF(enumerator, word) word,
-#define TYPE_WORD(enumerator, word, bytes, mantissa) word,
-static const char *const storages[] = {BISAI_VALUE_TYPE_LIST(TYPE_WORD) "bisai_value_type",
-                                       "BISAI_", NULL};
-static const char *const forms[] = {BISAI_FORM_LIST(WORD_OF) "bisai_form", "BISAI_FORM_", NULL};
+/* of an option, at most */
+enum { MOST_WORDS = 32 };
 
 typedef struct pc_bisai {
   bisai_precond_options options;
@@ -70,36 +65,6 @@ static PetscErrorCode PCDestroy_BISAI(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* stored as int, double, an enumeration, bool */
-typedef enum option_type { INTEGER, REAL, WORD, FLAG } option_type;
-
-typedef struct pc_option {
-  /* of bisai_precond_options */
-  const char *name, *text, *field;
-  option_type type;
-  size_t offset;
-  const char *const *words;
-} pc_option;
-
-#define OPTION(name, text, type, field, words)                                                     \
-  { "-pc_bisai_" name, text, #field, type, offsetof(bisai_precond_options, field), words }
-
-static const pc_option choices[] = {
-    OPTION("k", "isai: power of the pattern", INTEGER, power, NULL),
-    OPTION("relax", "isai: relaxation sweeps", INTEGER, relax, NULL),
-    OPTION("storage", "isai, bjacobi: storage of the inverses", WORD, storage, storages),
-    OPTION("sweeps", "sweeps: their number on each factor", INTEGER, sweeps, NULL),
-    OPTION("level", "ilu, isai, sweeps: level of fill", INTEGER, level, NULL),
-    OPTION("drop", "isai: drop smaller blocks before powering", REAL, drop_tolerance, NULL),
-    OPTION("cap", "isai: the most blocks of a column; 0: no limit", INTEGER, column_limit, NULL),
-    OPTION("max_block", "bjacobi: the most rows of a block; 0: the matrix's blocks", INTEGER,
-           max_block, NULL),
-    OPTION("form", "bjacobi: inverses or decompositions", WORD, form, forms),
-    OPTION("digits", "bjacobi: digits that adaptive storage keeps", INTEGER, digits, NULL),
-    OPTION("symmetric", "isai: M symmetric, of a symmetric matrix", FLAG, symmetric, NULL),
-};
-enum { CHOICES = sizeof choices / sizeof *choices };
-
 /* The library's integers have 32 bits, PETSc's may have 64. */
 static PetscErrorCode narrow(const char *name, PetscInt value, int *result) {
   const int64_t wide = value;
@@ -110,79 +75,104 @@ static PetscErrorCode narrow(const char *name, PetscInt value, int *result) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An option that the kind does not take is refused where it is given, and otherwise forgotten. */
-static PetscErrorCode read_choice(option_items PetscOptionsObject, const pc_option *choice,
-                                  bisai_precond_options *o, PetscBool *found) {
-  const bisai_precond_options defaults = bisai_precond_options_default();
-  void *place = (char *)o + choice->offset;
-  const void *initial = (const char *)&defaults + choice->offset;
+/* A description of a kind's option that PETSc calls by a name, or NULL. */
+static const bisai_option *find_option(bisai_precond_kind kind, const char *name) {
+  const bisai_option *option;
+  for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++)
+    if (option->petsc && strcmp(option->petsc, name) == 0) return option;
+  return NULL;
+}
+
+/* "ilu, isai, sweeps: level of fill": the kinds that have an option of this name, and its help. */
+static PetscErrorCode describe_option(const bisai_option *option, char *text, size_t size) {
+  PetscFunctionBegin;
+  *text = '\0';
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
+    if (!find_option((bisai_precond_kind)kind, option->petsc)) continue;
+    if (*text) PetscCall(PetscStrlcat(text, ", ", size));
+    PetscCall(PetscStrlcat(text, bisai_precond_kind_string((bisai_precond_kind)kind), size));
+  }
+  PetscCall(PetscStrlcat(text, ": ", size));
+  PetscCall(PetscStrlcat(text, option->help, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads one option of PETSc: *value holds its default and takes what is found. */
+static PetscErrorCode read_value(option_items PetscOptionsObject, const char *name,
+                                 const bisai_option *option, double *value, PetscBool *found) {
+  const char *words[MOST_WORDS + 3] = {NULL};
+  char text[128];
+  PetscInt number = (PetscInt)*value;
+  PetscEnum word = (PetscEnum)*value;
+  PetscReal real = *value;
+  PetscBool flag = *value != 0.0 ? PETSC_TRUE : PETSC_FALSE;
   int integer;
-  PetscInt number;
-  PetscEnum word;
-  PetscReal real;
-  PetscBool flag;
-  bool *set = place;
+  PetscFunctionBegin;
+  PetscCall(describe_option(option, text, sizeof text));
+  switch (option->type) {
+  case BISAI_OPTION_INTEGER:
+    PetscCall(PetscOptionsInt(name, text, "", number, &number, found));
+    PetscCall(narrow(name, number, &integer));
+    *value = integer;
+    break;
+  case BISAI_OPTION_WORD:
+    for (int i = 0; i < MOST_WORDS && option->words[i]; i++)
+      words[i] = option->words[i], words[i + 1] = option->name, words[i + 2] = "";
+    PetscCall(PetscOptionsEnum(name, text, "", words, word, &word, found));
+    *value = word;
+    break;
+  case BISAI_OPTION_NUMBER:
+  case BISAI_OPTION_AMOUNT:
+    PetscCall(PetscOptionsReal(name, text, "", real, &real, found));
+    *value = real;
+    break;
+  case BISAI_OPTION_FLAG:
+    PetscCall(PetscOptionsBool(name, text, "", flag, &flag, found));
+    *value = flag == PETSC_TRUE;
+    break;
+  case BISAI_OPTION_POINTER: break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads an option of `kind`, and sets that of the same name of the kind in use, which refuses it
+ * where it has none. */
+static PetscErrorCode read_option(option_items PetscOptionsObject, bisai_precond_kind kind,
+                                  const bisai_option *option, bisai_precond_options *o,
+                                  PetscBool *found) {
+  const bisai_option *taken = find_option(o->kind, option->petsc);
+  char name[64];
   PetscFunctionBegin;
   *found = PETSC_FALSE;
-  switch (choice->type) {
-  case INTEGER:
-    memcpy(&integer, place, sizeof integer);
-    number = integer;
-    PetscCall(PetscOptionsInt(choice->name, choice->text, "", number, &number, found));
-    PetscCall(narrow(choice->name, number, &integer));
-    memcpy(place, &integer, sizeof integer);
-    break;
-  case WORD:
-    memcpy(&word, place, sizeof word);
-    PetscCall(PetscOptionsEnum(choice->name, choice->text, "", choice->words, word, &word, found));
-    memcpy(place, &word, sizeof word);
-    break;
-  case REAL:
-    memcpy(&real, place, sizeof real);
-    PetscCall(PetscOptionsReal(choice->name, choice->text, "", real, &real, found));
-    memcpy(place, &real, sizeof real);
-    break;
-  case FLAG:
-    flag = *set ? PETSC_TRUE : PETSC_FALSE;
-    PetscCall(PetscOptionsBool(choice->name, choice->text, "", flag, &flag, found));
-    *set = flag == PETSC_TRUE;
-    break;
-  }
-  if (bisai_precond_kind_takes(o->kind, choice->field)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "bisai: %s is not an option of -pc_bisai_type %s", choice->name,
+  for (int earlier = 0; earlier < (int)kind; earlier++) /* each name once */
+    if (find_option((bisai_precond_kind)earlier, option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
+  double value = taken ? bisai_option_get(taken, o) : option->initial;
+  PetscCall(PetscSNPrintf(name, sizeof name, "-pc_bisai_%s", option->petsc));
+  PetscCall(read_value(PetscOptionsObject, name, taken ? taken : option, &value, found));
+  PetscCheck(taken || !*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "bisai: %s is not an option of -pc_bisai_type %s", name,
              bisai_precond_kind_string(o->kind));
-  memcpy(place, initial,
-         choice->type == REAL   ? sizeof real
-         : choice->type == FLAG ? sizeof *set
-                                : sizeof integer);
+  if (taken) bisai_option_set(taken, value, o);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode read_shift(option_items PetscOptionsObject, bisai_precond_options *o,
-                                 PetscBool *found) {
-  PetscReal shift = o->shift == BISAI_SHIFT_NONE ? 0.0 : o->shift_amount;
+/* Reads the options of all kinds. What the kind in use does not take is forgotten. */
+static PetscErrorCode read_options(option_items PetscOptionsObject, bisai_precond_options *o,
+                                   PetscBool *changed) {
+  const bisai_option *option;
+  PetscBool found;
   PetscFunctionBegin;
-  PetscCall(PetscOptionsReal("-pc_bisai_shift",
-                             "Repairs singular diagonal blocks by this share of their row; 0: none",
-                             "", shift, &shift, found));
-  if (!bisai_precond_kind_takes(o->kind, "shift")) {
-    PetscCheck(!*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-               "bisai: -pc_bisai_shift is not an option of -pc_bisai_type %s",
-               bisai_precond_kind_string(o->kind));
-    shift = 0.0;
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
+    const bisai_precond_kind k = (bisai_precond_kind)kind;
+    for (int i = 0; (option = bisai_precond_kind_option(k, i)); i++) {
+      if (!bisai_precond_kind_takes(o->kind, option->field))
+        bisai_option_set(option, option->initial, o);
+      if (!option->petsc) continue;
+      PetscCall(read_option(PetscOptionsObject, k, option, o, &found));
+      if (found) *changed = PETSC_TRUE;
+    }
   }
-  o->shift = shift == 0.0 ? BISAI_SHIFT_NONE : BISAI_SHIFT_IN_BLOCKS;
-  if (shift != 0.0) o->shift_amount = shift;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* CALLBACK, the last, is no option. */
-static void list_kinds(const char **kinds) {
-  int count = 0;
-  for (; count < BISAI_PRECOND_CALLBACK; count++)
-    kinds[count] = bisai_precond_kind_string((bisai_precond_kind)count);
-  kinds[count] = "bisai_precond_kind", kinds[count + 1] = "BISAI_PRECOND_";
 }
 
 /* GIVEN, the last, is no option: in its place stands another spelling of COLOUR. */
@@ -194,37 +184,50 @@ static void list_orderings(const char **orderings) {
   orderings[count + 1] = "bisai_ordering", orderings[count + 2] = "BISAI_ORDERING_";
 }
 
+/* Reads which kind is to be made. */
+static PetscErrorCode read_kind(option_items PetscOptionsObject, bisai_precond_options *o,
+                                PetscBool *found) {
+  bisai_precond_kind kinds[BISAI_PRECOND_KINDS];
+  const char *words[BISAI_PRECOND_KINDS + 3] = {NULL};
+  PetscEnum chosen = (PetscEnum)0;
+  int count = 0;
+  PetscFunctionBegin;
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
+    if (bisai_precond_kind_needs_code((bisai_precond_kind)kind)) continue;
+    if ((int)o->kind == kind) chosen = (PetscEnum)count;
+    kinds[count] = (bisai_precond_kind)kind;
+    words[count++] = bisai_precond_kind_string((bisai_precond_kind)kind);
+  }
+  words[count] = "bisai_precond_kind", words[count + 1] = "BISAI_PRECOND_";
+  PetscCall(
+      PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", words, chosen, &chosen, found));
+  o->kind = kinds[chosen];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObject) {
   pc_bisai *m = pc->data;
   bisai_precond_options *o = &m->options;
-  PetscEnum kind = (PetscEnum)o->kind, ordering = (PetscEnum)o->ordering;
-  PetscBool equilibrate = o->equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE,
-            found[5] = {PETSC_FALSE};
-  const char *kinds[BISAI_PRECOND_CALLBACK + 3] = {NULL};
+  PetscEnum ordering = (PetscEnum)o->factor.ordering;
+  PetscBool equilibrate = o->factor.equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE,
+            found[4] = {PETSC_FALSE};
   const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL};
   PetscFunctionBegin;
-  list_kinds(kinds);
   list_orderings(orderings);
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
-  PetscCall(
-      PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", kinds, kind, &kind, &found[0]));
-  o->kind = (bisai_precond_kind)kind;
-  for (int i = 0; i < CHOICES; i++) {
-    PetscBool given;
-    PetscCall(read_choice(PetscOptionsObject, &choices[i], o, &given));
-    if (given) changed = PETSC_TRUE;
-  }
-  PetscCall(read_shift(PetscOptionsObject, o, &found[1]));
+  PetscCall(read_kind(PetscOptionsObject, o, &found[0]));
+  PetscCall(read_options(PetscOptionsObject, o, &changed));
   PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: all that it may use",
-                            "", m->threads, &m->threads, &found[2]));
+                            "", m->threads, &m->threads, &found[1]));
   PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows",
-                             "", orderings, ordering, &ordering, &found[3]));
+                             "", orderings, ordering, &ordering, &found[2]));
   PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns",
-                             "", equilibrate, &equilibrate, &found[4]));
+                             "", equilibrate, &equilibrate, &found[3]));
   PetscOptionsHeadEnd();
   if (ordering == (PetscEnum)BISAI_ORDERING_GIVEN) ordering = (PetscEnum)BISAI_ORDERING_COLOUR;
-  o->ordering = (bisai_ordering)ordering, o->equilibrate = equilibrate == PETSC_TRUE;
-  for (int i = 0; i < 5; i++)
+  o->factor.ordering = (bisai_ordering)ordering;
+  o->factor.equilibrate = equilibrate == PETSC_TRUE;
+  for (int i = 0; i < 4; i++)
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {
     PetscCall(PCReset_BISAI(pc));  /* what was made with other options … */

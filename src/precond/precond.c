@@ -1,54 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One handle for every preconditioner: checks, phase order, times, workspace. What the kinds do is
- * in kinds.c. */
-#include "precond/precond.h"
+/* One handle for every preconditioner: checks, phase order, times, workspace. What a kind does is
+ * in the file of its name. */
+#include "precond/precond_impl.h"
 
 #include "core/context_impl.h"
 #include "core/matrix_ops.h"
 #include "core/staging.h"
-#include "order/order_ops.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static bisai_status check_factors(bisai_context *context, const bisai_factors *f,
-                                  const bisai_bcsr *matrix) {
-  if (!f->ready) return bsi_fail(context, BISAI_NOT_READY, "the factors' last update failed");
-  if (f->upper->block_rows != matrix->block_rows || f->upper->block_size != matrix->block_size)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "the factors have %d block rows of size %d, the matrix %d of size %d",
-                    f->upper->block_rows, f->upper->block_size, matrix->block_rows,
-                    matrix->block_size);
-  return BISAI_OK;
-}
-
-static bool reorders(const bisai_precond_options *o) {
-  return o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
-}
-
-static bisai_status check_ordering(bisai_context *context, const bisai_precond_options *o,
-                                   int32_t block_rows) {
-  if (o->ordering < BISAI_ORDERING_NATURAL || o->ordering > BISAI_ORDERING_GIVEN)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown ordering %d", (int)o->ordering);
-  if (o->ordering != BISAI_ORDERING_GIVEN && o->permutation)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "a permutation goes with BISAI_ORDERING_GIVEN alone");
-  if (o->factors && reorders(o))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "the caller's factors have an ordering and a scaling of their own: neither "
-                    "ordering nor equilibrate "
-                    "goes with them");
-  return o->ordering == BISAI_ORDERING_GIVEN
-             ? bisai_order_check(context, block_rows, o->permutation)
-             : BISAI_OK;
-}
-
 static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *matrix,
                                     const bisai_precond_options *o) {
-  bisai_status status =
-      bsi_check_struct(context, "bisai_precond_options", o->struct_size, sizeof *o);
-  if (status) return status;
+  BSI_TRY(bsi_check_struct(context, "bisai_precond_options", o->struct_size, sizeof *o));
   const bsi_precond_ops *ops = bsi_precond_ops_of(o->kind);
   if (!ops)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown kind of preconditioner %d",
@@ -56,38 +21,15 @@ static bisai_status check_arguments(bisai_context *context, const bisai_bcsr *ma
   if (matrix->block_rows != matrix->block_cols)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
                     matrix->block_rows, matrix->block_cols);
-  status = bsi_precond_options_check(context, o);
-  if (!status) status = bsi_factor_options_check(context, o->level, o->shift, o->shift_amount);
-  if (!status && ops->needs_factors) status = check_ordering(context, o, matrix->block_rows);
-  if (!status && ops->check) status = ops->check(context, o, matrix);
-  if (!status && ops->needs_factors && o->factors)
-    status = check_factors(context, o->factors, matrix);
-  return status;
+  BSI_TRY(bsi_precond_options_check(context, o));
+  BSI_TRY(bsi_factor_options_check(context, o->factor.level, o->shift, o->shift_amount));
+  if (ops->needs_factors) BSI_TRY(bsi_ordering_check(context, o, matrix->block_rows));
+  BSI_TRY(bsi_precond_ranges_check(context, o));
+  if (ops->check) BSI_TRY(ops->check(context, o, matrix));
+  return o->factor.factors ? bsi_factors_fit(context, o->factor.factors, matrix) : BISAI_OK;
 }
 
-/* Measures the matrix where it has to be symmetric; factors made of it here, where its pattern has
- * to be, too. */
-static bisai_status check_symmetry(bisai_context *context, const bisai_precond_options *o,
-                                   const bisai_bcsr *matrix, double *asymmetry) {
-  bool mirrored = true;
-  *asymmetry = NAN;
-  if (!o->symmetric) return BISAI_OK;
-  const bisai_status status = bsi_bcsr_asymmetry(context, matrix, asymmetry, &mirrored);
-  if (status) return status;
-  if (*asymmetry > BISAI_SYMMETRY_LIMIT)
-    return bsi_fail(context, BISAI_NOT_SYMMETRIC,
-                    "symmetric isai needs a symmetric matrix, and the asymmetry of this one is "
-                    "%.1e: isai without it "
-                    "takes it",
-                    *asymmetry);
-  if (mirrored || o->factors) return BISAI_OK;
-  return bsi_fail(context, BISAI_NOT_SYMMETRIC,
-                  "symmetric isai needs a stored block (j, i) for each stored block (i, j), which "
-                  "this matrix lacks");
-}
-
-static void append(bisai_precond *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void append(bisai_precond *m, const char *format, ...) {
+void bsi_append(bisai_precond *m, const char *format, ...) {
   const size_t length = strlen(m->description);
   va_list arguments;
   va_start(arguments, format);
@@ -95,81 +37,18 @@ static void append(bisai_precond *m, const char *format, ...) {
   va_end(arguments);
 }
 
-static void describe_factors(bisai_precond *m) {
-  const bisai_precond_options *o = &m->options;
-  if (m->ops->needs_factors && o->factors) return;
-  if (m->ops->needs_factors && o->level > 0) append(m, " level=%d", o->level);
-  if (o->shift == BISAI_SHIFT_IN_BLOCKS) append(m, " shift=%g", o->shift_amount);
-}
-
-static void describe_blocks(bisai_precond *m) {
-  const bisai_precond_options *o = &m->options;
-  const bisai_precond_report *r = &m->report;
-  if (o->max_block > 0) append(m, " max=%d", o->max_block);
-  if (!m->jacobi.natural && o->max_block == 0) append(m, " blocks=given");
-  if (o->form != BISAI_FORM_INVERSE) append(m, " form=%s", bisai_form_string(o->form));
-  if (o->storage != BISAI_FP64) append(m, " storage=%s", bisai_value_type_string(o->storage));
-  if (o->storage == BISAI_ADAPTIVE) append(m, " digits=%d", o->digits);
-  describe_factors(m);
-  if (!m->jacobi.natural)
-    append(m, ", %d blocks of up to %d rows", r->diagonal_blocks, r->largest_block);
-  if (o->storage == BISAI_ADAPTIVE)
-    for (int f = 0; f < BISAI_ADAPTIVE; f++)
-      if (r->blocks_by_format[f] > 0)
-        append(m, ", %lld in %s", (long long)r->blocks_by_format[f],
-               bisai_value_type_string((bisai_value_type)f));
-  if (r->near_singular > 0)
-    append(m, ", %lld nearly singular, first block %d", (long long)r->near_singular,
-           r->near_singular_block);
-}
-
 /* What the kind has been told, and what it holds. */
 static void describe(bisai_precond *m) {
-  const bisai_precond_options *o = &m->options;
   const bisai_precond_report *r = &m->report;
   m->description[0] = '\0';
-  append(m, "%s", bisai_precond_kind_string(o->kind));
-  switch (o->kind) {
-  case BISAI_PRECOND_NONE:
-  case BISAI_PRECOND_CALLBACK: return;
-  case BISAI_PRECOND_BJACOBI: describe_blocks(m); break;
-  case BISAI_PRECOND_ILU:
-    append(m, " schedule=%s", bisai_schedule_string(o->schedule));
-    describe_factors(m);
-    append(m, ", %lld blocks in L + U", (long long)r->factor_blocks);
-    break;
-  case BISAI_PRECOND_ISAI:
-    if (o->lower_pattern && (o->upper_pattern || o->symmetric))
-      append(m, " patterns=given");
-    else
-      append(m, " k=%d", o->power);
-    if (o->symmetric) append(m, " symmetric");
-    if (o->drop_tolerance > 0.0) append(m, " drop=%g", o->drop_tolerance);
-    if (o->column_limit > 0) append(m, " cap=%d", o->column_limit);
-    append(m, " relax=%d storage=%s", o->relax, bisai_value_type_string(o->storage));
-    describe_factors(m);
-    append(m, ", %lld blocks", (long long)r->inverse_blocks);
-    break;
-  case BISAI_PRECOND_SWEEPS:
-    append(m, " n=%d", o->sweeps);
-    describe_factors(m);
-    append(m, ", %lld blocks in L + U", (long long)r->factor_blocks);
-    break;
-  }
-  if (r->dropped_lower + r->dropped_upper > 0)
-    append(m, ", %lld blocks of L and %lld of U dropped", (long long)r->dropped_lower,
-           (long long)r->dropped_upper);
-  if (r->shortened_columns > 0)
-    append(m, ", %d columns shortened by %lld blocks", r->shortened_columns,
-           (long long)r->cut_blocks);
-  if (r->ordering != BISAI_ORDERING_NATURAL)
-    append(m, ", ordering=%s", bisai_ordering_string(r->ordering));
-  if (r->equilibrated) append(m, ", equilibrated");
+  bsi_append(m, "%s", bisai_precond_kind_string(m->options.kind));
+  if (m->ops->describe) m->ops->describe(m);
+  if (r->factor.ordering != BISAI_ORDERING_NATURAL)
+    bsi_append(m, ", ordering=%s", bisai_ordering_string(r->factor.ordering));
+  if (r->factor.equilibrated) bsi_append(m, ", equilibrated");
   if (r->repairs > 0)
-    append(m, ", %lld diagonal block%s repaired, first %s %d", (long long)r->repairs,
-           r->repairs == 1 ? "" : "s",
-           o->kind == BISAI_PRECOND_BJACOBI && !m->jacobi.natural ? "block" : "in block row",
-           r->first_repair_row);
+    bsi_append(m, ", %lld diagonal block%s repaired, first %s %d", (long long)r->repairs,
+               r->repairs == 1 ? "" : "s", m->repair_place, r->first_repair_row);
 }
 
 void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r) {
@@ -178,32 +57,6 @@ void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r
   r->first_repair_row = stats->first_repair_row;
   r->largest_condition = stats->largest_condition;
   r->largest_condition_row = stats->largest_condition_row;
-}
-
-/* Rows are reported as the caller numbers them. */
-static void report_factors(const bisai_precond *m, bisai_precond_report *r) {
-  const bisai_factors *f = m->factors;
-  r->factor_blocks = (int64_t)f->lower->blocks + f->upper->blocks;
-  r->lower_levels = f->lower_levels.count;
-  r->upper_levels = f->upper_levels.count;
-  bsi_report_inversion(&f->stats, r);
-  r->first_repair_row = bsi_row_name(f->upper, r->first_repair_row);
-  r->largest_condition_row = bsi_row_name(f->upper, r->largest_condition_row);
-}
-
-static void report_order(const bisai_precond *m, bisai_precond_report *r) {
-  const bsi_equilibration *q = &m->reordered.equilibration;
-  if (m->ops->needs_factors) r->ordering = m->options.ordering;
-  r->natural_bandwidth = m->natural.bandwidth;
-  r->natural_profile = m->natural.profile;
-  r->bandwidth = m->ordered.bandwidth;
-  r->profile = m->ordered.profile;
-  r->equilibrated = q->row_scale != NULL;
-  r->smallest_scale = r->equilibrated ? q->smallest : 1.0;
-  r->largest_scale = r->equilibrated ? q->largest : 1.0;
-  if (!m->reordered.matrix) return;
-  r->memory_bytes += bsi_reordered_memory(&m->reordered);
-  r->apply_bytes += bsi_reordered_bytes(&m->reordered);
 }
 
 static void fill_report(bisai_precond *m) {
@@ -217,15 +70,16 @@ static void fill_report(bisai_precond *m) {
                               .setup_seconds = r->setup_seconds,
                               .largest_condition_row = -1,
                               .first_repair_row = -1,
-                              .near_singular_block = -1};
-  r->memory_bytes = (int64_t)sizeof *m +
+                              .factor.smallest_scale = 1.0,
+                              .factor.largest_scale = 1.0,
+                              .bjacobi.near_singular_block = -1,
+                              .isai.asymmetry = NAN};
+  r->memory_bytes = (int64_t)(sizeof *m + m->ops->state_size) +
                     8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
-  if (m->factors) report_factors(m, r);
-  if (m->own_factors) r->memory_bytes += bsi_factors_memory(m->own_factors);
   r->symmetry = m->ops->symmetry(m);
-  r->asymmetry = m->asymmetry;
+  if (m->factors) bsi_report_factors(m, r);
   m->ops->report(m, r);
-  report_order(m, r);
+  if (m->factors) bsi_report_order(m, r);
 }
 
 /* Values of the kind, on up-to-date factors. */
@@ -255,61 +109,10 @@ static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
                   (long long)(row < 0 ? column : row));
 }
 
-/* The matrix that is factorised, up to date with `matrix`. */
-static bisai_status reorder(bisai_precond *m, const bisai_bcsr **matrix) {
-  if (!m->reordered.matrix) return BISAI_OK;
-  const double start = bsi_now();
-  const bisai_status status = bsi_reordered_update(m->context, *matrix, &m->reordered);
-  m->report.order_seconds += bsi_now() - start;
-  *matrix = m->reordered.matrix;
-  return status;
-}
-
-static bisai_status create_reordered(bisai_precond *m, const bisai_bcsr *matrix) {
-  const bisai_precond_options *o = &m->options;
-  if (o->ordering == BISAI_ORDERING_NATURAL || o->ordering == BISAI_ORDERING_GIVEN)
-    return bsi_reordered_create(m->context, matrix, o->permutation, o->equilibrate, &m->reordered);
-  int32_t *permutation = bsi_allocate(m->context, (size_t)m->block_rows, sizeof *permutation);
-  if (!permutation) return BISAI_OUT_OF_MEMORY;
-  bisai_status status = bisai_order_compute(m->context, matrix, o->ordering, permutation);
-  if (!status)
-    status = bsi_reordered_create(m->context, matrix, permutation, o->equilibrate, &m->reordered);
-  bsi_release(m->context, permutation);
-  return status;
-}
-
-/* Finds the ordering and measures what it does. */
-static bisai_status order(bisai_precond *m, const bisai_bcsr *matrix) {
-  const double start = bsi_now();
-  bisai_status status = m->context->backend->order->shape->measure(m->context, matrix, &m->natural);
-  m->ordered = m->natural;
-  if (!status && reorders(&m->options)) status = create_reordered(m, matrix);
-  m->reordered.equilibration.symmetric = m->options.symmetric;
-  if (!status && m->reordered.permutation)
-    status =
-        m->context->backend->order->shape->measure(m->context, m->reordered.matrix, &m->ordered);
-  m->report.order_seconds = bsi_now() - start;
-  return status;
-}
-
-static bisai_status factorise(bisai_precond *m, const bisai_bcsr *matrix) {
-  const double start = bsi_now();
-  bisai_factor_options o = bisai_factor_options_default();
-  o.level = m->options.level;
-  o.shift = m->options.shift;
-  o.shift_amount = m->options.shift_amount;
-  const bisai_status status = bisai_factors_create(m->context, matrix, &o, &m->own_factors);
-  m->factors = m->own_factors;
-  m->report.factor_seconds = bsi_now() - start;
-  return status;
-}
-
 static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status = BISAI_OK;
-  if (m->ops->needs_factors) status = order(m, matrix);
-  if (!status) status = reorder(m, &matrix);
-  if (!status && m->ops->needs_factors && !m->factors) status = factorise(m, matrix);
+  if (m->ops->needs_factors) status = bsi_factored_setup(m, &matrix);
   if (!status && m->ops->setup) status = m->ops->setup(m, matrix);
   m->vectors = m->ops->vectors + (m->reordered.matrix != NULL);
   if (!status && m->vectors > 0) {
@@ -323,6 +126,27 @@ static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   return status;
 }
 
+static bisai_status allocate(bisai_context *context, const bisai_bcsr *matrix,
+                             const bisai_precond_options *o, bisai_precond **precond) {
+  const bsi_precond_ops *ops = bsi_precond_ops_of(o->kind);
+  bisai_precond *m = bsi_allocate(context, 1, sizeof *m);
+  void *state = m && ops->state_size > 0 ? bsi_allocate(context, 1, ops->state_size) : NULL;
+  if (!m || (!state && ops->state_size > 0)) {
+    bsi_release(context, m);
+    return BISAI_OUT_OF_MEMORY;
+  }
+  if (state) memset(state, 0, ops->state_size);
+  *m = (bisai_precond){.context = context,
+                       .ops = ops,
+                       .options = *o,
+                       .state = state,
+                       .block_rows = matrix->block_rows,
+                       .block_size = matrix->block_size,
+                       .repair_place = "in block row"};
+  *precond = m;
+  return BISAI_OK;
+}
+
 bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matrix,
                                   const bisai_precond_options *options, bisai_precond **precond) {
   if (!context) return BISAI_INVALID_ARGUMENT;
@@ -330,19 +154,16 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_precond_create: %s is NULL",
                     matrix ? "precond" : "matrix");
   const bisai_precond_options o = options ? *options : bisai_precond_options_default();
-  double asymmetry = NAN;
   bisai_status status = check_arguments(context, matrix, &o);
-  if (!status) status = check_symmetry(context, &o, matrix, &asymmetry);
   if (status) return status;
-  bisai_precond *m = bsi_allocate(context, 1, sizeof *m);
-  if (!m) return BISAI_OUT_OF_MEMORY;
-  *m = (bisai_precond){.context = context,
-                       .ops = bsi_precond_ops_of(o.kind),
-                       .options = o,
-                       .block_rows = matrix->block_rows,
-                       .block_size = matrix->block_size,
-                       .asymmetry = asymmetry};
-  if (m->ops->needs_factors) m->factors = o.factors;
+  bisai_precond *m;
+  status = allocate(context, matrix, &o, &m);
+  if (status) return status;
+  if (m->ops->check_values) status = m->ops->check_values(m, matrix);
+  if (status) {
+    bisai_precond_destroy(&m);
+    return status;
+  }
   status = set_up(m, matrix);
   if (!status) fill_report(m);
   if (status ? status == BISAI_MISSING_DIAGONAL || status == BISAI_SINGULAR_BLOCK
@@ -354,7 +175,6 @@ bisai_status bisai_precond_create(bisai_context *context, const bisai_bcsr *matr
     bisai_precond_destroy(&m);
     return status;
   }
-  m->options.permutation = NULL; /* the caller's array may go */
   describe(m);
   *precond = m;
   return BISAI_OK;
@@ -369,8 +189,7 @@ static bisai_status check_update(const bisai_precond *m, const bisai_bcsr *matri
     return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
                     "the pattern changed: %d block rows of size %d, expected %d of size %d",
                     matrix->block_rows, matrix->block_size, m->block_rows, m->block_size);
-  if (m->reordered.matrix) return bsi_reordered_check(m->context, matrix, &m->reordered);
-  if (m->own_factors) return bsi_factors_check(m->own_factors, matrix);
+  if (m->factors) return bsi_factored_check_update(m, matrix);
   return m->ops->check_update ? m->ops->check_update(m, matrix) : BISAI_OK;
 }
 
@@ -378,21 +197,12 @@ bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matr
   if (!precond) return BISAI_INVALID_ARGUMENT;
   bisai_precond *m = precond;
   const double start = bsi_now();
-  double asymmetry = NAN;
   bisai_status status = check_update(m, matrix);
-  if (!status) status = check_symmetry(m->context, &m->options, matrix, &asymmetry);
+  if (!status && m->ops->check_values) status = m->ops->check_values(m, matrix);
   if (status) return status;
   m->ready = false;
-  m->asymmetry = asymmetry;
   m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;
-  status = reorder(m, &matrix);
-  if (!status && m->own_factors) {
-    const double factor_start = bsi_now();
-    status = bsi_factors_refresh(m->own_factors, matrix);
-    m->report.factor_seconds = bsi_now() - factor_start;
-  } else if (!status && m->factors) {
-    status = check_factors(m->context, m->factors, matrix);
-  }
+  if (m->factors) status = bsi_factored_update(m, &matrix);
   if (!status) status = refresh(m, matrix);
   m->report.setup_seconds = bsi_now() - start;
   if (!status) {
@@ -476,6 +286,7 @@ void bisai_precond_destroy(bisai_precond **precond) {
   bisai_precond *m = *precond;
   *precond = NULL;
   if (m->ops->destroy) m->ops->destroy(m);
+  bsi_release(m->context, m->state);
   m->context->backend->memory->release(m->context, m->work);
   bisai_factors_destroy(&m->own_factors);
   bsi_reordered_destroy(m->context, &m->reordered);
@@ -498,23 +309,7 @@ const char *bisai_precond_describe(const bisai_precond *precond) {
 }
 
 int64_t bisai_precond_rows(const bisai_precond *precond) {
-  return precond ? (int64_t)precond->block_rows * precond->block_size : 0;
-}
-
-bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr) {
-  if (!precond) return BISAI_INVALID_ARGUMENT;
-  if (precond->options.kind != BISAI_PRECOND_BJACOBI)
-    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "%s has no blocks of its own",
-                    bisai_precond_kind_string(precond->options.kind));
-  if (!block_ptr)
-    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
-                    "bisai_precond_get_blocks: block_ptr is NULL");
-  const bsi_partition *p = &precond->jacobi.partition;
-  if (!p->uniform)
-    return precond->context->backend->memory->fetch(precond->context, block_ptr, p->start,
-                                                    ((size_t)p->blocks + 1) * sizeof *block_ptr);
-  for (int32_t b = 0; b <= p->blocks; b++) block_ptr[b] = bsi_partition_start(p, b);
-  return BISAI_OK;
+  return precond ? bsi_precond_size(precond) : 0;
 }
 
 const int32_t *bisai_precond_permutation(const bisai_precond *precond) {
@@ -523,12 +318,4 @@ const int32_t *bisai_precond_permutation(const bisai_precond *precond) {
 
 const bisai_factors *bisai_precond_factors(const bisai_precond *precond) {
   return precond ? precond->factors : NULL;
-}
-
-const bisai_bcsr *bisai_precond_lower_inverse(const bisai_precond *precond) {
-  return precond ? precond->isai[BISAI_LOWER].inverse : NULL;
-}
-
-const bisai_bcsr *bisai_precond_upper_inverse(const bisai_precond *precond) {
-  return precond ? precond->isai[BISAI_UPPER].inverse : NULL;
 }

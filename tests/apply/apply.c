@@ -136,9 +136,9 @@ static void isai_multiplies_by_both_inverses_and_relaxes(void **state) {
     for (int relax = 0; relax <= 3; relax++) {
       for (int storage = BISAI_FP64; storage <= BISAI_BF16; storage++) {
         bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-        options.relax = relax;
-        options.storage = (bisai_value_type)storage;
-        options.factors = relax % 2 == 0 ? NULL : factors;
+        options.isai.relax = relax;
+        options.isai.storage = (bisai_value_type)storage;
+        options.factor.factors = relax % 2 == 0 ? NULL : factors;
         bisai_precond *precond = precond_of(context, matrix, options);
         expect_isai_application(precond, (int64_t)blocks * bs, relax);
         bisai_precond_destroy(&precond);
@@ -160,8 +160,8 @@ static void sweeps_follow_their_formula(void **state) {
     for (int sweeps = 0; sweeps <= 4; sweeps++) {
       for (int given = 0; given < 2; given++) {
         bisai_precond_options options = options_of(BISAI_PRECOND_SWEEPS);
-        options.sweeps = sweeps;
-        options.factors = given == 0 ? NULL : factors;
+        options.sweeps.count = sweeps;
+        options.factor.factors = given == 0 ? NULL : factors;
         bisai_precond *precond = precond_of(context, matrix, options);
         const bisai_factors *used = bisai_precond_factors(precond);
         double *lower = test_dense(bisai_factors_lower(used)),
@@ -194,10 +194,10 @@ static void sweeps_are_isai_where_paths_never_meet(void **state) {
     double *v = test_random_vector(n, 43);
     for (int k = 1; k <= 4; k++) {
       bisai_precond_options options = options_of(BISAI_PRECOND_SWEEPS);
-      options.sweeps = k;
+      options.sweeps.count = k;
       bisai_precond *sweeps = precond_of(context, matrix, options);
       options = options_of(BISAI_PRECOND_ISAI);
-      options.power = k;
+      options.isai.power = k;
       bisai_precond *isai = precond_of(context, matrix, options);
       double *x = applied(sweeps, n, v), *y = applied(isai, n, v);
       expect_same_vector(n, x, y);
@@ -218,10 +218,10 @@ static void sweeps_are_not_isai_where_paths_meet(void **state) {
   shape.blocks_per_row = 8.0;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(shape));
   bisai_precond_options options = options_of(BISAI_PRECOND_SWEEPS);
-  options.sweeps = 2;
+  options.sweeps.count = 2;
   bisai_precond *sweeps = precond_of(context, matrix, options);
   options = options_of(BISAI_PRECOND_ISAI);
-  options.power = 2;
+  options.isai.power = 2;
   bisai_precond *isai = precond_of(context, matrix, options);
   double *v = test_random_vector(80, 44), *x = applied(sweeps, 80, v), *y = applied(isai, 80, v);
   assert_true(test_max_difference(80, x, y) > 1e-10);
@@ -243,7 +243,7 @@ static void ilu_applies_the_exact_solves(void **state) {
     double *v = test_random_vector(n, 45), *expected = nan_vector(n);
     for (int schedule = BISAI_SCHEDULE_AUTO; schedule <= BISAI_SCHEDULE_LEVELS; schedule++) {
       bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-      options.schedule = (bisai_schedule)schedule;
+      options.ilu.schedule = (bisai_schedule)schedule;
       bisai_precond *precond = precond_of(context, matrix, options);
       EXPECT_OK(context, bisai_factors_solve(bisai_precond_factors(precond), BISAI_SCHEDULE_SERIAL,
                                              v, expected));
@@ -261,10 +261,11 @@ static void ilu_applies_the_exact_solves(void **state) {
 /* Every way of applying, by one list. */
 static bisai_precond_options variant(int number) {
   bisai_precond_options options = options_of((bisai_precond_kind)(number % 5));
-  TEST_SET_OPTION(options, relax, number < 5 ? 0 : 2);
-  TEST_SET_OPTION(options, sweeps, number < 5 ? 1 : 4);
-  TEST_SET_OPTION(options, storage, number < 5 ? BISAI_FP64 : BISAI_FP32);
-  TEST_SET_OPTION(options, schedule, number < 5 ? BISAI_SCHEDULE_AUTO : BISAI_SCHEDULE_LEVELS);
+  TEST_SET_OPTION(options, isai.relax, number < 5 ? 0 : 2);
+  TEST_SET_OPTION(options, sweeps.count, number < 5 ? 1 : 4);
+  TEST_SET_OPTION(options, bjacobi.storage, number < 5 ? BISAI_FP64 : BISAI_FP32);
+  TEST_SET_OPTION(options, isai.storage, number < 5 ? BISAI_FP64 : BISAI_FP32);
+  TEST_SET_OPTION(options, ilu.schedule, number < 5 ? BISAI_SCHEDULE_AUTO : BISAI_SCHEDULE_LEVELS);
   return options;
 }
 enum { VARIANTS = 10 };

@@ -299,8 +299,8 @@ static void fallbacks_and_the_largest_condition_are_reported(void **state) {
     assert_int_equal(report.repairs, 0);
     EXPECT_NEAR(1.0, report.largest_condition / 1e9, 1e-12);
     assert_int_equal(report.largest_condition_row, 123);
-    assert_int_equal(report.factor_blocks, 0);
-    assert_int_equal(report.inverse_blocks, 0);
+    assert_int_equal(report.factor.blocks, 0);
+    assert_int_equal(report.isai.blocks, 0);
     assert_true(report.factor_seconds == 0.0);
     assert_true(report.memory_bytes >= 700 * 8 * (int64_t)bs * bs);
     assert_int_equal(report.apply_bytes, 700 * 8 * (int64_t)bs * bs + 2 * 8 * 700 * (int64_t)bs);

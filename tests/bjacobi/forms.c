@@ -110,10 +110,10 @@ static void batch_free(batch *b) {
 static bisai_precond_options options_of(const batch *b, int form) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = BISAI_PRECOND_BJACOBI;
-  options.form = (bisai_form)form;
+  options.bjacobi.form = (bisai_form)form;
   if (b) {
-    options.block_ptr = b->start;
-    options.block_count = b->blocks;
+    options.bjacobi.block_ptr = b->start;
+    options.bjacobi.block_count = b->blocks;
   }
   return options;
 }
@@ -196,8 +196,8 @@ static void every_form_solves_blocks_of_one_size(void **state) {
     double *v = test_random_vector(a.block_rows, 1), *z = nan_vector(a.block_rows);
     for (int form = 0; form < FORMS; form++) {
       bisai_precond_options options = options_of(NULL, form);
-      options.block_ptr = start;
-      options.block_count = blocks;
+      options.bjacobi.block_ptr = start;
+      options.bjacobi.block_count = blocks;
       bisai_precond *precond = precond_of(context, matrix, &options);
       EXPECT_OK(context, bisai_precond_apply(precond, v, z));
       for (int32_t i = 0; i < blocks; i++) {
@@ -237,8 +237,8 @@ static void blocks_may_cross_those_of_the_matrix(void **state) {
     }
     for (int form = 0; form < FORMS; form++) {
       bisai_precond_options options = options_of(NULL, form);
-      options.block_ptr = start;
-      options.block_count = blocks;
+      options.bjacobi.block_ptr = start;
+      options.bjacobi.block_count = blocks;
       bisai_precond *precond = precond_of(context, matrix, &options);
       EXPECT_OK(context, bisai_precond_apply(precond, v, z));
       for (int32_t i = 0; i < blocks; i++) {
@@ -265,7 +265,7 @@ static void scalar_jacobi_divides_by_the_diagonal(void **state) {
   double *dense = test_dense_from_arrays(&a), *v = test_random_vector(120, 1), z[120];
   bisai_bcsr *matrix = test_bcsr_take(context, a);
   bisai_precond_options options = options_of(NULL, BISAI_FORM_INVERSE);
-  options.max_block = 1;
+  options.bjacobi.max_block = 1;
   bisai_precond *precond = precond_of(context, matrix, &options);
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
   for (int i = 0; i < 120; i++)
@@ -325,8 +325,8 @@ static void expect_singular(const double *block, int32_t m, bool refused) {
     } else {
       precond = precond_of(context, matrix, &options);
       const bisai_precond_report report = report_of(precond);
-      assert_int_equal(report.near_singular, 1);
-      assert_int_equal(report.near_singular_block, which);
+      assert_int_equal(report.bjacobi.near_singular, 1);
+      assert_int_equal(report.bjacobi.near_singular_block, which);
       assert_int_equal(report.repairs, 0);
     }
     bisai_precond_destroy(&precond);
@@ -379,8 +379,8 @@ static void blocks_without_any_entry_are_singular(void **state) {
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
   for (int form = 0; form < FORMS; form++) {
     bisai_precond_options options = options_of(NULL, form);
-    options.block_ptr = halves;
-    options.block_count = 2;
+    options.bjacobi.block_ptr = halves;
+    options.bjacobi.block_count = 2;
     bisai_precond *precond = NULL;
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
                   bisai_precond_create(context, matrix, &options, &precond));
@@ -404,7 +404,7 @@ static void many_vectors_are_solved_as_one_by_one(void **state) {
   for (int form = 0; form < FORMS; form++) {
     for (int s = 0; s < (form == 0 ? 4 : 3); s++) {
       bisai_precond_options options = options_of(&b, form);
-      options.storage = storages[s];
+      options.bjacobi.storage = storages[s];
       bisai_precond *precond = precond_of(context, matrix, &options);
       for (int32_t count = 1; count <= VECTORS; count++) {
         for (int64_t i = 0; i < VECTORS * ld; i++) many[i] = 7.0;
@@ -436,18 +436,18 @@ static void results_do_not_depend_on_the_number_of_threads(void **state) {
       bisai_context *c = test_context(threads);
       bisai_bcsr *matrix = test_bcsr_make(c, &b.csr);
       bisai_precond_options options = options_of(&b, form);
-      if (form == 0) options.storage = BISAI_ADAPTIVE;
+      if (form == 0) options.bjacobi.storage = BISAI_ADAPTIVE;
       bisai_precond *precond = precond_of(c, matrix, &options);
       EXPECT_OK(c, bisai_precond_apply(precond, v, threads == 1 ? first : z));
       const bisai_precond_report report = report_of(precond);
       if (threads == 1) expected = report;
       if (threads > 1) assert_memory_equal(first, z, bytes);
-      assert_memory_equal(report.blocks_by_format, expected.blocks_by_format,
-                          sizeof report.blocks_by_format);
+      assert_memory_equal(report.bjacobi.by_format, expected.bjacobi.by_format,
+                          sizeof report.bjacobi.by_format);
       assert_true(report.largest_condition == expected.largest_condition &&
                   report.largest_condition_row == expected.largest_condition_row);
-      assert_true(report.near_singular == expected.near_singular &&
-                  report.block_bytes == expected.block_bytes);
+      assert_true(report.bjacobi.near_singular == expected.bjacobi.near_singular &&
+                  report.bjacobi.value_bytes == expected.bjacobi.value_bytes);
       bisai_precond_destroy(&precond);
       bisai_bcsr_destroy(&matrix);
       bisai_context_destroy(&c);
@@ -475,11 +475,13 @@ static void updates_equal_a_fresh_set_up_and_allocate_nothing(void **state) {
         b.csr.values[p] *= p % 5 == 0 ? 1.5 : 0.75;
       bisai_bcsr *second = test_bcsr_make(c, &b.csr);
       bisai_precond_options options = options_of(&b, form);
-      options.storage = variant == 3 ? BISAI_ADAPTIVE : variant == 2 ? BISAI_FP32 : BISAI_FP64;
+      options.bjacobi.storage = variant == 3   ? BISAI_ADAPTIVE
+                                : variant == 2 ? BISAI_FP32
+                                               : BISAI_FP64;
       if (variant == 1) {
-        options.block_ptr = NULL;
-        options.block_count = 0;
-        options.max_block = 16;
+        options.bjacobi.block_ptr = NULL;
+        options.bjacobi.block_count = 0;
+        options.bjacobi.max_block = 16;
         options.shift = BISAI_SHIFT_IN_BLOCKS;
       }
       bisai_precond *updated = precond_of(c, first, &options),
@@ -492,9 +494,10 @@ static void updates_equal_a_fresh_set_up_and_allocate_nothing(void **state) {
       EXPECT_OK(c, bisai_precond_apply(fresh, v, y));
       assert_memory_equal(x, y, bytes);
       const bisai_precond_report one = report_of(updated), other = report_of(fresh);
-      assert_memory_equal(one.blocks_by_format, other.blocks_by_format,
-                          sizeof one.blocks_by_format);
-      assert_true(one.memory_bytes == other.memory_bytes && one.block_bytes == other.block_bytes);
+      assert_memory_equal(one.bjacobi.by_format, other.bjacobi.by_format,
+                          sizeof one.bjacobi.by_format);
+      assert_true(one.memory_bytes == other.memory_bytes &&
+                  one.bjacobi.value_bytes == other.bjacobi.value_bytes);
       bisai_precond_destroy(&updated);
       bisai_precond_destroy(&fresh);
       bisai_bcsr_destroy(&first);
@@ -536,14 +539,14 @@ static void the_description_tells_what_it_is(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(5, 4, 3, 1));
   bisai_precond_options options = options_of(NULL, BISAI_FORM_GAUSS_HUARD_TRANSPOSED);
-  options.max_block = 4;
-  options.storage = BISAI_FP11_20;
+  options.bjacobi.max_block = 4;
+  options.bjacobi.storage = BISAI_FP11_20;
   bisai_precond *precond = precond_of(context, matrix, &options);
   assert_string_equal(bisai_precond_describe(precond),
                       "bjacobi max=4 form=ght storage=fp11_20, 20 blocks of up to 3 rows");
   const bisai_precond_report report = report_of(precond);
-  assert_int_equal(report.blocks_by_format[BISAI_FP11_20], 20);
-  assert_int_equal(report.block_bytes, 20 * 9 * 4);
+  assert_int_equal(report.bjacobi.by_format[BISAI_FP11_20], 20);
+  assert_int_equal(report.bjacobi.value_bytes, 20 * 9 * 4);
   /* not known */
   assert_true(report.largest_condition == 0.0 && report.largest_condition_row == -1);
   bisai_precond_destroy(&precond);
@@ -557,7 +560,7 @@ static void what_was_repaired_is_called_a_block(void **state) {
   double values[] = {2, 1, 1, 2, 1, 1, 1, 1};
   bisai_bcsr *matrix = test_bcsr_make(context, &(test_bcsr){4, 4, 1, row_ptr, col_idx, values});
   bisai_precond_options options = options_of(NULL, BISAI_FORM_INVERSE);
-  options.max_block = 2;
+  options.bjacobi.max_block = 2;
   options.shift = BISAI_SHIFT_IN_BLOCKS;
   options.shift_amount = 0.5;
   bisai_precond *precond = precond_of(context, matrix, &options);

@@ -6,7 +6,7 @@
 static bisai_precond_options options_of(int32_t most) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = BISAI_PRECOND_BJACOBI;
-  options.max_block = most;
+  options.bjacobi.max_block = most;
   options.shift = BISAI_SHIFT_IN_BLOCKS; /* values do not matter here */
   return options;
 }
@@ -18,7 +18,7 @@ static int32_t *blocks_of(bisai_context *c, const bisai_bcsr *matrix,
   EXPECT_OK(c, bisai_precond_create(c, matrix, options, &precond));
   *report = (bisai_precond_report){.struct_size = sizeof *report};
   EXPECT_OK(c, bisai_precond_get_report(precond, report));
-  int32_t *start = malloc(((size_t)report->diagonal_blocks + 1) * sizeof *start);
+  int32_t *start = malloc(((size_t)report->bjacobi.blocks + 1) * sizeof *start);
   EXPECT_OK(c, bisai_precond_get_blocks(precond, start));
   bisai_precond_destroy(&precond);
   return start;
@@ -62,7 +62,7 @@ static void expect_blocks(bisai_context *c, const test_bcsr *a, int32_t most) {
   bisai_precond_report report;
   const bisai_precond_options options = options_of(most);
   int32_t *found = blocks_of(c, matrix, &options, &report), sizes[33] = {0}, largest = 0;
-  assert_int_equal(report.diagonal_blocks, blocks);
+  assert_int_equal(report.bjacobi.blocks, blocks);
   assert_memory_equal(found, expected, ((size_t)blocks + 1) * sizeof *found);
   for (int32_t b = 0; b < blocks; b++) {
     const int32_t size = expected[b + 1] - expected[b];
@@ -70,8 +70,8 @@ static void expect_blocks(bisai_context *c, const test_bcsr *a, int32_t most) {
     sizes[size]++;
     if (size > largest) largest = size;
   }
-  assert_memory_equal(report.blocks_by_size, sizes, sizeof sizes);
-  assert_int_equal(report.largest_block, largest);
+  assert_memory_equal(report.bjacobi.by_size, sizes, sizeof sizes);
+  assert_int_equal(report.bjacobi.largest_block, largest);
   bisai_bcsr_destroy(&matrix);
   free(expected);
   free(found);
@@ -125,7 +125,7 @@ static void small_supervariables_are_merged_by_hand(void **state) {
     bisai_precond_report report;
     const bisai_precond_options options = options_of(cases[k].most);
     int32_t *found = blocks_of(context, matrix, &options, &report);
-    assert_int_equal(report.diagonal_blocks, cases[k].blocks);
+    assert_int_equal(report.bjacobi.blocks, cases[k].blocks);
     assert_memory_equal(found, cases[k].start, ((size_t)cases[k].blocks + 1) * sizeof *found);
     free(found);
   }
@@ -175,8 +175,8 @@ static void natural_and_given_blocks_are_taken_as_they_are(void **state) {
   bisai_precond_report report;
   bisai_precond_options options = options_of(0);
   int32_t *found = blocks_of(context, matrix, &options, &report);
-  assert_int_equal(report.diagonal_blocks, 20);
-  assert_int_equal(report.blocks_by_size[3], 20);
+  assert_int_equal(report.bjacobi.blocks, 20);
+  assert_int_equal(report.bjacobi.by_size[3], 20);
   for (int32_t b = 0; b <= 20; b++) assert_int_equal(found[b], 3 * b);
   free(found);
   static const int32_t mixed[] = {0, 1, 33, 35, 60}, even[] = {0, 8, 16, 24, 32, 40, 48, 56, 60};
@@ -186,8 +186,8 @@ static void natural_and_given_blocks_are_taken_as_they_are(void **state) {
     /* read during creation only */
     int32_t *temporary = malloc(((size_t)counts[k] + 1) * sizeof *temporary);
     memcpy(temporary, given[k], ((size_t)counts[k] + 1) * sizeof *temporary);
-    options.block_ptr = temporary;
-    options.block_count = counts[k];
+    options.bjacobi.block_ptr = temporary;
+    options.bjacobi.block_count = counts[k];
     bisai_precond *precond = NULL;
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
     free(temporary);
@@ -196,8 +196,8 @@ static void natural_and_given_blocks_are_taken_as_they_are(void **state) {
     assert_memory_equal(back, given[k], ((size_t)counts[k] + 1) * sizeof *back);
     report = (bisai_precond_report){.struct_size = sizeof report};
     EXPECT_OK(context, bisai_precond_get_report(precond, &report));
-    assert_int_equal(report.diagonal_blocks, counts[k]);
-    assert_int_equal(report.largest_block, largest[k]);
+    assert_int_equal(report.bjacobi.blocks, counts[k]);
+    assert_int_equal(report.bjacobi.largest_block, largest[k]);
     assert_int_equal(report.largest_condition_row < counts[k], true);
     bisai_precond_destroy(&precond);
   }
@@ -218,21 +218,21 @@ static void arguments_are_refused_by_name_and_value(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(5, 4, 3, 1));
   bisai_precond_options options = options_of(33);
   expect_refused(matrix, &options, "max_block 33: 0 … 32 are possible");
-  options.max_block = -1;
+  options.bjacobi.max_block = -1;
   expect_refused(matrix, &options, "max_block -1: 0 … 32 are possible");
   options = options_of(0);
-  options.block_count = 3;
+  options.bjacobi.block_count = 3;
   expect_refused(matrix, &options, "block_count 3 without block_ptr");
   int32_t start[] = {0, 20, 40, 60};
-  options.block_ptr = start;
-  options.max_block = 8;
+  options.bjacobi.block_ptr = start;
+  options.bjacobi.max_block = 8;
   expect_refused(matrix, &options, "max_block 8: blocks are given by block_ptr or found, not both");
-  options.max_block = 0;
-  options.block_count = -1;
+  options.bjacobi.max_block = 0;
+  options.bjacobi.block_count = -1;
   expect_refused(matrix, &options, "block_count -1: at least 0 is needed");
-  options.block_count = 2;
+  options.bjacobi.block_count = 2;
   expect_refused(matrix, &options, "block_ptr[2] is 40, the matrix has 60 scalar rows");
-  options.block_count = 3;
+  options.bjacobi.block_count = 3;
   start[0] = 1;
   expect_refused(matrix, &options, "block_ptr[0] is 1, not 0");
   start[0] = 0;
@@ -245,22 +245,22 @@ static void arguments_are_refused_by_name_and_value(void **state) {
   start[0] = -5;
   expect_refused(matrix, &options, "block_ptr[0] is -5, not 0");
   options = options_of(0);
-  options.form = (bisai_form)4;
+  options.bjacobi.form = (bisai_form)4;
   expect_refused(matrix, &options, "unknown form 4");
   options = options_of(0);
-  options.extraction = (bisai_extraction)5;
+  options.bjacobi.extraction = (bisai_extraction)5;
   expect_refused(matrix, &options, "unknown extraction 5");
   options = options_of(0);
-  options.storage = (bisai_value_type)7;
+  options.bjacobi.storage = (bisai_value_type)7;
   expect_refused(matrix, &options, "unknown storage 7");
-  options.storage = BISAI_ADAPTIVE;
-  options.form = BISAI_FORM_GAUSS_HUARD;
+  options.bjacobi.storage = BISAI_ADAPTIVE;
+  options.bjacobi.form = BISAI_FORM_GAUSS_HUARD;
   expect_refused(matrix, &options,
                  "adaptive storage goes with the form inverse alone, not with gh");
-  options.form = BISAI_FORM_INVERSE;
-  options.digits = 0;
+  options.bjacobi.form = BISAI_FORM_INVERSE;
+  options.bjacobi.digits = 0;
   expect_refused(matrix, &options, "digits 0: 1 … 15 are possible");
-  options.digits = 16;
+  options.bjacobi.digits = 16;
   expect_refused(matrix, &options, "digits 16: 1 … 15 are possible");
   bisai_precond *isai = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, NULL, &isai));
@@ -283,13 +283,13 @@ static void matrices_without_rows_have_no_blocks(void **state) {
   static const int32_t none[] = {0};
   for (int k = 0; k < 2; k++) {
     bisai_precond_options options = options_of(k == 0 ? 8 : 0);
-    options.block_ptr = k == 0 ? NULL : none;
-    options.form = k == 0 ? BISAI_FORM_LU : BISAI_FORM_INVERSE;
-    options.storage = k == 0 ? BISAI_FP32 : BISAI_ADAPTIVE;
+    options.bjacobi.block_ptr = k == 0 ? NULL : none;
+    options.bjacobi.form = k == 0 ? BISAI_FORM_LU : BISAI_FORM_INVERSE;
+    options.bjacobi.storage = k == 0 ? BISAI_FP32 : BISAI_ADAPTIVE;
     bisai_precond_report report;
     int32_t *found = blocks_of(context, matrix, &options, &report);
-    assert_int_equal(report.diagonal_blocks, 0);
-    assert_int_equal(report.largest_block, 0);
+    assert_int_equal(report.bjacobi.blocks, 0);
+    assert_int_equal(report.bjacobi.largest_block, 0);
     assert_int_equal(found[0], 0);
     free(found);
   }

@@ -3,16 +3,23 @@
 #include "support/program.h"
 #include "support/support.h"
 
-/* as bisai_precond_kind */
-static const char *const kinds[] = {"none", "bjacobi", "ilu", "isai", "sweeps"};
-
+/* Keys, and the fields that they set: the first for most kinds, the second for bjacobi. */
 static const struct {
-  const char *key, *option;
-} keys[] = {{"k", "power"},          {"relax", "relax"},          {"symmetric", "symmetric"},
-            {"n", "sweeps"},         {"storage", "storage"},      {"drop", "drop_tolerance"},
-            {"cap", "column_limit"}, {"level", "level"},          {"shift", "shift"},
-            {"factors", "factors"},  {"max", "max_block"},        {"form", "form"},
-            {"digits", "digits"},    {"extraction", "extraction"}};
+  const char *key, *option, *of_blocks;
+} keys[] = {{"k", "isai.power", ""},
+            {"relax", "isai.relax", ""},
+            {"symmetric", "isai.symmetric", ""},
+            {"n", "sweeps.count", ""},
+            {"storage", "isai.storage", "bjacobi.storage"},
+            {"drop", "isai.drop_tolerance", ""},
+            {"cap", "isai.column_limit", ""},
+            {"level", "factor.level", ""},
+            {"shift", "shift", ""},
+            {"factors", "factor.factors", ""},
+            {"max", "", "bjacobi.max_block"},
+            {"form", "", "bjacobi.form"},
+            {"digits", "", "bjacobi.digits"},
+            {"extraction", "", "bjacobi.extraction"}};
 
 /* Whether the program knows a key of a method: it then finds fault with the value, or with there
  * being one. */
@@ -32,10 +39,13 @@ static void keys_of_methods_are_options_of_kinds(void **state) {
   (void)state;
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-      const bool library = bisai_precond_kind_takes((bisai_precond_kind)kind, keys[i].option);
-      if (library != program_takes(kinds[kind], keys[i].key))
-        fail_msg("%s: the library %s %s, the program does otherwise with %s", kinds[kind],
-                 library ? "takes" : "refuses", keys[i].option, keys[i].key);
+      const bisai_precond_kind which = (bisai_precond_kind)kind;
+      const bool library = bisai_precond_kind_takes(which, keys[i].option) ||
+                           bisai_precond_kind_takes(which, keys[i].of_blocks);
+      const char *name = bisai_precond_kind_string(which);
+      if (library != program_takes(name, keys[i].key))
+        fail_msg("%s: the library %s %s, the program does otherwise", name,
+                 library ? "takes" : "refuses", keys[i].key);
     }
 }
 

@@ -130,7 +130,7 @@ bisai_precond *make_precond(bisai_context *context, const bisai_bcsr *matrix,
                             bisai_precond_kind kind) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = kind;
-  if (kind == BISAI_PRECOND_ISAI) options.power = 2;
+  if (kind == BISAI_PRECOND_ISAI) options.isai.power = 2;
   bisai_precond *precond = nullptr;
   good(context, bisai_precond_create(context, matrix, &options, &precond), "precond");
   return precond;

@@ -251,7 +251,7 @@ static bisai_precond *precondition(const bisai_bcsr *matrix, bisai_precond_kind 
   bisai_precond_options options = bisai_precond_options_default();
   bisai_precond *precond = NULL;
   options.kind = kind;
-  TEST_SET_OPTION(options, level, level);
+  TEST_SET_OPTION(options, factor.level, level);
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
                 bisai_precond_create(context, matrix, &options, &precond));
   options.shift = BISAI_SHIFT_IN_BLOCKS;

@@ -7,22 +7,23 @@
 
 static void choose_blocks(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   bisai_precond_options *o = &choice->options;
-  o->form = (bisai_form)fuzz_pick(choices, 4);
-  o->storage = (bisai_value_type)fuzz_pick(choices, o->form == BISAI_FORM_INVERSE ? 7 : 6);
-  if (fuzz_rarely(choices, 2)) o->storage = BISAI_FP64;
-  o->digits = fuzz_between(choices, 1, 15);
-  o->extraction = (bisai_extraction)fuzz_pick(choices, 5);
+  o->bjacobi.form = (bisai_form)fuzz_pick(choices, 4);
+  o->bjacobi.storage =
+      (bisai_value_type)fuzz_pick(choices, o->bjacobi.form == BISAI_FORM_INVERSE ? 7 : 6);
+  if (fuzz_rarely(choices, 2)) o->bjacobi.storage = BISAI_FP64;
+  o->bjacobi.digits = fuzz_between(choices, 1, 15);
+  o->bjacobi.extraction = (bisai_extraction)fuzz_pick(choices, 5);
   const int partition = fuzz_pick(choices, 3);
-  if (partition == 1) o->max_block = fuzz_between(choices, 1, 32);
+  if (partition == 1) o->bjacobi.max_block = fuzz_between(choices, 1, 32);
   if (partition != 2) return;
   const int most = fuzz_between(choices, 1, 32);
   choice->block_ptr = fuzz_memory((size_t)s->rows + 1, sizeof *choice->block_ptr);
   choice->block_ptr[0] = 0;
-  for (int32_t at = 0; at < s->rows; choice->block_ptr[++o->block_count] = at) {
+  for (int32_t at = 0; at < s->rows; choice->block_ptr[++o->bjacobi.block_count] = at) {
     at += s->large ? most : fuzz_between(choices, 1, most);
     if (at > s->rows) at = s->rows;
   }
-  o->block_ptr = choice->block_ptr;
+  o->bjacobi.block_ptr = choice->block_ptr;
 }
 
 static void choose_permutation(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
@@ -36,17 +37,17 @@ static void choose_permutation(fuzz_choices *choices, const fuzz_system *s, fuzz
     permutation[i] = permutation[j];
     permutation[j] = kept;
   }
-  choice->options.permutation = permutation;
+  choice->options.factor.permutation = permutation;
 }
 
 static void choose_inverses(fuzz_choices *choices, bool large, bisai_precond_options *o) {
   static const int powers[] = {1, 2, 3, 4, 5, 1000000};
-  o->power = powers[fuzz_pick(choices, large ? 2 : 6)];
-  o->relax = fuzz_pick(choices, 4);
-  if (fuzz_rarely(choices, 2)) o->storage = (bisai_value_type)fuzz_pick(choices, 4);
-  if (fuzz_rarely(choices, 4)) o->drop_tolerance = pow(10, fuzz_between(choices, -6, 2));
-  if (fuzz_rarely(choices, 4)) o->column_limit = fuzz_pick(choices, 6);
-  o->symmetric = fuzz_rarely(choices, 3);
+  o->isai.power = powers[fuzz_pick(choices, large ? 2 : 6)];
+  o->isai.relax = fuzz_pick(choices, 4);
+  if (fuzz_rarely(choices, 2)) o->isai.storage = (bisai_value_type)fuzz_pick(choices, 4);
+  if (fuzz_rarely(choices, 4)) o->isai.drop_tolerance = pow(10, fuzz_between(choices, -6, 2));
+  if (fuzz_rarely(choices, 4)) o->isai.column_limit = fuzz_pick(choices, 6);
+  o->isai.symmetric = fuzz_rarely(choices, 3);
 }
 
 /* z = D⁻¹ v by the caller, which may fail. */
@@ -64,8 +65,8 @@ static void choose_callback(fuzz_choices *choices, const fuzz_system *s, fuzz_pr
   for (int32_t i = 0; i < s->rows; i++)
     choice->diagonal[i] =
         ldexp(1.5 + fuzz_noise(seed, i, 1), (int)(exponents * fuzz_noise(seed, i, 9)));
-  choice->options.apply = scale;
-  choice->options.user = choice;
+  choice->options.callback.apply = scale;
+  choice->options.callback.user = choice;
 }
 
 void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
@@ -79,19 +80,19 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
   if (o->kind == BISAI_PRECOND_BJACOBI) choose_blocks(choices, s, choice);
   if (o->kind == BISAI_PRECOND_ISAI) choose_inverses(choices, s->large, o);
   if (o->kind == BISAI_PRECOND_CALLBACK) choose_callback(choices, s, choice);
-  if (o->kind == BISAI_PRECOND_SWEEPS) o->sweeps = fuzz_pick(choices, 5);
-  if (o->kind == BISAI_PRECOND_ILU) o->schedule = (bisai_schedule)fuzz_pick(choices, 3);
+  if (o->kind == BISAI_PRECOND_SWEEPS) o->sweeps.count = fuzz_pick(choices, 5);
+  if (o->kind == BISAI_PRECOND_ILU) o->ilu.schedule = (bisai_schedule)fuzz_pick(choices, 3);
   const bool factors = o->kind == BISAI_PRECOND_ISAI || o->kind == BISAI_PRECOND_ILU ||
                        o->kind == BISAI_PRECOND_SWEEPS;
-  if (factors) o->level = levels[fuzz_pick(choices, s->large ? 3 : 6)];
+  if (factors) o->factor.level = levels[fuzz_pick(choices, s->large ? 3 : 6)];
   if ((factors || o->kind == BISAI_PRECOND_BJACOBI) && fuzz_rarely(choices, 2)) {
     o->shift = BISAI_SHIFT_IN_BLOCKS;
     o->shift_amount = pow(10, fuzz_rarely(choices, 8) ? fuzz_between(choices, -120, 120)
                                                       : fuzz_between(choices, -12, 1));
   }
-  o->ordering = (bisai_ordering)(fuzz_rarely(choices, 2) ? fuzz_pick(choices, 5) : 0);
-  if (o->ordering == BISAI_ORDERING_GIVEN) choose_permutation(choices, s, choice);
-  o->equilibrate = fuzz_rarely(choices, 4);
+  o->factor.ordering = (bisai_ordering)(fuzz_rarely(choices, 2) ? fuzz_pick(choices, 5) : 0);
+  if (o->factor.ordering == BISAI_ORDERING_GIVEN) choose_permutation(choices, s, choice);
+  o->factor.equilibrate = fuzz_rarely(choices, 4);
   fuzz_scene(SCENE_PRECOND,
              "preconditioner: kind %d, power %d, relax %d, sweeps %d, storage %d, schedule %d, "
              "level %d, shift %d by "
@@ -99,10 +100,13 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, "
              "digits %d, extraction %d, "
              "symmetric %d",
-             (int)o->kind, o->power, o->relax, o->sweeps, (int)o->storage, (int)o->schedule,
-             o->level, (int)o->shift, o->shift_amount, o->drop_tolerance, (int)o->column_limit,
-             (int)o->ordering, (int)o->equilibrate, (int)o->max_block, (int)o->block_count,
-             (int)o->form, o->digits, (int)o->extraction, (int)o->symmetric);
+             (int)o->kind, o->isai.power, o->isai.relax, o->sweeps.count,
+             (int)(o->kind == BISAI_PRECOND_BJACOBI ? o->bjacobi.storage : o->isai.storage),
+             (int)o->ilu.schedule, o->factor.level, (int)o->shift, o->shift_amount,
+             o->isai.drop_tolerance, (int)o->isai.column_limit, (int)o->factor.ordering,
+             (int)o->factor.equilibrate, (int)o->bjacobi.max_block, (int)o->bjacobi.block_count,
+             (int)o->bjacobi.form, o->bjacobi.digits, (int)o->bjacobi.extraction,
+             (int)o->isai.symmetric);
 }
 
 void fuzz_precond_free(fuzz_precond *choice) {

@@ -26,8 +26,8 @@ static bool is_numerical(bisai_status status, const bisai_precond_options *optio
   case BISAI_SINGULAR_BLOCK:
   case BISAI_OVERFLOW:
   case BISAI_NOT_FINITE: return true;
-  case BISAI_NOT_SYMMETRIC: return options->symmetric;
-  case BISAI_UNAVAILABLE: return options->ordering == BISAI_ORDERING_ND;
+  case BISAI_NOT_SYMMETRIC: return options->isai.symmetric;
+  case BISAI_UNAVAILABLE: return options->factor.ordering == BISAI_ORDERING_ND;
   default: return false;
   }
 }
@@ -64,22 +64,27 @@ static void expect_same_report(const bisai_precond *a, const bisai_precond *b, c
   fuzz_property(strcmp(bisai_precond_describe(a), bisai_precond_describe(b)) == 0,
                 "%s: the same description (%s, %s)", what, bisai_precond_describe(a),
                 bisai_precond_describe(b));
-  fuzz_property(x.factor_blocks == y.factor_blocks && x.inverse_blocks == y.inverse_blocks &&
-                    x.longest_column == y.longest_column && x.lower_levels == y.lower_levels &&
-                    x.upper_levels == y.upper_levels && x.bandwidth == y.bandwidth &&
-                    x.profile == y.profile && x.diagonal_blocks == y.diagonal_blocks &&
-                    x.dropped_lower == y.dropped_lower && x.dropped_upper == y.dropped_upper &&
-                    x.shortened_columns == y.shortened_columns,
+  fuzz_property(x.factor.blocks == y.factor.blocks && x.isai.blocks == y.isai.blocks &&
+                    x.isai.longest_column == y.isai.longest_column &&
+                    x.factor.lower_levels == y.factor.lower_levels &&
+                    x.factor.upper_levels == y.factor.upper_levels &&
+                    x.factor.bandwidth == y.factor.bandwidth &&
+                    x.factor.profile == y.factor.profile && x.bjacobi.blocks == y.bjacobi.blocks &&
+                    x.isai.dropped_lower == y.isai.dropped_lower &&
+                    x.isai.dropped_upper == y.isai.dropped_upper &&
+                    x.isai.shortened_columns == y.isai.shortened_columns,
                 "%s: the same structure in the report", what);
   fuzz_property(x.fallbacks == y.fallbacks && x.repairs == y.repairs &&
                     x.first_repair_row == y.first_repair_row &&
                     same_number(x.largest_condition, y.largest_condition) &&
                     x.largest_condition_row == y.largest_condition_row &&
-                    x.near_singular == y.near_singular &&
-                    x.near_singular_block == y.near_singular_block &&
-                    x.smallest_scale == y.smallest_scale && x.largest_scale == y.largest_scale &&
-                    x.block_bytes == y.block_bytes &&
-                    memcmp(x.blocks_by_format, y.blocks_by_format, sizeof x.blocks_by_format) == 0,
+                    x.bjacobi.near_singular == y.bjacobi.near_singular &&
+                    x.bjacobi.near_singular_block == y.bjacobi.near_singular_block &&
+                    x.factor.smallest_scale == y.factor.smallest_scale &&
+                    x.factor.largest_scale == y.factor.largest_scale &&
+                    x.bjacobi.value_bytes == y.bjacobi.value_bytes &&
+                    memcmp(x.bjacobi.by_format, y.bjacobi.by_format, sizeof x.bjacobi.by_format) ==
+                        0,
                 "%s: the same numbers in the report (fallbacks %lld, %lld; repairs %lld, %lld; "
                 "condition %g in %d, %g in %d)",
                 what, (long long)x.fallbacks, (long long)y.fallbacks, (long long)x.repairs,
@@ -126,10 +131,11 @@ static void expect_many(bisai_precond *precond, int64_t n, const double *v) {
  * matrices to rounding, which 1e-9 exceeds a thousandfold. */
 static void expect_inverse(const fuzz_system *s, const bisai_bcsr *matrix, bisai_precond *precond,
                            const bisai_precond_options *o, const double *v) {
-  const bool exact = o->kind == BISAI_PRECOND_ILU ||
-                     (o->kind == BISAI_PRECOND_ISAI && o->power >= s->block_rows &&
-                      o->storage == 0 && o->drop_tolerance == 0 && o->column_limit == 0);
-  if (!exact || !s->dominant[FUZZ_FIRST] || o->level < s->block_rows) return;
+  const bool exact =
+      o->kind == BISAI_PRECOND_ILU ||
+      (o->kind == BISAI_PRECOND_ISAI && o->isai.power >= s->block_rows && o->isai.storage == 0 &&
+       o->isai.drop_tolerance == 0 && o->isai.column_limit == 0);
+  if (!exact || !s->dominant[FUZZ_FIRST] || o->factor.level < s->block_rows) return;
   double *image = fuzz_vector(s->rows), *back = fuzz_vector(s->rows), worst = 0;
   const bool fine =
       !bisai_bcsr_multiply(matrix, v, image) && !bisai_precond_apply(precond, image, back);
@@ -151,7 +157,7 @@ static void expect_symmetric(const fuzz_system *s, bisai_precond *precond,
   const bool said = report.symmetry == BISAI_SYMMETRY_VALUES ||
                     (report.symmetry == BISAI_SYMMETRY_PATTERN && a.mirrored);
   if (!said || a.asymmetry > 0 || !s->dominant[FUZZ_FIRST] ||
-      (o->kind == BISAI_PRECOND_BJACOBI && o->storage != BISAI_FP64))
+      (o->kind == BISAI_PRECOND_BJACOBI && o->bjacobi.storage != BISAI_FP64))
     return;
   double *w = fuzz_vector(s->rows), *image = fuzz_vector(2 * (int64_t)s->rows), vw = 0, wv = 0,
          size = 0;
@@ -175,27 +181,28 @@ static void expect_same_from_parts(const fuzz_system *s, fuzz_world *world,
                                    const bisai_precond_options *o, const double *v) {
   const bool factored = o->kind == BISAI_PRECOND_ILU || o->kind == BISAI_PRECOND_ISAI ||
                         o->kind == BISAI_PRECOND_SWEEPS;
-  if (!factored || o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate) return;
+  if (!factored || o->factor.ordering != BISAI_ORDERING_NATURAL || o->factor.equilibrate) return;
   bisai_factor_options factor_options = bisai_factor_options_default();
-  factor_options.level = o->level;
+  factor_options.level = o->factor.level;
   factor_options.shift = o->shift;
   factor_options.shift_amount = o->shift_amount;
   bisai_precond_options parts = *o;
-  parts.level = 0;
+  parts.factor.level = 0;
   parts.shift = BISAI_SHIFT_NONE;
   bisai_factors *factors = NULL;
   bisai_pattern *lower = NULL, *upper = NULL;
   bisai_status status = bisai_factors_create(world->context, matrix, &factor_options, &factors);
-  if (!status && o->kind == BISAI_PRECOND_ISAI && o->drop_tolerance == 0 && o->column_limit == 0) {
+  if (!status && o->kind == BISAI_PRECOND_ISAI && o->isai.drop_tolerance == 0 &&
+      o->isai.column_limit == 0) {
     status = bisai_pattern_power(world->context, bisai_factors_lower(factors), BISAI_LOWER,
-                                 o->power, &lower);
-    if (!status && !o->symmetric)
+                                 o->isai.power, &lower);
+    if (!status && !o->isai.symmetric)
       status = bisai_pattern_power(world->context, bisai_factors_upper(factors), BISAI_UPPER,
-                                   o->power, &upper);
+                                   o->isai.power, &upper);
   }
-  parts.factors = factors;
-  parts.lower_pattern = lower;
-  parts.upper_pattern = upper;
+  parts.factor.factors = factors;
+  parts.isai.lower_pattern = lower;
+  parts.isai.upper_pattern = upper;
   bisai_precond *other = NULL;
   if (!status) status = bisai_precond_create(world->context, matrix, &parts, &other);
   if (fuzz_property(
@@ -228,7 +235,7 @@ static void expect_updates(const fuzz_system *s, fuzz_world *world, bisai_precon
   fuzz_counts.updates++;
   outcome fresh = set_up(world, second, options);
   /* Thresholds are taken of the first values: the pattern may be another. */
-  const bool comparable = options->kind != BISAI_PRECOND_ISAI || options->drop_tolerance == 0;
+  const bool comparable = options->kind != BISAI_PRECOND_ISAI || options->isai.drop_tolerance == 0;
   fuzz_property(!comparable || updated.status == fresh.status,
                 "an update ends as a new set-up does (status %d: %s; %d: %s)", (int)updated.status,
                 updated.message, (int)fresh.status, fresh.message);
@@ -296,7 +303,7 @@ void fuzz_precond_properties(fuzz_choices *choices, const fuzz_system *s,
   fuzz_property(made[0].status == made[1].status && strcmp(made[0].message, made[1].message) == 0,
                 "a set-up ends alike for any number of threads (status %d: %s; %d: %s)",
                 (int)made[0].status, made[0].message, (int)made[1].status, made[1].message);
-  const fuzz_symmetry a = choice.options.symmetric
+  const fuzz_symmetry a = choice.options.isai.symmetric
                               ? fuzz_symmetry_of(s, FUZZ_FIRST)
                               : (fuzz_symmetry){.symmetric = true, .mirrored = true};
   fuzz_property((made[0].status == BISAI_NOT_SYMMETRIC) == !(a.symmetric && a.mirrored),

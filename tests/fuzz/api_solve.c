@@ -326,7 +326,7 @@ static void expect_solved(const problem *p, const result *r) {
   const bisai_solver_options *o = &p->options;
   const bisai_precond_options *m = p->choice ? &p->choice->options : NULL;
   const bool harmless = !m || m->kind == BISAI_PRECOND_NONE ||
-                        (m->kind == BISAI_PRECOND_BJACOBI && m->storage == BISAI_FP64) ||
+                        (m->kind == BISAI_PRECOND_BJACOBI && m->bjacobi.storage == BISAI_FP64) ||
                         m->kind == BISAI_PRECOND_ILU;
   const bool start = !o->use_initial_guess;
   double size = 0;

@@ -44,11 +44,11 @@ static int iterations_of(bisai_context *c, const bisai_bcsr *matrix, const doubl
   const int64_t n = (int64_t)bisai_bcsr_block_rows(matrix) * bisai_bcsr_block_size(matrix);
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = r->kind;
-  options.level = r->level;
-  options.power = r->power > 0 ? r->power : 1;
-  options.relax = r->relax;
-  TEST_SET_OPTION(options, sweeps, r->sweeps);
-  options.storage = r->storage;
+  options.factor.level = r->level;
+  options.isai.power = r->power > 0 ? r->power : 1;
+  options.isai.relax = r->relax;
+  TEST_SET_OPTION(options, sweeps.count, r->sweeps);
+  options.isai.storage = r->storage;
   bisai_precond *precond = NULL;
   bisai_solver *solver = NULL;
   bisai_solver_report report = {.struct_size = sizeof report};
@@ -207,7 +207,7 @@ static void cavity_300_has_the_values_of_the_host(void **state) {
       double *b = NULL;
       EXPECT_OK(contexts[k], case_cavity(contexts[k], 300, 0, &matrix, &b));
       bisai_precond_options options = bisai_precond_options_default();
-      options.power = power;
+      options.isai.power = power;
       EXPECT_OK(contexts[k], bisai_precond_create(contexts[k], matrix, &options, &precond[k]));
       free(b);
       bisai_bcsr_destroy(&matrix);

@@ -114,8 +114,8 @@ static void cg_refuses_preconditioners_that_are_not_symmetric(void **state) {
   assert_true(isnan(x[0]) && report.asymmetry == 0);
   bisai_precond_destroy(&precond);
   bisai_precond_options how = kind_of(BISAI_PRECOND_BJACOBI);
-  how.form = BISAI_FORM_LU;
-  how.storage = BISAI_FP16;
+  how.bjacobi.form = BISAI_FORM_LU;
+  how.bjacobi.storage = BISAI_FP16;
   precond = precond_of(matrix, how);
   EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, solve(&options, matrix, precond, x, &report));
   bisai_precond_destroy(&precond);
@@ -158,19 +158,19 @@ static void kinds_are_as_symmetric_as_they_say(void **state) {
     kinds[count++] = kind_of(BISAI_PRECOND_NONE);
     for (int form = BISAI_FORM_INVERSE; form <= BISAI_FORM_LU; form++) {
       kinds[count] = kind_of(BISAI_PRECOND_BJACOBI);
-      kinds[count].max_block = form == BISAI_FORM_GAUSS_HUARD ? 6 : 0;
-      kinds[count++].form = (bisai_form)form;
+      kinds[count].bjacobi.max_block = form == BISAI_FORM_GAUSS_HUARD ? 6 : 0;
+      kinds[count++].bjacobi.form = (bisai_form)form;
     }
     for (int level = 0; level <= 1; level++) {
       kinds[count] = kind_of(BISAI_PRECOND_ILU);
-      kinds[count].ordering = level == 1 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
-      kinds[count].equilibrate = level == 1;
-      kinds[count++].level = level;
+      kinds[count].factor.ordering = level == 1 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
+      kinds[count].factor.equilibrate = level == 1;
+      kinds[count++].factor.level = level;
     }
     for (int sweeps = 0; sweeps <= 3; sweeps++) {
       kinds[count] = kind_of(BISAI_PRECOND_SWEEPS);
-      kinds[count].equilibrate = sweeps == 2;
-      kinds[count++].sweeps = sweeps;
+      kinds[count].factor.equilibrate = sweeps == 2;
+      kinds[count++].sweeps.count = sweeps;
     }
     kinds[count++] = kind_of(BISAI_PRECOND_ISAI);
     for (int k = 0; k < count; k++) {
@@ -203,7 +203,7 @@ static void narrow_inverses_of_blocks_are_taken(void **state) {
   const bisai_solver_options options = cg();
   for (int type = BISAI_FP32; type <= BISAI_ADAPTIVE; type++) {
     bisai_precond_options how = kind_of(BISAI_PRECOND_BJACOBI);
-    how.storage = (bisai_value_type)type;
+    how.bjacobi.storage = (bisai_value_type)type;
     bisai_precond *precond = precond_of(matrix, how);
     EXPECT_OK(context, solve(&options, matrix, precond, x, &report));
     bisai_precond_destroy(&precond);
@@ -272,7 +272,7 @@ static void functions_and_given_factors_are_the_callers_word(void **state) {
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
   bisai_precond_options given = kind_of(BISAI_PRECOND_ILU);
-  given.factors = factors;
+  given.factor.factors = factors;
   precond = precond_of(matrix, given);
   assert_int_equal(BISAI_SYMMETRY_CALLER, symmetry_of(precond));
   EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));

@@ -273,13 +273,13 @@ static int32_t first_fit(const bool *graph, int32_t n, int32_t *colour) {
 static void expect_levels(const bisai_bcsr *matrix, bisai_ordering ordering, int32_t levels) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = BISAI_PRECOND_ILU;
-  options.ordering = ordering;
+  options.factor.ordering = ordering;
   bisai_precond *precond = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
   bisai_precond_report report = {.struct_size = sizeof report};
   EXPECT_OK(context, bisai_precond_get_report(precond, &report));
-  assert_int_equal(report.lower_levels, levels);
-  assert_int_equal(report.upper_levels, levels);
+  assert_int_equal(report.factor.lower_levels, levels);
+  assert_int_equal(report.factor.upper_levels, levels);
   bisai_precond_destroy(&precond);
 }
 

@@ -14,9 +14,9 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static bisai_precond_options options_of(bisai_precond_kind kind) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = kind;
-  TEST_SET_OPTION(options, power, 2);
-  TEST_SET_OPTION(options, relax, 1);
-  TEST_SET_OPTION(options, sweeps, 2);
+  TEST_SET_OPTION(options, isai.power, 2);
+  TEST_SET_OPTION(options, isai.relax, 1);
+  TEST_SET_OPTION(options, sweeps.count, 2);
   return options;
 }
 
@@ -83,13 +83,14 @@ static void expect_as_explicitly_permuted(bisai_precond_options options, int32_t
   test_bcsr a = random_matrix(bs, seed);
   bisai_bcsr *matrix = test_bcsr_make(context, &a);
   int32_t given[ROWS];
-  if (options.ordering == BISAI_ORDERING_GIVEN) {
+  if (options.factor.ordering == BISAI_ORDERING_GIVEN) {
     int32_t *random = test_random_permutation(ROWS, seed);
     memcpy(given, random, sizeof given);
     free(random);
-    options.permutation = given;
+    options.factor.permutation = given;
   } else {
-    const bisai_status status = bisai_order_compute(context, matrix, options.ordering, given);
+    const bisai_status status =
+        bisai_order_compute(context, matrix, options.factor.ordering, given);
     if (status == BISAI_UNAVAILABLE) goto done;
     EXPECT_OK(context, status);
   }
@@ -98,8 +99,8 @@ static void expect_as_explicitly_permuted(bisai_precond_options options, int32_t
   bisai_precond *precond = make(context, matrix, &options);
   const int32_t *used = bisai_precond_permutation(precond);
   assert_memory_equal(used, given, sizeof given);
-  options.ordering = BISAI_ORDERING_NATURAL;
-  options.permutation = NULL;
+  options.factor.ordering = BISAI_ORDERING_NATURAL;
+  options.factor.permutation = NULL;
   bisai_precond *explicitly = make(context, permuted, &options);
   assert_null(bisai_precond_permutation(explicitly));
 
@@ -139,8 +140,8 @@ static void an_ordering_is_the_permuted_matrix(void **state) {
     for (int kind = 0; kind < KINDS; kind++) {
       for (int ordering = BISAI_ORDERING_RCM; ordering <= BISAI_ORDERING_GIVEN; ordering++) {
         bisai_precond_options options = options_of(kinds[kind]);
-        options.ordering = (bisai_ordering)ordering;
-        options.level = bs % 3;
+        options.factor.ordering = (bisai_ordering)ordering;
+        options.factor.level = bs % 3;
         expect_as_explicitly_permuted(options, bs, (uint64_t)(bs + ordering));
       }
     }
@@ -156,8 +157,8 @@ static void every_ordering_solves_the_system(void **state) {
   for (int ordering = BISAI_ORDERING_NATURAL; ordering <= BISAI_ORDERING_COLOUR; ordering++) {
     for (int kind = 0; kind < KINDS; kind++) {
       bisai_precond_options options = options_of(kinds[kind]);
-      options.ordering = (bisai_ordering)ordering;
-      options.equilibrate = kind % 2 == 1;
+      options.factor.ordering = (bisai_ordering)ordering;
+      options.factor.equilibrate = kind % 2 == 1;
       bisai_precond *precond = NULL;
       bisai_solver *solver = NULL;
       bisai_solver_options how = bisai_solver_options_default();
@@ -185,15 +186,15 @@ static void given_patterns_are_in_the_new_ordering(void **state) {
   test_bcsr b = test_bcsr_permuted(&a, permutation);
   bisai_bcsr *matrix = test_bcsr_make(context, &a), *permuted = test_bcsr_make(context, &b);
   bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-  options.power = 1;
-  options.ordering = BISAI_ORDERING_GIVEN;
-  options.permutation = permutation;
+  options.isai.power = 1;
+  options.factor.ordering = BISAI_ORDERING_GIVEN;
+  options.factor.permutation = permutation;
   bisai_precond *by_power = make(context, matrix, &options);
   bisai_pattern *lower = NULL, *upper = NULL;
   EXPECT_OK(context, bisai_pattern_power(context, permuted, BISAI_LOWER, 1, &lower));
   EXPECT_OK(context, bisai_pattern_power(context, permuted, BISAI_UPPER, 1, &upper));
-  options.lower_pattern = lower;
-  options.upper_pattern = upper;
+  options.isai.lower_pattern = lower;
+  options.isai.upper_pattern = upper;
   bisai_precond *by_pattern = make(context, matrix, &options);
   bisai_pattern_destroy(&lower);
   bisai_pattern_destroy(&upper);
@@ -232,15 +233,15 @@ static void kinds_without_factors_ignore_it(void **state) {
                                                BISAI_PRECOND_CALLBACK};
   for (int kind = 0; kind < 3; kind++) {
     bisai_precond_options options = options_of(without[kind]);
-    TEST_SET_OPTION(options, apply, triple);
+    TEST_SET_OPTION(options, callback.apply, triple);
     bisai_precond *plain = make(context, matrix, &options);
-    options.ordering = BISAI_ORDERING_RCM;
-    options.equilibrate = true;
+    options.factor.ordering = BISAI_ORDERING_RCM;
+    options.factor.equilibrate = true;
     bisai_precond *ordered = make(context, matrix, &options);
     assert_string_equal(bisai_precond_describe(plain), bisai_precond_describe(ordered));
     const bisai_precond_report report = report_of(ordered);
-    assert_int_equal(report.ordering, BISAI_ORDERING_NATURAL);
-    assert_false(report.equilibrated);
+    assert_int_equal(report.factor.ordering, BISAI_ORDERING_NATURAL);
+    assert_false(report.factor.equilibrated);
     assert_int_equal(report.memory_bytes, report_of(plain).memory_bytes);
     EXPECT_OK(context, bisai_precond_apply(plain, v, x));
     EXPECT_OK(context, bisai_precond_apply(ordered, v, y));
@@ -282,9 +283,9 @@ static void equilibration_keeps_every_bit_in_fp64(void **state) {
            *y = test_random_vector(MANY * n, 3);
     for (int kind = 0; kind < KINDS; kind++) {
       bisai_precond_options options = options_of(kinds[kind]);
-      options.ordering = bs % 2 ? BISAI_ORDERING_COLOUR : BISAI_ORDERING_NATURAL;
+      options.factor.ordering = bs % 2 ? BISAI_ORDERING_COLOUR : BISAI_ORDERING_NATURAL;
       bisai_precond *plain = make(context, matrix, &options);
-      options.equilibrate = true;
+      options.factor.equilibrate = true;
       bisai_precond *equilibrated = make(context, matrix, &options);
       EXPECT_OK(context, bisai_precond_apply_many(plain, MANY, v, n, x, n));
       EXPECT_OK(context, bisai_precond_apply_many(equilibrated, MANY, v, n, y, n));
@@ -309,12 +310,12 @@ static void equilibrated_rows_have_largest_values_near_one(void **state) {
   for (int32_t bs = 1; bs <= 4; bs++) {
     bisai_bcsr *matrix = test_bcsr_take(context, badly_scaled(bs, 20 + (uint64_t)bs));
     bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-    options.equilibrate = true;
+    options.factor.equilibrate = true;
     for (int32_t row = 0; row < ROWS; row++) {
       int32_t permutation[ROWS];
       for (int32_t i = 0; i < ROWS; i++) permutation[i] = i == 0 ? row : i - (i <= row);
-      options.ordering = BISAI_ORDERING_GIVEN;
-      options.permutation = permutation;
+      options.factor.ordering = BISAI_ORDERING_GIVEN;
+      options.factor.permutation = permutation;
       bisai_precond *precond = make(context, matrix, &options);
       const int32_t *row_ptr;
       const void *values;
@@ -323,8 +324,8 @@ static void equilibrated_rows_have_largest_values_near_one(void **state) {
       const double largest = magnitude(values, row_ptr[1] * bs * bs);
       assert_true(largest >= 0.25 && largest < 2.0);
       const bisai_precond_report report = report_of(precond);
-      assert_true(report.equilibrated);
-      assert_true(report.smallest_scale < 1e-3 && report.largest_scale > 1e3);
+      assert_true(report.factor.equilibrated);
+      assert_true(report.factor.smallest_scale < 1e-3 && report.factor.largest_scale > 1e3);
       bisai_precond_destroy(&precond);
     }
     bisai_bcsr_destroy(&matrix);
@@ -338,11 +339,11 @@ static void equilibration_of_a_diagonal_by_hand(void **state) {
   *test_bcsr_block(&a, 1, 1) = 0.0625;
   bisai_bcsr *matrix = test_bcsr_take(context, a);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-  options.equilibrate = true;
+  options.factor.equilibrate = true;
   bisai_precond *precond = make(context, matrix, &options);
   const bisai_precond_report report = report_of(precond);
-  EXPECT_NEAR(0.5, report.smallest_scale, 0.0);
-  EXPECT_NEAR(2.0, report.largest_scale, 0.0);
+  EXPECT_NEAR(0.5, report.factor.smallest_scale, 0.0);
+  EXPECT_NEAR(2.0, report.factor.largest_scale, 0.0);
   const double v[] = {1.0, 1.0};
   double z[2];
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
@@ -358,10 +359,10 @@ static void equilibration_saves_the_range_of_fp16(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, badly_scaled(3, 5));
   bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
   bisai_precond *exact = make(context, matrix, &options), *narrow = NULL;
-  options.storage = BISAI_FP16;
+  options.isai.storage = BISAI_FP16;
   EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_create(context, matrix, &options, &narrow));
   assert_null(narrow);
-  options.equilibrate = true;
+  options.factor.equilibrate = true;
   narrow = make(context, matrix, &options);
   /* each result against its own size: rows of z differ by 1e12 and more */
   double *v = test_random_vector(n, 1), *x = test_random_vector(n, 2),
@@ -381,10 +382,10 @@ static void bcsstk16_fits_fp16_equilibrated(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_matrix_read(context, "bcsstk16", 3);
   bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-  options.storage = BISAI_FP16;
+  options.isai.storage = BISAI_FP16;
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_create(context, matrix, &options, &precond));
-  options.equilibrate = true;
+  options.factor.equilibrate = true;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
@@ -394,8 +395,8 @@ static void zero_rows_and_columns_are_named(void **state) {
   (void)state;
   test_bcsr a = test_bcsr_grid(4, 3, 2, 1);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-  options.equilibrate = true;
-  options.ordering = BISAI_ORDERING_RCM;
+  options.factor.equilibrate = true;
+  options.factor.ordering = BISAI_ORDERING_RCM;
   bisai_precond *precond = NULL;
   for (int32_t p = a.row_ptr[7]; p < a.row_ptr[8]; p++)
     memset(a.values + 4 * p, 0, 4 * sizeof *a.values);
@@ -435,11 +436,11 @@ static void extreme_values_do_not_overflow_the_scaling(void **state) {
   *test_bcsr_block(&a, 2, 2) = 0x1p-1070;
   bisai_bcsr *matrix = test_bcsr_take(context, a);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-  options.equilibrate = true;
+  options.factor.equilibrate = true;
   bisai_precond *precond = make(context, matrix, &options);
   const bisai_precond_report report = report_of(precond);
-  EXPECT_NEAR(0x1p-498, report.smallest_scale, 0.0); /* 1e300 < 2^997: 997 / 2 */
-  EXPECT_NEAR(0x1p500, report.largest_scale, 0.0);
+  EXPECT_NEAR(0x1p-498, report.factor.smallest_scale, 0.0); /* 1e300 < 2^997: 997 / 2 */
+  EXPECT_NEAR(0x1p500, report.factor.largest_scale, 0.0);
   const double v[] = {1e300, 1.0, 0.0};
   double z[3];
   EXPECT_OK(context, bisai_precond_apply(precond, v, z));
@@ -461,8 +462,8 @@ static void update_is_a_fresh_creation(void **state) {
     }
     bisai_bcsr *first = test_bcsr_take(context, a), *second = test_bcsr_take(context, b);
     bisai_precond_options options = options_of(kinds[variant % KINDS]);
-    options.ordering = variant / KINDS % 2 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
-    options.equilibrate = variant / KINDS >= 2 || variant / KINDS == 0;
+    options.factor.ordering = variant / KINDS % 2 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
+    options.factor.equilibrate = variant / KINDS >= 2 || variant / KINDS == 0;
     bisai_precond *updated = make(context, first, &options),
                   *fresh = make(context, second, &options);
     EXPECT_OK(context, bisai_precond_update(updated, second));
@@ -474,8 +475,8 @@ static void update_is_a_fresh_creation(void **state) {
     EXPECT_OK(context, bisai_precond_apply(fresh, v, y));
     assert_memory_equal(x, y, sizeof x);
     assert_string_equal(bisai_precond_describe(updated), bisai_precond_describe(fresh));
-    assert_true(report_of(updated).largest_scale == report_of(fresh).largest_scale);
-    assert_int_equal(report_of(updated).profile, report_of(fresh).profile);
+    assert_true(report_of(updated).factor.largest_scale == report_of(fresh).factor.largest_scale);
+    assert_int_equal(report_of(updated).factor.profile, report_of(fresh).factor.profile);
     bisai_precond_destroy(&updated);
     bisai_precond_destroy(&fresh);
     bisai_bcsr_destroy(&first);
@@ -503,8 +504,8 @@ static void update_refuses_another_pattern(void **state) {
     }
     bisai_bcsr *fewer = test_bcsr_take(context, test_bcsr_tridiagonal(3, 1, 1.0, 0.0));
     bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-    options.ordering = variant ? BISAI_ORDERING_COLOUR : BISAI_ORDERING_NATURAL;
-    options.equilibrate = true;
+    options.factor.ordering = variant ? BISAI_ORDERING_COLOUR : BISAI_ORDERING_NATURAL;
+    options.factor.equilibrate = true;
     bisai_precond *precond = make(context, matrices[0], &options);
     const bisai_bcsr *others[] = {matrices[1], matrices[2], fewer};
     double v[3] = {1, 2, 3}, z[3];
@@ -543,8 +544,8 @@ static void update_refuses_values_of_another_kind(void **state) {
   double *v = test_random_vector(2 * ROWS, 1), x[2 * ROWS], y[2 * ROWS];
   for (int variant = 0; variant < 4 * KINDS; variant++) {
     bisai_precond_options options = options_of(kinds[variant % KINDS]);
-    options.ordering = variant / KINDS % 2 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
-    options.equilibrate = variant / KINDS >= 2;
+    options.factor.ordering = variant / KINDS % 2 ? BISAI_ORDERING_RCM : BISAI_ORDERING_NATURAL;
+    options.factor.equilibrate = variant / KINDS >= 2;
     bisai_precond *precond = make(context, matrix, &options);
     EXPECT_OK(context, bisai_precond_apply(precond, v, x));
     EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(precond, narrow));
@@ -577,15 +578,15 @@ static void threads_do_not_change_a_bit(void **state) {
       bisai_context *c = test_context(threads);
       bisai_bcsr *matrix = test_bcsr_make(c, &a);
       bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-      options.power = 1;
-      options.ordering = (bisai_ordering)ordering;
-      options.equilibrate = true;
-      options.storage = BISAI_FP32;
+      options.isai.power = 1;
+      options.factor.ordering = (bisai_ordering)ordering;
+      options.factor.equilibrate = true;
+      options.isai.storage = BISAI_FP32;
       bisai_precond *precond = make(c, matrix, &options);
       EXPECT_OK(c, bisai_precond_apply_many(precond, 2, v, N, threads == 1 ? expected : z, N));
-      if (threads == 1) smallest = report_of(precond).smallest_scale;
+      if (threads == 1) smallest = report_of(precond).factor.smallest_scale;
       if (threads > 1) assert_memory_equal(z, expected, 2 * N * sizeof *z);
-      assert_true(report_of(precond).smallest_scale == smallest);
+      assert_true(report_of(precond).factor.smallest_scale == smallest);
       bisai_precond_destroy(&precond);
       bisai_bcsr_destroy(&matrix);
       bisai_context_destroy(&c);
@@ -603,7 +604,7 @@ static void threads_do_not_change_the_memory(void **state) {
     bisai_context *c = test_context(many ? 64 : 1);
     bisai_bcsr *matrix = test_bcsr_make(c, &a);
     bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-    options.equilibrate = true;
+    options.factor.equilibrate = true;
     bisai_precond *precond = make(c, matrix, &options);
     memory[many] = report_of(precond).memory_bytes;
     bisai_precond_destroy(&precond);
@@ -625,27 +626,28 @@ static void the_report_tells_what_the_ordering_does(void **state) {
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   bisai_precond *natural = make(context, regular, &options);
   bisai_precond_report report = report_of(natural);
-  assert_int_equal(report.ordering, BISAI_ORDERING_NATURAL);
-  assert_int_equal(report.lower_levels, 23);
-  assert_int_equal(report.upper_levels, 23);
-  assert_int_equal(report.bandwidth, 20);
-  assert_int_equal(report.natural_bandwidth, 20);
-  assert_int_equal(report.profile, 19 + 60 * 20); /* the first line reaches back 1, the others 20 */
-  assert_int_equal(report.natural_profile, report.profile);
-  assert_false(report.equilibrated);
-  EXPECT_NEAR(1.0, report.smallest_scale, 0.0);
-  EXPECT_NEAR(1.0, report.largest_scale, 0.0);
+  assert_int_equal(report.factor.ordering, BISAI_ORDERING_NATURAL);
+  assert_int_equal(report.factor.lower_levels, 23);
+  assert_int_equal(report.factor.upper_levels, 23);
+  assert_int_equal(report.factor.bandwidth, 20);
+  assert_int_equal(report.factor.natural_bandwidth, 20);
+  /* the first line reaches back 1, the others 20 */
+  assert_int_equal(report.factor.profile, 19 + 60 * 20);
+  assert_int_equal(report.factor.natural_profile, report.factor.profile);
+  assert_false(report.factor.equilibrated);
+  EXPECT_NEAR(1.0, report.factor.smallest_scale, 0.0);
+  EXPECT_NEAR(1.0, report.factor.largest_scale, 0.0);
   const int64_t memory = report.memory_bytes, bytes = report.apply_bytes;
   bisai_precond_destroy(&natural);
 
-  options.ordering = BISAI_ORDERING_RCM;
-  options.equilibrate = true;
+  options.factor.ordering = BISAI_ORDERING_RCM;
+  options.factor.equilibrate = true;
   bisai_precond *ordered = make(context, matrix, &options);
   report = report_of(ordered);
-  assert_int_equal(report.ordering, BISAI_ORDERING_RCM);
-  assert_true(report.natural_bandwidth > 40 && report.bandwidth <= 6);
-  assert_true(report.profile < 80 * 6 && report.natural_profile > 80 * 10);
-  assert_true(report.equilibrated);
+  assert_int_equal(report.factor.ordering, BISAI_ORDERING_RCM);
+  assert_true(report.factor.natural_bandwidth > 40 && report.factor.bandwidth <= 6);
+  assert_true(report.factor.profile < 80 * 6 && report.factor.natural_profile > 80 * 10);
+  assert_true(report.factor.equilibrated);
   assert_true(report.memory_bytes > memory);
   /* twice: read, write, by what, where */
   assert_int_equal(report.apply_bytes, bytes + 2 * 80 * (3 * 2 * 8 + 4));
@@ -666,8 +668,8 @@ static void messages_name_the_callers_rows(void **state) {
   int32_t reversed[20];
   for (int32_t i = 0; i < 20; i++) reversed[i] = 19 - i;
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-  options.ordering = BISAI_ORDERING_GIVEN;
-  options.permutation = reversed;
+  options.factor.ordering = BISAI_ORDERING_GIVEN;
+  options.factor.permutation = reversed;
   bisai_precond *precond = NULL;
   double *block = test_bcsr_block(&a, 19, 19); /* eliminated first: nothing is subtracted from it */
   for (int v = 0; v < 9; v++) block[v] = 0.0;
@@ -691,7 +693,7 @@ static void messages_name_the_callers_rows(void **state) {
   for (int v = 0; v < 9; v++) block[v] = v % 4 == 0 ? 1e12 : 0.0;
   matrix = test_bcsr_make(context, &a);
   options.kind = BISAI_PRECOND_ISAI;
-  options.storage = BISAI_FP16;
+  options.isai.storage = BISAI_FP16;
   EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(
       context, "NU: block (19, 19) is too small for its storage type and would be stored as zero");
@@ -718,34 +720,34 @@ static void bad_orderings_are_refused(void **state) {
   const int32_t twice[] = {0, 2, 0};
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   bisai_precond *precond = NULL;
-  options.ordering = (bisai_ordering)5;
+  options.factor.ordering = (bisai_ordering)5;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "unknown ordering 5");
-  options.ordering = BISAI_ORDERING_GIVEN;
+  options.factor.ordering = BISAI_ORDERING_GIVEN;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "permutation is NULL");
-  options.permutation = twice;
+  options.factor.permutation = twice;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "permutation[2] is 0, which came before");
-  options.ordering = BISAI_ORDERING_RCM;
+  options.factor.ordering = BISAI_ORDERING_RCM;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "a permutation goes with BISAI_ORDERING_GIVEN alone");
-  options.permutation = NULL;
+  options.factor.permutation = NULL;
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
-  options.factors = factors;
+  options.factor.factors = factors;
   static const char message[] =
       "the caller's factors have an ordering and a scaling of their own: neither ordering nor "
       "equilibrate goes with them";
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, message);
-  options.ordering = BISAI_ORDERING_NATURAL;
-  options.equilibrate = true;
+  options.factor.ordering = BISAI_ORDERING_NATURAL;
+  options.factor.equilibrate = true;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, message);
@@ -767,7 +769,7 @@ static void only_fp64_matrices_are_reordered(void **state) {
   bisai_bcsr *matrix = NULL;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-  options.ordering = BISAI_ORDERING_RCM;
+  options.factor.ordering = BISAI_ORDERING_RCM;
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, BISAI_UNSUPPORTED,
                 bisai_precond_create(context, matrix, &options, &precond));
@@ -781,8 +783,8 @@ static void no_rows_and_one_row_are_reordered(void **state) {
     bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_tridiagonal(n, 2, 4.0, 0.0));
     for (int ordering = BISAI_ORDERING_NATURAL; ordering <= BISAI_ORDERING_COLOUR; ordering++) {
       bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-      options.ordering = (bisai_ordering)ordering;
-      options.equilibrate = true;
+      options.factor.ordering = (bisai_ordering)ordering;
+      options.factor.equilibrate = true;
       bisai_precond *precond = NULL;
       const bisai_status status = bisai_precond_create(context, matrix, &options, &precond);
       if (ordering == BISAI_ORDERING_ND && status == BISAI_UNAVAILABLE) continue;

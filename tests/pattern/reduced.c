@@ -12,10 +12,10 @@ static bisai_precond *make(bisai_context *c, const bisai_bcsr *matrix, const bis
                            int power, double drop, int32_t limit) {
   bisai_precond_options options = bisai_precond_options_default();
   bisai_precond *precond = NULL;
-  options.power = power;
-  options.factors = factors;
-  options.drop_tolerance = drop;
-  options.column_limit = limit;
+  options.isai.power = power;
+  options.factor.factors = factors;
+  options.isai.drop_tolerance = drop;
+  options.isai.column_limit = limit;
   EXPECT_OK(c, bisai_precond_create(c, matrix, &options, &precond));
   return precond;
 }
@@ -93,10 +93,10 @@ static void expect_reduced(const bisai_bcsr *t, const bisai_bcsr *inverse, int p
       length += candidate;
       kept += wanted;
     }
-    expected->inverse_blocks += kept;
-    expected->shortened_columns += kept < length;
-    expected->cut_blocks += length - kept;
-    if (kept > expected->longest_column) expected->longest_column = kept;
+    expected->isai.blocks += kept;
+    expected->isai.shortened_columns += kept < length;
+    expected->isai.cut_blocks += length - kept;
+    if (kept > expected->isai.longest_column) expected->isai.longest_column = kept;
   }
   test_isai_expect_solved(t, inverse);
   free(distance);
@@ -109,15 +109,15 @@ static void expect_case(const test_bcsr *a, int power, double drop, int32_t limi
   const bisai_precond_report report = report_of(context, precond);
   bisai_precond_report expected = {0};
   expect_reduced(bisai_factors_lower(factors), bisai_precond_lower_inverse(precond), power, drop,
-                 limit, &expected.dropped_lower, &expected);
+                 limit, &expected.isai.dropped_lower, &expected);
   expect_reduced(bisai_factors_upper(factors), bisai_precond_upper_inverse(precond), power, drop,
-                 limit, &expected.dropped_upper, &expected);
-  assert_int_equal(report.dropped_lower, expected.dropped_lower);
-  assert_int_equal(report.dropped_upper, expected.dropped_upper);
-  assert_int_equal(report.shortened_columns, expected.shortened_columns);
-  assert_int_equal(report.cut_blocks, expected.cut_blocks);
-  assert_int_equal(report.inverse_blocks, expected.inverse_blocks);
-  assert_int_equal(report.longest_column, expected.longest_column);
+                 limit, &expected.isai.dropped_upper, &expected);
+  assert_int_equal(report.isai.dropped_lower, expected.isai.dropped_lower);
+  assert_int_equal(report.isai.dropped_upper, expected.isai.dropped_upper);
+  assert_int_equal(report.isai.shortened_columns, expected.isai.shortened_columns);
+  assert_int_equal(report.isai.cut_blocks, expected.isai.cut_blocks);
+  assert_int_equal(report.isai.blocks, expected.isai.blocks);
+  assert_int_equal(report.isai.longest_column, expected.isai.longest_column);
   bisai_precond_destroy(&precond);
   bisai_bcsr_destroy(&matrix);
 }
@@ -165,8 +165,8 @@ static void a_general_lower_factor_is_measured_by_its_own_diagonal(void **state)
   EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
   bisai_precond *precond = make(context, lower, factors, 1, 0.1, 0);
   const bisai_precond_report report = report_of(context, precond);
-  assert_int_equal(report.dropped_lower, 2); /* 1 < 10 in row 1; 1 < 2 but 3 ≥ 2 in row 2 */
-  assert_int_equal(report.dropped_upper, 0);
+  assert_int_equal(report.isai.dropped_lower, 2); /* 1 < 10 in row 1; 1 < 2 but 3 ≥ 2 in row 2 */
+  assert_int_equal(report.isai.dropped_upper, 0);
   assert_false(stored_at(bisai_precond_lower_inverse(precond), 1, 0));
   assert_false(stored_at(bisai_precond_lower_inverse(precond), 2, 0));
   assert_true(stored_at(bisai_precond_lower_inverse(precond), 2, 1));
@@ -189,14 +189,14 @@ static void updates_keep_the_pattern(void **state) {
                 *fresh = make(context, second, NULL, 2, 0.1, 5);
   const bisai_precond_report before = report_of(context, precond),
                              other = report_of(context, fresh);
-  assert_true(other.dropped_lower > before.dropped_lower);
+  assert_true(other.isai.dropped_lower > before.isai.dropped_lower);
   EXPECT_OK(context, bisai_precond_update(precond, second));
   const bisai_precond_report after = report_of(context, precond);
-  assert_int_equal(after.inverse_blocks, before.inverse_blocks);
-  assert_int_equal(after.dropped_lower, before.dropped_lower);
-  assert_int_equal(after.dropped_upper, before.dropped_upper);
-  assert_int_equal(after.shortened_columns, before.shortened_columns);
-  assert_int_equal(after.cut_blocks, before.cut_blocks);
+  assert_int_equal(after.isai.blocks, before.isai.blocks);
+  assert_int_equal(after.isai.dropped_lower, before.isai.dropped_lower);
+  assert_int_equal(after.isai.dropped_upper, before.isai.dropped_upper);
+  assert_int_equal(after.isai.shortened_columns, before.isai.shortened_columns);
+  assert_int_equal(after.isai.cut_blocks, before.isai.cut_blocks);
   test_isai_expect_solved(bisai_factors_upper(bisai_precond_factors(precond)),
                           bisai_precond_upper_inverse(precond));
   assert_non_null(strstr(bisai_precond_describe(precond), "isai k=2 drop=0.1 cap=5 relax=0"));
@@ -221,10 +221,10 @@ static void threads_give_the_same_pattern_and_report(void **state) {
     bisai_bcsr_arrays(bisai_precond_lower_inverse(precond[t]), NULL, NULL, &values[t]);
     bisai_bcsr_destroy(&matrix);
   }
-  assert_true(report[0].shortened_columns > 100 && report[0].dropped_lower > 100);
-  assert_int_equal(report[0].shortened_columns, report[1].shortened_columns);
-  assert_int_equal(report[0].cut_blocks, report[1].cut_blocks);
-  assert_int_equal(report[0].inverse_blocks, report[1].inverse_blocks);
+  assert_true(report[0].isai.shortened_columns > 100 && report[0].isai.dropped_lower > 100);
+  assert_int_equal(report[0].isai.shortened_columns, report[1].isai.shortened_columns);
+  assert_int_equal(report[0].isai.cut_blocks, report[1].isai.cut_blocks);
+  assert_int_equal(report[0].isai.blocks, report[1].isai.blocks);
   assert_memory_equal(values[0], values[1],
                       4 * sizeof(double) *
                           (size_t)bisai_bcsr_blocks(bisai_precond_lower_inverse(precond[0])));
@@ -249,8 +249,8 @@ static void bad_reductions_are_refused(void **state) {
              {0, -1, "column_limit -1: at least 0 is needed"}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     bisai_precond_options options = bisai_precond_options_default();
-    options.drop_tolerance = bad[i].drop;
-    options.column_limit = bad[i].limit;
+    options.isai.drop_tolerance = bad[i].drop;
+    options.isai.column_limit = bad[i].limit;
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                   bisai_precond_create(context, matrix, &options, &precond));
     if (bad[i].message) EXPECT_MESSAGE(context, bad[i].message);

@@ -210,7 +210,7 @@ static int iterations_with_factors(const bisai_bcsr *matrix, const bisai_factors
                                    const double *b, double tolerance) {
   bisai_precond_options how = bisai_precond_options_default();
   how.kind = BISAI_PRECOND_ILU;
-  how.factors = factors;
+  how.factor.factors = factors;
   return iterations_with(matrix, &how, b, tolerance);
 }
 
@@ -218,8 +218,8 @@ static int iterations_of_petsc_ilu(const bisai_bcsr *matrix, bisai_petsc_ilu *il
                                    double tolerance) {
   bisai_precond_options how = bisai_precond_options_default();
   how.kind = BISAI_PRECOND_CALLBACK;
-  how.apply = bisai_petsc_ilu_apply;
-  how.user = ilu;
+  how.callback.apply = bisai_petsc_ilu_apply;
+  how.callback.user = ilu;
   return iterations_with(matrix, &how, b, tolerance);
 }
 

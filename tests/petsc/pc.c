@@ -29,7 +29,7 @@ static bisai_precond *make_precond(const bisai_bcsr *matrix, bisai_precond_kind 
   bisai_precond_options options = bisai_precond_options_default();
   bisai_precond *precond = NULL;
   options.kind = kind;
-  options.power = power;
+  options.isai.power = power;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
   return precond;
 }
@@ -132,16 +132,16 @@ static void options_are_those_of_the_library(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, 3, 5));
   Mat mat = make_mat(matrix);
   bisai_precond_options options = bisai_precond_options_default();
-  options.power = 3;
-  options.drop_tolerance = 0.05;
-  options.column_limit = 4;
-  options.level = 1;
+  options.isai.power = 3;
+  options.isai.drop_tolerance = 0.05;
+  options.isai.column_limit = 4;
+  options.factor.level = 1;
   options.shift = BISAI_SHIFT_IN_BLOCKS;
   options.shift_amount = 0.02;
-  options.ordering = BISAI_ORDERING_COLOUR;
-  options.equilibrate = true;
-  options.storage = BISAI_FP32;
-  options.relax = 1;
+  options.factor.ordering = BISAI_ORDERING_COLOUR;
+  options.factor.equilibrate = true;
+  options.isai.storage = BISAI_FP32;
+  options.isai.relax = 1;
   bisai_precond *expected = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
 #define ALL_BUT_ORDERING                                                                           \
@@ -164,8 +164,8 @@ static void options_are_those_of_the_library(void **state) {
 static void symmetric_isai_is_an_option(void **state) {
   (void)state;
   bisai_precond_options options = bisai_precond_options_default();
-  options.symmetric = true;
-  options.power = 2;
+  options.isai.symmetric = true;
+  options.isai.power = 2;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(20, 2, 5));
   Mat mat = make_mat(matrix);
   bisai_precond *expected = NULL;
@@ -199,10 +199,10 @@ static void block_jacobi_has_its_options(void **state) {
   for (int k = 0; k < 2; k++) {
     bisai_precond_options options = bisai_precond_options_default();
     options.kind = BISAI_PRECOND_BJACOBI;
-    options.max_block = k == 0 ? 7 : 16;
-    options.form = k == 0 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED : BISAI_FORM_INVERSE;
-    options.storage = k == 0 ? BISAI_FP11_20 : BISAI_ADAPTIVE;
-    options.digits = k == 0 ? 2 : 3;
+    options.bjacobi.max_block = k == 0 ? 7 : 16;
+    options.bjacobi.form = k == 0 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED : BISAI_FORM_INVERSE;
+    options.bjacobi.storage = k == 0 ? BISAI_FP11_20 : BISAI_ADAPTIVE;
+    options.bjacobi.digits = k == 0 ? 2 : 3;
     bisai_precond *expected = NULL;
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
     PC pc = make_pc(mat, asked[k]);

@@ -432,7 +432,7 @@ static void petsc_solves_with_the_iterations_of_our_gmres(void **state) {
       bisai_solver_report r = {.struct_size = sizeof r},
                           s_report = {.struct_size = sizeof s_report};
       how.kind = BISAI_PRECOND_ILU;
-      how.level = level;
+      how.factor.level = level;
       EXPECT_OK(context, bisai_petsc_solver_create(context, matrix, level, NULL, &theirs));
       assert_true(bisai_petsc_solver_seconds(theirs) > 0);
       EXPECT_OK(context, bisai_petsc_solver_solve(theirs, b, x, &r));

@@ -42,36 +42,37 @@ static bisai_precond_options options_of(const scene *inputs, int variant) {
     static const int32_t given[] = {0, 1, 33, 64, 96, 97, 120, 140, 160, 192};
     const int which = variant - 4 * KINDS;
     options.kind = BISAI_PRECOND_BJACOBI;
-    options.max_block = which == 0 || which == 3 ? 0 : 2 + 7 * which;
-    if (which == 3) options.block_ptr = given;
-    if (which == 3) options.block_count = sizeof given / sizeof given[0] - 1;
-    options.form = which == 2   ? BISAI_FORM_LU
-                   : which == 3 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED
-                                : BISAI_FORM_INVERSE;
-    options.storage = which % 2 == 0 ? BISAI_ADAPTIVE : BISAI_FP32;
-    if (options.form != BISAI_FORM_INVERSE) options.storage = BISAI_FP11_20;
+    options.bjacobi.max_block = which == 0 || which == 3 ? 0 : 2 + 7 * which;
+    if (which == 3) options.bjacobi.block_ptr = given;
+    if (which == 3) options.bjacobi.block_count = sizeof given / sizeof given[0] - 1;
+    options.bjacobi.form = which == 2   ? BISAI_FORM_LU
+                           : which == 3 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED
+                                        : BISAI_FORM_INVERSE;
+    options.bjacobi.storage = which % 2 == 0 ? BISAI_ADAPTIVE : BISAI_FP32;
+    if (options.bjacobi.form != BISAI_FORM_INVERSE) options.bjacobi.storage = BISAI_FP11_20;
   } else if (variant >= 3 * KINDS) {
     static const int orderings[KINDS] = {[BISAI_PRECOND_ILU] = BISAI_ORDERING_RCM,
                                          [BISAI_PRECOND_ISAI] = DISSECTION,
                                          [BISAI_PRECOND_SWEEPS] = BISAI_ORDERING_COLOUR};
-    options.ordering = (bisai_ordering)orderings[variant % KINDS];
-    options.equilibrate = true;
+    options.factor.ordering = (bisai_ordering)orderings[variant % KINDS];
+    options.factor.equilibrate = true;
   } else if (variant >= 2 * KINDS) {
-    TEST_SET_OPTION(options, level, 2);
+    TEST_SET_OPTION(options, factor.level, 2);
     TEST_SET_OPTION(options, shift, BISAI_SHIFT_IN_BLOCKS);
-    TEST_SET_OPTION(options, drop_tolerance, 0.1);
-    TEST_SET_OPTION(options, column_limit, 3);
+    TEST_SET_OPTION(options, isai.drop_tolerance, 0.1);
+    TEST_SET_OPTION(options, isai.column_limit, 3);
   } else if (variant >= KINDS) {
-    TEST_SET_OPTION(options, power, 3);
-    TEST_SET_OPTION(options, relax, 2);
-    TEST_SET_OPTION(options, sweeps, 4);
-    TEST_SET_OPTION(options, storage, variant % 2 == 0 ? BISAI_FP32 : BISAI_FP16);
-    TEST_SET_OPTION(options, factors, inputs->factors);
-    TEST_SET_OPTION(options, lower_pattern, inputs->lower_pattern);
-    TEST_SET_OPTION(options, upper_pattern, inputs->upper_pattern);
-    TEST_SET_OPTION(options, schedule, BISAI_SCHEDULE_LEVELS);
+    TEST_SET_OPTION(options, isai.power, 3);
+    TEST_SET_OPTION(options, isai.relax, 2);
+    TEST_SET_OPTION(options, sweeps.count, 4);
+    TEST_SET_OPTION(options, bjacobi.storage, variant % 2 == 0 ? BISAI_FP32 : BISAI_FP16);
+    TEST_SET_OPTION(options, isai.storage, variant % 2 == 0 ? BISAI_FP32 : BISAI_FP16);
+    TEST_SET_OPTION(options, factor.factors, inputs->factors);
+    TEST_SET_OPTION(options, isai.lower_pattern, inputs->lower_pattern);
+    TEST_SET_OPTION(options, isai.upper_pattern, inputs->upper_pattern);
+    TEST_SET_OPTION(options, ilu.schedule, BISAI_SCHEDULE_LEVELS);
   }
-  TEST_SET_OPTION(options, apply, copy_apply);
+  TEST_SET_OPTION(options, callback.apply, copy_apply);
   return options;
 }
 

@@ -61,29 +61,29 @@ static void options_are_refused_by_name_and_value(void **state) {
   expect_refused(matrix, options_of((bisai_precond_kind)-1), BISAI_INVALID_ARGUMENT,
                  "unknown kind of preconditioner -1");
   options = options_of(BISAI_PRECOND_ISAI);
-  options.power = 0;
+  options.isai.power = 0;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "power 0: at least 1 is needed");
-  options.power = -7;
+  options.isai.power = -7;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "power -7: at least 1 is needed");
   options = options_of(BISAI_PRECOND_ISAI);
-  options.relax = -1;
+  options.isai.relax = -1;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "relax -1: at least 0 is needed");
   options = options_of(BISAI_PRECOND_ISAI);
-  options.storage = (bisai_value_type)7;
+  options.isai.storage = (bisai_value_type)7;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage 7");
   static const char *const of_blocks[] = {"fp11_4", "fp11_20", "adaptive"};
   for (int s = 0; s < 3; s++) {
-    options.storage = (bisai_value_type)(BISAI_FP11_4 + s);
+    options.isai.storage = (bisai_value_type)(BISAI_FP11_4 + s);
     snprintf(expected, sizeof expected, "storage %s is block-Jacobi's alone", of_blocks[s]);
     expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, expected);
   }
-  options.storage = (bisai_value_type)-1;
+  options.isai.storage = (bisai_value_type)-1;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown storage -1");
   options = options_of(BISAI_PRECOND_SWEEPS);
-  options.sweeps = -1;
+  options.sweeps.count = -1;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "sweeps -1: at least 0 is needed");
   options = options_of(BISAI_PRECOND_ILU);
-  options.schedule = (bisai_schedule)3;
+  options.ilu.schedule = (bisai_schedule)3;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown schedule 3");
   options = options_of(BISAI_PRECOND_CALLBACK);
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
@@ -100,20 +100,20 @@ static void patterns_that_do_not_fit_are_refused(void **state) {
   EXPECT_OK(context, bisai_pattern_power(context, longer, BISAI_LOWER, 1, &long_lower));
   EXPECT_OK(context, bisai_pattern_power(context, longer, BISAI_UPPER, 1, &long_upper));
   bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-  options.lower_pattern = upper;
+  options.isai.lower_pattern = upper;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "lower_pattern is a pattern of the other triangle");
-  options.lower_pattern = long_lower;
+  options.isai.lower_pattern = long_lower;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "lower_pattern has 25 block rows, the matrix 20");
-  options.lower_pattern = lower;
-  options.upper_pattern = lower;
+  options.isai.lower_pattern = lower;
+  options.isai.upper_pattern = lower;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "upper_pattern is a pattern of the other triangle");
-  options.upper_pattern = long_upper;
+  options.isai.upper_pattern = long_upper;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "upper_pattern has 25 block rows, the matrix 20");
-  options.upper_pattern = upper;
+  options.isai.upper_pattern = upper;
   expect_described(matrix, options, "isai patterns=given relax=0 storage=fp64, 102 blocks");
   bisai_pattern_destroy(&lower);
   bisai_pattern_destroy(&upper);
@@ -130,85 +130,192 @@ static bisai_status copied(void *user, int64_t n, const double *v, double *z) {
   return BISAI_OK;
 }
 
-/* Sets one option, named, to something else than its default. */
-static bisai_precond_options with_option(bisai_precond_kind kind, int which, const char **name) {
+/* An option with something else than its default: the field, and its name in messages. */
+typedef struct set_option {
+  bisai_precond_options options;
+  const char *field, *name;
+} set_option;
+
+#define SET(member, value, called)                                                                 \
+  o.member = value;                                                                                \
+  return (set_option) { o, #member, called }
+
+/* The options one after the other; no name behind the last. */
+static set_option with_option(bisai_precond_kind kind, int which) {
   static const int32_t block_ptr[] = {0, 1};
   const void *anything = block_ptr; /* is refused before it is looked at */
   bisai_precond_options o = options_of(kind);
   switch (which) {
-  case 0: o.power = 2, *name = "power"; break;
-  case 1: o.relax = 1, *name = "relax"; break;
-  case 2: o.sweeps = 2, *name = "sweeps"; break;
-  case 3: o.storage = BISAI_FP32, *name = "storage"; break;
-  case 4: o.schedule = BISAI_SCHEDULE_SERIAL, *name = "schedule"; break;
-  case 5: o.lower_pattern = anything, *name = "lower_pattern"; break;
-  case 6: o.upper_pattern = anything, *name = "upper_pattern"; break;
-  case 7: o.factors = anything, *name = "factors"; break;
-  case 8: o.apply = copied, *name = "apply"; break;
-  case 9: o.level = 1, *name = "level"; break;
-  case 10: o.shift = BISAI_SHIFT_IN_BLOCKS, *name = "shift"; break;
-  case 11: o.drop_tolerance = 0.1, *name = "drop_tolerance"; break;
-  case 12: o.column_limit = 3, *name = "column_limit"; break;
-  case 13: o.max_block = 4, *name = "max_block"; break;
-  case 14: o.block_ptr = block_ptr, *name = "block_ptr"; break;
-  case 15: o.block_count = 1, *name = "block_count"; break;
-  case 16: o.form = BISAI_FORM_LU, *name = "form"; break;
-  case 17: o.digits = 3, *name = "digits"; break;
-  case 18: o.extraction = BISAI_EXTRACTION_SHARED, *name = "extraction"; break;
-  case 19: o.symmetric = true, *name = "symmetric"; break;
-  default: *name = NULL;
+  case 0: SET(isai.power, 2, "power");
+  case 1: SET(isai.relax, 1, "relax");
+  case 2: SET(sweeps.count, 2, "sweeps");
+  case 3: SET(isai.storage, BISAI_FP32, kind == BISAI_PRECOND_BJACOBI ? "isai.storage" : "storage");
+  case 4: SET(ilu.schedule, BISAI_SCHEDULE_SERIAL, "schedule");
+  case 5: SET(isai.lower_pattern, anything, "lower_pattern");
+  case 6: SET(isai.upper_pattern, anything, "upper_pattern");
+  case 7: SET(factor.factors, anything, "factors");
+  case 8: SET(callback.apply, copied, "apply");
+  case 9: SET(factor.level, 1, "level");
+  case 10: SET(shift, BISAI_SHIFT_IN_BLOCKS, "shift");
+  case 11: SET(isai.drop_tolerance, 0.1, "drop_tolerance");
+  case 12: SET(isai.column_limit, 3, "column_limit");
+  case 13: SET(bjacobi.max_block, 4, "max_block");
+  case 14: SET(bjacobi.block_ptr, block_ptr, "block_ptr");
+  case 15: SET(bjacobi.block_count, 1, "block_count");
+  case 16: SET(bjacobi.form, BISAI_FORM_LU, "form");
+  case 17: SET(bjacobi.digits, 3, "digits");
+  case 18: SET(bjacobi.extraction, BISAI_EXTRACTION_SHARED, "extraction");
+  case 19: SET(isai.symmetric, true, "symmetric");
+  case 20:
+    SET(bjacobi.storage, BISAI_FP32, kind == BISAI_PRECOND_ISAI ? "bjacobi.storage" : "storage");
+  default: return (set_option){.name = NULL};
   }
-  return o;
 }
 
 static void options_of_other_kinds_are_refused_by_name(void **state) {
   (void)state;
-  static const char *const kinds[] = {"none", "bjacobi", "ilu", "isai", "sweeps", "callback"};
   bisai_bcsr *matrix = small_grid(1);
   int refused = 0, taken = 0;
-  for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_CALLBACK; kind++) {
-    const char *name;
-    for (int which = 0; (void)with_option((bisai_precond_kind)kind, which, &name), name; which++) {
-      const bisai_precond_options options = with_option((bisai_precond_kind)kind, which, &name);
-      if (bisai_precond_kind_takes((bisai_precond_kind)kind, name)) {
+  for (int k = BISAI_PRECOND_NONE; k <= BISAI_PRECOND_CALLBACK; k++) {
+    const bisai_precond_kind kind = (bisai_precond_kind)k;
+    for (int which = 0; with_option(kind, which).name; which++) {
+      const set_option set = with_option(kind, which);
+      if (bisai_precond_kind_takes(kind, set.field)) {
         taken++;
         continue;
       }
       bisai_precond *precond = NULL;
       EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
-                    bisai_precond_create(context, matrix, &options, &precond));
+                    bisai_precond_create(context, matrix, &set.options, &precond));
       char message[96];
       snprintf(message, sizeof message, "%s does not take the option %s, which is for ",
-               kinds[kind], name);
+               bisai_precond_kind_string(kind), set.name);
       assert_non_null(strstr(bisai_context_error(context), message));
       assert_null(precond);
       refused++;
     }
   }
   assert_int_equal(taken, 8 + 4 + 11 + 4 + 1); /* of bjacobi, ilu, isai, sweeps, callback */
-  assert_int_equal(refused, 6 * 20 - taken);
+  assert_int_equal(refused, 6 * 21 - taken);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
-  options.relax = 2;
+  options.isai.relax = 2;
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, "ilu does not take the option relax, which is for isai");
+  options = options_of(BISAI_PRECOND_ILU);
+  options.isai.storage = BISAI_FP32;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "ilu does not take the option storage, which is for bjacobi, isai");
+  options.kind = BISAI_PRECOND_BJACOBI;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
+                bisai_precond_create(context, matrix, &options, &precond));
+  EXPECT_MESSAGE(context, "bjacobi does not take the option isai.storage, which is for isai");
   bisai_bcsr_destroy(&matrix);
 }
 
 /* Which kind takes what, as the documentation of the options says. */
 static void kinds_take_what_is_documented(void **state) {
   (void)state;
-  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_ISAI, "power"));
-  assert_false(bisai_precond_kind_takes(BISAI_PRECOND_ILU, "power"));
-  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_BJACOBI, "storage"));
-  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_SWEEPS, "level"));
+  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_ISAI, "isai.power"));
+  assert_false(bisai_precond_kind_takes(BISAI_PRECOND_ILU, "isai.power"));
+  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_BJACOBI, "bjacobi.storage"));
+  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_SWEEPS, "factor.level"));
   assert_false(bisai_precond_kind_takes(BISAI_PRECOND_NONE, "shift"));
-  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_CALLBACK, "apply"));
+  assert_true(bisai_precond_kind_takes(BISAI_PRECOND_CALLBACK, "callback.apply"));
   assert_false(bisai_precond_kind_takes(BISAI_PRECOND_ISAI, "colour"));
   assert_false(bisai_precond_kind_takes(BISAI_PRECOND_ISAI, NULL));
-  assert_false(bisai_precond_kind_takes((bisai_precond_kind)17, "power"));
-  assert_false(bisai_precond_kind_takes((bisai_precond_kind)-1, "power"));
+  assert_false(bisai_precond_kind_takes((bisai_precond_kind)17, "isai.power"));
+  assert_false(bisai_precond_kind_takes((bisai_precond_kind)-1, "isai.power"));
+  assert_true(bisai_precond_kind_needs_code(BISAI_PRECOND_CALLBACK));
+  for (int kind = BISAI_PRECOND_NONE; kind < BISAI_PRECOND_CALLBACK; kind++)
+    assert_false(bisai_precond_kind_needs_code((bisai_precond_kind)kind));
+}
+
+/* Every description names a field of its own, and reads back what it has set. */
+static void options_are_set_and_read_as_they_are_described(void **state) {
+  (void)state;
+  for (int k = 0; k < BISAI_PRECOND_KINDS; k++) {
+    const bisai_precond_kind kind = (bisai_precond_kind)k;
+    const bisai_option *option;
+    assert_null(bisai_precond_kind_option(kind, -1));
+    for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++) {
+      const bisai_precond_options defaults = bisai_precond_options_default();
+      bisai_precond_options o = defaults;
+      assert_true(bisai_precond_kind_takes(kind, option->field));
+      assert_non_null(option->help);
+      assert_true(bisai_option_get(option, &o) == option->initial);
+      if (option->type == BISAI_OPTION_POINTER) continue;
+      const double value = option->type == BISAI_OPTION_NUMBER   ? 0.5
+                           : option->type == BISAI_OPTION_AMOUNT ? 0.25
+                           : option->initial == 1.0              ? 2.0
+                                                                 : 1.0;
+      bisai_option_set(option, value, &o);
+      assert_true(bisai_option_get(option, &o) == value);
+      for (int other = 0; other < BISAI_PRECOND_KINDS; other++) {
+        const bisai_option *kept;
+        for (int n = 0; (kept = bisai_precond_kind_option((bisai_precond_kind)other, n)); n++)
+          if (kept != option) assert_true(bisai_option_get(kept, &o) == kept->initial);
+      }
+      bisai_option_set(option, option->initial, &o);
+      assert_true(bisai_option_get(option, &o) == option->initial);
+    }
+  }
+  assert_null(bisai_precond_kind_option((bisai_precond_kind)BISAI_PRECOND_KINDS, 0));
+  assert_null(bisai_precond_kind_option((bisai_precond_kind)-1, 0));
+}
+
+static const bisai_option *option_of(bisai_precond_kind kind, const char *key) {
+  const bisai_option *option;
+  for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++)
+    if (option->key && strcmp(option->key, key) == 0) return option;
+  fail_msg("%s has no key %s", bisai_precond_kind_string(kind), key);
+  return NULL;
+}
+
+static void options_are_parsed_within_their_ranges(void **state) {
+  (void)state;
+  static const struct {
+    bisai_precond_kind kind;
+    const char *key, *text;
+    bool right;
+    double value;
+  } cases[] = {
+      {BISAI_PRECOND_ISAI, "k", "1", true, 1},
+      {BISAI_PRECOND_ISAI, "k", "2147483647", true, INT32_MAX},
+      {BISAI_PRECOND_ISAI, "k", "2147483648", false, 0},
+      {BISAI_PRECOND_ISAI, "k", "0", false, 0},
+      {BISAI_PRECOND_ISAI, "k", "1.0", false, 0},
+      {BISAI_PRECOND_ISAI, "k", "1e3", false, 0},
+      {BISAI_PRECOND_ISAI, "k", " 1", false, 0},
+      {BISAI_PRECOND_ISAI, "k", "", false, 0},
+      {BISAI_PRECOND_ISAI, "k", "-", false, 0},
+      {BISAI_PRECOND_ISAI, "relax", "100000", true, 100000},
+      {BISAI_PRECOND_ISAI, "relax", "100001", false, 0},
+      {BISAI_PRECOND_ISAI, "drop", "1e-3", true, 1e-3},
+      {BISAI_PRECOND_ISAI, "drop", "inf", false, 0},
+      {BISAI_PRECOND_ISAI, "drop", "1e999", false, 0},
+      {BISAI_PRECOND_ISAI, "drop", "0x1", false, 0},
+      {BISAI_PRECOND_ISAI, "storage", "bf16", true, BISAI_BF16},
+      {BISAI_PRECOND_ISAI, "storage", "fp11_4", false, 0},
+      {BISAI_PRECOND_BJACOBI, "storage", "fp11_4", true, BISAI_FP11_4},
+      {BISAI_PRECOND_BJACOBI, "storage", "", false, 0},
+      {BISAI_PRECOND_ISAI, "symmetric", "", true, 1},
+      {BISAI_PRECOND_ISAI, "symmetric", "1", false, 0},
+      {BISAI_PRECOND_ILU, "shift", "0.01", true, 0.01},
+      {BISAI_PRECOND_ILU, "shift", "-0.01", false, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double value = -7.0;
+    const bool right =
+        bisai_option_parse(option_of(cases[i].kind, cases[i].key), cases[i].text, &value);
+    if (right != cases[i].right || value != (right ? cases[i].value : -7.0))
+      fail_msg("%s=%s: %d, %g", cases[i].key, cases[i].text, right, value);
+  }
+  double value = -7.0;
+  assert_false(
+      bisai_option_parse(bisai_precond_kind_option(BISAI_PRECOND_CALLBACK, 0), "1", &value));
 }
 
 static void create_and_apply_refuse_null_and_bad_sizes(void **state) {
@@ -297,12 +404,12 @@ static void an_empty_row_or_column_is_refused_by_name(void **state) {
           bisai_precond_options options = options_of((bisai_precond_kind)kind);
           options.shift = how % 2 ? BISAI_SHIFT_IN_BLOCKS : BISAI_SHIFT_NONE;
           if (kind == BISAI_PRECOND_BJACOBI) {
-            options.max_block = how & 2 ? 5 : 0;
+            options.bjacobi.max_block = how & 2 ? 5 : 0;
           } else {
-            options.equilibrate = how & 2;
-            options.ordering = how & 4 ? BISAI_ORDERING_GIVEN : BISAI_ORDERING_NATURAL;
-            options.permutation = how & 4 ? reversed : NULL;
-            options.level = how & 8 ? 1 : 0;
+            options.factor.equilibrate = how & 2;
+            options.factor.ordering = how & 4 ? BISAI_ORDERING_GIVEN : BISAI_ORDERING_NATURAL;
+            options.factor.permutation = how & 4 ? reversed : NULL;
+            options.factor.level = how & 8 ? 1 : 0;
           }
           expect_refused(matrix, options, BISAI_MISSING_DIAGONAL, message);
         }
@@ -375,7 +482,7 @@ static void factors_that_do_not_fit_are_refused(void **state) {
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
   for (int kind = BISAI_PRECOND_ILU; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_precond_options options = options_of((bisai_precond_kind)kind);
-    options.factors = factors;
+    options.factor.factors = factors;
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                   bisai_precond_create(context, longer, &options, &precond));
     EXPECT_MESSAGE(context, "the factors have 20 block rows of size 3, the matrix 25 of size 3");
@@ -467,6 +574,8 @@ int main(void) {
       cmocka_unit_test(patterns_that_do_not_fit_are_refused),
       cmocka_unit_test(options_of_other_kinds_are_refused_by_name),
       cmocka_unit_test(kinds_take_what_is_documented),
+      cmocka_unit_test(options_are_set_and_read_as_they_are_described),
+      cmocka_unit_test(options_are_parsed_within_their_ranges),
       cmocka_unit_test(create_and_apply_refuse_null_and_bad_sizes),
       cmocka_unit_test(failing_set_up_names_the_row),
       cmocka_unit_test(an_empty_row_or_column_is_refused_by_name),

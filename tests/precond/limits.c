@@ -85,7 +85,7 @@ static void inverses_too_small_for_their_storage_are_refused(void **state) {
   const double values[] = {1, 1e9};
   bisai_bcsr *matrix = make(2, 1, row_ptr, col_idx, values);
   bisai_precond_options options = kind(BISAI_PRECOND_ISAI);
-  options.storage = BISAI_FP16;
+  options.isai.storage = BISAI_FP16;
   expect_refused(matrix, options, BISAI_OVERFLOW,
                  "NU: block (1, 1) is too small for its storage type and would be stored as zero");
   bisai_bcsr_destroy(&matrix);
@@ -104,7 +104,7 @@ static void factors_of_the_caller_that_failed_are_not_applied(void **state) {
     bisai_precond *precond = NULL;
     EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
     bisai_precond_options options = kind(kinds[k]);
-    options.factors = factors;
+    options.factor.factors = factors;
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, singular));
     EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(precond, v, z));

@@ -53,19 +53,19 @@ static void options_have_documented_defaults(void **state) {
   bisai_precond_options options = bisai_precond_options_default();
   assert_int_equal(options.struct_size, sizeof options);
   assert_int_equal(options.kind, BISAI_PRECOND_ISAI);
-  assert_int_equal(options.power, 1);
-  assert_int_equal(options.relax, 0);
-  assert_int_equal(options.sweeps, 1);
-  assert_int_equal(options.storage, BISAI_FP64);
-  assert_int_equal(options.schedule, BISAI_SCHEDULE_AUTO);
-  assert_null(options.lower_pattern);
-  assert_null(options.upper_pattern);
-  assert_null(options.factors);
-  assert_true(options.apply == NULL);
-  assert_int_equal(options.ordering, BISAI_ORDERING_NATURAL);
-  assert_null(options.permutation);
-  assert_false(options.equilibrate);
-  assert_null(options.user);
+  assert_int_equal(options.isai.power, 1);
+  assert_int_equal(options.isai.relax, 0);
+  assert_int_equal(options.sweeps.count, 1);
+  assert_int_equal(options.isai.storage, BISAI_FP64);
+  assert_int_equal(options.ilu.schedule, BISAI_SCHEDULE_AUTO);
+  assert_null(options.isai.lower_pattern);
+  assert_null(options.isai.upper_pattern);
+  assert_null(options.factor.factors);
+  assert_true(options.callback.apply == NULL);
+  assert_int_equal(options.factor.ordering, BISAI_ORDERING_NATURAL);
+  assert_null(options.factor.permutation);
+  assert_false(options.factor.equilibrate);
+  assert_null(options.callback.user);
 }
 
 static void null_options_mean_isai_of_power_one(void **state) {
@@ -97,23 +97,23 @@ static void every_kind_describes_itself(void **state) {
   bisai_bcsr *matrix = small_grid(1);
   doubler d = {0, 0, BISAI_OK};
   bisai_precond_options options = options_of(BISAI_PRECOND_CALLBACK);
-  options.apply = apply_doubler;
-  options.user = &d;
+  options.callback.apply = apply_doubler;
+  options.callback.user = &d;
   expect_described(matrix, options, "callback");
   expect_described(matrix, options_of(BISAI_PRECOND_NONE), "none");
   expect_described(matrix, options_of(BISAI_PRECOND_BJACOBI), "bjacobi");
   options = options_of(BISAI_PRECOND_ILU);
   expect_described(matrix, options, "ilu schedule=auto, 82 blocks in L + U");
-  options.schedule = BISAI_SCHEDULE_LEVELS;
+  options.ilu.schedule = BISAI_SCHEDULE_LEVELS;
   expect_described(matrix, options, "ilu schedule=levels, 82 blocks in L + U");
   options = options_of(BISAI_PRECOND_ISAI);
   expect_described(matrix, options, "isai k=1 relax=0 storage=fp64, 102 blocks");
-  options.power = 2;
-  options.relax = 3;
-  options.storage = BISAI_BF16;
+  options.isai.power = 2;
+  options.isai.relax = 3;
+  options.isai.storage = BISAI_BF16;
   expect_described(matrix, options, "isai k=2 relax=3 storage=bf16, 170 blocks");
   options = options_of(BISAI_PRECOND_SWEEPS);
-  options.sweeps = 5;
+  options.sweeps.count = 5;
   expect_described(matrix, options, "sweeps n=5, 82 blocks in L + U");
   bisai_bcsr_destroy(&matrix);
 }
@@ -156,9 +156,9 @@ static void reports_hold_what_each_kind_has(void **state) {
     const bisai_precond_report report = report_of(precond);
     const bool inverts = kind != BISAI_PRECOND_NONE, factored = kind >= BISAI_PRECOND_ILU;
     assert_int_equal(report.kind, kind);
-    assert_int_equal(report.factor_blocks, factored ? 82 : 0);
-    assert_int_equal(report.inverse_blocks, kind == BISAI_PRECOND_ISAI ? 102 : 0);
-    assert_int_equal(report.longest_column, kind == BISAI_PRECOND_ISAI ? 3 : 0);
+    assert_int_equal(report.factor.blocks, factored ? 82 : 0);
+    assert_int_equal(report.isai.blocks, kind == BISAI_PRECOND_ISAI ? 102 : 0);
+    assert_int_equal(report.isai.longest_column, kind == BISAI_PRECOND_ISAI ? 3 : 0);
     assert_int_equal(report.fallbacks, 0);
     assert_int_equal(report.repairs, 0);
     assert_true(inverts ? report.largest_condition >= 1.0 : report.largest_condition == 0.0);
@@ -187,11 +187,11 @@ static void bytes_of_an_application_are_those_of_two_products(void **state) {
   bisai_precond *precond = precond_of(matrix, options);
   assert_int_equal(report_of(precond).apply_bytes, 2 * (19 * 12 + 4 * 11 + 8 * 20));
   bisai_precond_destroy(&precond);
-  options.storage = BISAI_FP16;
+  options.isai.storage = BISAI_FP16;
   precond = precond_of(matrix, options);
   assert_int_equal(report_of(precond).apply_bytes, 2 * (19 * 6 + 4 * 11 + 8 * 20));
   bisai_precond_destroy(&precond);
-  options.relax = 1; /* one product more with N and one with T, 9 and 19 blocks in fp64 */
+  options.isai.relax = 1; /* one product more with N and one with T, 9 and 19 blocks in fp64 */
   precond = precond_of(matrix, options);
   assert_true(report_of(precond).apply_bytes >= 4 * 19 * 6 + (9 + 19) * 12);
   bisai_precond_destroy(&precond);
@@ -235,8 +235,8 @@ static void callback_is_called_with_its_user_and_size(void **state) {
   bisai_bcsr *matrix = small_grid(1);
   doubler d = {0, 0, BISAI_OK};
   bisai_precond_options options = options_of(BISAI_PRECOND_CALLBACK);
-  options.apply = apply_doubler;
-  options.user = &d;
+  options.callback.apply = apply_doubler;
+  options.callback.user = &d;
   bisai_precond *precond = precond_of(matrix, options);
   assert_int_equal(d.calls, 0);
   double *v = test_random_vector(3 * SCALARS, 1), z[3 * SCALARS];
@@ -263,8 +263,8 @@ static void failing_callback_is_told_apart_and_may_recover(void **state) {
   bisai_bcsr *matrix = small_grid(1);
   doubler d = {0, 0, BISAI_SINGULAR_BLOCK};
   bisai_precond_options options = options_of(BISAI_PRECOND_CALLBACK);
-  options.apply = apply_doubler;
-  options.user = &d;
+  options.callback.apply = apply_doubler;
+  options.callback.user = &d;
   bisai_precond *precond = precond_of(matrix, options);
   double v[SCALARS] = {1.0}, z[SCALARS];
   EXPECT_STATUS(context, BISAI_CALLBACK_FAILED, bisai_precond_apply(precond, v, z));
@@ -291,7 +291,7 @@ static void factors_of_the_caller_are_used_and_left_alone(void **state) {
   for (int kind = BISAI_PRECOND_ILU; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_precond_options options = options_of((bisai_precond_kind)kind);
     bisai_precond *own = precond_of(matrix, options);
-    options.factors = factors;
+    options.factor.factors = factors;
     bisai_precond *given = precond_of(matrix, options);
     assert_ptr_equal(bisai_precond_factors(given), factors);
     assert_ptr_not_equal(bisai_precond_factors(own), factors);
@@ -300,8 +300,8 @@ static void factors_of_the_caller_are_used_and_left_alone(void **state) {
     assert_memory_equal(x, y, sizeof x);
     const bisai_precond_report report = report_of(given), own_report = report_of(own);
     assert_true(report.factor_seconds == 0.0);
-    assert_int_equal(report.factor_blocks, 82);
-    assert_int_equal(report.inverse_blocks, own_report.inverse_blocks);
+    assert_int_equal(report.factor.blocks, 82);
+    assert_int_equal(report.isai.blocks, own_report.isai.blocks);
     assert_true(report.memory_bytes < own_report.memory_bytes);
     bisai_precond_destroy(&own);
     bisai_precond_destroy(&given);
@@ -321,7 +321,7 @@ static void update_follows_the_factors_that_the_caller_updated(void **state) {
     EXPECT_OK(context, bisai_factors_create(context, first, NULL, &factors));
     bisai_precond_options options = options_of((bisai_precond_kind)kind);
     bisai_precond *fresh = precond_of(second, options);
-    options.factors = factors;
+    options.factor.factors = factors;
     bisai_precond *given = precond_of(first, options);
     EXPECT_OK(context, bisai_factors_update(factors, second));
     EXPECT_OK(context, bisai_precond_update(given, second));
@@ -353,7 +353,7 @@ static void application_with_failed_factors_of_the_caller_is_refused(void **stat
     bisai_factors *factors = NULL;
     EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
     bisai_precond_options options = options_of((bisai_precond_kind)kind);
-    options.factors = factors;
+    options.factor.factors = factors;
     bisai_precond *precond = precond_of(matrix, options);
     EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_factors_update(factors, bad));
     EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_update(precond, bad));
@@ -376,9 +376,9 @@ static void update_equals_a_fresh_set_up_for_every_kind(void **state) {
   double *v = test_random_vector(SCALARS, 1), x[SCALARS], y[SCALARS];
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     bisai_precond_options options = options_of((bisai_precond_kind)kind);
-    TEST_SET_OPTION(options, relax, 2);
-    TEST_SET_OPTION(options, sweeps, 2);
-    TEST_SET_OPTION(options, power, 2);
+    TEST_SET_OPTION(options, isai.relax, 2);
+    TEST_SET_OPTION(options, sweeps.count, 2);
+    TEST_SET_OPTION(options, isai.power, 2);
     bisai_precond *updated = precond_of(first, options), *fresh = precond_of(second, options);
     EXPECT_OK(context, bisai_precond_update(updated, second));
     EXPECT_OK(context, bisai_precond_apply(updated, v, x));
@@ -389,7 +389,7 @@ static void update_equals_a_fresh_set_up_for_every_kind(void **state) {
     assert_true(a.largest_condition == b.largest_condition &&
                 a.largest_condition_row == b.largest_condition_row);
     assert_true(a.memory_bytes == b.memory_bytes && a.apply_bytes == b.apply_bytes);
-    assert_true(a.inverse_blocks == b.inverse_blocks && a.factor_blocks == b.factor_blocks);
+    assert_true(a.isai.blocks == b.isai.blocks && a.factor.blocks == b.factor.blocks);
     bisai_precond_destroy(&updated);
     bisai_precond_destroy(&fresh);
   }
@@ -429,7 +429,7 @@ static void overflow_in_an_update_is_not_ready(void **state) {
   a.values[0] = 1e-6; /* its inverse is beyond fp16 */
   bisai_bcsr *bad = test_bcsr_take(context, a);
   bisai_precond_options options = options_of(BISAI_PRECOND_ISAI);
-  options.storage = BISAI_FP16;
+  options.isai.storage = BISAI_FP16;
   bisai_precond *precond = precond_of(good, options);
   double v[SCALARS] = {1.0}, z[SCALARS];
   EXPECT_STATUS(context, BISAI_OVERFLOW, bisai_precond_update(precond, bad));

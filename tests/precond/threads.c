@@ -48,15 +48,15 @@ static results compute(int threads) {
   bisai_precond_report report;
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_ISAI;
-  o.power = 2;
-  o.equilibrate = true;
+  o.isai.power = 2;
+  o.factor.equilibrate = true;
   apply(c, a, &o, v, r.vectors + ISAI * N, &r.report);
   o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_SWEEPS;
   apply(c, a, &o, v, r.vectors + SWEEPS * N, &report);
   o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_BJACOBI;
-  o.max_block = 12;
+  o.bjacobi.max_block = 12;
   apply(c, a, &o, v, r.vectors + JACOBI * N, &report);
 
   bisai_precond *precond = NULL;
@@ -82,7 +82,7 @@ static void expect_same(const results *expected, int threads) {
                         N * sizeof(double));
   assert_int_equal(expected->iterations, r.iterations);
   assert_true(expected->report.largest_condition == r.report.largest_condition);
-  assert_int_equal(expected->report.inverse_blocks, r.report.inverse_blocks);
+  assert_int_equal(expected->report.isai.blocks, r.report.isai.blocks);
   free(r.vectors);
 }
 
@@ -216,7 +216,8 @@ static void the_first_of_equal_blocks_is_named_whoever_finds_it(void **state) {
       EXPECT_OK(c, bisai_precond_get_report(precond, &report));
       first = first && report.largest_condition_row == 0;
       if (kind == BISAI_PRECOND_BJACOBI)
-        first = first && report.near_singular == BLOCKS && report.near_singular_block == 0;
+        first = first && report.bjacobi.near_singular == BLOCKS &&
+                report.bjacobi.near_singular_block == 0;
     }
     bisai_precond_destroy(&precond);
   }

@@ -16,10 +16,10 @@ enum { BLOCK_SIZES = sizeof block_sizes / sizeof block_sizes[0] };
 
 static bisai_precond_options symmetric_isai(int power, int relax, bisai_value_type storage) {
   bisai_precond_options options = bisai_precond_options_default();
-  options.symmetric = true;
-  options.power = power;
-  options.relax = relax;
-  options.storage = storage;
+  options.isai.symmetric = true;
+  options.isai.power = power;
+  options.isai.relax = relax;
+  options.isai.storage = storage;
   return options;
 }
 
@@ -172,7 +172,7 @@ static void an_update_equals_creation_to_the_bit(void **state) {
       test_bcsr arrays = test_bcsr_definite(N, bs, (uint64_t)(90 + bs));
       bisai_bcsr *matrix = test_bcsr_make(context, &arrays);
       bisai_precond_options options = symmetric_isai(2, 1, BISAI_FP32);
-      options.equilibrate = equilibrate;
+      options.factor.equilibrate = equilibrate;
       bisai_precond *updated = precond_of(context, matrix, options);
       for (int32_t p = 0; p < test_bcsr_blocks(&arrays) * bs * bs; p++) arrays.values[p] *= 1.5;
       for (int32_t i = 0; i < N; i++) *test_bcsr_block(&arrays, i, i) += 0.25 * i;
@@ -223,15 +223,15 @@ static void it_takes_half_of_the_inverses(void **state) {
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(200, 3, 2));
   bisai_precond_options options = symmetric_isai(2, 0, BISAI_FP64);
   bisai_precond *half = precond_of(context, matrix, options);
-  options.symmetric = false;
+  options.isai.symmetric = false;
   bisai_precond *whole = precond_of(context, matrix, options);
   const bisai_precond_report of_half = report_of(half), of_whole = report_of(whole);
-  assert_int_equal(of_whole.inverse_blocks, 2 * of_half.inverse_blocks);
+  assert_int_equal(of_whole.isai.blocks, 2 * of_half.isai.blocks);
   /* of the one that is not there, besides its indices */
-  const int64_t values = 72 * of_half.inverse_blocks;
-  assert_true(of_whole.memory_bytes - of_half.memory_bytes > values + 12 * of_half.inverse_blocks);
+  const int64_t values = 72 * of_half.isai.blocks;
+  assert_true(of_whole.memory_bytes - of_half.memory_bytes > values + 12 * of_half.isai.blocks);
   assert_int_equal(BISAI_SYMMETRY_PATTERN, of_half.symmetry);
-  assert_true(of_half.asymmetry == 0 && isnan(of_whole.asymmetry));
+  assert_true(of_half.isai.asymmetry == 0 && isnan(of_whole.isai.asymmetry));
   assert_string_equal("isai k=2 symmetric relax=0 storage=fp64",
                       strtok((char *)(uintptr_t)bisai_precond_describe(half), ","));
   bisai_precond_destroy(&half);
@@ -295,8 +295,8 @@ static void orderings_and_equilibration_keep_it_symmetric(void **state) {
                                                BISAI_ORDERING_COLOUR};
     for (size_t k = 0; k < sizeof orderings / sizeof orderings[0]; k++) {
       bisai_precond_options options = symmetric_isai(2, 1, BISAI_FP16);
-      options.ordering = orderings[k];
-      options.equilibrate = true;
+      options.factor.ordering = orderings[k];
+      options.factor.equilibrate = true;
       bisai_precond *precond = precond_of(context, matrix, options);
       const int64_t n = N * bs;
       double *x = test_random_vector(n, 5), *y = test_random_vector(n, 6), one = 0, other = 0,
@@ -364,11 +364,11 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   bisai_pattern *upper = NULL, *lower = NULL;
   EXPECT_OK(context, bisai_pattern_power(context, matrix, BISAI_UPPER, 1, &upper));
   EXPECT_OK(context, bisai_pattern_power(context, matrix, BISAI_LOWER, 2, &lower));
-  options.upper_pattern = upper;
+  options.isai.upper_pattern = upper;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &none));
   EXPECT_MESSAGE(context, "upper_pattern: symmetric isai has no NU");
-  options.upper_pattern = NULL;
+  options.isai.upper_pattern = NULL;
   for (int kind = BISAI_PRECOND_NONE; kind <= BISAI_PRECOND_SWEEPS; kind++) {
     if (kind == BISAI_PRECOND_ISAI) continue;
     options.kind = (bisai_precond_kind)kind;
@@ -378,11 +378,11 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   EXPECT_MESSAGE(context, "sweeps does not take the option symmetric, which is for isai");
   options.kind = BISAI_PRECOND_ISAI;
   /* A lower pattern that is given is used; L with diagonal blocks is not the L of L D Lᵀ. */
-  options.lower_pattern = lower;
+  options.isai.lower_pattern = lower;
   bisai_precond *precond = precond_of(context, matrix, options);
-  assert_int_equal(bisai_pattern_blocks(lower), report_of(precond).inverse_blocks);
+  assert_int_equal(bisai_pattern_blocks(lower), report_of(precond).isai.blocks);
   bisai_precond_destroy(&precond);
-  options.lower_pattern = NULL;
+  options.isai.lower_pattern = NULL;
   int32_t l_ptr[] = {0, 1, 3, 5, 7}, l_idx[] = {0, 0, 1, 1, 2, 2, 3}, u_ptr[] = {0, 2, 4, 6, 7},
           u_idx[] = {0, 1, 1, 2, 2, 3, 3};
   double l_values[] = {2, -1, 2, -1, 2, -1, 2}, u_values[] = {2, -1, 2, -1, 2, -1, 2};
@@ -390,13 +390,13 @@ static void arguments_that_do_not_go_with_it_are_refused(void **state) {
   bisai_bcsr *u = test_bcsr_make(context, &(test_bcsr){4, 4, 1, u_ptr, u_idx, u_values});
   bisai_factors *factors = NULL;
   EXPECT_OK(context, bisai_factors_from_matrices(context, l, u, &factors));
-  options.factors = factors;
+  options.factor.factors = factors;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &none));
   EXPECT_MESSAGE(context, "symmetric isai needs factors whose L implies its diagonal blocks");
   bisai_factors_destroy(&factors);
   EXPECT_OK(context, bisai_factors_create(context, matrix, NULL, &factors));
-  options.factors = factors;
+  options.factor.factors = factors;
   precond = precond_of(context, matrix, options);
   assert_int_equal(BISAI_SYMMETRY_CALLER, report_of(precond).symmetry);
   bisai_precond_destroy(&precond);
@@ -412,8 +412,8 @@ static void every_failed_allocation_is_an_error_and_leaks_nothing(void **state) 
   (void)state;
   test_bcsr arrays = test_bcsr_definite(12, 2, 4);
   bisai_precond_options options = symmetric_isai(2, 1, BISAI_FP32);
-  options.ordering = BISAI_ORDERING_RCM;
-  options.equilibrate = true;
+  options.factor.ordering = BISAI_ORDERING_RCM;
+  options.factor.equilibrate = true;
   bool done = false;
   for (int fail = 1; !done; fail++) {
     test_allocator allocator;

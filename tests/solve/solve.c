@@ -236,8 +236,8 @@ static void patterns_of_the_caller_are_solved_on(void **state) {
       bisai_pattern *upper =
           (given & 2) != 0 ? random_pattern(20, BISAI_UPPER, 0.5 * bs, (uint64_t)(9 + bs)) : NULL;
       bisai_precond_options options = bisai_precond_options_default();
-      options.lower_pattern = lower;
-      options.upper_pattern = upper;
+      options.isai.lower_pattern = lower;
+      options.isai.upper_pattern = upper;
       bisai_precond *precond = NULL;
       EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
       if (lower != NULL) {

@@ -77,7 +77,7 @@ static void expect_refused_storage(bisai_bcsr *matrix, bisai_value_type storage,
   bisai_precond *const untouched = (bisai_precond *)(uintptr_t)64;
   bisai_precond *precond = untouched;
   bisai_precond_options options = bisai_precond_options_default();
-  options.storage = storage;
+  options.isai.storage = storage;
   EXPECT_STATUS(context, status, bisai_precond_create(context, matrix, &options, &precond));
   EXPECT_MESSAGE(context, message);
   assert_ptr_equal(precond, untouched);
@@ -125,8 +125,8 @@ static void the_largest_half_is_stored_and_the_next_is_not(void **state) {
     EXPECT_OK(context, bisai_bcsr_create(context, &desc, &lower));
     EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
     bisai_precond_options options = bisai_precond_options_default();
-    options.factors = factors;
-    options.storage = BISAI_FP16;
+    options.factor.factors = factors;
+    options.isai.storage = BISAI_FP16;
     bisai_precond *precond = NULL;
     const bisai_status status = bisai_precond_create(context, upper, &options, &precond);
     if (beyond == 0) {
@@ -165,7 +165,7 @@ static void values_beyond_doubles_are_not_finite(void **state) {
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &lower));
   EXPECT_OK(context, bisai_factors_from_matrices(context, lower, upper, &factors));
   bisai_precond_options options = bisai_precond_options_default();
-  options.factors = factors;
+  options.factor.factors = factors;
   EXPECT_STATUS(context, BISAI_NOT_FINITE,
                 bisai_precond_create(context, upper, &options, &precond));
   EXPECT_MESSAGE(context, "NU: block (0, 1) is not finite");

@@ -187,9 +187,9 @@ void test_isai_expect_solved(const bisai_bcsr *t, const bisai_bcsr *n) {
 bisai_precond *test_isai_of(bisai_context *context, const bisai_bcsr *matrix,
                             const bisai_factors *factors, int power, bisai_value_type storage) {
   bisai_precond_options options = bisai_precond_options_default();
-  options.power = power;
-  options.storage = storage;
-  options.factors = factors;
+  options.isai.power = power;
+  options.isai.storage = storage;
+  options.factor.factors = factors;
   bisai_precond *precond = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
   return precond;

@@ -46,8 +46,8 @@ bisai_precond *test_precond_callback(bisai_context *context, const bisai_bcsr *m
                                      bisai_apply_function apply, void *user) {
   bisai_precond_options options = bisai_precond_options_default();
   options.kind = BISAI_PRECOND_CALLBACK;
-  options.apply = apply;
-  options.user = user;
+  options.callback.apply = apply;
+  options.callback.user = user;
   bisai_precond *precond = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
   return precond;

@@ -63,7 +63,7 @@ int main(void) {
   desc.col_idx = col_idx;
   desc.values = values;
   bisai_precond_options options = bisai_precond_options_default();
-  options.power = 2;
+  options.isai.power = 2;
 
   bisai_status status = bisai_context_create(NULL, &context);
   if (status == BISAI_OK) status = bisai_bcsr_create(context, &desc, &matrix);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Block-Jacobi: z = D⁻¹ v, D the diagonal blocks of A, of any sizes (bjacobi/bjacobi.h). */
+#include "bjacobi/bjacobi.h"
+
+#include <string.h>
+
+#include "bjacobi/bjacobi_ops.h"
+#include "core/context_impl.h"
+#include "core/words.h"
+#include "precond/precond_impl.h"
+
+BSI_DEFINE_WORDS(form, BISAI_FORM_LIST, "unknown form")
+BSI_DEFINE_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
+
+enum { MOST_DIGITS = 15 };
+
+static const char *const forms[] = BSI_OPTION_WORDS(BISAI_FORM_LIST);
+static const char *const storages[] = BSI_OPTION_WORDS(BISAI_VALUE_TYPE_LIST);
+static const char *const extractions[] = BSI_OPTION_WORDS(BISAI_EXTRACTION_LIST);
+
+static const bisai_option table[] = {
+    {BSI_PRECOND_OPTION(bjacobi.max_block), .name = "max_block", .key = "max", .placeholder = "N",
+     .petsc = "max_block", .help = "the most rows of a block; 0: the matrix's blocks",
+     .type = BISAI_OPTION_INTEGER, .maximum = BSI_BJACOBI_MOST, .advised = BSI_BJACOBI_MOST},
+    {BSI_PRECOND_OPTION(bjacobi.form), .name = "form", .key = "form", .placeholder = "F",
+     .petsc = "form", .help = "inverses or decompositions", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_FORM_INVERSE, .maximum = BISAI_FORM_LU, .advised = BISAI_FORM_LU,
+     .words = forms},
+    {BSI_PRECOND_OPTION(bjacobi.storage), .name = "storage", .key = "storage", .placeholder = "S",
+     .petsc = "storage", .help = "storage of the inverses", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_FP64, .maximum = BISAI_ADAPTIVE, .advised = BISAI_ADAPTIVE,
+     .words = storages},
+    {BSI_PRECOND_OPTION(bjacobi.digits), .name = "digits", .key = "digits", .placeholder = "D",
+     .petsc = "digits", .help = "digits that adaptive storage keeps", .type = BISAI_OPTION_INTEGER,
+     .initial = 2, .minimum = 1, .maximum = MOST_DIGITS, .advised = MOST_DIGITS},
+    {BSI_PRECOND_OPTION(bjacobi.extraction), .name = "extraction", .key = "extraction",
+     .placeholder = "E", .help = "how a device reads diagonal blocks", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_EXTRACTION_AUTO, .maximum = BISAI_EXTRACTION_MERGED_SHARED,
+     .advised = BISAI_EXTRACTION_MERGED_SHARED, .words = extractions},
+    {BSI_PRECOND_OPTION(bjacobi.block_ptr), .name = "block_ptr", .help = "where the blocks begin",
+     .type = BISAI_OPTION_POINTER},
+    {BSI_PRECOND_OPTION(bjacobi.block_count), .name = "block_count", .help = "blocks of block_ptr",
+     .type = BISAI_OPTION_INTEGER, .minimum = INT32_MIN, /* check_blocks() says more */
+     .maximum = INT32_MAX, .advised = INT32_MAX}};
+static const bsi_option_list own_options = BSI_OPTION_LIST(table);
+
+static bsi_bjacobi *jacobi_of(const bisai_precond *m) { return m->state; }
+
+/* The blocks that the caller gives. */
+static bisai_status check_blocks(bisai_context *context, const bisai_bjacobi_options *o,
+                                 int32_t rows) {
+  if (!o->block_ptr)
+    return o->block_count == 0 ? BISAI_OK
+                               : bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                                          "block_count %d without block_ptr", o->block_count);
+  if (o->max_block > 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "max_block %d: blocks are given by block_ptr or found, not both", o->max_block);
+  if (o->block_count < 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block_count %d: at least 0 is needed",
+                    o->block_count);
+  if (o->block_ptr[0] != 0)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block_ptr[0] is %d, not 0", o->block_ptr[0]);
+  for (int32_t b = 0; b < o->block_count; b++) {
+    const int64_t size = (int64_t)o->block_ptr[b + 1] - o->block_ptr[b];
+    if (size < 1 || size > BSI_BJACOBI_MOST)
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                      "block_ptr[%d] is %d after %d: a block has 1 … %d rows, not %lld", b + 1,
+                      o->block_ptr[b + 1], o->block_ptr[b], BSI_BJACOBI_MOST, (long long)size);
+  }
+  if (o->block_ptr[o->block_count] != rows)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "block_ptr[%d] is %d, the matrix has %d scalar rows", o->block_count,
+                    o->block_ptr[o->block_count], rows);
+  return BISAI_OK;
+}
+
+static bisai_status bjacobi_check(bisai_context *context, const bisai_precond_options *options,
+                                  const bisai_bcsr *matrix) {
+  const bisai_bjacobi_options *o = &options->bjacobi;
+  if (o->storage == BISAI_ADAPTIVE && o->form != BISAI_FORM_INVERSE)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "adaptive storage goes with the form inverse alone, not with %s",
+                    bisai_form_string(o->form));
+  return check_blocks(context, o, matrix->block_rows * matrix->block_size);
+}
+
+static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
+  const bisai_bjacobi_options *o = &m->options.bjacobi;
+  const bsi_bjacobi_options how = {
+      .shift_amount = m->options.shift == BISAI_SHIFT_IN_BLOCKS ? m->options.shift_amount : 0.0,
+      .most = o->max_block,
+      .given_blocks = o->block_count,
+      .given_start = o->block_ptr,
+      .form = o->form,
+      .storage = o->storage,
+      .digits = o->digits,
+      .extraction = o->extraction};
+  const double start = bsi_now();
+  const bisai_status status = bsi_bjacobi_create(m->context, a, &how, jacobi_of(m));
+  m->report.pattern_seconds = bsi_now() - start;
+  if (!jacobi_of(m)->natural) m->repair_place = "block";
+  m->options.bjacobi.block_ptr = NULL; /* the caller's array may go */
+  return status;
+}
+
+static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
+  return bsi_bjacobi_update(m->context, a, jacobi_of(m));
+}
+
+static bisai_status bjacobi_check_update(const bisai_precond *m, const bisai_bcsr *a) {
+  return bsi_bjacobi_check(m->context, a, jacobi_of(m));
+}
+
+static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
+  return m->context->backend->bjacobi->solve->apply(m->context, jacobi_of(m), v->count, v->b,
+                                                    v->ldb, v->x, v->ldx);
+}
+
+/* Inverses of symmetric blocks are symmetric, also value by value in a narrow format; L and U
+ * rounded by themselves are no longer those of a symmetric block. */
+static bisai_symmetry bjacobi_symmetry(const bisai_precond *m) {
+  const bool rounded =
+      m->options.bjacobi.form != BISAI_FORM_INVERSE && m->options.bjacobi.storage != BISAI_FP64;
+  return rounded ? BISAI_SYMMETRY_NONE : BISAI_SYMMETRY_VALUES;
+}
+
+static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
+  const bsi_partition *p = &jacobi_of(m)->partition;
+  const bsi_bjacobi_stats *stats = &jacobi_of(m)->stats;
+  bsi_report_inversion(&stats->inversion, r);
+  r->bjacobi.blocks = p->blocks;
+  r->bjacobi.largest_block = p->largest;
+  memcpy(r->bjacobi.by_size, p->count, sizeof r->bjacobi.by_size);
+  memcpy(r->bjacobi.by_format, stats->formats, sizeof r->bjacobi.by_format);
+  r->bjacobi.value_bytes = stats->value_bytes;
+  r->bjacobi.near_singular = stats->near_singular;
+  r->bjacobi.near_singular_block = stats->near_singular_block;
+  r->memory_bytes += bsi_bjacobi_memory(jacobi_of(m));
+  r->apply_bytes =
+      stats->value_bytes + bsi_bjacobi_index_bytes(jacobi_of(m)) + 16 * bsi_precond_size(m);
+}
+
+static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, jacobi_of(m)); }
+
+static void bjacobi_describe(bisai_precond *m) {
+  const bisai_bjacobi_options *o = &m->options.bjacobi;
+  const bisai_bjacobi_report *r = &m->report.bjacobi;
+  const bool natural = jacobi_of(m)->natural;
+  if (o->max_block > 0) bsi_append(m, " max=%d", o->max_block);
+  if (!natural && o->max_block == 0) bsi_append(m, " blocks=given");
+  if (o->form != BISAI_FORM_INVERSE) bsi_append(m, " form=%s", bisai_form_string(o->form));
+  if (o->storage != BISAI_FP64) bsi_append(m, " storage=%s", bisai_value_type_string(o->storage));
+  if (o->storage == BISAI_ADAPTIVE) bsi_append(m, " digits=%d", o->digits);
+  bsi_describe_factors(m);
+  if (!natural) bsi_append(m, ", %d blocks of up to %d rows", r->blocks, r->largest_block);
+  if (o->storage == BISAI_ADAPTIVE)
+    for (int f = 0; f < BISAI_ADAPTIVE; f++)
+      if (r->by_format[f] > 0)
+        bsi_append(m, ", %lld in %s", (long long)r->by_format[f],
+                   bisai_value_type_string((bisai_value_type)f));
+  if (r->near_singular > 0)
+    bsi_append(m, ", %lld nearly singular, first block %d", (long long)r->near_singular,
+               r->near_singular_block);
+}
+
+const bsi_precond_ops bsi_precond_bjacobi = {.options = {&own_options, &bsi_shift_options},
+                                             .state_size = sizeof(bsi_bjacobi),
+                                             .check = bjacobi_check,
+                                             .setup = bjacobi_setup,
+                                             .update = bjacobi_update,
+                                             .check_update = bjacobi_check_update,
+                                             .apply = bjacobi_apply,
+                                             .symmetry = bjacobi_symmetry,
+                                             .describe = bjacobi_describe,
+                                             .report = bjacobi_report,
+                                             .destroy = bjacobi_destroy};
+
+bisai_status bisai_precond_get_blocks(const bisai_precond *precond, int32_t *block_ptr) {
+  if (!precond) return BISAI_INVALID_ARGUMENT;
+  if (precond->options.kind != BISAI_PRECOND_BJACOBI)
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT, "%s has no blocks of its own",
+                    bisai_precond_kind_string(precond->options.kind));
+  if (!block_ptr)
+    return bsi_fail(precond->context, BISAI_INVALID_ARGUMENT,
+                    "bisai_precond_get_blocks: block_ptr is NULL");
+  const bsi_partition *p = &jacobi_of(precond)->partition;
+  if (!p->uniform)
+    return precond->context->backend->memory->fetch(precond->context, block_ptr, p->start,
+                                                    ((size_t)p->blocks + 1) * sizeof *block_ptr);
+  for (int32_t b = 0; b <= p->blocks; b++) block_ptr[b] = bsi_partition_start(p, b);
+  return BISAI_OK;
+}
