@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Adds a kind of preconditioner to a copy of the source, counts the files that this touches, builds
+# library, program and PETSc plug-in, and runs the kind by METHOD, from C and by PETSc's options.
+# usage: check_added_kind.sh SOURCE SCRATCH CMAKE COMPILER GENERATOR [PROGRAM], a program of PETSc
+set -eu
+source=$1 scratch=$2 cmake=$3 compiler=$4 generator=$5 petsc=${6:-}
+copy=$scratch/source build=$scratch/build
+
+say() {
+  echo "$*" >&2
+  exit 1
+}
+
+rm -rf "$copy"
+mkdir -p "$copy"
+(cd "$source" && tar -cf - CMakeLists.txt CHANGELOG.md LICENSE README.md cases cmake docs examples \
+  include plugins src tools) | tar -C "$copy" -xf -
+
+# The kind: its file, its enumerator, options and list line in the public header, a line in CMake.
+cp "$source/tests/project/added_kind/rownorm.c" "$copy/src/precond/rownorm.c"
+header=$copy/include/bisai/precond.h
+sed -i 's|^  BISAI_PRECOND_CALLBACK = 5$|  BISAI_PRECOND_CALLBACK = 5,\
+  /** z_i = v_i / ‖a_i‖, a_i being row i of A */\
+  BISAI_PRECOND_ROWNORM = 6|
+s|^  X(BISAI_PRECOND_CALLBACK, "callback", callback)$|  X(BISAI_PRECOND_CALLBACK, "callback", callback) \\\
+  X(BISAI_PRECOND_ROWNORM, "rownorm", rownorm)|
+s|^} bisai_callback_options;$|&\
+\
+/** Options of ROWNORM. */\
+typedef struct bisai_rownorm_options {\
+  /** 1 (default) or 2: which norm of a row */\
+  int32_t norm;\
+} bisai_rownorm_options;|
+s|^  bisai_callback_options callback;$|&\
+  /** ROWNORM */\
+  bisai_rownorm_options rownorm;|' "$header"
+sed -i 's|^  src/precond/precond.c$|&\
+  src/precond/rownorm.c|' "$copy/CMakeLists.txt"
+touched=$(for part in CMakeLists.txt cmake include plugins src tools; do
+  diff -rq "$source/$part" "$copy/$part" || true
+done)
+count=$(printf '%s\n' "$touched" | grep -c .)
+[ "$count" -eq 3 ] || say "$count files touched, not 3: $touched"
+for place in 'BISAI_PRECOND_ROWNORM = 6' 'rownorm, rownorm\|"rownorm", rownorm' 'options rownorm;'; do
+  grep -q "$place" "$header" || say "$place did not come into the header"
+done
+
+"$cmake" -S "$copy" -B "$build" -G "$generator" -DCMAKE_C_COMPILER="$compiler" \
+  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O0 -DBISAI_WERROR=ON -DBISAI_TESTS=OFF \
+  -DBISAI_CUDA=OFF >"$scratch/configure.log" 2>&1 || say "$(cat "$scratch/configure.log")"
+"$cmake" --build "$build" --parallel 2 >"$scratch/build.log" 2>&1 ||
+  say "$(tail -n 40 "$scratch/build.log")"
+
+# By METHOD: the key, the label, the help, what is refused, and JSON where the build has it.
+program=$build/bisai
+"$program" compare --case cavity --size 8 --backend host --methods none,rownorm,rownorm:norm=2 \
+  >"$scratch/table"
+for label in 'rownorm ' 'rownorm:norm=2 '; do
+  grep -q "^$label.* converged" "$scratch/table" || say "no $label: $(cat "$scratch/table")"
+done
+"$program" solve --help | tr -s ' \n' '  ' | grep -q '| rownorm\[:norm=P\] | petsc' ||
+  say "--help does not have the kind"
+"$program" compare --case cavity --size 8 --methods rownorm:norm=3 2>"$scratch/refused" &&
+  say "norm=3 was not refused"
+grep -q 'norm must be an integer from 1 to 2' "$scratch/refused" || say "$(cat "$scratch/refused")"
+if "$program" solve --case cavity --size 8 --backend host --preconditioner rownorm:norm=2 \
+  --json "$scratch/run.json" >/dev/null 2>"$scratch/json"; then
+  grep -q '"norm": 2' "$scratch/run.json" || say "JSON does not have the key norm"
+else
+  grep -q 'jansson' "$scratch/json" || say "$(cat "$scratch/json")"
+fi
+
+# From C.
+library=$(find "$build" -maxdepth 1 -name 'libbisai.so' -o -maxdepth 1 -name 'libbisai.dylib')
+"$compiler" -std=c11 -I"$copy/include" -I"$build/include" \
+  "$source/tests/project/added_kind/use.c" "$library" -Wl,-rpath,"$build" -lm -o "$scratch/use"
+"$scratch/use" || say "the program in C failed"
+
+# By PETSc's options.
+if [ -n "$petsc" ]; then
+  plugin=$(find "$build" -maxdepth 1 -name 'libbisai_petsc.so')
+  [ -n "$plugin" ] || say "the plug-in was not built"
+  "$petsc" -dll_append "$plugin" -t_pc_type bisai -t_pc_bisai_type rownorm -t_pc_bisai_norm 2 \
+    -t_ksp_view -t_ksp_error_if_not_converged >"$scratch/petsc" 2>&1 || say "$(cat "$scratch/petsc")"
+  grep -q 'rownorm norm=2' "$scratch/petsc" || say "$(cat "$scratch/petsc")"
+  "$petsc" -dll_append "$plugin" -t_pc_type bisai -t_pc_bisai_norm 2 -on_error_abort 0 \
+    >"$scratch/petsc" 2>&1 && say "-pc_bisai_norm was not refused for isai"
+  grep -q 'pc_bisai_norm is not an option of -pc_bisai_type isai' "$scratch/petsc" ||
+    say "$(cat "$scratch/petsc")"
+fi
