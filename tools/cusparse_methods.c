@@ -176,8 +176,8 @@ bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const me
     status = cusparse.isai_create(parts->context, precond, BISAI_CUSPARSE_AUTO, &parts->isai);
     bisai_precond_options how = bisai_precond_options_default();
     how.kind = BISAI_PRECOND_CALLBACK;
-    how.apply = cusparse.isai_apply;
-    how.user = parts->isai;
+    how.callback.apply = cusparse.isai_apply;
+    how.callback.user = parts->isai;
     if (status == BISAI_OK)
       status = bisai_precond_create(parts->context, p->matrix, &how, &parts->wrapped);
     *used = parts->wrapped;
@@ -189,7 +189,7 @@ bisai_status cusparse_complete(cusparse_parts *parts, const problem *p, const me
   if (parts->ilu) {
     bisai_cusparse_ilu_report of_ilu = {.struct_size = sizeof of_ilu};
     cusparse.ilu_get_report(parts->ilu, &of_ilu);
-    report->factor_blocks = of_ilu.blocks;
+    report->factor.blocks = of_ilu.blocks;
   }
   return status;
 }
