@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scalar CSR arrays in, and functions of one's own in place of the operator, the preconditioner and
- * the sums over processes. The matrix is that of a three-point operator for two coupled unknowns:
- * blocks of size 2. Of the operator only the rows of "this process" would be here in a distributed
- * code; this program is one process, so its sums are complete already. */
+/* How a code with scalar CSR arrays passes its own functions for the operator, the preconditioner
+ * and the sums over processes. The matrix is that of a three-point operator for two coupled
+ * unknowns, with blocks of size 2. In a distributed code, each process would have its own rows of
+ * the operator. This program is one process, so that its sums are already complete. */
 #include <bisai/bisai.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void make_csr(void) { /* unknown 2·i + c is species c in point i; any or
   }
 }
 
-/* y ← A x without a matrix; `user` is what the solver was given. */
+/* y ← A x without a matrix; `user` is the pointer that the solver was given. */
 static bisai_status multiply(void *user, int64_t n, const double *x, double *y) {
   ++*(int *)user;
   for (int64_t i = 0; i < n; ++i) {
@@ -33,8 +33,8 @@ static bisai_status multiply(void *user, int64_t n, const double *x, double *y) 
   return BISAI_OK;
 }
 
-/* z ← M⁻¹ v: here by bisai's own ISAI of the local block, as one subdomain of an additive Schwarz
- * method would. */
+/* z ← M⁻¹ v by bisai's own ISAI of the local block, as on one subdomain of an additive Schwarz
+ * method. */
 static bisai_status precondition(void *user, int64_t n, const double *v, double *z) {
   (void)n;
   return bisai_precond_apply(user, v, z);
@@ -50,7 +50,7 @@ static bisai_status sum_over_processes(void *user, double *sums, int count) {
 static int show(void *user, int iteration, double relative_residual) {
   (void)user;
   if (iteration % 10 == 0) printf("iteration %d: %.1e\n", iteration, relative_residual);
-  return 0; /* anything else stops the solve */
+  return 0; /* any other value stops the solve */
 }
 
 int main(void) {
@@ -68,7 +68,7 @@ int main(void) {
   desc.row_ptr = row_ptr;
   desc.col_idx = col_idx;
   desc.values = values;
-  desc.block_size = 2; /* 0: the size that the pattern shows */
+  desc.block_size = 2; /* 0 would take the size from the pattern */
   if (!status) status = bisai_bcsr_from_csr(context, &desc, &matrix);
 
   if (!status) status = bisai_precond_create(context, matrix, NULL, &local);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a code with scalar CSR arrays uses bisai in a time loop: the matrix is cut into blocks once,
- * and every step brings new values in the order of the caller's own arrays. Heat conduction on SIDE
- * × SIDE points with a conductivity that depends on the temperature,
+/* How a code with scalar CSR arrays uses bisai in a time loop. The matrix is cut into blocks once,
+ * and every step brings new values in the order of the caller's arrays. The example is heat
+ * conduction on SIDE × SIDE points with a conductivity that depends on the temperature,
  * u' = ∇·(k(u) ∇u),   k(u) = 1 + u²,   u = 0 beyond the edges, one linearly implicit Euler step
  *                     after the other. */
 #include <bisai/bisai.h>
@@ -16,7 +16,7 @@ static double values[5 * N], state[N];
 
 static double conductivity(double u, double v) { return 1 + (u * u + v * v) / 2; }
 
-/* The entries of a row, in any order: here the diagonal first. */
+/* The entries of a row may come in any order. Here the diagonal comes first. */
 static int32_t neighbours(int32_t point, int32_t *out) {
   int32_t count = 0;
   out[count++] = point;
@@ -27,7 +27,7 @@ static int32_t neighbours(int32_t point, int32_t *out) {
   return count;
 }
 
-/* I/DT − ∇·(k(state) ∇) into `values`. */
+/* values ← I/DT − ∇·(k(state) ∇) */
 static void assemble(void) {
   for (int32_t point = 0; point < N; ++point) {
     const int32_t diagonal = row_ptr[point];
@@ -57,10 +57,10 @@ int main(void) {
   desc.col_idx = col_idx;
   desc.values = values;
   desc.block_size = 2;
-  desc.pad = true; /* N is odd: an identity fills the last block up */
+  desc.pad = true; /* N is odd: an identity completes the last block */
   if (!status) status = bisai_bcsr_from_csr(context, &desc, &matrix);
 
-  /* Vectors have the padding too: zeros in b make zeros in x. */
+  /* Vectors have the padding too. Zeros in b give zeros in x. */
   const int32_t rows = N + (matrix ? bisai_bcsr_padding(matrix) : 0);
   double *rhs = calloc((size_t)rows, sizeof *rhs), *x = calloc((size_t)rows, sizeof *x);
   if (!status && (!rhs || !x)) status = BISAI_OUT_OF_MEMORY;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a code that has its own arrays uses bisai: a matrix that borrows them, new values in every
- * time step, the pattern, all memory and all set-up of the first. Two species diffuse and react on
- * SIDE × SIDE points: u' = Δu + F (1 − u) − u v²,   v' = Δv/2 − (F + K) v + u v²   (Gray and
- * Scott), one linearly implicit Euler step after the other. */
+/* How a code with its own arrays uses bisai. The matrix borrows the arrays. Every time step brings
+ * new values, and uses the pattern, the memory and the set-up of the first one. Two species diffuse
+ * and react on SIDE × SIDE points: u' = Δu + F (1 − u) − u v², v' = Δv/2 − (F + K) v + u v² (Gray
+ * and Scott), with linearly implicit Euler steps. */
 #include <bisai/bisai.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const double F = 0.04, K = 0.06, DT = 2.0;
 static int32_t row_ptr[POINTS + 1], col_idx[5 * POINTS];
 static double values[5 * POINTS * BS * BS], rhs[N], step[N], state[N];
 
-/* those on the grid and the point itself, ascending */
+/* the neighbours on the grid and the point itself, ascending */
 static int neighbours(int32_t point, int32_t *out) {
   int count = 0;
   if (point >= SIDE) out[count++] = point - SIDE;
@@ -24,8 +24,8 @@ static int neighbours(int32_t point, int32_t *out) {
   return count;
 }
 
-/* (I/DT − J) step = f: the blocks, each column by column, and the right-hand side, at the state
- * that is reached. */
+/* Computes (I/DT − J) step = f at the current state: the blocks, each column by column, and the
+ * right-hand side. */
 static void assemble(void) {
   for (int32_t point = 0; point < POINTS; ++point) {
     const double u = state[BS * point], v = state[BS * point + 1];
@@ -48,7 +48,7 @@ static void assemble(void) {
   }
 }
 
-/* The code's own memory, here the C library's with a count. */
+/* The memory of the code. Here it is that of the C library, with a count. */
 static void *take(void *user, size_t bytes, size_t alignment) {
   *(size_t *)user += 1;
   return aligned_alloc(alignment, bytes);
@@ -84,7 +84,7 @@ int main(void) {
   desc.row_ptr = row_ptr;
   desc.col_idx = col_idx;
   desc.values = values;
-  desc.ownership = BISAI_BORROW; /* no copy: the arrays stay ours, and so do their values */
+  desc.ownership = BISAI_BORROW; /* no copy: we keep the arrays and may change their values */
   if (!status) status = bisai_bcsr_create(context, &desc, &matrix);
 
   bisai_precond *precond = NULL;

@@ -34,7 +34,8 @@ struct cusparse_parts {
   char text[320];
 };
 
-/* What is used of libbisai_cusparse. A shared one is loaded at the first use: cuSPARSE is large. */
+/* The functions of libbisai_cusparse that are used. A shared library is loaded at the first use,
+ * because cuSPARSE is large. */
 /* clang-format off */
 #define FUNCTIONS(X) \
   X(ilu_create) X(ilu_destroy) X(ilu_factors) X(ilu_prepare) \
@@ -113,7 +114,7 @@ static bisai_status make_ilu(cusparse_parts *parts, const problem *p, const meth
   return BISAI_OK;
 }
 
-/* Patterns need factors before the preconditioner is there. */
+/* Makes factors first, because patterns need them before the preconditioner exists. */
 static bisai_status make_patterns(cusparse_parts *parts, const problem *p, const method *m,
                                   bisai_precond_options *setup) {
   bisai_status status = BISAI_OK;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a matrix is like: its blocks for every block size, its dependency levels, the patterns
- * S(|L|^k) and S(|U|^k), and the bytes that an iteration of GMRES(30) must at least move with each
- * method.
+/* Figures of a matrix: its blocks for every block size, its dependency levels, the patterns
+ * S(|L|^k) and S(|U|^k), and the least number of bytes that an iteration of GMRES(30) moves with
+ * each method.
  *
- * A product with nnzb blocks moves nnzb·(8 bs² + 4) + 4 (nb + 1) + 16 n bytes; an iteration the
- * products with A and with the preconditioner's matrices, 9·8 n for their and the update's vectors
- * and 31·8 n for the basis, averaged over a cycle. */
+ * A product with nnzb blocks moves nnzb·(8 bs² + 4) + 4 (nb + 1) + 16 n bytes. An iteration has the
+ * products with A and with the preconditioner's matrices, 9·8 n bytes for the vectors of the
+ * products and of the update, and 31·8 n for the basis, averaged over a cycle. */
 #include "info.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ static void collect_triangle(bisai_context *context, const bisai_bcsr *matrix,
   }
 }
 
-/* Of a product with a matrix of so many blocks. */
+/* Returns the bytes of a product with a matrix of so many blocks. */
 static double product(const info *i, double blocks) {
   const double bs = i->block_size, rows = i->block_rows;
   return blocks * (8 * bs * bs + 4) + 4 * (rows + 1) + 16 * rows * bs;
@@ -105,8 +105,8 @@ static void collect_methods(info *i) {
   }
 }
 
-/* The values do not matter, so that singular blocks are shifted. Rows of a block matrix have the
- * patterns of their blocks, as in the methods. */
+/* Finds the blocks of block-Jacobi. Singular blocks are shifted, because the values do not matter
+ * here. Rows of a block matrix have the patterns of their blocks, as in the methods. */
 static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
                              info_diagonal *d) {
   bisai_precond_options how = bisai_precond_options_default();
@@ -130,8 +130,8 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond_destroy(&precond);
 }
 
-/* Of a square structure in host memory; entries whose value is zero do not count. `values` NULL:
- * all count. False: no memory. */
+/* Finds the empty rows and columns of a square structure in host memory. Entries with the value
+ * zero do not count, unless `values` is NULL. Returns false if there is no memory. */
 static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
                          const double *values, info_empties *e) {
   bool *seen = calloc((size_t)n + 1, sizeof *seen);
@@ -164,7 +164,7 @@ static void collect_rows(info *i, const int32_t *row_ptr, const int32_t *col_idx
   i->missing_diagonals = i->block_rows - diagonals;
 }
 
-/* All that the matrix alone tells, its blocks and the scalar matrix that they were made of. */
+/* Collects the figures of the matrix in blocks and of the scalar matrix. */
 static bisai_status collect_matrix(bisai_context *context, const bisai_csr_desc *csr,
                                    const bisai_bcsr *matrix, info *i) {
   const int32_t *row_ptr, *col_idx;
@@ -183,7 +183,7 @@ static bisai_status collect_matrix(bisai_context *context, const bisai_csr_desc 
   return BISAI_OK;
 }
 
-/* What takes long: patterns and diagonal blocks. */
+/* Collects patterns and diagonal blocks, which takes long. */
 static void collect_structures(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
                                info *i) {
   static const int32_t bounds[INFO_BOUNDS] = {2, 4, 8, 16, 32};
@@ -204,7 +204,7 @@ static info_origin origin_of(const options *o, bool named) {
                                  : INFO_PATTERN;
 }
 
-/* From the matrix in blocks of size 1. */
+/* Collects the figures of all block sizes from the matrix in blocks of size 1. */
 static bisai_status collect(bisai_context *context, const options *o, const problem *scalar,
                             progress *shown, info *i) {
   bisai_block_size_info sizes[BISAI_CHOSEN_SIZES];

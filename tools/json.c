@@ -13,7 +13,7 @@ bool json_write(bisai_context *context, const char *path, char *text) {
   if (!text) {
     say("--json: %s: out of memory", path);
   } else if (standard_is(path)) {
-    fputs(text, stdout); /* failures are seen at the end */
+    fputs(text, stdout); /* the end of the program reports failures */
   } else {
     ok = target_write(context, (target){"--json", path}, text);
   }
@@ -44,14 +44,15 @@ static json_t *order(const run_result *r) {
                 {"order_s", number(true, s->order_seconds)});
 }
 
-/* Adds what is not 0; an object that could not take it is NULL from then on. */
+/* Adds a number that is not 0. On failure the object becomes NULL. */
 static void count(json_t **object, const char *key, int64_t blocks) {
   if (blocks == 0 || json_object_set_new(*object, key, json_integer(blocks)) == 0) return;
   json_decref(*object);
   *object = NULL;
 }
 
-/* The value of an option, by its name in messages; null where the method does not have it. */
+/* Returns the value of an option by its name in messages, or null if the method does not have
+ * it. */
 static json_t *option(const run_result *r, const char *name) {
   double value = 0;
   const bisai_option *found = method_option(&r->m, name, &value);
@@ -64,7 +65,7 @@ static json_t *option(const run_result *r, const char *name) {
   }
 }
 
-/* Of block-Jacobi: what was asked for, and its blocks. */
+/* Returns the options and the blocks of block-Jacobi. */
 static json_t *diagonal(const run_result *r) {
   const bisai_precond_report *s = &r->setup;
   if (!method_is(&r->m, BISAI_PRECOND_BJACOBI)) return json_null();
@@ -90,9 +91,9 @@ static json_t *diagonal(const run_result *r) {
       {"find_s", number(r->set_up, s->pattern_seconds)});
 }
 
-/* Adds the options that have no place in the object, as they are called in messages. */
+/* Adds, by their names in messages, the options that have no other place in the object. */
 static json_t *add_options(const run_result *r, json_t *result) {
-  /* under another name, or in "diagonal" */
+  /* options under another name, or in "diagonal" */
   static const char *const placed[] = {"drop_tolerance", "column_limit", "pattern", "apply",
                                        "max_block",      "form",         "digits",  "extraction"};
   const char *name;
@@ -148,7 +149,7 @@ static json_t *run(const run_result *r) {
 
 static json_t *label(const run_result *r) { return text(r != NULL, r ? r->label : ""); }
 
-/* Of a comparison of two methods and more. */
+/* Returns the verdict of a comparison of two methods or more. */
 static json_t *conclusion(const problem *p, int count, const run_result *results) {
   const verdict v = verdict_of(p, count, results);
   if (count < 2) return json_null();

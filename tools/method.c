@@ -38,7 +38,7 @@ static bool takes_apply(const method *m) {
     .offset = offsetof(method, member), .advised = sizeof list / sizeof *list - 2, .words = list   \
   }
 
-/* The keys that the library does not have, behind its own. */
+/* The keys that the library does not have. They follow those of the library. */
 static const struct {
   bool (*taken)(const method *m);
   bisai_option option;
@@ -47,15 +47,15 @@ static const struct {
                     {takes_apply, PROGRAM_KEY(apply, makers)}};
 enum { PROGRAM_KEYS = sizeof program_keys / sizeof *program_keys };
 
-/* A key, and the struct in which its offset counts. */
+/* A key, and the struct to which its offset refers. */
 typedef struct key {
   const bisai_option *option;
   void *place;
 } key;
 
-/* The keys of a method in the order of labels and lists. */
+/* Lists the keys of a method in the order of labels and messages. */
 static int keys_of(method *m, key keys[MOST_KEYS]) {
-  /* PETSc's ILU has a level, as ours. */
+  /* The ILU of PETSc has a level, as that of bisai. */
   const bool level = m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU;
   const bisai_precond_kind kind = level ? BISAI_PRECOND_ILU : m->options.kind;
   const bisai_option *option;
@@ -112,7 +112,7 @@ const bisai_option *method_option(const method *m, const char *name, double *val
   return NULL;
 }
 
-/* Appends as printf() would, as far as there is room. */
+/* Appends formatted text, cut to the room that is left. */
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
                                                          const char *format, ...) {
   size_t length = strlen(text);
@@ -122,7 +122,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
   va_end(arguments);
 }
 
-/* Appends "a, b, c", the last joined by `last`. */
+/* Appends "a, b, c"; `last` stands before the last word. */
 static void join(int count, const char *const *words, const char *last, char text[LIST_TEXT]) {
   for (int i = 0; i < count; ++i) {
     append(text, LIST_TEXT, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : last, words[i]);
@@ -150,7 +150,7 @@ static void say_range(const char *flag, const char *text, const bisai_option *op
   }
 }
 
-/* Applies one "key=value"; `seen` collects the keys. */
+/* Applies one "key=value" and adds the key to `seen`. */
 static bool set_key(const char *flag, const char *text, char *item, unsigned *seen, method *m) {
   key keys[MOST_KEYS];
   const int count = keys_of(m, keys);
@@ -193,7 +193,7 @@ static bool has_what_it_needs(const char *flag, method *m, unsigned seen) {
   return true;
 }
 
-/* The method of a name: a kind of the library, or one of the program's own. */
+/* Finds a kind of the library or a method of the program by its name. */
 static bool find_method(const char *name, method *m) {
   *m = (method){.program = METHOD_OF_LIBRARY, .options = bisai_precond_options_default()};
   if (bisai_precond_kind_parse(name, &m->options.kind))
@@ -252,7 +252,7 @@ bool method_parse(const char *flag, const char *text, method *result) {
 bool method_list_parse(const char *flag, const char *text, method_list *list) {
   size_t length = strlen(text);
   char *copy = malloc(length + 1);
-  /* at most one method a character, and one */
+  /* a text of n characters has at most n + 1 methods */
   method *items = malloc((length + 1) * sizeof *items);
   int count = 0;
   bool ok = copy && items;
@@ -298,7 +298,7 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
   }
 }
 
-/* "[:k=K]", of words "[:form=inverse|gh|ght|lu]". */
+/* Appends "[:k=K]", or "[:form=inverse|gh|ght|lu]" for an option with words. */
 static void append_grammar(const bisai_option *option, char grammar[METHOD_GRAMMAR]) {
   const bool needed = option->use == BISAI_OPTION_NEEDED;
   append(grammar, METHOD_GRAMMAR, "%s:%s", needed ? "" : "[", option->key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* METHOD of the command line: the library's kinds with the keys of their options, as the library
- * describes them, and the program's own methods and keys. */
+/* METHOD of the command line. It names a kind of the library with the keys of its options, which
+ * the library describes, or a method of the program. */
 #ifndef TOOL_METHOD_H
 #define TOOL_METHOD_H
 
@@ -11,7 +11,7 @@
 
 enum { METHOD_LABEL = 160, METHOD_GRAMMAR = 1024 };
 
-/* The program's own methods, which are not preconditioners of the library. */
+/* The methods of the program, which are not preconditioners of the library. */
 typedef enum method_program {
   METHOD_OF_LIBRARY,
   METHOD_PETSC,
@@ -19,14 +19,14 @@ typedef enum method_program {
   METHOD_CUSPARSE_ILU
 } method_program;
 
-/* Who makes something: of factors, patterns, products. */
+/* The sources of factors, patterns and products. */
 typedef enum method_factors { FACTORS_OWN, FACTORS_PETSC, FACTORS_CUSPARSE } method_factors;
 typedef enum method_maker { MAKER_OWN, MAKER_CUSPARSE } method_maker;
 
-/* What the keys set. */
+/* A method with the values of its keys. */
 typedef struct method {
   method_program program;
-  /* the kind, for methods of the program CALLBACK; PETSc's level is factor.level */
+  /* options of the kind; CALLBACK for methods of the program, and factor.level is PETSc's level */
   bisai_precond_options options;
   /* method_factors */
   int factors;
@@ -40,24 +40,25 @@ typedef struct method_list {
   method *items;
 } method_list;
 
-/* Both say what is wrong, naming `flag`, and return false. */
+/* Both print a message that names `flag` and return false if the text is wrong. */
 bool method_parse(const char *flag, const char *text, method *result);
-/* separated by commas; replaces *list */
+/* Parses methods separated by commas and replaces *list. */
 bool method_list_parse(const char *flag, const char *text, method_list *list);
 
 void method_list_free(method_list *list);
 
-bool method_is(const method *m, bisai_precond_kind kind); /* the library's kind */
+bool method_is(const method *m, bisai_precond_kind kind); /* a kind of the library */
 bool method_is_exact(const method *m);                    /* its triangular solves are exact */
 bool method_takes(const method *m, const char *key);      /* whether the method has this key */
-/* The names in messages of the options that have keys; NULL behind the last. */
+/* Returns the name, in messages, of the option with this index among those that have keys. NULL:
+ * after the last one. */
 const char *method_option_name(const method *m, int index);
-/* The option of such a name and its value; NULL where the method does not have it. */
+/* Returns the option of such a name and gives its value. NULL: the method does not have it. */
 const bisai_option *method_option(const method *m, const char *name, double *value);
 const char *method_kind(const method *m); /* "isai" */
-/* "isai:k=2:relax=1": what is not the default, and k */
+/* Writes a label such as "isai:k=2:relax=1", with k and the keys that are not the default. */
 void method_label(const method *m, char label[METHOD_LABEL]);
-/* "none | bjacobi[:max=N]… | …": all methods with the keys that are theirs alone */
+/* Writes "none | bjacobi[:max=N]… | …": all methods with the keys that no other method has. */
 void method_grammar(char grammar[METHOD_GRAMMAR]);
 
 #endif

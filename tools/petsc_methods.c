@@ -18,13 +18,13 @@ bool petsc_is_needed(const method *m) {
 
 struct petsc_parts {
   bisai_context *context;
-  /* where PETSc works: that context, or on a GPU one of its own with a copy of the matrix */
+  /* the context of PETSc: the same, or on a GPU a separate one with a copy of the matrix */
   bisai_context *host;
-  /* … which is fetched from the device */
+  /* the copy, fetched from the device */
   bisai_bcsr *copied;
-  /* z = v, between vectors of the device and of the host */
+  /* z = v; copies vectors between device and host */
   bisai_precond *copies;
-  /* on the host */
+  /* vectors on the host */
   double *v, *z;
   bisai_petsc_ilu *ilu;
   bisai_factors *factors;
@@ -33,8 +33,9 @@ struct petsc_parts {
   char text[96];
 };
 
-/* What is used of libbisai_petsc. A shared one is loaded at the first use: PETSc and MPI come with
- * a hundred libraries, which would make every start of the program ten times slower. */
+/* The functions of libbisai_petsc that are used. A shared library is loaded at the first use. PETSc
+ * and MPI load a hundred libraries, and loading them at every start would make the start ten times
+ * slower. */
 #define FUNCTIONS(X)                                                                               \
   X(start)                                                                                         \
   X(stop)                                                                                          \
@@ -54,7 +55,7 @@ static struct {
 
 static bisai_status load(bisai_context *context) {
   if (petsc.start) return BISAI_OK;
-  /* Global, because the modules that MPI loads expect its symbols. */
+  /* RTLD_GLOBAL, because the modules that MPI loads expect its symbols. */
   void *library = dlopen(BISAI_PETSC_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
   if (!library) return bisai_context_fail(context, BISAI_UNAVAILABLE, dlerror());
   bool all = true;
@@ -83,8 +84,8 @@ static bisai_status load(bisai_context *context) {
 static bool started;
 
 static bisai_status start(bisai_context *context) {
-  /* Open MPI would start a daemon beside a program of one process, which needs ssh and may refuse
-   * to run as root. */
+  /* For a program of one process, Open MPI would start a daemon, which needs ssh and may refuse to
+   * run as root. */
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   bool now = false;
   bisai_status status = load(context);
@@ -94,13 +95,13 @@ static bisai_status start(bisai_context *context) {
   return status;
 }
 
-/* Takes the parts apart again where a step has failed. */
+/* Frees the parts if a step has failed. */
 static bisai_status end(bisai_status status, petsc_parts **parts) {
   if (status != BISAI_OK) petsc_free(parts);
   return status;
 }
 
-/* The matrix of a device in a context of the host. */
+/* Copies the matrix of a device into a context of the host. */
 static bisai_status fetch_matrix(petsc_parts *parts, const bisai_bcsr *from) {
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = bisai_bcsr_block_rows(from), desc.block_cols = bisai_bcsr_block_cols(from);
@@ -124,7 +125,7 @@ static bisai_status fetch_matrix(petsc_parts *parts, const bisai_bcsr *from) {
   return status;
 }
 
-/* Everything that PETSc needs in host memory. */
+/* Makes everything that PETSc needs in host memory. */
 static bisai_status go_to_host(petsc_parts *parts, const problem *p, const options *o) {
   bisai_context_options how = bisai_context_options_default();
   how.backend = BISAI_BACKEND_HOST;
@@ -143,7 +144,8 @@ static bisai_status go_to_host(petsc_parts *parts, const problem *p, const optio
   return bisai_precond_create(parts->context, p->matrix, &none, &parts->copies);
 }
 
-/* PETSc's triangular solves for vectors of the device: there and back. */
+/* Applies PETSc's triangular solves to vectors of the device by copying them to the host and
+ * back. */
 static bisai_status apply_on_host(void *user, int64_t n, const double *v, double *z) {
   petsc_parts *parts = user;
   bisai_status status = bisai_precond_apply(parts->copies, v, parts->v);
@@ -167,13 +169,13 @@ static const bisai_bcsr *matrix_of(const petsc_parts *parts, const problem *p) {
   return parts->copied ? parts->copied : p->matrix;
 }
 
-/* The message of a failure on the host, in the context that is asked for it. */
+/* Copies the message of a failure on the host into the main context. */
 static bisai_status told(const petsc_parts *parts, bisai_status status) {
   if (status == BISAI_OK || parts->host == parts->context) return status;
   return bisai_context_fail(parts->context, status, bisai_context_error(parts->host));
 }
 
-/* A matrix of the host in the parts' own context. */
+/* Copies a matrix of the host into the context of the parts. */
 static bisai_status upload(const petsc_parts *parts, const bisai_bcsr *from, bisai_bcsr **to) {
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = bisai_bcsr_block_rows(from), desc.block_cols = bisai_bcsr_block_cols(from);

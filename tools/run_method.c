@@ -12,7 +12,7 @@
 #include "progress.h"
 #include "signals.h"
 
-enum { WARM_UP_ITERATIONS = 32 }; /* a cycle of GMRES(30) and the beginning of the next */
+enum { WARM_UP_ITERATIONS = 32 }; /* a cycle of GMRES(30) and the start of the next */
 
 static const char *setup_reason(bisai_status status) {
   switch (status) {
@@ -49,7 +49,7 @@ static void fail(bisai_context *context, bisai_status status, const char *reason
   set_message(r, reason, *message ? message : bisai_status_string(status));
 }
 
-/* ‖v‖₂ = largest·sqrt(sum): the values are divided by the largest, so that no square leaves the
+/* ‖v‖₂ = largest·sqrt(sum). The values are divided by the largest, so that no square leaves the
  * range of a double. */
 typedef struct norm {
   double largest, sum;
@@ -69,7 +69,7 @@ static norm norm_of(int64_t n, const double *v) {
   return result;
 }
 
-/* ‖b − A x‖/‖b‖ over the original rows, from a product of its own; 0/0 = 0. */
+/* Returns ‖b − A x‖/‖b‖ over the original rows, from a separate product. 0/0 = 0. */
 static bisai_status relative_residual(const problem *p, const double *x, double *value) {
   double *y = malloc((size_t)p->unknowns * sizeof *y);
   if (!y) return BISAI_OUT_OF_MEMORY;
@@ -94,7 +94,7 @@ static void keep_history(run_result *r) {
   r->solve.history = NULL;
 }
 
-/* What a run has come to that a signal stopped. */
+/* Sets the outcome of a run that a signal stopped. */
 static void stop(run_result *r) {
   char text[160];
   const char *name = signals_name(signals_caught());
@@ -107,7 +107,7 @@ static void stop(run_result *r) {
   set_message(r, "stopped", text);
 }
 
-/* What a solve that ended with `status` has come to. */
+/* Sets the outcome of a solve that ended with `status`. */
 static void judge(bisai_context *context, const problem *p, bisai_status status, const double *x,
                   run_result *r) {
   r->solved = true;
@@ -129,10 +129,10 @@ static void judge(bisai_context *context, const problem *p, bisai_status status,
   }
 }
 
-/* `theirs`: what PETSc or cuSPARSE has done. */
+/* `theirs` describes the part of PETSc or cuSPARSE. */
 static void describe(run_result *r, const char *own, const char *theirs) {
   char text[640];
-  /* their own is "callback" */
+  /* the library's description is "callback" */
   bool callback = r->m.program == METHOD_PETSC_ILU || r->m.program == METHOD_CUSPARSE_ILU;
   bool both = *own && *theirs && !callback;
   snprintf(text, sizeof text, "%s%s%s", both || !*theirs ? own : "", both ? ", " : "", theirs);
@@ -141,14 +141,14 @@ static void describe(run_result *r, const char *own, const char *theirs) {
 
 static bisai_precond_options preconditioner(const options *o, const method *m) {
   bisai_precond_options result = m->options;
-  /* petsc-ilu has made its factors */
+  /* the factors of petsc-ilu exist */
   if (m->program != METHOD_OF_LIBRARY) result.factor.level = 0;
   result.factor.ordering = o->ordering;
   result.factor.equilibrate = o->equilibrate;
   return result;
 }
 
-/* A bisai_monitor that a signal ends. */
+/* A bisai_monitor that stops after a signal. */
 static int watch(void *shown, int iteration, double relative_residual) {
   progress_residual(shown, iteration, relative_residual);
   return signals_caught() != 0;
@@ -163,7 +163,7 @@ static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse
   return bisai_solver_solve(solver, p->matrix, precond, p->rhs, x, report);
 }
 
-/* A method of the library, or its solver with what PETSc or cuSPARSE has made. */
+/* Runs a method of the library, or its solver with parts of PETSc or cuSPARSE. */
 static void run_bisai(bisai_context *context, const problem *p, const options *o, progress *shown,
                       double *x, run_result *r) {
   petsc_parts *parts = NULL;
@@ -207,14 +207,14 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   how.assume_symmetric = o->assume_symmetric;
   how.monitor = watch;
   how.monitor_user = shown;
-  how.monitor_late = true; /* so that a device has steps ahead, as without a monitor */
+  how.monitor_late = true; /* lets a device have steps ahead, as without a monitor */
   progress_show(shown, "solve");
   status = bisai_solver_create(context, p->unknowns, &how, &solver);
   if (status != BISAI_OK) {
     fail(context, status, "failed", r);
     goto done;
   }
-  /* Here, where what cuSPARSE works with is still known for what it is. */
+  /* The check comes here, because the matrix and the preconditioner are still objects of bisai. */
   status = bisai_solver_check(solver, p->matrix, precond, NULL);
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);
@@ -271,7 +271,7 @@ static void run_once(bisai_context *context, const problem *p, const options *o,
   progress_end(&shown);
 }
 
-/* The set-up and a few iterations: kernels are loaded then, and memory has been touched. */
+/* Runs the set-up and a few iterations, which loads kernels and touches memory. */
 static void warm_up(bisai_context *context, const problem *p, const options *o, const method *m,
                     double *x) {
   options few = *o;
@@ -286,7 +286,7 @@ static int compare_totals(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Runs a method that has converged again, and keeps the run with the median total time. */
+/* Repeats a method that has converged, and keeps the run with the median total time. */
 static void repeat(bisai_context *context, const problem *p, const options *o, double *x,
                    run_result *r) {
   run_result *all = o->repeat > 1 ? calloc((size_t)o->repeat, sizeof *all) : NULL;
@@ -320,7 +320,7 @@ void run_method(bisai_context *context, const problem *p, const options *o, cons
   if (o->repeat > 0 && r->converged) repeat(context, p, o, x, r);
 }
 
-/* Whether another preconditioner may do where this one did not. */
+/* Returns true if another preconditioner may work after this one failed. */
 static bool refused(const problem *p, const run_result *r) {
   double asymmetry = 0;
   if (r->solved || signals_caught()) return false;

@@ -9,9 +9,9 @@
 #include "cases.h"
 #include "message.h"
 
-enum { MOST_SUGGESTED = 3, MOST_BYTES = 3 /* times those of the cheapest size */ };
+enum { MOST_SUGGESTED = 3, MOST_BYTES = 3 /* times the bytes of the cheapest size */ };
 
-/* The nonzero entries of a matrix in blocks of 1. */
+/* Gives the nonzero entries of a matrix in blocks of size 1. */
 static bisai_status fetch_nonzeros(const bisai_bcsr *scalar, bisai_csr_desc *csr) {
   size_t rows = (size_t)bisai_bcsr_block_rows(scalar), entries = (size_t)bisai_bcsr_blocks(scalar);
   int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr),

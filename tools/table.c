@@ -62,7 +62,7 @@ static void print_count(FILE *out, bool has, int64_t count) {
   }
 }
 
-/* Three decimals, and four significant digits at most: more would only be noise. */
+/* Prints at most three decimals and four significant digits. More digits would be noise. */
 static void print_figure(FILE *out, bool has, double value) {
   if (has) {
     fprintf(out, "%*.*f", TIME_WIDTH,
@@ -76,7 +76,7 @@ static void print_figure(FILE *out, bool has, double value) {
   }
 }
 
-/* printf() may give a NaN a sign, which means nothing. */
+/* printf() may print a NaN with a sign, which has no meaning. */
 static const char *not_finite(double value) { return isnan(value) ? "nan" : "inf"; }
 
 static void print_residual(FILE *out, double value, const char *what) {
@@ -120,7 +120,7 @@ static void print_order(FILE *out, const bisai_precond_report *s) {
             s->factor.smallest_scale, s->factor.largest_scale);
 }
 
-/* "sizes    1 block of 1 row, 40 of 3" and "formats  …": what block-Jacobi's blocks are. */
+/* Prints the blocks of block-Jacobi: "sizes    1 block of 1 row, 40 of 3" and "formats  …". */
 static void print_blocks(FILE *out, const bisai_precond_report *s) {
   fputs("sizes    ", out);
   const char *comma = "";
@@ -141,7 +141,7 @@ static void print_blocks(FILE *out, const bisai_precond_report *s) {
   fprintf(out, ", %.3f MB\n", 1e-6 * (double)s->bjacobi.value_bytes);
 }
 
-/* What the set-up changed or left out, one line each behind `prefix`. */
+/* Prints what the set-up changed or left out, one line each after `prefix`. */
 static void print_changes(FILE *out, const char *prefix, const char *colon, const run_result *r) {
   const bisai_precond_report *s = &r->setup;
   const bool of_rows = r->m.options.bjacobi.max_block == 0;
@@ -172,7 +172,7 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
   }
 }
 
-/* What stands in the columns. */
+/* Explains the columns. */
 static void print_columns(FILE *out, int count, const run_result *results) {
   int repeats = 0;
   fprintf(out, "\niterations: of the solver; set-up: making the preconditioner; solve: the "

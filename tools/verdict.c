@@ -25,7 +25,7 @@ static bool is_exact(const run_result *r) {
   return r->converged && method_is(&r->m, BISAI_PRECOND_ILU);
 }
 
-/* The first of the runs with the least value among those that compete. */
+/* Returns the run with the least value among those that compete, the first of several. */
 static const run_result *least(int count, const run_result *results,
                                bool (*competes)(const run_result *),
                                double (*value)(const run_result *)) {
@@ -36,15 +36,16 @@ static const run_result *least(int count, const run_result *results,
   return best;
 }
 
-/* The number n of solves from which on set-up + n solves of `steady` take less time than those of
- * `quick`. */
+/* Returns the number n of solves from which set-up + n solves of `steady` take less time than those
+ * of `quick`. */
 static int64_t pays_after(const run_result *quick, const run_result *steady) {
   double saved = solve_of(quick) - solve_of(steady),
          extra = steady->setup.setup_seconds - quick->setup.setup_seconds;
   return saved > 0 && extra > 0 ? (int64_t)floor(extra / saved) + 1 : 1;
 }
 
-/* "1.9 times as many" or "2.1 times fewer", "as many" within one part in twenty. */
+/* Writes "1.9 times as many" or "2.1 times fewer", or "as many" if the factor is within 5 % of
+ * 1. */
 static void write_ratio(char *text, size_t size, double ratio, const char *more, const char *less,
                         const char *same) {
   const double factor = ratio >= 1 ? ratio : 1 / ratio;
@@ -56,8 +57,8 @@ static void write_ratio(char *text, size_t size, double ratio, const char *more,
   }
 }
 
-/* Iterations, time of an iteration and the reason for it: levels that wait for each other against
- * products that do not. */
+/* Compares the iterations and the time of an iteration, and gives the reason for the time: levels
+ * wait for each other, and products do not. */
 static void explain(double rows, const run_result *isai, const run_result *exact,
                     char why[VERDICT_WHY]) {
   double count = (double)isai->solve.iterations / exact->solve.iterations,
