@@ -3,8 +3,8 @@
 
 #include "message.h"
 
-/* Why the method and the options do not go together, or NULL: nothing that was asked for is left
- * out silently. */
+/* Returns why the method conflicts with the options or its own keys, or NULL. Nothing that the user
+ * asks for is ignored silently. */
 static const char *conflict(const options *o, const method *m) {
   bool petsc =
       m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU || m->factors == FACTORS_PETSC;
@@ -14,19 +14,19 @@ static const char *conflict(const options *o, const method *m) {
   if (m->program == METHOD_PETSC && o->solver == BISAI_IDR)
     return "PETSc has no IDR(s): --solver gmres, cg or bicgstab";
   if (petsc && reorders)
-    return "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate";
+    return "PETSc factorises the matrix as it is: no --ordering, no --equilibrate";
   if (petsc && shift) return "factors=petsc takes no shift";
   if ((cusparse || m->pattern == MAKER_CUSPARSE) && reorders)
-    return "factors and patterns of cuSPARSE are those of the matrix as it is: no --ordering, no "
+    return "cuSPARSE takes the matrix as it is for factors and patterns: no --ordering, no "
            "--equilibrate";
   if (cusparse && (m->options.factor.level > 0 || shift))
     return "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
   if (method_is(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage == BISAI_ADAPTIVE &&
       m->options.bjacobi.form != BISAI_FORM_INVERSE)
-    return "storage=adaptive goes with form=inverse alone";
+    return "storage=adaptive needs form=inverse";
   if (method_is(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage != BISAI_ADAPTIVE &&
       m->options.bjacobi.digits != 2)
-    return "digits goes with storage=adaptive";
+    return "digits needs storage=adaptive";
   if (m->pattern == MAKER_CUSPARSE &&
       (m->factors == FACTORS_PETSC || m->options.isai.drop_tolerance > 0 ||
        m->options.isai.column_limit > 0))
@@ -35,7 +35,7 @@ static const char *conflict(const options *o, const method *m) {
     return "symmetric takes no apply=cusparse, which multiplies by NL and NU";
   if (m->apply == MAKER_CUSPARSE &&
       (m->options.isai.relax > 0 || m->options.isai.storage != BISAI_FP64))
-    return "apply=cusparse takes no relax and stores fp64";
+    return "apply=cusparse takes no relax and needs storage=fp64";
   return NULL;
 }
 

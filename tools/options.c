@@ -299,24 +299,19 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 #define GRAMMAR "<methods>"
 #define METHOD_HELP                                                                                \
   "\vMETHOD: " GRAMMAR "\n"                                                                        \
-  "bjacobi inverts the diagonal blocks of the matrix, or with max=1 to 32 blocks of at most so "   \
-  "many rows that it "                                                                             \
-  "finds; "                                                                                        \
-  "storage=adaptive keeps D digits (1 to 15, default 2) of each. K is 1 or more, R and N of "      \
-  "sweeps 0 to 100000. ilu, "                                                                      \
-  "isai and sweeps take level=L, the level of fill of ILU(L), and, as "                            \
-  "bjacobi "                                                                                       \
-  "does, shift=S, which repairs singular diagonal blocks: 0.01 is a good S. petsc is PETSc's own " \
-  "solver and block "                                                                              \
-  "ILU, "                                                                                          \
-  "petsc-ilu its ILU in our solver, both with level=L; ilu, isai and sweeps take factors=petsc. "  \
-  "On a GPU, "                                                                                     \
-  "cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves; factors=cusparse, isai's "  \
-  "pattern=cusparse and "                                                                          \
-  "apply=cusparse (the products) take parts of it.\n\n"                                            \
+  "bjacobi inverts the diagonal blocks of the matrix. With max=N, 1 to 32, it finds blocks of at " \
+  "most N rows. storage=adaptive keeps D digits (1 to 15, default 2) of each block. "              \
+  "K is 1 or more. R, and N of sweeps, are 0 to 100000. "                                          \
+  "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They and bjacobi take "         \
+  "shift=S, which repairs singular diagonal blocks: 0.01 is a good S. "                            \
+  "petsc is PETSc's own solver with its block ILU, and petsc-ilu is its block ILU in the solver "  \
+  "of bisai. Both take level=L. ilu, isai and sweeps take factors=petsc. "                         \
+  "On a GPU, cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves. "                 \
+  "factors=cusparse, pattern=cusparse of isai and apply=cusparse (the products) take parts of "    \
+  "it.\n\n"                                                                                        \
   "Exit status: "
 
-/* Puts the methods with their keys into the help. */
+/* Puts the methods and their keys into the help. */
 static char *fill_help(int key, const char *text, void *input) {
   (void)input;
   const char *place = key == ARGP_KEY_HELP_POST_DOC && text ? strstr(text, GRAMMAR) : NULL;

@@ -42,8 +42,7 @@ typedef struct refusal {
 #define SOLVERS(text)                                                                              \
   "bisai: --solver: '" text                                                                        \
   "' is not a solver (gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to 32)\n"
-#define OF_PETSC                                                                                   \
-  "factors of PETSc are those of the matrix as it is: no --ordering, no --equilibrate\n"
+#define OF_PETSC "PETSc factorises the matrix as it is: no --ordering, no --equilibrate\n"
 
 static const refusal arguments[] = {
     {"", "bisai: give a command: solve, compare, info or convert\n"},
@@ -142,10 +141,9 @@ static const refusal arguments[] = {
      "bisai: --methods: bjacobi:storage=adaptive:digits=0: digits must be an integer from 1 to "
      "15\n"},
     {CAVITY "--methods bjacobi:digits=3",
-     "bisai: --methods: bjacobi:digits=3: digits goes with storage=adaptive\n"},
+     "bisai: --methods: bjacobi:digits=3: digits needs storage=adaptive\n"},
     {CAVITY "--methods bjacobi:storage=adaptive:form=gh",
-     "bisai: --methods: bjacobi:form=gh:storage=adaptive: storage=adaptive goes with form=inverse "
-     "alone\n"},
+     "bisai: --methods: bjacobi:form=gh:storage=adaptive: storage=adaptive needs form=inverse\n"},
     {CAVITY "--methods bjacobi:extraction=all",
      "bisai: --methods: bjacobi:extraction=all: extraction must be auto, uc, mc, us or ms\n"},
     {CAVITY "--methods sweeps:n=1:drop=1", "bisai: --methods: sweeps:n=1:drop=1: 'drop' is not a "
@@ -189,9 +187,8 @@ static const refusal arguments[] = {
     {"solve nothing.mtx --ordering rcm --preconditioner petsc",
      "bisai: --preconditioner: petsc: " OF_PETSC},
     {CAVITY "--ordering rcm --methods cusparse-ilu",
-     "bisai: --methods: cusparse-ilu: factors and patterns of cuSPARSE "
-     "are those of the matrix as it is: no --ordering, "
-     "no --equilibrate\n"},
+     "bisai: --methods: cusparse-ilu: cuSPARSE takes the matrix as it is for factors and "
+     "patterns: no --ordering, no --equilibrate\n"},
     {CAVITY "--methods ilu:level=1:factors=cusparse",
      "bisai: --methods: ilu:level=1:factors=cusparse: bsrilu02 is ILU(0): factors=cusparse takes "
      "no level and no "
@@ -200,8 +197,8 @@ static const refusal arguments[] = {
      "bisai: --methods: isai:k=1:cap=3:pattern=cusparse: "
      "pattern=cusparse takes no factors=petsc, no drop and no cap\n"},
     {CAVITY "--methods isai:relax=1:apply=cusparse",
-     "bisai: --methods: isai:k=1:relax=1:apply=cusparse: apply=cusparse takes no relax and stores "
-     "fp64\n"},
+     "bisai: --methods: isai:k=1:relax=1:apply=cusparse: apply=cusparse takes no relax "
+     "and needs storage=fp64\n"},
     {CAVITY "--frobnicate", "bisai compare: unrecognized option '--frobnicate'\n"},
     {CAVITY "--output x.mtx", "bisai compare: unrecognized option '--output'\n"},
     {CAVITY "--preconditioner ilu", "bisai compare: unrecognized option '--preconditioner'\n"},
