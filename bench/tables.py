@@ -18,9 +18,9 @@ SHORT = {
     "not_finite": "not finite",
 }
 REASONS = (
-    "What does not converge stands with its reason: limit (of iterations), stagnated, singular (a"
-    " pivot block), no diagonal (a diagonal block is missing), overflow (of the storage type), not"
-    " finite, failed (breakdown)."
+    "If a method does not converge, its reason stands in the table: limit (of iterations),"
+    " stagnated, singular (a pivot block), no diagonal (a diagonal block is missing), overflow (of"
+    " the storage type), not finite, failed (breakdown)."
 )
 
 MATRIX_COLUMNS = ["matrix", "b", "bs", "block rows", "blocks"]
