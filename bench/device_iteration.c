@@ -94,7 +94,7 @@ static void measure(device_bench *b, const double *rhs, double tolerance) {
   solving s = {.rhs = rhs, .precond = device_make_precond(b, BISAI_PRECOND_ISAI)};
   bisai_solver_options o = bisai_solver_options_default();
   o.tolerance = tolerance;
-  o.restart = RESTART;
+  o.gmres.restart = RESTART;
   device_need(b, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &o, &s.solver),
               "solver");
   double best = INFINITY, all = 0;

@@ -91,7 +91,7 @@ void device_measure_solvers(device_bench *b, const double *rhs) {
   for (int k = 0; k < ROWS; k++) {
     bisai_solver_options how = bisai_solver_options_default();
     how.method = rows[k].method;
-    how.shadow_dimension = rows[k].s;
+    how.idr.shadow_dimension = rows[k].s;
     how.tolerance = 0;
     how.max_iterations = ITERATIONS;
     solves[k] = all;

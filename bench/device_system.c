@@ -222,7 +222,7 @@ static void measure_gmres(device_bench *b, const char *name, bisai_precond *prec
   solving s = {.b = b, .precond = precond, .rhs = rhs, .x = b->y};
   bisai_solver_options o = bisai_solver_options_default();
   o.tolerance = tolerance;
-  o.restart = 30;
+  o.gmres.restart = 30;
   device_need(b, bisai_solver_create(b->context, (int64_t)b->rows * b->bs, &o, &s.solver),
               "solver");
   device_group g = {0};

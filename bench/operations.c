@@ -467,7 +467,7 @@ static void prepare(bench *b) {
   b->isai = make_precond(b, BISAI_PRECOND_ISAI, 1);
   bisai_solver_options so = bisai_solver_options_default();
   so.tolerance = b->o->tolerance;
-  so.restart = 30;
+  so.gmres.restart = 30;
   if (b->o->solves > 0)
     need(b, bisai_solver_create(b->context, (int64_t)n, &so, &b->solver), "solver");
 }

@@ -80,7 +80,7 @@ int main(void) {
 
   bisai_solver_options options = bisai_solver_options_default();
   /* FGMRES: the preconditioner may change from one iteration to the next */
-  options.flexible = true;
+  options.gmres.flexible = true;
   options.reduce = sum_over_processes;
   options.monitor = show;
   if (!status) status = bisai_solver_create(context, N, &options, &solver);

@@ -158,6 +158,31 @@ static json_t *conclusion(const problem *p, int count, const run_result *results
                 {"least_memory", label(v.least_memory)}, {"why", text(*v.why != '\0', v.why)});
 }
 
+static json_t *option_value(const bisai_option *option, const bisai_solver_options *how) {
+  double value = bisai_option_get(option, how);
+  switch (option->type) {
+  case BISAI_OPTION_FLAG: return json_boolean(value != 0);
+  case BISAI_OPTION_INTEGER: return json_integer((json_int_t)value);
+  case BISAI_OPTION_WORD: return json_string(option->words[(int)value]);
+  default: return json_real(value);
+  }
+}
+
+/* The options that --solver takes, each under its name; null for those of other methods. */
+static bool add_solver_options(json_t *all, const bisai_solver_options *how) {
+  bool ok = true;
+  for (int m = 0; m < BISAI_METHODS; ++m) {
+    const bisai_option *option;
+    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); ++i) {
+      if (!option->key) continue;
+      ok &= json_object_set_new(all, option->name,
+                                how->method == (bisai_method)m ? option_value(option, how)
+                                                               : json_null()) == 0;
+    }
+  }
+  return ok;
+}
+
 static json_t *document(bisai_context *context, const problem *p, const options *o, int count,
                         const run_result *results) {
   json_t *runs = json_array();
@@ -174,19 +199,26 @@ static json_t *document(bisai_context *context, const problem *p, const options 
                           {"block_size", integer(true, bisai_bcsr_block_size(p->matrix))},
                           {"blocks", integer(true, bisai_bcsr_blocks(p->matrix))},
                           {"asymmetry", number(measured, asymmetry)});
-  return OBJECT(
-      {"version", text(true, bisai_version())},
-      {"backend", text(true, bisai_backend_string(bisai_context_backend(context)))},
-      {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
-      {"rhs", text(true, problem_rhs_name(p->rhs_from))},
-      {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
-      {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
-      {"tolerance", number(true, p->tolerance)},
-      {"solver", text(true, bisai_method_string(o->solver))},
-      {"assume_symmetric", o->solver == BISAI_CG ? json_boolean(o->assume_symmetric) : json_null()},
-      {"shadow_dimension", integer(o->solver == BISAI_IDR, o->shadow_dimension)},
-      {"restart", integer(o->solver == BISAI_GMRES, o->restart)}, {"runs", runs},
-      {"verdict", conclusion(p, count, results)});
+  json_t *all =
+      OBJECT({"version", text(true, bisai_version())},
+             {"backend", text(true, bisai_backend_string(bisai_context_backend(context)))},
+             {"device", text(true, bisai_context_device(context))}, {"matrix", matrix},
+             {"rhs", text(true, problem_rhs_name(p->rhs_from))},
+             {"rhs_file", text(p->rhs_file != NULL, p->rhs_file)},
+             {"rhs_columns", integer(p->rhs_from == RHS_OWN, p->rhs_columns)},
+             {"tolerance", number(true, p->tolerance)},
+             {"solver", text(true, bisai_method_string(o->solver.method))});
+  bool ok = add_solver_options(all, &o->solver);
+  const member rest[] = {
+      {"restart", integer(o->solver.method == BISAI_GMRES, o->solver.gmres.restart)},
+      {"runs", runs},
+      {"verdict", conclusion(p, count, results)}};
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; ++i) {
+    ok &= json_object_set_new(all, rest[i].key, rest[i].value) == 0;
+  }
+  if (ok) return all;
+  json_decref(all);
+  return NULL;
 }
 
 char *json_text(bisai_context *context, const problem *p, const options *o, int count,

@@ -15,6 +15,7 @@
 #include "conflicts.h"
 #include "message.h"
 #include "parse.h"
+#include "solver_option.h"
 #include "standard.h"
 
 enum key {
@@ -168,35 +169,6 @@ static bool set_backend(options *o, const char *text) {
   return false;
 }
 
-static bool set_solver(options *o, const char *text) {
-  static const char with_s[] = "idr:s=";
-  const size_t prefix = sizeof with_s - 1;
-  o->shadow_dimension = 4;
-  o->assume_symmetric = false;
-  if (bisai_method_parse(text, &o->solver)) return true;
-  o->solver = BISAI_CG;
-  o->assume_symmetric = strcmp(text, "cg:force") == 0;
-  if (o->assume_symmetric) return true;
-  o->solver = BISAI_IDR;
-  if (strncmp(text, with_s, prefix) == 0 &&
-      parse_integer(text + prefix, 1, BISAI_IDR_MOST, &o->shadow_dimension))
-    return true;
-  say("--solver: '%s' is not a solver (gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 "
-      "to %d)",
-      text, BISAI_IDR_MOST);
-  return false;
-}
-
-const char *options_solver(const options *o, char name[OPTIONS_SOLVER]) {
-  switch (o->solver) {
-  case BISAI_GMRES: snprintf(name, OPTIONS_SOLVER, "GMRES(%d)", o->restart); break;
-  case BISAI_CG: snprintf(name, OPTIONS_SOLVER, "CG"); break;
-  case BISAI_BICGSTAB: snprintf(name, OPTIONS_SOLVER, "BiCGSTAB"); break;
-  case BISAI_IDR: snprintf(name, OPTIONS_SOLVER, "IDR(%d)", o->shadow_dimension); break;
-  }
-  return name;
-}
-
 static bool set_ordering(options *o, const char *text) {
   const char *word = strcmp(text, "color") == 0 ? "colour" : text;
   if (bisai_ordering_parse(word, &o->ordering) && o->ordering != BISAI_ORDERING_GIVEN) return true;
@@ -268,10 +240,13 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_BLOCK_SIZE: ok = set_block_size(o, text); break;
   case KEY_RHS: ok = set_rhs(o, text); break;
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
-  case KEY_SOLVER: ok = set_solver(o, text); break;
-  case KEY_RESTART: ok = set_integer("--restart", text, 1, INT_MAX, &o->restart); break;
+  case KEY_SOLVER: ok = solver_parse("--solver", text, &o->solver); break;
+  case KEY_RESTART:
+    ok = set_integer("--restart", text, 1, INT_MAX, &o->solver.gmres.restart);
+    o->restart_given = true;
+    break;
   case KEY_MAX_ITERATIONS:
-    ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->max_iterations);
+    ok = set_integer("--max-iterations", text, 1, INT_MAX, &o->solver.max_iterations);
     break;
   case KEY_ORDERING: ok = set_ordering(o, text); break;
   case KEY_EQUILIBRATE: o->equilibrate = true; break;
@@ -423,8 +398,8 @@ static bool check(const options *o) {
     say("--size belongs to --case, not to a FILE");
   } else if (o->made == CASE_CAVITY && o->sizes != 1) {
     say("--size: the cavity takes only one N");
-  } else if (o->restart != 0 && o->solver != BISAI_GMRES) {
-    say("--restart is for --solver gmres only, not for %s", bisai_method_string(o->solver));
+  } else if (o->restart_given && o->solver.method != BISAI_GMRES) {
+    say("--restart is for --solver gmres only, not for %s", bisai_method_string(o->solver.method));
   } else if (standard_is(o->json) && standard_is(o->output)) {
     say("--output - and --json -: only one of them can go to standard output");
 #ifndef BISAI_HAVE_JANSSON
@@ -463,7 +438,9 @@ static bool find_beside(command which, options *o) {
   return beside_find(o->file, &o->beside);
 }
 
-bool options_choose_for_cg(const options *o) { return o->solver == BISAI_CG && !o->methods_given; }
+bool options_choose_for_cg(const options *o) {
+  return o->solver.method == BISAI_CG && !o->methods_given;
+}
 
 bool options_parse(command which, int argc, char **argv, options *o) {
   static const char *const methods[] = {
@@ -475,8 +452,7 @@ bool options_parse(command which, int argc, char **argv, options *o) {
       [COMMAND_SOLVE] = "ilu",
       [COMMAND_COMPARE] =
           "none,bjacobi,ilu,isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"};
-  *o = (options){.shadow_dimension = 4,
-                 .max_iterations = 10000,
+  *o = (options){.solver = bisai_solver_options_default(),
                  .backend = BISAI_BACKEND_AUTO,
                  .repeat = which == COMMAND_COMPARE};
   bool ok =
@@ -485,7 +461,6 @@ bool options_parse(command which, int argc, char **argv, options *o) {
       (!options_choose_for_cg(o) || method_list_parse("--methods", for_cg[which], &o->methods)) &&
       (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && conflicts_check(which, o) &&
       find_beside(which, o);
-  if (o->restart == 0) o->restart = 30;
   name_standard_input(o);
   if (!ok) options_free(o);
   return ok;

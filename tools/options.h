@@ -34,14 +34,9 @@ typedef struct options {
   char *beside;
   /* 0: the tolerance of the problem */
   double tolerance;
-  bisai_method solver;
-  /* cg:force */
-  bool assume_symmetric;
-  /* s of idr */
-  int shadow_dimension;
-  /* m of gmres; 0 while parsing means not given */
-  int restart;
-  int max_iterations;
+  /* all but the tolerance and the monitor */
+  bisai_solver_options solver;
+  bool restart_given;
   bisai_ordering ordering;
   bool equilibrate;
   bisai_backend backend;
@@ -70,8 +65,5 @@ void options_free(options *o);
 
 /* Returns true if the program has to choose methods that CG works with. */
 bool options_choose_for_cg(const options *o);
-
-enum { OPTIONS_SOLVER = 24 };
-const char *options_solver(const options *o, char name[OPTIONS_SOLVER]); /* "GMRES(30)" */
 
 #endif

@@ -239,11 +239,8 @@ void petsc_complete(const petsc_parts *parts, bisai_precond_report *report) {
 
 bisai_status petsc_create(bisai_context *context, const problem *p, const options *o,
                           const method *m, bisai_monitor monitor, void *user, petsc_parts **parts) {
-  bisai_solver_options how = bisai_solver_options_default();
-  how.method = o->solver;
-  how.restart = o->restart;
+  bisai_solver_options how = o->solver;
   how.tolerance = p->tolerance;
-  how.max_iterations = o->max_iterations;
   how.monitor = monitor;
   how.monitor_user = user;
   bisai_status status = begin(context, p, o, parts);
@@ -255,9 +252,9 @@ bisai_status petsc_create(bisai_context *context, const problem *p, const option
   made->seconds = progress_now() - start_time;
   snprintf(made->text, sizeof made->text, "PETSc %d.%d.%d: KSP%s, PCILU with %d level%s, SeqBAIJ",
            PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
-           o->solver == BISAI_CG         ? "CG"
-           : o->solver == BISAI_BICGSTAB ? "BCGS"
-                                         : "GMRES",
+           o->solver.method == BISAI_CG         ? "CG"
+           : o->solver.method == BISAI_BICGSTAB ? "BCGS"
+                                                : "GMRES",
            m->options.factor.level, plural(m->options.factor.level));
   return end(status, parts);
 }

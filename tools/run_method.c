@@ -198,13 +198,8 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   }
   r->set_up = true;
 
-  bisai_solver_options how = bisai_solver_options_default();
-  how.method = o->solver;
-  how.shadow_dimension = o->shadow_dimension;
-  how.restart = o->restart;
+  bisai_solver_options how = o->solver;
   how.tolerance = p->tolerance;
-  how.max_iterations = o->max_iterations;
-  how.assume_symmetric = o->assume_symmetric;
   how.monitor = watch;
   how.monitor_user = shown;
   how.monitor_late = true; /* lets a device have steps ahead, as without a monitor */
@@ -276,7 +271,8 @@ static void warm_up(bisai_context *context, const problem *p, const options *o, 
                     double *x) {
   options few = *o;
   run_result forgotten;
-  if (few.max_iterations > WARM_UP_ITERATIONS) few.max_iterations = WARM_UP_ITERATIONS;
+  if (few.solver.max_iterations > WARM_UP_ITERATIONS)
+    few.solver.max_iterations = WARM_UP_ITERATIONS;
   run_once(context, p, &few, m, "warm-up", x, &forgotten);
   run_result_free(&forgotten);
 }

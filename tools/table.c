@@ -7,6 +7,7 @@
 
 #include "message.h"
 #include "signals.h"
+#include "solver_option.h"
 
 enum { COUNT_WIDTH = 12, TIME_WIDTH = 10 };
 
@@ -30,10 +31,10 @@ void table_heading(FILE *out, bisai_context *context, const problem *p, const op
   if (o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate)
     fprintf(out, "matrix   in %s order%s inside ilu, isai and sweeps\n",
             bisai_ordering_string(o->ordering), o->equilibrate ? ", equilibrated," : "");
-  char solver[OPTIONS_SOLVER];
+  char solver[SOLVER_NAME];
   fprintf(out, "solver   %s, preconditioned%s, relative residual %g, at most %d iteration%s\n\n",
-          options_solver(o, solver), o->solver == BISAI_CG ? "" : " from the right", p->tolerance,
-          o->max_iterations, plural(o->max_iterations));
+          solver_name(&o->solver, solver), o->solver.method == BISAI_CG ? "" : " from the right",
+          p->tolerance, o->solver.max_iterations, plural(o->solver.max_iterations));
 }
 
 int table_width(const method_list *methods) {

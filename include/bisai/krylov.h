@@ -15,6 +15,7 @@
 #ifndef BISAI_KRYLOV_H
 #define BISAI_KRYLOV_H
 
+#include <bisai/option.h>
 #include <bisai/precond.h>
 
 #ifdef __cplusplus
@@ -38,20 +39,36 @@ typedef enum bisai_method {
   BISAI_IDR = 3
 } bisai_method;
 
-/** The words of bisai_method: X(enumerator, word). */
+/** The one list of methods: X(enumerator, word, name, title). The library makes its table of
+ *  methods from it. `name` is the name of the source file of a method and of its options in
+ *  bisai_solver_options. `title` is how the literature writes the method. */
 #define BISAI_METHOD_LIST(X)                                                                       \
-  X(BISAI_GMRES, "gmres")                                                                          \
-  X(BISAI_CG, "cg")                                                                                \
-  X(BISAI_BICGSTAB, "bicgstab")                                                                    \
-  X(BISAI_IDR, "idr")
+  X(BISAI_GMRES, "gmres", gmres, "GMRES")                                                          \
+  X(BISAI_CG, "cg", cg, "CG")                                                                      \
+  X(BISAI_BICGSTAB, "bicgstab", bicgstab, "BiCGSTAB")                                              \
+  X(BISAI_IDR, "idr", idr, "IDR")
+
+/** One of the methods that BISAI_METHODS counts. */
+#define BISAI_METHOD_COUNT(enumerator, word, name, title) +1
+/** The number of methods: they are 0 … BISAI_METHODS − 1. */
+enum {
+  BISAI_METHODS = 0 BISAI_METHOD_LIST(BISAI_METHOD_COUNT)
+#undef BISAI_METHOD_COUNT
+};
 
 /** "gmres", "cg", "bicgstab", "idr"; "unknown method" for other values. */
 BISAI_API const char *bisai_method_string(bisai_method value);
 
 /** Looks up a word of bisai_method_string().
- *  @param value  out; untouched where the word is unknown
+ *  @param value  out; untouched if the word is unknown
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_method_parse(const char *word, bisai_method *value);
+
+/** Describes an option that belongs to one method. Its offset counts in bisai_solver_options, and
+ *  its key is written in the program's `--solver`, as in `idr:s=2`.
+ *  @param index  from 0
+ *  @returns      NULL for an unknown method and behind its last option; never to be freed */
+BISAI_API const bisai_option *bisai_method_option(bisai_method method, int index);
 
 /** Where the preconditioner stands: A M⁻¹ y = b with x = M⁻¹ y, or M⁻¹ A x = M⁻¹ b. */
 typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
@@ -188,95 +205,126 @@ typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual
  *  sum on that stream, or wait for it. Every process makes the same calls in the same order. */
 typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
 
-/** Largest s of IDR(s). */
-enum { BISAI_IDR_MOST = 32 };
+/** The largest s of IDR(s). */
+enum { BISAI_MAX_SHADOW_DIMENSION = 32 };
 
-/** Options of a solver; start from bisai_solver_options_default(). */
+/** Options of GMRES(m). */
+typedef struct bisai_gmres_options {
+  /** m, at least 1; default 30 */
+  int restart;
+  /** default BISAI_RIGHT */
+  bisai_side side;
+  /** FGMRES: the preconditioner may differ from one application to the next. BISAI_RIGHT only.
+   *  Default false */
+  bool flexible;
+  /** default BISAI_CLASSICAL_SELECTIVE */
+  bisai_orthogonalization orthogonalization;
+} bisai_gmres_options;
+
+/** Options of CG. */
+typedef struct bisai_cg_options {
+  /** CG takes A and M as symmetric without a check: see bisai_solver_check(). Default false */
+  bool assume_symmetric;
+} bisai_cg_options;
+
+/** Options of IDR(s). */
+typedef struct bisai_idr_options {
+  /** s, from 1 to BISAI_MAX_SHADOW_DIMENSION; default 4 */
+  int shadow_dimension;
+} bisai_idr_options;
+
+/** Options of a solver; start from bisai_solver_options_default(). A solver reads the options that
+ *  all methods share and those of its own method. */
 typedef struct bisai_solver_options {
   /** set by bisai_solver_options_default() */
   size_t struct_size;
-  /** m of GMRES(m); at least 1; default 30; other methods do not use it */
-  int restart;
-  /** of ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
+  /** default BISAI_GMRES */
+  bisai_method method;
+  /** bound of the relative residual ‖b − A x‖₂/‖b‖₂, 0 ≤ tolerance < 1; default 1e-8 */
   double tolerance;
-  /** every inner iteration counts; default 10000 */
+  /** at most that many iterations; every inner iteration counts; default 10000 */
   int max_iterations;
-  /** default BISAI_RIGHT; left: GMRES only */
-  bisai_side side;
-  /** FGMRES (right, GMRES only): the preconditioner may change; default false */
-  bool flexible;
-  /** of GMRES; default BISAI_CLASSICAL_SELECTIVE */
-  bisai_orthogonalization orthogonalization;
-  /** default false: x = 0 at the start; true: x has the guess, which must be finite */
-  bool use_initial_guess;
-  /** give up when this many cycles together reduce the residual by less than 1e-6 of itself; 0:
-   *  never; default
-   *  10. A cycle is m iterations of GMRES(m), and for other methods lasts from one true residual to
-   *    the next */
+  /** The solve ends if that many cycles together reduce the residual by less than 1e-6 of itself;
+   *  0: it never ends for this reason; default 10. A cycle of GMRES(m) has m iterations. A cycle of
+   *  another method lasts from one true residual to the next. */
   int stagnation_cycles;
-  /** default NULL */
+  /** false: the solve starts from x = 0. true: it starts from the x that is given, which must be
+   *  finite. Default false */
+  bool use_initial_guess;
+  /** true: the monitor may stop a solve a few iterations late: see bisai_monitor. Default false */
+  bool monitor_late;
+  /** default NULL: no monitor */
   bisai_monitor monitor;
-  /** passed through */
+  /** passed to the monitor */
   void *monitor_user;
   /** default NULL: one process */
   bisai_reduce reduce;
-  /** passed through */
+  /** passed to the reduction hook */
   void *reduce_user;
-  /** default BISAI_GMRES */
-  bisai_method method;
-  /** s of IDR(s), 1 to BISAI_IDR_MOST; default 4; unused by other methods */
-  int shadow_dimension;
-  /** the monitor may stop a solve a few iterations late: see bisai_monitor; default false */
-  bool monitor_late;
-  /** CG: A and M are taken to be symmetric, whatever they are; default false: see
-   *  bisai_solver_check() */
-  bool assume_symmetric;
+  /** of GMRES */
+  bisai_gmres_options gmres;
+  /** of CG */
+  bisai_cg_options cg;
+  /** of IDR */
+  bisai_idr_options idr;
 } bisai_solver_options;
 
 /** Default options. */
 BISAI_API bisai_solver_options bisai_solver_options_default(void);
 
+/** What CG reports. */
+typedef struct bisai_cg_report {
+  /** asymmetry of A, as bisai_bcsr_asymmetry() measures it. NaN if it was not measured: for other
+   *  methods, with assume_symmetric, for operators that are functions, and with `reduce`, where a
+   *  matrix is only a part of A */
+  double asymmetry;
+} bisai_cg_report;
+
+/** What IDR reports. */
+typedef struct bisai_idr_report {
+  /** s of IDR(s) in this solver; 0 for other methods */
+  int shadow_dimension;
+} bisai_idr_report;
+
 /** How a solve went. */
 typedef struct bisai_solver_report {
   /** set by the caller to sizeof(bisai_solver_report) */
   size_t struct_size;
-  /** why it ended */
+  /** the method of the options */
+  bisai_method method;
+  /** why the solve ended */
   bisai_reason reason;
-  /** inner iterations; what counts as one: bisai_method */
+  /** of the last cycle, whether or not it ended the solve */
+  bisai_breakdown breakdown;
+  /** inner iterations; bisai_method says what counts as one */
   int iterations;
-  /** true: ‖b − A x‖₂/‖b‖₂ recomputed at the end */
-  double relative_residual;
-  /** what the recurrence believed at the end, relative */
-  double estimated_residual;
-  /** whole solve */
-  double solve_seconds;
-  /** in the preconditioner; on a GPU from about one application in 30, so that nothing waits for
-   *  it */
-  double apply_seconds;
-  /** of the preconditioner */
+  /** times that the method began again from a true residual: after m iterations of GMRES(m), after
+   *  a true residual that did not confirm the estimate, or from the best x after a breakdown */
+  int restarts;
+  /** applications of the preconditioner */
   int applications;
+  /** ‖b − A x‖₂/‖b‖₂, recomputed at the end */
+  double relative_residual;
+  /** the last estimate of the relative residual by the method's recurrence */
+  double estimated_residual;
+  /** seconds of the whole solve */
+  double solve_seconds;
+  /** seconds in the preconditioner. On a GPU they are estimated from about one application in 30,
+   *  so that the host does not wait for the device */
+  double apply_seconds;
   /** T_p: 30 times the mean application; 0 without applications */
   double apply30_seconds;
-  /** held by the solver */
+  /** bytes that the solver holds */
   int64_t memory_bytes;
-  /** relative residual estimates, from the start on; the solver's, until its next solve */
+  /** estimates of the relative residual, the first before iteration 1. The solver owns them until
+   *  its next solve */
   const double *history;
   /** iterations + 1, at most 2²⁰ */
   int history_length;
-  /** that of the options */
-  bisai_method method;
-  /** s of IDR(s) as it was used; 0 for other methods */
-  int shadow_dimension;
-  /** times that the method began again from a true residual: m iterations of GMRES(m) were over,
-   *  the true residual did not confirm the estimate, or a breakdown could be left behind, from the
-   *  best x */
-  int restarts;
-  /** of the last cycle, whether or not it ended the solve */
-  bisai_breakdown breakdown;
-  /** of A, as bisai_bcsr_asymmetry() measures it; NaN where the solve did not need to know: other
-   *  methods than CG, assume_symmetric, operators that are functions, and solvers with `reduce`,
-   *  whose matrices are parts */
-  double asymmetry;
+  /** of CG */
+  bisai_cg_report cg;
+  /** of IDR */
+  bisai_idr_report idr;
 } bisai_solver_report;
 
 /** A solver for systems of n scalar unknowns; reserves all its memory. GMRES: about (restart +

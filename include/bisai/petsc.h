@@ -108,8 +108,8 @@ typedef struct bisai_petsc_solver bisai_petsc_solver;
 /** Creates the solver and factorises the matrix.
  *  @param matrix   copied into a Mat, and read again to recompute residuals; it must outlive the
  *                  solver
- *  @param options  NULL: the defaults; only restart, tolerance, max_iterations, side,
- *                  use_initial_guess and monitor are used
+ *  @param options  NULL: the defaults; only method, gmres.restart, gmres.side,
+ *                  tolerance, max_iterations, use_initial_guess and monitor are used
  *  @param solver   out; unchanged on failure; free with bisai_petsc_solver_destroy()
  *  @retval BISAI_UNSUPPORTED  the values are not fp64, or the options select IDR(s), a flexible
  *                             solver or a reduction

@@ -72,11 +72,11 @@ static PetscErrorCode configure(KSP ksp, Mat mat, int level, const bisai_solver_
   PetscFunctionBegin;
   PetscCall(KSPSetOperators(ksp, mat, mat));
   PetscCall(KSPSetType(ksp, type_of(o->method)));
-  PetscCall(KSPGMRESSetRestart(ksp, o->restart));
+  PetscCall(KSPGMRESSetRestart(ksp, o->gmres.restart));
   if (o->method == BISAI_CG) { /* has no side, and would look at the preconditioned residual */
     PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   } else {
-    PetscCall(KSPSetPCSide(ksp, o->side == BISAI_RIGHT ? PC_RIGHT : PC_LEFT));
+    PetscCall(KSPSetPCSide(ksp, o->gmres.side == BISAI_RIGHT ? PC_RIGHT : PC_LEFT));
   }
   PetscCall(KSPSetTolerances(ksp, o->tolerance, 0, PETSC_DEFAULT, o->max_iterations));
   PetscCall(KSPSetInitialGuessNonzero(ksp, o->use_initial_guess ? PETSC_TRUE : PETSC_FALSE));
@@ -145,7 +145,7 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
   bisai_solver_destroy(&judge);
   if (status == BISAI_OK && options && options->method == BISAI_IDR)
     return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has no IDR(s)");
-  if (status == BISAI_OK && options && (options->flexible || options->reduce))
+  if (status == BISAI_OK && options && (options->gmres.flexible || options->reduce))
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
                               "PETSc's solver takes no reduction and is not flexible");
   return status;

@@ -11,7 +11,7 @@
 
 static bool reserve(bisai_solver *solver) {
   if (!bsi_recurrence_reserve(solver, 9, 3)) return false;
-  bsi_recurrence *r = &solver->parts;
+  bsi_recurrence *r = bsi_recurrence_of(solver);
   r->p = r->r + r->ld;
   r->q = r->p + r->ld;
   r->t = r->q + r->ld;
@@ -24,9 +24,8 @@ static bool reserve(bisai_solver *solver) {
 
 static bisai_status start(bsi_run *run, double norm) {
   bisai_solver *s = run->solver;
-  const bisai_status status =
-      bsi_backend_of(run)->vectors->copy(s->context, s->n, s->parts.r, s->parts.shadow);
-  if (status) return status;
+  const bsi_recurrence *r = bsi_recurrence_of(s);
+  BSI_TRY(bsi_backend_of(run)->vectors->copy(s->context, s->n, r->r, r->shadow));
   return bsi_recurrence_start(run, norm, &(bsi_scalars){.rho = norm * norm, .shadow_norm = norm});
 }
 
@@ -49,12 +48,12 @@ static bisai_status step(bsi_run *run, int j, double *words) {
   return status;
 }
 
-const bsi_method bsi_bicgstab = {.name = BISAI_BICGSTAB,
-                                 .applications = 2,
-                                 .curable = true,
-                                 .moves = true,
-                                 .reserve = reserve,
-                                 .longest_cycle = bsi_recurrence_longest_cycle,
-                                 .start = start,
-                                 .step = step,
-                                 .judge = bsi_recurrence_judge};
+const bsi_method bsi_method_bicgstab = {.state_size = sizeof(bsi_recurrence),
+                                        .applications = 2,
+                                        .restartable = true,
+                                        .reserve = reserve,
+                                        .longest_cycle = bsi_recurrence_longest_cycle,
+                                        .start = start,
+                                        .step = step,
+                                        .judge = bsi_recurrence_judge,
+                                        .best_of_cycle = bsi_recurrence_best_of_cycle};

@@ -7,10 +7,15 @@
  * 9.1. */
 #include "krylov/operations.h"
 #include "krylov/short_recurrence.h"
+#include "krylov/symmetry.h"
+
+static const bisai_option option_table[] = {
+    {BSI_SOLVER_OPTION(cg.assume_symmetric), .name = "assume_symmetric", .key = "force",
+     .help = "take A and M as symmetric", .type = BISAI_OPTION_FLAG}};
 
 static bool reserve(bisai_solver *solver) {
   if (!bsi_recurrence_reserve(solver, 6, 1)) return false;
-  bsi_recurrence *r = &solver->parts;
+  bsi_recurrence *r = bsi_recurrence_of(solver);
   r->p = r->r + r->ld;
   r->q = r->p + r->ld;
   r->z = r->q + r->ld;
@@ -39,11 +44,13 @@ static bisai_status step(bsi_run *run, int j, double *words) {
   return status;
 }
 
-const bsi_method bsi_cg = {.name = BISAI_CG,
-                           .applications = 1,
-                           .moves = true,
-                           .reserve = reserve,
-                           .longest_cycle = bsi_recurrence_longest_cycle,
-                           .start = start,
-                           .step = step,
-                           .judge = bsi_recurrence_judge};
+const bsi_method bsi_method_cg = {.options = BSI_OPTION_LIST(option_table),
+                                  .state_size = sizeof(bsi_recurrence),
+                                  .check_system = bsi_check_symmetry,
+                                  .applications = 1,
+                                  .reserve = reserve,
+                                  .longest_cycle = bsi_recurrence_longest_cycle,
+                                  .start = start,
+                                  .step = step,
+                                  .judge = bsi_recurrence_judge,
+                                  .best_of_cycle = bsi_recurrence_best_of_cycle};

@@ -31,10 +31,12 @@ enum { TIMED_EVERY = 30 };
 static void record(bsi_run *run, double relative) {
   const bisai_solver_options *options = &run->solver->options;
   run->estimate = relative;
-  if (run->iterations < BSI_HISTORY_MOST) run->solver->history[run->iterations] = relative;
+  if (run->iterations < BSI_HISTORY_LIMIT) run->solver->history[run->iterations] = relative;
   if (options->monitor && options->monitor(options->monitor_user, run->iterations, relative) != 0)
     run->stop = true;
 }
+
+static bool steps_update_x(const bisai_solver *s) { return !s->method->correct; }
 
 /* Begins a cycle from the true residual; the present x is kept if it is the best so far. */
 static bisai_status start_cycle(bsi_run *run) {
@@ -62,7 +64,7 @@ static bisai_status start_cycle(bsi_run *run) {
   }
   if (first)
     record(run, run->end == BSI_CYCLE_FULL ? norm / run->reference : run->true_norm / run->b_norm);
-  if (s->method->moves) run->true_norm = NAN;
+  if (steps_update_x(s)) run->true_norm = NAN;
   return BISAI_OK;
 }
 
@@ -95,7 +97,7 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
   const int left = s->options.max_iterations - run->iterations,
             longest = s->method->longest_cycle(s);
   const int limit = longest < left ? longest : left, applications = run->applications;
-  const bool exact = s->options.monitor && !s->options.monitor_late && s->method->moves;
+  const bool exact = s->options.monitor && !s->options.monitor_late && steps_update_x(s);
   const int ahead = exact ? 0 : backend->krylov->lookahead;
   int sent = 0, seen = 0;
   bisai_status status = BISAI_OK;
@@ -144,19 +146,20 @@ static bool converged(const bsi_run *run) {
 static bisai_status look_back(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  double kept = INFINITY;
-  if (!s->method->moves || (run->end == BSI_CYCLE_TARGET && isfinite(run->true_norm)) ||
+  const double *candidate = NULL;
+  double estimate = INFINITY;
+  if (!s->method->best_of_cycle || (run->end == BSI_CYCLE_TARGET && isfinite(run->true_norm)) ||
       converged(run))
     return BISAI_OK;
-  bisai_status status =
-      backend->memory->fetch(s->context, &kept, &s->parts.scalars->kept, sizeof kept);
-  if (status || !(kept < run->start_norm && kept < run->best_norm) || run->true_norm <= kept)
+  bisai_status status = s->method->best_of_cycle(run, &candidate, &estimate);
+  if (status || !(estimate < run->start_norm && estimate < run->best_norm) ||
+      run->true_norm <= estimate)
     return status;
   if (run->true_norm < run->best_norm) {
     status = backend->vectors->copy(s->context, s->n, run->x, s->best);
     run->best_norm = run->true_norm;
   }
-  if (!status) status = backend->vectors->copy(s->context, s->n, s->kept, run->x);
+  if (!status) status = backend->vectors->copy(s->context, s->n, candidate, run->x);
   if (!status) status = bsi_compute_residual(run);
   if (status || run->true_norm < run->best_norm) return status;
   status = backend->vectors->copy(s->context, s->n, s->best, run->x);
@@ -181,9 +184,10 @@ static bisai_reason judge(bsi_run *run) {
   if (converged(run)) return BISAI_REASON_CONVERGED;
   if (!isfinite(run->true_norm) || run->end == BSI_CYCLE_NOT_FINITE) return BISAI_REASON_NOT_FINITE;
   if (run->stop) return BISAI_REASON_STOPPED;
-  const bool curable = run->solver->method->curable || run->breakdown == BISAI_BREAKDOWN_GROWTH;
+  const bool restartable =
+      run->solver->method->restartable || run->breakdown == BISAI_BREAKDOWN_GROWTH;
   if (run->end == BSI_CYCLE_BREAKDOWN &&
-      !(curable && run->true_norm <= (1 - least_reduction) * run->start_norm))
+      !(restartable && run->true_norm <= (1 - least_reduction) * run->start_norm))
     return run->true_norm > rounding_level * run->b_norm ? BISAI_REASON_BREAKDOWN
                                                          : BISAI_REASON_STAGNATED;
   if (run->iterations >= options->max_iterations) return BISAI_REASON_MAX_ITERATIONS;
@@ -260,7 +264,7 @@ static bisai_status mend_range(bsi_run *run) {
   enum { FAR = 500, FARTHEST = 1000 };
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  double *image = s->method->moves ? s->kept : s->basis + s->ld, size = NAN;
+  double *image = s->scratch, size = NAN;
   if (run->factor != 1 || run->iterations >= s->options.max_iterations || isinf(run->best_norm))
     return BISAI_OK;
   restore_best(run);
@@ -298,8 +302,7 @@ static bool failed(const bsi_run *run) {
 
 bisai_status bsi_solve(bsi_run *run) {
   const bisai_solver *s = run->solver;
-  s->context->kept_bytes =
-      s->basis ? (int64_t)sizeof(double) * s->ld * (s->options.restart + 1) : 0;
+  s->context->kept_bytes = s->cached_bytes;
   bisai_status status = begin(run);
   while (!status && run->reason == BISAI_REASON_NONE) {
     int steps = 0;

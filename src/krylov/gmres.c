@@ -17,16 +17,63 @@
 #include "krylov/operations.h"
 #include "krylov/residual.h"
 
-static double *basis_vector(const bisai_solver *solver, int j) {
-  return solver->basis + (int64_t)j * solver->ld;
+typedef struct gmres_state {
+  /* m + 1 vectors v_j; the first is the solver's `residual` */
+  double *basis;
+  /* FGMRES: m vectors z_j, an allocation of their own */
+  double *search;
+  /* the operands of bsi_gmres_ops::rotate */
+  double *hessenberg, *cosines, *sines, *rhs;
+  /* Vᵀw of the two passes of Gram–Schmidt */
+  double *products, *products2;
+  /* y of V y */
+  double *coefficients;
+} gmres_state;
+
+static gmres_state *gmres_of(const bisai_solver *solver) { return (gmres_state *)solver->state; }
+
+static const char *const sides[] = BSI_OPTION_WORDS(BISAI_SIDE_LIST);
+static const char *const orthogonalizations[] = BSI_OPTION_WORDS(BISAI_ORTHOGONALIZATION_LIST);
+
+static const bisai_option option_table[] = {
+    {BSI_SOLVER_OPTION(gmres.restart), .name = "restart", .help = "m of GMRES(m)",
+     .type = BISAI_OPTION_INTEGER, .use = BISAI_OPTION_SHOWN, .initial = 30, .minimum = 1,
+     .maximum = INT32_MAX, .advised = INT32_MAX},
+    {BSI_SOLVER_OPTION(gmres.side), .name = "side", .help = "side of the preconditioner",
+     .type = BISAI_OPTION_WORD, .maximum = BISAI_LEFT, .advised = BISAI_LEFT, .words = sides},
+    {BSI_SOLVER_OPTION(gmres.flexible), .name = "flexible",
+     .help = "the preconditioner may differ from one application to the next",
+     .type = BISAI_OPTION_FLAG},
+    {BSI_SOLVER_OPTION(gmres.orthogonalization), .name = "orthogonalization",
+     .help = "how the basis is made orthogonal", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_CLASSICAL_SELECTIVE, .maximum = BISAI_CLASSICAL_SELECTIVE,
+     .advised = BISAI_CLASSICAL_SELECTIVE, .words = orthogonalizations}};
+
+static bisai_status check_options(bisai_context *context, const bisai_solver_options *o) {
+  const bisai_gmres_options *gmres = &o->gmres;
+  if (gmres->flexible && gmres->side == BISAI_LEFT)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "flexible GMRES preconditions on the right only");
+  if (o->method != BISAI_GMRES && (gmres->flexible || gmres->side == BISAI_LEFT))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "%s: only GMRES is flexible or preconditioned on the left",
+                    bisai_method_string(o->method));
+  return BISAI_OK;
 }
 
-static bool flexible(const bsi_run *run) { return run->precond && run->solver->options.flexible; }
+static double *basis_vector(const bisai_solver *solver, int j) {
+  return gmres_of(solver)->basis + (int64_t)j * solver->ld;
+}
+
+static bool flexible(const bsi_run *run) {
+  return run->precond && run->solver->options.gmres.flexible;
+}
 
 /* On the left: V_0 ← M⁻¹ V_0 and its norm; at the first start also ‖M⁻¹b‖, which is the same norm
  * if x = 0. */
 static bisai_status measure(bsi_run *run, double *beta) {
   bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
   if (!bsi_preconditioned_left(run)) return BISAI_OK;
   const bsi_backend *backend = bsi_backend_of(run);
   bisai_status status = BISAI_OK;
@@ -36,9 +83,9 @@ static bisai_status measure(bsi_run *run, double *beta) {
     if (!status) status = bsi_precondition(run, scaled, s->spare);
     if (!status) status = bsi_norm(run, s->spare, &run->reference);
   }
-  if (!status) status = bsi_precondition(run, s->basis, s->spare);
-  if (!status) status = backend->vectors->copy(s->context, s->n, s->spare, s->basis);
-  if (!status) status = bsi_norm(run, s->basis, beta);
+  if (!status) status = bsi_precondition(run, g->basis, s->spare);
+  if (!status) status = backend->vectors->copy(s->context, s->n, s->spare, g->basis);
+  if (!status) status = bsi_norm(run, g->basis, beta);
   if (!status && run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess)
     run->reference = *beta;
   return status;
@@ -47,7 +94,8 @@ static bisai_status measure(bsi_run *run, double *beta) {
 /* V_0 ← V_0/β, g ← β e₁ */
 static bisai_status prepare(bsi_run *run, double *seen) {
   const bisai_solver *s = run->solver;
-  return bsi_backend_of(run)->krylov->basis->start(s->context, s->n, s->norm2, s->basis, s->rhs,
+  const gmres_state *g = gmres_of(s);
+  return bsi_backend_of(run)->krylov->basis->start(s->context, s->n, s->norm2, g->basis, g->rhs,
                                                    seen);
 }
 
@@ -59,13 +107,14 @@ static bisai_status start(bsi_run *run, double beta) {
 /* w ← A M⁻¹ v_j or M⁻¹ A v_j */
 static bisai_status expand(bsi_run *run, int j, double *w) {
   bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
   const double *v = basis_vector(s, j);
   if (!run->precond) return bsi_multiply(run, v, w);
-  if (s->options.side == BISAI_LEFT) {
+  if (s->options.gmres.side == BISAI_LEFT) {
     const bisai_status status = bsi_multiply(run, v, s->spare);
     return status ? status : bsi_precondition(run, s->spare, w);
   }
-  double *z = s->options.flexible ? s->search + (int64_t)j * s->ld : s->spare;
+  double *z = s->options.gmres.flexible ? g->search + (int64_t)j * s->ld : s->spare;
   const bisai_status status = bsi_precondition(run, v, z);
   return status ? status : bsi_multiply(run, z, w);
 }
@@ -73,25 +122,26 @@ static bisai_status expand(bsi_run *run, int j, double *w) {
 /* products (+ products2 where *refined) ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w */
 static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined) {
   bisai_solver *s = run->solver;
-  const double *basis = s->basis;
+  const gmres_state *g = gmres_of(s);
+  const double *basis = g->basis;
   bisai_status status = BISAI_OK;
   *refined = false;
-  if (s->options.orthogonalization == BISAI_MODIFIED) {
+  if (s->options.gmres.orthogonalization == BISAI_MODIFIED) {
     for (int i = 0; i <= j && !status; i++) {
-      status = bsi_dot(run, 1, basis_vector(s, i), w, s->products + i);
-      if (!status) status = bsi_subtract(run, 1, basis_vector(s, i), s->products + i, w, i == j);
+      status = bsi_dot(run, 1, basis_vector(s, i), w, g->products + i);
+      if (!status) status = bsi_subtract(run, 1, basis_vector(s, i), g->products + i, w, i == j);
     }
     return status;
   }
-  const bool always = s->options.orthogonalization == BISAI_CLASSICAL_REFINED;
+  const bool always = s->options.gmres.orthogonalization == BISAI_CLASSICAL_REFINED;
   bool again = always;
-  status = bsi_dot(run, j + 1, basis, w, s->products);
-  if (!status) status = bsi_subtract(run, j + 1, basis, s->products, w, !always);
-  if (!status && s->options.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
-    status = bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, s->products, s->norm2,
+  status = bsi_dot(run, j + 1, basis, w, g->products);
+  if (!status) status = bsi_subtract(run, j + 1, basis, g->products, w, !always);
+  if (!status && s->options.gmres.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
+    status = bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, g->products, s->norm2,
                                                            &again);
-  if (!status && again) status = bsi_dot(run, j + 1, basis, w, s->products2);
-  if (!status && again) status = bsi_subtract(run, j + 1, basis, s->products2, w, true);
+  if (!status && again) status = bsi_dot(run, j + 1, basis, w, g->products2);
+  if (!status && again) status = bsi_subtract(run, j + 1, basis, g->products2, w, true);
   *refined = again;
   return status;
 }
@@ -101,20 +151,21 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined)
 static bool fused(const bsi_run *run, int j) {
   const bisai_solver_options *options = &run->solver->options;
   return j < bsi_backend_of(run)->krylov->gmres->fused_columns && !options->reduce &&
-         options->orthogonalization != BISAI_MODIFIED;
+         options->gmres.orthogonalization != BISAI_MODIFIED;
 }
 
 static bisai_status fused_step(bsi_run *run, int j, double *words) {
   const bisai_solver *s = run->solver;
-  const bisai_orthogonalization kind = s->options.orthogonalization;
+  const gmres_state *g = gmres_of(s);
+  const bisai_orthogonalization kind = s->options.gmres.orthogonalization;
   const bsi_cycle cycle = {.n = s->n,
                            .ld = s->ld,
-                           .m = s->options.restart,
-                           .basis = s->basis,
-                           .hessenberg = s->hessenberg,
-                           .cosines = s->cosines,
-                           .sines = s->sines,
-                           .rhs = s->rhs,
+                           .m = s->options.gmres.restart,
+                           .basis = g->basis,
+                           .hessenberg = g->hessenberg,
+                           .cosines = g->cosines,
+                           .sines = g->sines,
+                           .rhs = g->rhs,
                            .status = words - 2 * (int64_t)j,
                            .work = s->work};
   return bsi_backend_of(run)->krylov->gmres->step(s->context, &cycle, j,
@@ -128,6 +179,7 @@ static bisai_status fused_step(bsi_run *run, int j, double *words) {
  * Krylov space is exhausted. */
 static bisai_status step(bsi_run *run, int j, double *words) {
   bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
   const bsi_backend *backend = bsi_backend_of(run);
   double *w = basis_vector(s, j + 1);
   bool refined = false;
@@ -135,9 +187,9 @@ static bisai_status step(bsi_run *run, int j, double *words) {
   if (!status && fused(run, j)) return fused_step(run, j, words);
   if (!status) status = orthogonalize(run, j, w, &refined);
   if (!status)
-    status = backend->krylov->gmres->rotate(s->context, s->options.restart, j, s->products,
-                                            refined ? s->products2 : NULL, s->norm2, s->hessenberg,
-                                            s->cosines, s->sines, s->rhs, words);
+    status = backend->krylov->gmres->rotate(s->context, s->options.gmres.restart, j, g->products,
+                                            refined ? g->products2 : NULL, s->norm2, g->hessenberg,
+                                            g->cosines, g->sines, g->rhs, words);
   if (!status) status = backend->krylov->basis->scale_by_norm(s->context, s->n, s->norm2, w, w);
   return status;
 }
@@ -154,15 +206,16 @@ static void judge(bsi_run *run, const double *words) {
 /* x ← x + the cycle's correction */
 static bisai_status correct(bsi_run *run, int columns) {
   bisai_solver *s = run->solver;
+  const gmres_state *g = gmres_of(s);
   const bsi_backend *backend = bsi_backend_of(run);
   bisai_status status = backend->krylov->gmres->coefficients(
-      s->context, s->options.restart, columns, s->hessenberg, s->rhs, s->coefficients);
-  const double *directions = flexible(run) ? s->search : s->basis;
-  const double *coefficients = s->coefficients;
+      s->context, s->options.gmres.restart, columns, g->hessenberg, g->rhs, g->coefficients);
+  const double *directions = flexible(run) ? g->search : g->basis;
+  const double *coefficients = g->coefficients;
   if (run->precond && !flexible(run) && !bsi_preconditioned_left(run)) {
     double *sum = basis_vector(s, columns);
     if (!status) status = backend->vectors->set(s->context, s->n, 0, sum);
-    if (!status) status = bsi_add(run, columns, s->basis, s->coefficients, 1, sum);
+    if (!status) status = bsi_add(run, columns, g->basis, g->coefficients, 1, sum);
     if (!status) status = bsi_precondition(run, sum, s->spare);
     directions = s->spare;
     coefficients = s->one;
@@ -172,44 +225,70 @@ static bisai_status correct(bsi_run *run, int columns) {
                 : bsi_add(run, columns, directions, coefficients, run->factor / run->scale, run->x);
 }
 
-static int longest_cycle(const bisai_solver *solver) { return solver->options.restart; }
+static int longest_cycle(const bisai_solver *solver) { return solver->options.gmres.restart; }
 
-static bool reserve(bisai_solver *solver) {
-  const size_t m = (size_t)solver->options.restart;
-  solver->vectors = bsi_reserve_vectors(solver, m + 3);
-  if (!solver->vectors) return false;
-  solver->basis = solver->residual = solver->vectors;
-  solver->spare = solver->basis + (int64_t)(m + 1) * solver->ld;
-  solver->best = solver->spare + solver->ld;
-  if (solver->options.flexible && !(solver->search = bsi_reserve_vectors(solver, m))) return false;
+/* The Krylov space has at most n dimensions, and a cycle has at most max_iterations steps. A larger
+ * restart is the same method and would only take memory. With a reduction hook n is only a part of
+ * the unknowns. */
+static int useful_restart(const bisai_solver *solver) {
+  const bisai_solver_options *o = &solver->options;
+  int64_t bound = o->gmres.restart < o->max_iterations ? o->gmres.restart : o->max_iterations;
+  if (!o->reduce && solver->n < bound) bound = solver->n;
+  return bound > 0 ? (int)bound : 1;
+}
 
+static bool reserve_scalars(bisai_solver *solver, size_t m) {
+  gmres_state *g = gmres_of(solver);
   double *next = bsi_reserve(solver, (m + 1) * (m + 6) + 4, sizeof(double));
   if (!next) return false;
   solver->scalars = next;
-  solver->hessenberg = next;
-  solver->cosines = (next += (m + 1) * m);
-  solver->sines = (next += m + 1);
-  solver->rhs = (next += m + 1);
-  solver->products = (next += m + 1);
-  solver->products2 = (next += m + 1);
-  solver->coefficients = (next += m + 1);
+  g->hessenberg = next;
+  g->cosines = (next += (m + 1) * m);
+  g->sines = (next += m + 1);
+  g->rhs = (next += m + 1);
+  g->products = (next += m + 1);
+  g->products2 = (next += m + 1);
+  g->coefficients = (next += m + 1);
   solver->norm2 = (next += m + 1);
   solver->one = next + 1;
   solver->shrink = next + 2;
   solver->x_norm2 = next + 3;
-  solver->slots = solver->options.restart;
+  return true;
+}
+
+static bool reserve(bisai_solver *solver) {
+  gmres_state *g = gmres_of(solver);
+  solver->options.gmres.restart = useful_restart(solver);
+  const size_t m = (size_t)solver->options.gmres.restart;
+  solver->vectors = bsi_reserve_vectors(solver, m + 3);
+  if (!solver->vectors) return false;
+  g->basis = solver->residual = solver->vectors;
+  solver->scratch = basis_vector(solver, 1);
+  solver->spare = g->basis + (int64_t)(m + 1) * solver->ld;
+  solver->best = solver->spare + solver->ld;
+  solver->cached_bytes = (int64_t)sizeof(double) * solver->ld * (int64_t)(m + 1);
+  if (solver->options.gmres.flexible && !(g->search = bsi_reserve_vectors(solver, m))) return false;
+  if (!reserve_scalars(solver, m)) return false;
+  solver->slots = solver->options.gmres.restart;
   solver->work = bsi_reserve(solver, m + 1, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;
 }
 
-const bsi_method bsi_gmres = {.name = BISAI_GMRES,
-                              .applications = 1,
-                              .curable = true,
-                              .reserve = reserve,
-                              .longest_cycle = longest_cycle,
-                              .measure = measure,
-                              .prepare = prepare,
-                              .start = start,
-                              .step = step,
-                              .judge = judge,
-                              .correct = correct};
+static void release(bisai_solver *solver) {
+  solver->context->backend->memory->release(solver->context, gmres_of(solver)->search);
+}
+
+const bsi_method bsi_method_gmres = {.options = BSI_OPTION_LIST(option_table),
+                                     .state_size = sizeof(gmres_state),
+                                     .check_options = check_options,
+                                     .release = release,
+                                     .applications = 1,
+                                     .restartable = true,
+                                     .reserve = reserve,
+                                     .longest_cycle = longest_cycle,
+                                     .measure = measure,
+                                     .prepare = prepare,
+                                     .start = start,
+                                     .step = step,
+                                     .judge = judge,
+                                     .correct = correct};

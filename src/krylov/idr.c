@@ -20,10 +20,32 @@
 #include "krylov/operations.h"
 #include "krylov/short_recurrence.h"
 
+typedef struct idr_state {
+  bsi_recurrence parts;
+  /* P is there; it stays as it is */
+  bool shadow_ready;
+} idr_state;
+
+static idr_state *idr_of(const bisai_solver *solver) { return (idr_state *)solver->state; }
+
+static const bisai_option option_table[] = {
+    {BSI_SOLVER_OPTION(idr.shadow_dimension), .name = "shadow_dimension", .key = "s",
+     .placeholder = "S", .help = "s of IDR(s)", .type = BISAI_OPTION_INTEGER,
+     .use = BISAI_OPTION_SHOWN, .initial = 4, .minimum = 1, .maximum = BISAI_MAX_SHADOW_DIMENSION,
+     .advised = BISAI_MAX_SHADOW_DIMENSION}};
+
+/* No more than n shadow vectors are independent. With a reduction hook n is only a part of the
+ * unknowns. */
+static int useful_shadow(const bisai_solver *solver) {
+  const int s = solver->options.idr.shadow_dimension;
+  return solver->options.reduce || solver->n >= s ? s : solver->n > 0 ? (int)solver->n : 1;
+}
+
 static bool reserve(bisai_solver *solver) {
-  const int s = solver->options.shadow_dimension;
+  const int s = solver->options.idr.shadow_dimension = useful_shadow(solver);
   if (!bsi_recurrence_reserve(solver, 3 * (size_t)s + 5, s > 2 ? s : 2)) return false;
-  bsi_recurrence *r = &solver->parts;
+  bsi_recurrence *r = bsi_recurrence_of(solver);
+  r->s = s;
   r->p = r->r + r->ld;
   r->z = r->p + r->ld;
   r->shadow = r->z + r->ld;
@@ -38,7 +60,7 @@ static bool reserve(bisai_solver *solver) {
 static bisai_status make_shadow(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  const bsi_recurrence *r = &s->parts;
+  const bsi_recurrence *r = bsi_recurrence_of(s);
   bisai_status status = BISAI_OK;
   bool finite = true;
   for (int c = 0; c < r->s && !status; c++) {
@@ -53,19 +75,19 @@ static bisai_status make_shadow(bsi_run *run) {
       finite = finite && isfinite(norm);
     }
   }
-  s->shadow_ready = finite && status == BISAI_OK;
+  idr_of(s)->shadow_ready = finite && status == BISAI_OK;
   return status;
 }
 
 static bisai_status start(bsi_run *run, double norm) {
   bisai_solver *s = run->solver;
-  const bsi_recurrence *r = &s->parts;
+  bsi_recurrence *r = bsi_recurrence_of(s);
   bsi_scalars scalars = {.omega = 1};
   for (int i = 0; i < r->s; i++) scalars.m[i + i * r->s] = 1;
   /* After a breakdown r may come from just before the last of s + 1 steps, orthogonal to P: with f
    * = 0 that one has to be the first. */
-  s->parts.k = run->end == BSI_CYCLE_BREAKDOWN || run->end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
-  bisai_status status = s->shadow_ready ? BISAI_OK : make_shadow(run);
+  r->k = run->end == BSI_CYCLE_BREAKDOWN || run->end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
+  bisai_status status = idr_of(s)->shadow_ready ? BISAI_OK : make_shadow(run);
   /* G and U */
   if (!status) status = bsi_backend_of(run)->vectors->set(s->context, 2 * r->s * r->ld, 0, r->g);
   return status ? status : bsi_recurrence_start(run, norm, &scalars);
@@ -102,12 +124,18 @@ static bisai_status step(bsi_run *run, int j, double *words) {
   return status;
 }
 
-const bsi_method bsi_idr = {.name = BISAI_IDR,
-                            .applications = 1,
-                            .curable = true,
-                            .moves = true,
-                            .reserve = reserve,
-                            .longest_cycle = bsi_recurrence_longest_cycle,
-                            .start = start,
-                            .step = step,
-                            .judge = bsi_recurrence_judge};
+static void report(const bisai_solver *solver, bisai_solver_report *r) {
+  r->idr.shadow_dimension = solver->options.idr.shadow_dimension;
+}
+
+const bsi_method bsi_method_idr = {.options = BSI_OPTION_LIST(option_table),
+                                   .state_size = sizeof(idr_state),
+                                   .report = report,
+                                   .applications = 1,
+                                   .restartable = true,
+                                   .reserve = reserve,
+                                   .longest_cycle = bsi_recurrence_longest_cycle,
+                                   .start = start,
+                                   .step = step,
+                                   .judge = bsi_recurrence_judge,
+                                   .best_of_cycle = bsi_recurrence_best_of_cycle};

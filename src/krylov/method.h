@@ -6,55 +6,75 @@
 #include <bisai/krylov.h>
 
 #include "core/context_impl.h"
-#include "krylov/recurrence.h"
+#include "core/option_table.h"
 
 struct bsi_run;
 
-/* Residuals that are kept, so that a limit of "as many as it takes" does not ask for gigabytes. */
-enum { BSI_HISTORY_MOST = 1 << 20 };
+/* The largest number of residuals in the history: a huge max_iterations must not take gigabytes. */
+enum { BSI_HISTORY_LIMIT = 1 << 20 };
 
-/* What is a method's own. A solve is made of cycles, each from a true residual to the next, and a
- * cycle of steps, which are iterations. Everything enqueues; the host looks at the two status words
- * of a step only. */
+/* A method. Its file defines one, bsi_method_NAME. A solve is made of cycles, each from one true
+ * residual to the next. A cycle is made of steps, and a step is an iteration. Everything is
+ * enqueued; the host reads only the two status words of a step. */
 typedef struct bsi_method {
-  bisai_method name;
-  /* of M⁻¹ in a step */
+  /* the options of this method alone */
+  bsi_option_list options;
+  /* bytes of bisai_solver::state, which begins as zeros */
+  size_t state_size;
+  /* applications of M⁻¹ in a step */
   int applications;
-  /* beginning again may help after a breakdown */
-  bool curable;
-  /* steps change x, and those beyond one that the monitor stops at would too */
-  bool moves;
-  /* Reserves the method's vectors, `residual`, `spare` and `best` among them, and its scalars.
-   * False: out of memory. */
+  /* a new cycle may succeed after a breakdown */
+  bool restartable;
+  /* NULL, or refuses options whose ranges are right. Called for every choice of a method. */
+  bisai_status (*check_options)(bisai_context *, const bisai_solver_options *);
+  /* NULL, or refuses A and M: bisai_solver_check() */
+  bisai_status (*check_system)(const bisai_solver *, const bisai_bcsr *, const bisai_precond *,
+                               double *asymmetry);
+  /* Reserves the vectors and scalars that the solver and the state point to. Lowers options that
+   * ask for more than the system can use. False: out of memory. */
   bool (*reserve)(bisai_solver *);
-  /* Steps of a cycle at most. */
+  /* NULL, or releases what the state alone holds */
+  void (*release)(bisai_solver *);
+  /* The upper bound of the number of steps in a cycle. */
   int (*longest_cycle)(const bisai_solver *);
-  /* NULL: estimates are of b − A x itself. Otherwise makes `residual` what they are of; *norm of
-   * that, and at the first start `reference`. */
+  /* NULL: estimates are norms of b − A x. Otherwise turns `residual` into the vector whose norm is
+   * estimated, and gives that norm; at the first start it also sets `reference`. */
   bisai_status (*measure)(struct bsi_run *, double *norm);
-  /* NULL, or the part of `start` that norm2 alone decides; also *seen ← norm2, in memory that both
-   * sides see. */
+  /* NULL, or the part of `start` that depends on norm2 alone; also *seen ← norm2, in memory that
+   * host and device share. */
   bisai_status (*prepare)(struct bsi_run *, double *seen);
-  /* Begins a cycle, whose `residual` has that norm. */
+  /* Begins a cycle. `norm` is the norm of `residual`. */
   bisai_status (*start)(struct bsi_run *, double norm);
   /* Enqueues step j of the cycle. */
   bisai_status (*step)(struct bsi_run *, int j, double *status);
-  /* How a step ended, from its status, whose first word is a finite norm. */
+  /* Sets how a step ended, from its status, whose first word is a finite norm. */
   void (*judge)(struct bsi_run *, const double *status);
-  /* x after `steps` steps; NULL: steps do that themselves. */
+  /* Updates x after `steps` steps. NULL: each step updates x. */
   bisai_status (*correct)(struct bsi_run *, int steps);
+  /* NULL, or the best x within the last cycle, by the estimates, and its estimate. */
+  bisai_status (*best_of_cycle)(struct bsi_run *, const double **x, double *norm);
+  /* NULL, or fills the method's part of the report. */
+  void (*report)(const bisai_solver *, bisai_solver_report *);
 } bsi_method;
 
-extern const bsi_method bsi_gmres, bsi_cg, bsi_bicgstab, bsi_idr;
+/* bsi_method_gmres, … */
+#define BSI_DECLARE_METHOD(enumerator, word, name, title) extern const bsi_method bsi_method_##name;
+BISAI_METHOD_LIST(BSI_DECLARE_METHOD)
+#undef BSI_DECLARE_METHOD
+
+#define BSI_SOLVER_OPTION(member) BSI_OPTION_IN(bisai_solver_options, member)
 
 struct bisai_solver {
   bisai_context *context;
   const bsi_method *method;
+  /* the method's own, method->state_size bytes */
+  void *state;
   bisai_solver_options options;
   int64_t n;
-  /* from one vector to the next */
+  /* distance of consecutive vectors */
   int64_t ld;
-  /* all of them but GMRES's `search` */
+
+  /* one allocation of vectors, among them the next four */
   double *vectors;
   /* scale·(b − A x) at the start of a cycle */
   double *residual;
@@ -62,39 +82,26 @@ struct bisai_solver {
   double *spare;
   /* the best iterate whose true residual is known */
   double *best;
-  /* where steps change x: the best of a cycle so far, or nearly so, by the estimate */
-  double *kept;
+  /* free between two cycles, unless it holds the best x within the last one */
+  double *scratch;
 
-  /* everything in backend memory that is no vector: norm2, one, shrink, x_norm2 and … */
+  /* one allocation of scalars in backend memory, among them the next four */
   double *scalars;
   double *norm2, *one, *shrink, *x_norm2;
 
-  /* GMRES: m + 1 vectors v_j, the first is `residual` */
-  double *basis;
-  /* FGMRES: m vectors z_j */
-  double *search;
-  /* see gmres_rotate */
-  double *hessenberg, *cosines, *sines, *rhs;
-  /* Vᵀw of the two Gram–Schmidt passes */
-  double *products, *products2;
-  /* y of V y */
-  double *coefficients;
-
-  /* the others: vectors and scalars, all but x and what a step has of its own */
-  bsi_recurrence parts;
-  /* of IDR, which stays as it is */
-  bool shadow_ready;
-
-  /* of steps that are under way at once */
+  /* the most steps that are enqueued at the same time */
   int slots;
-  /* two words a slot and one more, in memory that both sides see */
+  /* two words for each slot and one more, in memory that host and device share */
   double *status;
-  /* BSI_CHUNKS for each sum */
+  /* BSI_CHUNKS values for each sum */
   double *work;
-  /* host memory, max_iterations + 1 and at most BSI_HISTORY_MOST */
+  /* host memory: max_iterations + 1 values, at most BSI_HISTORY_LIMIT */
   double *history;
-  /* for applications of the preconditioner */
+  /* times the applications of the preconditioner */
   bsi_clock clock;
+  /* of vectors that are read again in every step, so that products should leave them in the
+   * cache */
+  int64_t cached_bytes;
   int64_t memory_bytes;
 };
 
@@ -182,7 +189,7 @@ typedef struct bsi_run {
 } bsi_run;
 
 static inline bool bsi_preconditioned_left(const bsi_run *run) {
-  return run->precond && run->solver->options.side == BISAI_LEFT;
+  return run->precond && run->solver->options.gmres.side == BISAI_LEFT;
 }
 
 #endif

@@ -43,7 +43,7 @@
 enum { BSI_STEP_GOOD = 0, BSI_STEP_TARGET = -1, BSI_STEP_NOT_FINITE = -2 };
 
 /* Sums of a pass at most: s of IDR's. */
-enum { BSI_SUMS_MOST = BISAI_IDR_MOST };
+enum { BSI_MAX_SUMS = BISAI_MAX_SHADOW_DIMENSION };
 
 /* In backend memory. A step that ends the cycle sets `ended`, and passes leave all vectors alone
  * from then on. */
@@ -64,9 +64,10 @@ typedef struct bsi_scalars {
   /* … as the steps since the last time decide */
   double unkept;
   double rho, alpha, beta, omega;
-  double f[BISAI_IDR_MOST], gamma[BISAI_IDR_MOST], a[BISAI_IDR_MOST];
+  double f[BISAI_MAX_SHADOW_DIMENSION], gamma[BISAI_MAX_SHADOW_DIMENSION],
+      a[BISAI_MAX_SHADOW_DIMENSION];
   /* column-major, leading dimension s, lower triangle */
-  double m[BISAI_IDR_MOST * BISAI_IDR_MOST];
+  double m[BISAI_MAX_SHADOW_DIMENSION * BISAI_MAX_SHADOW_DIMENSION];
 } bsi_scalars;
 
 /* Vectors of n values in backend memory; those with several columns have ld between them. Which has
@@ -87,7 +88,7 @@ typedef struct bsi_recurrence {
   /* s columns */
   double *g, *u;
   bsi_scalars *scalars;
-  /* BSI_SUMS_MOST */
+  /* BSI_MAX_SUMS */
   double *sums;
   /* BSI_CHUNKS for each sum */
   double *work;
@@ -98,7 +99,7 @@ typedef struct bsi_recurrence {
 /* Vector `c` of shadow vectors that are still to be made orthonormal, at `row`: SplitMix64's output
  * function of a counter. */
 BSI_INLINE double bsi_shadow_value(const int64_t row, const int c) {
-  uint64_t z = ((uint64_t)row * BISAI_IDR_MOST + (uint64_t)c + 1) * 0x9e3779b97f4a7c15u;
+  uint64_t z = ((uint64_t)row * BISAI_MAX_SHADOW_DIMENSION + (uint64_t)c + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   z ^= z >> 31;

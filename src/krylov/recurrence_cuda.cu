@@ -22,13 +22,14 @@ enum { THREADS = 512, COLUMNS = 4, DOTS = 8, MOST_BLOCKS = 2 * BSI_CHUNKS };
 /* Scalars in shared memory, whose latency is much smaller. */
 struct local_scalars {
   bsi_scalars scalars;
-  double sums[BSI_SUMS_MOST];
+  double sums[BSI_MAX_SUMS];
 
   /* How many of them the method has, from the first on. */
   static __device__ int count(bsi_pass pass, int s) {
-    const int of_idr = BISAI_IDR_MOST * BISAI_IDR_MOST,
+    const int of_idr = BISAI_MAX_SHADOW_DIMENSION * BISAI_MAX_SHADOW_DIMENSION,
               all = static_cast<int>(sizeof(bsi_scalars) / sizeof(double));
-    return pass >= BSI_IDR_SHADOW ? all - of_idr + s * s : all - of_idr - 3 * BISAI_IDR_MOST;
+    return pass >= BSI_IDR_SHADOW ? all - of_idr + s * s
+                                  : all - of_idr - 3 * BISAI_MAX_SHADOW_DIMENSION;
   }
   /* By a whole block, which then waits. */
   __device__ void load(bsi_pass pass, const bsi_recurrence &r) {

@@ -137,7 +137,7 @@ static void pass_part(void *job, bsi_part part) {
   const bsi_range range = bsi_range_of(bsi_chunks_of(r->n), part);
   for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
     const int64_t end = bsi_smaller((chunk + 1) * length, r->n);
-    double sums[BSI_SUMS_MOST] = {0};
+    double sums[BSI_MAX_SUMS] = {0};
     for (int64_t i = chunk * length; i < end; i += TILE)
       pass_on(r, p->pass, i, bsi_smaller(TILE, end - i), sums);
     for (int c = 0; c < p->count; c++) r->work[chunk * p->count + c] = sums[c];

@@ -11,37 +11,36 @@
 enum { SLOTS = 16 };
 
 bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {
+  bsi_recurrence *parts = bsi_recurrence_of(solver);
   solver->vectors = bsi_reserve_vectors(solver, count);
   if (!solver->vectors) return false;
   double *r = solver->vectors;
   solver->residual = r;
   solver->best = r + (int64_t)(count - 1) * solver->ld;
-  solver->kept = solver->best - solver->ld;
-  solver->parts = (bsi_recurrence){.n = solver->n,
-                                   .ld = solver->ld,
-                                   .s = solver->options.shadow_dimension,
-                                   .r = r,
-                                   .kept = solver->kept,
-                                   .p = r,
-                                   .q = r,
-                                   .t = r,
-                                   .z = r,
-                                   .z2 = r,
-                                   .shadow = r,
-                                   .g = r,
-                                   .u = r};
+  solver->scratch = solver->best - solver->ld;
+  *parts = (bsi_recurrence){.n = solver->n,
+                            .ld = solver->ld,
+                            .r = r,
+                            .kept = solver->scratch,
+                            .p = r,
+                            .q = r,
+                            .t = r,
+                            .z = r,
+                            .z2 = r,
+                            .shadow = r,
+                            .g = r,
+                            .u = r};
   const size_t doubles = sizeof(bsi_scalars) / sizeof(double);
-  solver->scalars = bsi_reserve(solver, doubles + BSI_SUMS_MOST + 4, sizeof(double));
+  solver->scalars = bsi_reserve(solver, doubles + BSI_MAX_SUMS + 4, sizeof(double));
   if (!solver->scalars) return false;
-  solver->parts.scalars = (bsi_scalars *)(void *)solver->scalars;
-  solver->parts.sums = solver->scalars + doubles;
-  solver->norm2 = solver->parts.sums + BSI_SUMS_MOST;
+  parts->scalars = (bsi_scalars *)(void *)solver->scalars;
+  parts->sums = solver->scalars + doubles;
+  solver->norm2 = parts->sums + BSI_MAX_SUMS;
   solver->one = solver->norm2 + 1;
   solver->shrink = solver->one + 1;
   solver->x_norm2 = solver->shrink + 1;
   solver->slots = SLOTS;
-  solver->work = solver->parts.work =
-      bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
+  solver->work = parts->work = bsi_reserve(solver, (size_t)sums, BSI_CHUNKS * sizeof(double));
   return solver->work != NULL;
 }
 
@@ -52,12 +51,12 @@ bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalar
   scalars->norm2 = norm * norm;
   scalars->kept = norm;
   scalars->unkept = BSI_KEEP_EVERY;
-  return bsi_backend_of(run)->memory->upload(s->context, s->parts.scalars, scalars,
+  return bsi_backend_of(run)->memory->upload(s->context, bsi_recurrence_of(s)->scalars, scalars,
                                              sizeof *scalars);
 }
 
 bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status) {
-  bsi_recurrence r = run->solver->parts;
+  bsi_recurrence r = *bsi_recurrence_of(run->solver);
   r.x = run->x;
   r.preconditioned = run->precond != NULL;
   r.status = status;
@@ -86,4 +85,11 @@ void bsi_recurrence_judge(bsi_run *run, const double *status) {
     run->end = BSI_CYCLE_BREAKDOWN;
     run->breakdown = (bisai_breakdown)status[1];
   }
+}
+
+bisai_status bsi_recurrence_best_of_cycle(bsi_run *run, const double **x, double *norm) {
+  const bsi_recurrence *parts = bsi_recurrence_of(run->solver);
+  *x = parts->kept;
+  return bsi_backend_of(run)->memory->fetch(run->solver->context, norm, &parts->scalars->kept,
+                                            sizeof *norm);
 }

@@ -4,17 +4,25 @@
 #define BSI_SHORT_RECURRENCE_H
 
 #include "krylov/method.h"
+#include "krylov/recurrence.h"
 
-/* `count` vectors, of which the last two are `kept` and `best`, and everything else in backend
- * memory. */
+/* The state of each of these methods begins with this: all but x and what a step has of its own. */
+static inline bsi_recurrence *bsi_recurrence_of(const bisai_solver *solver) {
+  return (bsi_recurrence *)solver->state;
+}
+
+/* Reserves `count` vectors, of which the last two are `kept` and `best`, and everything else in
+ * backend memory. */
 bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums);
 /* Begins a cycle with these scalars. */
 bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars);
-/* What step j works on. */
+/* The operands of a step. */
 bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status);
 /* One pass, and what follows its sums over all processes. */
 bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass pass);
 int bsi_recurrence_longest_cycle(const bisai_solver *solver);
 void bsi_recurrence_judge(bsi_run *run, const double *status);
+/* The `kept` x and its estimate. */
+bisai_status bsi_recurrence_best_of_cycle(bsi_run *run, const double **x, double *norm);
 
 #endif

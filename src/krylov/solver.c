@@ -2,76 +2,43 @@
 /* The solver handle: options, memory, argument checks, report. Solves are in cycles.c, the methods
  * in files of their own. */
 #include "krylov/cycles.h"
-#include "krylov/memory.h"
+#include "krylov/methods.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/context_impl.h"
 #include "core/matrix_ops.h"
 #include "core/staging.h"
-#include "core/words.h"
-
-bisai_solver_options bisai_solver_options_default(void) {
-  return (bisai_solver_options){.struct_size = sizeof(bisai_solver_options),
-                                .restart = 30,
-                                .tolerance = 1e-8,
-                                .max_iterations = 10000,
-                                .orthogonalization = BISAI_CLASSICAL_SELECTIVE,
-                                .stagnation_cycles = 10,
-                                .method = BISAI_GMRES,
-                                .shadow_dimension = 4};
-}
-
-BSI_DEFINE_WORDS(method, BISAI_METHOD_LIST, "unknown method")
-BSI_DEFINE_WORDS(side, BISAI_SIDE_LIST, "unknown side")
-BSI_DEFINE_WORDS(orthogonalization, BISAI_ORTHOGONALIZATION_LIST, "unknown orthogonalization")
-BSI_DEFINE_WORDS(reason, BISAI_REASON_LIST, "unknown reason")
-BSI_DEFINE_STRING(breakdown, BISAI_BREAKDOWN_LIST, "unknown breakdown")
-
-static const bsi_method *method_of(bisai_method method) {
-  static const bsi_method *const methods[] = {&bsi_gmres, &bsi_cg, &bsi_bicgstab, &bsi_idr};
-  return methods[method];
-}
 
 static bisai_status check_options(bisai_context *context, int64_t n,
                                   const bisai_solver_options *o) {
-  const bisai_status status =
-      bsi_check_struct(context, "bisai_solver_options", o->struct_size, sizeof *o);
-  if (status) return status;
+  BSI_TRY(bsi_check_struct(context, "bisai_solver_options", o->struct_size, sizeof *o));
   if (n < 0)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "n is %lld, must not be negative",
                     (long long)n);
-  if (o->restart < 1)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "restart is %d, must be at least 1",
-                    o->restart);
-  if (!(o->tolerance >= 0 && o->tolerance < 1))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "tolerance is %g, must be at least 0 and below 1", o->tolerance);
-  if (o->max_iterations < 0)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "max_iterations is %d, must not be negative",
-                    o->max_iterations);
-  if (o->side != BISAI_RIGHT && o->side != BISAI_LEFT)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown side %d", (int)o->side);
-  if (o->flexible && o->side == BISAI_LEFT)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "flexible GMRES preconditions on the right only");
-  if (o->orthogonalization < BISAI_CLASSICAL || o->orthogonalization > BISAI_CLASSICAL_SELECTIVE)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown orthogonalization %d",
-                    (int)o->orthogonalization);
-  if (o->method < BISAI_GMRES || o->method > BISAI_IDR)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown method %d", (int)o->method);
-  if (o->method != BISAI_GMRES && (o->side == BISAI_LEFT || o->flexible))
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "%s: only GMRES is flexible or preconditioned on the left",
-                    bisai_method_string(o->method));
-  if (o->shadow_dimension < 1 || o->shadow_dimension > BISAI_IDR_MOST)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "shadow_dimension is %d, must be 1 to %d",
-                    o->shadow_dimension, BISAI_IDR_MOST);
-  if (o->stagnation_cycles < 0)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "stagnation_cycles is %d, must not be negative", o->stagnation_cycles);
+  BSI_TRY(bsi_solver_options_check(context, o));
+  if (n > INT64_MAX - 8) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "n is %lld", (long long)n);
   return BISAI_OK;
+}
+
+static bisai_solver *allocate(bisai_context *context, int64_t n, const bisai_solver_options *o) {
+  const bsi_method *method = bsi_method_of(o->method);
+  bisai_solver *s = bsi_allocate(context, 1, sizeof *s);
+  void *state = s ? bsi_allocate(context, 1, method->state_size) : NULL;
+  if (!state) {
+    bsi_release(context, s);
+    return NULL;
+  }
+  memset(state, 0, method->state_size);
+  *s = (bisai_solver){.context = context,
+                      .method = method,
+                      .state = state,
+                      .options = *o,
+                      .n = n,
+                      .ld = (n + 7) / 8 * 8};
+  return s;
 }
 
 static bool reserve_all(bisai_solver *solver) {
@@ -82,24 +49,12 @@ static bool reserve_all(bisai_solver *solver) {
   solver->memory_bytes += (int64_t)(words * sizeof(double));
   if (solver->context->backend->clock->open(solver->context, &solver->clock)) return false;
   const int last = solver->options.max_iterations;
-  const size_t length = (size_t)(last < BSI_HISTORY_MOST ? last : BSI_HISTORY_MOST - 1) + 1;
+  const size_t length = (size_t)(last < BSI_HISTORY_LIMIT ? last : BSI_HISTORY_LIMIT - 1) + 1;
   solver->history = bsi_allocate(solver->context, length, sizeof(double));
   if (!solver->history) return false;
-  solver->memory_bytes += (int64_t)(length * sizeof(double) + sizeof *solver);
+  solver->memory_bytes +=
+      (int64_t)(length * sizeof(double) + sizeof *solver + solver->method->state_size);
   return true;
-}
-
-/* More directions than unknowns there are not (n is only a part of them where processes add up),
- * nor longer cycles than steps: a larger restart is the same method and would only take memory. */
-static int useful_restart(int64_t n, const bisai_solver_options *o) {
-  int64_t most = o->restart < o->max_iterations ? o->restart : o->max_iterations;
-  if (!o->reduce && n < most) most = n;
-  return most > 0 ? (int)most : 1;
-}
-
-/* There are no more independent shadow vectors than unknowns. */
-static int useful_shadow(int64_t n, const bisai_solver_options *o) {
-  return o->reduce || n >= o->shadow_dimension ? o->shadow_dimension : n > 0 ? (int)n : 1;
 }
 
 bisai_status bisai_solver_create(bisai_context *context, int64_t n,
@@ -110,14 +65,8 @@ bisai_status bisai_solver_create(bisai_context *context, int64_t n,
   const bisai_solver_options o = options ? *options : bisai_solver_options_default();
   const bisai_status status = check_options(context, n, &o);
   if (status) return status;
-  if (n > INT64_MAX - 8) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "n is %lld", (long long)n);
-
-  bisai_solver *s = bsi_allocate(context, 1, sizeof *s);
+  bisai_solver *s = allocate(context, n, &o);
   if (!s) return BISAI_OUT_OF_MEMORY;
-  *s = (bisai_solver){.context = context, .options = o, .n = n, .ld = (n + 7) / 8 * 8};
-  s->method = method_of(o.method);
-  s->options.restart = useful_restart(n, &o);
-  s->options.shadow_dimension = useful_shadow(n, &o);
   if (!reserve_all(s)) {
     bisai_solver_destroy(&s);
     return BISAI_OUT_OF_MEMORY;
@@ -131,14 +80,26 @@ void bisai_solver_destroy(bisai_solver **solver) {
   bisai_solver *s = *solver;
   bisai_context *context = s->context;
   *solver = NULL;
+  if (s->method->release) s->method->release(s);
   context->backend->memory->release(context, s->vectors);
-  context->backend->memory->release(context, s->search);
   context->backend->memory->release(context, s->scalars);
   context->backend->memory->release(context, s->work);
   context->backend->memory->release_shared(context, s->status);
   context->backend->clock->close(context, &s->clock);
   bsi_release(context, s->history);
+  bsi_release(context, s->state);
   bsi_release(context, s);
+}
+
+bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *matrix,
+                                const bisai_precond *precond, double *asymmetry) {
+  if (!solver) return BISAI_INVALID_ARGUMENT;
+  double measured = NAN;
+  bisai_status status = BISAI_OK;
+  if (solver->method->check_system)
+    status = solver->method->check_system(solver, matrix, precond, &measured);
+  if (asymmetry) *asymmetry = measured;
+  return status;
 }
 
 static void fill_report(const bsi_run *run, double seconds, bisai_solver_report *report) {
@@ -157,13 +118,14 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
       .apply30_seconds = 30 * mean,
       .memory_bytes = s->memory_bytes,
       .history = s->history,
-      .history_length = run->iterations < BSI_HISTORY_MOST ? run->iterations + 1 : BSI_HISTORY_MOST,
+      .history_length =
+          run->iterations < BSI_HISTORY_LIMIT ? run->iterations + 1 : BSI_HISTORY_LIMIT,
       .method = s->options.method,
-      .shadow_dimension = s->options.method == BISAI_IDR ? s->options.shadow_dimension : 0,
       .restarts = run->cycles > 0 ? run->cycles - 1 : 0,
       .breakdown = run->breakdown,
-      .asymmetry = run->asymmetry,
+      .cg = {.asymmetry = run->asymmetry},
   };
+  if (s->method->report) s->method->report(s, report);
 }
 
 /* What a matrix with an empty block row or column has to do with a failure: "; block column 1 is

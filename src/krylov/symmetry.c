@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "krylov/method.h"
+#include "core/context_impl.h"
+#include "krylov/symmetry.h"
 
 static bisai_status refuse_matrix(const bisai_solver *s, double asymmetry) {
   return bsi_fail(s->context, BISAI_NOT_SYMMETRIC,
@@ -25,31 +26,25 @@ static bisai_status refuse_precond(const bisai_solver *s, const bisai_precond *p
                   (int)strcspn(text, ","), text, where, others);
 }
 
-bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *matrix,
+bisai_status bsi_check_symmetry(const bisai_solver *s, const bisai_bcsr *matrix,
                                 const bisai_precond *precond, double *asymmetry) {
-  if (!solver) return BISAI_INVALID_ARGUMENT;
-  const bisai_solver_options *o = &solver->options;
   double measured = NAN;
   bool mirrored = true;
-  bisai_status status = BISAI_OK;
-  if (asymmetry) *asymmetry = NAN;
-  if (o->method != BISAI_CG || o->assume_symmetric) return BISAI_OK;
-  /* Where processes add up, a matrix is only a part of A, and one process must not refuse what
-   * others go on with. */
-  if (matrix && !o->reduce)
-    status = bsi_bcsr_asymmetry(solver->context, matrix, &measured, &mirrored);
-  if (status) return status;
-  if (asymmetry) *asymmetry = measured;
-  if (measured > BISAI_SYMMETRY_LIMIT) return refuse_matrix(solver, measured);
+  if (s->options.cg.assume_symmetric) return BISAI_OK;
+  /* With a reduction hook a matrix is only a part of A. One process must not refuse what others go
+   * on with. */
+  if (matrix && !s->options.reduce)
+    BSI_TRY(bsi_bcsr_asymmetry(s->context, matrix, &measured, &mirrored));
+  *asymmetry = measured;
+  if (measured > BISAI_SYMMETRY_LIMIT) return refuse_matrix(s, measured);
   if (!precond) return BISAI_OK;
   bisai_precond_report report = {.struct_size = sizeof report};
-  status = bisai_precond_get_report(precond, &report);
-  if (status) return status;
+  BSI_TRY(bisai_precond_get_report(precond, &report));
   if (report.symmetry == BISAI_SYMMETRY_NONE)
-    return refuse_precond(solver, precond, "",
+    return refuse_precond(s, precond, "",
                           "none, bjacobi (fp64 or inverses), ilu, sweeps and symmetric isai");
   if (report.symmetry == BISAI_SYMMETRY_PATTERN && !mirrored)
-    return refuse_precond(solver, precond, " where a block (i, j) is stored without (j, i)",
+    return refuse_precond(s, precond, " where a block (i, j) is stored without (j, i)",
                           "none and bjacobi");
   return BISAI_OK;
 }

@@ -248,7 +248,7 @@ band convection(contexts &on, int64_t n) {
 
 bisai_solver_options gmres(int restart, double tolerance) {
   bisai_solver_options options = bisai_solver_options_default();
-  options.restart = restart;
+  options.gmres.restart = restart;
   options.tolerance = tolerance;
   return options;
 }
@@ -350,7 +350,7 @@ TEST(solves_of_every_kind_agree_with_the_host) {
          {BISAI_CLASSICAL, BISAI_CLASSICAL_REFINED, BISAI_MODIFIED, BISAI_CLASSICAL_SELECTIVE}) {
       if (short_form() && kind != BISAI_MODIFIED && kind != BISAI_CLASSICAL_SELECTIVE) continue;
       bisai_solver_options options = gmres(restart, 1e-10);
-      options.orthogonalization = kind;
+      options.gmres.orthogonalization = kind;
       solves_agree(on, "without a reduction hook", a, b, options, BISAI_REASON_CONVERGED);
       options.reduce = leave_alone;
       solves_agree(on, "with a reduction hook", a, b, options, BISAI_REASON_CONVERGED);

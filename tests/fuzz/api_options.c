@@ -122,20 +122,20 @@ bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_syste
   static const int restarts[] = {30, 1, 2, 5, 40, INT32_MAX};
   bisai_solver_options o = bisai_solver_options_default();
   o.method = (bisai_method)fuzz_pick(choices, 4);
-  o.assume_symmetric = true; /* so that CG meets systems of all kinds */
+  o.cg.assume_symmetric = true; /* so that CG meets systems of all kinds */
   o.tolerance = tolerances[fuzz_pick(choices, 14)];
   o.max_iterations = limits[fuzz_pick(choices, 7)];
   const int affordable = s->rows > 50000 ? 3 : s->large ? 30 : 300;
   if (o.max_iterations > affordable) o.max_iterations = affordable;
   if (o.method == BISAI_GMRES) {
-    o.restart = restarts[fuzz_pick(choices, 6)];
-    o.side = (bisai_side)fuzz_pick(choices, 2);
-    o.flexible = o.side == BISAI_RIGHT && fuzz_rarely(choices, 3);
-    o.orthogonalization = (bisai_orthogonalization)fuzz_pick(choices, 4);
+    o.gmres.restart = restarts[fuzz_pick(choices, 6)];
+    o.gmres.side = (bisai_side)fuzz_pick(choices, 2);
+    o.gmres.flexible = o.gmres.side == BISAI_RIGHT && fuzz_rarely(choices, 3);
+    o.gmres.orthogonalization = (bisai_orthogonalization)fuzz_pick(choices, 4);
   }
-  if (o.method == BISAI_CG) o.assume_symmetric = !fuzz_rarely(choices, 2);
+  if (o.method == BISAI_CG) o.cg.assume_symmetric = !fuzz_rarely(choices, 2);
   if (o.method == BISAI_IDR)
-    o.shadow_dimension = fuzz_between(choices, 1, s->large ? 4 : BISAI_IDR_MOST);
+    o.idr.shadow_dimension = fuzz_between(choices, 1, s->large ? 4 : BISAI_MAX_SHADOW_DIMENSION);
   o.stagnation_cycles = fuzz_rarely(choices, 4) ? fuzz_pick(choices, 4) : 10;
   return o;
 }

@@ -129,10 +129,11 @@ static problem choose(fuzz_choices *choices, const fuzz_system *s, fuzz_precond 
              "orthogonalization %d, stagnation "
              "%d, s %d, "
              "guess %d, %s, trouble %d in call %d, b[0] = %g, x0[0] = %g",
-             bisai_method_string(o->method), o->restart, o->tolerance, o->max_iterations,
-             (int)o->side, (int)o->flexible, (int)o->orthogonalization, o->stagnation_cycles,
-             o->shadow_dimension, (int)o->use_initial_guess, p.by_operator ? "operator" : "matrix",
-             (int)p.trouble, p.trouble_at, s->rows > 0 ? p.b[0] : 0, s->rows > 0 ? p.x0[0] : 0);
+             bisai_method_string(o->method), o->gmres.restart, o->tolerance, o->max_iterations,
+             (int)o->gmres.side, (int)o->gmres.flexible, (int)o->gmres.orthogonalization,
+             o->stagnation_cycles, o->idr.shadow_dimension, (int)o->use_initial_guess,
+             p.by_operator ? "operator" : "matrix", (int)p.trouble, p.trouble_at,
+             s->rows > 0 ? p.b[0] : 0, s->rows > 0 ? p.x0[0] : 0);
   return p;
 }
 
@@ -333,7 +334,7 @@ static void expect_solved(const problem *p, const result *r) {
   for (int32_t i = 0; i < s->rows; i++)
     size = fmax(size, isnan(p->b[i]) ? INFINITY : fabs(p->b[i]));
   const bool gmres =
-      o->method == BISAI_GMRES && o->restart >= s->rows && o->max_iterations >= s->rows;
+      o->method == BISAI_GMRES && o->gmres.restart >= s->rows && o->max_iterations >= s->rows;
   const bool cg = o->method == BISAI_CG && o->max_iterations >= 100 &&
                   fuzz_symmetry_of(s, FUZZ_FIRST).asymmetry == 0 &&
                   fuzz_symmetry_of(s, FUZZ_FIRST).mirrored;

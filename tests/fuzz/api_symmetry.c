@@ -63,7 +63,7 @@ void fuzz_symmetry_properties(const fuzz_system *s, bisai_bcsr *const matrix[2])
 
 bool fuzz_symmetry_refuses(const fuzz_system *s, const bisai_solver_options *o, bool by_matrix,
                            const bisai_precond *precond) {
-  if (o->method != BISAI_CG || o->assume_symmetric) return false;
+  if (o->method != BISAI_CG || o->cg.assume_symmetric) return false;
   fuzz_symmetry a = {.symmetric = true, .mirrored = true};
   if (by_matrix && !o->reduce) a = fuzz_symmetry_of(s, FUZZ_FIRST);
   if (!a.symmetric || !precond) return !a.symmetric;

@@ -16,7 +16,7 @@ static void a_solve_allocates_nothing(void **state) {
   double *b = test_random_vector(POINTS, 2), x[POINTS];
   for (int flexible = 0; flexible < 2; flexible++) {
     bisai_solver_options options = bisai_solver_options_default();
-    options.flexible = flexible;
+    options.gmres.flexible = flexible;
     bisai_solver *solver = NULL;
     EXPECT_OK(context, bisai_solver_create(context, POINTS, &options, &solver));
     const long long before = atomic_load(&allocator.calls);
@@ -35,10 +35,10 @@ static void a_solve_allocates_nothing(void **state) {
 static void solvers_that_do_not_fit_into_memory_are_refused(void **state) {
   (void)state;
   bisai_solver_options options = bisai_solver_options_default();
-  options.flexible = true;
-  /* Handle, basis, directions, scalars, work, status, history; on a device the status words are
-   * pinned memory. */
-  assert_int_equal(test_solver_allocations(&options), test_on_device() ? 6 : 7);
+  options.gmres.flexible = true;
+  /* Handle, state, basis, directions, scalars, work, status, history; on a device the status words
+   * are pinned memory. */
+  assert_int_equal(test_solver_allocations(&options), test_on_device() ? 7 : 8);
   bisai_context *context = test_context(1);
   bisai_solver *solver = NULL;
   /* Beyond what size_t can count; refused before any allocator is asked. */
@@ -65,7 +65,7 @@ static void bad_options_are_refused_by_name(void **state) {
   const bisai_solver_options good = bisai_solver_options_default();
   bisai_solver_options o = good;
   expect_refused(context, -1, o, "n is -1, must not be negative");
-  o.restart = 0;
+  o.gmres.restart = 0;
   expect_refused(context, 4, o, "restart is 0, must be at least 1");
   o = good;
   o.tolerance = -1e-8;
@@ -79,14 +79,14 @@ static void bad_options_are_refused_by_name(void **state) {
   o.max_iterations = -5;
   expect_refused(context, 4, o, "max_iterations is -5, must not be negative");
   o = good;
-  o.side = (bisai_side)2;
+  o.gmres.side = (bisai_side)2;
   expect_refused(context, 4, o, "unknown side 2");
   o = good;
-  o.side = BISAI_LEFT;
-  o.flexible = true;
+  o.gmres.side = BISAI_LEFT;
+  o.gmres.flexible = true;
   expect_refused(context, 4, o, "flexible GMRES preconditions on the right only");
   o = good;
-  o.orthogonalization = (bisai_orthogonalization)4;
+  o.gmres.orthogonalization = (bisai_orthogonalization)4;
   expect_refused(context, 4, o, "unknown orthogonalization 4");
   o = good;
   o.stagnation_cycles = -1;

@@ -85,7 +85,7 @@ static void a_singular_preconditioner_on_the_left_breaks_down(void **state) {
   for (int guess = 0; guess < 2; guess++) {
     double x[3] = {0};
     bisai_solver_options options = bisai_solver_options_default();
-    options.side = BISAI_LEFT;
+    options.gmres.side = BISAI_LEFT;
     options.use_initial_guess = guess;
     bisai_solver_report report = test_report();
     EXPECT_STATUS(context, BISAI_BREAKDOWN,
@@ -107,7 +107,7 @@ static void the_iteration_limit_is_exact_and_x_is_updated(void **state) {
   double previous = 1;
   for (int limit = 0; limit <= 13; limit++) {
     bisai_solver_options options = bisai_solver_options_default();
-    options.restart = 5;
+    options.gmres.restart = 5;
     options.max_iterations = limit;
     bisai_solver_report report = test_report();
     EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
@@ -152,7 +152,7 @@ static void a_tolerance_below_rounding_error_stagnates_at_a_good_solution(void *
   for (int variant = 0; variant < 3; variant++) {
     bisai_solver_options options = bisai_solver_options_default();
     options.tolerance = variant == 2 ? 0 : 1e-18;
-    options.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
+    options.gmres.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
     bisai_precond *precond =
         variant == 1 ? test_precond(context, matrix, BISAI_PRECOND_BJACOBI) : NULL;
     bisai_solver_report report = test_report();
@@ -178,7 +178,7 @@ static void systems_far_from_one_in_scale_are_solved(void **state) {
       for (int i = 0; i < N; i++) b[i] = (1 + i % 3) * (k % 2 ? scales[k / 2] : 1);
       dense_operator op = {.a = a};
       bisai_solver_options options = bisai_solver_options_default();
-      options.orthogonalization = (bisai_orthogonalization)v;
+      options.gmres.orthogonalization = (bisai_orthogonalization)v;
       bisai_solver_report report = test_report();
       EXPECT_OK(context, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
       /* of 1, 2 and 3 in turn */
@@ -195,7 +195,7 @@ static void stagnation_is_judged_over_the_given_number_of_cycles(void **state) {
   double a[16] = {0}, b[4] = {1}, x[4];
   for (int i = 0; i < 4; i++) a[(i + 1) % 4 + 4 * i] = 1;
   bisai_solver_options options = bisai_solver_options_default();
-  options.restart = 3;
+  options.gmres.restart = 3;
   options.stagnation_cycles = 4;
   bisai_solver_report report =
       expect_end(context, &options, 4, a, b, x, BISAI_STAGNATED, BISAI_REASON_STAGNATED);
@@ -227,7 +227,7 @@ static void the_monitor_stops_the_solve_with_the_present_iterate(void **state) {
   const int stops[] = {0, 3, 5, 7};
   for (int k = 0; k < 4; k++) {
     bisai_solver_options options = bisai_solver_options_default();
-    options.restart = 5;
+    options.gmres.restart = 5;
     options.max_iterations = stops[k];
     EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
                   test_solve(context, &options, matrix, NULL, b, limited, NULL));
@@ -282,7 +282,7 @@ static void nan_from_the_operator_leaves_the_best_finite_iterate(void **state) {
   for (int call = 1; call <= 14; call++) {
     dense_operator op = {.a = a, .nan_at = call};
     bisai_solver_options options = bisai_solver_options_default();
-    options.restart = 5;
+    options.gmres.restart = 5;
     bisai_solver_report report = test_report();
     EXPECT_STATUS(context, BISAI_NOT_FINITE,
                   test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
@@ -309,7 +309,7 @@ static void a_failing_operator_is_passed_up_and_keeps_the_last_cycle(void **stat
   double *b = test_random_vector(N, 2), *a = test_random_vector(N * N, 3), x[N], after_five[N];
   for (int i = 0; i < N; i++) a[i + i * N] += 8;
   bisai_solver_options options = bisai_solver_options_default();
-  options.restart = 5;
+  options.gmres.restart = 5;
   options.max_iterations = 5;
   dense_operator healthy = {.a = a}, op = {.a = a, .fail_at = 9};
   bisai_solver_report report = test_report(), first = test_report();
@@ -353,9 +353,9 @@ static void a_failing_preconditioner_is_passed_up_on_every_side(void **state) {
       bisai_precond *precond =
           test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
       bisai_solver_options options = bisai_solver_options_default();
-      options.restart = 5;
-      options.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
-      options.flexible = variant == 2;
+      options.gmres.restart = 5;
+      options.gmres.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
+      options.gmres.flexible = variant == 2;
       bisai_solver_report report = test_report();
       EXPECT_STATUS(context, BISAI_CALLBACK_FAILED,
                     test_solve(context, &options, matrix, precond, b, x, &report));
@@ -433,7 +433,7 @@ static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   for (int variant = 0; variant < 3; variant++) {
     test_twins hook = {.processes = 1};
     bisai_solver_options options = bisai_solver_options_default();
-    options.orthogonalization = (bisai_orthogonalization)variant;
+    options.gmres.orthogonalization = (bisai_orthogonalization)variant;
     options.max_iterations = k;
     EXPECT_STATUS(context, BISAI_MAX_ITERATIONS,
                   test_solve(context, &options, matrix, NULL, b, alone, NULL));
@@ -462,7 +462,7 @@ static void identical_processes_solve_as_one(void **state) {
   for (int left = 0; left < 2; left++) {
     test_twins hook = {.processes = 4};
     bisai_solver_options options = bisai_solver_options_default();
-    options.side = left ? BISAI_LEFT : BISAI_RIGHT;
+    options.gmres.side = left ? BISAI_LEFT : BISAI_RIGHT;
     bisai_solver_report one = test_report(), four = test_report();
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, alone, &one));
     options.reduce = test_add_twins;
@@ -487,7 +487,8 @@ static void a_failing_reduction_is_passed_up(void **state) {
   for (int call = 1; call <= 6; call++) {
     test_twins hook = {.processes = 1, .fail_at = call};
     bisai_solver_options options = bisai_solver_options_default();
-    options.orthogonalization = BISAI_CLASSICAL; /* two reductions an iteration, whatever cancels */
+    options.gmres.orthogonalization =
+        BISAI_CLASSICAL; /* two reductions an iteration, whatever cancels */
     options.reduce = test_add_twins;
     options.reduce_user = &hook;
     bisai_solver_report report = test_report();

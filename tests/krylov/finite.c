@@ -25,10 +25,10 @@ enum { VARIANTS = sizeof variants / sizeof variants[0] };
 static bisai_solver_options options_of(int v) {
   bisai_solver_options options = bisai_solver_options_default();
   options.method = variants[v].method;
-  options.assume_symmetric = true; /* the systems of these tests are not */
-  options.shadow_dimension = variants[v].s;
-  options.side = variants[v].side;
-  options.flexible = variants[v].flexible;
+  options.cg.assume_symmetric = true; /* the systems of these tests are not */
+  options.idr.shadow_dimension = variants[v].s;
+  options.gmres.side = variants[v].side;
+  options.gmres.flexible = variants[v].flexible;
   return options;
 }
 

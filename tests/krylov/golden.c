@@ -158,7 +158,7 @@ static void cavity_128_counts_do_not_depend_on_the_orthogonalization(void **stat
   for (int kind = TEST_SANITIZED ? BISAI_MODIFIED : BISAI_CLASSICAL; kind <= BISAI_MODIFIED;
        kind++) {
     bisai_solver_options options = gmres(1e-5);
-    options.orthogonalization = (bisai_orthogonalization)kind;
+    options.gmres.orthogonalization = (bisai_orthogonalization)kind;
     assert_int_equal(iterations_of(context, matrix, b, &ilu, options), ilu.iterations);
   }
   free(b);

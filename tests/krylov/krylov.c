@@ -75,10 +75,10 @@ static void every_variant_agrees_with_dense_elimination(void **state) {
     for (int variant = 0; variant < 16; variant++) {
       bisai_solver_options options = bisai_solver_options_default();
       options.tolerance = 1e-12;
-      options.restart = 7;
-      options.orthogonalization = (bisai_orthogonalization)(variant % 4);
-      options.side = variant / 4 == 1 ? BISAI_LEFT : BISAI_RIGHT;
-      options.flexible = variant / 4 == 2;
+      options.gmres.restart = 7;
+      options.gmres.orthogonalization = (bisai_orthogonalization)(variant % 4);
+      options.gmres.side = variant / 4 == 1 ? BISAI_LEFT : BISAI_RIGHT;
+      options.gmres.flexible = variant / 4 == 2;
       bisai_solver_report report = test_report();
       EXPECT_OK(context, test_solve(context, &options, matrix, variant / 4 == 3 ? NULL : precond, b,
                                     x, &report));
@@ -107,8 +107,8 @@ static void an_exact_preconditioner_takes_one_iteration_on_either_side(void **st
   double *b = test_random_vector(150, 4), x[150];
   for (int variant = 0; variant < 3; variant++) {
     bisai_solver_options options = bisai_solver_options_default();
-    options.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
-    options.flexible = variant == 2;
+    options.gmres.side = variant == 1 ? BISAI_LEFT : BISAI_RIGHT;
+    options.gmres.flexible = variant == 2;
     bisai_solver_report report = test_report();
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));
     assert_int_equal(1, report.iterations);
@@ -139,8 +139,8 @@ static void selective_refinement_keeps_the_iterations_of_two_passes(void **state
   int iterations[4];
   for (int variant = 0; variant < 4; variant++) {
     bisai_solver_options options = bisai_solver_options_default();
-    options.orthogonalization = (bisai_orthogonalization)variant;
-    options.restart = N;
+    options.gmres.orthogonalization = (bisai_orthogonalization)variant;
+    options.gmres.restart = N;
     options.max_iterations = 2000;
     bisai_solver_report report = test_report();
     test_solve_dense(context, &options, N, &op, NULL, b, x, &report);
@@ -161,7 +161,7 @@ static void gram_schmidt_variants_take_the_same_iterations(void **state) {
   int iterations[4];
   for (int variant = 0; variant < 4; variant++) {
     bisai_solver_options options = bisai_solver_options_default();
-    options.orthogonalization = (bisai_orthogonalization)variant;
+    options.gmres.orthogonalization = (bisai_orthogonalization)variant;
     bisai_solver_report report = test_report();
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));
     iterations[variant] = report.iterations;
@@ -220,7 +220,7 @@ static void history_falls_and_is_what_the_monitor_saw(void **state) {
   double *b = test_random_vector(POINTS, 5), x[POINTS];
   watcher w = {.stop_at = -1};
   bisai_solver_options options = bisai_solver_options_default();
-  options.restart = 10;
+  options.gmres.restart = 10;
   options.monitor = watch;
   options.monitor_user = &w;
   bisai_solver *solver = NULL;
@@ -257,11 +257,11 @@ static void a_restart_forgets(void **state) {
   dense_operator op = {.a = a};
   bisai_solver_options options = bisai_solver_options_default();
   bisai_solver_report report = test_report();
-  options.restart = N;
+  options.gmres.restart = N;
   EXPECT_OK(context, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
   assert_int_equal(N, report.iterations);
   EXPECT_NEAR(1, x[N - 1], 1e-15);
-  options.restart = N - 1;
+  options.gmres.restart = N - 1;
   EXPECT_STATUS(context, BISAI_STAGNATED,
                 test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
   EXPECT_NEAR(1, report.relative_residual, 1e-15);
@@ -277,7 +277,7 @@ static void a_smaller_restart_takes_more_iterations_and_still_converges(void **s
   const int restarts[] = {1, 5, POINTS};
   for (int k = 0; k < 3; k++) {
     bisai_solver_options options = bisai_solver_options_default();
-    options.restart = restarts[k];
+    options.gmres.restart = restarts[k];
     bisai_solver_report report = test_report();
     EXPECT_OK(context, test_solve(context, &options, matrix, NULL, b, x, &report));
     assert_true(report.iterations < previous);
@@ -305,7 +305,7 @@ static void flexible_gmres_copes_with_a_changing_preconditioner(void **state) {
   bisai_precond *precond = test_precond_callback(context, matrix, moody, &calls);
   double *b = test_random_vector(POINTS, 5), x[POINTS];
   bisai_solver_options options = bisai_solver_options_default();
-  options.flexible = true;
+  options.gmres.flexible = true;
   bisai_solver_report report = test_report();
   EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));
   /* the recurrence holds although M changes */
@@ -313,7 +313,7 @@ static void flexible_gmres_copes_with_a_changing_preconditioner(void **state) {
   assert_int_equal(report.iterations, report.applications);
   /* Without `flexible` the recurrence is wrong, but that is found out and nothing false is
    * reported. */
-  options.flexible = false;
+  options.gmres.flexible = false;
   const bisai_status status = test_solve(context, &options, matrix, precond, b, x, &report);
   const double residual = test_relative_residual(matrix, x, b);
   assert_int_equal(status == BISAI_OK, residual <= 2e-8);
@@ -338,8 +338,8 @@ static void left_preconditioning_converges_in_the_true_residual(void **state) {
   for (int guess = 0; guess < 2; guess++) {
     memset(x, 0, sizeof x);
     bisai_solver_options options = bisai_solver_options_default();
-    options.side = BISAI_LEFT;
-    options.restart = 60;
+    options.gmres.side = BISAI_LEFT;
+    options.gmres.restart = 60;
     options.use_initial_guess = guess;
     bisai_solver_report report = test_report();
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, x, &report));
@@ -362,7 +362,7 @@ static void left_estimates_are_relative_to_the_preconditioned_right_hand_side(vo
   diagonal_operator op = {.scale = scale};
   bisai_precond *precond = test_precond_callback(context, matrix, diagonal_operator_multiply, &op);
   bisai_solver_options options = bisai_solver_options_default();
-  options.side = BISAI_LEFT;
+  options.gmres.side = BISAI_LEFT;
   options.use_initial_guess = true;
   bisai_solver *solver = NULL;
   bisai_solver_report report = test_report();
@@ -439,7 +439,7 @@ static void tiny_and_huge_right_hand_sides_lose_nothing(void **state) {
   const double factors[] = {0x1p-700, 0x1p700};
   for (int left = 0; left < 2; left++) {
     bisai_solver_options options = bisai_solver_options_default();
-    options.side = left ? BISAI_LEFT : BISAI_RIGHT;
+    options.gmres.side = left ? BISAI_LEFT : BISAI_RIGHT;
     EXPECT_OK(context, test_solve(context, &options, matrix, precond, b, expected, NULL));
     for (int k = 0; k < 2; k++) {
       for (int i = 0; i < POINTS; i++) scaled[i] = factors[k] * b[i];

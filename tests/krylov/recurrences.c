@@ -21,7 +21,7 @@ enum { VARIANTS = sizeof variants / sizeof variants[0] };
 static bisai_solver_options options_of(variant v) {
   bisai_solver_options options = bisai_solver_options_default();
   options.method = v.method;
-  options.shadow_dimension = v.s;
+  options.idr.shadow_dimension = v.s;
   return options;
 }
 
@@ -122,7 +122,7 @@ static void two_by_two_system_has_the_residuals_computed_by_hand(void **state) {
   EXPECT_NEAR(1 / 123.0, report.history[1], 1e-15);
   EXPECT_CLOSE(2, solution, x, 1e-14);
   assert_int_equal(BISAI_CG, report.method);
-  assert_int_equal(0, report.shadow_dimension);
+  assert_int_equal(0, report.idr.shadow_dimension);
   bisai_solver_destroy(&solver);
   bisai_context_destroy(&context);
 }
@@ -143,7 +143,7 @@ static void exact_arithmetic_would_end(void **state) {
     EXPECT_OK(context, test_solve_dense(context, &options, N, &op, NULL, b, x, &report));
     const int s = variants[k].s, most = variants[k].method == BISAI_IDR ? N + (N + s - 1) / s : N;
     assert_true(report.iterations <= most + 2);
-    assert_int_equal(variants[k].method == BISAI_IDR ? s : 0, report.shadow_dimension);
+    assert_int_equal(variants[k].method == BISAI_IDR ? s : 0, report.idr.shadow_dimension);
     free(a);
   }
   free(b);
@@ -224,8 +224,8 @@ static void results_have_the_same_bits_for_any_number_of_threads_and_any_repetit
          *x = malloc(n * sizeof *x);
   for (int v = 0; v < VARIANTS; v++) {
     bisai_solver_options options = options_of(variants[v]);
-    options.max_iterations = 25;     /* convergence does not matter here … */
-    options.assume_symmetric = true; /* … nor does that A is not symmetric */
+    options.max_iterations = 25;        /* convergence does not matter here … */
+    options.cg.assume_symmetric = true; /* … nor does that A is not symmetric */
     for (int threads = 1; threads <= 3; threads++) {
       bisai_context *context = test_context(threads);
       bisai_bcsr *matrix = test_convdiff(context, LARGE);
@@ -356,10 +356,10 @@ static void systems_smaller_than_s_are_solved(void **state) {
     double *a = random_system(n, false, (uint64_t)n), *b = test_random_vector(n, 2), x[6];
     double *expected = test_dense_solve(n, a, b);
     dense_operator op = {.a = a};
-    bisai_solver_options options = options_of((variant){BISAI_IDR, BISAI_IDR_MOST});
+    bisai_solver_options options = options_of((variant){BISAI_IDR, BISAI_MAX_SHADOW_DIMENSION});
     bisai_solver_report report = test_report();
     EXPECT_OK(context, test_solve_dense(context, &options, n, &op, NULL, b, x, &report));
-    assert_int_equal(n, report.shadow_dimension);
+    assert_int_equal(n, report.idr.shadow_dimension);
     EXPECT_CLOSE(n, expected, x, 1e-7);
     free(a);
     free(b);

@@ -17,7 +17,7 @@ enum { VARIANTS = sizeof variants / sizeof variants[0] };
 static bisai_solver_options options_of(int v) {
   bisai_solver_options options = bisai_solver_options_default();
   options.method = variants[v].method;
-  options.shadow_dimension = variants[v].s;
+  options.idr.shadow_dimension = variants[v].s;
   return options;
 }
 
@@ -149,7 +149,7 @@ static void what_the_residual_does_not_see_is_finite(void **state) {
   bisai_bcsr *matrix = test_bcsr_make(context, &(test_bcsr){4, 4, 1, row_ptr, col_idx, values});
   for (int v = 0; v < VARIANTS; v++) {
     bisai_solver_options options = options_of(v);
-    options.assume_symmetric = true;
+    options.cg.assume_symmetric = true;
     double x[4];
     bisai_solver_report report = test_report();
     assert_true(test_solve(context, &options, matrix, NULL, b, x, &report) != BISAI_OK);
@@ -742,9 +742,9 @@ static void solvers_that_do_not_fit_into_memory_are_refused(void **state) {
   (void)state;
   for (int v = 0; v < VARIANTS; v++) {
     const bisai_solver_options options = options_of(v);
-    /* Handle, vectors, scalars, work, status, history; on a device the status words are pinned
-     * memory. */
-    assert_int_equal(test_solver_allocations(&options), test_on_device() ? 5 : 6);
+    /* Handle, state, vectors, scalars, work, status, history; on a device the status words are
+     * pinned memory. */
+    assert_int_equal(test_solver_allocations(&options), test_on_device() ? 6 : 7);
   }
 }
 
@@ -755,8 +755,8 @@ static void bad_options_are_refused_by_name(void **state) {
   for (int v = 0; v < VARIANTS; v++) {
     for (int flexible = 0; flexible < 2; flexible++) {
       bisai_solver_options o = options_of(v);
-      o.flexible = flexible;
-      o.side = flexible ? BISAI_RIGHT : BISAI_LEFT;
+      o.gmres.flexible = flexible;
+      o.gmres.side = flexible ? BISAI_RIGHT : BISAI_LEFT;
       EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
       char message[128];
       snprintf(message, sizeof message, "%s: only GMRES is flexible or preconditioned on the left",
@@ -767,7 +767,7 @@ static void bad_options_are_refused_by_name(void **state) {
   const int dimensions[] = {0, -1, 33};
   for (int k = 0; k < 3; k++) {
     bisai_solver_options o = bisai_solver_options_default();
-    o.shadow_dimension = dimensions[k];
+    o.idr.shadow_dimension = dimensions[k];
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
     char message[128];
     snprintf(message, sizeof message, "shadow_dimension is %d, must be 1 to 32", dimensions[k]);

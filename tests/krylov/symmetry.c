@@ -68,7 +68,7 @@ static void cg_refuses_a_matrix_that_is_not_symmetric(void **state) {
     bisai_bcsr *matrix = skewed(cases[k].asymmetry);
     EXPECT_STATUS(context, cases[k].fits ? BISAI_OK : BISAI_NOT_SYMMETRIC,
                   solve(&options, matrix, NULL, x, &report));
-    EXPECT_NEAR(cases[k].asymmetry, report.asymmetry, 1e-15);
+    EXPECT_NEAR(cases[k].asymmetry, report.cg.asymmetry, 1e-15);
     if (!cases[k].fits) {
       assert_int_equal(BISAI_REASON_NONE, report.reason);
       assert_true(isnan(x[0]) && report.iterations == 0);
@@ -89,10 +89,10 @@ static void other_methods_and_assume_symmetric_take_any_matrix(void **state) {
   for (int method = BISAI_GMRES; method <= BISAI_IDR; method++) {
     bisai_solver_options options = bisai_solver_options_default();
     options.method = (bisai_method)method;
-    options.assume_symmetric = method == BISAI_CG;
+    options.cg.assume_symmetric = method == BISAI_CG;
     const bisai_status status = solve(&options, matrix, isai, x, &report);
     assert_true(status != BISAI_NOT_SYMMETRIC && report.iterations > 0);
-    assert_true(isnan(report.asymmetry));
+    assert_true(isnan(report.cg.asymmetry));
   }
   bisai_precond_destroy(&isai);
   bisai_bcsr_destroy(&matrix);
@@ -111,7 +111,7 @@ static void cg_refuses_preconditioners_that_are_not_symmetric(void **state) {
                           "(fp64 or inverses), ilu, sweeps and symmetric isai are; with "
                           "assume_symmetric (cg:force in the "
                           "program) cg takes it");
-  assert_true(isnan(x[0]) && report.asymmetry == 0);
+  assert_true(isnan(x[0]) && report.cg.asymmetry == 0);
   bisai_precond_destroy(&precond);
   bisai_precond_options how = kind_of(BISAI_PRECOND_BJACOBI);
   how.bjacobi.form = BISAI_FORM_LU;
@@ -236,7 +236,7 @@ static void factors_of_a_pattern_without_mirror_images_are_refused(void **state)
     precond = precond_of(one_sided, kind_of((bisai_precond_kind)kind));
     EXPECT_STATUS(context, of_factors ? BISAI_NOT_SYMMETRIC : BISAI_OK,
                   solve(&options, one_sided, precond, x, &report));
-    assert_true(report.asymmetry == 0);
+    assert_true(report.cg.asymmetry == 0);
     assert_true(of_factors == (asymmetry_of_applications(precond) > 1e-3));
     bisai_precond_destroy(&precond);
   }
@@ -262,7 +262,7 @@ static void functions_and_given_factors_are_the_callers_word(void **state) {
   const bisai_solver_options options = cg();
   assert_int_equal(BISAI_SYMMETRY_CALLER, symmetry_of(precond));
   EXPECT_OK(context, test_solve_dense(context, &options, 3, &multiply, precond, b, x, &report));
-  assert_true(isnan(report.asymmetry));
+  assert_true(isnan(report.cg.asymmetry));
   bisai_precond_destroy(&precond);
   /* M is looked at there too, */
   precond = precond_of(matrix, kind_of(BISAI_PRECOND_ISAI));
@@ -293,7 +293,7 @@ static void with_a_reduction_hook_a_is_the_callers_word(void **state) {
   double x[2 * N];
   bisai_solver_report report;
   assert_true(solve(&options, matrix, NULL, x, &report) != BISAI_NOT_SYMMETRIC);
-  assert_true(isnan(report.asymmetry) && report.iterations > 0);
+  assert_true(isnan(report.cg.asymmetry) && report.iterations > 0);
   bisai_bcsr_destroy(&matrix);
 }
 

@@ -349,11 +349,11 @@ static void arguments_are_judged(void **state) {
                 bisai_petsc_solver_create(context, matrix, 0, NULL, NULL));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_solver_solve(NULL, NULL, NULL, NULL));
   bisai_solver_options options = bisai_solver_options_default();
-  options.restart = 0;
+  options.gmres.restart = 0;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
   options = bisai_solver_options_default();
-  options.flexible = true;
+  options.gmres.flexible = true;
   EXPECT_STATUS(context, BISAI_UNSUPPORTED,
                 bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
   bisai_petsc_ilu_destroy(NULL);
@@ -469,7 +469,7 @@ static void petsc_stops_as_it_is_told(void **state) {
   bisai_solver_report r = {.struct_size = sizeof r};
   options.max_iterations = 3;
   options.use_initial_guess = true;
-  options.side = BISAI_LEFT;
+  options.gmres.side = BISAI_LEFT;
   test_bcsr grid = test_bcsr_grid(30, 30, 2, 4);
   bisai_bcsr *larger = test_bcsr_make(context, &grid);
   double *c = test_random_vector(1800, 3), *y = calloc(1800, sizeof *y);

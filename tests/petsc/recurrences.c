@@ -142,7 +142,7 @@ static void the_monitor_hears_of_every_iteration_and_stops_petsc(void **state) {
     bisai_solver_report report = {.struct_size = sizeof report};
     bisai_solver_options options = bisai_solver_options_default();
     options.method = methods[k];
-    options.restart = 4;
+    options.gmres.restart = 4;
     EXPECT_OK(context, bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
     EXPECT_OK(context, bisai_petsc_solver_solve(solver, b, alone, &report));
     const int iterations = report.iterations;

@@ -123,9 +123,9 @@ static bisai_status make_matrix(scene *inputs, scene *outputs, int variant) {
 
 static bisai_status make_solver(scene *inputs, scene *outputs, int variant) {
   bisai_solver_options options = bisai_solver_options_default();
-  options.flexible = variant % 2 == 1;
-  options.side = variant == 2 ? BISAI_LEFT : BISAI_RIGHT;
-  options.orthogonalization = (bisai_orthogonalization)variant;
+  options.gmres.flexible = variant % 2 == 1;
+  options.gmres.side = variant == 2 ? BISAI_LEFT : BISAI_RIGHT;
+  options.gmres.orthogonalization = (bisai_orthogonalization)variant;
   return bisai_solver_create(inputs->context, SCALARS, &options, &outputs->solver);
 }
 

@@ -172,7 +172,7 @@ static void rounding_errors_are_not_called_a_breakdown(void **state) {
   for (int variant = BISAI_CLASSICAL; variant <= BISAI_CLASSICAL_SELECTIVE; variant++) {
     bisai_solver_options options = bisai_solver_options_default();
     options.tolerance = 0;
-    options.orthogonalization = (bisai_orthogonalization)variant;
+    options.gmres.orthogonalization = (bisai_orthogonalization)variant;
     bisai_solver_report report = test_report();
     double x[4];
     test_solve(context, &options, matrix, NULL, b, x, &report);
@@ -188,7 +188,7 @@ static void a_restart_beyond_the_unknowns_costs_nothing(void **state) {
   const double value = 2, b = 1;
   bisai_bcsr *matrix = make(1, 1, one_row, one_column, &value);
   bisai_solver_options options = bisai_solver_options_default();
-  options.restart = INT32_MAX;
+  options.gmres.restart = INT32_MAX;
   bisai_solver_report report = test_report();
   double x;
   EXPECT_OK(context, test_solve(context, &options, matrix, NULL, &b, &x, &report));

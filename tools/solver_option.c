@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "solver_option.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "message.h"
+
+enum { LIST_TEXT = 256 };
+
+static const char *title_of(bisai_method method) {
+#define TITLE(enumerator, word, name, title) [enumerator] = title,
+  static const char *const titles[] = {BISAI_METHOD_LIST(TITLE)};
+#undef TITLE
+  return titles[method];
+}
+
+const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME]) {
+  const bisai_option *option;
+  snprintf(name, SOLVER_NAME, "%s", title_of(how->method));
+  for (int i = 0; (option = bisai_method_option(how->method, i)); ++i) {
+    size_t length = strlen(name);
+    if (option->use == BISAI_OPTION_SHOWN)
+      snprintf(name + length, SOLVER_NAME - length, "(%.10g)", bisai_option_get(option, how));
+  }
+  return name;
+}
+
+/* Appends as printf() would, as far as there is room. */
+__attribute__((format(printf, 2, 3))) static void append(char text[LIST_TEXT], const char *format,
+                                                         ...) {
+  size_t length = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + length, LIST_TEXT - length, format, arguments);
+  va_end(arguments);
+}
+
+/* "gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to 32" */
+static void list_solvers(char text[LIST_TEXT]) {
+  *text = '\0';
+  for (int m = 0; m < BISAI_METHODS; ++m) {
+    const bisai_method method = (bisai_method)m;
+    const char *word = bisai_method_string(method);
+    const bisai_option *option;
+    append(text, "%s%s", m == 0 ? "" : ", ", word);
+    for (int i = 0; (option = bisai_method_option(method, i)); ++i) {
+      if (!option->key) continue;
+      append(text, ", %s:%s", word, option->key);
+      if (option->type != BISAI_OPTION_FLAG)
+        append(text, "=%s with %s from %.10g to %.10g", option->placeholder, option->placeholder,
+               option->minimum, option->advised);
+    }
+  }
+}
+
+/* Applies "key" or "key=value", if it is the key of an option of the method that has not been
+ * given yet. */
+static bool set_key(const char *item, size_t length, unsigned *seen, bisai_solver_options *how) {
+  char value_text[LIST_TEXT] = "";
+  const char *equals = memchr(item, '=', length);
+  const size_t key_length = equals ? (size_t)(equals - item) : length;
+  const bisai_option *option;
+  double value = 0;
+  if (equals)
+    snprintf(value_text, sizeof value_text, "%.*s", (int)(length - key_length - 1), equals + 1);
+  for (int i = 0; (option = bisai_method_option(how->method, i)); ++i) {
+    if (!option->key || strlen(option->key) != key_length ||
+        strncmp(option->key, item, key_length) != 0)
+      continue;
+    if (*seen >> i & 1 || (equals != NULL) != (option->type != BISAI_OPTION_FLAG) ||
+        !bisai_option_parse(option, value_text, &value))
+      return false;
+    *seen |= 1U << i;
+    bisai_option_set(option, value, how);
+    return true;
+  }
+  return false;
+}
+
+static void reset_keys(bisai_solver_options *how) {
+  for (int m = 0; m < BISAI_METHODS; ++m) {
+    const bisai_option *option;
+    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); ++i) {
+      if (option->key) bisai_option_set(option, option->initial, how);
+    }
+  }
+}
+
+static bool parse(const char *text, bisai_solver_options *how) {
+  char word[SOLVER_NAME];
+  size_t length = strcspn(text, ":");
+  unsigned seen = 0;
+  if (length >= sizeof word) return false;
+  memcpy(word, text, length);
+  word[length] = '\0';
+  if (!bisai_method_parse(word, &how->method)) return false;
+  while (text[length] == ':') {
+    text += length + 1;
+    length = strcspn(text, ":");
+    if (!set_key(text, length, &seen, how)) return false;
+  }
+  return true;
+}
+
+bool solver_parse(const char *flag, const char *text, bisai_solver_options *how) {
+  char all[LIST_TEXT];
+  reset_keys(how);
+  if (parse(text, how)) return true;
+  list_solvers(all);
+  say("%s: '%s' is not a solver (%s)", flag, text, all);
+  return false;
+}
