@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of a context, which share out the parts of a loop.
  *
- * A run cuts a loop into parts by index. Thread t owns parts t·each … t·each + each − 1. After these
- * it steals parts of other threads that have not been begun. Therefore a thread that the machine
- * does not schedule delays a run only if it is in the middle of a part. The calling thread is
- * thread 0. The parts of a thread come in any order. What a part computes must not depend on the
+ * A run cuts a loop into parts by index. Thread t owns parts t·each … t·each + each − 1. After
+ * these it steals parts of other threads that have not been begun. Therefore a thread that the
+ * machine does not schedule delays a run only if it is in the middle of a part. The calling thread
+ * is thread 0. The parts of a thread come in any order. What a part computes must not depend on the
  * thread that does it, so that results do not depend on the number of threads.
  *
  * Threads start when the first run needs them. After a run they spin for microseconds, because the

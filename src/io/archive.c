@@ -9,18 +9,18 @@
 
 enum { LIST_BYTES = 120 };
 
-/* How a member is named, the best last. */
+/* The quality of a member's name, the best last. */
 typedef enum rank { NO_MATRIX, ANY_MATRIX, AS_FOLDER, AS_ARCHIVE } rank;
 
 typedef struct candidates {
-  /* of the best */
+  /* the rank of the best members */
   rank rank;
-  /* as good */
+  /* the number of members of this rank */
   int count;
-  /* of these */
+  /* the number of them in `list` */
   int listed;
   bsi_member first;
-  /* their names, as many as there is room for */
+  /* the names of the first ones, separated by commas */
   char list[LIST_BYTES];
 } candidates;
 
@@ -28,7 +28,7 @@ static bool is_name(const char *word, size_t length, const char *name, size_t na
   return length == name_length && memcmp(word, name, length) == 0;
 }
 
-/* Whether a message can show it. */
+/* Returns true if a message can show the name. */
 static bool is_printable(const char *name) {
   for (; *name; name++)
     if ((unsigned char)*name < 0x20 || *name == 0x7f) return false;
@@ -63,7 +63,7 @@ static void add(candidates *c, rank its_rank, const char *member, int64_t positi
   c->listed++;
 }
 
-/* Stops at a member named as the archive, which no other can surpass. */
+/* Ranks the members. Stops at a member named as the archive, because no other can be better. */
 static bisai_status rank_members(bsi_source *source, candidates *c) {
   const char *archive = bsi_base_name(bsi_source_path(source)), *member;
   size_t archive_length = strlen(archive);
@@ -78,7 +78,7 @@ static bisai_status rank_members(bsi_source *source, candidates *c) {
   return BISAI_OK;
 }
 
-/* Which member is the matrix. */
+/* Chooses the member that is the matrix. */
 static bisai_status choose(bsi_source *source, bsi_member *matrix) {
   bisai_context *context = bsi_source_context(source);
   candidates c = {.rank = NO_MATRIX};
@@ -87,7 +87,8 @@ static bisai_status choose(bsi_source *source, bsi_member *matrix) {
   if (c.count == 0) return bsi_fail(context, BISAI_PARSE_ERROR, "the archive has no .mtx file");
   if (c.count == 1) return BISAI_OK;
   return bsi_fail(context, BISAI_UNSUPPORTED,
-                  "%d matrices in the archive, none named as it is: %s%s", c.count, c.list,
+                  "the archive holds %d matrices, none of which has its name: %s%s", c.count,
+                  c.list,
                   c.listed == c.count ? ""
                   : c.listed > 0      ? ", ..."
                                       : "...");
@@ -103,7 +104,7 @@ bisai_status bsi_archive_find_matrix(bsi_source *source, bsi_member *matrix) {
   return status;
 }
 
-/* Goes on to the member of that name, at most `max_members` members further. */
+/* Goes to the member of that name, at most `max_members` members further. */
 static bisai_status find_member(bsi_source *source, const char *name, int64_t max_members,
                                 bool *found) {
   bisai_status status = BISAI_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A square scalar CSR matrix on its way from a file. */
+/* A square scalar CSR matrix that is read from a file. */
 #ifndef BSI_CSR_ARRAYS_H
 #define BSI_CSR_ARRAYS_H
 
@@ -9,16 +9,16 @@
 #include "core/csr.h"
 
 typedef struct bsi_csr {
-  /* on all that is held meanwhile; `held` counts the arrays below */
+  /* the limit on all memory of the reading; `held` counts the arrays below */
   bsi_limit limit;
-  /* that it is going to have; 0: not known yet */
+  /* the block size of the result; 0: not yet known */
   int32_t block_size;
   int32_t rows;
   int32_t *row_ptr, *col;
   double *value;
 } bsi_csr;
 
-/* Takes a number of rows over, unless a matrix of so many rows is too large even without
+/* Sets the number of rows. Fails if a matrix of so many rows exceeds the limit even without
  * entries. */
 static inline bisai_status bsi_csr_set_rows(bisai_context *context, bsi_csr *csr, int64_t rows) {
   csr->rows = (int32_t)rows;

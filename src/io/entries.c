@@ -8,7 +8,7 @@
 
 enum { GROUP_BITS = 9, GROUPS = 1 << GROUP_BITS };
 
-/* Moves an array of `count` elements to a larger place. */
+/* Moves an array of `count` elements to a larger one. */
 static void *larger(bisai_context *context, void *array, int32_t count, int32_t capacity,
                     size_t size) {
   void *moved = bsi_allocate(context, (size_t)capacity, size);
@@ -57,7 +57,8 @@ bisai_status bsi_entries_mirror(bisai_context *context, bsi_entries *e, double s
   return BISAI_OK;
 }
 
-/* Row starts by counting; returns whether the entries are in the order of their rows already. */
+/* Counts the entries of each row into row_ptr. Returns true if the entries are already in the order
+ * of their rows. */
 static bool count_rows(const bsi_entries *e, int32_t rows, int32_t *row_ptr) {
   bool ordered = true;
   memset(row_ptr, 0, ((size_t)rows + 1) * sizeof *row_ptr);
@@ -69,11 +70,12 @@ static bool count_rows(const bsi_entries *e, int32_t rows, int32_t *row_ptr) {
   return ordered;
 }
 
-/* Puts the entries of rows begin … end-1, which have their places already, into groups of 2^shift
- * rows: takes an entry that is out of place, puts it where its group's next one goes, goes on with
- * the entry found there, until the gap is closed. */
+/* Puts the entries of rows begin … end-1, which have their final range already, into groups of
+ * 2^shift rows. Takes an entry from a wrong position, puts it at the next free position of its
+ * group, goes on with the entry that was there, and so on until the first position is filled
+ * again. */
 static void permute(bsi_entries *e, int32_t begin, int32_t end, int shift, const int32_t *row_ptr) {
-  int32_t next[GROUPS]; /* the first place of a group that has not been filled */
+  int32_t next[GROUPS]; /* the first position of a group that has not been filled */
   const int32_t first = begin >> shift, groups = ((end - 1) >> shift) - first + 1;
   for (int32_t g = 0; g < groups; g++) next[g] = row_ptr[(first + g) << shift];
   for (int32_t g = 0; g < groups; g++) {
@@ -102,8 +104,8 @@ static void permute(bsi_entries *e, int32_t begin, int32_t end, int shift, const
   }
 }
 
-/* By groups of rows first, then by groups within them, down to single rows: few enough groups at a
- * time that the places where they are written stay in cache. */
+/* Orders the entries by groups of rows, then by groups within them, down to single rows. Each step
+ * has so few groups that the positions to which it writes stay in cache. */
 static void order(bsi_entries *e, int32_t rows, const int32_t *row_ptr) {
   int bits = 0;
   while (bits < 31 && (rows - 1) >> bits > 0) bits++;

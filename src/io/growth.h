@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays whose final length a file announces and need not have. */
+/* Growth of arrays whose final length a file announces, perhaps wrongly. */
 #ifndef BSI_GROWTH_H
 #define BSI_GROWTH_H
 
@@ -7,9 +7,10 @@
 
 enum { BSI_FIRST_CAPACITY = 1 << 16 };
 
-/* The next capacity of a full array of `capacity` elements that is to hold `total` in the end. No
- * more than `believed` are taken for granted at first; then it is total/2^k, so that a wrong total
- * costs at most twice what is there. */
+/* Returns the next capacity of a full array of `capacity` elements whose announced final length is
+ * `total`. Capacities are total/2^k: the first is at most max(believed, BSI_FIRST_CAPACITY), and
+ * each further one is twice the one before. Therefore a wrong total costs at most twice the
+ * elements that exist. */
 static inline int64_t bsi_next_capacity(int64_t capacity, int64_t total, int64_t believed) {
   const int64_t first = believed > BSI_FIRST_CAPACITY ? believed : BSI_FIRST_CAPACITY;
   int64_t next = total;

@@ -13,13 +13,13 @@ struct bsi_gunzip {
   bisai_context *context;
   bsi_stored *stored;
   z_stream zlib;
-  /* at the end of a member: what follows is another one, zeros to the end, or nothing */
+  /* at the end of a member: another member, zeros up to the end, or nothing follows */
   bool between;
-  /* zeros came behind a member */
+  /* zeros followed a member */
   bool padded;
   /* the stored bytes have ended */
   bool ended;
-  /* the opener's */
+  /* borrowed */
   char *input;
 };
 
@@ -69,7 +69,7 @@ static bisai_status refill(bsi_gunzip *g) {
   return BISAI_OK;
 }
 
-/* Zeros that fill up the last block of a tape or a disk. */
+/* Skips zeros that fill up the last block of a tape or a disk. */
 static void skip_padding(bsi_gunzip *g) {
   for (; g->zlib.avail_in > 0 && *g->zlib.next_in == 0; g->zlib.next_in++, g->zlib.avail_in--)
     g->padded = true;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file is
+/* A file has the lines
+ *
  *   %%MatrixMarket matrix coordinate|array real|integer|pattern|complex
- *   general|symmetric|skew-symmetric|hermitian % comments rows columns [entries]
- *   i j value     (coordinate, indices from 1; a pattern has no value and means 1)
- *   value         (array, column after column) Upper and lower case are the same. Blank lines and
- *                 comments may stand anywhere after the first line. Symmetric matrices store one
- *                 triangle, which of them is up to the file. Entries at one place add up. */
+ *                  general|symmetric|skew-symmetric|hermitian        (one line)
+ *   % comments
+ *   rows columns [entries]
+ *   i j value      (coordinate: indices from 1; a pattern has no value and means 1)
+ *   value          (array: column after column)
+ *
+ * Upper and lower case are equivalent. Blank lines and comments may follow anywhere after the first
+ * line. Symmetric matrices store either of their triangles. Entries at the same position add up. */
 #include "io/matrix_market.h"
 
 #include <inttypes.h>
@@ -29,7 +33,7 @@ static const char *const fields[] = {"real", "integer", "pattern", "complex", NU
 static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian",
                                          NULL};
 
-/* Whether a word is `name`, which is in lower case. */
+/* Returns true if a word is `name`, which is in lower case. */
 static bool is_name(const char *word, const char *name) {
   for (; *name; word++, name++) {
     const int lower = *word >= 'A' && *word <= 'Z' ? *word + ('a' - 'A') : *word;
@@ -83,7 +87,7 @@ static bisai_status read_header(bsi_reader *reader, header *h) {
   return BISAI_OK;
 }
 
-/* The line of sizes; entries are left alone for an array. */
+/* Reads the line of sizes. An array does not set `entries`. */
 static bisai_status read_sizes(bsi_reader *reader, const header *h, int64_t *rows, int64_t *cols,
                                int64_t *entries) {
   BSI_TRY(bsi_reader_next(reader));
@@ -100,7 +104,7 @@ static bisai_status fail_early_end(const bsi_reader *reader, int64_t got, int64_
                          "the file ends after %" PRId64 " of %" PRId64 " entries", got, expected);
 }
 
-/* Comments and blank lines alone may follow the entries. */
+/* Checks that only comments and blank lines follow the entries. */
 static bisai_status read_end(bsi_reader *reader, int64_t expected) {
   BSI_TRY(bsi_reader_next(reader));
   if (!reader->cursor) return BISAI_OK;
@@ -108,7 +112,7 @@ static bisai_status read_end(bsi_reader *reader, int64_t expected) {
                          expected);
 }
 
-/* One line i j [value], i and j from 1. */
+/* Reads one line i j [value], with i and j from 1. */
 static inline bisai_status read_entry(bsi_reader *reader, const header *h, int64_t rows,
                                       int64_t cols, int64_t *i, int64_t *j, double *value) {
   *i = bsi_reader_index(reader, rows);
@@ -134,8 +138,8 @@ static bisai_status check_matrix_sizes(const bsi_reader *reader, const header *h
   return BISAI_OK;
 }
 
-/* Symmetric storage: all off-diagonal entries in the triangle of the first. *side: 1 lower, -1
- * upper, 0 not known yet. */
+/* Checks that all off-diagonal entries of symmetric storage are in the triangle of the first one.
+ * *side: 1 lower, -1 upper, 0 not yet known. */
 static bisai_status check_triangle(const bsi_reader *reader, const header *h, int64_t i, int64_t j,
                                    int *side) {
   if (i == j) {
@@ -176,7 +180,7 @@ static bisai_status read_matrix(bsi_reader *reader, bsi_csr *csr, bsi_entries *e
   BSI_TRY(read_header(reader, &h));
   if (h.array)
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
-                           "an array, where a sparse matrix (coordinate) is needed");
+                           "an array; a sparse matrix (coordinate) is needed");
   int64_t n = 0, cols = 0, count = 0;
   BSI_TRY(read_sizes(reader, &h, &n, &cols, &count));
   BSI_TRY(check_matrix_sizes(reader, &h, n, cols, count));
@@ -196,7 +200,7 @@ bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, 
   return status;
 }
 
-/* The first of the columns, which stand one after the other. */
+/* Reads the first column of an array, whose columns follow each other. */
 static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, int64_t cols,
                                double *values) {
   const int64_t total = n * cols;
@@ -233,10 +237,10 @@ static bisai_status check_vector_sizes(const bsi_reader *reader, int64_t rows, i
                                        int64_t n, bool several) {
   if (several ? cols < 1 || cols > INT32_MAX : cols != 1)
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
-                           "%" PRId64 " columns, where a vector (one column) is needed", cols);
+                           "%" PRId64 " columns; a vector (one column) is needed", cols);
   if (rows != n)
     return bsi_reader_fail(reader, BISAI_INVALID_ARGUMENT,
-                           "a vector of %" PRId64 " values, where %" PRId64 " are needed", rows, n);
+                           "a vector of %" PRId64 " values; %" PRId64 " are needed", rows, n);
   return n <= INT64_MAX / cols
              ? BISAI_OK
              : bsi_reader_fail(reader, BISAI_INDEX_OVERFLOW, "more values than an index can count");

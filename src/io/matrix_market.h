@@ -12,18 +12,18 @@
 #include "io/scalar_rows.h"
 #include "io/stream.h"
 
-/* The rows of *csr, and the entries of a square sparse matrix, those of symmetric storage mirrored,
- * within csr->limit. *entries starts as zero; what it holds is the caller's to free, after a
- * failure too. */
+/* Sets the rows of *csr and reads the entries of a square sparse matrix within csr->limit. Entries
+ * of symmetric storage are mirrored. *entries must be zero at first. The caller frees its arrays,
+ * after a failure too. */
 bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, bsi_csr *csr,
                                     bsi_entries *entries);
 
-/* A vector of n values; where `columns` is given it may also be the first of several columns, whose
- * number that is then. */
+/* Reads a vector of n values. If `columns` is given, the file may have several columns: the first
+ * one is read, and *columns is their number. */
 bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n,
                                     double *values, int64_t *columns);
 
-/* coordinate real general, and an n × 1 array, with 17 digits, which are enough for every bit. */
+/* Write "coordinate real general" and an n × 1 array, with 17 digits, which preserve every bit. */
 void bsi_market_write_matrix(bsi_output *output, const bsi_scalar_rows *rows);
 void bsi_market_write_vector(bsi_output *output, int64_t n, const double *values);
 

@@ -14,15 +14,15 @@
 
 enum { MAX_LINKS = 40, MAX_NAMES = 100, MAX_ENDING = 32, COPY_BYTES = 1 << 16 };
 
-/* in front of the ending, where the file's own name leaves it no room */
+/* replaces the file's own name if that leaves no room for the ending */
 static const char short_name[] = "bisai";
 
 static bool is_same(const struct stat *a, const struct stat *b) {
   return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The first `kept` bytes of `name`, then `rest`, with room for `more` bytes; NULL when out of
- * memory. */
+/* Joins the first `kept` bytes of `name` and `rest`, with room for `more` bytes. Returns NULL if
+ * out of memory. */
 static char *join(bisai_context *context, const char *name, size_t kept, const char *rest,
                   size_t more) {
   const size_t length = strlen(rest);
@@ -35,7 +35,7 @@ static char *join(bisai_context *context, const char *name, size_t kept, const c
 
 static size_t folder_length(const char *path) { return (size_t)(bsi_base_name(path) - path); }
 
-/* Replaces *name, a link, by what it leads to. */
+/* Replaces *name, a link, by its target. */
 static bisai_status follow(bisai_context *context, const char *path, char **name) {
   char target[4096];
   const ssize_t length = readlink(*name, target, sizeof target - 1);
@@ -48,8 +48,8 @@ static bisai_status follow(bisai_context *context, const char *path, char **name
   return BISAI_OK;
 }
 
-/* The name behind all links, so that what a link leads to is written and not the link; it may name
- * nothing yet. */
+/* *final ← the name behind all links, so that the target of a link is written and not the link. No
+ * file of that name may exist yet. */
 static bisai_status find_final(bisai_context *context, const char *path, char **final) {
   struct stat entry;
   char *name = join(context, path, 0, path, 0);
@@ -64,7 +64,8 @@ static bisai_status find_final(bisai_context *context, const char *path, char **
   return status;
 }
 
-/* A file that nobody may write is not replaced either, though its folder would allow it. */
+/* Returns the error of opening the file for writing, or 0. A file without permission to write must
+ * not be replaced either, though its folder would allow that. */
 static int refusal(const char *path) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return errno;
@@ -89,7 +90,7 @@ bisai_status bsi_new_file_find(bisai_context *context, const char *path, bsi_new
   BSI_TRY(find_final(context, path, &target->final));
   if (!target->exists) return BISAI_OK;
   target->mode = about.st_mode & 07777;
-  /* A link of /proc/self/fd may lead to a file whose name is gone. */
+  /* A link of /proc/self/fd may lead to a file whose name has been deleted. */
   target->unlinked = lstat(target->final, &behind) != 0 || !is_same(&about, &behind);
   return BISAI_OK;
 }
@@ -99,9 +100,10 @@ static bisai_status fail_to_open(const bsi_new_file *p, int error) {
   return bsi_io_fail(p->context, "open", p->path, error);
 }
 
-/* Makes the file FINAL.PROCESS-K.part, or with `base` in place of FINAL's own; its descriptor, or
- * -1 and errno. A handler of signals learns of the name before the file is made, so that none is
- * left; a file of that name can only be one that a process of this number left. */
+/* Makes the file FINAL.PROCESS-K.part, or with `base` instead of FINAL's own name. Returns its
+ * descriptor, or -1 and errno. The context learns the name before the file is made, so that a
+ * signal handler can always remove it. An existing file of that name can only be a leftover of a
+ * process with the same number. */
 static int make_temporary(bsi_new_file *p, const char *base) {
   const size_t folder = folder_length(p->final), length = folder + strlen(base);
   char *name = join(p->context, p->final, folder, base, MAX_ENDING);
@@ -130,17 +132,17 @@ static int make_temporary(bsi_new_file *p, const char *base) {
   return file;
 }
 
-/* A new file beside the final one, with the rights of the one that it is going to replace; -1 and
- * errno. */
+/* Makes a file beside the final one, with the permissions of the file that it replaces. Returns its
+ * descriptor, or -1 and errno. */
 static int open_temporary(bsi_new_file *p) {
   int file = make_temporary(p, bsi_base_name(p->final));
   if (file < 0 && errno == ENAMETOOLONG) file = make_temporary(p, short_name);
-  /* what a file system has no rights for is as it is */
+  /* a file system without permissions makes fchmod() fail, which does not matter */
   if (file >= 0 && p->exists) fchmod(file, p->mode);
   return file;
 }
 
-/* Whether `error`, of making a file, says that the folder takes no new ones. */
+/* Returns true if `error`, from making a file, says that the folder takes no new files. */
 static bool forbids_new_files(int error) {
   return error == EACCES || error == EPERM || error == EROFS || error == ENAMETOOLONG;
 }
@@ -170,8 +172,8 @@ static bool write_all(int file, const char *bytes, size_t count) {
   return true;
 }
 
-/* Copies the whole file over the old one, which cannot be replaced: a mount point, or another
- * user's in a folder with the sticky bit. */
+/* Copies the file over the old one, which cannot be replaced: it is a mount point, or belongs to
+ * another user in a folder with the sticky bit. */
 static bool copy_over(const bsi_new_file *p) {
   char bytes[COPY_BYTES];
   const int from = open(p->temporary, O_RDONLY | O_CLOEXEC);
@@ -215,12 +217,11 @@ bisai_status bisai_write_check(bisai_context *context, const char *path) {
     else
       status = fail_to_open(&target, errno);
   }
-  bsi_new_file_close(&target,
-                     status ? status : BISAI_STOPPED); /* a file that was made is removed */
+  bsi_new_file_close(&target, status ? status : BISAI_STOPPED); /* removes the file */
   return status;
 }
 
-/* Whether two names of no file yet would make the same one. */
+/* *same ← true if two names, neither of which exists yet, would make the same file. */
 static bisai_status would_be_same(bisai_context *context, const char *a, const char *b,
                                   bool *same) {
   char *names[2] = {NULL, NULL};

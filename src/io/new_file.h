@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The place of a file that is being written.
+/* A file that is being written.
  *
- * A file grows under another name beside its own and takes that when it is whole. What stood there
- * is kept until then, and when something fails. Some folders allow no new name, or no other file in
- * the old one's place: closed folders, files that are mount points, folders with the sticky bit. A
- * file that exists there is overwritten where it stands, which is not atomic. Pipes and devices are
- * written as they are. */
+ * A file is written under a temporary name beside its own and renamed when it is complete. An old
+ * file of that name is kept until then, and if anything fails. Some folders allow no new file or no
+ * replacement: folders without write permission, folders with the sticky bit, and files that are
+ * mount points. There an existing file is overwritten in place, which is not atomic. Pipes and
+ * devices are written directly. */
 #ifndef BSI_NEW_FILE_H
 #define BSI_NEW_FILE_H
 
@@ -17,30 +17,31 @@
 
 typedef struct bsi_new_file {
   bisai_context *context;
-  /* as the caller gave it */
+  /* the caller's path */
   const char *path;
-  /* the name behind all links; NULL: a pipe or a device */
+  /* the name behind all links; NULL: the path is a pipe or a device */
   char *final;
-  /* a file has that name already, … */
+  /* a file of that name exists */
   bool exists;
-  /* … with these rights */
+  /* its permissions */
   mode_t mode;
-  /* it has no name that could be taken */
+  /* the existing file has no name any more, so that it cannot be replaced */
   bool unlinked;
-  /* the name until the file is whole; NULL: it has none, and is written where it stands */
+  /* the temporary name until the file is complete; NULL: there is none, and the file is written in
+   * place */
   char *temporary;
-  /* the unfinished file before this one in the context's list */
+  /* the next file in the context's list of unfinished files */
   struct bsi_new_file *next;
 } bsi_new_file;
 
-/* Finds out what `path` names, which must outlive the target, and whether it may be written. End
- * with bsi_new_file_close(), which accepts a place that was never found. */
+/* Finds what `path` names and whether it may be written. `path` must outlive the target. End with
+ * bsi_new_file_close(), which accepts a target that was never found. */
 bisai_status bsi_new_file_find(bisai_context *context, const char *path, bsi_new_file *target);
 
-/* Opens what bsi_new_file_find() has found. The caller closes the file. */
+/* Opens the file that bsi_new_file_find() has found. The caller closes it. */
 bisai_status bsi_new_file_open(bsi_new_file *target, FILE **file);
 
-/* Gives the closed file its name where `status` and all else is well, and removes it otherwise. */
+/* If `status` is BISAI_OK, gives the closed file its final name; otherwise removes it. */
 bisai_status bsi_new_file_close(bsi_new_file *target, bisai_status status);
 
 #endif

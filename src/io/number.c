@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A number is m·10^e with an integer m < 10^19 unless it has more digits. It is kept as hi + lo,
- * two doubles (m exactly), and multiplied or divided by powers p = 10^k, k ≤ 22, which are doubles:
+/* A number is m·10^e with an integer m < 10^19, unless it has more digits. It is kept as a sum
+ * hi + lo of two doubles, which holds m exactly, and is multiplied or divided by powers p = 10^k,
+ * k ≤ 22, which are doubles:
  *   (hi + lo)·p = a + b,  a = fl(hi·p),  b = (hi·p − a) + lo·p
  *   (hi + lo)/p = a + b,  a = fl(hi/p),  b = ((hi − a·p) + lo)/p
- * with the parentheses around hi exact by a fused multiply-add, so that a + b is off by less than
- * 2^-100 of it. If the last such sum rounds to the same double with b at either end of its error
- * bound, that is the nearest one. (e = 0 … 22 with lo = 0 is Clinger's case, PLDI 1990.) Otherwise,
- * and for other exponents, strtod() decides. */
+ * A fused multiply-add makes the parentheses around hi exact, so that a + b has a relative error
+ * of less than 2^-100. If the last sum rounds to the same double with b at both ends of its error
+ * bound, that double is the nearest one. (e = 0 … 22 with lo = 0 is Clinger's case, PLDI 1990.)
+ * Otherwise, and for other exponents, strtod() decides. */
 #include "io/number.h"
 
 #include <float.h>
@@ -19,16 +20,16 @@ static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5
                                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* The parts of a word. */
+/* The parts of a number's text. */
 typedef struct decimal {
   /* m */
   uint64_t digits;
   /* e */
   int exponent;
   bool negative;
-  /* digits that are not 0 were left out of m */
+  /* m lacks digits that are not 0 */
   bool cut;
-  /* of the exponent, or NULL */
+  /* the letter of the exponent, or NULL */
   char *letter;
 } decimal;
 
@@ -37,8 +38,8 @@ typedef struct pair {
   double hi, lo;
 } pair;
 
-/* x·10^e, |e| ≤ EXACT_POWER. The product is written so that no compiler fuses it with the sum that
- * follows. */
+/* Returns x·10^e for |e| ≤ EXACT_POWER. fma() keeps compilers from fusing the product with the sum
+ * that follows. */
 static pair scale(pair x, int e) {
   if (e >= 0) {
     const double p = powers[e], a = fma(x.hi, p, 0.0);
@@ -48,11 +49,11 @@ static pair scale(pair x, int e) {
   return (pair){a, (fma(-a, p, x.hi) + x.lo) / p};
 }
 
-/* False where the error bound does not decide. */
+/* Finds the double nearest to m·10^e. Returns false if the error bound does not decide it. */
 static bool nearest(uint64_t m, int e, double *value) {
   pair x = {(double)m, 0.0};
   x.lo = (double)(int64_t)(m - (uint64_t)x.hi);
-  double error = 0.0; /* relative, of hi + lo */
+  double error = 0.0; /* the relative error of hi + lo */
   while (e > EXACT_POWER || e < -EXACT_POWER) {
     const int step = e > 0 ? EXACT_POWER : -EXACT_POWER;
     const pair y = scale(x, step);
@@ -68,7 +69,7 @@ static bool nearest(uint64_t m, int e, double *value) {
   return low == high;
 }
 
-/* Reads digits into m; those after the point lower the exponent. Returns how many there were. */
+/* Reads digits into m. Digits after the point lower the exponent. Returns their number. */
 static int read_digits(char **cursor, bool fraction, int *used, decimal *d) {
   char *p = *cursor;
   for (; bsi_is_digit(*p); p++) {
@@ -87,7 +88,7 @@ static int read_digits(char **cursor, bool fraction, int *used, decimal *d) {
   return count;
 }
 
-/* The exponent's digits, if the letter is followed by any. */
+/* Reads the exponent. Returns false if no digit follows the letter. */
 static bool read_exponent(char **cursor, decimal *d) {
   char *p = *cursor;
   d->letter = p++;

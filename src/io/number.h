@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decimal numbers as Matrix Market files hold them, independent of the process's locale. */
+/* Decimal numbers of Matrix Market files, independent of the process's locale. */
 #ifndef BSI_NUMBER_H
 #define BSI_NUMBER_H
 
@@ -15,18 +15,21 @@ typedef enum bsi_number_result {
 
 static inline bool bsi_is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* What may stand between words. The '\r' of "\r\n" is among it. */
+/* Returns true for the characters between words, including the '\r' of "\r
+ *
+ * ". */
 static inline bool bsi_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 static inline bool bsi_ends_word(char c) { return c == '\n' || bsi_is_blank(c); }
 
-/* The double nearest to the word at *cursor, which then is its end: digits with an optional point
- * and an exponent after e, E, d or D. "nan", "inf" and what rounds to infinity are
- * BSI_NUMBER_NOT_FINITE. Text ends with '\n'; a Fortran exponent's letter is written to and
- * restored. `c_locale`: the "C" locale. */
+/* *value ← the double nearest to the word at *cursor; *cursor ← the end of the word. A word has
+ * digits with an optional point, and an optional exponent after e, E, d or D. "nan", "inf" and
+ * values that round to infinity are BSI_NUMBER_NOT_FINITE. The text must end with '
+ *
+ * '. The letter of a Fortran exponent is overwritten and restored. `c_locale`: the "C" locale. */
 bsi_number_result bsi_number_parse(char **cursor, locale_t c_locale, double *value);
 
-/* Whether the word is an optional sign and digits. */
+/* Returns true if the word is an optional sign and digits. */
 bool bsi_number_is_integer(const char *word);
 
 #endif

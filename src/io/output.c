@@ -22,15 +22,15 @@ struct bsi_output {
   bisai_context *context;
   const char *path;
   bsi_new_file target;
-  /* NULL: only counts, or finished */
+  /* NULL: the output only counts, or is finished */
   FILE *file;
-  /* then no more is written */
+  /* nothing more is written */
   bool failed;
-  /* what libarchive still holds is not written either */
+  /* not even the bytes that libarchive still holds are written */
   bool abandoned;
-  /* of the system, where it was that */
+  /* the error of a system call, or 0 */
   int error;
-  /* libarchive's otherwise */
+  /* libarchive's reason otherwise */
   char reason[96];
   locale_t c_locale;
   /* NULL: the bytes go to the file as they are */
@@ -88,7 +88,7 @@ static bisai_status open_archive(bsi_output *o, bool tar, bsi_compression compre
                                                      [BSI_ZSTD] = archive_write_add_filter_zstd};
   o->archive = archive_write_new();
   if (!o->archive) return bsi_fail(o->context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
-  /* A filter that would run a program instead answers with a warning. */
+  /* A filter that would run an external program returns a warning. */
   if (filters[compression](o->archive) != ARCHIVE_OK)
     return bsi_fail(o->context, BISAI_UNAVAILABLE, "this libarchive cannot compress as %s asks for",
                     o->path);
@@ -109,8 +109,8 @@ static void write_archive(bsi_output *o) {
   if (archive_write_data(o->archive, o->buffer, o->held) != (la_ssize_t)o->held) note_failure(o);
 }
 
-/* Writes what libarchive still holds, unless that is lost already. Closing is what frees all of its
- * memory. */
+/* Writes the bytes that libarchive still holds, unless the output has failed. libarchive frees all
+ * of its memory only when an archive is closed. */
 static void finish_archive(bsi_output *o, bool abandon) {
   o->abandoned = abandon || o->failed;
   if (archive_write_close(o->archive) != ARCHIVE_OK && !o->abandoned) note_failure(o);
@@ -171,7 +171,7 @@ bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar,
   bisai_status status = make(context, path, &o);
   if (status) return status;
   status = bsi_new_file_find(context, path, &o->target);
-  /* Before the file is opened, which may empty it. */
+  /* This comes before the file is opened, which may empty it. */
   if (!status && (tar || compression != BSI_PLAIN)) status = open_archive(o, tar, compression);
   if (!status) status = bsi_new_file_open(&o->target, &o->file);
   if (status)

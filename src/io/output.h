@@ -17,33 +17,33 @@ typedef struct bsi_output bsi_output;
 bisai_status bsi_output_open(bisai_context *context, const char *path, bool tar,
                              bsi_compression compression, bsi_output **output);
 
-/* An output that only counts. */
+/* Opens an output that only counts bytes. */
 bisai_status bsi_output_open_counter(bisai_context *context, bsi_output **output);
 
-/* The next file of an archive; exactly `bytes` bytes must follow. */
+/* Begins the next file of an archive. Exactly `bytes` bytes must follow. */
 void bsi_output_begin_member(bsi_output *output, const char *name, int64_t bytes);
 
 void bsi_output_write(bsi_output *output, const void *bytes, size_t count);
 
-/* At most 256 bytes, in the C locale whatever the caller's is. */
+/* Prints at most 256 bytes, in the C locale. */
 void bsi_output_print(bsi_output *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether nothing has failed so far, so that long loops may end early. */
+/* Returns true if nothing has failed so far. Long loops may end early otherwise. */
 bool bsi_output_good(const bsi_output *output);
 
-/* Bytes written, before compression. */
+/* Returns the bytes written, before compression. */
 int64_t bsi_output_count(const bsi_output *output);
 
-/* Whether it is a file, neither a pipe nor a device. */
+/* Returns true if the output is a regular file. */
 bool bsi_output_is_file(const bsi_output *output);
 
-/* Writes what is left; nothing may be written after that. `status`: of what was to be written,
- * returned unless this fails. */
+/* Writes the remaining bytes. Nothing may be written after that. Returns `status`, the status of
+ * the data, or if that is BISAI_OK the status of the output. */
 bisai_status bsi_output_finish(bsi_output *output, bisai_status status);
 
-/* Finishes it where that was not done, and gives the file its name, or removes it unless `status`
- * and all else is well. */
+/* Finishes the output if this was not done. If `status` and the output are without failure, the
+ * file gets its name; otherwise it is removed. */
 bisai_status bsi_output_close(bsi_output **output, bisai_status status);
 
 #endif

@@ -12,7 +12,7 @@
 
 static const char option[] = "-matload_block_size";
 
-/* FILE.info for FILE and for FILE.gz; NULL when out of memory. */
+/* Returns FILE.info for FILE and for FILE.gz, or NULL if out of memory. */
 static char *info_path(bisai_context *context, const char *path) {
   static const char ending[] = ".info";
   size_t length = strlen(path);
@@ -24,7 +24,7 @@ static char *info_path(bisai_context *context, const char *path) {
   return info;
 }
 
-/* "N", or "N,N" for the rows and columns of a block; 0 where it is something else. */
+/* Parses "N", or "N,N" for the rows and columns of a block. Returns 0 for anything else. */
 static int32_t parse_block_size(const char *word) {
   char *end;
   if (!bsi_is_digit(*word)) return 0;

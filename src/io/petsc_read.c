@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All numbers are big-endian: integers of 4 bytes, or of 8 from a PETSc with 64-bit indices, and
- * doubles.
+/* All numbers are big-endian: doubles, and integers of 4 bytes, or of 8 bytes if PETSc has 64-bit
+ * indices.
+ *
  *   matrix   1211216  rows  columns  entries  (entries of row i) per row  (column from 0) per entry
  *            (value) per entry
- *   vector   1211214  length  (value) per row Objects stand one behind the other. PETSc Users
- *            Manual, MatLoad(); entries = -1 announces a dense matrix. Nothing says whether values
- *            are complex, except that there are twice as many bytes then. */
+ *   vector   1211214  length  (value) per row
+ *
+ * Objects follow each other. Source: PETSc Users Manual, MatLoad(). entries = -1 announces a dense
+ * matrix. Complex values are not announced; they only take twice as many bytes. */
 #include "io/petsc_binary.h"
 
 #include <inttypes.h>
@@ -22,11 +24,11 @@ enum { CHUNK_BYTES = 1 << 15 };
 typedef struct reader {
   bisai_context *context;
   bsi_source *source;
-  /* bytes of an integer */
+  /* the bytes of an integer */
   size_t width;
-  /* bytes read */
+  /* the bytes read so far */
   int64_t offset;
-  /* of a matrix */
+  /* the limit for a matrix */
   bsi_limit *limit;
 } reader;
 
@@ -42,7 +44,7 @@ typedef struct sizes {
 static bisai_status fail(const reader *r, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "byte 12: …" */
+/* Fails with a message "byte 12: …". */
 static bisai_status fail(const reader *r, bisai_status status, const char *format, ...) {
   char text[200];
   va_list arguments;
@@ -69,8 +71,8 @@ static double decode_double(const unsigned char *bytes) {
   return value;
 }
 
-/* The class number that the next bytes are, and how wide it is; 0 where they are none or nothing
- * follows. */
+/* *class ← the class number in the next bytes, *width ← the bytes of an integer. *class is 0 if no
+ * class number or nothing follows. */
 static bisai_status peek_class(bsi_source *source, int64_t *class, size_t *width, size_t *count) {
   const unsigned char *bytes;
   *class = 0;
@@ -93,7 +95,7 @@ bisai_status bsi_petsc_detect(bsi_source *source, bool *found) {
   return BISAI_OK;
 }
 
-/* Exactly `bytes` bytes of what `part` names. */
+/* Reads exactly `bytes` bytes of the part that `part` names. */
 static bisai_status read_bytes(reader *r, void *target, size_t bytes, const char *part) {
   size_t got = 0;
   BSI_TRY(bsi_source_read(r->source, target, bytes, &got));
@@ -111,7 +113,7 @@ static bisai_status skip_bytes(reader *r, int64_t bytes, const char *part) {
   return BISAI_OK;
 }
 
-/* Takes the class number of the object at the cursor, which decides the size of the integers. */
+/* Reads the class number of the next object, which decides the size of the integers. */
 static bisai_status open_object(reader *r, int64_t *class) {
   size_t count = 0;
   BSI_TRY(peek_class(r->source, class, &r->width, &count));
@@ -133,8 +135,7 @@ static bisai_status read_sizes(reader *r, sizes *s) {
   BSI_TRY(read_size(r, "rows", 0, &s->rows));
   BSI_TRY(read_size(r, "columns", 0, &s->cols));
   BSI_TRY(read_size(r, "entries", -1, &s->entries));
-  if (s->entries < 0)
-    return fail(r, BISAI_UNSUPPORTED, "a dense matrix, where a sparse one is needed");
+  if (s->entries < 0) return fail(r, BISAI_UNSUPPORTED, "a dense matrix; a sparse one is needed");
   if (s->rows > INT32_MAX || s->cols > INT32_MAX || s->entries > INT32_MAX)
     return fail(r, BISAI_INDEX_OVERFLOW, "more than %d rows, columns or entries", INT32_MAX);
   return BISAI_OK;
@@ -144,7 +145,7 @@ static int64_t structure_bytes(const reader *r, const sizes *s) {
   return (s->rows + s->entries) * (int64_t)r->width;
 }
 
-/* Refuses sizes that the bytes left cannot hold, before anything is allocated for them. */
+/* Refuses sizes that exceed the remaining bytes, before anything is allocated for them. */
 static bisai_status check_left(const reader *r, int64_t fixed, int64_t values) {
   const int64_t left = bsi_source_left(r->source), needed = fixed + 8 * values;
   if (left < 0 || left >= needed) return BISAI_OK;
@@ -160,15 +161,16 @@ static bisai_status check_sizes(const reader *r, const sizes *s) {
   return check_left(r, structure_bytes(r, s), s->entries);
 }
 
-/* An array that is as long as what was read of it asks for. */
+/* An array that grows as its elements are read. */
 typedef struct growing {
   void *data;
-  /* of an element */
+  /* the bytes of an element */
   size_t size;
   int64_t capacity, total;
 } growing;
 
-/* Room for `count` elements; where the file's length is known all of them are there. */
+/* Makes room for `count` elements. If the length of the file is known, makes room for all elements
+ * at once. */
 static bisai_status make_room(const reader *r, growing *a, int64_t count) {
   while (a->capacity < count) {
     const int64_t capacity =
@@ -186,7 +188,7 @@ static bisai_status make_room(const reader *r, growing *a, int64_t count) {
   return BISAI_OK;
 }
 
-/* The next *count of `left` numbers of `size` bytes. */
+/* Reads the next *count of `left` numbers of `size` bytes. */
 static bisai_status read_chunk(reader *r, unsigned char *chunk, size_t size, int64_t left,
                                const char *part, int64_t *count) {
   *count = left < CHUNK_BYTES / (int64_t)size ? left : CHUNK_BYTES / (int64_t)size;
@@ -228,7 +230,8 @@ static bisai_status read_row_lengths(reader *r, const sizes *s, bsi_csr *csr) {
                   s->entries);
 }
 
-/* Entry k, of row *row or a later one. Columns of a row ascend. */
+/* Stores the column of entry k, which is in row *row or a later one. The columns of a row must
+ * ascend. */
 static bisai_status add_column(const reader *r, const sizes *s, int64_t k, int64_t column,
                                const bsi_csr *csr, int64_t *row) {
   while (csr->row_ptr[*row + 1] <= k) ++*row;
@@ -272,8 +275,8 @@ static bisai_status read_values(reader *r, const sizes *s, bsi_csr *csr) {
   return status;
 }
 
-/* What follows an object with `values` values: nothing (class 0) or another object. As many bytes
- * as the values had, and no object, are the second half of complex ones. */
+/* *class ← 0 if nothing follows an object with `values` values, otherwise the class of the next
+ * object. If no object follows but as many bytes as the values had, the values are complex. */
 static bisai_status read_next_class(reader *r, int64_t values, int64_t *class) {
   size_t count = 0, width = 0;
   BSI_TRY(peek_class(r->source, class, &width, &count));
@@ -290,7 +293,7 @@ bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
   sizes s = {0};
   BSI_TRY(open_object(&r, &class));
   if (class != BSI_PETSC_MATRIX)
-    return bsi_fail(r.context, BISAI_UNSUPPORTED, "%s of PETSc, where a matrix is needed",
+    return bsi_fail(r.context, BISAI_UNSUPPORTED, "%s of PETSc; a matrix is needed",
                     class == BSI_PETSC_VECTOR ? "a vector" : "an index set");
   BSI_TRY(read_sizes(&r, &s));
   BSI_TRY(check_sizes(&r, &s));
@@ -302,7 +305,7 @@ bisai_status bsi_petsc_read_matrix(bsi_source *source, bsi_csr *csr) {
   return next == BSI_PETSC_MATRIX ? fail(&r, BISAI_UNSUPPORTED, "a second matrix") : BISAI_OK;
 }
 
-/* Past a matrix, to the object behind it. */
+/* Skips a matrix, up to the object behind it. */
 static bisai_status skip_matrix(reader *r, int64_t *next) {
   sizes s = {0};
   BSI_TRY(read_sizes(r, &s));
@@ -317,7 +320,7 @@ static bisai_status read_vector(reader *r, int64_t n, double *values) {
   BSI_TRY(read_size(r, "values", 0, &length));
   if (length != n)
     return bsi_fail(r->context, BISAI_INVALID_ARGUMENT,
-                    "a vector of %" PRId64 " values, where %" PRId64 " are needed", length, n);
+                    "a vector of %" PRId64 " values; %" PRId64 " are needed", length, n);
   BSI_TRY(check_left(r, 0, n));
   for (int64_t i = 0, count = 0; i < n; i += count) {
     BSI_TRY(read_chunk(r, chunk, sizeof(double), n - i, "the values", &count));

@@ -27,7 +27,7 @@ static bisai_status check_options(bisai_context *context, const bisai_read_optio
   return BISAI_OK;
 }
 
-/* In bytes; as much as can be where the system does not tell. */
+/* Returns the physical memory in bytes, or INT64_MAX if the system does not report it. */
 static int64_t physical_memory(void) {
 #ifdef _SC_PHYS_PAGES
   const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
@@ -65,27 +65,27 @@ static bisai_status read_market_vector(bsi_source *source, int64_t n, double *va
   return status;
 }
 
-/* Closes a source that was read with `status`; a compressed one only now shows whether it is
- * whole. */
+/* Closes a source that was read with `status`. A compressed source reports only now whether it is
+ * complete. */
 static bisai_status close_source(bsi_source **source, bisai_status status) {
   if (!status) status = bsi_source_finish(*source);
   bsi_source_close(source);
   return status;
 }
 
-/* What a file holds. */
+/* The content of a file. */
 typedef struct content {
   bsi_csr csr;
-  /* the matrix of an archive */
+  /* the archive's member that holds the matrix */
   bsi_member member;
-  /* NULL: there is none, or it is not wanted */
+  /* NULL: there is no right-hand side, or it is not wanted */
   double *rhs;
   int64_t columns;
   bool rhs_failed;
 } content;
 
-/* Of an archive, of PETSc, or else a Matrix Market file. `path`: where a file beside it may tell
- * the block size, or NULL. */
+/* Reads the matrix of an archive, of a PETSc file, or else of a Matrix Market file. A file beside
+ * `path` may specify the block size. NULL: there is no such file. */
 static bisai_status read_csr(bsi_source *source, const char *path, content *c) {
   bisai_context *context = bsi_source_context(source);
   bool petsc = false;
@@ -101,8 +101,8 @@ static bisai_status read_csr(bsi_source *source, const char *path, content *c) {
   return bsi_petsc_read_matrix(source, &c->csr);
 }
 
-/* Goes to the right-hand side that stands with a matrix, which has been read or, but for an
- * archive, follows. `name`: its member's. */
+/* Goes to the right-hand side that belongs to a matrix. The matrix has been read or, unless the
+ * source is an archive, follows. `name` ← the name of the member. */
 static bisai_status find_rhs(bsi_source *source, const bsi_member *matrix,
                              char name[BSI_MEMBER_BYTES], bool *found) {
   if (bsi_source_is_archive(source)) return bsi_archive_find_rhs(source, matrix, name, found);
@@ -120,7 +120,7 @@ static bisai_status read_found_rhs(bsi_source *source, const char *name, int64_t
   return bsi_petsc_read_vector(source, n, values);
 }
 
-/* The right-hand side that stands with the matrix just read. */
+/* Reads the right-hand side that belongs to the matrix just read. */
 static bisai_status read_own_rhs(bsi_source *source, content *c) {
   bisai_context *context = bsi_source_context(source);
   char name[BSI_MEMBER_BYTES];
@@ -150,8 +150,8 @@ static bisai_status make_matrix(bisai_context *context, bool pad, const content 
   return bsi_bcsr_from_sound_csr(context, &csr, &c->csr.limit, matrix);
 }
 
-/* Closes the source as soon as all has been read, which frees its buffers. The right-hand side is
- * looked for where `with_rhs`. */
+/* Reads a matrix and, with `with_rhs`, its right-hand side. Closes the source as soon as all has
+ * been read, which frees its buffers. */
 static bisai_status read_system(bisai_context *context, bsi_source **source, const char *path,
                                 const bisai_read_options *options, bool with_rhs,
                                 bisai_system *system) {
@@ -247,7 +247,7 @@ bisai_status bisai_read_block_size(bisai_context *context, const char *path, int
   return status;
 }
 
-/* The right-hand side that stands with a matrix; *columns is 0 where there is none. */
+/* Reads the right-hand side that belongs to a matrix. *columns ← 0 if there is none. */
 static bisai_status read_rhs(bsi_source *source, int64_t n, double *values, int64_t *columns) {
   bsi_member matrix;
   char name[BSI_MEMBER_BYTES];
@@ -258,7 +258,7 @@ static bisai_status read_rhs(bsi_source *source, int64_t n, double *values, int6
   return found ? read_found_rhs(source, name, n, values, columns) : BISAI_OK;
 }
 
-/* A vector by itself, or the right-hand side that stands with a matrix. */
+/* Reads a vector, or the right-hand side that belongs to a matrix. */
 static bisai_status read_vector(bsi_source *source, int64_t n, double *values) {
   bool with_matrix = bsi_source_is_archive(source);
   if (!with_matrix) BSI_TRY(bsi_petsc_detect(source, &with_matrix));
@@ -270,7 +270,7 @@ static bisai_status read_vector(bsi_source *source, int64_t n, double *values) {
   if (columns == 0)
     return bsi_fail(context, BISAI_UNSUPPORTED, "there is no right-hand side with the matrix");
   return bsi_fail(context, BISAI_UNSUPPORTED,
-                  "%" PRId64 " columns, where a vector (one column) is needed", columns);
+                  "%" PRId64 " columns; a vector (one column) is needed", columns);
 }
 
 bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n,

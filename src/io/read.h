@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bisai_read_matrix(), bisai_read_system(), bisai_read_vector() and bisai_read_rhs() do, from
- * bytes in memory. */
+/* The functions bisai_read_matrix(), bisai_read_system(), bisai_read_vector() and bisai_read_rhs()
+ * for bytes in memory. */
 #ifndef BSI_READ_H
 #define BSI_READ_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words and lines of a Matrix Market file, and failures that name them. */
+/* The words and lines of a Matrix Market file, and failures that name them. */
 #ifndef BSI_READER_H
 #define BSI_READER_H
 
@@ -10,11 +10,11 @@ typedef struct bsi_reader {
   bisai_context *context;
   bsi_stream *stream;
   locale_t c_locale;
-  /* in the current line; NULL after the last */
+  /* the position in the current line; NULL after the last line */
   char *cursor;
 } bsi_reader;
 
-/* The start of a word for a message: unprintable bytes replaced, long ones cut. */
+/* The beginning of a word for a message. Unprintable bytes are replaced, and long words are cut. */
 typedef struct bsi_quote {
   char text[36];
 } bsi_quote;
@@ -22,13 +22,13 @@ typedef struct bsi_quote {
 bisai_status bsi_reader_open(bisai_context *context, bsi_stream *stream, bsi_reader *reader);
 void bsi_reader_close(bsi_reader *reader);
 
-/* "line 7: …" */
+/* Fails with a message "line 7: …". */
 bisai_status bsi_reader_fail(const bsi_reader *reader, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 bsi_quote bsi_quote_word(const char *word);
 
-/* The next line that is neither blank nor a comment. */
+/* Goes to the next line that is neither blank nor a comment. */
 bisai_status bsi_reader_next(bsi_reader *reader);
 
 static inline char *bsi_skip_blanks(char *p) {
@@ -36,7 +36,8 @@ static inline char *bsi_skip_blanks(char *p) {
   return p;
 }
 
-/* 1 … limit, or 0 where the next word is something else; the cursor is then left at the word. */
+/* Reads an index in 1 … limit. Returns 0 if the next word is something else, and leaves the cursor
+ * at the word. */
 static inline int64_t bsi_reader_index(bsi_reader *reader, int64_t limit) {
   char *p = reader->cursor = bsi_skip_blanks(reader->cursor);
   if (*p == '+') p++;
@@ -48,16 +49,16 @@ static inline int64_t bsi_reader_index(bsi_reader *reader, int64_t limit) {
   return value;
 }
 
-/* Why bsi_reader_index() returned 0. */
+/* Fails with the reason for which bsi_reader_index() returned 0. */
 bisai_status bsi_reader_fail_index(const bsi_reader *reader, const char *what, int64_t limit);
 
-/* A size ≥ 0; larger ones than any limit become INT64_MAX. */
+/* Reads a size ≥ 0. A size that does not fit becomes INT64_MAX. */
 bisai_status bsi_reader_size(bsi_reader *reader, const char *what, int64_t *size);
 
-/* A finite number. */
+/* Reads a finite number. */
 bisai_status bsi_reader_value(bsi_reader *reader, bool integer, double *value);
 
-/* Nothing but blanks until the end of the line. */
+/* Checks that only blanks follow in the line. */
 bisai_status bsi_reader_end(bsi_reader *reader);
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/context_impl.h"
 #include "core/values.h"
 
-/* An array of the matrix in host memory. */
+/* *host ← an array of the matrix in host memory. */
 static bisai_status to_host(bsi_scalar_rows *s, int which, const void *array, size_t bytes,
                             const void **host) {
   *host = array;
@@ -98,7 +98,7 @@ static int32_t append(const bsi_scalar_rows *s, int32_t length, int32_t col, dou
 
 int32_t bsi_scalar_row(const bsi_scalar_rows *s, int32_t row) {
   const int32_t bs = s->block_size, block_row = row / bs, end = s->row_ptr[block_row + 1];
-  bool implied = s->matrix->unit_diagonal; /* and not written yet */
+  bool implied = s->matrix->unit_diagonal; /* its diagonal has not been added yet */
   int32_t length = 0;
   for (int32_t p = s->row_ptr[block_row]; p < end; p++) {
     if (implied && s->col_idx[p] > block_row) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scalar rows of a block matrix as files hold them: without padding, without the zeros that
- * only fill up blocks. */
+/* The scalar rows of a block matrix for output, without padding and without the zeros that only
+ * fill up blocks. */
 #ifndef BSI_SCALAR_ROWS_H
 #define BSI_SCALAR_ROWS_H
 
@@ -9,27 +9,28 @@
 typedef struct bsi_scalar_rows {
   const bisai_bcsr *matrix;
   bisai_context *context;
-  /* scalar, without padding */
+  /* the sizes in scalars, without padding */
   int32_t rows, cols, block_size;
   int64_t entries;
-  /* host memory, of blocks */
+  /* the arrays of the block matrix, in host memory */
   const int32_t *row_ptr, *col_idx;
   const void *values;
-  /* of what is elsewhere */
+  /* copies of arrays that are not in host memory */
   void *copies[3];
-  /* room for a row */
+  /* the entries of one row */
   int32_t *col;
   double *value;
 } bsi_scalar_rows;
 
-/* Counts the entries and refuses NaN and infinity. The matrix is borrowed. */
+/* Opens the rows of a matrix, which is borrowed. Counts the entries and refuses NaN and
+ * infinity. */
 bisai_status bsi_scalar_rows_open(bisai_context *context, const bisai_bcsr *matrix,
                                   bsi_scalar_rows *rows);
 void bsi_scalar_rows_close(bsi_scalar_rows *rows);
 
-/* Fills rows->col and rows->value with the entries of a row, by columns that ascend, and returns
- * how many there are: all that are not zero, and of a block that is zero all, so that no block is
- * lost. */
+/* Fills rows->col and rows->value with the entries of a row by ascending columns, and returns their
+ * number. The entries are all values that are not zero, and all values of a zero block, so that no
+ * block is lost. */
 int32_t bsi_scalar_row(const bsi_scalar_rows *rows, int32_t row);
 
 #endif

@@ -19,25 +19,25 @@ struct bsi_source {
   bsi_stored stored;
   bisai_progress progress;
   void *progress_user;
-  /* NULL: the stored bytes are the bytes */
+  /* NULL: the file is not compressed */
   bsi_unpack *unpack;
-  /* BSI_STORED_CHUNK bytes; what was read and not used: head_begin … head_end */
+  /* a buffer of BSI_STORED_CHUNK bytes; head_begin … head_end were read and not used */
   char *head;
   size_t head_begin, head_end;
-  /* bytes that were read and not taken: peek_begin … peek_end */
+  /* the bytes peek_begin … peek_end were read and not taken */
   unsigned char peeked[BSI_PEEK_BYTES];
   size_t peek_begin, peek_end;
   int64_t taken;
-  /* of a tar archive */
+  /* libarchive's state of a tar archive */
   struct archive *archive;
   struct archive_entry *entry;
   bool is_tar, entry_pending, ended;
-  /* why libarchive was given no bytes */
+  /* the failure because of which libarchive got no bytes */
   bisai_status failed;
 };
 
-/* A header that names its format, or whose sum is right, as that of the oldest archives, which name
- * none. */
+/* Returns true for a tar header. It names its format or, in the oldest archives, has a correct
+ * checksum. */
 static bool is_tar(const char *block, size_t count) {
   enum { BLOCK = 512, MAGIC = 257, SUM = 148, SUM_BYTES = 8 };
   if (count < BLOCK) return false;
@@ -56,7 +56,7 @@ static bisai_status read_stored(bsi_source *s, char *target, size_t bytes, size_
   return count < 0 ? bsi_io_fail(s->context, "read", s->stored.path, s->stored.error) : BISAI_OK;
 }
 
-/* The next bytes of the file, unpacked. */
+/* Reads the next bytes of the file, decompressed. */
 static bisai_status pull(bsi_source *s, char *target, size_t bytes, size_t *got) {
   const size_t pending = s->head_end - s->head_begin, first = bytes < pending ? bytes : pending;
   memcpy(target, s->head + s->head_begin, first);
@@ -70,7 +70,7 @@ static bisai_status pull(bsi_source *s, char *target, size_t bytes, size_t *got)
   return BISAI_OK;
 }
 
-/* All of the buffer. */
+/* Fills the buffer. */
 static bisai_status fill_head(bsi_source *s) {
   s->head_begin = s->head_end = 0;
   return pull(s, s->head, BSI_STORED_CHUNK, &s->head_end);
@@ -90,13 +90,13 @@ static la_ssize_t read_for_archive(struct archive *archive, void *user, const vo
 }
 
 static bisai_status fail_archive(bsi_source *s) {
-  if (s->failed) return s->failed; /* and its message */
+  if (s->failed) return s->failed; /* the message is already set */
   const char *reason = archive_error_string(s->archive);
   return bsi_io_fail_because(s->context, "unpack", s->stored.path,
                              reason ? reason : "unknown error");
 }
 
-/* Sets s->entry, or s->ended. */
+/* Goes to the next entry of an archive: sets s->entry or s->ended. */
 static bisai_status next_entry(bsi_source *s) {
   const int result = archive_read_next_header(s->archive, &s->entry);
   if (result == ARCHIVE_EOF) s->ended = true;
@@ -119,7 +119,7 @@ static bisai_status open_archive(bsi_source *s) {
 static bisai_status read_archive(bsi_source *s, char *target, size_t bytes, size_t *got) {
   for (*got = 0; *got < bytes && !s->ended;) {
     const la_ssize_t count = archive_read_data(s->archive, target + *got, bytes - *got);
-    /* ARCHIVE_RETRY too, which damaged archives give for ever */
+    /* this includes ARCHIVE_RETRY, which damaged archives return endlessly */
     if (count < 0) return fail_archive(s);
     if (count == 0) break;
     *got += (size_t)count;
@@ -142,7 +142,7 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
     if (s->ended || archive_entry_filetype(s->entry) != AE_IFREG ||
         archive_entry_hardlink(s->entry))
       continue;
-    *name = archive_entry_pathname(s->entry); /* NULL where the locale cannot express it */
+    *name = archive_entry_pathname(s->entry); /* NULL if the locale cannot represent the name */
     if (*name) break;
   }
   return BISAI_OK;
@@ -170,8 +170,8 @@ bisai_status bsi_source_next_member(bsi_source *s, const char **name) {
 
 #endif
 
-/* Copies an archive that came through a pipe to a temporary file, unpacked: its members are gone
- * through more than once. */
+/* Copies an archive from a pipe to a temporary file, decompressed, because its members are read
+ * more than once. */
 static bisai_status spool(bsi_source *s) {
   bsi_stored spooled;
   bisai_status status = bsi_stored_open_temporary(s->context, s->stored.path, &spooled);
@@ -190,7 +190,7 @@ static bisai_status spool(bsi_source *s) {
   return fill_head(s);
 }
 
-/* Looks at the first bytes and opens what they announce. */
+/* Detects compression and tar format by the first bytes, and opens both. */
 static bisai_status open_contents(bsi_source *s) {
   BSI_TRY(fill_head(s));
   BSI_TRY(bsi_unpack_open(&s->stored, s->head, s->head_end, &s->unpack));
@@ -201,7 +201,7 @@ static bisai_status open_contents(bsi_source *s) {
   return open_archive(s);
 }
 
-/* Takes the stored bytes over. */
+/* Makes a source and takes over the stored bytes of `settings`. */
 static bisai_status open_source(bisai_context *context, bsi_source *settings, bsi_source **source) {
   bsi_source *s = bsi_allocate(context, 1, sizeof *s);
   if (!s) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a file says: its bytes, decompressed on the way where the first of them say so, and the
+/* The content of a file: its bytes, decompressed if the first bytes announce a compression, or the
  * members of a tar archive one after the other. */
 #ifndef BSI_SOURCE_H
 #define BSI_SOURCE_H
@@ -10,8 +10,8 @@
 
 typedef struct bsi_source bsi_source;
 
-/* `path` must outlive the source. `progress` may be NULL; it hears of an archive after the first
- * bsi_source_rewind() only. */
+/* `path` must outlive the source. `progress` may be NULL. For an archive it is called only after
+ * the first bsi_source_rewind(). */
 bisai_status bsi_source_open_file(bisai_context *context, const char *path, bisai_progress progress,
                                   void *user, bsi_source **source);
 /* `data` is not copied. */
@@ -21,34 +21,35 @@ void bsi_source_close(bsi_source **source);
 
 bisai_context *bsi_source_context(const bsi_source *source);
 
-/* The path; "memory" where there is none. */
+/* Returns the path, or "memory" for bytes in memory. */
 const char *bsi_source_path(const bsi_source *source);
 
-/* As many bytes as are asked for, fewer at the end only. */
+/* Reads `bytes` bytes, fewer only at the end. */
 bisai_status bsi_source_read(bsi_source *source, void *target, size_t bytes, size_t *got);
 
-/* The next BSI_PEEK_BYTES bytes, which stay to be read; fewer at the end only. */
+/* Returns the next BSI_PEEK_BYTES bytes without taking them, fewer only at the end. */
 enum { BSI_PEEK_BYTES = 8 };
 bisai_status bsi_source_peek(bsi_source *source, const unsigned char **bytes, size_t *count);
 
-/* Bytes that have not been read; -1 where that is not known. */
+/* Returns the number of bytes that have not been read, or -1 if it is unknown. */
 int64_t bsi_source_left(const bsi_source *source);
 
-/* Bytes that have been read, of an archive those of the member. */
+/* Returns the number of bytes that have been read; of an archive, those of the present member. */
 int64_t bsi_source_taken(const bsi_source *source);
 
-/* Reads a compressed file to its end, so that its checks are made, and fails where one of them
- * does. Nothing can be read after it. */
+/* Reads a compressed file to its end, so that its checks are made. Fails if one of them fails.
+ * Nothing can be read after it. */
 bisai_status bsi_source_finish(bsi_source *source);
 
-/* A tar archive is read member by member, and has no bytes before its first one. */
+/* Returns true for a tar archive, which is read member by member and has no bytes before its first
+ * member. */
 bool bsi_source_is_archive(const bsi_source *source);
 
-/* Goes to the next regular file in it; its name lives until the next call and is NULL after the
- * last. */
+/* Goes to the next regular file in an archive. Its name lives until the next call and is NULL after
+ * the last member. */
 bisai_status bsi_source_next_member(bsi_source *source, const char **name);
 
-/* Back to the beginning; an archive's before its first member. */
+/* Returns to the beginning; in an archive, before its first member. */
 bisai_status bsi_source_rewind(bsi_source *source);
 
 #endif

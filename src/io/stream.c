@@ -9,7 +9,7 @@
 struct bsi_stream {
   bisai_context *context;
   bsi_source *source;
-  /* text that was read and not returned: begin … end */
+  /* the text begin … end was read and not returned */
   char *buffer;
   size_t begin, end;
   bool ended;
@@ -21,7 +21,9 @@ bisai_status bsi_stream_open(bsi_source *source, bsi_stream **stream) {
   bsi_stream *s = bsi_allocate(context, 1, sizeof *s);
   if (!s) return BISAI_OUT_OF_MEMORY;
   *s = (bsi_stream){.context = context, .source = source};
-  /* one more for the last line's '\n' */
+  /* one more byte for the '
+   *
+   * ' of the last line */
   s->buffer = bsi_allocate(context, BSI_STREAM_LINE_BYTES + 1, 1);
   if (!s->buffer) {
     bsi_stream_close(&s);
@@ -39,7 +41,7 @@ void bsi_stream_close(bsi_stream **stream) {
   bsi_release(s->context, s);
 }
 
-/* More text behind what is left in the buffer. */
+/* Reads more text behind the remaining text of the buffer. */
 static bisai_status fill(bsi_stream *s) {
   const size_t left = s->end - s->begin;
   memmove(s->buffer, s->buffer + s->begin, left);

@@ -5,21 +5,25 @@
 
 #include "io/source.h"
 
-/* A line with its end may have as many bytes. */
+/* The maximum length of a line with its '
+ *
+ * '. */
 enum { BSI_STREAM_LINE_BYTES = 1 << 18 };
 
 typedef struct bsi_stream bsi_stream;
 
-/* From where the source is. The source is the caller's and must not be read otherwise before the
- * stream is closed. */
+/* Opens a stream at the position of the source. The caller owns the source and must not read from
+ * it before the stream is closed. */
 bisai_status bsi_stream_open(bsi_source *source, bsi_stream **stream);
 void bsi_stream_close(bsi_stream **stream);
 
-/* The next line, ended by '\n' even where the file's last line is not; NULL after the last. It may
- * be written to and lives until the next call. */
+/* *line ← the next line, which ends with '
+ *
+ * ' even if the file's last line does not; NULL after the last. The line may be written to and
+ * lives until the next call. */
 bisai_status bsi_stream_next(bsi_stream *stream, char **line);
 
-/* The number of the line last returned, from 1. */
+/* Returns the number of the last returned line, from 1. */
 int64_t bsi_stream_line_number(const bsi_stream *stream);
 
 #endif

@@ -16,16 +16,16 @@ struct bsi_unpack {
   /* NULL: libarchive */
   bsi_gunzip *gunzip;
   struct archive *archive;
-  /* libarchive has no more */
+  /* libarchive has reached the end */
   bool ended;
-  /* bytes of `input` that libarchive has not seen yet */
+  /* the bytes of `input` that libarchive has not seen yet */
   size_t first;
   char input[BSI_STORED_CHUNK];
 };
 
 typedef enum packing { PLAIN, GZIP, XZ, BZIP2, ZSTD, LZIP, LZ4, COMPRESS } packing;
 
-/* By the first bytes. */
+/* Detects the compression by the first bytes. */
 static packing packing_of(const char *bytes, size_t count) {
   static const struct {
     packing kind;
@@ -60,12 +60,12 @@ static bisai_status fail_archive(const bsi_unpack *u) {
                              reason ? reason : "unknown error");
 }
 
-/* A filter, and the format `raw` behind it, whose one entry is everything. */
+/* Opens libarchive with a filter and the format `raw`, whose one entry is the whole content. */
 static bisai_status open_archive(bsi_unpack *u, packing kind) {
   bisai_context *context = u->stored->context;
   u->archive = archive_read_new();
   if (!u->archive) return bsi_fail(context, BISAI_OUT_OF_MEMORY, "libarchive is out of memory");
-  /* A filter that would run a program instead answers with a warning. */
+  /* A filter that would run an external program returns a warning. */
   static int (*const support[])(struct archive *) = {
       [XZ] = archive_read_support_filter_xz,     [BZIP2] = archive_read_support_filter_bzip2,
       [ZSTD] = archive_read_support_filter_zstd, [LZIP] = archive_read_support_filter_lzip,

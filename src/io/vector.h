@@ -5,7 +5,7 @@
 
 #include <bisai/io.h>
 
-/* The arguments of a call that reads or writes n values. */
+/* Checks the arguments of a call that reads or writes n values. */
 bisai_status bsi_vector_check(bisai_context *context, const char *call, const char *path, int64_t n,
                               const double *values);
 

@@ -14,13 +14,13 @@
 
 BSI_DEFINE_WORDS(format, BISAI_FORMAT_LIST, "unknown format")
 
-/* What to write, and where. */
+/* The target of a call: the file and its format. */
 typedef struct target {
   bisai_context *context;
   const char *path;
   bisai_format format;
   bsi_compression compression;
-  /* NAME of an archive */
+  /* the NAME of an archive */
   char name[128];
 } target;
 
@@ -28,7 +28,8 @@ bisai_write_options bisai_write_options_default(void) {
   return (bisai_write_options){.struct_size = sizeof(bisai_write_options)};
 }
 
-/* By the endings of the name; BISAI_FORMAT_BY_NAME where they say nothing. */
+/* Returns the format by the endings of the name, or BISAI_FORMAT_BY_NAME if they do not determine
+ * it. */
 static bisai_format format_of(const char *base, size_t *length, bsi_compression *compression) {
   if (bsi_drop_tar(base, length, compression)) return BISAI_FORMAT_SUITESPARSE;
   *compression = bsi_drop_compression(base, length);
@@ -65,7 +66,7 @@ static void vector_part(bsi_output *output, const void *values, int64_t n) {
   bsi_market_write_vector(output, n, values);
 }
 
-/* NAME/NAME`suffix`.mtx; tar wants its size first, so that it is made twice. */
+/* Writes NAME/NAME`suffix`.mtx. tar needs its size first, so that it is generated twice. */
 static bisai_status write_member(const target *t, bsi_output *output, const char *suffix,
                                  part write, const void *what, int64_t n) {
   char name[2 * sizeof t->name + 16];

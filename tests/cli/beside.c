@@ -125,7 +125,7 @@ static void one_of_another_length_is_ignored_with_a_warning(void **state) {
   (void)state;
   program_write("A_b.mtx", four);
 #define IGNORED                                                                                    \
-  "bisai: A_b.mtx: line 2: a vector of 4 values, where 5 are needed\nbisai: A_b.mtx: ignored as "  \
+  "bisai: A_b.mtx: line 2: a vector of 4 values; 5 are needed\nbisai: A_b.mtx: ignored as "        \
   "a right-hand side\n"
   expect("$B solve A.mtx --block-size 1", 0, ONES, IGNORED);
   expect("$B convert A.mtx C.mtx --block-size 1; test ! -e C_b.mtx", 0,

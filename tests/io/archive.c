@@ -118,7 +118,7 @@ static void archives_without_one_matrix_are_refused(void **state) {
   tar_text(&text, "B/C.mtx", one);
   tar_end(&text);
   expect_refused(&text, BISAI_UNSUPPORTED,
-                 "2 matrices in the archive, none named as it is: A/A.mtx, B/B.mtx");
+                 "the archive holds 2 matrices, none of which has its name: A/A.mtx, B/B.mtx");
   for (int i = 0; i < 40; i++) {
     char name[32];
     snprintf(name, sizeof name, "a_long_folder/%02d.mtx", i);
@@ -126,7 +126,7 @@ static void archives_without_one_matrix_are_refused(void **state) {
   }
   tar_end(&text);
   expect_refused(&text, BISAI_UNSUPPORTED,
-                 "40 matrices in the archive, none named as it is: a_long_folder/00.mtx, "
+                 "the archive holds 40 matrices, none of which has its name: a_long_folder/00.mtx, "
                  "a_long_folder/01.mtx, "
                  "a_long_folder/02.mtx, a_long_folder/03.mtx, a_long_folder/04.mtx, ...");
   tar_text(&text, "nothing.txt", "here");
@@ -205,13 +205,13 @@ static const right_hand_side sides[] = {
      -1,
      {0},
      BISAI_UNSUPPORTED,
-     "A/A_b.mtx: line 2: 0 columns, where a vector (one column) is needed"},
+     "A/A_b.mtx: line 2: 0 columns; a vector (one column) is needed"},
     {"another_length",
      ARRAY "3 1\n1\n2\n3\n",
      -1,
      {0},
      BISAI_INVALID_ARGUMENT,
-     "A/A_b.mtx: line 2: a vector of 3 values, where 2 are needed"},
+     "A/A_b.mtx: line 2: a vector of 3 values; 2 are needed"},
     {"a_second_column_cut_off",
      ARRAY "2 2\n1\n-2\n3\n",
      -1,
@@ -254,7 +254,7 @@ static void right_hand_side_is_found(void **state) {
       continue;
     }
     char message[80];
-    snprintf(message, sizeof message, "%d columns, where a vector (one column) is needed",
+    snprintf(message, sizeof message, "%d columns; a vector (one column) is needed",
              (int)r->columns);
     EXPECT_STATUS(context, BISAI_UNSUPPORTED, as_vector);
     EXPECT_MESSAGE(context, message);

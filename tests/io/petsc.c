@@ -150,7 +150,7 @@ static const malformed matrices[] = {
     {"a_dense_matrix",
      {{ENTRIES, -1, 0}},
      BISAI_UNSUPPORTED,
-     "byte 16: a dense matrix, where a sparse one is needed"},
+     "byte 16: a dense matrix; a sparse one is needed"},
     {"a_rectangular_matrix",
      {{COLS, 4, 0}},
      BISAI_UNSUPPORTED,
@@ -285,11 +285,11 @@ static void objects_that_are_no_matrix_are_refused(void **state) {
   (void)state;
   test_text text = {0};
   add_vector(&text, 4);
-  expect_refused(&text, BISAI_UNSUPPORTED, "a vector of PETSc, where a matrix is needed");
+  expect_refused(&text, BISAI_UNSUPPORTED, "a vector of PETSc; a matrix is needed");
   text.length = 0;
   const int64_t set[] = {INDEX_SET, 1, 0};
   add_integers(&text, 8, 3, set);
-  expect_refused(&text, BISAI_UNSUPPORTED, "an index set of PETSc, where a matrix is needed");
+  expect_refused(&text, BISAI_UNSUPPORTED, "an index set of PETSc; a matrix is needed");
   text.length = 0;
   const int64_t wide[] = {MATRIX, INT64_C(1) << 31, INT64_C(1) << 31, 1};
   add_integers(&text, 8, 4, wide);
@@ -317,7 +317,7 @@ static void vectors_are_refused(void **state) {
   text.length = 4;
   bytes_integer(&text, 4, 2);
   add_doubles(&text, 2, rhs);
-  expect_vector_refused(&text, BISAI_INVALID_ARGUMENT, "a vector of 2 values, where 3 are needed");
+  expect_vector_refused(&text, BISAI_INVALID_ARGUMENT, "a vector of 2 values; 3 are needed");
   text.length = 4;
   bytes_integer(&text, 4, 3);
   add_doubles(&text, 2, rhs);

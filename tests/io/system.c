@@ -124,7 +124,7 @@ static void a_right_hand_side_that_fails_is_told_from_the_matrix(void **state) {
   print_petsc(&text, 4, 2);
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bsi_read_system_memory(context, text.bytes, text.length, &options, &read));
-  EXPECT_MESSAGE(context, "a vector of 2 values, where 3 are needed");
+  EXPECT_MESSAGE(context, "a vector of 2 values; 3 are needed");
   assert_true(read.rhs_failed);
   assert_null(read.matrix);
   assert_null(read.rhs);
