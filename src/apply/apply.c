@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block products as the public calls have them, and the application of approximate inverses of one
- * triangular factor. */
+/* The public block products, and the application of approximate inverses of one triangular
+ * factor. */
 #include "apply/apply.h"
 
 #include "apply/apply_ops.h"
@@ -52,8 +52,8 @@ bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse
   return BISAI_OK;
 }
 
-/* With R = I − T N, bsi_apply_inverse() makes N (I + R + … + Rʳ) b, and the same steps with
- * transposes make (I + Rᵀ + …) Nᵀ b. */
+/* With R = I − T N, bsi_apply_inverse() computes N (I + R + … + Rʳ) b. The same steps with
+ * transposes compute (I + Rᵀ + …) Nᵀ b. */
 bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inverse,
                                   const bsi_columns *inverse_columns, const bsi_triangular *t,
                                   const bsi_columns *columns, int relax, const bsi_vectors *v) {
@@ -70,7 +70,7 @@ bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inve
   return BISAI_OK;
 }
 
-/* y ← D⁻¹ b; a copy where the diagonal is the identity. */
+/* y ← D⁻¹ b. If the diagonal is the identity, this is a copy. */
 static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular *t,
                                    const bsi_vectors *v, double *y, int64_t ldy) {
   const bisai_bcsr *a = t->matrix;
@@ -83,8 +83,8 @@ static bisai_status apply_diagonal(bisai_context *context, const bsi_triangular 
   return BISAI_OK;
 }
 
-/* The sweeps go back and forth between x and work, so that each reads the one before; an even
- * number starts in x. */
+/* The sweeps alternate between x and work, so that each reads the result of the one before. The
+ * last one writes to x. */
 bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled,
                               const bsi_triangular *t, int sweeps, const bsi_vectors *v) {
   const int64_t n = (int64_t)scaled->block_rows * scaled->block_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block products on the host: y_i ← alpha·Σ_j A_ij x_j + beta·z_i, rows shared out by their blocks.
- * Every row is summed in the same order whatever the number of threads: its even blocks and its odd
- * ones, because one sum alone would wait for its own additions. */
+/* Block products on the host: y_i ← alpha·Σ_j A_ij x_j + beta·z_i, with rows shared out by their
+ * blocks. Each row has two sums, of its even and of its odd blocks, because the additions of a
+ * single sum would wait for each other. Their order does not depend on the number of threads. */
 #include "apply/apply_ops.h"
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
@@ -12,7 +12,7 @@
 #include "core/values.h"
 
 enum {
-  /* vectors that share one reading of a block */
+  /* the vectors that share one read of a block */
   COLUMNS_AT_ONCE = 4,
   BYTES_PER_THREAD = 1 << 18
 };
@@ -68,8 +68,8 @@ BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const in
   }
 }
 
-/* One function for each block size; inside, one loop for each value type and for one or four
- * vectors. */
+/* There is one function for each block size, and in it one loop for each value type and for one and
+ * four vectors. */
 BSI_INLINE void product_rows_of(const int bs, const int columns, const product *p,
                                 const int32_t begin, const int32_t end) {
   switch (p->a->type) {
@@ -77,7 +77,7 @@ BSI_INLINE void product_rows_of(const int bs, const int columns, const product *
   case BISAI_FP32: product_rows(bs, BISAI_FP32, columns, p, begin, end); break;
   case BISAI_FP16: product_rows(bs, BISAI_FP16, columns, p, begin, end); break;
   case BISAI_BF16: product_rows(bs, BISAI_BF16, columns, p, begin, end); break;
-  default: break; /* matrices have no other */
+  default: break; /* matrices have no other types */
   }
 }
 

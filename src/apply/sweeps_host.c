@@ -34,7 +34,7 @@ typedef struct scale_job {
   bisai_bcsr *scaled;
 } scale_job;
 
-/* A thread's note is the first row of its own that is not finite. */
+/* The partial result of a thread is the first of its rows that is not finite. */
 static void scale_part(void *job, bsi_part part) {
   const scale_job *s = job;
   const bisai_bcsr *a = s->t->matrix;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products with transposes on the host: y_j ← alpha·Σ_i A_ijᵀ x_i + beta·z_j, block columns shared
- * out by their blocks. Values are gathered through the column form, in its order, so that bits do
+/* Products with transposes on the host: y_j ← alpha·Σ_i A_ijᵀ x_i + beta·z_j, with block columns
+ * shared out by their blocks. Values are gathered in the order of the column form, so that bits do
  * not depend on the number of threads. */
 #include "apply/apply.h"
 #include "apply/apply_ops.h"
@@ -10,7 +10,7 @@
 #include "core/values.h"
 
 enum {
-  /* that share one reading of a block */
+  /* the vectors that share one read of a block */
   VECTORS_AT_ONCE = 4,
   BYTES_PER_THREAD = 1 << 18
 };
@@ -49,8 +49,8 @@ BSI_INLINE void product_column(const int bs, const bisai_value_type type, const 
     }
 }
 
-/* One function for each block size; inside, one loop for each value type and for one or four
- * vectors. */
+/* There is one function for each block size, and in it one loop for each value type and for one and
+ * four vectors. */
 BSI_INLINE void product_columns(const int bs, const int vectors, const product *p, int32_t begin,
                                 int32_t end) {
   switch (p->a->type) {
@@ -66,7 +66,7 @@ BSI_INLINE void product_columns(const int bs, const int vectors, const product *
   case BISAI_BF16:
     for (int32_t j = begin; j < end; j++) product_column(bs, BISAI_BF16, vectors, p, j);
     break;
-  default: break; /* matrices have no other */
+  default: break; /* matrices have no other types */
   }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact block triangular solves on the host: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the off-diagonal
- * blocks of row i, rows in order or level by level (Saad, Iterative Methods, 11.6). The same bits
- * either way. */
+ * blocks of row i, with rows in order or level by level (Saad, Iterative Methods, 11.6). Both give
+ * the same bits. */
 #include "apply/apply_ops.h"
 #include "core/block_sizes.h"
 #include "core/column.h"
@@ -10,7 +10,7 @@
 #include "core/prefetch.h"
 #include "core/triangular.h"
 
-enum { ROWS_AHEAD = 8 /* of a level, whose rows lie anywhere */ };
+enum { ROWS_AHEAD = 8 /* prefetch distance within a level, whose rows are scattered */ };
 
 typedef struct solve {
   const bsi_triangular *t;
@@ -38,7 +38,7 @@ BSI_INLINE void solve_row(const int bs, const solve *s, const int32_t i) {
   bsi_column_store(bs, &sum, x);
 }
 
-/* Asks for what the rows after row i will read, where they are taken in the triangle's order … */
+/* Prefetches the data of the rows after row i, if rows are taken in the triangle's order. */
 BSI_INLINE void prefetch_in_order(const int bs, const bsi_triangular *t, const int32_t i,
                                   const int step) {
   const bisai_bcsr *a = t->matrix;
@@ -49,7 +49,7 @@ BSI_INLINE void prefetch_in_order(const int bs, const bsi_triangular *t, const i
     bsi_prefetch_ahead(t->inverse_diagonal, row * bytes, (row + 1) * bytes, step);
 }
 
-/* … and for what row i itself will, where they are not. */
+/* Prefetches the data of row i itself, if rows are taken in another order. */
 BSI_INLINE void prefetch_row(const int bs, const bsi_triangular *t, const int32_t i) {
   const bisai_bcsr *a = t->matrix;
   const size_t bytes = (size_t)(bs * bs) * sizeof(double), row = (size_t)i;
@@ -57,8 +57,8 @@ BSI_INLINE void prefetch_row(const int bs, const bsi_triangular *t, const int32_
   if (t->inverse_diagonal) bsi_prefetch(t->inverse_diagonal, row * bytes, (row + 1) * bytes);
 }
 
-/* Rows rows[begin] … rows[end − 1], or without a list the rows themselves in the order of the
- * triangle. */
+/* Solves rows[begin] … rows[end − 1], or without a list the rows begin … end − 1 in the triangle's
+ * order. */
 BSI_INLINE void solve_rows(const int bs, const solve *s, const int32_t *rows, int32_t begin,
                            int32_t end) {
   const int32_t n = s->t->matrix->block_rows;

@@ -5,9 +5,9 @@
  *   for p in row i, p < i:  L_ip = A_ip U_pp⁻¹;  A_ij ← A_ij − L_ip U_pj  for every j > p that row
  *   i keeps
  *
- * Source: Saad, Iterative Methods, 10.3.2 (IKJ order), on blocks. L's and U's rows are the two
- * halves of A's sorted rows and of the fill in between, so that values are copied in by row; a bit
- * for each block tells which is fill. */
+ * Source: Saad, Iterative Methods, 10.3.2 (IKJ order), on blocks. The rows of L and U are the two
+ * halves of A's sorted rows with the fill in between, so that values are copied by row. A bit for
+ * each block marks fill. */
 #include "factor/symbolic.h"
 
 #include "apply/apply_ops.h"
@@ -44,8 +44,8 @@ static bisai_status check_square(bisai_context *context, const char *name, const
   return BISAI_OK;
 }
 
-/* Level schedules, room for the inverse diagonal blocks and for solutions in place, and the views
- * that solves take. */
+/* Makes the level schedules, reserves the inverse diagonal blocks and the vector for solutions in
+ * place, and sets the views for solves. */
 static bisai_status prepare_solves(bisai_context *context, bisai_factors *f) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
   const size_t values = bsi_block_offset(u, u->block_rows);
@@ -117,7 +117,7 @@ bisai_status bsi_factors_check(const bisai_factors *factors, const bisai_bcsr *m
         "the pattern changed: %d block rows of size %d with %d blocks, expected %d, %d and %d",
         matrix->block_rows, matrix->block_size, matrix->blocks, u->block_rows, u->block_size,
         factors->matrix_blocks);
-  /* A pattern that moved would make the factorisation read out of bounds; this costs a fraction of
+  /* With another pattern the factorisation would read out of bounds. This check costs a fraction of
    * it. */
   bool fit = false;
   BSI_TRY(context->backend->factor->symbolic->fit(context, factors, matrix, &fit));
@@ -148,7 +148,7 @@ bisai_status bisai_factors_update(bisai_factors *factors, const bisai_bcsr *matr
   return bsi_factors_refresh(factors, matrix);
 }
 
-/* Judges one given factor by its structure; sets *with_diagonal to whether its diagonal blocks are
+/* Checks the structure of a caller's factor. *with_diagonal ← true if its diagonal blocks are
  * stored. */
 static bisai_status check_factor(bisai_context *context, bisai_triangle triangle, int32_t n,
                                  const bsi_structure *s, bool *with_diagonal) {
@@ -173,7 +173,7 @@ static bisai_status check_factor(bisai_context *context, bisai_triangle triangle
   return BISAI_OK;
 }
 
-/* Copies one given factor. */
+/* Copies a caller's factor. */
 static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle,
                                 const bisai_bcsr *a, bisai_bcsr **copy, bool *with_diagonal) {
   bsi_structure s;
@@ -187,7 +187,8 @@ static bisai_status copy_factor(bisai_context *context, bisai_triangle triangle,
                                         bsi_block_offset(a, a->blocks) * sizeof(double));
 }
 
-/* Inverts the diagonal blocks, which end the rows of L and begin those of U. */
+/* Inverts the diagonal blocks of a factor. They are last in the rows of L and first in those of
+ * U. */
 static bisai_status invert_diagonal(bisai_factors *f, const bsi_triangular *t, double *inverses) {
   const bisai_bcsr *a = t->matrix;
   const int32_t n = a->block_rows;

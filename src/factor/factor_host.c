@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Each
- * row is computed the same way in both, so the bits agree. */
+/* Block ILU on the host: rows in order, or level by level with the rows of a level shared out. Both
+ * compute each row in the same way, so that the bits agree. */
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
 #include "core/parallel.h"
@@ -10,14 +10,14 @@
 #include <string.h>
 
 enum {
-  /* of time: what a byte costs here over what it costs in a product */
+  /* the time per byte over that of a product */
   WORK_A_BYTE = 4,
-  /* of the matrix, that a thread must copy to be worth waking */
+  /* the least bytes of the matrix for which a thread is woken to copy */
   BYTES_PER_THREAD = 1 << 18
 };
 
-/* For every block (i, j) of `row` whose column is in the pivot row: row_ij ← row_ij − l · pivot_j.
- * Both columns ascend. */
+/* row_ij ← row_ij − l · pivot_j for every block of `target` whose column is in the pivot row. Both
+ * rows ascend. */
 BSI_INLINE void subtract_row(const int bs, const double *l, const bisai_bcsr *u, int32_t q,
                              const int32_t q_end, const bisai_bcsr *target, int32_t p,
                              const int32_t p_end) {
@@ -86,7 +86,8 @@ typedef struct load_job {
   const bisai_factors *factors;
 } load_job;
 
-/* Row i of one factor: the matrix's blocks, *from being the next, and zeros where it has none. */
+/* Loads row i of one factor: the matrix's blocks, of which *from is the next, and zeros for the
+ * fill. */
 static void load_row(const bisai_bcsr *t, const uint8_t *fill, int32_t i, const double **from) {
   const size_t values = bsi_block_offset(t, 1);
   const int32_t begin = t->row_ptr[i], end = t->row_ptr[i + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a backend does for block ILU. */
+/* A backend's operations for block ILU. */
 #ifndef BSI_FACTOR_OPS_H
 #define BSI_FACTOR_OPS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverses of one block in each block row on the host; rows are shared out. */
+/* Inverses of one block in each block row on the host. Rows are shared out over the threads. */
 #include <string.h>
 
 #include "core/bcsr_impl.h"
@@ -17,7 +17,7 @@ typedef struct invert_job {
   double shift_amount, *inverses;
 } invert_job;
 
-/* The inverse of the block of block row i, from a copy that a shift may change. */
+/* Inverts the block of block row i. It is copied, because a shift may change it. */
 BSI_INLINE void invert_row(const int bs, const invert_job *job, int32_t i,
                            bsi_invert_stats *stats) {
   const bisai_bcsr *a = job->matrix;

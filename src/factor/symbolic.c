@@ -3,8 +3,8 @@
  *
  *   lev_ij = min over p < min(i, j) of lev_ip + lev_pj + 1,   kept where ≤ k.
  *
- * Source: Saad, Iterative Methods, 10.3.3. Row i is a sorted linked list, into which the rows p of
- * U are merged as their columns come up; the work is proportional to the fill-in operations. */
+ * Source: Saad, Iterative Methods, 10.3.3. Row i is a sorted linked list. Row p of U is merged into
+ * it when column p is reached. The work is proportional to the number of fill-in operations. */
 #include "factor/symbolic.h"
 
 #include "core/context_impl.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Blocks of a factor, row after row, as they are found. */
+/* The blocks of a factor that have been found so far, row after row. */
 typedef struct found {
   int32_t *row_ptr, *col_idx, *level;
   int32_t count, room;
@@ -21,23 +21,23 @@ typedef struct found {
 typedef struct symbolic {
   bisai_context *context;
   const bisai_bcsr *a;
-  /* a's, in host memory */
+  /* the structure of `a` in host memory */
   bsi_structure of;
   int level;
   bool add_diagonal;
   int32_t max_blocks;
-  /* the row at hand: next[n] is its first column, n its end */
+  /* the present row as a linked list: next[n] is its first column, n its end */
   int32_t *next;
-  /* of its columns */
+  /* the level of each of its columns */
   int32_t *row_level;
-  /* of the row */
+  /* the lengths of its halves */
   int32_t lower_length, upper_length;
-  /* of the rows so far, both together */
+  /* the blocks in the longest row so far, of both halves */
   int32_t longest;
   found lower, upper;
 } symbolic;
 
-/* Column j goes behind column `before`. */
+/* Inserts column j after column `before`. */
 static void insert(symbolic *s, int32_t i, int32_t before, int32_t j, int32_t level) {
   s->next[j] = s->next[before];
   s->next[before] = j;
@@ -48,7 +48,7 @@ static void insert(symbolic *s, int32_t i, int32_t before, int32_t j, int32_t le
     s->upper_length++;
 }
 
-/* Row i of A, and its diagonal block, which counts as fill where A lacks it. */
+/* Loads row i of A. Its diagonal block counts as fill if A does not store it. */
 static bisai_status load_row(symbolic *s, int32_t i) {
   const int32_t *columns = s->of.col_idx, end = s->of.row_ptr[i + 1];
   int32_t p = s->of.row_ptr[i], last = s->a->block_rows;
@@ -65,8 +65,8 @@ static bisai_status load_row(symbolic *s, int32_t i) {
   return BISAI_OK;
 }
 
-/* Merges the rows of U that row i is eliminated with. Their columns ascend, so that each merge is
- * one walk along the list. */
+/* Merges the rows of U by which row i is eliminated. Their columns ascend, so that each merge is
+ * one pass over the list. */
 static void fill_row(symbolic *s, int32_t i) {
   const found *u = &s->upper;
   for (int32_t p = s->next[s->a->block_rows]; p < i; p = s->next[p]) {
@@ -135,7 +135,7 @@ static bisai_status find_blocks(symbolic *s) {
   return BISAI_OK;
 }
 
-/* The marks of a factor's fill where the backend works; none where there is no fill. */
+/* Makes the marks of a factor's fill in backend memory. Without fill there are none. */
 static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **fill) {
   int32_t p = 0;
   while (p < t->count && t->level[p] == 0) p++;
@@ -153,7 +153,7 @@ static bisai_status mark_fill(bisai_context *context, const found *t, uint8_t **
   return status;
 }
 
-/* The factor in its final arrays. */
+/* Makes the factor with its final arrays. */
 static bisai_status create_factor(const symbolic *s, const found *t, bisai_bcsr **factor,
                                   uint8_t **fill) {
   const int32_t n = s->a->block_rows;
@@ -203,7 +203,7 @@ bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, in
                     "the matrix implies its diagonal blocks: block ILU needs them stored");
   if (level == 0 && a->blocks <= max_blocks)
     BSI_TRY(context->backend->factor->symbolic->split_triangles(context, a, f, &missing));
-  /* A missing diagonal block is fill, or an error that find_structure() names. */
+  /* A missing diagonal block is fill, or an error that find_structure() reports. */
   if (!f->upper) BSI_TRY(find_structure(context, a, level, add_diagonal, max_blocks, f));
   f->lower->unit_diagonal = true;
   f->matrix_blocks = a->blocks;

@@ -5,9 +5,9 @@
 
 #include "factor/factor_impl.h"
 
-/* Reserves f->lower and f->upper on the pattern of ILU(level) of `a` and marks their blocks that
- * `a` does not have. Missing diagonal blocks are refused, or with `add_diagonal` part of the
- * pattern. BISAI_INDEX_OVERFLOW where a factor would have more than `max_blocks`. */
+/* Reserves f->lower and f->upper with the pattern of ILU(level) of `a`, and marks their fill.
+ * Missing diagonal blocks are refused, or with `add_diagonal` added to the pattern. Returns
+ * BISAI_INDEX_OVERFLOW if a factor would have more than `max_blocks` blocks. */
 bisai_status bsi_factors_reserve(bisai_context *context, const bisai_bcsr *a, int level,
                                  bool add_diagonal, int32_t max_blocks, bisai_factors *f);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structure of ILU(0) on the host, and the check that a matrix still has the pattern that
- * factors were made from. Rows are shared out over the threads. */
+/* The structure of ILU(0) on the host, and the check that a matrix still has the pattern from which
+ * factors were made. Rows are shared out over the threads. */
 #include <string.h>
 
 #include "core/context_impl.h"
@@ -8,22 +8,22 @@
 #include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
 
-/* Blocks that a thread must look at to be worth waking. */
+/* The least number of blocks for which a thread is woken. */
 enum { GRAIN = 8192 };
 
 typedef struct split_job {
   bisai_context *context;
   const bisai_bcsr *a;
-  /* blocks of each row of L in lower[row + 1], then their sums */
+  /* lower[row + 1] holds the blocks of each row of L, then their sums */
   int32_t *lower;
   const bisai_bcsr *l, *u;
 } split_job;
 
-/* A thread's note. */
+/* A thread's partial result. */
 typedef struct split_partial {
-  /* the first of its rows without a diagonal block, -1: none */
+  /* the first of its rows without a diagonal block; -1: none */
   int32_t missing;
-  /* blocks of its longest row */
+  /* the blocks of its longest row */
   int32_t longest;
 } split_partial;
 
@@ -44,7 +44,7 @@ static void count_part(void *job, bsi_part part) {
   }
 }
 
-/* The rows of L and U are the two halves of the matrix's sorted rows. */
+/* Copies the rows of L and U, which are the two halves of the matrix's sorted rows. */
 static void split_part(void *job, bsi_part part) {
   const split_job *s = job;
   const bisai_bcsr *a = s->a;
@@ -60,7 +60,7 @@ static void split_part(void *job, bsi_part part) {
   }
 }
 
-/* L and U on the two halves of the matrix's pattern. */
+/* Makes L and U with the two halves of the matrix's pattern. */
 static bisai_status split(split_job *s, int threads, bisai_factors *f) {
   const bisai_bcsr *a = s->a;
   const int32_t n = a->block_rows;
@@ -97,8 +97,8 @@ static bisai_status split_triangles(bisai_context *context, const bisai_bcsr *a,
   return status;
 }
 
-/* Walks row i of one factor along the columns of A's row from *p on; false where A has another
- * block or none. */
+/* Compares row i of one factor, without its fill, with the columns of A's row from *p on, and moves
+ * *p past them. Returns false if A has another block or none. */
 static bool row_fits(const bsi_structure *t, const uint8_t *marks, const bsi_structure *a,
                      int32_t i, int32_t *p) {
   for (int32_t q = t->row_ptr[i]; q < t->row_ptr[i + 1]; q++) {
@@ -115,7 +115,7 @@ typedef struct fit_job {
   const bisai_bcsr *matrix;
 } fit_job;
 
-/* A thread's note is the first row of its own that does not fit. */
+/* The partial result of a thread is the first of its rows that does not fit. */
 static void fit_part(void *job, bsi_part part) {
   const fit_job *j = job;
   const bisai_factors *f = j->factors;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Greedy multicolouring: every row in turn takes the first colour that none of its neighbours has;
- * then the rows by colour. A row of colour c has neighbours of every colour below, so that on a
- * symmetric pattern ILU(0) has exactly as many levels as colours. */
+/* Greedy multicolouring: every row in turn takes the first colour that none of its neighbours has.
+ * The rows are then ordered by colour. A row of colour c has neighbours of every lower colour, so
+ * that on a symmetric pattern ILU(0) has exactly as many levels as colours. */
 #include "order/graph.h"
 
 static int32_t colour_rows(const bsi_graph *g, int32_t *taken, int32_t *colour) {

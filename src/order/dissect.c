@@ -19,7 +19,7 @@ static void release(bisai_context *context, metis_graph *m) {
   bsi_release(context, m->inverse);
 }
 
-/* METIS may be built for 32 or 64 bits, hence the copy. */
+/* Copies the graph, because METIS may have indices of 32 or 64 bits. */
 static bool copy_graph(bisai_context *context, const bsi_graph *graph, metis_graph *m) {
   const size_t n = (size_t)graph->n, edges = (size_t)graph->ptr[n];
   *m = (metis_graph){.ptr = bsi_allocate(context, n + 1, sizeof *m->ptr)};
@@ -32,8 +32,8 @@ static bool copy_graph(bisai_context *context, const bsi_graph *graph, metis_gra
   return true;
 }
 
-/* METIS seeds and draws from rand(), of which a process has one: contexts take turns, so that each
- * gets what it would get alone. */
+/* METIS seeds and uses rand(), whose state belongs to the process. A lock makes contexts take
+ * turns, so that each gets the result that it would get alone. */
 static int dissect_in_turn(idx_t n, metis_graph *m, idx_t *options) {
   static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&turn);
@@ -60,7 +60,7 @@ static bisai_status dissect(bisai_context *context, int32_t rows, metis_graph *m
 
 bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph,
                                int32_t *permutation) {
-  if (graph->ptr[graph->n] == 0) { /* no edges, nothing to dissect */
+  if (graph->ptr[graph->n] == 0) { /* a graph without edges */
     for (int32_t i = 0; i < graph->n; i++) permutation[i] = i;
     return BISAI_OK;
   }

@@ -2,7 +2,8 @@
 /* The graph of A + Aᵀ: every row of A merged with the same row of Aᵀ, both ascending. */
 #include "order/graph.h"
 
-/* The union of two ascending lists without i; with out = NULL its length alone. */
+/* Writes the union of two ascending lists without i, and returns its length. out = NULL: only the
+ * length. */
 static int64_t merge(int32_t i, const int32_t *a, const int32_t *a_end, const int32_t *b,
                      const int32_t *b_end, int32_t *out) {
   int64_t count = 0;

@@ -8,7 +8,7 @@
 
 #include "core/bcsr_impl.h"
 
-/* The neighbours of every row in A + Aᵀ, itself left out. */
+/* The neighbours of every row in A + Aᵀ, without the row itself. */
 typedef struct bsi_graph {
   int32_t n;
   /* n + 1 */
@@ -28,7 +28,7 @@ bisai_status bsi_order_dissect(bisai_context *context, const bsi_graph *graph,
                                int32_t *permutation);
 bisai_status bsi_order_colour(bisai_context *context, const bsi_graph *graph, int32_t *permutation);
 
-/* Of A + Aᵀ: the largest |i − j|, and Σ_i (i − first column of row i). */
+/* The bandwidth and profile of A + Aᵀ: the largest |i − j|, and Σ_i (i − first column of row i). */
 typedef struct bsi_order_shape {
   int32_t bandwidth;
   int64_t profile;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ordering, and what it makes of a matrix. */
+/* Computation, checks and measures of orderings. */
 #include "core/context_impl.h"
 #include "core/words.h"
 #include "order/graph.h"
@@ -35,7 +35,7 @@ bisai_status bisai_order_compute(bisai_context *context, const bisai_bcsr *matri
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the matrix is not square: %d × %d blocks",
                     matrix->block_rows, matrix->block_cols);
   if (ordering == BISAI_ORDERING_GIVEN)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "an ordering that is given is not computed");
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "a given ordering cannot be computed");
   if (ordering < BISAI_ORDERING_NATURAL || ordering > BISAI_ORDERING_COLOUR)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown ordering %d", (int)ordering);
   return compute(context, matrix, ordering, permutation);
@@ -59,8 +59,8 @@ bisai_status bisai_order_check(bisai_context *context, int32_t block_rows,
       status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "permutation[%d] is %d, outside 0 … %d", i,
                         old, block_rows - 1);
     else if (seen[old])
-      status = bsi_fail(context, BISAI_INVALID_ARGUMENT, "permutation[%d] is %d, which came before",
-                        i, old);
+      status = bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                        "permutation[%d] is %d, which occurs twice", i, old);
     else
       seen[old] = true;
   }

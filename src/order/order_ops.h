@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a backend does for orderings and equilibration. */
+/* A backend's operations for orderings and equilibration. */
 #ifndef BSI_ORDER_OPS_H
 #define BSI_ORDER_OPS_H
 

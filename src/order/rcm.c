@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reverse Cuthill–McKee: each connected component in breadth-first order from a pseudo-peripheral
- * row, neighbours by their degree, the whole reversed. Sources: Cuthill and McKee 1969; George and
- * Liu 1979 (the starting row). */
+ * row, with neighbours by ascending degree, then reversed. Sources: Cuthill and McKee 1969; George
+ * and Liu 1979 (the starting row). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "order/graph.h"
 
-/* One component as a breadth-first search finds it. */
+/* The breadth-first search of one component. */
 typedef struct search {
   const bsi_graph *graph;
   bool *seen;
-  /* (degree, row) of the neighbours that a row brings */
+  /* (degree, row) of the neighbours that a row appends */
   int64_t *keys;
   /* the component's rows */
   int32_t *queue;
-  /* of rows in the queue */
+  /* the number of rows in the queue */
   int32_t count;
   int32_t depth, last_level;
 } search;
@@ -58,16 +58,15 @@ static void unmark(search *s) {
   for (int32_t k = 0; k < s->count; k++) s->seen[s->queue[k]] = false;
 }
 
-/* Leaves the component of `root` in the queue, searched from a row far from the others: from a row
- * of least degree in the last level for as long as that deepens the search. */
+/* Leaves the component of `root` in the queue, searched from a pseudo-peripheral row: restarts from
+ * a row of minimum degree in the last level as long as this deepens the search. */
 static void search_from_periphery(search *s, int32_t root) {
   int32_t depth;
   breadth_first(s, root);
   do {
     depth = s->depth;
-    root =
-        /* the first of the lowest degree among the neighbours of the level's first parent */
-        s->queue[s->last_level];
+    /* the first row of minimum degree in the last level */
+    root = s->queue[s->last_level];
     for (int32_t k = s->last_level; k < s->count; k++)
       if (bsi_graph_degree(s->graph, s->queue[k]) < bsi_graph_degree(s->graph, root))
         root = s->queue[k];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* B = P Dr A Dc Pᵀ: its structure and where each block comes from, once; its values at every
- * update. */
+/* B = P Dr A Dc Pᵀ. Its structure and the source of each block are computed once, its values at
+ * every update. */
 #include "order/reordered.h"
 
 #include <stdlib.h>
@@ -9,12 +9,13 @@
 #include "core/context_impl.h"
 #include "order/order_ops.h"
 
-/* B's structure in host memory. */
+/* The structure of B in host memory. */
 typedef struct permuted {
   int32_t *row_ptr, *col_idx;
 } permuted;
 
-/* Row i of B: row permutation[i] of A with its columns renumbered by `inverse` and sorted. */
+/* Makes the rows of B: row i is row permutation[i] of A with its columns renumbered by `inverse`
+ * and sorted. */
 static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *inverse,
                               bsi_moved_block *row, const bsi_reordered *r, const permuted *b) {
   b->row_ptr[0] = 0;
@@ -33,7 +34,7 @@ static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *
   }
 }
 
-/* The maps, which a backend that works elsewhere has twice. */
+/* Reserves the maps. A backend with memory of its own has them twice. */
 static bool reserve_maps(bisai_context *context, const bisai_bcsr *a, bsi_reordered *r) {
   const bsi_backend *backend = context->backend;
   const size_t n = (size_t)a->block_rows, blocks = (size_t)a->blocks;
@@ -146,8 +147,8 @@ bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a,
   return status;
 }
 
-/* Whether A still has the pattern that `source` was made from, so that following it reads what it
- * should. */
+/* Returns true if A still has the pattern from which `source` was made, so that `source` stays
+ * within A's blocks. */
 static bool same_pattern(const bsi_reordered *r, const bsi_structure *b, const bsi_structure *a) {
   const int32_t n = r->matrix->block_rows;
   for (int32_t i = 0; i < n; i++) {
@@ -173,8 +174,8 @@ static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a,
                   "the pattern changed: other blocks than at creation");
 }
 
-/* Dc ← Dr. Magnitudes of an A that is symmetric but for rounding may lie on two sides of a power of
- * two. */
+/* Dc ← Dr. This is needed because the magnitudes of an A that is symmetric but for rounding may lie
+ * on two sides of a power of two. */
 static bisai_status copy_row_scales(bisai_context *context, const bisai_bcsr *a,
                                     const bsi_equilibration *e) {
   const size_t n = (size_t)a->block_rows * (size_t)a->block_size;

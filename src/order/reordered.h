@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix that a preconditioner is made of: B = P Dr A Dc Pᵀ, so that A⁻¹ = Dc Pᵀ B⁻¹ P Dr. P
- * moves whole blocks; Dr and Dc hold one power of two for each scalar row and column, so that
- * scaling rounds nothing. */
+/* The matrix from which a preconditioner is made: B = P Dr A Dc Pᵀ, so that A⁻¹ = Dc Pᵀ B⁻¹ P Dr. P
+ * permutes whole blocks. Dr and Dc hold one power of two for each scalar row and column, so that
+ * scaling does not round. */
 #ifndef BSI_REORDERED_H
 #define BSI_REORDERED_H
 
@@ -16,13 +16,13 @@ typedef struct bsi_equilibration {
   int32_t *row_exponent, *col_exponent;
   /* workspace, n each */
   int32_t *row_max, *col_max;
-  /* workspace: of every value of A */
+  /* workspace: the exponent of every value of A */
   int16_t *exponents;
-  /* the first block row and column of A without a nonzero value, or -1 */
+  /* the first block row and block column of A without a nonzero value; -1: none */
   int32_t zero_row, zero_col;
-  /* of all factors */
+  /* the smallest and largest factor */
   double smallest, largest;
-  /* Dc is to be Dr, to the last bit */
+  /* Dc is equal to Dr to the last bit */
   bool symmetric;
 } bsi_equilibration;
 

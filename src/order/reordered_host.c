@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the
+/* The values of B = P Dr A Dc Pᵀ, the scale factors Dr and Dc, and permutations of vectors, on the
  * host.
  *
- * Equilibration works on exponents: with e_ij = ⌊log₂ |a_ij|⌋ + 1, rows and columns alike take back
- * half of their largest e_ij + r_i + c_j in every round (Ruiz 2001, Algorithm 1, in powers of two),
- * until no half reaches 1. A symmetric pattern of magnitudes gets symmetric factors. */
+ * Equilibration works on exponents, with e_ij = ⌊log₂ |a_ij|⌋ + 1. In every round each row and each
+ * column subtracts half of its largest e_ij + r_i + c_j from its own exponent (Ruiz 2001, Algorithm
+ * 1, in powers of two), until each half is below 1. Symmetric magnitudes get symmetric factors. */
 #include <math.h>
 #include <string.h>
 
@@ -17,14 +17,14 @@
 
 enum {
   ROUNDS = 10,
-  /* so that the product of two factors and its inverse are in fp64's range */
+  /* keeps the product of two factors and its inverse in fp64's range */
   LARGEST_EXPONENT = 500,
-  /* values a thread must have to touch to be worth waking */
+  /* the least number of values for which a thread is woken */
   GRAIN = 32768
 };
 
-/* Zero has an exponent so low that no scaling brings it near one of another value; subnormal values
- * count as 2^-1023. */
+/* Returns the exponent of a value. That of zero is so low that scaling never brings it near that of
+ * another value. Subnormal values count as 2^-1023. */
 static int16_t exponent_of(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -35,7 +35,7 @@ static bool is_of_zero(int32_t scaled_exponent) {
   return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2;
 }
 
-/* A matrix and its equilibration; or where they are copied into another order, that one. */
+/* A matrix with its equilibration. For copies into another order, the reordered matrix too. */
 typedef struct values_job {
   const bisai_bcsr *a;
   const bsi_equilibration *q;
@@ -52,7 +52,8 @@ static void exponents_part(void *job, bsi_part part) {
 
 static inline int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
-/* Threads meet in a column; the largest is the same in whatever order they come. */
+/* *max ← the larger of it and `value`. Several threads may update a column; the maximum does not
+ * depend on their order. */
 static inline void atomic_max(int32_t *max, int32_t value) {
   int32_t seen = __atomic_load_n(max, __ATOMIC_RELAXED);
   while (seen < value && !__atomic_compare_exchange_n(max, &seen, value, true, __ATOMIC_RELAXED,
@@ -119,13 +120,13 @@ static void maxima_part(void *job, bsi_part part) {
                                                                            rows.end);
 }
 
-/* The largest scaled exponent of every scalar row and column. */
+/* Finds the largest scaled exponent of every scalar row and column. */
 static void find_maxima(bisai_context *context, int threads, values_job *job) {
   bsi_run(context, threads, BSI_SOME_PARTS, clear_part, job);
   bsi_run(context, threads, BSI_SOME_PARTS, maxima_part, job);
 }
 
-/* The first of `n` groups of bs that has zeros alone, or -1. */
+/* Returns the first of `n` groups of bs that has only zeros, or -1. */
 static int32_t find_zero(const int32_t *max, int32_t n, int bs) {
   for (int32_t i = 0; i < n; i++) {
     int zeros = 0;
@@ -135,7 +136,7 @@ static int32_t find_zero(const int32_t *max, int32_t n, int bs) {
   return -1;
 }
 
-/* Takes half of each `max` back; whether that changed anything. */
+/* Subtracts half of each maximum from its exponent. Returns true if this changed an exponent. */
 static bool balance(int64_t n, const int32_t *max, int32_t *exponent) {
   bool changed = false;
   for (int64_t k = 0; k < n; k++) {
@@ -215,8 +216,8 @@ static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, 
   return BISAI_OK;
 }
 
-/* Block i of one vector is block permutation[i] of the other: gathered, it is where the values come
- * from; scattered, where they go. */
+/* A permutation of vectors. Gathering reads block permutation[i] of x and writes block i of y,
+ * scattering reads block i of x and writes block permutation[i] of y. */
 typedef struct move {
   int bs;
   bool scatter;
@@ -224,7 +225,7 @@ typedef struct move {
   const double *scale;
   const double *x;
   double *y;
-  /* blocks of each vector; vectors */
+  /* the blocks of each vector; the number of vectors */
   int32_t n, count;
   int64_t ldx, ldy;
 } move;

@@ -30,7 +30,7 @@ bisai_status bsi_pattern_set_rows(bisai_pattern *p, const int32_t *row_ptr,
 }
 
 bisai_status bsi_pattern_structure(const bisai_pattern *p, bsi_structure *structure) {
-  /* What the pattern is does not change by that. */
+  /* The pattern stays logically const. */
   bsi_mirror *mirror = (bsi_mirror *)(uintptr_t)&p->mirror;
   return bsi_mirror_read(p->context, p->block_rows, p->row_ptr, p->col_idx, mirror, structure);
 }
@@ -149,8 +149,8 @@ int32_t bisai_pattern_longest_column(const bisai_pattern *pattern) {
   return pattern->longest_column;
 }
 
-/* Counted when it is first asked for: an answer that most do without costs as much as the
- * pattern. */
+/* The levels are counted when they are first asked for, because they cost as much as the pattern
+ * and most callers do not need them. */
 int32_t bisai_pattern_levels(const bisai_pattern *pattern) {
   bisai_pattern *p = (bisai_pattern *)(uintptr_t)pattern;
   bsi_structure rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* S(|T|^k) on the host: a breadth-first search of k steps from every block row, once to count and
- * once to write. */
+/* S(|T|^k) on the host: a breadth-first search of k steps from every block row, first to count and
+ * then to write. */
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
 #include "core/parallel.h"
@@ -15,12 +15,12 @@ typedef struct search {
   const bisai_bcsr *a;
   bisai_triangle triangle;
   int power;
-  /* of a row's length, 0: none */
+  /* the maximum length of a row; 0: no limit */
   int32_t limit;
 } search;
 
-/* Each thread's own: `seen[j]` is the mark of the row that last reached j, `found` the block
- * columns of this row. */
+/* The workspace of a thread: `seen[j]` is the mark of the row that reached j last, `found` holds
+ * the block columns of the present row. */
 typedef struct scratch {
   int32_t *seen, *found;
 } scratch;
@@ -51,7 +51,7 @@ static int32_t reach(const search *s, const scratch *own, int32_t i, int32_t mar
   return count;
 }
 
-/* Where one step is all, the row itself, sorted as it is. */
+/* Finds the block columns of row i for one step: the row itself, which is sorted. */
 static int32_t reach_neighbours(const search *s, const scratch *own, int32_t i) {
   const bisai_bcsr *a = s->a;
   int32_t q = a->row_ptr[i], end = a->row_ptr[i + 1], count = 0;
@@ -66,8 +66,7 @@ static int32_t reach_neighbours(const search *s, const scratch *own, int32_t i) 
   return count;
 }
 
-/* A root below count / 2 has a child, whose index is therefore below `count` and cannot
- * overflow. */
+/* A root below count / 2 has a child, whose index is below `count` and thus cannot overflow. */
 static void sift(int32_t *heap, int32_t root, int32_t count) {
   for (int32_t child; root < count / 2; root = child) {
     child = 2 * root + 1;
@@ -79,7 +78,7 @@ static void sift(int32_t *heap, int32_t root, int32_t count) {
   }
 }
 
-/* Insertion for the usual handful, a heap for long rows. */
+/* Sorts by insertion if the row is short, otherwise by a heap. */
 static void sort(int32_t *v, int32_t count) {
   if (count <= MAX_INSERTION_SORT) {
     for (int32_t i = 1; i < count; i++) {
@@ -99,8 +98,8 @@ static void sort(int32_t *v, int32_t count) {
   }
 }
 
-/* Keeps s->limit of the columns that reach() found: those within the ring that are nearest to the
- * diagonal, and all before it. */
+/* Shortens the columns that reach() found to s->limit: keeps all before the boundary, and those of
+ * the boundary that are nearest to the diagonal. */
 static void shorten(const search *s, const scratch *own, int32_t boundary_begin,
                     int32_t boundary_end) {
   int32_t *boundary = own->found + boundary_begin;
@@ -110,21 +109,21 @@ static void shorten(const search *s, const scratch *own, int32_t boundary_begin,
     memmove(boundary, own->found + boundary_end - kept, (size_t)kept * sizeof *boundary);
 }
 
-/* The search of all rows: counts into `lengths`, or without them writes the sorted rows of
+/* The search of all rows. With `lengths` it counts; otherwise it writes the sorted rows of
  * `found`. */
 typedef struct search_job {
   bisai_context *context;
   const search *s;
-  /* 2n for each thread: its scratch */
+  /* the workspace of each thread, 2n elements */
   int32_t *room;
   int32_t *lengths;
   const bisai_pattern *found;
 } search_job;
 
-/* A thread's note. */
+/* A thread's partial result. */
 typedef struct search_partial {
   bsi_cut cut;
-  /* its marks are set */
+  /* its marks are initialised */
   bool ready;
 } search_partial;
 
@@ -143,7 +142,7 @@ static void search_part(void *job, bsi_part part) {
   const bsi_rows rows = bsi_rows_of(n, s->a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++) {
     int32_t boundary_begin = 0, boundary_end = 0;
-    const int32_t mark = o->lengths ? i : -2 - i; /* the two searches leave different ones */
+    const int32_t mark = o->lengths ? i : -2 - i; /* the two searches use different marks */
     int32_t count = neighbours ? reach_neighbours(s, &own, i)
                                : reach(s, &own, i, mark, &boundary_begin, &boundary_end);
     if (s->limit > 0 && count > s->limit) {

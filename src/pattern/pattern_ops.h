@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a backend does for patterns. */
+/* A backend's operations for patterns. */
 #ifndef BSI_PATTERN_OPS_H
 #define BSI_PATTERN_OPS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* S(|T|^k) made smaller: small blocks of T are left out before powering, and columns may be limited
- * in length.
+/* Reduced patterns S(|T|^k): small blocks of T are dropped before powering, and the length of
+ * columns may be limited.
  *
  *   the graph of T:  an edge i → j where T_ij is stored, i ≠ j, and ‖T_ij‖_F ≥ tolerance·‖T_ii‖_F
  *   column j:        the rows i that reach j in at most k steps; with a limit those with the fewest
@@ -13,7 +13,7 @@
 #include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"
 
-/* A triangular factor as the host sees it. */
+/* A triangular factor in host memory. */
 typedef struct factor {
   int32_t n;
   int block_size;
@@ -22,7 +22,8 @@ typedef struct factor {
   const double *values;
 } factor;
 
-/* ‖block‖_F, by the largest value, so that no square leaves the range of a double. */
+/* Returns ‖block‖_F. The values are scaled by the largest one, so that no square overflows or
+ * underflows. */
 static double frobenius(const factor *t, int32_t p) {
   const int values = t->block_size * t->block_size;
   const double *block = t->values + (size_t)p * (size_t)values;
@@ -33,7 +34,7 @@ static double frobenius(const factor *t, int32_t p) {
   return largest * sqrt(sum);
 }
 
-/* ‖T_ii‖_F, of an implied identity too. */
+/* Returns ‖T_ii‖_F, also for an implied identity. */
 static double diagonal_norm(const factor *t, int32_t i) {
   if (t->unit_diagonal) return sqrt((double)t->block_size);
   int32_t p = t->s.row_ptr[i];
@@ -41,7 +42,7 @@ static double diagonal_norm(const factor *t, int32_t i) {
   return frobenius(t, p);
 }
 
-/* The structure of what is large enough. */
+/* Writes the structure of the blocks that are large enough. */
 static void keep_large(const factor *t, double tolerance, int32_t *row_ptr, int32_t *col_idx) {
   int32_t kept = 0;
   row_ptr[0] = 0;
@@ -53,7 +54,7 @@ static void keep_large(const factor *t, double tolerance, int32_t *row_ptr, int3
   }
 }
 
-/* Rows of the graph g from what is large enough; T's blocks are looked at by the host. */
+/* Sets the rows of the graph g to the blocks that are large enough. The host reads T's blocks. */
 static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s, double tolerance,
                                bisai_pattern *g) {
   bisai_context *context = matrix->context;
@@ -80,7 +81,7 @@ static bisai_status drop_small(const bisai_bcsr *matrix, const bsi_structure *s,
   return status;
 }
 
-/* Rows become columns. */
+/* Transposes a pattern. */
 static bisai_status transpose_pattern(bisai_pattern *p) {
   bisai_context *context = p->context;
   const bisai_status status = context->backend->pattern->columns(context, p);
@@ -97,7 +98,7 @@ static bisai_status transpose_pattern(bisai_pattern *p) {
   return BISAI_OK;
 }
 
-/* The graph of T, or its transpose, whose powers have the columns of the pattern as rows. */
+/* Makes the graph of T, or its transpose if the columns of the pattern are wanted as rows. */
 static bisai_status make_graph(const bisai_bcsr *t, bisai_triangle triangle, double drop_tolerance,
                                bool transposed, bisai_pattern **graph) {
   bsi_structure s;
@@ -115,7 +116,7 @@ bisai_status bsi_pattern_reduced(bisai_context *context, const bisai_bcsr *t,
                                  bsi_pattern_losses *losses) {
   const bool transposed = column_limit > 0, whole = drop_tolerance == 0.0 && !transposed;
   bisai_pattern *graph = NULL, *p = NULL;
-  bisai_bcsr view = *t; /* of the graph: integers alone */
+  bisai_bcsr view = *t; /* a view of the graph, which has no values */
   bisai_status status =
       whole ? BISAI_OK : make_graph(t, triangle, drop_tolerance, transposed, &graph);
   if (!status && graph) {

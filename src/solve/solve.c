@@ -3,8 +3,8 @@
  *
  *   T(J, J) N(J, j) = I(J, j)
  *
- * one small block triangular system each (Ma et al. 2021, equations 6–9; equation 9 subtracts,
- * Algorithm 2's line 38 is a slip). */
+ * is one small block triangular system (Ma et al. 2021, equations 6–9; line 38 of Algorithm 2
+ * overwrites where equation 9 subtracts). */
 #include "core/context_impl.h"
 #include "solve/isai.h"
 #include "solve/solve_ops.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The small block triangular systems on the host, one block column at a time, columns shared out
- * over the threads.
+/* The small block triangular systems on the host, one block column at a time. Columns are shared
+ * out over the threads.
  *
- * The system is never stored: `slots` tells for a block row of T where it stands in J, so that a
- * row of T is read once and used where it hits J. A lower system is solved from its top, an upper
- * one from its bottom; both begin at row j itself, whose right-hand side is I. */
+ * The system is never stored. `slots` maps a block row of T to its position in J, so that a row of
+ * T is read once and the blocks whose columns are in J are used. A lower system is solved from its
+ * top, an upper one from its bottom. Both begin at row j itself, whose right-hand side is I. */
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
 #include "core/parallel.h"
@@ -15,27 +15,28 @@
 
 enum {
   COLUMNS_PER_THREAD = 512,
-  /* for the memory to answer … */
+  /* prefetch distance, in columns */
   COLUMNS_AHEAD = 8,
-  /* … where the cache can hold columns as long as that until then */
+  /* the longest column that is prefetched, so that the cache holds the columns of the distance */
   PREFETCHED = 8
 };
 
-/* A thread's own: block `slots[i]` of `blocks` is the present column's in block row i, -1 where it
- * has none there. N's own blocks where it is stored in fp64, otherwise those of one column. */
+/* The workspace of a thread. Block `slots[i]` of `blocks` is the present column's in block row i;
+ * -1: it has none there. `blocks` is N's own array if N is stored in fp64, otherwise holds one
+ * column. */
 typedef struct scratch {
   int32_t *slots;
   double *blocks;
   bsi_isai_fault fault;
 } scratch;
 
-/* x ← the block of N in row `row` of column j, the others of the column that it depends on being in
- * scratch.blocks. */
+/* x ← the block of N in row `row` of column j. The blocks of the column on which it depends are in
+ * own->blocks. */
 BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t row,
                             const int32_t j, const scratch *own, double *x) {
   const bisai_bcsr *a = t->matrix;
   const size_t values = (size_t)(bs * bs);
-  if (row == j) { /* the first of the column, which depends on no other */
+  if (row == j) { /* the first block of the column, which depends on no other */
     if (t->inverse_diagonal)
       bsi_block_copy(bs, t->inverse_diagonal + (size_t)row * values, x);
     else
@@ -56,8 +57,8 @@ BSI_INLINE void solve_block(const int bs, const bsi_triangular *t, const int32_t
     bsi_block_copy(bs, rest, x);
 }
 
-/* Stores one block of N in its type, and whether all of it is stored as zero; whether it fits. In
- * fp64 it lies there already. */
+/* Stores one block of N in its type; in fp64 it is already there. *zero ← true if all its values
+ * are stored as zero. Returns true if it fits. */
 BSI_INLINE bool narrow_block(const int bs, const double *x, bisai_bcsr *n, const size_t first,
                              bool *zero) {
   bool fits = true;
@@ -69,7 +70,7 @@ BSI_INLINE bool narrow_block(const int bs, const double *x, bisai_bcsr *n, const
   return fits;
 }
 
-/* Stores one block into N; keeps the first fault of the thread. */
+/* Stores one block into N. Keeps the first fault of the thread. */
 BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const int32_t position,
                             const int32_t row, const int32_t column, scratch *own) {
   const bool finite = bsi_all_finite((size_t)(bs * bs), x);
@@ -85,7 +86,8 @@ BSI_INLINE void store_block(const int bs, const double *x, bisai_bcsr *n, const 
                                                 : BSI_FAULT_UNDERFLOW};
 }
 
-/* Asks for what column j will read and write: T's rows and N's blocks lie apart. */
+/* Prefetches the data that column j reads and writes: the rows of T and the blocks of N, which are
+ * scattered. */
 BSI_INLINE void prefetch_column(const int bs, const bsi_triangular *t, const bsi_isai *isai,
                                 const int32_t j) {
   const bisai_pattern *p = isai->pattern;
@@ -157,7 +159,7 @@ typedef struct columns_job {
   const bsi_isai *isai;
 } columns_job;
 
-/* A thread's note is the first fault among its columns. */
+/* The partial result of a thread is the first fault among its columns. */
 static void columns_part(void *job, bsi_part part) {
   const columns_job *c = job;
   const bisai_bcsr *a = c->t->matrix;

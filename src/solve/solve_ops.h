@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a backend does for the values of approximate inverses. */
+/* A backend's operations for the values of approximate inverses. */
 #ifndef BSI_SOLVE_OPS_H
 #define BSI_SOLVE_OPS_H
 
@@ -14,7 +14,7 @@ struct bsi_isai;       /* solve/isai.h */
 struct bsi_isai_fault;
 
 typedef struct bsi_solve_ops {
-  /* Workspace of `values`, for an N that has its pattern. */
+  /* Reserves the workspace of `values` for an N that has its pattern. */
   bisai_status (*reserve)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *);
   /* Values of N on its pattern from T: T(J,J) N(J,j) = I(J) for every block column j. On a device,
    * columns longer than bsi_isai_shared_blocks() need isai->columns for isai->threads of them at
@@ -25,7 +25,7 @@ typedef struct bsi_solve_ops {
 
 extern const bsi_solve_ops bsi_solve_host, bsi_solve_cuda;
 
-/* CUDA: the blocks of a column that are solved in shared memory. */
+/* CUDA: returns the largest number of blocks of a column that are solved in shared memory. */
 int32_t bsi_isai_shared_blocks(int block_size);
 
 #ifdef __cplusplus

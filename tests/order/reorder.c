@@ -731,7 +731,7 @@ static void bad_orderings_are_refused(void **state) {
   options.factor.permutation = twice;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "permutation[2] is 0, which came before");
+  EXPECT_MESSAGE(context, "permutation[2] is 0, which occurs twice");
   options.factor.ordering = BISAI_ORDERING_RCM;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
