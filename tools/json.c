@@ -168,7 +168,7 @@ static json_t *option_value(const bisai_option *option, const bisai_solver_optio
   }
 }
 
-/* The options that --solver takes, each under its name; null for those of other methods. */
+/* Adds the options that --solver takes, each under its name. Options of other methods are null. */
 static bool add_solver_options(json_t *all, const bisai_solver_options *how) {
   bool ok = true;
   for (int m = 0; m < BISAI_METHODS; ++m) {

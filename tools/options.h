@@ -34,7 +34,7 @@ typedef struct options {
   char *beside;
   /* 0: the tolerance of the problem */
   double tolerance;
-  /* all but the tolerance and the monitor */
+  /* all options except the tolerance and the monitor */
   bisai_solver_options solver;
   bool restart_given;
   bisai_ordering ordering;

@@ -27,7 +27,7 @@ const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME])
   return name;
 }
 
-/* Appends as printf() would, as far as there is room. */
+/* Appends formatted text, cut to the room that is left. */
 __attribute__((format(printf, 2, 3))) static void append(char text[LIST_TEXT], const char *format,
                                                          ...) {
   size_t length = strlen(text);
@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void append(char text[LIST_TEXT], c
   va_end(arguments);
 }
 
-/* "gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to 32" */
+/* Lists "gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to 32". */
 static void list_solvers(char text[LIST_TEXT]) {
   *text = '\0';
   for (int m = 0; m < BISAI_METHODS; ++m) {
@@ -55,8 +55,8 @@ static void list_solvers(char text[LIST_TEXT]) {
   }
 }
 
-/* Applies "key" or "key=value", if it is the key of an option of the method that has not been
- * given yet. */
+/* Applies "key" or "key=value". Returns false unless this is a key of the method that is given for
+ * the first time, with a good value. */
 static bool set_key(const char *item, size_t length, unsigned *seen, bisai_solver_options *how) {
   char value_text[LIST_TEXT] = "";
   const char *equals = memchr(item, '=', length);

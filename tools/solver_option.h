@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --solver of the command line: a method with the keys of its options, as the library describes
- * them. */
+/* --solver of the command line. It names a method of the library with the keys of its options,
+ * which the library describes. */
 #ifndef TOOL_SOLVER_OPTION_H
 #define TOOL_SOLVER_OPTION_H
 
@@ -10,11 +10,11 @@
 
 enum { SOLVER_NAME = 24 };
 
-/* Sets the method and the options that have keys; the keys that are not given get their defaults.
- * Says what is wrong, naming `flag`, and returns false. */
+/* Sets the method and the options that have keys. Keys that are not given get their defaults.
+ * Prints a message that names `flag` and returns false if the text is wrong. */
 bool solver_parse(const char *flag, const char *text, bisai_solver_options *how);
 
-/* "GMRES(30)" */
+/* Writes and returns a name such as "GMRES(30)". */
 const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME]);
 
 #endif
