@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of libbisai_cusparse. It is a user of bisai: the public headers of bisai are all that it
- * sees. For *_cuda.cu only. */
+/* Private header of libbisai_cusparse, for *_cuda.cu only. The library uses only the public headers
+ * of bisai. */
 #ifndef BSI_CUSPARSE_CUDA_CUH
 #define BSI_CUSPARSE_CUDA_CUH
 
@@ -13,8 +13,8 @@
 
 #include <bisai/cusparse.h>
 
-/* What is marked for removal is used where it is there: BISAI_HAVE_BSRILU02, _BSRSV2 and _BSRMV
- * come from CMake's checks. */
+/* Deprecated routines are used if the toolkit has them. CMake checks for them and defines
+ * BISAI_HAVE_BSRILU02, _BSRSV2 and _BSRMV. */
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
@@ -33,7 +33,7 @@ inline bisai_status fail(bisai_context *context, bisai_status status, const char
   return bisai_context_fail(context, status, text);
 }
 
-/* A chain of calls: after the first failure `run` leaves out the others. */
+/* A chain of calls. After the first failure, `run` and `cuda` skip all further calls. */
 class calls {
 public:
   explicit calls(bisai_context *for_context) : context(for_context) {}
@@ -70,7 +70,7 @@ private:
   bisai_status result = BISAI_OK;
 };
 
-/* Device memory in the order of a stream. */
+/* Device memory that is allocated and released in stream order. */
 template <typename T> class device_array {
 public:
   device_array() = default;
@@ -99,14 +99,14 @@ inline cudaStream_t stream_of(const bisai_context *context) {
   return static_cast<cudaStream_t>(bisai_context_stream(context));
 }
 
-/* BISAI_UNAVAILABLE unless the context computes on a device. */
+/* Returns BISAI_UNAVAILABLE unless the context computes on a device. */
 inline bisai_status check_context(bisai_context *context) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (bisai_context_backend(context) == BISAI_BACKEND_CUDA) return BISAI_OK;
   return fail(context, BISAI_UNAVAILABLE, "cuSPARSE needs a context on a CUDA device");
 }
 
-/* Seconds of a piece of work from an idle stream to an idle stream. */
+/* Returns the seconds of `work`, which starts and ends with an idle stream. */
 template <typename Work> double seconds_of(cudaStream_t stream, Work &&work) {
   cudaStreamSynchronize(stream);
   const auto start = std::chrono::steady_clock::now();
@@ -115,7 +115,7 @@ template <typename Work> double seconds_of(cudaStream_t stream, Work &&work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/* A handle on the context's stream, with scalars from the host. */
+/* A cuSPARSE handle on the context's stream; scalars are in host memory. */
 class handle {
 public:
   handle() = default;

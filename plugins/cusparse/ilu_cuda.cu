@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block ILU(0) by bsrilu02 and exact solves by bsrsv2.
  *
- * cuSPARSE leaves one matrix M on A's pattern, the scalar factors packed: M_ii holds l_i u_i = D_i,
- * the diagonal block of U, factored without pivoting; left of it stands L_ij l_j and right of it
- * l_i⁻¹ U_ij, where L (identity diagonal blocks) and U are the factors as bisai has them. bsrsv2
- * solves with the scalar triangles of M. */
+ * cuSPARSE computes one matrix M with the pattern of A, which packs the scalar factors. M_ii holds
+ * l_i u_i = D_i, the diagonal block of U, factored without pivoting. The blocks to the left of M_ii
+ * are L_ij l_j, and the blocks to the right are l_i⁻¹ U_ij. L (with identity diagonal blocks) and U
+ * are the factors of bisai. bsrsv2 solves with the scalar triangles of M. */
 #include <new>
 #include <vector>
 
@@ -33,7 +33,7 @@ struct bisai_cusparse_ilu {
   int32_t n = 0, blocks = 0, bs = 0;
   bool factored = false, prepared = false;
   device_array<int32_t> row_ptr, col_idx;
-  /* M; L⁻¹ v */
+  /* values: M; middle: L⁻¹ v */
   device_array<double> values, middle;
   device_array<char> buffer, solve_buffer;
   handle cusparse;
@@ -51,7 +51,8 @@ namespace {
 
 bool is_usable(const bisai_cusparse_ilu *ilu) { return ilu->n > 0; }
 
-/* The block row in which an analysis or a factorisation met its first zero. Waits. */
+/* Fails with the block row of the first zero pivot of an analysis or a factorisation. Waits for the
+ * stream. */
 void check_pivot(bisai_cusparse_ilu *ilu, calls &c, bisai_status kind) {
   if (!c.good()) return;
   int row = -1;
@@ -136,14 +137,14 @@ bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
 
 struct packed {
   int32_t n, bs;
-  /* place: of a block in L, or −1 − its place in U */
+  /* place: the index of a block in L, or −1 − its index in U */
   const int32_t *row_ptr, *col_idx, *diagonal, *place;
   const double *values;
   double *lower, *upper;
 };
 
-/* A thread a block row or column of a block: rows of L_ij = M_ij l_j⁻¹, columns of U_ij = l_i
- * M_ij. */
+/* Each thread computes one scalar row or column of the blocks of a block row: rows of L_ij = M_ij
+ * l_j⁻¹ and columns of U_ij = l_i M_ij. */
 __global__ void unpack(packed p) {
   const int64_t thread = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x, bs = p.bs;
   const int64_t i = thread / bs;
@@ -174,7 +175,7 @@ __global__ void unpack(packed p) {
   }
 }
 
-/* Where the blocks of M go. */
+/* The structures of L and U, and the place of each block of M. */
 struct split {
   std::vector<int32_t> lower_ptr, lower_col, upper_ptr, upper_col, diagonal, place;
   split(int32_t n, const std::vector<int32_t> &row_ptr, const std::vector<int32_t> &col_idx)
@@ -202,7 +203,7 @@ void upload(calls &c, cudaStream_t stream, device_array<T> &to, const std::vecto
   });
 }
 
-/* A matrix of bisai from arrays on the device, copied. */
+/* Creates a matrix of bisai from copies of arrays on the device. */
 bisai_bcsr *make_matrix(const bisai_cusparse_ilu *ilu, calls &c,
                         const device_array<int32_t> &row_ptr, const device_array<int32_t> &col_idx,
                         const device_array<double> &values) {
@@ -276,8 +277,8 @@ void apply(const bisai_cusparse_ilu *ilu, calls &c, cusparseSolvePolicy_t policy
   solve_with(ilu, c, BISAI_UPPER, policy, ilu->middle.get(), z);
 }
 
-/* One buffer serves both triangles, as in NVIDIA's own example: what an analysis finds is in its
- * info. */
+/* Both triangles use one buffer, as in NVIDIA's example: the info object keeps the result of an
+ * analysis. */
 void analyse_solves(bisai_cusparse_ilu *ilu, calls &c) {
   const cudaStream_t stream = stream_of(ilu->context);
   int most = 0;
@@ -307,7 +308,7 @@ void analyse_solves(bisai_cusparse_ilu *ilu, calls &c) {
   });
 }
 
-/* The best of some applications with this policy. */
+/* Returns the shortest time of several applications with this policy. */
 double measure(bisai_cusparse_ilu *ilu, calls &c, cusparseSolvePolicy_t policy, const double *v,
                double *z) {
   double best = 0.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* S(|T|^k) by the structure part of SpGEMM (cusparseSpGEMMreuse_…): S ← S·T, k − 1 times, on the
- * block graph as a scalar CSR matrix whose values nobody reads. */
+/* Computes S(|T|^k) by k − 1 symbolic products S ← S·T of SpGEMM (cusparseSpGEMMreuse_…). The block
+ * graph is a scalar CSR matrix whose values are not used. */
 #include <climits>
 #include <memory>
 #include <vector>
@@ -36,7 +36,7 @@ struct structure {
   }
 };
 
-/* Row i of the triangle with its diagonal; with columns = NULL counted alone. */
+/* Copies row i of the triangle with its diagonal; columns = NULL: only counts its entries. */
 __global__ void take_triangle(int32_t n, bool lower, const int32_t *from_ptr,
                               const int32_t *from_col, const int32_t *row_ptr, int32_t *lengths,
                               int32_t *columns) {
@@ -155,7 +155,7 @@ void multiply(bisai_context *context, calls &c, cudaStream_t stream, cusparseHan
   if (work) cusparseSpGEMM_destroyDescr(work);
 }
 
-/* Columns ascending in every row, which SpGEMM does not promise. */
+/* Sorts the columns of every row. SpGEMM does not guarantee an order. */
 void sort_rows(calls &c, cudaStream_t stream, structure *s) {
   device_array<int32_t> unsorted, sorted;
   device_array<char> room;
@@ -235,7 +235,7 @@ bisai_status bisai_cusparse_pattern(bisai_context *context, const bisai_bcsr *ma
   t.n = n;
   const double spent = seconds_of(stream, [&] {
     make_triangle(c, stream, matrix, triangle, &t);
-    /* A power that adds nothing is the last. */
+    /* The loop ends early if a power adds no block. */
     for (int32_t k = 2, before = 0;
          k <= power && c.good() && (last ? last->count : t.count) != before; k++) {
       before = last ? last->count : t.count;

@@ -51,8 +51,8 @@ cusparseStatus_t describe_matrix(bisai_cusparse_product *p) {
 #endif
 }
 
-/* x and y stand for the caller's vectors, which each application puts in; what an analysis of SpMV
- * reads is the matrix alone. */
+/* The vectors x and y are placeholders: each application replaces them by the caller's vectors. The
+ * analysis of SpMV reads only the matrix. */
 void prepare_spmv(bisai_cusparse_product *p, calls &c) {
   const cudaStream_t stream = stream_of(p->context);
   const int64_t n = static_cast<int64_t>(p->rows) * p->bs,
@@ -74,7 +74,7 @@ void prepare_spmv(bisai_cusparse_product *p, calls &c) {
   c.cuda("vectors", [&] {
     return cudaMemsetAsync(vectors.get(), 0, static_cast<size_t>(n + k) * sizeof(double), stream);
   });
-  /* One product: what is not supported says so here. */
+  /* One product detects here whether cuSPARSE supports the matrix. */
   c.run("cusparseSpMV", [&] {
     return cusparseSpMV(p->cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->matrix, p->x, &zero,
                         p->y, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT, p->buffer.get());

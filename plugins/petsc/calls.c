@@ -23,7 +23,7 @@ bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const c
   return bisai_context_fail(context, status, message);
 }
 
-/* The first message is the one that says what happened; the others are the way back. */
+/* Keeps only the first message. It describes the error; the later messages trace the callers. */
 static PetscErrorCode keep_message(MPI_Comm comm, int line, const char *function, const char *file,
                                    PetscErrorCode code, PetscErrorType type, const char *message,
                                    void *kept) {
@@ -85,7 +85,7 @@ bisai_status bisai_petsc_start(bisai_context *context, bool *started) {
   if (mpi_ended)
     return bisai_context_fail(context, BISAI_UNAVAILABLE,
                               "MPI has been ended, and neither it nor PETSc can start again");
-  /* Signals are the program's. */
+  /* The program handles its signals itself. */
   PetscErrorCode code = PetscOptionsSetValue(NULL, "-no_signal_handler", "true");
   if (!code) code = PetscInitializeNoArguments();
   if (code)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* L and U out of a factored SeqBAIJ matrix, through public calls only.
+/* Copies L and U from a factored SeqBAIJ matrix by public calls of PETSc only.
  *
- * MatGetRowIJ() shows ia and ja, MatSeqBAIJGetArray() the blocks, column by column. What PETSc
- * documents nowhere, the same from 3.18 to 3.24: ia[0 … n] are the row pointers of the strictly
- * lower L, whose identity diagonal is not stored; from ja[ia[n]] on follow the rows of U from the
- * last to the first, in each the columns > i ascending and then the diagonal block, inverted. A row
- * of U ends where ja = i. In place, PETSc arranges factors otherwise; then, or reordered, or in a
- * version that changes this, either the indices do not fit or L (U x) is not b for the x = U⁻¹ L⁻¹
- * b of MatSolve(), for a random b. */
+ * MatGetRowIJ() returns ia and ja, and MatSeqBAIJGetArray() returns the blocks, column by column.
+ * PETSc does not document their arrangement, which is the same from 3.18 to 3.24:
+ * - ia[0 … n] are the row pointers of the strictly lower L; its identity diagonal is not stored;
+ * - the rows of U start at ja[ia[n]], from the last row to the first;
+ * - a row of U has its columns > i in ascending order and then its diagonal block, inverted; the
+ *   row ends where ja = i.
+ *
+ * PETSc uses another arrangement for matrices that are factored in place. A reordered matrix or a
+ * future version of PETSc may also differ. In all these cases either the indices do not fit this
+ * arrangement, or L (U x) is not equal to b for a random b and the solution x = U⁻¹ L⁻¹ b of
+ * MatSolve(). */
 #include <limits.h>
 #include <math.h>
 
@@ -18,7 +22,7 @@ typedef struct reading {
   Mat mat;
   PetscInt n, bs;
   const PetscInt *ia, *ja;
-  /* of L and U */
+  /* number of blocks of L and U */
   int64_t blocks;
   const PetscScalar *values;
   int32_t *lower_ptr, *lower_col, *upper_ptr, *upper_col;
@@ -33,7 +37,8 @@ static bisai_status unknown_arrangement(bisai_context *context) {
                             "version of PETSc");
 }
 
-/* Row pointers and columns of L and U; false where the indices are not those of the arrangement. */
+/* Reads the row pointers and columns of L and U. Returns false if the indices do not have the
+ * arrangement. */
 static bool read_structure(reading *r) {
   const PetscInt n = r->n, lower = r->ia[n];
   if (r->ia[0] != 0 || lower < 0 || lower > r->blocks - n) return false;
@@ -45,7 +50,7 @@ static bool read_structure(reading *r) {
     }
     r->lower_ptr[i + 1] = (int32_t)r->ia[i + 1];
   }
-  /* The diagonal block comes first in our rows and last in PETSc's. */
+  /* The diagonal block is the first of a row in bisai and the last in PETSc. */
   int64_t p = lower, end = r->blocks - lower;
   r->upper_ptr[n] = (int32_t)end;
   for (PetscInt i = n; i-- > 0;) {
@@ -64,7 +69,7 @@ static bool read_structure(reading *r) {
   return p == r->blocks;
 }
 
-/* Copies U's blocks, the inverted diagonal into `inverted`. */
+/* Copies the blocks of U, and the inverted diagonal blocks into `inverted`. */
 static void read_upper(reading *r, double *inverted) {
   const int64_t size = (int64_t)r->bs * r->bs;
   int64_t p = r->ia[r->n];
@@ -87,9 +92,9 @@ static bisai_bcsr_desc describe(const reading *r, const int32_t *row_ptr, const 
   return desc;
 }
 
-/* Puts U's diagonal blocks in their places: the inverses of the blocks of a block-diagonal matrix,
- * as our own factorisation makes them. `count` is 0, 1, 2, …: that matrix's row pointers and its
- * columns. */
+/* Inverts the diagonal blocks of U back and stores them in U. A block-diagonal matrix of the
+ * inverted blocks is factorised, which gives the inverses. `count` is 0, 1, 2, …: the row pointers
+ * and the columns of that matrix. */
 static bisai_status invert_back(reading *r, const double *inverted, const int32_t *count) {
   const int64_t size = (int64_t)r->bs * r->bs;
   bisai_bcsr *matrix = NULL;
@@ -122,7 +127,7 @@ static bisai_status make_factors(reading *r) {
   return status;
 }
 
-/* y ← |T| x for x ≥ 0, an identity diagonal that is implied included. */
+/* y ← |T| x for x ≥ 0, with the identity diagonal if it is implied. */
 static void multiply_sizes(const bisai_bcsr *matrix, const double *x, double *y) {
   const int32_t *row_ptr, *col_idx;
   const void *values;
@@ -147,7 +152,7 @@ static double largest(int64_t count, const double *values) {
   return size;
 }
 
-/* ‖b − L (U x)‖∞ against ‖|b| + |L| |U| |x|‖∞; works in y and z. */
+/* Compares ‖b − L (U x)‖∞ with ‖|b| + |L| |U| |x|‖∞. Overwrites x, y and z. */
 static bisai_status compare(const reading *r, const double *b, double *x, double *y, double *z) {
   const bisai_bcsr *lower = bisai_factors_lower(r->factors),
                    *upper = bisai_factors_upper(r->factors);
@@ -181,7 +186,7 @@ static PetscErrorCode check(reading *r, bisai_status *status) {
   PetscCall(MatCreateVecs(r->mat, &x, &b));
   PetscCall(PetscMalloc2(count, &y, count, &z));
   PetscCall(VecGetArray(b, &b_values));
-  uint64_t state = 1; /* a linear congruential generator: every call checks with the same vector */
+  uint64_t state = 1; /* A linear congruential generator gives every call the same vector. */
   for (PetscInt i = 0; i < count; i++) {
     state = state * 6364136223846793005U + 1442695040888963407U;
     b_values[i] = (double)(state >> 11) * 0x1p-52 - 1;
@@ -226,7 +231,7 @@ static PetscErrorCode extract(reading *r, bisai_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Only a matrix that PETSc itself has factored has the arrangement. */
+/* Refuses matrices that PETSc itself has not factored: they have other arrangements. */
 static PetscErrorCode refuse_others(reading *r, bisai_status *status) {
   PetscBool blocked = PETSC_FALSE, own = PETSC_FALSE;
   MatFactorType type = MAT_FACTOR_NONE;
@@ -280,7 +285,7 @@ static PetscErrorCode read_factors(void *arguments, bisai_status *status) {
   PetscCall(MatSeqBAIJGetArray(r->mat, &values));
   r->values = values;
   const PetscInt *ia = r->ia;
-  if (r->n == 0) r->ia = none, r->blocks = 0; /* PETSc leaves the first entry as it is */
+  if (r->n == 0) r->ia = none, r->blocks = 0; /* PETSc does not change the first entry */
   PetscErrorCode code = extract(r, status);
   PetscCall(MatSeqBAIJRestoreArray(r->mat, &values));
   PetscCall(MatRestoreRowIJ(r->mat, 0, PETSC_FALSE, PETSC_TRUE, &count, &ia, &r->ja, &done));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PETSc's block ILU(level) of a SeqBAIJ matrix, and its MatSolve() as a preconditioner of our
+/* PETSc's block ILU(level) of a SeqBAIJ matrix, with MatSolve() as a preconditioner of bisai's
  * solver. */
 #include "petsc/calls.h"
 #include "petsc/matrix.h"
@@ -7,7 +7,7 @@
 struct bisai_petsc_ilu {
   bisai_context *context;
   Mat factored;
-  /* without values: those of the caller are placed in them */
+  /* vectors without memory; an application places the caller's arrays in them */
   Vec v, z;
   int64_t n, blocks;
   double seconds;
@@ -27,7 +27,7 @@ static PetscErrorCode factor(making *m, Mat mat) {
   PetscFunctionBegin;
   PetscCall(MatFactorInfoInitialize(&info));
   info.levels = m->level;
-  info.fill = 1; /* left at 0, which is refused later */
+  info.fill = 1; /* PETSc leaves it at 0 and refuses 0 later */
   PetscCall(ISCreateStride(PETSC_COMM_SELF, bisai_bcsr_block_rows(m->matrix), 0, 1, &m->order));
   const double start = bsi_petsc_now();
   PetscCall(MatGetFactor(mat, MATSOLVERPETSC, MAT_FACTOR_ILU, &m->ilu->factored));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bisai_bcsr ↔ Mat. Both keep a SeqBAIJ block column by column; PETSc's MatSetValuesBlocked() and
- * MatSeqBAIJSetPreallocationCSR(), however, read blocks row by row unless told otherwise. */
+/* Conversions between bisai_bcsr and Mat. Both store the blocks of a SeqBAIJ column by column.
+ * However, MatSetValuesBlocked() and MatSeqBAIJSetPreallocationCSR() read blocks row by row by
+ * default. */
 #include "petsc/matrix.h"
 
 #include <limits.h>
@@ -53,7 +54,7 @@ PetscErrorCode bsi_petsc_mat(const bisai_bcsr *matrix, Mat *mat) {
   PetscCall(PetscMalloc1(longest, &columns));
   for (PetscInt i = 0; i < n; i++) {
     for (PetscInt p = 0; p < row_ptr[i + 1] - row_ptr[i]; p++) columns[p] = col_idx[row_ptr[i] + p];
-    /* The blocks of a row, one after the other, are the columns of that row one after the other. */
+    /* The consecutive column-major blocks of a block row form one array of scalar columns. */
     PetscCall(MatSetValuesBlocked(*mat, 1, &i, row_ptr[i + 1] - row_ptr[i], columns,
                                   blocks + (size_t)row_ptr[i] * (size_t)(bs * bs), INSERT_VALUES));
   }
@@ -90,11 +91,11 @@ bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix
   return status;
 }
 
-/* PETSc's arrays, held for a while. */
+/* A Mat and the arrays that it lends during a conversion. */
 typedef struct view {
   bisai_context *context;
   Mat mat;
-  /* SeqBAIJ, otherwise SeqAIJ */
+  /* true for SeqBAIJ, false for SeqAIJ */
   PetscBool blocked;
   PetscInt rows, columns, block_size, count;
   const PetscInt *row_ptr, *col_idx;
@@ -102,7 +103,7 @@ typedef struct view {
   bisai_bcsr *result;
 } view;
 
-/* The view as a matrix of bisai; indices that have 64 bits are copied into 32. */
+/* Creates a matrix of bisai from the view. 64-bit indices are copied into 32-bit indices. */
 static bisai_status make_bcsr(view *v, const int32_t *row_ptr, const int32_t *col_idx) {
   const PetscInt bs = v->block_size;
   if (!v->blocked) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PETSc's own solvers with its own block ILU, to compare with: KSPGMRES, KSPCG and KSPBCGS, PCILU,
- * SeqBAIJ. */
+/* PETSc's own solvers with its own block ILU, for comparisons: KSPGMRES, KSPCG and KSPBCGS with
+ * PCILU on a SeqBAIJ matrix. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,20 +16,21 @@ struct bisai_petsc_solver {
   bisai_solver_options options;
   Mat mat;
   KSP ksp;
-  /* without values */
+  /* vectors without memory; a solve places the caller's arrays in them */
   Vec b, x;
   double *residual;
-  /* relative */
+  /* relative residuals */
   double *history;
   int64_t n;
   double seconds;
-  /* what KSPConvergedDefault() needs, where there is a monitor; … */
+  /* context of KSPConvergedDefault(); NULL without a monitor */
   void *test;
-  /* … what its residuals are relative to; */
+  /* norm of b, to which the monitor's residuals are relative */
   double b_norm;
-  /* the last iteration that it heard of, as PETSC tests it again at a restart; −1: none; */
+  /* the last iteration that the monitor received; −1: none. PETSc tests an iteration twice at a
+   * restart */
   int told;
-  /* it asked for the end */
+  /* true if the monitor has stopped the solve */
   bool stopped;
 };
 
@@ -45,7 +46,7 @@ static KSPType type_of(bisai_method method) {
   return method == BISAI_CG ? KSPCG : method == BISAI_BICGSTAB ? KSPBCGS : KSPGMRES;
 }
 
-/* PETSc's own test of convergence, and the end where the monitor asks for it. */
+/* PETSc's own convergence test. It also stops the solve if the monitor requests it. */
 static PetscErrorCode test(KSP ksp, PetscInt iteration, PetscReal norm, KSPConvergedReason *reason,
                            void *user) {
   bisai_petsc_solver *s = user;
@@ -73,7 +74,7 @@ static PetscErrorCode configure(KSP ksp, Mat mat, int level, const bisai_solver_
   PetscCall(KSPSetOperators(ksp, mat, mat));
   PetscCall(KSPSetType(ksp, type_of(o->method)));
   PetscCall(KSPGMRESSetRestart(ksp, o->gmres.restart));
-  if (o->method == BISAI_CG) { /* has no side, and would look at the preconditioned residual */
+  if (o->method == BISAI_CG) { /* CG has no side, and would test the preconditioned residual */
     PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   } else {
     PetscCall(KSPSetPCSide(ksp, o->gmres.side == BISAI_RIGHT ? PC_RIGHT : PC_LEFT));
@@ -138,7 +139,7 @@ void bisai_petsc_solver_destroy(bisai_petsc_solver **solver) {
   *solver = NULL;
 }
 
-/* The options are judged where they are always judged: by a solver of bisai for one unknown. */
+/* Checks the options as bisai does, by creating a solver of bisai for one unknown. */
 static bisai_status check_options(bisai_context *context, const bisai_solver_options *options) {
   bisai_solver *judge = NULL;
   bisai_status status = bisai_solver_create(context, 1, options, &judge);
@@ -174,7 +175,7 @@ typedef struct solving {
   const double *b;
   double *x;
   KSPConvergedReason reason;
-  /* of b */
+  /* norm of b */
   double norm;
   bisai_solver_report report;
 } solving;
@@ -205,7 +206,7 @@ static PetscErrorCode solve(void *arguments, bisai_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ‖v‖₂ = largest·sqrt(sum), so that no square leaves the range of a double. */
+/* ‖v‖₂ = largest·sqrt(sum). No square overflows or underflows. */
 typedef struct norm {
   double largest, sum;
 } norm;
@@ -236,7 +237,8 @@ static bisai_status recompute(solving *o) {
   return BISAI_OK;
 }
 
-/* What the end means to bisai; PETSC's word for it goes into the message. */
+/* Translates PETSc's reason into a status and a reason of bisai. The message contains PETSc's
+ * word. */
 static bisai_status judge(solving *o) {
   bisai_solver_report *r = &o->report;
   const double tolerance = o->solver->options.tolerance;
@@ -255,7 +257,7 @@ static bisai_status judge(solving *o) {
   } else if (o->reason == KSP_DIVERGED_PC_FAILED) {
     r->reason = BISAI_REASON_PRECOND_FAILED, status = BISAI_CALLBACK_FAILED;
   }
-  char residual[32] = "not finite"; /* printf() may give a NaN a sign */
+  char residual[32] = "not finite"; /* printf() may print a NaN with a sign */
   if (isfinite(r->relative_residual))
     snprintf(residual, sizeof residual, "%.3e", r->relative_residual);
   return bsi_petsc_fail(o->solver->context, status,
