@@ -61,7 +61,7 @@ void check_pivot(bisai_cusparse_ilu *ilu, calls &c, bisai_status kind) {
   c.set(kind == BISAI_MISSING_DIAGONAL
             ? fail(ilu->context, kind, "block row %d: the diagonal block is missing", row)
             : fail(ilu->context, kind,
-                   "block row %d: bsrilu02, which does not pivot, met a zero pivot", row));
+                   "block row %d: bsrilu02 found a zero pivot (it does not pivot)", row));
 }
 
 void analyse(bisai_cusparse_ilu *ilu, calls &c) {
@@ -129,7 +129,7 @@ bisai_status check_matrix(bisai_context *context, const bisai_bcsr *matrix) {
                 bisai_bcsr_block_rows(matrix), bisai_bcsr_block_cols(matrix));
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
     return fail(context, BISAI_UNSUPPORTED,
-                "bsrilu02 here takes matrices in fp64 with all their blocks stored");
+                "bsrilu02 needs fp64 values and stored diagonal blocks");
   return BISAI_OK;
 }
 
@@ -425,7 +425,7 @@ bisai_status bisai_cusparse_ilu_apply(void *ilu, int64_t n, const double *v, dou
                 made->factored ? "the solves are not prepared" : "the last factorisation failed");
   if (n != rows || (rows > 0 && (!v || !z)))
     return fail(made->context, BISAI_INVALID_ARGUMENT,
-                "vectors of %lld values, where %lld are needed", static_cast<long long>(n),
+                "the vectors have %lld values; %lld are needed", static_cast<long long>(n),
                 static_cast<long long>(rows));
   calls c(made->context);
   if (rows > 0) apply(made, c, made->policy, v, z);
@@ -436,7 +436,7 @@ bisai_status bisai_cusparse_ilu_get_report(const bisai_cusparse_ilu *ilu,
                                            bisai_cusparse_ilu_report *report) {
   if (!ilu) return BISAI_INVALID_ARGUMENT;
   if (!report || report->struct_size != sizeof *report)
-    return fail(ilu->context, BISAI_INVALID_ARGUMENT, "a report of an unknown size");
+    return fail(ilu->context, BISAI_INVALID_ARGUMENT, "the report has an unknown struct_size");
   *report = ilu->report;
   return BISAI_OK;
 }
@@ -446,7 +446,7 @@ bisai_status bisai_cusparse_ilu_get_report(const bisai_cusparse_ilu *ilu,
 namespace {
 bisai_status absent(bisai_context *context) {
   return bsi_cusparse::fail(context, BISAI_UNAVAILABLE,
-                            "the cuSPARSE of this build has no bsrilu02 and bsrsv2");
+                            "the cuSPARSE of this build has no bsrilu02 and no bsrsv2");
 }
 } // namespace
 

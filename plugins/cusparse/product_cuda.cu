@@ -96,7 +96,7 @@ bisai_status bisai_cusparse_product_create(bisai_context *context, const bisai_b
                 static_cast<int>(kind));
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
     return fail(context, BISAI_UNSUPPORTED,
-                "cuSPARSE multiplies matrices in fp64 with all their blocks stored");
+                "cuSPARSE needs fp64 values and stored diagonal blocks");
   if (kind == BISAI_CUSPARSE_BSRMV && !HAVE_BSRMV)
     return fail(context, BISAI_UNAVAILABLE, "the cuSPARSE of this build has no bsrmv");
   bisai_cusparse_product *p = new (std::nothrow) bisai_cusparse_product;
@@ -130,7 +130,7 @@ bisai_status bisai_cusparse_product_apply(void *product, int64_t n, const double
   const bisai_cusparse_product *p = static_cast<const bisai_cusparse_product *>(product);
   const int64_t rows = static_cast<int64_t>(p->rows) * p->bs;
   if (n != rows || (rows > 0 && (!x || !y)))
-    return fail(p->context, BISAI_INVALID_ARGUMENT, "vectors of %lld values, where %lld are needed",
+    return fail(p->context, BISAI_INVALID_ARGUMENT, "the vectors have %lld values; %lld are needed",
                 static_cast<long long>(n), static_cast<long long>(rows));
   calls c(p->context);
   if (p->blocks == 0) {
@@ -179,7 +179,8 @@ bisai_status bisai_cusparse_isai_create(bisai_context *context, const bisai_prec
     return fail(context, BISAI_INVALID_ARGUMENT, "%s is NULL", precond ? "isai" : "precond");
   const bisai_bcsr *lower = bisai_precond_lower_inverse(precond),
                    *upper = bisai_precond_upper_inverse(precond);
-  if (!lower || !upper) return fail(context, BISAI_INVALID_ARGUMENT, "not an ISAI preconditioner");
+  if (!lower || !upper)
+    return fail(context, BISAI_INVALID_ARGUMENT, "the preconditioner is not ISAI");
   bisai_cusparse_isai *made = new (std::nothrow) bisai_cusparse_isai;
   if (!made) return fail(context, BISAI_OUT_OF_MEMORY, "out of memory");
   calls c(context);

@@ -59,12 +59,13 @@ bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *ar
   bisai_status status = BISAI_OK;
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (bisai_context_backend(context) != BISAI_BACKEND_HOST)
-    return bisai_context_fail(context, BISAI_UNAVAILABLE,
-                              "PETSc works on host memory: it needs a host context");
+    return bisai_context_fail(
+        context, BISAI_UNAVAILABLE,
+        "PETSc works on host memory and needs a context with the host backend");
   if (!runs())
     return bisai_context_fail(
         context, BISAI_INVALID_ARGUMENT,
-        "PETSc does not run: call PetscInitialize() or bisai_petsc_start() first");
+        "PETSc is not initialised: call PetscInitialize() or bisai_petsc_start() first");
   if (PetscPushErrorHandler(keep_message, message))
     return bisai_context_fail(context, BISAI_OUT_OF_MEMORY, "out of memory in PETSc");
   PetscErrorCode code = body(arguments, &status);
@@ -84,7 +85,7 @@ bisai_status bisai_petsc_start(bisai_context *context, bool *started) {
   MPI_Finalized(&mpi_ended);
   if (mpi_ended)
     return bisai_context_fail(context, BISAI_UNAVAILABLE,
-                              "MPI has been ended, and neither it nor PETSc can start again");
+                              "MPI is finalised: MPI and PETSc cannot be initialised again");
   /* The program handles its signals itself. */
   PetscErrorCode code = PetscOptionsSetValue(NULL, "-no_signal_handler", "true");
   if (!code) code = PetscInitializeNoArguments();

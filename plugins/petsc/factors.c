@@ -31,10 +31,10 @@ typedef struct reading {
 } reading;
 
 static bisai_status unknown_arrangement(bisai_context *context) {
-  return bisai_context_fail(context, BISAI_UNSUPPORTED,
-                            "the factored Mat is not arranged as this version of bisai knows it: "
-                            "factored in place, or by another "
-                            "version of PETSc");
+  return bisai_context_fail(
+      context, BISAI_UNSUPPORTED,
+      "the factored Mat has an arrangement that this version of bisai does not know: it was "
+      "factored in place or by another version of PETSc");
 }
 
 /* Reads the row pointers and columns of L and U. Returns false if the indices do not have the
@@ -168,13 +168,13 @@ static bisai_status compare(const reading *r, const double *b, double *x, double
   const double terms = largest(count, z), kappa = bisai_factors_largest_condition(r->factors, NULL);
   if (!isfinite(difference) || !isfinite(terms))
     return bisai_context_fail(r->context, BISAI_NOT_FINITE,
-                              "a solution by PETSc's factors overflows: they cannot be checked");
+                              "PETSc's factors cannot be checked: a solution with them overflows");
   if (difference <= fmin(1e-12 * fmax(1, kappa / 10), 1e-3) * terms) return BISAI_OK;
-  return bsi_petsc_fail(r->context, BISAI_UNSUPPORTED,
-                        "L and U as read from PETSc do not agree with its MatSolve() (by %.1e of "
-                        "the terms): reordered, or "
-                        "arranged in another way than this version of bisai knows",
-                        difference / terms);
+  return bsi_petsc_fail(
+      r->context, BISAI_UNSUPPORTED,
+      "L and U do not agree with PETSc's MatSolve() (relative difference %.1e): they are "
+      "reordered, or have an arrangement that this version of bisai does not know",
+      difference / terms);
 }
 
 static PetscErrorCode check(reading *r, bisai_status *status) {
@@ -242,19 +242,20 @@ static PetscErrorCode refuse_others(reading *r, bisai_status *status) {
   PetscCall(MatGetFactorType(r->mat, &type));
   if (!blocked || (type != MAT_FACTOR_LU && type != MAT_FACTOR_ILU)) {
     *status = bisai_context_fail(r->context, BISAI_UNSUPPORTED,
-                                 "not a Mat of type seqbaij that PETSc has factored by LU or ILU");
+                                 "the Mat is not a seqbaij that PETSc has factored by LU or ILU");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatFactorGetSolverType(r->mat, &solver));
   PetscCall(PetscStrcmp(solver, MATSOLVERPETSC, &own));
   PetscCall(MatFactorGetError(r->mat, &error));
   if (!own) {
-    *status = bsi_petsc_fail(r->context, BISAI_UNSUPPORTED,
-                             "factored by %s: only PETSc's own factors can be read", solver);
+    *status =
+        bsi_petsc_fail(r->context, BISAI_UNSUPPORTED,
+                       "the Mat was factored by %s; only PETSc's own factors can be read", solver);
   } else if (error) {
     *status = bsi_petsc_fail(
         r->context, BISAI_SINGULAR_BLOCK, "PETSc's factorisation failed: %s",
-        error == MAT_FACTOR_NUMERIC_ZEROPIVOT ? "zero pivot" : "not a zero pivot, but otherwise");
+        error == MAT_FACTOR_NUMERIC_ZEROPIVOT ? "zero pivot" : "another error than a zero pivot");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -276,12 +277,12 @@ static PetscErrorCode read_factors(void *arguments, bisai_status *status) {
   r->blocks = (int64_t)(info.nz_used / (double)(r->bs * r->bs));
   if (r->blocks > INT_MAX) {
     *status = bisai_context_fail(r->context, BISAI_UNSUPPORTED,
-                                 "the factors have more blocks than 32 bits can count");
+                                 "the factors have more blocks than a 32-bit integer can count");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetRowIJ(r->mat, 0, PETSC_FALSE, PETSC_TRUE, &count, &r->ia, &r->ja, &done));
   PetscCheck(done && count == r->n, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "the factored Mat does not show its structure");
+             "the factored Mat gives no access to its structure");
   PetscCall(MatSeqBAIJGetArray(r->mat, &values));
   r->values = values;
   const PetscInt *ia = r->ia;

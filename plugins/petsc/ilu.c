@@ -50,8 +50,8 @@ static PetscErrorCode make(void *arguments, bisai_status *status) {
   PetscCall(factor(m, m->mat));
   PetscCall(MatFactorGetError(m->ilu->factored, &error));
   if (error) {
-    *status =
-        bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK, "PETSc's block ILU met a zero pivot");
+    *status = bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK,
+                                 "PETSc's block ILU found a zero pivot");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetInfo(m->ilu->factored, MAT_LOCAL, &info));
@@ -126,7 +126,7 @@ bisai_status bisai_petsc_ilu_apply(void *ilu, int64_t n, const double *v, double
   if (!ilu) return BISAI_INVALID_ARGUMENT;
   if (!v || !z || n != s.ilu->n)
     return bsi_petsc_fail(s.ilu->context, BISAI_INVALID_ARGUMENT,
-                          "vectors of %lld values, where %lld are needed", (long long)n,
+                          "the vectors have %lld values; %lld are needed", (long long)n,
                           (long long)s.ilu->n);
   return bsi_petsc_run(s.ilu->context, solve, &s);
 }

@@ -12,15 +12,15 @@ bisai_status bsi_petsc_check_factorable(bisai_context *context, const bisai_bcsr
                                         int level) {
   if (!matrix) return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "matrix is NULL");
   if (level < 0)
-    return bsi_petsc_fail(context, BISAI_INVALID_ARGUMENT, "level is %d, at least 0 is needed",
+    return bsi_petsc_fail(context, BISAI_INVALID_ARGUMENT, "level is %d; it must be at least 0",
                           level);
   int32_t n = bisai_bcsr_block_rows(matrix), columns = bisai_bcsr_block_cols(matrix);
   if (n != columns)
     return bsi_petsc_fail(context, BISAI_INVALID_ARGUMENT,
-                          "%d × %d blocks: the matrix must be square", (int)n, (int)columns);
+                          "the matrix is not square: %d × %d blocks", (int)n, (int)columns);
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
-                              "PETSc needs fp64 values and every block stored");
+                              "PETSc needs fp64 values and stored diagonal blocks");
   const int32_t *row_ptr, *col_idx;
   bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, NULL);
   for (int32_t i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix
     return bisai_context_fail(context, BISAI_INVALID_ARGUMENT, "matrix or result is NULL");
   if (bisai_bcsr_value_type(matrix) != BISAI_FP64 || bisai_bcsr_unit_diagonal(matrix))
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
-                              "PETSc needs fp64 values and every block stored");
+                              "PETSc needs fp64 values and stored diagonal blocks");
   to_mat o = {matrix, NULL};
   bisai_status status = bsi_petsc_run(context, make_mat, &o);
   if (status == BISAI_OK) *result = o.mat;
@@ -152,8 +152,8 @@ static PetscErrorCode read_mat(void *arguments, bisai_status *status) {
   if (!v->blocked && !scalar) {
     *status = bsi_petsc_fail(
         v->context, BISAI_UNSUPPORTED,
-        "a Mat of type %s, where seqbaij or seqaij is needed; in parallel, use bisai on each "
-        "process (-pc_type bjacobi -sub_pc_type bisai, or asm)",
+        "the Mat has type %s; seqbaij or seqaij is needed. In parallel, use bisai on each process "
+        "(-pc_type bjacobi -sub_pc_type bisai, or asm)",
         type ? type : "unknown");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -166,7 +166,7 @@ static PetscErrorCode read_mat(void *arguments, bisai_status *status) {
   PetscCall(MatGetBlockSize(v->mat, &v->block_size));
   PetscCall(
       MatGetRowIJ(v->mat, 0, PETSC_FALSE, v->blocked, &v->count, &v->row_ptr, &v->col_idx, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "the Mat does not show its structure");
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "the Mat gives no access to its structure");
   if (v->blocked) {
     PetscScalar *values;
     PetscCall(MatSeqBAIJGetArray(v->mat, &values));

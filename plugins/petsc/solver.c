@@ -114,8 +114,8 @@ static PetscErrorCode make(void *arguments, bisai_status *status) {
   PetscCall(KSPGetPC(s->ksp, &pc));
   PetscCall(PCGetFailedReason(pc, &reason));
   if (reason)
-    *status =
-        bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK, "PETSc's block ILU met a zero pivot");
+    *status = bisai_context_fail(m->context, BISAI_SINGULAR_BLOCK,
+                                 "PETSc's block ILU found a zero pivot");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,7 +148,7 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
     return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has no IDR(s)");
   if (status == BISAI_OK && options && (options->gmres.flexible || options->reduce))
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
-                              "PETSc's solver takes no reduction and is not flexible");
+                              "PETSc's solver supports neither a reduction nor a flexible method");
   return status;
 }
 

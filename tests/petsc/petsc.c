@@ -229,10 +229,10 @@ static void factors_in_another_arrangement_are_refused(void **state) {
     factoring how;
     const char *message;
   } refused[] = {
-      {REORDERED, "L and U as read from PETSc do not agree with its MatSolve()"},
-      {IN_PLACE, "the factored Mat is not arranged as this version of bisai knows it"},
-      {CHOLESKY, "not a Mat of type seqbaij that PETSc has factored by LU or ILU"},
-      {SCALAR, "not a Mat of type seqbaij that PETSc has factored by LU or ILU"},
+      {REORDERED, "L and U do not agree with PETSc's MatSolve()"},
+      {IN_PLACE, "the factored Mat has an arrangement that this version of bisai does not know"},
+      {CHOLESKY, "the Mat is not a seqbaij that PETSc has factored by LU or ILU"},
+      {SCALAR, "the Mat is not a seqbaij that PETSc has factored by LU or ILU"},
   };
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(5, 4, 3, 8));
   bisai_factors *factors = NULL;
@@ -261,7 +261,7 @@ static void factors_that_cannot_be_checked_are_refused(void **state) {
   Mat factored = factor_mat(matrix, PLAIN);
   bisai_factors *factors = NULL;
   EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_petsc_factors(context, factored, &factors));
-  EXPECT_MESSAGE(context, "a solution by PETSc's factors overflows: they cannot be checked");
+  EXPECT_MESSAGE(context, "PETSc's factors cannot be checked: a solution with them overflows");
   assert_null(factors);
   MatDestroy(&factored);
   bisai_bcsr_destroy(&matrix);
@@ -334,9 +334,9 @@ static void arguments_are_judged(void **state) {
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_ilu_create(context, matrix, 0, NULL));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_ilu_create(NULL, matrix, 0, &ilu));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_ilu_create(context, matrix, -1, &ilu));
-  EXPECT_MESSAGE(context, "level is -1, at least 0 is needed");
+  EXPECT_MESSAGE(context, "level is -1; it must be at least 0");
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_ilu_create(context, wide, 0, &ilu));
-  EXPECT_MESSAGE(context, "4 × 5 blocks: the matrix must be square");
+  EXPECT_MESSAGE(context, "the matrix is not square: 4 × 5 blocks");
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_petsc_ilu_create(context, narrow, 0, &ilu));
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_petsc_to_mat(context, narrow, &mat));
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_petsc_to_mat(context, NULL, &mat));
@@ -376,7 +376,8 @@ static void errors_of_petsc_become_statuses_with_its_message(void **state) {
       strstr(bisai_context_error(context), "PETSc, read_mat(): the Mat is not assembled"));
   MatCreateSeqDense(PETSC_COMM_SELF, 2, 2, NULL, &dense);
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_petsc_from_mat(context, dense, &result));
-  assert_non_null(strstr(bisai_context_error(context), "a Mat of type seqdense"));
+  assert_non_null(strstr(bisai_context_error(context),
+                         "the Mat has type seqdense; seqbaij or seqaij is needed"));
   assert_null(result);
   MatDestroy(&mat);
   MatDestroy(&dense);
