@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times the operations of block-Jacobi on a GPU, beside cuBLAS's batched routines where there are
- * such: inversion and decompositions of many small blocks, extraction, finding blocks, and their
- * application. Ratios are to the time that a copy takes for as many bytes (blocks read and written;
- * for an application blocks, pivots and two vectors). Inversions are timed as cuBLAS's routines
- * are, without waiting for what they met, and as updates that do; other set-ups include what they
- * wait for. */
+/* Times the operations of block-Jacobi on a GPU, and cuBLAS's batched routines if they exist for an
+ * operation. The operations are inversion and decompositions of many small blocks, extraction,
+ * search for blocks, and application. Ratios are relative to the time of a copy of the same number
+ * of bytes: blocks read and written, and for an application blocks, pivots and two vectors.
+ * Inversions are timed in two ways: like cuBLAS's routines, without waiting for the outcome,
+ * and as updates, which wait. The times of all other set-ups include the waiting. */
 #include "batches.cuh"
 #include "bjacobi/bjacobi_ops.h"
 #include "core/backend.h"
@@ -39,7 +39,7 @@ bsi_bjacobi_options options_of(bisai_form form = BISAI_FORM_INVERSE,
   return o;
 }
 
-/* Blocks of one size, contiguous, as cuBLAS has them and as the matrix has them. */
+/* Blocks of one size, contiguous. cuBLAS and the matrix store them in the same way. */
 struct uniform_batch : block_matrix {
   uniform_batch(const bench &b, int m, int64_t count)
       : block_matrix(b, std::vector<int32_t>(count, m)) {}
@@ -75,8 +75,8 @@ void measure_inversion(bench &b, double bytes, const std::vector<int> &sizes, in
   }
 }
 
-/* Blocks of random sizes 1 … 32 in one batch; cuBLAS takes the blocks of each size in a call of its
- * own. */
+/* Times blocks of random sizes 1 … 32 in one batch. cuBLAS needs one call for the blocks of each
+ * size. */
 void measure_mixed(bench &b) {
   const int count = 200000;
   std::vector<int32_t> sizes(count);
@@ -176,7 +176,7 @@ void measure_application(bench &b, double bytes) {
   for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}) {
     const int64_t count = blocks_for(bytes, m), n = count * m;
     uniform_batch batch(b, m, count);
-    /* whose inverses fit every format */
+    /* the inverses of these blocks fit every format */
     raise_diagonal(b, m, count, const_cast<double *>(batch.blocks()));
     on_device<double> x(8 * n), y(8 * n);
     fill_random(b, x.data, 8 * n);
@@ -203,7 +203,8 @@ void measure_application(bench &b, double bytes) {
   }
 }
 
-/* CSR from its rows, with random values and a diagonal that rules. */
+/* Collects the structure of a CSR matrix row by row; upload() adds values and a dominant
+ * diagonal. */
 struct csr {
   std::vector<int32_t> ptr = {0}, col;
   void end_row() { ptr.push_back(static_cast<int32_t>(col.size())); }
@@ -227,7 +228,7 @@ const bisai_extraction STRATEGIES[] = {BISAI_EXTRACTION_CACHED, BISAI_EXTRACTION
                                        BISAI_EXTRACTION_AUTO};
 const char *const STRATEGY_NAMES[] = {"UC", "MC", "US", "MS", "auto"};
 
-/* Set-up by every strategy, beside the inversion of the same blocks alone. */
+/* Times the set-up with every strategy of extraction. */
 void measure_strategies(bench &b, const char *section, const char *name, const bisai_bcsr *matrix,
                         int most) {
   bsi_bjacobi_options o = options_of();
@@ -256,7 +257,7 @@ void measure_extraction(bench &b, const std::vector<std::string> &files) {
       tridiagonal.col.push_back(c);
     tridiagonal.end_row();
   }
-  /* 2017 paper, Figure 6: a full first row and column, and the diagonal */
+  /* Anzt et al. (2017), Figure 6: a full first row and column, and the diagonal */
   for (int32_t i = 0; i < n; i++) {
     if (i == 0)
       for (int32_t c = 0; c < n; c++) arrow.col.push_back(c);
@@ -299,7 +300,7 @@ void measure_extraction(bench &b, const std::vector<std::string> &files) {
   }
 }
 
-/* A seven-point grid with `unknowns` at each point, as scalar CSR. */
+/* Creates the scalar CSR matrix of a seven-point grid with `unknowns` at each point. */
 bisai_bcsr *grid(const bench &b, int nx, int ny, int nz, int unknowns) {
   csr a;
   const int32_t n = nx * ny * nz * unknowns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of the benchmark of batches: matrices of dense diagonal blocks, cuBLAS on the same blocks,
- * times and output. */
+/* The interface between the parts of the benchmark of batches: matrices of dense diagonal blocks,
+ * cuBLAS on the same blocks, timings and output. */
 #ifndef BENCH_BATCHES_CUH
 #define BENCH_BATCHES_CUH
 
@@ -34,7 +34,7 @@
 struct bench {
   bisai_context *context;
   cudaStream_t stream;
-  /* bytes read and written a second */
+  /* bytes read and written in a second */
   double copy_rate;
   int rounds;
   FILE *json;
@@ -54,25 +54,26 @@ template <typename T> struct on_device {
   ~on_device() { cudaFree(data); }
 };
 
-/* Seconds of a call, the median of b.rounds by events; `before` is not in it. */
+/* Returns the seconds of a call: the median of b.rounds timings by events. The time of `before` is
+ * not included. */
 double seconds_of(const bench &b, const std::function<void()> &call,
                   const std::function<void()> &before = {});
 
-/* count values, uniform in −1 … 1, no two calls alike. */
+/* Writes `count` random values, uniform in −1 … 1. Every call gives different values. */
 void fill_random(const bench &b, double *values, int64_t count);
 
 /* Makes `count` blocks of m rows well-conditioned. */
 void raise_diagonal(const bench &b, int m, int64_t count, double *values);
 
-/* {"section": …, key: value, …}, and the same in words. */
+/* Prints a line of figures, and writes it to the JSON as {"section": …, key: value, …}. */
 struct field {
   const char *name;
   double value;
 };
 void report(bench &b, const char *section, const char *what, std::initializer_list<field> fields);
 
-/* A matrix of dense diagonal blocks of random values, blocks[k] rows each; uniform ones are natural
- * blocks of a BCSR matrix, others CSR. */
+/* A matrix of dense diagonal blocks of random values, with sizes[k] rows in block k. If all sizes
+ * are equal, the matrix is a BCSR matrix of these blocks, otherwise a CSR matrix. */
 struct block_matrix {
   bisai_bcsr *matrix = nullptr;
   std::vector<int32_t> start;
@@ -83,7 +84,7 @@ struct block_matrix {
   ~block_matrix() { bisai_bcsr_destroy(&matrix); }
 };
 
-/* Block-Jacobi of it, or of any matrix. */
+/* Block-Jacobi of a block_matrix or of any other matrix. */
 struct jacobi {
   const bench &b;
   const bisai_bcsr *matrix;
@@ -98,7 +99,8 @@ struct jacobi {
   }
 };
 
-/* cuBLAS on count blocks of m rows at `blocks`; seconds, NAN where it has none. */
+/* Times cuBLAS on `count` blocks of m rows at `blocks`, in seconds; NAN if cuBLAS has no such
+ * routine. */
 struct cublas_times {
   double matinv, getrf, getri, getrs;
 };

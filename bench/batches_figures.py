@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the figures of block-Jacobi's batches from the JSON of bench_batches.
+"""Draws the figures of batched block-Jacobi from the JSON of bench_batches.
 
 usage: batches_figures.py [JSON [FOLDER]]
 """
@@ -16,7 +16,7 @@ import tables
 
 
 def curves(results, section, key, by, value):
-    """Lines value(key) of a section, one for each `by`."""
+    """The curves of value(key) in a section: one curve for each value of `by`."""
     lines = {}
     for r in results:
         if r["section"] == section and value(r) is not None:

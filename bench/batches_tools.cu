@@ -5,7 +5,7 @@
 
 namespace {
 
-/* The diagonal of blocks of m rows, larger than the rest of their rows. */
+/* Makes the diagonal of blocks of m rows larger than the sum of the rest of each row. */
 __global__ void raise(int64_t rows, int m, double *values) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < rows) values[i / m * m * m + i % m * (m + 1)] += 2.0 * m;

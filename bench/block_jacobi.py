@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Block-Jacobi on every real matrix: the bound on the blocks, adaptive storage, the forms.
+"""Measures block-Jacobi on every real matrix: block sizes, adaptive storage, forms.
 
 usage: block_jacobi.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--backend cuda]
        [--only NAME] [--seconds S] [--repeats N] [--at-once N] [--parts bounds adaptive forms]
        [--add-to BEFORE.json]
 
-The matrices are taken as scalar ones (block size 1), as in the papers.
+The matrices are read with block size 1, as in the papers.
 
-bounds:   Table 2 of Anzt et al. (2017): IDR(4), and GMRES(30) beside it, with scalar Jacobi and
-          blocks of at most 4, 8, 16 and 32 rows, tolerance 1e-8.
+bounds:   Table 2 of Anzt et al. (2017): IDR(4), and also GMRES(30), with scalar Jacobi and with
+          blocks of at most 4, 8, 16 and 32 rows; tolerance 1e-8.
 adaptive: Figures 8 and 9 of Flegar et al. (2020): CG on the symmetric positive definite matrices,
           tolerance 1e-10, with inverses in fp64 and in the formats that keep 1 and 2 digits.
 forms:    BiCGSTAB with inverses, Gauss-Huard (GH, GH-T) and LU decompositions of blocks of at most
           16 and 32 rows (Anzt et al. 2017, the slides).
 
 A run that takes longer than S seconds is stopped. The tables give the reason of each failure.
-block_jacobi_figures.py draws the JSON that is written beside OUTPUT.md.
+The script also writes a JSON file next to OUTPUT.md, which block_jacobi_figures.py draws.
 """
 
 import concurrent.futures
@@ -28,7 +28,7 @@ BOUNDS = [1, 4, 8, 16, 32]
 HEADINGS = ["Jacobi"] + [f"max={bound}" for bound in BOUNDS[1:]]
 PARTS = ["bounds", "adaptive", "forms"]
 SOLVERS = [("idr:s=4", "IDR(4)"), ("gmres", "GMRES(30)")]
-# Symmetric, with a Cholesky factorisation that succeeds in fp64.
+# Symmetric matrices whose Cholesky factorisation succeeds in fp64.
 SPD = [
     "bcsstk08",
     "bcsstk13",
@@ -70,7 +70,7 @@ def label(bound):
 
 
 def records_of(options, path, solver, tolerance, methods):
-    """The program's records of one run with all methods; None if they took too long together."""
+    """Runs all methods in one call and returns the records; None if the time ran out."""
     arguments = [
         str(path),
         "--block-size",
@@ -106,7 +106,7 @@ def records_of(options, path, solver, tolerance, methods):
 
 
 def run(options, path, solver, tolerance, methods):
-    """A record for each method: the quickest repeat if it converged, otherwise the reason."""
+    """Returns a record for each method: its fastest repeat, or the reason of its failure."""
     best = records_of(options, path, solver, tolerance, methods)
     if best is None:
         return [run(options, path, solver, tolerance, [method])[0] for method in methods]
@@ -125,7 +125,7 @@ def run(options, path, solver, tolerance, methods):
 
 
 def jobs_of(options):
-    """(path, solver, tolerance, methods) of every run."""
+    """Returns (path, solver, tolerance, methods) of every run."""
     found = list(tables.matrices(options.matrices, options.only))
     if "adaptive" in options.parts:
         for name, path in (pair for pair in found if pair[0] in SPD):
@@ -143,7 +143,7 @@ def jobs_of(options):
 
 
 def bound_tables(found, heading, solver):
-    """Iterations and times over the bounds, the fewest and the quickest in bold."""
+    """The table of iterations and times for each bound; the smallest values are bold."""
     counts, times = tables.heading("matrix", "rows", "entries", *HEADINGS), tables.heading(
         "matrix", *HEADINGS
     )
@@ -188,7 +188,7 @@ def bound_tables(found, heading, solver):
 
 
 def share(record):
-    """Blocks by format, and bytes of the values over those of fp64."""
+    """The table of blocks in each format, and of bytes relative to fp64."""
     blocks = record["diagonal"]["by_format"]
     total = sum(blocks.values())
     return ", ".join(f"{100 * blocks[f] / total:.0f} % {f}" for f in FORMATS if f in blocks)
@@ -263,7 +263,7 @@ def adaptive_table(found):
 
 
 def form_tables(found):
-    """BiCGSTAB with each form: iterations; ms of set-up of the values, 30 applications, and all."""
+    """The table of BiCGSTAB with each form: iterations, ms of set-up, 30 applications, total."""
     names = ["inverse", "gh", "ght", "lu"]
     lines = []
     for bound in FORM_BOUNDS:

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws what block_jacobi.py measured, with gnuplot.
+"""Draws the results of block_jacobi.py with gnuplot.
 
 usage: block_jacobi_figures.py RESULTS.json FIGURE OUTPUT.svg    (or .png)
 
 FIGURE is one of
-bounds:   iterations of IDR(4) for each bound on the blocks, matrix by matrix: Table 2 of Anzt et
-          al. (2017);
-formats:  the share of the blocks in each format at 1 and 2 digits: Figure 8 of Flegar et al.
+bounds:   iterations of IDR(4) for each bound on the block size and each matrix: Table 2 of Anzt
+          et al. (2017);
+formats:  the fraction of the blocks in each format at 1 and 2 digits: Figure 8 of Flegar et al.
           (2020);
-adaptive: iterations of CG and bytes of the blocks at 1 and 2 digits over those in fp64: Figure 9.
-Matrices in which nothing converged are left out and counted or named in the title.
+adaptive: iterations of CG and bytes of the blocks at 1 and 2 digits, relative to fp64: Figure 9.
+
+A matrix is omitted if no run converged. The title counts or names the omitted matrices.
 """
 
 import sys
@@ -44,7 +45,7 @@ def draw(commands, output, width, height):
 
 
 def block(name, rows):
-    """Data inside the script."""
+    """Returns a block of inline data for the gnuplot script."""
     return [
         f"${name} << END",
         *(" ".join(f'"{v}"' if isinstance(v, str) else f"{v}" for v in row) for row in rows),

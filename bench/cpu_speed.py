@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an iteration and a set-up cost on the CPU, beside the least bytes and beside PETSc.
+"""Writes the cost of iterations and set-up on the CPU, with lower bounds and PETSc's times.
 
 usage: cpu_speed.py OUTPUT.md FIGURES.json…
 
-Each FIGURES.json is what `bench_operations --block-size BS --json FIGURES.json` wrote, all on one
-machine. The page begins with the limits that bisai sets itself.
+`bench_operations --block-size BS --json FIGURES.json` writes each FIGURES.json, all on the same
+machine. The page begins with the limits that bisai must meet.
 """
 
 import datetime
@@ -14,7 +14,7 @@ import sys
 
 from tables import commit, heading, read_json, row, write
 
-OPERATIONS = {  # ours: PETSc's
+OPERATIONS = {  # operation of bisai: operation of PETSc
     "block product": "PETSc MatMult",
     "ILU(0), numeric": "PETSc MatLUFactorNumeric",
     "ILU(0), symbolic and numeric": "PETSc symbolic and numeric",
@@ -33,7 +33,7 @@ process; {petsc}."""
 
 
 class Figures:
-    """The figures of one matrix on one number of threads."""
+    """The figures of one matrix for one number of threads."""
 
     def __init__(self, figures, threads):
         self.of = {f["name"]: f for f in figures if f["threads"] == threads}
@@ -49,12 +49,12 @@ class Figures:
         return self.time(name) * self.rate / self.of[name]["bytes"]
 
     def gain(self, name):
-        """How many times faster than PETSc."""
+        """Returns the speedup over PETSc."""
         return self.time(OPERATIONS[name]) / self.time(name)
 
 
 def bars(one, all_threads):
-    """(what, figure, holds) of one matrix."""
+    """Yields (limit, figure, met) for one matrix."""
     whole, numeric = "ILU(0), symbolic and numeric", "ILU(0), numeric"
     for f in (one, all_threads):
         on = f"{f.threads} thread" + ("s" if f.threads > 1 else "")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figure of the README: residuals of the cavity, and total times of the methods.
+"""Draws the figure of the README: residuals of the cavity, and total times of the methods.
 
 usage: front_page.py PLOTS RESULTS.json FIGURE.png
 
-PLOTS is a folder that `bisai compare --case cavity --size 300 --plots PLOTS` has drawn (residuals
-do not depend on the machine). RESULTS.json is what `bisai compare --backend cuda --case cavity
---size 300 --repeat 5 --json RESULTS.json` has written. Needs gnuplot.
+`bisai compare --case cavity --size 300 --plots PLOTS` creates the folder PLOTS. The residuals do
+not depend on the machine. `bisai compare --backend cuda --case cavity --size 300 --repeat 5 --json
+RESULTS.json` writes RESULTS.json. Needs gnuplot.
 """
 
 import os

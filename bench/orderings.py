@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solves every real matrix, the cavity and convection-diffusion in every ordering, in a table.
+"""Solves real matrices, the cavity and convection-diffusion in every ordering, and writes a table.
 
 usage: orderings.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N] [--only NAME]
        [--timeout SECONDS]
 
-BISAI is the program, MATRICES a folder as for real_matrices.py. Blocks are those of the physics
-where they are known, otherwise those that take the least memory. Each ordering of a matrix has
-SECONDS for all its methods; the table says "time" for one that takes longer.
+BISAI is the program, and MATRICES is a folder as for real_matrices.py. The block size is the number
+of unknowns at a node if it is known, otherwise the size that takes the least memory. All methods of
+one ordering of a matrix together have SECONDS; the table says "time" if they take longer.
 """
 
 import math
@@ -27,7 +27,7 @@ CASES = [
 
 
 def systems(options):
-    """(name, the program's arguments) of everything that is solved."""
+    """Yields (name, the program's arguments) of each system."""
     for name, path in tables.matrices(options.matrices, options.only):
         yield name, tables.system_of(path, tables.NATURAL.get(name, "auto"))
     for name, arguments in CASES:
@@ -36,7 +36,7 @@ def systems(options):
 
 
 def solve(options, name, arguments):
-    """The program's JSON for each ordering, without runs where time ran out; or why it refused."""
+    """Returns the JSON of each ordering that finished in time, or the reason of a refusal."""
     results = []
     for ordering in ORDERINGS:
         result, message = tables.compare(
@@ -55,7 +55,7 @@ def levels(result):
 
 
 def blocks(result, run):
-    """Of L + U of ILU(1), or NL + NU of ISAI(3)."""
+    """Returns the blocks of L + U of ILU(1), or of NL + NU of ISAI(3)."""
     return result["runs"][run]["factor_blocks" if run == ILU1 else "blocks"]
 
 
@@ -105,13 +105,13 @@ def table(results):
 
 
 def mean(pairs):
-    """The geometric mean of value over natural value and the number of pairs; – without pairs."""
+    """The geometric mean of value / natural value, and the number of pairs; – without pairs."""
     logs = [math.log(max(value, 1) / max(natural, 1)) for value, natural in pairs]
     return f"{math.exp(sum(logs) / len(logs)):.2f} ({len(logs)})" if logs else "–"
 
 
 def means(results):
-    """How many systems were solved in time in every ordering, and what the orderings change."""
+    """The table of solved systems for each ordering, and of the change by the ordering."""
     systems_of = {}
     for result in results:
         systems_of.setdefault(result["system"], {})[result["ordering"]] = result
@@ -159,7 +159,7 @@ def means(results):
 def report(options, results, refused):
     count, converged, ratios = means(results)
     return [
-        "# What an ordering changes",
+        "# Effect of the ordering",
         "",
         *tables.made_by(
             "orderings.py", options, next(result for result in results if result["runs"])

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solves every real matrix with every method and writes the tables of iteration counts and times.
+"""Solves every real matrix with every method and writes tables of iteration counts and times.
 
 usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N]
        [--backend cuda] [--only NAME]
 
-BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where
-there are any (solutions NAME_x are left out). b is read from that file
-and is 1 otherwise; x0 = 0, GMRES(30) with right preconditioning, tolerance 1e-8. The table gives
-the reason of each failure. On a GPU, the block ILU and triangular solves of PETSc (on the CPU) and
-of cuSPARSE are measured too, where the build has them.
+BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
+NAME_b if it exists, otherwise b = 1. Solutions NAME_x are not used. The solver is GMRES(30)
+with right preconditioning, x0 = 0 and tolerance 1e-8. The table gives the reason of each failure.
+On a GPU, the block ILU and triangular solves of PETSc (on the CPU) and of cuSPARSE are also
+measured, if the build has them.
 """
 
 import tables
@@ -50,7 +50,7 @@ ON_DEVICE = [("petsc-ilu", "PETSc ILU(0)"), ("cusparse-ilu", "cuSPARSE ILU(0)")]
 
 
 def available(options):
-    """Those of ON_DEVICE that the program was built with."""
+    """Returns the methods of ON_DEVICE that the program was built with."""
     for method, heading in ON_DEVICE:
         result, _ = tables.compare(options, ["--case", "cavity", "--size", "3"], [method])
         if result is not None and result["runs"][0]["reason"] != "unavailable":
@@ -58,7 +58,7 @@ def available(options):
 
 
 def table(options, chosen, results, refused):
-    """Counts and times, one row a matrix of `chosen` (name, path, block size)."""
+    """The tables of counts and times, one row for each (name, path, block size) of `chosen`."""
     lines = tables.heading(*tables.MATRIX_COLUMNS, *HEADINGS)
     times = tables.heading("matrix", "bs", *HEADINGS)
     for name, path, block_size in chosen:
@@ -105,7 +105,7 @@ def main():
             "",
             *chosen,
             "",
-            "## Block size of the physics, where `auto` takes another",
+            "## Block size of the physics, if `auto` chooses another",
             "",
             "`auto` takes another size here: no size leaves nearly all diagonal blocks regular, or"
             " the blocks of the physics have many different patterns. Natural blocks cost more"

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums up the table of real matrices, as the user guide quotes it.
+"""Summarises the table of real matrices for the user guide.
 
 usage: real_matrices_summary.py RESULTS.json
 
-RESULTS.json is what real_matrices.py wrote beside its table. For each method the summary has the
-number of matrices that it solves, and its iterations over those of ILU(0). A method solves a matrix
-if it converges at one of the block sizes that were tried, `auto` or that of the physics. Iterations
-are compared at one block size: the first (`auto` before the physics) at which both the method and
-ILU(0) converge. Matrices without such a size are left out of the median.
+real_matrices.py writes RESULTS.json next to its table. For each method the summary has the number
+of solved matrices, and the ratio of its iterations to those of ILU(0). A method solves a matrix if
+it converges at one of the two block sizes, `auto` or that of the physics. The ratio is taken at the
+first block size (`auto` before the physics) at which both the method and ILU(0) converge. Matrices
+without such a size are not in the median.
 """
 
 import statistics
@@ -19,8 +19,8 @@ import tables
 
 
 def summary(results):
-    """Rows (heading, matrices solved, matrices compared, median of iterations over ILU(0)'s)."""
-    sizes = {}  # matrix: its results, `auto` first, as they were made
+    """Rows (heading, solved matrices, compared matrices, median ratio of iterations to ILU(0))."""
+    sizes = {}  # matrix: its results in the order of the runs, `auto` first
     for result in results:
         sizes.setdefault(result["matrix"]["name"], []).append(result["runs"])
     ilu = real_matrices.METHODS.index("ilu")

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solves every symmetric definite real matrix by CG with every method that CG takes.
+"""Solves every symmetric definite real matrix by CG with every method that CG accepts.
 
 usage: symmetric_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N]
        [--backend cuda] [--only NAME]
 
-BISAI is the program, MATRICES a folder of NAME.mtx[.xz] files with right-hand sides NAME_b where
-there are any (solutions NAME_x are left out). b is read from that file
-and is 1 otherwise; x0 = 0, tolerance 1e-8. The table has iteration counts. It leaves out matrices
-that the program measures as not symmetric, and names those on which a method met a direction of
-negative curvature, because they are not definite.
+BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
+NAME_b if it exists, otherwise b = 1. Solutions NAME_x are not used. The initial guess is x0 = 0 and
+the tolerance is 1e-8. The table has iteration counts. It omits matrices that the program finds not
+symmetric. It names matrices for which a method found a direction of negative curvature, because
+these are not definite.
 """
 
 import tables
@@ -36,7 +36,7 @@ LIMIT = 1e-10  # BISAI_SYMMETRY_LIMIT
 
 
 def systems(options):
-    """(name, path, block size): `auto`, and the block size of the physics where that is another."""
+    """Yields (name, path, block size) for `auto` and, if it differs, the size of the physics."""
     for name, path in tables.matrices(options.matrices, options.only):
         yield name, path, "auto"
         if name in tables.NATURAL:
@@ -48,7 +48,7 @@ def is_indefinite(result):
 
 
 def ratios(results, column):
-    """Iterations over those of ILU(0), in order, where both converged."""
+    """Returns the sorted ratios of iterations to those of ILU(0), if both converged."""
     pairs = [(result["runs"][column], result["runs"][2]) for result in results]
     return sorted(
         one["iterations"] / ilu["iterations"]

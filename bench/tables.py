@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts share: matrices of a folder, runs of the program, tables, files of results."""
+"""Functions that the scripts share: matrices, runs of the program, tables, files of results."""
 
 import argparse
 import datetime
@@ -9,7 +9,7 @@ import os
 import pathlib
 import subprocess
 
-LARGE = 200000  # bytes of JSON that are kept uncompressed, at most
+LARGE = 200000  # bytes: larger JSON files are compressed
 
 SHORT = {
     "max_iterations": "limit",
@@ -18,14 +18,14 @@ SHORT = {
     "not_finite": "not finite",
 }
 REASONS = (
-    "If a method does not converge, its reason stands in the table: limit (of iterations),"
-    " stagnated, singular (a pivot block), no diagonal (a diagonal block is missing), overflow (of"
-    " the storage type), not finite, failed (breakdown)."
+    "If a run does not converge, the table gives the reason: limit (of iterations), stagnated,"
+    " singular (a pivot block), no diagonal (a diagonal block is missing), overflow (of the storage"
+    " type), not finite, failed (breakdown)."
 )
 
 MATRIX_COLUMNS = ["matrix", "b", "bs", "block rows", "blocks"]
 
-NATURAL = {  # unknowns a node, of matrices for which `auto` chooses another size
+NATURAL = {  # unknowns at a node, for matrices for which `auto` chooses another size
     "cavity05": 2,
     "e05r0500": 2,
     "hymls_ifiss_q1p0_32_Re100": 3,
@@ -37,7 +37,7 @@ NATURAL = {  # unknowns a node, of matrices for which `auto` chooses another siz
 
 
 def matrices(folder, only=None):
-    """(name, path) of every NAME.mtx[.xz] but right-hand sides NAME_b and solutions NAME_x."""
+    """Yields (name, path) of every NAME.mtx[.xz], without right-hand sides and solutions."""
     for path in sorted(folder.glob("*.mtx*")):
         name = name_of(path)
         if not name.endswith(("_b", "_x")) and (not only or name == only):
@@ -54,7 +54,7 @@ def right_hand_side(path):
 
 
 def system_of(path, block_size):
-    """Arguments that name a file as the system to solve."""
+    """Returns the program's arguments for the system of a file."""
     return [
         str(path),
         "--block-size",
@@ -67,7 +67,7 @@ def system_of(path, block_size):
 
 
 def compare(options, arguments, methods, timeout=None):
-    """The program's JSON, or None and why there is none."""
+    """Returns the program's JSON, or None and the reason."""
     command = [
         options.bisai,
         "compare",
@@ -95,7 +95,7 @@ def cell(run):
 
 
 def seconds(run):
-    """Set-up and solve; the factorisation counts."""
+    """Returns the time of set-up, with the factorisation, and solve."""
     return run["setup_s"] + run["solve_s"]
 
 
@@ -104,7 +104,7 @@ def milliseconds(run):
 
 
 def label(run):
-    """The METHOD of a run as the program names it."""
+    """Returns the METHOD of a run in the program's notation."""
     if run["method"] != "isai":
         return run["method"]
     parts = [f"isai:k={run['power']}"]
@@ -120,14 +120,14 @@ def heading(*names):
 
 
 def row(*cells):
-    """A line of a table, shown as it is made."""
+    """Returns a line of a table, and prints it at once."""
     line = "| " + " | ".join(str(text) for text in cells) + " |"
     print(line, flush=True)
     return line
 
 
 def matrix_row(name, path, result):
-    """The row of a matrix: MATRIX_COLUMNS, and the outcome of each method."""
+    """Returns the row of a matrix: MATRIX_COLUMNS, and the result of each method."""
     matrix = result["matrix"]
     rhs = "1" if right_hand_side(path) == "ones" else "file"
     return row(
@@ -141,7 +141,7 @@ def matrix_row(name, path, result):
 
 
 def commit(folder="."):
-    """The commit of a checkout, short; "" where there is none."""
+    """Returns the short commit of a checkout; "" if there is none."""
     done = subprocess.run(
         ["git", "-C", folder, "rev-parse", "--short", "HEAD"], capture_output=True, text=True
     )
@@ -164,9 +164,9 @@ def compressed(path):
 
 
 def read_json(path):
-    """The content of FILE.json, or of FILE.json.xz where that is the one that exists.
+    """Returns the content of FILE.json or FILE.json.xz, whichever exists.
 
-    Either name may be given.
+    `path` may be either name.
     """
     path = pathlib.Path(path)
     if not path.exists() and compressed(path).exists():
@@ -176,7 +176,7 @@ def read_json(path):
 
 
 def write_json(path, results):
-    """Writes FILE.json, a line for each result, or FILE.json.xz if that is more than LARGE bytes.
+    """Writes FILE.json with a line for each result, or FILE.json.xz beyond LARGE bytes.
 
     The other file is removed.
     """

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Set-up, update and solve on one thread and on the default number, on idle and on busy cores.
+"""Times set-up, update and solve on one thread and on the default number of threads.
 
 usage: threads.py [--sizes N,N,…] [--pairs N] [--busy N,N,…] OUTPUT.md BUILD…
 
-bench/threads.c is compiled against the library of each build directory, with the headers of its own
+bench/threads.c is compiled for each build directory, with its library and with the headers of its
 source tree, so that old and new builds can be compared. All programs run in turn, --pairs times
-(9); tables have medians. --busy: how many busy processes there are beside them (0,2).
+(default 9). The tables have medians. --busy gives the numbers of busy processes that run at the
+same time (default 0,2).
 """
 
 import argparse
@@ -24,17 +25,18 @@ import tempfile
 from tables import commit, heading, row
 
 SOURCE = pathlib.Path(__file__).with_name("threads.c")
-# Variables of the environment that the programs do not see.
+# Environment variables that are removed from the environment of the programs.
 SETTINGS = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "KMP_BLOCKTIME", "OMP_NUM_THREADS")
 INTRODUCTION = """{date}, {processor}, {cores} processors. Set-up, update with new values and solve
-of a reaction–diffusion system with two unknowns a point by ISAI(2) and GMRES, called from a small
-program that links the library (`bench/threads.c`): milliseconds, medians of {pairs} runs of each,
-taken in turn. No variable of OpenMP is set. *Busy* processes count without pause.
+of a reaction–diffusion system with two unknowns at each point by ISAI(2) and GMRES. A small program
+that links the library (`bench/threads.c`) makes the calls. Times are in milliseconds, medians of
+{pairs} runs of each program, which run in turn. No variable of OpenMP is set. *Busy* processes
+count without pause.
 {note}"""
 
 
 def compile_against(build, folder):
-    """The benchmark with the library of a build directory; returns its path."""
+    """Compiles the benchmark with the library of a build directory; returns its path."""
     build = build.resolve()
     home = re.search(
         r"CMAKE_HOME_DIRECTORY:INTERNAL=(.*)", (build / "CMakeCache.txt").read_text()
@@ -83,7 +85,7 @@ def measure(program, unknowns, threads):
 
 
 def median_times(programs, unknowns, busy, pairs):
-    """(program, threads): medians of [total, set-up, update, solve]."""
+    """Returns {(program, threads): medians of [total, set-up, update, solve]}."""
     others = [subprocess.Popen([programs[0], "--busy", "1e6"]) for _ in range(busy)]
     try:
         times = {(program, threads): [] for program in programs for threads in (1, 0)}

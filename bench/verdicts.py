@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `bisai compare` concluded, as Markdown.
+"""Writes the conclusions of `bisai compare` as Markdown.
 
 usage: verdicts.py RESULTS.json... > TABLE.md
 
-Each RESULTS.json is what `bisai compare ... --json RESULTS.json` has written."""
+`bisai compare ... --json RESULTS.json` writes each RESULTS.json."""
 
 import sys
 
