@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a code with scalar CSR arrays passes its own functions for the operator, the preconditioner
- * and the sums over processes. The matrix is that of a three-point operator for two coupled
- * unknowns, with blocks of size 2. In a distributed code, each process would have its own rows of
- * the operator. This program is one process, so that its sums are already complete. */
+/* Solves a system given by scalar CSR arrays with the caller's own functions for the operator, the
+ * preconditioner and the sums over processes. The matrix is a three-point operator for two coupled
+ * unknowns, in blocks of size 2. In a distributed code, each process has its own rows of the
+ * operator. This program is a single process, so its sums are already complete. */
 #include <bisai/bisai.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void make_csr(void) { /* unknown 2·i + c is species c in point i; any or
   }
 }
 
-/* y ← A x without a matrix; `user` is the pointer that the solver was given. */
+/* y ← A x without a matrix. `user` is the pointer that was passed to the solver. */
 static bisai_status multiply(void *user, int64_t n, const double *x, double *y) {
   ++*(int *)user;
   for (int64_t i = 0; i < n; ++i) {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a code with scalar CSR arrays uses bisai in a time loop. The matrix is cut into blocks once,
- * and every step brings new values in the order of the caller's arrays. The example is heat
- * conduction on SIDE × SIDE points with a conductivity that depends on the temperature,
- * u' = ∇·(k(u) ∇u),   k(u) = 1 + u²,   u = 0 beyond the edges, one linearly implicit Euler step
- *                     after the other. */
+/* Shows how a code with scalar CSR arrays uses bisai in a time loop. The matrix is divided into
+ * blocks once. Each time step then provides new values in the order of the caller's arrays.
+ *
+ * The equation is heat conduction on SIDE × SIDE points, with a conductivity that depends on the
+ * temperature:
+ *
+ *     u' = ∇·(k(u) ∇u),   k(u) = 1 + u²,   u = 0 outside the grid.
+ *
+ * Each time step is one linearly implicit Euler step. */
 #include <bisai/bisai.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +64,7 @@ int main(void) {
   desc.pad = true; /* N is odd: an identity completes the last block */
   if (!status) status = bisai_bcsr_from_csr(context, &desc, &matrix);
 
-  /* Vectors have the padding too. Zeros in b give zeros in x. */
+  /* Vectors include the padding. Zeros of b in the padding give zeros of x. */
   const int32_t rows = N + (matrix ? bisai_bcsr_padding(matrix) : 0);
   double *rhs = calloc((size_t)rows, sizeof *rhs), *x = calloc((size_t)rows, sizeof *x);
   if (!status && (!rhs || !x)) status = BISAI_OUT_OF_MEMORY;

@@ -2,7 +2,7 @@
 #include <bisai/bisai.h>
 #include <stdio.h>
 
-/* a 2 × 2 block matrix, blocks of size 2 stored column by column; A (1, 1, 1, 1)ᵀ = b */
+/* A has 2 × 2 blocks of size 2, stored column by column; A (1, 1, 1, 1)ᵀ = b */
 int main(void) {
   const int32_t row_ptr[] = {0, 2, 4}, col_idx[] = {0, 1, 0, 1};
   const double values[] = {4, 1, 1, 4, -1, 0, 0, -1, -1, 0, 0, -1, 4, 1, 1, 4}, b[] = {4, 4, 4, 4};

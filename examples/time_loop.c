@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a code with its own arrays uses bisai. The matrix borrows the arrays. Every time step brings
- * new values, and uses the pattern, the memory and the set-up of the first one. Two species diffuse
- * and react on SIDE × SIDE points: u' = Δu + F (1 − u) − u v², v' = Δv/2 − (F + K) v + u v² (Gray
- * and Scott), with linearly implicit Euler steps. */
+/* Shows how a code with its own block arrays uses bisai in a time loop. The matrix borrows the
+ * arrays. The set-up before the loop computes the patterns and allocates all memory. Each time step
+ * provides new values.
+ *
+ * Two species diffuse and react on SIDE × SIDE points (Gray and Scott):
+ *
+ *     u' = Δu + F (1 − u) − u v²,   v' = Δv/2 − (F + K) v + u v².
+ *
+ * Each time step is one linearly implicit Euler step. */
 #include <bisai/bisai.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +29,8 @@ static int neighbours(int32_t point, int32_t *out) {
   return count;
 }
 
-/* Computes (I/DT − J) step = f at the current state: the blocks, each column by column, and the
- * right-hand side. */
+/* Computes the blocks (column by column) and the right-hand side of (I/DT − J) step = f at the
+ * current state. */
 static void assemble(void) {
   for (int32_t point = 0; point < POINTS; ++point) {
     const double u = state[BS * point], v = state[BS * point + 1];
