@@ -176,11 +176,11 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
 /* Explains the columns. */
 static void print_columns(FILE *out, int count, const run_result *results) {
   int repeats = 0;
-  fprintf(out, "\niterations: of the solver; set-up: making the preconditioner; solve: the "
-               "iterations, from x = 0; total: "
-               "both;\n"
-               "memory: what the preconditioner keeps; true residual: ||b - A x|| / ||b||, "
-               "computed again at the end.\n");
+  fprintf(
+      out,
+      "\niterations of the solver; set-up of the preconditioner; solve: the iterations from x = 0; "
+      "total: set-up and solve;\n"
+      "memory of the preconditioner; true residual: ||b - A x|| / ||b||, recomputed at the end.\n");
   for (int i = 0; i < count; ++i) {
     if (results[i].repeats > repeats) repeats = results[i].repeats;
   }
@@ -188,8 +188,9 @@ static void print_columns(FILE *out, int count, const run_result *results) {
     fprintf(out, "Each method was warmed up and run once; --repeat N gives minimum and median.\n");
   if (repeats < 2) return;
   fprintf(out,
-          "Each method was warmed up and run %d times: times of the run with the median total; the "
-          "least totals in ms:",
+          "Each method was warmed up and run %d times; the times are those of the run with the "
+          "median total. "
+          "Least totals in ms:",
           repeats);
   for (int i = 0; i < count; ++i) {
     if (results[i].repeats > 0)

@@ -71,7 +71,7 @@ static void explain(double rows, const run_result *isai, const run_result *exact
   snprintf(why, VERDICT_WHY,
            "%s is %s %s: it takes %s iterations, and each is %s. The exact solves of %s wait for "
            "%" PRId32 " levels, of %.0f block rows on average, and read %.3g MB; the products of "
-           "%s wait for nothing and read %.3g MB.",
+           "%s do not wait and read %.3g MB.",
            isai->label, result, exact->label, iterations, each, exact->label, levels,
            2 * rows / levels, 1e-6 * (double)exact->setup.apply_bytes, isai->label,
            1e-6 * (double)isai->setup.apply_bytes);
