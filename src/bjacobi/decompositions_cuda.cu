@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LU and Gauss–Huard decompositions of many blocks on a device, by size classes: 8, 16, 24, 32. */
-#include "bjacobi/numbers_cuda.cuh"
+#include "bjacobi/values_cuda.cuh"
 
 template <bisai_form FORM>
 static bool enqueue(const bisai_context *context, int most, const bsi_numbers &p) {

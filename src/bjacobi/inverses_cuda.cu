@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of many blocks on a device, by size classes: 4, 8, 12, 16, 20, 24, 28, 32 rows at
  * most. */
-#include "bjacobi/numbers_cuda.cuh"
+#include "bjacobi/values_cuda.cuh"
 
 /* plain_inverses_cuda.cu is the same with other constants, so that they compile side by side. */
 #ifndef BSI_ENQUEUE

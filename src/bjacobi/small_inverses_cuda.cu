@@ -4,7 +4,7 @@
  * warps wait for theirs, others invert. */
 #include <cuda_pipeline_primitives.h>
 
-#include "bjacobi/numbers_cuda.cuh"
+#include "bjacobi/values_cuda.cuh"
 #include "core/block_sizes.h"
 
 namespace {

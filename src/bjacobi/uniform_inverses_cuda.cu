@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of natural blocks of one size, 9 … 32 rows, that stay in fp64, on a device: two or three
  * rows a lane, so that so much less has to be told to other lanes. */
-#include "bjacobi/numbers_cuda.cuh"
+#include "bjacobi/values_cuda.cuh"
 
 /* R rows a lane and LANES lanes a block, which leave few lanes idle; 2ⁿ of them find norms without
  * the tile. */

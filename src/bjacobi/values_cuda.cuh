@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers of block-Jacobi on a device: a warp extracts the blocks of a group or several,
  * decomposes them in registers, chooses their format and stores them. For *_cuda.cu only. */
-#ifndef BSI_NUMBERS_CUDA_CUH
-#define BSI_NUMBERS_CUDA_CUH
+#ifndef BSI_VALUES_CUDA_CUH
+#define BSI_VALUES_CUDA_CUH
 
 #include <algorithm>
 

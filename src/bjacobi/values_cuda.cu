@@ -7,7 +7,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "bjacobi/bjacobi_ops.h"
-#include "bjacobi/numbers_cuda.cuh"
+#include "bjacobi/values_cuda.cuh"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
 
