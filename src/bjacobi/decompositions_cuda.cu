@@ -3,14 +3,14 @@
 #include "bjacobi/values_cuda.cuh"
 
 template <bisai_form FORM>
-static bool enqueue(const bisai_context *context, int most, const bsi_numbers &p) {
-  if (most <= 8) return bsi_enqueue_numbers<8, 1, 0, FORM, false>(context, p);
-  if (most <= 16) return bsi_enqueue_numbers<16, 1, 0, FORM, false>(context, p);
-  if (most <= 24) return bsi_enqueue_numbers<24, 1, 32, FORM, false>(context, p);
-  return bsi_enqueue_numbers<32, 1, 32, FORM, false>(context, p);
+static bool enqueue(const bisai_context *context, int most, const bsi_values_job &p) {
+  if (most <= 8) return bsi_enqueue_values<8, 1, 0, FORM, false>(context, p);
+  if (most <= 16) return bsi_enqueue_values<16, 1, 0, FORM, false>(context, p);
+  if (most <= 24) return bsi_enqueue_values<24, 1, 32, FORM, false>(context, p);
+  return bsi_enqueue_values<32, 1, 32, FORM, false>(context, p);
 }
 
-void bsi_enqueue_decompositions(const bisai_context *context, int most, const bsi_numbers &p) {
+void bsi_enqueue_decompositions(const bisai_context *context, int most, const bsi_values_job &p) {
   if (p.form == BISAI_FORM_LU)
     enqueue<BISAI_FORM_LU>(context, most, p);
   else

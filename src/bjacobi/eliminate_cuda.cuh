@@ -8,7 +8,7 @@
  * …, so that what is told to other lanes serves R rows: that is what takes most of the time. Rows
  * do not move: the one that has a step's pivot is remembered, and the permutation is applied when
  * the result is written. Lanes and registers beyond the block are zeros. All lanes of a warp call
- * together. */
+ * groups_per_warp. */
 #ifndef BSI_ELIMINATE_CUDA_CUH
 #define BSI_ELIMINATE_CUDA_CUH
 
@@ -22,7 +22,7 @@ struct bsi_sub_warp {
   /* rows of its block, 0: none */
   int m;
   /* rows of the warp's largest block */
-  int most;
+  int max_rows;
   /* its lanes that have rows */
   unsigned mask;
 };
@@ -174,7 +174,7 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
   }
 #pragma unroll(M *R <= 8 ? M : 1)
   for (int k = 0; k < M; k++) {
-    if (!EXACT && k >= w.most) break;
+    if (!EXACT && k >= w.max_rows) break;
     const bool active = EXACT || k < w.m;
     unsigned high[R], top = 0u;
 #pragma unroll
@@ -264,7 +264,7 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_lu(const bsi_sub_warp &
   bool used = w.row >= w.m;
 #pragma unroll
   for (int k = 0; k < M; k++) {
-    if (k >= w.most) break;
+    if (k >= w.max_rows) break;
     const bsi_step s = bsi_sub_step<LANES>(w, k, a[k], &used, &e);
     const double factor = s.active && !used ? a[k] * s.inverse : 0.0;
 #pragma unroll
@@ -286,7 +286,7 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_s
   unsigned pivots[(M + 5) / 6] = {}; /* of the steps so far, 5 bits each */
 #pragma unroll
   for (int k = 0; k < M; k++) {
-    if (k >= w.most) break;
+    if (k >= w.max_rows) break;
     double sum = a[k];
 #pragma unroll
     for (int i = 0; i < k; i++) {

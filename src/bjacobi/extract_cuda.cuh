@@ -10,7 +10,7 @@
 /* The first block of block row i that reaches scalar column `column`: bsi_lower_bound() by loads
  * that stores to the tile do not hold up, without which extraction of 32 rows takes a quarter
  * longer. */
-static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_numbers &p, int32_t i,
+static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t i,
                                                              int32_t column) {
   const int32_t wanted = column / p.block_size;
   int32_t low = __ldg(p.row_ptr + i), high = __ldg(p.row_ptr + i + 1);
@@ -25,15 +25,15 @@ static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_numbers &
 }
 
 /* Rows of the blocks into the tile, a thread a row. */
-static __device__ __forceinline__ void bsi_extract_row(const bsi_numbers &p, const bsi_lane &l,
-                                                       double *tile) {
+static __device__ __forceinline__ void bsi_extract_row_per_lane(const bsi_values_job &p,
+                                                                const bsi_lane &l, double *tile) {
   const int32_t end = l.start + l.w.m;
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
     const int32_t row = l.start + own, i = row / p.block_size, r = row - i * p.block_size;
     const int32_t last = __ldg(p.row_ptr + i + 1);
     double *const to = tile + l.tile + own;
 #pragma unroll 1
-    for (int c = 0; c < l.w.m; c++) to[c * l.lead] = 0.0;
+    for (int c = 0; c < l.w.m; c++) to[c * l.ld] = 0.0;
 #pragma unroll 1
     for (int32_t q = bsi_first_reaching(p, i, l.start); q < last; q++) {
       const int32_t left = __ldg(p.col_idx + q) * p.block_size;
@@ -42,18 +42,18 @@ static __device__ __forceinline__ void bsi_extract_row(const bsi_numbers &p, con
 #pragma unroll 1
       for (int c = 0; c < p.block_size; c++)
         if (left + c >= l.start && left + c < end)
-          to[(left + c - l.start) * l.lead] = __ldg(values + c * p.block_size);
+          to[(left + c - l.start) * l.ld] = __ldg(values + c * p.block_size);
     }
   }
 }
 
 /* The same by all lanes of the sub-warp, row after row. */
-static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, const bsi_lane &l,
-                                                        double *tile) {
+static __device__ __forceinline__ void bsi_extract_by_sub_warp(const bsi_values_job &p,
+                                                               const bsi_lane &l, double *tile) {
   const int32_t end = l.start + l.w.m;
   const int working = min(l.w.m, l.w.lanes); /* lanes */
 #pragma unroll 1
-  for (int top = 0; top < l.w.most; top += l.w.lanes) { /* of rows that lanes have looked for */
+  for (int top = 0; top < l.w.max_rows; top += l.w.lanes) { /* of rows that lanes have looked for */
     const int32_t own = top + l.w.row;
     int32_t low = 0, high = 0;
     if (own < l.w.m) {
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, co
       low = bsi_first_reaching(p, i, l.start);
       high = __ldg(p.row_ptr + i + 1);
 #pragma unroll 1
-      for (int c = 0; c < l.w.m; c++) tile[l.tile + own + c * l.lead] = 0.0;
+      for (int c = 0; c < l.w.m; c++) tile[l.tile + own + c * l.ld] = 0.0;
     }
     __syncwarp();
 #pragma unroll 1
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, co
             __ldg(p.col_idx + q) * p.block_size + static_cast<int32_t>(t % p.block_size);
         if (column >= end) break;
         if (column >= l.start)
-          tile[l.tile + top + k + (column - l.start) * l.lead] =
+          tile[l.tile + top + k + (column - l.start) * l.ld] =
               __ldg(p.matrix + (q * p.block_size + t % p.block_size) * p.block_size + r);
       }
     }
@@ -86,7 +86,7 @@ static __device__ __forceinline__ void bsi_extract_rows(const bsi_numbers &p, co
 
 /* ‖row‖∞ of the block's rows of the matrix, in every lane of it. Only for blocks that are to be
  * shifted. */
-static __device__ double bsi_rows_norm(const bsi_numbers &p, const bsi_lane &l) {
+static __device__ double bsi_rows_norm(const bsi_values_job &p, const bsi_lane &l) {
   double largest = 0.0; /* as on the host, a sum that is NaN does not count */
 #pragma unroll 1
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
@@ -115,15 +115,15 @@ static __device__ __forceinline__ double bsi_next_shift(double amount, double no
 
 /* The lane's rows into the tile. */
 template <int M, int R, bool EXACT>
-static __device__ __forceinline__ void bsi_put_rows(const bsi_lane &l, const double (&a)[R][M],
-                                                    double *tile) {
+static __device__ __forceinline__ void bsi_rows_to_tile(const bsi_lane &l, const double (&a)[R][M],
+                                                        double *tile) {
   const int m = EXACT ? M : l.w.m;
 #pragma unroll
   for (int s = 0; s < R; s++) {
     const int row = l.w.row + s * l.w.lanes;
     int at = l.tile + row;
 #pragma unroll
-    for (int c = 0; c < M; c++, at += l.lead)
+    for (int c = 0; c < M; c++, at += l.ld)
       if (l.w.m > 0 && row < m && c < m) tile[at] = a[s][c];
   }
   __syncwarp();
@@ -131,7 +131,7 @@ static __device__ __forceinline__ void bsi_put_rows(const bsi_lane &l, const dou
 
 /* Blocks that lie side by side: the lane's rows a, with `shift` on the diagonal. */
 template <int M, int R, bool EXACT>
-static __device__ __forceinline__ void bsi_load_plain(const bsi_numbers &p, const bsi_lane &l,
+static __device__ __forceinline__ void bsi_load_plain(const bsi_values_job &p, const bsi_lane &l,
                                                       double shift, double (&a)[R][M]) {
   const int m = EXACT ? M : l.w.m;
   const double *from = p.dense + l.first + l.in_group;
@@ -159,26 +159,26 @@ static __device__ __forceinline__ void bsi_load_plain(const bsi_numbers &p, cons
 
 /* The lane's rows a from wherever the blocks are, and all of them in the tile. */
 template <int M, int R>
-static __device__ __forceinline__ void bsi_load_blocks(const bsi_numbers &p, const bsi_lane &l,
+static __device__ __forceinline__ void bsi_load_blocks(const bsi_values_job &p, const bsi_lane &l,
                                                        double shift, double *tile,
                                                        double (&a)[R][M]) {
   if (p.source == BSI_FROM_BLOCKS || p.source == BSI_FROM_DENSE) {
     bsi_load_plain<M, R, false>(p, l, shift, a);
-    bsi_put_rows<M, R, false>(l, a, tile);
+    bsi_rows_to_tile<M, R, false>(l, a, tile);
     return;
   }
   if (p.source == BSI_FROM_ROWS)
-    bsi_extract_row(p, l, tile);
+    bsi_extract_row_per_lane(p, l, tile);
   else
-    bsi_extract_rows(p, l, tile);
+    bsi_extract_by_sub_warp(p, l, tile);
   __syncwarp();
 #pragma unroll
   for (int s = 0; s < R; s++) {
     const int row = l.w.row + s * l.w.lanes;
-    if (shift > 0.0 && row < l.w.m) tile[l.tile + row + row * l.lead] += shift;
+    if (shift > 0.0 && row < l.w.m) tile[l.tile + row + row * l.ld] += shift;
     int at = l.tile + row;
 #pragma unroll
-    for (int c = 0; c < M; c++, at += l.lead) a[s][c] = row < l.w.m && c < l.w.m ? tile[at] : 0.0;
+    for (int c = 0; c < M; c++, at += l.ld) a[s][c] = row < l.w.m && c < l.w.m ? tile[at] : 0.0;
   }
   __syncwarp();
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of many blocks that lie side by side and stay in fp64. */
-#define BSI_ENQUEUE bsi_enqueue_plain_inverses
-#define BSI_PLAIN true
-#include "bjacobi/inverses_cuda.cu"
+#include "bjacobi/inverses_cuda.cuh"
+
+void bsi_enqueue_plain_inverses(const bisai_context *context, int max_rows,
+                                const bsi_values_job &p) {
+  bsi_enqueue_class<true>(context, max_rows, p);
+}

@@ -9,7 +9,7 @@
 
 namespace {
 
-enum { WARPS = BSI_NUMBERS_WARPS, THREADS = BSI_NUMBERS_THREADS };
+enum { WARPS = BSI_VALUES_WARPS, THREADS = BSI_VALUES_THREADS };
 
 /* How a warp's blocks lie. */
 template <int M> struct shape {
@@ -111,7 +111,7 @@ template <int M> __device__ __forceinline__ unsigned turn(unsigned block) {
 /* Asks for a warp's blocks, which are in the tile when the pipeline is done: lanes copy chunks that
  * follow each other. `position`: the lane's own, −1: none. */
 template <int M>
-__device__ __forceinline__ void load(const bsi_numbers &p, int32_t position, double *tile,
+__device__ __forceinline__ void load(const bsi_values_job &p, int32_t position, double *tile,
                                      unsigned lane) {
   using s = shape<M>;
   unsigned block = lane / s::chunks, chunk = lane % s::chunks;
@@ -162,7 +162,7 @@ __device__ __forceinline__ void store_group(int height, const double *from, doub
 
 /* Groups one after the other; the last one of all may not be whole. */
 template <int M>
-__device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int blocks,
+__device__ __forceinline__ void store(const bsi_values_job &p, int32_t first, int blocks,
                                       const double (&a)[M * M], unsigned order, double *tile,
                                       int lane) {
   using s = shape<M>;
@@ -185,7 +185,7 @@ __device__ __forceinline__ void store(const bsi_numbers &p, int32_t first, int b
 /* The same where two lanes that are neighbours write 32 bytes of the one's block and then of the
  * other's. */
 template <int M>
-__device__ __forceinline__ void store_by_pairs(const bsi_numbers &p, int32_t first, int blocks,
+__device__ __forceinline__ void store_by_pairs(const bsi_values_job &p, int32_t first, int blocks,
                                                const double (&a)[M * M], unsigned order, int lane) {
   using s = shape<M>;
   const bool odd = lane % 2 == 1;
@@ -219,14 +219,14 @@ template <int M> constexpr int resident_warps = M <= 4 ? 32 : M == 5 ? 24 : M ==
 
 template <int M>
 __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
-    invert_small(const __grid_constant__ bsi_numbers p) {
+    invert_small(const __grid_constant__ bsi_values_job p) {
   using s = shape<M>;
   extern __shared__ __align__(128) double tiles[];
-  __shared__ bsi_worst worst[THREADS];
+  __shared__ bsi_largest_condition largest[THREADS];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
   double *const tile = tiles + warp * s::tile;
-  bsi_begin(p);
-  worst[threadIdx.x] = {};
+  bsi_clear_next_record(p);
+  largest[threadIdx.x] = {};
   const int64_t step = static_cast<int64_t>(gridDim.x) * WARPS * s::blocks;
   const auto blocks_from = [&](int64_t from) {
     return static_cast<int>(
@@ -255,15 +255,16 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
     const int in_group = lane % s::per_group;
     const unsigned group = (s::per_group == 32 ? BSI_EVERYONE : (1u << s::per_group) - 1u)
                            << (lane - in_group);
-    const bool spoiled = (__ballot_sync(BSI_EVERYONE, singular) & group) != 0;
-    if (p.list && spoiled) {
-      if (mine && in_group == 0) p.list[atomicAdd(&p.met->listed, 1)] = block / s::per_group;
+    const bool has_singular = (__ballot_sync(BSI_EVERYONE, singular) & group) != 0;
+    if (p.repair_list && has_singular) {
+      if (mine && in_group == 0)
+        p.repair_list[atomicAdd(&p.record->repair_groups, 1)] = block / s::per_group;
     } else if (mine) {
       if (singular)
-        atomicMax(&p.met->singular, ~static_cast<unsigned long long>(block));
+        atomicMax(&p.record->first_singular, ~static_cast<unsigned long long>(block));
       else
-        bsi_count<BISAI_FORM_INVERSE>(p, M, block, norm, INFINITY, condition, false);
-      bsi_take_worst(&worst[threadIdx.x], condition, block);
+        bsi_record_block<BISAI_FORM_INVERSE>(p, M, block, norm, INFINITY, condition, false);
+      bsi_raise_condition(&largest[threadIdx.x], condition, block);
     }
     if constexpr (s::by_pairs)
       store_by_pairs<M>(p, static_cast<int32_t>(first), blocks, a, order, lane);
@@ -271,10 +272,10 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
       store<M>(p, static_cast<int32_t>(first), blocks, a, order, tile, lane);
     here = next, next = position_from(first + 2 * step);
   }
-  bsi_end(p, worst[threadIdx.x]);
+  bsi_record_condition(p, largest[threadIdx.x]);
 }
 
-template <int M> bool enqueue(const bisai_context *context, const bsi_numbers &p) {
+template <int M> bool enqueue(const bisai_context *context, const bsi_values_job &p) {
   using s = shape<M>;
   const int64_t units = (static_cast<int64_t>(p.blocks) + s::blocks - 1) / s::blocks;
   return bsi_launch_resident(context, invert_small<M>, resident_warps<M>, sizeof(double) * s::tile,
@@ -283,7 +284,7 @@ template <int M> bool enqueue(const bisai_context *context, const bsi_numbers &p
 
 } // namespace
 
-bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_numbers &p) {
+bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_values_job &p) {
   switch (p.uniform) {
 #define CASE(M)                                                                                    \
   case M: return enqueue<M>(context, p);

@@ -11,7 +11,7 @@ static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, cons
                                                          Function f) {
   double largest = 0.0;
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
-    const double *column = tile + l.tile + own * l.lead;
+    const double *column = tile + l.tile + own * l.ld;
     double sum = 0.0;
 #pragma unroll 4
     for (int r = 0; r < l.w.m; r++) sum += f(column[r]);
@@ -28,9 +28,10 @@ static __device__ __forceinline__ double bsi_norm1(const bsi_lane &l, const doub
 
 /* The format of the lane's group. */
 template <int LANES>
-static __device__ bisai_value_type bsi_choose_format(const bsi_numbers &p, const bsi_lane &l,
-                                                     double norm, double condition,
-                                                     const double *tile) {
+static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_job &p,
+                                                              const bsi_lane &l, double norm,
+                                                              double condition,
+                                                              const double *tile) {
   unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
 #pragma unroll
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
@@ -47,22 +48,22 @@ static __device__ bisai_value_type bsi_choose_format(const bsi_numbers &p, const
   if (l.w.m == 0) mask = ~0u;
 #pragma unroll
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS; k++)
-    if ((__ballot_sync(BSI_EVERYONE, !(mask >> k & 1u)) & l.group) != 0) mask &= ~(1u << k);
+    if ((__ballot_sync(BSI_EVERYONE, !(mask >> k & 1u)) & l.group_mask) != 0) mask &= ~(1u << k);
   return bsi_adaptive_first(mask);
 }
 
 /* Whether the lane's columns fit the format, and neither they nor its rows vanish, nor the inverted
  * pivots of a decomposition. */
-static __device__ __forceinline__ bool bsi_keeps(const bsi_numbers &p, const bsi_lane &l,
-                                                 const double *tile, bisai_value_type format) {
+static __device__ __forceinline__ bool bsi_fits(const bsi_values_job &p, const bsi_lane &l,
+                                                const double *tile, bisai_value_type format) {
   bool good = true;
 #pragma unroll 1
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
-    const double *column = tile + l.tile + own * l.lead, *row = tile + l.tile + own;
+    const double *column = tile + l.tile + own * l.ld, *row = tile + l.tile + own;
     bool column_left = false, row_left = false, fits;
 #pragma unroll 1
     for (int k = 0; k < l.w.m; k++) {
-      row_left |= bsi_value_round(format, row[k * l.lead], &fits) != 0.0;
+      row_left |= bsi_value_round(format, row[k * l.ld], &fits) != 0.0;
       column_left |= bsi_value_round(format, column[k], &fits) != 0.0;
       good &= fits;
     }
@@ -73,18 +74,18 @@ static __device__ __forceinline__ bool bsi_keeps(const bsi_numbers &p, const bsi
 }
 
 template <bisai_value_type FORMAT>
-static __device__ __forceinline__ void bsi_store_as(const bsi_numbers &p, const bsi_lane &l,
+static __device__ __forceinline__ void bsi_store_as(const bsi_values_job &p, const bsi_lane &l,
                                                     const double *tile) {
   char *to = p.data + l.first * p.slot_bytes;
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
     size_t at = static_cast<size_t>(l.in_group + own);
 #pragma unroll(FORMAT == BISAI_FP64 ? 4 : 1)
     for (int c = 0; c < l.w.m; c++, at += static_cast<size_t>(l.height))
-      bsi_value_store(FORMAT, tile[l.tile + own + c * l.lead], to, at);
+      bsi_value_store(FORMAT, tile[l.tile + own + c * l.ld], to, at);
   }
 }
 
-static __device__ __forceinline__ void bsi_store_blocks(const bsi_numbers &p, const bsi_lane &l,
+static __device__ __forceinline__ void bsi_store_blocks(const bsi_values_job &p, const bsi_lane &l,
                                                         const double *tile,
                                                         bisai_value_type format) {
   switch (format) {
@@ -99,12 +100,12 @@ static __device__ __forceinline__ void bsi_store_blocks(const bsi_numbers &p, co
 
 /* Groups of natural blocks of M rows in fp64: a lane a row of a group, column after column. */
 template <int M, int R>
-static __device__ __forceinline__ void bsi_store_groups(const bsi_numbers &p, int32_t unit,
+static __device__ __forceinline__ void bsi_store_groups(const bsi_values_job &p, int32_t unit,
                                                         const double *tile) {
   constexpr int per_group = BSI_WARP / M;
-  const int lane = threadIdx.x % BSI_WARP, together = bsi_groups_a_warp(p);
-  for (int g = 0; g < together; g++) {
-    const int64_t block = (static_cast<int64_t>(unit) * together + g) * per_group;
+  const int lane = threadIdx.x % BSI_WARP, groups_per_warp = bsi_groups_per_warp(p);
+  for (int g = 0; g < groups_per_warp; g++) {
+    const int64_t block = (static_cast<int64_t>(unit) * groups_per_warp + g) * per_group;
     const int height = static_cast<int>(min(static_cast<int64_t>(per_group), p.blocks - block)) * M;
     if (lane >= height) continue;
     const double *from = tile + g * bsi_group_tile<M, R>(p) + lane;
@@ -114,33 +115,61 @@ static __device__ __forceinline__ void bsi_store_groups(const bsi_numbers &p, in
   }
 }
 
-/* Formats, in shared memory until the thread block is done. */
-struct bsi_numbers_formats {
+/* The number of blocks and values in each format, in the shared memory of a thread block. */
+struct bsi_format_counts {
   unsigned blocks[BSI_FORMATS];
   unsigned long long values[BSI_FORMATS];
 };
 
+static __device__ __forceinline__ void bsi_clear_formats(bsi_format_counts *formats) {
+  if (threadIdx.x < BSI_FORMATS)
+    formats->blocks[threadIdx.x] = 0u, formats->values[threadIdx.x] = 0ull;
+}
+
+/* Adds a thread block's counts to the record. All threads call. */
+static __device__ __forceinline__ void bsi_record_formats(const bsi_values_job &p,
+                                                          const bsi_format_counts &formats) {
+  if (p.storage != BISAI_ADAPTIVE) return;
+  __syncthreads();
+  if (threadIdx.x < BSI_FORMATS && formats.blocks[threadIdx.x] > 0) {
+    atomicAdd(&p.record->formats[threadIdx.x],
+              static_cast<unsigned long long>(formats.blocks[threadIdx.x]));
+    atomicAdd(&p.record->values[threadIdx.x], formats.values[threadIdx.x]);
+  }
+}
+
 /* The chosen format, and what it does to the values. */
 template <int LANES>
-static __device__ __forceinline__ bisai_value_type bsi_settle_format(const bsi_numbers &p,
+static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_values_job &p,
                                                                      const bsi_lane &l, double norm,
                                                                      double condition,
                                                                      const double *tile,
-                                                                     bsi_numbers_formats *formats) {
+                                                                     bsi_format_counts *formats) {
   if (p.storage == BISAI_FP64) return BISAI_FP64;
   if (p.storage != BISAI_ADAPTIVE) {
     const bisai_value_type format = static_cast<bisai_value_type>(p.storage);
-    const unsigned bad = __ballot_sync(BSI_EVERYONE, !bsi_keeps(p, l, tile, format)) & l.w.mask;
+    const unsigned bad = __ballot_sync(BSI_EVERYONE, !bsi_fits(p, l, tile, format)) & l.w.mask;
     if (l.leader && bad != 0)
-      atomicMax(&p.met->overflow, ~static_cast<unsigned long long>(l.block));
+      atomicMax(&p.record->first_overflow, ~static_cast<unsigned long long>(l.block));
     return format;
   }
-  const bisai_value_type format = bsi_choose_format<LANES>(p, l, norm, condition, tile);
+  const bisai_value_type format = bsi_choose_adaptive_format<LANES>(p, l, norm, condition, tile);
   if (l.leader) {
     atomicAdd(&formats->blocks[format], 1u);
     atomicAdd(&formats->values[format], static_cast<unsigned long long>(l.w.m) * l.w.m);
   }
   return format;
+}
+
+/* Stores the lane's block in the format of its group. */
+template <int LANES>
+static __device__ __forceinline__ void bsi_store_rounded(const bsi_values_job &p, const bsi_lane &l,
+                                                         double norm, double condition,
+                                                         const double *tile,
+                                                         bsi_format_counts *formats) {
+  const bisai_value_type format = bsi_select_format<LANES>(p, l, norm, condition, tile, formats);
+  if (p.format && l.group_leader) p.format[l.block / p.per_group] = static_cast<uint8_t>(format);
+  bsi_store_blocks(p, l, tile, format);
 }
 
 #endif

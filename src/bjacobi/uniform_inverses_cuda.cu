@@ -11,12 +11,12 @@ template <int M> struct lanes_of {
   static_assert(R * LANES >= M, "lanes for all rows");
 };
 
-template <int M> static bool enqueue(const bisai_context *context, const bsi_numbers &p) {
-  return bsi_enqueue_numbers<M, lanes_of<M>::R, lanes_of<M>::LANES, BISAI_FORM_INVERSE, true, true>(
+template <int M> static bool enqueue(const bisai_context *context, const bsi_values_job &p) {
+  return bsi_enqueue_values<M, lanes_of<M>::R, lanes_of<M>::LANES, BISAI_FORM_INVERSE, true, true>(
       context, p);
 }
 
-bool bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_numbers &p) {
+bool bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_values_job &p) {
   switch (p.uniform) {
 #define CASE(M)                                                                                    \
   case M: return enqueue<M>(context, p);

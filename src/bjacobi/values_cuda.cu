@@ -21,7 +21,7 @@ __host__ __device__ int class_of(int most) { return most <= 4 ? 0 : (most - 1) /
 /* The workspace: arrays one after the other, of 256 bytes' alignment. */
 struct workspace {
   /* of set-ups in turn, so that each makes the other's zeros and none waits for that */
-  bsi_numbers_met met[2];
+  bsi_values_record met[2];
   /* groups of each class */
   int32_t count[CLASSES];
   /* behind this: groups to be repaired, the order of the groups where sizes differ, dense blocks
@@ -40,19 +40,20 @@ bool extracts_before(const bsi_bjacobi *jacobi) {
 }
 
 /* Blocks extracted before are where the inverses will be, unless those are narrower. */
-bool extracts_aside(const bsi_bjacobi *jacobi) {
+bool extracts_to_workspace(const bsi_bjacobi *jacobi) {
   return extracts_before(jacobi) && jacobi->slot_bytes < 8;
 }
 
 parts parts_of(const bsi_bjacobi *jacobi) {
   const bool sorted = !jacobi->partition.uniform;
   parts p;
-  p.list = aligned(sizeof(workspace));
+  p.repair_list = aligned(sizeof(workspace));
   const size_t groups = aligned(sizeof(int32_t) * static_cast<size_t>(jacobi->groups));
-  p.order = p.list + (jacobi->options.shift_amount > 0.0 ? groups : 0);
+  p.order = p.repair_list + (jacobi->options.shift_amount > 0.0 ? groups : 0);
   p.dense = p.order + (sorted ? groups : 0);
   p.all =
-      p.dense + (extracts_aside(jacobi) ? sizeof(double) * static_cast<size_t>(jacobi->values) : 0);
+      p.dense +
+      (extracts_to_workspace(jacobi) ? sizeof(double) * static_cast<size_t>(jacobi->values) : 0);
   return p;
 }
 
@@ -113,24 +114,24 @@ bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int3
 
 /* --- extraction by kernels of its own --- */
 
-__global__ void __launch_bounds__(BSI_NUMBERS_THREADS)
-    extract(const __grid_constant__ bsi_numbers p) {
+__global__ void __launch_bounds__(BSI_VALUES_THREADS)
+    extract(const __grid_constant__ bsi_values_job p) {
   extern __shared__ double tiles[];
   const int warp = threadIdx.x / BSI_WARP;
   double *tile = tiles + warp * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
-  const int32_t together = bsi_groups_a_warp(p),
-                units = p.count / together + (p.count % together > 0);
-  for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_NUMBERS_WARPS) + warp; unit < units;
-       unit += static_cast<int32_t>(gridDim.x * BSI_NUMBERS_WARPS)) {
+  const int32_t groups_per_warp = bsi_groups_per_warp(p),
+                units = p.count / groups_per_warp + (p.count % groups_per_warp > 0);
+  for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_VALUES_WARPS) + warp; unit < units;
+       unit += static_cast<int32_t>(gridDim.x * BSI_VALUES_WARPS)) {
     const bsi_lane l = bsi_lane_of<BSI_BJACOBI_MOST, 1>(p, unit, p.count);
     if (p.source == BSI_FROM_ROWS)
-      bsi_extract_row(p, l, tile);
+      bsi_extract_row_per_lane(p, l, tile);
     else
-      bsi_extract_rows(p, l, tile);
+      bsi_extract_by_sub_warp(p, l, tile);
     __syncwarp();
     double *to = p.dense + l.first + l.in_group + l.w.row;
     for (int c = 0; c < l.w.m && l.w.row < l.w.m; c++)
-      to[static_cast<int64_t>(c) * l.height] = tile[l.tile + l.w.row + c * l.lead];
+      to[static_cast<int64_t>(c) * l.height] = tile[l.tile + l.w.row + c * l.ld];
     __syncwarp();
   }
 }
@@ -150,12 +151,12 @@ int source_of(const bsi_bjacobi *jacobi) {
   }
 }
 
-bsi_numbers numbers_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
+bsi_values_job numbers_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   const bsi_partition *b = &jacobi->partition;
   const bsi_bjacobi_options *o = &jacobi->options;
   const parts w = parts_of(jacobi);
   char *memory = static_cast<char *>(jacobi->workspace);
-  bsi_numbers p = {};
+  bsi_values_job p = {};
   p.rows = b->rows, p.blocks = b->blocks, p.uniform = b->uniform, p.per_group = jacobi->per_group;
   p.start = b->start;
   p.first_value = jacobi->first_value;
@@ -164,16 +165,16 @@ bsi_numbers numbers_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   p.block_size = matrix->block_size;
   p.row_ptr = matrix->row_ptr, p.col_idx = matrix->col_idx, p.position = jacobi->position;
   p.matrix = static_cast<const double *>(matrix->values);
-  p.dense = static_cast<double *>(extracts_aside(jacobi) ? memory + w.dense : jacobi->data);
-  p.amount = o->shift_amount;
+  p.dense = static_cast<double *>(extracts_to_workspace(jacobi) ? memory + w.dense : jacobi->data);
+  p.shift_amount = o->shift_amount;
   p.form = o->form;
   p.storage = o->storage;
   p.tolerance = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_tolerance(o->digits) : 0.0;
   p.format = jacobi->format, p.pivots = jacobi->pivots;
   p.data = static_cast<char *>(jacobi->data), p.slot_bytes = jacobi->slot_bytes;
-  p.met = &reinterpret_cast<workspace *>(memory)->met[jacobi->turn];
-  p.next = &reinterpret_cast<workspace *>(memory)->met[1 - jacobi->turn];
-  if (o->shift_amount > 0.0) p.list = reinterpret_cast<int32_t *>(memory + w.list);
+  p.record = &reinterpret_cast<workspace *>(memory)->met[jacobi->turn];
+  p.next_record = &reinterpret_cast<workspace *>(memory)->met[1 - jacobi->turn];
+  if (o->shift_amount > 0.0) p.repair_list = reinterpret_cast<int32_t *>(memory + w.list);
   return p;
 }
 
@@ -185,18 +186,18 @@ bool is_plain(const bsi_bjacobi *jacobi) {
 }
 
 /* Natural blocks of one size in groups as large as fit a warp. */
-bool is_uniform(const bsi_numbers &p) {
+bool is_uniform(const bsi_values_job &p) {
   return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.per_group == BSI_WARP / p.uniform;
 }
 
 /* Those of an even number of rows are read 16 bytes at a time. */
-bool is_small(const bsi_numbers &p) {
+bool is_small(const bsi_values_job &p) {
   return p.uniform <= BSI_SPECIAL_SIZES &&
          (p.uniform % 2 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
 }
 
 /* One launch of `count` groups from place `from` of the order. */
-void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p, int most,
+void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p, int most,
              int32_t from, int32_t count) {
   p.from = from, p.count = count,
   p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : most;
@@ -215,8 +216,8 @@ void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_number
 }
 
 /* The groups that plain kernels have listed, again with repairs. */
-void repair(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_numbers p) {
-  p.order = p.list, p.count_there = &p.met->listed;
+void repair(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p) {
+  p.order = p.repair_list, p.device_count = &p.record->repair_groups;
   p.from = 0, p.count = std::min(jacobi->groups, 1024);
   p.largest = jacobi->partition.largest;
   bsi_enqueue_inverses(context, jacobi->partition.largest, p);
@@ -227,7 +228,8 @@ int32_t first_of(unsigned long long complement) {
 }
 
 /* What was met as the statistics; the formats of a fixed storage are known without. */
-void tell(const bsi_bjacobi *jacobi, const bsi_numbers_met &met, bsi_bjacobi_stats *stats) {
+void read_record(const bsi_bjacobi *jacobi, const bsi_values_record &met,
+                 bsi_bjacobi_stats *stats) {
   stats->inversion.singular_row = first_of(met.singular);
   stats->inversion.first_repair_row = first_of(met.repaired);
   stats->inversion.repairs = static_cast<int64_t>(met.repairs);
@@ -283,13 +285,13 @@ bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matri
                                  bsi_bjacobi *jacobi) {
   if (jacobi->groups == 0) return BISAI_OK;
   jacobi->turn = 1 - jacobi->turn;
-  const bsi_numbers p = numbers_of(matrix, jacobi);
+  const bsi_values_job p = numbers_of(matrix, jacobi);
   const int32_t largest = jacobi->partition.largest;
   if (jacobi->partition.uniform) enqueue(context, jacobi, p, largest, 0, jacobi->groups);
   for (int32_t k = 0, from = 0; k < CLASSES; from += jacobi->class_groups[k++])
     if (jacobi->class_groups[k] > 0)
       enqueue(context, jacobi, p, std::min(4 * (k + 1), largest), from, jacobi->class_groups[k]);
-  if (p.list && is_plain(jacobi)) repair(context, jacobi, p);
+  if (p.repair_list && is_plain(jacobi)) repair(context, jacobi, p);
   const bisai_status status = bsi_launched(context, "block-Jacobi's numbers");
   if (status) cudaMemsetAsync(jacobi->workspace, 0, sizeof(workspace::met), bsi_stream_of(context));
   return status;
@@ -298,11 +300,11 @@ bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matri
 static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *matrix,
                                    bsi_bjacobi *jacobi) {
   bisai_status status = bsi_bjacobi_enqueue(context, matrix, jacobi);
-  const bsi_numbers_met *const there =
+  const bsi_values_record *const there =
       static_cast<workspace *>(jacobi->workspace)->met + jacobi->turn;
-  bsi_numbers_met met;
+  bsi_values_record met;
   if (!status) status = context->backend->memory->fetch(context, &met, there, sizeof met);
-  if (!status) tell(jacobi, met, &jacobi->stats);
+  if (!status) read_record(jacobi, met, &jacobi->stats);
   return status;
 }
 
