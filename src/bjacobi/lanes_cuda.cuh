@@ -92,7 +92,13 @@ static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, 
   l.w.mask = __ballot_sync(BSI_EVERYONE, l.w.row < l.w.m);
   l.w.mask &= bsi_lanes_mask(l.w.base, p.lanes);
   l.group_mask = bsi_lanes_mask(in_warp * p.per_group * p.lanes, p.per_group * p.lanes);
-  l.w.max_rows = static_cast<int>(bsi_sub_largest<BSI_WARP>(l.w, static_cast<unsigned>(l.w.m)));
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  l.w.max_rows = __reduce_max_sync(BSI_EVERYONE, l.w.m);
+#else
+  l.w.max_rows = l.w.m;
+  for (int step = 16; step > 0; step /= 2)
+    l.w.max_rows = max(l.w.max_rows, __shfl_xor_sync(BSI_EVERYONE, l.w.max_rows, step));
+#endif
   return l;
 }
 

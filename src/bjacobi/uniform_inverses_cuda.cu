@@ -1,49 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverses of natural blocks of one size, 9 … 32 rows, that stay in fp64, on a device: two or three
- * rows a lane, so that so much less has to be told to other lanes. */
+/* Inverses of natural blocks of one size, 9 … 32 rows, that stay in fp64, on a device. A lane has
+ * two or three rows of a block, so that each broadcast of a pivot row's value serves two or three
+ * rows. */
 #include "bjacobi/values_cuda.cuh"
 
-/* R rows a lane and LANES lanes a block, which leave few lanes idle; 2ⁿ of them find norms without
- * the tile. */
-template <int M> struct lanes_of {
-  static constexpr int R = M >= 13 && M <= 16 || M > 24 || M == 10 ? 2 : 3;
-  static constexpr int LANES = M == 9 ? 3 : M == 10 ? 5 : M <= 12 ? 4 : M <= 24 ? 8 : 16;
-  static_assert(R * LANES >= M, "lanes for all rows");
+struct uniform_shape {
+  /* of a block, and of a lane; lanes of a block */
+  int size, rows, lanes;
 };
 
-template <int M> static bool enqueue(const bisai_context *context, const bsi_values_job &p) {
-  return bsi_enqueue_values<M, lanes_of<M>::R, lanes_of<M>::LANES, BISAI_FORM_INVERSE, true, true>(
-      context, p);
+/* Shapes that leave few lanes idle. Norms are found by shuffles alone if the number of lanes is a
+ * power of two (bsi_by_shuffles). The comments give the time of the set-up of 100,000 blocks over
+ * that of a copy, from bench/results/h200-batches.json (H200, commit 8f005d7), section "sizes". */
+constexpr uniform_shape SHAPES[] = {
+    {9, 3, 3},   /* 2.24 */
+    {10, 2, 5},  /* 2.11 */
+    {11, 3, 4},  /* 1.95 */
+    {12, 3, 4},  /* 1.89 */
+    {13, 2, 8},  /* 2.22 */
+    {14, 2, 8},  /* 2.09 */
+    {15, 2, 8},  /* 1.98 */
+    {16, 2, 8},  /* 1.89 */
+    {17, 3, 8},  /* 2.56 */
+    {18, 3, 8},  /* 2.57 */
+    {19, 3, 8},  /* 2.51 */
+    {20, 3, 8},  /* 2.43 */
+    {21, 3, 8},  /* 2.44 */
+    {22, 3, 8},  /* 2.40 */
+    {23, 3, 8},  /* 2.36 */
+    {24, 3, 8},  /* 2.28 */
+    {25, 2, 16}, /* 2.80 */
+    {26, 2, 16}, /* 2.79 */
+    {27, 2, 16}, /* 2.78 */
+    {28, 2, 16}, /* 2.88 */
+    {29, 2, 16}, /* 2.78 */
+    {30, 2, 16}, /* 2.80 */
+    {31, 2, 16}, /* 2.74 */
+    {32, 2, 16}, /* 2.63 */
+};
+
+/* Enqueues the kernel for the job's size; K: the first shape to consider. */
+template <int K = 0> static bool enqueue(const bisai_context *context, const bsi_values_job &p) {
+  constexpr int shapes = sizeof SHAPES / sizeof *SHAPES;
+  if constexpr (K < shapes) {
+    constexpr uniform_shape s = SHAPES[K];
+    static_assert(s.rows * s.lanes >= s.size, "lanes for all rows");
+    if (p.uniform != s.size) return enqueue<K + 1>(context, p);
+    return bsi_enqueue_values<s.size, s.rows, s.lanes, BISAI_FORM_INVERSE, true, true>(context, p);
+  } else {
+    return false;
+  }
 }
 
 bool bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_values_job &p) {
-  switch (p.uniform) {
-#define CASE(M)                                                                                    \
-  case M: return enqueue<M>(context, p);
-    CASE(9)
-    CASE(10)
-    CASE(11)
-    CASE(12)
-    CASE(13)
-    CASE(14)
-    CASE(15)
-    CASE(16)
-    CASE(17)
-    CASE(18)
-    CASE(19)
-    CASE(20)
-    CASE(21)
-    CASE(22)
-    CASE(23)
-    CASE(24)
-    CASE(25)
-    CASE(26)
-    CASE(27)
-    CASE(28)
-    CASE(29)
-    CASE(30)
-    CASE(31)
-#undef CASE
-  default: return enqueue<32>(context, p);
-  }
+  return enqueue(context, p);
 }

@@ -16,22 +16,24 @@ namespace {
 /* Classes of groups by the rows of their largest block, 4, 8, …, 32: each has code of its own. */
 enum { CLASSES = BSI_BJACOBI_CLASSES, THREADS = 256 };
 
-__host__ __device__ int class_of(int most) { return most <= 4 ? 0 : (most - 1) / 4; }
+__host__ __device__ int class_of(int max_rows) { return max_rows <= 4 ? 0 : (max_rows - 1) / 4; }
 
 /* The workspace: arrays one after the other, of 256 bytes' alignment. */
 struct workspace {
-  /* of set-ups in turn, so that each makes the other's zeros and none waits for that */
-  bsi_values_record met[2];
-  /* groups of each class */
+  /* Set-ups take turns: each clears the record of the next one, which then has nothing to wait
+   * for. */
+  bsi_values_record record[2];
+  /* the number of groups in each class */
   int32_t count[CLASSES];
-  /* behind this: groups to be repaired, the order of the groups where sizes differ, dense blocks
-   * where they are extracted before */
+  /* The list of groups to repair follows, then the order of the groups if their sizes differ, then
+   * dense blocks if they are extracted before. */
 };
 
 constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-struct parts {
-  size_t list, order, dense, all;
+/* The bytes at which the parts of the workspace begin; `all`: their end. */
+struct layout {
+  size_t repair_list, order, dense, all;
 };
 
 bool extracts_before(const bsi_bjacobi *jacobi) {
@@ -44,17 +46,15 @@ bool extracts_to_workspace(const bsi_bjacobi *jacobi) {
   return extracts_before(jacobi) && jacobi->slot_bytes < 8;
 }
 
-parts parts_of(const bsi_bjacobi *jacobi) {
-  const bool sorted = !jacobi->partition.uniform;
-  parts p;
-  p.repair_list = aligned(sizeof(workspace));
-  const size_t groups = aligned(sizeof(int32_t) * static_cast<size_t>(jacobi->groups));
-  p.order = p.repair_list + (jacobi->options.shift_amount > 0.0 ? groups : 0);
-  p.dense = p.order + (sorted ? groups : 0);
-  p.all =
-      p.dense +
-      (extracts_to_workspace(jacobi) ? sizeof(double) * static_cast<size_t>(jacobi->values) : 0);
-  return p;
+layout layout_of(const bsi_bjacobi *jacobi) {
+  const size_t groups = aligned(sizeof(int32_t) * static_cast<size_t>(jacobi->groups)),
+               values = sizeof(double) * static_cast<size_t>(jacobi->values);
+  layout at;
+  at.repair_list = aligned(sizeof(workspace));
+  at.order = at.repair_list + (jacobi->options.shift_amount > 0.0 ? groups : 0);
+  at.dense = at.order + (jacobi->partition.uniform ? 0 : groups);
+  at.all = at.dense + (extracts_to_workspace(jacobi) ? values : 0);
+  return at;
 }
 
 /* --- groups by class --- */
@@ -67,12 +67,12 @@ __global__ void __launch_bounds__(THREADS)
   __syncthreads();
   const int32_t g = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
   if (g < groups) {
-    int32_t most = 0;
+    int32_t max_rows = 0;
     for (int32_t b = g * per_group; b < blocks && b < (g + 1) * per_group; b++)
-      most = max(most, start[b + 1] - start[b]);
-    key[g] = static_cast<uint8_t>(class_of(most));
+      max_rows = max(max_rows, start[b + 1] - start[b]);
+    key[g] = static_cast<uint8_t>(class_of(max_rows));
     group[g] = g;
-    atomicAdd(counts + class_of(most), 1);
+    atomicAdd(counts + class_of(max_rows), 1);
   }
   __syncthreads();
   if (threadIdx.x < CLASSES) atomicAdd(count + threadIdx.x, counts[threadIdx.x]);
@@ -151,31 +151,41 @@ int source_of(const bsi_bjacobi *jacobi) {
   }
 }
 
-bsi_values_job numbers_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
+bsi_values_job job_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   const bsi_partition *b = &jacobi->partition;
   const bsi_bjacobi_options *o = &jacobi->options;
-  const parts w = parts_of(jacobi);
+  const layout at = layout_of(jacobi);
   char *memory = static_cast<char *>(jacobi->workspace);
-  bsi_values_job p = {};
-  p.rows = b->rows, p.blocks = b->blocks, p.uniform = b->uniform, p.per_group = jacobi->per_group;
-  p.start = b->start;
-  p.first_value = jacobi->first_value;
-  p.order = b->uniform ? nullptr : reinterpret_cast<const int32_t *>(memory + w.order);
-  p.source = jacobi->natural ? BSI_FROM_BLOCKS : source_of(jacobi);
-  p.block_size = matrix->block_size;
-  p.row_ptr = matrix->row_ptr, p.col_idx = matrix->col_idx, p.position = jacobi->position;
-  p.matrix = static_cast<const double *>(matrix->values);
-  p.dense = static_cast<double *>(extracts_to_workspace(jacobi) ? memory + w.dense : jacobi->data);
-  p.shift_amount = o->shift_amount;
-  p.form = o->form;
-  p.storage = o->storage;
-  p.tolerance = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_tolerance(o->digits) : 0.0;
-  p.format = jacobi->format, p.pivots = jacobi->pivots;
-  p.data = static_cast<char *>(jacobi->data), p.slot_bytes = jacobi->slot_bytes;
-  p.record = &reinterpret_cast<workspace *>(memory)->met[jacobi->turn];
-  p.next_record = &reinterpret_cast<workspace *>(memory)->met[1 - jacobi->turn];
-  if (o->shift_amount > 0.0) p.repair_list = reinterpret_cast<int32_t *>(memory + w.list);
-  return p;
+  workspace *head = reinterpret_cast<workspace *>(memory);
+  return {
+      .rows = b->rows,
+      .blocks = b->blocks,
+      .uniform = b->uniform,
+      .per_group = jacobi->per_group,
+      .start = b->start,
+      .first_value = jacobi->first_value,
+      .order = b->uniform ? nullptr : reinterpret_cast<const int32_t *>(memory + at.order),
+      .source = jacobi->natural ? BSI_FROM_BLOCKS : source_of(jacobi),
+      .block_size = matrix->block_size,
+      .row_ptr = matrix->row_ptr,
+      .col_idx = matrix->col_idx,
+      .position = jacobi->position,
+      .matrix = static_cast<const double *>(matrix->values),
+      .dense =
+          static_cast<double *>(extracts_to_workspace(jacobi) ? memory + at.dense : jacobi->data),
+      .shift_amount = o->shift_amount,
+      .form = o->form,
+      .storage = o->storage,
+      .tolerance = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_tolerance(o->digits) : 0.0,
+      .format = jacobi->format,
+      .pivots = jacobi->pivots,
+      .data = static_cast<char *>(jacobi->data),
+      .slot_bytes = jacobi->slot_bytes,
+      .record = &head->record[jacobi->turn],
+      .next_record = &head->record[1 - jacobi->turn],
+      .repair_list =
+          o->shift_amount > 0.0 ? reinterpret_cast<int32_t *>(memory + at.repair_list) : nullptr,
+  };
 }
 
 /* Blocks that lie side by side, and stay in fp64: kernels that do nothing else. */
@@ -197,22 +207,22 @@ bool is_small(const bsi_values_job &p) {
 }
 
 /* One launch of `count` groups from place `from` of the order. */
-void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p, int most,
-             int32_t from, int32_t count) {
+void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p,
+             int max_rows, int32_t from, int32_t count) {
   p.from = from, p.count = count,
-  p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : most;
+  p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : max_rows;
   if (extracts_before(jacobi)) {
     p.lanes = p.largest;
     bsi_launch_resident(context, extract, 32, sizeof(double) * bsi_tile_values<BSI_BJACOBI_MOST, 1>,
                         bsi_units(p), p);
     p.source = BSI_FROM_DENSE;
   }
-  if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, most, p);
-  if (!is_plain(jacobi)) return bsi_enqueue_inverses(context, most, p);
+  if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, max_rows, p);
+  if (!is_plain(jacobi)) return bsi_enqueue_inverses(context, max_rows, p);
   if (is_uniform(p) && is_small(p) && bsi_enqueue_small_inverses(context, p)) return;
   if (is_uniform(p) && p.uniform > BSI_SPECIAL_SIZES && bsi_enqueue_uniform_inverses(context, p))
     return;
-  bsi_enqueue_plain_inverses(context, most, p);
+  bsi_enqueue_plain_inverses(context, max_rows, p);
 }
 
 /* The groups that plain kernels have listed, again with repairs. */
@@ -227,35 +237,44 @@ int32_t first_of(unsigned long long complement) {
   return complement == 0 ? -1 : static_cast<int32_t>(~complement);
 }
 
-/* What was met as the statistics; the formats of a fixed storage are known without. */
-void read_record(const bsi_bjacobi *jacobi, const bsi_values_record &met,
-                 bsi_bjacobi_stats *stats) {
-  stats->inversion.singular_row = first_of(met.singular);
-  stats->inversion.first_repair_row = first_of(met.repaired);
-  stats->inversion.repairs = static_cast<int64_t>(met.repairs);
-  std::memcpy(&stats->inversion.largest_condition, &met.condition, sizeof met.condition);
-  stats->inversion.largest_condition_row =
-      met.condition > 0 ? static_cast<int32_t>(~met.condition_block & 0x7fffffffu) : -1;
-  if (met.singular != 0) {
-    stats->inversion.largest_condition = INFINITY;
-    stats->inversion.largest_condition_row = first_of(met.singular);
+void count_recorded_formats(const bsi_values_record &record, bsi_bjacobi_stats *stats) {
+  for (int f = 0; f < BSI_FORMATS; f++) {
+    stats->formats[f] = static_cast<int64_t>(record.formats[f]);
+    stats->value_bytes +=
+        static_cast<int64_t>(record.values[f] * bsi_value_bytes(static_cast<bisai_value_type>(f)));
   }
-  stats->near_singular = static_cast<int64_t>(met.near_singulars);
-  stats->near_singular_block = first_of(met.near_singular);
-  stats->overflow_block = first_of(met.overflow);
+}
+
+/* Kernels do not count the formats of a fixed storage. */
+void count_fixed_format(const bsi_bjacobi *jacobi, bsi_bjacobi_stats *stats) {
   const bisai_value_type storage = jacobi->options.storage;
-  if (storage == BISAI_ADAPTIVE) {
-    for (int f = 0; f < BSI_FORMATS; f++) {
-      stats->formats[f] = static_cast<int64_t>(met.formats[f]);
-      stats->value_bytes +=
-          static_cast<int64_t>(met.values[f] * bsi_value_bytes(static_cast<bisai_value_type>(f)));
-    }
-    return;
-  }
   stats->formats[storage] = jacobi->partition.blocks;
   for (int m = 1; m <= BSI_BJACOBI_MOST; m++)
     stats->value_bytes += static_cast<int64_t>(jacobi->partition.count[m]) * m * m *
                           static_cast<int64_t>(bsi_value_bytes(storage));
+}
+
+/* The record as statistics. */
+void fill_stats(const bsi_bjacobi *jacobi, const bsi_values_record &record,
+                bsi_bjacobi_stats *stats) {
+  bsi_invert_stats *inversion = &stats->inversion;
+  inversion->singular_row = first_of(record.first_singular);
+  inversion->first_repair_row = first_of(record.first_repaired);
+  inversion->repairs = static_cast<int64_t>(record.repairs);
+  std::memcpy(&inversion->largest_condition, &record.condition, sizeof record.condition);
+  inversion->largest_condition_row =
+      record.condition > 0 ? static_cast<int32_t>(~record.condition_block & 0x7fffffffu) : -1;
+  if (record.first_singular != 0) {
+    inversion->largest_condition = INFINITY;
+    inversion->largest_condition_row = inversion->singular_row;
+  }
+  stats->near_singular = static_cast<int64_t>(record.near_singulars);
+  stats->near_singular_block = first_of(record.first_near_singular);
+  stats->overflow_block = first_of(record.first_overflow);
+  if (jacobi->options.storage == BISAI_ADAPTIVE)
+    count_recorded_formats(record, stats);
+  else
+    count_fixed_format(jacobi, stats);
 }
 
 } // namespace
@@ -263,49 +282,49 @@ void read_record(const bsi_bjacobi *jacobi, const bsi_values_record &met,
 static bisai_status bjacobi_reserve(bisai_context *context, const bisai_bcsr *,
                                     bsi_bjacobi *jacobi) {
   if (jacobi->per_group * jacobi->partition.largest > BSI_WARP)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "groups of %d rows: a device takes at most %d",
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "groups of %d rows: a device takes at most %d",
                     jacobi->per_group * jacobi->partition.largest, BSI_WARP);
-  const parts w = parts_of(jacobi);
-  char *const memory = static_cast<char *>(context->backend->memory->allocate(context, w.all, 1));
+  const layout at = layout_of(jacobi);
+  char *const memory = static_cast<char *>(context->backend->memory->allocate(context, at.all, 1));
   jacobi->workspace = memory;
   if (!memory) return BISAI_OUT_OF_MEMORY;
-  jacobi->workspace_bytes = static_cast<int64_t>(w.all);
+  jacobi->workspace_bytes = static_cast<int64_t>(at.all);
   const cudaError_t error = cudaMemsetAsync(memory, 0, sizeof(workspace), bsi_stream_of(context));
   if (error != cudaSuccess) return failed(context, error);
   if (jacobi->partition.uniform || jacobi->groups == 0) return BISAI_OK;
   int32_t *count = reinterpret_cast<workspace *>(memory)->count;
-  const bisai_status status =
-      sort_groups(context, jacobi, reinterpret_cast<int32_t *>(memory + w.order), count);
-  return status ? status
-                : context->backend->memory->fetch(context, jacobi->class_groups, count,
-                                                  sizeof jacobi->class_groups);
+  BSI_TRY(sort_groups(context, jacobi, reinterpret_cast<int32_t *>(memory + at.order), count));
+  return context->backend->memory->fetch(context, jacobi->class_groups, count,
+                                         sizeof jacobi->class_groups);
 }
 
 bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matrix,
                                  bsi_bjacobi *jacobi) {
   if (jacobi->groups == 0) return BISAI_OK;
   jacobi->turn = 1 - jacobi->turn;
-  const bsi_values_job p = numbers_of(matrix, jacobi);
+  const bsi_values_job p = job_of(matrix, jacobi);
   const int32_t largest = jacobi->partition.largest;
   if (jacobi->partition.uniform) enqueue(context, jacobi, p, largest, 0, jacobi->groups);
   for (int32_t k = 0, from = 0; k < CLASSES; from += jacobi->class_groups[k++])
     if (jacobi->class_groups[k] > 0)
       enqueue(context, jacobi, p, std::min(4 * (k + 1), largest), from, jacobi->class_groups[k]);
   if (p.repair_list && is_plain(jacobi)) repair(context, jacobi, p);
-  const bisai_status status = bsi_launched(context, "block-Jacobi's numbers");
-  if (status) cudaMemsetAsync(jacobi->workspace, 0, sizeof(workspace::met), bsi_stream_of(context));
+  const bisai_status status = bsi_launched(context, "block-Jacobi's values");
+  if (status)
+    cudaMemsetAsync(jacobi->workspace, 0, sizeof(workspace::record), bsi_stream_of(context));
   return status;
 }
 
 static bisai_status bjacobi_values(bisai_context *context, const bisai_bcsr *matrix,
                                    bsi_bjacobi *jacobi) {
-  bisai_status status = bsi_bjacobi_enqueue(context, matrix, jacobi);
-  const bsi_values_record *const there =
-      static_cast<workspace *>(jacobi->workspace)->met + jacobi->turn;
-  bsi_values_record met;
-  if (!status) status = context->backend->memory->fetch(context, &met, there, sizeof met);
-  if (!status) read_record(jacobi, met, &jacobi->stats);
-  return status;
+  BSI_TRY(bsi_bjacobi_enqueue(context, matrix, jacobi));
+  const workspace *memory = static_cast<workspace *>(jacobi->workspace);
+  bsi_values_record record;
+  BSI_TRY(context->backend->memory->fetch(context, &record, &memory->record[jacobi->turn],
+                                          sizeof record));
+  fill_stats(jacobi, record, &jacobi->stats);
+  return BISAI_OK;
 }
 
 const bsi_block_values_ops bsi_block_values_cuda = {.reserve = bjacobi_reserve,
