@@ -5,8 +5,8 @@
  * take longer than the blocks. Each value is read once for up to `VECTORS` vectors. */
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
-#include "core/launch_cuda.cuh"
 #include "core/values.h"
+#include "gpu/launch.cuh"
 
 namespace {
 
@@ -132,7 +132,7 @@ __device__ __forceinline__ void multiply(const place &l, const char *values, int
       if (c + k >= l.width) break;
 #pragma unroll
       for (int v = 0; v < VECTORS; v++) {
-        const double other = __shfl_sync(BSI_EVERYONE, x[v], (l.base + c + k) % BSI_WARP);
+        const double other = __shfl_sync(BSI_FULL_WARP, x[v], (l.base + c + k) % BSI_WARP);
         sum[v] = c + k < l.m ? fma(e[k], other, sum[v]) : sum[v];
       }
     }
@@ -154,7 +154,7 @@ __device__ __forceinline__ void solve_lu(const place &l, const char *values, int
       if (c + k >= width) break;
 #pragma unroll
       for (int v = 0; v < VECTORS; v++) {
-        const double top = __shfl_sync(BSI_EVERYONE, y[v], (l.base + c + k) % BSI_WARP);
+        const double top = __shfl_sync(BSI_FULL_WARP, y[v], (l.base + c + k) % BSI_WARP);
         if (c + k < l.m && l.in_block > c + k) y[v] = fma(-e[k], top, y[v]);
       }
     }
@@ -167,7 +167,7 @@ __device__ __forceinline__ void solve_lu(const place &l, const char *values, int
 #pragma unroll
       for (int v = 0; v < VECTORS; v++) {
         if (c + k < l.m && l.in_block == c + k) y[v] *= e[k];
-        const double bottom = __shfl_sync(BSI_EVERYONE, y[v], (l.base + c + k) % BSI_WARP);
+        const double bottom = __shfl_sync(BSI_FULL_WARP, y[v], (l.base + c + k) % BSI_WARP);
         if (c + k < l.m && l.in_block < c + k) y[v] = fma(-e[k], bottom, y[v]);
       }
     }
@@ -179,7 +179,7 @@ __device__ __forceinline__ double sum_up(const place &l, int k, double value) {
 #pragma unroll
   for (int step = 1; step < BSI_WARP; step *= 2) {
     if (step > k) break;
-    const double other = __shfl_up_sync(BSI_EVERYONE, value, step);
+    const double other = __shfl_up_sync(BSI_FULL_WARP, value, step);
     if (l.in_block >= step) value += other;
   }
   return value;
@@ -219,7 +219,7 @@ __device__ __forceinline__ void solve_gauss_huard(const place &l, bool transpose
       for (int v = 0; v < VECTORS; v++) {
         const double sum = sum_up(l, c + k, step && l.in_block < c + k ? left[k] * y[v] : 0.0);
         if (step && l.in_block == c + k) y[v] = (y[v] - sum) * above[k];
-        const double done = __shfl_sync(BSI_EVERYONE, y[v], (l.base + c + k) % BSI_WARP);
+        const double done = __shfl_sync(BSI_FULL_WARP, y[v], (l.base + c + k) % BSI_WARP);
         if (step && l.in_block < c + k) y[v] = fma(-above[k], done, y[v]);
       }
     }
@@ -237,7 +237,7 @@ __device__ __forceinline__ void apply_group(const job &p, const place &l, const 
   } else if constexpr (FORM == BISAI_FORM_LU) {
 #pragma unroll
     for (int v = 0; v < VECTORS; v++)
-      y[v] = __shfl_sync(BSI_EVERYONE, x[v], (l.base + pivot) % BSI_WARP);
+      y[v] = __shfl_sync(BSI_FULL_WARP, x[v], (l.base + pivot) % BSI_WARP);
     solve_lu<FORMAT, M>(l, values, lane, y);
   } else {
 #pragma unroll
@@ -355,7 +355,7 @@ __global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_co
       for (int c = 0; c < ahead && from + c < M; c++) {
         const int other = (base + from + c) % BSI_WARP;
         if constexpr (VECTORS == 1) {
-          sum[g][0] = fma(e[g][c], __shfl_sync(BSI_EVERYONE, x[g][0], other), sum[g][0]);
+          sum[g][0] = fma(e[g][c], __shfl_sync(BSI_FULL_WARP, x[g][0], other), sum[g][0]);
         } else {
 #pragma unroll
           for (int v = 0; v < VECTORS; v += 2) {

@@ -41,7 +41,7 @@ constexpr bsi_size_class BSI_DECOMPOSITION_CLASSES[] = {
  * FORM, PLAIN: as in bsi_compute_values.
  * K: the first class to consider. */
 template <const auto &CLASSES, bisai_form FORM, bool PLAIN, int K = 0>
-static inline void bsi_enqueue_class(const bisai_context *context, int max_rows,
+static inline void bsi_enqueue_class(bisai_context *context, int max_rows,
                                      const bsi_values_job &p) {
   constexpr int classes = sizeof CLASSES / sizeof *CLASSES;
   constexpr bsi_size_class c = CLASSES[K];

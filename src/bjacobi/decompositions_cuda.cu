@@ -2,8 +2,7 @@
 /* LU and Gauss–Huard decompositions of many blocks. */
 #include "bjacobi/classes_cuda.cuh"
 
-void bsi_enqueue_decompositions(const bisai_context *context, int max_rows,
-                                const bsi_values_job &p) {
+void bsi_enqueue_decompositions(bisai_context *context, int max_rows, const bsi_values_job &p) {
   if (p.form == BISAI_FORM_LU)
     bsi_enqueue_class<BSI_DECOMPOSITION_CLASSES, BISAI_FORM_LU, false>(context, max_rows, p);
   else

@@ -3,57 +3,56 @@
 #include "bjacobi/bjacobi_ops.h"
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/record.cuh"
 
 namespace {
 
-enum { THREADS = 256 };
+constexpr int THREADS = 256;
 
-/* Writes positions, and *first ← the first row without a block; or the first one where they are
- * other than expected. */
+/* Writes the positions. *first ← the first row without a block; with `expected`, the first row
+ * whose position is another one. */
 __global__ void __launch_bounds__(THREADS)
-    look(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, const int32_t *expected,
-         int32_t *position, unsigned long long *first) {
+    locate(int32_t n, const int32_t *row_ptr, const int32_t *col_idx, const int32_t *expected,
+           int32_t *position, unsigned long long *first) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
-  bool met = false;
+  bool found = false;
   if (i < n) {
     const int32_t at = bsi_find_diagonal(row_ptr, col_idx, i);
     if (position) position[i] = at;
-    met = expected ? at != expected[i] : at < 0;
+    found = expected ? at != expected[i] : at < 0;
   }
-  const int lane = __ffs(static_cast<int>(__ballot_sync(BSI_EVERYONE, met))) - 1;
+  const int lane = __ffs(static_cast<int>(__ballot_sync(BSI_FULL_WARP, found))) - 1;
   if (lane == static_cast<int>(threadIdx.x % BSI_WARP))
     atomicMin(first, static_cast<unsigned long long>(i));
 }
 
-bisai_status look_at_all(bisai_context *context, const bisai_bcsr *a, const int32_t *expected,
-                         int32_t *position, int32_t *first) {
+bisai_status locate_all(bisai_context *context, const bisai_bcsr *a, const int32_t *expected,
+                        int32_t *position, int32_t *first) {
+  const char *what = "diagonal blocks";
   *first = -1;
   if (a->block_rows == 0) return BISAI_OK;
-  const cudaStream_t stream = bsi_stream_of(context);
-  unsigned long long row = ~0ull;
-  const cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff, sizeof row, stream);
-  if (error != cudaSuccess)
-    return bsi_fail(context, BISAI_DEVICE_ERROR, "diagonal blocks: %s", cudaGetErrorString(error));
-  look<<<bsi_grid(a->block_rows, THREADS), THREADS, 0, stream>>>(
-      a->block_rows, a->row_ptr, a->col_idx, expected, position, context->first_fault);
-  bisai_status status = bsi_launched(context, "diagonal blocks");
-  if (!status)
-    status = context->backend->memory->fetch(context, &row, context->first_fault, sizeof row);
-  if (!status && row != ~0ull) *first = static_cast<int32_t>(row);
-  return status;
+  BSI_TRY(bsi_record_begin<bsi_first_record>(context, what));
+  locate<<<bsi_grid(a->block_rows, THREADS), THREADS, 0, bsi_stream_of(context)>>>(
+      a->block_rows, a->row_ptr, a->col_idx, expected, position,
+      &bsi_record_of<bsi_first_record>(context)->index);
+  BSI_TRY(bsi_launched(context, what));
+  bsi_first_record record;
+  BSI_TRY(bsi_record_fetch(context, what, &record));
+  *first = static_cast<int32_t>(bsi_index_of(record.index));
+  return BISAI_OK;
 }
 
 } // namespace
 
 static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix,
                                    int32_t *position, int32_t *missing) {
-  return look_at_all(context, matrix, nullptr, position, missing);
+  return locate_all(context, matrix, nullptr, position, missing);
 }
 
 static bisai_status compare_diagonals(bisai_context *context, const bisai_bcsr *matrix,
                                       const int32_t *position, int32_t *moved) {
-  return look_at_all(context, matrix, position, nullptr, moved);
+  return locate_all(context, matrix, position, nullptr, moved);
 }
 
 const bsi_diagonal_ops bsi_diagonals_cuda = {.find = find_diagonals, .compare = compare_diagonals};

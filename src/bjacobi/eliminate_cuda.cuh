@@ -12,7 +12,7 @@
 #ifndef BSI_ELIMINATE_CUDA_CUH
 #define BSI_ELIMINATE_CUDA_CUH
 
-#include "core/launch_cuda.cuh"
+#include "gpu/launch.cuh"
 
 struct bsi_sub_warp {
   /* row: the lane's place in it */
@@ -46,13 +46,12 @@ static __device__ __forceinline__ double bsi_larger(double a, double b) {
 /* The largest over a sub-warp, LANES of them, or w.lanes ≤ 16 where LANES is 0. */
 template <int LANES>
 static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w, unsigned value) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  if constexpr (LANES == 32) return __reduce_max_sync(BSI_EVERYONE, value);
-#endif
-  if constexpr (LANES > 0 && (LANES & (LANES - 1)) == 0) {
+  if constexpr (LANES == BSI_WARP) {
+    value = bsi_warp_max(value);
+  } else if constexpr (LANES > 0 && (LANES & (LANES - 1)) == 0) {
 #pragma unroll
     for (int step = LANES / 2; step > 0; step /= 2)
-      value = max(value, __shfl_xor_sync(BSI_EVERYONE, value, step));
+      value = max(value, __shfl_xor_sync(BSI_FULL_WARP, value, step));
   } else { /* a window that doubles, and may go round more than once */
     const int lanes = LANES > 0 ? LANES : w.lanes;
 #pragma unroll
@@ -60,7 +59,7 @@ static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w
       if (step >= lanes) break;
       int from = w.row + step;
       from -= from >= lanes ? lanes : 0;
-      value = max(value, __shfl_sync(BSI_EVERYONE, value, w.base + from));
+      value = max(value, __shfl_sync(BSI_FULL_WARP, value, w.base + from));
     }
   }
   return value;
@@ -83,12 +82,12 @@ static __device__ __forceinline__ int bsi_sub_pivot(const bsi_sub_warp &w, doubl
   const unsigned high = static_cast<unsigned>(__double2hiint(value)) & 0x7fffffffu;
   const unsigned top = bsi_sub_largest<LANES>(w, candidate ? high : 0u);
   candidate = candidate && high == top;
-  unsigned found = __ballot_sync(BSI_EVERYONE, candidate) & w.mask;
-  if (__any_sync(BSI_EVERYONE, __popc(found) > 1)) {
+  unsigned found = __ballot_sync(BSI_FULL_WARP, candidate) & w.mask;
+  if (__any_sync(BSI_FULL_WARP, __popc(found) > 1)) {
     const unsigned low = static_cast<unsigned>(__double2loint(value));
     const unsigned lowest = bsi_sub_largest<LANES>(w, candidate ? low : 0u);
     candidate = candidate && low == lowest;
-    found = __ballot_sync(BSI_EVERYONE, candidate) & w.mask;
+    found = __ballot_sync(BSI_FULL_WARP, candidate) & w.mask;
   }
   return found ? __ffs(static_cast<int>(found)) - 1 - w.base : 0;
 }
@@ -120,7 +119,7 @@ static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, i
   bsi_step s;
   s.active = k < w.m;
   s.pivot = bsi_sub_pivot<LANES>(w, value, !*used);
-  const double pivot = __shfl_sync(BSI_EVERYONE, value, w.base + s.pivot);
+  const double pivot = __shfl_sync(BSI_FULL_WARP, value, w.base + s.pivot);
   s.inverse = bsi_reciprocal(pivot);
   if (s.active) {
     e->singular |= s.inverse == 0.0; /* a pivot that is zero or NaN shows in the result */
@@ -151,7 +150,7 @@ static __device__ __forceinline__ int bsi_sub_pivot_of(const bsi_sub_warp &w,
 #pragma unroll
   for (int s = 1; s < R; s++)
     if (c >= s * w.lanes) pivot = e.pivot[s], lane = c - s * w.lanes;
-  return __shfl_sync(BSI_EVERYONE, pivot, w.base + lane);
+  return __shfl_sync(BSI_FULL_WARP, pivot, w.base + lane);
 }
 
 /* a: the lane's rows of the block in a[·][0 … m − 1]. Row s becomes the row e.step[s] of the
@@ -186,14 +185,14 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
     int lane = 0, slot = 0;
 #pragma unroll
     for (int s = R - 1; s >= 0; s--) {
-      const unsigned found = __ballot_sync(BSI_EVERYONE, !used[s] && high[s] == top) & w.mask;
+      const unsigned found = __ballot_sync(BSI_FULL_WARP, !used[s] && high[s] == top) & w.mask;
       if (found) lane = __ffs(static_cast<int>(found)) - 1 - w.base, slot = s;
     }
     const auto pivot_row = [&](int j) {
       double value = a[0][j];
 #pragma unroll
       for (int s = 1; s < R; s++) value = slot == s ? a[s][j] : value;
-      return __shfl_sync(BSI_EVERYONE, value, w.base + lane);
+      return __shfl_sync(BSI_FULL_WARP, value, w.base + lane);
     };
     const double inverse = bsi_reciprocal(pivot_row(0));
     if (active) e.singular |= inverse == 0.0; /* a pivot that is zero or NaN shows in the result */
@@ -247,7 +246,7 @@ static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w,
 #pragma unroll
     for (int c = 0; c < columns / 2; c++) {
       if (c >= width) break;
-      const double given = __shfl_xor_sync(BSI_EVERYONE, upper ? sum[c] : sum[c + width], step);
+      const double given = __shfl_xor_sync(BSI_FULL_WARP, upper ? sum[c] : sum[c + width], step);
       sum[c] = (upper ? sum[c + width] : sum[c]) + given;
     }
   }
@@ -269,7 +268,7 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_lu(const bsi_sub_warp &
     const double factor = s.active && !used ? a[k] * s.inverse : 0.0;
 #pragma unroll
     for (int j = k + 1; j < M; j++)
-      a[j] = fma(-factor, __shfl_sync(BSI_EVERYONE, a[j], w.base + s.pivot), a[j]);
+      a[j] = fma(-factor, __shfl_sync(BSI_FULL_WARP, a[j], w.base + s.pivot), a[j]);
     if (s.active && !used) a[k] = factor;
     if (s.active && w.row == s.pivot) a[k] = s.inverse;
   }
@@ -291,7 +290,7 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_s
 #pragma unroll
     for (int i = 0; i < k; i++) {
       const int from = static_cast<int>(pivots[i / 6] >> (i % 6 * 5) & 31u);
-      sum = fma(-__shfl_sync(BSI_EVERYONE, a[k], w.base + from), a[i], sum);
+      sum = fma(-__shfl_sync(BSI_FULL_WARP, a[k], w.base + from), a[i], sum);
     }
     const bool active = k < w.m;
     if (active && !used) a[k] = sum;
@@ -300,7 +299,7 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_s
     const double factor = active && !used ? a[k] * s.inverse : 0.0;
 #pragma unroll
     for (int i = 0; i < k; i++)
-      a[i] = fma(-__shfl_sync(BSI_EVERYONE, a[i], w.base + s.pivot), factor, a[i]);
+      a[i] = fma(-__shfl_sync(BSI_FULL_WARP, a[i], w.base + s.pivot), factor, a[i]);
     if (active && !used) a[k] = factor;
     if (active && w.row == s.pivot) a[k] = s.inverse;
   }

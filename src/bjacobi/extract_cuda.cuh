@@ -66,8 +66,8 @@ static __device__ __forceinline__ void bsi_extract_by_sub_warp(const bsi_values_
     __syncwarp();
 #pragma unroll 1
     for (int k = 0; k < l.w.lanes; k++) {
-      const int32_t from = __shfl_sync(BSI_EVERYONE, low, l.w.base + k),
-                    to = __shfl_sync(BSI_EVERYONE, high, l.w.base + k);
+      const int32_t from = __shfl_sync(BSI_FULL_WARP, low, l.w.base + k),
+                    to = __shfl_sync(BSI_FULL_WARP, high, l.w.base + k);
       if (top + k >= l.w.m || l.w.row >= working) continue;
       const int32_t r = (l.start + top + k) % p.block_size;
       for (int64_t t = l.w.row;; t += working) {
@@ -102,7 +102,7 @@ static __device__ double bsi_rows_norm(const bsi_values_job &p, const bsi_lane &
   double norm = 0.0;
 #pragma unroll 1
   for (int k = 0; k < l.w.lanes; k++)
-    norm = fmax(norm, __shfl_sync(BSI_EVERYONE, largest, (l.w.base + k) % BSI_WARP));
+    norm = fmax(norm, __shfl_sync(BSI_FULL_WARP, largest, (l.w.base + k) % BSI_WARP));
   return norm;
 }
 

@@ -41,7 +41,7 @@ template <int M, int R> constexpr int bsi_tile_values = 32 * R *(M + 1);
 
 /* The mask of `lanes` lanes from `first` on. */
 static __device__ __forceinline__ unsigned bsi_lanes_mask(int first, int lanes) {
-  return lanes == BSI_WARP ? BSI_EVERYONE : ((1u << lanes) - 1u) << first;
+  return lanes == BSI_WARP ? BSI_FULL_WARP : ((1u << lanes) - 1u) << first;
 }
 
 /* The number of doubles from the tile of a group to that of the warp's next group; M and R as in
@@ -89,16 +89,10 @@ static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, 
   }
   l.leader = l.w.m > 0 && l.w.row == 0;
   l.group_leader = l.leader && sub % p.per_group == 0;
-  l.w.mask = __ballot_sync(BSI_EVERYONE, l.w.row < l.w.m);
+  l.w.mask = __ballot_sync(BSI_FULL_WARP, l.w.row < l.w.m);
   l.w.mask &= bsi_lanes_mask(l.w.base, p.lanes);
   l.group_mask = bsi_lanes_mask(in_warp * p.per_group * p.lanes, p.per_group * p.lanes);
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  l.w.max_rows = __reduce_max_sync(BSI_EVERYONE, l.w.m);
-#else
-  l.w.max_rows = l.w.m;
-  for (int step = 16; step > 0; step /= 2)
-    l.w.max_rows = max(l.w.max_rows, __shfl_xor_sync(BSI_EVERYONE, l.w.max_rows, step));
-#endif
+  l.w.max_rows = bsi_warp_max(l.w.m);
   return l;
 }
 

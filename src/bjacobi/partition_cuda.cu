@@ -6,42 +6,46 @@
  * that a chunk of rows is entered at one of its first 32 rows: a warp follows them all through its
  * chunk, a lane each, one warp chains the chunks, and then every chunk knows its blocks. The result
  * is the sequential one. */
-#include <cub/device/device_scan.cuh>
-
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/scan.cuh"
 
 namespace {
 
-enum {
-  THREADS = 256,
-  WARPS = THREADS / BSI_WARP,
-  CHUNK_WORDS = 16,
-  /* rows of a chunk */
-  CHUNK = CHUNK_WORDS * 32,
-  /* chunks that the chain has in shared memory at a time */
-  CHAIN = 1024
-};
+constexpr int THREADS = 256, WARPS = THREADS / BSI_WARP;
 
+/* A chunk has a bit for each of its rows in so many words. A warp follows the paths of a chunk, a
+ * lane each, from the chunk's bits in shared memory. The size was not measured. */
+constexpr int CHUNK_WORDS = 16, CHUNK = CHUNK_WORDS * 32;
+
+/* One thread block chains the chunks. It has the exits of so many chunks in shared memory at a
+ * time: 32 KiB of exits and 1 KiB of entries, of the 48 KiB that every device allows. */
+constexpr int CHAIN = 1024;
+
+/* Sizes of blocks 0 … 32, then the size of the first block and of the last one. */
+constexpr int FIRST_SIZE = BSI_BJACOBI_MOST + 1, LAST_SIZE = FIRST_SIZE + 1, SIZES = LAST_SIZE + 1;
+
+/* Arrays in device memory. */
 struct finder {
-  int32_t rows, block_rows, block_size, most, chunks;
+  int32_t rows, block_rows, block_size, max_rows, chunks;
   const int32_t *row_ptr, *col_idx;
-  /* block_rows: the first block row of its supervariable; at first, i where one begins at i,
-   * otherwise 0 */
+  /* block_rows: i if a supervariable begins at block row i, otherwise 0. The scan makes it the
+   * first block row of the supervariable. */
   int32_t *first;
-  /* a bit for each row and one for the end, and 64 more: a piece of a supervariable begins there */
+  /* a bit for each row, one for the end, and 64 more: set if a piece of a supervariable begins */
   unsigned *pieces;
-  /* chunks·32: rows of the next chunk before the first block that begins in it */
+  /* chunks·32: the rows of the next chunk before the first block that begins in it, for each entry
+   * to this chunk */
   uint8_t *exits;
-  /* chunks */
+  /* chunks: the entry that the partition takes */
   uint8_t *entry;
-  /* chunks + 1: of each, then before each */
+  /* chunks + 1: the blocks of each chunk. The scan makes it the blocks before each chunk. */
   int32_t *blocks;
-  /* of the partition */
+  /* the partition's starts */
   int32_t *start;
-  /* 33: blocks of each size; and the size of the first and of the last one */
+  /* SIZES */
   unsigned *sizes;
 };
 
@@ -61,18 +65,18 @@ __global__ void __launch_bounds__(THREADS) compare_rows(const finder f) {
       (__ldg(f.col_idx + before) != __ldg(f.col_idx + begin) ||
        __ldg(f.col_idx + before + length - 1) != __ldg(f.col_idx + begin + length - 1)))
     length = -1;
-  unsigned left = __ballot_sync(BSI_EVERYONE, length > 2);
+  unsigned left = __ballot_sync(BSI_FULL_WARP, length > 2);
   while (left) {
     const int one = __ffs(static_cast<int>(left)) - 1;
     left &= left - 1;
-    const int32_t from = __shfl_sync(BSI_EVERYONE, before, one),
-                  to = __shfl_sync(BSI_EVERYONE, begin, one);
-    const int32_t many = __shfl_sync(BSI_EVERYONE, length, one);
+    const int32_t from = __shfl_sync(BSI_FULL_WARP, before, one),
+                  to = __shfl_sync(BSI_FULL_WARP, begin, one);
+    const int32_t many = __shfl_sync(BSI_FULL_WARP, length, one);
     bool equal = true;
     for (int32_t k = 0; k < many && equal; k += BSI_WARP) {
       const bool mine = k + lane >= many ||
                         __ldg(f.col_idx + from + k + lane) == __ldg(f.col_idx + to + k + lane);
-      equal = __all_sync(BSI_EVERYONE, mine);
+      equal = __all_sync(BSI_FULL_WARP, mine);
     }
     if (!equal && lane == one) length = -1;
   }
@@ -85,20 +89,20 @@ __global__ void __launch_bounds__(THREADS) mark_pieces(const finder f) {
   bool begins = row == f.rows;
   if (row < f.rows) {
     const int32_t first = __ldg(f.first + row / f.block_size);
-    begins = (row - static_cast<int64_t>(first) * f.block_size) % f.most == 0;
+    begins = (row - static_cast<int64_t>(first) * f.block_size) % f.max_rows == 0;
   }
-  const unsigned bits = __ballot_sync(BSI_EVERYONE, begins);
+  const unsigned bits = __ballot_sync(BSI_FULL_WARP, begins);
   if (threadIdx.x % BSI_WARP == 0 && row <= static_cast<int64_t>(f.chunks) * CHUNK + 32)
     f.pieces[row / 32] = bits;
 }
 
 /* Where the block that begins at a row of the chunk ends: the last piece at most `most` rows
  * later. */
-__device__ __forceinline__ int next_start(const unsigned *pieces, int most, int row) {
+__device__ __forceinline__ int next_start(const unsigned *pieces, int max_rows, int row) {
   const unsigned low = pieces[(row + 1) / 32], high = pieces[(row + 1) / 32 + 1];
   const unsigned after = __funnelshift_r(low, high, (row + 1) % 32); /* bit k: row + 1 + k */
-  const unsigned within = most == 32 ? after : after & ((1u << most) - 1u);
-  return within ? row + 32 - __clz(static_cast<int>(within)) : row + most;
+  const unsigned within = max_rows == 32 ? after : after & ((1u << max_rows) - 1u);
+  return within ? row + 32 - __clz(static_cast<int>(within)) : row + max_rows;
 }
 
 /* Loads a chunk's bits and the 64 after it. */
@@ -116,7 +120,7 @@ __global__ void __launch_bounds__(THREADS) follow_entries(const finder f) {
   if (chunk >= f.chunks) return;
   load_pieces(f, chunk, lane, pieces[warp]);
   int row = lane;
-  while (row < CHUNK) row = next_start(pieces[warp], f.most, row);
+  while (row < CHUNK) row = next_start(pieces[warp], f.max_rows, row);
   f.exits[static_cast<int64_t>(chunk) * 32 + lane] = static_cast<uint8_t>(min(row - CHUNK, 31));
 }
 
@@ -157,13 +161,13 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) walk(const find
     const unsigned *pieces = f.pieces + static_cast<int64_t>(chunk) * CHUNK_WORDS;
     int32_t count = WRITE ? f.blocks[chunk] : 0;
     for (int row = f.entry[chunk]; row < end;) {
-      const int next = next_start(pieces, f.most, row);
+      const int next = next_start(pieces, f.max_rows, row);
       if (WRITE) {
         f.start[count] = static_cast<int32_t>(top) + row;
       } else {
         atomicAdd(sizes + (next - row), 1u);
-        if (top + row == 0) f.sizes[BSI_BJACOBI_MOST + 1] = next - row;
-        if (top + next == f.rows) f.sizes[BSI_BJACOBI_MOST + 2] = next - row;
+        if (top + row == 0) f.sizes[FIRST_SIZE] = next - row;
+        if (top + next == f.rows) f.sizes[LAST_SIZE] = next - row;
       }
       row = next;
       count++;
@@ -191,130 +195,128 @@ __global__ void __launch_bounds__(THREADS)
 
 constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-bisai_status outcome(bisai_context *context, cudaError_t error) {
-  if (error == cudaSuccess) error = cudaGetLastError();
-  return error == cudaSuccess ? BISAI_OK
-                              : bsi_fail(context, BISAI_DEVICE_ERROR, "blocks of block-Jacobi: %s",
-                                         cudaGetErrorString(error));
-}
+constexpr const char *WHAT = "blocks of block-Jacobi";
 
-struct largest {
-  __device__ int32_t operator()(int32_t a, int32_t b) const { return max(a, b); }
-};
-
-/* Everything up to the number of blocks before each chunk; what is to be known on the host goes to
- * `sizes` there. */
-cudaError_t find(cudaStream_t stream, const finder &f, void *spare, size_t spare_bytes) {
-  cudaError_t error = cudaMemsetAsync(f.sizes, 0, (BSI_BJACOBI_MOST + 3) * sizeof *f.sizes, stream);
-  if (error != cudaSuccess) return error;
+/* Everything up to the number of blocks before each chunk. The host is to fetch `sizes`. */
+bisai_status find(bisai_context *context, const finder &f, void *room, size_t room_bytes) {
+  const bsi_gpu_stream stream = bsi_stream_of(context);
+  BSI_TRY(bsi_gpu_fill(context, WHAT, f.sizes, 0, SIZES * sizeof *f.sizes));
   compare_rows<<<bsi_grid(f.block_rows, THREADS), THREADS, 0, stream>>>(f);
-  error = cub::DeviceScan::InclusiveScan(spare, spare_bytes, f.first, f.first, largest(),
-                                         f.block_rows, stream);
-  if (error != cudaSuccess) return error;
+  BSI_TRY(bsi_gpu_inclusive_max(context, WHAT, room, &room_bytes, f.first, f.first, f.block_rows));
   mark_pieces<<<bsi_grid(static_cast<int64_t>(f.chunks) * CHUNK + 64, THREADS), THREADS, 0,
                 stream>>>(f);
   follow_entries<<<bsi_grid(f.chunks, WARPS), THREADS, 0, stream>>>(f);
   chain_chunks<<<1, CHAIN, 0, stream>>>(f);
   walk<false><<<bsi_grid(f.chunks, THREADS), THREADS, 0, stream>>>(f);
-  return cub::DeviceScan::ExclusiveSum(spare, spare_bytes, f.blocks, f.blocks, f.chunks + 1,
-                                       stream);
+  BSI_TRY(
+      bsi_gpu_exclusive_sum(context, WHAT, room, &room_bytes, f.blocks, f.blocks, f.chunks + 1));
+  return bsi_launched(context, WHAT);
 }
 
-/* The partition from what was found; its starts where sizes differ. */
-bisai_status take_over(bisai_context *context, finder *f, bsi_partition *p) {
-  unsigned sizes[BSI_BJACOBI_MOST + 3];
+/* The partition from what was found, with its starts if sizes differ. */
+bisai_status make_partition(bisai_context *context, finder *f, bsi_partition *p) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  unsigned sizes[SIZES];
   int32_t blocks;
-  bisai_status status = context->backend->memory->fetch(context, sizes, f->sizes, sizeof sizes);
-  if (!status)
-    status =
-        context->backend->memory->fetch(context, &blocks, f->blocks + f->chunks, sizeof blocks);
-  if (status) return status;
+  BSI_TRY(memory->fetch(context, sizes, f->sizes, sizeof sizes));
+  BSI_TRY(memory->fetch(context, &blocks, f->blocks + f->chunks, sizeof blocks));
   p->blocks = blocks;
   for (int m = 1; m <= BSI_BJACOBI_MOST; m++) {
     p->count[m] = static_cast<int32_t>(sizes[m]);
     if (p->count[m] > 0) p->largest = m;
   }
-  const int32_t first = static_cast<int32_t>(sizes[BSI_BJACOBI_MOST + 1]),
-                last = static_cast<int32_t>(sizes[BSI_BJACOBI_MOST + 2]);
+  const int32_t first = static_cast<int32_t>(sizes[FIRST_SIZE]),
+                last = static_cast<int32_t>(sizes[LAST_SIZE]);
   if (p->count[first] == blocks || (p->count[first] == blocks - 1 && last < first)) {
     p->uniform = first;
     return BISAI_OK;
   }
-  p->start = static_cast<int32_t *>(context->backend->memory->allocate(
-      context, static_cast<size_t>(blocks) + 1, sizeof *p->start));
+  p->start = static_cast<int32_t *>(
+      memory->allocate(context, static_cast<size_t>(blocks) + 1, sizeof *p->start));
   if (!p->start) return BISAI_OUT_OF_MEMORY;
   f->start = p->start;
   walk<true><<<bsi_grid(f->chunks, THREADS), THREADS, 0, bsi_stream_of(context)>>>(*f);
-  return outcome(context, cudaSuccess);
+  return bsi_launched(context, WHAT);
+}
+
+/* *bytes ← the room that the scans need. */
+bisai_status room_of_scans(bisai_context *context, const finder &f, size_t *bytes) {
+  size_t maximum = 0, sum = 0;
+  BSI_TRY(bsi_gpu_inclusive_max(context, WHAT, nullptr, &maximum, f.first, f.first, f.block_rows));
+  BSI_TRY(bsi_gpu_exclusive_sum(context, WHAT, nullptr, &sum, f.blocks, f.blocks, f.chunks + 1));
+  *bytes = maximum > sum ? maximum : sum;
+  return BISAI_OK;
+}
+
+/* Places an array of `count` values at `memory` + *at, and advances *at behind it. */
+template <typename T> void place(char *memory, size_t *at, size_t count, T **array) {
+  *array = memory ? reinterpret_cast<T *>(memory + *at) : nullptr;
+  *at += aligned(count * sizeof(T));
+}
+
+/* Places the arrays of the finder in `memory`, unless it is NULL, and returns their bytes. */
+size_t lay_out(finder *f, char *memory) {
+  const size_t chunks = static_cast<size_t>(f->chunks);
+  size_t at = 0;
+  place(memory, &at, static_cast<size_t>(f->block_rows), &f->first);
+  place(memory, &at, chunks * CHUNK_WORDS + 16, &f->pieces);
+  place(memory, &at, chunks * 32, &f->exits);
+  place(memory, &at, chunks, &f->entry);
+  place(memory, &at, chunks + 1, &f->blocks);
+  place(memory, &at, SIZES, &f->sizes);
+  return at;
 }
 
 } // namespace
 
-static bisai_status bjacobi_find(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
+static bisai_status bjacobi_find(bisai_context *context, const bisai_bcsr *matrix, int32_t max_rows,
                                  bsi_partition *partition) {
-  finder f = {};
-  f.block_rows = matrix->block_rows, f.block_size = matrix->block_size, f.most = most;
-  f.rows = f.block_rows * f.block_size;
+  finder f = {.rows = matrix->block_rows * matrix->block_size,
+              .block_rows = matrix->block_rows,
+              .block_size = matrix->block_size,
+              .max_rows = max_rows,
+              .row_ptr = matrix->row_ptr,
+              .col_idx = matrix->col_idx};
   *partition = bsi_partition{};
   partition->rows = f.rows;
   if (f.rows == 0) return bsi_partition_set(context, 0, 0, nullptr, partition);
   f.chunks = (f.rows - 1) / CHUNK + 1;
-  f.row_ptr = matrix->row_ptr, f.col_idx = matrix->col_idx;
-  size_t scan = 0, sum = 0;
-  cudaError_t error =
-      cub::DeviceScan::InclusiveScan(nullptr, scan, f.first, f.first, largest(), f.block_rows);
-  if (error == cudaSuccess)
-    error = cub::DeviceScan::ExclusiveSum(nullptr, sum, f.blocks, f.blocks, f.chunks + 1);
-  if (error != cudaSuccess) return outcome(context, error);
-  const size_t spare = scan > sum ? scan : sum, chunks = static_cast<size_t>(f.chunks);
-  const size_t bytes[] = {aligned(static_cast<size_t>(f.block_rows) * sizeof *f.first),
-                          aligned((chunks * CHUNK_WORDS + 16) * sizeof *f.pieces),
-                          aligned(chunks * 32),
-                          aligned(chunks),
-                          aligned((chunks + 1) * sizeof *f.blocks),
-                          aligned((BSI_BJACOBI_MOST + 3) * sizeof *f.sizes),
-                          aligned(spare)};
-  size_t all = 0;
-  for (const size_t part : bytes) all += part;
-  char *const memory = static_cast<char *>(context->backend->memory->allocate(context, all, 1));
+  size_t room = 0;
+  BSI_TRY(room_of_scans(context, f, &room));
+  const size_t bytes = lay_out(&f, nullptr);
+  char *const memory =
+      static_cast<char *>(context->backend->memory->allocate(context, bytes + aligned(room), 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
-  char *at = memory;
-  f.first = reinterpret_cast<int32_t *>(at), at += bytes[0];
-  f.pieces = reinterpret_cast<unsigned *>(at), at += bytes[1];
-  f.exits = reinterpret_cast<uint8_t *>(at), at += bytes[2];
-  f.entry = reinterpret_cast<uint8_t *>(at), at += bytes[3];
-  f.blocks = reinterpret_cast<int32_t *>(at), at += bytes[4];
-  f.sizes = reinterpret_cast<unsigned *>(at), at += bytes[5];
-  bisai_status status = outcome(context, find(bsi_stream_of(context), f, at, spare));
-  if (!status) status = take_over(context, &f, partition);
+  lay_out(&f, memory);
+  bisai_status status = find(context, f, memory + bytes, room);
+  if (!status) status = make_partition(context, &f, partition);
   context->backend->memory->release(context, memory);
   return status;
 }
 
 static bisai_status bjacobi_layout(bisai_context *context, bsi_bjacobi *jacobi) {
-  const cudaStream_t stream = bsi_stream_of(context);
+  const bsi_memory_ops *on = context->backend->memory;
   const bsi_partition *p = &jacobi->partition;
-  size_t spare = 0;
+  const int32_t groups = jacobi->groups;
+  size_t room = 0;
   int64_t *values = nullptr;
-  cudaError_t error =
-      cub::DeviceScan::ExclusiveSum(nullptr, spare, values, values, jacobi->groups + 1, stream);
-  if (error != cudaSuccess) return outcome(context, error);
-  const size_t bytes = aligned((static_cast<size_t>(jacobi->groups) + 1) * sizeof *values);
-  char *memory = static_cast<char *>(context->backend->memory->allocate(context, bytes + spare, 1));
+  BSI_TRY(bsi_gpu_exclusive_sum(context, WHAT, nullptr, &room, values, values, groups + 1));
+  const size_t bytes = aligned((static_cast<size_t>(groups) + 1) * sizeof *values);
+  char *memory = static_cast<char *>(on->allocate(context, bytes + room, 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
   values = reinterpret_cast<int64_t *>(memory);
-  measure_groups<<<bsi_grid(static_cast<int64_t>(jacobi->groups) + 1, THREADS), THREADS, 0,
-                   stream>>>(jacobi->groups, p->blocks, jacobi->per_group, p->start, values);
-  error = cub::DeviceScan::ExclusiveSum(memory + bytes, spare, values, values, jacobi->groups + 1,
-                                        stream);
-  bisai_status status = outcome(context, error);
+  measure_groups<<<bsi_grid(static_cast<int64_t>(groups) + 1, THREADS), THREADS, 0,
+                   bsi_stream_of(context)>>>(groups, p->blocks, jacobi->per_group, p->start,
+                                             values);
+  bisai_status status = bsi_launched(context, WHAT);
   if (!status)
-    status = context->backend->memory->copy(context, jacobi->first_value, values,
-                                            static_cast<size_t>(jacobi->groups) * sizeof *values);
+    status =
+        bsi_gpu_exclusive_sum(context, WHAT, memory + bytes, &room, values, values, groups + 1);
   if (!status)
-    status = context->backend->memory->fetch(context, &jacobi->values, values + jacobi->groups,
-                                             sizeof jacobi->values);
-  context->backend->memory->release(context, memory);
+    status = on->copy(context, jacobi->first_value, values,
+                      static_cast<size_t>(groups) * sizeof *values);
+  if (!status) status = on->fetch(context, &jacobi->values, values + groups, sizeof jacobi->values);
+  on->release(context, memory);
   return status;
 }
 

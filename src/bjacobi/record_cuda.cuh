@@ -4,8 +4,8 @@
 #define BSI_RECORD_CUDA_CUH
 
 #include "bjacobi/adaptive.h"
-#include "bjacobi/eliminate_cuda.cuh"
 #include "bjacobi/job_cuda.cuh"
+#include "gpu/warp.cuh"
 
 enum { BSI_VALUES_WARPS = 4, BSI_VALUES_THREADS = BSI_VALUES_WARPS * BSI_WARP };
 
@@ -60,13 +60,6 @@ static __device__ __forceinline__ void bsi_clear_next_record(const bsi_values_jo
     reinterpret_cast<unsigned long long *>(p.next_record)[threadIdx.x] = 0ull;
 }
 
-static __device__ __forceinline__ unsigned long long bsi_largest_of_warp(unsigned long long bits) {
-  const bsi_sub_warp warp = {.lanes = BSI_WARP, .mask = BSI_EVERYONE};
-  const double largest =
-      bsi_sub_largest<BSI_WARP>(warp, __longlong_as_double(static_cast<long long>(bits)));
-  return static_cast<unsigned long long>(__double_as_longlong(largest));
-}
-
 /* Records the largest condition; the last step of a kernel. All threads call, each with the largest
  * of its own blocks. Thread blocks do not wait for each other: that would take as long as the
  * inversion of a small batch. */
@@ -74,8 +67,8 @@ static __device__ __forceinline__ void bsi_record_condition(const bsi_values_job
                                                             const bsi_largest_condition &mine) {
   __shared__ bsi_largest_condition largest[BSI_VALUES_WARPS];
   if (p.form != BISAI_FORM_INVERSE) return;
-  const bsi_largest_condition of_warp = {.condition = bsi_largest_of_warp(mine.condition),
-                                         .block = bsi_largest_of_warp(mine.block)};
+  const bsi_largest_condition of_warp = {.condition = bsi_warp_max(mine.condition),
+                                         .block = bsi_warp_max(mine.block)};
   if (threadIdx.x % BSI_WARP == 0) largest[threadIdx.x / BSI_WARP] = of_warp;
   __syncthreads();
   if (threadIdx.x > 0) return;

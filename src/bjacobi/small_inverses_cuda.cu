@@ -2,10 +2,9 @@
 /* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to
  * other lanes. The blocks of a warp come through shared memory, spread over its banks; while some
  * warps wait for theirs, others invert. */
-#include <cuda_pipeline_primitives.h>
-
 #include "bjacobi/values_cuda.cuh"
 #include "core/block_sizes.h"
+#include "gpu/pipeline.cuh"
 
 namespace {
 
@@ -120,15 +119,15 @@ __device__ __forceinline__ void load(const bsi_values_job &p, int32_t position, 
   asm volatile("" : "+r"(block), "+r"(chunk));
 #pragma unroll(s::at_once)
   for (int i = 0; i < s::copies; i++) {
-    const int32_t from = __shfl_sync(BSI_EVERYONE, position, block);
+    const int32_t from = __shfl_sync(BSI_FULL_WARP, position, block);
     if (from >= 0)
-      __pipeline_memcpy_async(tile + (i * BSI_WARP + (lane ^ turn<M>(block))) * s::chunk,
-                              p.matrix + chunk * s::chunk + static_cast<int64_t>(from) * s::values,
-                              sizeof(double) * s::chunk);
+      bsi_copy_ahead(tile + (i * BSI_WARP + (lane ^ turn<M>(block))) * s::chunk,
+                     p.matrix + chunk * s::chunk + static_cast<int64_t>(from) * s::values,
+                     sizeof(double) * s::chunk);
     block += BSI_WARP / s::chunks, chunk += BSI_WARP % s::chunks;
     if (BSI_WARP % s::chunks != 0 && chunk >= s::chunks) block++, chunk -= s::chunks;
   }
-  __pipeline_commit();
+  bsi_commit_copies();
 }
 
 /* The lane's block from the tile, zeros where it has none. */
@@ -191,7 +190,7 @@ __device__ __forceinline__ void store_by_pairs(const bsi_values_job &p, int32_t 
   const bool odd = lane % 2 == 1;
   const int even = lane & ~1, group = even / s::per_group * s::per_group;
   const int64_t height = min(s::per_group, blocks - group) * M;
-  const unsigned other = __shfl_xor_sync(BSI_EVERYONE, order, 1);
+  const unsigned other = __shfl_xor_sync(BSI_FULL_WARP, order, 1);
   const unsigned of_even = odd ? other : order, of_odd = odd ? order : other;
   double *to = reinterpret_cast<double *>(p.data) +
                static_cast<int64_t>(first + group) * s::values + (even - group) * M + (odd ? 2 : 0);
@@ -202,8 +201,8 @@ __device__ __forceinline__ void store_by_pairs(const bsi_values_job &p, int32_t 
 #pragma unroll
     for (int r = 0; r < M; r += 4) {
       const double *const v = a + c * M + r;
-      const double x = __shfl_xor_sync(BSI_EVERYONE, odd ? v[0] : v[2], 1),
-                   y = __shfl_xor_sync(BSI_EVERYONE, odd ? v[1] : v[3], 1);
+      const double x = __shfl_xor_sync(BSI_FULL_WARP, odd ? v[0] : v[2], 1),
+                   y = __shfl_xor_sync(BSI_FULL_WARP, odd ? v[1] : v[3], 1);
       if (even < blocks)
         *reinterpret_cast<double2 *>(to_even + r) =
             odd ? make_double2(x, y) : make_double2(v[0], v[1]);
@@ -242,7 +241,7 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
     const bool mine = lane < blocks;
     const int32_t block = static_cast<int32_t>(first) + lane;
     load<M>(p, here, tile, lane);
-    __pipeline_wait_prior(0);
+    bsi_wait_for_copies();
     __syncwarp();
     double a[s::values];
     take<M>(here >= 0, tile, lane, a);
@@ -253,9 +252,9 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
     const double inverse_norm = norm1<M>(a), condition = norm * inverse_norm;
     const bool singular = mine && !(regular && isfinite(inverse_norm));
     const int in_group = lane % s::per_group;
-    const unsigned group = (s::per_group == 32 ? BSI_EVERYONE : (1u << s::per_group) - 1u)
+    const unsigned group = (s::per_group == 32 ? BSI_FULL_WARP : (1u << s::per_group) - 1u)
                            << (lane - in_group);
-    const bool has_singular = (__ballot_sync(BSI_EVERYONE, singular) & group) != 0;
+    const bool has_singular = (__ballot_sync(BSI_FULL_WARP, singular) & group) != 0;
     if (p.repair_list && has_singular) {
       if (mine && in_group == 0)
         p.repair_list[atomicAdd(&p.record->repair_groups, 1)] = block / s::per_group;
@@ -275,7 +274,7 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
   bsi_record_condition(p, largest[threadIdx.x]);
 }
 
-template <int M> bool enqueue(const bisai_context *context, const bsi_values_job &p) {
+template <int M> bool enqueue(bisai_context *context, const bsi_values_job &p) {
   using s = shape<M>;
   const int64_t units = (static_cast<int64_t>(p.blocks) + s::blocks - 1) / s::blocks;
   return bsi_launch_resident(context, invert_small<M>, resident_warps<M>, sizeof(double) * s::tile,
@@ -284,7 +283,7 @@ template <int M> bool enqueue(const bisai_context *context, const bsi_values_job
 
 } // namespace
 
-bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_values_job &p) {
+bool bsi_enqueue_small_inverses(bisai_context *context, const bsi_values_job &p) {
   switch (p.uniform) {
 #define CASE(M)                                                                                    \
   case M: return enqueue<M>(context, p);

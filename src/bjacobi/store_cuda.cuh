@@ -37,7 +37,7 @@ static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_j
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
     const bool wanted =
         l.w.m > 0 && bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.tolerance);
-    if (!__any_sync(BSI_EVERYONE, wanted)) continue;
+    if (!__any_sync(BSI_FULL_WARP, wanted)) continue;
     const auto lost = [k](double v) {
       bool fits;
       return fabs(v - bsi_value_round(bsi_adaptive_format(k), v, &fits));
@@ -48,7 +48,7 @@ static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_j
   if (l.w.m == 0) mask = ~0u;
 #pragma unroll
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS; k++)
-    if ((__ballot_sync(BSI_EVERYONE, !(mask >> k & 1u)) & l.group_mask) != 0) mask &= ~(1u << k);
+    if ((__ballot_sync(BSI_FULL_WARP, !(mask >> k & 1u)) & l.group_mask) != 0) mask &= ~(1u << k);
   return bsi_adaptive_first(mask);
 }
 
@@ -148,7 +148,7 @@ static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_v
   if (p.storage == BISAI_FP64) return BISAI_FP64;
   if (p.storage != BISAI_ADAPTIVE) {
     const bisai_value_type format = static_cast<bisai_value_type>(p.storage);
-    const unsigned bad = __ballot_sync(BSI_EVERYONE, !bsi_fits(p, l, tile, format)) & l.w.mask;
+    const unsigned bad = __ballot_sync(BSI_FULL_WARP, !bsi_fits(p, l, tile, format)) & l.w.mask;
     if (l.leader && bad != 0)
       atomicMax(&p.record->first_overflow, ~static_cast<unsigned long long>(l.block));
     return format;

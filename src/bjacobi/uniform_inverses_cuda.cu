@@ -40,7 +40,7 @@ constexpr uniform_shape SHAPES[] = {
 };
 
 /* Enqueues the kernel for the job's size; K: the first shape to consider. */
-template <int K = 0> static bool enqueue(const bisai_context *context, const bsi_values_job &p) {
+template <int K = 0> static bool enqueue(bisai_context *context, const bsi_values_job &p) {
   constexpr int shapes = sizeof SHAPES / sizeof *SHAPES;
   if constexpr (K < shapes) {
     constexpr uniform_shape s = SHAPES[K];
@@ -52,6 +52,6 @@ template <int K = 0> static bool enqueue(const bisai_context *context, const bsi
   }
 }
 
-bool bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_values_job &p) {
+bool bsi_enqueue_uniform_inverses(bisai_context *context, const bsi_values_job &p) {
   return enqueue(context, p);
 }

@@ -4,17 +4,26 @@
 #include <algorithm>
 #include <cstring>
 
-#include <cub/device/device_radix_sort.cuh>
-
 #include "bjacobi/bjacobi_ops.h"
 #include "bjacobi/values_cuda.cuh"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
+#include "gpu/sort.cuh"
 
 namespace {
 
-/* Classes of groups by the rows of their largest block, 4, 8, …, 32: each has code of its own. */
-enum { CLASSES = BSI_BJACOBI_CLASSES, THREADS = 256 };
+constexpr int THREADS = 256;
+
+/* Classes of groups by the rows of their largest block: 4, 8, …, 32. */
+constexpr int CLASSES = BSI_BJACOBI_CLASSES;
+
+/* The kernel of a separate extraction: an upper bound of the warps of a multiprocessor, which are
+ * fewer if their tiles fill the shared memory. */
+constexpr int EXTRACTION_WARPS = 32;
+
+/* The host does not know how many groups are listed for repair. The launch has warps for so many
+ * groups at most, and the warps take what is left one after the other. */
+constexpr int32_t REPAIR_GROUPS = 1024;
 
 __host__ __device__ int class_of(int max_rows) { return max_rows <= 4 ? 0 : (max_rows - 1) / 4; }
 
@@ -78,38 +87,33 @@ __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x < CLASSES) atomicAdd(count + threadIdx.x, counts[threadIdx.x]);
 }
 
-bisai_status failed(bisai_context *context, cudaError_t error) {
-  return error == cudaSuccess ? BISAI_OK
-                              : bsi_fail(context, BISAI_DEVICE_ERROR, "block-Jacobi's groups: %s",
-                                         cudaGetErrorString(error));
-}
-
-/* order ← the groups by class, ascending in each; count, zeros before ← how many a class has. */
+/* order ← the groups by class, ascending in each. count, zeros before, ← the groups of each
+ * class. */
 bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int32_t *order,
                          int32_t *count) {
-  const cudaStream_t stream = bsi_stream_of(context);
+  const char *what = "block-Jacobi's groups";
+  const bsi_partition *p = &jacobi->partition;
   const int32_t n = jacobi->groups;
-  size_t bytes = 0;
+  size_t sort_bytes = 0;
   uint8_t *key = nullptr;
   int32_t *group = nullptr;
-  cudaError_t error =
-      cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key, group, order, n, 0, 3, stream);
-  if (error != cudaSuccess) return failed(context, error);
+  BSI_TRY(bsi_gpu_sort_pairs(context, what, nullptr, &sort_bytes, key, key, group, order, n,
+                             bsi_bits_below(CLASSES)));
   const size_t keys = aligned(static_cast<size_t>(n)),
                groups = aligned(static_cast<size_t>(n) * sizeof(int32_t));
   char *memory = static_cast<char *>(
-      context->backend->memory->allocate(context, 2 * keys + groups + bytes, 1));
+      context->backend->memory->allocate(context, 2 * keys + groups + sort_bytes, 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
   key = reinterpret_cast<uint8_t *>(memory);
   group = reinterpret_cast<int32_t *>(memory + 2 * keys);
-  const bsi_partition *p = &jacobi->partition;
-  list_groups<<<bsi_grid(n, THREADS), THREADS, 0, stream>>>(n, p->blocks, jacobi->per_group,
-                                                            p->start, key, group, count);
-  error = cub::DeviceRadixSort::SortPairs(memory + 2 * keys + groups, bytes, key, key + keys, group,
-                                          order, n, 0, 3, stream);
-  if (error == cudaSuccess) error = cudaGetLastError();
+  list_groups<<<bsi_grid(n, THREADS), THREADS, 0, bsi_stream_of(context)>>>(
+      n, p->blocks, jacobi->per_group, p->start, key, group, count);
+  bisai_status status = bsi_launched(context, what);
+  if (!status)
+    status = bsi_gpu_sort_pairs(context, what, memory + 2 * keys + groups, &sort_bytes, key,
+                                key + keys, group, order, n, bsi_bits_below(CLASSES));
   context->backend->memory->release(context, memory);
-  return failed(context, error);
+  return status;
 }
 
 /* --- extraction by kernels of its own --- */
@@ -207,14 +211,15 @@ bool is_small(const bsi_values_job &p) {
 }
 
 /* One launch of `count` groups from place `from` of the order. */
-void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p,
-             int max_rows, int32_t from, int32_t count) {
-  p.from = from, p.count = count,
+void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p, int max_rows,
+             int32_t from, int32_t count) {
+  p.from = from;
+  p.count = count;
   p.largest = jacobi->per_group > 1 ? jacobi->partition.largest : max_rows;
   if (extracts_before(jacobi)) {
     p.lanes = p.largest;
-    bsi_launch_resident(context, extract, 32, sizeof(double) * bsi_tile_values<BSI_BJACOBI_MOST, 1>,
-                        bsi_units(p), p);
+    bsi_launch_resident(context, extract, EXTRACTION_WARPS,
+                        sizeof(double) * bsi_tile_values<BSI_BJACOBI_MOST, 1>, bsi_units(p), p);
     p.source = BSI_FROM_DENSE;
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, max_rows, p);
@@ -226,9 +231,11 @@ void enqueue(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_values
 }
 
 /* The groups that plain kernels have listed, again with repairs. */
-void repair(const bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p) {
-  p.order = p.repair_list, p.device_count = &p.record->repair_groups;
-  p.from = 0, p.count = std::min(jacobi->groups, 1024);
+void repair(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p) {
+  p.order = p.repair_list;
+  p.device_count = &p.record->repair_groups;
+  p.from = 0;
+  p.count = std::min(jacobi->groups, REPAIR_GROUPS);
   p.largest = jacobi->partition.largest;
   bsi_enqueue_inverses(context, jacobi->partition.largest, p);
 }
@@ -282,16 +289,14 @@ void fill_stats(const bsi_bjacobi *jacobi, const bsi_values_record &record,
 static bisai_status bjacobi_reserve(bisai_context *context, const bisai_bcsr *,
                                     bsi_bjacobi *jacobi) {
   if (jacobi->per_group * jacobi->partition.largest > BSI_WARP)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "groups of %d rows: a device takes at most %d",
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "groups of %d rows: a device takes at most %d",
                     jacobi->per_group * jacobi->partition.largest, BSI_WARP);
   const layout at = layout_of(jacobi);
   char *const memory = static_cast<char *>(context->backend->memory->allocate(context, at.all, 1));
   jacobi->workspace = memory;
   if (!memory) return BISAI_OUT_OF_MEMORY;
   jacobi->workspace_bytes = static_cast<int64_t>(at.all);
-  const cudaError_t error = cudaMemsetAsync(memory, 0, sizeof(workspace), bsi_stream_of(context));
-  if (error != cudaSuccess) return failed(context, error);
+  BSI_TRY(bsi_gpu_fill(context, "block-Jacobi's groups", memory, 0, sizeof(workspace)));
   if (jacobi->partition.uniform || jacobi->groups == 0) return BISAI_OK;
   int32_t *count = reinterpret_cast<workspace *>(memory)->count;
   BSI_TRY(sort_groups(context, jacobi, reinterpret_cast<int32_t *>(memory + at.order), count));
@@ -311,8 +316,8 @@ bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matri
       enqueue(context, jacobi, p, std::min(4 * (k + 1), largest), from, jacobi->class_groups[k]);
   if (p.repair_list && is_plain(jacobi)) repair(context, jacobi, p);
   const bisai_status status = bsi_launched(context, "block-Jacobi's values");
-  if (status)
-    cudaMemsetAsync(jacobi->workspace, 0, sizeof(workspace::record), bsi_stream_of(context));
+  if (status) /* the next set-up needs a clear record */
+    bsi_gpu_fill(context, "block-Jacobi's values", jacobi->workspace, 0, sizeof(workspace::record));
   return status;
 }
 

@@ -23,7 +23,7 @@ struct bsi_decomposed {
 };
 
 static __device__ __forceinline__ bool bsi_any_in_block(const bsi_lane &l, bool value) {
-  return (__ballot_sync(BSI_EVERYONE, value) & l.w.mask) != 0;
+  return (__ballot_sync(BSI_FULL_WARP, value) & l.w.mask) != 0;
 }
 
 /* Inverts the block of which the lane has rows a, and leaves the inverse in the tile. Template
@@ -123,13 +123,13 @@ bsi_decompose_shifted(const bsi_values_job &p, const bsi_lane &l, double *tile, 
       static_assert(R == 1, "a lane has one row or column");
       bsi_decompose<M, LANES, FORM>(p, l, tile, a[0], &d);
     }
-    if (p.shift_amount == 0.0 || !__any_sync(BSI_EVERYONE, d.singular)) break;
-    if (__any_sync(BSI_EVERYONE, d.singular && *shift == 0.0)) {
+    if (p.shift_amount == 0.0 || !__any_sync(BSI_FULL_WARP, d.singular)) break;
+    if (__any_sync(BSI_FULL_WARP, d.singular && *shift == 0.0)) {
       const double found = bsi_rows_norm(p, l);
       if (*shift == 0.0) rows_norm = found;
     }
     const double next = d.singular ? bsi_next_shift(p.shift_amount, rows_norm, *shift) : 0.0;
-    if (!__any_sync(BSI_EVERYONE, next > 0.0)) break; /* no shift repairs the others */
+    if (!__any_sync(BSI_FULL_WARP, next > 0.0)) break; /* no shift repairs the others */
     if (next > 0.0) *shift = next;
     __syncwarp(); /* all lanes have read the tile */
   }
@@ -142,7 +142,7 @@ template <bisai_form FORM, bool PLAIN>
 static __device__ __forceinline__ void bsi_record(const bsi_values_job &p, const bsi_lane &l,
                                                   const bsi_decomposed &d, bool repaired,
                                                   bsi_largest_condition *largest) {
-  const bool group_has_singular = (__ballot_sync(BSI_EVERYONE, d.singular) & l.group_mask) != 0;
+  const bool group_has_singular = (__ballot_sync(BSI_FULL_WARP, d.singular) & l.group_mask) != 0;
   if (PLAIN && p.repair_list && group_has_singular) {
     if (l.group_leader) bsi_list_for_repair(p, l.block / p.per_group);
   } else if (l.leader) {
@@ -234,25 +234,25 @@ enum { BSI_VALUES_STATIC_SHARED = 2304 };
  * blocks that lie side by side and stay in fp64; small and uniform ones besides natural, all of one
  * size, at most 8 rows or more, in groups as large as fit a warp: false, and nothing done, where
  * thread blocks of the device cannot have the shared memory for that. */
-void bsi_enqueue_inverses(const bisai_context *context, int most, const bsi_values_job &p);
-void bsi_enqueue_plain_inverses(const bisai_context *context, int most, const bsi_values_job &p);
-bool bsi_enqueue_small_inverses(const bisai_context *context, const bsi_values_job &p);
-bool bsi_enqueue_uniform_inverses(const bisai_context *context, const bsi_values_job &p);
-void bsi_enqueue_decompositions(const bisai_context *context, int most, const bsi_values_job &p);
+void bsi_enqueue_inverses(bisai_context *context, int most, const bsi_values_job &p);
+void bsi_enqueue_plain_inverses(bisai_context *context, int most, const bsi_values_job &p);
+bool bsi_enqueue_small_inverses(bisai_context *context, const bsi_values_job &p);
+bool bsi_enqueue_uniform_inverses(bisai_context *context, const bsi_values_job &p);
+void bsi_enqueue_decompositions(bisai_context *context, int most, const bsi_values_job &p);
 
 /* Enqueues a kernel that gives each warp a unit of work at a time and `warp_bytes` of shared
  * memory, with as many thread blocks as are resident groups_per_warp, so that all are busy to the
  * end: `warps` on a multiprocessor where its shared memory is enough for them. False as above; a
  * lane a row takes 36 KiB at most, which every device has. */
-static inline bool bsi_launch_resident(const bisai_context *context, void (*kernel)(bsi_values_job),
+static inline bool bsi_launch_resident(bisai_context *context, void (*kernel)(bsi_values_job),
                                        int warps, size_t warp_bytes, int64_t units,
                                        const bsi_values_job &p) {
   const bsi_device_limits *has = &context->limits;
   const int asked = static_cast<int>(BSI_VALUES_WARPS * warp_bytes),
             bytes = asked + BSI_VALUES_STATIC_SHARED;
   if (bytes > has->block_shared) return false;
-  if (asked > 40 << 10)
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, asked);
+  /* bsi_launched() reports a failure. */
+  if (asked > 40 << 10) bsi_gpu_allow_shared(context, "block-Jacobi's values", kernel, asked);
   const int fit = std::max(has->shared / (bytes + BSI_SHARED_TAKEN), 1),
             each = std::min(warps / BSI_VALUES_WARPS, fit);
   const unsigned grid =
@@ -268,7 +268,7 @@ static inline int64_t bsi_units(const bsi_values_job &p) {
 }
 
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = false>
-static inline bool bsi_enqueue_values(const bisai_context *context, bsi_values_job p) {
+static inline bool bsi_enqueue_values(bisai_context *context, bsi_values_job p) {
   p.lanes = LANES > 0 ? LANES : (p.largest + R - 1) / R;
   return bsi_launch_resident(context, bsi_compute_values<M, R, LANES, FORM, PLAIN, EXACT>,
                              bsi_resident_warps<M, R>, sizeof(double) * bsi_tile_values<M, R>,

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vectors of a Krylov basis on the device. Memory traffic bounds everything here: the basis is read
- * once, VECTORS of its vectors at a time, so that as many loads are under way. */
+/* Vectors of a Krylov basis on the device. Memory traffic bounds everything here. The basis is read
+ * once, and a thread has the loads of VECTORS basis vectors under way. */
 #include "core/context_impl.h"
-#include "core/for_each_cuda.cuh"
-#include "core/sums_cuda.cuh"
+#include "gpu/for_each.cuh"
+#include "gpu/sums.cuh"
 #include "krylov/krylov_ops.h"
 
 namespace {
 
-enum { THREADS = 256, MOST_THREADS = BSI_MOST_THREADS, VECTORS = 8 };
+/* Threads of a block, and those of a block that also sums a norm over a long vector. VECTORS: basis
+ * vectors at a time. The time over that of the bytes, n = 1,270,000 and 15 vectors: 1.09 for inner
+ * products, 1.14 for a combination with its norm (bench/results/h200-kernels.md, H200, commit
+ * b318d33). */
+constexpr int THREADS = 256, NORM_THREADS = BSI_MOST_THREADS, VECTORS = 8;
 
 int chunks_of(int64_t n) {
   const int64_t chunks = (n + THREADS - 1) / THREADS;
   return static_cast<int>(chunks < BSI_CHUNKS ? chunks : BSI_CHUNKS);
 }
 
-/* blockIdx.y takes vectors VECTORS·y and on. */
+/* out ← the inner products of w with `count` basis vectors. Thread block (x, y) takes the basis
+ * vectors from VECTORS·y on. */
 __global__ void __launch_bounds__(THREADS)
     dot(int64_t n, int count, const double *basis, int64_t ld, const double *w, double *work,
         unsigned *tickets, double *out) {
@@ -37,8 +42,10 @@ __global__ void __launch_bounds__(THREADS)
              tickets + blockIdx.y, out + first);
 }
 
+/* w ← w + sign·Σ coefficients[c]·basis_c.
+ * NORM: *norm2 ← w·w. */
 template <bool NORM>
-__global__ void __launch_bounds__(MOST_THREADS, 2)
+__global__ void __launch_bounds__(NORM_THREADS, 2)
     axpy(int64_t n, int count, const double *basis, int64_t ld, const double *coefficients,
          double sign, double *w, double *work, unsigned *ticket, double *norm2) {
   bsi_wait_for_predecessor();
@@ -72,7 +79,7 @@ static bisai_status scale_by_norm(bisai_context *context, int64_t n, const doubl
   });
 }
 
-/* One thread more than values, for those of the last. */
+/* The last thread writes the scalars. */
 static bisai_status gmres_start(bisai_context *context, int64_t n, const double *norm2, double *v,
                                 double *beta, double *seen) {
   return bsi_for_each(context, "vector scaling", n + 1, [=] __device__(int64_t i) {
@@ -86,13 +93,13 @@ static bisai_status gmres_start(bisai_context *context, int64_t n, const double 
   });
 }
 
-/* More vectors than there are tickets for go in several launches. */
+/* A launch takes at most as many groups of vectors as there are tickets. */
 static bisai_status dot_many(bisai_context *context, int64_t n, int count, const double *basis,
                              int64_t ld, const double *w, double *work, double *out) {
-  bisai_status status = n == 0 ? bsi_for_each(context, "inner products", count,
-                                              [=] __device__(int64_t c) { out[c] = 0.0; })
-                               : BISAI_OK;
-  for (int first = 0; n > 0 && first < count && !status; first += BSI_TICKETS * VECTORS) {
+  const char *what = "inner products";
+  if (n == 0)
+    return bsi_for_each(context, what, count, [=] __device__(int64_t c) { out[c] = 0.0; });
+  for (int first = 0; first < count; first += BSI_TICKETS * VECTORS) {
     const int left = count - first,
               now = left < BSI_TICKETS * VECTORS ? left : BSI_TICKETS * VECTORS;
     const dim3 grid(static_cast<unsigned>(chunks_of(n)),
@@ -100,17 +107,17 @@ static bisai_status dot_many(bisai_context *context, int64_t n, int count, const
     bsi_launch_early(context, dot, grid, THREADS, 0, n, now, basis + first * ld, ld, w,
                      work + static_cast<int64_t>(first) * BSI_CHUNKS, context->tickets,
                      out + first);
-    status = bsi_launched(context, "inner products");
+    BSI_TRY(bsi_launched(context, what));
   }
-  return status;
+  return BISAI_OK;
 }
 
 static bisai_status axpy_many(bisai_context *context, int64_t n, int count, const double *basis,
                               int64_t ld, const double *coefficients, double sign, double *w,
                               double *work, double *norm2) {
   if (n == 0) return norm2 ? context->backend->vectors->set(context, 1, 0.0, norm2) : BISAI_OK;
-  /* With the norm there are no more blocks than partial sums: larger ones then. */
-  const int threads = norm2 && n > BSI_CHUNKS * THREADS ? MOST_THREADS : THREADS;
+  /* The norm allows no more blocks than partial sums, so that they have to be larger. */
+  const int threads = norm2 && n > BSI_CHUNKS * THREADS ? NORM_THREADS : THREADS;
   if (norm2)
     bsi_launch_early(context, axpy<true>, chunks_of(n), threads, 0, n, count, basis, ld,
                      coefficients, sign, w, work, context->tickets, norm2);

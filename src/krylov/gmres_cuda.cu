@@ -1,362 +1,79 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of GMRES on the device: all of a step after its products in one launch, and the small
- * dense part.
- *
- * Gram–Schmidt is bound by the bytes of the basis and by waiting for sums, so one launch holds as
- * many thread blocks as the device has multiprocessors, which wait for each other where a sum over
- * all is needed: w stays in registers unless it is longer than all of them, the last vectors of V
- * stay in shared memory, and the others are read once from memory and once more from the L2 cache
- * where that is large enough (the second time backwards, what was read last first). Every block
- * adds up the partial sums by itself, in one order: they agree to the last bit, and decide alike
- * whether there is a second pass. */
+/* The steps of GMRES on the device: a whole step after its products in one launch, the same in
+ * parts for sums over processes, and the triangular system at the end of a cycle. */
 #include <algorithm>
 
 #include "core/context_impl.h"
-#include "core/launch_cuda.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/record.cuh"
+#include "krylov/gmres_step_cuda.cuh"
 #include "krylov/krylov_ops.h"
 #include "krylov/rotation.h"
 
 namespace {
 
-enum { THREADS = 512, WARPS = THREADS / BSI_WARP, GROUP = 8, MOST_PAIRS = 10, PAIRS_OF_MANY = 8 };
-
-/* At least the bytes of shared memory that the kernel names by itself. */
-enum { STATIC_SHARED = 1024 };
-
-/* Arrays of doubles in shared memory for `count` columns; after them the threads' parts of the
- * vectors that are kept there. */
-struct scratch {
-  double *of_warp, *h, *h2, *column, *cosines, *sines;
-  double2 *kept;
-  int stride;
-  __device__ scratch(double *memory, int count) : stride((count + GROUP - 1) / GROUP * GROUP) {
-    of_warp = memory;
-    h = of_warp + WARPS * stride;
-    h2 = h + stride;
-    cosines = h2 + stride;
-    sines = cosines + stride;
-    column = sines + stride;
-    kept = reinterpret_cast<double2 *>(column + stride + 2);
-  }
-  static size_t bytes(int count) {
-    return ((WARPS + 5) * static_cast<size_t>((count + GROUP - 1) / GROUP * GROUP) + 2) *
-           sizeof(double);
-  }
+/* Pairs of values of w that a thread has in registers. A step takes the first number that lets the
+ * thread blocks hold all of w. The comments give the largest n on 132 multiprocessors, and the time
+ * of an average step of GMRES(30) over that of its bytes, from bench/results/h200-iteration.md
+ * (H200). */
+constexpr int PAIRS_PER_THREAD[] = {
+    1,  /* n ≤ 135,168: not measured */
+    2,  /* n ≤ 270,336: 1.28 … 1.30 at 270,000 */
+    3,  /* n ≤ 405,504: not measured */
+    4,  /* n ≤ 540,672: not measured */
+    6,  /* n ≤ 811,008: not measured */
+    8,  /* n ≤ 1,081,344: not measured */
+    10, /* n ≤ 1,351,680: 1.27 … 1.30 at 1,270,432 */
 };
 
-/* Waits for all blocks. The upper bit flips each time: an even number of waits leaves the ticket as
- * it was. Meanwhile another thread does something else. */
-template <typename Meanwhile>
-__device__ __forceinline__ void wait_for_all(unsigned *ticket, Meanwhile meanwhile) {
-  __syncthreads();
-  if (threadIdx.x == BSI_WARP) meanwhile();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u,
-                   before = atomicAdd(ticket, mine);
-    while (((*static_cast<volatile unsigned *>(ticket) ^ before) & 0x80000000u) == 0) {
-    }
-    __threadfence();
-  }
-  __syncthreads();
-}
+/* Pairs of a tile, if w is longer. Not measured. */
+constexpr int TILED_PAIRS = 8;
 
-__device__ __forceinline__ double sum_of_warp(double value) {
-#pragma unroll
-  for (int step = BSI_WARP / 2; step > 0; step /= 2)
-    value += __shfl_xor_sync(BSI_EVERYONE, value, step);
-  return value;
-}
+/* An upper bound of the bytes of shared memory that the kernel declares by itself. */
+constexpr int STATIC_SHARED = 1024;
 
-/* Lane 4·s and its three neighbours get the warp's sum of everyone's sums[s]: half of the sums go
- * with each exchange. */
-__device__ __forceinline__ double sums_of_warp(double (&sums)[GROUP]) {
-  const int lane = threadIdx.x % BSI_WARP;
-#pragma unroll
-  for (int half = GROUP / 2; half > 0; half /= 2) {
-    const bool upper = lane & (half * 4);
-#pragma unroll
-    for (int s = 0; s < half; s++) {
-      const double send = upper ? sums[s] : sums[s + half], keep = upper ? sums[s + half] : sums[s];
-      sums[s] = keep + __shfl_xor_sync(BSI_EVERYONE, send, half * 4);
-    }
-  }
-  double sum = sums[0];
-  sum += __shfl_xor_sync(BSI_EVERYONE, sum, 2);
-  sum += __shfl_xor_sync(BSI_EVERYONE, sum, 1);
-  return sum;
-}
+/* The most columns of a step. Shared memory limits them: a column takes 168 bytes of scratch, so
+ * that 256 columns fit the 48 KiB that a thread block of every device may have. */
+constexpr int FUSED_COLUMNS = 256;
+static_assert(scratch::bytes(FUSED_COLUMNS) + STATIC_SHARED <= 48 << 10,
+              "every device has the shared memory of a step");
 
-/* `count` partial sums of the grid's blocks, every sum by one warp. */
-__device__ void add_blocks(int count, const double *partials, double *sums) {
-  const int lane = threadIdx.x % BSI_WARP;
-  for (int c = threadIdx.x / BSI_WARP; c < count; c += WARPS) {
-    double sum = 0.0;
-    for (int b = lane; b < static_cast<int>(gridDim.x); b += BSI_WARP)
-      sum += __ldcg(partials + c * static_cast<int>(gridDim.x) + b);
-    sum = sum_of_warp(sum);
-    if (lane == 0) sums[c] = sum;
-  }
-  __syncthreads();
-}
+constexpr const char *WHAT = "Gram-Schmidt";
 
-/* Values 2·pair and 2·pair + 1 of vectors of n values, whose number of pairs is rounded up. A
- * thread has pairs `from`, `from` + apart, … */
-struct share {
-  int64_t n, pairs, from, apart, tile;
-  __device__ share(int64_t n_, int per_tile)
-      : n(n_), pairs((n_ + 1) / 2), from(blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x),
-        apart(static_cast<int64_t>(gridDim.x) * THREADS), tile(apart * per_tile) {}
-};
-
-template <int PAIRS> struct part_of_vector {
-  double2 values[PAIRS];
-
-  __device__ __forceinline__ void load(const share &s, int64_t first, const double *w) {
-#pragma unroll
-    for (int p = 0; p < PAIRS; p++) {
-      const int64_t pair = first + p * s.apart;
-      values[p] =
-          pair < s.pairs ? reinterpret_cast<const double2 *>(w)[pair] : make_double2(0.0, 0.0);
-    }
-  }
-  /* scale·values; zero after the last. */
-  __device__ __forceinline__ void store(const share &s, int64_t first, double scale,
-                                        double *w) const {
-#pragma unroll
-    for (int p = 0; p < PAIRS; p++) {
-      const int64_t pair = first + p * s.apart;
-      if (pair < s.pairs)
-        reinterpret_cast<double2 *>(w)[pair] =
-            make_double2(scale * values[p].x, 2 * pair + 1 < s.n ? scale * values[p].y : 0.0);
-    }
-  }
-};
-
-/* What one thread does of a step. TILED: w does not fit into registers, and goes through them tile
- * by tile. */
-template <int PAIRS, bool TILED> struct worker {
-  const bsi_cycle &cycle;
-  /* basis vectors, and the first of those that shared memory keeps */
-  const int count, first_kept;
-  const share mine;
-  double *w;
-  scratch shared;
-  unsigned *ticket;
-  part_of_vector<PAIRS> part;
-
-  __device__ worker(const bsi_cycle &c, int j, int kept, double *memory, unsigned *ticket_)
-      : cycle(c), count(j + 1), first_kept(j + 1 - kept), mine(c.n, PAIRS),
-        w(c.basis + (j + 1) * c.ld), shared(memory, j + 1), ticket(ticket_) {
-    if (!TILED) part.load(mine, mine.from, w);
-  }
-
-  /* Pair p of those at `first` of GROUP basis vectors from c on. */
-  __device__ __forceinline__ void load_group(int c, int64_t first, int p,
-                                             double2 (&v)[GROUP]) const {
-    const int64_t pair = first + p * mine.apart;
-    const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
-#pragma unroll
-    for (int g = 0; g < GROUP; g++)
-      v[g] =
-          c + g < count && pair < mine.pairs ? vectors[g * (cycle.ld / 2)] : make_double2(0.0, 0.0);
-  }
-
-  /* The thread's own place for pair p of basis vector c. */
-  __device__ __forceinline__ double2 &kept(int c, int p) const {
-    return shared.kept[((c - first_kept) * PAIRS + p) * THREADS + threadIdx.x];
-  }
-  __device__ __forceinline__ void keep_group(int c, int p, const double2 (&v)[GROUP]) const {
-#pragma unroll
-    for (int g = 0; g < GROUP; g++)
-      if (c + g >= first_kept && c + g < count) kept(c + g, p) = v[g];
-  }
-  __device__ __forceinline__ void load_again(int c, int64_t first, int p,
-                                             double2 (&v)[GROUP]) const {
-    const int64_t pair = first + p * mine.apart;
-    const double2 *vectors = reinterpret_cast<const double2 *>(cycle.basis + c * cycle.ld) + pair;
-#pragma unroll
-    for (int g = 0; g < GROUP; g++) {
-      v[g] = make_double2(0.0, 0.0);
-      if (c + g >= first_kept && c + g < count)
-        v[g] = kept(c + g, p);
-      else if (c + g < count && pair < mine.pairs)
-        v[g] = vectors[g * (cycle.ld / 2)];
-    }
-  }
-
-  /* h ← V·w over all blocks */
-  __device__ void products(double *h) {
-    const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-    for (int64_t first = mine.from;
-         first - mine.from == 0 || (TILED && first - mine.from < mine.pairs); first += mine.tile) {
-      if (TILED) part.load(mine, first, w);
-      for (int c = 0; c < count; c += GROUP) {
-        double sums[GROUP] = {};
-#pragma unroll
-        for (int p = 0; p < PAIRS; p++) {
-          double2 v[GROUP];
-          load_group(c, first, p, v);
-          if (!TILED && c + GROUP > first_kept) keep_group(c, p, v);
-#pragma unroll
-          for (int g = 0; g < GROUP; g++)
-            sums[g] += v[g].x * part.values[p].x + v[g].y * part.values[p].y;
-        }
-        const double sum = sums_of_warp(sums);
-        double *place = shared.of_warp + warp * shared.stride + c + lane / 4;
-        if (lane % 4 == 0) *place = first == mine.from ? sum : *place + sum;
-      }
-    }
-    __syncthreads();
-    for (int c = threadIdx.x; c < count; c += THREADS) {
-      double sum = 0.0;
-      for (int i = 0; i < WARPS; i++) sum += shared.of_warp[i * shared.stride + c];
-      cycle.work[c * static_cast<int>(gridDim.x) + blockIdx.x] = sum;
-    }
-    wait_for_all(ticket, [] {});
-    add_blocks(count, cycle.work, h);
-  }
-
-  /* w ← w − V h; the square of its norm over all blocks */
-  template <typename Meanwhile>
-  __device__ __forceinline__ double subtract(const double *h, Meanwhile meanwhile) {
-    double square = 0.0;
-    for (int64_t first = mine.from;
-         first - mine.from == 0 || (TILED && first - mine.from < mine.pairs); first += mine.tile) {
-      if (TILED) part.load(mine, first, w);
-      for (int c = (count - 1) / GROUP * GROUP; c >= 0; c -= GROUP) {
-#pragma unroll
-        for (int p = 0; p < PAIRS; p++) {
-          double2 v[GROUP];
-          if (!TILED && c + GROUP > first_kept)
-            load_again(c, first, p, v);
-          else
-            load_group(c, first, p, v);
-#pragma unroll
-          for (int g = 0; g < GROUP; g++)
-            if (c + g < count) {
-              part.values[p].x -= h[c + g] * v[g].x;
-              part.values[p].y -= h[c + g] * v[g].y;
-            }
-        }
-      }
-#pragma unroll
-      for (int p = 0; p < PAIRS; p++)
-        square += part.values[p].x * part.values[p].x + part.values[p].y * part.values[p].y;
-      if (TILED) part.store(mine, first, 1.0, w);
-    }
-    __shared__ double of_warp[WARPS], total;
-    square = sum_of_warp(square);
-    if (threadIdx.x % BSI_WARP == 0) of_warp[threadIdx.x / BSI_WARP] = square;
-    __syncthreads();
-    double *partials = cycle.work + count * static_cast<int>(gridDim.x);
-    if (threadIdx.x == 0) {
-      double sum = 0.0;
-      for (int i = 0; i < WARPS; i++) sum += of_warp[i];
-      partials[blockIdx.x] = sum;
-    }
-    wait_for_all(ticket, meanwhile);
-    add_blocks(1, partials, &total);
-    const double result = total;
-    __syncthreads();
-    return result;
-  }
-
-  __device__ void scale(double norm2) {
-    const double factor = norm2 == 0.0 ? 0.0 : 1.0 / sqrt(norm2);
-    if (!TILED) part.store(mine, mine.from, factor, w);
-    for (int64_t first = mine.from; TILED && first - mine.from < mine.pairs; first += mine.tile) {
-      part.load(mine, first, w);
-      part.store(mine, first, factor, w);
-    }
-  }
-
-  /* By one thread of the block whose shared memory has the earlier rotations. */
-  __device__ __forceinline__ void rotate_earlier(int j) const {
-    bsi_rotate_earlier(j, shared.h, shared.cosines, shared.sines, shared.column);
-  }
-  /* By that block, after it. */
-  __device__ void rotate(int j, double norm2) {
-    if (threadIdx.x == 0) {
-      bsi_rotate_last(j, shared.column, bsi_column_norm2(j, shared.h, norm2), norm2, shared.cosines,
-                      shared.sines, cycle.rhs, cycle.status + 2 * j);
-      cycle.cosines[j] = shared.cosines[j];
-      cycle.sines[j] = shared.sines[j];
-    }
-    __syncthreads();
-    double *column = cycle.hessenberg + j * (cycle.m + static_cast<int64_t>(1));
-    for (int i = threadIdx.x; i <= j + 1; i += THREADS) column[i] = shared.column[i];
-  }
-};
-
-template <int PAIRS, bool TILED>
-__global__ void __launch_bounds__(THREADS, 1)
-    step(bsi_cycle cycle, int j, int kept, bsi_passes passes, unsigned *ticket) {
-  extern __shared__ double memory[];
-  worker<PAIRS, TILED> me(cycle, j, kept, memory, ticket);
-  const bool rotates = blockIdx.x == gridDim.x - 1; /* it has the least to do */
-  for (int i = threadIdx.x; rotates && i < j; i += THREADS) {
-    me.shared.cosines[i] = cycle.cosines[i];
-    me.shared.sines[i] = cycle.sines[i];
-  }
-  const auto rotate_earlier = [&] {
-    if (rotates) me.rotate_earlier(j);
-  };
-  me.products(me.shared.h);
-  double norm2 = me.subtract(me.shared.h, rotate_earlier);
-  const bool again = passes == BSI_PASSES_TWO ||
-                     (passes == BSI_PASSES_SELECTIVE && bsi_cancelled(j + 1, me.shared.h, norm2));
-  if (again) {
-    me.products(me.shared.h2);
-    norm2 = me.subtract(me.shared.h2, [&] {
-      for (int i = 0; i <= j; i++) me.shared.h[i] += me.shared.h2[i];
-      rotate_earlier();
-    });
-  }
-  me.scale(norm2);
-  if (rotates) me.rotate(j, norm2);
-}
-
-/* What a device has to offer: thread blocks at once, bytes of shared memory for each. */
-struct room {
+/* What a step may use: thread blocks at once, and bytes of shared memory of each. */
+struct capacity {
   int blocks, shared;
 };
 
-template <int PAIRS, bool TILED>
-cudaError_t launch(const bisai_context *context, room has, int blocks, const bsi_cycle &cycle,
-                   int j, bsi_passes passes) {
+/* Launches step j on `blocks` thread blocks. P, TILED: as in step(). */
+template <int P, bool TILED>
+bisai_status launch(bisai_context *context, capacity has, int blocks, const bsi_cycle &cycle, int j,
+                    bsi_passes passes) {
   const int left = has.shared - static_cast<int>(scratch::bytes(j + 1)),
-            vector = PAIRS * THREADS * sizeof(double2);
+            vector = P * THREADS * sizeof(double2);
   const int fit = TILED || left < vector ? 0 : left / vector, kept = fit < j + 1 ? fit : j + 1;
-  cudaLaunchAttribute together = {};
-  together.id = cudaLaunchAttributeCooperative;
-  together.val.cooperative = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(THREADS);
-  config.dynamicSmemBytes = scratch::bytes(j + 1) + static_cast<size_t>(kept) * vector;
-  config.stream = bsi_stream_of(context);
-  config.attrs = &together;
-  config.numAttrs = 1;
-  const cudaError_t error = cudaFuncSetAttribute(
-      step<PAIRS, TILED>, cudaFuncAttributeMaxDynamicSharedMemorySize, has.shared);
-  return error ? error
-               : cudaLaunchKernelEx(&config, step<PAIRS, TILED>, cycle, j, kept, passes,
-                                    context->tickets);
+  BSI_TRY(bsi_gpu_allow_shared(context, WHAT, step<P, TILED>, static_cast<size_t>(has.shared)));
+  return bsi_launch_together(context, WHAT, step<P, TILED>, dim3(static_cast<unsigned>(blocks)),
+                             dim3(THREADS),
+                             scratch::bytes(j + 1) + static_cast<size_t>(kept) * vector, cycle, j,
+                             kept, passes, context->tickets);
 }
 
-/* As few values a thread as let it hold them all. */
-template <int PAIRS = 1>
-cudaError_t launch_for(const bisai_context *context, room has, const bsi_cycle &cycle, int j,
-                       bsi_passes passes) {
-  const int64_t blocks = ((cycle.n + 1) / 2 + THREADS * PAIRS - 1) / (THREADS * PAIRS);
+/* Launches step j with as few pairs a thread as the capacity allows; K: the first number of pairs
+ * to consider. */
+template <int K = 0>
+bisai_status launch_for(bisai_context *context, capacity has, const bsi_cycle &cycle, int j,
+                        bsi_passes passes) {
+  constexpr int numbers = sizeof PAIRS_PER_THREAD / sizeof *PAIRS_PER_THREAD,
+                of_block = THREADS * PAIRS_PER_THREAD[K];
+  const int64_t blocks = ((cycle.n + 1) / 2 + of_block - 1) / of_block;
   if (blocks <= has.blocks)
-    return launch<PAIRS, false>(context, has, blocks > 0 ? static_cast<int>(blocks) : 1, cycle, j,
-                                passes);
-  if constexpr (PAIRS < MOST_PAIRS)
-    return launch_for<PAIRS + (PAIRS < 4 ? 1 : 2)>(context, has, cycle, j, passes);
+    return launch<PAIRS_PER_THREAD[K], false>(
+        context, has, blocks > 0 ? static_cast<int>(blocks) : 1, cycle, j, passes);
+  if constexpr (K + 1 < numbers)
+    return launch_for<K + 1>(context, has, cycle, j, passes);
   else
-    return launch<PAIRS_OF_MANY, true>(context, has, has.blocks, cycle, j, passes);
+    return launch<TILED_PAIRS, true>(context, has, has.blocks, cycle, j, passes);
 }
 
 } // namespace
@@ -364,18 +81,24 @@ cudaError_t launch_for(const bisai_context *context, room has, const bsi_cycle &
 static bisai_status gmres_step(bisai_context *context, const bsi_cycle *cycle, int j,
                                bsi_passes passes) {
   const bsi_device_limits *limits = &context->limits;
-  const room has = {std::min(limits->processors, static_cast<int>(BSI_CHUNKS)),
-                    limits->block_shared - STATIC_SHARED};
-  const cudaError_t error = launch_for(context, has, *cycle, j, passes);
-  if (error == cudaSuccess) return bsi_launched(context, "Gram-Schmidt");
-  return bsi_fail(context, BISAI_DEVICE_ERROR, "Gram-Schmidt: %s", cudaGetErrorString(error));
+  const capacity has = {.blocks = std::min(limits->processors, static_cast<int>(BSI_CHUNKS)),
+                        .shared = limits->block_shared - STATIC_SHARED};
+  BSI_TRY(launch_for(context, has, *cycle, j, passes));
+  return bsi_launched(context, WHAT);
 }
 
-/* --- the same in parts, for those who add up over processes --- */
+/* --- a step in parts, for sums over processes --- */
 
 namespace {
-__global__ void decide(int count, const double *h, const double *norm2, double *result) {
-  *result = bsi_cancelled(count, h, *norm2) ? 1.0 : 0.0;
+
+struct decision {
+  static constexpr int firsts = 0;
+  /* 0 or 1 */
+  unsigned long long cancelled;
+};
+
+__global__ void decide(int count, const double *h, const double *norm2, decision *result) {
+  result->cancelled = bsi_cancelled(count, h, *norm2) ? 1 : 0;
 }
 
 __global__ void rotate(int m, int j, const double *h, const double *h2, const double *norm2,
@@ -386,18 +109,22 @@ __global__ void rotate(int m, int j, const double *h, const double *h2, const do
   if (threadIdx.x == 0) bsi_rotate(j, column, *norm2, cosines, sines, g, status);
 }
 
-enum { SMALL_TRIANGLE = 64, SUBSTITUTING = 256 };
+/* Threads of the back substitution, and the most columns of a triangle that they copy to shared
+ * memory: 32 KiB of the 48 KiB that every device has. The copy and the basis vectors kept in shared
+ * memory took a solve of 711 iterations from 63.3 to 62.3 ms (bench/results/h200-kernels.md, H200,
+ * commit 1740eac). */
+constexpr int SUBSTITUTION_THREADS = 256, SMALL_TRIANGLE = 64;
 
-/* y_i ← (g_i − Σ_{c > i} H_ic y_c)/H_ii from the last on, by columns, as bsi_back_substitute does.
- * One warp, for which all threads fetch a triangle that is small enough. */
-__global__ void __launch_bounds__(SUBSTITUTING)
+/* y_i ← (g_i − Σ_{c > i} H_ic y_c)/H_ii from the last on, by columns, as bsi_back_substitute()
+ * does. One warp computes. All threads copy a small triangle to shared memory before. */
+__global__ void __launch_bounds__(SUBSTITUTION_THREADS)
     back_substitute(int m, int k, const double *H, const double *g, double *y) {
   __shared__ double triangle[SMALL_TRIANGLE * SMALL_TRIANGLE];
   const bool small = k <= SMALL_TRIANGLE;
   const int64_t ld = small ? k : m + static_cast<int64_t>(1);
   bsi_wait_for_predecessor();
-  for (int i = threadIdx.x; i < k; i += SUBSTITUTING) y[i] = g[i];
-  for (int i = threadIdx.x; small && i < k * k; i += SUBSTITUTING)
+  for (int i = threadIdx.x; i < k; i += SUBSTITUTION_THREADS) y[i] = g[i];
+  for (int i = threadIdx.x; small && i < k * k; i += SUBSTITUTION_THREADS)
     if (i % k <= i / k) triangle[i] = H[i / k * (m + static_cast<int64_t>(1)) + i % k];
   __syncthreads();
   if (threadIdx.x >= BSI_WARP) return;
@@ -412,17 +139,14 @@ __global__ void __launch_bounds__(SUBSTITUTING)
 }
 } // namespace
 
-/* The answer comes by way of the context's tickets, which no reduction uses meanwhile. */
 static bisai_status gmres_cancelled(bisai_context *context, int count, const double *h,
                                     const double *norm2, bool *cancelled) {
-  double result = 0.0;
-  double *answer = reinterpret_cast<double *>(context->tickets);
-  decide<<<1, 1, 0, bsi_stream_of(context)>>>(count, h, norm2, answer);
-  bisai_status status = bsi_launched(context, "Gram-Schmidt");
-  if (!status) status = context->backend->memory->fetch(context, &result, answer, sizeof result);
-  if (!status) status = context->backend->vectors->set(context, 1, 0.0, answer);
-  *cancelled = result != 0.0;
-  return status;
+  decide<<<1, 1, 0, bsi_stream_of(context)>>>(count, h, norm2, bsi_record_of<decision>(context));
+  BSI_TRY(bsi_launched(context, WHAT));
+  decision result;
+  BSI_TRY(bsi_record_fetch(context, WHAT, &result));
+  *cancelled = result.cancelled != 0;
+  return BISAI_OK;
 }
 
 static bisai_status gmres_rotate(bisai_context *context, int m, int j, const double *h,
@@ -436,12 +160,9 @@ static bisai_status gmres_rotate(bisai_context *context, int m, int j, const dou
 static bisai_status gmres_coefficients(bisai_context *context, int m, int k, const double *H,
                                        const double *g, double *y) {
   if (k == 0) return BISAI_OK;
-  bsi_launch_early(context, back_substitute, 1, SUBSTITUTING, 0, m, k, H, g, y);
+  bsi_launch_early(context, back_substitute, 1, SUBSTITUTION_THREADS, 0, m, k, H, g, y);
   return bsi_launched(context, "triangular system");
 }
-
-/* The columns whose products one warp of partial sums holds. */
-constexpr int FUSED_COLUMNS = 256;
 
 const bsi_gmres_ops bsi_gmres_cuda = {.fused_columns = FUSED_COLUMNS,
                                       .cancelled = gmres_cancelled,
