@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernels of an application share: the job, the place of each lane, loads of values. For
+ * the apply_*_cuda.* files only. */
+#ifndef BSI_APPLY_PLACE_CUDA_CUH
+#define BSI_APPLY_PLACE_CUDA_CUH
+
+#include "bjacobi/bjacobi.h"
+#include "core/values.h"
+#include "gpu/launch.cuh"
+
+namespace {
+
+/* Threads of a block in the general kernel: few, because blocks of different sizes take different
+ * times. AHEAD: columns whose loads a lane has under way: few, because registers for more would
+ * leave room for fewer warps. Random sizes of 1 … 32 rows take 1.29 times as long as a copy
+ * (bench/results/h200-batches.md, H200, commit 8f005d7). */
+constexpr int THREADS = 64, WARPS = THREADS / BSI_WARP, AHEAD = 4;
+
+struct job {
+  int32_t rows, blocks, uniform, per_group, groups;
+  const int32_t *start;
+  const int64_t *first_value;
+  const char *data;
+  int slot_bytes;
+  bisai_value_type storage;
+  bisai_form form;
+  const uint8_t *format, *pivots;
+  const double *x;
+  int64_t ldx;
+  double *y;
+  int64_t ldy;
+};
+
+/* The row of a group that one lane has. */
+struct place {
+  /* the scalar row of the matrix */
+  int32_t row;
+  /* rows of the group, and of the lane's block; m = 0: the lane has no row */
+  int32_t height, m;
+  /* columns of the group */
+  int width;
+  /* the first lane of the block, and the row of the block */
+  int base, in_block;
+};
+
+__device__ __forceinline__ int32_t start_of(const job &p, int64_t block) {
+  if (block >= p.blocks) return p.rows;
+  return p.uniform ? static_cast<int32_t>(block) * p.uniform : __ldg(p.start + block);
+}
+
+/* The place of a lane.
+ * M: the rows of every block; 0: sizes differ, or are unknown to the compiler. */
+template <int M> __device__ __forceinline__ place place_of(const job &p, int32_t group, int lane) {
+  if constexpr (M > 0) {
+    constexpr int rows = BSI_WARP / M * M;
+    const int64_t top = static_cast<int64_t>(group) * rows;
+    const int height =
+        BSI_WARP / M == 1 || p.rows - top > rows ? rows : static_cast<int>(p.rows - top);
+    return {.row = static_cast<int32_t>(top + lane),
+            .height = height,
+            .m = lane < height ? M : 0,
+            .width = M,
+            .base = lane / M * M,
+            .in_block = lane % M};
+  }
+  const int64_t begin = static_cast<int64_t>(group) * p.per_group;
+  const int32_t top = start_of(p, begin);
+  place l;
+  l.row = top + lane;
+  l.height = start_of(p, begin + p.per_group) - top;
+  l.base = 0, l.in_block = lane, l.m = l.height, l.width = l.height;
+  if (p.per_group > 1) {
+    int32_t from = top;
+    l.width = 0;
+    if (p.uniform) {
+      const int sub = lane / p.uniform;
+      from = top + sub * p.uniform;
+      l.m = min(p.uniform, l.height - sub * p.uniform);
+      l.width = min(p.uniform, l.height);
+    } else {
+      for (int k = 0; k < p.per_group; k++) {
+        const int32_t begins = start_of(p, begin + k), ends = start_of(p, begin + k + 1);
+        l.width = max(l.width, ends - begins);
+        if (l.row >= begins && l.row < ends) from = begins, l.m = ends - begins;
+      }
+    }
+    l.base = from - top;
+    l.in_block = l.row - from;
+  }
+  if (lane >= l.height) l.m = 0;
+  return l;
+}
+
+/* Loads a value, which is not read again, past the first-level cache. */
+template <bisai_value_type FORMAT>
+__device__ __forceinline__ double value_of(const char *data, int at) {
+  if constexpr (FORMAT == BISAI_FP64) return __ldcs(reinterpret_cast<const double *>(data) + at);
+  if constexpr (FORMAT == BISAI_FP32)
+    return static_cast<double>(__ldcs(reinterpret_cast<const float *>(data) + at));
+  if constexpr (FORMAT == BISAI_FP11_20)
+    return __hiloint2double(static_cast<int>(__ldcs(reinterpret_cast<const unsigned *>(data) + at)),
+                            0);
+  const uint16_t bits = __ldcs(reinterpret_cast<const unsigned short *>(data) + at);
+  if constexpr (FORMAT == BISAI_FP16) return bsi_fp16_decode(bits);
+  if constexpr (FORMAT == BISAI_BF16) return bsi_bf16_decode(bits);
+  return __hiloint2double(static_cast<int>(bits) << 16, 0);
+}
+
+/* Loads the lane's values of COUNT columns from c on. Of columns outside of from … to − 1 they are
+ * zeros. */
+template <bisai_value_type FORMAT, int COUNT>
+__device__ __forceinline__ void load_ahead(const place &l, const char *values, int lane, int c,
+                                           int from, int to, double (&e)[COUNT]) {
+#pragma unroll
+  for (int k = 0; k < COUNT; k++)
+    e[k] = c + k >= from && c + k < to ? value_of<FORMAT>(values, (c + k) * l.height + lane) : 0.0;
+}
+
+} // namespace
+
+#endif
