@@ -232,7 +232,7 @@ const char *const STRATEGY_NAMES[] = {"UC", "MC", "US", "MS", "auto"};
 void measure_strategies(bench &b, const char *section, const char *name, const bisai_bcsr *matrix,
                         int most) {
   bsi_bjacobi_options o = options_of();
-  o.most = most;
+  o.max_rows = most;
   for (int k = 0; k < 5; k++) {
     o.extraction = STRATEGIES[k];
     jacobi j(b, matrix, o);
@@ -283,7 +283,7 @@ void measure_extraction(bench &b, const std::vector<std::string> &files) {
     const std::string name = file.substr(file.rfind('/') + 1);
     for (const int most : {8, 32}) {
       bsi_bjacobi_options o = options_of();
-      o.most = most, o.shift_amount = 1e-3;
+      o.max_rows = most, o.shift_amount = 1e-3;
       for (int k = 0; k < 5; k++) {
         o.extraction = STRATEGIES[k];
         jacobi j(b, matrix, o);
@@ -331,7 +331,7 @@ void measure_whole(bench &b) {
     for (const int most : {4, 8, 16, 32})
       for (const bisai_value_type storage : {BISAI_FP64, BISAI_ADAPTIVE}) {
         bsi_bjacobi_options o = options_of(BISAI_FORM_INVERSE, storage);
-        o.most = most;
+        o.max_rows = most;
         bsi_partition found;
         const double find = seconds_of(b, [&] {
           NEED(b.context->backend->bjacobi->partition->find(b.context, matrix, most, &found));

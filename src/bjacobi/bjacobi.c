@@ -55,8 +55,9 @@ bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blo
 static bisai_status find_blocks(bisai_context *context, const bisai_bcsr *matrix,
                                 bsi_bjacobi *jacobi) {
   const bsi_bjacobi_options *o = &jacobi->options;
-  if (o->most > 0)
-    return context->backend->bjacobi->partition->find(context, matrix, o->most, &jacobi->partition);
+  if (o->max_rows > 0)
+    return context->backend->bjacobi->partition->find(context, matrix, o->max_rows,
+                                                      &jacobi->partition);
   if (o->given_start)
     return bsi_partition_set(context, matrix->block_rows * matrix->block_size, o->given_blocks,
                              o->given_start, &jacobi->partition);
@@ -70,9 +71,8 @@ static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *mat
                                                         sizeof *jacobi->position);
   if (!jacobi->position) return BISAI_OUT_OF_MEMORY;
   int32_t missing;
-  const bisai_status status =
-      context->backend->bjacobi->diagonals->find(context, matrix, jacobi->position, &missing);
-  if (status || missing < 0 || jacobi->options.shift_amount > 0.0) return status;
+  BSI_TRY(context->backend->bjacobi->diagonals->find(context, matrix, jacobi->position, &missing));
+  if (missing < 0 || jacobi->options.shift_amount > 0.0) return BISAI_OK;
   return bsi_fail(context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block", missing);
 }
 
@@ -123,7 +123,7 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
   *jacobi = (bsi_bjacobi){.block_rows = matrix->block_rows,
                           .block_size = matrix->block_size,
                           .stored = matrix->blocks,
-                          .natural = options->most == 0 && !options->given_start,
+                          .natural = options->max_rows == 0 && !options->given_start,
                           .options = *options,
                           .stats = BSI_BJACOBI_STATS_NONE};
   bisai_status status = check_matrix(context, matrix);
@@ -138,15 +138,14 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
 
 bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
                                const bsi_bjacobi *jacobi) {
-  bisai_status status = check_matrix(context, matrix);
-  if (!status && matrix->blocks != jacobi->stored)
-    status =
-        bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d",
-                 matrix->blocks, jacobi->stored);
-  if (status || !jacobi->natural) return status;
+  BSI_TRY(check_matrix(context, matrix));
+  if (matrix->blocks != jacobi->stored)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "the pattern changed: %d blocks, expected %d",
+                    matrix->blocks, jacobi->stored);
+  if (!jacobi->natural) return BISAI_OK;
   int32_t moved;
-  status = context->backend->bjacobi->diagonals->compare(context, matrix, jacobi->position, &moved);
-  if (status || moved < 0) return status;
+  BSI_TRY(context->backend->bjacobi->diagonals->compare(context, matrix, jacobi->position, &moved));
+  if (moved < 0) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                   "the pattern changed: block row %d has its diagonal block elsewhere", moved);
 }
@@ -155,36 +154,35 @@ bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
 
 static bisai_status start_of(bisai_context *context, const bsi_partition *p, int32_t b,
                              int32_t *start) {
-  *start = p->uniform ? bsi_partition_start(p, b) : 0;
-  return p->uniform ? BISAI_OK
-                    : context->backend->memory->fetch(context, start, p->start + b, sizeof *start);
+  if (!p->uniform)
+    return context->backend->memory->fetch(context, start, p->start + b, sizeof *start);
+  *start = bsi_partition_start(p, b);
+  return BISAI_OK;
 }
 
 /* "block row 7" of natural blocks, "block 7 (rows 20 … 27)" of others. */
-static bisai_status refuse(bisai_context *context, const bsi_bjacobi *jacobi, bisai_status why,
-                           int32_t block, const char *what) {
+static bisai_status fail_block(bisai_context *context, const bsi_bjacobi *jacobi, bisai_status why,
+                               int32_t block, const char *what) {
   if (jacobi->natural) return bsi_fail(context, why, "block row %d: %s", block, what);
   int32_t from = 0, to = 0;
-  bisai_status status = start_of(context, &jacobi->partition, block, &from);
-  if (!status) status = start_of(context, &jacobi->partition, block + 1, &to);
-  if (status) return status;
+  BSI_TRY(start_of(context, &jacobi->partition, block, &from));
+  BSI_TRY(start_of(context, &jacobi->partition, block + 1, &to));
   return bsi_fail(context, why, "block %d (rows %d … %d): %s", block, from, to - 1, what);
 }
 
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix,
                                 bsi_bjacobi *jacobi) {
   jacobi->stats = BSI_BJACOBI_STATS_NONE;
-  const bisai_status status = context->backend->bjacobi->values->compute(context, matrix, jacobi);
-  if (status) return status;
+  BSI_TRY(context->backend->bjacobi->values->compute(context, matrix, jacobi));
   const bsi_bjacobi_stats *stats = &jacobi->stats;
   if (stats->inversion.singular_row >= 0)
-    return refuse(context, jacobi, BISAI_SINGULAR_BLOCK, stats->inversion.singular_row,
-                  "the diagonal block is singular");
+    return fail_block(context, jacobi, BISAI_SINGULAR_BLOCK, stats->inversion.singular_row,
+                      "the diagonal block is singular");
   if (stats->overflow_block >= 0)
-    return refuse(context, jacobi, BISAI_OVERFLOW, stats->overflow_block,
-                  jacobi->options.form == BISAI_FORM_INVERSE
-                      ? "the inverse does not fit its storage"
-                      : "the decomposition does not fit its storage");
+    return fail_block(context, jacobi, BISAI_OVERFLOW, stats->overflow_block,
+                      jacobi->options.form == BISAI_FORM_INVERSE
+                          ? "the inverse does not fit its storage"
+                          : "the decomposition does not fit its storage");
   return BISAI_OK;
 }
 

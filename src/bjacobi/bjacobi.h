@@ -43,7 +43,7 @@
 extern "C" {
 #endif
 
-enum { BSI_BJACOBI_MOST = 32, BSI_FORMATS = 6, BSI_BJACOBI_CLASSES = 8 };
+enum { BSI_BJACOBI_MAX_ROWS = 32, BSI_FORMATS = 6, BSI_BJACOBI_CLASSES = 8 };
 
 /* The scalar rows cut into blocks. */
 typedef struct bsi_partition {
@@ -56,7 +56,7 @@ typedef struct bsi_partition {
   /* blocks + 1 scalar rows, backend memory; NULL where uniform: block b starts at b·uniform */
   int32_t *start;
   /* blocks of each size */
-  int32_t count[BSI_BJACOBI_MOST + 1];
+  int32_t count[BSI_BJACOBI_MAX_ROWS + 1];
 } bsi_partition;
 
 /* What the numbers met. Indices are blocks of the partition, the first of their kind, -1: none. */
@@ -82,7 +82,7 @@ typedef struct bsi_bjacobi_options {
   /* 0: none */
   double shift_amount;
   /* the largest block of an agglomeration, 1 … 32; 0: natural blocks, or given ones */
-  int32_t most;
+  int32_t max_rows;
   /* blocks given in given_start (given_blocks + 1 checked entries, host memory), NULL: none */
   int32_t given_blocks;
   const int32_t *given_start;

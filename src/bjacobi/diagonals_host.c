@@ -8,16 +8,16 @@
 
 enum { ROWS_PER_THREAD = 4096 };
 
-typedef struct look_job {
+typedef struct locate_job {
   bisai_context *context;
   const bisai_bcsr *a;
   const int32_t *expected;
   int32_t *position;
-} look_job;
+} locate_job;
 
 /* A thread's note is the first row that it found. */
-static void look_part(void *job, bsi_part part) {
-  const look_job *l = job;
+static void locate_part(void *job, bsi_part part) {
+  const locate_job *l = job;
   const bisai_bcsr *a = l->a;
   const bsi_range range = bsi_range_of(a->block_rows, part);
   int32_t *first = bsi_partial(l->context, part.thread);
@@ -30,21 +30,22 @@ static void look_part(void *job, bsi_part part) {
 
 /* Writes positions and returns the first row without a block; or the first one where they are other
  * than expected. */
-static int32_t look(bisai_context *context, const bisai_bcsr *a, const int32_t *expected,
-                    int32_t *position) {
+static int32_t locate(bisai_context *context, const bisai_bcsr *a, const int32_t *expected,
+                      int32_t *position) {
   const int threads = bsi_threads_for(context->threads, a->block_rows, ROWS_PER_THREAD);
-  return bsi_find_first(context, threads, look_part, &(look_job){context, a, expected, position});
+  return bsi_find_first(context, threads, locate_part,
+                        &(locate_job){context, a, expected, position});
 }
 
 static bisai_status find_diagonals(bisai_context *context, const bisai_bcsr *matrix,
                                    int32_t *position, int32_t *missing) {
-  *missing = look(context, matrix, NULL, position);
+  *missing = locate(context, matrix, NULL, position);
   return BISAI_OK;
 }
 
 static bisai_status compare_diagonals(bisai_context *context, const bisai_bcsr *matrix,
                                       const int32_t *position, int32_t *moved) {
-  *moved = look(context, matrix, position, NULL);
+  *moved = locate(context, matrix, position, NULL);
   return BISAI_OK;
 }
 

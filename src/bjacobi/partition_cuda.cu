@@ -25,7 +25,7 @@ constexpr int CHUNK_WORDS = 16, CHUNK = CHUNK_WORDS * 32;
 constexpr int CHAIN = 1024;
 
 /* Sizes of blocks 0 … 32, then the size of the first block and of the last one. */
-constexpr int FIRST_SIZE = BSI_BJACOBI_MOST + 1, LAST_SIZE = FIRST_SIZE + 1, SIZES = LAST_SIZE + 1;
+constexpr int FIRST_SIZE = BSI_BJACOBI_MAX_ROWS + 1, LAST_SIZE = FIRST_SIZE + 1, SIZES = LAST_SIZE + 1;
 
 /* Arrays in device memory. */
 struct finder {
@@ -151,8 +151,8 @@ __global__ void __launch_bounds__(CHAIN) chain_chunks(const finder f) {
 
 /* A lane walks through its chunk; in the first pass it counts, in the second it writes. */
 template <bool WRITE> __global__ void __launch_bounds__(THREADS) walk(const finder f) {
-  __shared__ unsigned sizes[BSI_BJACOBI_MOST + 1];
-  if (!WRITE && threadIdx.x <= BSI_BJACOBI_MOST) sizes[threadIdx.x] = 0;
+  __shared__ unsigned sizes[BSI_BJACOBI_MAX_ROWS + 1];
+  if (!WRITE && threadIdx.x <= BSI_BJACOBI_MAX_ROWS) sizes[threadIdx.x] = 0;
   __syncthreads();
   const int32_t chunk = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
   if (chunk < f.chunks) {
@@ -176,7 +176,7 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) walk(const find
     if (!WRITE && chunk == 0) f.blocks[f.chunks] = 0; /* where the sum of all will be */
   }
   __syncthreads();
-  if (!WRITE && threadIdx.x <= BSI_BJACOBI_MOST && sizes[threadIdx.x] > 0)
+  if (!WRITE && threadIdx.x <= BSI_BJACOBI_MAX_ROWS && sizes[threadIdx.x] > 0)
     atomicAdd(f.sizes + threadIdx.x, sizes[threadIdx.x]);
   if (WRITE && chunk == 0) f.start[f.blocks[f.chunks]] = f.rows;
 }
@@ -221,7 +221,7 @@ bisai_status make_partition(bisai_context *context, finder *f, bsi_partition *p)
   BSI_TRY(memory->fetch(context, sizes, f->sizes, sizeof sizes));
   BSI_TRY(memory->fetch(context, &blocks, f->blocks + f->chunks, sizeof blocks));
   p->blocks = blocks;
-  for (int m = 1; m <= BSI_BJACOBI_MOST; m++) {
+  for (int m = 1; m <= BSI_BJACOBI_MAX_ROWS; m++) {
     p->count[m] = static_cast<int32_t>(sizes[m]);
     if (p->count[m] > 0) p->largest = m;
   }

@@ -2,10 +2,10 @@
 /* Blocks by supervariable agglomeration on the host, in parallel.
  *
  * The greedy rule looks sequential: where a block begins depends on all blocks before it. But a
- * block that begins before row b ends at most `most` rows later, so that a segment of rows is
- * entered at one of at most `most` places: each thread follows them all through its segment, which
- * soon run together, then the places are chained from segment to segment, and the segments are cut.
- * The result is the sequential one. */
+ * block that begins before row b ends at most max_rows rows later, so that a segment of rows is
+ * entered at one of at most max_rows places: each thread follows them all through its segment,
+ * which soon run together, then the places are chained from segment to segment, and the segments
+ * are cut. The result is the sequential one. */
 #include "core/parallel.h"
 
 #include "bjacobi/bjacobi.h"
@@ -14,11 +14,11 @@
 
 #include <string.h>
 
-enum { ROWS_PER_THREAD = 4096, MOST_SEGMENTS = 1024 };
+enum { ROWS_PER_THREAD = 4096, MAX_SEGMENTS = 1024 };
 
 typedef struct finder {
   const bisai_bcsr *matrix;
-  int32_t rows, most;
+  int32_t rows, max_rows;
   int segments;
   /* block row i has another pattern than the one before */
   uint8_t *differs;
@@ -30,7 +30,7 @@ typedef struct finder {
   int32_t *blocks;
   /* segments */
   int32_t *entry;
-  /* most for each segment, in one array with the entries */
+  /* max_rows for each segment, in one array with the entries */
   int32_t *exits;
   /* blocks + 1 */
   int32_t *start;
@@ -58,26 +58,26 @@ static void cut_supervariables(const finder *f, int segment) {
   if (begin == end) return;
   int32_t first = begin / bs; /* of the supervariable */
   while (!f->differs[first]) first--;
-  int32_t phase = (int32_t)((begin - (int64_t)first * bs) % f->most);
+  int32_t phase = (int32_t)((begin - (int64_t)first * bs) % f->max_rows);
   for (int32_t row = begin; row < end; row++) {
     if (row % bs == 0 && f->differs[row / bs]) phase = 0;
     f->piece[row] = phase == 0;
-    phase = phase + 1 == f->most ? 0 : phase + 1;
+    phase = phase + 1 == f->max_rows ? 0 : phase + 1;
   }
 }
 
 /* Where the block that begins at `row` ends. */
 static int32_t next_start(const finder *f, int32_t row) {
-  int32_t next = f->rows - row > f->most ? row + f->most : f->rows;
+  int32_t next = f->rows - row > f->max_rows ? row + f->max_rows : f->rows;
   while (!f->piece[next]) next--;
   return next;
 }
 
 /* exits[e] of the segment ← where a path that enters it at its row e leaves it. */
 static void follow_entries(const finder *f, int segment) {
-  int32_t *exits = f->exits + (size_t)segment * (size_t)f->most;
+  int32_t *exits = f->exits + (size_t)segment * (size_t)f->max_rows;
   const int32_t begin = segment_row(f, segment), end = segment_row(f, segment + 1);
-  for (int32_t e = 0; e < f->most && begin + e < end; e++) {
+  for (int32_t e = 0; e < f->max_rows && begin + e < end; e++) {
     if (!f->piece[begin + e]) continue;
     int32_t row = begin + e;
     while (row < end && !f->path[row]) {
@@ -132,7 +132,7 @@ static void find(bisai_context *context, finder *f) {
     f->entry[s] = row;
     const int32_t begin = segment_row(f, s);
     if (row < segment_row(f, s + 1))
-      row = f->exits[(size_t)s * (size_t)f->most + (size_t)(row - begin)];
+      row = f->exits[(size_t)s * (size_t)f->max_rows + (size_t)(row - begin)];
   }
   for_segments(context, f, count_blocks);
   f->blocks[0] = 0;
@@ -155,18 +155,19 @@ static bool reserve(bisai_context *context, finder *f) {
   if (f->piece) f->path = bsi_allocate(context, rows, 1);
   if (f->path) f->blocks = bsi_allocate(context, segments + 1, sizeof *f->blocks);
   if (f->blocks)
-    f->entry = bsi_allocate(context, segments * (size_t)(1 + f->most), sizeof *f->entry);
+    f->entry = bsi_allocate(context, segments * (size_t)(1 + f->max_rows), sizeof *f->entry);
   if (!f->entry) return false;
   f->exits = f->entry + segments;
   memset(f->path, 0, rows);
   return true;
 }
 
-static bisai_status bjacobi_find(bisai_context *context, const bisai_bcsr *matrix, int32_t most,
+static bisai_status bjacobi_find(bisai_context *context, const bisai_bcsr *matrix, int32_t max_rows,
                                  bsi_partition *partition) {
-  finder f = {.matrix = matrix, .rows = matrix->block_rows * matrix->block_size, .most = most};
+  finder f = {
+      .matrix = matrix, .rows = matrix->block_rows * matrix->block_size, .max_rows = max_rows};
   if (f.rows == 0) return bsi_partition_set(context, 0, 0, NULL, partition);
-  const int threads = context->threads < MOST_SEGMENTS ? context->threads : MOST_SEGMENTS;
+  const int threads = context->threads < MAX_SEGMENTS ? context->threads : MAX_SEGMENTS;
   f.segments = bsi_threads_for(threads, f.rows, ROWS_PER_THREAD);
   bisai_status status = reserve(context, &f) ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status) {

@@ -122,12 +122,12 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS)
     extract(const __grid_constant__ bsi_values_job p) {
   extern __shared__ double tiles[];
   const int warp = threadIdx.x / BSI_WARP;
-  double *tile = tiles + warp * bsi_tile_values<BSI_BJACOBI_MOST, 1>;
+  double *tile = tiles + warp * bsi_tile_values<BSI_BJACOBI_MAX_ROWS, 1>;
   const int32_t groups_per_warp = bsi_groups_per_warp(p),
                 units = p.count / groups_per_warp + (p.count % groups_per_warp > 0);
   for (int32_t unit = static_cast<int32_t>(blockIdx.x * BSI_VALUES_WARPS) + warp; unit < units;
        unit += static_cast<int32_t>(gridDim.x * BSI_VALUES_WARPS)) {
-    const bsi_lane l = bsi_lane_of<BSI_BJACOBI_MOST, 1>(p, unit, p.count);
+    const bsi_lane l = bsi_lane_of<BSI_BJACOBI_MAX_ROWS, 1>(p, unit, p.count);
     if (p.source == BSI_FROM_ROWS)
       bsi_extract_row_per_lane(p, l, tile);
     else
@@ -219,7 +219,7 @@ void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p
   if (extracts_before(jacobi)) {
     p.lanes = p.largest;
     bsi_launch_resident(context, extract, EXTRACTION_WARPS,
-                        sizeof(double) * bsi_tile_values<BSI_BJACOBI_MOST, 1>, bsi_units(p), p);
+                        sizeof(double) * bsi_tile_values<BSI_BJACOBI_MAX_ROWS, 1>, bsi_units(p), p);
     p.source = BSI_FROM_DENSE;
   }
   if (p.form != BISAI_FORM_INVERSE) return bsi_enqueue_decompositions(context, max_rows, p);
@@ -256,7 +256,7 @@ void count_recorded_formats(const bsi_values_record &record, bsi_bjacobi_stats *
 void count_fixed_format(const bsi_bjacobi *jacobi, bsi_bjacobi_stats *stats) {
   const bisai_value_type storage = jacobi->options.storage;
   stats->formats[storage] = jacobi->partition.blocks;
-  for (int m = 1; m <= BSI_BJACOBI_MOST; m++)
+  for (int m = 1; m <= BSI_BJACOBI_MAX_ROWS; m++)
     stats->value_bytes += static_cast<int64_t>(jacobi->partition.count[m]) * m * m *
                           static_cast<int64_t>(bsi_value_bytes(storage));
 }

@@ -185,7 +185,7 @@ BSI_INLINE bool store_as(const bisai_value_type format, const block *b, bool piv
     fits &= (pivots ? left >> c & 1u : left) != 0;
     rows_left |= left;
   }
-  return fits && rows_left == UINT32_MAX >> (BSI_BJACOBI_MOST - b->m);
+  return fits && rows_left == UINT32_MAX >> (BSI_BJACOBI_MAX_ROWS - b->m);
 }
 
 static bool store(bisai_value_type format, const block *b, bool pivots, char *place,
@@ -213,9 +213,9 @@ static void merge(bsi_bjacobi_stats *into, const bsi_bjacobi_stats *from) {
 
 /* A group's memory on a thread's stack: blocks of at most 32 rows together, or one alone. */
 typedef struct scratch {
-  block blocks[BSI_BJACOBI_MOST];
+  block blocks[BSI_BJACOBI_MAX_ROWS];
   double a[BSI_MAX_BLOCK_VALUES], e[BSI_MAX_BLOCK_VALUES];
-  uint8_t pivots[BSI_BJACOBI_MOST];
+  uint8_t pivots[BSI_BJACOBI_MAX_ROWS];
 } scratch;
 
 /* Block i of the partition, decomposed into `e`. */

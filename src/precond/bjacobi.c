@@ -21,7 +21,8 @@ static const char *const extractions[] = BSI_OPTION_WORDS(BISAI_EXTRACTION_LIST)
 static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(bjacobi.max_block), .name = "max_block", .key = "max", .placeholder = "N",
      .petsc = "max_block", .help = "the most rows of a block; 0: the matrix's blocks",
-     .type = BISAI_OPTION_INTEGER, .maximum = BSI_BJACOBI_MOST, .advised = BSI_BJACOBI_MOST},
+     .type = BISAI_OPTION_INTEGER, .maximum = BSI_BJACOBI_MAX_ROWS,
+     .advised = BSI_BJACOBI_MAX_ROWS},
     {BSI_PRECOND_OPTION(bjacobi.form), .name = "form", .key = "form", .placeholder = "F",
      .petsc = "form", .help = "inverses or decompositions", .type = BISAI_OPTION_WORD,
      .initial = BISAI_FORM_INVERSE, .maximum = BISAI_FORM_LU, .advised = BISAI_FORM_LU,
@@ -63,10 +64,10 @@ static bisai_status check_blocks(bisai_context *context, const bisai_bjacobi_opt
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "block_ptr[0] is %d, not 0", o->block_ptr[0]);
   for (int32_t b = 0; b < o->block_count; b++) {
     const int64_t size = (int64_t)o->block_ptr[b + 1] - o->block_ptr[b];
-    if (size < 1 || size > BSI_BJACOBI_MOST)
+    if (size < 1 || size > BSI_BJACOBI_MAX_ROWS)
       return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                       "block_ptr[%d] is %d after %d: a block has 1 … %d rows, not %lld", b + 1,
-                      o->block_ptr[b + 1], o->block_ptr[b], BSI_BJACOBI_MOST, (long long)size);
+                      o->block_ptr[b + 1], o->block_ptr[b], BSI_BJACOBI_MAX_ROWS, (long long)size);
   }
   if (o->block_ptr[o->block_count] != rows)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
@@ -89,7 +90,7 @@ static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
   const bisai_bjacobi_options *o = &m->options.bjacobi;
   const bsi_bjacobi_options how = {
       .shift_amount = m->options.shift == BISAI_SHIFT_IN_BLOCKS ? m->options.shift_amount : 0.0,
-      .most = o->max_block,
+      .max_rows = o->max_block,
       .given_blocks = o->block_count,
       .given_start = o->block_ptr,
       .form = o->form,
