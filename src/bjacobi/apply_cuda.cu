@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* z_b = D_b⁻¹ v_b on a device. A warp takes a group and has a lane for each scalar row of it, so that
- * it reads a column of all the group's blocks at once. Lanes get each other's part of the vectors by
+/* z_b = D_b⁻¹ v_b on a device. A warp takes a group and has a lane for each scalar row of it: it
+ * reads a column of all the group's blocks at once. Lanes get each other's part of the vectors by
  * shuffles. A value is read once for VECTORS vectors. */
 #include "bjacobi/apply_inverses_cuda.cuh"
 #include "bjacobi/apply_place_cuda.cuh"
@@ -30,7 +30,7 @@ __device__ __forceinline__ void multiply(const place &l, const char *values, int
   }
 }
 
-/* y ← the group's part of D⁻¹ x, in the order in which the form leaves it. Template parameters: as
+/* y ← the group's part of D⁻¹ x in the order in which the form leaves it. Template parameters: as
  * those of apply(). */
 template <bisai_value_type FORMAT, bisai_form FORM, int M, int VECTORS>
 __device__ __forceinline__ void apply_group(const job &p, const place &l, const char *values,
@@ -98,7 +98,8 @@ __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ job p) 
  * vectors are left, which p then begins with. Template parameters: as those of the kernels. */
 template <bisai_value_type FORMAT, int M, int VECTORS>
 int32_t enqueue_inverses(const bisai_context *context, job *p, int32_t count) {
-  const unsigned grid = bsi_grid(p->groups, UNIFORM_THREADS / BSI_WARP * uniform_groups<M, VECTORS>);
+  const unsigned grid =
+      bsi_grid(p->groups, UNIFORM_THREADS / BSI_WARP * uniform_groups<M, VECTORS>);
   for (; count >= VECTORS; count -= VECTORS, p->x += VECTORS * p->ldx, p->y += VECTORS * p->ldy)
     bsi_launch_early(context, apply_uniform<FORMAT, M, VECTORS>, grid, UNIFORM_THREADS, 0, *p);
   return count;
@@ -140,8 +141,7 @@ constexpr int FP64_SIZES[] = {1, 2, 3, 5, 6, 7, 12, 20, 24, 28};
 template <bisai_form FORM, bisai_value_type FORMAT, const auto &SIZES, int K = 0>
 bool applied_size(const bisai_context *context, const job &p, int32_t count) {
   if constexpr (K < static_cast<int>(sizeof SIZES / sizeof *SIZES)) {
-    if (p.uniform != SIZES[K])
-      return applied_size<FORM, FORMAT, SIZES, K + 1>(context, p, count);
+    if (p.uniform != SIZES[K]) return applied_size<FORM, FORMAT, SIZES, K + 1>(context, p, count);
     enqueue_size<FORM, FORMAT, SIZES[K]>(context, p, count);
     return true;
   }

@@ -25,7 +25,8 @@ constexpr int CHUNK_WORDS = 16, CHUNK = CHUNK_WORDS * 32;
 constexpr int CHAIN = 1024;
 
 /* Sizes of blocks 0 … 32, then the size of the first block and of the last one. */
-constexpr int FIRST_SIZE = BSI_BJACOBI_MAX_ROWS + 1, LAST_SIZE = FIRST_SIZE + 1, SIZES = LAST_SIZE + 1;
+constexpr int FIRST_SIZE = BSI_BJACOBI_MAX_ROWS + 1, LAST_SIZE = FIRST_SIZE + 1,
+              SIZES = LAST_SIZE + 1;
 
 /* Arrays in device memory. */
 struct finder {
@@ -282,13 +283,14 @@ static bisai_status bjacobi_find(bisai_context *context, const bisai_bcsr *matri
   if (f.rows == 0) return bsi_partition_set(context, 0, 0, nullptr, partition);
   f.chunks = (f.rows - 1) / CHUNK + 1;
   size_t room = 0;
-  BSI_TRY(room_of_scans(context, f, &room));
+  bisai_status status = room_of_scans(context, f, &room);
+  if (status) return status;
   const size_t bytes = lay_out(&f, nullptr);
   char *const memory =
       static_cast<char *>(context->backend->memory->allocate(context, bytes + aligned(room), 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
   lay_out(&f, memory);
-  bisai_status status = find(context, f, memory + bytes, room);
+  status = find(context, f, memory + bytes, room);
   if (!status) status = make_partition(context, &f, partition);
   context->backend->memory->release(context, memory);
   return status;
@@ -300,7 +302,9 @@ static bisai_status bjacobi_layout(bisai_context *context, bsi_bjacobi *jacobi) 
   const int32_t groups = jacobi->groups;
   size_t room = 0;
   int64_t *values = nullptr;
-  BSI_TRY(bsi_gpu_exclusive_sum(context, WHAT, nullptr, &room, values, values, groups + 1));
+  bisai_status status =
+      bsi_gpu_exclusive_sum(context, WHAT, nullptr, &room, values, values, groups + 1);
+  if (status) return status;
   const size_t bytes = aligned((static_cast<size_t>(groups) + 1) * sizeof *values);
   char *memory = static_cast<char *>(on->allocate(context, bytes + room, 1));
   if (!memory) return BISAI_OUT_OF_MEMORY;
@@ -308,7 +312,7 @@ static bisai_status bjacobi_layout(bisai_context *context, bsi_bjacobi *jacobi) 
   measure_groups<<<bsi_grid(static_cast<int64_t>(groups) + 1, THREADS), THREADS, 0,
                    bsi_stream_of(context)>>>(groups, p->blocks, jacobi->per_group, p->start,
                                              values);
-  bisai_status status = bsi_launched(context, WHAT);
+  status = bsi_launched(context, WHAT);
   if (!status)
     status =
         bsi_gpu_exclusive_sum(context, WHAT, memory + bytes, &room, values, values, groups + 1);

@@ -97,8 +97,9 @@ bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int3
   size_t sort_bytes = 0;
   uint8_t *key = nullptr;
   int32_t *group = nullptr;
-  BSI_TRY(bsi_gpu_sort_pairs(context, what, nullptr, &sort_bytes, key, key, group, order, n,
-                             bsi_bits_below(CLASSES)));
+  bisai_status status = bsi_gpu_sort_pairs(context, what, nullptr, &sort_bytes, key, key, group,
+                                           order, n, bsi_bits_below(CLASSES));
+  if (status) return status;
   const size_t keys = aligned(static_cast<size_t>(n)),
                groups = aligned(static_cast<size_t>(n) * sizeof(int32_t));
   char *memory = static_cast<char *>(
@@ -108,7 +109,7 @@ bisai_status sort_groups(bisai_context *context, const bsi_bjacobi *jacobi, int3
   group = reinterpret_cast<int32_t *>(memory + 2 * keys);
   list_groups<<<bsi_grid(n, THREADS), THREADS, 0, bsi_stream_of(context)>>>(
       n, p->blocks, jacobi->per_group, p->start, key, group, count);
-  bisai_status status = bsi_launched(context, what);
+  status = bsi_launched(context, what);
   if (!status)
     status = bsi_gpu_sort_pairs(context, what, memory + 2 * keys + groups, &sort_bytes, key,
                                 key + keys, group, order, n, bsi_bits_below(CLASSES));
