@@ -91,8 +91,8 @@ static bisai_status gmres_step(bisai_context *context, const bsi_cycle *cycle, i
 
 namespace {
 
+/* A record that decide() writes whole, so that it needs no beginning. */
 struct decision {
-  static constexpr int firsts = 0;
   /* 0 or 1 */
   unsigned long long cancelled;
 };
