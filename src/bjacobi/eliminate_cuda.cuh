@@ -3,47 +3,49 @@
  * Gauss–Huard with implicit pivoting (Anzt, Dongarra, Flegar, Quintana-Ortí 2017, section 3.2, and
  * 2018; Gauss–Huard: 2017). For *_cuda.cu only.
  *
- * A sub-warp is `lanes` lanes that follow each other and hold a row (Gauss–Huard: a column) of one
- * block each, in registers that constants alone index; for Gauss–Jordan R rows, row, row + lanes,
- * …, so that what is told to other lanes serves R rows: that is what takes most of the time. Rows
- * do not move: the one that has a step's pivot is remembered, and the permutation is applied when
- * the result is written. Lanes and registers beyond the block are zeros. All lanes of a warp call
- * groups_per_warp. */
+ * A sub-warp is a number of consecutive lanes that have one block. Each lane has a row of it, for
+ * Gauss–Huard a column, and for Gauss–Jordan R rows: row, row + lanes, … A broadcast of a value to
+ * the other lanes takes most of the time, and serves all R rows. The values are in registers, which
+ * are indexed by constants only. Rows do not move: a lane remembers the step in which its row was
+ * the pivot, and the permutation is applied when the result is written. Lanes and registers beyond
+ * the block are zeros. All lanes of a warp call together. */
 #ifndef BSI_ELIMINATE_CUDA_CUH
 #define BSI_ELIMINATE_CUDA_CUH
 
 #include "gpu/launch.cuh"
 
+/* The sub-warp of one lane. */
 struct bsi_sub_warp {
-  /* row: the lane's place in it */
+  /* the number of lanes, and the lane's index among them */
   int lanes, row;
-  /* its first lane */
+  /* the first lane, counted in the warp */
   int base;
-  /* rows of its block, 0: none */
+  /* rows of the block; 0: there is none */
   int m;
   /* rows of the warp's largest block */
   int max_rows;
-  /* its lanes that have rows */
+  /* the lanes that have rows of the block */
   unsigned mask;
 };
 
-/* What a decomposition leaves in a lane. */
+/* What LU and Gauss–Huard leave in a lane. */
 struct bsi_eliminated {
-  /* at which the lane's row was the pivot */
+  /* the step in which the lane's row was the pivot */
   int step;
   /* the lane of the sub-warp that was the pivot in step `row` */
   int pivot;
-  /* magnitude of a pivot */
+  /* the smallest magnitude of a pivot */
   double smallest;
   bool singular;
 };
 
-/* The larger of two magnitudes; NaN if one is. */
+/* Returns the larger of two magnitudes; NaN if one is NaN. */
 static __device__ __forceinline__ double bsi_larger(double a, double b) {
   return b > a || isnan(b) ? b : a;
 }
 
-/* The largest over a sub-warp, LANES of them, or w.lanes ≤ 16 where LANES is 0. */
+/* Returns the maximum over a sub-warp.
+ * LANES: the lanes of the sub-warp; 0: w.lanes, at most 16. */
 template <int LANES>
 static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w, unsigned value) {
   if constexpr (LANES == BSI_WARP) {
@@ -52,7 +54,7 @@ static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w
 #pragma unroll
     for (int step = LANES / 2; step > 0; step /= 2)
       value = max(value, __shfl_xor_sync(BSI_FULL_WARP, value, step));
-  } else { /* a window that doubles, and may go round more than once */
+  } else { /* The window doubles with each step, and may overlap itself. */
     const int lanes = LANES > 0 ? LANES : w.lanes;
 #pragma unroll
     for (int step = 1; step < 16; step *= 2) {
@@ -65,7 +67,7 @@ static __device__ __forceinline__ unsigned bsi_sub_largest(const bsi_sub_warp &w
   return value;
 }
 
-/* The same of magnitudes; NaN if any is. */
+/* The same for magnitudes; NaN if one is NaN. */
 template <int LANES>
 static __device__ __forceinline__ double bsi_sub_largest(const bsi_sub_warp &w, double magnitude) {
   const unsigned high = static_cast<unsigned>(__double2hiint(magnitude)),
@@ -74,8 +76,8 @@ static __device__ __forceinline__ double bsi_sub_largest(const bsi_sub_warp &w, 
   return __hiloint2double(static_cast<int>(top), static_cast<int>(bsi_sub_largest<LANES>(w, low)));
 }
 
-/* The candidate with the largest magnitude (NaN counts as that), the first of equals; 0 where there
- * is none. */
+/* Returns the lane of the sub-warp whose candidate has the largest magnitude, the first of equals,
+ * or 0 if there is no candidate. NaN is the largest. LANES: as in bsi_sub_largest(). */
 template <int LANES>
 static __device__ __forceinline__ int bsi_sub_pivot(const bsi_sub_warp &w, double value,
                                                     bool candidate) {
@@ -96,8 +98,8 @@ static __device__ __forceinline__ bsi_eliminated bsi_eliminated_nothing(const bs
   return {w.row, w.row, INFINITY, false};
 }
 
-/* 1/x to the last digit or so, by two steps of Newton's from the unit's 20 bits; NaN where x is
- * zero or subnormal, 0 or NaN where 1/x is. */
+/* Returns 1/x to about the last digit, by two Newton steps from the hardware's 20 bits. The result
+ * is NaN if x is zero or subnormal, and 0 or NaN if 1/x is subnormal. */
 static __device__ __forceinline__ double bsi_reciprocal(double x) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
@@ -105,13 +107,17 @@ static __device__ __forceinline__ double bsi_reciprocal(double x) {
   return fma(r, fma(-x, r, 1.0), r);
 }
 
-/* One step's pivot, its reciprocal and what is remembered of it. */
+/* The pivot of one step. */
 struct bsi_step {
+  /* the lane of the sub-warp */
   int pivot;
+  /* the reciprocal of the pivot */
   double inverse;
-  /* the block has this step */
+  /* true if the block has this step */
   bool active;
 };
+
+/* Chooses the pivot of step k and records it in *e. LANES: as in bsi_sub_largest(). */
 
 template <int LANES>
 static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, int k, double value,
@@ -122,7 +128,7 @@ static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, i
   const double pivot = __shfl_sync(BSI_FULL_WARP, value, w.base + s.pivot);
   s.inverse = bsi_reciprocal(pivot);
   if (s.active) {
-    e->singular |= s.inverse == 0.0; /* a pivot that is zero or NaN shows in the result */
+    e->singular |= s.inverse == 0.0; /* a zero or NaN pivot makes the result NaN */
     e->smallest = fmin(e->smallest, fabs(pivot));
     if (w.row == k) e->pivot = s.pivot;
     if (w.row == s.pivot) {
@@ -133,16 +139,16 @@ static __device__ __forceinline__ bsi_step bsi_sub_step(const bsi_sub_warp &w, i
   return s;
 }
 
-/* What Gauss–Jordan leaves in a lane, for each of its rows. */
+/* What Gauss–Jordan leaves in a lane that has R rows. */
 template <int R> struct bsi_inverted {
-  /* at which it was the pivot */
+  /* the step in which each row was the pivot */
   int step[R];
-  /* the row of the block that was the pivot in the step of its number */
+  /* for each row r the row of the block that was the pivot in step r */
   int pivot[R];
   bool singular;
 };
 
-/* The row that was the pivot in step c < m. */
+/* Returns the row that was the pivot in step c < m. R: the rows of a lane. */
 template <int R>
 static __device__ __forceinline__ int bsi_sub_pivot_of(const bsi_sub_warp &w,
                                                        const bsi_inverted<R> &e, int c) {
@@ -153,11 +159,14 @@ static __device__ __forceinline__ int bsi_sub_pivot_of(const bsi_sub_warp &w,
   return __shfl_sync(BSI_FULL_WARP, pivot, w.base + lane);
 }
 
-/* a: the lane's rows of the block in a[·][0 … m − 1]. Row s becomes the row e.step[s] of the
- * inverse, whose column e.pivot of row j is in a[s][M − most + j]. Columns move down a register a
- * step, so that every step is the same code; pivot rows are scaled in the end. Pivots that agree in
- * 20 bits behind the leading one are equal. EXACT: all blocks have M rows; what lanes without a
- * block get means nothing then. */
+/* Inverts the block whose rows the lane has in a[·][0 … m − 1]. Row s becomes row e.step[s] of the
+ * inverse; its column of the pivot of step j is in a[s][M − max_rows + j]. Columns move down by one
+ * register in each step, so that every step is the same code. Pivot rows are scaled at the end. Two
+ * pivots that agree in their exponent and the first 20 bits of their fraction count as equal.
+ * M: the most rows of a block.
+ * R: the rows of a lane.
+ * LANES: as in bsi_sub_largest().
+ * EXACT: all blocks have M rows. Lanes without a block then get meaningless values. */
 template <int M, int R, int LANES, bool EXACT>
 static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi_sub_warp &w,
                                                                        double (&a)[R][M]) {
@@ -195,7 +204,7 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
       return __shfl_sync(BSI_FULL_WARP, value, w.base + lane);
     };
     const double inverse = bsi_reciprocal(pivot_row(0));
-    if (active) e.singular |= inverse == 0.0; /* a pivot that is zero or NaN shows in the result */
+    if (active) e.singular |= inverse == 0.0; /* a zero or NaN pivot makes the result NaN */
     double factor[R], entering[R];
 #pragma unroll
     for (int s = 0; s < R; s++) {
@@ -221,12 +230,13 @@ static __device__ __forceinline__ bsi_inverted<R> bsi_sub_gauss_jordan(const bsi
   return e;
 }
 
-/* Whether norms of blocks are found by shuffles between 2ⁿ lanes that have all the rows. */
+/* True if the lanes of a block find its norm by shuffles: they have all its rows, and their number
+ * is a power of two. LANES, EXACT: as in bsi_sub_gauss_jordan(). */
 template <int LANES, bool EXACT>
 constexpr bool bsi_by_shuffles = EXACT &&LANES > 0 && (LANES & (LANES - 1)) == 0;
 
-/* ‖a‖₁ in every lane of the block; NaN if any value is. Lanes halve the columns that they sum until
- * each has its share. */
+/* Returns ‖a‖₁ in every lane of the block; NaN if a value is NaN. Each exchange halves the number
+ * of columns that a lane sums. Template parameters: as those of bsi_sub_gauss_jordan(). */
 template <int M, int R, int LANES>
 static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w,
                                                        const double (&a)[R][M]) {
@@ -256,7 +266,8 @@ static __device__ __forceinline__ double bsi_sub_norm1(const bsi_sub_warp &w,
   return bsi_sub_largest<LANES>(w, largest);
 }
 
-/* a: row `row` of the block. It becomes the row e.step of L∖U, diagonal inverted. */
+/* Decomposes the block of which the lane has row w.row in a. The row becomes row e.step of L∖U with
+ * the reciprocals of the pivots. Template parameters: as those of bsi_sub_gauss_jordan(). */
 template <int M, int LANES>
 static __device__ __forceinline__ bsi_eliminated bsi_sub_lu(const bsi_sub_warp &w, double (&a)[M]) {
   bsi_eliminated e = bsi_eliminated_nothing(w);
@@ -275,14 +286,15 @@ static __device__ __forceinline__ bsi_eliminated bsi_sub_lu(const bsi_sub_warp &
   return e;
 }
 
-/* a: column `row` of the block. It becomes the column e.step of the Gauss–Huard decomposition,
- * diagonal inverted. */
+/* Decomposes the block of which the lane has column w.row in a. The column becomes column e.step of
+ * the Gauss–Huard decomposition with the reciprocals of the pivots. Template parameters: as those
+ * of bsi_sub_gauss_jordan(). */
 template <int M, int LANES>
 static __device__ __forceinline__ bsi_eliminated bsi_sub_gauss_huard(const bsi_sub_warp &w,
                                                                      double (&a)[M]) {
   bsi_eliminated e = bsi_eliminated_nothing(w);
   bool used = w.row >= w.m;
-  unsigned pivots[(M + 5) / 6] = {}; /* of the steps so far, 5 bits each */
+  unsigned pivots[(M + 5) / 6] = {}; /* 5 bits for each step so far */
 #pragma unroll
   for (int k = 0; k < M; k++) {
     if (k >= w.max_rows) break;

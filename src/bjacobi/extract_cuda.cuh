@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks from the matrix into the tile, for *_cuda.cu only: by a thread a row or by all lanes of
- * the sub-warp row after row (Anzt, Dongarra, Flegar, Quintana-Ortí 2017, section 3.3); rows being
- * sorted, both begin where the block does. */
+/* Extraction of blocks from the matrix into the tile, by a lane for each row or by all lanes of the
+ * sub-warp row after row (Anzt, Dongarra, Flegar, Quintana-Ortí 2017, section 3.3). The rows of the
+ * matrix are sorted, and both begin where the block does. For *_cuda.cu only. */
 #ifndef BSI_EXTRACT_CUDA_CUH
 #define BSI_EXTRACT_CUDA_CUH
 
 #include "bjacobi/lanes_cuda.cuh"
 
-/* The first block of block row i that reaches scalar column `column`: bsi_lower_bound() by loads
- * that stores to the tile do not hold up, without which extraction of 32 rows takes a quarter
- * longer. */
+/* Returns the first block of block row i that reaches scalar column `column`. bsi_lower_bound()
+ * would do the same with loads that have to wait for stores to the tile: extraction of blocks of 32
+ * rows takes a quarter longer with it (commit e1f348f). */
 static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t i,
                                                              int32_t column) {
   const int32_t wanted = column / p.block_size;
@@ -24,7 +24,7 @@ static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_jo
   return low;
 }
 
-/* Rows of the blocks into the tile, a thread a row. */
+/* Extracts blocks into the tile, a row by each lane. */
 static __device__ __forceinline__ void bsi_extract_row_per_lane(const bsi_values_job &p,
                                                                 const bsi_lane &l, double *tile) {
   const int32_t end = l.start + l.w.m;
@@ -47,13 +47,14 @@ static __device__ __forceinline__ void bsi_extract_row_per_lane(const bsi_values
   }
 }
 
-/* The same by all lanes of the sub-warp, row after row. */
+/* Extracts blocks into the tile, each row by all lanes of the sub-warp. */
 static __device__ __forceinline__ void bsi_extract_by_sub_warp(const bsi_values_job &p,
                                                                const bsi_lane &l, double *tile) {
   const int32_t end = l.start + l.w.m;
-  const int working = min(l.w.m, l.w.lanes); /* lanes */
+  const int working = min(l.w.m, l.w.lanes); /* the number of lanes that copy */
 #pragma unroll 1
-  for (int top = 0; top < l.w.max_rows; top += l.w.lanes) { /* of rows that lanes have looked for */
+  /* of the rows whose bounds the lanes find */
+  for (int top = 0; top < l.w.max_rows; top += l.w.lanes) {
     const int32_t own = top + l.w.row;
     int32_t low = 0, high = 0;
     if (own < l.w.m) {
@@ -84,10 +85,10 @@ static __device__ __forceinline__ void bsi_extract_by_sub_warp(const bsi_values_
   }
 }
 
-/* ‖row‖∞ of the block's rows of the matrix, in every lane of it. Only for blocks that are to be
- * shifted. */
+/* Returns the largest sum of magnitudes of the matrix's rows of the block, in every lane of it.
+ * Only blocks that are to be shifted need it. */
 static __device__ double bsi_rows_norm(const bsi_values_job &p, const bsi_lane &l) {
-  double largest = 0.0; /* as on the host, a sum that is NaN does not count */
+  double largest = 0.0; /* ignores a sum that is NaN, as the host does */
 #pragma unroll 1
   for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
     const int32_t row = l.start + own, i = row / p.block_size, r = row - i * p.block_size;
@@ -106,14 +107,16 @@ static __device__ double bsi_rows_norm(const bsi_values_job &p, const bsi_lane &
   return norm;
 }
 
-/* The next shift, or 0 where there is none left: bsi_block_shift(). */
+/* Returns the next shift, or 0 if there is none, as bsi_block_shift() does. */
 static __device__ __forceinline__ double bsi_next_shift(double amount, double norm, double shift) {
   const double more =
       shift > 0.0 ? 9.0 * shift : fmax(amount * (norm == 0.0 ? 1.0 : norm), DBL_MIN);
   return isfinite(more) ? shift + more : 0.0;
 }
 
-/* The lane's rows into the tile. */
+/* Copies the lane's rows into the tile.
+ * M, R: as in bsi_tile_values.
+ * EXACT: all blocks have M rows. */
 template <int M, int R, bool EXACT>
 static __device__ __forceinline__ void bsi_rows_to_tile(const bsi_lane &l, const double (&a)[R][M],
                                                         double *tile) {
@@ -129,7 +132,8 @@ static __device__ __forceinline__ void bsi_rows_to_tile(const bsi_lane &l, const
   __syncwarp();
 }
 
-/* Blocks that lie side by side: the lane's rows a, with `shift` on the diagonal. */
+/* Loads the lane's rows a of blocks that lie side by side, and adds `shift` to the diagonal.
+ * Template parameters: as those of bsi_rows_to_tile(). */
 template <int M, int R, bool EXACT>
 static __device__ __forceinline__ void bsi_load_plain(const bsi_values_job &p, const bsi_lane &l,
                                                       double shift, double (&a)[R][M]) {
@@ -157,7 +161,8 @@ static __device__ __forceinline__ void bsi_load_plain(const bsi_values_job &p, c
   }
 }
 
-/* The lane's rows a from wherever the blocks are, and all of them in the tile. */
+/* Loads the lane's rows a from the job's source, and all rows of the block into the tile. Template
+ * parameters: as those of bsi_rows_to_tile(). */
 template <int M, int R>
 static __device__ __forceinline__ void bsi_load_blocks(const bsi_values_job &p, const bsi_lane &l,
                                                        double shift, double *tile,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks from the tile to where they stay, in the format that suits them. For *_cuda.cu only. */
+/* The format of each group, and the copy of blocks from the tile to memory. For *_cuda.cu only. */
 #ifndef BSI_STORE_CUDA_CUH
 #define BSI_STORE_CUDA_CUH
 
 #include "bjacobi/lanes_cuda.cuh"
 
-/* The largest sum over a lane's columns of its block of f(value). */
+/* Returns the largest sum of f(value) over a column, of the lane's columns of the block.
+ * Function: double → double. */
 template <typename Function>
 static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, const double *tile,
                                                          Function f) {
@@ -20,13 +21,14 @@ static __device__ __forceinline__ double bsi_column_sums(const bsi_lane &l, cons
   return largest;
 }
 
-/* ‖block‖₁ in every lane of it. */
+/* Returns ‖block‖₁ in every lane of the block. LANES: as in bsi_sub_largest(). */
 template <int LANES>
 static __device__ __forceinline__ double bsi_norm1(const bsi_lane &l, const double *tile) {
   return bsi_sub_largest<LANES>(l.w, bsi_column_sums(l, tile, [](double v) { return fabs(v); }));
 }
 
-/* The format of the lane's group. */
+/* Returns the first format of the list that all blocks of the lane's group may have. LANES: as in
+ * bsi_sub_largest(). */
 template <int LANES>
 static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_job &p,
                                                               const bsi_lane &l, double norm,
@@ -52,8 +54,8 @@ static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_j
   return bsi_adaptive_first(mask);
 }
 
-/* Whether the lane's columns fit the format, and neither they nor its rows vanish, nor the inverted
- * pivots of a decomposition. */
+/* Returns true if the lane's columns fit the format, and if none of its rows and columns vanishes
+ * in it, nor the reciprocal of a pivot of a decomposition. */
 static __device__ __forceinline__ bool bsi_fits(const bsi_values_job &p, const bsi_lane &l,
                                                 const double *tile, bisai_value_type format) {
   bool good = true;
@@ -73,6 +75,8 @@ static __device__ __forceinline__ bool bsi_fits(const bsi_values_job &p, const b
   return good;
 }
 
+/* Stores the lane's block.
+ * FORMAT: its format. */
 template <bisai_value_type FORMAT>
 static __device__ __forceinline__ void bsi_store_as(const bsi_values_job &p, const bsi_lane &l,
                                                     const double *tile) {
@@ -98,7 +102,8 @@ static __device__ __forceinline__ void bsi_store_blocks(const bsi_values_job &p,
   }
 }
 
-/* Groups of natural blocks of M rows in fp64: a lane a row of a group, column after column. */
+/* Stores groups of natural blocks of M rows in fp64. A lane stores a row of a group, column after
+ * column. R: the rows of a lane in the tile. */
 template <int M, int R>
 static __device__ __forceinline__ void bsi_store_groups(const bsi_values_job &p, int32_t unit,
                                                         const double *tile) {
@@ -138,7 +143,8 @@ static __device__ __forceinline__ void bsi_record_formats(const bsi_values_job &
   }
 }
 
-/* The chosen format, and what it does to the values. */
+/* Returns the format of the lane's group. Counts it if formats are adaptive, and records a block
+ * that does not fit if the format is fixed. LANES: as in bsi_sub_largest(). */
 template <int LANES>
 static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_values_job &p,
                                                                      const bsi_lane &l, double norm,
@@ -161,7 +167,7 @@ static __device__ __forceinline__ bisai_value_type bsi_select_format(const bsi_v
   return format;
 }
 
-/* Stores the lane's block in the format of its group. */
+/* Stores the lane's block in the format of its group. LANES: as in bsi_sub_largest(). */
 template <int LANES>
 static __device__ __forceinline__ void bsi_store_rounded(const bsi_values_job &p, const bsi_lane &l,
                                                          double norm, double condition,

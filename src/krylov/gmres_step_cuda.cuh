@@ -24,8 +24,8 @@ constexpr int THREADS = 512, WARPS = THREADS / BSI_WARP;
 /* Basis vectors whose values a thread loads at once: sums_of_warp() takes eight sums. */
 constexpr int GROUP = 8;
 
-/* Arrays of doubles in shared memory for `count` columns; after them the threads' parts of the
- * vectors that are kept there. */
+/* The shared memory of a thread block: arrays for `count` columns, then each thread's pairs of the
+ * basis vectors that are kept there. */
 struct scratch {
   double *of_warp, *h, *h2, *column, *cosines, *sines;
   double2 *kept;
@@ -45,8 +45,9 @@ struct scratch {
   }
 };
 
-/* Waits for all blocks. The upper bit flips each time: an even number of waits leaves the ticket as
- * it was. Meanwhile another thread does something else. */
+/* Waits for all blocks of the grid, while one thread of another warp calls meanwhile(). The
+ * ticket's upper bit flips each time, so that an even number of waits leaves the ticket as it was.
+ * Meanwhile: a function without arguments. */
 template <typename Meanwhile>
 __device__ __forceinline__ void wait_for_all(unsigned *ticket, Meanwhile meanwhile) {
   __syncthreads();
@@ -62,8 +63,8 @@ __device__ __forceinline__ void wait_for_all(unsigned *ticket, Meanwhile meanwhi
   __syncthreads();
 }
 
-/* Lane 4·s and its three neighbours get the warp's sum of everyone's sums[s]: half of the sums go
- * with each exchange. */
+/* Lanes 4·s … 4·s + 3 get the sum of sums[s] over the warp. Each exchange halves the number of sums
+ * that a lane has. */
 __device__ __forceinline__ double sums_of_warp(double (&sums)[GROUP]) {
   const int lane = threadIdx.x % BSI_WARP;
 #pragma unroll
@@ -81,7 +82,8 @@ __device__ __forceinline__ double sums_of_warp(double (&sums)[GROUP]) {
   return sum;
 }
 
-/* `count` partial sums of the grid's blocks, every sum by one warp. */
+/* sums[c] ← the sum of partial sums c < count over the grid's blocks. A warp adds up a sum. All
+ * threads call, and then see the sums. */
 __device__ void add_blocks(int count, const double *partials, double *sums) {
   const int lane = threadIdx.x % BSI_WARP;
   for (int c = threadIdx.x / BSI_WARP; c < count; c += WARPS) {
@@ -94,8 +96,8 @@ __device__ void add_blocks(int count, const double *partials, double *sums) {
   __syncthreads();
 }
 
-/* Values 2·pair and 2·pair + 1 of vectors of n values, whose number of pairs is rounded up. A
- * thread has pairs `from`, `from` + apart, … */
+/* A thread's share of a vector of n values: the pairs from, from + apart, … Pair p has values 2·p
+ * and 2·p + 1; the number of pairs is rounded up. A tile has `tile` pairs. */
 struct share {
   int64_t n, pairs, from, apart, tile;
   __device__ share(int64_t n_, int per_tile)
@@ -103,6 +105,8 @@ struct share {
         apart(static_cast<int64_t>(gridDim.x) * THREADS), tile(apart * per_tile) {}
 };
 
+/* Values of a vector in registers.
+ * PAIRS: the pairs of values of a thread. */
 template <int PAIRS> struct part_of_vector {
   double2 values[PAIRS];
 
@@ -114,7 +118,7 @@ template <int PAIRS> struct part_of_vector {
           pair < s.pairs ? reinterpret_cast<const double2 *>(w)[pair] : make_double2(0.0, 0.0);
     }
   }
-  /* scale·values; zero after the last. */
+  /* Stores scale·values, and a zero in the last pair if n is odd. */
   __device__ __forceinline__ void store(const share &s, int64_t first, double scale,
                                         double *w) const {
 #pragma unroll
@@ -127,8 +131,9 @@ template <int PAIRS> struct part_of_vector {
   }
 };
 
-/* What one thread does of a step. TILED: w does not fit into registers, and goes through them tile
- * by tile. */
+/* One thread's part of a step.
+ * PAIRS: the pairs of values of w that it has in registers.
+ * TILED: w is longer than all registers and passes through them tile by tile. */
 template <int PAIRS, bool TILED> struct worker {
   const bsi_cycle &cycle;
   /* basis vectors, and the first of those that shared memory keeps */
@@ -145,7 +150,7 @@ template <int PAIRS, bool TILED> struct worker {
     if (!TILED) part.load(mine, mine.from, w);
   }
 
-  /* Pair p of those at `first` of GROUP basis vectors from c on. */
+  /* Loads the thread's pair p of the tile at `first`, of GROUP basis vectors from c on. */
   __device__ __forceinline__ void load_group(int c, int64_t first, int p,
                                              double2 (&v)[GROUP]) const {
     const int64_t pair = first + p * mine.apart;
@@ -156,7 +161,7 @@ template <int PAIRS, bool TILED> struct worker {
           c + g < count && pair < mine.pairs ? vectors[g * (cycle.ld / 2)] : make_double2(0.0, 0.0);
   }
 
-  /* The thread's own place for pair p of basis vector c. */
+  /* Pair p of basis vector c in shared memory. */
   __device__ __forceinline__ double2 &kept(int c, int p) const {
     return shared.kept[((c - first_kept) * PAIRS + p) * THREADS + threadIdx.x];
   }
@@ -165,6 +170,7 @@ template <int PAIRS, bool TILED> struct worker {
     for (int g = 0; g < GROUP; g++)
       if (c + g >= first_kept && c + g < count) kept(c + g, p) = v[g];
   }
+  /* Loads as load_group() does, from shared memory if the vector is kept there. */
   __device__ __forceinline__ void load_again(int c, int64_t first, int p,
                                              double2 (&v)[GROUP]) const {
     const int64_t pair = first + p * mine.apart;
@@ -179,7 +185,7 @@ template <int PAIRS, bool TILED> struct worker {
     }
   }
 
-  /* h ← V·w over all blocks */
+  /* h ← Vᵀw over all blocks */
   __device__ void products(double *h) {
     const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
     for (int64_t first = mine.from;
@@ -211,7 +217,7 @@ template <int PAIRS, bool TILED> struct worker {
     add_blocks(count, cycle.work, h);
   }
 
-  /* w ← w − V h; the square of its norm over all blocks */
+  /* w ← w − V h. Returns ‖w‖² over all blocks. */
   template <typename Meanwhile>
   __device__ __forceinline__ double subtract(const double *h, Meanwhile meanwhile) {
     double square = 0.0;
@@ -256,6 +262,7 @@ template <int PAIRS, bool TILED> struct worker {
     return result;
   }
 
+  /* Writes w/‖w‖, or zeros if ‖w‖ is 0. */
   __device__ void scale(double norm2) {
     const double factor = norm2 == 0.0 ? 0.0 : 1.0 / sqrt(norm2);
     if (!TILED) part.store(mine, mine.from, factor, w);
@@ -265,11 +272,12 @@ template <int PAIRS, bool TILED> struct worker {
     }
   }
 
-  /* By one thread of the block whose shared memory has the earlier rotations. */
+  /* Applies the earlier rotations to the new column. One thread calls, in the block whose shared
+   * memory has them. */
   __device__ __forceinline__ void rotate_earlier(int j) const {
     bsi_rotate_earlier(j, shared.h, shared.cosines, shared.sines, shared.column);
   }
-  /* By that block, after it. */
+  /* Makes rotation j and writes the column. All threads of that block call. */
   __device__ void rotate(int j, double norm2) {
     if (threadIdx.x == 0) {
       bsi_rotate_last(j, shared.column, bsi_column_norm2(j, shared.h, norm2), norm2, shared.cosines,
@@ -283,12 +291,14 @@ template <int PAIRS, bool TILED> struct worker {
   }
 };
 
+/* Step j of a cycle. `kept` basis vectors stay in shared memory. Template parameters: as those of
+ * worker. */
 template <int PAIRS, bool TILED>
 __global__ void __launch_bounds__(THREADS, 1)
     step(bsi_cycle cycle, int j, int kept, bsi_passes passes, unsigned *ticket) {
   extern __shared__ double memory[];
   worker<PAIRS, TILED> me(cycle, j, kept, memory, ticket);
-  const bool rotates = blockIdx.x == gridDim.x - 1; /* it has the least to do */
+  const bool rotates = blockIdx.x == gridDim.x - 1; /* the last block has the fewest values */
   for (int i = threadIdx.x; rotates && i < j; i += THREADS) {
     me.shared.cosines[i] = cycle.cosines[i];
     me.shared.sines[i] = cycle.sines[i];

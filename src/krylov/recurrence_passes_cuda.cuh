@@ -144,7 +144,7 @@ template <int S, int B> struct with_coefficients : with_sums<S, B> {
   __device__ with_coefficients(const bsi_recurrence &all, const bsi_scalars &scalars)
       : with_sums<S, B>(all, scalars), a(scalars.a), gamma(scalars.gamma) {}
 
-  /* sum + Σ_{first ≤ c < end} coefficients[c]·columns_c[i] */
+  /* Returns sum + Σ_{first ≤ c < end} coefficients[c]·columns_c[i]. */
   __device__ double combine(double sum, int first, int end, const double *coefficients,
                             const double *columns, int64_t i) const {
     for (; first < end; first += COLUMNS) {
