@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bisai as a preconditioner type of PETSc: -pc_type bisai, on each process's own SeqBAIJ or SeqAIJ
- * matrix.
+/* bisai as a preconditioner type of PETSc: -pc_type bisai. It works on each process's own SeqBAIJ
+ * or SeqAIJ matrix.
  *
- * Written against petsc/private/pcimpl.h, which PETSc installs for this purpose, because a PCSHELL,
- * the public way, has hooks neither for options (-help, prefixes) nor for PCReset(). The structure
- * behind it belongs to one version of PETSc: compile this for the one that loads it. */
+ * The type uses petsc/private/pcimpl.h, which PETSc installs for this purpose. The public
+ * alternative, PCSHELL, has no callbacks for options (-help, prefixes) and for PCReset(). The
+ * private structure may change with each version of PETSc: compile this file for the version that
+ * loads it. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -19,16 +20,16 @@ typedef PetscOptionItems *option_items;
 typedef PetscOptionItems option_items;
 #endif
 
-/* of an option, at most */
+/* upper bound of the number of words of an option */
 enum { MOST_WORDS = 32 };
 
 typedef struct pc_bisai {
   bisai_precond_options options;
   PetscInt threads;
   bisai_context *context;
-  /* NULL: to be made */
+  /* NULL before the first set-up and after a reset */
   bisai_precond *precond;
-  /* why the last set-up failed for its numbers */
+  /* the reason why the last set-up failed numerically; "" if it succeeded */
   char failure[256];
 } pc_bisai;
 
@@ -45,7 +46,8 @@ static const char *message_of(const pc_bisai *m, bisai_status status) {
   return *message ? message : bisai_status_string(status);
 }
 
-/* A failure of bisai as an error of PETSc, with its message, where it happened. */
+/* Turns a failure of bisai into an error of PETSc, with bisai's message and the place of the
+ * call. */
 #define CallBisai(m, status)                                                                       \
   PetscCheck(!(status), PETSC_COMM_SELF, code_of(status), "bisai: %s", message_of(m, status))
 
@@ -65,17 +67,17 @@ static PetscErrorCode PCDestroy_BISAI(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The library's integers have 32 bits, PETSc's may have 64. */
+/* Converts a PetscInt, which may have 64 bits, into an int of 32 bits. */
 static PetscErrorCode narrow(const char *name, PetscInt value, int *result) {
   const int64_t wide = value;
   PetscFunctionBegin;
   PetscCheck(wide >= INT32_MIN && wide <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "bisai: %s is %" PetscInt_FMT ", which has more than 32 bits", name, value);
+             "bisai: %s is %" PetscInt_FMT ", which exceeds 32 bits", name, value);
   *result = (int)wide;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A description of a kind's option that PETSc calls by a name, or NULL. */
+/* Returns the option of a kind that has this name in PETSc, or NULL. */
 static const bisai_option *find_option(bisai_precond_kind kind, const char *name) {
   const bisai_option *option;
   for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++)
@@ -83,7 +85,8 @@ static const bisai_option *find_option(bisai_precond_kind kind, const char *name
   return NULL;
 }
 
-/* "ilu, isai, sweeps: level of fill": the kinds that have an option of this name, and its help. */
+/* Writes the kinds that have an option of this name, and its help: "ilu, isai, sweeps: level of
+ * fill". */
 static PetscErrorCode describe_option(const bisai_option *option, char *text, size_t size) {
   PetscFunctionBegin;
   *text = '\0';
@@ -97,7 +100,7 @@ static PetscErrorCode describe_option(const bisai_option *option, char *text, si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads one option of PETSc: *value holds its default and takes what is found. */
+/* Reads one option of PETSc. *value holds the default, and receives the given value. */
 static PetscErrorCode read_value(option_items PetscOptionsObject, const char *name,
                                  const bisai_option *option, double *value, PetscBool *found) {
   const char *words[MOST_WORDS + 3] = {NULL};
@@ -135,8 +138,8 @@ static PetscErrorCode read_value(option_items PetscOptionsObject, const char *na
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads an option of `kind`, and sets that of the same name of the kind in use, which refuses it
- * where it has none. */
+/* Reads an option of `kind` and sets the option of the same name of the kind in use. Fails if the
+ * option is given and the kind in use does not have it. */
 static PetscErrorCode read_option(option_items PetscOptionsObject, bisai_precond_kind kind,
                                   const bisai_option *option, bisai_precond_options *o,
                                   PetscBool *found) {
@@ -144,7 +147,7 @@ static PetscErrorCode read_option(option_items PetscOptionsObject, bisai_precond
   char name[64];
   PetscFunctionBegin;
   *found = PETSC_FALSE;
-  for (int earlier = 0; earlier < (int)kind; earlier++) /* each name once */
+  for (int earlier = 0; earlier < (int)kind; earlier++) /* read each name once */
     if (find_option((bisai_precond_kind)earlier, option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
   double value = taken ? bisai_option_get(taken, o) : option->initial;
   PetscCall(PetscSNPrintf(name, sizeof name, "-pc_bisai_%s", option->petsc));
@@ -156,7 +159,8 @@ static PetscErrorCode read_option(option_items PetscOptionsObject, bisai_precond
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads the options of all kinds. What the kind in use does not take is forgotten. */
+/* Reads the options of all kinds. Options that the kind in use does not have are reset to their
+ * defaults. */
 static PetscErrorCode read_options(option_items PetscOptionsObject, bisai_precond_options *o,
                                    PetscBool *changed) {
   const bisai_option *option;
@@ -175,7 +179,8 @@ static PetscErrorCode read_options(option_items PetscOptionsObject, bisai_precon
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* GIVEN, the last, is no option: in its place stands another spelling of COLOUR. */
+/* Lists the orderings. The last one, GIVEN, is not an option; its position holds "color", another
+ * spelling of COLOUR. */
 static void list_orderings(const char **orderings) {
   int count = 0;
   for (; count < BISAI_ORDERING_GIVEN; count++)
@@ -184,7 +189,7 @@ static void list_orderings(const char **orderings) {
   orderings[count + 1] = "bisai_ordering", orderings[count + 2] = "BISAI_ORDERING_";
 }
 
-/* Reads which kind is to be made. */
+/* Reads the kind of the preconditioner. */
 static PetscErrorCode read_kind(option_items PetscOptionsObject, bisai_precond_options *o,
                                 PetscBool *found) {
   bisai_precond_kind kinds[BISAI_PRECOND_KINDS];
@@ -217,8 +222,9 @@ static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObj
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
   PetscCall(read_kind(PetscOptionsObject, o, &found[0]));
   PetscCall(read_options(PetscOptionsObject, o, &changed));
-  PetscCall(PetscOptionsInt("-pc_bisai_threads", "Threads of each process; 0: all that it may use",
-                            "", m->threads, &m->threads, &found[1]));
+  PetscCall(PetscOptionsInt("-pc_bisai_threads",
+                            "Threads of each process; 0: all processors it may use", "", m->threads,
+                            &m->threads, &found[1]));
   PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows",
                              "", orderings, ordering, &ordering, &found[2]));
   PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns",
@@ -230,24 +236,26 @@ static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObj
   for (int i = 0; i < 4; i++)
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {
-    PetscCall(PCReset_BISAI(pc));  /* what was made with other options … */
-    pc->setupcalled = PETSC_FALSE; /* … is to be made again, also for the same matrix */
+    /* The old options have become invalid: the set-up runs again, even for the same matrix. */
+    PetscCall(PCReset_BISAI(pc));
+    pc->setupcalled = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Keeps the pattern and its workspace where only values have changed. */
+/* Updates the preconditioner if only values have changed, which keeps the patterns and the
+ * workspace. */
 static bisai_status update_or_create(pc_bisai *m, const bisai_bcsr *matrix) {
   if (m->precond) {
     bisai_status status = bisai_precond_update(m->precond, matrix);
     if (status != BISAI_INVALID_ARGUMENT) return status;
-    bisai_precond_destroy(&m->precond); /* another pattern */
+    bisai_precond_destroy(&m->precond); /* the pattern has changed */
   }
   return bisai_precond_create(m->context, matrix, &m->options, &m->precond);
 }
 
-/* Numbers for which there is no preconditioner end the solve with KSP_DIVERGED_PC_FAILED, as in
- * PETSc's own factorisations. */
+/* Returns the reason for values that have no preconditioner, or PC_NOERROR. Such values end the
+ * solve with KSP_DIVERGED_PC_FAILED, as in PETSc's own factorisations. */
 static PCFailedReason reason_of(bisai_status status) {
   switch (status) {
   case BISAI_SINGULAR_BLOCK: return PC_FACTOR_NUMERIC_ZEROPIVOT;
@@ -266,7 +274,7 @@ static PetscErrorCode PCSetUp_BISAI(PC pc) {
   *m->failure = '\0';
   if (!m->context) {
     bisai_context_options how = bisai_context_options_default();
-    how.backend = BISAI_BACKEND_HOST; /* where the arrays of a Mat are */
+    how.backend = BISAI_BACKEND_HOST; /* a Mat has its arrays in host memory */
     PetscCall(narrow("-pc_bisai_threads", m->threads, &how.threads));
     status = bisai_context_create(&how, &m->context);
     PetscCheck(status != BISAI_INVALID_ARGUMENT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
@@ -291,7 +299,7 @@ static PetscErrorCode PCApply_BISAI(PC pc, Vec v, Vec z) {
   const PetscScalar *from;
   PetscScalar *to;
   PetscFunctionBegin;
-  /* what PETSc's own preconditioners do; the solver asks for the reason when it meets infinity */
+  /* as PETSc's own preconditioners do; the solver asks for the reason when it finds infinity */
   if (pc->failedreason) {
     PetscCall(VecSet(z, INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -327,7 +335,7 @@ static PetscErrorCode PCCreate_BISAI(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscNew(&m));
   m->options = bisai_precond_options_default();
-  m->threads = 1; /* the processes of MPI share the cores */
+  m->threads = 1; /* the processes of MPI share the processors */
   pc->data = m;
   pc->ops->setup = PCSetUp_BISAI;
   pc->ops->apply = PCApply_BISAI;
