@@ -52,9 +52,9 @@ BISAI_API bisai_status bisai_cusparse_ilu_factors(const bisai_cusparse_ilu *ilu,
  *    BISAI_EXTERNAL_ERROR */
 BISAI_API bisai_status bisai_cusparse_ilu_prepare(bisai_cusparse_ilu *ilu);
 
-/** Computes z ← U⁻¹ L⁻¹ v by bsrsv2. The function is a callback for bisai_precond_options.apply,
- *  with the bisai_cusparse_ilu as its `user`. v and z have n values each, in device memory, and
- *  must not overlap.
+/** Computes z ← U⁻¹ L⁻¹ v by bsrsv2. The function is a callback for
+ *  bisai_precond_options.callback.apply, with the bisai_cusparse_ilu as its `user`. v and z have n
+ *  values each, in device memory, and must not overlap.
  *  @retval BISAI_NOT_READY  the solves are not prepared, or the last update failed */
 BISAI_API bisai_status bisai_cusparse_ilu_apply(void *ilu, int64_t n, const double *v, double *z);
 
@@ -112,9 +112,9 @@ BISAI_API bisai_status bisai_cusparse_product_create(bisai_context *context,
 /** Frees *product and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_cusparse_product_destroy(bisai_cusparse_product **product);
 
-/** Computes y ← A x. The function is a callback for bisai_precond_options.apply and for the
- *  operator of a solver, with the bisai_cusparse_product as its `user`. n is the number of scalar
- *  rows. x and y are in device memory and must not overlap. */
+/** Computes y ← A x. The function is a callback for bisai_precond_options.callback.apply and for
+ *  the operator of a solver, with the bisai_cusparse_product as its `user`. n is the number of
+ *  scalar rows. x and y are in device memory and must not overlap. */
 BISAI_API bisai_status bisai_cusparse_product_apply(void *product, int64_t n, const double *x,
                                                     double *y);
 
@@ -135,8 +135,8 @@ BISAI_API bisai_status bisai_cusparse_isai_create(bisai_context *context,
 /** Frees *isai and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_cusparse_isai_destroy(bisai_cusparse_isai **isai);
 
-/** Computes z ← NU (NL v). The function is a callback for bisai_precond_options.apply, with the
- *  bisai_cusparse_isai as its `user`. v and z are in device memory and must not overlap. */
+/** Computes z ← NU (NL v). The function is a callback for bisai_precond_options.callback.apply,
+ *  with the bisai_cusparse_isai as its `user`. v and z are in device memory and must not overlap. */
 BISAI_API bisai_status bisai_cusparse_isai_apply(void *isai, int64_t n, const double *v, double *z);
 
 /** Computes the pattern S(|T|^power) of bisai_pattern_power() by power − 1 symbolic products of

@@ -6,8 +6,8 @@
  *  ordering determines which blocks an incomplete factorisation drops, and so the number of
  *  iterations. It determines how many rows a triangular solve processes at once, and so the number
  *  of levels. It also determines the fill of the approximate inverses. A preconditioner applies the
- *  ordering of bisai_precond_options.ordering internally: its input and output keep the order of
- *  A. */
+ *  ordering of bisai_precond_options.factor.ordering internally: its input and output keep the
+ *  order of A. */
 #ifndef BISAI_ORDER_H
 #define BISAI_ORDER_H
 

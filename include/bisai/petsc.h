@@ -90,7 +90,7 @@ BISAI_API bisai_status bisai_petsc_ilu_create(bisai_context *context, const bisa
 BISAI_API void bisai_petsc_ilu_destroy(bisai_petsc_ilu **ilu);
 
 /** Computes z ← U⁻¹ L⁻¹ v by MatSolve(). The function is a callback for
- *  bisai_precond_options.apply, with the bisai_petsc_ilu as its `user`. */
+ *  bisai_precond_options.callback.apply, with the bisai_petsc_ilu as its `user`. */
 BISAI_API bisai_status bisai_petsc_ilu_apply(void *ilu, int64_t n, const double *v, double *z);
 
 /** Copies the factors of the block ILU as bisai_petsc_factors() does. */
