@@ -105,7 +105,7 @@ BISAI_API bisai_context_options bisai_context_options_default(void);
  *  On a CUDA device, calls enqueue their work on the context's stream. Most calls return before the
  *  work is done. A caller reads results in device memory on the same stream or after
  *  bisai_context_synchronize(). Calls with arguments in host memory wait for the device before they
- *  return. So do all calls whose outcome must be checked: solves, and the creation and the update
+ *  return. Calls whose outcome must be checked also wait: solves, and the creation and the update
  *  of matrices, factors, patterns and preconditioners. A fault of the device (BISAI_DEVICE_ERROR)
  *  is returned by the next call that waits; after the fault, the context can only be destroyed.
  *  Creating a context makes its device the current device of the calling thread. The device must be

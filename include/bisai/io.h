@@ -12,7 +12,7 @@
  *  All files may be compressed as .gz, .xz, .bz2 or .zst. Files compressed as .lz, .lz4 or .Z can
  *  be read, but are not written. Reading .gz needs zlib. Archives and all other compression need
  *  libarchive. A build without the library returns BISAI_UNAVAILABLE. The reader recognises a
- *  format by the contents of the file. The writer chooses a format by the file name's suffix.
+ *  format by the contents of the file. The writer chooses a format by the suffix of the file name.
  *
  *  Compressed files are always read to the end. They are refused if a check fails: the CRC and the
  *  length of every .gz member, and the checks of .xz, .bz2 and .lz. Nothing but zeros may follow
@@ -22,7 +22,7 @@
  *
  *  The writer creates a temporary file NAME.PROCESS-K.part or bisai.PROCESS-K.part in the folder of
  *  the target, and renames it when it is complete. The old file remains until the renaming, and
- *  after a failure. Some folders do not allow this. If the folder does not accept new files, the
+ *  after a failure. A folder may not allow these steps. If it does not accept new files, the
  *  contents are written directly into the old file. If only the renaming is refused (a mount point,
  *  or another user's file in a folder with the sticky bit), the complete new file is copied into
  *  the old one. Neither way of overwriting is atomic: a failure, for example on a full disk,
@@ -65,9 +65,9 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
 /** Reads a square sparse matrix. Reading needs at most 3 times the memory of the result, plus 16
  *  bytes for each scalar row, plus 1 MiB; this bound counts duplicate entries as entries of the
  *  result. Memory is allocated as the entries arrive, and not for the number of entries that the
- *  header of the file states. The header may state many rows without any entries. If so many rows
- *  exceed options->max_bytes at every block size, the file is refused before memory for the rows is
- *  allocated.
+ *  header of the file states. The header may state many rows but few entries. If the stated rows
+ *  need more than options->max_bytes at every block size, the file is refused before memory is
+ *  allocated for them.
  *
  *  Matrix Market: the format is coordinate; the field is real, integer or pattern (value 1); the
  *  symmetry is general, symmetric or skew-symmetric. Entries may have any order. Duplicate entries
@@ -89,8 +89,8 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
  *                               or the row or byte (PETSc), and the error
  *  @retval BISAI_NOT_FINITE     a value is NaN or infinite; the message names the line or the entry
  *  @retval BISAI_UNSUPPORTED    the matrix is complex, Hermitian, rectangular, empty or dense, or
- *                               the file has more than one matrix; for an archive the message lists
- *                               the candidates
+ *                               the file has more than one matrix; the message lists the candidates
+ *                               of an archive
  *  @retval BISAI_UNAVAILABLE    the file is compressed or an archive, and this build has no
  *                               libarchive or no zlib
  *  @retval BISAI_OUT_OF_MEMORY  an allocation failed, or reading needs more than
