@@ -136,7 +136,8 @@ BISAI_API bisai_status bisai_cusparse_isai_create(bisai_context *context,
 BISAI_API void bisai_cusparse_isai_destroy(bisai_cusparse_isai **isai);
 
 /** Computes z ← NU (NL v). The function is a callback for bisai_precond_options.callback.apply,
- *  with the bisai_cusparse_isai as its `user`. v and z are in device memory and must not overlap. */
+ *  with the bisai_cusparse_isai as its `user`. v and z are in device memory and must not
+ *  overlap. */
 BISAI_API bisai_status bisai_cusparse_isai_apply(void *isai, int64_t n, const double *v, double *z);
 
 /** Computes the pattern S(|T|^power) of bisai_pattern_power() by power − 1 symbolic products of
