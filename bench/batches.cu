@@ -19,10 +19,10 @@ const char usage[] = "usage: bench_batches [OPTION VALUE]…\n"
                      "  --only LETTERS  of i(nversion), m(ixed), f(orms), a(pplication), b(atch "
                      "sizes), s(izes), e(xtraction),\n"
                      "                  w(hole set-up); default all\n"
-                     "  --rounds N      timings of each, default 9\n"
-                     "  --bytes N       of a batch of blocks, default 2^30\n"
-                     "  --json FILE     the same figures for a script\n"
-                     "  --matrices …    files for e: all that follow\n";
+                     "  --rounds N      timings of each operation, default 9\n"
+                     "  --bytes N       bytes of a batch of blocks, default 2^30\n"
+                     "  --json FILE     writes the same figures as JSON\n"
+                     "  --matrices …    the files of e: all following arguments\n";
 
 double flops_of_inversion(int m) { return 2.0 * m * m * m; }
 

@@ -317,7 +317,7 @@ def main():
     parser.add_argument(
         "--add-to",
         type=pathlib.Path,
-        help="JSON of runs made before, which are kept where they are not made again",
+        help="JSON of earlier runs; runs that are not repeated are kept",
     )
     options = parser.parse_args()
     options.example = None

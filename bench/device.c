@@ -9,14 +9,15 @@
 #include "cases.h"
 #include "device_bench.h"
 
-static const char usage[] = "usage: bench_device [OPTION VALUE]…\n"
-                            "  --only LETTERS   of p(roducts), s(et-up), t(riangular solves), "
-                            "g(mres), i(terations of it by\n"
-                            "                   kernel), k(rylov: CG, BiCGSTAB, IDR); default all\n"
-                            "  --case NAME      cavity or convdiff, default both\n"
-                            "  --rounds N       timings of each operation, default 7\n"
-                            "  --launches N     of a product between two waits, default 40\n"
-                            "  --json FILE      the same figures for a script\n";
+static const char usage[] =
+    "usage: bench_device [OPTION VALUE]…\n"
+    "  --only LETTERS   of p(roducts), s(et-up), t(riangular solves), "
+    "g(mres), i(ts iterations by\n"
+    "                   kernel), k(rylov: CG, BiCGSTAB, IDR); default all\n"
+    "  --case NAME      cavity or convdiff, default both\n"
+    "  --rounds N       timings of each operation, default 7\n"
+    "  --launches N     launches of a product between two waits, default 40\n"
+    "  --json FILE      writes the same figures as JSON\n";
 
 static void measure_system(device_bench *b, const char *name, bisai_status status, double *rhs,
                            double tolerance, const char *only) {

@@ -14,21 +14,22 @@
 #include "operations_petsc.h"
 #endif
 
-static const char usage[] = "usage: bench_operations [OPTION VALUE]…\n"
-                            "  --case NAME         stencil (default), cavity or convdiff\n"
-                            "  --matrix FILE       a Matrix Market file instead\n"
-                            "  --block-size BS     default 4 (a file: chosen)\n"
-                            "  --size N            points of a grid's edge; default: such that the "
-                            "matrix has about 320 MB\n"
-                            "  --threads N         all threads (default: the library's choice); "
-                            "one thread is always measured too\n"
-                            "  --rounds N          timings of everything but the solve, default 9\n"
-                            "  --solves N          timings of the solve, default 3; 0: none\n"
-                            "  --tolerance T       of the solve, default 1e-6\n"
-                            "  --copy-megabytes N  default 1024\n"
-                            "  --only LETTERS      of p(roducts), s(et-up), a(pplications), "
-                            "g(mres), h(igher powers); the floor needs p\n"
-                            "  --json FILE         the same figures for a script\n";
+static const char usage[] =
+    "usage: bench_operations [OPTION VALUE]…\n"
+    "  --case NAME         stencil (default), cavity or convdiff\n"
+    "  --matrix FILE       a Matrix Market file instead of a case\n"
+    "  --block-size BS     default 4; for a file: chosen by bisai\n"
+    "  --size N            points along an edge of the grid; by default the "
+    "matrix has about 320 MB\n"
+    "  --threads N         number of threads (default: the library's choice); "
+    "one thread is always measured in addition\n"
+    "  --rounds N          timings of each operation except the solve, default 9\n"
+    "  --solves N          timings of the solve, default 3; 0: none\n"
+    "  --tolerance T       tolerance of the solve, default 1e-6\n"
+    "  --copy-megabytes N  size of the timed copy, default 1024\n"
+    "  --only LETTERS      of p(roducts), s(et-up), a(pplications), "
+    "g(mres), h(igher powers); the floor needs p\n"
+    "  --json FILE         writes the same figures as JSON\n";
 
 typedef struct options {
   const char *name, *file, *only, *json;
@@ -175,7 +176,7 @@ static double gmres(void *argument) {
   return bench_now() - start;
 }
 
-/* --- what must move --- */
+/* --- least number of bytes --- */
 
 static double blocks_bytes(const bisai_bcsr *a) {
   const double bs = bisai_bcsr_block_size(a);

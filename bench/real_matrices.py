@@ -107,10 +107,10 @@ def main():
             "",
             "## Block size of the physics, if `auto` chooses another",
             "",
-            "`auto` takes another size here: no size leaves nearly all diagonal blocks regular, or"
-            " the blocks of the physics have many different patterns. Natural blocks cost more"
-            " bytes, and some converge where the scalar factorisation meets a missing or zero"
-            " pivot.",
+            "`auto` chooses another size for these matrices: no size has nearly all diagonal blocks"
+            " regular, or the blocks of the physics have many different patterns. Natural blocks"
+            " cost more bytes. Some converge although the scalar factorisation finds a missing or"
+            " zero pivot.",
             "",
             *natural,
             "",

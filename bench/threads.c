@@ -15,11 +15,11 @@
 
 static const char usage[] =
     "usage: bench_threads [OPTION VALUE]…\n"
-    "  --unknowns N    about so many (default 100000)\n"
-    "  --threads N     0 (default): the library's own choice\n"
-    "  --seconds S     repeats the whole for so long (default 0.3), at least once; the first "
-    "time does not count if there is another\n"
-    "  --busy S        computes nothing for S seconds instead, to keep a processor busy\n";
+    "  --unknowns N    approximate number of unknowns (default 100000)\n"
+    "  --threads N     number of threads; 0 (default): the library's choice\n"
+    "  --seconds S     repeats the run for S seconds (default 0.3), at least once; the first "
+    "run does not count if there is a second\n"
+    "  --busy S        only keeps a processor busy for S seconds\n";
 
 /* The matrix in CSR, block size 2. */
 typedef struct problem {

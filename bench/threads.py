@@ -102,7 +102,7 @@ def median_times(programs, unknowns, busy, pairs):
 
 
 def table(programs, names, sizes, busy, pairs):
-    beside = f"Beside {busy} busy processes" if busy else "On idle cores"
+    beside = f"With {busy} busy processes" if busy else "On idle cores"
     yield from ["", f"## {beside}", ""]
     yield from heading(
         "unknowns",
