@@ -34,7 +34,7 @@ BISAI_API bisai_status bisai_cusparse_ilu_create(bisai_context *context, const b
                                                  bisai_cusparse_ilu **ilu);
 
 /** Factorises a matrix of the same pattern and reuses the analysis. The pattern is not checked.
- *  @retval as creation */
+ *  Returns the errors of bisai_cusparse_ilu_create(). */
 BISAI_API bisai_status bisai_cusparse_ilu_update(bisai_cusparse_ilu *ilu, const bisai_bcsr *matrix);
 
 /** Frees *ilu and sets it to NULL; accepts NULL and pointers to NULL. */
@@ -42,7 +42,9 @@ BISAI_API void bisai_cusparse_ilu_destroy(bisai_cusparse_ilu **ilu);
 
 /** Copies L and U into factors of bisai; L has an identity diagonal.
  *  @param factors  out; unchanged on failure; free with bisai_factors_destroy()
- *  @retval others of bisai_factors_from_matrices() */
+ *  @retval BISAI_NOT_READY  the last factorisation failed
+ *  @retval BISAI_OUT_OF_MEMORY, BISAI_DEVICE_ERROR, and the errors of
+ *    bisai_factors_from_matrices() */
 BISAI_API bisai_status bisai_cusparse_ilu_factors(const bisai_cusparse_ilu *ilu,
                                                   bisai_factors **factors);
 
@@ -126,7 +128,7 @@ typedef struct bisai_cusparse_isai bisai_cusparse_isai;
  *                  effect in *isai; its relaxation sweeps are not applied
  *  @param isai     out; unchanged on failure; free with bisai_cusparse_isai_destroy()
  *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, or the preconditioner is not ISAI
- *  @retval others of bisai_cusparse_product_create() */
+ *  @retval BISAI_UNAVAILABLE, and the other errors of bisai_cusparse_product_create() */
 BISAI_API bisai_status bisai_cusparse_isai_create(bisai_context *context,
                                                   const bisai_precond *precond,
                                                   bisai_cusparse_product_kind kind,

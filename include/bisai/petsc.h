@@ -133,7 +133,7 @@ BISAI_API void bisai_petsc_solver_destroy(bisai_petsc_solver **solver);
  *
  *  @retval BISAI_BREAKDOWN  PETSc's solver failed or stopped too early; the message gives PETSc's
  *                           reason
- *  @retval others of bisai_solver_solve(), BISAI_EXTERNAL_ERROR */
+ *  @retval BISAI_EXTERNAL_ERROR, and the other errors of bisai_solver_solve() */
 BISAI_API bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, const double *b,
                                                 double *x, bisai_solver_report *report);
 
