@@ -16,8 +16,8 @@ struct bsi_columns;    /* core/bcsr_impl.h */
 struct bsi_triangular; /* core/triangular.h */
 
 typedef struct bsi_product_ops {
-  /* Y ← alpha·A X + beta·Z. Z is not read if beta = 0 and may be Y. An implied unit diagonal
-   * counts. */
+  /* Y ← alpha·A X + beta·Z. Z is not read if beta = 0 and may be Y. An implied unit diagonal is
+   * included. */
   bisai_status (*multiply)(bisai_context *, const bisai_bcsr *, int32_t count, double alpha,
                            const double *x, int64_t ldx, double beta, const double *z, int64_t ldz,
                            double *y, int64_t ldy);
@@ -28,14 +28,15 @@ typedef struct bsi_product_ops {
 } bsi_product_ops;
 
 typedef struct bsi_transposed_ops {
-  /* Y ← alpha·Aᵀ X + beta·Z for a square A, otherwise as above; takes A's blocks by columns. */
+  /* Y ← alpha·Aᵀ X + beta·Z for a square A, given with its blocks by columns. Otherwise as
+   * above. */
   bisai_status (*multiply)(bisai_context *, const bisai_bcsr *, const struct bsi_columns *,
                            int32_t count, double alpha, const double *x, int64_t ldx, double beta,
                            const double *z, int64_t ldz, double *y, int64_t ldy);
 } bsi_transposed_ops;
 
 typedef struct bsi_trisolve_ops {
-  /* X ← T⁻¹ B exactly; X may be B. */
+  /* X ← T⁻¹ B by an exact solve. X may be B. */
   bisai_status (*solve)(bisai_context *, const struct bsi_triangular *, bisai_schedule,
                         int32_t count, const double *b, int64_t ldb, double *x, int64_t ldx);
 } bsi_trisolve_ops;

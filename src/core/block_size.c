@@ -36,7 +36,7 @@ typedef struct block_row {
   int32_t blocks;
 } block_row;
 
-/* How often each pattern occurred. */
+/* The number of occurrences of a pattern. */
 typedef struct pattern_count {
   uint64_t pattern;
   /* 0: the slot is free */
@@ -49,7 +49,7 @@ typedef struct study {
   pattern_count *table;
   /* in the table */
   int32_t patterns;
-  /* blocks whose patterns found no place in the table */
+  /* blocks whose patterns are not in the table, because it was full */
   int64_t others;
 } study;
 
@@ -70,7 +70,7 @@ static void add_entry(block_row *row, int32_t column, uint64_t bit) {
   row->stored[*slot] |= bit;
 }
 
-/* Collects block row `at`; `bs` is a constant at every call. */
+/* Collects the blocks of block row `at`. `bs` is a constant at every call. */
 static inline void collect_row(const int bs, study *s, int32_t at) {
   const bisai_csr_desc *d = s->csr;
   s->row.blocks = 0;
@@ -78,7 +78,7 @@ static inline void collect_row(const int bs, study *s, int32_t at) {
   s->row.diagonal = false;
   for (int r = 0; r < bs; r++) {
     const int64_t i = (int64_t)at * bs + r;
-    if (i >= d->rows) { /* padding: a row of the identity, unless the matrix is rectangular */
+    if (i >= d->rows) { /* padding: a row of the identity if the matrix is square */
       if (!d->pad) continue;
       add_entry(&s->row, at, UINT64_C(1) << (r * bs + r));
       s->row.nonzero |= UINT64_C(1) << (r * bs + r);
@@ -115,8 +115,8 @@ static bool match(const uint64_t *rows, int bs, int row, int *owner, uint64_t *v
   return false;
 }
 
-/* Returns true if no choice of values makes a block with this pattern regular: its rows cannot be
- * matched with its columns. */
+/* Returns true if a block with this pattern is singular for all values, that is, if its rows cannot
+ * be matched with its columns. */
 static bool is_singular(uint64_t pattern, int bs) {
   uint64_t rows[BSI_SPECIAL_SIZES];
   int owner[BSI_SPECIAL_SIZES];
@@ -145,8 +145,8 @@ static void count_pattern(study *s, uint64_t pattern) {
   s->table[at].times++;
 }
 
-/* Bits of information in the pattern of a block: Σ −p log₂ p over the patterns; those beyond the
- * table count as all different. */
+/* Returns the entropy of a block's pattern in bits: Σ −p log₂ p over the patterns. Patterns beyond
+ * the table count as all different. */
 static double entropy_of(const study *s, int64_t blocks) {
   const double all = (double)blocks;
   double bits = blocks > 0 ? (double)s->others / all * log2(all) : 0;
@@ -157,7 +157,7 @@ static double entropy_of(const study *s, int64_t blocks) {
   return bits;
 }
 
-/* The entropy of bs² independent entries of that density. */
+/* Returns the entropy of bs² independent entries of that density. */
 static double entropy_at_random(int bs, double density) {
   if (density <= 0 || density >= 1) return 0;
   return -bs * bs * (density * log2(density) + (1 - density) * log2(1 - density));
@@ -169,8 +169,8 @@ static int entries_in(uint64_t pattern) {
   return entries;
 }
 
-/* Returns true if a block row has no entry, nor padding. There may be 2³¹ of them and few
- * others. */
+/* Returns true if a block row has neither entries nor padding. A matrix may have 2³¹ such rows and
+ * few others. */
 static bool is_empty(const bisai_csr_desc *d, int bs, int32_t at) {
   const int64_t begin = (int64_t)at * bs, end = begin + bs;
   return end <= d->rows && d->row_ptr[begin] == d->row_ptr[end];
@@ -209,8 +209,8 @@ static void study_size(study *s, int bs, bisai_block_size_info *info) {
                   info->entropy <= random_entropy * entropy_at_random(bs, density);
 }
 
-/* A number that stands for the distances of a row's entries from the diagonal: a sum, as columns
- * come in any order. */
+/* Returns a hash of the distances of a row's entries from the diagonal. It is a sum, because
+ * columns come in any order. */
 static uint64_t hash_row(const bisai_csr_desc *d, int64_t i) {
   uint64_t hash = (uint64_t)(d->row_ptr[i + 1] - d->row_ptr[i]);
   for (int32_t p = d->row_ptr[i]; p < d->row_ptr[i + 1]; p++) {
@@ -221,8 +221,8 @@ static uint64_t hash_row(const bisai_csr_desc *d, int64_t i) {
   return hash;
 }
 
-/* alike[k]: at least a fifth of the rows have their entries at the same distances from the diagonal
- * as the row k before them. */
+/* alike[k] ← true if at least a fifth of the rows have their entries at the same distances from the
+ * diagonal as the k-th row before them. */
 static void compare_rows(const bisai_csr_desc *d, bool alike[BSI_SPECIAL_SIZES + 1]) {
   uint64_t before[BSI_SPECIAL_SIZES] = {0};
   int64_t times[BSI_SPECIAL_SIZES + 1] = {0};
@@ -236,7 +236,7 @@ static void compare_rows(const bisai_csr_desc *d, bool alike[BSI_SPECIAL_SIZES +
     alike[k] = d->rows > k && 5 * times[k] >= d->rows - k;
 }
 
-/* Returns true if the matrix repeats itself after fewer rows than bs, and after bs rows only
+/* Returns true if rows repeat after a proper divisor of bs, so that they repeat after bs rows only
  * because of that. */
 static bool repeats_sooner(const bool *alike, int bs) {
   for (int k = 1; k < bs; k++)
@@ -244,8 +244,8 @@ static bool repeats_sooner(const bool *alike, int bs) {
   return false;
 }
 
-/* The size of the fewest bytes among those that `wanted` names; ties go to the larger. 0: there is
- * none. */
+/* Returns the size with the fewest bytes among the `wanted` ones, or 0 if there is none. Of equal
+ * sizes it returns the largest. */
 static int cheapest(const bisai_block_size_info *sizes, const bool *wanted) {
   int best = 0;
   for (int bs = 1; bs <= BSI_SPECIAL_SIZES; bs++)
@@ -286,7 +286,7 @@ static int64_t larger_size(const bisai_csr_desc *d) {
   return d->cols > d->rows ? d->cols : d->rows;
 }
 
-/* The largest number of blocks that a block row can have. */
+/* Returns an upper bound of the number of blocks in a block row. */
 static int64_t longest_row(const bisai_csr_desc *d) {
   int64_t longest = 0;
   for (int64_t i = 0; i < d->rows; i += BSI_SPECIAL_SIZES) {
@@ -294,8 +294,8 @@ static int64_t longest_row(const bisai_csr_desc *d) {
     const int64_t length = d->row_ptr[end] - d->row_ptr[i];
     if (length > longest) longest = length;
   }
-  /* Two block rows of other sizes can share a group of eight rows, and the padding's diagonal block
-   * comes on top. */
+  /* A block row of another size can overlap two groups of eight rows, and the padding adds a
+   * diagonal block. */
   const int64_t limit = larger_size(d) + 1;
   return 2 * longest + 1 < limit ? 2 * longest + 1 : limit;
 }

@@ -46,10 +46,9 @@ struct bisai_context {
   bisai_device_allocator device_allocator;
   /* CUDA: BSI_TICKETS zeros in device memory; a kernel that counts in them resets them to zero */
   unsigned *tickets;
-  /* CUDA: BSI_FAULTS in device memory, for kernels that look for the first of something */
+  /* CUDA: BSI_FAULTS words in device memory, for kernels that search for a first index */
   unsigned long long *first_fault;
-  /* CUDA: vectors that are read again and again while products are made; 0 unless a solver is at
-   * work */
+  /* CUDA: the bytes of vectors that are read repeatedly between products; 0 unless a solver runs */
   int64_t kept_bytes;
   /* CUDA */
   bsi_device_limits limits;

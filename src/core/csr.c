@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BCSR from scalar CSR: block (I, J) is stored where any entry (i, j) with ⌊i/bs⌋ = I, ⌊j/bs⌋ = J
- * is. Padding adds rows and columns of the identity at the end until bs divides the size. */
+/* BCSR from scalar CSR: block (I, J) is stored if there is an entry (i, j) with ⌊i/bs⌋ = I, ⌊j/bs⌋
+ * = J. Padding adds rows and columns of the identity at the end until bs divides the size. */
 #include "core/csr.h"
 
 #include <math.h>

@@ -26,7 +26,7 @@ static scalar_entry entry_of(const bisai_bcsr *a, const bsi_structure *s, int32_
                         s->col_idx[block] * a->block_size + inside / a->block_size};
 }
 
-/* Returns true if row i has the entries that it had when the matrix was made, in the same order. */
+/* Returns true if row i has the same entries in the same order as at creation. */
 static bool is_same_row(const bisai_bcsr *a, const bsi_structure *s, const bisai_csr_desc *d,
                         int32_t i) {
   const int32_t bs = a->block_size, begin = s->row_ptr[i / bs], end = s->row_ptr[i / bs + 1];

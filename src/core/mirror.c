@@ -52,7 +52,7 @@ bisai_status bsi_mirror_write(bisai_context *context, int32_t n, const bsi_struc
   bsi_mirror_release(context, mirror);
   bisai_status status = upload(context, rows, structure->row_ptr, &mirror->row_ptr, row_ptr);
   if (!status) status = upload(context, blocks, structure->col_idx, &mirror->col_idx, col_idx);
-  /* the caller's memory may be page-locked */
+  /* the copies may be under way if the caller's memory is page-locked */
   return status ? status : context->backend->memory->synchronize(context);
 }
 

@@ -128,8 +128,8 @@ static int quota_under(const char *root, const char *mounted, const char *point,
   }
 }
 
-/* The same for all groups of the process, through mounts like "36 35 98:0 MOUNTED POINT rw shared:1
- * - cgroup2 cgroup rw,…". */
+/* Returns the smallest quota of all control groups of the process. Mounts have lines like "36 35
+ * 98:0 MOUNTED POINT rw shared:1 - cgroup2 cgroup rw,…". */
 int bsi_quota(const char *root) {
   groups g;
   char line[MAX_BYTES], mounted[MAX_BYTES], point[MAX_BYTES], type[64], options[MAX_BYTES];

@@ -23,15 +23,15 @@ typedef struct bsi_symbolic_ops {
                                   int32_t *missing);
   /* *fit ← true if the matrix has the pattern from which the factors were made. Waits. */
   bisai_status (*fit)(bisai_context *, const bisai_factors *, const bisai_bcsr *matrix, bool *fit);
-  /* The level schedule of a triangular matrix; on a device without levels->ptr. Waits. */
+  /* Makes the level schedule of a triangular matrix; on a device without levels->ptr. Waits. */
   bisai_status (*find_levels)(bisai_context *, bisai_triangle, const bisai_bcsr *,
                               struct bsi_levels *);
 } bsi_symbolic_ops;
 
 /* The values of the factors. */
 typedef struct bsi_ilu_ops {
-  /* L, U and the inverse diagonal blocks of U, on the structure of the factors. Waits for the
-   * statistics on a device. */
+  /* Computes L, U and the inverse diagonal blocks of U on the structure of the factors. Waits for
+   * the statistics on a device. */
   bisai_status (*factorise)(bisai_context *, const bisai_bcsr *matrix, bisai_factors *,
                             struct bsi_invert_stats *);
 } bsi_ilu_ops;

@@ -17,7 +17,7 @@ struct bsi_gunzip {
   bool between;
   /* zeros followed a member */
   bool padded;
-  /* the stored bytes have ended */
+  /* all stored bytes have been read */
   bool ended;
   /* borrowed */
   char *input;

@@ -33,7 +33,7 @@ struct bsi_output {
   /* libarchive's reason otherwise */
   char reason[96];
   locale_t c_locale;
-  /* NULL: the bytes go to the file as they are */
+  /* NULL: the file is written without compression */
   struct archive *archive;
   int64_t count;
   size_t held;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nested dissection by METIS_NodeND (Karypis and Kumar 1998), with a fixed seed. METIS allocates
- * its own workspace by malloc. */
+ * its own workspace by malloc(). */
 #include "order/graph.h"
 
 #ifdef BISAI_HAVE_METIS

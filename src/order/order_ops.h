@@ -14,7 +14,7 @@ struct bsi_reordered;   /* order/reordered.h */
 struct bsi_equilibration;
 
 typedef struct bsi_shape_ops {
-  /* Bandwidth and profile of a square matrix. Waits. */
+  /* Measures the bandwidth and profile of a square matrix. Waits. */
   bisai_status (*measure)(bisai_context *, const bisai_bcsr *, struct bsi_order_shape *);
 } bsi_shape_ops;
 
@@ -27,10 +27,11 @@ typedef struct bsi_reordered_ops {
   bisai_status (*scatter)(bisai_context *, int32_t n, int bs, const int32_t *permutation,
                           const double *scale, int32_t count, const double *x, int64_t ldx,
                           double *y, int64_t ldy);
-  /* Powers of two that bring the largest magnitude of each row and column of A near 1. On a device
-   * the arrays of the equilibration are the device's, its other fields the host's. Waits. */
+  /* Finds powers of two that scale the largest magnitude of each row and column of A to nearly 1.
+   * On a device, the arrays of the equilibration are in device memory, its other fields in host
+   * memory. Waits. */
   bisai_status (*equilibrate)(bisai_context *, const bisai_bcsr *, struct bsi_equilibration *);
-  /* Values of the reordered and equilibrated matrix from A's. */
+  /* Computes the values of the reordered and equilibrated matrix from A's. */
   bisai_status (*values)(bisai_context *, const bisai_bcsr *, struct bsi_reordered *);
 } bsi_reordered_ops;
 

@@ -27,30 +27,30 @@ typedef struct bsi_equilibration {
 } bsi_equilibration;
 
 typedef struct bsi_reordered {
-  /* B, its block columns ascending */
+  /* B, with ascending block columns */
   bisai_bcsr *matrix;
-  /* backend memory; NULL: natural */
+  /* the permutation in backend memory; NULL: natural order */
   int32_t *permutation;
-  /* backend memory: block p of B is block source[p] of A; NULL: p */
+  /* the map of blocks in backend memory: block p of B is block source[p] of A; NULL: p */
   int32_t *source;
   /* the same in host memory */
   int32_t *host_permutation, *host_source;
   bsi_equilibration equilibration;
 } bsi_reordered;
 
-/* `permutation` is copied; NULL: natural. Structure and memory only.
- * BISAI_UNSUPPORTED: A is not stored in fp64, or implies its diagonal blocks. */
+/* Makes the structure of B and reserves all memory. `permutation` is copied; NULL: natural order.
+ * Returns BISAI_UNSUPPORTED if A is not stored in fp64 or implies its diagonal blocks. */
 bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a,
                                   const int32_t *permutation, bool equilibrate,
                                   bsi_reordered *reordered);
 
-/* Whether B's values can be taken from A: BISAI_INVALID_ARGUMENT where its pattern is another one,
- * BISAI_UNSUPPORTED as above. */
+/* Checks that B's values can be computed from A. Returns BISAI_INVALID_ARGUMENT if its pattern
+ * differs, BISAI_UNSUPPORTED as above. */
 bisai_status bsi_reordered_check(bisai_context *context, const bisai_bcsr *a,
                                  const bsi_reordered *reordered);
 
-/* B's values from those of an A that passed the check; allocates nothing. BISAI_SINGULAR_BLOCK
- * where equilibration meets a block row or column of zeros. */
+/* Computes B's values from an A that has passed the check. Allocates nothing. Returns
+ * BISAI_SINGULAR_BLOCK if equilibration finds a block row or column of zeros. */
 bisai_status bsi_reordered_update(bisai_context *context, const bisai_bcsr *a,
                                   bsi_reordered *reordered);
 
@@ -65,7 +65,7 @@ bisai_status bsi_reordered_leave(bisai_context *context, const bsi_reordered *re
 void bsi_reordered_destroy(bisai_context *context, bsi_reordered *reordered);
 
 int64_t bsi_reordered_memory(const bsi_reordered *reordered);
-/* The least bytes that entering and leaving must move. */
+/* Returns the minimum of bytes that bsi_reordered_enter() and bsi_reordered_leave() move. */
 int64_t bsi_reordered_bytes(const bsi_reordered *reordered);
 
 #endif

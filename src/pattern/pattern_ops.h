@@ -12,12 +12,12 @@ extern "C" {
 #endif
 
 typedef struct bsi_pattern_ops {
-  /* The rows of N = S(|T|^power). With row_limit > 0 a longer row keeps that many blocks: those
-   * that fewer steps reach come first, then those nearer to the diagonal. Blocks that are left out
-   * are counted. Waits on a device. */
+  /* Finds the rows of N = S(|T|^power). With row_limit > 0 a longer row keeps that many blocks:
+   * those that fewer steps reach come first, then those nearer to the diagonal. Blocks that are
+   * left out are counted. Waits on a device. */
   bisai_status (*power)(bisai_context *, const bisai_bcsr *matrix, int power, int32_t row_limit,
                         bisai_pattern *);
-  /* The column form of a pattern and its longest column from its rows. Waits. */
+  /* Makes the column form of a pattern from its rows, and finds its longest column. Waits. */
   bisai_status (*columns)(bisai_context *, bisai_pattern *);
 } bsi_pattern_ops;
 

@@ -18,7 +18,7 @@ enum {
   /* prefetch distance, in columns */
   COLUMNS_AHEAD = 8,
   /* the longest column that is prefetched, so that the cache holds the columns of the distance */
-  PREFETCHED = 8
+  MAX_PREFETCHED = 8
 };
 
 /* The workspace of a thread. Block `slots[i]` of `blocks` is the present column's in block row i;
@@ -108,7 +108,7 @@ BSI_INLINE void solve_column(const int bs, const bsi_triangular *t, const bsi_is
   const int32_t begin = p->col_ptr[j], length = p->col_ptr[j + 1] - begin;
   const int32_t *rows = p->row_idx + begin, *positions = p->position + begin;
   const bool in_place = isai->inverse->type == BISAI_FP64, lower = t->triangle == BISAI_LOWER;
-  if (length <= PREFETCHED && j + COLUMNS_AHEAD < p->block_rows)
+  if (length <= MAX_PREFETCHED && j + COLUMNS_AHEAD < p->block_rows)
     prefetch_column(bs, t, isai, j + COLUMNS_AHEAD);
   for (int32_t s = 0; s < length; s++) own->slots[rows[s]] = in_place ? positions[s] : s;
   for (int32_t step = 0; step < length; step++) {

@@ -16,8 +16,8 @@ struct bsi_isai_fault;
 typedef struct bsi_solve_ops {
   /* Reserves the workspace of `values` for an N that has its pattern. */
   bisai_status (*reserve)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *);
-  /* Values of N on its pattern from T: T(J,J) N(J,j) = I(J) for every block column j. On a device,
-   * columns longer than bsi_isai_shared_blocks() need isai->columns for isai->threads of them at
+  /* Computes N on its pattern from T: T(J,J) N(J,j) = I(J,j) for every block column j. On a device,
+   * columns longer than bsi_isai_shared_blocks() use isai->columns, for isai->threads of them at
    * once. Waits for the first fault. */
   bisai_status (*values)(bisai_context *, const struct bsi_triangular *, struct bsi_isai *,
                          struct bsi_isai_fault *);
