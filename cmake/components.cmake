@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Optional components: each is used where it is found, and nothing fails where it is not. Sets
+# Optional components. Each is used if it is found, and the build does not fail without it. Sets
 # BISAI_HAVE_THREADS, BISAI_HAVE_ARCHIVE, BISAI_HAVE_ZLIB, BISAI_HAVE_METIS, BISAI_HAVE_JANSSON,
 # BISAI_HAVE_CMOCKA, BISAI_HAVE_PETSC, BISAI_HAVE_CUDA, BISAI_HAVE_CUSPARSE, and
 # BISAI_PRIVATE_LIBRARIES: what the library itself links to.
@@ -26,8 +26,8 @@ set(BISAI_HAVE_ZLIB OFF)
 set(BISAI_HAVE_CUDA OFF)
 set(BISAI_PRIVATE_LIBRARIES m)
 
-# In the libraries alone: lines of tests and of the program are not counted, so that these stay
-# fast. Threads share the counters.
+# Only lines of the libraries are counted, so that tests and the program stay fast. Threads share
+# the counters.
 set(BISAI_COVERAGE_FLAGS "")
 if(BISAI_COVERAGE)
   set(BISAI_COVERAGE_FLAGS --coverage -fprofile-update=atomic)
@@ -49,7 +49,7 @@ if(BISAI_ARCHIVES)
     set(BISAI_HAVE_ARCHIVE ON)
     list(APPEND BISAI_PRIVATE_LIBRARIES LibArchive::LibArchive)
   endif()
-  # libarchive reads gzip too, but does not compare its checksums.
+  # libarchive reads gzip too, but it does not check the checksums.
   find_package(ZLIB QUIET)
   if(ZLIB_FOUND)
     set(BISAI_HAVE_ZLIB ON)
@@ -72,8 +72,8 @@ if(BISAI_TESTS AND NOT BISAI_HAVE_CMOCKA)
     " (Debian, Ubuntu: libcmocka-dev)")
 endif()
 
-# PETSc: real, double precision, with the header that preconditioner types are written against, and
-# the MPI that it was built with.
+# PETSc must be real and in double precision, and have the header for preconditioner types. MPI must
+# be the one that PETSc was built with.
 set(BISAI_HAVE_PETSC OFF)
 set(BISAI_PETSC_MISSING "switched off (BISAI_PETSC)")
 if(BISAI_PETSC AND CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
@@ -107,8 +107,8 @@ elseif(BISAI_PETSC)
   endif()
 endif()
 
-# The CUDA backend: where nvcc is, unless told otherwise. Its runtime is linked in, so that the
-# library loads where there is no driver.
+# The CUDA backend is built if there is nvcc, unless BISAI_CUDA says otherwise. Its runtime is
+# linked into the library, which therefore loads without a driver.
 set(BISAI_CUDA_MISSING "switched off (BISAI_CUDA)")
 if(BISAI_CUDA)
   include(CheckLanguage)
@@ -123,7 +123,8 @@ if(BISAI_CUDA)
   endif()
 endif()
 if(BISAI_HAVE_CUDA)
-  # Architectures are chosen before the language is enabled, which would choose one of its own.
+  # The architectures must be set before the language is enabled, because CMake would choose one
+  # then.
   # Plain numbers mean machine code and PTX.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     execute_process(COMMAND nvidia-smi --list-gpus RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
@@ -143,7 +144,8 @@ if(BISAI_HAVE_CUDA)
   list(APPEND BISAI_PRIVATE_LIBRARIES CUDA::cudart_static stdc++)
 endif()
 
-# cuSPARSE, a baseline: what NVIDIA has marked for removal is used where the toolkit has it.
+# cuSPARSE, to compare with. Functions that NVIDIA has marked for removal are used if the toolkit
+# has them.
 set(BISAI_HAVE_CUSPARSE OFF)
 if(BISAI_HAVE_CUDA AND BISAI_CUSPARSE)
   find_package(CUDAToolkit QUIET)

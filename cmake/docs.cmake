@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Target `docs`: the reference of the public headers in HTML, where Doxygen is.
+# Target `docs`: the reference of the public headers in HTML, if Doxygen is found.
 find_package(Doxygen 1.9.4 QUIET)
 if(DOXYGEN_FOUND)
   configure_file(docs/Doxyfile.in Doxyfile @ONLY)

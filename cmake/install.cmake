@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `cmake --install` copies: headers, library, program, manual page, licence, CMake package,
-# pkg-config file; and target `uninstall`.
+# Installs headers, library, program, manual page, licence, CMake package and pkg-config file.
+# Target `uninstall` removes them.
 
 set(BISAI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/bisai)
 
@@ -41,7 +41,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/bisaiConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/bisaiConfig.cmake ${PROJECT_BINARY_DIR}/bisaiConfigVersion.cmake
   DESTINATION ${BISAI_PACKAGE_DIR})
 
-# The pkg-config file finds its prefix from where it lies, so that the installed tree can be moved.
+# The pkg-config file finds the prefix relative to its own folder, so that the installed tree can be
+# moved.
 if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
   set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
   set(PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -53,8 +54,8 @@ else()
   set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-# Only a static library makes its callers link these. libarchive by its name, not by
-# Requires.private, which would ask every caller for libarchive's own pkg-config file.
+# Only callers of a static library must link these. libarchive is given by its name, because
+# Requires.private would require libarchive's pkg-config file of every caller.
 set(PC_LIBS_PRIVATE "-lm")
 if(BISAI_HAVE_ZLIB)
   string(PREPEND PC_LIBS_PRIVATE "-lz ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What was found, in one place at the end of configuring.
+# Prints, at the end of configuring, which components were found.
 function(bisai_summary what have found missing)
   if(have)
     message(STATUS "  ${what}: ${found}")
