@@ -5,7 +5,7 @@
  *   x ← x + α M⁻¹p + ω M⁻¹r,  r ← r − ω t,  ρ' = r̂·r,  β = (ρ'/ρ)(α/ω)
  *
  * with β = 0 in the first. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631–644. */
-#include "core/backend.h"
+#include "core/context_impl.h"
 #include "krylov/operations.h"
 #include "krylov/short_recurrence.h"
 
@@ -36,16 +36,15 @@ static bisai_status step(bsi_run *run, int j, double *words) {
     r.z = r.p;
     r.z2 = r.r;
   }
-  bisai_status status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_DIRECTION);
-  if (!status && run->precond) status = bsi_precondition(run, r.p, r.z);
-  if (!status) status = bsi_multiply(run, r.z, r.q);
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_ALPHA);
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_HALF);
-  if (!status && run->precond) status = bsi_precondition(run, r.r, r.z2);
-  if (!status) status = bsi_multiply(run, r.z2, r.t);
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_OMEGA);
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_BICGSTAB_UPDATE);
-  return status;
+  BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_DIRECTION));
+  if (run->precond) BSI_TRY(bsi_precondition(run, r.p, r.z));
+  BSI_TRY(bsi_multiply(run, r.z, r.q));
+  BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_ALPHA));
+  BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_HALF));
+  if (run->precond) BSI_TRY(bsi_precondition(run, r.r, r.z2));
+  BSI_TRY(bsi_multiply(run, r.z2, r.t));
+  BSI_TRY(bsi_recurrence_pass(run, &r, BSI_BICGSTAB_OMEGA));
+  return bsi_recurrence_pass(run, &r, BSI_BICGSTAB_UPDATE);
 }
 
 const bsi_method bsi_method_bicgstab = {.state_size = sizeof(bsi_recurrence),

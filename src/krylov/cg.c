@@ -30,18 +30,16 @@ static bisai_status start(bsi_run *run, double norm) {
 static bisai_status step(bsi_run *run, int j, double *words) {
   (void)j;
   bsi_recurrence r = bsi_recurrence_at(run, words);
-  bisai_status status = BISAI_OK;
   if (run->precond) {
-    status = bsi_precondition(run, r.r, r.z);
-    if (!status) status = bsi_recurrence_pass(run, &r, BSI_CG_RHO);
+    BSI_TRY(bsi_precondition(run, r.r, r.z));
+    BSI_TRY(bsi_recurrence_pass(run, &r, BSI_CG_RHO));
   } else {
     r.z = r.r;
   }
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_CG_DIRECTION);
-  if (!status) status = bsi_multiply(run, r.p, r.q);
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_CG_CURVATURE);
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_CG_UPDATE);
-  return status;
+  BSI_TRY(bsi_recurrence_pass(run, &r, BSI_CG_DIRECTION));
+  BSI_TRY(bsi_multiply(run, r.p, r.q));
+  BSI_TRY(bsi_recurrence_pass(run, &r, BSI_CG_CURVATURE));
+  return bsi_recurrence_pass(run, &r, BSI_CG_UPDATE);
 }
 
 const bsi_method bsi_method_cg = {.options = BSI_OPTION_LIST(option_table),

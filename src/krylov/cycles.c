@@ -28,7 +28,7 @@ static const double rounding_level = 1e-12;
  * waiting. */
 enum { TIMED_EVERY = 30 };
 
-static void record(bsi_run *run, double relative) {
+static void record_residual(bsi_run *run, double relative) {
   const bisai_solver_options *options = &run->solver->options;
   run->estimate = relative;
   if (run->iterations < BSI_HISTORY_LIMIT) run->solver->history[run->iterations] = relative;
@@ -43,18 +43,16 @@ static bisai_status start_cycle(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bool first = run->end == BSI_CYCLE_NONE;
   double norm = run->true_norm;
-  bisai_status status = BISAI_OK;
   run->start_norm = run->true_norm;
   run->breakdown = BISAI_BREAKDOWN_NONE;
   run->cycles++;
   if (run->true_norm < run->best_norm) {
-    status = bsi_backend_of(run)->vectors->copy(s->context, s->n, run->x, s->best);
-    if (!status) run->best_norm = run->true_norm;
+    BSI_TRY(bsi_backend_of(run)->vectors->copy(s->context, s->n, run->x, s->best));
+    run->best_norm = run->true_norm;
   }
-  if (!status && s->method->measure) status = s->method->measure(run, &norm);
+  if (s->method->measure) BSI_TRY(s->method->measure(run, &norm));
   if (first) run->target = s->options.tolerance * run->reference;
-  if (!status) status = s->method->start(run, norm);
-  if (status) return status;
+  BSI_TRY(s->method->start(run, norm));
   run->end = BSI_CYCLE_FULL;
   if (!isfinite(norm) || !isfinite(run->reference)) {
     run->end = BSI_CYCLE_NOT_FINITE;
@@ -63,7 +61,8 @@ static bisai_status start_cycle(bsi_run *run) {
     run->breakdown = BISAI_BREAKDOWN_SPACE;
   }
   if (first)
-    record(run, run->end == BSI_CYCLE_FULL ? norm / run->reference : run->true_norm / run->b_norm);
+    record_residual(run, run->end == BSI_CYCLE_FULL ? norm / run->reference
+                                                    : run->true_norm / run->b_norm);
   if (steps_update_x(s)) run->true_norm = NAN;
   return BISAI_OK;
 }
@@ -71,19 +70,17 @@ static bisai_status start_cycle(bsi_run *run) {
 static double *status_of(const bisai_solver *s, int j) { return s->status + 2 * (j % s->slots); }
 
 /* Waits for step j and takes note of what it brought; *steps are good. */
-static bisai_status look_at(bsi_run *run, int j, int *steps) {
+static bisai_status await_step(bsi_run *run, int j, int *steps) {
   bisai_solver *s = run->solver;
   double fetched[2] = {NAN, NAN};
-  const bisai_status status =
-      bsi_backend_of(run)->memory->await_shared(s->context, 2, status_of(s, j), fetched);
-  if (status) return status;
+  BSI_TRY(bsi_backend_of(run)->memory->await_shared(s->context, 2, status_of(s, j), fetched));
   if (!isfinite(fetched[0]) || !isfinite(fetched[1])) {
     run->end = BSI_CYCLE_NOT_FINITE;
     return BISAI_OK;
   }
   *steps = j + 1;
   run->iterations++;
-  record(run, fetched[0] / run->reference);
+  record_residual(run, fetched[0] / run->reference);
   s->method->judge(run, fetched);
   return BISAI_OK;
 }
@@ -111,10 +108,10 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
       run->enqueued++;
     }
     if (seen == sent) return status;
-    bisai_status looked = look_at(run, seen++, steps);
-    if (!looked && seen > run->timed_step + (run->warm ? TIMED_EVERY : 0))
-      looked = bsi_read_clock(run);
-    if (looked) return looked;
+    bisai_status awaited = await_step(run, seen++, steps);
+    if (!awaited && seen > run->timed_step + (run->warm ? TIMED_EVERY : 0))
+      awaited = bsi_read_clock(run);
+    if (awaited) return awaited;
   }
   run->reason = BISAI_REASON_NONE;
   run->enqueued = run->iterations;
@@ -143,7 +140,7 @@ static bool converged(const bsi_run *run) {
 /* Puts the better of x and `best` into `best`, then the x that the cycle kept into x where that
  * promises to be better still. What the recurrence said of it may not be true: then it is `best`
  * again. */
-static bisai_status look_back(bsi_run *run) {
+static bisai_status take_best_of_cycle(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const double *candidate = NULL;
@@ -151,19 +148,18 @@ static bisai_status look_back(bsi_run *run) {
   if (!s->method->best_of_cycle || (run->end == BSI_CYCLE_TARGET && isfinite(run->true_norm)) ||
       converged(run))
     return BISAI_OK;
-  bisai_status status = s->method->best_of_cycle(run, &candidate, &estimate);
-  if (status || !(estimate < run->start_norm && estimate < run->best_norm) ||
-      run->true_norm <= estimate)
-    return status;
+  BSI_TRY(s->method->best_of_cycle(run, &candidate, &estimate));
+  if (!(estimate < run->start_norm && estimate < run->best_norm) || run->true_norm <= estimate)
+    return BISAI_OK;
   if (run->true_norm < run->best_norm) {
-    status = backend->vectors->copy(s->context, s->n, run->x, s->best);
+    BSI_TRY(backend->vectors->copy(s->context, s->n, run->x, s->best));
     run->best_norm = run->true_norm;
   }
-  if (!status) status = backend->vectors->copy(s->context, s->n, candidate, run->x);
-  if (!status) status = bsi_compute_residual(run);
-  if (status || run->true_norm < run->best_norm) return status;
-  status = backend->vectors->copy(s->context, s->n, s->best, run->x);
-  return status ? status : bsi_compute_residual(run);
+  BSI_TRY(backend->vectors->copy(s->context, s->n, candidate, run->x));
+  BSI_TRY(bsi_compute_residual(run));
+  if (run->true_norm < run->best_norm) return BISAI_OK;
+  BSI_TRY(backend->vectors->copy(s->context, s->n, s->best, run->x));
+  return bsi_compute_residual(run);
 }
 
 static bool stagnated(bsi_run *run) {
@@ -207,28 +203,26 @@ static bisai_status begin(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const double one = 1;
-  bisai_status status = BISAI_OK;
-  if (!s->options.use_initial_guess) status = backend->vectors->set(s->context, s->n, 0, run->x);
-  if (!status) status = backend->memory->upload(s->context, s->one, &one, sizeof one);
-  if (!status) status = bsi_measure_rhs(run);
-  if (status) return status;
+  if (!s->options.use_initial_guess) BSI_TRY(backend->vectors->set(s->context, s->n, 0, run->x));
+  BSI_TRY(backend->memory->upload(s->context, s->one, &one, sizeof one));
+  BSI_TRY(bsi_measure_rhs(run));
   run->reference = run->b_norm;
   run->best_norm = INFINITY;
   if (run->b_norm == 0) {
-    status = backend->vectors->set(s->context, s->n, 0, run->x);
+    BSI_TRY(backend->vectors->set(s->context, s->n, 0, run->x));
     run->true_norm = 0;
     run->b_norm = run->reference = 1;
     run->reason = BISAI_REASON_CONVERGED;
   } else if (!isfinite(run->b_norm)) {
     run->reason = BISAI_REASON_NOT_FINITE;
   } else {
-    status = bsi_compute_residual(run);
+    BSI_TRY(bsi_compute_residual(run));
     run->first_norm = run->true_norm;
-    if (!status) run->reason = judge(run);
+    run->reason = judge(run);
   }
-  if (!status && run->reason && run->reason != BISAI_REASON_NOT_FINITE)
-    record(run, run->true_norm / run->b_norm);
-  return status;
+  if (run->reason && run->reason != BISAI_REASON_NOT_FINITE)
+    record_residual(run, run->true_norm / run->b_norm);
+  return BISAI_OK;
 }
 
 /* Puts the best known iterate into x where the present one is worse or of unknown quality. */
@@ -244,17 +238,18 @@ static void restore_best(bsi_run *run) {
 static bisai_status measure_image(bsi_run *run, double *image, double *size) {
   bisai_solver *s = run->solver;
   const double norm = run->true_norm;
-  bisai_status status = bsi_compute_residual(run);
   const double *residual = s->residual;
-  if (!status && run->precond) {
-    status = bisai_precond_apply(run->precond, residual, s->spare);
+  BSI_TRY(bsi_compute_residual(run));
+  if (run->precond) {
+    const bisai_status status = bisai_precond_apply(run->precond, residual, s->spare);
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
+    if (status) return status;
     residual = s->spare;
   }
-  if (!status) status = bsi_multiply_given(run, residual, image);
-  if (!status) status = bsi_norm(run, image, size);
+  BSI_TRY(bsi_multiply_given(run, residual, image));
+  BSI_TRY(bsi_norm(run, image, size));
   *size /= run->prepared ? 1 : norm;
-  return status;
+  return BISAI_OK;
 }
 
 /* Where the solve failed because squares of A M⁻¹r leave the range of a double and the vectors
@@ -269,22 +264,20 @@ static bisai_status mend_range(bsi_run *run) {
     return BISAI_OK;
   restore_best(run);
   const double norm = run->true_norm;
-  bisai_status status = measure_image(run, image, &size);
-  if (status || isnan(size) || (size >= 1e-100 && size <= 1e100)) return status;
+  BSI_TRY(measure_image(run, image, &size));
+  if (isnan(size) || (size >= 1e-100 && size <= 1e100)) return BISAI_OK;
   const int first = size < 1 ? FAR : -FAR;
   double shrink = ldexp(1, -2 * first);
-  status = backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink);
-  if (!status)
-    status = backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, image, image);
-  if (!status) status = bsi_norm(run, image, &size);
+  BSI_TRY(backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink));
+  BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, image, image));
+  BSI_TRY(bsi_norm(run, image, &size));
   size /= run->prepared ? 1 : norm;
-  if (status || !isfinite(size) || size == 0) return status;
-  const int exponent = first - ilogb(size), most = exponent < 0 ? -FARTHEST : FARTHEST;
+  if (!isfinite(size) || size == 0) return BISAI_OK;
+  const int exponent = first - ilogb(size), limit = exponent < 0 ? -FARTHEST : FARTHEST;
   /* even: `shrink` has an exact root */
-  run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : most) / 2 * 2);
+  run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : limit) / 2 * 2);
   shrink = 1 / run->factor;
-  status = backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink);
-  if (status) return status;
+  BSI_TRY(backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink));
   run->anchor = run->true_norm;
   run->stalled = 0;
   run->bad_x = false;
@@ -310,7 +303,7 @@ bisai_status bsi_solve(bsi_run *run) {
     if (!status) status = run_cycle(run, &steps);
     if (!status && steps > 0) status = correct(run, steps);
     if (!status) status = bsi_compute_residual(run);
-    if (!status) status = look_back(run);
+    if (!status) status = take_best_of_cycle(run);
     if (!status) run->reason = judge(run);
     if (!status && failed(run)) status = mend_range(run);
   }

@@ -11,7 +11,7 @@
  * Methods for Sparse Linear Systems, 6.5.3, 9.3.1, 9.3.2, 9.4.1. */
 #include <math.h>
 
-#include "core/backend.h"
+#include "core/context_impl.h"
 #include "krylov/krylov_ops.h"
 #include "krylov/memory.h"
 #include "krylov/operations.h"
@@ -76,19 +76,17 @@ static bisai_status measure(bsi_run *run, double *beta) {
   const gmres_state *g = gmres_of(s);
   if (!bsi_preconditioned_left(run)) return BISAI_OK;
   const bsi_backend *backend = bsi_backend_of(run);
-  bisai_status status = BISAI_OK;
   if (run->end == BSI_CYCLE_NONE && s->options.use_initial_guess) {
     double *scaled = basis_vector(s, 1);
-    status = bsi_multiple(run, run->scale, run->b, scaled);
-    if (!status) status = bsi_precondition(run, scaled, s->spare);
-    if (!status) status = bsi_norm(run, s->spare, &run->reference);
+    BSI_TRY(bsi_multiple(run, run->scale, run->b, scaled));
+    BSI_TRY(bsi_precondition(run, scaled, s->spare));
+    BSI_TRY(bsi_norm(run, s->spare, &run->reference));
   }
-  if (!status) status = bsi_precondition(run, g->basis, s->spare);
-  if (!status) status = backend->vectors->copy(s->context, s->n, s->spare, g->basis);
-  if (!status) status = bsi_norm(run, g->basis, beta);
-  if (!status && run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess)
-    run->reference = *beta;
-  return status;
+  BSI_TRY(bsi_precondition(run, g->basis, s->spare));
+  BSI_TRY(backend->vectors->copy(s->context, s->n, s->spare, g->basis));
+  BSI_TRY(bsi_norm(run, g->basis, beta));
+  if (run->end == BSI_CYCLE_NONE && !s->options.use_initial_guess) run->reference = *beta;
+  return BISAI_OK;
 }
 
 /* V_0 ← V_0/β, g ← β e₁ */
@@ -111,12 +109,12 @@ static bisai_status expand(bsi_run *run, int j, double *w) {
   const double *v = basis_vector(s, j);
   if (!run->precond) return bsi_multiply(run, v, w);
   if (s->options.gmres.side == BISAI_LEFT) {
-    const bisai_status status = bsi_multiply(run, v, s->spare);
-    return status ? status : bsi_precondition(run, s->spare, w);
+    BSI_TRY(bsi_multiply(run, v, s->spare));
+    return bsi_precondition(run, s->spare, w);
   }
   double *z = s->options.gmres.flexible ? g->search + (int64_t)j * s->ld : s->spare;
-  const bisai_status status = bsi_precondition(run, v, z);
-  return status ? status : bsi_multiply(run, z, w);
+  BSI_TRY(bsi_precondition(run, v, z));
+  return bsi_multiply(run, z, w);
 }
 
 /* products (+ products2 where *refined) ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w */
@@ -124,26 +122,25 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined)
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   const double *basis = g->basis;
-  bisai_status status = BISAI_OK;
   *refined = false;
   if (s->options.gmres.orthogonalization == BISAI_MODIFIED) {
-    for (int i = 0; i <= j && !status; i++) {
-      status = bsi_dot(run, 1, basis_vector(s, i), w, g->products + i);
-      if (!status) status = bsi_subtract(run, 1, basis_vector(s, i), g->products + i, w, i == j);
+    for (int i = 0; i <= j; i++) {
+      BSI_TRY(bsi_dot(run, 1, basis_vector(s, i), w, g->products + i));
+      BSI_TRY(bsi_subtract(run, 1, basis_vector(s, i), g->products + i, w, i == j));
     }
-    return status;
+    return BISAI_OK;
   }
   const bool always = s->options.gmres.orthogonalization == BISAI_CLASSICAL_REFINED;
   bool again = always;
-  status = bsi_dot(run, j + 1, basis, w, g->products);
-  if (!status) status = bsi_subtract(run, j + 1, basis, g->products, w, !always);
-  if (!status && s->options.gmres.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
-    status = bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, g->products, s->norm2,
-                                                           &again);
-  if (!status && again) status = bsi_dot(run, j + 1, basis, w, g->products2);
-  if (!status && again) status = bsi_subtract(run, j + 1, basis, g->products2, w, true);
+  BSI_TRY(bsi_dot(run, j + 1, basis, w, g->products));
+  BSI_TRY(bsi_subtract(run, j + 1, basis, g->products, w, !always));
+  if (s->options.gmres.orthogonalization == BISAI_CLASSICAL_SELECTIVE)
+    BSI_TRY(bsi_backend_of(run)->krylov->gmres->cancelled(s->context, j + 1, g->products, s->norm2,
+                                                          &again));
+  if (again) BSI_TRY(bsi_dot(run, j + 1, basis, w, g->products2));
+  if (again) BSI_TRY(bsi_subtract(run, j + 1, basis, g->products2, w, true));
   *refined = again;
-  return status;
+  return BISAI_OK;
 }
 
 /* What the backend does at once; sums over processes come between, and modified Gram–Schmidt has no
@@ -183,15 +180,13 @@ static bisai_status step(bsi_run *run, int j, double *words) {
   const bsi_backend *backend = bsi_backend_of(run);
   double *w = basis_vector(s, j + 1);
   bool refined = false;
-  bisai_status status = expand(run, j, w);
-  if (!status && fused(run, j)) return fused_step(run, j, words);
-  if (!status) status = orthogonalize(run, j, w, &refined);
-  if (!status)
-    status = backend->krylov->gmres->rotate(s->context, s->options.gmres.restart, j, g->products,
-                                            refined ? g->products2 : NULL, s->norm2, g->hessenberg,
-                                            g->cosines, g->sines, g->rhs, words);
-  if (!status) status = backend->krylov->basis->scale_by_norm(s->context, s->n, s->norm2, w, w);
-  return status;
+  BSI_TRY(expand(run, j, w));
+  if (fused(run, j)) return fused_step(run, j, words);
+  BSI_TRY(orthogonalize(run, j, w, &refined));
+  BSI_TRY(backend->krylov->gmres->rotate(s->context, s->options.gmres.restart, j, g->products,
+                                         refined ? g->products2 : NULL, s->norm2, g->hessenberg,
+                                         g->cosines, g->sines, g->rhs, words));
+  return backend->krylov->basis->scale_by_norm(s->context, s->n, s->norm2, w, w);
 }
 
 static void judge(bsi_run *run, const double *words) {
@@ -208,21 +203,20 @@ static bisai_status correct(bsi_run *run, int columns) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
   const bsi_backend *backend = bsi_backend_of(run);
-  bisai_status status = backend->krylov->gmres->coefficients(
-      s->context, s->options.gmres.restart, columns, g->hessenberg, g->rhs, g->coefficients);
+  BSI_TRY(backend->krylov->gmres->coefficients(s->context, s->options.gmres.restart, columns,
+                                               g->hessenberg, g->rhs, g->coefficients));
   const double *directions = flexible(run) ? g->search : g->basis;
   const double *coefficients = g->coefficients;
   if (run->precond && !flexible(run) && !bsi_preconditioned_left(run)) {
     double *sum = basis_vector(s, columns);
-    if (!status) status = backend->vectors->set(s->context, s->n, 0, sum);
-    if (!status) status = bsi_add(run, columns, g->basis, g->coefficients, 1, sum);
-    if (!status) status = bsi_precondition(run, sum, s->spare);
+    BSI_TRY(backend->vectors->set(s->context, s->n, 0, sum));
+    BSI_TRY(bsi_add(run, columns, g->basis, g->coefficients, 1, sum));
+    BSI_TRY(bsi_precondition(run, sum, s->spare));
     directions = s->spare;
     coefficients = s->one;
     columns = 1;
   }
-  return status ? status
-                : bsi_add(run, columns, directions, coefficients, run->factor / run->scale, run->x);
+  return bsi_add(run, columns, directions, coefficients, run->factor / run->scale, run->x);
 }
 
 static int longest_cycle(const bisai_solver *solver) { return solver->options.gmres.restart; }

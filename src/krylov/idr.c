@@ -15,7 +15,7 @@
  * and van der Vorst, Numer. Algorithms 10 (1995). */
 #include <math.h>
 
-#include "core/backend.h"
+#include "core/context_impl.h"
 #include "krylov/krylov_ops.h"
 #include "krylov/operations.h"
 #include "krylov/short_recurrence.h"
@@ -61,22 +61,20 @@ static bisai_status make_shadow(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const bsi_recurrence *r = bsi_recurrence_of(s);
-  bisai_status status = BISAI_OK;
   bool finite = true;
-  for (int c = 0; c < r->s && !status; c++) {
+  for (int c = 0; c < r->s; c++) {
     double *column = r->shadow + c * r->ld, norm = NAN;
-    status = backend->krylov->recurrence->shadow_vector(s->context, r->n, c, column);
-    for (int pass = 0; pass < 2 && !status; pass++) {
-      if (c > 0) status = bsi_dot(run, c, r->shadow, column, r->sums);
-      if (!status) status = bsi_subtract(run, c, r->shadow, r->sums, column, true);
-      if (!status) status = bsi_fetch_norm(run, s->norm2, &norm);
-      if (!status)
-        status = backend->krylov->basis->scale_by_norm(s->context, r->n, s->norm2, column, column);
+    BSI_TRY(backend->krylov->recurrence->shadow_vector(s->context, r->n, c, column));
+    for (int pass = 0; pass < 2; pass++) {
+      if (c > 0) BSI_TRY(bsi_dot(run, c, r->shadow, column, r->sums));
+      BSI_TRY(bsi_subtract(run, c, r->shadow, r->sums, column, true));
+      BSI_TRY(bsi_fetch_norm(run, s->norm2, &norm));
+      BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, r->n, s->norm2, column, column));
       finite = finite && isfinite(norm);
     }
   }
-  idr_of(s)->shadow_ready = finite && status == BISAI_OK;
-  return status;
+  idr_of(s)->shadow_ready = finite;
+  return BISAI_OK;
 }
 
 static bisai_status start(bsi_run *run, double norm) {
@@ -87,41 +85,37 @@ static bisai_status start(bsi_run *run, double norm) {
   /* After a breakdown r may come from just before the last of s + 1 steps, orthogonal to P: with f
    * = 0 that one has to be the first. */
   r->k = run->end == BSI_CYCLE_BREAKDOWN || run->end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
-  bisai_status status = idr_of(s)->shadow_ready ? BISAI_OK : make_shadow(run);
+  if (!idr_of(s)->shadow_ready) BSI_TRY(make_shadow(run));
   /* G and U */
-  if (!status) status = bsi_backend_of(run)->vectors->set(s->context, 2 * r->s * r->ld, 0, r->g);
-  return status ? status : bsi_recurrence_start(run, norm, &scalars);
+  BSI_TRY(bsi_backend_of(run)->vectors->set(s->context, 2 * r->s * r->ld, 0, r->g));
+  return bsi_recurrence_start(run, norm, &scalars);
 }
 
 /* The last of s + 1. */
 static bisai_status reduce_residual(bsi_run *run, bsi_recurrence *r) {
-  bisai_status status = BISAI_OK;
   if (run->precond)
-    status = bsi_precondition(run, r->r, r->z);
+    BSI_TRY(bsi_precondition(run, r->r, r->z));
   else
     r->z = r->r;
-  if (!status) status = bsi_multiply(run, r->z, r->t);
-  if (!status) status = bsi_recurrence_pass(run, r, BSI_IDR_OMEGA);
-  if (!status) status = bsi_recurrence_pass(run, r, BSI_IDR_LAST);
-  return status;
+  BSI_TRY(bsi_multiply(run, r->z, r->t));
+  BSI_TRY(bsi_recurrence_pass(run, r, BSI_IDR_OMEGA));
+  return bsi_recurrence_pass(run, r, BSI_IDR_LAST);
 }
 
 static bisai_status step(bsi_run *run, int j, double *words) {
   bsi_recurrence r = bsi_recurrence_at(run, words);
-  bisai_status status = BISAI_OK;
   r.k = (r.k + j) % (r.s + 1);
   if (r.k == r.s) return reduce_residual(run, &r);
-  if (r.k == 0) status = bsi_recurrence_pass(run, &r, BSI_IDR_SHADOW);
-  if (!status && r.k == 0) status = bsi_recurrence_pass(run, &r, BSI_IDR_DIRECTION);
-  if (run->precond && !status)
-    status = bsi_precondition(run, r.p, r.z);
+  if (r.k == 0) BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_SHADOW));
+  if (r.k == 0) BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_DIRECTION));
+  if (run->precond)
+    BSI_TRY(bsi_precondition(run, r.p, r.z));
   else
     r.z = r.p;
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_IDR_EXTEND);
-  if (!status) status = bsi_multiply(run, r.u + r.k * r.ld, r.g + r.k * r.ld);
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_IDR_COLUMN);
-  if (!status) status = bsi_recurrence_pass(run, &r, BSI_IDR_UPDATE);
-  return status;
+  BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_EXTEND));
+  BSI_TRY(bsi_multiply(run, r.u + r.k * r.ld, r.g + r.k * r.ld));
+  BSI_TRY(bsi_recurrence_pass(run, &r, BSI_IDR_COLUMN));
+  return bsi_recurrence_pass(run, &r, BSI_IDR_UPDATE);
 }
 
 static void report(const bisai_solver *solver, bisai_solver_report *r) {

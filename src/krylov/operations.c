@@ -33,10 +33,10 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
 bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
   const bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
-  bisai_status status = bsi_multiply_given(run, x, y);
-  if (status || run->factor == 1) return status;
-  status = backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
-  return status ? status : backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
+  BSI_TRY(bsi_multiply_given(run, x, y));
+  if (run->factor == 1) return BISAI_OK;
+  BSI_TRY(backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y));
+  return backend->krylov->basis->scale_by_norm(s->context, s->n, s->shrink, y, y);
 }
 
 bisai_status bsi_read_clock(bsi_run *run) {
@@ -86,19 +86,17 @@ bisai_status bsi_sum_processes(bsi_run *run, double *values, int count) {
 
 bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out) {
   bisai_solver *s = run->solver;
-  bisai_status status = bsi_backend_of(run)->krylov->basis->dot_many(s->context, s->n, count, basis,
-                                                                     s->ld, w, s->work, out);
-  if (!status) status = bsi_sum_processes(run, out, count);
-  return status;
+  BSI_TRY(bsi_backend_of(run)->krylov->basis->dot_many(s->context, s->n, count, basis, s->ld, w,
+                                                       s->work, out));
+  return bsi_sum_processes(run, out, count);
 }
 
 bisai_status bsi_subtract(bsi_run *run, int count, const double *basis, const double *coefficients,
                           double *w, bool norm) {
   bisai_solver *s = run->solver;
-  bisai_status status = bsi_backend_of(run)->krylov->basis->axpy_many(
-      s->context, s->n, count, basis, s->ld, coefficients, -1, w, s->work, norm ? s->norm2 : NULL);
-  if (!status && norm) status = bsi_sum_processes(run, s->norm2, 1);
-  return status;
+  BSI_TRY(bsi_backend_of(run)->krylov->basis->axpy_many(
+      s->context, s->n, count, basis, s->ld, coefficients, -1, w, s->work, norm ? s->norm2 : NULL));
+  return norm ? bsi_sum_processes(run, s->norm2, 1) : BISAI_OK;
 }
 
 bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double *coefficients,
@@ -117,6 +115,6 @@ bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm) {
 }
 
 bisai_status bsi_norm(bsi_run *run, const double *x, double *value) {
-  const bisai_status status = bsi_dot(run, 1, x, x, run->solver->norm2);
-  return status ? status : bsi_fetch_norm(run, run->solver->norm2, value);
+  BSI_TRY(bsi_dot(run, 1, x, x, run->solver->norm2));
+  return bsi_fetch_norm(run, run->solver->norm2, value);
 }

@@ -2,7 +2,7 @@
 /* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r
  * themselves and whose scalars stay in the backend's memory (krylov/recurrence.h). */
 #include "krylov/short_recurrence.h"
-#include "core/backend.h"
+#include "core/context_impl.h"
 #include "krylov/krylov_ops.h"
 #include "krylov/memory.h"
 #include "krylov/operations.h"
@@ -68,10 +68,10 @@ bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass
   const bsi_backend *backend = bsi_backend_of(run);
   const int sums = bsi_sums_of(pass, r->s);
   const bool alone = !s->options.reduce || sums == 0;
-  bisai_status status = backend->krylov->recurrence->pass(s->context, r, pass, alone);
-  if (status || alone) return status;
-  status = bsi_sum_processes(run, r->sums, sums);
-  return status ? status : backend->krylov->recurrence->scalars(s->context, r, pass);
+  BSI_TRY(backend->krylov->recurrence->pass(s->context, r, pass, alone));
+  if (alone) return BISAI_OK;
+  BSI_TRY(bsi_sum_processes(run, r->sums, sums));
+  return backend->krylov->recurrence->scalars(s->context, r, pass);
 }
 
 int bsi_recurrence_longest_cycle(const bisai_solver *solver) {
