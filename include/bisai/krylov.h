@@ -3,15 +3,16 @@
  *  Iterative solvers for A x = b:
  *  - GMRES(m), right, left or flexibly preconditioned. Source: Saad, Iterative Methods for Sparse
  *    Linear Systems, 6.5, 9.3, 9.4.
- *  - CG, for symmetric definite A and M, of whatever signs. Source: Saad, 9.2, Algorithm 9.1.
+ *  - CG, for symmetric definite A and M; each may be positive or negative definite. Source: Saad,
+ *    9.2, Algorithm 9.1.
  *  - BiCGSTAB, preconditioned from the right. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13
  *    (1992), with M⁻¹ as in Saad, 9.3.2.
  *  - IDR(s) with biorthogonalisation, preconditioned from the right. Source: van Gijzen and
  *    Sonneveld, ACM Trans. Math. Softw. 38 (2011), Algorithm 913, Figure 2.
  *
- *  All of them watch and report ‖b − A x‖₂/‖b‖₂, GMRES on the left alone that of M⁻¹(b − A x), and
- *  end by the true residual. Same input, same bits: results do not depend on threads or on what
- *  else runs. */
+ *  All methods monitor and report ‖b − A x‖₂/‖b‖₂; left-preconditioned GMRES monitors
+ *  ‖M⁻¹(b − A x)‖₂/‖M⁻¹b‖₂ instead. All end by the true residual b − A x. The same input gives the
+ *  same bits: results do not depend on the number of threads. */
 #ifndef BISAI_KRYLOV_H
 #define BISAI_KRYLOV_H
 
@@ -25,17 +26,20 @@ extern "C" {
 /** A solver with all its memory. */
 typedef struct bisai_solver bisai_solver;
 
-/** The method of a solver, and what counts as one of its iterations. */
+/** The method of a solver. The comments say what one iteration of it is. */
 typedef enum bisai_method {
-  /** one product with A and one application of M⁻¹ an iteration; minimises the residual, keeps all
-   *  directions */
+  /** An iteration has one product with A and one application of M⁻¹. The residual is minimised, and
+   *  all directions of a cycle are kept. */
   BISAI_GMRES = 0,
-  /** the same; A and M symmetric, which is asked for (bisai_solver_check()), and definite, which is
-   *  found out where it matters */
+  /** An iteration has one product and one application. A and M must be symmetric, which is checked
+   *  (bisai_solver_check()), and definite. If they are not definite, the solve may end with a
+   *  breakdown. */
   BISAI_CG = 1,
-  /** two products and two applications an iteration, as PETSc counts; no half iterations */
+  /** An iteration has two products and two applications, as in PETSc. There are no half
+   *  iterations. */
   BISAI_BICGSTAB = 2,
-  /** one product and one application an iteration, so that a cycle of IDR(s) has s + 1 */
+  /** An iteration has one product and one application. A cycle in the sense of the paper therefore
+   *  has s + 1 iterations. */
   BISAI_IDR = 3
 } bisai_method;
 
@@ -60,7 +64,7 @@ enum {
 BISAI_API const char *bisai_method_string(bisai_method value);
 
 /** Looks up a word of bisai_method_string().
- *  @param value  out; untouched if the word is unknown
+ *  @param value  out; unchanged if the word is unknown
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_method_parse(const char *word, bisai_method *value);
 
@@ -70,8 +74,13 @@ BISAI_API bool bisai_method_parse(const char *word, bisai_method *value);
  *  @returns      NULL for an unknown method and behind its last option; never to be freed */
 BISAI_API const bisai_option *bisai_method_option(bisai_method method, int index);
 
-/** Where the preconditioner stands: A M⁻¹ y = b with x = M⁻¹ y, or M⁻¹ A x = M⁻¹ b. */
-typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
+/** The side of the preconditioner. */
+typedef enum bisai_side {
+  /** A M⁻¹ y = b with x = M⁻¹ y */
+  BISAI_RIGHT = 0,
+  /** M⁻¹ A x = M⁻¹ b */
+  BISAI_LEFT = 1
+} bisai_side;
 
 /** The words of bisai_side: X(enumerator, word). */
 #define BISAI_SIDE_LIST(X)                                                                         \
@@ -82,19 +91,19 @@ typedef enum bisai_side { BISAI_RIGHT = 0, BISAI_LEFT = 1 } bisai_side;
 BISAI_API const char *bisai_side_string(bisai_side value);
 
 /** Looks up a word of bisai_side_string().
- *  @param value  out; untouched where the word is unknown
+ *  @param value  out; unchanged if the word is unknown
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_side_parse(const char *word, bisai_side *value);
 
 /** How the Krylov basis is made orthogonal. */
 typedef enum bisai_orthogonalization {
-  /** classical Gram–Schmidt, one pass: cheapest, loses orthogonality on hard systems */
+  /** classical Gram–Schmidt, one pass: the cheapest; loses orthogonality on hard systems */
   BISAI_CLASSICAL = 0,
   /** classical Gram–Schmidt, always two passes */
   BISAI_CLASSICAL_REFINED = 1,
   /** modified Gram–Schmidt */
   BISAI_MODIFIED = 2,
-  /** classical Gram–Schmidt, a second pass where the first cancelled a digit or more (Daniel,
+  /** classical Gram–Schmidt, with a second pass if the first one cancelled a digit or more (Daniel,
    *  Gragg, Kaufman, Stewart 1976) */
   BISAI_CLASSICAL_SELECTIVE = 3
 } bisai_orthogonalization;
@@ -111,21 +120,23 @@ typedef enum bisai_orthogonalization {
 BISAI_API const char *bisai_orthogonalization_string(bisai_orthogonalization value);
 
 /** Looks up a word of bisai_orthogonalization_string().
- *  @param value  out; untouched where the word is unknown
+ *  @param value  out; unchanged if the word is unknown
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_orthogonalization_parse(const char *word, bisai_orthogonalization *value);
 
 /** Why a solve ended. */
 typedef enum bisai_reason {
+  /** the solve was refused, or did not begin */
   BISAI_REASON_NONE = 0,
-  /** x is finite and its true residual small enough: see bisai_solver_solve() */
+  /** x is finite, and its true residual is small enough: see bisai_solver_solve() */
   BISAI_REASON_CONVERGED = 1,
+  /** the limit of iterations was reached */
   BISAI_REASON_MAX_ITERATIONS = 2,
   /** cycles no longer reduce the residual */
   BISAI_REASON_STAGNATED = 3,
-  /** the method cannot go on and the residual is too large: see bisai_breakdown */
+  /** the method cannot go on, and the residual is too large: see bisai_breakdown */
   BISAI_REASON_BREAKDOWN = 4,
-  /** NaN or infinity met: in b, x, the initial guess, or a sum of a step */
+  /** there is a NaN or an infinity in b, x, the initial guess, or a sum of a step */
   BISAI_REASON_NOT_FINITE = 5,
   /** the preconditioner, the operator or the reduction hook returned a failure */
   BISAI_REASON_PRECOND_FAILED = 6,
@@ -148,18 +159,19 @@ typedef enum bisai_reason {
 BISAI_API const char *bisai_reason_string(bisai_reason value);
 
 /** Looks up a word of bisai_reason_string().
- *  @param value  out; untouched where the word is unknown
+ *  @param value  out; unchanged if the word is unknown
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_reason_parse(const char *word, bisai_reason *value);
 
-/** Which quantity broke a method down; "zero" is what is left of rounding. */
+/** The quantity that broke a method down. "Zero" means zero up to rounding errors. */
 typedef enum bisai_breakdown {
+  /** no breakdown */
   BISAI_BREAKDOWN_NONE = 0,
   /** GMRES: the Krylov space is exhausted */
   BISAI_BREAKDOWN_SPACE = 1,
-  /** CG: p·A p is zero or changed its sign, A is not definite */
+  /** CG: p·A p is zero or changed its sign, so that A is not definite */
   BISAI_BREAKDOWN_CURVATURE = 2,
-  /** CG: r·M⁻¹r is zero or changed its sign, M is not definite */
+  /** CG: r·M⁻¹r is zero or changed its sign, so that M is not definite */
   BISAI_BREAKDOWN_PRECOND = 3,
   /** BiCGSTAB: r is orthogonal to the shadow residual */
   BISAI_BREAKDOWN_RHO = 4,
@@ -169,11 +181,12 @@ typedef enum bisai_breakdown {
   BISAI_BREAKDOWN_OMEGA = 6,
   /** IDR: the new direction is orthogonal to its shadow vector */
   BISAI_BREAKDOWN_PIVOT = 7,
-  /** CG, BiCGSTAB, IDR: the residual grew 2⁵²-fold, so that rounding errors are what is left */
+  /** CG, BiCGSTAB, IDR: the residual grew by a factor of 2⁵², so that only rounding errors are
+   *  left */
   BISAI_BREAKDOWN_GROWTH = 8
 } bisai_breakdown;
 
-/** What the breakdowns mean, as messages say it: X(enumerator, text). */
+/** The meaning of the breakdowns, as in messages: X(enumerator, text). */
 #define BISAI_BREAKDOWN_LIST(X)                                                                    \
   X(BISAI_BREAKDOWN_NONE, "no breakdown")                                                          \
   X(BISAI_BREAKDOWN_SPACE,                                                                         \
@@ -188,21 +201,23 @@ typedef enum bisai_breakdown {
   X(BISAI_BREAKDOWN_GROWTH,                                                                        \
     "the residual grew beyond all digits: further iterations give rounding errors only")
 
-/** What a breakdown means: "p·A p is zero or changed its sign: the matrix is not definite". */
+/** The meaning of a breakdown, as in "p·A p is zero or changed its sign: the matrix is not
+ *  definite". */
 BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
 
-/** Called after every iteration (and for iteration 0) with the relative residual estimate;
- *  non-zero stops the solve. On a GPU, methods other than GMRES wait for the device in every
- *  iteration where there is a monitor, so that x is that of the iteration that it stops, or an
- *  earlier one that was better. With monitor_late they do not wait. x may then be that of an
- *  iteration a few later, and may even have converged there. That suits monitors that watch
- *  something else than the residual. */
+/** Called after every iteration, and for iteration 0, with the estimate of the relative residual. A
+ *  value other than 0 stops the solve. On a GPU, methods other than GMRES wait for the device in
+ *  every iteration if there is a monitor. x is then the x of the iteration that the monitor stops,
+ *  or of an earlier one that was better. With monitor_late the methods do not wait. x may then be
+ *  that of an iteration a few steps later, and may even have converged. That suits monitors that do
+ *  not depend on the residual. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
-/** Sums `count` values over all processes, in place, in the backend's memory: the hook of a
- *  distributed caller, whose vectors, operator and preconditioner are its own part. On a GPU that
- *  is device memory, which holds the values once the context's stream has come there: enqueue the
- *  sum on that stream, or wait for it. Every process makes the same calls in the same order. */
+/** Sums `count` values over all processes, in place. This is the hook of a distributed caller. The
+ *  vectors, the operator and the preconditioner of such a caller are the parts of its own process.
+ *  The values are in the backend's memory. On a GPU they are in device memory, and they are ready
+ *  in the order of the context's stream: enqueue the sum on that stream, or wait for the stream.
+ *  Every process makes the same calls in the same order. */
 typedef bisai_status (*bisai_reduce)(void *user, double *values, int count);
 
 /** The largest s of IDR(s). */
@@ -327,19 +342,21 @@ typedef struct bisai_solver_report {
   bisai_idr_report idr;
 } bisai_solver_report;
 
-/** A solver for systems of n scalar unknowns; reserves all its memory. GMRES: about (restart +
- *  3)·8n bytes (flexible: twice the basis) and 8·restart² + 2048·(restart + 1) bytes of scalars; a
- *  restart beyond max_iterations counts as that, and without a reduction hook one beyond n as n.
- *  CG: 6·8n bytes, BiCGSTAB: 9·8n, IDR(s): (3s + 5)·8n; an s beyond n counts as n without a
- *  reduction hook. All: the history.
+/** Creates a solver for systems of n scalar unknowns and reserves all its memory. The vectors of
+ *  GMRES take about (restart + 3)·8n bytes, with `flexible` about (2·restart + 3)·8n bytes, and its
+ *  scalars take 8·restart² + 2048·(restart + 1) bytes. The vectors of CG take 6·8n bytes, of
+ *  BiCGSTAB 9·8n bytes, of IDR(s) (3s + 5)·8n bytes. Every method also reserves the history. A
+ *  restart above max_iterations is lowered to max_iterations. Without a reduction hook, a restart
+ *  or an s above n is lowered to n.
  *
- *  The s shadow vectors of IDR(s) are numbers in [−1, 1) that a SplitMix64 generator makes from the
- *  row and the vector alone, made orthonormal in the first solve; the same on every machine, up to
- *  rounding. Of distributed callers each counts its own rows from 0.
+ *  The entries of the s shadow vectors of IDR(s) are numbers in [−1, 1). A SplitMix64 generator
+ *  makes them from the numbers of the row and the vector alone, and the first solve makes the
+ *  vectors orthonormal. Up to rounding they are the same on every machine. Each process of a
+ *  distributed caller counts its own rows from 0.
  *  @param n        rows of the operator, padding included (block_rows·bs)
  *  @param options  NULL: the defaults
- *  @param solver   out; untouched on failure; free with bisai_solver_destroy()
- *  @retval BISAI_INVALID_ARGUMENT  names the option
+ *  @param solver   out; unchanged on failure; free with bisai_solver_destroy()
+ *  @retval BISAI_INVALID_ARGUMENT  NULL, a negative n, or an option, which the message names
  *  @retval BISAI_OUT_OF_MEMORY */
 BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n,
                                            const bisai_solver_options *options,
@@ -348,53 +365,60 @@ BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n,
 /** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
-/** Checks whether CG can work with A and M, as bisai_solver_solve() does before it begins: both
- *  must be symmetric. A is measured by bisai_bcsr_asymmetry(). M is judged by its kind
- *  (bisai_symmetry). Functions are taken to be symmetric, on the caller's word, and so is A with
- *  `reduce`. Methods other than CG take everything. Allocates nothing.
- *  @param matrix     NULL: a function
+/** Checks that CG can work with A and M: both must be symmetric. bisai_solver_solve() makes this
+ *  check before it begins. The asymmetry of A is measured by bisai_bcsr_asymmetry(). M is judged by
+ *  its kind (bisai_symmetry). Functions are taken as symmetric, and so is A with `reduce`. Methods
+ *  other than CG accept every A and M. Allocates nothing.
+ *  @param matrix     NULL: the operator is a function
  *  @param precond    NULL: none
- *  @param asymmetry  out unless NULL: as in the report
- *  @retval BISAI_NOT_SYMMETRIC  what does not fit, and what would; not with assume_symmetric
+ *  @param asymmetry  out unless NULL: see bisai_cg_report
+ *  @retval BISAI_NOT_SYMMETRIC  the message names the matrix or the preconditioner, and what to use
+ *                               instead; never returned with assume_symmetric
  *  @retval BISAI_INVALID_ARGUMENT  no solver, or the matrix is not square */
 BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *matrix,
                                           const bisai_precond *precond, double *asymmetry);
 
-/** Solves A x = b; allocates nothing. An iteration of a method reads and writes, beside A and M: CG
- *  13 vectors, BiCGSTAB 19, IDR(4) 22 on average, GMRES twice the directions so far. Stops when the
- *  residual estimate is ≤ tolerance·‖b‖ and the true residual confirms it (≤ factor·tolerance·‖b‖
- *  with factor = min(2, (1 + tolerance)/(2·tolerance)), x finite); goes on from the true residual
- *  where it does not. A residual that is not below that of the start has not converged, unless the
- *  initial guess satisfies the tolerance at once. b = 0 gives x = 0. After a failure x is finite;
- *  if no better x was found, it is zero or the initial guess. Two failures leave x as it was: calls
- *  that are refused (BISAI_NOT_SYMMETRIC, BISAI_INVALID_ARGUMENT), and initial guesses with NaN or
- *  infinity. If the matrix has an empty block row or column, it is singular, and the message of a
- *  failed solve names that row or column. Where a solve fails or meets ω = 0, and A M⁻¹r is more
- *  than 10¹⁰⁰ times larger or smaller than r, it begins once more from the best x with A multiplied
- *  by a power of two, as squares had left the range of a double.
+/** Solves A x = b. Allocates nothing. Besides A and M, an iteration of CG reads and writes 13
+ *  vectors, of BiCGSTAB 19, of IDR(4) 22 on average, and of GMRES twice the directions so far.
+ *
+ *  The solve converges if the estimate of the residual is at most tolerance·‖b‖ and the true
+ *  residual confirms it: x is finite, and the true residual is at most factor·tolerance·‖b‖ with
+ *  factor = min(2, (1 + tolerance)/(2·tolerance)). If the true residual does not confirm the
+ *  estimate, the solve goes on from the true residual. A residual that is not below that of the
+ *  start has not converged, unless the initial guess satisfies the tolerance at once. b = 0 gives x
+ *  = 0.
+ *
+ *  After a failure x is finite. If no better x was found, x is zero or the initial guess. Two
+ *  failures leave x as it was: refused calls (BISAI_NOT_SYMMETRIC, BISAI_INVALID_ARGUMENT), and
+ *  initial guesses with NaN or infinity. A matrix with an empty block row or column is singular,
+ *  and the message of a failed solve names that row or column.
+ *
+ *  Squares may leave the range of a double if A M⁻¹r is more than 10¹⁰⁰ times larger or smaller
+ *  than r. If such a solve fails or meets ω = 0, it begins once more from the best x, with A
+ *  multiplied by a power of two.
  *  @param precond  NULL: none
- *  @param b, x     n values, not overlapping; x is the initial guess if the options say so. On a
- *                  device each in device memory, or in host memory, which is copied there and back
- *  @param report   NULL or a report whose struct_size the caller has set; filled also when the
- *    solve fails
+ *  @param b, x     n values each, not overlapping. With use_initial_guess x is the initial guess.
+ *                  On a device each may be in device memory, or in host memory, which is copied
+ *  @param report   NULL, or a report whose struct_size the caller has set; also filled if the solve
+ *                  fails
  *  @retval BISAI_OK              converged, and only then
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of
- *                                the iterates whose true residual was taken: those of the start, of
- *                                the restarts and of the end, and of a method whose residuals go up
- *                                and down (all but GMRES) one on the way that had at most twice the
- *                                least estimate
- *  @retval BISAI_NOT_SYMMETRIC  CG, by bisai_solver_check(): nothing was done
- *  @retval BISAI_NOT_FINITE      NaN or infinity in b, in the initial guess, in every better x, or
- *                                met by a step; the message names the entry of x. x is the best of
- *                                the finite iterates
+ *                                the iterates whose true residual was computed: at the start, at
+ *                                restarts and at the end. The residuals of methods other than GMRES
+ *                                go up and down. For these methods such an iterate of each cycle
+ *                                has an estimate of at most twice the least one
+ *  @retval BISAI_NOT_SYMMETRIC   CG: see bisai_solver_check(); nothing was done
+ *  @retval BISAI_NOT_FINITE      there is a NaN or an infinity in b, in the initial guess, in every
+ *                                better x, or in a sum of a step; the message names the entry of x.
+ *                                x is the best of the finite iterates
  *  @retval BISAI_CALLBACK_FAILED, BISAI_NOT_READY, BISAI_INVALID_ARGUMENT */
 BISAI_API bisai_status bisai_solver_solve(bisai_solver *solver, const bisai_bcsr *matrix,
                                           bisai_precond *precond, const double *b, double *x,
                                           bisai_solver_report *report);
 
-/** The same for an operator y ← A x given as a function. On a GPU its vectors are device memory, to
- *  be read and written in the order of the context's stream, and it may be called for a few steps
- *  more than are counted. */
+/** Does the same as bisai_solver_solve() for an operator y ← A x that is a function. On a GPU its
+ *  vectors are in device memory, and it reads and writes them in the order of the context's stream.
+ *  It may be called for a few more steps than are counted. */
 BISAI_API bisai_status bisai_solver_solve_operator(bisai_solver *solver,
                                                    bisai_apply_function multiply, void *user,
                                                    bisai_precond *precond, const double *b,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vectors of a Krylov basis on the CPU. Memory traffic bounds everything here: inside a chunk,
- * tiles of w stay in the L1 cache while each basis vector streams through once. */
+/* The operations on vectors of a Krylov basis on the CPU. Memory traffic bounds them: tiles of w
+ * stay in the L1 cache while each basis vector streams through once. */
 #include <math.h>
 
 #include "core/chunks_host.h"
@@ -8,12 +8,12 @@
 #include "core/parallel.h"
 #include "krylov/krylov_ops.h"
 
-/* Shares out n values of `count` vectors. */
+/* Shares out n values of `count` vectors over the threads. */
 static void run(bisai_context *context, int64_t n, int64_t count, bsi_work *work, void *job) {
   bsi_run(context, bsi_threads_for(context->threads, count * n, GRAIN), BSI_SOME_PARTS, work, job);
 }
 
-/* Operands of what goes by the chunks of n values. */
+/* The operands of an operation on chunks of n values. */
 typedef struct chunked {
   int64_t n;
   int count;

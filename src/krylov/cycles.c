@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all methods have in common: a solve is made of cycles, each from a true residual to the
- * next.
+/* A solve by any method. It is made of cycles, and each cycle ends with a true residual:
  *
- *   r = b − A x;  until the true residual satisfies: steps of the method until its estimate does,
- *   x, r = b − A x
+ *   r = b − A x
+ *   until ‖r‖ is small enough:
+ *     steps of the method until its estimate of ‖r‖ is small enough, then x and r = b − A x
  *
- * Vectors and scalars stay in the backend's memory; of a step the host sees two numbers, on a GPU
- * some steps later. */
+ * Vectors and scalars stay in the backend's memory. The host reads two numbers for each step, on a
+ * GPU some steps later. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,16 +16,15 @@
 #include "krylov/operations.h"
 #include "krylov/residual.h"
 
-/* Less than this share of the residual gained is nothing: by cycles together (stagnation), by a
- * cycle that ended in breakdown. */
+/* A reduction of the residual by less than this share counts as none: of several cycles
+ * (stagnation) or of a cycle that ended in a breakdown. */
 static const double least_reduction = 1e-6;
 
-/* A residual below this share of b that cannot be reduced any more has met rounding errors, not a
- * singular matrix. */
+/* Below this share of ‖b‖ a residual that cannot be reduced further consists of rounding errors and
+ * does not show a singular matrix. */
 static const double rounding_level = 1e-12;
 
-/* Steps between two applications that are timed where reading the clock at once would mean
- * waiting. */
+/* If reading the clock means waiting, one application in so many steps is timed. */
 enum { TIMED_EVERY = 30 };
 
 static void record_residual(bsi_run *run, double relative) {
@@ -38,7 +37,7 @@ static void record_residual(bsi_run *run, double relative) {
 
 static bool steps_update_x(const bisai_solver *s) { return !s->method->correct; }
 
-/* Begins a cycle from the true residual; the present x is kept if it is the best so far. */
+/* Begins a cycle from the true residual. Saves x in `best` if it is the best so far. */
 static bisai_status start_cycle(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bool first = run->end == BSI_CYCLE_NONE;
@@ -69,7 +68,7 @@ static bisai_status start_cycle(bsi_run *run) {
 
 static double *status_of(const bisai_solver *s, int j) { return s->status + 2 * (j % s->slots); }
 
-/* Waits for step j and takes note of what it brought; *steps are good. */
+/* Waits for step j and records its estimate. *steps ← the number of good steps so far. */
 static bisai_status await_step(bsi_run *run, int j, int *steps) {
   bisai_solver *s = run->solver;
   double fetched[2] = {NAN, NAN};
@@ -85,9 +84,9 @@ static bisai_status await_step(bsi_run *run, int j, int *steps) {
   return BISAI_OK;
 }
 
-/* Steps until something ends the cycle. Steps are enqueued `lookahead` ahead of what is known;
- * those beyond the end leave alone what the steps before them gave, and count for nothing, not even
- * when they fail. */
+/* Runs steps until one ends the cycle. The host enqueues `lookahead` steps beyond the last one
+ * whose status it knows. Steps after the end do not change the results of earlier steps. They are
+ * not counted, and their failures are ignored. */
 static bisai_status run_cycle(bsi_run *run, int *steps) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -119,7 +118,7 @@ static bisai_status run_cycle(bsi_run *run, int *steps) {
   return BISAI_OK;
 }
 
-/* x of the last good step. */
+/* Brings x to the last good step. */
 static bisai_status correct(bsi_run *run, int steps) {
   run->true_norm = NAN;
   return run->solver->method->correct ? run->solver->method->correct(run, steps) : BISAI_OK;
@@ -127,8 +126,8 @@ static bisai_status correct(bsi_run *run, int steps) {
 
 /* --- decisions --- */
 
-/* A residual that confirms an estimate may be twice the tolerance, but no more than halfway from it
- * to 1. One that steps have not made smaller never converges. */
+/* A true residual that confirms an estimate may be up to twice the tolerance, but at most halfway
+ * from the tolerance to 1. A residual that is not below the first one has not converged. */
 static bool converged(const bsi_run *run) {
   const double tolerance = run->solver->options.tolerance;
   const bool believed = run->end == BSI_CYCLE_TARGET || run->end == BSI_CYCLE_BREAKDOWN;
@@ -137,9 +136,9 @@ static bool converged(const bsi_run *run) {
          (believed ? fmin(2 * tolerance, (1 + tolerance) / 2) : tolerance) * run->b_norm;
 }
 
-/* Puts the better of x and `best` into `best`, then the x that the cycle kept into x where that
- * promises to be better still. What the recurrence said of it may not be true: then it is `best`
- * again. */
+/* Takes the best x within the last cycle, by the estimates, if it promises to be better than x and
+ * `best`. The better of these two is in `best` afterwards. If the true residual does not confirm
+ * the estimate, x becomes `best` again. */
 static bisai_status take_best_of_cycle(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -173,8 +172,7 @@ static bool stagnated(bsi_run *run) {
   return cycles > 0 && run->stalled >= cycles;
 }
 
-/* Whether and why to end, from the true residual of the present x and from how the last cycle
- * ended. */
+/* Decides if and why the solve ends, from the true residual of x and the end of the last cycle. */
 static bisai_reason judge(bsi_run *run) {
   const bisai_solver_options *options = &run->solver->options;
   if (converged(run)) return BISAI_REASON_CONVERGED;
@@ -192,13 +190,14 @@ static bisai_reason judge(bsi_run *run) {
     return BISAI_REASON_NONE;
   }
   if (stagnated(run)) return BISAI_REASON_STAGNATED;
-  /* The preconditioned residual was small enough, the true one was not: aim lower in proportion. */
+  /* The preconditioned residual was small enough, but the true one was not: lower the target in
+   * proportion. */
   if (run->end == BSI_CYCLE_TARGET && bsi_preconditioned_left(run))
     run->target *= options->tolerance * run->b_norm / run->true_norm;
   return BISAI_REASON_NONE;
 }
 
-/* Everything before the first cycle; a run that ends here has its reason set. */
+/* Does everything before the first cycle. Sets the reason if the solve ends here. */
 static bisai_status begin(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -225,7 +224,7 @@ static bisai_status begin(bsi_run *run) {
   return BISAI_OK;
 }
 
-/* Puts the best known iterate into x where the present one is worse or of unknown quality. */
+/* Copies `best` to x if x is worse or its true residual is unknown. */
 static void restore_best(bsi_run *run) {
   bisai_solver *s = run->solver;
   if (run->true_norm <= run->best_norm || isinf(run->best_norm)) return;
@@ -233,8 +232,8 @@ static void restore_best(bsi_run *run) {
     run->true_norm = run->best_norm;
 }
 
-/* image ← A M⁻¹r of the true residual r, and *size of it relative to r, which is 0 or infinite
- * where squares leave the range of a double. */
+/* image ← A M⁻¹r with the true residual r; *size ← ‖image‖/‖r‖, which is 0 or infinite if squares
+ * leave the range of a double. */
 static bisai_status measure_image(bsi_run *run, double *image, double *size) {
   bisai_solver *s = run->solver;
   const double norm = run->true_norm;
@@ -252,9 +251,9 @@ static bisai_status measure_image(bsi_run *run, double *image, double *size) {
   return BISAI_OK;
 }
 
-/* Where the solve failed because squares of A M⁻¹r leave the range of a double and the vectors
- * themselves do not: goes on, once, from the best x with a multiple of A that brings A M⁻¹r near
- * r. */
+/* Restarts a failed solve once if squares of the entries of A M⁻¹r leave the range of a double but
+ * the entries do not. The solve goes on from the best x, with a multiple of A that brings the size
+ * of A M⁻¹r near that of r. */
 static bisai_status mend_range(bsi_run *run) {
   enum { FAR = 500, FARTHEST = 1000 };
   bisai_solver *s = run->solver;
@@ -274,7 +273,7 @@ static bisai_status mend_range(bsi_run *run) {
   size /= run->prepared ? 1 : norm;
   if (!isfinite(size) || size == 0) return BISAI_OK;
   const int exponent = first - ilogb(size), limit = exponent < 0 ? -FARTHEST : FARTHEST;
-  /* even: `shrink` has an exact root */
+  /* The exponent is even, so that the root of `shrink` is exact. */
   run->factor = ldexp(1, (abs(exponent) < FARTHEST ? exponent : limit) / 2 * 2);
   shrink = 1 / run->factor;
   BSI_TRY(backend->memory->upload(s->context, s->shrink, &shrink, sizeof shrink));
@@ -285,8 +284,8 @@ static bisai_status mend_range(bsi_run *run) {
   return bsi_compute_residual(run);
 }
 
-/* Squares that vanish or overflow look like ω = 0 to BiCGSTAB, which goes on from there step by
- * step. */
+/* Returns true if squares may have left the range of a double. BiCGSTAB sees that as ω = 0 and goes
+ * on. */
 static bool failed(const bsi_run *run) {
   return run->reason == BISAI_REASON_BREAKDOWN || run->reason == BISAI_REASON_NOT_FINITE ||
          run->reason == BISAI_REASON_STAGNATED ||

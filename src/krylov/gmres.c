@@ -69,8 +69,8 @@ static bool flexible(const bsi_run *run) {
   return run->precond && run->solver->options.gmres.flexible;
 }
 
-/* On the left: V_0 ← M⁻¹ V_0 and its norm; at the first start also ‖M⁻¹b‖, which is the same norm
- * if x = 0. */
+/* Left preconditioning: V_0 ← M⁻¹ V_0, *beta ← its norm, and at the first start the reference ←
+ * ‖M⁻¹b‖, which is the same norm if x = 0. */
 static bisai_status measure(bsi_run *run, double *beta) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
@@ -102,7 +102,7 @@ static bisai_status start(bsi_run *run, double beta) {
   return run->prepared ? BISAI_OK : prepare(run, run->solver->status + 2 * run->solver->slots);
 }
 
-/* w ← A M⁻¹ v_j or M⁻¹ A v_j */
+/* w ← A M⁻¹ v_j, or M⁻¹ A v_j with left preconditioning */
 static bisai_status expand(bsi_run *run, int j, double *w) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
@@ -117,7 +117,8 @@ static bisai_status expand(bsi_run *run, int j, double *w) {
   return bsi_multiply(run, z, w);
 }
 
-/* products (+ products2 where *refined) ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w */
+/* products ← V_{j+1}ᵀw, w ← w − V_{j+1}(V_{j+1}ᵀw), norm2 ← w·w. If a second pass was made,
+ * *refined is true, and products2 has its products. */
 static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
@@ -143,8 +144,8 @@ static bisai_status orthogonalize(bsi_run *run, int j, double *w, bool *refined)
   return BISAI_OK;
 }
 
-/* What the backend does at once; sums over processes come between, and modified Gram–Schmidt has no
- * such form. */
+/* Returns true if the backend can do the rest of step j in one operation. Sums over processes would
+ * interrupt it, and modified Gram–Schmidt has no such form. */
 static bool fused(const bsi_run *run, int j) {
   const bisai_solver_options *options = &run->solver->options;
   return j < bsi_backend_of(run)->krylov->gmres->fused_columns && !options->reduce &&
@@ -172,8 +173,8 @@ static bisai_status fused_step(bsi_run *run, int j, double *words) {
                                                       : BSI_PASSES_SELECTIVE);
 }
 
-/* Enqueues column j of H and v_{j+1}. Its status will be the estimate and h_{j+1,j}, or 0 where the
- * Krylov space is exhausted. */
+/* Enqueues column j of H and v_{j+1}. The status of the step will be the estimate and h_{j+1,j};
+ * the latter is 0 if the Krylov space is exhausted. */
 static bisai_status step(bsi_run *run, int j, double *words) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);
@@ -198,7 +199,7 @@ static void judge(bsi_run *run, const double *words) {
   }
 }
 
-/* x ← x + the cycle's correction */
+/* Adds the correction of the cycle to x. */
 static bisai_status correct(bsi_run *run, int columns) {
   bisai_solver *s = run->solver;
   const gmres_state *g = gmres_of(s);

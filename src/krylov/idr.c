@@ -3,16 +3,17 @@
  * orthonormal columns, G and U begin as zero, M as the identity, ω as 1. From r = b − A x, s + 1
  * iterations are
  *
- *   f = Pᵀr k = 0 … s−1:  M γ = f (lower right part),  v = r − Σ_{i≥k} γ_i g_i,  u_k ← ω M⁻¹v +
- *   Σ_{i≥k} γ_i u_i,  g_k = A u_k,
+ *   f = Pᵀr
+ *   k = 0 … s−1:  M γ = f (lower right part),  v = r − Σ_{i≥k} γ_i g_i,
+ *                 u_k ← ω M⁻¹v + Σ_{i≥k} γ_i u_i,  g_k = A u_k,
  *                 g_k and u_k made biorthogonal: p_i·g_k = 0 for i < k,  M_ik = p_i·g_k for i ≥ k,
  *                 β = f_k/M_kk,  r ← r − β g_k,  x ← x + β u_k,  f_i ← f_i − β M_ik
  *   t = A M⁻¹r,  ω = t·r/t·t,  r ← r − ω t,  x ← x + ω M⁻¹r
  *
- * where the preconditioner's M⁻¹ and the small matrix M, both so named by the paper, have nothing
- * to do with each other. ω is divided by |t·r|/(0.7 ‖t‖‖r‖) where that is below 1. Source: van
- * Gijzen and Sonneveld, Algorithm 913, ACM Trans. Math. Softw. 38 (2011) 5, Figure 2; ω: Sleijpen
- * and van der Vorst, Numer. Algorithms 10 (1995). */
+ * The paper writes M for the small matrix and M⁻¹ for the preconditioner; the two are unrelated. ω
+ * is divided by |t·r|/(0.7 ‖t‖‖r‖) if that is below 1. Source: van Gijzen and Sonneveld, Algorithm
+ * 913, ACM Trans. Math. Softw. 38 (2011) 5, Figure 2; ω: Sleijpen and van der Vorst, Numer.
+ * Algorithms 10 (1995). */
 #include <math.h>
 
 #include "core/context_impl.h"
@@ -22,7 +23,7 @@
 
 typedef struct idr_state {
   bsi_recurrence parts;
-  /* P is there; it stays as it is */
+  /* P has been made; it does not change afterwards */
   bool shadow_ready;
 } idr_state;
 
@@ -51,12 +52,13 @@ static bool reserve(bisai_solver *solver) {
   r->shadow = r->z + r->ld;
   r->g = r->shadow + s * r->ld;
   r->u = r->g + s * r->ld;
-  r->t = r->p; /* v has served when t comes */
+  r->t = r->p; /* v is no longer needed when t is computed */
   solver->spare = r->p;
   return true;
 }
 
-/* P by Gram–Schmidt, twice over, once for all solves unless a sum over processes was not finite. */
+/* Makes P by two passes of Gram–Schmidt. It serves all solves, unless a sum over processes was not
+ * finite. */
 static bisai_status make_shadow(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -82,8 +84,8 @@ static bisai_status start(bsi_run *run, double norm) {
   bsi_recurrence *r = bsi_recurrence_of(s);
   bsi_scalars scalars = {.omega = 1};
   for (int i = 0; i < r->s; i++) scalars.m[i + i * r->s] = 1;
-  /* After a breakdown r may come from just before the last of s + 1 steps, orthogonal to P: with f
-   * = 0 that one has to be the first. */
+  /* After a breakdown r may come from just before the last of the s + 1 steps, and is orthogonal to
+   * P then. Since f = 0, the cycle has to begin with that last step. */
   r->k = run->end == BSI_CYCLE_BREAKDOWN || run->end == BSI_CYCLE_NOT_FINITE ? r->s : 0;
   if (!idr_of(s)->shadow_ready) BSI_TRY(make_shadow(run));
   /* G and U */
@@ -91,7 +93,7 @@ static bisai_status start(bsi_run *run, double norm) {
   return bsi_recurrence_start(run, norm, &scalars);
 }
 
-/* The last of s + 1. */
+/* Enqueues the last of the s + 1 steps. */
 static bisai_status reduce_residual(bsi_run *run, bsi_recurrence *r) {
   if (run->precond)
     BSI_TRY(bsi_precondition(run, r->r, r->z));

@@ -5,9 +5,11 @@
 
 #include "krylov/method.h"
 
-/* count·size bytes of backend memory, added to the account. */
+/* Allocates count·size bytes of backend memory and adds them to memory_bytes. NULL: out of
+ * memory. */
 double *bsi_reserve(bisai_solver *solver, size_t count, size_t size);
-/* Vectors of ld values; cleared, so that a solve does not meet untouched pages. */
+/* Allocates `count` vectors of ld zeros. Writing them now keeps page faults out of the first
+ * solve. */
 double *bsi_reserve_vectors(bisai_solver *solver, size_t count);
 
 #endif

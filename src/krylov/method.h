@@ -116,7 +116,7 @@ typedef struct bsi_operator {
 typedef enum bsi_cycle_end {
   /* there was none yet */
   BSI_CYCLE_NONE,
-  /* all its steps, the iteration limit or the monitor */
+  /* after all its steps, at the iteration limit, or by the monitor */
   BSI_CYCLE_FULL,
   BSI_CYCLE_TARGET,
   BSI_CYCLE_BREAKDOWN,
@@ -133,18 +133,18 @@ typedef struct bsi_run {
 
   /* 1, or a power of 2 that keeps squares of tiny and huge right-hand sides in range */
   double scale;
-  /* 1, or a power of 2 by which products with A are multiplied where their squares would leave that
-   * range */
+  /* 1, or a power of 2 by which products with A are multiplied, because their squares would leave
+   * that range */
   double factor;
-  /* of A; NaN where it was not measured */
+  /* of A; NaN if it was not measured */
   double asymmetry;
   /* ‖b‖ */
   double b_norm;
-  /* what estimates are relative to: ‖b‖, on the left ‖M⁻¹b‖ */
+  /* the divisor of relative estimates: ‖b‖, or ‖M⁻¹b‖ with left preconditioning */
   double reference;
-  /* a cycle ends where its estimate is at most this */
+  /* a cycle ends at an estimate of at most this */
   double target;
-  /* ‖b − A x‖ of the present x; NaN while unknown, infinity where x is not finite */
+  /* ‖b − A x‖ of the present x; NaN while unknown, infinity if x is not finite */
   double true_norm;
   /* the same at the start of the solve */
   double first_norm;
@@ -154,14 +154,14 @@ typedef struct bsi_run {
   double best_norm;
   /* the last relative residual that was recorded */
   double estimate;
-  /* stagnation: the norm to beat … */
+  /* stagnation: the true residual that later cycles have to reduce */
   double anchor;
-  /* … and cycles that did not */
+  /* the number of consecutive cycles that did not reduce it */
   int stalled;
 
-  /* an x had NaN or infinity … */
+  /* an x had NaN or infinity */
   bool bad_x;
-  /* … the first in this entry; -1: on other processes only */
+  /* the first such entry; -1: only other processes have one */
   int64_t bad_entry;
 
   /* the method's `prepare` has been called for this cycle */
@@ -174,17 +174,17 @@ typedef struct bsi_run {
   bool stop;
   bisai_reason reason;
   int iterations, applications;
-  /* iterations, and in a cycle those that nobody has looked at yet */
+  /* iterations, including those whose status the host has not read yet */
   int enqueued;
-  /* applications that were measured: all on the host, few on a GPU … */
+  /* the number of timed applications: all on the host, few on a GPU */
   int timed;
-  /* … and their time */
+  /* the time of these */
   double apply_seconds;
-  /* the first of these has been forgotten */
+  /* the first timed application has been ignored */
   bool warm;
-  /* the clock has not been read yet … */
+  /* an application was timed, and the clock has not been read since */
   bool timing;
-  /* … since this step was under way */
+  /* the step of that application */
   int timed_step;
 } bsi_run;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations that solvers are made of: products with A, applications of M⁻¹ and their times,
- * sums over all processes. */
+/* The operations that solvers are made of: products with A, timed applications of M⁻¹, and sums
+ * over all processes. */
 #include <math.h>
 
 #include "apply/apply_ops.h"
@@ -15,7 +15,8 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
   bisai_context *context = run->solver->context;
   bisai_status status;
   if (op->matrix) {
-    /* in the solver's context: threads may share the matrix, each with a context of its own */
+    /* The context is the solver's. Several threads may share the matrix, each with its own
+     * context. */
     status = context->backend->apply->products->multiply(context, op->matrix, 1, 1, x, 0, 0, NULL,
                                                          0, y, 0);
   } else {
@@ -29,7 +30,8 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
   return status;
 }
 
-/* `shrink` is 1/factor: each of the two divisions by its root is within the range of a double. */
+/* `shrink` is 1/factor. y is divided twice by its root, because one division by `shrink` could
+ * leave the range of a double. */
 bisai_status bsi_multiply(bsi_run *run, const double *x, double *y) {
   const bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -44,8 +46,8 @@ bisai_status bsi_read_clock(bsi_run *run) {
   double seconds = 0;
   if (!run->timing) return BISAI_OK;
   const bisai_status status = bsi_backend_of(run)->clock->read(s->context, &s->clock, &seconds);
-  /* The first may have waited for its kernels to be loaded: where only some are measured it is
-   * forgotten. */
+  /* The first application may have waited for its kernels to be loaded. It is ignored if only some
+   * applications are timed. */
   const bool cold = run->timed == 1 && !run->warm && bsi_backend_of(run)->krylov->lookahead > 0;
   run->apply_seconds = cold ? seconds : run->apply_seconds + seconds;
   run->timed += cold ? 0 : 1;
@@ -54,8 +56,8 @@ bisai_status bsi_read_clock(bsi_run *run) {
   return status;
 }
 
-/* Where reading the clock would mean waiting, it measures no more before the step that it measured
- * is over, or the cycle. */
+/* If reading the clock means waiting, the next application is timed only after the clock has been
+ * read: after the timed step or at the end of the cycle. */
 bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);

@@ -10,8 +10,9 @@ const bsi_backend *bsi_backend_of(const bsi_run *run);
 bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y);
 /* y ← factor·A x */
 bisai_status bsi_multiply(bsi_run *run, const double *x, double *y);
-/* z ← M⁻¹v, where there is a preconditioner. */
+/* z ← M⁻¹v; there must be a preconditioner. */
 bisai_status bsi_precondition(bsi_run *run, const double *v, double *z);
+/* Sums values over all processes by the reduction hook. */
 bisai_status bsi_sum_processes(bsi_run *run, double *values, int count);
 /* out[c] ← basis_c · w over all processes */
 bisai_status bsi_dot(bsi_run *run, int count, const double *basis, const double *w, double *out);
@@ -25,7 +26,7 @@ bisai_status bsi_add(bsi_run *run, int count, const double *basis, const double 
 bisai_status bsi_norm(bsi_run *run, const double *x, double *value);
 /* *norm ← √norm2, which is in backend memory. Waits. */
 bisai_status bsi_fetch_norm(bsi_run *run, const double *norm2, double *norm);
-/* Takes note of what the clock has measured. */
+/* Reads the clock, if an application was timed, and adds its time. */
 bisai_status bsi_read_clock(bsi_run *run);
 
 #endif

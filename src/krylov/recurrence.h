@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CG, BiCGSTAB and IDR(s): what one pass over their vectors needs, and the scalars between two
- * passes, compiled for the host and for CUDA. A step of a method is a few passes; those that sum
- * something are followed by bsi_recurrence_scalars, which turns the sums into the coefficients of
- * the passes to come, and at the end of a step into its status.
+/* CG, BiCGSTAB and IDR(s): the operands of a pass over their vectors and the scalar work between
+ * two passes, compiled for the host and for CUDA. A step of a method is a few passes. After a pass
+ * that sums something, bsi_recurrence_scalars turns the sums into the coefficients of later passes,
+ * and at the end of a step into the status of the step.
  *
  * CG (Saad, Iterative Methods, Algorithm 9.1)
- *   CG_RHO        z·r → β = ρ'/ρ              CG_DIRECTION  p ← z + β p; without M, z is r, and
- *                 CG_UPDATE does what CG_RHO does CG_CURVATURE  p·q → α = ρ/(p·q), q = A p
- *                 CG_UPDATE   x ← x + α p, r ← r − α q; r·r
+ *   CG_RHO        z·r → β = ρ'/ρ              CG_DIRECTION  p ← z + β p
+ *   CG_CURVATURE  p·q → α = ρ/(p·q), q = A p  CG_UPDATE     x ← x + α p, r ← r − α q; r·r
  *
- * Here p·q, and z·r too, must keep their signs: definite matrices of either sign will do.
+ * Without M, z is r, and CG_UPDATE also does the work of CG_RHO.
  *
- * BiCGSTAB (van der Vorst 1992), shadow residual r̂ = r at the start, p̂ = M⁻¹p, q = A p̂, t = A
- * M⁻¹r
+ * p·q and z·r must keep their signs: a definite matrix may have either sign.
+ *
+ * BiCGSTAB (van der Vorst 1992), shadow residual r̂ = r at the start, p̂ = M⁻¹p, q = A p̂,
+ * t = A M⁻¹r
  *   BICGSTAB_DIRECTION  p ← r + β (p − ω q)   BICGSTAB_ALPHA  r̂·q → α = ρ/(r̂·q)
  *   BICGSTAB_HALF       r ← r − α q           BICGSTAB_OMEGA  t·r, t·t, r·r → ω = t·r/t·t
  *   BICGSTAB_UPDATE     x ← x + α p̂ + ω M⁻¹r, r ← r − ω t; r·r, r̂·r → β = (ρ'/ρ)(α/ω)
@@ -24,9 +25,10 @@
  *                  f_k/M_kk, f, the next γ
  *   IDR_UPDATE     g_k, u_k, r ← r − β g_k, x ← x + β u_k, v ← r − Σ_{i>k} γ_i g_i; r·r
  *   IDR_OMEGA      t·r, t·t → ω, t = A M⁻¹r   IDR_LAST       x ← x + ω M⁻¹r, r ← r − ω t; r·r
- *                  Passes that change x first put it aside where it is the best so far: residuals
- *                  go up and down. All of Pᵀg_k is known before g_k is made biorthogonal: what
- *                  p_l·g_i is for i < k stands in M (Collignon, van Gijzen 2011). */
+ *
+ * Residuals go up and down. A pass that changes x therefore saves x first if it is the best so far.
+ * IDR_COLUMN computes all of Pᵀg_k before g_k is made biorthogonal, because M has p_l·g_i for i < k
+ * (Collignon, van Gijzen 2011). */
 #ifndef BSI_RECURRENCE_H
 #define BSI_RECURRENCE_H
 
@@ -39,10 +41,10 @@
 #include "core/column.h"
 #include "krylov/krylov_ops.h"
 
-/* How a step ended, beside the breakdowns of bisai_breakdown, which are positive: status[1]. */
+/* status[1] of a step: how it ended. The values of bisai_breakdown are positive. */
 enum { BSI_STEP_GOOD = 0, BSI_STEP_TARGET = -1, BSI_STEP_NOT_FINITE = -2 };
 
-/* Sums of a pass at most: s of IDR's. */
+/* The most sums of a pass: s of IDR(s). */
 enum { BSI_MAX_SUMS = BISAI_MAX_SHADOW_DIMENSION };
 
 /* In backend memory. A step that ends the cycle sets `ended`, and passes leave all vectors alone
@@ -50,18 +52,18 @@ enum { BSI_MAX_SUMS = BISAI_MAX_SHADOW_DIMENSION };
 typedef struct bsi_scalars {
   /* ‖r‖ that ends the cycle */
   double target;
-  /* x is in other units than r, and A in others than were given: by powers of two */
+  /* the factor from updates in the units of r to x: scaled by powers of two */
   double to_x;
   double ended;
   /* r·r */
   double norm2;
   /* ‖r̂‖ */
   double shadow_norm;
-  /* ‖r‖ of the x that was put aside; at first that of the start */
+  /* ‖r‖ of the x that was saved last; at first ‖r‖ of the start */
   double kept;
-  /* whether the next step puts x aside before it changes it … */
+  /* not 0 if the next step saves x before it changes x */
   double keep;
-  /* … as the steps since the last time decide */
+  /* the number of steps since x was saved */
   double unkept;
   double rho, alpha, beta, omega;
   double f[BISAI_MAX_SHADOW_DIMENSION], gamma[BISAI_MAX_SHADOW_DIMENSION],
@@ -70,18 +72,17 @@ typedef struct bsi_scalars {
   double m[BISAI_MAX_SHADOW_DIMENSION * BISAI_MAX_SHADOW_DIMENSION];
 } bsi_scalars;
 
-/* Vectors of n values in backend memory; those with several columns have ld between them. Which has
- * what part: above. */
+/* The operands of a pass: vectors of n values in backend memory, in the notation above. Columns are
+ * ld values apart. */
 typedef struct bsi_recurrence {
   int64_t n, ld;
-  /* of IDR; at the start of a cycle k is that of its first step */
+  /* of IDR(s); in bisai_solver::state, k is the k of the first step of the cycle */
   int s, k;
   bool preconditioned;
   double *x, *r, *p, *q, *t;
-  /* an x of before: the best, or nearly so */
+  /* the saved x: the best of the cycle so far, or nearly so */
   double *kept;
-  /* M⁻¹ of something: z of p or v (CG: of r), z2 of BiCGSTAB's r; what they would be copies of
-   * without M */
+  /* z = M⁻¹p or M⁻¹v (CG: M⁻¹r), z2 = M⁻¹r of BiCGSTAB; without M they are p, v and r themselves */
   double *z, *z2;
   /* r̂, or the s columns of P */
   double *shadow;
@@ -92,12 +93,12 @@ typedef struct bsi_recurrence {
   double *sums;
   /* BSI_CHUNKS for each sum */
   double *work;
-  /* two words that the host looks at */
+  /* two words that the host reads */
   double *status;
 } bsi_recurrence;
 
-/* Vector `c` of shadow vectors that are still to be made orthonormal, at `row`: SplitMix64's output
- * function of a counter. */
+/* The entry of shadow vector `c` at `row`, before the vectors are made orthonormal: the output
+ * function of SplitMix64 of a counter. */
 BSI_INLINE double bsi_shadow_value(const int64_t row, const int c) {
   uint64_t z = ((uint64_t)row * BISAI_MAX_SHADOW_DIMENSION + (uint64_t)c + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -106,7 +107,7 @@ BSI_INLINE double bsi_shadow_value(const int64_t row, const int c) {
   return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
-/* How many values the pass sums; the scalars follow those alone. */
+/* The number of values that a pass sums. Scalar work follows only passes that sum something. */
 BSI_INLINE int bsi_sums_of(const bsi_pass pass, const int s) {
   switch (pass) {
   case BSI_CG_RHO:
@@ -124,32 +125,32 @@ BSI_INLINE int bsi_sums_of(const bsi_pass pass, const int s) {
   }
 }
 
-/* An x is put aside where its residual is below this share of that of the last one, or smaller at
- * all and so many steps passed: a good one is not missed by much, and most steps write nothing
- * more. */
+/* A step saves x if the residual of x is below this share of that of the last saved x, or if it is
+ * smaller and so many steps have passed. The best x is missed by little, and most steps save
+ * nothing. */
 #define BSI_KEEP_SHARE 0.5
 enum { BSI_KEEP_EVERY = 8 };
 
-/* A step's rounding errors stay in b − A x − r. Once a residual was so much larger than the one of
- * the x that was put aside they are as large as that one, and no step to come can do better. Growth
- * of less is left behind again: there are solves that converge after 10¹⁰. */
+/* The rounding errors of a step stay in b − A x − r. After a residual that is so much larger than
+ * that of the saved x, these errors are as large as the latter, and no later step can do better.
+ * Less growth can be made good: some solves converge after a growth of 10¹⁰. */
 #define BSI_GROWTH 0x1p52
 
-/* The host takes status[0] only when both words are there. */
+/* The host reads status[0] only after both words are written. */
 BSI_INLINE void bsi_end_step(bsi_scalars *c, const double norm, const double how, double *status) {
   if (how != BSI_STEP_GOOD) c->ended = 1;
   status[0] = norm;
   status[1] = how;
 }
 
-/* The step cannot be made: the vectors are those of the step before. */
+/* Ends a step that is impossible. The vectors stay those of the step before. */
 BSI_INLINE void bsi_refuse_step(bsi_scalars *c, const double value, const bisai_breakdown why,
                                 double *status) {
   bsi_end_step(c, isfinite(value) ? sqrt(c->norm2) : (double)NAN,
                isfinite(value) ? (double)why : BSI_STEP_NOT_FINITE, status);
 }
 
-/* The step is made, x and r are new; `why` is what forbids another one. */
+/* Ends a step that has updated x and r. `why` is the breakdown that forbids another step. */
 BSI_INLINE void bsi_finish_step(bsi_scalars *c, const double norm2, const bisai_breakdown why,
                                 double *status) {
   const double norm = sqrt(norm2);
@@ -173,8 +174,8 @@ BSI_INLINE void bsi_finish_step(bsi_scalars *c, const double norm2, const bisai_
  * error. */
 #define BSI_ORTHOGONAL 2.220446049250313e-16
 
-/* IDR's ω is made larger where t and r are less than this close: Sleijpen and van der Vorst 1995,
- * with the value of IDR's authors. */
+/* The ω of IDR(s) is enlarged if the cosine of the angle between t and r is below this: Sleijpen
+ * and van der Vorst 1995, with the value of the authors of IDR(s). */
 #define BSI_IDR_ANGLE 0.7
 
 /* γ_i for i ≥ first: the lower right part of M γ = f */
@@ -209,7 +210,7 @@ BSI_INLINE void bsi_idr_column(bsi_scalars *c, const int s, const int k, double 
   bsi_idr_gamma(c, s, k + 1);
 }
 
-/* ω = t·r/t·t, larger where the two are nearly orthogonal; zero where they are. */
+/* ω = t·r/t·t; larger if t and r are nearly orthogonal, and 0 if they are orthogonal. */
 BSI_INLINE double bsi_omega(const double tr, const double tt, const double rr, const double angle) {
   const double sizes = sqrt(tt) * sqrt(rr);
   if (isfinite(tr) && isfinite(tt) && !(fabs(tr) > BSI_ORTHOGONAL * sizes)) return 0;
@@ -217,7 +218,7 @@ BSI_INLINE double bsi_omega(const double tr, const double tt, const double rr, c
   return close < angle ? omega * (angle / close) : omega;
 }
 
-/* What follows the pass's sums. They may be used up. */
+/* The scalar work that follows the sums of a pass. It may overwrite the sums. */
 BSI_INLINE void bsi_recurrence_scalars(const bsi_pass pass, const bsi_recurrence *r, bsi_scalars *c,
                                        double *sums, double *status) {
   if (c->ended != 0) return;
@@ -231,7 +232,7 @@ BSI_INLINE void bsi_recurrence_scalars(const bsi_pass pass, const bsi_recurrence
   case BSI_CG_CURVATURE: {
     const double before = c->alpha;
     c->alpha = c->rho / sums[0];
-    /* their product may be too small for a double */
+    /* The signs are compared, because the product may be too small for a double. */
     const bool turned = before != 0 && (before < 0) != (c->alpha < 0);
     if (sums[0] == 0 || turned || c->alpha == 0 || !isfinite(c->alpha))
       bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_CURVATURE, status);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes of CG, BiCGSTAB and IDR(s) on the CPU: equations in krylov/recurrence.h. Each chunk of
- * the vectors goes by in tiles that stay in the L1 cache while all of a pass is done to them. */
+/* The passes of CG, BiCGSTAB and IDR(s) on the CPU; krylov/recurrence.h has the equations. A
+ * chunk of the vectors is divided into tiles. A tile stays in the L1 cache for all operations of
+ * a pass. */
 #include "krylov/recurrence.h"
 
 #include "core/chunks_host.h"
@@ -13,7 +14,7 @@ static void add(int64_t n, double a, const double *restrict x, double *restrict 
   for (int64_t i = 0; i < n; i++) y[i] += a * x[i];
 }
 
-/* Puts x aside where it is to be kept. */
+/* Saves x if the step has to. */
 static void keep(const bsi_recurrence *r, int64_t at, int64_t n) {
   if (r->scalars->keep == 0) return;
   for (int64_t i = at; i < at + n; i++) r->kept[i] = r->x[i];
@@ -25,7 +26,7 @@ static void add_two(int64_t n, double a, const double *restrict x, double b,
   for (int64_t i = 0; i < n; i++) y[i] += a * x[i] + b * z[i];
 }
 
-/* y ← x + a·(y − b·z), where a = 0 forgets y and z, which may hold anything */
+/* y ← x + a·(y − b·z); a = 0 ignores y and z, which may hold anything */
 static void direct(int64_t n, double a, double b, const double *restrict x,
                    const double *restrict z, double *restrict y) {
   if (a == 0) {
@@ -71,7 +72,7 @@ static void update_idr(const bsi_recurrence *r, int64_t at, int64_t n, double *s
   subtract_columns(n, r->k + 1, r->s, c->gamma, r->g + at, r->ld, r->p + at);
 }
 
-/* The pass on values at … at + n − 1. */
+/* Runs the pass on the values at … at + n − 1. */
 static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t n, double *sums) {
   const bsi_scalars *c = r->scalars;
   const double *p = r->p + at, *q = r->q + at, *t = r->t + at, *z = r->z + at, *z2 = r->z2 + at;
@@ -126,7 +127,7 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
 typedef struct pass_job {
   const bsi_recurrence *r;
   bsi_pass pass;
-  /* of sums */
+  /* the number of sums */
   int count;
 } pass_job;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The true residual of x, and whether x is finite at all, which a residual does not say where A has
- * empty columns.
+/* The true residual of x. x is also checked for NaN and infinity, which a residual does not show if
+ * A has empty columns.
  *
  *   residual = scale·(b − A x) = scale·b − (scale/part)·A (part·x)
  *
- * where `scale` is 1 unless squares of b leave the range of a double; `part` is as much of it as x
- * can take, so that products of denormal numbers, which lose digits, do not come about. All are
- * powers of two. */
+ * `scale` is 1 unless squares of b leave the range of a double. `part` is the largest share of
+ * `scale` that does not make x overflow, so that products do not lose digits as denormal numbers.
+ * All are powers of two. */
 #include <math.h>
 
 #include "apply/apply_ops.h"
@@ -15,8 +15,8 @@
 #include "krylov/operations.h"
 #include "krylov/residual.h"
 
-/* *bad ← whether x has NaN or infinity on any process. All processes get the same answer. Called
- * where ‖x‖ is not finite, as squares of large values are infinite too. */
+/* *bad ← true if x has NaN or infinity on any process. All processes get the same answer. A norm of
+ * x that is not finite does not suffice, because squares of large values are infinite too. */
 static bisai_status find_bad_entry(bsi_run *run, bool *bad) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -37,7 +37,7 @@ bisai_status bsi_multiple(bsi_run *run, double factor, const double *x, double *
   return bsi_add(run, 1, x, s->one, factor, y);
 }
 
-/* residual ← scale·(b − A x) by way of `spare`. */
+/* residual ← scale·(b − A x); overwrites `spare`. */
 static bisai_status scaled_residual(bsi_run *run, double x_norm) {
   enum { LARGEST = 900 }; /* exponent of part·x */
   bisai_solver *s = run->solver;
@@ -66,7 +66,7 @@ static bisai_status unscaled_residual(bsi_run *run) {
   return backend->vectors->subtract_from(s->context, s->n, run->b, s->residual);
 }
 
-/* *norm ← ‖residual‖; with the method's `prepare` enqueued before the host knows it. */
+/* *norm ← ‖residual‖. The method's `prepare` is enqueued before the host knows the norm. */
 static bisai_status measure_residual(bsi_run *run, double *norm) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
@@ -96,7 +96,7 @@ bisai_status bsi_compute_residual(bsi_run *run) {
                    : backend->vectors->copy(s->context, s->n, run->b, s->residual));
   BSI_TRY(measure_residual(run, &run->true_norm));
   if (!zero && !scaled)
-    BSI_TRY(bsi_fetch_norm(run, s->x_norm2, &x_norm)); /* by now there is no wait for it */
+    BSI_TRY(bsi_fetch_norm(run, s->x_norm2, &x_norm)); /* the device has it by now */
   if (!isfinite(x_norm)) BSI_TRY(find_bad_entry(run, &bad));
   run->bad_x = run->bad_x || bad;
   if (bad) run->true_norm = INFINITY;
@@ -104,7 +104,7 @@ bisai_status bsi_compute_residual(bsi_run *run) {
 }
 
 bisai_status bsi_measure_rhs(bsi_run *run) {
-  enum { FAR = 600, SPARE = 400 }; /* the scale and its inverse are at most 2^(FAR + SPARE) */
+  enum { FAR = 600, SPARE = 400 }; /* 2^(FAR + SPARE) bounds the scale and its inverse */
   bisai_solver *s = run->solver;
   run->scale = 1;
   BSI_TRY(bsi_norm(run, run->b, &run->b_norm));
@@ -112,7 +112,7 @@ bisai_status bsi_measure_rhs(bsi_run *run) {
   run->scale = ldexp(1, run->b_norm < 1 ? FAR : -FAR);
   BSI_TRY(bsi_multiple(run, run->scale, run->b, s->residual));
   BSI_TRY(bsi_norm(run, s->residual, &run->b_norm));
-  /* no b has both norms: the first sum was wrong */
+  /* No b has a norm above 1e100 and this one: the first sum was wrong. */
   if (run->scale < 1 && run->b_norm == 0) run->b_norm = INFINITY;
   if (!isfinite(run->b_norm) || run->b_norm == 0) return BISAI_OK;
   const int size = ilogb(run->b_norm), rest = size > SPARE ? SPARE : size < -SPARE ? -SPARE : size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The small dense part of GMRES, compiled for the host and for CUDA: a column of the Hessenberg
- * matrix H (column-major, leading dimension m + 1) under Givens rotations, when Gram–Schmidt goes a
- * second time, the triangular system at a cycle's end. Source: Saad, Iterative Methods for Sparse
- * Linear Systems, 6.5.3; Daniel, Gragg, Kaufman, Stewart 1976. */
+/* The small dense part of GMRES, compiled for the host and for CUDA: the Givens rotations of a
+ * column of the Hessenberg matrix H (column-major, leading dimension m + 1), the criterion for a
+ * second pass of Gram–Schmidt, and the triangular system at the end of a cycle. Source: Saad,
+ * Iterative Methods for Sparse Linear Systems, 6.5.3; Daniel, Gragg, Kaufman, Stewart 1976. */
 #ifndef BSI_ROTATION_H
 #define BSI_ROTATION_H
 
@@ -12,23 +12,23 @@
 
 #include "core/column.h"
 
-/* Against the norm of its column, a Hessenberg entry below this is rounding error. */
+/* A Hessenberg entry below this share of the norm of its column is rounding error. */
 #define BSI_NEGLIGIBLE (64 * 2.220446049250313e-16)
 
-/* Gram–Schmidt goes a second time over a vector of which it left less than this share:
- * orthogonality then stays within ε over it. */
+/* Gram–Schmidt makes a second pass if the first one left less than this share of the vector. The
+ * error of orthogonality is then at most ε divided by it. */
 #define BSI_KEPT_SHARE 0.1
 
-/* Whether one pass of classical Gram–Schmidt left too little: `count` products h, and the square of
- * what is left. */
+/* Returns true if one pass of classical Gram–Schmidt left too little. h has its `count` products,
+ * and norm2 is the square of the norm of the rest. */
 BSI_INLINE bool bsi_cancelled(const int count, const double *h, const double norm2) {
   double before = norm2;
   for (int i = 0; i < count; i++) before += h[i] * h[i];
   return norm2 < BSI_KEPT_SHARE * BSI_KEPT_SHARE * before;
 }
 
-/* Column j from Gram–Schmidt's products under the j earlier rotations; `column` may be
- * `products`. */
+/* column ← the products of Gram–Schmidt, to which the j earlier rotations are applied; `column` may
+ * be `products`. */
 BSI_INLINE void bsi_rotate_earlier(const int j, const double *products, const double *cosines,
                                    const double *sines, double *column) {
   double above = products[0];
@@ -40,15 +40,15 @@ BSI_INLINE void bsi_rotate_earlier(const int j, const double *products, const do
   column[j] = above;
 }
 
-/* The square of the norm of column j, whose last entry's is norm2. */
+/* The square of the norm of column j; norm2 is the square of its last entry. */
 BSI_INLINE double bsi_column_norm2(const int j, const double *products, const double norm2) {
   double sum = norm2;
   for (int i = 0; i <= j; i++) sum += products[i] * products[i];
   return sum;
 }
 
-/* Rotation j for a column under the earlier ones, `sum` the square of its norm before them.
- * status[0] and status[1] are the last to be written. */
+/* Makes and applies rotation j. The earlier rotations have been applied to the column, and `sum` is
+ * the square of its norm before them. Writes status[0] and status[1] last. */
 BSI_INLINE void bsi_rotate_last(const int j, double *column, const double sum, const double norm2,
                                 double *cosines, double *sines, double *g, double *status) {
   const double least = BSI_NEGLIGIBLE * sqrt(sum);
@@ -56,8 +56,8 @@ BSI_INLINE void bsi_rotate_last(const int j, double *column, const double sum, c
   const double diagonal = hypot(column[j], next);
   double cosine = 0, sine = 1;
   if (diagonal <= least) {
-    /* A maps this vector into the earlier columns' span: the column brings nothing and the residual
-     * stays. */
+    /* A maps this vector into the span of the earlier columns: the column adds nothing, and the
+     * residual stays as it is. */
     column[j] = 0;
   } else {
     cosine = column[j] / diagonal;
@@ -74,8 +74,8 @@ BSI_INLINE void bsi_rotate_last(const int j, double *column, const double sum, c
   status[1] = next;
 }
 
-/* Column j: see gmres_rotate in core/backend.h. `column` has room for j + 2 values and rows 0 … j
- * are given; it may be H's own. */
+/* Does bsi_gmres_ops::rotate. `column` has room for j + 2 values, and its rows 0 … j are given. It
+ * may be the column of H itself. */
 BSI_INLINE void bsi_rotate(const int j, double *column, const double norm2, double *cosines,
                            double *sines, double *g, double *status) {
   const double sum = bsi_column_norm2(j, column, norm2);
@@ -83,7 +83,7 @@ BSI_INLINE void bsi_rotate(const int j, double *column, const double norm2, doub
   bsi_rotate_last(j, column, sum, norm2, cosines, sines, g, status);
 }
 
-/* y ← the solution of the leading k × k triangle of H y = g; y_i = 0 where the diagonal is 0. */
+/* y ← the solution of the leading k × k triangle of H y = g; y_i = 0 if the diagonal is 0. */
 BSI_INLINE void bsi_back_substitute(const int m, const int k, const double *H, const double *g,
                                     double *y) {
   for (int i = 0; i < k; i++) y[i] = g[i];

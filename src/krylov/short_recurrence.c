@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What CG, BiCGSTAB and IDR(s) have in common: short recurrences, whose steps change x and r
- * themselves and whose scalars stay in the backend's memory (krylov/recurrence.h). */
+/* The common part of CG, BiCGSTAB and IDR(s). They are short recurrences: each step updates x and
+ * r, and the scalars stay in the backend's memory (krylov/recurrence.h). */
 #include "krylov/short_recurrence.h"
 #include "core/context_impl.h"
 #include "krylov/krylov_ops.h"
 #include "krylov/memory.h"
 #include "krylov/operations.h"
 
-/* Steps under way at once; more than any backend looks ahead. */
+/* The most steps that are enqueued at the same time; larger than every backend's `lookahead`. */
 enum { SLOTS = 16 };
 
 bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What CG, BiCGSTAB and IDR(s) share. */
+/* The common part of CG, BiCGSTAB and IDR(s). */
 #ifndef BSI_SHORT_RECURRENCE_H
 #define BSI_SHORT_RECURRENCE_H
 
 #include "krylov/method.h"
 #include "krylov/recurrence.h"
 
-/* The state of each of these methods begins with this: all but x and what a step has of its own. */
+/* The state of each of these methods begins with the operands of its passes. A step completes a
+ * copy of them (bsi_recurrence_at()). */
 static inline bsi_recurrence *bsi_recurrence_of(const bisai_solver *solver) {
   return (bsi_recurrence *)solver->state;
 }
@@ -18,7 +19,7 @@ bool bsi_recurrence_reserve(bisai_solver *solver, size_t count, int sums);
 bisai_status bsi_recurrence_start(bsi_run *run, double norm, bsi_scalars *scalars);
 /* The operands of a step. */
 bsi_recurrence bsi_recurrence_at(const bsi_run *run, double *status);
-/* One pass, and what follows its sums over all processes. */
+/* Runs one pass, and the scalar work that follows its sums over all processes. */
 bisai_status bsi_recurrence_pass(bsi_run *run, const bsi_recurrence *r, bsi_pass pass);
 int bsi_recurrence_longest_cycle(const bisai_solver *solver);
 void bsi_recurrence_judge(bsi_run *run, const double *status);

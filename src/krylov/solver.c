@@ -128,8 +128,8 @@ static void fill_report(const bsi_run *run, double seconds, bisai_solver_report 
   if (s->method->report) s->method->report(s, report);
 }
 
-/* What a matrix with an empty block row or column has to do with a failure: "; block column 1 is
- * empty: the matrix is singular", or "". */
+/* text ← "; block column 1 is empty: the matrix is singular" if the matrix has an empty block row
+ * or column, otherwise "". */
 static void say_empty(const bsi_run *run, size_t size, char *text) {
   const bisai_solver *s = run->solver;
   const bsi_backend *backend = s->context->backend;
@@ -144,7 +144,7 @@ static void say_empty(const bsi_run *run, size_t size, char *text) {
   }
 }
 
-/* Names the entry of x, or of the initial guess where there was no other x. */
+/* Names the entry of x, or of the initial guess if there was no cycle. */
 static bisai_status conclude_not_finite(const bsi_run *run, const char *empty) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;
@@ -160,7 +160,7 @@ static bisai_status conclude_not_finite(const bsi_run *run, const char *empty) {
                   entry, iterations, empty);
 }
 
-/* The status of a solve in which nothing failed outright. */
+/* The status of a solve in which no call failed. */
 static bisai_status conclude(const bsi_run *run) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether A and M are symmetric, as conjugate gradients need them: A is measured, M is known by its
- * kind. */
+/* The check that A and M are symmetric, which conjugate gradients need. The asymmetry of A is
+ * measured, and M is judged by its kind. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ static bisai_status refuse_matrix(const bisai_solver *s, double asymmetry) {
                   asymmetry);
 }
 
-/* `where`: what more is said of M, and `others`: which preconditioners are symmetric there. */
+/* `where` is a condition under which M is not symmetric, and `others` are the preconditioners that
+ * are symmetric then. */
 static bisai_status refuse_precond(const bisai_solver *s, const bisai_precond *precond,
                                    const char *where, const char *others) {
   const char *text = bisai_precond_describe(precond);
