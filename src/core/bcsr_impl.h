@@ -9,6 +9,7 @@
 #include "core/context_impl.h"
 #include "core/entry_map.h"
 #include "core/mirror.h"
+#include "core/search.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,32 +55,6 @@ static inline int32_t bsi_row_name(const bisai_bcsr *matrix, int32_t i) {
 typedef struct bsi_columns {
   const int32_t *col_ptr, *row_idx, *position;
 } bsi_columns;
-
-/* Returns the first p in low … high − 1 with col_idx[p] ≥ column, or `high`. The columns ascend. */
-BSI_INLINE int32_t bsi_lower_bound(const int32_t *col_idx, int32_t low, int32_t high,
-                                   int32_t column) {
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-    if (col_idx[middle] < column)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/* Returns the p in low … high − 1 with col_idx[p] = column, or -1. The columns ascend. */
-BSI_INLINE int32_t bsi_find_column(const int32_t *col_idx, int32_t low, int32_t high,
-                                   int32_t column) {
-  const int32_t at = bsi_lower_bound(col_idx, low, high, column);
-  return at < high && col_idx[at] == column ? at : -1;
-}
-
-/* Returns the position of the diagonal block of row i among the blocks, or -1 if it has none. */
-BSI_INLINE int32_t bsi_find_diagonal(const int32_t *row_ptr, const int32_t *col_idx, int32_t i) {
-  const int32_t end = row_ptr[i + 1];
-  return bsi_find_column(col_idx, row_ptr[i], end, i);
-}
 
 /* Makes a matrix with reserved, unset arrays. row_ptr and col_idx are borrowed if they are
  * given. */
