@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block products on the device: y_i ← alpha·Σ_j A_ij x_j + beta·z_i.
  *
- * A lane takes one column of every SPLIT-th block of its block row, or two narrow ones: consecutive
- * values, read in the widest words that their address allows, a value of x for each, no division. A
- * block row is the work of bs·SPLIT lanes; each adds up the sums of one row, which the others hand
- * to it in an order of their own, so that the bits repeat. What bounds all this is bytes under way,
- * hence UNROLLED columns at once, and for small matrices the launch: y ← A x has kernels of its own
- * without alpha, beta and an implied diagonal. Sizes without code of their own go by rows: each
- * lane sums one row of some of the columns. */
+ * A lane takes one column of every SPLIT-th block of its block row, or two narrow columns. It reads
+ * consecutive values in the widest words that their address allows, and one value of x for each
+ * column, without a division. The bs·SPLIT lanes of a block row each add up the sums of one row,
+ * which the others pass to it in a fixed order, so that the bits repeat. The bytes under way limit
+ * the speed, hence a lane has UNROLLED columns under way. Small matrices are limited by the launch:
+ * y ← A x has kernels of its own without alpha, beta and an implied diagonal. Block sizes without
+ * code of their own go by rows: each lane sums one row of some of the columns. */
+#include <cfloat>
+
 #include "apply/apply_ops.h"
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
@@ -18,7 +20,10 @@
 
 namespace {
 
-enum { THREADS = 64, COLUMNS_AT_ONCE = 4 };
+enum { THREADS = 64, VECTORS_AT_ONCE = 4, DIAGONAL_THREADS = 256 };
+
+/* Messages of failures begin with it. */
+constexpr char what[] = "block product";
 
 struct product {
   int32_t block_rows, block_size;
@@ -31,9 +36,12 @@ struct product {
   int64_t ldx, ldz, ldy;
 };
 
-/* The sums over the LANES·SPLIT lanes of a group of their sums[r], r < BS; SPLIT is 1 or 2. Lane
- * `member` gets those of its BS/LANES rows, from row member·BS/LANES on, as the first of `sums`.
- * For all lanes of the warp; the group begins at lane `first`. */
+/* Adds up sums[r], r < BS, over the LANES·SPLIT lanes of a group. Lane `member` gets the sums of
+ * its BS/LANES rows, from row member·BS/LANES on, as the first of `sums`. All lanes of the warp
+ * call. The group begins at lane `first`.
+ *   BS: the block size
+ *   LANES: lanes of a block
+ *   SPLIT: blocks of a row that go side by side, 1 or 2 */
 template <int BS, int LANES, int SPLIT>
 __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member) {
   if (SPLIT == 2) {
@@ -42,7 +50,7 @@ __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member
   }
   if (LANES == 1) return;
   if ((BS & (BS - 1)) == 0) {
-    /* Halves: a lane keeps the rows of its half and hands over the others. */
+    /* By halves: a lane keeps the rows of its half and passes the others on. */
     constexpr int EACH = BS / LANES;
 #pragma unroll
     for (int half = BS / 2; half >= EACH; half /= 2) {
@@ -59,13 +67,13 @@ __device__ __forceinline__ void add_up(double (&sums)[BS], int first, int member
   double mine = 0.0;
 #pragma unroll
   for (int step = 0; step < BS; step++) {
-    /* To the lane `step` before it, around the group, each lane hands that lane's row. */
+    /* Each lane passes a row to the lane `step` places before it, around the group. */
     const int from = member + step < BS ? member + step : member + step - BS;
-    double handed = 0.0;
+    double passed = 0.0;
 #pragma unroll
     for (int r = 0; r < BS; r++)
-      if (member == (r + step) % BS) handed = sums[r];
-    mine += step == 0 ? handed : __shfl_sync(BSI_FULL_WARP, handed, first + from);
+      if (member == (r + step) % BS) passed = sums[r];
+    mine += step == 0 ? passed : __shfl_sync(BSI_FULL_WARP, passed, first + from);
   }
   sums[0] = mine;
 }
@@ -79,13 +87,18 @@ __device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int 
       p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + row];
 }
 
-/* Columns for a lane: 16 bytes of narrow values where whole columns make them. */
+/* Returns the columns of a lane: two if they are 16 bytes together or less. */
 template <typename T, int BS> __host__ __device__ constexpr int columns_of_a_lane() {
   return (BS == 2 || BS == 4) && 2 * BS * sizeof(T) <= 16 ? 2 : 1;
 }
 
-/* PLAIN: alpha = 1, beta = 0, no implied diagonal. With one vector a multiprocessor is to have
- * RESIDENT threads. */
+/* T: the type of the values
+ * BS: the block size
+ * SPLIT: blocks of a row that go side by side, 1 or 2
+ * UNROLLED: blocks of a lane that are under way together
+ * VECTORS: how many vectors
+ * RESIDENT: threads that a multiprocessor is to hold, if there is one vector
+ * PLAIN: alpha is 1, beta is 0, and no diagonal is implied */
 template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int RESIDENT, bool PLAIN>
 __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT / THREADS : 1)
     multiply(product p) {
@@ -148,8 +161,9 @@ __global__ void __launch_bounds__(THREADS, VECTORS == 1 ? RESIDENT / THREADS : 1
   }
 }
 
-/* A warp a block row: lane (r, s) sums row r over the columns s, s + split, … of the row's
- * blocks. */
+/* A warp takes a block row. Lane (r, s) sums row r over the columns s, s + split, … of the row's
+ * blocks.
+ *   T: the type of the values */
 template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(product p) {
   const int bs = p.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs, s = lane / bs,
             r = lane % bs;
@@ -174,40 +188,86 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(pr
   if (s == 0) finish(p, i, bs, r, v, sum);
 }
 
-template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int RESIDENT = 1024>
+/* How a product goes: template parameters of multiply(). */
+struct shape {
+  int split, unrolled, resident;
+};
+
+/* A shape for products with one vector, and the matrices that it is for: their block size, the
+ * bytes of a value, and the upper bound of the blocks per row. */
+struct tuned_shape {
+  int block_size, bytes;
+  double blocks_below;
+  shape how;
+};
+
+/* Rows of this many blocks are long enough to feed two lanes a column. */
+constexpr double LONG_ROW = 24.0, LONG_ROW_OF_SMALL_BLOCKS = 6.0;
+
+constexpr double ABOVE_9 = 9.0 * (1.0 + DBL_EPSILON);
+
+/* The first line that fits a matrix holds. If a lane has a whole row of a mesh under way, it waits
+ * three times, and not once more for every two blocks, which makes up for fewer threads. Measured
+ * on an H200: values of 8 bytes with commit e4afd66, narrower ones in
+ * bench/results/h200-kernels.md, "Block product", third measurement. 7 × 2 bytes are not here,
+ * because they spill registers. */
+constexpr tuned_shape TUNED[] = {
+    {3, 8, 4.0, {1, 3, 1280}},      /* triangles of 5-point meshes */
+    {3, 8, LONG_ROW, {1, 6, 768}},  /* meshes */
+    {4, 8, 4.0, {1, 3, 1024}},      /* triangles of 5-point meshes */
+    {4, 8, 5.0, {1, 4, 768}},       /* 5-point meshes, triangles of 7-point meshes */
+    {4, 8, ABOVE_9, {1, 2, 1024}},  /* 7-point and 9-point meshes */
+    {4, 8, LONG_ROW, {1, 6, 640}},  /* longer rows */
+    {5, 4, LONG_ROW, {1, 3, 1024}}, /* narrow columns of odd sizes */
+    {5, 2, LONG_ROW, {1, 3, 1024}}, {7, 4, LONG_ROW, {1, 3, 1024}},
+};
+
+/* Returns the shape for all other matrices. Columns of few bytes need several under way
+ * (bench/results/h200-kernels.md, "Block product"). */
+constexpr shape usual_shape(int block_size, int bytes, int vectors, bool long_rows) {
+  if (long_rows) return {2, vectors == 1 && block_size <= 2 ? 4 : 2, 1024};
+  return {1, vectors == 1 && block_size * bytes < 64 ? 2 : 1, 1024};
+}
+
+constexpr double long_row(int block_size, int vectors) {
+  return block_size <= 2 || (block_size == 5 && vectors == 1) ? LONG_ROW_OF_SMALL_BLOCKS : LONG_ROW;
+}
+
+/* The template parameters are those of multiply(). */
+template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int RESIDENT>
 bisai_status launch(bisai_context *context, const product &p) {
   constexpr int ROWS = BSI_WARP / (BS / columns_of_a_lane<T, BS>() * SPLIT);
   const int64_t warps = (p.block_rows + ROWS - 1) / ROWS;
-  const unsigned grid = bsi_grid(warps * BSI_WARP, THREADS);
   const bool plain = p.alpha == 1.0 && p.beta == 0.0 && !p.unit_diagonal;
   bsi_launch_early(context,
                    plain ? multiply<T, BS, SPLIT, UNROLLED, VECTORS, RESIDENT, true>
                          : multiply<T, BS, SPLIT, UNROLLED, VECTORS, RESIDENT, false>,
-                   grid, THREADS, 0, p);
-  return bsi_launched(context, "block product");
+                   bsi_grid(warps * BSI_WARP, THREADS), THREADS, 0, p);
+  return bsi_launched(context, what);
 }
 
-/* Lanes for a block row and columns under way, from measurements: short rows of small blocks need
- * several at once, or two lanes a column where a row is long enough to feed them. A row of a mesh
- * in one go waits three times, not once more for every two blocks, which is worth fewer threads. */
-template <typename T, int BS, int VECTORS>
+/* Launches the product in the shape for its matrix.
+ *   T: the type of the values
+ *   BS: the block size
+ *   VECTORS: how many vectors
+ *   LINE: the line of TUNED from which on to look */
+template <typename T, int BS, int VECTORS, size_t LINE = 0>
 bisai_status enqueue(bisai_context *context, const product &p, double blocks_per_row) {
-  constexpr int MOST = BSI_WARP / BS, SPLIT = MOST < 2 ? 1 : 2,
-                UNROLLED_SPLIT = VECTORS == 1 && BS <= 2 ? 4 : 2;
-  constexpr int UNROLLED = VECTORS != 1 || BS * sizeof(T) >= 64 ? 1 : 2;
-  const bool long_rows =
-      blocks_per_row >= (BS <= 2 || (BS == 5 && VECTORS == 1) ? 6 : 24) && MOST >= 2;
-  if constexpr (VECTORS == 1 && sizeof(T) == 8 && (BS == 3 || BS == 4)) {
-    if (!long_rows && blocks_per_row < 4)
-      return launch < T, BS, 1, 3, 1, BS == 3 ? 1280 : 1024 > (context, p);
-    if (!long_rows && BS == 3) return launch<T, BS, 1, 6, 1, 768>(context, p);
-    if (!long_rows && blocks_per_row < 5) return launch<T, BS, 1, 4, 1, 768>(context, p);
-    if (!long_rows && blocks_per_row > 9) return launch<T, BS, 1, 6, 1, 640>(context, p);
+  if constexpr (LINE < sizeof TUNED / sizeof *TUNED) {
+    constexpr tuned_shape line = TUNED[LINE];
+    if constexpr (VECTORS == 1 && line.block_size == BS && line.bytes == sizeof(T))
+      if (blocks_per_row < line.blocks_below)
+        return launch<T, BS, line.how.split, line.how.unrolled, VECTORS, line.how.resident>(context,
+                                                                                            p);
+    return enqueue<T, BS, VECTORS, LINE + 1>(context, p, blocks_per_row);
+  } else {
+    constexpr shape rows = usual_shape(BS, sizeof(T), VECTORS, false),
+                    long_rows = usual_shape(BS, sizeof(T), VECTORS, true);
+    return blocks_per_row < long_row(BS, VECTORS)
+               ? launch<T, BS, rows.split, rows.unrolled, VECTORS, rows.resident>(context, p)
+               : launch<T, BS, long_rows.split, long_rows.unrolled, VECTORS, long_rows.resident>(
+                     context, p);
   }
-  if constexpr (VECTORS == 1 && sizeof(T) < 8 && (BS == 5 || BS == 7) && BS * sizeof(T) != 14)
-    if (blocks_per_row < 24) return launch<T, BS, 1, 3, 1>(context, p);
-  return long_rows ? launch<T, BS, SPLIT, UNROLLED_SPLIT, VECTORS>(context, p)
-                   : launch<T, BS, 1, UNROLLED, VECTORS>(context, p);
 }
 
 template <typename T>
@@ -216,14 +276,14 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors,
 #define CASE(BS)                                                                                   \
   case BS:                                                                                         \
     return vectors == 1 ? enqueue<T, BS, 1>(context, p, length)                                    \
-                        : enqueue<T, BS, COLUMNS_AT_ONCE>(context, p, length);
+                        : enqueue<T, BS, VECTORS_AT_ONCE>(context, p, length);
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
   const dim3 grid(bsi_grid(static_cast<int64_t>(p.block_rows) * BSI_WARP, THREADS),
                   static_cast<unsigned>(vectors));
   multiply_any<T><<<grid, THREADS, 0, bsi_stream_of(context)>>>(p);
-  return bsi_launched(context, "block product");
+  return bsi_launched(context, what);
 }
 
 } // namespace
@@ -237,27 +297,27 @@ static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_
       static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && !status;) {
-    const int vectors = count - v >= COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE : 1;
-    const product p = {a->block_rows,
-                       a->block_size,
-                       a->row_ptr,
-                       a->col_idx,
-                       a->values,
-                       a->unit_diagonal,
-                       bytes + context->kept_bytes > context->limits.cache,
-                       alpha,
-                       beta,
-                       x + v * ldx,
-                       z ? z + v * ldz : nullptr,
-                       y + v * ldy,
-                       ldx,
-                       ldz,
-                       ldy};
+    const int vectors = count - v >= VECTORS_AT_ONCE ? VECTORS_AT_ONCE : 1;
+    const product p = {.block_rows = a->block_rows,
+                       .block_size = a->block_size,
+                       .row_ptr = a->row_ptr,
+                       .col_idx = a->col_idx,
+                       .values = a->values,
+                       .unit_diagonal = a->unit_diagonal,
+                       .passing_once = bytes + context->kept_bytes > context->limits.cache,
+                       .alpha = alpha,
+                       .beta = beta,
+                       .x = x + v * ldx,
+                       .z = z ? z + v * ldz : nullptr,
+                       .y = y + v * ldy,
+                       .ldx = ldx,
+                       .ldz = ldz,
+                       .ldy = ldy};
     switch (a->type) {
     case BISAI_FP64: status = enqueue_type<double>(context, p, vectors, length); break;
     case BISAI_FP32: status = enqueue_type<float>(context, p, vectors, length); break;
-    case BISAI_FP16: status = enqueue_type<__half>(context, p, vectors, length); break;
-    case BISAI_BF16: status = enqueue_type<__nv_bfloat16>(context, p, vectors, length); break;
+    case BISAI_FP16: status = enqueue_type<bsi_fp16>(context, p, vectors, length); break;
+    case BISAI_BF16: status = enqueue_type<bsi_bf16>(context, p, vectors, length); break;
     default: break; /* matrices have no other */
     }
     v += vectors;
@@ -265,7 +325,7 @@ static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_
   return status;
 }
 
-/* One row of D a thread. */
+/* A thread computes one row of D x. */
 namespace {
 __global__ void multiply_diagonal(int64_t rows, int bs, const double *blocks, const double *x,
                                   int64_t ldx, double *y, int64_t ldy) {
@@ -285,8 +345,9 @@ static bisai_status multiply_diagonal(bisai_context *context, int32_t n, int bs,
                                       int64_t ldx, double *y, int64_t ldy) {
   const int64_t rows = static_cast<int64_t>(n) * bs;
   if (rows == 0 || count == 0) return BISAI_OK;
-  const dim3 grid(bsi_grid(rows, 256), static_cast<unsigned>(count));
-  multiply_diagonal<<<grid, 256, 0, bsi_stream_of(context)>>>(rows, bs, blocks, x, ldx, y, ldy);
+  const dim3 grid(bsi_grid(rows, DIAGONAL_THREADS), static_cast<unsigned>(count));
+  multiply_diagonal<<<grid, DIAGONAL_THREADS, 0, bsi_stream_of(context)>>>(rows, bs, blocks, x, ldx,
+                                                                           y, ldy);
   return bsi_launched(context, "product with diagonal blocks");
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* G ← D⁻¹ T_off on the device: a warp a block row, a lane a value. */
+/* G ← D⁻¹ T_off on the device. A warp takes a block row, a lane one value of it after the other. */
 #include "apply/apply_ops.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
 #include "core/triangular.h"
 #include "gpu/launch.cuh"
+#include "gpu/record.cuh"
 
 namespace {
 
@@ -15,17 +16,18 @@ struct job {
   const int32_t *row_ptr, *col_idx, *to_row_ptr;
   const double *values, *inverse_diagonal;
   double *to;
-  unsigned long long *fault;
+  /* the first block row with a value that is not finite */
+  bsi_first_record *infinite;
 };
 
-/* BS = 0: the block size at run time. */
+/* BS: the block size, or 0 if it is known at run time only */
 template <int BS> __global__ void __launch_bounds__(THREADS) scale_rows(const job p) {
   const int bs = BS > 0 ? BS : p.block_size, values = bs * bs, lane = threadIdx.x % BSI_WARP;
   const int64_t i = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / BSI_WARP;
   if (i >= p.block_rows) return;
   const int32_t begin = __ldg(p.row_ptr + i), end = __ldg(p.row_ptr + i + 1),
                 to_begin = __ldg(p.to_row_ptr + i), length = __ldg(p.to_row_ptr + i + 1) - to_begin;
-  /* The diagonal block is the first or the last of its row, or not there. */
+  /* The diagonal block is the first or the last of its row, or it is not stored. */
   const int32_t first = begin + (length < end - begin && __ldg(p.col_idx + begin) == i);
   const double *from = p.values + static_cast<int64_t>(first) * values,
                *inverse = p.inverse_diagonal ? p.inverse_diagonal + i * values : nullptr;
@@ -42,12 +44,12 @@ template <int BS> __global__ void __launch_bounds__(THREADS) scale_rows(const jo
     to[v] = sum;
     finite &= isfinite(sum);
   }
-  if (!finite) atomicMin(p.fault, static_cast<unsigned long long>(i));
+  if (!finite) atomicMin(&p.infinite->index, static_cast<unsigned long long>(i));
 }
 
 void enqueue(bisai_context *context, const job &p) {
   const unsigned blocks = bsi_grid(p.block_rows, WARPS);
-  const cudaStream_t stream = bsi_stream_of(context);
+  const bsi_gpu_stream stream = bsi_stream_of(context);
   switch (p.block_size) {
 #define CASE(BS)                                                                                   \
   case BS: scale_rows<BS><<<blocks, THREADS, 0, stream>>>(p); break;
@@ -61,25 +63,24 @@ void enqueue(bisai_context *context, const job &p) {
 
 static bisai_status scale_off_diagonal(bisai_context *context, const bsi_triangular *t,
                                        bisai_bcsr *scaled, int32_t *infinite_row) {
+  static const char what[] = "scaled factor";
   const bisai_bcsr *a = t->matrix;
   *infinite_row = -1;
   if (a->block_rows == 0) return BISAI_OK;
-  const cudaStream_t stream = bsi_stream_of(context);
-  unsigned long long first = ~0ull;
-  cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff, sizeof first, stream);
-  if (error == cudaSuccess) {
-    enqueue(context, {a->block_rows, a->block_size, a->row_ptr, a->col_idx, scaled->row_ptr,
-                      static_cast<const double *>(a->values), t->inverse_diagonal,
-                      static_cast<double *>(scaled->values), context->first_fault});
-    const bisai_status status = bsi_launched(context, "scaled factor");
-    if (status) return status;
-    error =
-        cudaMemcpyAsync(&first, context->first_fault, sizeof first, cudaMemcpyDeviceToHost, stream);
-  }
-  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-  if (error != cudaSuccess)
-    return bsi_fail(context, BISAI_DEVICE_ERROR, "scaled factor: %s", cudaGetErrorString(error));
-  if (first != ~0ull) *infinite_row = static_cast<int32_t>(first);
+  BSI_TRY(bsi_record_begin<bsi_first_record>(context, what));
+  enqueue(context, {.block_rows = a->block_rows,
+                    .block_size = a->block_size,
+                    .row_ptr = a->row_ptr,
+                    .col_idx = a->col_idx,
+                    .to_row_ptr = scaled->row_ptr,
+                    .values = static_cast<const double *>(a->values),
+                    .inverse_diagonal = t->inverse_diagonal,
+                    .to = static_cast<double *>(scaled->values),
+                    .infinite = bsi_record_of<bsi_first_record>(context)});
+  BSI_TRY(bsi_launched(context, what));
+  bsi_first_record infinite;
+  BSI_TRY(bsi_record_fetch(context, what, &infinite));
+  *infinite_row = static_cast<int32_t>(bsi_index_of(infinite.index));
   return BISAI_OK;
 }
 

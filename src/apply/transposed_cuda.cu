@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Products with transposes on the device: y_j ← alpha·Σ_i A_ijᵀ x_i + beta·z_j.
  *
- * A lane has one scalar column: of each block of its block column it reads that column, consecutive
- * values in words as wide as their address allows, and multiplies it by x. The blocks are gathered
- * through the column form, in its order, so that the bits repeat and no lane needs another one. */
+ * A lane has one scalar column. Of each block of its block column it reads that column, consecutive
+ * values in words as wide as their address allows, and multiplies it by x. The lane gathers the
+ * blocks through the column form, in its order, so that the bits repeat and no lane needs another
+ * one. */
 #include "apply/apply_ops.h"
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
@@ -14,7 +15,14 @@
 
 namespace {
 
-enum { THREADS = 128, WARPS = THREADS / BSI_WARP, VECTORS_AT_ONCE = 4, UNROLLED = 2 };
+enum { THREADS = 128, WARPS = THREADS / BSI_WARP };
+
+/* Vectors of one launch, and blocks of a lane that are under way together. Chosen with the kernel
+ * (commit 617c663), not by a series of measurements. */
+enum { VECTORS_AT_ONCE = 4, UNROLLED = 2 };
+
+/* Messages of failures begin with it. */
+constexpr char what[] = "transposed block product";
 
 struct product {
   int32_t block_cols, block_size;
@@ -34,6 +42,9 @@ __device__ __forceinline__ void finish(const product &p, int64_t at, int v, doub
       p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + at];
 }
 
+/* T: the type of the values
+ * BS: the block size
+ * VECTORS: how many vectors */
 template <typename T, int BS, int VECTORS>
 __global__ void __launch_bounds__(THREADS) multiply(const product p) {
   constexpr int GROUPS = BSI_WARP / BS;
@@ -69,7 +80,8 @@ __global__ void __launch_bounds__(THREADS) multiply(const product p) {
   for (int v = 0; v < VECTORS; v++) finish(p, j * BS + c, v, sum[v]);
 }
 
-/* The same with the block size at run time, one vector for each row of the grid. */
+/* The same with a block size that is known at run time only. Each row of the grid does one vector.
+ *   T: the type of the values */
 template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(const product p) {
   const int bs = p.block_size, v = static_cast<int>(blockIdx.y);
   const int64_t at = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
@@ -90,7 +102,7 @@ bisai_status enqueue(bisai_context *context, const product &p, int vectors) {
   const dim3 grid(bsi_grid(p.block_cols, BSI_WARP / BS * WARPS));
   bsi_launch_early(context, vectors == 1 ? multiply<T, BS, 1> : multiply<T, BS, VECTORS_AT_ONCE>,
                    grid, THREADS, 0, p);
-  return bsi_launched(context, "transposed block product");
+  return bsi_launched(context, what);
 }
 
 template <typename T>
@@ -104,7 +116,7 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors)
   const dim3 grid(bsi_grid(static_cast<int64_t>(p.block_cols) * p.block_size, THREADS),
                   static_cast<unsigned>(vectors));
   multiply_any<T><<<grid, THREADS, 0, bsi_stream_of(context)>>>(p);
-  return bsi_launched(context, "transposed block product");
+  return bsi_launched(context, what);
 }
 
 } // namespace
@@ -118,25 +130,25 @@ static bisai_status transposed_product(bisai_context *context, const bisai_bcsr 
   bisai_status status = BISAI_OK;
   for (int32_t v = 0; v < count && a->block_cols > 0 && !status;) {
     const int vectors = count - v >= VECTORS_AT_ONCE ? VECTORS_AT_ONCE : 1;
-    const product p = {a->block_cols,
-                       a->block_size,
-                       *columns,
-                       a->values,
-                       a->unit_diagonal,
-                       bytes + context->kept_bytes > context->limits.cache,
-                       alpha,
-                       beta,
-                       x + v * ldx,
-                       z ? z + v * ldz : nullptr,
-                       y + v * ldy,
-                       ldx,
-                       ldz,
-                       ldy};
+    const product p = {.block_cols = a->block_cols,
+                       .block_size = a->block_size,
+                       .columns = *columns,
+                       .values = a->values,
+                       .unit_diagonal = a->unit_diagonal,
+                       .passing_once = bytes + context->kept_bytes > context->limits.cache,
+                       .alpha = alpha,
+                       .beta = beta,
+                       .x = x + v * ldx,
+                       .z = z ? z + v * ldz : nullptr,
+                       .y = y + v * ldy,
+                       .ldx = ldx,
+                       .ldz = ldz,
+                       .ldy = ldy};
     switch (a->type) {
     case BISAI_FP64: status = enqueue_type<double>(context, p, vectors); break;
     case BISAI_FP32: status = enqueue_type<float>(context, p, vectors); break;
-    case BISAI_FP16: status = enqueue_type<__half>(context, p, vectors); break;
-    case BISAI_BF16: status = enqueue_type<__nv_bfloat16>(context, p, vectors); break;
+    case BISAI_FP16: status = enqueue_type<bsi_fp16>(context, p, vectors); break;
+    case BISAI_BF16: status = enqueue_type<bsi_bf16>(context, p, vectors); break;
     default: break; /* matrices have no other */
     }
     v += vectors;

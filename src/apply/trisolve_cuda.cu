@@ -2,16 +2,15 @@
 /* Exact block triangular solves on the device: x_i ← D_i⁻¹ (b_i − Σ_j T_ij x_j) over the
  * off-diagonal blocks of row i.
  *
- * One launch, a warp a block row, rows in the order of their levels, values of x handed over as
- * gpu/await.cuh says, so that a level costs one trip through the L2 cache and no barrier.
- * Thread blocks draw their rows in order from a ticket: what a waiting warp waits for is always
- * running or done. */
+ * One launch does all. A warp takes a block row, and rows go in the order of their levels. Warps
+ * pass values of x on as gpu/await.cuh says, so that a level costs one trip through the L2 cache
+ * and no barrier. Thread blocks draw their rows in order from a ticket: what a waiting warp waits
+ * for is always running or done. */
 #include "apply/apply_ops.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
 #include "core/triangular.h"
 #include "gpu/await.cuh"
-#include "gpu/launch.cuh"
 
 namespace {
 
@@ -19,8 +18,14 @@ enum {
   THREADS = 128,
   WARPS = THREADS / BSI_WARP,
   /* values of x that a lane waits for together */
-  AT_ONCE = 4
+  AT_ONCE = 4,
+  /* levels whose rows are under way together, measured on an H200 (commit 42b5836;
+   * bench/results/h200-kernels.md, "Exact triangular solves") */
+  LEVELS_AHEAD = 8
 };
+
+/* Messages of failures begin with it. */
+constexpr char what[] = "triangular solve";
 
 struct solve {
   bool lower;
@@ -32,8 +37,9 @@ struct solve {
   unsigned *ticket;
 };
 
-/* rest − Σ T_rf x_f over COUNT columns f = first, first + split, … of the row's blocks, all of
- * whose x are waited for together. What is made last comes last. */
+/* Returns rest − Σ T_rf x_f over columns f = first, first + split, … of the row's blocks. Waits for
+ * all these x_f together. The columns whose x is made last come last.
+ *   COUNT: how many columns */
 template <int COUNT>
 __device__ __forceinline__ double subtract_columns(const solve &p, int32_t i, int32_t begin,
                                                    int columns, int first, int split, int r, int bs,
@@ -67,8 +73,9 @@ __device__ __forceinline__ double subtract_columns(const solve &p, int32_t i, in
   return rest;
 }
 
-/* Lane (r, s) sums row r over the columns s, s + SPLIT, … of the row's blocks, whose values it has
- * read before it waits for the first x. BS = 0: the block size at run time. */
+/* Lane (r, s) sums row r over the columns s, s + split, … of the row's blocks. It reads their
+ * values before it waits for the first x.
+ *   BS: the block size, or 0 if it is known at run time only */
 template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const solve p) {
   const int bs = BS > 0 ? BS : p.block_size, values = bs * bs;
   const int split = BSI_WARP / bs, lane = threadIdx.x % BSI_WARP, s = lane / bs, r = lane % bs;
@@ -110,18 +117,15 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
   if (s == 0) bsi_hand_over(p.x + row, x);
 }
 
-template <int BS> cudaError_t enqueue(const bisai_context *context, const solve &p) {
-  const size_t bytes = bsi_bytes_to_thin_out(context, p.block_rows, p.levels, 8, WARPS, 0);
-  if (bytes > 0) {
-    const cudaError_t error = cudaFuncSetAttribute(
-        solve_rows<BS>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-    if (error != cudaSuccess) return error;
-  }
+template <int BS> bisai_status enqueue(bisai_context *context, const solve &p) {
+  const size_t bytes =
+      bsi_bytes_to_thin_out(context, p.block_rows, p.levels, LEVELS_AHEAD, WARPS, 0);
+  if (bytes > 0) BSI_TRY(bsi_gpu_allow_shared(context, what, solve_rows<BS>, bytes));
   solve_rows<BS><<<bsi_grid(p.block_rows, WARPS), THREADS, bytes, bsi_stream_of(context)>>>(p);
-  return cudaGetLastError();
+  return bsi_launched(context, what);
 }
 
-cudaError_t enqueue_size(const bisai_context *context, const solve &p) {
+bisai_status enqueue_size(bisai_context *context, const solve &p) {
   switch (p.block_size) {
 #define CASE(BS)                                                                                   \
   case BS: return enqueue<BS>(context, p);
@@ -131,43 +135,40 @@ cudaError_t enqueue_size(const bisai_context *context, const solve &p) {
   return enqueue<0>(context, p);
 }
 
+/* x ← T⁻¹ b for one vector. A solution in place is made in the vector that the factors keep for
+ * that, and copied. */
+bisai_status solve_one(bisai_context *context, const bsi_triangular *t, const double *b,
+                       double *x) {
+  const bisai_bcsr *a = t->matrix;
+  const size_t bytes = static_cast<size_t>(a->block_rows) * a->block_size * sizeof(double);
+  double *made = b == x ? t->spare : x;
+  BSI_TRY(bsi_gpu_fill(context, what, made, 0xff, bytes));
+  BSI_TRY(enqueue_size(context, {.lower = t->triangle == BISAI_LOWER,
+                                 .block_rows = a->block_rows,
+                                 .block_size = a->block_size,
+                                 .levels = t->levels->count,
+                                 .order = t->levels->rows,
+                                 .row_ptr = a->row_ptr,
+                                 .col_idx = a->col_idx,
+                                 .values = static_cast<const double *>(a->values),
+                                 .inverse_diagonal = t->inverse_diagonal,
+                                 .b = b,
+                                 .x = made,
+                                 .ticket = context->tickets}));
+  BSI_TRY(bsi_gpu_fill(context, what, context->tickets, 0, sizeof *context->tickets));
+  return made == x ? BISAI_OK : bsi_gpu_copy(context, what, x, made, bytes);
+}
+
 } // namespace
 
-/* Rows wait for values and not for levels, whatever the schedule. If x is b, the solution is made
- * in the vector that the factors keep for that, and copied. */
+/* Rows wait for values and not for levels, whatever the schedule is. */
 static bisai_status triangular_solve(bisai_context *context, const bsi_triangular *t,
                                      bisai_schedule schedule, int32_t count, const double *b,
                                      int64_t ldb, double *x, int64_t ldx) {
   (void)schedule;
-  const bisai_bcsr *a = t->matrix;
-  const size_t bytes = static_cast<size_t>(a->block_rows) * a->block_size * sizeof(double);
-  const cudaStream_t stream = bsi_stream_of(context);
-  bisai_status status = BISAI_OK;
-  for (int32_t v = 0; v < count && bytes > 0 && !status; v++) {
-    double *target = x + v * ldx, *made = b + v * ldb == target ? t->spare : target;
-    const solve p = {t->triangle == BISAI_LOWER,
-                     a->block_rows,
-                     a->block_size,
-                     t->levels->count,
-                     t->levels->rows,
-                     a->row_ptr,
-                     a->col_idx,
-                     static_cast<const double *>(a->values),
-                     t->inverse_diagonal,
-                     b + v * ldb,
-                     made,
-                     context->tickets};
-    cudaError_t error = cudaMemsetAsync(made, 0xff, bytes, stream);
-    if (error == cudaSuccess) error = enqueue_size(context, p);
-    if (error == cudaSuccess)
-      error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
-    if (error == cudaSuccess && made != target)
-      error = cudaMemcpyAsync(target, made, bytes, cudaMemcpyDeviceToDevice, stream);
-    if (error != cudaSuccess)
-      status =
-          bsi_fail(context, BISAI_DEVICE_ERROR, "triangular solve: %s", cudaGetErrorString(error));
-  }
-  return status;
+  for (int32_t v = 0; v < count && t->matrix->block_rows > 0; v++)
+    BSI_TRY(solve_one(context, t, b + v * ldb, x + v * ldx));
+  return BISAI_OK;
 }
 
 const bsi_trisolve_ops bsi_triangular_cuda = {.solve = triangular_solve};

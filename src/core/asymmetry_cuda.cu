@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a matrix is from its transpose, on the device: a warp a block row, a lane a block. */
+/* How far a matrix is from its transpose, on the device. A warp takes a block row, a lane a
+ * block. */
+#include <cstring>
+
 #include "core/asymmetry.h"
 #include "core/context_impl.h"
 #include "core/matrix_ops.h"
 #include "gpu/launch.cuh"
+#include "gpu/record.cuh"
 
 namespace {
 
 enum { THREADS = 128, WARPS = THREADS / BSI_WARP };
 
-/* found[0] ← the largest quotient, whose bits order non-negative doubles; found[1] ← 1 where a
- * block has no mirror image. */
+struct report {
+  static constexpr int firsts = 0;
+  /* the bits of the largest quotient: those of non-negative doubles are in the order of their
+   * values */
+  unsigned long long largest;
+  /* 1 if a block has no mirror image */
+  unsigned long long unmirrored;
+};
+
 __global__ void __launch_bounds__(THREADS)
-    measure(const bsi_square a, int32_t block_rows, unsigned long long *found) {
+    measure(const bsi_square a, int32_t block_rows, report *found) {
   const int64_t row = blockIdx.x * static_cast<int64_t>(WARPS) + threadIdx.x / BSI_WARP;
   if (row >= block_rows) return;
   const int32_t i = static_cast<int32_t>(row), end = a.row_ptr[i + 1];
@@ -24,29 +35,25 @@ __global__ void __launch_bounds__(THREADS)
     if (of_block > largest) largest = of_block;
   }
   if (largest > 0.0)
-    atomicMax(found, static_cast<unsigned long long>(__double_as_longlong(largest)));
-  if (!mirrored) found[1] = 1;
+    atomicMax(&found->largest, static_cast<unsigned long long>(__double_as_longlong(largest)));
+  if (!mirrored) found->unmirrored = 1;
 }
 
 } // namespace
 
 static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix,
                               bsi_asymmetry *asymmetry) {
-  unsigned long long found[2] = {0, 0};
-  *asymmetry = {0.0, true};
+  static const char what[] = "asymmetry";
+  *asymmetry = {.largest = 0.0, .mirrored = true};
   if (matrix->block_rows == 0) return BISAI_OK;
-  const cudaStream_t stream = bsi_stream_of(context);
-  const cudaError_t error = cudaMemsetAsync(context->first_fault, 0, sizeof found, stream);
-  if (error != cudaSuccess)
-    return bsi_fail(context, BISAI_DEVICE_ERROR, "asymmetry: %s", cudaGetErrorString(error));
-  measure<<<bsi_grid(matrix->block_rows, WARPS), THREADS, 0, stream>>>(
-      bsi_square_of(matrix), matrix->block_rows, context->first_fault);
-  bisai_status status = bsi_launched(context, "asymmetry");
-  if (!status)
-    status = context->backend->memory->fetch(context, found, context->first_fault, sizeof found);
-  if (status) return status;
-  memcpy(&asymmetry->largest, &found[0], sizeof asymmetry->largest);
-  asymmetry->mirrored = found[1] == 0;
+  BSI_TRY(bsi_record_begin<report>(context, what));
+  measure<<<bsi_grid(matrix->block_rows, WARPS), THREADS, 0, bsi_stream_of(context)>>>(
+      bsi_square_of(matrix), matrix->block_rows, bsi_record_of<report>(context));
+  BSI_TRY(bsi_launched(context, what));
+  report found;
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  std::memcpy(&asymmetry->largest, &found.largest, sizeof asymmetry->largest);
+  asymmetry->mirrored = found.unmirrored == 0;
   return BISAI_OK;
 }
 

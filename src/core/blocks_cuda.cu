@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole matrices on the device: values copied block by block and judged, empty rows and columns
- * found. */
+/* Whole matrices on the device: copies of their values, the first value that is not finite, empty
+ * rows and columns. */
 #include "core/bcsr_impl.h"
 #include "core/block_math.h"
 #include "core/context_impl.h"
@@ -8,6 +8,7 @@
 #include "core/matrix_ops.h"
 #include "core/values.h"
 #include "gpu/launch.cuh"
+#include "gpu/record.cuh"
 
 namespace {
 
@@ -15,8 +16,9 @@ enum { THREADS = 256, MOST_BLOCKS = 4096 };
 
 int at_most(int64_t blocks, int most) { return blocks < most ? static_cast<int>(blocks) : most; }
 
-/* A thread block takes one block of the matrix at a time, which is read whole before any of it is
- * written. */
+/* A thread block takes one block of the matrix at a time. It reads the whole block before it
+ * writes, so that it may transpose in place.
+ *   T: an unsigned type of the size of a value */
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
     copy_blocks(int bs, int32_t blocks, bool turn, const int32_t *order, const T *from, T *to) {
@@ -50,23 +52,23 @@ __global__ void __launch_bounds__(THREADS)
 
 __global__ void __launch_bounds__(THREADS)
     find_not_finite(bisai_value_type type, int64_t count, const void *values,
-                    unsigned long long *first) {
+                    bsi_first_record *first) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
   for (int64_t v = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; v < count; v += stride)
     if (!bsi_value_finite(type, values, static_cast<size_t>(v))) {
-      atomicMin(first, static_cast<unsigned long long>(v));
+      atomicMin(&first->index, static_cast<unsigned long long>(v));
       return;
     }
 }
 
-/* marks[i] ← 0 where row i has blocks, NaN where it has none. */
+/* marks[i] ← 0 if row i has blocks, NaN otherwise. */
 __global__ void __launch_bounds__(THREADS)
     mark_rows(int32_t rows, const int32_t *row_ptr, double *marks) {
   const int32_t i = static_cast<int32_t>(blockIdx.x) * THREADS + static_cast<int32_t>(threadIdx.x);
   if (i < rows) marks[i] = row_ptr[i + 1] > row_ptr[i] ? 0.0 : NAN;
 }
 
-/* marks[j] ← 0 for every column j of a block; all writers of a mark write the same. */
+/* marks[j] ← 0 for the column j of every block. All writers of a mark write the same value. */
 __global__ void __launch_bounds__(THREADS)
     mark_columns(int32_t blocks, const int32_t *col_idx, double *marks) {
   const int32_t stride = static_cast<int32_t>(gridDim.x) * THREADS;
@@ -109,21 +111,18 @@ static bisai_status find_not_finite(bisai_context *context, bisai_value_type typ
                                     const void *values, int64_t *index) {
   *index = -1;
   if (count == 0) return BISAI_OK;
-  const cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff,
-                                            sizeof *context->first_fault, bsi_stream_of(context));
-  if (error != cudaSuccess)
-    return bsi_fail(context, BISAI_DEVICE_ERROR, "values: %s", cudaGetErrorString(error));
+  BSI_TRY(bsi_record_begin<bsi_first_record>(context, "values"));
   const int grid = at_most((count + THREADS - 1) / THREADS, MOST_BLOCKS);
-  find_not_finite<<<grid, THREADS, 0, bsi_stream_of(context)>>>(type, count, values,
-                                                                context->first_fault);
-  const bisai_status status = bsi_launched(context, "values");
-  /* ~0 is -1 */
-  return status
-             ? status
-             : context->backend->memory->fetch(context, index, context->first_fault, sizeof *index);
+  find_not_finite<<<grid, THREADS, 0, bsi_stream_of(context)>>>(
+      type, count, values, bsi_record_of<bsi_first_record>(context));
+  BSI_TRY(bsi_launched(context, "values"));
+  bsi_first_record first;
+  BSI_TRY(bsi_record_fetch(context, "values", &first));
+  *index = bsi_index_of(first.index);
+  return BISAI_OK;
 }
 
-/* A mark that is NaN is an empty row or column. */
+/* The mark of an empty row or column is NaN. */
 static bisai_status find_empty(bisai_context *context, const bisai_bcsr *matrix, bool columns,
                                double *marks, int64_t *index) {
   const int32_t n = columns ? matrix->block_cols : matrix->block_rows;

@@ -15,8 +15,8 @@ enum { BSI_ALIGNMENT = 64 };
 enum {
   /* the number of reductions that may count in the context's tickets at the same time */
   BSI_TICKETS = 64,
-  /* the number of words of the context's first_fault */
-  BSI_FAULTS = 8
+  /* the bytes of the context's record */
+  BSI_RECORD_BYTES = 64
 };
 
 #ifdef __cplusplus
@@ -46,8 +46,8 @@ struct bisai_context {
   bisai_device_allocator device_allocator;
   /* CUDA: BSI_TICKETS zeros in device memory; a kernel that counts in them resets them to zero */
   unsigned *tickets;
-  /* CUDA: BSI_FAULTS words in device memory, for kernels that search for a first index */
-  unsigned long long *first_fault;
+  /* CUDA: BSI_RECORD_BYTES of device memory for what a kernel reports: gpu/record.cuh */
+  void *record;
   /* CUDA: the bytes of vectors that are read repeatedly between products; 0 unless a solver runs */
   int64_t kept_bytes;
   /* CUDA */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Binary search among ascending columns. C searches arrays. C++ and CUDA search whatever has an
- * operator[]: arrays, also those behind a cache (gpu/read_only.cuh), and rows made of two arrays. */
+ * operator[]: arrays, also those behind a cache (gpu/read_only.cuh), and rows made of two
+ * arrays. */
 #ifndef BSI_SEARCH_H
 #define BSI_SEARCH_H
 

@@ -1,23 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block ILU on the device, in one launch: a warp a block row, rows in the order of L's levels; each
- * waits for the inverses and the rows of U that it needs (gpu/await.cuh). Thread blocks draw
- * their rows in order from a ticket, so that what a waiting warp waits for is always running or
- * done.
+/* Block ILU on the device, in one launch. A warp takes a block row, and rows go in the order of L's
+ * levels. A row waits for the inverses and for the rows of U that it needs (gpu/await.cuh). Thread
+ * blocks draw their rows in order from a ticket, so that what a waiting warp waits for is always
+ * running or done.
  *
- * A row is computed in shared memory. Which blocks of which row of U meet which of its own is
- * listed before the first wait, as structure alone says it. Where rows are too long for shared
- * memory they are computed where they are stored, and a row of U then is complete when its inverse
- * is there. */
+ * A row is computed in shared memory. Before its first wait the warp lists which blocks of which
+ * row of U meet which blocks of its own, because that depends on the structure alone. Rows that are
+ * too long for shared memory are computed in place. A row of U is then complete when its inverse is
+ * present. */
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
 #include "core/invert_cuda.cuh"
 #include "factor/factor_impl.h"
 #include "factor/factor_ops.h"
+#include "factor/inversion_record_cuda.cuh"
 #include "gpu/await.cuh"
 
 namespace {
 
-enum { MATCHES = 128, ITEMS = BSI_WARP, MOST_WARPS = 4, EVERY_DEVICE = 48 * 1024 };
+/* The room for a plan, and the warps of a thread block. */
+enum { MATCHES = 128, ITEMS = BSI_WARP, MOST_WARPS = 4 };
+
+/* Bytes of shared memory that a thread block has on every device without asking. */
+constexpr size_t EVERY_DEVICE = 48 * 1024;
+
+/* Levels whose rows are under way together. A long row has more to do before its turn comes.
+ * Measured on an H200 (commits 42b5836 and f31d4df; bench/results/h200-kernels.md, "Exact
+ * triangular solves" and "Block ILU"). */
+constexpr struct {
+  int32_t row_at_most;
+  int levels;
+} LEVELS_AHEAD[] = {{9, 8}, {INT32_MAX, 32}};
+
+int levels_ahead(int32_t longest_row) {
+  return longest_row <= LEVELS_AHEAD[0].row_at_most ? LEVELS_AHEAD[0].levels
+                                                    : LEVELS_AHEAD[1].levels;
+}
+
+/* Values of a lane that are waited for together, by block size. Chosen with the kernel (commit
+ * 42b5836, H200): more of them spill registers. */
+template <int BS> constexpr int PASSES = BS <= 5 ? 4 : 2;
+
+/* Messages of failures begin with it. */
+constexpr char what[] = "block ILU";
 
 struct job {
   int32_t block_rows, block_size, longest, levels;
@@ -27,25 +52,27 @@ struct job {
   double *l, *u, *inverse;
   double amount;
   unsigned *ticket;
-  unsigned long long *words;
+  bsi_inversion_record *record;
 };
 
-/* Block q of U times a block of L that stands at p in its row is subtracted from block t of that
- * row. */
+/* The products that a row needs. A match subtracts block q of U times a block of L from block t of
+ * the row. The matches of an item share the block of L, which stands at p in the row. */
 struct plan {
   int32_t q[MATCHES], t[MATCHES];
-  /* ~p where an item goes on with the p of the one before */
+  /* ~p if the item continues the one before it */
   int32_t p[ITEMS];
+  /* the end of the item's matches */
   int32_t end[ITEMS];
 };
 
-/* The row at hand: L's blocks, then U's. */
+/* The row of a warp: the blocks of L, then those of U.
+ *   BS: the block size, or 0 if it is known at run time only
+ *   SHARED: the row is in shared memory */
 template <int BS, bool SHARED> struct row {
   int bs, values;
   int32_t i, l_begin, l_length, u_begin, length;
-  /* SHARED */
+  /* SHARED: the blocks and their columns */
   double *blocks;
-  /* SHARED */
   int32_t *column;
   double *l, *u;
   const int32_t *l_col_idx, *u_col_idx;
@@ -59,17 +86,10 @@ template <int BS, bool SHARED> struct row {
     return t < l_length ? __ldg(l_col_idx + l_begin + t)
                         : __ldg(u_col_idx + u_begin + t - l_length);
   }
-  /* Where column j stands behind p, or -1. */
+  __device__ __forceinline__ int32_t operator[](int32_t t) const { return col(t); }
+  /* Returns where column j stands behind p, or -1. */
   __device__ __forceinline__ int32_t find(int32_t p, int32_t j) const {
-    int32_t low = p + 1, high = length;
-    while (low < high) {
-      const int32_t middle = (low + high) / 2;
-      if (col(middle) < j)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < length && col(low) == j ? low : -1;
+    return bsi_find_column(*this, p + 1, length, j);
   }
 };
 
@@ -77,7 +97,7 @@ __device__ __forceinline__ bool is_fill(const uint8_t *fill, int32_t p) {
   return fill && (__ldg(fill + p / 8) >> p % 8 & 1) != 0;
 }
 
-/* The matrix's blocks, and zeros where it has none. */
+/* Loads the blocks of the matrix, and zeros where it has none. */
 template <int BS, bool SHARED> __device__ void load_row(const job &p, const row<BS, SHARED> &w) {
   const int lane = threadIdx.x % BSI_WARP, values = w.values;
   int32_t next = __ldg(p.a_row_ptr + w.i);
@@ -105,8 +125,8 @@ template <int BS, bool SHARED> __device__ void load_row(const job &p, const row<
   __syncwarp();
 }
 
-/* Lists what is to be done from block *next of L on, *skip blocks of its row of U being done, as
- * far as there is room; how many items. */
+/* Lists the products from block *next of L on, as far as there is room. *skip blocks of its row of
+ * U are done already. Returns the number of items. */
 template <int BS, bool SHARED>
 __device__ int make_plan(const job &p, const row<BS, SHARED> &w, int32_t *next, int32_t *skip,
                          plan *list) {
@@ -147,7 +167,7 @@ __device__ int make_plan(const job &p, const row<BS, SHARED> &w, int32_t *next, 
   return items;
 }
 
-/* L_ip ← A_ip U_pp⁻¹, by way of `scaled`, where it stays. */
+/* L_ip ← A_ip U_pp⁻¹. `scaled` gets a copy. */
 static __device__ __forceinline__ void scale_block(int bs, const double *pivot, double *own,
                                                    double *scaled) {
   const int lane = threadIdx.x % BSI_WARP, values = bs * bs;
@@ -161,9 +181,12 @@ static __device__ __forceinline__ void scale_block(int bs, const double *pivot, 
   for (int e = lane; e < values; e += BSI_WARP) own[e] = scaled[e];
 }
 
-/* Values begin … begin + PASSES·32 of the products of an item's matches, the first of which is
- * `match`; what they need of U is waited for together, and with it the inverse where the block of L
- * is still to be scaled. */
+/* Subtracts values begin … begin + PASSES·32 − 1 of the products of an item, whose first match is
+ * `match`. Waits for all that they need of U together, and for the inverse too if the block of L is
+ * still to be scaled.
+ *   BS: the block size
+ *   SHARED: the row is in shared memory
+ *   PASSES: values of a lane */
 template <int BS, bool SHARED, int PASSES>
 __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w, const plan *list,
                                           int32_t match, int32_t total, int32_t begin, bool first,
@@ -209,7 +232,7 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
 #pragma unroll
   for (int e = 0; e < PASSES; e++) {
     if (!from[e]) continue;
-    if (!SHARED) /* complete, as the inverse is there */
+    if (!SHARED) /* complete, because the inverse is present */
 #pragma unroll
       for (int k = 0; k < BS; k++) column[e][k] = bsi_peek(from[e] + k);
     const int32_t v = begin + lane + e * BSI_WARP;
@@ -220,8 +243,8 @@ __device__ __forceinline__ void do_values(const job &p, const row<BS, SHARED> &w
   }
 }
 
-/* One item: its block of L is scaled where the item is the first of its p, then come the products
- * of its matches. */
+/* Does one item: scales its block of L if the item is the first with that block, then subtracts the
+ * products. */
 template <int BS, bool SHARED>
 __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, const plan *list,
                                         int item, double *pivot, double *scaled) {
@@ -233,13 +256,13 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
   const double *inverse = p.inverse + static_cast<int64_t>(w.col(at)) * values;
   double *own = w.block(at);
   if constexpr (BS > 0) {
-    constexpr int PASSES = BS <= 5 ? 4 : 2;
+    constexpr int AT_ONCE = PASSES<BS>;
     if (total <= BSI_WARP)
       do_values<BS, SHARED, 1>(p, w, list, match, total, 0, first, inverse, own, pivot, scaled);
     else
-      for (int32_t v = 0; v < total; v += PASSES * BSI_WARP)
-        do_values<BS, SHARED, PASSES>(p, w, list, match, total, v, first && v == 0, inverse, own,
-                                      pivot, scaled);
+      for (int32_t v = 0; v < total; v += AT_ONCE * BSI_WARP)
+        do_values<BS, SHARED, AT_ONCE>(p, w, list, match, total, v, first && v == 0, inverse, own,
+                                       pivot, scaled);
   } else {
     if (first) {
       for (int e = lane; e < values; e += BSI_WARP) pivot[e] = bsi_await(inverse + e);
@@ -258,7 +281,7 @@ __device__ __forceinline__ void do_item(const job &p, const row<BS, SHARED> &w, 
   __syncwarp();
 }
 
-/* Hands the row over, its inverse last, and says what was met. */
+/* Passes the row on, its inverse last, and records the inversion. */
 template <int BS, bool SHARED>
 __device__ __forceinline__ void finish_row(const job &p, const row<BS, SHARED> &w, double *diagonal,
                                            double *inverse) {
@@ -291,8 +314,8 @@ __device__ __forceinline__ void finish_row(const job &p, const row<BS, SHARED> &
     for (int32_t t = 0; t < w.length; t++)
       for (int v = lane; v < values; v += BSI_WARP) finite &= isfinite(w.block(t)[v]);
   }
-  if (!finite) atomicMin(p.words + BSI_MET_INFINITE_ROW, static_cast<unsigned long long>(w.i));
-  if (lane == 0 && result != BSI_BLOCK_OK) bsi_met(p.words, result, w.i);
+  if (!finite) atomicMin(&p.record->infinite_row, static_cast<unsigned long long>(w.i));
+  if (lane == 0 && result != BSI_BLOCK_OK) bsi_record_inversion(p.record, result, w.i);
 }
 
 __host__ __device__ constexpr size_t warp_bytes(bool shared, int32_t longest, int values) {
@@ -302,7 +325,8 @@ __host__ __device__ constexpr size_t warp_bytes(bool shared, int32_t longest, in
   return (bytes + 7) / 8 * 8;
 }
 
-/* BS = 0: the block size at run time. */
+/* BS: the block size, or 0 if it is known at run time only
+ * SHARED: rows are in shared memory */
 template <int BS, bool SHARED> __global__ void factor_rows(const job p) {
   extern __shared__ double shared[];
   __shared__ unsigned drawn;
@@ -338,9 +362,13 @@ template <int BS, bool SHARED> __global__ void factor_rows(const job p) {
   finish_row(p, w, SHARED ? w.blocks + w.l_length * w.values : w.blocks, scaled);
 }
 
-/* Conditions of the diagonal blocks: the largest, then the first row that has it. */
-template <bool FIND_ROW> __global__ void __launch_bounds__(128) find_condition(const job p) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * 128 + threadIdx.x;
+enum { CONDITION_THREADS = 128 };
+
+/* Finds the largest condition of the diagonal blocks, then the first row that has it.
+ *   FIND_ROW: find the row */
+template <bool FIND_ROW>
+__global__ void __launch_bounds__(CONDITION_THREADS) find_condition(const job p) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * CONDITION_THREADS + threadIdx.x;
   const int values = p.block_size * p.block_size;
   double condition = 0.0;
   if (i < p.block_rows)
@@ -348,33 +376,27 @@ template <bool FIND_ROW> __global__ void __launch_bounds__(128) find_condition(c
         bsi_block_norm1(p.block_size, p.u + static_cast<int64_t>(__ldg(p.u_row_ptr + i)) * values) *
         bsi_block_norm1(p.block_size, p.inverse + i * values);
   if (FIND_ROW) {
-    bsi_met_condition_row(p.words, condition, i);
+    bsi_record_condition_row(p.record, condition, i);
   } else {
-    for (int step = BSI_WARP / 2; step > 0; step /= 2) /* NaN gives way */
-      condition = fmax(condition, __shfl_xor_sync(BSI_FULL_WARP, condition, step));
-    if (threadIdx.x % BSI_WARP == 0) bsi_met_condition(p.words, condition);
+    const double largest = bsi_warp_max_magnitude(isnan(condition) ? 0.0 : condition);
+    if (threadIdx.x % BSI_WARP == 0) bsi_record_condition(p.record, largest);
   }
 }
 
-template <int BS, bool SHARED> cudaError_t enqueue(const bisai_context *context, const job &p) {
+template <int BS, bool SHARED> bisai_status enqueue(bisai_context *context, const job &p) {
   const size_t needed = warp_bytes(SHARED, p.longest, p.block_size * p.block_size);
   int warps = MOST_WARPS;
   while (warps > 1 && warps * needed > EVERY_DEVICE) warps /= 2;
-  /* Long rows have more to do before their turn comes. */
   const size_t bytes = bsi_bytes_to_thin_out(context, p.block_rows, p.levels,
-                                             p.longest > 9 ? 32 : 8, warps, warps * needed);
-  if (bytes > EVERY_DEVICE) {
-    const cudaError_t error =
-        cudaFuncSetAttribute(factor_rows<BS, SHARED>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes));
-    if (error != cudaSuccess) return error;
-  }
+                                             levels_ahead(p.longest), warps, warps * needed);
+  if (bytes > EVERY_DEVICE)
+    BSI_TRY(bsi_gpu_allow_shared(context, what, factor_rows<BS, SHARED>, bytes));
   factor_rows<BS, SHARED>
       <<<bsi_grid(p.block_rows, warps), warps * BSI_WARP, bytes, bsi_stream_of(context)>>>(p);
-  return cudaGetLastError();
+  return bsi_launched(context, what);
 }
 
-template <bool SHARED> cudaError_t enqueue_size(const bisai_context *context, const job &p) {
+template <bool SHARED> bisai_status enqueue_size(bisai_context *context, const job &p) {
   switch (p.block_size) {
 #define CASE(BS)                                                                                   \
   case BS: return enqueue<BS, SHARED>(context, p);
@@ -384,10 +406,20 @@ template <bool SHARED> cudaError_t enqueue_size(const bisai_context *context, co
   return enqueue<0, SHARED>(context, p);
 }
 
-/* Whether the longest row fits the shared memory that a thread block of this device can have. */
+/* Returns true if the longest row fits the shared memory that a thread block of this device can
+ * have. */
 bool fits(const bisai_context *context, const job &p) {
   return warp_bytes(true, p.longest, p.block_size * p.block_size) + 16 <=
          static_cast<size_t>(context->limits.block_shared);
+}
+
+/* Marks the values as absent: of U if its rows are passed on by themselves, and the inverses. */
+bisai_status clear(bisai_context *context, const bisai_bcsr *u, bool shared, const job &p) {
+  if (shared)
+    BSI_TRY(
+        bsi_gpu_fill(context, what, p.u, 0xff, bsi_block_offset(u, u->blocks) * sizeof(double)));
+  return bsi_gpu_fill(context, what, p.inverse, 0xff,
+                      bsi_block_offset(u, p.block_rows) * sizeof(double));
 }
 
 } // namespace
@@ -395,44 +427,37 @@ bool fits(const bisai_context *context, const job &p) {
 static bisai_status factor_ilu(bisai_context *context, const bisai_bcsr *matrix, bisai_factors *f,
                                bsi_invert_stats *stats) {
   const bisai_bcsr *l = f->lower, *u = f->upper;
-  const job p = {matrix->block_rows,
-                 matrix->block_size,
-                 f->longest_row,
-                 f->lower_levels.count,
-                 f->lower_levels.rows,
-                 matrix->row_ptr,
-                 l->row_ptr,
-                 l->col_idx,
-                 u->row_ptr,
-                 u->col_idx,
-                 f->lower_fill,
-                 f->upper_fill,
-                 static_cast<const double *>(matrix->values),
-                 static_cast<double *>(l->values),
-                 static_cast<double *>(u->values),
-                 f->upper_inverse,
-                 f->shift_amount,
-                 context->tickets,
-                 context->first_fault};
+  const job p = {.block_rows = matrix->block_rows,
+                 .block_size = matrix->block_size,
+                 .longest = f->longest_row,
+                 .levels = f->lower_levels.count,
+                 .order = f->lower_levels.rows,
+                 .a_row_ptr = matrix->row_ptr,
+                 .l_row_ptr = l->row_ptr,
+                 .l_col_idx = l->col_idx,
+                 .u_row_ptr = u->row_ptr,
+                 .u_col_idx = u->col_idx,
+                 .l_fill = f->lower_fill,
+                 .u_fill = f->upper_fill,
+                 .a = static_cast<const double *>(matrix->values),
+                 .l = static_cast<double *>(l->values),
+                 .u = static_cast<double *>(u->values),
+                 .inverse = f->upper_inverse,
+                 .amount = f->shift_amount,
+                 .ticket = context->tickets,
+                 .record = bsi_record_of<bsi_inversion_record>(context)};
   if (p.block_rows == 0) return BISAI_OK;
-  const cudaStream_t stream = bsi_stream_of(context);
   const bool shared = fits(context, p);
-  cudaError_t error = bsi_met_nothing(context);
-  if (error == cudaSuccess && shared)
-    error = cudaMemsetAsync(p.u, 0xff, bsi_block_offset(u, u->blocks) * sizeof(double), stream);
-  if (error == cudaSuccess)
-    error = cudaMemsetAsync(p.inverse, 0xff, bsi_block_offset(u, p.block_rows) * sizeof(double),
-                            stream);
-  if (error == cudaSuccess)
-    error = shared ? enqueue_size<true>(context, p) : enqueue_size<false>(context, p);
-  if (error == cudaSuccess)
-    error = cudaMemsetAsync(context->tickets, 0, sizeof *context->tickets, stream);
-  if (error != cudaSuccess)
-    return bsi_fail(context, BISAI_DEVICE_ERROR, "block ILU: %s", cudaGetErrorString(error));
-  find_condition<false><<<bsi_grid(p.block_rows, 128), 128, 0, stream>>>(p);
-  find_condition<true><<<bsi_grid(p.block_rows, 128), 128, 0, stream>>>(p);
-  const bisai_status status = bsi_launched(context, "block ILU");
-  return status ? status : bsi_met_fetch(context, "block ILU", stats);
+  BSI_TRY(bsi_record_begin<bsi_inversion_record>(context, what));
+  BSI_TRY(clear(context, u, shared, p));
+  BSI_TRY(shared ? enqueue_size<true>(context, p) : enqueue_size<false>(context, p));
+  BSI_TRY(bsi_gpu_fill(context, what, context->tickets, 0, sizeof *context->tickets));
+  const unsigned blocks = bsi_grid(p.block_rows, CONDITION_THREADS);
+  const bsi_gpu_stream stream = bsi_stream_of(context);
+  find_condition<false><<<blocks, CONDITION_THREADS, 0, stream>>>(p);
+  find_condition<true><<<blocks, CONDITION_THREADS, 0, stream>>>(p);
+  BSI_TRY(bsi_launched(context, what));
+  return bsi_inversion_record_fetch(context, what, stats);
 }
 
 const bsi_ilu_ops bsi_ilu_cuda = {.factorise = factor_ilu};

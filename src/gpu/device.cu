@@ -45,9 +45,8 @@ cudaError_t make_stream(bisai_context *context) {
 bisai_status make_counters(bisai_context *context) {
   context->tickets = static_cast<unsigned *>(
       context->backend->memory->allocate(context, BSI_TICKETS, sizeof(unsigned)));
-  context->first_fault = static_cast<unsigned long long *>(
-      context->backend->memory->allocate(context, BSI_FAULTS, sizeof(unsigned long long)));
-  if (!context->tickets || !context->first_fault) return BISAI_OUT_OF_MEMORY;
+  context->record = context->backend->memory->allocate(context, BSI_RECORD_BYTES, 1);
+  if (!context->tickets || !context->record) return BISAI_OUT_OF_MEMORY;
   const cudaError_t error =
       cudaMemsetAsync(context->tickets, 0, BSI_TICKETS * sizeof(unsigned), bsi_stream_of(context));
   return error == cudaSuccess ? BISAI_OK : BISAI_DEVICE_ERROR;
@@ -101,7 +100,7 @@ static bisai_status open(bisai_context *context, const bisai_context_options *op
 /* Waits, so that the caller may destroy the stream and release the memory. */
 static void close(bisai_context *context) {
   context->backend->memory->release(context, context->tickets);
-  context->backend->memory->release(context, context->first_fault);
+  context->backend->memory->release(context, context->record);
   if (context->stream) cudaStreamSynchronize(bsi_stream_of(context));
   if (context->owns_stream) cudaStreamDestroy(bsi_stream_of(context));
   if (context->pool) cudaMemPoolDestroy(static_cast<cudaMemPool_t>(context->pool));

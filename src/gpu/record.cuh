@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a kernel reports to the host. Every context has BSI_FAULTS words of device memory for it. A
+/* What a kernel reports to the host. Every context has BSI_RECORD_BYTES of device memory for it. A
  * user declares a struct of words (unsigned long long) for its own report:
  *
  *   struct report {
@@ -19,9 +19,8 @@
 constexpr unsigned long long BSI_NONE = ~0ull;
 
 template <typename Record> static inline Record *bsi_record_of(const bisai_context *context) {
-  static_assert(sizeof(Record) <= BSI_FAULTS * sizeof(unsigned long long),
-                "the context has room for the record");
-  return reinterpret_cast<Record *>(context->first_fault);
+  static_assert(sizeof(Record) <= BSI_RECORD_BYTES, "the context has room for the record");
+  return static_cast<Record *>(context->record);
 }
 
 /* Sets the words to what they begin as. */

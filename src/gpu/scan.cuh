@@ -29,13 +29,14 @@ static inline bisai_status bsi_gpu_exclusive_sum(bisai_context *context, const c
 }
 
 struct bsi_gpu_larger {
-  __device__ int32_t operator()(int32_t a, int32_t b) const { return max(a, b); }
+  template <typename T> __device__ T operator()(T a, T b) const { return max(a, b); }
 };
 
 /* to[i] ← the largest of from[0], …, from[i] */
+template <typename T>
 static inline bisai_status bsi_gpu_inclusive_max(bisai_context *context, const char *what,
-                                                 void *room, size_t *bytes, int32_t *from,
-                                                 int32_t *to, int32_t count) {
+                                                 void *room, size_t *bytes, T *from, T *to,
+                                                 int32_t count) {
   return bsi_gpu_status(context, what,
                         cub::DeviceScan::InclusiveScan(room, *bytes, from, to, bsi_gpu_larger(),
                                                        count, bsi_stream_of(context)));

@@ -9,21 +9,13 @@
 
 enum { BSI_MOST_THREADS = 1024 };
 
-/* Lane 0 gets the sum. */
-static __device__ double bsi_sum_of_warp(double value) {
-#pragma unroll
-  for (int step = BSI_WARP / 2; step > 0; step /= 2)
-    value += __shfl_down_sync(BSI_FULL_WARP, value, step);
-  return value;
-}
-
 /* Thread s < COUNT gets the sum of sums[s] over the threads of the block. */
 template <int COUNT> static __device__ double bsi_sum_of_block(const double (&sums)[COUNT]) {
   __shared__ double of_warp[COUNT][BSI_MOST_THREADS / BSI_WARP];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
 #pragma unroll
   for (int s = 0; s < COUNT; s++) {
-    const double sum = bsi_sum_of_warp(sums[s]);
+    const double sum = bsi_warp_sum(sums[s]);
     if (lane == 0) of_warp[s][warp] = sum;
   }
   __syncthreads();
@@ -56,7 +48,7 @@ static __device__ bool bsi_finish(double mine, int count, double *partials, unsi
     double sum = 0.0;
     for (int b = lane; b < static_cast<int>(gridDim.x); b += BSI_WARP)
       sum += __ldcg(partials + s * BSI_CHUNKS + b);
-    sum = bsi_sum_of_warp(sum);
+    sum = bsi_warp_sum(sum);
     if (lane == 0) out[s] = sum;
   }
   return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into B's order and back, on the
- * device. The rounds of equilibration are those of reordered_host.c; a round that changes nothing
- * is followed by others that change nothing, so that none has to be waited for. */
+/* Values of B = P Dr A Dc Pᵀ, the factors Dr and Dc, and vectors into the order of B and back, on
+ * the device. The rounds of equilibration are those of reordered_host.c. After a round that changes
+ * nothing all others change nothing, so that the host need not wait for any. */
 #include <climits>
 #include <cmath>
 
@@ -9,16 +9,13 @@
 #include "core/block_math.h"
 #include "core/context_impl.h"
 #include "gpu/launch.cuh"
+#include "gpu/record.cuh"
 #include "order/order_ops.h"
 #include "order/reordered.h"
 
 namespace {
 
 enum { ROUNDS = 10, LARGEST_EXPONENT = 500, THREADS = 256, WARPS = THREADS / BSI_WARP };
-
-bisai_status failure(bisai_context *context, cudaError_t error) {
-  return bsi_fail(context, BISAI_DEVICE_ERROR, "reordering: %s", cudaGetErrorString(error));
-}
 
 /* --- vectors --- */
 
@@ -32,6 +29,7 @@ struct move {
   int64_t ldx, ldy;
 };
 
+/* SCATTER: from the order of B to that of A */
 template <bool SCATTER> __global__ void __launch_bounds__(THREADS) move_values(const move m) {
   const int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (v >= m.length) return;
@@ -48,21 +46,32 @@ template <bool SCATTER>
 bisai_status move_vectors(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
                           const double *scale, int32_t count, const double *x, int64_t ldx,
                           double *y, int64_t ldy) {
-  constexpr int32_t most = 65535; /* of a grid's second dimension */
+  constexpr int32_t most = 65535; /* the largest second dimension of a grid */
   const int64_t length = static_cast<int64_t>(n) * bs;
   for (int32_t c = 0; c < count && length > 0; c += most) {
     const dim3 grid(bsi_grid(length, THREADS),
                     static_cast<unsigned>(count - c < most ? count - c : most));
-    move_values<SCATTER><<<grid, THREADS, 0, bsi_stream_of(context)>>>(
-        {length, bs, permutation, scale, x + c * ldx, y + c * ldy, ldx, ldy});
+    move_values<SCATTER><<<grid, THREADS, 0, bsi_stream_of(context)>>>({.length = length,
+                                                                        .bs = bs,
+                                                                        .permutation = permutation,
+                                                                        .scale = scale,
+                                                                        .x = x + c * ldx,
+                                                                        .y = y + c * ldy,
+                                                                        .ldx = ldx,
+                                                                        .ldy = ldy});
   }
   return bsi_launched(context, "reordering of vectors");
 }
 
 /* --- equilibration --- */
 
-/* Words of the context's first_fault. */
-enum { ZERO_ROW, ZERO_COL, SMALLEST, MINUS_LARGEST, WORDS };
+struct report {
+  static constexpr int firsts = 4;
+  /* the first block row and block column of zeros */
+  unsigned long long zero_row, zero_col;
+  /* LARGEST_EXPONENT plus the smallest exponent of a factor, and minus the largest */
+  unsigned long long smallest, minus_largest;
+};
 
 __device__ bool is_of_zero(int32_t scaled_exponent) {
   return scaled_exponent < BSI_EXPONENT_OF_ZERO / 2;
@@ -84,11 +93,11 @@ struct balance {
   const int32_t *row_ptr, *col_idx;
   const int16_t *exponents;
   int32_t *row_exponent, *col_exponent, *row_max, *col_max;
-  unsigned long long *words;
+  report *found;
 };
 
-/* A warp a block row, a lane a column of a block: the largest scaled exponents. Integers, so that
- * the order of atomics does not matter. */
+/* Finds the largest scaled exponents. A warp takes a block row, a lane a column of a block. They
+ * are integers, so that the order of atomics does not matter. */
 __global__ void __launch_bounds__(THREADS) find_most(const balance p) {
   __shared__ int32_t all[WARPS][BISAI_MAX_BLOCK_SIZE];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP, bs = p.bs;
@@ -114,7 +123,7 @@ __global__ void __launch_bounds__(THREADS) find_most(const balance p) {
   if (lane < bs) p.row_max[i * bs + lane] = most[lane];
 }
 
-/* The first block row and block column that have zeros alone. */
+/* Finds the first block row and block column that have zeros alone. */
 __global__ void __launch_bounds__(THREADS) find_zeros(const balance p) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (i >= p.block_rows) return;
@@ -123,8 +132,8 @@ __global__ void __launch_bounds__(THREADS) find_zeros(const balance p) {
     zero_row &= is_of_zero(p.row_max[i * p.bs + r]);
     zero_col &= is_of_zero(p.col_max[i * p.bs + r]);
   }
-  if (zero_row) atomicMin(p.words + ZERO_ROW, static_cast<unsigned long long>(i));
-  if (zero_col) atomicMin(p.words + ZERO_COL, static_cast<unsigned long long>(i));
+  if (zero_row) atomicMin(&p.found->zero_row, static_cast<unsigned long long>(i));
+  if (zero_col) atomicMin(&p.found->zero_col, static_cast<unsigned long long>(i));
 }
 
 __device__ void take_half(int32_t most, int32_t *exponent) {
@@ -132,7 +141,7 @@ __device__ void take_half(int32_t most, int32_t *exponent) {
     *exponent = max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, *exponent - most / 2));
 }
 
-/* Takes half of each `most` back, and leaves the columns' as find_most() wants them. */
+/* Subtracts half of each largest exponent, and clears those of columns for find_most(). */
 __global__ void __launch_bounds__(THREADS) take_halves(const balance p, int64_t n) {
   const int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (k >= n) return;
@@ -159,13 +168,11 @@ __global__ void __launch_bounds__(THREADS)
     smallest = min(r, c);
     largest = max(r, c);
   }
-  for (int step = BSI_WARP / 2; step > 0; step /= 2) {
-    smallest = min(smallest, __shfl_xor_sync(BSI_FULL_WARP, smallest, step));
-    largest = max(largest, __shfl_xor_sync(BSI_FULL_WARP, largest, step));
-  }
+  smallest = bsi_warp_min(smallest);
+  largest = bsi_warp_max(largest);
   if (threadIdx.x % BSI_WARP != 0 || smallest > largest) return;
-  atomicMin(p.words + SMALLEST, static_cast<unsigned long long>(LARGEST_EXPONENT + smallest));
-  atomicMin(p.words + MINUS_LARGEST, static_cast<unsigned long long>(LARGEST_EXPONENT - largest));
+  atomicMin(&p.found->smallest, static_cast<unsigned long long>(LARGEST_EXPONENT + smallest));
+  atomicMin(&p.found->minus_largest, static_cast<unsigned long long>(LARGEST_EXPONENT - largest));
 }
 
 /* --- values --- */
@@ -178,7 +185,7 @@ struct reorder {
   double *to;
 };
 
-/* A warp a block row of B. */
+/* A warp takes a block row of B. */
 __global__ void __launch_bounds__(THREADS) reorder_rows(const reorder p) {
   const int lane = threadIdx.x % BSI_WARP, bs = p.bs, values = bs * bs;
   const int64_t i = static_cast<int64_t>(blockIdx.x) * WARPS + threadIdx.x / BSI_WARP;
@@ -212,19 +219,11 @@ static bisai_status scatter(bisai_context *context, int32_t n, int bs, const int
   return move_vectors<true>(context, n, bs, permutation, scale, count, x, ldx, y, ldy);
 }
 
-static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
+static void enqueue_rounds(bisai_context *context, const bisai_bcsr *a, const bsi_equilibration *q,
+                           const balance &p) {
   const int64_t n = static_cast<int64_t>(a->block_rows) * a->block_size,
                 count = static_cast<int64_t>(bsi_block_offset(a, a->blocks));
-  q->zero_row = q->zero_col = -1;
-  q->smallest = q->largest = 1.0;
-  if (n == 0) return BISAI_OK;
-  const cudaStream_t stream = bsi_stream_of(context);
-  const balance p = {a->block_rows, a->block_size,       a->row_ptr,      a->col_idx,
-                     q->exponents,  q->row_exponent,     q->col_exponent, q->row_max,
-                     q->col_max,    context->first_fault};
-  unsigned long long words[WORDS];
-  cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff, sizeof words, stream);
-  if (error != cudaSuccess) return failure(context, error);
+  const bsi_gpu_stream stream = bsi_stream_of(context);
   const unsigned flat = bsi_grid(n, THREADS), by_rows = bsi_grid(a->block_rows, WARPS);
   if (count > 0)
     find_exponents<<<bsi_grid(count, THREADS), THREADS, 0, stream>>>(
@@ -236,16 +235,32 @@ static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi
     take_halves<<<flat, THREADS, 0, stream>>>(p, n);
   }
   set_scales<<<flat, THREADS, 0, stream>>>(p, n, q->row_scale, q->col_scale);
-  const bisai_status status = bsi_launched(context, "equilibration");
-  if (status) return status;
-  error =
-      cudaMemcpyAsync(words, context->first_fault, sizeof words, cudaMemcpyDeviceToHost, stream);
-  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-  if (error != cudaSuccess) return failure(context, error);
-  if (words[ZERO_ROW] != ~0ull) q->zero_row = static_cast<int32_t>(words[ZERO_ROW]);
-  if (words[ZERO_COL] != ~0ull) q->zero_col = static_cast<int32_t>(words[ZERO_COL]);
-  q->smallest = ldexp(1.0, static_cast<int>(words[SMALLEST]) - LARGEST_EXPONENT);
-  q->largest = ldexp(1.0, LARGEST_EXPONENT - static_cast<int>(words[MINUS_LARGEST]));
+}
+
+static bisai_status equilibrate(bisai_context *context, const bisai_bcsr *a, bsi_equilibration *q) {
+  static const char what[] = "equilibration";
+  q->zero_row = q->zero_col = -1;
+  q->smallest = q->largest = 1.0;
+  if (a->block_rows == 0) return BISAI_OK;
+  BSI_TRY(bsi_record_begin<report>(context, what));
+  enqueue_rounds(context, a, q,
+                 {.block_rows = a->block_rows,
+                  .bs = a->block_size,
+                  .row_ptr = a->row_ptr,
+                  .col_idx = a->col_idx,
+                  .exponents = q->exponents,
+                  .row_exponent = q->row_exponent,
+                  .col_exponent = q->col_exponent,
+                  .row_max = q->row_max,
+                  .col_max = q->col_max,
+                  .found = bsi_record_of<report>(context)});
+  BSI_TRY(bsi_launched(context, what));
+  report found;
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  q->zero_row = static_cast<int32_t>(bsi_index_of(found.zero_row));
+  q->zero_col = static_cast<int32_t>(bsi_index_of(found.zero_col));
+  q->smallest = ldexp(1.0, static_cast<int>(found.smallest) - LARGEST_EXPONENT);
+  q->largest = ldexp(1.0, LARGEST_EXPONENT - static_cast<int>(found.minus_largest));
   return BISAI_OK;
 }
 
@@ -253,9 +268,16 @@ static bisai_status reorder_values(bisai_context *context, const bisai_bcsr *a, 
   const bisai_bcsr *b = r->matrix;
   if (b->block_rows == 0) return BISAI_OK;
   reorder_rows<<<bsi_grid(b->block_rows, WARPS), THREADS, 0, bsi_stream_of(context)>>>(
-      {b->block_rows, b->block_size, b->row_ptr, r->permutation, r->source, a->col_idx,
-       r->equilibration.row_scale, r->equilibration.col_scale,
-       static_cast<const double *>(a->values), static_cast<double *>(b->values)});
+      {.block_rows = b->block_rows,
+       .bs = b->block_size,
+       .row_ptr = b->row_ptr,
+       .permutation = r->permutation,
+       .source = r->source,
+       .a_col_idx = a->col_idx,
+       .row_scale = r->equilibration.row_scale,
+       .col_scale = r->equilibration.col_scale,
+       .from = static_cast<const double *>(a->values),
+       .to = static_cast<double *>(b->values)});
   return bsi_launched(context, "values of the reordered matrix");
 }
 

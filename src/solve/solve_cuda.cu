@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The small block triangular systems on the device: a group of lanes, one for each value of a block
- * as far as a warp has them, solves for one block column of N (Ma et al. 2021, Algorithm 2, with
- * the corrections that docs/design.md names).
+/* The small block triangular systems on the device. A group of lanes solves for one block column of
+ * N (Ma et al. 2021, Algorithm 2, with the corrections that docs/design.md names). A group has one
+ * lane for each value of a block, or a whole warp if a block has more values than that.
  *
  * The system is never stored. The lanes look up side by side which blocks of a row of T lie in the
- * column's rows J, then multiply those one after the other, each lane its own value. The column's
- * rows and blocks are kept in shared memory, or where the longest column is too long for that in
- * global memory of the group's own. */
+ * column's rows J, then multiply these blocks one after the other, each lane its own value. The
+ * values of the column are in shared memory. If the longest column is too long for that, they are
+ * in global memory of the group's own. */
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
 #include "core/values.h"
 #include "gpu/launch.cuh"
+#include "gpu/record.cuh"
 #include "solve/isai.h"
 #include "solve/solve_ops.h"
 
@@ -20,12 +21,22 @@ namespace {
 enum {
   THREADS = 128,
   WARPS = THREADS / BSI_WARP,
-  /* what every device gives a thread block */
-  SHARED_BYTES = 48 * 1024,
-  /* thread blocks for a multiprocessor where columns are too long for that … */
-  BLOCKS_EACH = 4,
-  /* … fewer where their columns would take more */
-  MOST_BYTES = 1 << 28
+  /* bytes of shared memory that a thread block has on every device */
+  SHARED_BYTES = 48 * 1024
+};
+
+/* Long columns: thread blocks for each multiprocessor, and fewer if their columns would take more
+ * bytes of global memory than that. Chosen when the kernel was written (commit f31d4df, H200), not
+ * by a series of measurements. */
+enum { BLOCKS_PER_PROCESSOR = 4, MOST_BYTES = 1 << 28 };
+
+/* Messages of failures begin with it. */
+constexpr char what[] = "values of an approximate inverse";
+
+struct report {
+  static constexpr int firsts = 1;
+  /* the first fault: its column, then the step of its solution, then its kind */
+  unsigned long long fault;
 };
 
 struct job {
@@ -36,20 +47,21 @@ struct job {
   const int32_t *col_ptr, *row_idx, *position;
   bisai_value_type type;
   void *values;
-  /* of a column; longer ones take `columns` */
+  /* the blocks of a column in shared memory, 0 if columns are in `columns` */
   int32_t shared_blocks;
   int32_t longest;
   double *columns;
-  unsigned long long *fault;
+  report *found;
 };
 
-/* The first fault of all columns: lowest column, then the step of its solution. */
-__device__ void report(const job &p, int32_t column, int32_t step, bsi_isai_fault_kind kind) {
-  atomicMin(p.fault, static_cast<unsigned long long>(column) << 33 |
-                         static_cast<unsigned long long>(step) << 2 | static_cast<unsigned>(kind));
+/* Keeps the first fault of all columns. */
+__device__ void report_fault(const job &p, int32_t column, int32_t step, bsi_isai_fault_kind kind) {
+  atomicMin(&p.found->fault, static_cast<unsigned long long>(column) << 33 |
+                                 static_cast<unsigned long long>(step) << 2 |
+                                 static_cast<unsigned>(kind));
 }
 
-/* BS = 0: the block size at run time. */
+/* BS: the block size, or 0 if it is known at run time only */
 template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const job p) {
   const int bs = BS > 0 ? BS : p.block_size, values = bs * bs;
   constexpr int LANES = BS > 0 && BS * BS <= BSI_WARP ? BS * BS : BSI_WARP;
@@ -126,17 +138,18 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_columns(const
         finite = __all_sync(mask, finite);
         fits = __all_sync(mask, fits);
         if (member == 0)
-          report(p, static_cast<int32_t>(j), step,
-                 !finite ? BSI_FAULT_NOT_FINITE
-                 : !fits ? BSI_FAULT_OVERFLOW
-                         : BSI_FAULT_UNDERFLOW);
+          report_fault(p, static_cast<int32_t>(j), step,
+                       !finite ? BSI_FAULT_NOT_FINITE
+                       : !fits ? BSI_FAULT_OVERFLOW
+                               : BSI_FAULT_UNDERFLOW);
       }
       __syncwarp(mask);
     }
   }
 }
 
-/* Groups of lanes in a thread block, for a block size known at compile time or (0) not. */
+/* Returns the groups of lanes in a thread block.
+ *   BS: the block size, or 0 if it is known at run time only */
 template <int BS> constexpr int groups_of() {
   return WARPS * (BS > 0 && BS * BS <= BSI_WARP ? BSI_WARP / (BS * BS) : 1);
 }
@@ -159,7 +172,7 @@ template <int BS> bisai_status enqueue(bisai_context *context, const job &p, int
   if (p.columns && blocks > static_cast<unsigned>(columns_at_once / GROUPS))
     blocks = columns_at_once / GROUPS;
   solve_columns<BS><<<blocks, THREADS, bytes, bsi_stream_of(context)>>>(p);
-  return bsi_launched(context, "values of an approximate inverse");
+  return bsi_launched(context, what);
 }
 
 bisai_status enqueue_size(bisai_context *context, const job &p, int columns_at_once) {
@@ -172,31 +185,20 @@ bisai_status enqueue_size(bisai_context *context, const job &p, int columns_at_o
   return enqueue<0>(context, p, columns_at_once);
 }
 
-bisai_status device_failure(bisai_context *context, cudaError_t error) {
-  return bsi_fail(context, BISAI_DEVICE_ERROR, "values of an approximate inverse: %s",
-                  cudaGetErrorString(error));
-}
-
-/* Waits; turns the key of report() into its fault. */
+/* Turns the word of report_fault() into its fault. Waits. */
 bisai_status fetch_fault(bisai_context *context, const job &p, bsi_isai_fault *fault) {
-  unsigned long long key;
-  const cudaStream_t stream = bsi_stream_of(context);
-  cudaError_t error = cudaMemcpyAsync(&key, p.fault, sizeof key, cudaMemcpyDeviceToHost, stream);
-  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-  if (error != cudaSuccess) return device_failure(context, error);
-  if (key == ~0ull) return BISAI_OK;
-  const int32_t column = static_cast<int32_t>(key >> 33),
-                step = static_cast<int32_t>(key >> 2 & INT32_MAX);
+  report found;
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  if (found.fault == BSI_NONE) return BISAI_OK;
+  const int32_t column = static_cast<int32_t>(found.fault >> 33),
+                step = static_cast<int32_t>(found.fault >> 2 & INT32_MAX);
   int32_t range[2], row;
-  error = cudaMemcpy(range, p.col_ptr + column, sizeof range, cudaMemcpyDeviceToHost);
-  if (error == cudaSuccess)
-    error = cudaMemcpy(
-        &row, p.row_idx + (p.triangle == BISAI_LOWER ? range[0] + step : range[1] - 1 - step),
-        sizeof row, cudaMemcpyDeviceToHost);
-  if (error != cudaSuccess) return device_failure(context, error);
+  BSI_TRY(bsi_gpu_fetch(context, what, range, p.col_ptr + column, sizeof range));
+  const int32_t at = p.triangle == BISAI_LOWER ? range[0] + step : range[1] - 1 - step;
+  BSI_TRY(bsi_gpu_fetch(context, what, &row, p.row_idx + at, sizeof row));
   fault->column = column;
   fault->row = row;
-  fault->kind = static_cast<bsi_isai_fault_kind>(key & 3);
+  fault->kind = static_cast<bsi_isai_fault_kind>(found.fault & 3);
   return BISAI_OK;
 }
 
@@ -214,7 +216,7 @@ static bisai_status isai_reserve(bisai_context *context, const bsi_triangular *t
   if (isai->pattern->longest_column <= bsi_isai_shared_blocks(bs)) return BISAI_OK;
   const size_t bytes = column * sizeof(double) * groups,
                affordable = bytes < MOST_BYTES ? MOST_BYTES / bytes : 1;
-  const size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_EACH;
+  const size_t wanted = static_cast<size_t>(context->limits.processors) * BLOCKS_PER_PROCESSOR;
   isai->threads = static_cast<int>(wanted < affordable ? wanted : affordable) * groups;
   isai->columns = static_cast<double *>(
       context->backend->memory->allocate(context, isai->threads * column, sizeof(double)));
@@ -227,27 +229,25 @@ static bisai_status isai_values(bisai_context *context, const bsi_triangular *t,
   const bisai_pattern *pattern = isai->pattern;
   if (a->block_rows == 0) return BISAI_OK;
   const bool shared = pattern->longest_column <= bsi_isai_shared_blocks(a->block_size);
-  const job p = {t->triangle,
-                 a->block_rows,
-                 a->block_size,
-                 a->row_ptr,
-                 a->col_idx,
-                 static_cast<const double *>(a->values),
-                 t->inverse_diagonal,
-                 pattern->col_ptr,
-                 pattern->row_idx,
-                 pattern->position,
-                 n->type,
-                 n->values,
-                 shared ? pattern->longest_column : 0,
-                 pattern->longest_column,
-                 shared ? nullptr : isai->columns,
-                 context->first_fault};
-  const cudaError_t error = cudaMemsetAsync(context->first_fault, 0xff,
-                                            sizeof *context->first_fault, bsi_stream_of(context));
-  if (error != cudaSuccess) return device_failure(context, error);
-  const bisai_status status = enqueue_size(context, p, isai->threads);
-  return status ? status : fetch_fault(context, p, fault);
+  const job p = {.triangle = t->triangle,
+                 .block_rows = a->block_rows,
+                 .block_size = a->block_size,
+                 .t_row_ptr = a->row_ptr,
+                 .t_col_idx = a->col_idx,
+                 .t_values = static_cast<const double *>(a->values),
+                 .inverse_diagonal = t->inverse_diagonal,
+                 .col_ptr = pattern->col_ptr,
+                 .row_idx = pattern->row_idx,
+                 .position = pattern->position,
+                 .type = n->type,
+                 .values = n->values,
+                 .shared_blocks = shared ? pattern->longest_column : 0,
+                 .longest = pattern->longest_column,
+                 .columns = shared ? nullptr : isai->columns,
+                 .found = bsi_record_of<report>(context)};
+  BSI_TRY(bsi_record_begin<report>(context, what));
+  BSI_TRY(enqueue_size(context, p, isai->threads));
+  return fetch_fault(context, p, fault);
 }
 
 const bsi_solve_ops bsi_solve_cuda = {.reserve = isai_reserve, .values = isai_values};
