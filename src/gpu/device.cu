@@ -15,7 +15,7 @@ int current_device(int device) {
 }
 
 void describe(const cudaDeviceProp &device, char *text, size_t size) {
-  std::snprintf(text, size, "%s, %.0f GiB, compute capability %d.%d", device.name,
+  std::snprintf(text, size, "%.48s, %.0f GiB, compute capability %d.%d", device.name,
                 static_cast<double>(device.totalGlobalMem) / (1 << 30), device.major, device.minor);
 }
 
