@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inverses of natural blocks of 1 … 8 rows on a device, a thread a block: nothing has to be told to
- * other lanes. The blocks of a warp come through shared memory, spread over its banks; while some
- * warps wait for theirs, others invert. */
+/* Inverses of natural blocks of 1 … 8 rows on a device. A thread has a block for itself and
+ * broadcasts nothing. The blocks of a warp pass through shared memory, spread over its banks. Some
+ * warps wait for their blocks while others invert. In all templates M is the number of rows of a
+ * block. */
 #include "bjacobi/values_cuda.cuh"
 #include "core/block_sizes.h"
 #include "gpu/pipeline.cuh"
@@ -10,36 +11,55 @@ namespace {
 
 enum { WARPS = BSI_VALUES_WARPS, THREADS = BSI_VALUES_THREADS };
 
-/* How a warp's blocks lie. */
+struct plan {
+  /* rows of a block */
+  int rows;
+  /* chunks that a lane copies without a branch. The loop over them has few turns of little code: a
+   * small batch waits for its code. */
+  int copies;
+  /* warps that a multiprocessor is to hold: fewer for larger blocks, which need more registers */
+  int warps;
+};
+
+/* The comments give the time of a set-up over that of a copy for 1 GiB of blocks, and for 100,000
+ * blocks, from bench/results/h200-batches.json (H200, commit 8f005d7), sections "inversion" and
+ * "sizes". */
+constexpr plan PLANS[] = {
+    {1, 1, 32}, /* 19.77 for 100,000 */
+    {2, 2, 32}, /* 4.94 for 100,000 */
+    {3, 9, 32}, /* 2.76 for 100,000 */
+    {4, 8, 32}, /* 1.13 and 1.85 */
+    {5, 8, 24}, /* 1.13 and 1.61 */
+    {6, 6, 16}, /* 1.13 and 1.75 */
+    {7, 7, 12}, /* 1.11 and 1.70 */
+    {8, 4, 12}, /* 1.23 and 1.64 */
+};
+
+/* The places of a warp's blocks of M rows. */
 template <int M> struct shape {
+  static_assert(PLANS[M - 1].rows == M, "one plan for each size");
   static constexpr int values = M * M;
   static constexpr int per_group = BSI_WARP / M;
-  /* of a warp */
+  /* groups and blocks of a warp */
   static constexpr int groups = BSI_WARP / per_group;
   static constexpr int blocks = groups * per_group;
-  /* Blocks of even size are read 16 bytes at a time. The two chunks of a sector, or the eight of a
-   * line where blocks fill lines, change places by the number of the block, as odd distances would
-   * cut sectors in two. */
+  /* Blocks of even size are read in chunks of 16 bytes. Odd distances between blocks would cut
+   * sectors in two. Instead the two chunks of a sector, or the eight of a line if blocks fill
+   * lines, are permuted by the number of the block: see swizzle(). */
   static constexpr int chunk = M % 2 == 0 ? 2 : 1, chunks = values / chunk;
-  /* What a lane copies, in a loop of few turns: small batches wait for code. */
-  static constexpr int at_once = M == 7   ? 7
-                                 : M == 6 ? 6
-                                 : M == 8 ? 4
-                                 : M >= 4 ? 8
-                                 : M == 3 ? 9
-                                          : chunks;
+  static constexpr int at_once = PLANS[M - 1].copies;
   static constexpr int copies =
       ((blocks * chunks + BSI_WARP - 1) / BSI_WARP + at_once - 1) / at_once * at_once;
-  /* Two lanes write whole sectors where columns are such; elsewhere results pass through the
-   * tile. */
+  /* If columns are whole sectors, two lanes write them. Other results pass through the tile. */
   static constexpr bool by_pairs = M % 4 == 0;
-  /* from a result to the next */
+  /* distance from a result to the next in the tile */
   static constexpr int lead = values | 1;
   static constexpr int tile = BSI_WARP * (by_pairs ? values : lead);
 };
 
-/* The row at or below k with the largest magnitude in column k; what agrees in 17 bits is equal,
- * and NaN the largest. */
+/* Returns the row at or below k with the largest magnitude in column k. NaN is the largest. Two
+ * magnitudes that agree in their exponent and the first 17 bits of their fraction count as
+ * equal. */
 template <int M> __device__ __forceinline__ int pivot_row(const double (&a)[M * M], int k) {
   unsigned largest = 0u;
 #pragma unroll
@@ -50,8 +70,8 @@ template <int M> __device__ __forceinline__ int pivot_row(const double (&a)[M * 
   return 7 - static_cast<int>(largest & 7u);
 }
 
-/* a ← a⁻¹ but for the order of its columns: column j is that of row (order >> 4 j & 15) of a. False
- * where a is singular, or a is not finite then. */
+/* a ← a⁻¹ with its columns permuted: column (*order >> 4·c & 15) of the inverse is in column c.
+ * Returns false if a is singular. A singular a may also show by values that are not finite. */
 template <int M> __device__ __forceinline__ bool invert(double (&a)[M * M], unsigned *order) {
   unsigned rows = 0x76543210u;
   bool regular = true;
@@ -88,7 +108,7 @@ template <int M> __device__ __forceinline__ bool invert(double (&a)[M * M], unsi
   return regular;
 }
 
-/* ‖a‖₁, NaN if any value is. */
+/* Returns ‖a‖₁; NaN if a value is NaN. */
 template <int M> __device__ __forceinline__ double norm1(const double (&a)[M * M]) {
   double norm = 0.0;
 #pragma unroll
@@ -101,27 +121,27 @@ template <int M> __device__ __forceinline__ double norm1(const double (&a)[M * M
   return norm;
 }
 
-/* What places of chunks in the tile are turned by. */
-template <int M> __device__ __forceinline__ unsigned turn(unsigned block) {
+/* Returns what the places of a block's chunks in the tile are combined with (exclusive or). */
+template <int M> __device__ __forceinline__ unsigned swizzle(unsigned block) {
   using s = shape<M>;
   return s::chunk == 1 ? 0u : s::chunks % 8 == 0 ? block % 8 : block / 4 % 2;
 }
 
-/* Asks for a warp's blocks, which are in the tile when the pipeline is done: lanes copy chunks that
- * follow each other. `position`: the lane's own, −1: none. */
+/* Begins to copy a warp's blocks into the tile. Lanes copy consecutive chunks. `position` is that
+ * of the lane's own block, −1 if it has none. */
 template <int M>
 __device__ __forceinline__ void load(const bsi_values_job &p, int32_t position, double *tile,
                                      unsigned lane) {
   using s = shape<M>;
   unsigned block = lane / s::chunks, chunk = lane % s::chunks;
-  /* Or what is the same in every turn of the caller's loop is worked out before it and kept in
+  /* This keeps the compiler from computing the places before the caller's loop and keeping them in
    * local memory. */
   asm volatile("" : "+r"(block), "+r"(chunk));
 #pragma unroll(s::at_once)
   for (int i = 0; i < s::copies; i++) {
     const int32_t from = __shfl_sync(BSI_FULL_WARP, position, block);
     if (from >= 0)
-      bsi_copy_ahead(tile + (i * BSI_WARP + (lane ^ turn<M>(block))) * s::chunk,
+      bsi_copy_ahead(tile + (i * BSI_WARP + (lane ^ swizzle<M>(block))) * s::chunk,
                      p.matrix + chunk * s::chunk + static_cast<int64_t>(from) * s::values,
                      sizeof(double) * s::chunk);
     block += BSI_WARP / s::chunks, chunk += BSI_WARP % s::chunks;
@@ -130,18 +150,19 @@ __device__ __forceinline__ void load(const bsi_values_job &p, int32_t position, 
   bsi_commit_copies();
 }
 
-/* The lane's block from the tile, zeros where it has none. */
+/* a ← the lane's block from the tile; zeros if the lane has none. */
 template <int M>
-__device__ __forceinline__ void take(bool there, const double *tile, int lane, double (&a)[M * M]) {
+__device__ __forceinline__ void take_block(bool there, const double *tile, int lane,
+                                           double (&a)[M * M]) {
   using s = shape<M>;
-  /* or places are worked out before the loop and kept in local memory */
+  /* as in load() */
   asm volatile("" : "+r"(lane));
 #pragma unroll
   for (int k = 0; k < s::values; k++) a[k] = 0.0;
   if (!there) return;
 #pragma unroll
   for (int k = 0; k < s::chunks; k++) {
-    const double *const from = tile + lane * s::values + (k ^ turn<M>(lane)) * s::chunk;
+    const double *const from = tile + lane * s::values + (k ^ swizzle<M>(lane)) * s::chunk;
     if constexpr (s::chunk == 2) {
       const double2 two = *reinterpret_cast<const double2 *>(from);
       a[2 * k] = two.x, a[2 * k + 1] = two.y;
@@ -151,7 +172,7 @@ __device__ __forceinline__ void take(bool there, const double *tile, int lane, d
   }
 }
 
-/* The columns of a group, a lane a row of it. */
+/* Stores a row of a group by each lane, column after column. */
 template <int M>
 __device__ __forceinline__ void store_group(int height, const double *from, double *to, int lane) {
   if (lane >= height) return;
@@ -159,7 +180,8 @@ __device__ __forceinline__ void store_group(int height, const double *from, doub
   for (int c = 0; c < M; c++) to[c * height] = from[c * M];
 }
 
-/* Groups one after the other; the last one of all may not be whole. */
+/* Stores the warp's blocks through the tile, group after group. The last group of all may have
+ * fewer blocks. */
 template <int M>
 __device__ __forceinline__ void store(const bsi_values_job &p, int32_t first, int blocks,
                                       const double (&a)[M * M], unsigned order, double *tile,
@@ -181,8 +203,8 @@ __device__ __forceinline__ void store(const bsi_values_job &p, int32_t first, in
   __syncwarp();
 }
 
-/* The same where two lanes that are neighbours write 32 bytes of the one's block and then of the
- * other's. */
+/* Stores the warp's blocks directly. Two neighbouring lanes write 32 bytes of the one's block, then
+ * of the other's. */
 template <int M>
 __device__ __forceinline__ void store_by_pairs(const bsi_values_job &p, int32_t first, int blocks,
                                                const double (&a)[M * M], unsigned order, int lane) {
@@ -213,11 +235,8 @@ __device__ __forceinline__ void store_by_pairs(const bsi_values_job &p, int32_t 
   }
 }
 
-/* Warps that a multiprocessor is to hold. */
-template <int M> constexpr int resident_warps = M <= 4 ? 32 : M == 5 ? 24 : M == 6 ? 16 : 12;
-
 template <int M>
-__global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
+__global__ void __launch_bounds__(THREADS, PLANS[M - 1].warps / WARPS)
     invert_small(const __grid_constant__ bsi_values_job p) {
   using s = shape<M>;
   extern __shared__ __align__(128) double tiles[];
@@ -244,7 +263,7 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
     bsi_wait_for_copies();
     __syncwarp();
     double a[s::values];
-    take<M>(here >= 0, tile, lane, a);
+    take_block<M>(here >= 0, tile, lane, a);
     __syncwarp();
     const double norm = norm1<M>(a);
     unsigned order;
@@ -277,7 +296,7 @@ __global__ void __launch_bounds__(THREADS, resident_warps<M> / WARPS)
 template <int M> bool enqueue(bisai_context *context, const bsi_values_job &p) {
   using s = shape<M>;
   const int64_t units = (static_cast<int64_t>(p.blocks) + s::blocks - 1) / s::blocks;
-  return bsi_launch_resident(context, invert_small<M>, resident_warps<M>, sizeof(double) * s::tile,
+  return bsi_launch_resident(context, invert_small<M>, PLANS[M - 1].warps, sizeof(double) * s::tile,
                              units, p);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers of block-Jacobi on a device: a warp extracts the blocks of a group or several,
- * decomposes them in registers, chooses their format and stores them. For *_cuda.cu only. */
+/* The values of block-Jacobi on a device. A warp extracts the blocks of one or several groups,
+ * decomposes them in registers, chooses their formats and stores them. For *_cuda.cu only. */
 #ifndef BSI_VALUES_CUDA_CUH
 #define BSI_VALUES_CUDA_CUH
 
@@ -51,8 +51,9 @@ static __device__ __forceinline__ void bsi_invert(const bsi_lane &l, double *til
   d->singular = bsi_any_in_block(l, e.singular || !isfinite(inverse_norm));
 }
 
-/* Decomposes the block of which the lane has row a and the tile all rows, for solves, and leaves
- * the result in the tile and the pivots in memory. */
+/* Decomposes, for solves, the block of which the lane has row a and the tile has all rows. Leaves
+ * the result in the tile and the pivots in memory. Template parameters: as those of
+ * bsi_compute_values(). */
 template <int M, int LANES, bisai_form FORM>
 static __device__ __forceinline__ void bsi_decompose(const bsi_values_job &p, const bsi_lane &l,
                                                      double *tile, double (&a)[M],
@@ -87,7 +88,7 @@ static __device__ __forceinline__ void bsi_decompose(const bsi_values_job &p, co
   d->singular = bsi_any_in_block(l, e.singular || !isfinite(sum));
 }
 
-/* Inverts or decomposes blocks that lie side by side. */
+/* Inverts blocks that lie side by side. Template parameters: as those of bsi_compute_values(). */
 template <int M, int R, int LANES, bool EXACT>
 static __device__ __forceinline__ bsi_decomposed bsi_invert_plain(const bsi_values_job &p,
                                                                   const bsi_lane &l, double *tile) {
@@ -105,8 +106,9 @@ static __device__ __forceinline__ bsi_decomposed bsi_invert_plain(const bsi_valu
   return d;
 }
 
-/* Inverts or decomposes blocks from any source, and shifts singular ones until they are regular, if
- * the job has a shift. *shift ← the shift of the lane's block. */
+/* Inverts or decomposes blocks from any source. If the job has a shift, singular blocks are shifted
+ * until they are regular. *shift ← the shift of the lane's block. Template parameters: as those of
+ * bsi_compute_values(). */
 template <int M, int R, int LANES, bisai_form FORM>
 static __device__ __forceinline__ bsi_decomposed
 bsi_decompose_shifted(const bsi_values_job &p, const bsi_lane &l, double *tile, double *shift) {
@@ -227,23 +229,32 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS, bsi_resident_warps<M, R> /
   bsi_record_condition(p, largest[threadIdx.x]);
 }
 
-/* Bytes of shared memory that a thread block takes without asking. */
-enum { BSI_VALUES_STATIC_SHARED = 2304 };
+/* An upper bound of the bytes of the shared arrays that the kernels declare. */
+constexpr int BSI_VALUES_STATIC_SHARED = 2304;
+static_assert(sizeof(bsi_format_counts) +
+                      (BSI_VALUES_THREADS + BSI_VALUES_WARPS) * sizeof(bsi_largest_condition) <=
+                  BSI_VALUES_STATIC_SHARED,
+              "room for the shared arrays");
 
-/* Enqueue the decomposition of p's groups, of blocks of at most `most` rows. Plain ones are of
- * blocks that lie side by side and stay in fp64; small and uniform ones besides natural, all of one
- * size, at most 8 rows or more, in groups as large as fit a warp: false, and nothing done, where
- * thread blocks of the device cannot have the shared memory for that. */
-void bsi_enqueue_inverses(bisai_context *context, int most, const bsi_values_job &p);
-void bsi_enqueue_plain_inverses(bisai_context *context, int most, const bsi_values_job &p);
+/* Kernels may use so many bytes of dynamic shared memory without permission: 48 KiB less those of
+ * the declared arrays, rounded down. */
+constexpr int BSI_VALUES_FREE_SHARED = 40 << 10;
+
+/* Enqueue the job for blocks of at most max_rows rows. Plain inverses: blocks lie side by side and
+ * stay in fp64. Small and uniform inverses: in addition the blocks are natural, of one size (up to
+ * 8 rows, or more), in groups as large as fit a warp. These two return false, and enqueue nothing,
+ * if a thread block of the device cannot have the shared memory. */
+void bsi_enqueue_inverses(bisai_context *context, int max_rows, const bsi_values_job &p);
+void bsi_enqueue_plain_inverses(bisai_context *context, int max_rows, const bsi_values_job &p);
 bool bsi_enqueue_small_inverses(bisai_context *context, const bsi_values_job &p);
 bool bsi_enqueue_uniform_inverses(bisai_context *context, const bsi_values_job &p);
-void bsi_enqueue_decompositions(bisai_context *context, int most, const bsi_values_job &p);
+void bsi_enqueue_decompositions(bisai_context *context, int max_rows, const bsi_values_job &p);
 
-/* Enqueues a kernel that gives each warp a unit of work at a time and `warp_bytes` of shared
- * memory, with as many thread blocks as are resident groups_per_warp, so that all are busy to the
- * end: `warps` on a multiprocessor where its shared memory is enough for them. False as above; a
- * lane a row takes 36 KiB at most, which every device has. */
+/* Enqueues a kernel whose warps take one unit of work after the other and have `warp_bytes` of
+ * shared memory each. The launch has as many thread blocks as are resident at the same time, so
+ * that all are busy to the end. A multiprocessor holds `warps` warps, or fewer if its shared memory
+ * is too small for them. Returns false, and enqueues nothing, if it is too small for one thread
+ * block; kernels with a lane for each row need at most 36 KiB, which every device has. */
 static inline bool bsi_launch_resident(bisai_context *context, void (*kernel)(bsi_values_job),
                                        int warps, size_t warp_bytes, int64_t units,
                                        const bsi_values_job &p) {
@@ -252,7 +263,8 @@ static inline bool bsi_launch_resident(bisai_context *context, void (*kernel)(bs
             bytes = asked + BSI_VALUES_STATIC_SHARED;
   if (bytes > has->block_shared) return false;
   /* bsi_launched() reports a failure. */
-  if (asked > 40 << 10) bsi_gpu_allow_shared(context, "block-Jacobi's values", kernel, asked);
+  if (asked > BSI_VALUES_FREE_SHARED)
+    bsi_gpu_allow_shared(context, "block-Jacobi's values", kernel, asked);
   const int fit = std::max(has->shared / (bytes + BSI_SHARED_TAKEN), 1),
             each = std::min(warps / BSI_VALUES_WARPS, fit);
   const unsigned grid =
@@ -261,12 +273,13 @@ static inline bool bsi_launch_resident(bisai_context *context, void (*kernel)(bs
   return true;
 }
 
-/* Units of a launch, p.lanes lanes to a block. */
+/* Returns the number of units of a launch whose sub-warps have p.lanes lanes. */
 static inline int64_t bsi_units(const bsi_values_job &p) {
   const int groups_per_warp = bsi_groups_per_warp(p);
   return (static_cast<int64_t>(p.count) + groups_per_warp - 1) / groups_per_warp;
 }
 
+/* Enqueues bsi_compute_values(), which explains the template parameters. */
 template <int M, int R, int LANES, bisai_form FORM, bool PLAIN, bool EXACT = false>
 static inline bool bsi_enqueue_values(bisai_context *context, bsi_values_job p) {
   p.lanes = LANES > 0 ? LANES : (p.largest + R - 1) / R;
