@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* z_b = D_b⁻¹ v_b on the host: each block is read once for all vectors, widened to fp64 where it is
- * narrower. */
+/* z_b = D_b⁻¹ v_b on the host. Each block is read once for all vectors, and widened to fp64 if its
+ * format is narrower. */
 #include "core/block_decompose.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
@@ -67,7 +67,8 @@ BSI_INLINE void widen(const bisai_value_type format, const int m, const char *pl
       e[c * m + r] = bsi_value_load(format, place, (size_t)c * (size_t)height + (size_t)r);
 }
 
-/* The values of a block as fp64 side by side: in place where they are, otherwise in `buffer`. */
+/* Returns the values of a block as fp64 side by side: in place if they are stored so, otherwise in
+ * `buffer`. */
 static const double *load(bisai_value_type format, int m, const char *place, int32_t height,
                           double *buffer) {
   switch (format) {

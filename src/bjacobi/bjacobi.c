@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block-Jacobi on every backend: the order of things, memory, and what is refused. */
+/* Block-Jacobi on every backend: checks, memory, and the order of the phases. */
 #include "bjacobi/bjacobi.h"
 
 #include "bjacobi/bjacobi_ops.h"
@@ -27,7 +27,8 @@ static void natural_partition(const bisai_bcsr *matrix, bsi_partition *p) {
   p->count[p->largest] = p->blocks;
 }
 
-/* Whether all blocks but the last, which has at most as many rows, have the size of the first. */
+/* Returns true if all blocks but the last one have the size of the first, and the last one has at
+ * most as many rows. */
 static bool is_uniform(int32_t blocks, const int32_t *start, int32_t *size) {
   *size = start[1];
   for (int32_t b = 1; b < blocks - 1; b++)
@@ -92,7 +93,7 @@ static bisai_status lay_out(bisai_context *context, bsi_bjacobi *jacobi) {
     return jacobi->first_value ? context->backend->bjacobi->partition->layout(context, jacobi)
                                : BISAI_OUT_OF_MEMORY;
   }
-  /* the last group, whose height may be less, and which may be no wider than its only block */
+  /* The last group may have fewer rows, and its only block may have fewer columns. */
   const int32_t last = jacobi->groups - 1, first_block = last * jacobi->per_group;
   const int64_t height = p->rows - bsi_partition_start(p, first_block);
   const int64_t width = height < p->uniform ? height : p->uniform;
@@ -128,7 +129,7 @@ bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix
                           .stats = BSI_BJACOBI_STATS_NONE};
   bisai_status status = check_matrix(context, matrix);
   if (!status) status = find_blocks(context, matrix, jacobi);
-  jacobi->options.given_start = NULL; /* the caller's array may go */
+  jacobi->options.given_start = NULL; /* the caller may free the array */
   if (!status && jacobi->natural) status = find_diagonals(context, matrix, jacobi);
   if (!status) status = lay_out(context, jacobi);
   if (!status) status = reserve(context, matrix, jacobi);
@@ -150,7 +151,7 @@ bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
                   "the pattern changed: block row %d has its diagonal block elsewhere", moved);
 }
 
-/* --- numbers --- */
+/* --- values --- */
 
 static bisai_status start_of(bisai_context *context, const bsi_partition *p, int32_t b,
                              int32_t *start) {
@@ -160,7 +161,8 @@ static bisai_status start_of(bisai_context *context, const bsi_partition *p, int
   return BISAI_OK;
 }
 
-/* "block row 7" of natural blocks, "block 7 (rows 20 … 27)" of others. */
+/* Fails with a message that begins with "block row 7" for natural blocks, and with "block 7 (rows
+ * 20 … 27)" for others. */
 static bisai_status fail_block(bisai_context *context, const bsi_bjacobi *jacobi, bisai_status why,
                                int32_t block, const char *what) {
   if (jacobi->natural) return bsi_fail(context, why, "block row %d: %s", block, what);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block-Jacobi: z_b = D_b⁻¹ v_b for diagonal blocks D_b of 1 … 32 scalar rows that follow each
- * other and cover the matrix.
+/* Block-Jacobi: z_b = D_b⁻¹ v_b for consecutive diagonal blocks D_b of 1 … 32 scalar rows that
+ * cover the matrix.
  *
- * A scalar CSR matrix is a BCSR matrix of block size 1, so that there is one kind of source. Blocks
- * of the partition need not respect the blocks of the matrix.
+ * Blocks of the partition need not respect the blocks of the matrix. A scalar CSR matrix is a BCSR
+ * matrix of block size 1.
  *
- * Storage. Block b of m rows is a dense m × m array E_b of values, whose meaning is the form's:
+ * Storage. Block b of m rows is a dense m × m array E_b. The form says what it contains:
  *   INVERSE  E = D⁻¹.
- *   LU       E = L∖U of P D = L U: the unit diagonal of L is implied, U's diagonal is stored as its
- *            reciprocals. pivots[r] of scalar row r = start + k is the row of the block, 0 … m−1,
- *            that elimination took as row k: (P D)(k, :) = D(pivots[start + k], :). Solve: y_k =
+ *   LU       E = L∖U of P D = L U. The unit diagonal of L is implied. The diagonal of U is stored
+ *            as its reciprocals. pivots[start + k] is the row of the block, 0 … m−1, that
+ *            elimination took as row k: (P D)(k, :) = D(pivots[start + k], :). Solve: y_k =
  *            v(pivots[k]), then L, then U in place.
  *   GH       the Gauss–Huard decomposition of D Q, (D Q)(:, k) = D(:, pivots[start + k]). For k = 0
  *            … m−1, with A = D Q on entry: A(k, k:m) −= A(k, 0:k) A(0:k, k:m);  pivot = the largest
  *            |A(k, j)|, j ≥ k, the first of equals;  columns change places; A(k, k+1:m) /= A(k, k);
- *            A(0:k, k+1:m) −= A(0:k, k) A(k, k+1:m).
- *            E is what remains of A, the diagonal as reciprocals. Solve: y = v; for k: y_k −= E(k,
- *            0:k) y(0:k); y_k *= E(k, k); y(0:k) −= E(0:k, k) y_k; then z(pivots[k]) = y_k.
- *   GHT      GH with what is below the diagonal transposed about the anti-diagonal: the (k, j) of
- *            GH, j < k, is at (m−1−j, m−1−k), so that row k of GH is read in the column m−1−k.
+ *            A(0:k, k+1:m) −= A(0:k, k) A(k, k+1:m). E is the final A with the reciprocals of its
+ *            diagonal. Solve: y = v; for k: y_k −= E(k, 0:k) y(0:k); y_k *= E(k, k); y(0:k) −=
+ *            E(0:k, k) y_k; then z(pivots[k]) = y_k.
+ *   GHT      GH with its strictly lower triangle transposed about the anti-diagonal: value (k, j)
+ *            of GH, j < k, is at (m−1−j, m−1−k). Row k of GH is then read in column m−1−k.
  *
  * Groups. Group g holds the per_group blocks from block g·per_group on (the last group may have
  * fewer): a warp's worth on a device, one on the host. It is an array of `height` = Σ m scalar rows
@@ -26,12 +26,12 @@
  * columns, column-major: value (r, c) of block b is at
  *   first_value(g) + c·height + (start_b − start of the group) + r
  * so that lane l of a warp has scalar row l of the group, and column c of all its blocks lies side
- * by side. Values with c ≥ m of their block do not exist (their places are unset and never read);
- * there are none where all blocks have one size. first_value(g) = Σ over earlier groups of
- * height·width; where the partition is uniform that is g·per_group·uniform², and the array is NULL.
- * Group g starts at byte slot_bytes·first_value(g) of `data`, its value i at (char *)data +
- * slot_bytes·first_value(g) + i·bytes of its format. slot_bytes is the format's own width, and 8
- * where formats are adaptive: narrow groups leave the rest of their slot unread. */
+ * by side. The places of columns c ≥ m of a block are unset and never read; if all blocks have one
+ * size there are none. first_value(g) is the sum of height·width over the earlier groups. If the
+ * partition is uniform it is g·per_group·uniform², and the array is NULL. Value i of group g is at
+ * (char *)data + slot_bytes·first_value(g) + i·bytes of the group's format. slot_bytes is the width
+ * of the format, or 8 if formats are adaptive: narrow groups then leave the rest of their slots
+ * unread. */
 #ifndef BSI_BJACOBI_H
 #define BSI_BJACOBI_H
 
@@ -45,32 +45,33 @@ extern "C" {
 
 enum { BSI_BJACOBI_MAX_ROWS = 32, BSI_FORMATS = 6, BSI_BJACOBI_CLASSES = 8 };
 
-/* The scalar rows cut into blocks. */
+/* A partition of the scalar rows into blocks. */
 typedef struct bsi_partition {
   int32_t rows, blocks;
-  /* rows of the largest block; 0 where there are none */
+  /* rows of the largest block; 0 if there are no blocks */
   int32_t largest;
-  /* size of all blocks but the last, which has at most as many; 0 where they differ, not where
-   * there are none */
+  /* rows of every block but the last one, which has at most as many; 0 if sizes differ. Without
+   * blocks it is not 0. */
   int32_t uniform;
-  /* blocks + 1 scalar rows, backend memory; NULL where uniform: block b starts at b·uniform */
+  /* blocks + 1 scalar rows, backend memory; NULL if uniform: block b then starts at b·uniform */
   int32_t *start;
-  /* blocks of each size */
+  /* the number of blocks of each size */
   int32_t count[BSI_BJACOBI_MAX_ROWS + 1];
 } bsi_partition;
 
-/* What the numbers met. Indices are blocks of the partition, the first of their kind, -1: none. */
+/* Statistics of a set-up. An index is that of the first such block of the partition; -1: none. */
 typedef struct bsi_bjacobi_stats {
-  /* rows are blocks; conditions of the INVERSE form alone */
+  /* its rows are blocks; only the INVERSE form has conditions */
   bsi_invert_stats inversion;
-  /* blocks with no digit left, see bsi_near_singular() */
+  /* nearly singular blocks: bsi_near_singular() */
   int64_t near_singular;
   int32_t near_singular_block;
-  /* a value is too large for the storage, or all of a row or a column vanish in it */
+  /* the block has a value that is too large for its format, or a row or column that vanishes in
+   * it */
   int32_t overflow_block;
-  /* blocks by bisai_value_type */
+  /* the number of blocks of each bisai_value_type */
   int64_t formats[BSI_FORMATS];
-  /* of the values that an application reads, holes excluded */
+  /* bytes of the values that an application reads; unset places do not count */
   int64_t value_bytes;
 } bsi_bjacobi_stats;
 
@@ -79,7 +80,7 @@ typedef struct bsi_bjacobi_stats {
       .inversion = BSI_INVERT_STATS_NONE, .near_singular_block = -1, .overflow_block = -1})
 
 typedef struct bsi_bjacobi_options {
-  /* 0: none */
+  /* the first shift of a singular block over the largest row sum; 0: no shifts */
   double shift_amount;
   /* the largest block of an agglomeration, 1 … 32; 0: natural blocks, or given ones */
   int32_t max_rows;
@@ -92,61 +93,61 @@ typedef struct bsi_bjacobi_options {
   /* ADAPTIVE: ‖I − D Ẽ‖₁ ≤ 10^−digits, 1 … 15 */
   int digits;
   bisai_extraction extraction;
-  /* see the backend's bjacobi_group_rows; 0: that */
+  /* scalar rows of a group: bsi_bjacobi_ops; 0: the backend's */
   int32_t group_rows;
 } bsi_bjacobi_options;
 
 typedef struct bsi_bjacobi {
-  /* of the matrix: block rows, block size, stored blocks */
+  /* block rows, block size and stored blocks of the matrix */
   int32_t block_rows, block_size, stored;
-  /* the partition is the matrix's own blocks, one for each block row */
+  /* true if the blocks are the matrix's own diagonal blocks */
   bool natural;
   /* given_start is NULL after creation */
   bsi_bjacobi_options options;
   bsi_partition partition;
   int32_t per_group, groups;
-  /* height·width of all groups: data has slot_bytes·values bytes */
+  /* the sum of height·width over the groups; data has slot_bytes·values bytes */
   int64_t values;
   int slot_bytes;
-  /* groups, backend memory; NULL where uniform */
+  /* groups, backend memory; NULL if uniform */
   int64_t *first_value;
-  /* groups, backend memory: bisai_value_type of each; NULL unless ADAPTIVE */
+  /* groups, backend memory: the bisai_value_type of each; NULL unless ADAPTIVE */
   uint8_t *format;
   /* backend memory */
   void *data;
   /* rows, backend memory; NULL for INVERSE */
   uint8_t *pivots;
-  /* whatever the backend's bjacobi_reserve took with its allocate; released with the rest */
+  /* what the backend's operation `reserve` allocates, and its bytes for the report */
   void *workspace;
-  /* of it, for the report */
   int64_t workspace_bytes;
-  /* a device: groups whose largest block has at most 4, 8, …, 32 rows */
+  /* device: the number of groups whose largest block has at most 4, 8, …, 32 rows */
   int32_t class_groups[BSI_BJACOBI_CLASSES];
-  /* a device: 0 and 1 in turn, which half of some workspace is in use */
+  /* device: the record of the workspace that is in use, 0 and 1 in turn */
   int turn;
-  /* natural: of each diagonal block among the matrix's blocks, -1 where there is none; otherwise
-   * NULL */
+  /* natural: the index of each diagonal block among the matrix's blocks, -1: there is none;
+   * otherwise NULL */
   int32_t *position;
   bsi_bjacobi_stats stats;
 } bsi_bjacobi;
 
-/* The first scalar row of block b ≤ blocks. */
+/* Returns the first scalar row of block b ≤ blocks. */
 BSI_INLINE int32_t bsi_partition_start(const bsi_partition *p, const int32_t b) {
   if (!p->uniform) return p->start[b];
   const int64_t start = (int64_t)b * p->uniform;
   return start < p->rows ? (int32_t)start : p->rows;
 }
 
-/* The index of group g's first value. */
+/* Returns the index of group g's first value. */
 BSI_INLINE int64_t bsi_bjacobi_first_value(const bsi_bjacobi *jacobi, const int32_t g) {
   if (jacobi->first_value) return jacobi->first_value[g];
   return (int64_t)g * jacobi->per_group * jacobi->partition.uniform * jacobi->partition.uniform;
 }
 
-/* Group g: its blocks and its scalar rows. */
+/* A group. */
 typedef struct bsi_group {
-  /* blocks */
+  /* its blocks are begin … end − 1 */
   int32_t begin, end;
+  /* its first scalar row, and the number of its rows */
   int32_t row, height;
 } bsi_group;
 
@@ -159,29 +160,30 @@ BSI_INLINE bsi_group bsi_bjacobi_group(const bsi_bjacobi *jacobi, const int32_t 
   return group;
 }
 
-/* A partition from its starts, checked, in host memory: blocks + 1, or NULL without blocks. */
+/* Makes a partition from its starts: blocks + 1 checked values in host memory, or NULL without
+ * blocks. */
 bisai_status bsi_partition_set(bisai_context *context, int32_t rows, int32_t blocks,
                                const int32_t *start, bsi_partition *partition);
 
-/* Finds the blocks and reserves what they need; values are unset. With shift_amount > 0 singular
- * blocks will be repaired, missing ones counting as zero. The options' enums and ranges are checked
- * by the caller. */
+/* Finds the blocks and reserves their memory. Values are unset. With shift_amount > 0 updates
+ * repair singular blocks, and missing blocks count as zero. The caller has checked the options. */
 bisai_status bsi_bjacobi_create(bisai_context *context, const bisai_bcsr *matrix,
                                 const bsi_bjacobi_options *options, bsi_bjacobi *jacobi);
 
-/* Whether `matrix` is one that the blocks were made for: fp64, as many blocks as at creation, and
- * natural diagonal blocks where they were. */
+/* Checks that `matrix` has the structure of creation: fp64 values, as many blocks, and natural
+ * diagonal blocks at the same places. */
 bisai_status bsi_bjacobi_check(bisai_context *context, const bisai_bcsr *matrix,
                                const bsi_bjacobi *jacobi);
 
-/* The numbers of a matrix that passed the check; allocates nothing. */
+/* Computes the values from a matrix that passed the check. Allocates nothing. */
 bisai_status bsi_bjacobi_update(bisai_context *context, const bisai_bcsr *matrix,
                                 bsi_bjacobi *jacobi);
 
 void bsi_bjacobi_destroy(bisai_context *context, bsi_bjacobi *jacobi);
 
-/* What an application reads beside the values, and everything that is held. */
+/* The bytes that an application reads besides the values. */
 int64_t bsi_bjacobi_index_bytes(const bsi_bjacobi *jacobi);
+/* The bytes of all memory. */
 int64_t bsi_bjacobi_memory(const bsi_bjacobi *jacobi);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the diagonal blocks of a matrix are, on a device: a thread a block row. */
+/* The places of the diagonal blocks of a matrix, on a device: a thread for each block row. */
 #include "bjacobi/bjacobi_ops.h"
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the diagonal blocks of a matrix are, on the host. */
+/* The places of the diagonal blocks of a matrix, on the host. */
 #include "bjacobi/bjacobi_ops.h"
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
@@ -28,8 +28,8 @@ static void locate_part(void *job, bsi_part part) {
   }
 }
 
-/* Writes positions and returns the first row without a block; or the first one where they are other
- * than expected. */
+/* Writes the positions and returns the first row without a block. With `expected`, returns the
+ * first row whose position is another one. */
 static int32_t locate(bisai_context *context, const bisai_bcsr *a, const int32_t *expected,
                       int32_t *position) {
   const int threads = bsi_threads_for(context->threads, a->block_rows, ROWS_PER_THREAD);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks by supervariable agglomeration on a device, and where their groups are.
+/* Blocks by supervariable agglomeration on a device, and the places of their groups.
  *
- * The greedy rule (2017 paper, section 4) looks sequential: where a block begins depends on all
- * blocks before it. But a block that begins before row b ends at most `most` ≤ 32 rows later, so
- * that a chunk of rows is entered at one of its first 32 rows: a warp follows them all through its
- * chunk, a lane each, one warp chains the chunks, and then every chunk knows its blocks. The result
- * is the sequential one. */
+ * In the greedy rule (2017 paper, section 4) the start of a block depends on all blocks before it.
+ * But a block that begins before row b ends at most max_rows ≤ 32 rows later: a chunk of rows is
+ * entered at one of its first 32 rows. A warp follows all these entries through its chunk, a lane
+ * each. One thread block then chains the chunks, and every chunk knows its blocks. The result is
+ * that of the sequential rule. */
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
 #include "core/context_impl.h"
@@ -50,8 +50,8 @@ struct finder {
   unsigned *sizes;
 };
 
-/* A lane looks at the first entries of its row and the one before; rows that agree there are
- * compared by all lanes. */
+/* first[i] ← i if block row i differs from the one before, otherwise 0. A lane compares the lengths
+ * and the outer entries of its two rows. If they agree, all lanes compare the rest. */
 __global__ void __launch_bounds__(THREADS) compare_rows(const finder f) {
   const int lane = threadIdx.x % BSI_WARP;
   const int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(THREADS) compare_rows(const finder f) {
   if (i < f.block_rows) f.first[i] = length < 0 ? i : 0;
 }
 
-/* Pieces begin every `most` rows of a supervariable. */
+/* Marks the first row of every piece: a supervariable is cut every max_rows rows. */
 __global__ void __launch_bounds__(THREADS) mark_pieces(const finder f) {
   const int64_t row = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   bool begins = row == f.rows;
@@ -97,8 +97,8 @@ __global__ void __launch_bounds__(THREADS) mark_pieces(const finder f) {
     f.pieces[row / 32] = bits;
 }
 
-/* Where the block that begins at a row of the chunk ends: the last piece at most `most` rows
- * later. */
+/* Returns the end of the block that begins at `row` of the chunk: the start of the last piece at
+ * most max_rows rows later. */
 __device__ __forceinline__ int next_start(const unsigned *pieces, int max_rows, int row) {
   const unsigned low = pieces[(row + 1) / 32], high = pieces[(row + 1) / 32 + 1];
   const unsigned after = __funnelshift_r(low, high, (row + 1) % 32); /* bit k: row + 1 + k */
@@ -106,7 +106,7 @@ __device__ __forceinline__ int next_start(const unsigned *pieces, int max_rows, 
   return within ? row + 32 - __clz(static_cast<int>(within)) : row + max_rows;
 }
 
-/* Loads a chunk's bits and the 64 after it. */
+/* Loads the bits of a chunk and the 64 bits after it. */
 __device__ __forceinline__ void load_pieces(const finder &f, int32_t chunk, int lane,
                                             unsigned *pieces) {
   if (lane < CHUNK_WORDS + 2)
@@ -114,6 +114,7 @@ __device__ __forceinline__ void load_pieces(const finder &f, int32_t chunk, int 
   __syncwarp();
 }
 
+/* exits ← where the paths from the first 32 rows of a chunk leave it. */
 __global__ void __launch_bounds__(THREADS) follow_entries(const finder f) {
   __shared__ unsigned pieces[WARPS][CHUNK_WORDS + 2];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
@@ -125,6 +126,7 @@ __global__ void __launch_bounds__(THREADS) follow_entries(const finder f) {
   f.exits[static_cast<int64_t>(chunk) * 32 + lane] = static_cast<uint8_t>(min(row - CHUNK, 31));
 }
 
+/* entry ← the row at which the partition's path enters each chunk. */
 __global__ void __launch_bounds__(CHAIN) chain_chunks(const finder f) {
   __shared__ uint4 exits[CHAIN * 2];
   __shared__ uint8_t entry[CHAIN];
@@ -150,7 +152,8 @@ __global__ void __launch_bounds__(CHAIN) chain_chunks(const finder f) {
   }
 }
 
-/* A lane walks through its chunk; in the first pass it counts, in the second it writes. */
+/* A lane walks through its chunk.
+ * WRITE: false: it counts the blocks and their sizes; true: it writes their starts. */
 template <bool WRITE> __global__ void __launch_bounds__(THREADS) walk(const finder f) {
   __shared__ unsigned sizes[BSI_BJACOBI_MAX_ROWS + 1];
   if (!WRITE && threadIdx.x <= BSI_BJACOBI_MAX_ROWS) sizes[threadIdx.x] = 0;
@@ -174,7 +177,7 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) walk(const find
       count++;
     }
     if (!WRITE) f.blocks[chunk] = count;
-    if (!WRITE && chunk == 0) f.blocks[f.chunks] = 0; /* where the sum of all will be */
+    if (!WRITE && chunk == 0) f.blocks[f.chunks] = 0; /* the scan puts the sum of all there */
   }
   __syncthreads();
   if (!WRITE && threadIdx.x <= BSI_BJACOBI_MAX_ROWS && sizes[threadIdx.x] > 0)
@@ -182,6 +185,7 @@ template <bool WRITE> __global__ void __launch_bounds__(THREADS) walk(const find
   if (WRITE && chunk == 0) f.start[f.blocks[f.chunks]] = f.rows;
 }
 
+/* values[g] ← the values of group g, 0 after the last group. */
 __global__ void __launch_bounds__(THREADS)
     measure_groups(int32_t groups, int32_t blocks, int32_t per_group, const int32_t *start,
                    int64_t *values) {

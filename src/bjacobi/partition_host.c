@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks by supervariable agglomeration on the host, in parallel.
  *
- * The greedy rule looks sequential: where a block begins depends on all blocks before it. But a
- * block that begins before row b ends at most max_rows rows later, so that a segment of rows is
- * entered at one of at most max_rows places: each thread follows them all through its segment,
- * which soon run together, then the places are chained from segment to segment, and the segments
- * are cut. The result is the sequential one. */
+ * In the greedy rule the start of a block depends on all blocks before it. But a block that begins
+ * before row b ends at most max_rows rows later: a segment of rows is entered at one of its first
+ * max_rows rows. Each thread follows all these entries through its segment; their paths soon meet.
+ * Then the segments are chained, and cut into blocks. The result is that of the sequential rule. */
 #include "core/parallel.h"
 
 #include "bjacobi/bjacobi.h"
@@ -20,23 +19,24 @@ typedef struct finder {
   const bisai_bcsr *matrix;
   int32_t rows, max_rows;
   int segments;
-  /* block row i has another pattern than the one before */
+  /* block_rows: 1 if a block row has another pattern than the one before */
   uint8_t *differs;
-  /* rows + 1: a piece of a supervariable begins here */
+  /* rows + 1: 1 if a piece of a supervariable begins at the row */
   uint8_t *piece;
-  /* rows: 1 + the first entry whose path comes by, 0: none does */
+  /* rows: 1 + the first entry whose path meets the row; 0: no path does */
   uint8_t *path;
-  /* segments + 1: blocks before each */
+  /* segments + 1: the blocks before each segment */
   int32_t *blocks;
-  /* segments */
+  /* segments: the row at which the partition enters each */
   int32_t *entry;
-  /* max_rows for each segment, in one array with the entries */
+  /* segments·max_rows: where the path from each entry leaves the segment; behind `entry` in one
+   * array */
   int32_t *exits;
   /* blocks + 1 */
   int32_t *start;
 } finder;
 
-/* The first row of a segment, a multiple of the block size. */
+/* Returns the first row of a segment, a multiple of the block size. */
 static int32_t segment_row(const finder *f, int segment) {
   return (int32_t)bsi_share(f->matrix->block_rows, segment, f->segments) * f->matrix->block_size;
 }
@@ -56,7 +56,7 @@ static void cut_supervariables(const finder *f, int segment) {
   const int32_t bs = f->matrix->block_size, begin = segment_row(f, segment),
                 end = segment_row(f, segment + 1);
   if (begin == end) return;
-  int32_t first = begin / bs; /* of the supervariable */
+  int32_t first = begin / bs; /* block row of the supervariable */
   while (!f->differs[first]) first--;
   int32_t phase = (int32_t)((begin - (int64_t)first * bs) % f->max_rows);
   for (int32_t row = begin; row < end; row++) {
@@ -66,7 +66,7 @@ static void cut_supervariables(const finder *f, int segment) {
   }
 }
 
-/* Where the block that begins at `row` ends. */
+/* Returns the end of the block that begins at `row`. */
 static int32_t next_start(const finder *f, int32_t row) {
   int32_t next = f->rows - row > f->max_rows ? row + f->max_rows : f->rows;
   while (!f->piece[next]) next--;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block-Jacobi's numbers on a device: what a set-up needs besides the blocks, and the launches, one
- * for each class of sizes. */
+/* The values of block-Jacobi on a device: the workspace of a set-up, its launches, one for each
+ * class of sizes, and its statistics. */
 #include <algorithm>
 #include <cstring>
 
@@ -27,7 +27,7 @@ constexpr int32_t REPAIR_GROUPS = 1024;
 
 __host__ __device__ int class_of(int max_rows) { return max_rows <= 4 ? 0 : (max_rows - 1) / 4; }
 
-/* The workspace: arrays one after the other, of 256 bytes' alignment. */
+/* The head of the workspace, whose arrays are aligned to 256 bytes. */
 struct workspace {
   /* Set-ups take turns: each clears the record of the next one, which then has nothing to wait
    * for. */
@@ -50,7 +50,7 @@ bool extracts_before(const bsi_bjacobi *jacobi) {
   return !jacobi->natural && (how == BISAI_EXTRACTION_CACHED || how == BISAI_EXTRACTION_SHARED);
 }
 
-/* Blocks extracted before are where the inverses will be, unless those are narrower. */
+/* Blocks that are extracted before lie where the inverses will be, unless these are narrower. */
 bool extracts_to_workspace(const bsi_bjacobi *jacobi) {
   return extracts_before(jacobi) && jacobi->slot_bytes < 8;
 }
@@ -141,11 +141,11 @@ __global__ void __launch_bounds__(BSI_VALUES_THREADS)
   }
 }
 
-/* --- the whole --- */
+/* --- launches --- */
 
-/* AUTO is MC: as rows are sorted and begin to be read where the block does, a dense row costs no
- * more than others, and MC was the fastest on every matrix measured, tridiagonal, arrow and real
- * ones (bench/results/h200-batches.json). */
+/* AUTO is MERGED_CACHED, which was the fastest or within 2 % of it on all 13 matrices measured:
+ * tridiagonal, arrow and real ones (bench/results/h200-batches.md, H200, commit 8f005d7). Rows are
+ * sorted and read from the block on, so that a dense row costs no more than another one. */
 int source_of(const bsi_bjacobi *jacobi) {
   switch (jacobi->options.extraction) {
   case BISAI_EXTRACTION_CACHED:
@@ -193,25 +193,27 @@ bsi_values_job job_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
   };
 }
 
-/* Blocks that lie side by side, and stay in fp64: kernels that do nothing else. */
+/* Returns true if the blocks lie side by side and stay in fp64: the plain kernels do nothing
+ * else. */
 bool is_plain(const bsi_bjacobi *jacobi) {
   const bsi_bjacobi_options *o = &jacobi->options;
   return o->form == BISAI_FORM_INVERSE && o->storage == BISAI_FP64 &&
          (jacobi->natural || extracts_before(jacobi));
 }
 
-/* Natural blocks of one size in groups as large as fit a warp. */
+/* Returns true for natural blocks of one size in groups as large as fit a warp. */
 bool is_uniform(const bsi_values_job &p) {
   return p.source == BSI_FROM_BLOCKS && p.uniform > 0 && p.per_group == BSI_WARP / p.uniform;
 }
 
-/* Those of an even number of rows are read 16 bytes at a time. */
+/* Returns true if a thread can take a uniform block for itself. Blocks of even size are then read
+ * 16 bytes at a time. */
 bool is_small(const bsi_values_job &p) {
   return p.uniform <= BSI_SPECIAL_SIZES &&
          (p.uniform % 2 != 0 || reinterpret_cast<uintptr_t>(p.matrix) % 16 == 0);
 }
 
-/* One launch of `count` groups from place `from` of the order. */
+/* Enqueues `count` groups from index `from` of the order on, of blocks of at most max_rows rows. */
 void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p, int max_rows,
              int32_t from, int32_t count) {
   p.from = from;
@@ -231,7 +233,7 @@ void enqueue(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p
   bsi_enqueue_plain_inverses(context, max_rows, p);
 }
 
-/* The groups that plain kernels have listed, again with repairs. */
+/* Enqueues the groups that plain kernels have listed once more, with repairs. */
 void repair(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p) {
   p.order = p.repair_list;
   p.device_count = &p.record->repair_groups;
@@ -241,6 +243,7 @@ void repair(bisai_context *context, const bsi_bjacobi *jacobi, bsi_values_job p)
   bsi_enqueue_inverses(context, jacobi->partition.largest, p);
 }
 
+/* Returns the first block of a record's field, −1 for none. */
 int32_t first_of(unsigned long long complement) {
   return complement == 0 ? -1 : static_cast<int32_t>(~complement);
 }

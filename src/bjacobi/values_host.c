@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers of block-Jacobi on the host: a thread takes a group of blocks, extracts and
- * decomposes them, chooses their format and stores them. (Anzt, Dongarra, Flegar, Quintana-Ortí
+/* The values of block-Jacobi on the host. A thread takes a group of blocks, extracts and decomposes
+ * them, chooses their format and stores them. (Anzt, Dongarra, Flegar, Quintana-Ortí
  * 2017 and 2018; formats: Flegar, Anzt, Cojean, Quintana-Ortí 2020.) */
 #include "core/block_decompose.h"
 #include "core/block_sizes.h"
@@ -39,9 +39,9 @@ typedef struct block {
   int m;
   /* its first scalar row */
   int32_t row;
-  /* m², the block itself, shifted where it had to be */
+  /* m²: the block itself, with its shift */
   double *a;
-  /* m², what is stored */
+  /* m²: the values to store */
   double *e;
   uint8_t *pivots;
   bool near_singular;
@@ -49,7 +49,7 @@ typedef struct block {
   double condition;
 } block;
 
-/* The first block of block row i that reaches column `column` or beyond. */
+/* Returns the first block of block row i that reaches column `column` or a later one. */
 static int32_t first_reaching(const bisai_bcsr *a, int32_t i, int32_t column) {
   return bsi_lower_bound(a->col_idx, a->row_ptr[i], a->row_ptr[i + 1], column / a->block_size);
 }
@@ -71,7 +71,7 @@ static void extract(const bisai_bcsr *a, const block *b) {
   }
 }
 
-/* The matrix's own block at `position`, -1: a zero. */
+/* Copies the matrix's own block at `position`; -1: zeros. */
 static void copy_natural(const bisai_bcsr *a, const block *b, int32_t position) {
   const size_t bytes = bsi_block_offset(a, 1) * sizeof *b->a;
   if (position < 0)
@@ -80,7 +80,7 @@ static void copy_natural(const bisai_bcsr *a, const block *b, int32_t position) 
     memcpy(b->a, (const double *)a->values + bsi_block_offset(a, position), bytes);
 }
 
-/* The largest sum of magnitudes of the matrix's scalar rows of a block. */
+/* Returns the largest sum of magnitudes of the matrix's scalar rows of a block. */
 static double rows_norm(const bisai_bcsr *a, const block *b) {
   const int32_t bs = a->block_size;
   double norm = 0.0;
@@ -114,7 +114,7 @@ static bsi_block_result decompose(bisai_form form, block *b) {
   return BSI_BLOCK_OK;
 }
 
-/* The same, repairing what is singular where the options say so. */
+/* The same, with shifts of a singular block if the options have a shift. */
 static bsi_block_result decompose_shifted(const bisai_bcsr *a, const bsi_bjacobi_options *o,
                                           block *b) {
   double shift = 0.0, norm = 0.0;
@@ -128,7 +128,7 @@ static bsi_block_result decompose_shifted(const bisai_bcsr *a, const bsi_bjacobi
 
 /* --- formats --- */
 
-/* ‖E − Ẽ‖₁; infinite or NaN where a value does not fit. */
+/* Returns ‖E − Ẽ‖₁, infinite or NaN if a value does not fit. */
 BSI_INLINE double rounding_error_of(const bisai_value_type format, const block *b) {
   double norm = 0.0;
   for (int c = 0; c < b->m; c++) {
@@ -154,7 +154,7 @@ static double rounding_error(bisai_value_type format, const block *b) {
   }
 }
 
-/* The places of the list that an inverse may have. */
+/* Returns the formats that an inverse may have, a bit for each place of the list. */
 static unsigned formats_of(const block *b, int digits) {
   const double tolerance = bsi_adaptive_tolerance(digits), norm = bsi_block_norm1(b->m, b->a);
   unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
@@ -167,9 +167,9 @@ static unsigned formats_of(const block *b, int digits) {
   return mask;
 }
 
-/* Stores a block at `place` of a group of height `height`; false where a value does not fit, or all
- * of a row or a column vanish, or with `pivots` (a decomposition's, inverted) a value of the
- * diagonal: what is left is singular then. */
+/* Stores a block at `place` of a group of height `height`. Returns false if a value does not fit,
+ * or if a row or a column vanishes, or, with `pivots`, a diagonal value, the reciprocal of a pivot
+ * of a decomposition: the stored block would be singular. */
 BSI_INLINE bool store_as(const bisai_value_type format, const block *b, bool pivots, char *place,
                          int32_t height) {
   const size_t bytes = bsi_value_bytes(format);
@@ -200,7 +200,7 @@ static bool store(bisai_value_type format, const block *b, bool pivots, char *pl
   }
 }
 
-/* --- all of them --- */
+/* --- groups --- */
 
 static void merge(bsi_bjacobi_stats *into, const bsi_bjacobi_stats *from) {
   bsi_invert_stats_merge(&into->inversion, &from->inversion);
@@ -211,7 +211,7 @@ static void merge(bsi_bjacobi_stats *into, const bsi_bjacobi_stats *from) {
   for (int f = 0; f < BSI_FORMATS; f++) into->formats[f] += from->formats[f];
 }
 
-/* A group's memory on a thread's stack: blocks of at most 32 rows together, or one alone. */
+/* A group on the stack of a thread. Its blocks have at most 32 rows in all. */
 typedef struct scratch {
   block blocks[BSI_BJACOBI_MAX_ROWS];
   double a[BSI_MAX_BLOCK_VALUES], e[BSI_MAX_BLOCK_VALUES];
@@ -251,7 +251,7 @@ static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, 
     b->e = in_place ? (double *)(void *)place : s->e + used;
     b->pivots = jacobi->pivots ? jacobi->pivots + b->row : s->pivots;
     used += (size_t)(b->m * b->m);
-    /* nothing of it will be used */
+    /* The update fails: the rest of the group is not needed. */
     if (set_block(matrix, jacobi, i, b, stats) == BSI_BLOCK_SINGULAR) return;
     if (o->storage == BISAI_ADAPTIVE) mask &= formats_of(b, o->digits);
   }
