@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a backend does for block-Jacobi. */
+/* The operations of a backend for block-Jacobi. */
 #ifndef BSI_BJACOBI_OPS_H
 #define BSI_BJACOBI_OPS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One set-up of block-Jacobi on a device, as its kernels see it: where the blocks come from, where
- * the values go, and the record of what the kernels find. For *_cuda.cu only. */
+/* The job of one set-up of block-Jacobi on a device: the source of the blocks, the arrays for the
+ * values, and the record that the kernels fill. For *_cuda.cu only. */
 #ifndef BSI_JOB_CUDA_CUH
 #define BSI_JOB_CUDA_CUH
 
@@ -17,9 +17,9 @@ enum bsi_block_source {
   BSI_FROM_DENSE
 };
 
-/* What a set-up finds, in device memory. It starts as zeros. The fields first_… hold the largest
- * complement ~block of the blocks concerned: an atomic maximum finds the first block, and 0 stands
- * for none. */
+/* The findings of a set-up, in device memory. They start as zeros. The fields first_… hold the
+ * largest complement ~block of the blocks concerned: an atomic maximum finds the first block, and 0
+ * stands for none. */
 struct bsi_values_record {
   unsigned long long first_singular, first_repaired, first_near_singular, first_overflow;
   unsigned long long repairs, near_singulars;

@@ -56,10 +56,9 @@ static __host__ __device__ __forceinline__ int bsi_groups_per_warp(const bsi_val
   return BSI_WARP / p.lanes / p.per_group;
 }
 
-/* The lane's block in the warp's unit of work, which is one of `count` groups over the groups of a
- * warp.
- * M, R: as in bsi_tile_values.
- * LANES: the lanes of a sub-warp; 0: p.lanes. */
+/* Returns the lane's block in unit `unit` of a launch of `count` groups. A unit is as many
+ * groups as a warp takes at once. M, R: as in bsi_tile_values. LANES: the lanes of a sub-warp;
+ * 0: p.lanes. */
 template <int M, int R, int LANES = 0>
 static __device__ __forceinline__ bsi_lane bsi_lane_of(const bsi_values_job &p, int32_t unit,
                                                        int32_t count) {

@@ -114,7 +114,7 @@ __device__ __forceinline__ void load_pieces(const finder &f, int32_t chunk, int 
   __syncwarp();
 }
 
-/* exits ← where the paths from the first 32 rows of a chunk leave it. */
+/* exits ← the rows at which the paths from the first 32 rows of a chunk leave it. */
 __global__ void __launch_bounds__(THREADS) follow_entries(const finder f) {
   __shared__ unsigned pieces[WARPS][CHUNK_WORDS + 2];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
@@ -218,7 +218,7 @@ bisai_status find(bisai_context *context, const finder &f, void *room, size_t ro
   return bsi_launched(context, WHAT);
 }
 
-/* The partition from what was found, with its starts if sizes differ. */
+/* Makes the partition from the sizes and the number of blocks, with its starts if sizes differ. */
 bisai_status make_partition(bisai_context *context, finder *f, bsi_partition *p) {
   const bsi_memory_ops *memory = context->backend->memory;
   unsigned sizes[SIZES];

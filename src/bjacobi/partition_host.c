@@ -29,8 +29,8 @@ typedef struct finder {
   int32_t *blocks;
   /* segments: the row at which the partition enters each */
   int32_t *entry;
-  /* segments·max_rows: where the path from each entry leaves the segment; behind `entry` in one
-   * array */
+  /* segments·max_rows: the row at which the path from each entry leaves the segment; behind `entry`
+   * in one array */
   int32_t *exits;
   /* blocks + 1 */
   int32_t *start;
@@ -73,7 +73,7 @@ static int32_t next_start(const finder *f, int32_t row) {
   return next;
 }
 
-/* exits[e] of the segment ← where a path that enters it at its row e leaves it. */
+/* exits[e] of the segment ← the row at which a path that enters at row e leaves it. */
 static void follow_entries(const finder *f, int segment) {
   int32_t *exits = f->exits + (size_t)segment * (size_t)f->max_rows;
   const int32_t begin = segment_row(f, segment), end = segment_row(f, segment + 1);

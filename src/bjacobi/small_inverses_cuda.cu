@@ -121,7 +121,8 @@ template <int M> __device__ __forceinline__ double norm1(const double (&a)[M * M
   return norm;
 }
 
-/* Returns what the places of a block's chunks in the tile are combined with (exclusive or). */
+/* Returns the number by which the places of a block's chunks in the tile are permuted (exclusive
+ * or). */
 template <int M> __device__ __forceinline__ unsigned swizzle(unsigned block) {
   using s = shape<M>;
   return s::chunk == 1 ? 0u : s::chunks % 8 == 0 ? block % 8 : block / 4 % 2;

@@ -17,7 +17,7 @@ constexpr int THREADS = 256;
 /* Classes of groups by the rows of their largest block: 4, 8, …, 32. */
 constexpr int CLASSES = BSI_BJACOBI_CLASSES;
 
-/* The kernel of a separate extraction: an upper bound of the warps of a multiprocessor, which are
+/* An upper bound of the warps of a multiprocessor in the kernel of a separate extraction. There are
  * fewer if their tiles fill the shared memory. */
 constexpr int EXTRACTION_WARPS = 32;
 
@@ -29,8 +29,8 @@ __host__ __device__ int class_of(int max_rows) { return max_rows <= 4 ? 0 : (max
 
 /* The head of the workspace, whose arrays are aligned to 256 bytes. */
 struct workspace {
-  /* Set-ups take turns: each clears the record of the next one, which then has nothing to wait
-   * for. */
+  /* Set-ups use them in turn. Each clears the record of the next one, which then need not wait for
+   * zeros. */
   bsi_values_record record[2];
   /* the number of groups in each class */
   int32_t count[CLASSES];
