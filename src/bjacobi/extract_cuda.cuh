@@ -6,22 +6,16 @@
 #define BSI_EXTRACT_CUDA_CUH
 
 #include "bjacobi/lanes_cuda.cuh"
+#include "core/search.h"
+#include "gpu/read_only.cuh"
 
-/* Returns the first block of block row i that reaches scalar column `column`. bsi_lower_bound()
- * would do the same with loads that have to wait for stores to the tile: extraction of blocks of 32
- * rows takes a quarter longer with it (commit e1f348f). */
+/* Returns the first block of block row i that reaches scalar column `column`. Loads of the columns
+ * must not wait for stores to the tile: extraction of blocks of 32 rows takes a quarter longer if
+ * they do (commit e1f348f). */
 static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_job &p, int32_t i,
                                                              int32_t column) {
-  const int32_t wanted = column / p.block_size;
-  int32_t low = __ldg(p.row_ptr + i), high = __ldg(p.row_ptr + i + 1);
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-    if (__ldg(p.col_idx + middle) < wanted)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return bsi_lower_bound(bsi_read_only<int32_t>{p.col_idx}, __ldg(p.row_ptr + i),
+                         __ldg(p.row_ptr + i + 1), column / p.block_size);
 }
 
 /* Extracts blocks into the tile, a row by each lane. */
