@@ -15,7 +15,7 @@ typedef struct locate_job {
   int32_t *position;
 } locate_job;
 
-/* A thread's note is the first row that it found. */
+/* The partial result of a thread is the first row that it found. */
 static void locate_part(void *job, bsi_part part) {
   const locate_job *l = job;
   const bisai_bcsr *a = l->a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract between the algorithms and the place where they run.
+/* The contract between the algorithms and the device on which they run.
  *
  * A backend has operations on its device, memory, clocks and vectors, which this file declares, and
  * one struct of operations for each room that has any. A room declares its struct in
