@@ -270,6 +270,8 @@ bisai_status enqueue(bisai_context *context, const product &p, double blocks_per
   }
 }
 
+/* Launches the product for any block size.
+ *   T: the type of the values */
 template <typename T>
 bisai_status enqueue_type(bisai_context *context, const product &p, int vectors, double length) {
   switch (p.block_size) {

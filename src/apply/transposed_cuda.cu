@@ -97,6 +97,8 @@ template <typename T> __global__ void __launch_bounds__(THREADS) multiply_any(co
   finish(p, at, v, sum);
 }
 
+/* T: the type of the values
+ * BS: the block size */
 template <typename T, int BS>
 bisai_status enqueue(bisai_context *context, const product &p, int vectors) {
   const dim3 grid(bsi_grid(p.block_cols, BSI_WARP / BS * WARPS));
@@ -105,6 +107,7 @@ bisai_status enqueue(bisai_context *context, const product &p, int vectors) {
   return bsi_launched(context, what);
 }
 
+/* T: the type of the values */
 template <typename T>
 bisai_status enqueue_type(bisai_context *context, const product &p, int vectors) {
   switch (p.block_size) {

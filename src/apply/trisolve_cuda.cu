@@ -117,6 +117,7 @@ template <int BS> __global__ void __launch_bounds__(THREADS) solve_rows(const so
   if (s == 0) bsi_hand_over(p.x + row, x);
 }
 
+/* BS: as in solve_rows() */
 template <int BS> bisai_status enqueue(bisai_context *context, const solve &p) {
   const size_t bytes =
       bsi_bytes_to_thin_out(context, p.block_rows, p.levels, LEVELS_AHEAD, WARPS, 0);

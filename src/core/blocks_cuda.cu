@@ -35,6 +35,7 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
+/* T: as in copy_blocks() */
 template <typename T>
 void enqueue_copy(cudaStream_t stream, int bs, int32_t blocks, bool turn, const int32_t *order,
                   const void *from, void *to) {

@@ -383,6 +383,7 @@ __global__ void __launch_bounds__(CONDITION_THREADS) find_condition(const job p)
   }
 }
 
+/* BS and SHARED: as in factor_rows() */
 template <int BS, bool SHARED> bisai_status enqueue(bisai_context *context, const job &p) {
   const size_t needed = warp_bytes(SHARED, p.longest, p.block_size * p.block_size);
   int warps = MOST_WARPS;
@@ -396,6 +397,7 @@ template <int BS, bool SHARED> bisai_status enqueue(bisai_context *context, cons
   return bsi_launched(context, what);
 }
 
+/* SHARED: as in factor_rows() */
 template <bool SHARED> bisai_status enqueue_size(bisai_context *context, const job &p) {
   switch (p.block_size) {
 #define CASE(BS)                                                                                   \

@@ -58,6 +58,7 @@ template <int BS, bool FIND_ROW> __global__ void invert_rows(const job p) {
   if (!FIND_ROW && lane == 0) bsi_record_condition(p.record, largest);
 }
 
+/* BS: as in invert_rows() */
 template <int BS> void enqueue(const bisai_context *context, const job &p) {
   const unsigned most_blocks =
       static_cast<unsigned>(context->limits.processors * BLOCKS_PER_PROCESSOR);

@@ -7,6 +7,7 @@
 
 constexpr int BSI_FOR_EACH_THREADS = 256;
 
+/* F: the type of the function */
 template <typename F> static __global__ void bsi_for_each_kernel(int64_t n, F f) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
   bsi_wait_for_predecessor();

@@ -42,6 +42,7 @@ template <bool SCATTER> __global__ void __launch_bounds__(THREADS) move_values(c
   m.y[blockIdx.y * m.ldy + (SCATTER ? old : v)] = m.scale ? __ldg(m.scale + old) * value : value;
 }
 
+/* SCATTER: as in move_values() */
 template <bool SCATTER>
 bisai_status move_vectors(bisai_context *context, int32_t n, int bs, const int32_t *permutation,
                           const double *scale, int32_t count, const double *x, int64_t ldx,

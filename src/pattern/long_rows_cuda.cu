@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(LONG_THREADS)
   }
 }
 
+/* WRITE: as in do_long_rows() */
 template <bool WRITE>
 bisai_status long_rows(bisai_context *context, const bsi_search &s, int32_t count) {
   const int32_t words = (s.n + 31) / 32, blocks = count < LONG_BLOCKS ? count : LONG_BLOCKS;

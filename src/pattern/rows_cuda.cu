@@ -66,6 +66,8 @@ template <typename SIZE> struct reached {
   int32_t count;
 };
 
+/* Adds a column unless it has been reached.
+ *   SIZE: few or many */
 template <typename SIZE> __device__ void insert(reached<SIZE> *r, int32_t column) {
   unsigned place = static_cast<unsigned>(column) * 2654435761u >> (32 - SIZE::BITS);
   for (;; place = (place + 1) % reached<SIZE>::TABLE) {
@@ -166,6 +168,8 @@ __device__ void write_row(const bsi_search &s, int32_t row, int member, unsigned
   }
 }
 
+/* Counts or writes the rows that a few lanes can hold.
+ *   WRITE: write the rows, which were counted before */
 template <bool WRITE>
 __global__ void __launch_bounds__(BSI_PATTERN_THREADS) search_rows(const bsi_search s) {
   constexpr int LANES = few::LANES;
@@ -180,7 +184,8 @@ __global__ void __launch_bounds__(BSI_PATTERN_THREADS) search_rows(const bsi_sea
     count_row(s, static_cast<int32_t>(row), member, mask, &all[group]);
 }
 
-/* The rows in the list that search_rows() makes. */
+/* The same for the rows in the list that search_rows() makes.
+ *   WRITE: as there */
 template <bool WRITE>
 __global__ void __launch_bounds__(BSI_PATTERN_THREADS) search_listed(const bsi_search s) {
   __shared__ reached<many> all[BSI_PATTERN_THREADS / BSI_WARP];
