@@ -76,7 +76,7 @@ static json_t *diagonal(const run_result *r) {
     snprintf(name, sizeof name, "%d", rows);
     count(&sizes, name, s->bjacobi.by_size[rows]);
   }
-  for (int f = 0; r->set_up && f < BISAI_ADAPTIVE; ++f)
+  for (int f = 0; r->set_up && f < BISAI_VALUE_TYPES; ++f)
     count(&stored, bisai_value_type_string((bisai_value_type)f), s->bjacobi.by_format[f]);
   return OBJECT(
       {"max_block", option(r, "max_block")}, {"form", option(r, "form")},

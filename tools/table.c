@@ -133,7 +133,7 @@ static void print_blocks(FILE *out, const bisai_precond_report *s) {
   }
   fputs("\nformats  ", out);
   comma = "";
-  for (int f = 0; f < BISAI_ADAPTIVE; ++f) {
+  for (int f = 0; f < BISAI_VALUE_TYPES; ++f) {
     if (s->bjacobi.by_format[f] == 0) continue;
     fprintf(out, "%s%" PRId64 " in %s", comma, s->bjacobi.by_format[f],
             bisai_value_type_string((bisai_value_type)f));

@@ -64,6 +64,13 @@ typedef enum bisai_value_type {
   BISAI_BLOCK_TYPE_LIST(X)                                                                         \
   X(BISAI_ADAPTIVE, "adaptive", 8, 52)
 
+/** The number of value types: they are 0 … BISAI_VALUE_TYPES − 1. */
+enum {
+#define BISAI_VALUE_TYPE_COUNT(enumerator, word, bytes, mantissa) +1
+  BISAI_VALUE_TYPES = 0 BISAI_VALUE_TYPE_LIST(BISAI_VALUE_TYPE_COUNT)
+#undef BISAI_VALUE_TYPE_COUNT
+};
+
 /** Returns "fp64", "fp32", "fp16", "bf16", "fp11_4", "fp11_20" or "adaptive", and "unknown value
  *  type" for other values. */
 BISAI_API const char *bisai_value_type_string(bisai_value_type value);

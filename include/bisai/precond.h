@@ -409,7 +409,7 @@ typedef struct bisai_bjacobi_report {
   /** blocks of 1 … 32 rows */
   int32_t by_size[33];
   /** blocks stored in each bisai_value_type */
-  int64_t by_format[6];
+  int64_t by_format[BISAI_VALUE_TYPES];
   /** of the blocks' values that an application reads */
   int64_t value_bytes;
   /** blocks of m rows with m ε κ₁ ≥ 1, of which no digit is known; of decompositions, which do not

@@ -316,10 +316,12 @@ static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_
                        .ldz = ldz,
                        .ldy = ldy};
     switch (a->type) {
-    case BISAI_FP64: status = enqueue_type<double>(context, p, vectors, length); break;
-    case BISAI_FP32: status = enqueue_type<float>(context, p, vectors, length); break;
-    case BISAI_FP16: status = enqueue_type<bsi_fp16>(context, p, vectors, length); break;
-    case BISAI_BF16: status = enqueue_type<bsi_bf16>(context, p, vectors, length); break;
+#define ENQUEUE(enumerator, word, bytes, mantissa)                                                 \
+  case enumerator:                                                                                 \
+    status = enqueue_type<bsi_stored<enumerator>::type>(context, p, vectors, length);              \
+    break;
+      BISAI_MATRIX_TYPE_LIST(ENQUEUE)
+#undef ENQUEUE
     default: break; /* matrices have no other */
     }
     v += vectors;

@@ -73,10 +73,10 @@ BSI_INLINE void product_rows(const int bs, const bisai_value_type type, const in
 BSI_INLINE void product_rows_of(const int bs, const int columns, const product *p,
                                 const int32_t begin, const int32_t end) {
   switch (p->a->type) {
-  case BISAI_FP64: product_rows(bs, BISAI_FP64, columns, p, begin, end); break;
-  case BISAI_FP32: product_rows(bs, BISAI_FP32, columns, p, begin, end); break;
-  case BISAI_FP16: product_rows(bs, BISAI_FP16, columns, p, begin, end); break;
-  case BISAI_BF16: product_rows(bs, BISAI_BF16, columns, p, begin, end); break;
+#define ROWS(enumerator, word, bytes, mantissa)                                                    \
+  case enumerator: product_rows(bs, enumerator, columns, p, begin, end); break;
+    BISAI_MATRIX_TYPE_LIST(ROWS)
+#undef ROWS
   default: break; /* matrices have no other types */
   }
 }

@@ -148,10 +148,10 @@ static bisai_status transposed_product(bisai_context *context, const bisai_bcsr 
                        .ldz = ldz,
                        .ldy = ldy};
     switch (a->type) {
-    case BISAI_FP64: status = enqueue_type<double>(context, p, vectors); break;
-    case BISAI_FP32: status = enqueue_type<float>(context, p, vectors); break;
-    case BISAI_FP16: status = enqueue_type<bsi_fp16>(context, p, vectors); break;
-    case BISAI_BF16: status = enqueue_type<bsi_bf16>(context, p, vectors); break;
+#define ENQUEUE(enumerator, word, bytes, mantissa)                                                 \
+  case enumerator: status = enqueue_type<bsi_stored<enumerator>::type>(context, p, vectors); break;
+      BISAI_MATRIX_TYPE_LIST(ENQUEUE)
+#undef ENQUEUE
     default: break; /* matrices have no other */
     }
     v += vectors;

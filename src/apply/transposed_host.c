@@ -54,18 +54,12 @@ BSI_INLINE void product_column(const int bs, const bisai_value_type type, const 
 BSI_INLINE void product_columns(const int bs, const int vectors, const product *p, int32_t begin,
                                 int32_t end) {
   switch (p->a->type) {
-  case BISAI_FP64:
-    for (int32_t j = begin; j < end; j++) product_column(bs, BISAI_FP64, vectors, p, j);
+#define COLUMNS(enumerator, word, bytes, mantissa)                                                 \
+  case enumerator:                                                                                 \
+    for (int32_t j = begin; j < end; j++) product_column(bs, enumerator, vectors, p, j);           \
     break;
-  case BISAI_FP32:
-    for (int32_t j = begin; j < end; j++) product_column(bs, BISAI_FP32, vectors, p, j);
-    break;
-  case BISAI_FP16:
-    for (int32_t j = begin; j < end; j++) product_column(bs, BISAI_FP16, vectors, p, j);
-    break;
-  case BISAI_BF16:
-    for (int32_t j = begin; j < end; j++) product_column(bs, BISAI_BF16, vectors, p, j);
-    break;
+    BISAI_MATRIX_TYPE_LIST(COLUMNS)
+#undef COLUMNS
   default: break; /* matrices have no other types */
   }
 }

@@ -77,14 +77,9 @@ __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ job p) 
     apply_group<FORMAT, FORM, M>(p, l, values, lane, pivot, x, y);
   } else {
     switch (p.format ? __ldg(p.format + group) : static_cast<int>(p.storage)) {
-#define CASE(F)                                                                                    \
-  case F: apply_group<F, FORM, M>(p, l, values, lane, pivot, x, y); break
-      CASE(BISAI_FP64);
-      CASE(BISAI_FP32);
-      CASE(BISAI_FP16);
-      CASE(BISAI_BF16);
-      CASE(BISAI_FP11_4);
-      CASE(BISAI_FP11_20);
+#define CASE(F, word, bytes, mantissa)                                                             \
+  case F: apply_group<F, FORM, M>(p, l, values, lane, pivot, x, y); break;
+      BISAI_BLOCK_TYPE_LIST(CASE)
 #undef CASE
     }
   }
@@ -162,14 +157,9 @@ bool applied_uniform(const bisai_context *context, const job &p, int32_t count) 
   if (p.storage == BISAI_FP64) return applied_format<FORM, BISAI_FP64>(context, p, count);
   if constexpr (FORM == BISAI_FORM_INVERSE) {
     switch (p.storage) {
-#define CASE(FORMAT)                                                                               \
-  case FORMAT: return applied_format<FORM, FORMAT>(context, p, count)
-      CASE(BISAI_FP32);
-      CASE(BISAI_FP16);
-      CASE(BISAI_BF16);
-      CASE(BISAI_FP11_4);
-      CASE(BISAI_FP11_20);
-      CASE(BISAI_ADAPTIVE);
+#define CASE(FORMAT, word, bytes, mantissa)                                                        \
+  case FORMAT: return applied_format<FORM, FORMAT>(context, p, count);
+      BISAI_VALUE_TYPE_LIST(CASE)
 #undef CASE
     default: break;
     }

@@ -71,15 +71,13 @@ BSI_INLINE void widen(const bisai_value_type format, const int m, const char *pl
  * `buffer`. */
 static const double *load(bisai_value_type format, int m, const char *place, int32_t height,
                           double *buffer) {
+  if (format == BISAI_FP64 && height == m) return (const double *)(const void *)place;
   switch (format) {
-  case BISAI_FP32: widen(BISAI_FP32, m, place, height, buffer); break;
-  case BISAI_FP16: widen(BISAI_FP16, m, place, height, buffer); break;
-  case BISAI_BF16: widen(BISAI_BF16, m, place, height, buffer); break;
-  case BISAI_FP11_4: widen(BISAI_FP11_4, m, place, height, buffer); break;
-  case BISAI_FP11_20: widen(BISAI_FP11_20, m, place, height, buffer); break;
-  default:
-    if (height == m) return (const double *)(const void *)place;
-    widen(BISAI_FP64, m, place, height, buffer);
+#define WIDEN(enumerator, word, bytes, mantissa)                                                   \
+  case enumerator: widen(enumerator, m, place, height, buffer); break;
+    BISAI_BLOCK_TYPE_LIST(WIDEN)
+#undef WIDEN
+  default: break; /* blocks have no other */
   }
   return buffer;
 }

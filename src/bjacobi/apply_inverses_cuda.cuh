@@ -62,13 +62,9 @@ __device__ __forceinline__ void load_group(const job &p, int64_t group, int form
     load_columns<FORMAT>(values, at, rows, M - from, mine, e);
   } else {
     switch (format) {
-#define CASE(F)                                                                                    \
-  case F: load_columns<F>(values, at, rows, M - from, mine, e); break
-      CASE(BISAI_FP32);
-      CASE(BISAI_FP16);
-      CASE(BISAI_BF16);
-      CASE(BISAI_FP11_4);
-      CASE(BISAI_FP11_20);
+#define CASE(F, word, bytes, mantissa)                                                             \
+  case F: load_columns<F>(values, at, rows, M - from, mine, e); break;
+      BISAI_BLOCK_TYPE_LIST(CASE)
 #undef CASE
     default: load_columns<BISAI_FP64>(values, at, rows, M - from, mine, e);
     }

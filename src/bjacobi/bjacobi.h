@@ -43,7 +43,7 @@
 extern "C" {
 #endif
 
-enum { BSI_BJACOBI_MAX_ROWS = 32, BSI_FORMATS = 6, BSI_BJACOBI_CLASSES = 8 };
+enum { BSI_BJACOBI_MAX_ROWS = 32, BSI_FORMATS = BISAI_VALUE_TYPES, BSI_BJACOBI_CLASSES = 8 };
 
 /* A partition of the scalar rows into blocks. */
 typedef struct bsi_partition {

@@ -93,12 +93,11 @@ static __device__ __forceinline__ void bsi_store_blocks(const bsi_values_job &p,
                                                         const double *tile,
                                                         bisai_value_type format) {
   switch (format) {
-  case BISAI_FP32: return bsi_store_as<BISAI_FP32>(p, l, tile);
-  case BISAI_FP16: return bsi_store_as<BISAI_FP16>(p, l, tile);
-  case BISAI_BF16: return bsi_store_as<BISAI_BF16>(p, l, tile);
-  case BISAI_FP11_4: return bsi_store_as<BISAI_FP11_4>(p, l, tile);
-  case BISAI_FP11_20: return bsi_store_as<BISAI_FP11_20>(p, l, tile);
-  default: return bsi_store_as<BISAI_FP64>(p, l, tile);
+#define STORE_AS(enumerator, word, bytes, mantissa)                                                \
+  case enumerator: return bsi_store_as<enumerator>(p, l, tile);
+    BISAI_BLOCK_TYPE_LIST(STORE_AS)
+#undef STORE_AS
+  default: return; /* blocks have no other */
   }
 }
 

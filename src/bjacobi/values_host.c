@@ -146,11 +146,11 @@ BSI_INLINE double rounding_error_of(const bisai_value_type format, const block *
 
 static double rounding_error(bisai_value_type format, const block *b) {
   switch (format) {
-  case BISAI_FP16: return rounding_error_of(BISAI_FP16, b);
-  case BISAI_BF16: return rounding_error_of(BISAI_BF16, b);
-  case BISAI_FP11_4: return rounding_error_of(BISAI_FP11_4, b);
-  case BISAI_FP32: return rounding_error_of(BISAI_FP32, b);
-  default: return rounding_error_of(BISAI_FP11_20, b);
+#define ERROR_OF(enumerator, word, bytes, mantissa)                                                \
+  case enumerator: return rounding_error_of(enumerator, b);
+    BISAI_BLOCK_TYPE_LIST(ERROR_OF)
+#undef ERROR_OF
+  default: return INFINITY; /* blocks have no other */
   }
 }
 
@@ -191,12 +191,11 @@ BSI_INLINE bool store_as(const bisai_value_type format, const block *b, bool piv
 static bool store(bisai_value_type format, const block *b, bool pivots, char *place,
                   int32_t height) {
   switch (format) {
-  case BISAI_FP16: return store_as(BISAI_FP16, b, pivots, place, height);
-  case BISAI_BF16: return store_as(BISAI_BF16, b, pivots, place, height);
-  case BISAI_FP11_4: return store_as(BISAI_FP11_4, b, pivots, place, height);
-  case BISAI_FP32: return store_as(BISAI_FP32, b, pivots, place, height);
-  case BISAI_FP11_20: return store_as(BISAI_FP11_20, b, pivots, place, height);
-  default: return store_as(BISAI_FP64, b, pivots, place, height);
+#define STORE_AS(enumerator, word, bytes, mantissa)                                                \
+  case enumerator: return store_as(enumerator, b, pivots, place, height);
+    BISAI_BLOCK_TYPE_LIST(STORE_AS)
+#undef STORE_AS
+  default: return false; /* blocks have no other */
   }
 }
 

@@ -7,12 +7,21 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <bisai/bcsr.h>
+
 #include <cstring>
 
 #include "gpu/runtime.cuh"
 
 using bsi_fp16 = __half;
 using bsi_bf16 = __nv_bfloat16;
+
+/* The type of C++ that holds values of matrices of a value type. */
+template <bisai_value_type TYPE> struct bsi_stored;
+template <> struct bsi_stored<BISAI_FP64> { using type = double; };
+template <> struct bsi_stored<BISAI_FP32> { using type = float; };
+template <> struct bsi_stored<BISAI_FP16> { using type = bsi_fp16; };
+template <> struct bsi_stored<BISAI_BF16> { using type = bsi_bf16; };
 
 namespace {
 

@@ -156,7 +156,7 @@ static void bjacobi_describe(bisai_precond *m) {
   bsi_describe_factors(m);
   if (!natural) bsi_append(m, ", %d blocks of up to %d rows", r->blocks, r->largest_block);
   if (o->storage == BISAI_ADAPTIVE)
-    for (int f = 0; f < BISAI_ADAPTIVE; f++)
+    for (int f = 0; f < BISAI_VALUE_TYPES; f++)
       if (r->by_format[f] > 0)
         bsi_append(m, ", %lld in %s", (long long)r->by_format[f],
                    bisai_value_type_string((bisai_value_type)f));
