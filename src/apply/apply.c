@@ -27,7 +27,7 @@ bisai_status bisai_bcsr_multiply_many(const bisai_bcsr *matrix, int32_t count, c
   if (!status) status = bsi_stage_output(context, rows, count, false, y, ldy, &to);
   if (!status)
     status = context->backend->apply->products->multiply(context, matrix, count, 1.0, from.data,
-                                                         from.ld, 0.0, NULL, 0, to.data, to.ld);
+                                                         from.ld, 0.0, NULL, 0, to.data, to.ld, 0);
   status = bsi_stage_return(context, status, &to);
   bsi_stage_release(context, &from);
   return status;
@@ -42,12 +42,12 @@ bisai_status bsi_apply_inverse(bisai_context *context, const bisai_bcsr *inverse
   const bsi_product_ops *products = context->backend->apply->products;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
   BSI_TRY(products->multiply(context, inverse, v->count, 1.0, v->b, v->ldb, 0.0, NULL, 0, v->x,
-                             v->ldx));
+                             v->ldx, v->cached_bytes));
   for (int sweep = 0; sweep < relax; sweep++) {
     BSI_TRY(products->multiply(context, t->matrix, v->count, -1.0, v->x, v->ldx, 1.0, v->b, v->ldb,
-                               v->work, n));
+                               v->work, n, v->cached_bytes));
     BSI_TRY(products->multiply(context, inverse, v->count, 1.0, v->work, n, 1.0, v->x, v->ldx, v->x,
-                               v->ldx));
+                               v->ldx, v->cached_bytes));
   }
   return BISAI_OK;
 }
@@ -60,12 +60,12 @@ bisai_status bsi_apply_transposed(bisai_context *context, const bisai_bcsr *inve
   const bsi_transposed_ops *transposed = context->backend->apply->transposed;
   const int64_t n = (int64_t)inverse->block_rows * inverse->block_size;
   BSI_TRY(transposed->multiply(context, inverse, inverse_columns, v->count, 1.0, v->b, v->ldb, 0.0,
-                               NULL, 0, v->x, v->ldx));
+                               NULL, 0, v->x, v->ldx, v->cached_bytes));
   for (int sweep = 0; sweep < relax; sweep++) {
     BSI_TRY(transposed->multiply(context, t->matrix, columns, v->count, -1.0, v->x, v->ldx, 1.0,
-                                 v->b, v->ldb, v->work, n));
+                                 v->b, v->ldb, v->work, n, v->cached_bytes));
     BSI_TRY(transposed->multiply(context, inverse, inverse_columns, v->count, 1.0, v->work, n, 1.0,
-                                 v->x, v->ldx, v->x, v->ldx));
+                                 v->x, v->ldx, v->x, v->ldx, v->cached_bytes));
   }
   return BISAI_OK;
 }
@@ -97,8 +97,8 @@ bisai_status bsi_apply_sweeps(bisai_context *context, const bisai_bcsr *scaled,
     const bool into_x = (sweeps - sweep) % 2 == 1;
     double *to = into_x ? v->x : other;
     const int64_t ld_to = into_x ? v->ldx : n;
-    BSI_TRY(context->backend->apply->products->multiply(context, scaled, v->count, -1.0, from,
-                                                        ld_from, 1.0, start, n, to, ld_to));
+    BSI_TRY(context->backend->apply->products->multiply(
+        context, scaled, v->count, -1.0, from, ld_from, 1.0, start, n, to, ld_to, v->cached_bytes));
     from = to;
     ld_from = ld_to;
   }

@@ -19,6 +19,8 @@ typedef struct bsi_vectors {
   int64_t ldx;
   /* leading dimension n */
   double *work;
+  /* of other vectors that the caller reads again soon: bsi_product_ops::multiply */
+  int64_t cached_bytes;
 } bsi_vectors;
 
 /* x ← N b, then `relax` times x ← x + N (b − T x) (Anzt, Huckle, Bräckle, Dongarra 2018, section

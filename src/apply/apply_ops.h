@@ -17,10 +17,11 @@ struct bsi_triangular; /* core/triangular.h */
 
 typedef struct bsi_product_ops {
   /* Y ← alpha·A X + beta·Z. Z is not read if beta = 0 and may be Y. An implied unit diagonal is
-   * included. */
+   * included. The caller reads `cached_bytes` of other vectors again soon. If these and A exceed
+   * the cache of a device, the device reads A past the cache. */
   bisai_status (*multiply)(bisai_context *, const bisai_bcsr *, int32_t count, double alpha,
                            const double *x, int64_t ldx, double beta, const double *z, int64_t ldz,
-                           double *y, int64_t ldy);
+                           double *y, int64_t ldy, int64_t cached_bytes);
   /* Y ← D X for a block-diagonal D of n blocks of size bs. */
   bisai_status (*multiply_diagonal)(bisai_context *, int32_t n, int bs, const double *blocks,
                                     int32_t count, const double *x, int64_t ldx, double *y,
@@ -32,7 +33,8 @@ typedef struct bsi_transposed_ops {
    * above. */
   bisai_status (*multiply)(bisai_context *, const bisai_bcsr *, const struct bsi_columns *,
                            int32_t count, double alpha, const double *x, int64_t ldx, double beta,
-                           const double *z, int64_t ldz, double *y, int64_t ldy);
+                           const double *z, int64_t ldz, double *y, int64_t ldy,
+                           int64_t cached_bytes);
 } bsi_transposed_ops;
 
 typedef struct bsi_trisolve_ops {

@@ -292,7 +292,8 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors,
 
 static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_t count,
                              double alpha, const double *x, int64_t ldx, double beta,
-                             const double *z, int64_t ldz, double *y, int64_t ldy) {
+                             const double *z, int64_t ldz, double *y, int64_t ldy,
+                             int64_t cached_bytes) {
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
   const int64_t bytes =
@@ -306,7 +307,7 @@ static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_
                        .col_idx = a->col_idx,
                        .values = a->values,
                        .unit_diagonal = a->unit_diagonal,
-                       .passing_once = bytes + context->kept_bytes > context->limits.cache,
+                       .passing_once = bytes + cached_bytes > context->limits.cache,
                        .alpha = alpha,
                        .beta = beta,
                        .x = x + v * ldx,

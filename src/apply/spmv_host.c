@@ -115,7 +115,9 @@ static void product_part(void *job, bsi_part part) {
 
 static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_t count,
                              double alpha, const double *x, int64_t ldx, double beta,
-                             const double *z, int64_t ldz, double *y, int64_t ldy) {
+                             const double *z, int64_t ldz, double *y, int64_t ldy,
+                             int64_t cached_bytes) {
+  (void)cached_bytes;
   const int threads =
       bsi_threads_for(context->threads, bsi_bcsr_product_bytes(a), BYTES_PER_THREAD);
   for (int32_t v = 0; v < count;) {

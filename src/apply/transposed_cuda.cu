@@ -127,7 +127,7 @@ bisai_status enqueue_type(bisai_context *context, const product &p, int vectors)
 static bisai_status transposed_product(bisai_context *context, const bisai_bcsr *a,
                                        const bsi_columns *columns, int32_t count, double alpha,
                                        const double *x, int64_t ldx, double beta, const double *z,
-                                       int64_t ldz, double *y, int64_t ldy) {
+                                       int64_t ldz, double *y, int64_t ldy, int64_t cached_bytes) {
   const int64_t bytes =
       static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
   bisai_status status = BISAI_OK;
@@ -138,7 +138,7 @@ static bisai_status transposed_product(bisai_context *context, const bisai_bcsr 
                        .columns = *columns,
                        .values = a->values,
                        .unit_diagonal = a->unit_diagonal,
-                       .passing_once = bytes + context->kept_bytes > context->limits.cache,
+                       .passing_once = bytes + cached_bytes > context->limits.cache,
                        .alpha = alpha,
                        .beta = beta,
                        .x = x + v * ldx,

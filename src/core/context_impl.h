@@ -48,8 +48,6 @@ struct bisai_context {
   unsigned *tickets;
   /* CUDA: BSI_RECORD_BYTES of device memory for what a kernel reports: gpu/record.cuh */
   void *record;
-  /* CUDA: the bytes of vectors that are read repeatedly between products; 0 unless a solver runs */
-  int64_t kept_bytes;
   /* CUDA */
   bsi_device_limits limits;
   /* CUDA: kernels may start before their predecessor ends: gpu/launch.cuh */

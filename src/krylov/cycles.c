@@ -15,6 +15,7 @@
 #include "krylov/krylov_ops.h"
 #include "krylov/operations.h"
 #include "krylov/residual.h"
+#include "precond/application.h"
 
 /* A reduction of the residual by less than this share counts as none: of several cycles
  * (stagnation) or of a cycle that ended in a breakdown. */
@@ -240,7 +241,8 @@ static bisai_status measure_image(bsi_run *run, double *image, double *size) {
   const double *residual = s->residual;
   BSI_TRY(bsi_compute_residual(run));
   if (run->precond) {
-    const bisai_status status = bisai_precond_apply(run->precond, residual, s->spare);
+    const bisai_status status =
+        bsi_precond_apply(run->precond, residual, s->spare, s->cached_bytes);
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
     if (status) return status;
     residual = s->spare;
@@ -293,8 +295,6 @@ static bool failed(const bsi_run *run) {
 }
 
 bisai_status bsi_solve(bsi_run *run) {
-  const bisai_solver *s = run->solver;
-  s->context->kept_bytes = s->cached_bytes;
   bisai_status status = begin(run);
   while (!status && run->reason == BISAI_REASON_NONE) {
     int steps = 0;
@@ -307,7 +307,6 @@ bisai_status bsi_solve(bsi_run *run) {
     if (!status && failed(run)) status = mend_range(run);
   }
   restore_best(run);
-  s->context->kept_bytes = 0;
   if (!status) status = bsi_read_clock(run);
   return status;
 }

@@ -7,6 +7,7 @@
 #include "core/context_impl.h"
 #include "krylov/krylov_ops.h"
 #include "krylov/operations.h"
+#include "precond/application.h"
 
 const bsi_backend *bsi_backend_of(const bsi_run *run) { return run->solver->context->backend; }
 
@@ -18,7 +19,7 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
     /* The context is the solver's. Several threads may share the matrix, each with its own
      * context. */
     status = context->backend->apply->products->multiply(context, op->matrix, 1, 1, x, 0, 0, NULL,
-                                                         0, y, 0);
+                                                         0, y, 0, run->solver->cached_bytes);
   } else {
     const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);
     status = returned ? bsi_fail(context, BISAI_CALLBACK_FAILED,
@@ -63,7 +64,7 @@ bisai_status bsi_precondition(bsi_run *run, const double *v, double *z) {
   const bsi_backend *backend = bsi_backend_of(run);
   const bool measured = !run->timing;
   bisai_status status = measured ? backend->clock->start(s->context, &s->clock) : BISAI_OK;
-  if (!status) status = bisai_precond_apply(run->precond, v, z);
+  if (!status) status = bsi_precond_apply(run->precond, v, z, s->cached_bytes);
   if (measured) {
     const bisai_status stopped = backend->clock->stop(s->context, &s->clock);
     run->timing = true;

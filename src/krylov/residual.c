@@ -57,8 +57,9 @@ static bisai_status unscaled_residual(bsi_run *run) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   if (run->op.matrix) {
-    const bisai_status status = backend->apply->products->multiply(
-        s->context, run->op.matrix, 1, -1, run->x, 0, 1, run->b, 0, s->residual, 0);
+    const bisai_status status =
+        backend->apply->products->multiply(s->context, run->op.matrix, 1, -1, run->x, 0, 1, run->b,
+                                           0, s->residual, 0, s->cached_bytes);
     if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
     return status;
   }

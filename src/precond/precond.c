@@ -6,6 +6,7 @@
 #include "core/context_impl.h"
 #include "core/matrix_ops.h"
 #include "core/staging.h"
+#include "precond/application.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -229,14 +230,14 @@ static bisai_status check_apply(bisai_precond *m, const double *v, const double 
 /* z ← M⁻¹ v for at most BSI_VECTORS_AT_ONCE vectors; a reordered v stands in z until its result
  * replaces it. */
 static bisai_status apply(bisai_precond *m, int32_t count, const double *v, int64_t ldv, double *z,
-                          int64_t ldz) {
+                          int64_t ldz, int64_t cached_bytes) {
   if (!m->reordered.matrix) {
-    const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work};
+    const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work, cached_bytes};
     return m->ops->apply(m, &vectors);
   }
   const int64_t n = bisai_precond_rows(m);
   double *result = m->work + m->ops->vectors * BSI_VECTORS_AT_ONCE * n;
-  const bsi_vectors vectors = {count, z, ldz, result, n, m->work};
+  const bsi_vectors vectors = {count, z, ldz, result, n, m->work, cached_bytes};
   bisai_status status = bsi_reordered_enter(m->context, &m->reordered, count, v, ldv, z, ldz);
   if (!status) status = m->ops->apply(m, &vectors);
   return status ? status : bsi_reordered_leave(m->context, &m->reordered, count, result, n, z, ldz);
@@ -244,21 +245,26 @@ static bisai_status apply(bisai_precond *m, int32_t count, const double *v, int6
 
 /* The same for vectors that may lie in host memory. */
 static bisai_status apply_staged(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
-                                 double *z, int64_t ldz) {
+                                 double *z, int64_t ldz, int64_t cached_bytes) {
   const int64_t n = bisai_precond_rows(m);
   bsi_staged from = {0}, to = {0};
   bisai_status status = bsi_stage_input(m->context, n, count, v, ldv, &from);
   if (!status) status = bsi_stage_output(m->context, n, count, false, z, ldz, &to);
-  if (!status) status = apply(m, count, from.data, from.ld, to.data, to.ld);
+  if (!status) status = apply(m, count, from.data, from.ld, to.data, to.ld, cached_bytes);
   status = bsi_stage_return(m->context, status, &to);
   bsi_stage_release(m->context, &from);
   return status;
 }
 
-bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z) {
+bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *z,
+                               int64_t cached_bytes) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
   const bisai_status status = check_apply(precond, v, z);
-  return status ? status : apply_staged(precond, 1, v, 0, z, 0);
+  return status ? status : apply_staged(precond, 1, v, 0, z, 0, cached_bytes);
+}
+
+bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z) {
+  return bsi_precond_apply(precond, v, z, 0);
 }
 
 bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, const double *v,
@@ -276,7 +282,7 @@ bisai_status bisai_precond_apply_many(bisai_precond *precond, int32_t count, con
                     (long long)ldz, (long long)n);
   for (int32_t c = 0; c < count && !status; c += BSI_VECTORS_AT_ONCE) {
     const int32_t some = count - c < BSI_VECTORS_AT_ONCE ? count - c : BSI_VECTORS_AT_ONCE;
-    status = apply_staged(precond, some, v + c * ldv, ldv, z + c * ldz, ldz);
+    status = apply_staged(precond, some, v + c * ldv, ldv, z + c * ldz, ldz, 0);
   }
   return status;
 }

@@ -133,12 +133,12 @@ static inline const bsi_triangular *bsi_triangular_of(const bisai_precond *m,
 
 /* The first half of an application on factors: from b into the first work vector. */
 static inline bsi_vectors bsi_first_half(const bsi_vectors *v, int64_t n) {
-  return (bsi_vectors){v->count, v->b, v->ldb, v->work, n, v->work + n * v->count};
+  return (bsi_vectors){v->count, v->b, v->ldb, v->work, n, v->work + n * v->count, v->cached_bytes};
 }
 
 /* The second half: from the first work vector into x. */
 static inline bsi_vectors bsi_second_half(const bsi_vectors *v, int64_t n) {
-  return (bsi_vectors){v->count, v->work, n, v->x, v->ldx, v->work + n * v->count};
+  return (bsi_vectors){v->count, v->work, n, v->x, v->ldx, v->work + n * v->count, v->cached_bytes};
 }
 
 #endif

@@ -59,7 +59,7 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest,
   a.type = type, a.unit_diagonal = unit;
   a.row_ptr = m.row_ptr.data(), a.col_idx = m.col_idx.data(), a.values = m.values.data();
   bsi_backend_host.apply->products->multiply(&context, &a, count, alpha, x.data(), ldx, beta,
-                                             z.data(), ldz, expected.data(), ldy);
+                                             z.data(), ldz, expected.data(), ldy, 0);
 
   device_array<int32_t> row_ptr(m.row_ptr), col_idx(m.col_idx);
   device_array<char> values(m.values);
@@ -72,7 +72,7 @@ void agrees_with_the_host(int32_t rows, int32_t cols, int bs, int32_t longest,
     context.limits.cache = out == &again ? 0 : 1 << 30; /* blocks that pass once, and others */
     good = good && bsi_backend_cuda.apply->products->multiply(
                        &context, &a, count, alpha, d_x.data, ldx, beta,
-                       beta == 0.0 ? nullptr : d_z.data, ldz, out->data, ldy) == BISAI_OK;
+                       beta == 0.0 ? nullptr : d_z.data, ldz, out->data, ldy, 0) == BISAI_OK;
   }
   CHECK(cudaDeviceSynchronize());
   const std::vector<double> got = d_y.fetch(), second = again.fetch();

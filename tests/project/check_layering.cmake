@@ -17,7 +17,8 @@ set(bjacobi_may core bjacobi)
 set(solve_may core factor pattern solve)
 set(precond_may core order factor pattern solve apply bjacobi precond)
 set(krylov_may krylov core/backend.h core/chunks_host.h core/column.h core/context_impl.h core/matrix_ops.h
-  core/option_table.h core/parallel.h core/staging.h core/words.h apply/apply_ops.h)
+  core/option_table.h core/parallel.h core/staging.h core/words.h apply/apply_ops.h
+  precond/application.h) # the application that tells a device what the solver keeps in its cache
 # Libraries of their own on top of the public headers.
 set(plugins petsc cusparse)
 set(petsc_may petsc)
