@@ -11,8 +11,9 @@ static const char *conflict(const options *o, const method *m) {
   bool cusparse = m->program == METHOD_CUSPARSE_ILU || m->factors == FACTORS_CUSPARSE;
   bool shift = m->options.shift != BISAI_SHIFT_NONE;
   bool reorders = o->ordering != BISAI_ORDERING_NATURAL || o->equilibrate;
-  if (m->program == METHOD_PETSC && o->solver.method == BISAI_IDR)
-    return "PETSc has no IDR(s): --solver gmres, cg or bicgstab";
+  if (m->program == METHOD_PETSC && o->solver.method != BISAI_GMRES &&
+      o->solver.method != BISAI_CG && o->solver.method != BISAI_BICGSTAB)
+    return "PETSc has no such solver: --solver gmres, cg or bicgstab";
   if (petsc && reorders)
     return "PETSc factorises the matrix as it is: no --ordering, no --equilibrate";
   if (petsc && shift) return "factors=petsc takes no shift";

@@ -42,8 +42,14 @@ typedef struct making {
   bisai_petsc_solver *solver;
 } making;
 
+/* Returns PETSc's type of a method, or NULL if PETSc has none. */
 static KSPType type_of(bisai_method method) {
-  return method == BISAI_CG ? KSPCG : method == BISAI_BICGSTAB ? KSPBCGS : KSPGMRES;
+  switch (method) {
+  case BISAI_GMRES: return KSPGMRES;
+  case BISAI_CG: return KSPCG;
+  case BISAI_BICGSTAB: return KSPBCGS;
+  default: return NULL;
+  }
 }
 
 /* PETSc's own convergence test. It also stops the solve if the monitor requests it. */
@@ -144,8 +150,8 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
   bisai_solver *judge = NULL;
   bisai_status status = bisai_solver_create(context, 1, options, &judge);
   bisai_solver_destroy(&judge);
-  if (status == BISAI_OK && options && options->method == BISAI_IDR)
-    return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has no IDR(s)");
+  if (status == BISAI_OK && options && !type_of(options->method))
+    return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has gmres, cg and bicgstab only");
   if (status == BISAI_OK && options && (options->gmres.flexible || options->reduce))
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
                               "PETSc's solver supports neither a reduction nor a flexible method");
