@@ -212,10 +212,10 @@ constexpr double ABOVE_9 = 9.0 * (1.0 + DBL_EPSILON);
  * bench/results/h200-kernels.md, "Block product", third measurement. 7 × 2 bytes are not here,
  * because they spill registers. */
 constexpr tuned_shape TUNED[] = {
-    {3, 8, 4.0, {1, 3, 1280}},      /* triangles of 5-point meshes */
+    {3, 8, 4.0, {1, 3, 1280}},      /* triangles of meshes */
     {3, 8, LONG_ROW, {1, 6, 768}},  /* meshes */
-    {4, 8, 4.0, {1, 3, 1024}},      /* triangles of 5-point meshes */
-    {4, 8, 5.0, {1, 4, 768}},       /* 5-point meshes, triangles of 7-point meshes */
+    {4, 8, 4.0, {1, 3, 1024}},      /* triangles of meshes */
+    {4, 8, 5.0, {1, 4, 768}},       /* 5-point meshes */
     {4, 8, ABOVE_9, {1, 2, 1024}},  /* 7-point and 9-point meshes */
     {4, 8, LONG_ROW, {1, 6, 640}},  /* longer rows */
     {5, 4, LONG_ROW, {1, 3, 1024}}, /* narrow columns of odd sizes */

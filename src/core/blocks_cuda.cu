@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(THREADS)
 
 /* T: as in copy_blocks() */
 template <typename T>
-void enqueue_copy(cudaStream_t stream, int bs, int32_t blocks, bool turn, const int32_t *order,
+void enqueue_copy(bsi_gpu_stream stream, int bs, int32_t blocks, bool turn, const int32_t *order,
                   const void *from, void *to) {
   const int grid = at_most(blocks, MOST_BLOCKS);
   copy_blocks<<<grid, THREADS, 0, stream>>>(bs, blocks, turn, order, static_cast<const T *>(from),
@@ -90,7 +90,7 @@ static bisai_status copy_blocks(bisai_context *context, bisai_value_type type, i
                       : context->backend->memory->copy(
                             context, to, from, static_cast<size_t>(blocks) * bs * bs * size);
   if (blocks == 0) return BISAI_OK;
-  const cudaStream_t stream = bsi_stream_of(context);
+  const bsi_gpu_stream stream = bsi_stream_of(context);
   if (size == 8)
     enqueue_copy<uint64_t>(stream, bs, blocks, turn, order, from, to);
   else if (size == 4)
@@ -127,7 +127,7 @@ static bisai_status find_not_finite(bisai_context *context, bisai_value_type typ
 static bisai_status find_empty(bisai_context *context, const bisai_bcsr *matrix, bool columns,
                                double *marks, int64_t *index) {
   const int32_t n = columns ? matrix->block_cols : matrix->block_rows;
-  const cudaStream_t stream = bsi_stream_of(context);
+  const bsi_gpu_stream stream = bsi_stream_of(context);
   bisai_status status = BISAI_OK;
   *index = -1;
   if (matrix->unit_diagonal || n == 0) return BISAI_OK;

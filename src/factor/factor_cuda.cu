@@ -25,7 +25,7 @@ enum { MATCHES = 128, ITEMS = BSI_WARP, MOST_WARPS = 4 };
 constexpr size_t EVERY_DEVICE = 48 * 1024;
 
 /* Levels whose rows are under way together. A long row has more to do before its turn comes.
- * Measured on an H200 (commits 42b5836 and f31d4df; bench/results/h200-kernels.md, "Exact
+ * Measured on an H200 (commit 42b5836; bench/results/h200-kernels.md, "Exact
  * triangular solves" and "Block ILU"). */
 constexpr struct {
   int32_t row_at_most;

@@ -26,7 +26,7 @@ enum {
 };
 
 /* Long columns: thread blocks for each multiprocessor, and fewer if their columns would take more
- * bytes of global memory than that. Chosen when the kernel was written (commit f31d4df, H200), not
+ * bytes of global memory than that. Chosen when the kernel was written (commit 48a6160, H200), not
  * by a series of measurements. */
 enum { BLOCKS_PER_PROCESSOR = 4, MOST_BYTES = 1 << 28 };
 
