@@ -97,13 +97,13 @@ __device__ __forceinline__ double value_of(const char *data, int at) {
   if constexpr (FORMAT == BISAI_FP64) return __ldcs(reinterpret_cast<const double *>(data) + at);
   if constexpr (FORMAT == BISAI_FP32)
     return static_cast<double>(__ldcs(reinterpret_cast<const float *>(data) + at));
-  if constexpr (FORMAT == BISAI_FP11_20)
-    return __hiloint2double(static_cast<int>(__ldcs(reinterpret_cast<const unsigned *>(data) + at)),
-                            0);
-  const uint16_t bits = __ldcs(reinterpret_cast<const unsigned short *>(data) + at);
-  if constexpr (FORMAT == BISAI_FP16) return bsi_fp16_decode(bits);
-  if constexpr (FORMAT == BISAI_BF16) return bsi_bf16_decode(bits);
-  return __hiloint2double(static_cast<int>(bits) << 16, 0);
+  if constexpr (bsi_value_bytes(FORMAT) == 4) {
+    const uint32_t bits = __ldcs(reinterpret_cast<const uint32_t *>(data) + at);
+    return bsi_value_load(FORMAT, &bits, 0);
+  } else {
+    const uint16_t bits = __ldcs(reinterpret_cast<const uint16_t *>(data) + at);
+    return bsi_value_load(FORMAT, &bits, 0);
+  }
 }
 
 /* Loads the lane's values of COUNT columns from c on. Of columns outside of from … to − 1 they are

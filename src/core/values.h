@@ -17,8 +17,15 @@
 
 #include "core/block_math.h"
 
+/* A function that CUDA also evaluates at compile time. */
+#ifdef __cplusplus
+#define BSI_CONSTEXPR constexpr
+#else
+#define BSI_CONSTEXPR
+#endif
+
 /* Returns the bytes of a stored value. */
-BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
+BSI_CONSTEXPR BSI_INLINE size_t bsi_value_bytes(const bisai_value_type type) {
   switch (type) {
 #define BSI_BYTES(enumerator, word, bytes, mantissa)                                               \
   case enumerator: return bytes;
