@@ -222,10 +222,10 @@ typedef struct bisai_block_size_info {
  *     whose nodes have several unknowns but not full blocks. A candidate is sound, costs at most 3
  *     times as many bytes, and `repeats`: its entropy is at most 1 + log₂(bs) bits and at most a
  *     third of bs²·h(d), the entropy of random patterns of the same density d. The candidate with
- *     the least entropy is chosen. Scalar grids are excluded, because there the block patterns
- *     repeat only because the row patterns repeat: a size bs is no candidate if, for some k < bs
- *     that divides bs, at least a fifth of the rows r have their entries at the same distances from
- *     the diagonal as row r − k.
+ *     the least entropy is chosen. Scalar grids are excluded, because their block patterns repeat
+ *     only as a result of repeated row patterns. Let k < bs divide bs. The size bs is no candidate
+ *     if at least a fifth of the rows r have their entries at the same distances from the diagonal
+ *     as row r − k.
  *
  *  The size is 1 if the matrix has more than 2²⁰ rows and fewer than one entry per 16 rows.
  *
@@ -314,9 +314,9 @@ BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values,
 BISAI_API bisai_status bisai_bcsr_update_from_csr(bisai_bcsr *matrix, const bisai_csr_desc *desc);
 
 /** The largest asymmetry, as bisai_bcsr_asymmetry() measures it, of a matrix that counts as
- *  symmetric. Rounding causes a smaller asymmetry: the two halves were summed in different orders,
- *  for example, or a file has only eleven digits. Matrices that are not symmetric have a larger
- *  one. */
+ *  symmetric. The asymmetry that rounding causes is smaller, for example if the two halves were
+ *  summed in different orders or if a file has only eleven digits. The asymmetry of matrices that
+ *  are not symmetric is larger. */
 #define BISAI_SYMMETRY_LIMIT 1e-10
 
 /** Measures how much a square matrix differs from its transpose, for every value type:

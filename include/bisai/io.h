@@ -22,10 +22,10 @@
  *
  *  The writer creates a temporary file NAME.PROCESS-K.part or bisai.PROCESS-K.part in the folder of
  *  the target, and renames it when it is complete. The old file remains until the renaming, and
- *  after a failure. A folder may not allow these steps. If it does not accept new files, the
- *  contents are written directly into the old file. If only the renaming is refused (a mount point,
- *  or another user's file in a folder with the sticky bit), the complete new file is copied into
- *  the old one. Neither way of overwriting is atomic: a failure, for example on a full disk,
+ *  after a failure. Some folders do not allow these steps. If the folder does not accept new files,
+ *  the contents are written directly into the old file. If only the renaming is refused (a mount
+ *  point, or another user's file in a folder with the sticky bit), the complete new file is copied
+ *  into the old one. Neither way of overwriting is atomic: a failure, for example on a full disk,
  *  leaves an incomplete file. Symbolic links are followed, and the target of a dangling link is
  *  created. Pipes and devices are written directly. */
 #ifndef BISAI_IO_H
@@ -65,7 +65,7 @@ BISAI_API bisai_read_options bisai_read_options_default(void);
 /** Reads a square sparse matrix. Reading needs at most 3 times the memory of the result, plus 16
  *  bytes for each scalar row, plus 1 MiB; this bound counts duplicate entries as entries of the
  *  result. Memory is allocated as the entries arrive, and not for the number of entries that the
- *  header of the file states. The header may state many rows but few entries. If the stated rows
+ *  header of the file states. A short file can state very many rows. If the stated rows
  *  need more than options->max_bytes at every block size, the file is refused before memory is
  *  allocated for them.
  *
@@ -117,8 +117,8 @@ typedef struct bisai_system {
 } bisai_system;
 
 /** Reads a matrix as bisai_read_matrix() does, and its right-hand side as bisai_read_rhs() does.
- *  The file is opened only once and may therefore be a pipe. The two functions describe the memory
- *  and the errors. The right-hand side is part of the result and takes 8 bytes for each row.
+ *  The file is opened only once and may therefore be a pipe. These two functions document the
+ *  memory and the errors. The right-hand side is part of the result and takes 8 bytes for each row.
  *  @param options  NULL: the defaults
  *  @param system   out; unchanged on failure, except for rhs_failed; free with bisai_system_clear()
  *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL, struct_size is wrong, or the lengths of the

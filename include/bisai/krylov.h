@@ -52,7 +52,7 @@ typedef enum bisai_method {
   X(BISAI_BICGSTAB, "bicgstab", bicgstab, "BiCGSTAB")                                              \
   X(BISAI_IDR, "idr", idr, "IDR")
 
-/** One of the methods that BISAI_METHODS counts. */
+/** Adds one to BISAI_METHODS for each method of the list. */
 #define BISAI_METHOD_COUNT(enumerator, word, name, title) +1
 /** The number of methods: they are 0 … BISAI_METHODS − 1. */
 enum {
@@ -207,10 +207,10 @@ BISAI_API const char *bisai_breakdown_string(bisai_breakdown breakdown);
 
 /** Called after every iteration, and for iteration 0, with the estimate of the relative residual. A
  *  value other than 0 stops the solve. On a GPU, methods other than GMRES wait for the device in
- *  every iteration if there is a monitor. x is then the x of the iteration that the monitor stops,
- *  or of an earlier one that was better. With monitor_late the methods do not wait. x may then be
- *  that of an iteration a few steps later, and may even have converged. That suits monitors that do
- *  not depend on the residual. */
+ *  every iteration if there is a monitor. The solve then returns x of the iteration at which the
+ *  monitor stops it, or of an earlier iteration with a smaller residual. With monitor_late the
+ *  methods do not wait. The solve may then stop a few iterations later, and its x may even have
+ *  converged. This suits monitors that do not depend on the residual. */
 typedef int (*bisai_monitor)(void *user, int iteration, double relative_residual);
 
 /** Sums `count` values over all processes, in place. This is the hook of a distributed caller. The
@@ -276,11 +276,11 @@ typedef struct bisai_solver_options {
   bisai_reduce reduce;
   /** passed to the reduction hook */
   void *reduce_user;
-  /** of GMRES */
+  /** options of GMRES */
   bisai_gmres_options gmres;
-  /** of CG */
+  /** options of CG */
   bisai_cg_options cg;
-  /** of IDR */
+  /** options of IDR */
   bisai_idr_options idr;
 } bisai_solver_options;
 
@@ -309,7 +309,7 @@ typedef struct bisai_solver_report {
   bisai_method method;
   /** why the solve ended */
   bisai_reason reason;
-  /** of the last cycle, whether or not it ended the solve */
+  /** the breakdown of the last cycle, even if it did not end the solve */
   bisai_breakdown breakdown;
   /** inner iterations; bisai_method says what counts as one */
   int iterations;
@@ -334,11 +334,11 @@ typedef struct bisai_solver_report {
   /** estimates of the relative residual, the first before iteration 1. The solver owns them until
    *  its next solve */
   const double *history;
-  /** iterations + 1, at most 2²⁰ */
+  /** number of estimates in `history`: iterations + 1, but at most 2²⁰ */
   int history_length;
-  /** of CG */
+  /** report of CG */
   bisai_cg_report cg;
-  /** of IDR */
+  /** report of IDR */
   bisai_idr_report idr;
 } bisai_solver_report;
 
@@ -379,14 +379,14 @@ BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisa
                                           const bisai_precond *precond, double *asymmetry);
 
 /** Solves A x = b. Allocates nothing. Besides A and M, an iteration of CG reads and writes 13
- *  vectors, of BiCGSTAB 19, of IDR(4) 22 on average, and of GMRES twice the directions so far.
+ *  vectors, of BiCGSTAB 19, of IDR(4) 22 on average, and of GMRES two vectors for each direction of
+ *  the cycle so far.
  *
  *  The solve converges if the estimate of the residual is at most tolerance·‖b‖ and the true
  *  residual confirms it: x is finite, and the true residual is at most factor·tolerance·‖b‖ with
  *  factor = min(2, (1 + tolerance)/(2·tolerance)). If the true residual does not confirm the
- *  estimate, the solve goes on from the true residual. A residual that is not below that of the
- *  start has not converged, unless the initial guess satisfies the tolerance at once. b = 0 gives x
- *  = 0.
+ *  estimate, the solve goes on from the true residual. The final residual must also be smaller than
+ *  the initial one, unless the initial guess satisfies the tolerance at once. b = 0 gives x = 0.
  *
  *  After a failure x is finite. If no better x was found, x is zero or the initial guess. Two
  *  failures leave x as it was: refused calls (BISAI_NOT_SYMMETRIC, BISAI_INVALID_ARGUMENT), and
@@ -405,8 +405,9 @@ BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisa
  *  @retval BISAI_MAX_ITERATIONS, BISAI_STAGNATED, BISAI_BREAKDOWN, BISAI_STOPPED  x is the best of
  *                                the iterates whose true residual was computed: at the start, at
  *                                restarts and at the end. The residuals of methods other than GMRES
- *                                go up and down. For these methods such an iterate of each cycle
- *                                has an estimate of at most twice the least one
+ *                                rise and fall. For these methods, the iterate that counts in a
+ *                                cycle has an estimate of at most twice the least estimate of the
+ *                                cycle
  *  @retval BISAI_NOT_SYMMETRIC   CG: see bisai_solver_check(); nothing was done
  *  @retval BISAI_NOT_FINITE      there is a NaN or an infinity in b, in the initial guess, in every
  *                                better x, or in a sum of a step; the message names the entry of x.

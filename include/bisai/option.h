@@ -24,20 +24,20 @@ typedef enum bisai_option_type {
   BISAI_OPTION_WORD = 2,
   /** a bool */
   BISAI_OPTION_FLAG = 3,
-  /** a double, and an enumeration at bisai_option::switch_offset that switches it on (1) and off
-   *  (0); as one value, 0 is off */
+  /** a double, with an enumeration at bisai_option::switch_offset that is 1 if the amount is used
+   *  and 0 if not. bisai_option_get() returns 0 if it is not used */
   BISAI_OPTION_AMOUNT = 4,
-  /** a pointer; as a value, 0 is NULL and 1 anything else */
+  /** a pointer. bisai_option_get() returns 0 for NULL and 1 for any other pointer */
   BISAI_OPTION_POINTER = 5
 } bisai_option_type;
 
 /** How METHOD treats an option. */
 typedef enum bisai_option_use {
-  /** may be left out; labels leave the default out too */
+  /** METHOD may omit it, and labels omit it if it has the default value */
   BISAI_OPTION_OPTIONAL = 0,
-  /** may be left out, but labels show it always */
+  /** METHOD may omit it, but labels always show it */
   BISAI_OPTION_SHOWN = 1,
-  /** must be given */
+  /** METHOD must give it */
   BISAI_OPTION_NEEDED = 2
 } bisai_option_use;
 
@@ -50,8 +50,8 @@ typedef struct bisai_option {
   const char *name;
   /** its key in METHOD, as in isai:k=2; NULL: METHOD does not have it */
   const char *key;
-  /** what stands for the value in the help on METHOD; words stand for themselves; NULL: the help
-   *  does not list the key with the kind */
+  /** the symbol for the value in the help on METHOD. The help lists the words of a WORD instead.
+   *  NULL: the help does not list the key with the kind */
   const char *placeholder;
   /** its PETSc option without "-pc_bisai_"; NULL: PETSc does not have it */
   const char *petsc;
@@ -61,25 +61,25 @@ typedef struct bisai_option {
   bisai_option_type type;
   /** how METHOD treats it */
   bisai_option_use use;
-  /** of the field in the options struct, in bytes */
+  /** offset of the field in the options struct, in bytes */
   size_t offset;
-  /** of the enumeration of an AMOUNT; otherwise 0 */
+  /** offset of the enumeration of an AMOUNT, in bytes; 0 for other types */
   size_t switch_offset;
-  /** the default */
+  /** the default value */
   double initial;
-  /** the smallest value; not for flags and pointers, like the two below */
+  /** the smallest value. Flags and pointers do not use `minimum`, `maximum` and `advised` */
   double minimum;
   /** the largest value */
   double maximum;
-  /** The largest value that bisai_option_parse() takes. Typing a greater one is most likely a slip
-   *  of the keyboard, or it needs data beside it. */
+  /** The largest value that bisai_option_parse() takes. A greater value is most likely a typing
+   *  error, or needs further data that a text cannot give. */
   double advised;
-  /** of a WORD: its words in the order of their numbers, from 0 to `maximum`, then NULL */
+  /** the words of a WORD, ordered by their numbers from 0 to `maximum`; NULL follows the last */
   const char *const *words;
 } bisai_option;
 
-/** The value of an option.
- *  @param options  the struct in which bisai_option::offset counts */
+/** Returns the value of an option.
+ *  @param options  the options struct that has the field */
 BISAI_API double bisai_option_get(const bisai_option *option, const void *options);
 
 /** Sets an option to a value that bisai_option_get() or bisai_option_parse() has returned. Pointers
@@ -87,10 +87,10 @@ BISAI_API double bisai_option_get(const bisai_option *option, const void *option
  *  that. */
 BISAI_API void bisai_option_set(const bisai_option *option, double value, void *options);
 
-/** The value that a text stands for. Integers are written in decimal, numbers as strtod() takes
- *  them (without infinity and NaN), a flag as the empty text; a pointer cannot be written.
- *  @param value  out; untouched where false is returned
- *  @returns      whether the text is a value from `minimum` to `advised` */
+/** Reads the value of an option from a text. Integers are decimal. Numbers are as for strtod(),
+ *  without infinity and NaN. The text of a flag is empty. A pointer has no text.
+ *  @param value  out; unchanged if false is returned
+ *  @returns      true if the text is a value from `minimum` to `advised` */
 BISAI_API bool bisai_option_parse(const bisai_option *option, const char *text, double *value);
 
 #ifdef __cplusplus
