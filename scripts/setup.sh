@@ -4,8 +4,8 @@
 #   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint]
 # Without options it installs the packages that are needed to build the library and the program.
 # --with-tests adds those for the tests, --with-plots gnuplot (70 MB), --with-petsc PETSc with its
-# MPI (500 MB), and --with-lint the tools of scripts/lint (400 MB: clang-format and clang-tidy 14,
-# shellcheck, git).
+# MPI (500 MB), and --with-lint the tools of scripts/lint (400 MB: git, shellcheck, clang-format and
+# clang-tidy 14).
 # If nothing is missing, the script does not call apt. Otherwise it prints the packages and their
 # size first. Without apt, or without the right to use it, the script names what is missing and
 # continues if the essential packages are there.

@@ -35,7 +35,8 @@ static bool takes_apply(const method *m) {
 #define PROGRAM_KEY(member, list)                                                                  \
   {                                                                                                \
     .field = #member, .name = #member, .key = #member, .type = BISAI_OPTION_WORD,                  \
-    .offset = offsetof(method, member), .advised = sizeof list / sizeof *list - 2, .words = list   \
+    .offset = offsetof(method, member), .advised = (int)(sizeof list / sizeof *list) - 2,          \
+    .words = list                                                                                  \
   }
 
 /* The keys that the library does not have. They follow those of the library. */

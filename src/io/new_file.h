@@ -39,9 +39,9 @@ typedef struct bsi_new_file {
 bisai_status bsi_new_file_find(bisai_context *context, const char *path, bsi_new_file *target);
 
 /* Opens the file that bsi_new_file_find() has found. The caller closes it. */
-bisai_status bsi_new_file_open(bsi_new_file *target, FILE **file);
+bisai_status bsi_new_file_open(bsi_new_file *p, FILE **file);
 
 /* If `status` is BISAI_OK, gives the closed file its final name; otherwise removes it. */
-bisai_status bsi_new_file_close(bsi_new_file *target, bisai_status status);
+bisai_status bsi_new_file_close(bsi_new_file *p, bisai_status status);
 
 #endif

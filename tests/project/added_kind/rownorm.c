@@ -12,17 +12,10 @@ typedef struct rownorm_state {
 
 static rownorm_state *rownorm_of(const bisai_precond *m) { return m->state; }
 
-static const bisai_option table[] = {{BSI_PRECOND_OPTION(rownorm.norm),
-                                      .name = "norm",
-                                      .key = "norm",
-                                      .placeholder = "P",
-                                      .petsc = "norm",
-                                      .help = "1 or 2: which norm of a row",
-                                      .type = BISAI_OPTION_INTEGER,
-                                      .initial = 1,
-                                      .minimum = 1,
-                                      .maximum = 2,
-                                      .advised = 2}};
+static const bisai_option table[] = {
+    {BSI_PRECOND_OPTION(rownorm.norm), .name = "norm", .key = "norm", .placeholder = "P",
+     .petsc = "norm", .help = "1 or 2: which norm of a row", .type = BISAI_OPTION_INTEGER,
+     .initial = 1, .minimum = 1, .maximum = 2, .advised = 2}};
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 
 static bisai_status rownorm_check(bisai_context *context, const bisai_precond_options *o,
