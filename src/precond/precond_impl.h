@@ -17,33 +17,34 @@ enum { BSI_ADVISED_STEPS = 100000, BSI_ADVISED_RATIO = 1000000 };
 
 #define BSI_PRECOND_OPTION(member) BSI_OPTION_IN(bisai_precond_options, member)
 
-/* What a kind is. Its file defines one, bsi_precond_NAME. Functions that are NULL do nothing. */
+/* A kind of preconditioner. Its file defines one table, bsi_precond_NAME. A function that is NULL
+ * does nothing. */
 typedef struct bsi_precond_ops {
-  /* the kind's own, then those it shares with others; NULL behind the last */
+  /* the kind's own options, then those that it shares with others; NULL follows the last */
   const bsi_option_list *options[BSI_OPTION_LISTS];
-  /* bytes of bisai_precond::state, zeros at first */
+  /* bytes of bisai_precond::state, which are zeros at first */
   size_t state_size;
-  /* an up-to-date L and U are there before `setup` and `update`; the options and the report of
-   * factored.c come with them */
+  /* L and U are up to date before `setup` and `update`. The kind then also has the options and the
+   * report of factored.c */
   bool needs_factors;
   /* work vectors of n for each right-hand side */
   int vectors;
-  /* what the ranges of the options do not say */
+  /* checks options beyond their ranges */
   bisai_status (*check)(bisai_context *, const bisai_precond_options *, const bisai_bcsr *);
   /* refuses values of a matrix that the kind cannot work with, in creation and updates, before
    * anything changes */
   bisai_status (*check_values)(bisai_precond *, const bisai_bcsr *);
-  /* integers and memory */
+  /* computes the integers and reserves the memory */
   bisai_status (*setup)(bisai_precond *, const bisai_bcsr *);
-  /* values, the factors being up to date */
+  /* computes the values from factors that are up to date */
   bisai_status (*update)(bisai_precond *, const bisai_bcsr *);
-  /* of a matrix that is not factorised */
+  /* refuses a matrix of another pattern, for kinds without factors */
   bisai_status (*check_update)(const bisai_precond *, const bisai_bcsr *);
   bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
   bisai_symmetry (*symmetry)(const bisai_precond *);
   /* appends to the description, behind the name of the kind (bsi_append()) */
   void (*describe)(bisai_precond *);
-  /* what the kind itself holds */
+  /* reports the memory and the figures of the kind itself */
   void (*report)(const bisai_precond *, bisai_precond_report *);
   void (*destroy)(bisai_precond *);
 } bsi_precond_ops;
@@ -52,24 +53,24 @@ struct bisai_precond {
   bisai_context *context;
   const bsi_precond_ops *ops;
   bisai_precond_options options;
-  /* the kind's own, ops->state_size bytes */
+  /* the kind's own data, ops->state_size bytes */
   void *state;
   int32_t block_rows, block_size;
   bool ready;
   /* equilibration takes Dc = Dr */
   bool symmetric_scaling;
-  /* what is factorised, where that is not the matrix itself */
+  /* the reordered matrix, if it is not the matrix itself that is factorised */
   bsi_reordered reordered;
-  /* of the matrix and of what is factorised */
+  /* bandwidth and profile of the matrix and of the factorised matrix */
   bsi_order_shape natural, ordered;
   bisai_factors *own_factors;
-  /* own or the caller's */
+  /* own factors or the caller's */
   const bisai_factors *factors;
   /* vectors·BSI_VECTORS_AT_ONCE·n */
   double *work;
-  /* ops->vectors, and one more where the matrix is reordered */
+  /* ops->vectors, and one more if the matrix is reordered */
   int vectors;
-  /* what bisai_precond_report::first_repair_row counts */
+  /* the unit that bisai_precond_report::first_repair_row counts */
   const char *repair_place;
   bisai_precond_report report;
   char description[512];
@@ -83,7 +84,7 @@ BISAI_PRECOND_KIND_LIST(BSI_DECLARE_KIND)
 /* The table of a kind, or NULL for an unknown kind. */
 const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind);
 
-/* Refuses an option that is not the default where the kind, a known one, does not take it. */
+/* Refuses an option that the kind does not take, unless it has its default. The kind is known. */
 bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given);
 /* Refuses values out of the ranges of the kind's options. */
 bisai_status bsi_precond_ranges_check(bisai_context *context, const bisai_precond_options *given);
@@ -96,7 +97,7 @@ static inline int64_t bsi_precond_size(const bisai_precond *m) {
 /* Appends to the description as printf() would, as far as there is room. */
 void bsi_append(bisai_precond *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What the inversion of the diagonal blocks met. */
+/* Reports the statistics of the inversion of the diagonal blocks. */
 void bsi_report_inversion(const bsi_invert_stats *stats, bisai_precond_report *r);
 
 /* --- factored.c: what the kinds with factors share --- */
@@ -112,18 +113,18 @@ bisai_status bsi_ordering_check(bisai_context *context, const bisai_precond_opti
 /* Checks that the caller's factors are ready and as large as the matrix. */
 bisai_status bsi_factors_fit(bisai_context *context, const bisai_factors *f,
                              const bisai_bcsr *matrix);
-/* Makes the factors of the matrix, reordered where the options say so, which *matrix is then. */
+/* Makes the factors of the matrix. If the options reorder it, *matrix becomes the reordered one. */
 bisai_status bsi_factored_setup(bisai_precond *m, const bisai_bcsr **matrix);
 /* Refuses a matrix of another pattern. */
 bisai_status bsi_factored_check_update(const bisai_precond *m, const bisai_bcsr *matrix);
-/* Brings them up to date with new values. */
+/* Brings the factors up to date with new values. */
 bisai_status bsi_factored_update(bisai_precond *m, const bisai_bcsr **matrix);
 void bsi_report_factors(const bisai_precond *m, bisai_precond_report *r);
-/* After the kind's own report. */
+/* Reports the ordering and the equilibration, after the kind's own report. */
 void bsi_report_order(const bisai_precond *m, bisai_precond_report *r);
-/* The level and the shift, of block-Jacobi the shift. */
+/* Describes the level and the shift; for block-Jacobi the shift only. */
 void bsi_describe_factors(bisai_precond *m);
-/* Of the kinds whose M is symmetric with L U = L D Lᵀ. */
+/* The symmetry of the kinds whose M is symmetric if L U = L D Lᵀ. */
 bisai_symmetry bsi_factored_symmetry(const bisai_precond *m);
 
 static inline const bsi_triangular *bsi_triangular_of(const bisai_precond *m,
