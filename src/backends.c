@@ -6,6 +6,7 @@
 #include "core/matrix_ops.h"
 #include "factor/factor_ops.h"
 #include "krylov/krylov_ops.h"
+#include "multigrid/multigrid_ops.h"
 #include "order/order_ops.h"
 #include "pattern/pattern_ops.h"
 #include "solve/solve_ops.h"
@@ -20,6 +21,9 @@
   static const bsi_bjacobi_ops bjacobi_##SIDE = { \
       GROUP_ROWS, &bsi_diagonals_##SIDE, &bsi_partition_##SIDE, &bsi_block_values_##SIDE, \
       &bsi_block_solve_##SIDE}; \
+  static const bsi_multigrid_ops multigrid_##SIDE = { \
+      &bsi_aggregation_##SIDE, &bsi_transfer_##SIDE, &bsi_sparse_##SIDE, &bsi_cycle_##SIDE, \
+      &bsi_dense_##SIDE}; \
   static const bsi_krylov_ops krylov_##SIDE = { \
       LOOKAHEAD, &bsi_basis_##SIDE, &bsi_gmres_##SIDE, &bsi_recurrence_##SIDE};
 
@@ -28,7 +32,7 @@
   .vectors = &bsi_vectors_##SIDE, .matrix = &bsi_matrix_##SIDE, \
   .asymmetry = &bsi_asymmetry_##SIDE, .order = &order_##SIDE, .factor = &factor_##SIDE, \
   .pattern = &bsi_pattern_##SIDE, .solve = &bsi_solve_##SIDE, .apply = &apply_##SIDE, \
-  .bjacobi = &bjacobi_##SIDE, .krylov = &krylov_##SIDE
+  .bjacobi = &bjacobi_##SIDE, .multigrid = &multigrid_##SIDE, .krylov = &krylov_##SIDE
 /* clang-format on */
 
 BACKEND(host, 1, 0)

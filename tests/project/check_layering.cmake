@@ -5,7 +5,7 @@
 # cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(src core gpu io order factor pattern solve apply bjacobi precond krylov)
+set(src core gpu io order factor pattern solve apply bjacobi multigrid precond krylov)
 set(core_may core)
 set(gpu_may gpu core/backend.h core/context_impl.h)
 set(io_may core io)
@@ -15,7 +15,8 @@ set(pattern_may core pattern)
 set(apply_may core apply)
 set(bjacobi_may core bjacobi)
 set(solve_may core factor pattern solve)
-set(precond_may core order factor pattern solve apply bjacobi precond)
+set(multigrid_may core apply multigrid factor/factor_ops.h)
+set(precond_may core order factor pattern solve apply bjacobi multigrid precond)
 set(krylov_may krylov core/backend.h core/chunks_host.h core/column.h core/context_impl.h core/matrix_ops.h
   core/option_table.h core/parallel.h core/staging.h core/words.h apply/apply_ops.h
   precond/application.h) # the application that tells a device what the solver keeps in its cache

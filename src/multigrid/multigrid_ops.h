@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A backend's operations for multigrid. Matrices A are square, in fp64, and store their diagonal
+ * blocks. `inverse` has the inverses D⁻¹ of the diagonal blocks of A, or what a smoother takes for
+ * them, in the order of the block rows. */
+#ifndef BSI_MULTIGRID_OPS_H
+#define BSI_MULTIGRID_OPS_H
+
+#include "core/backend.h"
+#include "multigrid/sparse.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Aggregation of block rows. multigrid/aggregate.h states the rule, which both backends follow to
+ * the same result. */
+typedef struct bsi_aggregation_ops {
+  /* strength[p] ← the strength of block p = (i, j) if i ≠ j and it is at least `threshold`,
+   * otherwise 0 (multigrid/strength.h). */
+  bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
+                        double threshold, float *strength);
+  /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row without strong couplings.
+   * Aggregates are numbered in the order of their roots. *count ← their number. Waits. */
+  bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a, const float *strength,
+                            int32_t *aggregate, int32_t *count);
+} bsi_aggregation_ops;
+
+/* Transfers between levels. */
+typedef struct bsi_transfer_ops {
+  /* T ← one block for each row i with aggregate[i] ≥ 0, in column aggregate[i]. Reserves
+   * t->row_ptr and t->col_idx, and sets t->blocks; t->rows is given. Waits. */
+  bisai_status (*list)(bisai_context *, const int32_t *aggregate, bsi_sparse *t);
+  /* transposed ← the structure of mᵀ, whose arrays are reserved. position[q] ← the position in m of
+   * entry q of mᵀ. */
+  bisai_status (*transpose)(bisai_context *, const bsi_sparse *m, bsi_sparse *transposed,
+                            int32_t *position);
+  /* Block q of mᵀ ← the transpose of block position[q] of m. */
+  bisai_status (*transpose_values)(bisai_context *, const bsi_sparse *m, const int32_t *position,
+                                   bsi_sparse *transposed);
+  /* Orthonormalises the near-null-space vectors in each aggregate, by modified Gram–Schmidt with a
+   * second pass. `members` is Tᵀ. `vectors` has t->rows·t->height rows and t->width columns, stored
+   * row by row. t->values ← the blocks of Q. coarse ← the factors R: t->cols·t->width rows of
+   * t->width columns, row by row. A column that depends on earlier ones up to `tolerance` times its
+   * norm becomes zero, in Q and on the diagonal of R. */
+  bisai_status (*orthonormalise)(bisai_context *, const bsi_sparse *members, const double *vectors,
+                                 double tolerance, bsi_sparse *t, double *coarse);
+  /* P_i ← T_i − omega·D_i⁻¹ P_i for each block row i; the structure of P has that of T. */
+  bisai_status (*smooth)(bisai_context *, const bsi_sparse *t, const double *inverse, double omega,
+                         bsi_sparse *p);
+  /* Adds 1 to diagonal entries of rows of A that have no nonzero value. They belong to columns of
+   * T that are zero. */
+  bisai_status (*complete)(bisai_context *, bisai_bcsr *a);
+} bsi_transfer_ops;
+
+/* Products of sparse matrices. */
+typedef struct bsi_sparse_ops {
+  /* c ← the structure of a·b, whose row_ptr and col_idx it reserves. The values are not touched.
+   * Refuses 2³¹ blocks. Waits. */
+  bisai_status (*multiply_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
+                                     bsi_sparse *c);
+  /* Values of c ← a·b on the structure above. The products of an entry are added in the order of
+   * the blocks of a. */
+  bisai_status (*multiply_values)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
+                                  bsi_sparse *c);
+  /* c ← the structure of the nonzero values of A as blocks of one value. Diagonal entries stay. The
+   * arrays are reserved. Waits. */
+  bisai_status (*split_structure)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);
+  /* Values of c ← the values of A. *lost ← the first scalar row with a nonzero value that has no
+   * place in c, or −1. Waits. */
+  bisai_status (*split_values)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c, int32_t *lost);
+} bsi_sparse_ops;
+
+/* The scalars of a K-cycle step, in backend memory: room for BSI_K_WORK doubles. */
+enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUMS * BSI_CHUNKS };
+
+/* The steps of a cycle. */
+typedef struct bsi_cycle_ops {
+  /* d ← alpha·d + beta·D⁻¹(b − A x), y ← x + d. x NULL: x is zero. d NULL: alpha is 0 and d is not
+   * stored. y is another array than x. */
+  bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
+                        double beta, const double *b, const double *x, double *d, double *y);
+  /* y ← m x + beta·y */
+  bisai_status (*multiply)(bisai_context *, const bsi_sparse *m, const double *x, double beta,
+                           double *y);
+  /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Keeps the scalars in `work`. */
+  bisai_status (*first_step)(bisai_context *, int64_t n, const double *v, double *r, double *work);
+  /* The second step: with the c and v of the first step and new ones c2 and v2 = A c2, c becomes
+   * the combination of c and c2 of least residual, for the right-hand side of the first step. A sum
+   * that is zero or not finite drops its direction. */
+  bisai_status (*second_step)(bisai_context *, int64_t n, double *c, const double *v,
+                              const double *c2, const double *v2, const double *r, double *work);
+  /* *norm ← ‖x‖₂, scaled so that squares neither overflow nor vanish. Waits. */
+  bisai_status (*norm)(bisai_context *, int64_t n, const double *x, double *norm);
+  /* x_i ← a number in [−1, 1) that depends on i alone. */
+  bisai_status (*start)(bisai_context *, int64_t n, double *x);
+} bsi_cycle_ops;
+
+/* The dense inverse of the coarsest matrix. */
+typedef struct bsi_dense_ops {
+  /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
+   * elimination with row pivoting. `work` has n² doubles. *smallest and *largest ← the smallest and
+   * the largest magnitude of the pivots; *smallest is 0 if elimination ended at a zero pivot, and
+   * the inverse is unset then. Waits. */
+  bisai_status (*invert)(bisai_context *, const bisai_bcsr *a, double *work, double *inverse,
+                         double *smallest, double *largest);
+  /* y ← inverse·x */
+  bisai_status (*multiply)(bisai_context *, int32_t n, const double *inverse, const double *x,
+                           double *y);
+} bsi_dense_ops;
+
+typedef struct bsi_multigrid_ops {
+  const bsi_aggregation_ops *aggregation;
+  const bsi_transfer_ops *transfer;
+  const bsi_sparse_ops *sparse;
+  const bsi_cycle_ops *cycle;
+  const bsi_dense_ops *dense;
+} bsi_multigrid_ops;
+
+extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;
+extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;
+extern const bsi_sparse_ops bsi_sparse_host, bsi_sparse_cuda;
+extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
+extern const bsi_dense_ops bsi_dense_host, bsi_dense_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sparse matrices of rectangular blocks: transfers between levels, and their products. */
+#ifndef BSI_SPARSE_H
+#define BSI_SPARSE_H
+
+#include "core/bcsr_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sparse matrix of height × width blocks. The arrays are in backend memory. The columns of a row
+ * ascend, and blocks are stored column by column. */
+typedef struct bsi_sparse {
+  /* block rows and block columns */
+  int32_t rows, cols;
+  /* the scalar rows and columns of a block, at most BISAI_MAX_BLOCK_SIZE */
+  int height, width;
+  int32_t blocks;
+  int32_t *row_ptr, *col_idx;
+  /* NULL: every stored block is the identity */
+  double *values;
+} bsi_sparse;
+
+/* Returns the number of values before block `block`. */
+static inline size_t bsi_sparse_offset(const bsi_sparse *m, int64_t block) {
+  return (size_t)block * (size_t)(m->height * m->width);
+}
+
+/* Returns a view of a matrix in fp64 without an implied diagonal. */
+bsi_sparse bsi_sparse_of(const bisai_bcsr *matrix);
+
+/* Reserves the values of a structure. */
+bisai_status bsi_sparse_reserve_values(bisai_context *context, bsi_sparse *m);
+
+/* Returns the bytes of the arrays. */
+int64_t bsi_sparse_memory(const bsi_sparse *m);
+
+/* Releases the arrays. Accepts a struct of zeros. */
+void bsi_sparse_destroy(bisai_context *context, bsi_sparse *m);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
