@@ -312,6 +312,32 @@ static void blocks_that_would_vanish_take_a_wider_range(void **state) {
   }
 }
 
+/* fp16 ends at 65504. From 65520 on, rounding makes infinity, which is not as near as 2^16. */
+static void values_just_beyond_fp16_take_a_wider_range(void **state) {
+  (void)state;
+  static const struct {
+    double inverse;
+    bisai_value_type expected;
+  } cases[] = {{65504.0, BISAI_FP16}, {65519.0, BISAI_FP16}, {65521.0, BISAI_BF16},
+               {65530.0, BISAI_BF16}, {65535.0, BISAI_BF16}, {65537.0, BISAI_BF16}};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    for (int32_t m = 1; m <= MOST; m += 7) {
+      blocks b = {0};
+      int64_t counts[FORMATS];
+      for (int32_t i = 0; i < MOST; i++) {
+        add_block(&b, m, 0.0, 1.0, 0);
+        double *d = b.values + place_of(&b, i);
+        for (int32_t r = 0; r < m; r++) d[r * m + r] = (i % 2 == 0 ? 1.0 : -1.0) / cases[k].inverse;
+      }
+      bisai_bcsr *matrix = matrix_of(context, &b);
+      expect_justified(&b, matrix, 1, 0, counts);
+      assert_int_equal(counts[cases[k].expected], b.count);
+      bisai_bcsr_destroy(&matrix);
+      blocks_free(&b);
+    }
+  }
+}
+
 static void every_blocks_format_is_the_first_that_its_group_may_have(void **state) {
   (void)state;
   static const int digits[] = {1, 2, 3, 6, 10, 15};
@@ -497,6 +523,7 @@ int main(void) {
       cmocka_unit_test(narrow_decompositions_have_the_accuracy_of_their_format),
       cmocka_unit_test(each_format_has_its_blocks),
       cmocka_unit_test(blocks_that_would_vanish_take_a_wider_range),
+      cmocka_unit_test(values_just_beyond_fp16_take_a_wider_range),
       cmocka_unit_test(every_blocks_format_is_the_first_that_its_group_may_have),
       cmocka_unit_test(groups_of_blocks_hold_what_single_ones_do),
       cmocka_unit_test(values_that_do_not_fit_are_refused_by_block),

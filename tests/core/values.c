@@ -38,8 +38,11 @@ static void every_sixteen_bit_value_survives_the_round_trip(void **state) {
       const cell half = {.bits = (uint16_t)bits};
       const bool finite = (bits & formats[f].infinity) != formats[f].infinity;
       assert_true(bsi_value_finite(formats[f].type, &half, 0) == finite);
+      const double value = bsi_value_load(formats[f].type, &half, 0);
+      const bool infinite = (bits & 0x7fff) == formats[f].infinity;
+      assert_true((isfinite(value) != 0) == finite && (isinf(value) != 0) == infinite);
+      assert_true(isnan(value) || (signbit(value) != 0) == (bits >= 0x8000));
       if (finite) {
-        const double value = bsi_value_load(formats[f].type, &half, 0);
         bool fits = false;
         assert_true(value == test_value(formats[f].type, &half, 0));
         assert_int_equal(stored(&formats[f], value, &fits), half.bits);
@@ -89,6 +92,10 @@ static void values_beyond_the_largest_do_not_fit(void **state) {
       stored(&formats[f], beyond[i], &fits);
       assert_false(fits);
       stored(&formats[f], -beyond[i], &fits);
+      assert_false(fits);
+      assert_true(bsi_value_round(formats[f].type, beyond[i], &fits) == (double)INFINITY);
+      assert_false(fits);
+      assert_true(bsi_value_round(formats[f].type, -beyond[i], &fits) == (double)-INFINITY);
       assert_false(fits);
     }
   }
