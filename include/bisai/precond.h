@@ -31,7 +31,10 @@ typedef enum bisai_precond_kind {
    *  T_off x) */
   BISAI_PRECOND_SWEEPS = 4,
   /** z is computed by a function of the caller */
-  BISAI_PRECOND_CALLBACK = 5
+  BISAI_PRECOND_CALLBACK = 5,
+  /** z is computed by a cycle of multigrid, from smoothed aggregation of block rows (Vaněk,
+   *  Mandel, Brezina 1996; Notay 2010) */
+  BISAI_PRECOND_MULTIGRID = 6
 } bisai_precond_kind;
 
 /** The one list of kinds: X(enumerator, word, name). The library makes its table of kinds from
@@ -43,7 +46,8 @@ typedef enum bisai_precond_kind {
   X(BISAI_PRECOND_ILU, "ilu", ilu)                                                                 \
   X(BISAI_PRECOND_ISAI, "isai", isai)                                                              \
   X(BISAI_PRECOND_SWEEPS, "sweeps", sweeps)                                                        \
-  X(BISAI_PRECOND_CALLBACK, "callback", callback)
+  X(BISAI_PRECOND_CALLBACK, "callback", callback)                                                  \
+  X(BISAI_PRECOND_MULTIGRID, "mg", multigrid)
 
 /** The number of kinds: they are 0 … BISAI_PRECOND_KINDS − 1. */
 enum {
@@ -52,7 +56,7 @@ enum {
 #undef BISAI_PRECOND_COUNT
 };
 
-/** Returns "none", "bjacobi", "ilu", "isai", "sweeps" or "callback", and "unknown kind" for
+/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback" or "mg", and "unknown kind" for
  *  other values. */
 BISAI_API const char *bisai_precond_kind_string(bisai_precond_kind value);
 
@@ -154,6 +158,96 @@ BISAI_API const char *bisai_symmetry_string(bisai_symmetry value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_symmetry_parse(const char *word, bisai_symmetry *value);
 
+/** The order in which a cycle of multigrid visits its levels. */
+typedef enum bisai_cycle {
+  /** W for a nonsymmetric A, V for a symmetric one */
+  BISAI_CYCLE_AUTO = 0,
+  /** each level once */
+  BISAI_CYCLE_V = 1,
+  /** from each level twice to the next coarser one, but once to the coarsest */
+  BISAI_CYCLE_W = 2,
+  /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
+   *  M then depends on v: the solver must be flexible */
+  BISAI_CYCLE_K = 3
+} bisai_cycle;
+
+/** The words of bisai_cycle: X(enumerator, word). */
+#define BISAI_CYCLE_LIST(X)                                                                        \
+  X(BISAI_CYCLE_AUTO, "auto")                                                                      \
+  X(BISAI_CYCLE_V, "v")                                                                            \
+  X(BISAI_CYCLE_W, "w")                                                                            \
+  X(BISAI_CYCLE_K, "k")
+
+/** Returns "auto", "v", "w" or "k", and "unknown cycle" for other values. */
+BISAI_API const char *bisai_cycle_string(bisai_cycle value);
+
+/** Looks up a word of bisai_cycle_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_cycle_parse(const char *word, bisai_cycle *value);
+
+/** The smoother of multigrid. D are the diagonal blocks of a level's matrix A. */
+typedef enum bisai_smoother {
+  /** CHEBYSHEV for a symmetric A, JACOBI otherwise */
+  BISAI_SMOOTHER_AUTO = 0,
+  /** damped block-Jacobi: x ← x + ω D⁻¹(b − A x) */
+  BISAI_SMOOTHER_JACOBI = 1,
+  /** block-Jacobi with D_ii + diag(Σ |a_ij|), where the sum is over the entries of the row outside
+   *  of D (Baker, Falgout, Kolev, Yang 2011) */
+  BISAI_SMOOTHER_L1 = 2,
+  /** Chebyshev polynomials in D⁻¹A (Adams, Brezina, Hu, Tuminaro 2003) */
+  BISAI_SMOOTHER_CHEBYSHEV = 3,
+  /** x ← x + M⁻¹(b − A x), where M is block-ISAI with the options `isai` */
+  BISAI_SMOOTHER_ISAI = 4,
+  /** x ← x + M⁻¹(b − A x), where M is SWEEPS with the options `sweeps` */
+  BISAI_SMOOTHER_SWEEPS = 5,
+  /** x ← x + M⁻¹(b − A x), where M is block ILU */
+  BISAI_SMOOTHER_ILU = 6
+} bisai_smoother;
+
+/** The words of bisai_smoother: X(enumerator, word). */
+#define BISAI_SMOOTHER_LIST(X)                                                                     \
+  X(BISAI_SMOOTHER_AUTO, "auto")                                                                   \
+  X(BISAI_SMOOTHER_JACOBI, "jacobi")                                                               \
+  X(BISAI_SMOOTHER_L1, "l1")                                                                       \
+  X(BISAI_SMOOTHER_CHEBYSHEV, "chebyshev")                                                         \
+  X(BISAI_SMOOTHER_ISAI, "isai")                                                                   \
+  X(BISAI_SMOOTHER_SWEEPS, "sweeps")                                                               \
+  X(BISAI_SMOOTHER_ILU, "ilu")
+
+/** Returns "auto", "jacobi", …, as in the list; "unknown smoother" for other values. */
+BISAI_API const char *bisai_smoother_string(bisai_smoother value);
+
+/** Looks up a word of bisai_smoother_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_smoother_parse(const char *word, bisai_smoother *value);
+
+/** What multigrid aggregates. */
+typedef enum bisai_nodes {
+  /** SCALAR if the couplings inside the diagonal blocks are those of a mesh line: see
+   *  bisai_multigrid_options */
+  BISAI_NODES_AUTO = 0,
+  /** block rows */
+  BISAI_NODES_BLOCK = 1,
+  /** scalar rows. The matrix is copied to blocks of one value, without zeros */
+  BISAI_NODES_SCALAR = 2
+} bisai_nodes;
+
+/** The words of bisai_nodes: X(enumerator, word). */
+#define BISAI_NODES_LIST(X)                                                                        \
+  X(BISAI_NODES_AUTO, "auto")                                                                      \
+  X(BISAI_NODES_BLOCK, "block")                                                                    \
+  X(BISAI_NODES_SCALAR, "scalar")
+
+/** Returns "auto", "block" or "scalar", and "unknown nodes" for other values. */
+BISAI_API const char *bisai_nodes_string(bisai_nodes value);
+
+/** Looks up a word of bisai_nodes_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_nodes_parse(const char *word, bisai_nodes *value);
+
 /** Computes z ← M⁻¹ v for vectors of n values in the backend's memory. On a device the function
  *  has two ways: it enqueues its work on the context's stream (bisai_context_stream()), or it
  *  calls bisai_context_synchronize() and then finishes its work before it returns. A status
@@ -232,6 +326,53 @@ typedef struct bisai_sweeps_options {
   int32_t count;
 } bisai_sweeps_options;
 
+/** The most levels of multigrid, and the most near-null-space vectors. */
+enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
+
+/** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
+ *  destroyed or updated with another matrix. */
+typedef struct bisai_multigrid_options {
+  /** default BISAI_CYCLE_AUTO */
+  bisai_cycle cycle;
+  /** default BISAI_SMOOTHER_AUTO. ISAI takes the options isai.power and isai.relax, SWEEPS takes
+   *  sweeps.count, and both take factor.level, as ILU does */
+  bisai_smoother smoother;
+  /** applications of the smoother before the coarse correction; default 1 */
+  int32_t pre;
+  /** applications of the smoother after the coarse correction; default 1 */
+  int32_t post;
+  /** ω of JACOBI and L1, 0 < ω < 2; default 0.7 */
+  double damping;
+  /** degree of CHEBYSHEV, at least 1; default 2 */
+  int32_t degree;
+  /** CHEBYSHEV damps the eigenvalues of D⁻¹A from 1.1·ρ/ratio to 1.1·ρ, where ρ is the estimate of
+   *  the largest one; greater than 1; default 10 */
+  double ratio;
+  /** default BISAI_NODES_AUTO */
+  bisai_nodes nodes;
+  /** θ: the coupling of two block rows is strong if its strength is at least θ times the smaller
+   *  one of the largest strengths of the two rows, 0 ≤ θ ≤ 1; default 0.25. The strength is the
+   *  geometric mean of ‖D_i⁻¹ A_ij‖_F and ‖D_j⁻¹ A_ji‖_F */
+  double strength;
+  /** the most levels; default BISAI_MULTIGRID_LEVELS */
+  int32_t levels;
+  /** a matrix of at most that many scalar rows is inverted as a dense matrix, up to 2048;
+   *  default 1024 */
+  int32_t coarsest;
+  /** coarsening stops before the values of all matrices are more than that many times those of
+   *  A; at least 1; default 1.8 */
+  double complexity;
+  /** bisai_precond_update() keeps the transfers between the levels. Default false: they are
+   *  computed again from the new values */
+  bool keep_transfers;
+  /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
+   *  values, stored row by row, in host memory. The array is read during creation. Blocks of
+   *  coarser levels have null_count rows. Default NULL: one constant for each component */
+  const double *null_vectors;
+  /** the number of vectors, up to BISAI_MULTIGRID_VECTORS; 0 if null_vectors is NULL */
+  int32_t null_count;
+} bisai_multigrid_options;
+
 /** Options of a preconditioner that is a function of the caller. */
 typedef struct bisai_callback_options {
   /** computes z ← M⁻¹ v; required */
@@ -290,6 +431,8 @@ typedef struct bisai_precond_options {
   bisai_sweeps_options sweeps;
   /** options of CALLBACK */
   bisai_callback_options callback;
+  /** options of MULTIGRID */
+  bisai_multigrid_options multigrid;
 } bisai_precond_options;
 
 /** Returns the default options. */
@@ -438,6 +581,35 @@ typedef struct bisai_bjacobi_report {
   int32_t near_singular_block;
 } bisai_bjacobi_report;
 
+/** What multigrid reports. The fields of other kinds are zero. */
+typedef struct bisai_multigrid_report {
+  /** the number of levels */
+  int32_t levels;
+  /** the block rows, block sizes and stored blocks of the levels' matrices */
+  int32_t rows[BISAI_MULTIGRID_LEVELS];
+  int32_t block_size[BISAI_MULTIGRID_LEVELS];
+  int32_t blocks[BISAI_MULTIGRID_LEVELS];
+  /** the estimates of ρ(D⁻¹A) of the levels but the coarsest; 0 if none was needed */
+  double radius[BISAI_MULTIGRID_LEVELS];
+  /** stored values of the matrices of all levels, over those of A */
+  double operator_complexity;
+  /** scalar rows of all levels, over those of A */
+  double grid_complexity;
+  /** the cycle and the smoother in use, never AUTO */
+  bisai_cycle cycle;
+  bisai_smoother smoother;
+  /** the nodes in use, never AUTO */
+  bisai_nodes nodes;
+  /** true if A is symmetric: restriction is then Pᵀ, and Tᵀ otherwise, where P is smoothed T */
+  bool symmetric;
+  /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
+  bool coarsest_inverted;
+  /** bytes of the matrices and the transfers of all levels but A itself */
+  int64_t hierarchy_bytes;
+  /** the most bytes that creation held at a time */
+  int64_t peak_bytes;
+} bisai_multigrid_report;
+
 /** What the preconditioner is and what it cost. Times are in seconds and belong to the last
  *  set-up or update. The report of each kind is in the member that has its name. */
 typedef struct bisai_precond_report {
@@ -477,7 +649,8 @@ typedef struct bisai_precond_report {
   /** When M is symmetric. NONE and BJACOBI: VALUES. BJACOBI with decompositions narrower than
    *  fp64: NONE, because L and U are rounded separately. ILU, SWEEPS and symmetric ISAI:
    *  PATTERN, or CALLER with the caller's factors. Other ISAI: NONE, because NU is not the
-   *  transpose of NL. CALLBACK: CALLER. */
+   *  transpose of NL. CALLBACK: CALLER. MULTIGRID: VALUES, or NONE if A is not symmetric, the
+   *  smoother is not, `pre` and `post` differ or the cycle is K. */
   bisai_symmetry symmetry;
   /** report of ILU, ISAI and SWEEPS */
   bisai_factored_report factor;
@@ -485,6 +658,8 @@ typedef struct bisai_precond_report {
   bisai_bjacobi_report bjacobi;
   /** report of ISAI */
   bisai_isai_report isai;
+  /** report of MULTIGRID */
+  bisai_multigrid_report multigrid;
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).

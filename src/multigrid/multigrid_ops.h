@@ -47,6 +47,10 @@ typedef struct bsi_transfer_ops {
   /* P_i ← T_i − omega·D_i⁻¹ P_i for each block row i; the structure of P has that of T. */
   bisai_status (*smooth)(bisai_context *, const bsi_sparse *t, const double *inverse, double omega,
                          bsi_sparse *p);
+  /* Block (I, j) of R ← block (I, j) of Tᵀ − omega·R_Ij D_j⁻¹; the structure of R has that of
+   * Tᵀ. */
+  bisai_status (*smooth_restriction)(bisai_context *, const bsi_sparse *members,
+                                     const double *inverse, double omega, bsi_sparse *r);
   /* Adds 1 to diagonal entries of rows of A that have no nonzero value. They belong to columns of
    * T that are zero. */
   bisai_status (*complete)(bisai_context *, bisai_bcsr *a);
@@ -68,6 +72,9 @@ typedef struct bsi_sparse_ops {
   /* Values of c ← the values of A. *lost ← the first scalar row with a nonzero value that has no
    * place in c, or −1. Waits. */
   bisai_status (*split_values)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c, int32_t *lost);
+  /* *same ← true if a and b have the same structure. Waits. */
+  bisai_status (*same_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
+                                 bool *same);
 } bsi_sparse_ops;
 
 /* The scalars of a K-cycle step, in backend memory: room for BSI_K_WORK doubles. */
@@ -75,8 +82,8 @@ enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUM
 
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
-  /* d ← alpha·d + beta·D⁻¹(b − A x), y ← x + d. x NULL: x is zero. d NULL: alpha is 0 and d is not
-   * stored. y is another array than x. */
+  /* d ← alpha·d + beta·D⁻¹(b − A x), y ← x + d. x NULL: x is zero. alpha = 0: d is not read. d
+   * NULL: d is not stored, and alpha is 0. y is another array than x. */
   bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
                         double beta, const double *b, const double *x, double *d, double *y);
   /* y ← m x + beta·y */

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Set-up and update of the levels. */
+#include "multigrid/hierarchy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "apply/apply_ops.h"
+#include "bjacobi/bjacobi_ops.h"
+#include "factor/factor_ops.h"
+#include "multigrid/multigrid_ops.h"
+
+/* Power steps of the estimate of ρ(D⁻¹A). */
+enum { POWER_STEPS = 10 };
+/* Coarsening ends if a level has more than this part of the rows of the finer one. */
+#define SLOWEST_COARSENING (1.0 / 1.3)
+/* Singular diagonal blocks of coarse matrices are shifted by this part of their row. */
+#define COARSE_SHIFT 0.01
+/* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
+#define RANK_TOLERANCE 1e-10
+
+/* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
+#define LEAST_RADIUS 2.0
+
+static const bsi_multigrid_ops *ops_of(const bsi_hierarchy *h) {
+  return h->context->backend->multigrid;
+}
+
+static void *reserve(bsi_hierarchy *h, int64_t count, size_t size) {
+  return h->context->backend->memory->allocate(h->context, (size_t)count, size);
+}
+
+static double *reserve_vector(bsi_hierarchy *h, int64_t n) { return reserve(h, n, sizeof(double)); }
+
+/* --- the diagonal blocks --- */
+
+static bisai_status find_diagonal(bsi_hierarchy *h, bsi_level *level) {
+  const bisai_bcsr *a = level->matrix;
+  int32_t missing = -1;
+  level->diagonal = reserve(h, a->block_rows, sizeof *level->diagonal);
+  if (!level->diagonal) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(h->context->backend->bjacobi->diagonals->find(h->context, a, level->diagonal, &missing));
+  if (missing < 0) return BISAI_OK;
+  return bsi_fail(h->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
+                  bsi_row_name(a, missing));
+}
+
+static bisai_status invert_diagonal(bsi_hierarchy *h, bsi_level *level) {
+  const bool first = level == h->levels;
+  bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
+  BSI_TRY(h->context->backend->factor->inversion->invert(
+      h->context, level->matrix, level->diagonal, first ? h->setup.shift_amount : COARSE_SHIFT,
+      level->inverse, &stats));
+  if (first) h->stats = stats;
+  return bsi_invert_stats_judge(h->context,
+                                first ? "" : "multigrid, a coarse level: ", level->matrix, &stats);
+}
+
+/* --- the spectral radius --- */
+
+/* Estimates ρ(D⁻¹A) from below by power steps. There is no growth beyond ρ^POWER_STEPS, so that the
+ * vectors are not normalised in between. */
+static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_product_ops *products = h->context->backend->apply->products;
+  const bsi_cycle_ops *ops = ops_of(h)->cycle;
+  const bisai_bcsr *a = level->matrix;
+  const int64_t n = bsi_level_rows(level);
+  double before = 0.0, after = 0.0;
+  BSI_TRY(ops->start(h->context, n, level->x));
+  for (int step = 0; step < POWER_STEPS; step++) {
+    if (step == POWER_STEPS - 1) BSI_TRY(ops->norm(h->context, n, level->x, &before));
+    BSI_TRY(products->multiply(h->context, a, 1, 1.0, level->x, 0, 0.0, NULL, 0, level->y, 0, 0));
+    BSI_TRY(products->multiply_diagonal(h->context, a->block_rows, a->block_size, level->relaxation,
+                                        1, level->y, 0, level->x, 0));
+  }
+  BSI_TRY(ops->norm(h->context, n, level->x, &after));
+  level->radius = before > 0.0 && isfinite(after / before) ? after / before : LEAST_RADIUS;
+  return BISAI_OK;
+}
+
+static double damping_of(const bsi_level *level) {
+  return 4.0 / (3.0 * fmax(level->radius, LEAST_RADIUS));
+}
+
+/* --- work vectors --- */
+
+/* A direction, and A times corrections. */
+static bool reserve_more(bsi_hierarchy *h, bsi_level *level, int64_t n) {
+  const bisai_multigrid_options *o = &h->setup.options;
+  const bool inner = level != h->levels && o->cycle != BISAI_CYCLE_V;
+  const bool k = inner && o->cycle == BISAI_CYCLE_K;
+  if (o->smoother == BISAI_SMOOTHER_CHEBYSHEV) level->d = reserve_vector(h, n);
+  if (inner) level->second = reserve_vector(h, n);
+  if (k) level->image = reserve_vector(h, n);
+  if (k) level->second_image = reserve_vector(h, n);
+  if (k) level->scalars = reserve_vector(h, BSI_K_WORK);
+  return (level->d || o->smoother != BISAI_SMOOTHER_CHEBYSHEV) && (level->second || !inner) &&
+         ((level->image && level->second_image && level->scalars) || !k);
+}
+
+static bisai_status reserve_work(bsi_hierarchy *h, bsi_level *level) {
+  const int64_t n = bsi_level_rows(level);
+  const bool first = level == h->levels;
+  level->x = reserve_vector(h, n);
+  level->y = reserve_vector(h, n);
+  level->residual = reserve_vector(h, n);
+  if (!first) level->b = reserve_vector(h, n);
+  if (!first) level->solution = reserve_vector(h, n);
+  const bool complete =
+      level->x && level->y && level->residual && (first || (level->b && level->solution));
+  return complete && reserve_more(h, level, n) ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+/* --- transfers --- */
+
+/* T and Tᵀ of aggregates. */
+static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
+                                   int32_t count, int width) {
+  bsi_sparse *t = &level->tentative, *members = &level->members;
+  *t = (bsi_sparse){.rows = level->matrix->block_rows,
+                    .cols = count,
+                    .height = level->matrix->block_size,
+                    .width = width};
+  BSI_TRY(ops_of(h)->transfer->list(h->context, aggregate, t));
+  *members = (bsi_sparse){
+      .rows = count, .cols = t->rows, .height = width, .width = t->height, .blocks = t->blocks};
+  members->row_ptr = reserve(h, (int64_t)count + 1, sizeof *members->row_ptr);
+  members->col_idx = reserve(h, t->blocks, sizeof *members->col_idx);
+  level->position = reserve(h, t->blocks, sizeof *level->position);
+  if (!members->row_ptr || !members->col_idx || !level->position) return BISAI_OUT_OF_MEMORY;
+  return ops_of(h)->transfer->transpose(h->context, t, members, level->position);
+}
+
+/* *coarse ← the near-null-space vectors of the next level. */
+static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, const double *vectors,
+                                   double **coarse) {
+  bsi_sparse *t = &level->tentative;
+  BSI_TRY(bsi_sparse_reserve_values(h->context, t));
+  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->members));
+  *coarse = reserve_vector(h, (int64_t)t->cols * t->width * t->width);
+  if (!*coarse) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(ops_of(h)->transfer->orthonormalise(h->context, &level->members, vectors, RANK_TOLERANCE,
+                                              t, *coarse));
+  return ops_of(h)->transfer->transpose_values(h->context, t, level->position, &level->members);
+}
+
+static bisai_status make_transfer_structures(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  const bsi_sparse_ops *ops = ops_of(h)->sparse;
+  BSI_TRY(ops->multiply_structure(h->context, &a, &level->tentative, &level->prolongation));
+  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->prolongation));
+  if (h->setup.plain_restriction) return BISAI_OK;
+  BSI_TRY(ops->multiply_structure(h->context, &level->members, &a, &level->restriction));
+  return bsi_sparse_reserve_values(h->context, &level->restriction);
+}
+
+/* The values of P and R. */
+static bisai_status update_transfers(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  const bsi_multigrid_ops *ops = ops_of(h);
+  const double omega = damping_of(level);
+  BSI_TRY(ops->sparse->multiply_values(h->context, &a, &level->tentative, &level->prolongation));
+  BSI_TRY(ops->transfer->smooth(h->context, &level->tentative, level->inverse, omega,
+                                &level->prolongation));
+  if (h->setup.plain_restriction) return BISAI_OK;
+  BSI_TRY(ops->sparse->multiply_values(h->context, &level->members, &a, &level->restriction));
+  return ops->transfer->smooth_restriction(h->context, &level->members, level->inverse, omega,
+                                           &level->restriction);
+}
+
+static const bsi_sparse *restriction_of(const bsi_hierarchy *h, const bsi_level *level) {
+  return h->setup.plain_restriction ? &level->members : &level->restriction;
+}
+
+/* --- the coarse matrix --- */
+
+/* The values of A P and R (A P). */
+static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  bsi_sparse view = bsi_sparse_of(coarse);
+  const bsi_sparse_ops *ops = ops_of(h)->sparse;
+  BSI_TRY(ops->multiply_values(h->context, &a, &level->prolongation, &level->product));
+  BSI_TRY(ops->multiply_values(h->context, restriction_of(h, level), &level->product, &view));
+  if (!level->tentative.values) return BISAI_OK;
+  return ops_of(h)->transfer->complete(h->context, coarse);
+}
+
+static double values_of(const bisai_bcsr *a) { return (double)bsi_block_offset(a, a->blocks); }
+
+static double operator_values(const bsi_hierarchy *h) {
+  double values = 0.0;
+  for (int l = 0; l < h->count; l++) values += values_of(h->levels[l].matrix);
+  return values;
+}
+
+static void note_peak(bsi_hierarchy *h, int64_t temporary) {
+  const int64_t bytes = bsi_hierarchy_memory(h) + temporary;
+  if (bytes > h->peak_bytes) h->peak_bytes = bytes;
+}
+
+/* *coarse ← the structure of R A P, or NULL if it is too large for the limit of the complexity. */
+static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  const bsi_sparse_ops *ops = ops_of(h)->sparse;
+  bsi_sparse c = {0};
+  *coarse = NULL;
+  BSI_TRY(ops->multiply_structure(h->context, &a, &level->prolongation, &level->product));
+  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
+  BSI_TRY(ops->multiply_structure(h->context, restriction_of(h, level), &level->product, &c));
+  const double limit = h->setup.options.complexity * values_of(h->levels[0].matrix);
+  bisai_status status = BISAI_OK;
+  if (operator_values(h) + (double)bsi_sparse_offset(&c, c.blocks) <= limit)
+    status = bsi_bcsr_reserve(h->context, c.rows, c.cols, c.width, c.blocks, BISAI_FP64, c.row_ptr,
+                              c.col_idx, coarse);
+  if (*coarse)
+    (*coarse)->owns_structure = true;
+  else
+    bsi_sparse_destroy(h->context, &c);
+  return status;
+}
+
+/* --- levels --- */
+
+static void destroy_transfers(bisai_context *context, bsi_level *level) {
+  bsi_sparse_destroy(context, &level->tentative);
+  bsi_sparse_destroy(context, &level->members);
+  bsi_sparse_destroy(context, &level->prolongation);
+  bsi_sparse_destroy(context, &level->restriction);
+  bsi_sparse_destroy(context, &level->product);
+  context->backend->memory->release(context, level->position);
+  level->position = NULL;
+}
+
+/* What the work on the way from one level to the next takes. */
+typedef struct coarsening {
+  float *strength;
+  int32_t *aggregate;
+  int32_t count;
+  /* the near-null-space vectors of the level, and of the next one */
+  double *vectors, *coarse_vectors;
+} coarsening;
+
+static bisai_status aggregate(bsi_hierarchy *h, bsi_level *level, coarsening *c) {
+  const bsi_aggregation_ops *ops = ops_of(h)->aggregation;
+  c->strength = reserve(h, level->matrix->blocks, sizeof *c->strength);
+  c->aggregate = reserve(h, level->matrix->block_rows, sizeof *c->aggregate);
+  if (!c->strength || !c->aggregate) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(ops->weigh(h->context, level->matrix, level->inverse, h->setup.options.strength,
+                     c->strength));
+  return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
+}
+
+/* *coarse ← the matrix of the next level, or NULL if this level is the coarsest. */
+static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, coarsening *c,
+                            bisai_bcsr **coarse) {
+  const int width = c->vectors ? h->setup.options.null_count : level->matrix->block_size;
+  *coarse = NULL;
+  BSI_TRY(aggregate(h, level, c));
+  const double scalar_rows = (double)c->count * width;
+  if (c->count == 0 || scalar_rows > SLOWEST_COARSENING * (double)bsi_level_rows(level))
+    return BISAI_OK;
+  BSI_TRY(make_tentative(h, level, c->aggregate, c->count, width));
+  if (c->vectors) BSI_TRY(orthonormalise(h, level, c->vectors, &c->coarse_vectors));
+  BSI_TRY(make_transfer_structures(h, level));
+  BSI_TRY(estimate_radius(h, level));
+  BSI_TRY(update_transfers(h, level));
+  BSI_TRY(make_coarse_matrix(h, level, coarse));
+  note_peak(h, 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows));
+  return *coarse ? update_coarse_matrix(h, level, *coarse) : BISAI_OK;
+}
+
+static void release_coarsening(bisai_context *context, coarsening *c) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  memory->release(context, c->strength);
+  memory->release(context, c->aggregate);
+  memory->release(context, c->vectors);
+  *c = (coarsening){.vectors = c->coarse_vectors};
+}
+
+static bool small_enough(const bsi_hierarchy *h, const bsi_level *level) {
+  return bsi_level_rows(level) <= h->setup.options.coarsest;
+}
+
+/* Makes the next level. *more ← false if this is the coarsest. */
+static bisai_status add_level(bsi_hierarchy *h, coarsening *c, bool *more) {
+  bsi_level *level = &h->levels[h->count - 1];
+  bisai_bcsr *coarse = NULL;
+  *more = false;
+  const bisai_bcsr *a = level->matrix;
+  level->inverse = reserve_vector(h, (int64_t)bsi_block_offset(a, a->block_rows));
+  level->relaxation = level->inverse;
+  if (!level->inverse) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(find_diagonal(h, level));
+  BSI_TRY(reserve_work(h, level));
+  if (small_enough(h, level)) return BISAI_OK;
+  BSI_TRY(invert_diagonal(h, level));
+  if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
+  BSI_TRY(bsi_smoother_create(h, level));
+  if (!coarse) {
+    destroy_transfers(h->context, level);
+    return estimate_radius(h, level);
+  }
+  h->levels[h->count] = (bsi_level){.matrix = coarse, .own = coarse};
+  h->count++;
+  *more = true;
+  return BISAI_OK;
+}
+
+/* --- the coarsest level --- */
+
+static bisai_status invert_coarsest(bsi_hierarchy *h) {
+  const bsi_level *level = &h->levels[h->count - 1];
+  double smallest = 0.0, largest = 0.0;
+  BSI_TRY(ops_of(h)->dense->invert(h->context, level->matrix, h->dense_work, h->dense_inverse,
+                                   &smallest, &largest));
+  if (smallest > 0.0) return BISAI_OK;
+  return bsi_fail(h->context, BISAI_SINGULAR_BLOCK, "multigrid: the coarsest matrix is singular");
+}
+
+static bisai_status create_coarsest(bsi_hierarchy *h) {
+  const bsi_level *level = &h->levels[h->count - 1];
+  const int64_t n = bsi_level_rows(level);
+  if (!small_enough(h, level)) return BISAI_OK;
+  h->dense_work = reserve_vector(h, n * n);
+  h->dense_inverse = reserve_vector(h, n * n);
+  if (!h->dense_work || !h->dense_inverse) return BISAI_OUT_OF_MEMORY;
+  return invert_coarsest(h);
+}
+
+/* --- nodes --- */
+
+static bisai_status split_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
+  bsi_sparse s = {0};
+  int32_t lost = -1;
+  BSI_TRY(ops_of(h)->sparse->split_structure(h->context, matrix, &s));
+  const bisai_status status = bsi_bcsr_reserve(h->context, s.rows, s.cols, 1, s.blocks, BISAI_FP64,
+                                               s.row_ptr, s.col_idx, &h->split);
+  if (status) {
+    bsi_sparse_destroy(h->context, &s);
+    return status;
+  }
+  h->split->owns_structure = true;
+  s = bsi_sparse_of(h->split);
+  return ops_of(h)->sparse->split_values(h->context, matrix, &s, &lost);
+}
+
+static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
+  bsi_sparse s = bsi_sparse_of(h->split);
+  int32_t lost = -1;
+  BSI_TRY(ops_of(h)->sparse->split_values(h->context, matrix, &s, &lost));
+  if (lost < 0) return BISAI_OK;
+  return bsi_fail(h->context, BISAI_INVALID_ARGUMENT,
+                  "scalar row %d has a value that is not zero where the matrix of creation had a "
+                  "zero: nodes=block takes it",
+                  lost);
+}
+
+/* --- all of it --- */
+
+static bisai_status upload_vectors(bsi_hierarchy *h, int64_t n, double **vectors) {
+  const bisai_multigrid_options *o = &h->setup.options;
+  if (!o->null_vectors) return BISAI_OK;
+  *vectors = reserve_vector(h, n * o->null_count);
+  if (!*vectors) return BISAI_OUT_OF_MEMORY;
+  return h->context->backend->memory->upload(h->context, *vectors, o->null_vectors,
+                                             (size_t)(n * o->null_count) * sizeof **vectors);
+}
+
+bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,
+                                  const bsi_multigrid_setup *setup, bsi_hierarchy *h) {
+  *h = (bsi_hierarchy){.context = context, .setup = *setup, .count = 1};
+  coarsening c = {0};
+  bool more = true;
+  bisai_status status = BISAI_OK;
+  if (setup->options.nodes == BISAI_NODES_SCALAR && matrix->block_size > 1)
+    status = split_matrix(h, matrix);
+  h->levels[0].matrix = h->split ? h->split : matrix;
+  if (!status) status = upload_vectors(h, bsi_level_rows(&h->levels[0]), &c.vectors);
+  while (!status && more) {
+    status = add_level(h, &c, &more);
+    release_coarsening(context, &c);
+  }
+  release_coarsening(context, &c);
+  if (!status) status = create_coarsest(h);
+  h->setup.options.null_vectors = NULL; /* the caller's array may go */
+  note_peak(h, 0);
+  return status;
+}
+
+bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *h) {
+  if (matrix->type != BISAI_FP64)
+    return bsi_fail(h->context, BISAI_UNSUPPORTED, "multigrid needs a matrix stored in fp64");
+  /* a split matrix takes every pattern that has no other nonzero values */
+  if (h->split || matrix == h->levels[0].matrix) return BISAI_OK;
+  const bsi_sparse now = bsi_sparse_of(matrix), before = bsi_sparse_of(h->levels[0].matrix);
+  bool same = now.blocks == before.blocks;
+  if (same) BSI_TRY(ops_of(h)->sparse->same_structure(h->context, &now, &before, &same));
+  if (same) return BISAI_OK;
+  return bsi_fail(h->context, BISAI_INVALID_ARGUMENT,
+                  "the pattern changed: its blocks are not those of creation");
+}
+
+static bisai_status update_level(bsi_hierarchy *h, int l) {
+  bsi_level *level = &h->levels[l];
+  const bool coarsest = l == h->count - 1;
+  if (coarsest && h->dense_inverse) return invert_coarsest(h);
+  BSI_TRY(invert_diagonal(h, level));
+  BSI_TRY(estimate_radius(h, level));
+  BSI_TRY(bsi_smoother_update(h, level));
+  if (coarsest) return BISAI_OK;
+  if (!h->setup.options.keep_transfers) BSI_TRY(update_transfers(h, level));
+  return update_coarse_matrix(h, level, h->levels[l + 1].own);
+}
+
+bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h) {
+  if (h->split)
+    BSI_TRY(update_split(h, matrix));
+  else
+    h->levels[0].matrix = matrix;
+  for (int l = 0; l < h->count; l++) BSI_TRY(update_level(h, l));
+  return BISAI_OK;
+}
+
+static void destroy_level(bisai_context *context, bsi_level *level) {
+  const bsi_memory_ops *memory = context->backend->memory;
+  bisai_precond_destroy(&level->smoother);
+  destroy_transfers(context, level);
+  if (level->relaxation != level->inverse) memory->release(context, level->relaxation);
+  memory->release(context, level->inverse);
+  memory->release(context, level->diagonal);
+  double *const vectors[] = {level->x,        level->y,      level->d,     level->residual,
+                             level->b,        level->second, level->image, level->second_image,
+                             level->solution, level->scalars};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    memory->release(context, vectors[i]);
+  bisai_bcsr_destroy(&level->own);
+}
+
+void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h) {
+  for (int l = h->count - 1; l >= 0; l--) destroy_level(context, &h->levels[l]);
+  context->backend->memory->release(context, h->dense_inverse);
+  context->backend->memory->release(context, h->dense_work);
+  bisai_bcsr_destroy(&h->split);
+  h->count = 0;
+}

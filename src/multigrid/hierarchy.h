@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The levels of multigrid: set-up, update, cycle.
+ *
+ * Level 0 has the caller's matrix. From the matrix A of a level, aggregation makes the tentative
+ * prolongation T, and
+ *
+ *   P = (I − ω D⁻¹A) T,   R = Tᵀ (I − ω A D⁻¹) or Tᵀ,   A_coarse = R A P
+ *
+ * with ω = 4/(3ρ), where D are the diagonal blocks of A, and ρ is the larger one of 2 and the
+ * estimate of ρ(D⁻¹A). For a symmetric A, the first R is Pᵀ (Vaněk, Mandel, Brezina 1996). For
+ * nonsymmetric matrices ρ < 2 is not used: a larger ω made coarse matrices of which cycles
+ * diverged. */
+#ifndef BSI_HIERARCHY_H
+#define BSI_HIERARCHY_H
+
+#include <bisai/precond.h>
+
+#include "core/triangular.h"
+#include "multigrid/sparse.h"
+
+/* What a hierarchy is made with. */
+typedef struct bsi_multigrid_setup {
+  /* no enumeration has its AUTO */
+  bisai_multigrid_options options;
+  /* the restriction is Tᵀ, not smoothed */
+  bool plain_restriction;
+  /* bsi_inversion_ops::invert, for the diagonal blocks of level 0 */
+  double shift_amount;
+  /* what the smoothers ISAI, SWEEPS and ILU are made with */
+  const bisai_precond_options *smoother;
+} bsi_multigrid_setup;
+
+typedef struct bsi_level {
+  /* the matrix, and what of it the level owns */
+  const bisai_bcsr *matrix;
+  bisai_bcsr *own;
+  /* the places of the diagonal blocks, their inverses, and what Jacobi and Chebyshev use for
+   * these */
+  int32_t *diagonal;
+  double *inverse, *relaxation;
+  double radius;
+  /* of ISAI, SWEEPS and ILU */
+  bisai_precond *smoother;
+  /* T, Tᵀ, P, R, A P; R is empty if it is Tᵀ. Empty on the coarsest level */
+  bsi_sparse tentative, members, prolongation, restriction, product;
+  /* the places in T of the blocks of Tᵀ; NULL if these are the identity */
+  int32_t *position;
+  /* work vectors: x before and during smoothing, a direction, a residual */
+  double *x, *y, *d, *residual;
+  /* but on level 0: the right-hand side and the solution */
+  double *b, *solution;
+  /* W and K: a second correction; K: A times both, the scalars */
+  double *second, *image, *second_image, *scalars;
+} bsi_level;
+
+typedef struct bsi_hierarchy {
+  bisai_context *context;
+  bsi_multigrid_setup setup;
+  int count;
+  bsi_level levels[BISAI_MULTIGRID_LEVELS];
+  /* scalar nodes: the matrix of level 0 without zeros */
+  bisai_bcsr *split;
+  /* of the coarsest matrix, n² each; NULL if it is smoothed */
+  double *dense_work, *dense_inverse;
+  bsi_invert_stats stats;
+  double asymmetry;
+  int64_t peak_bytes;
+} bsi_hierarchy;
+
+/* Makes the levels of a matrix, which must live as long as the hierarchy. After a failure
+ * bsi_hierarchy_destroy() releases what was made. */
+bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,
+                                  const bsi_multigrid_setup *setup, bsi_hierarchy *h);
+/* Refuses a matrix of another pattern than that of creation. */
+bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *h);
+/* Takes new values on the same pattern. Allocates nothing. */
+bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h);
+/* Accepts a struct of zeros. */
+void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h);
+
+/* Returns the bytes of everything that a hierarchy owns. */
+int64_t bsi_hierarchy_memory(const bsi_hierarchy *h);
+/* Returns the bytes that a cycle reads and writes at least. */
+int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
+
+/* x ← one cycle for A x = b, from zero. */
+bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
+
+/* --- smoother.c --- */
+
+/* Makes what the smoother of a level needs beyond the inverses of the diagonal blocks. */
+bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level);
+bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level);
+/* to ← `count` applications of the smoother to A x = b, from `from` or, if it is NULL, from zero.
+ * `from` is level->x or NULL, and `to` is another array, or level->x if `from` is NULL. */
+bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
+                        const double *from, double *to);
+
+static inline int64_t bsi_level_rows(const bsi_level *level) {
+  return (int64_t)level->matrix->block_rows * level->matrix->block_size;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The smoothers of multigrid. */
+#include "apply/apply_ops.h"
+#include "multigrid/hierarchy.h"
+#include "multigrid/multigrid_ops.h"
+
+/* The estimate of ρ(D⁻¹A) from below is multiplied by this for the upper end of the interval. */
+#define RADIUS_MARGIN 1.1
+
+static bool is_nested(const bsi_hierarchy *h) {
+  const bisai_smoother smoother = h->setup.options.smoother;
+  return smoother == BISAI_SMOOTHER_ISAI || smoother == BISAI_SMOOTHER_SWEEPS ||
+         smoother == BISAI_SMOOTHER_ILU;
+}
+
+bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level) {
+  if (!is_nested(h)) return BISAI_OK;
+  return bisai_precond_create(h->context, level->matrix, h->setup.smoother, &level->smoother);
+}
+
+bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level) {
+  (void)h;
+  return level->smoother ? bisai_precond_update(level->smoother, level->matrix) : BISAI_OK;
+}
+
+/* The places of the iterates: the last one is `to`, and neighbours differ. */
+static double *place_of(const bsi_level *level, int32_t step, int32_t steps, double *to) {
+  return (steps - step) % 2 == 1 ? to : level->y;
+}
+
+/* Coefficients of the next step of relax(), of `degree` steps (Saad, Iterative Methods, Algorithm
+ * 12.1). */
+typedef struct chebyshev {
+  double centre, half_width, rho;
+} chebyshev;
+
+static chebyshev chebyshev_of(const bsi_hierarchy *h, const bsi_level *level) {
+  const double high = RADIUS_MARGIN * level->radius, low = high / h->setup.options.ratio;
+  return (chebyshev){0.5 * (high + low), 0.5 * (high - low), 0.0};
+}
+
+static void next_coefficients(chebyshev *c, bool first, double *alpha, double *beta) {
+  const double sigma = c->centre / c->half_width;
+  if (first) {
+    c->rho = 1.0 / sigma;
+    *alpha = 0.0;
+    *beta = 1.0 / c->centre;
+    return;
+  }
+  const double rho = 1.0 / (2.0 * sigma - c->rho);
+  *alpha = rho * c->rho;
+  *beta = 2.0 * rho / c->half_width;
+  c->rho = rho;
+}
+
+static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
+                          const double *from, double *to) {
+  const bsi_cycle_ops *ops = h->context->backend->multigrid->cycle;
+  const bool jacobi = h->setup.options.smoother != BISAI_SMOOTHER_CHEBYSHEV;
+  const int32_t degree = jacobi ? 1 : h->setup.options.degree, steps = count * degree;
+  chebyshev c = chebyshev_of(h, level);
+  const double *x = from;
+  for (int32_t step = 0; step < steps; step++) {
+    double alpha = 0.0, beta = h->setup.options.damping;
+    if (!jacobi) next_coefficients(&c, step % degree == 0, &alpha, &beta);
+    double *y = place_of(level, step, steps, to);
+    BSI_TRY(ops->relax(h->context, level->matrix, level->relaxation, alpha, beta, b, x,
+                       degree > 1 ? level->d : NULL, y));
+    x = y;
+  }
+  return BISAI_OK;
+}
+
+/* x ← x + M⁻¹(b − A x) */
+static bisai_status apply_nested(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
+                                 const double *from, double *to) {
+  const bsi_backend *backend = h->context->backend;
+  const int64_t n = bsi_level_rows(level);
+  const double *x = from;
+  for (int32_t step = 0; step < count; step++) {
+    double *y = place_of(level, step, count, to);
+    if (x)
+      BSI_TRY(backend->apply->products->multiply(h->context, level->matrix, 1, -1.0, x, 0, 1.0, b,
+                                                 0, level->residual, 0, 0));
+    BSI_TRY(bisai_precond_apply(level->smoother, x ? level->residual : b, y));
+    if (x) BSI_TRY(backend->vectors->add(h->context, n, x, y));
+    x = y;
+  }
+  return BISAI_OK;
+}
+
+bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
+                        const double *from, double *to) {
+  const bsi_vector_ops *vectors = h->context->backend->vectors;
+  if (count == 0 && !from) return vectors->set(h->context, bsi_level_rows(level), 0.0, to);
+  return level->smoother ? apply_nested(h, level, count, b, from, to)
+                         : relax(h, level, count, b, from, to);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Multigrid: z is one cycle for A z = v, from zero (multigrid/hierarchy.h). */
+#include <math.h>
+
+#include "core/context_impl.h"
+#include "core/words.h"
+#include "multigrid/hierarchy.h"
+#include "precond/precond_impl.h"
+
+BSI_DEFINE_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
+BSI_DEFINE_WORDS(smoother, BISAI_SMOOTHER_LIST, "unknown smoother")
+BSI_DEFINE_WORDS(nodes, BISAI_NODES_LIST, "unknown nodes")
+
+/* The most scalar rows of a dense inverse. */
+enum { MOST_DENSE_ROWS = 2048 };
+
+typedef struct multigrid_state {
+  bsi_hierarchy hierarchy;
+  bisai_precond_options smoother;
+  bool symmetric;
+} multigrid_state;
+
+static multigrid_state *multigrid_of(const bisai_precond *m) { return m->state; }
+
+static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
+static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
+static const char *const nodes[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
+
+static const bisai_option table[] = {
+    {BSI_PRECOND_OPTION(multigrid.cycle), .name = "cycle", .key = "cycle", .placeholder = "C",
+     .petsc = "mg_cycle", .help = "order of the levels", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_CYCLE_AUTO, .maximum = BISAI_CYCLE_K, .advised = BISAI_CYCLE_K,
+     .words = cycles},
+    {BSI_PRECOND_OPTION(multigrid.smoother), .name = "smoother", .key = "smoother",
+     .placeholder = "S", .petsc = "mg_smoother", .help = "smoother", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_SMOOTHER_AUTO, .maximum = BISAI_SMOOTHER_ILU, .advised = BISAI_SMOOTHER_ILU,
+     .words = smoothers},
+    {BSI_PRECOND_OPTION(multigrid.pre), .name = "pre", .key = "pre", .placeholder = "N",
+     .petsc = "mg_pre", .help = "smoothings before the coarse correction",
+     .type = BISAI_OPTION_INTEGER, .initial = 1, .maximum = INT32_MAX,
+     .advised = BSI_ADVISED_STEPS},
+    {BSI_PRECOND_OPTION(multigrid.post), .name = "post", .key = "post", .placeholder = "N",
+     .petsc = "mg_post", .help = "smoothings after it", .type = BISAI_OPTION_INTEGER, .initial = 1,
+     .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+    {BSI_PRECOND_OPTION(multigrid.damping), .name = "damping", .key = "damping", .placeholder = "W",
+     .petsc = "mg_damping", .help = "damping of the smoothers jacobi and l1",
+     .type = BISAI_OPTION_NUMBER, .initial = 0.7, .maximum = 2.0, .advised = 2.0},
+    {BSI_PRECOND_OPTION(multigrid.degree), .name = "degree", .key = "degree", .placeholder = "N",
+     .petsc = "mg_degree", .help = "degree of chebyshev", .type = BISAI_OPTION_INTEGER,
+     .initial = 2, .minimum = 1, .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+    {BSI_PRECOND_OPTION(multigrid.ratio), .name = "ratio", .key = "ratio", .placeholder = "R",
+     .petsc = "mg_ratio", .help = "largest over smallest eigenvalue that chebyshev damps",
+     .type = BISAI_OPTION_NUMBER, .initial = 10.0, .minimum = 1.0, .maximum = INFINITY,
+     .advised = BSI_ADVISED_RATIO},
+    {BSI_PRECOND_OPTION(multigrid.nodes), .name = "nodes", .key = "nodes", .placeholder = "N",
+     .petsc = "mg_nodes", .help = "what is aggregated", .type = BISAI_OPTION_WORD,
+     .initial = BISAI_NODES_AUTO, .maximum = BISAI_NODES_SCALAR, .advised = BISAI_NODES_SCALAR,
+     .words = nodes},
+    {BSI_PRECOND_OPTION(multigrid.strength), .name = "strength", .key = "strength",
+     .placeholder = "T", .petsc = "mg_strength", .help = "smallest part of the strongest coupling",
+     .type = BISAI_OPTION_NUMBER, .initial = 0.25, .maximum = 1.0, .advised = 1.0},
+    {BSI_PRECOND_OPTION(multigrid.levels), .name = "levels", .key = "levels", .placeholder = "N",
+     .petsc = "mg_levels", .help = "the most levels", .type = BISAI_OPTION_INTEGER,
+     .initial = BISAI_MULTIGRID_LEVELS, .minimum = 1, .maximum = BISAI_MULTIGRID_LEVELS,
+     .advised = BISAI_MULTIGRID_LEVELS},
+    {BSI_PRECOND_OPTION(multigrid.coarsest), .name = "coarsest", .key = "coarsest",
+     .placeholder = "N", .petsc = "mg_coarsest", .help = "the most scalar rows that are inverted",
+     .type = BISAI_OPTION_INTEGER, .initial = 1024, .maximum = MOST_DENSE_ROWS,
+     .advised = MOST_DENSE_ROWS},
+    {BSI_PRECOND_OPTION(multigrid.complexity), .name = "complexity", .key = "complexity",
+     .placeholder = "C", .petsc = "mg_complexity",
+     .help = "limit of the values of all matrices, over those of the matrix",
+     .type = BISAI_OPTION_NUMBER, .initial = 1.8, .minimum = 1.0, .maximum = INFINITY,
+     .advised = BSI_ADVISED_RATIO},
+    {BSI_PRECOND_OPTION(multigrid.keep_transfers), .name = "keep_transfers", .key = "keep",
+     .placeholder = "", .petsc = "mg_keep", .help = "updates keep the transfers",
+     .type = BISAI_OPTION_FLAG},
+    {BSI_PRECOND_OPTION(multigrid.null_vectors), .name = "null_vectors",
+     .help = "near-null-space vectors", .type = BISAI_OPTION_POINTER},
+    {BSI_PRECOND_OPTION(multigrid.null_count), .name = "null_count",
+     .help = "the number of null_vectors", .type = BISAI_OPTION_INTEGER,
+     .maximum = BISAI_MULTIGRID_VECTORS, .advised = BISAI_MULTIGRID_VECTORS},
+    {BSI_PRECOND_OPTION(isai.power), .name = "power", .key = "k", .petsc = "mg_k",
+     .help = "power of the pattern of the smoother isai", .type = BISAI_OPTION_INTEGER,
+     .initial = 1, .minimum = 1, .maximum = INT32_MAX, .advised = INT32_MAX},
+    {BSI_PRECOND_OPTION(isai.relax), .name = "relax", .key = "relax", .petsc = "mg_relax",
+     .help = "relaxation sweeps of the smoother isai", .type = BISAI_OPTION_INTEGER,
+     .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+    {BSI_PRECOND_OPTION(sweeps.count), .name = "sweeps", .key = "n", .petsc = "mg_sweeps",
+     .help = "sweeps of the smoother sweeps", .type = BISAI_OPTION_INTEGER, .initial = 1,
+     .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+    {BSI_PRECOND_OPTION(factor.level), .name = "level", .key = "level", .petsc = "mg_level",
+     .help = "level of fill of the smoothers isai, sweeps and ilu", .type = BISAI_OPTION_INTEGER,
+     .maximum = INT32_MAX, .advised = INT32_MAX}};
+static const bsi_option_list own_options = BSI_OPTION_LIST(table);
+
+static bisai_status multigrid_check(bisai_context *context, const bisai_precond_options *options,
+                                    const bisai_bcsr *matrix) {
+  const bisai_multigrid_options *o = &options->multigrid;
+  if (matrix->type != BISAI_FP64)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "multigrid needs a matrix stored in fp64");
+  if (!(o->damping > 0.0 && o->damping < 2.0))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "damping %g: between 0 and 2 is needed",
+                    o->damping);
+  if (!(o->ratio > 1.0))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "ratio %g: more than 1 is needed", o->ratio);
+  if ((o->null_vectors != NULL) != (o->null_count > 0))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is %s",
+                    o->null_count, o->null_vectors ? "given" : "NULL");
+  if (o->null_vectors && o->nodes == BISAI_NODES_SCALAR && matrix->block_size > 1)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "nodes scalar: near-null-space vectors go with nodes=block");
+  return BISAI_OK;
+}
+
+static bisai_precond_kind nested_kind(bisai_smoother smoother) {
+  switch (smoother) {
+  case BISAI_SMOOTHER_ISAI: return BISAI_PRECOND_ISAI;
+  case BISAI_SMOOTHER_SWEEPS: return BISAI_PRECOND_SWEEPS;
+  default: return BISAI_PRECOND_ILU;
+  }
+}
+
+/* The options of the smoothers that are preconditioners. */
+static bisai_precond_options smoother_options(const bisai_precond *m, bisai_smoother smoother) {
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = nested_kind(smoother);
+  o.shift = m->options.shift;
+  o.shift_amount = m->options.shift_amount;
+  o.factor.level = m->options.factor.level;
+  if (o.kind == BISAI_PRECOND_ISAI) {
+    o.isai.power = m->options.isai.power;
+    o.isai.relax = m->options.isai.relax;
+    o.isai.symmetric = multigrid_of(m)->symmetric;
+  }
+  if (o.kind == BISAI_PRECOND_SWEEPS) o.sweeps.count = m->options.sweeps.count;
+  return o;
+}
+
+/* The options without AUTO. */
+static bisai_multigrid_options choose(const bisai_precond *m) {
+  const bool symmetric = multigrid_of(m)->symmetric;
+  bisai_multigrid_options o = m->options.multigrid;
+  if (o.cycle == BISAI_CYCLE_AUTO) o.cycle = symmetric ? BISAI_CYCLE_V : BISAI_CYCLE_W;
+  if (o.smoother == BISAI_SMOOTHER_AUTO)
+    o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
+  if (o.nodes == BISAI_NODES_AUTO || m->block_size == 1) o.nodes = BISAI_NODES_BLOCK;
+  return o;
+}
+
+static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
+  multigrid_state *state = multigrid_of(m);
+  double asymmetry = 0.0;
+  bool mirrored = false;
+  BSI_TRY(bsi_bcsr_asymmetry(m->context, a, &asymmetry, &mirrored));
+  state->symmetric = asymmetry <= BISAI_SYMMETRY_LIMIT && mirrored;
+  const bisai_multigrid_options o = choose(m);
+  state->smoother = smoother_options(m, o.smoother);
+  const bsi_multigrid_setup setup = {
+      .options = o,
+      .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
+      .smoother = &state->smoother};
+  m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
+  return bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy);
+}
+
+static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {
+  bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
+  if (!m->ready && m->description[0] == '\0') return BISAI_OK; /* creation has the values */
+  return bsi_hierarchy_update(a, h);
+}
+
+static bisai_status multigrid_check_update(const bisai_precond *m, const bisai_bcsr *a) {
+  return bsi_hierarchy_check(a, &multigrid_of(m)->hierarchy);
+}
+
+static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
+  for (int32_t c = 0; c < v->count; c++)
+    BSI_TRY(bsi_hierarchy_cycle(&multigrid_of(m)->hierarchy, v->b + c * v->ldb, v->x + c * v->ldx));
+  return BISAI_OK;
+}
+
+static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
+  const bisai_multigrid_options *o = &multigrid_of(m)->hierarchy.setup.options;
+  return multigrid_of(m)->symmetric && o->pre == o->post && o->cycle != BISAI_CYCLE_K
+             ? BISAI_SYMMETRY_VALUES
+             : BISAI_SYMMETRY_NONE;
+}
+
+static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
+  const bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
+  bisai_multigrid_report *g = &r->multigrid;
+  const bsi_level *first = &h->levels[0];
+  double values = 0.0, rows = 0.0;
+  bsi_report_inversion(&h->stats, r);
+  g->levels = h->count;
+  for (int l = 0; l < h->count; l++) {
+    const bisai_bcsr *a = h->levels[l].matrix;
+    g->rows[l] = a->block_rows;
+    g->block_size[l] = a->block_size;
+    g->blocks[l] = a->blocks;
+    g->radius[l] = h->levels[l].radius;
+    values += (double)bsi_block_offset(a, a->blocks);
+    rows += (double)bsi_level_rows(&h->levels[l]);
+  }
+  g->operator_complexity = values / (double)bsi_block_offset(first->matrix, first->matrix->blocks);
+  g->grid_complexity = rows / (double)bsi_level_rows(first);
+  g->cycle = h->setup.options.cycle;
+  g->smoother = h->setup.options.smoother;
+  g->nodes = h->setup.options.nodes;
+  g->symmetric = multigrid_of(m)->symmetric;
+  g->coarsest_inverted = h->dense_inverse != NULL;
+  g->hierarchy_bytes = bsi_hierarchy_memory(h);
+  g->peak_bytes = h->peak_bytes;
+  r->memory_bytes += g->hierarchy_bytes;
+  r->apply_bytes = bsi_hierarchy_cycle_bytes(h);
+}
+
+static void multigrid_describe(bisai_precond *m) {
+  const bisai_multigrid_report *r = &m->report.multigrid;
+  bsi_append(m, " cycle=%s smoother=%s", bisai_cycle_string(r->cycle),
+             bisai_smoother_string(r->smoother));
+  if (r->nodes == BISAI_NODES_SCALAR) bsi_append(m, " nodes=scalar");
+  bsi_append(m, ", %d levels of", r->levels);
+  for (int l = 0; l < r->levels; l++) bsi_append(m, " %d", r->rows[l]);
+  bsi_append(m, " rows, complexity %.2f", r->operator_complexity);
+}
+
+static void multigrid_destroy(bisai_precond *m) {
+  bsi_hierarchy_destroy(m->context, &multigrid_of(m)->hierarchy);
+}
+
+const bsi_precond_ops bsi_precond_multigrid = {.options = {&own_options, &bsi_shift_options},
+                                               .state_size = sizeof(multigrid_state),
+                                               .check = multigrid_check,
+                                               .setup = multigrid_setup,
+                                               .update = multigrid_update,
+                                               .check_update = multigrid_check_update,
+                                               .apply = multigrid_apply,
+                                               .symmetry = multigrid_symmetry,
+                                               .describe = multigrid_describe,
+                                               .report = multigrid_report,
+                                               .destroy = multigrid_destroy};
