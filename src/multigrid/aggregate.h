@@ -3,25 +3,67 @@
  * rows are processed. Source: Bell, Dalton, Olson, SIAM J. Sci. Comput. 34 (2012), sections 4.2 and
  * 4.3; Kelley and Rajamanickam, arXiv 2204.02934 (2022), Algorithms 1 and 3.
  *
- * The graph has an edge from i to j for each block (i, j) of positive strength. Rows without an
- * edge stay out. Every key below is bsi_aggregation_key().
+ * The graph has an edge from i to j for each block (i, j) of positive strength. It need not be
+ * symmetric: neighbours of i and steps from i are along the edges out of i. Rows without an edge
+ * out of them stay out. Every key below is bsi_aggregation_key().
  *
- * 1. Roots are a maximal independent set of distance 2. All rows begin as undecided. In each round,
- *    an undecided row that has the largest key among the undecided rows within two steps becomes a
- *    root, unless there is a root within two steps; a row with a root within two steps is covered.
- *    Rounds are repeated until no row is undecided.
- * 2. A root and its neighbours are an aggregate. A row that is next to several roots (the graph
- *    need not be symmetric) takes the strongest coupling, then the larger key of the root.
- * 3. Steps 1 and 2 are repeated in the graph of the rows that have no aggregate yet. A row takes
- *    part as a root only if at least BSI_MINIMUM_REST of its neighbours have no aggregate either.
+ * 1. Roots are a maximal independent set of distance 2. All rows begin as undecided. Each round
+ *    looks at the rows as they were before it: an undecided row becomes covered if a root is within
+ *    two steps, and otherwise a root if its key is larger than those of all undecided rows within
+ *    two steps. Rounds are repeated until no row is undecided.
+ * 2. A root and the rows next to it are an aggregate. A row that is next to several roots takes the
+ *    strongest coupling, and of equal ones that with the larger key of the root.
+ * 3. Steps 1 and 2 are repeated in the graph of the rows that have no aggregate yet. Only a row
+ *    that has at least BSI_MINIMUM_REST neighbours in this graph begins as undecided. The others
+ *    cannot become roots, but steps lead through them.
  * 4. Each of the other rows joins the aggregate of the neighbour to which it is coupled most
- *    strongly among those that had an aggregate before this step; of equal couplings the neighbour
- *    with the larger key decides. This is repeated while rows join. Rows that are left are
- *    aggregates of their own. */
+ *    strongly among those that have an aggregate after step 3; of equal couplings the neighbour
+ *    with the larger key decides. There always is such a neighbour: step 1 left a root within two
+ *    steps, and the row between them joined an aggregate in step 2.
+ *
+ * Aggregates are numbered in the order of the rows of their roots. In a symmetric graph, the roots
+ * of step 1 are those of the sequential rule that takes rows by descending keys. */
 #ifndef BSI_AGGREGATE_H
 #define BSI_AGGREGATE_H
 
+#include "multigrid/strength.h"
+
 /* The fewest neighbours without an aggregate of a root of step 3. */
 enum { BSI_MINIMUM_REST = 2 };
+
+/* What a row may become in the rounds of steps 1 and 3. */
+typedef enum bsi_candidate {
+  /* covered, or never a candidate */
+  BSI_NOT_ROOT,
+  BSI_UNDECIDED,
+  BSI_ROOT
+} bsi_candidate;
+
+/* The root of the aggregate of a row that has none: it may get one later, or it stays out. */
+enum { BSI_NO_ROOT_YET = -1, BSI_STAYS_OUT = -2 };
+
+/* What a round passes on along edges is the largest of these values: BSI_REACHED if there is a
+ * root, otherwise the largest key of an undecided row, or 0. */
+#define BSI_REACHED UINT32_MAX
+
+/* Returns the value of row i. */
+BSI_INLINE uint32_t bsi_candidate_value(uint8_t state, int32_t i) {
+  return state == BSI_ROOT ? BSI_REACHED : state == BSI_UNDECIDED ? bsi_aggregation_key(i) : 0;
+}
+
+/* Returns the state of undecided row i after a round. `largest` is the largest value within two
+ * steps, its own included. */
+BSI_INLINE uint8_t bsi_candidate_decide(uint32_t largest, int32_t i) {
+  if (largest == BSI_REACHED) return BSI_NOT_ROOT;
+  return largest == bsi_aggregation_key(i) ? BSI_ROOT : BSI_UNDECIDED;
+}
+
+/* Returns the order in which a row prefers its neighbours j: by strength, then by key. It is
+ * positive. Strengths are positive, so that their bits are in the order of their values. */
+BSI_INLINE uint64_t bsi_preference(float strength, int32_t j) {
+  uint32_t bits;
+  memcpy(&bits, &strength, sizeof bits);
+  return (uint64_t)bits << 32 | bsi_aggregation_key(j);
+}
 
 #endif

@@ -1,4 +1,273 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Strengths and aggregates on the host. Each pass over the rows writes only what belongs to its row
+ * and reads nothing of other rows that it writes, so that the threads need not wait for each other
+ * inside a pass. */
+#include "core/bcsr_impl.h"
+#include "core/block_sizes.h"
+#include "core/parallel.h"
+#include "multigrid/aggregate.h"
 #include "multigrid/multigrid_ops.h"
 
-const bsi_aggregation_ops bsi_aggregation_host = {0};
+/* The least rows and blocks for which a thread is woken. */
+enum { GRAIN = 8192 };
+
+static int threads_of(const bisai_context *context, const bisai_bcsr *a) {
+  return bsi_threads_for(context->threads, (int64_t)a->block_rows + a->blocks, GRAIN);
+}
+
+/* --- strengths --- */
+
+typedef struct weigh_job {
+  const bisai_bcsr *a;
+  const double *inverse;
+  float threshold;
+  /* blocks: the weights */
+  float *weight;
+  /* blocks: the couplings, then the strengths */
+  float *strength;
+  /* block_rows: the largest coupling of each row */
+  float *largest;
+} weigh_job;
+
+/* weight[p] ← the weight of each block p of row i. */
+BSI_INLINE void weigh_row(const int bs, const weigh_job *job, int32_t i) {
+  const bisai_bcsr *a = job->a;
+  const double *values = a->values;
+  const size_t size = (size_t)(bs * bs);
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
+    job->weight[p] = a->col_idx[p] == i ? 0.0f
+                                        : bsi_weight(bs, job->inverse + (size_t)i * size,
+                                                     values + (size_t)p * size);
+}
+
+typedef void weigh_function(const weigh_job *, int32_t);
+
+static void weigh_row_any(const weigh_job *job, int32_t i) {
+  weigh_row(job->a->block_size, job, i);
+}
+#define STAMP(BS)                                                                                  \
+  static void weigh_row_##BS(const weigh_job *job, int32_t i) { weigh_row(BS, job, i); }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = weigh_row_##BS,
+static weigh_function *const weigh_rows[BSI_SPECIAL_SIZES + 1] = {weigh_row_any,
+                                                                  BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+/* strength[p] ← the coupling of each block p of row i, largest[i] ← the largest of them. */
+static void couple_row(const weigh_job *job, int32_t i) {
+  const bisai_bcsr *a = job->a;
+  float largest = 0.0f;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    const int32_t j = a->col_idx[p],
+                  mirror = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
+    const float coupling = bsi_coupling(job->weight[p], mirror < 0 ? 0.0f : job->weight[mirror]);
+    if (coupling > largest) largest = coupling;
+    job->strength[p] = coupling;
+  }
+  job->largest[i] = largest;
+}
+
+/* strength[p] ← the strength of each block p of row i. */
+static void drop_weak(const weigh_job *job, int32_t i) {
+  const bisai_bcsr *a = job->a;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
+    job->strength[p] = bsi_strength(job->strength[p], job->largest[i], job->largest[a->col_idx[p]],
+                                    job->threshold);
+}
+
+static void weigh_part(void *work, bsi_part part) {
+  const weigh_job *job = work;
+  const int bs = job->a->block_size;
+  weigh_function *row = weigh_rows[bs <= BSI_SPECIAL_SIZES ? bs : 0];
+  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) row(job, i);
+}
+
+static void couple_part(void *work, bsi_part part) {
+  const weigh_job *job = work;
+  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) couple_row(job, i);
+}
+
+static void drop_part(void *work, bsi_part part) {
+  const weigh_job *job = work;
+  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) drop_weak(job, i);
+}
+
+static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const double *inverse,
+                          double threshold, float *strength) {
+  const int threads = threads_of(context, a);
+  weigh_job job = {.a = a, .inverse = inverse, .threshold = (float)threshold, .strength = strength};
+  job.weight = bsi_allocate(context, (size_t)a->blocks, sizeof *job.weight);
+  if (job.weight) job.largest = bsi_allocate(context, (size_t)a->block_rows, sizeof *job.largest);
+  if (job.largest) {
+    bsi_run(context, threads, BSI_SOME_PARTS, weigh_part, &job);
+    bsi_run(context, threads, BSI_SOME_PARTS, couple_part, &job);
+    bsi_run(context, threads, BSI_SOME_PARTS, drop_part, &job);
+  }
+  const bisai_status status = job.largest ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  bsi_release(context, job.weight);
+  bsi_release(context, job.largest);
+  return status;
+}
+
+/* --- aggregates --- */
+
+typedef struct grouping {
+  bisai_context *context;
+  const bisai_bcsr *a;
+  const float *strength;
+  /* block_rows: bsi_candidate */
+  uint8_t *state;
+  /* block_rows: the largest value within one step. It stays once it is 0 or BSI_REACHED. At the end
+   * the number of the aggregate of each root. */
+  uint32_t *reach;
+  /* block_rows: the root of the aggregate of each row, or BSI_NO_ROOT_YET or BSI_STAYS_OUT */
+  int32_t *root;
+  int32_t *aggregate;
+} grouping;
+
+/* Begins step 1. */
+BSI_INLINE bool enter(const grouping *g, int32_t i) {
+  bool inside = false;
+  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1] && !inside; p++)
+    inside = g->strength[p] > 0.0f;
+  g->root[i] = inside ? BSI_NO_ROOT_YET : BSI_STAYS_OUT;
+  g->state[i] = inside ? BSI_UNDECIDED : BSI_NOT_ROOT;
+  g->reach[i] = inside ? bsi_aggregation_key(i) : 0;
+  return inside;
+}
+
+/* Begins step 3. */
+BSI_INLINE bool enter_again(const grouping *g, int32_t i) {
+  int32_t neighbours = 0;
+  g->state[i] = BSI_NOT_ROOT;
+  g->reach[i] = 0;
+  if (g->root[i] != BSI_NO_ROOT_YET) return false;
+  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1]; p++)
+    neighbours += g->strength[p] > 0.0f && g->root[g->a->col_idx[p]] == BSI_NO_ROOT_YET;
+  if (neighbours >= BSI_MINIMUM_REST) g->state[i] = BSI_UNDECIDED;
+  g->reach[i] = bsi_aggregation_key(i);
+  return neighbours >= BSI_MINIMUM_REST;
+}
+
+/* The first half of a round: reach[i] ← the largest value within one step. */
+BSI_INLINE bool look_around(const grouping *g, int32_t i) {
+  if (g->reach[i] == 0 || g->reach[i] == BSI_REACHED) return false;
+  uint32_t largest = bsi_candidate_value(g->state[i], i);
+  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1]; p++) {
+    const int32_t j = g->a->col_idx[p];
+    if (g->strength[p] <= 0.0f || g->state[j] == BSI_NOT_ROOT) continue;
+    const uint32_t value = bsi_candidate_value(g->state[j], j);
+    if (value > largest) largest = value;
+  }
+  g->reach[i] = largest;
+  return false;
+}
+
+/* The second half. Returns true if the row stays undecided. */
+BSI_INLINE bool decide(const grouping *g, int32_t i) {
+  if (g->state[i] != BSI_UNDECIDED) return false;
+  uint32_t largest = g->reach[i];
+  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1]; p++) {
+    const uint32_t there = g->reach[g->a->col_idx[p]];
+    if (g->strength[p] > 0.0f && there > largest) largest = there;
+  }
+  g->state[i] = bsi_candidate_decide(largest, i);
+  return g->state[i] == BSI_UNDECIDED;
+}
+
+/* Step 2. */
+BSI_INLINE bool join_root(const grouping *g, int32_t i) {
+  uint64_t best = 0;
+  if (g->root[i] != BSI_NO_ROOT_YET) return false;
+  if (g->state[i] == BSI_ROOT) g->root[i] = i;
+  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1] && g->state[i] != BSI_ROOT; p++) {
+    const int32_t j = g->a->col_idx[p];
+    if (g->strength[p] <= 0.0f || g->state[j] != BSI_ROOT) continue;
+    const uint64_t preference = bsi_preference(g->strength[p], j);
+    if (preference <= best) continue;
+    best = preference;
+    g->root[i] = j;
+  }
+  return false;
+}
+
+/* Step 4, and the numbers. */
+BSI_INLINE bool finish(const grouping *g, int32_t i) {
+  uint64_t best = 0;
+  int32_t root = g->root[i];
+  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1] && g->root[i] == BSI_NO_ROOT_YET;
+       p++) {
+    const int32_t j = g->a->col_idx[p];
+    if (g->strength[p] <= 0.0f || g->root[j] < 0) continue;
+    const uint64_t preference = bsi_preference(g->strength[p], j);
+    if (preference <= best) continue;
+    best = preference;
+    root = g->root[j];
+  }
+  g->aggregate[i] = root < 0 ? -1 : (int32_t)g->reach[root];
+  return false;
+}
+
+/* Each pass goes over the rows of a part, and adds to the count of its thread. */
+#define STAMP(pass)                                                                                \
+  static void pass##_part(void *work, bsi_part part) {                                             \
+    const grouping *g = work;                                                                      \
+    const bsi_rows rows = bsi_rows_of(g->a->block_rows, g->a->row_ptr, part);                      \
+    int32_t count = 0;                                                                             \
+    for (int32_t i = rows.begin; i < rows.end; i++) count += pass(g, i);                           \
+    *(int32_t *)bsi_partial(g->context, part.thread) += count;                                     \
+  }
+STAMP(enter)
+STAMP(enter_again)
+STAMP(look_around)
+STAMP(decide)
+STAMP(join_root)
+STAMP(finish)
+#undef STAMP
+
+/* Runs a pass and returns the number of rows for which it returns true. */
+static int32_t over_rows(grouping *g, bsi_work *pass) {
+  const int threads = threads_of(g->context, g->a);
+  int32_t count = 0;
+  for (int t = 0; t < threads; t++) *(int32_t *)bsi_partial(g->context, t) = 0;
+  bsi_run(g->context, threads, BSI_SOME_PARTS, pass, g);
+  for (int t = 0; t < threads; t++) count += *(int32_t *)bsi_partial(g->context, t);
+  return count;
+}
+
+/* Steps 1 and 2, or step 3. */
+static void make_aggregates(grouping *g, bsi_work *begin) {
+  for (int32_t undecided = over_rows(g, begin); undecided > 0;) {
+    over_rows(g, look_around_part);
+    undecided = over_rows(g, decide_part);
+  }
+  over_rows(g, join_root_part);
+}
+
+static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
+                              int32_t *aggregate, int32_t *count) {
+  grouping g = {.context = context, .a = a, .strength = strength, .aggregate = aggregate};
+  const size_t rows = (size_t)a->block_rows;
+  *count = 0;
+  g.state = bsi_allocate(context, rows, sizeof *g.state);
+  if (g.state) g.reach = bsi_allocate(context, rows, sizeof *g.reach);
+  if (g.reach) g.root = bsi_allocate(context, rows, sizeof *g.root);
+  if (g.root) {
+    make_aggregates(&g, enter_part);
+    make_aggregates(&g, enter_again_part);
+    for (int32_t i = 0; i < a->block_rows; i++)
+      if (g.root[i] == i) g.reach[i] = (uint32_t)(*count)++;
+    over_rows(&g, finish_part);
+  }
+  const bisai_status status = g.root ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  bsi_release(context, g.state);
+  bsi_release(context, g.reach);
+  bsi_release(context, g.root);
+  return status;
+}
+
+const bsi_aggregation_ops bsi_aggregation_host = {.weigh = weigh, .aggregate = aggregate};

@@ -15,12 +15,12 @@ extern "C" {
 /* Aggregation of block rows. multigrid/aggregate.h states the rule, which both backends follow to
  * the same result. */
 typedef struct bsi_aggregation_ops {
-  /* strength[p] ← the strength of block p = (i, j) if i ≠ j and it is at least `threshold`,
-   * otherwise 0 (multigrid/strength.h). */
+  /* strength[p] ← the coupling of i and j for block p = (i, j) if i ≠ j and it is strong, otherwise
+   * 0 (multigrid/strength.h). */
   bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
                         double threshold, float *strength);
-  /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row without strong couplings.
-   * Aggregates are numbered in the order of their roots. *count ← their number. Waits. */
+  /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row that stays out.
+   * *count ← the number of aggregates. Waits. */
   bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a, const float *strength,
                             int32_t *aggregate, int32_t *count);
 } bsi_aggregation_ops;

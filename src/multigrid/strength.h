@@ -2,9 +2,19 @@
 /* The strength of couplings and the order of block rows in aggregation, compiled for both backends.
  *
  * The weight of block (i, j) is ‖D_i⁻¹ A_ij‖_F/√bs, where D_i is the diagonal block of row i. It
- * does not depend on a scaling of the block rows of A. The weight is rounded to WEIGHT_BITS bits,
- * so that the rounding errors of different orders of summation do not decide what is strong, and
- * hosts and devices make the same aggregates. */
+ * does not depend on a scaling of the block rows of A. The weight is rounded to BSI_WEIGHT_BITS
+ * bits. Different orders of summation therefore give the same weight, and hosts and devices make the
+ * same aggregates.
+ *
+ * The coupling of rows i and j is the geometric mean of the weights of (i, j) and (j, i), or 0 if it
+ * is below BSI_WEAKEST_COUPLING. A block that is not stored has the weight 0. The coupling is
+ * symmetric and does not depend on scalings of block rows and block columns. Rows of Dirichlet
+ * conditions, whose off-diagonal blocks are zero or tiny beside the diagonal block, have no
+ * couplings.
+ *
+ * A coupling is strong if it is at least `threshold` times the smaller one of the largest couplings
+ * of row i and of row j. The largest coupling of a row is therefore strong for every threshold up
+ * to 1. */
 #ifndef BSI_STRENGTH_H
 #define BSI_STRENGTH_H
 
@@ -20,13 +30,17 @@ extern "C" {
 
 enum { BSI_WEIGHT_BITS = 10 };
 
-/* Returns x ≥ 0 rounded to BSI_WEIGHT_BITS bits of mantissa. A NaN gives 0. */
+/* A smoother alone reduces the error of rows with smaller couplings by this factor in each step. */
+#define BSI_WEAKEST_COUPLING 1e-4f
+
+/* Returns x rounded to BSI_WEIGHT_BITS bits of mantissa, at most about 10³⁸. A NaN and numbers
+ * below 0 give 0. */
 BSI_INLINE float bsi_weight_round(double x) {
-  float narrow = (float)x;
-  uint32_t bits;
-  if (!(narrow > 0.0f)) return 0.0f;
-  memcpy(&bits, &narrow, sizeof bits);
   const int drop = 23 - BSI_WEIGHT_BITS;
+  uint32_t bits;
+  if (!(x > 0.0)) return 0.0f;
+  float narrow = x < 1e38 ? (float)x : 1e38f;
+  memcpy(&bits, &narrow, sizeof bits);
   bits = (bits + (1u << (drop - 1))) >> drop << drop;
   memcpy(&narrow, &bits, sizeof narrow);
   return narrow;
@@ -34,28 +48,37 @@ BSI_INLINE float bsi_weight_round(double x) {
 
 /* Returns the weight of a block. */
 BSI_INLINE float bsi_weight(const int bs, const double *inverse, const double *block) {
-  double sum = 0.0;
-  for (int c = 0; c < bs; c++)
-    for (int r = 0; r < bs; r++) {
-      double value = 0.0;
-      for (int k = 0; k < bs; k++) value += inverse[k * bs + r] * block[c * bs + k];
-      sum += value * value;
-    }
+  double sum = 0.0, values[BISAI_MAX_BLOCK_SIZE];
+  for (int c = 0; c < bs; c++) {
+    bsi_column column;
+    bsi_column_clear(bs, &column);
+    bsi_column_add_product(bs, &column, inverse, block + c * bs);
+    bsi_column_store(bs, &column, values);
+    for (int r = 0; r < bs; r++) sum += values[r] * values[r];
+  }
   return bsi_weight_round(sqrt(sum / bs));
 }
 
-/* Returns the strength of the coupling of two block rows, from the weights of (i, j) and (j, i). A
- * block that is not stored has the weight 0. */
-BSI_INLINE float bsi_strength(float here, float there) { return here > there ? here : there; }
+/* Returns the coupling of two block rows, from the weights of (i, j) and (j, i). Their product is
+ * exact, so that all backends round alike. */
+BSI_INLINE float bsi_coupling(float here, float there) {
+  const float mean = (float)sqrt((double)here * (double)there);
+  return mean < BSI_WEAKEST_COUPLING ? 0.0f : mean;
+}
 
-/* Returns the key of a block row. Aggregation prefers larger keys. All keys differ: the hash is the
- * upper half of the key and the index the lower one. No key is 0 or UINT64_MAX. */
-BSI_INLINE uint64_t bsi_aggregation_key(int32_t i) {
-  uint32_t h = (uint32_t)i;
+/* Returns the strength of a coupling: the coupling if it is strong, otherwise 0. The other
+ * arguments are the largest couplings of the two rows. */
+BSI_INLINE float bsi_strength(float coupling, float of_here, float of_there, float threshold) {
+  return coupling >= threshold * (of_here < of_there ? of_here : of_there) ? coupling : 0.0f;
+}
+
+/* Returns the key of a block row. Aggregation prefers larger keys. The function is one-to-one, so
+ * that all keys differ. No key of a row is 0 or UINT32_MAX. */
+BSI_INLINE uint32_t bsi_aggregation_key(int32_t i) {
+  uint32_t h = (uint32_t)i + 1u;
   h = (h ^ (h >> 16)) * 0x7feb352du;
   h = (h ^ (h >> 15)) * 0x846ca68bu;
-  h ^= h >> 16;
-  return ((uint64_t)(h >> 1) << 32) + (uint32_t)i + 1u;
+  return h ^ (h >> 16);
 }
 
 #ifdef __cplusplus

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Strengths against their definition. */
+#include "fixture.h"
+
+#include "graph.h"
+
+/* A strength differs from the exact one by the rounding of two weights, half of 2⁻¹⁰ each. */
+#define STRENGTH_ERROR 0x1p-10
+
+/* ‖D_i⁻¹ A_ij‖_F/√bs, 0 for a block that is not stored. */
+static double weight(const test_bcsr *a, int32_t i, int32_t j) {
+  const int bs = a->block_size;
+  const double *block = test_bcsr_block(a, i, j);
+  if (!block || i == j) return 0.0;
+  double *inverse = test_dense_inverse(bs, test_bcsr_block(a, i, i)),
+         *product = test_dense_multiply(bs, bs, bs, inverse, block);
+  const double norm = test_norm2(bs * bs, product) / sqrt(bs);
+  free(inverse);
+  free(product);
+  return norm;
+}
+
+static double coupling(const test_bcsr *a, int32_t i, int32_t j) {
+  const double mean = sqrt(weight(a, i, j) * weight(a, j, i));
+  return mean < (double)BSI_WEAKEST_COUPLING ? 0.0 : mean;
+}
+
+/* Returns the number of strong couplings. Those at the threshold may be strong or not. */
+static int32_t expect_strengths(const test_bcsr *a, double threshold, const float *strength) {
+  int32_t strong = 0;
+  double *largest = calloc((size_t)a->block_rows, sizeof *largest);
+  for (int32_t i = 0; i < a->block_rows; i++)
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
+      largest[i] = fmax(largest[i], coupling(a, i, a->col_idx[p]));
+  for (int32_t i = 0; i < a->block_rows; i++)
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+      const int32_t j = a->col_idx[p];
+      const double expected = coupling(a, i, j), limit = threshold * fmin(largest[i], largest[j]),
+                   got = (double)strength[p];
+      strong += got > 0.0;
+      if (expected == 0.0 || expected < limit * (1.0 - 3.0 * STRENGTH_ERROR))
+        assert_true(got == 0.0);
+      else if (got > 0.0 || expected > limit * (1.0 + 3.0 * STRENGTH_ERROR))
+        EXPECT_NEAR(expected, got, STRENGTH_ERROR * expected);
+    }
+  free(largest);
+  return strong;
+}
+
+/* --- tests --- */
+
+static void strengths_are_those_of_the_definition(void **state) {
+  (void)state;
+  static const int32_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 32};
+  static const double thresholds[] = {0.0, 0.25, 1.0};
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+    test_shape shape = test_shape_square(40, sizes[s], s + 1);
+    shape.empty_every = 7;
+    shape.blocks_per_row = 15; /* many of them mirrored */
+    test_bcsr one_sided = test_bcsr_random(shape), a = test_bcsr_definite(40, sizes[s], s + 1);
+    const test_bcsr *matrices[] = {&one_sided, &a};
+    for (int m = 0; m < 2; m++) {
+      graph g = graph_of(context, matrices[m]);
+      int32_t strong[3];
+      for (int t = 0; t < 3; t++) {
+        weigh(&g, matrices[m], thresholds[t]);
+        strong[t] = expect_strengths(matrices[m], thresholds[t], g.strength);
+      }
+      assert_true(strong[2] > 0);
+      if (m == 1) assert_true(strong[0] > strong[2]);
+      graph_free(&g);
+    }
+    test_bcsr_free(&one_sided);
+    test_bcsr_free(&a);
+  }
+}
+
+/* Powers of 2 change no digit. */
+static void strengths_do_not_depend_on_scalings(void **state) {
+  (void)state;
+  test_bcsr a = test_bcsr_definite(50, 3, 5);
+  graph g = graph_of(context, &a);
+  weigh(&g, &a, 0.25);
+  float *before = malloc((size_t)g.matrix->blocks * sizeof *before);
+  memcpy(before, g.strength, (size_t)g.matrix->blocks * sizeof *before);
+  graph_free(&g);
+  for (int32_t i = 0; i < a.block_rows; i++)
+    for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++)
+      for (int k = 0; k < 9; k++) a.values[9 * p + k] *= ldexp(1.0, 30 - i) * ldexp(1.0, 300);
+  g = graph_of(context, &a);
+  weigh(&g, &a, 0.25);
+  assert_memory_equal(before, g.strength, (size_t)g.matrix->blocks * sizeof *before);
+  graph_free(&g);
+  free(before);
+  test_bcsr_free(&a);
+}
+
+static void weak_and_large_values_do_no_harm(void **state) {
+  (void)state;
+  static const double factors[] = {0.0, 1e-300, 1e200, 1e300};
+  for (int k = 0; k < 4; k++) {
+    test_bcsr a = diffusion(6, 5, 2, 1.0, false);
+    for (int32_t i = 0; i < a.block_rows; i++)
+      for (int32_t p = a.row_ptr[i]; p < a.row_ptr[i + 1]; p++)
+        for (int v = 0; v < 4; v++) a.values[4 * p + v] *= a.col_idx[p] == i ? 1.0 : factors[k];
+    graph g = graph_of(context, &a);
+    weigh(&g, &a, 0.25);
+    for (int32_t p = 0; p < g.matrix->blocks; p++) assert_true(isfinite(g.strength[p]));
+    aggregate(&g);
+    assert_int_equal(g.count > 0, factors[k] > 1.0);
+    graph_free(&g);
+    test_bcsr_free(&a);
+  }
+}
+
+static void all_keys_differ(void **state) {
+  (void)state;
+  /* the function is one-to-one if its inverse gives every index back */
+  test_random random = test_random_seed(1);
+  for (int k = 0; k < 100000; k++) {
+    const int32_t i = k < 1000   ? k
+                      : k < 2000 ? INT32_MAX - (k - 1000)
+                                 : test_random_integer(&random, 0, INT32_MAX - 1);
+    const uint32_t key = bsi_aggregation_key(i);
+    uint32_t h = key ^ key >> 16;
+    h *= 0x43021123u;
+    h ^= h >> 15 ^ h >> 30;
+    h *= 0x1d69e2a5u;
+    h ^= h >> 16;
+    assert_int_equal(h, (uint32_t)i + 1u);
+    assert_true(key != 0 && key != UINT32_MAX);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(strengths_are_those_of_the_definition),
+      cmocka_unit_test(strengths_do_not_depend_on_scalings),
+      cmocka_unit_test(weak_and_large_values_do_no_harm),
+      cmocka_unit_test(all_keys_differ),
+  };
+  return cmocka_run_group_tests_name("multigrid_strength", tests, setup, teardown);
+}
