@@ -3,12 +3,12 @@
  *
  * The weight of block (i, j) is ‖D_i⁻¹ A_ij‖_F/√bs, where D_i is the diagonal block of row i. It
  * does not depend on a scaling of the block rows of A. The weight is rounded to BSI_WEIGHT_BITS
- * bits. Different orders of summation therefore give the same weight, and hosts and devices make the
+ * bits. Different orders of summation therefore give the same weight, and both backends make the
  * same aggregates.
  *
- * The coupling of rows i and j is the geometric mean of the weights of (i, j) and (j, i), or 0 if it
- * is below BSI_WEAKEST_COUPLING. A block that is not stored has the weight 0. The coupling is
- * symmetric and does not depend on scalings of block rows and block columns. Rows of Dirichlet
+ * The coupling of rows i and j is the geometric mean of the weights of (i, j) and (j, i), or 0 if
+ * the mean is below BSI_WEAKEST_COUPLING. A block that is not stored has the weight 0. The coupling
+ * is symmetric and does not depend on scalings of block rows and block columns. Rows of Dirichlet
  * conditions, whose off-diagonal blocks are zero or tiny beside the diagonal block, have no
  * couplings.
  *
