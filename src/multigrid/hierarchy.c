@@ -70,8 +70,8 @@ static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
   for (int step = 0; step < POWER_STEPS; step++) {
     if (step == POWER_STEPS - 1) BSI_TRY(ops->norm(h->context, n, level->x, &before));
     BSI_TRY(products->multiply(h->context, a, 1, 1.0, level->x, 0, 0.0, NULL, 0, level->y, 0, 0));
-    BSI_TRY(products->multiply_diagonal(h->context, a->block_rows, a->block_size, level->relaxation,
-                                        1, level->y, 0, level->x, 0));
+    BSI_TRY(products->multiply_diagonal(h->context, a->block_rows, a->block_size, level->inverse, 1,
+                                        level->y, 0, level->x, 0));
   }
   BSI_TRY(ops->norm(h->context, n, level->x, &after));
   level->radius = before > 0.0 && isfinite(after / before) ? after / before : LEAST_RADIUS;
@@ -428,6 +428,8 @@ static void destroy_level(bisai_context *context, bsi_level *level) {
   if (level->relaxation != level->inverse) memory->release(context, level->relaxation);
   memory->release(context, level->inverse);
   memory->release(context, level->diagonal);
+  memory->release(context, level->l1_blocks);
+  memory->release(context, level->l1_position);
   double *const vectors[] = {level->x,        level->y,      level->d,     level->residual,
                              level->b,        level->second, level->image, level->second_image,
                              level->solution, level->scalars};

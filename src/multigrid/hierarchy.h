@@ -39,6 +39,9 @@ typedef struct bsi_level {
   int32_t *diagonal;
   double *inverse, *relaxation;
   double radius;
+  /* l1: its diagonal blocks, and their places */
+  double *l1_blocks;
+  int32_t *l1_position;
   /* of ISAI, SWEEPS and ILU */
   bisai_precond *smoother;
   /* T, Tᵀ, P, R, A P; R is empty if it is Tᵀ. Empty on the coarsest level */

@@ -102,6 +102,12 @@ typedef struct bsi_cycle_ops {
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
 } bsi_cycle_ops;
 
+typedef struct bsi_l1_ops {
+  /* Block i of `blocks` ← D_i + diag(s), where s are the sums of magnitudes of the scalar rows
+   * outside of D_i, with the signs of the diagonal entries. position[i] ← i. */
+  bisai_status (*diagonal)(bisai_context *, const bisai_bcsr *a, double *blocks, int32_t *position);
+} bsi_l1_ops;
+
 /* The dense inverse of the coarsest matrix. */
 typedef struct bsi_dense_ops {
   /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
@@ -120,6 +126,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_transfer_ops *transfer;
   const bsi_sparse_ops *sparse;
   const bsi_cycle_ops *cycle;
+  const bsi_l1_ops *l1;
   const bsi_dense_ops *dense;
 } bsi_multigrid_ops;
 
@@ -127,6 +134,7 @@ extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;
 extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;
 extern const bsi_sparse_ops bsi_sparse_host, bsi_sparse_cuda;
 extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
+extern const bsi_l1_ops bsi_l1_host, bsi_l1_cuda;
 extern const bsi_dense_ops bsi_dense_host, bsi_dense_cuda;
 
 #ifdef __cplusplus

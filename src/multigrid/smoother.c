@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The smoothers of multigrid. */
 #include "apply/apply_ops.h"
+#include "factor/factor_ops.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
 
@@ -13,13 +14,40 @@ static bool is_nested(const bsi_hierarchy *h) {
          smoother == BISAI_SMOOTHER_ILU;
 }
 
+/* level->relaxation ← the inverses of the diagonal blocks of l1. */
+static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_backend *backend = h->context->backend;
+  bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
+  BSI_TRY(backend->multigrid->l1->diagonal(h->context, level->matrix, level->l1_blocks,
+                                           level->l1_position));
+  bisai_bcsr view = *level->matrix;
+  view.values = level->l1_blocks;
+  BSI_TRY(backend->factor->inversion->invert(h->context, &view, level->l1_position, 0.0,
+                                             level->relaxation, &stats));
+  return bsi_invert_stats_judge(h->context, "l1 smoother: ", level->matrix, &stats);
+}
+
+static bisai_status create_l1(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_memory_ops *memory = h->context->backend->memory;
+  const bisai_bcsr *a = level->matrix;
+  const size_t values = bsi_block_offset(a, a->block_rows);
+  level->l1_blocks = memory->allocate(h->context, values, sizeof *level->l1_blocks);
+  level->l1_position =
+      memory->allocate(h->context, (size_t)a->block_rows, sizeof *level->l1_position);
+  double *inverse = memory->allocate(h->context, values, sizeof *inverse);
+  if (inverse) level->relaxation = inverse;
+  if (!level->l1_blocks || !level->l1_position || !inverse) return BISAI_OUT_OF_MEMORY;
+  return update_l1(h, level);
+}
+
 bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level) {
+  if (h->setup.options.smoother == BISAI_SMOOTHER_L1) return create_l1(h, level);
   if (!is_nested(h)) return BISAI_OK;
   return bisai_precond_create(h->context, level->matrix, h->setup.smoother, &level->smoother);
 }
 
 bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level) {
-  (void)h;
+  if (level->l1_blocks) return update_l1(h, level);
   return level->smoother ? bisai_precond_update(level->smoother, level->matrix) : BISAI_OK;
 }
 
