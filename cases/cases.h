@@ -14,11 +14,39 @@
 
 #include <bisai/bcsr.h>
 
-enum { CASE_CAVITY_BLOCK_SIZE = 3, CASE_CONVDIFF_BLOCK_SIZE = 4 };
+enum {
+  CASE_CAVITY_BLOCK_SIZE = 3,
+  CASE_CONVDIFF_BLOCK_SIZE = 4,
+  CASE_ELASTICITY_BLOCK_SIZE = 3,
+  CASE_REACTION_BLOCK_SIZE = 2
+};
+
+/* The form of the clamped face x = 0 of elasticity. Rows and columns of clamped unknowns are those
+ * of the identity, or there are none. CASE_CLAMPED_NOWHERE leaves the cube free, and the matrix
+ * singular. */
+typedef enum case_clamped {
+  CASE_CLAMPED_IDENTITY,
+  CASE_CLAMPED_ELIMINATED,
+  CASE_CLAMPED_NOWHERE
+} case_clamped;
+
+/* Start from case_elasticity_options_default(), which leaves `nodes` to the caller. */
+typedef struct case_elasticity_options {
+  /* in x, y and z, at least 2 each, those of the clamped face included */
+  int32_t nodes[3];
+  /* E of the ball in the middle; E is 1 elsewhere. Greater than 0; default 1 */
+  double contrast;
+  /* default CASE_CLAMPED_IDENTITY */
+  case_clamped clamped;
+} case_elasticity_options;
+
+case_elasticity_options case_elasticity_options_default(void);
 
 /* Returns why a case of this size cannot be made, or NULL. */
 const char *case_cavity_refusal(int32_t n);
 const char *case_convdiff_refusal(int32_t nx, int32_t ny, int32_t nz);
+const char *case_elasticity_refusal(const case_elasticity_options *options);
+const char *case_reaction_refusal(int32_t n);
 
 /* Makes the lid-driven cavity on n × n nodes. Returns BISAI_INVALID_ARGUMENT if
  * case_cavity_refusal() gives a reason. */
@@ -29,6 +57,29 @@ bisai_status case_cavity(bisai_context *context, int32_t n, int32_t block_size, 
  * case_convdiff_refusal() gives a reason. */
 bisai_status case_convdiff(bisai_context *context, int32_t nx, int32_t ny, int32_t nz,
                            int32_t block_size, bisai_bcsr **matrix, double **rhs);
+
+/* Makes linear elasticity on a cube of trilinear hexahedra. Returns BISAI_INVALID_ARGUMENT if
+ * case_elasticity_refusal() gives a reason. */
+bisai_status case_elasticity(bisai_context *context, const case_elasticity_options *options,
+                             int32_t block_size, bisai_bcsr **matrix, double **rhs);
+
+enum { CASE_ELASTICITY_MODES = 6 };
+
+/* Makes the rigid-body modes of elasticity, which are its near-null-space vectors: translations
+ * along x, y, z and rotations about the axes through the centre that are parallel to x, y, z. Mode
+ * m has the values modes[m·n] … modes[m·n + n − 1], where n is the number of rows of the matrix
+ * without padding. Nodes of the clamped face have the values of the motion too. The caller frees
+ * them with free(). */
+bisai_status case_elasticity_modes(const case_elasticity_options *options, double **modes);
+
+/* Makes anisotropic diffusion with jumps and a reaction of two components on n × n cells. Returns
+ * BISAI_INVALID_ARGUMENT if case_reaction_refusal() gives a reason. */
+bisai_status case_reaction(bisai_context *context, int32_t n, int32_t block_size,
+                           bisai_bcsr **matrix, double **rhs);
+
+/* Makes a matrix from host arrays in blocks of the given size; 0: that of the arrays. */
+bisai_status case_create(bisai_context *context, const bisai_bcsr_desc *desc, int32_t block_size,
+                         bisai_bcsr **result);
 
 /* Makes the same square fp64 matrix in blocks of another size. The given matrix has no padding. 0:
  * the size of bisai_block_size_choose(). */

@@ -102,7 +102,6 @@ bisai_status case_cavity(bisai_context *context, int32_t n, int32_t block_size, 
   int32_t *col_idx = malloc(blocks * sizeof *col_idx);
   double *values = calloc(blocks * BS * BS, sizeof *values);
   double *b = calloc(rows * BS + BISAI_MAX_BLOCK_SIZE, sizeof *b);
-  bisai_bcsr *own = NULL;
   bisai_status status = BISAI_OUT_OF_MEMORY;
   if (!row_ptr || !col_idx || !values || !b) goto done;
   fill(n, row_ptr, col_idx, values, b);
@@ -113,19 +112,12 @@ bisai_status case_cavity(bisai_context *context, int32_t n, int32_t block_size, 
   desc.row_ptr = row_ptr;
   desc.col_idx = col_idx;
   desc.values = values;
-  status = bisai_bcsr_create(context, &desc, &own);
-  if (status == BISAI_OK && block_size != 0 && block_size != BS) {
-    status = case_reblock(context, own, block_size, matrix);
-  } else if (status == BISAI_OK) {
-    *matrix = own;
-    own = NULL;
-  }
+  status = case_create(context, &desc, block_size, matrix);
   if (status == BISAI_OK) {
     *rhs = b;
     b = NULL;
   }
 done:
-  bisai_bcsr_destroy(&own);
   free(b);
   free(values);
   free(col_idx);
