@@ -12,6 +12,7 @@
 #include "info.h"
 #include "json.h"
 #include "message.h"
+#include "null_space.h"
 #include "options.h"
 #include "petsc_methods.h"
 #include "plots.h"
@@ -51,12 +52,13 @@ static bool check_outputs(bisai_context *context, const options *o) {
                            {"--rhs", o->rhs},
                            {"the right-hand side beside the matrix", o->beside}};
   const target outputs[] = {{"--output", standard_is(o->output) ? NULL : o->output},
-                            {"--json", standard_is(o->json) ? NULL : o->json}};
+                            {"--json", standard_is(o->json) ? NULL : o->json},
+                            {"--write-null", o->write_null}};
   if ((standard_is(o->json) || standard_is(o->output)) && target_standard_is_closed()) {
     say("%s: standard output is closed", standard_is(o->json) ? "--json" : "--output");
     return false;
   }
-  return target_check(context, 2, outputs, 3, inputs) && (!o->plots || plots_check(o->plots));
+  return target_check(context, 3, outputs, 3, inputs) && (!o->plots || plots_check(o->plots));
 }
 
 static int exit_of(const run_result *r) {
@@ -158,7 +160,7 @@ static int solve_or_compare(command which, bisai_context *context, const options
   if (!results) {
     say("out of memory");
   } else if (check_outputs(context, o) && problem_load(context, o, &p) &&
-             run_all(which, context, o, &p, results)) {
+             null_space_write(context, o, &p) && run_all(which, context, o, &p, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
   }
   for (int i = 0; results && i < count; ++i) {

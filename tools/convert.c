@@ -11,6 +11,7 @@
 
 #include "beside.h"
 #include "message.h"
+#include "null_space.h"
 #include "problem.h"
 #include "progress.h"
 #include "standard.h"
@@ -60,21 +61,26 @@ static const char *output_name(const options *o) {
 /* Returns true if the file `path` may be written beside OUTPUT. A NULL path means out of memory. */
 static bool check_beside(bisai_context *context, const options *o, const char *flag,
                          const char *path) {
-  const target apart[] = {
-      {"OUTPUT", o->output}, {"INPUT", o->file}, {"--rhs", o->rhs}, {BESIDE, o->beside}};
-  if (path) return target_check_beside(context, (target){flag, path}, 4, apart, o->force);
+  const target apart[] = {{"OUTPUT", o->output},
+                          {"INPUT", o->file},
+                          {"--rhs", o->rhs},
+                          {BESIDE, o->beside},
+                          {"--write-null", o->write_null}};
+  if (path) return target_check_beside(context, (target){flag, path}, 5, apart, o->force);
   say("out of memory");
   return false;
 }
 
 /* Checks what is known before anything is read. */
 static bool check_output(bisai_context *context, const options *o) {
-  const target output = {"OUTPUT", o->output}, inputs[] = {{"--rhs", o->rhs}, {BESIDE, o->beside}};
+  const target inputs[] = {{"--rhs", o->rhs}, {BESIDE, o->beside}};
+  const target outputs[] = {{"OUTPUT", standard_is(o->output) ? NULL : o->output},
+                            {"--write-null", o->write_null}};
+  if (!target_check(context, 2, outputs, 2, inputs)) return false;
   if (standard_is(o->output)) {
     if (target_standard_is_closed()) say("OUTPUT: standard output is closed");
     return !target_standard_is_closed();
   }
-  if (!target_check(context, 1, &output, 2, inputs)) return false;
   if (!is_petsc(o) || !target_is_file(o->output)) return true;
   char *info = info_path(o->output);
   bool ok = check_beside(context, o, "OUTPUT's block size", info);
@@ -166,11 +172,11 @@ int convert_run(bisai_context *context, const options *o) {
   problem p = {0};
   char *rhs = NULL;
   /* reading finds out whether the file itself has a right-hand side */
-  bool expected = o->rhs || o->rhs_ones || (o->made != CASE_NONE && !o->rhs_none);
+  bool expected = o->rhs || o->rhs_ones || (o->made.name != CASE_NONE && !o->rhs_none);
   if (check_output(context, o) && (!expected || check_rhs(context, o, &p, &rhs)) &&
       problem_load_system(context, o, &p) &&
       (expected || p.rhs_from == RHS_NONE || check_rhs(context, o, &p, &rhs)) &&
-      write_files(context, o, &p, rhs)) {
+      write_files(context, o, &p, rhs) && null_space_write(context, o, &p)) {
     print_result(o, &p, rhs);
     if (warn_of_old(o, &p)) code = EXIT_SUCCESS;
   }

@@ -197,11 +197,11 @@ static void collect_structures(bisai_context *context, const bisai_bcsr *matrix,
 }
 
 static info_origin origin_of(const options *o, bool named) {
-  return o->block_size > 0       ? INFO_GIVEN
-         : o->made != CASE_NONE  ? INFO_CASE
-         : named                 ? INFO_FILE
-         : problem_block_size(o) ? INFO_PAPER
-                                 : INFO_PATTERN;
+  return o->block_size > 0           ? INFO_GIVEN
+         : o->made.name != CASE_NONE ? INFO_CASE
+         : named                     ? INFO_FILE
+         : problem_block_size(o)     ? INFO_PAPER
+                                     : INFO_PATTERN;
 }
 
 /* Collects the figures of all block sizes from the matrix in blocks of size 1. */

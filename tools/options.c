@@ -36,6 +36,7 @@ enum key {
   KEY_PRECONDITIONER,
   KEY_JSON,
   KEY_PLOTS,
+  KEY_WRITE_NULL,
   KEY_OUTPUT,
   KEY_FORMAT,
   KEY_FORCE,
@@ -43,9 +44,11 @@ enum key {
 };
 
 static const struct argp_option system_options[] = {
-    {"case", KEY_CASE, "NAME", 0, "Make a system: cavity or convdiff", 0},
+    {"case", KEY_CASE, "NAME", 0, MADE_HELP, 0},
     {"size", KEY_SIZE, "N[,N,N]", 0,
-     "Size of the case: N nodes in each direction, or points in x, y, z (convdiff)", 0},
+     "Size of the case: N nodes or cells in each direction, or points or nodes in x, y, z "
+     "(convdiff, elasticity)",
+     0},
     {"block-size", KEY_BLOCK_SIZE, "B", 0,
      "1 to 32, or auto: the block size of the case, or for a FILE the size that its pattern shows "
      "(default: auto; for the paper's matrices the size of the paper)",
@@ -85,6 +88,8 @@ static const struct argp_option result_options[] = {
      "Write the results as JSON; -: to standard output, and print no text", 0},
     {"plots", KEY_PLOTS, "DIR", 0,
      "Draw residuals, total times, set-up and patterns as PNG into DIR (needs gnuplot)", 0},
+    {"write-null", KEY_WRITE_NULL, "FILE", 0,
+     "Write the near-null-space vectors of the case as a Matrix Market array (elasticity)", 0},
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
@@ -120,47 +125,14 @@ static const struct argp_option convert_options[] = {
      0},
     {"force", KEY_FORCE, NULL, 0, "Overwrite existing files beside OUTPUT: NAME_b.mtx, OUTPUT.info",
      0},
+    {"write-null", KEY_WRITE_NULL, "FILE", 0,
+     "Write the near-null-space vectors of the case as a Matrix Market array (elasticity)", 0},
     {0}};
 
 static bool set_integer(const char *flag, const char *text, int minimum, int maximum, int *value) {
   if (parse_integer(text, minimum, maximum, value)) return true;
   say("%s: '%s' is not an integer from %d to %d", flag, text, minimum, maximum);
   return false;
-}
-
-static bool set_size(options *o, const char *text) {
-  char copy[40];
-  size_t length = strlen(text);
-  if (length < sizeof copy) {
-    memcpy(copy, text, length + 1);
-    int count = 0;
-    char *item = copy;
-    while (item && count < 3) {
-      char *comma = strchr(item, ',');
-      if (comma) *comma = '\0';
-      if (!parse_integer(item, 1, INT_MAX, &o->size[count])) break;
-      ++count;
-      item = comma ? comma + 1 : NULL;
-    }
-    if (!item && count != 2) {
-      o->sizes = count;
-      return true;
-    }
-  }
-  say("--size: '%s' is neither N nor N,N,N with integers of at least 1", text);
-  return false;
-}
-
-static bool set_case(options *o, const char *text) {
-  if (strcmp(text, "cavity") == 0) {
-    o->made = CASE_CAVITY;
-  } else if (strcmp(text, "convdiff") == 0) {
-    o->made = CASE_CONVDIFF;
-  } else {
-    say("--case: '%s' is not a case (cavity, convdiff)", text);
-    return false;
-  }
-  return true;
 }
 
 static bool set_backend(options *o, const char *text) {
@@ -235,8 +207,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   options *o = state->input;
   bool ok = true;
   switch (key) {
-  case KEY_CASE: ok = set_case(o, text); break;
-  case KEY_SIZE: ok = set_size(o, text); break;
+  case KEY_CASE: ok = made_parse(text, &o->made); break;
+  case KEY_SIZE: ok = made_parse_size(text, &o->made); break;
   case KEY_BLOCK_SIZE: ok = set_block_size(o, text); break;
   case KEY_RHS: ok = set_rhs(o, text); break;
   case KEY_TOLERANCE: ok = set_tolerance(o, text); break;
@@ -260,6 +232,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_PRECONDITIONER: ok = set_preconditioner(o, text); break;
   case KEY_JSON: ok = set_path("--json", text, &o->json); break;
   case KEY_PLOTS: ok = set_path("--plots", text, &o->plots); break;
+  case KEY_WRITE_NULL: ok = set_path("--write-null", text, &o->write_null); break;
   case KEY_OUTPUT: ok = set_path("--output", text, &o->output); break;
   case KEY_FORMAT: ok = set_format(o, text); break;
   case KEY_FORCE: o->force = true; break;
@@ -388,16 +361,16 @@ static const struct argp parsers[] = {
 
 /* Checks combinations of options. */
 static bool check(const options *o) {
-  if (o->file && o->made != CASE_NONE) {
+  if (o->file && o->made.name != CASE_NONE) {
     say("FILE and --case: give only one of them");
-  } else if (!o->file && o->made == CASE_NONE) {
+  } else if (!o->file && o->made.name == CASE_NONE) {
     say("give a FILE, or --case and --size");
-  } else if (o->made != CASE_NONE && o->sizes == 0) {
-    say("--case needs --size");
-  } else if (o->file && o->sizes != 0) {
+  } else if (o->file && o->made.sizes != 0) {
     say("--size belongs to --case, not to a FILE");
-  } else if (o->made == CASE_CAVITY && o->sizes != 1) {
-    say("--size: the cavity takes only one N");
+  } else if (o->write_null && (o->file || !made_has_null_space(&o->made))) {
+    say("--write-null is for --case elasticity only, which has near-null-space vectors of its own");
+  } else if (standard_is(o->write_null)) {
+    say("--write-null: the vectors go to a file, not to standard output");
   } else if (o->restart_given && o->solver.method != BISAI_GMRES) {
     say("--restart is for --solver gmres only, not for %s", bisai_method_string(o->solver.method));
   } else if (standard_is(o->json) && standard_is(o->output)) {
@@ -407,20 +380,20 @@ static bool check(const options *o) {
     say("--json: this build has no jansson, which is needed for JSON");
 #endif
   } else {
-    return true;
+    return o->file || made_check_sizes(&o->made);
   }
   return false;
 }
 
 /* The only argument beside --case is the OUTPUT. */
 static bool sort_paths(options *o) {
-  if (o->made != CASE_NONE && o->file && !o->output) {
+  if (o->made.name != CASE_NONE && o->file && !o->output) {
     o->output = o->file;
     o->file = NULL;
   }
   if (standard_is(o->output) && o->format == BISAI_FORMAT_BY_NAME)
     o->format = BISAI_FORMAT_MATRIX_MARKET;
-  if (o->output || (!o->file && o->made == CASE_NONE)) return true;
+  if (o->output || (!o->file && o->made.name == CASE_NONE)) return true;
   say("give an OUTPUT");
   return false;
 }

@@ -10,19 +10,16 @@
 #include <bisai/krylov.h>
 #include <bisai/order.h>
 
+#include "made.h"
 #include "method.h"
 
 typedef enum command { COMMAND_SOLVE, COMMAND_COMPARE, COMMAND_INFO, COMMAND_CONVERT } command;
-
-typedef enum case_name { CASE_NONE, CASE_CAVITY, CASE_CONVDIFF } case_name;
 
 enum { BLOCK_SIZE_AUTO = -1 };
 
 typedef struct options {
   /* CASE_NONE: `file` is read */
-  case_name made;
-  /* as given; `sizes` of them, 1 or 3 */
-  int sizes, size[3];
+  made_case made;
   const char *file;
   /* 0 if not given, or BLOCK_SIZE_AUTO */
   int block_size;
@@ -51,6 +48,8 @@ typedef struct options {
   const char *json, *plots;
   /* solve and convert */
   const char *output;
+  /* solve, compare and convert: the file for the case's near-null-space vectors, or NULL */
+  const char *write_null;
   /* convert */
   bisai_format format;
   /* convert: files beside the output may be overwritten */

@@ -14,16 +14,15 @@
 
 int problem_block_size(const options *o) {
   if (o->block_size > 0) return o->block_size;
-  if (o->made == CASE_CAVITY) return CASE_CAVITY_BLOCK_SIZE;
-  if (o->made == CASE_CONVDIFF) return CASE_CONVDIFF_BLOCK_SIZE;
+  if (o->made.name != CASE_NONE) return made_block_size(&o->made);
   const case_suitesparse *known =
       o->block_size == BLOCK_SIZE_AUTO ? NULL : case_suitesparse_find(o->file);
   return known ? known->block_size : 0;
 }
 
 static double own_tolerance(const options *o) {
-  if (o->made == CASE_CAVITY) return 1e-5;
-  const case_suitesparse *known = o->file ? case_suitesparse_find(o->file) : NULL;
+  if (o->made.name != CASE_NONE) return made_tolerance(&o->made);
+  const case_suitesparse *known = case_suitesparse_find(o->file);
   return known ? known->tolerance : 1e-8;
 }
 
@@ -42,9 +41,7 @@ static char *name_of(const options *o) {
   static const char *const packed[] = {".gz", ".xz", ".bz2", ".zst", NULL};
   static const char *const formats[] = {".mtx",  ".tar",   ".tgz", ".txz", ".tbz2",
                                         ".tzst", ".petsc", ".bin", NULL};
-  const char *text = o->made == CASE_CAVITY     ? "cavity"
-                     : o->made == CASE_CONVDIFF ? "convdiff"
-                                                : o->file;
+  const char *text = o->file ? o->file : o->made.text;
   const char *slash = strrchr(text, '/');
   char *name = strdup(slash ? slash + 1 : text);
   if (!name || !o->file) return name;
@@ -59,22 +56,18 @@ static bool fail(bisai_context *context, const char *what, bisai_status status) 
 }
 
 static bool make_case(bisai_context *context, const options *o, int block_size, problem *p) {
-  int nx = o->size[0], ny = o->sizes == 3 ? o->size[1] : nx, nz = o->sizes == 3 ? o->size[2] : nx;
-  const char *refusal =
-      o->made == CASE_CAVITY ? case_cavity_refusal(nx) : case_convdiff_refusal(nx, ny, nz);
+  const char *refusal = made_refusal(&o->made);
   if (refusal) {
     say("--size: %s", refusal);
     return false;
   }
   progress shown;
   progress_start(&shown, p->name, "assembling");
-  bisai_status status = o->made == CASE_CAVITY
-                            ? case_cavity(context, nx, block_size, &p->matrix, &p->rhs)
-                            : case_convdiff(context, nx, ny, nz, block_size, &p->matrix, &p->rhs);
+  bisai_status status = made_make(context, &o->made, block_size, &p->matrix, &p->rhs);
   progress_end(&shown);
   if (status != BISAI_OK) return fail(context, p->name, status);
-  int bs = bisai_bcsr_block_size(p->matrix);
-  if (o->made == CASE_CONVDIFF && nx % bs != 0) {
+  int bs = bisai_bcsr_block_size(p->matrix), nx = o->made.size[0];
+  if (o->made.name == CASE_CONVDIFF && nx % bs != 0) {
     say("%s: blocks of %d run across the ends of grid lines of %d point%s", p->name, bs, nx,
         plural(nx));
   }
@@ -216,7 +209,7 @@ static bool read_beside(bisai_context *context, const options *o, problem *p) {
 bool problem_load_system(bisai_context *context, const options *o, problem *p) {
   bool given = o->rhs || o->rhs_ones, own = !given && !o->rhs_none;
   if (!check_sources(o) || !load(context, o, problem_block_size(o), own, p)) return false;
-  if (own && o->made != CASE_NONE) p->rhs_from = RHS_CASE;
+  if (own && o->made.name != CASE_NONE) p->rhs_from = RHS_CASE;
   if (own && o->beside && p->rhs_from == RHS_NONE) return read_beside(context, o, p);
   if (!given) return true;
   if (!make_rhs(p)) return false;

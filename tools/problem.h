@@ -21,7 +21,7 @@ typedef enum problem_rhs {
 } problem_rhs;
 
 typedef struct problem {
-  /* "cavity", or the file's name without folders and extensions */
+  /* the case as given, for example "cavity", or the file's name without folders and extensions */
   char *name;
   bisai_bcsr *matrix;
   /* without padding */

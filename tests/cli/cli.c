@@ -38,6 +38,9 @@ typedef struct refusal {
   const char *line, *message;
 } refusal;
 
+#define CASES                                                                                      \
+  "cavity, convdiff, elasticity, elasticity:contrast=C with C greater than 0, "                    \
+  "elasticity:clamped=identity, elasticity:clamped=eliminated, reaction"
 #define CAVITY "compare --case cavity --size 4 "
 #define SOLVERS(text)                                                                              \
   "bisai: --solver: '" text                                                                        \
@@ -56,8 +59,41 @@ static const refusal arguments[] = {
     {"compare laplace5.mtx last6.mtx",
      "bisai: 'last6.mtx': only one FILE is allowed, and 'laplace5.mtx' is given already\n"},
     {"compare ''", "bisai: FILE: the name is empty\n"},
-    {"compare --case sphere --size 4",
-     "bisai: --case: 'sphere' is not a case (cavity, convdiff)\n"},
+    {"compare --case sphere --size 4", "bisai: --case: 'sphere' is not a case (" CASES ")\n"},
+    {"compare --case cavity:contrast=2 --size 4",
+     "bisai: --case: 'cavity:contrast=2' is not a case (" CASES ")\n"},
+    {"compare --case elasticity: --size 4",
+     "bisai: --case: 'elasticity:' is not a case (" CASES ")\n"},
+    {"compare --case elasticity:contrast --size 4",
+     "bisai: --case: 'elasticity:contrast' is not a case (" CASES ")\n"},
+    {"compare --case elasticity:contrast=0 --size 4",
+     "bisai: --case: 'elasticity:contrast=0' is not a case (" CASES ")\n"},
+    {"compare --case elasticity:contrast=2:contrast=2 --size 4",
+     "bisai: --case: 'elasticity:contrast=2:contrast=2' is not a case (" CASES ")\n"},
+    {"compare --case elasticity:clamped=free --size 4",
+     "bisai: --case: 'elasticity:clamped=free' is not a case (" CASES ")\n"},
+    {"compare --case elasticity:clamped=identityidentityidentityidentity --size 4",
+     "bisai: --case: 'elasticity:clamped=identityidentityidentityidentity' is not a case (" CASES
+     ")\n"},
+    {"compare --case elasticity --size 1",
+     "bisai: --size: elasticity needs at least 2 nodes in each direction\n"},
+    {"compare --case elasticity --size 431",
+     "bisai: --size: elasticity takes at most 2^31 - 1 blocks (27 for each node; 430 nodes in each "
+     "direction)\n"},
+    {"compare --case reaction --size 7",
+     "bisai: --size: reaction needs at least 8 cells in each direction, one for each square\n"},
+    {"compare --case reaction --size 20725",
+     "bisai: --size: reaction takes at most 20724 cells in each direction "
+     "(5n^2 - 4n blocks must stay below 2^31)\n"},
+    {"compare --case reaction --size 8,8,8", "bisai: --size: reaction takes only one N\n"},
+    {"compare --case cavity --size 4 --write-null n.mtx",
+     "bisai: --write-null is for --case elasticity only, which has near-null-space vectors of its "
+     "own\n"},
+    {"compare laplace5.mtx --write-null n.mtx",
+     "bisai: --write-null is for --case elasticity only, which has near-null-space vectors of its "
+     "own\n"},
+    {"compare --case elasticity --size 4 --write-null -",
+     "bisai: --write-null: the vectors go to a file, not to standard output\n"},
     {"compare --case cavity --size 2",
      "bisai: --size: the cavity needs at least 3 nodes in each direction\n"},
     {"compare --case cavity --size 20725",
