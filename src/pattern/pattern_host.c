@@ -4,12 +4,13 @@
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
 #include "core/parallel.h"
+#include "core/sort.h"
 #include "pattern/pattern_impl.h"
 #include "pattern/pattern_ops.h"
 
 #include <string.h>
 
-enum { ROWS_PER_THREAD = 1024, MAX_INSERTION_SORT = 24 };
+enum { ROWS_PER_THREAD = 1024 };
 
 typedef struct search {
   const bisai_bcsr *a;
@@ -66,45 +67,13 @@ static int32_t reach_neighbours(const search *s, const scratch *own, int32_t i) 
   return count;
 }
 
-/* A root below count / 2 has a child, whose index is below `count` and thus cannot overflow. */
-static void sift(int32_t *heap, int32_t root, int32_t count) {
-  for (int32_t child; root < count / 2; root = child) {
-    child = 2 * root + 1;
-    if (child + 1 < count && heap[child + 1] > heap[child]) child++;
-    if (heap[root] >= heap[child]) return;
-    const int32_t swap = heap[root];
-    heap[root] = heap[child];
-    heap[child] = swap;
-  }
-}
-
-/* Sorts by insertion if the row is short, otherwise by a heap. */
-static void sort(int32_t *v, int32_t count) {
-  if (count <= MAX_INSERTION_SORT) {
-    for (int32_t i = 1; i < count; i++) {
-      const int32_t value = v[i];
-      int32_t k = i;
-      for (; k > 0 && v[k - 1] > value; k--) v[k] = v[k - 1];
-      v[k] = value;
-    }
-    return;
-  }
-  for (int32_t root = count / 2 - 1; root >= 0; root--) sift(v, root, count);
-  for (int32_t end = count - 1; end > 0; end--) {
-    const int32_t swap = v[0];
-    v[0] = v[end];
-    v[end] = swap;
-    sift(v, 0, end);
-  }
-}
-
 /* Shortens the columns that reach() found to s->limit: keeps all before the boundary, and those of
  * the boundary that are nearest to the diagonal. */
 static void shorten(const search *s, const scratch *own, int32_t boundary_begin,
                     int32_t boundary_end) {
   int32_t *boundary = own->found + boundary_begin;
   const int32_t kept = s->limit - boundary_begin;
-  sort(boundary, boundary_end - boundary_begin);
+  bsi_sort(boundary, boundary_end - boundary_begin);
   if (s->triangle == BISAI_LOWER)
     memmove(boundary, own->found + boundary_end - kept, (size_t)kept * sizeof *boundary);
 }
@@ -157,7 +126,7 @@ static void search_part(void *job, bsi_part part) {
       o->lengths[i] = count;
       continue;
     }
-    if (!neighbours) sort(own.found, count);
+    if (!neighbours) bsi_sort(own.found, count);
     for (int32_t q = 0; q < count; q++) o->found->col_idx[o->found->row_ptr[i] + q] = own.found[q];
   }
 }
