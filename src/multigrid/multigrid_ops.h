@@ -28,10 +28,11 @@ typedef struct bsi_aggregation_ops {
 /* Transfers between levels. */
 typedef struct bsi_transfer_ops {
   /* T ← one block for each row i with aggregate[i] ≥ 0, in column aggregate[i]. Reserves
-   * t->row_ptr and t->col_idx, and sets t->blocks; t->rows is given. Waits. */
+   * t->row_ptr and t->col_idx, and sets t->blocks; the other numbers of t are given. After a
+   * failure the caller destroys t. Waits. */
   bisai_status (*list)(bisai_context *, const int32_t *aggregate, bsi_sparse *t);
-  /* transposed ← the structure of mᵀ, whose arrays are reserved. position[q] ← the position in m of
-   * entry q of mᵀ. */
+  /* transposed ← the structure of mᵀ, whose row_ptr and col_idx are reserved. Sets its numbers.
+   * position[q] ← the position in m of entry q of mᵀ. */
   bisai_status (*transpose)(bisai_context *, const bsi_sparse *m, bsi_sparse *transposed,
                             int32_t *position);
   /* Block q of mᵀ ← the transpose of block position[q] of m. */
@@ -41,7 +42,8 @@ typedef struct bsi_transfer_ops {
    * second pass. `members` is Tᵀ. `vectors` has t->rows·t->height rows and t->width columns, stored
    * row by row. t->values ← the blocks of Q. coarse ← the factors R: t->cols·t->width rows of
    * t->width columns, row by row. A column that depends on earlier ones up to `tolerance` times its
-   * norm becomes zero, in Q and on the diagonal of R. */
+   * norm becomes zero, in Q and on the diagonal of R, and so does a column beyond the number of
+   * scalar rows of the aggregate. Columns of any finite magnitude are possible. */
   bisai_status (*orthonormalise)(bisai_context *, const bsi_sparse *members, const double *vectors,
                                  double tolerance, bsi_sparse *t, double *coarse);
   /* P_i ← T_i − omega·D_i⁻¹ P_i for each block row i; the structure of P has that of T. */
@@ -58,16 +60,17 @@ typedef struct bsi_transfer_ops {
 
 /* Products of sparse matrices. */
 typedef struct bsi_sparse_ops {
-  /* c ← the structure of a·b, whose row_ptr and col_idx it reserves. The values are not touched.
-   * Refuses 2³¹ blocks. Waits. */
+  /* c ← the structure of a·b. Sets the numbers of c and reserves row_ptr and col_idx. The values
+   * are not touched. Refuses 2³¹ blocks. After a failure the caller destroys c. Waits. */
   bisai_status (*multiply_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                      bsi_sparse *c);
   /* Values of c ← a·b on the structure above. The products of an entry are added in the order of
-   * the blocks of a. */
+   * the blocks of a. Reserves nothing. */
   bisai_status (*multiply_values)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                   bsi_sparse *c);
-  /* c ← the structure of the nonzero values of A as blocks of one value. Diagonal entries stay. The
-   * arrays are reserved. Waits. */
+  /* c ← the structure of the nonzero values of A as blocks of one value. Diagonal entries stay.
+   * Sets the numbers of c and reserves row_ptr and col_idx. After a failure the caller destroys c.
+   * Waits. */
   bisai_status (*split_structure)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);
   /* Values of c ← the values of A. *lost ← the first scalar row with a nonzero value that has no
    * place in c, or −1. Waits. */

@@ -1,4 +1,277 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Products of sparse matrices of rectangular blocks on the host, row by row.
+ *
+ * Row i of C = A B is the sum of A_ik times row k of B. Its structure comes from marks, one for
+ * each block column and thread. Its values are added up where they are stored, and a binary search
+ * finds their places, so that an update needs no memory. */
+#include <string.h>
+
+#include "core/block_sizes.h"
+#include "core/parallel.h"
+#include "core/sort.h"
 #include "multigrid/multigrid_ops.h"
 
-const bsi_sparse_ops bsi_sparse_host = {0};
+enum {
+  /* the least number of blocks for which a thread is woken, and of values */
+  BLOCKS_PER_THREAD = 2048,
+  VALUES_PER_THREAD = 16384
+};
+
+/* row_ptr[i + 1] has the length of row i. Adds the lengths up. *total ← their sum. */
+static bisai_status add_lengths(bisai_context *context, const char *what, int32_t rows,
+                                int32_t *row_ptr, int32_t *total) {
+  int64_t sum = 0;
+  row_ptr[0] = 0;
+  for (int32_t i = 0; i < rows; i++) {
+    sum += row_ptr[i + 1];
+    if (sum > INT32_MAX)
+      return bsi_fail(context, BISAI_INDEX_OVERFLOW, "row %d: %s has more than %d blocks", i, what,
+                      INT32_MAX);
+    row_ptr[i + 1] = (int32_t)sum;
+  }
+  *total = (int32_t)sum;
+  return BISAI_OK;
+}
+
+/* --- the structure of a product --- */
+
+typedef struct structure_job {
+  bisai_context *context;
+  const bsi_sparse *a, *b;
+  /* without col_idx: row_ptr[i + 1] ← the length of row i */
+  bsi_sparse *c;
+  /* b->cols marks of each thread */
+  int32_t *marks;
+} structure_job;
+
+/* Returns the length of row i of the product. Writes its columns unless `columns` is NULL. */
+static int32_t find_row(const structure_job *s, int32_t i, int32_t mark, int32_t *marks,
+                        int32_t *columns) {
+  const bsi_sparse *a = s->a, *b = s->b;
+  int32_t count = 0;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    const int32_t k = a->col_idx[p];
+    for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1]; q++) {
+      const int32_t j = b->col_idx[q];
+      if (marks[j] == mark) continue;
+      marks[j] = mark;
+      if (columns) columns[count] = j;
+      count++;
+    }
+  }
+  return count;
+}
+
+static void structure_part(void *job, bsi_part part) {
+  const structure_job *s = job;
+  const bsi_sparse *a = s->a, *b = s->b;
+  bsi_sparse *c = s->c;
+  int32_t *marks = s->marks + (size_t)part.thread * (size_t)b->cols;
+  bool *ready = bsi_partial(s->context, part.thread);
+  if (!*ready) memset(marks, 0xff, (size_t)b->cols * sizeof *marks);
+  *ready = true;
+  const bsi_rows rows = bsi_rows_of(a->rows, a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
+    const int32_t p = a->row_ptr[i], blocks = a->row_ptr[i + 1] - p;
+    const int32_t k = blocks == 1 ? a->col_idx[p] : 0;
+    if (!c->col_idx) {
+      c->row_ptr[i + 1] =
+          blocks == 1 ? b->row_ptr[k + 1] - b->row_ptr[k] : find_row(s, i, i, marks, NULL);
+      continue;
+    }
+    int32_t *columns = c->col_idx + c->row_ptr[i];
+    if (blocks == 1)
+      memcpy(columns, b->col_idx + b->row_ptr[k],
+             (size_t)(b->row_ptr[k + 1] - b->row_ptr[k]) * sizeof *columns);
+    else /* the two passes have different marks */
+      bsi_sort(columns, find_row(s, i, -2 - i, marks, columns));
+  }
+}
+
+static bisai_status multiply_structure(bisai_context *context, const bsi_sparse *a,
+                                       const bsi_sparse *b, bsi_sparse *c) {
+  const int threads = bsi_threads_for(context->threads, a->blocks, BLOCKS_PER_THREAD);
+  c->rows = a->rows;
+  c->cols = b->cols;
+  c->height = a->height;
+  c->width = b->width;
+  c->row_ptr = bsi_allocate(context, (size_t)a->rows + 1, sizeof *c->row_ptr);
+  int32_t *marks =
+      c->row_ptr ? bsi_allocate(context, (size_t)threads * (size_t)b->cols, sizeof *marks) : NULL;
+  if (!marks) return BISAI_OUT_OF_MEMORY;
+  for (int t = 0; t < threads; t++) *(bool *)bsi_partial(context, t) = false;
+  structure_job job = {context, a, b, c, marks};
+  bsi_run(context, threads, BSI_MANY_PARTS, structure_part, &job);
+  bisai_status status = add_lengths(context, "a product", a->rows, c->row_ptr, &c->blocks);
+  if (!status) {
+    c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
+    if (c->col_idx)
+      bsi_run(context, threads, BSI_MANY_PARTS, structure_part, &job);
+    else
+      status = BISAI_OUT_OF_MEMORY;
+  }
+  bsi_release(context, marks);
+  return status;
+}
+
+/* --- the values of a product --- */
+
+typedef struct values_job {
+  const bsi_sparse *a, *b;
+  bsi_sparse *c;
+  void (*row)(const struct values_job *, int32_t);
+} values_job;
+
+/* c ← c + a b for an h × m block a and an m × w block b. NULL: the identity */
+BSI_INLINE void add_product(const int h, const int m, const int w, const double *a, const double *b,
+                            double *c) {
+  for (int j = 0; j < w; j++) {
+    bsi_column sum;
+    bsi_column_load(h, &sum, c + j * h);
+    if (a && b)
+      for (int k = 0; k < m; k++) bsi_column_add(h, &sum, a + k * h, b[j * m + k]);
+    else if (a || b)
+      bsi_column_add(h, &sum, (a ? a : b) + j * h, 1.0);
+    bsi_column_store(h, &sum, c + j * h);
+    if (!a && !b) c[j * h + j] += 1.0;
+  }
+}
+
+BSI_INLINE void multiply_row(const int h, const int m, const int w, const values_job *job,
+                             int32_t i) {
+  const bsi_sparse *a = job->a, *b = job->b;
+  const bsi_sparse *c = job->c;
+  const int32_t begin = c->row_ptr[i], end = c->row_ptr[i + 1];
+  double *values = c->values + bsi_sparse_offset(c, begin);
+  memset(values, 0, (size_t)(end - begin) * (size_t)(h * w) * sizeof *values);
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    const int32_t k = a->col_idx[p];
+    const double *left = a->values ? a->values + bsi_sparse_offset(a, p) : NULL;
+    int32_t at = begin;
+    for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1]; q++, at++) {
+      const int32_t j = b->col_idx[q];
+      /* the next place is the most likely one */
+      if (c->col_idx[at] != j) at = bsi_lower_bound(c->col_idx, at + 1, end, j);
+      add_product(h, m, w, left, b->values ? b->values + bsi_sparse_offset(b, q) : NULL,
+                  c->values + bsi_sparse_offset(c, at));
+    }
+  }
+}
+
+/* Rows of square blocks, of other blocks whose height is known to the compiler, and of any. */
+#define ROWS(h)                                                                                    \
+  static void multiply_square_##h(const values_job *job, int32_t i) {                              \
+    multiply_row(h, h, h, job, i);                                                                 \
+  }                                                                                                \
+  static void multiply_height_##h(const values_job *job, int32_t i) {                              \
+    multiply_row(h, job->a->width, job->b->width, job, i);                                         \
+  }
+BSI_BLOCK_SIZES(ROWS)
+
+static void multiply_any(const values_job *job, int32_t i) {
+  multiply_row(job->a->height, job->a->width, job->b->width, job, i);
+}
+
+static void values_part(void *data, bsi_part part) {
+  const values_job *job = data;
+  const bsi_rows rows = bsi_rows_of(job->c->rows, job->c->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) job->row(job, i);
+}
+
+static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
+                                    const bsi_sparse *b, bsi_sparse *c) {
+#define SQUARE(h) multiply_square_##h,
+#define HEIGHT(h) multiply_height_##h,
+  static void (*const square[])(const values_job *, int32_t) = {NULL, BSI_BLOCK_SIZES(SQUARE)};
+  static void (*const height[])(const values_job *, int32_t) = {NULL, BSI_BLOCK_SIZES(HEIGHT)};
+  const int h = c->height;
+  values_job job = {a, b, c, multiply_any};
+  if (h <= BSI_SPECIAL_SIZES) job.row = h == a->width && h == c->width ? square[h] : height[h];
+  const int64_t values = (int64_t)bsi_sparse_offset(c, c->blocks);
+  bsi_run(context, bsi_threads_for(context->threads, values, VALUES_PER_THREAD), BSI_MANY_PARTS,
+          values_part, &job);
+  return BISAI_OK;
+}
+
+/* --- matrices of single values --- */
+
+typedef struct split_job {
+  bisai_context *context;
+  const bisai_bcsr *a;
+  /* without col_idx: row_ptr[i + 1] ← the length of row i; without values: col_idx ← the columns */
+  bsi_sparse *c;
+} split_job;
+
+/* Counts, lists or fills scalar row r of block row i. Returns false if a value has no place. */
+static bool split_row(const bisai_bcsr *a, int32_t i, int r, bsi_sparse *c) {
+  const int bs = a->block_size;
+  const int32_t row = i * bs + r;
+  const int32_t end = c->col_idx ? c->row_ptr[row + 1] : 0;
+  int32_t at = c->col_idx ? c->row_ptr[row] : 0;
+  bool complete = true;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    const double *block = (const double *)a->values + bsi_block_offset(a, p);
+    for (int k = 0; k < bs; k++) {
+      const int32_t column = a->col_idx[p] * bs + k;
+      const double value = block[k * bs + r];
+      if (c->values) {
+        if (at < end && c->col_idx[at] == column)
+          c->values[at++] = value;
+        else
+          complete = complete && value == 0.0;
+      } else if (value != 0.0 || column == row) {
+        if (c->col_idx) c->col_idx[at] = column;
+        at++;
+      }
+    }
+  }
+  if (!c->col_idx) c->row_ptr[row + 1] = at;
+  return complete;
+}
+
+static void split_part(void *job, bsi_part part) {
+  const split_job *s = job;
+  const bisai_bcsr *a = s->a;
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++)
+    for (int r = 0; r < a->block_size; r++)
+      if (!split_row(a, i, r, s->c))
+        bsi_min_index(bsi_partial(s->context, part.thread), i * a->block_size + r);
+}
+
+static int threads_for_values(const bisai_context *context, const bisai_bcsr *a) {
+  return bsi_threads_for(context->threads, (int64_t)bsi_block_offset(a, a->blocks),
+                         VALUES_PER_THREAD);
+}
+
+static bisai_status split_structure(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c) {
+  const int64_t rows = (int64_t)a->block_rows * a->block_size;
+  const int threads = threads_for_values(context, a);
+  if (rows > INT32_MAX)
+    return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%lld scalar rows: at most %d are possible",
+                    (long long)rows, INT32_MAX);
+  c->rows = c->cols = (int32_t)rows;
+  c->height = c->width = 1;
+  c->row_ptr = bsi_allocate(context, (size_t)rows + 1, sizeof *c->row_ptr);
+  if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
+  split_job job = {context, a, &(bsi_sparse){.row_ptr = c->row_ptr}};
+  bsi_run(context, threads, BSI_SOME_PARTS, split_part, &job);
+  BSI_TRY(add_lengths(context, "a matrix of single values", c->rows, c->row_ptr, &c->blocks));
+  c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
+  if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
+  job.c->col_idx = c->col_idx;
+  bsi_run(context, threads, BSI_SOME_PARTS, split_part, &job);
+  return BISAI_OK;
+}
+
+static bisai_status split_values(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c,
+                                 int32_t *lost) {
+  *lost = bsi_find_first(context, threads_for_values(context, a), split_part,
+                         &(split_job){context, a, c});
+  return BISAI_OK;
+}
+
+const bsi_sparse_ops bsi_sparse_host = {.multiply_structure = multiply_structure,
+                                        .multiply_values = multiply_values,
+                                        .split_structure = split_structure,
+                                        .split_values = split_values};
