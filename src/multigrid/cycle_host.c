@@ -1,4 +1,289 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of cycles on the host. Rows are shared out by their blocks, and sums by chunks
+ * (core/chunks_host.h). */
+#include "core/block_sizes.h"
+#include "core/chunks_host.h"
+#include "core/context_impl.h"
+#include "core/parallel.h"
+#include "core/prefetch.h"
 #include "multigrid/multigrid_ops.h"
+#include "multigrid/scalars.h"
+#include "multigrid/square.h"
 
-const bsi_cycle_ops bsi_cycle_host = {0};
+enum { BYTES_PER_THREAD = 1 << 18 };
+
+/* --- relaxation --- */
+
+typedef struct relaxation {
+  const bisai_bcsr *a;
+  const double *inverse;
+  double alpha, beta;
+  const double *b, *x;
+  double *d, *y;
+} relaxation;
+
+/* residual ← b_i − Σ_j A_ij x_j. Even and odd blocks have a sum each, because the additions of a
+ * single sum would wait for each other. */
+BSI_INLINE void residual_of_row(const int bs, const relaxation *j, const int32_t i,
+                                double *residual) {
+  const bisai_bcsr *a = j->a;
+  const double *values = a->values, *x = j->x;
+  const int32_t end = a->row_ptr[i + 1];
+  bsi_column sum, odd;
+  bsi_column_load(bs, &sum, j->b + (int64_t)i * bs);
+  bsi_column_clear(bs, &odd);
+  if (x) {
+    const size_t bytes = (size_t)(bs * bs) * sizeof *values;
+    bsi_prefetch_ahead(values, (size_t)a->row_ptr[i] * bytes, (size_t)end * bytes, 1);
+    int32_t q = a->row_ptr[i];
+    for (; q + 1 < end; q += 2) {
+      bsi_column_subtract_product(bs, &sum, values + (int64_t)q * (bs * bs),
+                                  x + (int64_t)a->col_idx[q] * bs);
+      bsi_column_subtract_product(bs, &odd, values + (int64_t)(q + 1) * (bs * bs),
+                                  x + (int64_t)a->col_idx[q + 1] * bs);
+    }
+    if (q < end)
+      bsi_column_subtract_product(bs, &sum, values + (int64_t)q * (bs * bs),
+                                  x + (int64_t)a->col_idx[q] * bs);
+  }
+  bsi_column_sum(bs, &sum, &odd);
+  bsi_column_store(bs, &sum, residual);
+}
+
+BSI_INLINE void relax_rows(const int bs, const relaxation *j, const int32_t begin,
+                           const int32_t end) {
+  for (int32_t i = begin; i < end; i++) {
+    const int64_t row = (int64_t)i * bs;
+    double residual[BISAI_MAX_BLOCK_SIZE];
+    residual_of_row(bs, j, i, residual);
+    bsi_column step;
+    bsi_column_clear(bs, &step);
+    bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
+    bsi_column_scale(bs, &step, j->beta);
+    if (j->d) {
+      if (j->alpha != 0.0) bsi_column_add(bs, &step, j->d + row, j->alpha);
+      bsi_column_store(bs, &step, j->d + row);
+    }
+    if (j->x) bsi_column_add(bs, &step, j->x + row, 1.0);
+    bsi_column_store(bs, &step, j->y + row);
+  }
+}
+
+typedef void relax_function(const relaxation *, int32_t begin, int32_t end);
+
+static void relax_rows_any(const relaxation *j, int32_t begin, int32_t end) {
+  relax_rows(j->a->block_size, j, begin, end);
+}
+#define STAMP(BS)                                                                                  \
+  static void relax_rows_##BS(const relaxation *j, int32_t begin, int32_t end) {                   \
+    relax_rows(BS, j, begin, end);                                                                 \
+  }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = relax_rows_##BS,
+static relax_function *const relax_functions[BSI_SPECIAL_SIZES + 1] = {relax_rows_any,
+                                                                       BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+static void relax_part(void *job, bsi_part part) {
+  const relaxation *j = job;
+  const bisai_bcsr *a = j->a;
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  relax_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](j, rows.begin, rows.end);
+}
+
+static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const double *inverse,
+                          double alpha, double beta, const double *b, const double *x, double *d,
+                          double *y) {
+  const int64_t bytes = bsi_bcsr_product_bytes(a);
+  bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
+          relax_part, &(relaxation){a, inverse, alpha, beta, b, x, d, y});
+  return BISAI_OK;
+}
+
+/* --- products --- */
+
+typedef struct product {
+  const bsi_sparse *m;
+  const double *x;
+  double beta, *y;
+} product;
+
+/* The blocks are rectangular or identities. */
+BSI_INLINE void multiply_rows(const int height, const product *p, const int32_t begin,
+                              const int32_t end) {
+  const bsi_sparse *m = p->m;
+  for (int32_t i = begin; i < end; i++) {
+    double *y = p->y + (int64_t)i * height;
+    bsi_column sum;
+    bsi_column_clear(height, &sum);
+    for (int32_t q = m->row_ptr[i]; q < m->row_ptr[i + 1]; q++) {
+      const double *x = p->x + (int64_t)m->col_idx[q] * m->width;
+      if (!m->values) {
+        bsi_column_add(height, &sum, x, 1.0);
+        continue;
+      }
+      const double *block = m->values + bsi_sparse_offset(m, q);
+      for (int c = 0; c < m->width; c++) bsi_column_add(height, &sum, block + c * height, x[c]);
+    }
+    if (p->beta != 0.0) bsi_column_add(height, &sum, y, p->beta);
+    bsi_column_store(height, &sum, y);
+  }
+}
+
+typedef void multiply_function(const product *, int32_t begin, int32_t end);
+
+static void multiply_rows_any(const product *p, int32_t begin, int32_t end) {
+  multiply_rows(p->m->height, p, begin, end);
+}
+#define STAMP(BS)                                                                                  \
+  static void multiply_rows_##BS(const product *p, int32_t begin, int32_t end) {                   \
+    multiply_rows(BS, p, begin, end);                                                              \
+  }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = multiply_rows_##BS,
+static multiply_function *const multiply_functions[BSI_SPECIAL_SIZES + 1] = {
+    multiply_rows_any, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
+static void multiply_part(void *job, bsi_part part) {
+  const product *p = job;
+  const bsi_sparse *m = p->m;
+  const bsi_rows rows = bsi_rows_of(m->rows, m->row_ptr, part);
+  multiply_functions[m->height <= BSI_SPECIAL_SIZES ? m->height : 0](p, rows.begin, rows.end);
+}
+
+static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const double *x,
+                             double beta, double *y) {
+  if (bsi_is_square(m)) return bsi_square_multiply(context, m, x, beta, y);
+  const int64_t bytes = bsi_sparse_memory(m) + 8 * (int64_t)m->rows * m->height;
+  bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
+          multiply_part, &(product){m, x, beta, y});
+  return BISAI_OK;
+}
+
+/* --- sums and vectors --- */
+
+/* Operands of an operation on n values. Chunk k leaves `count` sums at partials + k·count. */
+typedef struct vectors {
+  int64_t n;
+  int count;
+  const double *v, *c2, *v2, *x;
+  double *c, *r, *partials;
+  const double *scalars;
+} vectors;
+
+/* Shares out n values of `count` vectors over the threads. */
+static void run(bisai_context *context, int count, bsi_work *work, vectors *job) {
+  bsi_run(context, bsi_threads_for(context->threads, count * job->n, GRAIN), BSI_SOME_PARTS, work,
+          job);
+}
+
+/* Adds the sums of the values begin … end − 1. */
+typedef void chunk_function(const vectors *, int64_t begin, int64_t end, double *sums);
+
+static void sum_chunks(const vectors *j, bsi_part part, chunk_function *add) {
+  const int64_t length = bsi_chunk_length(j->n);
+  const bsi_range range = bsi_range_of(bsi_chunks_of(j->n), part);
+  for (int64_t chunk = range.begin; chunk < range.end; chunk++) {
+    const int64_t end = bsi_smaller((chunk + 1) * length, j->n);
+    double *sums = j->partials + chunk * j->count;
+    for (int s = 0; s < j->count; s++) sums[s] = 0.0;
+    for (int64_t i = chunk * length; i < end; i += TILE)
+      add(j, i, bsi_smaller(i + TILE, end), sums);
+  }
+}
+
+static void add_first(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  bsi_dot_group(1, end - begin, j->v + begin, 0, j->r + begin, sums);
+  bsi_dot_group(1, end - begin, j->v + begin, 0, j->v + begin, sums + 1);
+}
+
+static void add_second(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->v + begin, sums);
+  bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->v2 + begin, sums + 1);
+  bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->r + begin, sums + 2);
+}
+
+static void add_norm(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  for (int64_t i = begin; i < end; i++) bsi_norm_add(j->x[i], sums);
+}
+
+static void sum_first_part(void *job, bsi_part part) { sum_chunks(job, part, add_first); }
+static void sum_second_part(void *job, bsi_part part) { sum_chunks(job, part, add_second); }
+static void sum_norm_part(void *job, bsi_part part) { sum_chunks(job, part, add_norm); }
+
+static void subtract_part(void *job, bsi_part part) {
+  const vectors *j = job;
+  const bsi_range range = bsi_range_of(j->n, part);
+  const double step = j->scalars[BSI_K_STEP];
+  for (int64_t i = range.begin; i < range.end; i++) j->r[i] -= step * j->v[i];
+}
+
+static void combine_part(void *job, bsi_part part) {
+  const vectors *j = job;
+  const bsi_range range = bsi_range_of(j->n, part);
+  const double a = j->scalars[BSI_K_OLD], b = j->scalars[BSI_K_NEW];
+  for (int64_t i = range.begin; i < range.end; i++)
+    j->c[i] = bsi_k_combine(a, j->c[i], b, j->c2[i]);
+}
+
+static bisai_status first_step(bisai_context *context, int64_t n, const double *v, double *r,
+                               double *work) {
+  vectors job = {.n = n, .count = 2, .v = v, .r = r, .partials = work + BSI_K_SCALARS};
+  double sums[BSI_K_SUMS] = {0};
+  run(context, 2, sum_first_part, &job);
+  bsi_add_chunks(bsi_chunks_of(n), job.count, job.partials, sums);
+  bsi_k_first(sums, work);
+  job.scalars = work;
+  if (work[BSI_K_STEP] != 0.0) run(context, 2, subtract_part, &job);
+  return BISAI_OK;
+}
+
+static bisai_status second_step(bisai_context *context, int64_t n, double *c, const double *v,
+                                const double *c2, const double *v2, const double *r, double *work) {
+  vectors job = {.n = n,
+                 .count = 3,
+                 .v = v,
+                 .c2 = c2,
+                 .v2 = v2,
+                 .c = c,
+                 .r = (double *)r,
+                 .partials = work + BSI_K_SCALARS};
+  double sums[BSI_K_SUMS] = {0};
+  run(context, 3, sum_second_part, &job);
+  bsi_add_chunks(bsi_chunks_of(n), job.count, job.partials, sums);
+  bsi_k_second(sums, work);
+  job.scalars = work;
+  run(context, 2, combine_part, &job);
+  return BISAI_OK;
+}
+
+static bisai_status norm(bisai_context *context, int64_t n, const double *x, double *work,
+                         double *result) {
+  vectors job = {.n = n, .count = BSI_NORM_SUMS, .x = x, .partials = work + BSI_K_SCALARS};
+  double sums[BSI_NORM_SUMS] = {0};
+  run(context, 1, sum_norm_part, &job);
+  bsi_add_chunks(bsi_chunks_of(n), job.count, job.partials, sums);
+  *result = bsi_norm_of(sums);
+  return BISAI_OK;
+}
+
+static void start_part(void *job, bsi_part part) {
+  const vectors *j = job;
+  const bsi_range range = bsi_range_of(j->n, part);
+  for (int64_t i = range.begin; i < range.end; i++) j->c[i] = bsi_start_value(i);
+}
+
+static bisai_status start(bisai_context *context, int64_t n, double *x) {
+  run(context, 1, start_part, &(vectors){.n = n, .c = x});
+  return BISAI_OK;
+}
+
+const bsi_cycle_ops bsi_cycle_host = {.relax = relax,
+                                      .multiply = multiply,
+                                      .first_step = first_step,
+                                      .second_step = second_step,
+                                      .norm = norm,
+                                      .start = start};

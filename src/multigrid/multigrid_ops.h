@@ -80,27 +80,31 @@ typedef struct bsi_sparse_ops {
                                  bool *same);
 } bsi_sparse_ops;
 
-/* The scalars of a K-cycle step, in backend memory: room for BSI_K_WORK doubles. */
+/* The scalars and partial sums of a K-cycle step: BSI_K_WORK doubles in backend memory. */
 enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUMS * BSI_CHUNKS };
 
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
   /* d ← alpha·d + beta·D⁻¹(b − A x), y ← x + d. x NULL: x is zero. alpha = 0: d is not read. d
-   * NULL: d is not stored, and alpha is 0. y is another array than x. */
+   * NULL: d is not stored, and alpha is 0. y is another array than x and
+   * b. */
   bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
                         double beta, const double *b, const double *x, double *d, double *y);
-  /* y ← m x + beta·y */
+  /* y ← m x + beta·y. beta 0: y is not read. */
   bisai_status (*multiply)(bisai_context *, const bsi_sparse *m, const double *x, double beta,
                            double *y);
-  /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Keeps the scalars in `work`. */
+  /* The first step of flexible GCR: r ← r − v (v·r)/(v·v). Keeps the scalars in `work` for the
+   * second step. multigrid/scalars.h has the equations of both steps. */
   bisai_status (*first_step)(bisai_context *, int64_t n, const double *v, double *r, double *work);
   /* The second step: with the c and v of the first step and new ones c2 and v2 = A c2, c becomes
-   * the combination of c and c2 of least residual, for the right-hand side of the first step. A sum
-   * that is zero or not finite drops its direction. */
+   * the combination of c and c2 of least residual, for the right-hand side of the first step. r is
+   * what the first step left. A sum that is zero or not finite drops its direction, and so does a
+   * v2 that is a multiple of v but for rounding errors. */
   bisai_status (*second_step)(bisai_context *, int64_t n, double *c, const double *v,
                               const double *c2, const double *v2, const double *r, double *work);
-  /* *norm ← ‖x‖₂, scaled so that squares neither overflow nor vanish. Waits. */
-  bisai_status (*norm)(bisai_context *, int64_t n, const double *x, double *norm);
+  /* *norm ← ‖x‖₂, scaled so that squares neither overflow nor vanish. `work` has room for
+   * BSI_K_WORK doubles. Waits. */
+  bisai_status (*norm)(bisai_context *, int64_t n, const double *x, double *work, double *norm);
   /* x_i ← a number in [−1, 1) that depends on i alone. */
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
 } bsi_cycle_ops;
@@ -115,8 +119,8 @@ typedef struct bsi_l1_ops {
 typedef struct bsi_dense_ops {
   /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
    * elimination with row pivoting. `work` has n² doubles. *smallest and *largest ← the smallest and
-   * the largest magnitude of the pivots; *smallest is 0 if elimination ended at a zero pivot, and
-   * the inverse is unset then. Waits. */
+   * the largest magnitude of the pivots. *smallest is 0 if a pivot is zero or not finite, or if a
+   * value of the inverse is not finite; the inverse is unset then. Waits. */
   bisai_status (*invert)(bisai_context *, const bisai_bcsr *a, double *work, double *inverse,
                          double *smallest, double *largest);
   /* y ← inverse·x */
