@@ -86,8 +86,7 @@ enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUM
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
   /* d ← alpha·d + beta·D⁻¹(b − A x), y ← x + d. x NULL: x is zero. alpha = 0: d is not read. d
-   * NULL: d is not stored, and alpha is 0. y is another array than x and
-   * b. */
+   * NULL: d is not stored, and alpha is 0. y is another array than x and b. */
   bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
                         double beta, const double *b, const double *x, double *d, double *y);
   /* y ← m x + beta·y. beta 0: y is not read. */
