@@ -198,7 +198,7 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
 typedef struct split_job {
   bisai_context *context;
   const bisai_bcsr *a;
-  /* without col_idx: row_ptr[i + 1] ← the length of row i; without values: col_idx ← the columns */
+  /* without col_idx: row_ptr[i + 1] ← the length of row i; without values: col_idx ← columns */
   bsi_sparse *c;
 } split_job;
 
@@ -271,7 +271,17 @@ static bisai_status split_values(bisai_context *context, const bisai_bcsr *a, bs
   return BISAI_OK;
 }
 
+static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b,
+                                   bool *same) {
+  (void)context;
+  *same = a->rows == b->rows && a->cols == b->cols && a->blocks == b->blocks &&
+          memcmp(a->row_ptr, b->row_ptr, ((size_t)a->rows + 1) * sizeof *a->row_ptr) == 0 &&
+          memcmp(a->col_idx, b->col_idx, (size_t)a->blocks * sizeof *a->col_idx) == 0;
+  return BISAI_OK;
+}
+
 const bsi_sparse_ops bsi_sparse_host = {.multiply_structure = multiply_structure,
                                         .multiply_values = multiply_values,
                                         .split_structure = split_structure,
-                                        .split_values = split_values};
+                                        .split_values = split_values,
+                                        .same_structure = same_structure};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/block_math.h"
 #include "core/block_sizes.h"
 #include "core/parallel.h"
 #include "multigrid/multigrid_ops.h"
@@ -198,6 +199,7 @@ static bisai_status orthonormalise(bisai_context *context, const bsi_sparse *mem
 /* --- smoothing --- */
 
 typedef struct smooth_job {
+  /* T and P, or Tᵀ and R */
   const bsi_sparse *t;
   const double *inverse;
   double omega;
@@ -205,33 +207,73 @@ typedef struct smooth_job {
   void (*row)(const struct smooth_job *, int32_t);
 } smooth_job;
 
-BSI_INLINE void smooth_row(const int bs, const smooth_job *job, int32_t i) {
-  const bsi_sparse *t = job->t, *p = job->p;
-  const int w = p->width;
+/* to ← column `column` of block `own` of T − omega·sum. own < 0: T has no such block. */
+BSI_INLINE void finish_column(const int h, const smooth_job *job, int32_t own, int column,
+                              bsi_column *sum, double *to) {
+  const double *values = job->t->values;
+  bsi_column_scale(h, sum, -job->omega);
+  if (own >= 0 && values)
+    bsi_column_add(h, sum, values + bsi_sparse_offset(job->t, own) + column * h, 1.0);
+  bsi_column_store(h, sum, to);
+  if (own >= 0 && !values) to[column] += 1.0;
+}
+
+/* Block ← T_ij − omega·D_i⁻¹ block */
+BSI_INLINE void smooth_block(const int bs, const smooth_job *job, int32_t i, int32_t own,
+                             double *block) {
   const double *inverse = job->inverse + (size_t)i * (size_t)(bs * bs);
+  for (int c = 0; c < job->p->width; c++) {
+    bsi_column sum;
+    bsi_column_clear(bs, &sum);
+    bsi_column_add_product(bs, &sum, inverse, block + c * bs);
+    finish_column(bs, job, own, c, &sum, block + c * bs);
+  }
+}
+
+/* Block ← (Tᵀ)_ij − omega·block D_j⁻¹ */
+BSI_INLINE void smooth_block_from_right(const int bs, const smooth_job *job, int32_t j, int32_t own,
+                                        double *block) {
+  const int h = job->p->height;
+  const double *inverse = job->inverse + (size_t)j * (size_t)(bs * bs);
+  double before[BSI_MAX_BLOCK_VALUES];
+  memcpy(before, block, (size_t)(h * bs) * sizeof *before);
+  for (int c = 0; c < bs; c++) {
+    bsi_column sum;
+    bsi_column_clear(h, &sum);
+    for (int k = 0; k < bs; k++) bsi_column_add(h, &sum, before + k * h, inverse[c * bs + k]);
+    finish_column(h, job, own, c, &sum, block + c * h);
+  }
+}
+
+/* from_right: R, otherwise P */
+BSI_INLINE void smooth_row(const int bs, const bool from_right, const smooth_job *job, int32_t i) {
+  const bsi_sparse *t = job->t, *p = job->p;
   int32_t own = t->row_ptr[i];
   for (int32_t q = p->row_ptr[i]; q < p->row_ptr[i + 1]; q++) {
     double *block = p->values + bsi_sparse_offset(p, q);
     const bool both = own < t->row_ptr[i + 1] && t->col_idx[own] == p->col_idx[q];
-    const double *first = both && t->values ? t->values + bsi_sparse_offset(t, own) : NULL;
-    for (int c = 0; c < w; c++) {
-      bsi_column sum;
-      bsi_column_clear(bs, &sum);
-      bsi_column_add_product(bs, &sum, inverse, block + c * bs);
-      bsi_column_scale(bs, &sum, -job->omega);
-      if (first) bsi_column_add(bs, &sum, first + c * bs, 1.0);
-      bsi_column_store(bs, &sum, block + c * bs);
-      if (both && !first) block[c * bs + c] += 1.0;
-    }
+    if (from_right)
+      smooth_block_from_right(bs, job, p->col_idx[q], both ? own : -1, block);
+    else
+      smooth_block(bs, job, i, both ? own : -1, block);
     own += both;
   }
 }
 
 #define ROW(bs)                                                                                    \
-  static void smooth_row_##bs(const smooth_job *job, int32_t i) { smooth_row(bs, job, i); }
+  static void smooth_row_##bs(const smooth_job *job, int32_t i) { smooth_row(bs, false, job, i); } \
+  static void smooth_row_from_right_##bs(const smooth_job *job, int32_t i) {                       \
+    smooth_row(bs, true, job, i);                                                                  \
+  }
 BSI_BLOCK_SIZES(ROW)
 
-static void smooth_row_any(const smooth_job *job, int32_t i) { smooth_row(job->p->height, job, i); }
+static void smooth_row_any(const smooth_job *job, int32_t i) {
+  smooth_row(job->p->height, false, job, i);
+}
+
+static void smooth_row_from_right_any(const smooth_job *job, int32_t i) {
+  smooth_row(job->p->width, true, job, i);
+}
 
 static void smooth_part(void *data, bsi_part part) {
   const smooth_job *job = data;
@@ -247,6 +289,17 @@ static bisai_status smooth(bisai_context *context, const bsi_sparse *t, const do
   bsi_run(
       context, threads_for(context, p), BSI_SOME_PARTS, smooth_part,
       &(smooth_job){t, inverse, omega, p, bs <= BSI_SPECIAL_SIZES ? special[bs] : smooth_row_any});
+  return BISAI_OK;
+}
+
+static bisai_status smooth_restriction(bisai_context *context, const bsi_sparse *members,
+                                       const double *inverse, double omega, bsi_sparse *r) {
+#define RIGHT(bs) smooth_row_from_right_##bs,
+  static void (*const special[])(const smooth_job *, int32_t) = {NULL, BSI_BLOCK_SIZES(RIGHT)};
+  const int bs = r->width;
+  bsi_run(context, threads_for(context, r), BSI_SOME_PARTS, smooth_part,
+          &(smooth_job){members, inverse, omega, r,
+                        bs <= BSI_SPECIAL_SIZES ? special[bs] : smooth_row_from_right_any});
   return BISAI_OK;
 }
 
@@ -287,4 +340,5 @@ const bsi_transfer_ops bsi_transfer_host = {.list = list,
                                             .transpose_values = transpose_values,
                                             .orthonormalise = orthonormalise,
                                             .smooth = smooth,
+                                            .smooth_restriction = smooth_restriction,
                                             .complete = complete};

@@ -231,7 +231,7 @@ static void an_aggregate_of_everything_is_orthonormalised(void **state) {
 
 /* --- smoothing and completing --- */
 
-/* T with random values. */
+/* A matrix with random values. */
 static bsi_sparse with_values(bsi_sparse t, uint64_t seed) {
   double *values = test_random_vector((int64_t)bsi_sparse_offset(&t, t.blocks), seed);
   bsi_sparse view = t;
@@ -242,49 +242,59 @@ static bsi_sparse with_values(bsi_sparse t, uint64_t seed) {
   return made;
 }
 
-static void expect_smoothed(int bs, int w, bool identity) {
+/* P = T − omega D⁻¹ A T, or R = Tᵀ − omega Tᵀ A D⁻¹, with random blocks D⁻¹. */
+static void expect_smoothed(int bs, int w, bool identity, bool restriction) {
   enum { N = 40, COARSE = 9 };
   const double omega = 0.7;
+  const int64_t n = N * bs, coarse = COARSE * w, count = n * coarse;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_random(test_shape_square(N, bs, 1)));
   const bsi_sparse a = bsi_sparse_of(matrix);
   bsi_sparse t = listed(context, N, 5, bs, w, 2);
   if (!identity) t = with_values(t, 3);
   int32_t ends[N + 1];
   for (int32_t i = 0; i <= N; i++) ends[i] = i;
-  double *blocks = test_random_vector((int64_t)N * bs * bs, 4);
+  double *blocks = test_random_vector(n * bs, 4);
   bsi_sparse inverse = test_sparse_make(context, (bsi_sparse){N, N, bs, bs, N, ends, ends, blocks}),
-             p = test_sparse_product(context, &a, &t);
-  double *dense_t = test_sparse_dense(&t), *dense_at = test_sparse_dense(&p),
-         *dense_inverse = test_sparse_dense(&inverse),
-         *expected = test_dense_multiply(N * bs, N * bs, COARSE * w, dense_inverse, dense_at);
+             members = test_sparse_transposed(context, &t, NULL),
+             p = restriction ? test_sparse_product(context, &members, &a)
+                             : test_sparse_product(context, &a, &t);
+  double *dense_t = test_sparse_dense(restriction ? &members : &t),
+         *product = test_sparse_dense(&p), *dense_inverse = test_sparse_dense(&inverse),
+         *expected = restriction ? test_dense_multiply(coarse, n, n, product, dense_inverse)
+                                 : test_dense_multiply(n, n, coarse, dense_inverse, product);
   double largest = 1.0;
-  for (int32_t v = 0; v < N * bs * COARSE * w; v++) {
+  for (int64_t v = 0; v < count; v++) {
     largest = fmax(largest, fabs(expected[v]));
     expected[v] = dense_t[v] - omega * expected[v];
   }
-  EXPECT_OK(context, ops(context)->smooth(context, &t, inverse.values, omega, &p));
+  const bsi_transfer_ops *transfer = ops(context);
+  EXPECT_OK(context,
+            restriction ? transfer->smooth_restriction(context, &members, inverse.values, omega, &p)
+                        : transfer->smooth(context, &t, inverse.values, omega, &p));
   double *got = test_sparse_dense(&p);
-  /* sums of bs products */
-  EXPECT_CLOSE((int64_t)N * bs * COARSE * w, expected, got, 1e-15 * bs * bs * largest);
+  EXPECT_CLOSE(count, expected, got, 1e-15 * bs * bs * largest); /* sums of bs products */
   free(blocks);
   free(dense_t);
-  free(dense_at);
+  free(product);
   free(dense_inverse);
   free(expected);
   free(got);
   bsi_sparse_destroy(context, &t);
+  bsi_sparse_destroy(context, &members);
   bsi_sparse_destroy(context, &inverse);
   bsi_sparse_destroy(context, &p);
   bisai_bcsr_destroy(&matrix);
 }
 
-static void smoothed_prolongations_equal_dense_ones(void **state) {
+static void smoothed_transfers_equal_dense_ones(void **state) {
   (void)state;
-  for (int bs = 1; bs <= 10; bs++) {
-    expect_smoothed(bs, bs, true);
-    for (int w = 1; w <= 7; w += 3) expect_smoothed(bs, w, false);
+  for (int restriction = 0; restriction < 2; restriction++) {
+    for (int bs = 1; bs <= 10; bs++) {
+      expect_smoothed(bs, bs, true, restriction);
+      for (int w = 1; w <= 7; w += 3) expect_smoothed(bs, w, false, restriction);
+    }
+    expect_smoothed(32, 32, false, restriction);
   }
-  expect_smoothed(32, 32, false);
 }
 
 static void rows_without_values_are_completed(void **state) {
@@ -368,7 +378,7 @@ int main(void) {
       cmocka_unit_test(vectors_become_orthonormal_and_are_reproduced),
       cmocka_unit_test(dependent_columns_become_zero),
       cmocka_unit_test(an_aggregate_of_everything_is_orthonormalised),
-      cmocka_unit_test(smoothed_prolongations_equal_dense_ones),
+      cmocka_unit_test(smoothed_transfers_equal_dense_ones),
       cmocka_unit_test(rows_without_values_are_completed),
       cmocka_unit_test(transfers_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(failing_allocations_leak_nothing),
