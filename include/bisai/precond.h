@@ -334,9 +334,16 @@ enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SI
 typedef struct bisai_multigrid_options {
   /** default BISAI_CYCLE_AUTO */
   bisai_cycle cycle;
-  /** default BISAI_SMOOTHER_AUTO. ISAI takes the options isai.power and isai.relax, SWEEPS takes
-   *  sweeps.count, and both take factor.level, as ILU does */
+  /** default BISAI_SMOOTHER_AUTO */
   bisai_smoother smoother;
+  /** smoother ISAI: the power of its patterns; default 1 */
+  int32_t power;
+  /** smoother ISAI: its relaxation sweeps; default 0 */
+  int32_t relax;
+  /** smoother SWEEPS: its sweeps on each factor; default 1 */
+  int32_t sweeps;
+  /** smoothers ISAI, SWEEPS and ILU: the level of fill of their factors; default 0 */
+  int32_t level;
   /** applications of the smoother before the coarse correction; default 1 */
   int32_t pre;
   /** applications of the smoother after the coarse correction; default 1 */

@@ -198,24 +198,35 @@ static void note_peak(bsi_hierarchy *h, int64_t temporary) {
   if (bytes > h->peak_bytes) h->peak_bytes = bytes;
 }
 
+/* Makes a square matrix of a structure, whose arrays it takes over, also after a failure. */
+static bisai_status adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix) {
+  const bisai_status status = bsi_bcsr_reserve(h->context, s->rows, s->cols, s->width, s->blocks,
+                                               BISAI_FP64, s->row_ptr, s->col_idx, matrix);
+  if (status)
+    bsi_sparse_destroy(h->context, s);
+  else
+    (*matrix)->owns_structure = true;
+  return status;
+}
+
+static bool within_complexity(const bsi_hierarchy *h, const bsi_sparse *c) {
+  return operator_values(h) + (double)bsi_sparse_offset(c, c->blocks) <=
+         h->setup.options.complexity * values_of(h->levels[0].matrix);
+}
+
 /* *coarse ← the structure of R A P, or NULL if it is too large for the limit of the complexity. */
 static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   const bsi_sparse_ops *ops = ops_of(h)->sparse;
   bsi_sparse c = {0};
   *coarse = NULL;
-  BSI_TRY(ops->multiply_structure(h->context, &a, &level->prolongation, &level->product));
-  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
-  BSI_TRY(ops->multiply_structure(h->context, restriction_of(h, level), &level->product, &c));
-  const double limit = h->setup.options.complexity * values_of(h->levels[0].matrix);
-  bisai_status status = BISAI_OK;
-  if (operator_values(h) + (double)bsi_sparse_offset(&c, c.blocks) <= limit)
-    status = bsi_bcsr_reserve(h->context, c.rows, c.cols, c.width, c.blocks, BISAI_FP64, c.row_ptr,
-                              c.col_idx, coarse);
-  if (*coarse)
-    (*coarse)->owns_structure = true;
-  else
-    bsi_sparse_destroy(h->context, &c);
+  bisai_status status =
+      ops->multiply_structure(h->context, &a, &level->prolongation, &level->product);
+  if (!status) status = bsi_sparse_reserve_values(h->context, &level->product);
+  if (!status)
+    status = ops->multiply_structure(h->context, restriction_of(h, level), &level->product, &c);
+  if (!status && within_complexity(h, &c)) return adopt(h, &c, coarse);
+  bsi_sparse_destroy(h->context, &c);
   return status;
 }
 
@@ -333,13 +344,7 @@ static bisai_status split_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   bsi_sparse s = {0};
   int32_t lost = -1;
   BSI_TRY(ops_of(h)->sparse->split_structure(h->context, matrix, &s));
-  const bisai_status status = bsi_bcsr_reserve(h->context, s.rows, s.cols, 1, s.blocks, BISAI_FP64,
-                                               s.row_ptr, s.col_idx, &h->split);
-  if (status) {
-    bsi_sparse_destroy(h->context, &s);
-    return status;
-  }
-  h->split->owns_structure = true;
+  BSI_TRY(adopt(h, &s, &h->split));
   s = bsi_sparse_of(h->split);
   return ops_of(h)->sparse->split_values(h->context, matrix, &s, &lost);
 }

@@ -80,16 +80,16 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.null_count), .name = "null_count",
      .help = "the number of null_vectors", .type = BISAI_OPTION_INTEGER,
      .maximum = BISAI_MULTIGRID_VECTORS, .advised = BISAI_MULTIGRID_VECTORS},
-    {BSI_PRECOND_OPTION(isai.power), .name = "power", .key = "k", .petsc = "mg_k",
+    {BSI_PRECOND_OPTION(multigrid.power), .name = "power", .key = "k", .petsc = "mg_k",
      .help = "power of the pattern of the smoother isai", .type = BISAI_OPTION_INTEGER,
      .initial = 1, .minimum = 1, .maximum = INT32_MAX, .advised = INT32_MAX},
-    {BSI_PRECOND_OPTION(isai.relax), .name = "relax", .key = "relax", .petsc = "mg_relax",
+    {BSI_PRECOND_OPTION(multigrid.relax), .name = "relax", .key = "relax", .petsc = "mg_relax",
      .help = "relaxation sweeps of the smoother isai", .type = BISAI_OPTION_INTEGER,
      .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
-    {BSI_PRECOND_OPTION(sweeps.count), .name = "sweeps", .key = "n", .petsc = "mg_sweeps",
+    {BSI_PRECOND_OPTION(multigrid.sweeps), .name = "sweeps", .key = "n", .petsc = "mg_sweeps",
      .help = "sweeps of the smoother sweeps", .type = BISAI_OPTION_INTEGER, .initial = 1,
      .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
-    {BSI_PRECOND_OPTION(factor.level), .name = "level", .key = "level", .petsc = "mg_level",
+    {BSI_PRECOND_OPTION(multigrid.level), .name = "level", .key = "level", .petsc = "mg_level",
      .help = "level of fill of the smoothers isai, sweeps and ilu", .type = BISAI_OPTION_INTEGER,
      .maximum = INT32_MAX, .advised = INT32_MAX}};
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
@@ -127,13 +127,13 @@ static bisai_precond_options smoother_options(const bisai_precond *m, bisai_smoo
   o.kind = nested_kind(smoother);
   o.shift = m->options.shift;
   o.shift_amount = m->options.shift_amount;
-  o.factor.level = m->options.factor.level;
+  o.factor.level = m->options.multigrid.level;
   if (o.kind == BISAI_PRECOND_ISAI) {
-    o.isai.power = m->options.isai.power;
-    o.isai.relax = m->options.isai.relax;
+    o.isai.power = m->options.multigrid.power;
+    o.isai.relax = m->options.multigrid.relax;
     o.isai.symmetric = multigrid_of(m)->symmetric;
   }
-  if (o.kind == BISAI_PRECOND_SWEEPS) o.sweeps.count = m->options.sweeps.count;
+  if (o.kind == BISAI_PRECOND_SWEEPS) o.sweeps.count = m->options.multigrid.sweeps;
   return o;
 }
 

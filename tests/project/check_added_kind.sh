@@ -20,10 +20,10 @@ mkdir -p "$copy"
 # The kind: its file, its enumerator, options and list line in the public header, a line in CMake.
 cp "$source/tests/project/added_kind/rownorm.c" "$copy/src/precond/rownorm.c"
 header=$copy/include/bisai/precond.h
-sed -i 's|^  BISAI_PRECOND_CALLBACK = 5$|  BISAI_PRECOND_CALLBACK = 5,\
+sed -i 's|^  BISAI_PRECOND_MULTIGRID = 6$|  BISAI_PRECOND_MULTIGRID = 6,\
   /** z_i = v_i / ‖a_i‖, a_i being row i of A */\
-  BISAI_PRECOND_ROWNORM = 6|
-s|^  X(BISAI_PRECOND_CALLBACK, "callback", callback)$|  X(BISAI_PRECOND_CALLBACK, "callback", callback) \\\
+  BISAI_PRECOND_ROWNORM = 7|
+s|^  X(BISAI_PRECOND_MULTIGRID, "mg", multigrid)$|  X(BISAI_PRECOND_MULTIGRID, "mg", multigrid) \\\
   X(BISAI_PRECOND_ROWNORM, "rownorm", rownorm)|
 s|^} bisai_callback_options;$|&\
 \
@@ -42,7 +42,7 @@ touched=$(for part in CMakeLists.txt cmake include plugins src tools; do
 done)
 count=$(printf '%s\n' "$touched" | grep -c .)
 [ "$count" -eq 3 ] || say "$count files touched, not 3: $touched"
-for place in 'BISAI_PRECOND_ROWNORM = 6' 'rownorm, rownorm\|"rownorm", rownorm' 'options rownorm;'; do
+for place in 'BISAI_PRECOND_ROWNORM = 7' 'rownorm, rownorm\|"rownorm", rownorm' 'options rownorm;'; do
   grep -q "$place" "$header" || say "$place did not come into the header"
 done
 
