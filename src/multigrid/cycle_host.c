@@ -172,6 +172,7 @@ typedef struct vectors {
   const double *v, *c2, *v2, *x;
   double *c, *r, *partials;
   const double *scalars;
+  bsi_norm_scale scale;
 } vectors;
 
 /* Shares out n values of `count` vectors over the threads. */
@@ -206,13 +207,22 @@ static void add_second(const vectors *j, int64_t begin, int64_t end, double *sum
   bsi_dot_group(1, end - begin, j->v2 + begin, 0, j->r + begin, sums + 2);
 }
 
-static void add_norm(const vectors *j, int64_t begin, int64_t end, double *sums) {
-  for (int64_t i = begin; i < end; i++) bsi_norm_add(j->x[i], sums);
+/* sums[0] ← the larger one of it and of the magnitudes. NaN is the largest of all. */
+static void add_largest(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  for (int64_t i = begin; i < end; i++) {
+    const double magnitude = fabs(j->x[i]);
+    if (!(magnitude <= sums[0])) sums[0] = isnan(sums[0]) ? sums[0] : magnitude;
+  }
+}
+
+static void add_squares(const vectors *j, int64_t begin, int64_t end, double *sums) {
+  for (int64_t i = begin; i < end; i++) sums[0] += bsi_norm_square(j->scale, j->x[i]);
 }
 
 static void sum_first_part(void *job, bsi_part part) { sum_chunks(job, part, add_first); }
 static void sum_second_part(void *job, bsi_part part) { sum_chunks(job, part, add_second); }
-static void sum_norm_part(void *job, bsi_part part) { sum_chunks(job, part, add_norm); }
+static void largest_part(void *job, bsi_part part) { sum_chunks(job, part, add_largest); }
+static void sum_squares_part(void *job, bsi_part part) { sum_chunks(job, part, add_squares); }
 
 static void subtract_part(void *job, bsi_part part) {
   const vectors *j = job;
@@ -260,13 +270,19 @@ static bisai_status second_step(bisai_context *context, int64_t n, double *c, co
   return BISAI_OK;
 }
 
-static bisai_status norm(bisai_context *context, int64_t n, const double *x, double *work,
-                         double *result) {
-  vectors job = {.n = n, .count = BSI_NORM_SUMS, .x = x, .partials = work + BSI_K_SCALARS};
-  double sums[BSI_NORM_SUMS] = {0};
-  run(context, 1, sum_norm_part, &job);
-  bsi_add_chunks(bsi_chunks_of(n), job.count, job.partials, sums);
-  *result = bsi_norm_of(sums);
+static bisai_status norm(bisai_context *context, int64_t n, const double *x, double *result) {
+  double partials[BSI_CHUNKS];
+  vectors job = {.n = n, .count = 1, .x = x, .partials = partials};
+  run(context, 1, largest_part, &job);
+  double largest = 0.0, sum = 0.0;
+  for (int64_t chunk = 0; chunk < bsi_chunks_of(n); chunk++)
+    if (!(partials[chunk] <= largest) && !isnan(largest)) largest = partials[chunk];
+  *result = largest;
+  if (largest == 0.0 || !isfinite(largest)) return BISAI_OK;
+  job.scale = bsi_norm_scale_of(largest);
+  run(context, 1, sum_squares_part, &job);
+  bsi_add_chunks(bsi_chunks_of(n), 1, partials, &sum);
+  *result = bsi_norm_of(job.scale, sum);
   return BISAI_OK;
 }
 

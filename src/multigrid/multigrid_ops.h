@@ -101,9 +101,8 @@ typedef struct bsi_cycle_ops {
    * v2 that is a multiple of v but for rounding errors. */
   bisai_status (*second_step)(bisai_context *, int64_t n, double *c, const double *v,
                               const double *c2, const double *v2, const double *r, double *work);
-  /* *norm ← ‖x‖₂, scaled so that squares neither overflow nor vanish. `work` has room for
-   * BSI_K_WORK doubles. Waits. */
-  bisai_status (*norm)(bisai_context *, int64_t n, const double *x, double *work, double *norm);
+  /* *norm ← ‖x‖₂, scaled so that squares neither overflow nor vanish. Waits. */
+  bisai_status (*norm)(bisai_context *, int64_t n, const double *x, double *norm);
   /* x_i ← a number in [−1, 1) that depends on i alone. */
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
 } bsi_cycle_ops;

@@ -48,26 +48,34 @@ BSI_INLINE double bsi_k_combine(double a, double c, double b, double c2) {
   return (a != 0.0 ? a * c : 0.0) + (b != 0.0 ? b * c2 : 0.0);
 }
 
-/* The sums of squares of a norm. Large and small values have a sum of their own, with powers of two
- * that keep squares normal (Blue, ACM Trans. Math. Softw. 4 (1978)). */
-enum { BSI_NORM_USUAL, BSI_NORM_SMALL, BSI_NORM_LARGE, BSI_NORM_SUMS };
+/* Norms are computed from values over the power of two next to the largest magnitude, which must be
+ * positive and finite. The power is split into two factors, because the reciprocal of a subnormal
+ * one overflows. */
+typedef struct bsi_norm_scale {
+  double down[2], up[2];
+} bsi_norm_scale;
 
-BSI_INLINE void bsi_norm_add(double x, double *sums) {
-  const double magnitude = fabs(x);
-  if (magnitude > 0x1p490)
-    sums[BSI_NORM_LARGE] += (x * 0x1p-600) * (x * 0x1p-600);
-  else if (magnitude < 0x1p-500)
-    sums[BSI_NORM_SMALL] += (x * 0x1p600) * (x * 0x1p600);
-  else
-    sums[BSI_NORM_USUAL] += x * x;
+BSI_INLINE bsi_norm_scale bsi_norm_scale_of(double largest) {
+  int exponent;
+  frexp(largest, &exponent);
+  const int half = exponent / 2, rest = exponent - half;
+  bsi_norm_scale scale;
+  scale.down[0] = ldexp(1.0, -half);
+  scale.down[1] = ldexp(1.0, -rest);
+  scale.up[0] = ldexp(1.0, half);
+  scale.up[1] = ldexp(1.0, rest);
+  return scale;
 }
 
-BSI_INLINE double bsi_norm_of(const double *sums) {
-  const double usual = sums[BSI_NORM_USUAL];
-  if (sums[BSI_NORM_LARGE] > 0.0)
-    return sqrt(sums[BSI_NORM_LARGE] + usual * 0x1p-600 * 0x1p-600) * 0x1p600;
-  if (usual == 0.0) return sqrt(sums[BSI_NORM_SMALL]) * 0x1p-600;
-  return sqrt(usual + sums[BSI_NORM_SMALL] * 0x1p-600 * 0x1p-600);
+/* Returns the square of a scaled value. */
+BSI_INLINE double bsi_norm_square(bsi_norm_scale scale, double x) {
+  const double scaled = x * scale.down[0] * scale.down[1];
+  return scaled * scaled;
+}
+
+/* Returns the norm from the sum of these squares. */
+BSI_INLINE double bsi_norm_of(bsi_norm_scale scale, double sum) {
+  return sqrt(sum) * scale.up[0] * scale.up[1];
 }
 
 /* Returns a number in [−1, 1) that depends on i alone (Steele, Lea, Flood, OOPSLA 2014: the
