@@ -225,8 +225,9 @@ BISAI_API bool bisai_smoother_parse(const char *word, bisai_smoother *value);
 
 /** What multigrid aggregates. */
 typedef enum bisai_nodes {
-  /** SCALAR if the couplings inside the diagonal blocks are those of a mesh line: see
-   *  bisai_multigrid_options */
+  /** SCALAR if the unknowns of a block are points of a mesh line rather than components at a point:
+   *  if in most scalar rows the entries of all unknowns nearly cancel, and those of each component
+   *  do not. BLOCK otherwise */
   BISAI_NODES_AUTO = 0,
   /** block rows */
   BISAI_NODES_BLOCK = 1,

@@ -113,6 +113,11 @@ typedef struct bsi_l1_ops {
   bisai_status (*diagonal)(bisai_context *, const bisai_bcsr *a, double *blocks, int32_t *position);
 } bsi_l1_ops;
 
+typedef struct bsi_nodes_ops {
+  /* Counts the votes of the scalar rows (multigrid/nodes.h). Waits. */
+  bisai_status (*vote)(bisai_context *, const bisai_bcsr *a, int64_t *components, int64_t *points);
+} bsi_nodes_ops;
+
 /* The dense inverse of the coarsest matrix. */
 typedef struct bsi_dense_ops {
   /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
@@ -132,6 +137,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_sparse_ops *sparse;
   const bsi_cycle_ops *cycle;
   const bsi_l1_ops *l1;
+  const bsi_nodes_ops *nodes;
   const bsi_dense_ops *dense;
 } bsi_multigrid_ops;
 
@@ -140,6 +146,7 @@ extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;
 extern const bsi_sparse_ops bsi_sparse_host, bsi_sparse_cuda;
 extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
 extern const bsi_l1_ops bsi_l1_host, bsi_l1_cuda;
+extern const bsi_nodes_ops bsi_nodes_host, bsi_nodes_cuda;
 extern const bsi_dense_ops bsi_dense_host, bsi_dense_cuda;
 
 #ifdef __cplusplus

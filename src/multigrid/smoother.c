@@ -81,6 +81,11 @@ static void next_coefficients(chebyshev *c, bool first, double *alpha, double *b
   c->rho = rho;
 }
 
+/* ρ of D⁻¹A. With the diagonal blocks of l1 it is at most 1 for a symmetric A. */
+static double radius_of(const bsi_hierarchy *h, const bsi_level *level) {
+  return h->setup.options.smoother == BISAI_SMOOTHER_L1 ? 2.0 : level->radius;
+}
+
 static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                           const double *from, double *to) {
   const bsi_cycle_ops *ops = h->context->backend->multigrid->cycle;
@@ -89,7 +94,7 @@ static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, con
   chebyshev c = chebyshev_of(h, level);
   const double *x = from;
   for (int32_t step = 0; step < steps; step++) {
-    double alpha = 0.0, beta = h->setup.options.damping;
+    double alpha = 0.0, beta = 2.0 * h->setup.options.damping / radius_of(h, level);
     if (!jacobi) next_coefficients(&c, step % degree == 0, &alpha, &beta);
     double *y = place_of(level, step, steps, to);
     BSI_TRY(ops->relax(h->context, level->matrix, level->relaxation, alpha, beta, b, x,

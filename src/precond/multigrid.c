@@ -5,6 +5,7 @@
 #include "core/context_impl.h"
 #include "core/words.h"
 #include "multigrid/hierarchy.h"
+#include "multigrid/multigrid_ops.h"
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
@@ -24,7 +25,7 @@ static multigrid_state *multigrid_of(const bisai_precond *m) { return m->state; 
 
 static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
 static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
-static const char *const nodes[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
+static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
 
 static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.cycle), .name = "cycle", .key = "cycle", .placeholder = "C",
@@ -55,7 +56,7 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.nodes), .name = "nodes", .key = "nodes", .placeholder = "N",
      .petsc = "mg_nodes", .help = "what is aggregated", .type = BISAI_OPTION_WORD,
      .initial = BISAI_NODES_AUTO, .maximum = BISAI_NODES_SCALAR, .advised = BISAI_NODES_SCALAR,
-     .words = nodes},
+     .words = node_words},
     {BSI_PRECOND_OPTION(multigrid.strength), .name = "strength", .key = "strength",
      .placeholder = "T", .petsc = "mg_strength", .help = "smallest part of the strongest coupling",
      .type = BISAI_OPTION_NUMBER, .initial = 0.25, .maximum = 1.0, .advised = 1.0},
@@ -144,8 +145,17 @@ static bisai_multigrid_options choose(const bisai_precond *m) {
   if (o.cycle == BISAI_CYCLE_AUTO) o.cycle = symmetric ? BISAI_CYCLE_V : BISAI_CYCLE_W;
   if (o.smoother == BISAI_SMOOTHER_AUTO)
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
-  if (o.nodes == BISAI_NODES_AUTO || m->block_size == 1) o.nodes = BISAI_NODES_BLOCK;
+  if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_NODES_BLOCK;
   return o;
+}
+
+/* nodes=auto: the scalar rows vote. */
+static bisai_status choose_nodes(const bisai_precond *m, const bisai_bcsr *a, bisai_nodes *nodes) {
+  int64_t components = 0, points = 0;
+  if (*nodes != BISAI_NODES_AUTO) return BISAI_OK;
+  BSI_TRY(m->context->backend->multigrid->nodes->vote(m->context, a, &components, &points));
+  *nodes = points > components ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;
+  return BISAI_OK;
 }
 
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
@@ -154,7 +164,8 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   bool mirrored = false;
   BSI_TRY(bsi_bcsr_asymmetry(m->context, a, &asymmetry, &mirrored));
   state->symmetric = asymmetry <= BISAI_SYMMETRY_LIMIT && mirrored;
-  const bisai_multigrid_options o = choose(m);
+  bisai_multigrid_options o = choose(m);
+  BSI_TRY(choose_nodes(m, a, &o.nodes));
   state->smoother = smoother_options(m, o.smoother);
   const bsi_multigrid_setup setup = {
       .options = o,
