@@ -168,16 +168,19 @@ static json_t *option_value(const bisai_option *option, const bisai_solver_optio
   }
 }
 
-/* Adds the options that --solver takes, each under its name. Options of other methods are null. */
+/* Adds the options that --solver takes, each under its name. Options that the method does not have
+ * are null. */
 static bool add_solver_options(json_t *all, const bisai_solver_options *how) {
   bool ok = true;
   for (int m = 0; m < BISAI_METHODS; ++m) {
     const bisai_option *option;
     for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); ++i) {
       if (!option->key) continue;
-      ok &= json_object_set_new(all, option->name,
-                                how->method == (bisai_method)m ? option_value(option, how)
-                                                               : json_null()) == 0;
+      if (how->method == (bisai_method)m) {
+        ok &= json_object_set_new(all, option->name, option_value(option, how)) == 0;
+      } else if (!json_object_get(all, option->name)) {
+        ok &= json_object_set_new(all, option->name, json_null()) == 0;
+      }
     }
   }
   return ok;

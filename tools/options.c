@@ -62,8 +62,9 @@ static const struct argp_option solver_options[] = {
     {"tolerance", KEY_TOLERANCE, "T", 0,
      "Tolerance of the relative residual (default 1e-8, cavity 1e-5)", 0},
     {"solver", KEY_SOLVER, "NAME", 0,
-     "gmres (default), cg (for symmetric definite systems and preconditioners; refuses others, "
-     "unless cg:force), bicgstab or idr[:s=S] (IDR(S), 1 to 32, default 4)",
+     "gmres[:flexible] (default), cg[:flexible] (for symmetric definite systems and "
+     "preconditioners; refuses others, unless cg:force), bicgstab or idr[:s=S] (IDR(S), 1 to 32, "
+     "default 4). Flexible ones take a preconditioner that is not linear",
      0},
     {"restart", KEY_RESTART, "M", 0, "m of GMRES(m), the default solver (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,

@@ -23,6 +23,7 @@ static const char *setup_reason(bisai_status status) {
   case BISAI_UNAVAILABLE:
   case BISAI_UNSUPPORTED: return "unavailable";
   case BISAI_NOT_SYMMETRIC: return "not_symmetric";
+  case BISAI_NOT_LINEAR: return "not_linear";
   default: return "failed";
   }
 }

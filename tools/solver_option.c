@@ -16,41 +16,46 @@ static const char *title_of(bisai_method method) {
   return titles[method];
 }
 
+/* Appends formatted text, cut to the room that is left. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+                                                         const char *format, ...) {
+  size_t length = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + length, size - length, format, arguments);
+  va_end(arguments);
+}
+
 const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME]) {
   const bisai_option *option;
-  snprintf(name, SOLVER_NAME, "%s", title_of(how->method));
+  *name = '\0';
   for (int i = 0; (option = bisai_method_option(how->method, i)); ++i) {
-    size_t length = strlen(name);
-    if (option->use == BISAI_OPTION_SHOWN)
-      snprintf(name + length, SOLVER_NAME - length, "(%.10g)", bisai_option_get(option, how));
+    if (option->use == BISAI_OPTION_SHOWN && option->type == BISAI_OPTION_FLAG &&
+        bisai_option_get(option, how) != 0)
+      append(name, SOLVER_NAME, "%s ", option->name);
+  }
+  append(name, SOLVER_NAME, "%s", title_of(how->method));
+  for (int i = 0; (option = bisai_method_option(how->method, i)); ++i) {
+    if (option->use == BISAI_OPTION_SHOWN && option->type != BISAI_OPTION_FLAG)
+      append(name, SOLVER_NAME, "(%.10g)", bisai_option_get(option, how));
   }
   return name;
 }
 
-/* Appends formatted text, cut to the room that is left. */
-__attribute__((format(printf, 2, 3))) static void append(char text[LIST_TEXT], const char *format,
-                                                         ...) {
-  size_t length = strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text + length, LIST_TEXT - length, format, arguments);
-  va_end(arguments);
-}
-
-/* Lists "gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to 32". */
+/* Lists "gmres, gmres:flexible, …, idr, idr:s=S with S from 1 to 32". */
 static void list_solvers(char text[LIST_TEXT]) {
   *text = '\0';
   for (int m = 0; m < BISAI_METHODS; ++m) {
     const bisai_method method = (bisai_method)m;
     const char *word = bisai_method_string(method);
     const bisai_option *option;
-    append(text, "%s%s", m == 0 ? "" : ", ", word);
+    append(text, LIST_TEXT, "%s%s", m == 0 ? "" : ", ", word);
     for (int i = 0; (option = bisai_method_option(method, i)); ++i) {
       if (!option->key) continue;
-      append(text, ", %s:%s", word, option->key);
+      append(text, LIST_TEXT, ", %s:%s", word, option->key);
       if (option->type != BISAI_OPTION_FLAG)
-        append(text, "=%s with %s from %.10g to %.10g", option->placeholder, option->placeholder,
-               option->minimum, option->advised);
+        append(text, LIST_TEXT, "=%s with %s from %.10g to %.10g", option->placeholder,
+               option->placeholder, option->minimum, option->advised);
     }
   }
 }

@@ -8,13 +8,13 @@
 
 #include <bisai/krylov.h>
 
-enum { SOLVER_NAME = 24 };
+enum { SOLVER_NAME = 32 };
 
 /* Sets the method and the options that have keys. Keys that are not given get their defaults.
  * Prints a message that names `flag` and returns false if the text is wrong. */
 bool solver_parse(const char *flag, const char *text, bisai_solver_options *how);
 
-/* Writes and returns a name such as "GMRES(30)". */
+/* Writes and returns a name such as "GMRES(30)" or "flexible CG". */
 const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME]);
 
 #endif

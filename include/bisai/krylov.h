@@ -4,7 +4,7 @@
  *  - GMRES(m), right, left or flexibly preconditioned. Source: Saad, Iterative Methods for Sparse
  *    Linear Systems, 6.5, 9.3, 9.4.
  *  - CG, for symmetric definite A and M; each may be positive or negative definite. Source: Saad,
- *    9.2, Algorithm 9.1.
+ *    9.2, Algorithm 9.1. Flexible CG: Notay, SIAM J. Sci. Comput. 22 (2000) 1444–1460.
  *  - BiCGSTAB, preconditioned from the right. Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13
  *    (1992), with M⁻¹ as in Saad, 9.3.2.
  *  - IDR(s) with biorthogonalisation, preconditioned from the right. Source: van Gijzen and
@@ -240,6 +240,11 @@ typedef struct bisai_gmres_options {
 typedef struct bisai_cg_options {
   /** CG takes A and M as symmetric without a check: see bisai_solver_check(). Default false */
   bool assume_symmetric;
+  /** Flexible CG: the preconditioner may differ from one application to the next. Each direction
+   *  is made conjugate to the last one alone: β = z·(r − r_old)/(z_old·r_old), as of Polak and
+   *  Ribière. If M does not change, the iterations are those of CG up to rounding. Default
+   *  false */
+  bool flexible;
 } bisai_cg_options;
 
 /** Options of IDR(s). */
@@ -365,22 +370,25 @@ BISAI_API bisai_status bisai_solver_create(bisai_context *context, int64_t n,
 /** Frees *solver and sets it to NULL; accepts NULL and pointers to NULL. */
 BISAI_API void bisai_solver_destroy(bisai_solver **solver);
 
-/** Checks that CG can work with A and M: both must be symmetric. bisai_solver_solve() makes this
- *  check before it begins. The asymmetry of A is measured by bisai_bcsr_asymmetry(). M is judged by
- *  its kind (bisai_symmetry). Functions are taken as symmetric, and so is A with `reduce`. Methods
- *  other than CG accept every A and M. Allocates nothing.
+/** Checks that the method can work with A and M. bisai_solver_solve() makes this check before it
+ *  begins. CG needs a symmetric A and M. The asymmetry of A is measured by bisai_bcsr_asymmetry().
+ *  M is judged by its kind (bisai_symmetry). Functions are taken as symmetric, and so is A with
+ *  `reduce`. An M that is not linear (bisai_precond_report::nonlinear) needs GMRES or CG with
+ *  `flexible`. Methods other than CG accept every A and every linear M. Allocates nothing.
  *  @param matrix     NULL: the operator is a function
  *  @param precond    NULL: none
  *  @param asymmetry  out unless NULL: see bisai_cg_report
  *  @retval BISAI_NOT_SYMMETRIC  the message names the matrix or the preconditioner, and what to use
  *                               instead; never returned with assume_symmetric
+ *  @retval BISAI_NOT_LINEAR     the message names the method, the preconditioner, and what to use
+ *                               instead
  *  @retval BISAI_INVALID_ARGUMENT  no solver, or the matrix is not square */
 BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *matrix,
                                           const bisai_precond *precond, double *asymmetry);
 
 /** Solves A x = b. Allocates nothing. Besides A and M, an iteration of CG reads and writes 13
- *  vectors, of BiCGSTAB 19, of IDR(4) 22 on average, and of GMRES two vectors for each direction of
- *  the cycle so far.
+ *  vectors (14 with `flexible`), of BiCGSTAB 19, of IDR(4) 22 on average, and of GMRES two vectors
+ *  for each direction of the cycle so far.
  *
  *  The solve converges if the estimate of the residual is at most tolerance·‖b‖ and the true
  *  residual confirms it: x is finite, and the true residual is at most factor·tolerance·‖b‖ with
@@ -389,9 +397,9 @@ BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisa
  *  the initial one, unless the initial guess satisfies the tolerance at once. b = 0 gives x = 0.
  *
  *  After a failure x is finite. If no better x was found, x is zero or the initial guess. Two
- *  failures leave x as it was: refused calls (BISAI_NOT_SYMMETRIC, BISAI_INVALID_ARGUMENT), and
- *  initial guesses with NaN or infinity. A matrix with an empty block row or column is singular,
- *  and the message of a failed solve names that row or column.
+ *  failures leave x as it was: refused calls (BISAI_NOT_SYMMETRIC, BISAI_NOT_LINEAR,
+ *  BISAI_INVALID_ARGUMENT), and initial guesses with NaN or infinity. A matrix with an empty block
+ *  row or column is singular, and the message of a failed solve names that row or column.
  *
  *  Squares may leave the range of a double if A M⁻¹r is more than 10¹⁰⁰ times larger or smaller
  *  than r. If such a solve fails or meets ω = 0, it begins once more from the best x, with A
@@ -409,6 +417,7 @@ BISAI_API bisai_status bisai_solver_check(const bisai_solver *solver, const bisa
  *                                cycle has an estimate of at most twice the least estimate of the
  *                                cycle
  *  @retval BISAI_NOT_SYMMETRIC   CG: see bisai_solver_check(); nothing was done
+ *  @retval BISAI_NOT_LINEAR      see bisai_solver_check(); nothing was done
  *  @retval BISAI_NOT_FINITE      there is a NaN or an infinity in b, in the initial guess, in every
  *                                better x, or in a sum of a step; the message names the entry of x.
  *                                x is the best of the finite iterates

@@ -387,6 +387,9 @@ typedef struct bisai_callback_options {
   bisai_apply_function apply;
   /** passed to `apply` */
   void *user;
+  /** true: the function is not linear, or it changes from one application to the next. Only
+   *  flexible solvers take it then (bisai_precond_report::nonlinear). Default false */
+  bool nonlinear;
 } bisai_callback_options;
 
 /** Options that ILU, ISAI and the sweeps share. */
@@ -658,8 +661,13 @@ typedef struct bisai_precond_report {
    *  fp64: NONE, because L and U are rounded separately. ILU, SWEEPS and symmetric ISAI:
    *  PATTERN, or CALLER with the caller's factors. Other ISAI: NONE, because NU is not the
    *  transpose of NL. CALLBACK: CALLER. MULTIGRID: VALUES, or NONE if A is not symmetric, the
-   *  smoother is not, `pre` and `post` differ or the cycle is K. */
+   *  smoother is not, or `pre` and `post` differ. For a nonlinear M, the symmetry of the linear
+   *  applications that it varies. */
   bisai_symmetry symmetry;
+  /** M is not linear, or it changes from one application to the next. GMRES and CG take it only
+   *  if they are flexible, and other methods refuse it (BISAI_NOT_LINEAR). CALLBACK:
+   *  callback.nonlinear of the options. MULTIGRID: true for the cycle K. Other kinds: false */
+  bool nonlinear;
   /** report of ILU, ISAI and SWEEPS */
   bisai_factored_report factor;
   /** report of BJACOBI */

@@ -35,7 +35,8 @@ extern "C" {
   X(BISAI_CALLBACK_FAILED, 18, "a caller's callback failed")                                       \
   X(BISAI_DEVICE_ERROR, 19, "device error")                                                        \
   X(BISAI_EXTERNAL_ERROR, 20, "another library failed")                                            \
-  X(BISAI_NOT_SYMMETRIC, 21, "not symmetric")
+  X(BISAI_NOT_SYMMETRIC, 21, "not symmetric")                                                      \
+  X(BISAI_NOT_LINEAR, 22, "not linear")
 
 /** The result of a call. BISAI_OK is 0; every other value is a failure. */
 typedef enum bisai_status {

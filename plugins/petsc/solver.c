@@ -152,7 +152,8 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
   bisai_solver_destroy(&judge);
   if (status == BISAI_OK && options && !type_of(options->method))
     return bisai_context_fail(context, BISAI_UNSUPPORTED, "PETSc has gmres, cg and bicgstab only");
-  if (status == BISAI_OK && options && (options->gmres.flexible || options->reduce))
+  if (status == BISAI_OK && options &&
+      (options->gmres.flexible || options->cg.flexible || options->reduce))
     return bisai_context_fail(context, BISAI_UNSUPPORTED,
                               "PETSc's solver supports neither a reduction nor a flexible method");
   return status;

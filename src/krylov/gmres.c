@@ -41,9 +41,9 @@ static const bisai_option option_table[] = {
      .maximum = INT32_MAX, .advised = INT32_MAX},
     {BSI_SOLVER_OPTION(gmres.side), .name = "side", .help = "side of the preconditioner",
      .type = BISAI_OPTION_WORD, .maximum = BISAI_LEFT, .advised = BISAI_LEFT, .words = sides},
-    {BSI_SOLVER_OPTION(gmres.flexible), .name = "flexible",
+    {BSI_SOLVER_OPTION(gmres.flexible), .name = "flexible", .key = "flexible",
      .help = "the preconditioner may differ from one application to the next",
-     .type = BISAI_OPTION_FLAG},
+     .type = BISAI_OPTION_FLAG, .use = BISAI_OPTION_SHOWN},
     {BSI_SOLVER_OPTION(gmres.orthogonalization), .name = "orthogonalization",
      .help = "how the basis is made orthogonal", .type = BISAI_OPTION_WORD,
      .initial = BISAI_CLASSICAL_SELECTIVE, .maximum = BISAI_CLASSICAL_SELECTIVE,
@@ -56,10 +56,12 @@ static bisai_status check_options(bisai_context *context, const bisai_solver_opt
                     "flexible GMRES preconditions on the right only");
   if (o->method != BISAI_GMRES && (gmres->flexible || gmres->side == BISAI_LEFT))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "%s: only GMRES is flexible or preconditioned on the left",
+                    "%s: gmres.flexible and gmres.side are options of gmres",
                     bisai_method_string(o->method));
   return BISAI_OK;
 }
+
+static bool takes_nonlinear(const bisai_solver_options *o) { return o->gmres.flexible; }
 
 static double *basis_vector(const bisai_solver *solver, int j) {
   return gmres_of(solver)->basis + (int64_t)j * solver->ld;
@@ -276,6 +278,7 @@ static void release(bisai_solver *solver) {
 const bsi_method bsi_method_gmres = {.options = BSI_OPTION_LIST(option_table),
                                      .state_size = sizeof(gmres_state),
                                      .check_options = check_options,
+                                     .takes_nonlinear = takes_nonlinear,
                                      .release = release,
                                      .applications = 1,
                                      .restartable = true,

@@ -17,6 +17,7 @@ typedef enum bsi_passes { BSI_PASSES_ONE, BSI_PASSES_TWO, BSI_PASSES_SELECTIVE }
 /* Passes of CG, BiCGSTAB and IDR(s) over their vectors: krylov/recurrence.h. */
 typedef enum bsi_pass {
   BSI_CG_RHO,
+  BSI_CG_FLEXIBLE_RHO,
   BSI_CG_DIRECTION,
   BSI_CG_CURVATURE,
   BSI_CG_UPDATE,

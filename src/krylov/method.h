@@ -30,6 +30,8 @@ typedef struct bsi_method {
   /* NULL, or refuses A and M: bisai_solver_check() */
   bisai_status (*check_system)(const bisai_solver *, const bisai_bcsr *, const bisai_precond *,
                                double *asymmetry);
+  /* NULL: M must be linear. Otherwise returns true if the options allow an M that is not. */
+  bool (*takes_nonlinear)(const bisai_solver_options *);
   /* Reserves the vectors and scalars that the solver and the state point to. Lowers options that
    * ask for more than the system can use. False: out of memory. */
   bool (*reserve)(bisai_solver *);

@@ -8,7 +8,11 @@
  *   CG_RHO        z·r → β = ρ'/ρ              CG_DIRECTION  p ← z + β p
  *   CG_CURVATURE  p·q → α = ρ/(p·q), q = A p  CG_UPDATE     x ← x + α p, r ← r − α q; r·r
  *
- * Without M, z is r, and CG_UPDATE also does the work of CG_RHO.
+ * Without M, z is r, and CG_UPDATE also does the work of CG_RHO. Flexible CG (Notay, SIAM J. Sci.
+ * Comput. 22 (2000), truncated after one direction) has another β:
+ *   CG_FLEXIBLE_RHO  z·r, z·q → β = −α (z·q)/ρ, q and α of the last step
+ *
+ * q is (r_old − r)/α. This β is therefore z·(r − r_old)/ρ, the one of Polak and Ribière.
  *
  * p·q and z·r must keep their signs: a definite matrix may have either sign.
  *
@@ -116,6 +120,7 @@ BSI_INLINE int bsi_sums_of(const bsi_pass pass, const int s) {
   case BSI_BICGSTAB_ALPHA:
   case BSI_IDR_UPDATE:
   case BSI_IDR_LAST: return 1;
+  case BSI_CG_FLEXIBLE_RHO:
   case BSI_BICGSTAB_UPDATE:
   case BSI_IDR_OMEGA: return 2;
   case BSI_BICGSTAB_OMEGA: return 3;
@@ -224,11 +229,14 @@ BSI_INLINE void bsi_recurrence_scalars(const bsi_pass pass, const bsi_recurrence
   if (c->ended != 0) return;
   switch (pass) {
   case BSI_CG_RHO:
-    c->beta = c->rho == 0 ? 0 : sums[0] / c->rho;
+  case BSI_CG_FLEXIBLE_RHO: {
+    const double ratio = c->rho == 0 ? 0 : sums[0] / c->rho;
+    const bool flexible = pass == BSI_CG_FLEXIBLE_RHO && c->rho != 0;
+    c->beta = flexible ? -(c->alpha * sums[1]) / c->rho : ratio;
     c->rho = sums[0];
-    if (sums[0] == 0 || !(c->beta >= 0))
-      bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_PRECOND, status);
+    if (sums[0] == 0 || !(ratio >= 0)) bsi_refuse_step(c, sums[0], BISAI_BREAKDOWN_PRECOND, status);
     break;
+  }
   case BSI_CG_CURVATURE: {
     const double before = c->alpha;
     c->alpha = c->rho / sums[0];

@@ -115,6 +115,7 @@ static bisai_status recurrence_pass(bisai_context *context, const bsi_recurrence
                                     bool alone) {
   switch (pass) {
   case BSI_CG_RHO: return launch<cg_rho>(context, *r, pass, alone);
+  case BSI_CG_FLEXIBLE_RHO: return launch<cg_flexible_rho>(context, *r, pass, alone);
   case BSI_CG_DIRECTION: return launch<cg_direction>(context, *r, pass, alone);
   case BSI_CG_CURVATURE: return launch<cg_curvature>(context, *r, pass, alone);
   case BSI_CG_UPDATE: return launch<cg_update>(context, *r, pass, alone);

@@ -78,6 +78,7 @@ static void pass_on(const bsi_recurrence *r, bsi_pass pass, int64_t at, int64_t 
   const double *p = r->p + at, *q = r->q + at, *t = r->t + at, *z = r->z + at, *z2 = r->z2 + at;
   double *x = r->x + at, *residual = r->r + at;
   switch (pass) {
+  case BSI_CG_FLEXIBLE_RHO: dot(n, z, q, sums + 1); /* fallthrough */
   case BSI_CG_RHO: dot(n, z, residual, sums); break;
   case BSI_CG_DIRECTION: direct(n, c->beta, 0, z, NULL, r->p + at); break;
   case BSI_CG_CURVATURE: dot(n, p, q, sums); break;

@@ -36,6 +36,15 @@ struct cg_rho : with_sums<1> {
   __device__ void operator()(int64_t i, double *sums) const { sums[0] += r.z[i] * r.r[i]; }
 };
 
+struct cg_flexible_rho : with_sums<2> {
+  using with_sums::with_sums;
+  __device__ void operator()(int64_t i, double *sums) const {
+    const double z = r.z[i];
+    sums[0] += z * r.r[i];
+    sums[1] += z * r.q[i];
+  }
+};
+
 struct cg_direction : with_sums<0> {
   const double beta;
   __device__ cg_direction(const bsi_recurrence &all, const bsi_scalars &scalars)

@@ -91,12 +91,28 @@ void bisai_solver_destroy(bisai_solver **solver) {
   bsi_release(context, s);
 }
 
+/* Refuses a nonlinear M unless the method is flexible. */
+static bisai_status check_linear(const bisai_solver *s, const bisai_precond *precond) {
+  const bsi_method *method = s->method;
+  bisai_precond_report report = {.struct_size = sizeof report};
+  if (!precond || (method->takes_nonlinear && method->takes_nonlinear(&s->options)))
+    return BISAI_OK;
+  BSI_TRY(bisai_precond_get_report(precond, &report));
+  if (!report.nonlinear) return BISAI_OK;
+  const char *text = bisai_precond_describe(precond);
+  return bsi_fail(s->context, BISAI_NOT_LINEAR,
+                  "%s needs a linear preconditioner, which %.*s is not: gmres.flexible and, for "
+                  "symmetric matrices, cg.flexible (gmres:flexible and cg:flexible in the program) "
+                  "take it",
+                  bisai_method_string(s->options.method), (int)strcspn(text, ","), text);
+}
+
 bisai_status bisai_solver_check(const bisai_solver *solver, const bisai_bcsr *matrix,
                                 const bisai_precond *precond, double *asymmetry) {
   if (!solver) return BISAI_INVALID_ARGUMENT;
   double measured = NAN;
-  bisai_status status = BISAI_OK;
-  if (solver->method->check_system)
+  bisai_status status = check_linear(solver, precond);
+  if (!status && solver->method->check_system)
     status = solver->method->check_system(solver, matrix, precond, &measured);
   if (asymmetry) *asymmetry = measured;
   return status;

@@ -2,9 +2,11 @@
 /* The caller's own preconditioner. */
 #include "precond/precond_impl.h"
 
-static const bisai_option table[] = {{BSI_PRECOND_OPTION(callback.apply), .name = "apply",
-                                      .help = "the function", .type = BISAI_OPTION_POINTER,
-                                      .use = BISAI_OPTION_NEEDED}};
+static const bisai_option table[] = {
+    {BSI_PRECOND_OPTION(callback.apply), .name = "apply", .help = "the function",
+     .type = BISAI_OPTION_POINTER, .use = BISAI_OPTION_NEEDED},
+    {BSI_PRECOND_OPTION(callback.nonlinear), .name = "nonlinear",
+     .help = "the function is not linear", .type = BISAI_OPTION_FLAG}};
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 
 static bisai_status callback_check(bisai_context *context, const bisai_precond_options *o,
@@ -36,8 +38,11 @@ static bisai_symmetry callback_symmetry(const bisai_precond *m) {
   return BISAI_SYMMETRY_CALLER;
 }
 
+static bool callback_nonlinear(const bisai_precond *m) { return m->options.callback.nonlinear; }
+
 const bsi_precond_ops bsi_precond_callback = {.options = {&own_options},
                                               .check = callback_check,
                                               .apply = callback_apply,
                                               .symmetry = callback_symmetry,
+                                              .nonlinear = callback_nonlinear,
                                               .report = callback_report};

@@ -78,6 +78,7 @@ static void fill_report(bisai_precond *m) {
   r->memory_bytes = (int64_t)(sizeof *m + m->ops->state_size) +
                     8 * (int64_t)m->vectors * BSI_VECTORS_AT_ONCE * m->block_rows * m->block_size;
   r->symmetry = m->ops->symmetry(m);
+  r->nonlinear = m->ops->nonlinear && m->ops->nonlinear(m);
   if (m->factors) bsi_report_factors(m, r);
   m->ops->report(m, r);
   if (m->factors) bsi_report_order(m, r);

@@ -42,6 +42,8 @@ typedef struct bsi_precond_ops {
   bisai_status (*check_update)(const bisai_precond *, const bisai_bcsr *);
   bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
   bisai_symmetry (*symmetry)(const bisai_precond *);
+  /* NULL: an application is linear. Otherwise returns true if it is not. */
+  bool (*nonlinear)(const bisai_precond *);
   /* appends to the description, behind the name of the kind (bsi_append()) */
   void (*describe)(bisai_precond *);
   /* reports the memory and the figures of the kind itself */

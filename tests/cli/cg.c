@@ -85,6 +85,15 @@ static void cg_force_takes_everything(void **state) {
   program_free(&p);
 }
 
+static void flexible_solvers_are_named(void **state) {
+  (void)state;
+  expect("solve laplace4.mtx --block-size 1 --solver cg:flexible", 0,
+         (const char *const[]){"solver   flexible CG,", "method   ilu ", "result   converged\n",
+                               NULL});
+  expect("solve skewed.mtx --block-size 1 --solver gmres:flexible --restart 20", 0,
+         (const char *const[]){"solver   flexible GMRES(20),", "result   converged\n", NULL});
+}
+
 static void compare_lists_what_cg_works_with(void **state) {
   (void)state;
   program p = run("compare laplace4.mtx --block-size 1 --solver cg");
@@ -131,6 +140,7 @@ int main(void) {
                                       program_teardown),
       cmocka_unit_test_setup_teardown(cg_refuses_what_is_not_symmetric_and_names_what_works, setup,
                                       program_teardown),
+      cmocka_unit_test_setup_teardown(flexible_solvers_are_named, setup, program_teardown),
       cmocka_unit_test_setup_teardown(cg_force_takes_everything, setup, program_teardown),
       cmocka_unit_test_setup_teardown(compare_lists_what_cg_works_with, setup, program_teardown),
       cmocka_unit_test_setup_teardown(info_says_how_symmetric_a_matrix_is, setup, program_teardown),

@@ -43,8 +43,9 @@ typedef struct refusal {
   "elasticity:clamped=identity, elasticity:clamped=eliminated, reaction"
 #define CAVITY "compare --case cavity --size 4 "
 #define SOLVERS(text)                                                                              \
-  "bisai: --solver: '" text                                                                        \
-  "' is not a solver (gmres, cg, cg:force, bicgstab, idr, idr:s=S with S from 1 to 32)\n"
+  "bisai: --solver: '" text "' is not a solver (gmres, gmres:flexible, cg, cg:force, "             \
+  "cg:flexible, bicgstab, idr, idr:s=S with "                                                      \
+  "S from 1 to 32)\n"
 #define OF_PETSC "PETSc factorises the matrix as it is: no --ordering, no --equilibrate\n"
 
 static const refusal arguments[] = {
@@ -125,6 +126,8 @@ static const refusal arguments[] = {
     {CAVITY "--solver idr:s=33", SOLVERS("idr:s=33")},
     {CAVITY "--solver cg:s=2", SOLVERS("cg:s=2")},
     {CAVITY "--solver cg:forced", SOLVERS("cg:forced")},
+    {CAVITY "--solver cg:flexible=1", SOLVERS("cg:flexible=1")},
+    {CAVITY "--solver bicgstab:flexible", SOLVERS("bicgstab:flexible")},
     {CAVITY "--restart 0", "bisai: --restart: '0' is not an integer from 1 to 2147483647\n"},
     {CAVITY "--solver cg --restart 5", "bisai: --restart is for --solver gmres only, not for cg\n"},
     {CAVITY "--restart 30 --solver idr:s=2",

@@ -110,13 +110,13 @@ enum { RUN_KEYS = sizeof run_keys / sizeof run_keys[0] };
 
 static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
-  static const char *const top[] = {"version", "backend",          "device",           "matrix",
-                                    "rhs",     "rhs_file",         "rhs_columns",      "tolerance",
-                                    "solver",  "assume_symmetric", "shadow_dimension", "restart",
-                                    "runs",    "verdict"};
+  static const char *const top[] = {"version", "backend",  "device",           "matrix",
+                                    "rhs",     "rhs_file", "rhs_columns",      "tolerance",
+                                    "solver",  "flexible", "assume_symmetric", "shadow_dimension",
+                                    "restart", "runs",     "verdict"};
   static const char *const matrix[] = {"name", "block_rows", "block_size", "blocks", "asymmetry"};
   json_t *root = results("compare --case cavity --size 5 --backend host", 0);
-  expect_keys(root, top, 14);
+  expect_keys(root, top, 15);
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   assert_string_equal(text(root, "backend"), "host");
   assert_true(strlen(text(root, "device")) > 0);
@@ -139,7 +139,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
 
 static void the_solver_and_what_is_its_own_are_named(void **state) {
   (void)state;
-  static const char *const solvers[] = {"cg:force", "bicgstab", "idr", "idr:s=2"};
+  static const char *const solvers[] = {"cg:force:flexible", "bicgstab", "idr", "idr:s=2"};
   for (int k = 0; k < 4; k++) {
     char line[128];
     snprintf(line, sizeof line,
@@ -149,6 +149,8 @@ static void the_solver_and_what_is_its_own_are_named(void **state) {
     const char *name = text(root, "solver");
     assert_int_equal(0, strncmp(name, solvers[k], strlen(name)));
     assert_true(json_is_null(json_object_get(root, "restart")));
+    assert_int_equal(k == 0 ? JSON_TRUE : JSON_NULL,
+                     json_typeof(json_object_get(root, "flexible")));
     if (k < 2)
       assert_true(json_is_null(json_object_get(root, "shadow_dimension")));
     else

@@ -32,6 +32,7 @@ static void status_numbers_and_texts_are_pinned(void **state) {
       {BISAI_DEVICE_ERROR, 19, "device error"},
       {BISAI_EXTERNAL_ERROR, 20, "another library failed"},
       {BISAI_NOT_SYMMETRIC, 21, "not symmetric"},
+      {BISAI_NOT_LINEAR, 22, "not linear"},
   };
   for (size_t i = 0; i < sizeof pinned / sizeof pinned[0]; i++) {
     assert_int_equal((int)pinned[i].status, pinned[i].number);
@@ -59,7 +60,7 @@ static void every_listed_status_has_a_text_of_its_own(void **state) {
 
 static void unknown_numbers_have_a_text_too(void **state) {
   (void)state;
-  assert_string_equal(bisai_status_string((bisai_status)22), "unknown status");
+  assert_string_equal(bisai_status_string((bisai_status)23), "unknown status");
   assert_string_equal(bisai_status_string((bisai_status)-1), "unknown status");
   assert_string_equal(bisai_status_string((bisai_status)1000000), "unknown status");
 }

@@ -137,5 +137,6 @@ bisai_solver_options fuzz_solver_options(fuzz_choices *choices, const fuzz_syste
   if (o.method == BISAI_IDR)
     o.idr.shadow_dimension = fuzz_between(choices, 1, s->large ? 4 : BISAI_MAX_SHADOW_DIMENSION);
   o.stagnation_cycles = fuzz_rarely(choices, 4) ? fuzz_pick(choices, 4) : 10;
+  if (o.method == BISAI_CG) o.cg.flexible = fuzz_rarely(choices, 3);
   return o;
 }

@@ -130,10 +130,10 @@ static problem choose(fuzz_choices *choices, const fuzz_system *s, fuzz_precond 
              "%d, s %d, "
              "guess %d, %s, trouble %d in call %d, b[0] = %g, x0[0] = %g",
              bisai_method_string(o->method), o->gmres.restart, o->tolerance, o->max_iterations,
-             (int)o->gmres.side, (int)o->gmres.flexible, (int)o->gmres.orthogonalization,
-             o->stagnation_cycles, o->idr.shadow_dimension, (int)o->use_initial_guess,
-             p.by_operator ? "operator" : "matrix", (int)p.trouble, p.trouble_at,
-             s->rows > 0 ? p.b[0] : 0, s->rows > 0 ? p.x0[0] : 0);
+             (int)o->gmres.side, (int)(o->gmres.flexible || o->cg.flexible),
+             (int)o->gmres.orthogonalization, o->stagnation_cycles, o->idr.shadow_dimension,
+             (int)o->use_initial_guess, p.by_operator ? "operator" : "matrix", (int)p.trouble,
+             p.trouble_at, s->rows > 0 ? p.b[0] : 0, s->rows > 0 ? p.x0[0] : 0);
   return p;
 }
 

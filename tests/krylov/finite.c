@@ -17,6 +17,7 @@ static const struct variant {
                 {.method = BISAI_GMRES, .s = 4, .side = BISAI_LEFT},
                 {.method = BISAI_GMRES, .s = 4, .flexible = true},
                 {.method = BISAI_CG, .s = 4},
+                {.method = BISAI_CG, .s = 4, .flexible = true},
                 {.method = BISAI_BICGSTAB, .s = 4},
                 {.method = BISAI_IDR, .s = 1},
                 {.method = BISAI_IDR, .s = 4}};
@@ -28,7 +29,8 @@ static bisai_solver_options options_of(int v) {
   options.cg.assume_symmetric = true; /* the systems of these tests are not */
   options.idr.shadow_dimension = variants[v].s;
   options.gmres.side = variants[v].side;
-  options.gmres.flexible = variants[v].flexible;
+  options.gmres.flexible = variants[v].method == BISAI_GMRES && variants[v].flexible;
+  options.cg.flexible = variants[v].method == BISAI_CG && variants[v].flexible;
   return options;
 }
 

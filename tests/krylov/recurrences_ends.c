@@ -10,14 +10,17 @@ enum { SIDE = 16, POINTS = SIDE * SIDE };
 static const struct variant {
   bisai_method method;
   int s;
-} variants[] = {
-    {BISAI_CG, 4}, {BISAI_BICGSTAB, 4}, {BISAI_IDR, 1}, {BISAI_IDR, 4}, {BISAI_IDR, 12}};
+  bool flexible;
+} variants[] = {{.method = BISAI_CG, .s = 4},   {.method = BISAI_BICGSTAB, .s = 4},
+                {.method = BISAI_IDR, .s = 1},  {.method = BISAI_IDR, .s = 4},
+                {.method = BISAI_IDR, .s = 12}, {.method = BISAI_CG, .s = 4, .flexible = true}};
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 static bisai_solver_options options_of(int v) {
   bisai_solver_options options = bisai_solver_options_default();
   options.method = variants[v].method;
   options.idr.shadow_dimension = variants[v].s;
+  options.cg.flexible = variants[v].flexible;
   return options;
 }
 
@@ -228,7 +231,8 @@ static void idr_names_each_of_its_breakdowns(void **state) {
   bisai_context *context = test_context(1);
   const double zero[4] = {0}, skew[4] = {0, -1, 1, 0}, b[2] = {1, 2};
   double x[2];
-  for (int v = 2; v < VARIANTS; v++) {
+  for (int v = 0; v < VARIANTS; v++) {
+    if (variants[v].method != BISAI_IDR) continue;
     const bisai_solver_options options = options_of(v);
     const bisai_solver_report report =
         expect_end(context, &options, 2, zero, NULL, b, x, BISAI_BREAKDOWN, BISAI_BREAKDOWN_PIVOT);
@@ -343,7 +347,8 @@ static void x_is_nearly_the_best_that_a_method_came_by(void **state) {
   double *b = test_random_vector(POINTS, 2), x[POINTS];
   int earlier = 0;
   bisai_bcsr *matrix = test_convdiff(context, SIDE);
-  for (int v = 1; v < VARIANTS; v++) {
+  for (int v = 0; v < VARIANTS; v++) {
+    if (variants[v].method == BISAI_CG) continue; /* the matrix is not symmetric */
     double least = 1;
     for (int limit = 1; limit <= 40; limit++) {
       bisai_solver_options options = options_of(v);
@@ -759,7 +764,7 @@ static void bad_options_are_refused_by_name(void **state) {
       o.gmres.side = flexible ? BISAI_RIGHT : BISAI_LEFT;
       EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
       char message[128];
-      snprintf(message, sizeof message, "%s: only GMRES is flexible or preconditioned on the left",
+      snprintf(message, sizeof message, "%s: gmres.flexible and gmres.side are options of gmres",
                bisai_method_string(variants[v].method));
       EXPECT_MESSAGE(context, message);
     }

@@ -168,6 +168,7 @@ static set_option with_option(bisai_precond_kind kind, int which) {
   case 19: SET(isai.symmetric, true, "symmetric");
   case 20:
     SET(bjacobi.storage, BISAI_FP32, kind == BISAI_PRECOND_ISAI ? "bjacobi.storage" : "storage");
+  case 21: SET(callback.nonlinear, true, "nonlinear");
   default: return (set_option){.name = NULL};
   }
 }
@@ -195,8 +196,8 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
       refused++;
     }
   }
-  assert_int_equal(taken, 8 + 4 + 11 + 4 + 1); /* of bjacobi, ilu, isai, sweeps, callback */
-  assert_int_equal(refused, 6 * 21 - taken);
+  assert_int_equal(taken, 8 + 4 + 11 + 4 + 2); /* of bjacobi, ilu, isai, sweeps, callback */
+  assert_int_equal(refused, 6 * 22 - taken);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.isai.relax = 2;
   bisai_precond *precond = NULL;
