@@ -193,9 +193,13 @@ static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
 
 static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
   const bisai_multigrid_options *o = &multigrid_of(m)->hierarchy.setup.options;
-  return multigrid_of(m)->symmetric && o->pre == o->post && o->cycle != BISAI_CYCLE_K
-             ? BISAI_SYMMETRY_VALUES
-             : BISAI_SYMMETRY_NONE;
+  return multigrid_of(m)->symmetric && o->pre == o->post ? BISAI_SYMMETRY_VALUES
+                                                         : BISAI_SYMMETRY_NONE;
+}
+
+/* The coefficients of a K-cycle depend on v. */
+static bool multigrid_nonlinear(const bisai_precond *m) {
+  return multigrid_of(m)->hierarchy.setup.options.cycle == BISAI_CYCLE_K;
 }
 
 static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
@@ -249,6 +253,7 @@ const bsi_precond_ops bsi_precond_multigrid = {.options = {&own_options, &bsi_sh
                                                .check_update = multigrid_check_update,
                                                .apply = multigrid_apply,
                                                .symmetry = multigrid_symmetry,
+                                               .nonlinear = multigrid_nonlinear,
                                                .describe = multigrid_describe,
                                                .report = multigrid_report,
                                                .destroy = multigrid_destroy};
