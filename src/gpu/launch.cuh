@@ -41,6 +41,20 @@ static inline void bsi_launch_early(const bisai_context *context, void (*kernel)
   cudaLaunchKernelEx(&how, kernel, static_cast<Parameters>(arguments)...);
 }
 
+/* *blocks ← the thread blocks of `threads` threads without dynamic shared memory that the device
+ * holds at the same time. A failure is reported as one of `what`. */
+template <typename... Parameters>
+static inline bisai_status bsi_resident_blocks(bisai_context *context, const char *what,
+                                               void (*kernel)(Parameters...), int threads,
+                                               int *blocks) {
+  int of_processor = 0;
+  const bisai_status status = bsi_gpu_status(
+      context, what,
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_processor, kernel, threads, 0));
+  *blocks = of_processor * context->limits.processors;
+  return status;
+}
+
 /* Launches a cooperative kernel: all its thread blocks are resident together, so that they may wait
  * for each other. A failure is reported as one of `what`. */
 template <typename... Parameters, typename... Arguments>

@@ -12,7 +12,7 @@
 #ifndef BSI_GMRES_STEP_CUDA_CUH
 #define BSI_GMRES_STEP_CUDA_CUH
 
-#include "gpu/launch.cuh"
+#include "gpu/barrier.cuh"
 #include "krylov/krylov_ops.h"
 #include "krylov/rotation.h"
 
@@ -44,24 +44,6 @@ struct scratch {
            sizeof(double);
   }
 };
-
-/* Waits for all blocks of the grid, while one thread of another warp calls meanwhile(). The
- * ticket's upper bit flips each time, so that an even number of waits leaves the ticket as it was.
- * Meanwhile: a function without arguments. */
-template <typename Meanwhile>
-__device__ __forceinline__ void wait_for_all(unsigned *ticket, Meanwhile meanwhile) {
-  __syncthreads();
-  if (threadIdx.x == BSI_WARP) meanwhile();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u,
-                   before = atomicAdd(ticket, mine);
-    while (((*static_cast<volatile unsigned *>(ticket) ^ before) & 0x80000000u) == 0) {
-    }
-    __threadfence();
-  }
-  __syncthreads();
-}
 
 /* Lanes 4·s … 4·s + 3 get the sum of sums[s] over the warp. Each exchange halves the number of sums
  * that a lane has. */
@@ -213,7 +195,7 @@ template <int PAIRS, bool TILED> struct worker {
       for (int i = 0; i < WARPS; i++) sum += shared.of_warp[i * shared.stride + c];
       cycle.work[c * static_cast<int>(gridDim.x) + blockIdx.x] = sum;
     }
-    wait_for_all(ticket, [] {});
+    bsi_wait_for_all(ticket, [] {});
     add_blocks(count, cycle.work, h);
   }
 
@@ -255,7 +237,7 @@ template <int PAIRS, bool TILED> struct worker {
       for (int i = 0; i < WARPS; i++) sum += of_warp[i];
       partials[blockIdx.x] = sum;
     }
-    wait_for_all(ticket, meanwhile);
+    bsi_wait_for_all(ticket, meanwhile);
     add_blocks(1, partials, &total);
     const double result = total;
     __syncthreads();

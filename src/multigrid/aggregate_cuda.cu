@@ -1,4 +1,493 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Strengths and aggregates on the device.
+ *
+ * Strengths are three launches: weights, couplings, strong couplings. Aggregates are one
+ * cooperative launch, whose thread blocks wait for each other after each pass over the rows, so
+ * that the host does not wait for the number of undecided rows. A pass writes only what belongs to
+ * its row and reads nothing of other rows that it writes. */
+#include <algorithm>
+
+#include "core/bcsr_impl.h"
+#include "core/block_sizes.h"
+#include "core/context_impl.h"
+#include "gpu/barrier.cuh"
+#include "gpu/record.cuh"
+#include "gpu/temporary.cuh"
+#include "multigrid/aggregate.h"
 #include "multigrid/multigrid_ops.h"
 
-const bsi_aggregation_ops bsi_aggregation_cuda = {};
+namespace {
+
+constexpr const char *WHAT = "aggregation";
+
+/* A few lanes of a warp, a power of two, share a row. */
+struct sharing {
+  int32_t rows;
+  int lanes;
+  /* the lane's number among those of its row */
+  __device__ __forceinline__ int member() const { return threadIdx.x & (lanes - 1); }
+};
+
+/* The largest of the values of the lanes of a row. All lanes of the warp call. */
+template <typename T> __device__ __forceinline__ T largest_of_lanes(const sharing &s, T value) {
+  for (int step = s.lanes / 2; step > 0; step /= 2)
+    value = max(value, __shfl_xor_sync(BSI_FULL_WARP, value, step));
+  return value;
+}
+
+/* Returns the lanes for rows of `mean` blocks: the first power of two from `mean`/`each` on. */
+int lanes_for(int64_t mean, int each) {
+  int lanes = 1;
+  while (lanes < BSI_WARP && static_cast<int64_t>(lanes) * each < mean) lanes *= 2;
+  return lanes;
+}
+
+int64_t mean_length(const bisai_bcsr *a) { return (a->blocks + a->block_rows - 1) / a->block_rows; }
+
+/* --- strengths --- */
+
+constexpr int THREADS = 256;
+
+struct weigh_job {
+  sharing s;
+  int block_size;
+  const int32_t *row_ptr, *col_idx;
+  const double *inverse, *values;
+  float threshold;
+  /* blocks: the weights */
+  float *weight;
+  /* blocks: the couplings, then the strengths */
+  float *strength;
+  /* rows: the largest coupling of each row */
+  float *largest;
+};
+
+/* The row of a thread if `lanes` threads take a row. */
+__device__ __forceinline__ int64_t row_of_thread(int lanes) {
+  return (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) / lanes;
+}
+
+/* weight[p] ← the weight of each block p. A lane takes a block.
+ * BS: the block size */
+template <int BS> __global__ void __launch_bounds__(THREADS) weigh_blocks(const weigh_job job) {
+  const int64_t i = row_of_thread(job.s.lanes);
+  bsi_wait_for_predecessor();
+  if (i >= job.s.rows) return;
+  const int32_t end = __ldg(job.row_ptr + i + 1);
+  for (int32_t p = __ldg(job.row_ptr + i) + job.s.member(); p < end; p += job.s.lanes)
+    job.weight[p] = __ldg(job.col_idx + p) == i
+                        ? 0.0f
+                        : bsi_weight(BS, job.inverse + i * (BS * BS),
+                                     job.values + static_cast<int64_t>(p) * (BS * BS));
+}
+
+/* The same for any block size. A thread block takes a row, a warp a block, and a lane a row of the
+ * block. */
+__global__ void __launch_bounds__(THREADS) weigh_large_blocks(const weigh_job job) {
+  const int64_t i = blockIdx.x;
+  const int bs = job.block_size, lane = threadIdx.x % BSI_WARP;
+  bsi_wait_for_predecessor();
+  const double *inverse = job.inverse + i * bs * bs + lane;
+  const int32_t end = __ldg(job.row_ptr + i + 1);
+  for (int32_t p = __ldg(job.row_ptr + i) + static_cast<int32_t>(threadIdx.x) / BSI_WARP; p < end;
+       p += THREADS / BSI_WARP) {
+    const double *block = job.values + static_cast<int64_t>(p) * bs * bs;
+    double sum = 0.0;
+    for (int c = 0; c < bs && lane < bs; c++) {
+      double value = 0.0;
+      for (int k = 0; k < bs; k++) value += inverse[k * bs] * block[c * bs + k];
+      sum += value * value;
+    }
+    sum = bsi_warp_sum(sum);
+    if (lane == 0)
+      job.weight[p] = __ldg(job.col_idx + p) == i ? 0.0f : bsi_weight_round(sqrt(sum / bs));
+  }
+}
+
+/* strength[p] ← the coupling of each block p, largest[i] ← the largest one of row i. */
+__global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
+  const int64_t i = row_of_thread(job.s.lanes);
+  float largest = 0.0f;
+  bsi_wait_for_predecessor();
+  const bool inside = i < job.s.rows;
+  const int32_t begin = inside ? __ldg(job.row_ptr + i) : 0,
+                end = inside ? __ldg(job.row_ptr + i + 1) : 0;
+  for (int32_t p = begin + job.s.member(); p < end; p += job.s.lanes) {
+    const int32_t j = __ldg(job.col_idx + p),
+                  mirror = bsi_find_column(job.col_idx, __ldg(job.row_ptr + j),
+                                           __ldg(job.row_ptr + j + 1), static_cast<int32_t>(i));
+    const float coupling = bsi_coupling(job.weight[p], mirror < 0 ? 0.0f : job.weight[mirror]);
+    largest = max(largest, coupling);
+    job.strength[p] = coupling;
+  }
+  largest = largest_of_lanes(job.s, largest);
+  if (inside && job.s.member() == 0) job.largest[i] = largest;
+}
+
+/* strength[p] ← the strength of each block p. */
+__global__ void __launch_bounds__(THREADS) drop_weak(const weigh_job job) {
+  const int64_t i = row_of_thread(job.s.lanes);
+  bsi_wait_for_predecessor();
+  if (i >= job.s.rows) return;
+  const int32_t end = __ldg(job.row_ptr + i + 1);
+  for (int32_t p = __ldg(job.row_ptr + i) + job.s.member(); p < end; p += job.s.lanes)
+    job.strength[p] = bsi_strength(job.strength[p], job.largest[i],
+                                   job.largest[__ldg(job.col_idx + p)], job.threshold);
+}
+
+using weigh_kernel = void(weigh_job);
+
+void enqueue_weigh(const bisai_context *context, const weigh_job &job) {
+#define ENTRY(BS) , weigh_blocks<BS>
+  static weigh_kernel *const kernels[] = {weigh_large_blocks BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+  const bool special = job.block_size <= BSI_SPECIAL_SIZES;
+  const unsigned grid = bsi_grid(static_cast<int64_t>(job.s.rows) * job.s.lanes, THREADS);
+  bsi_launch_early(context, kernels[special ? job.block_size : 0],
+                   special ? grid : static_cast<unsigned>(job.s.rows), THREADS, 0, job);
+  bsi_launch_early(context, couple, grid, THREADS, 0, job);
+  bsi_launch_early(context, drop_weak, grid, THREADS, 0, job);
+}
+
+} // namespace
+
+static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const double *inverse,
+                          double threshold, float *strength) {
+  if (a->block_rows == 0) return BISAI_OK;
+  bsi_temporary temporary(context);
+  weigh_job job = {.s = {a->block_rows, lanes_for(mean_length(a), 1)},
+                   .block_size = a->block_size,
+                   .row_ptr = a->row_ptr,
+                   .col_idx = a->col_idx,
+                   .inverse = inverse,
+                   .values = static_cast<const double *>(a->values),
+                   .threshold = static_cast<float>(threshold),
+                   .strength = strength};
+  job.weight = temporary.reserve<float>(static_cast<size_t>(a->blocks));
+  if (temporary.complete)
+    job.largest = temporary.reserve<float>(static_cast<size_t>(a->block_rows));
+  if (!temporary.complete) return BISAI_OUT_OF_MEMORY;
+  enqueue_weigh(context, job);
+  return bsi_launched(context, WHAT);
+}
+
+/* --- aggregates --- */
+
+namespace {
+
+/* Threads of a thread block of the cooperative launch. Not measured, like the constants below. */
+constexpr int GROUPING_THREADS = 512, WARPS = GROUPING_THREADS / BSI_WARP;
+
+/* Rows and blocks that one thread block takes alone: its threads wait for each other in less time
+ * than thread blocks do. */
+constexpr int64_t OF_ONE_BLOCK = 8192;
+
+/* Blocks of a row for each of the lanes that share it. */
+constexpr int BLOCKS_OF_LANE = 8;
+
+/* A record that the kernel writes whole, so that it needs no beginning. */
+struct report {
+  unsigned long long aggregates;
+  /* 1 if a round has left an undecided row; rounds take turns with the two words */
+  unsigned long long undecided[2];
+};
+
+/* Arrays in device memory. */
+struct grouping {
+  sharing s;
+  const int32_t *row_ptr, *col_idx;
+  const float *strength;
+  /* rows: bsi_candidate */
+  uint8_t *state;
+  /* rows: the largest value within one step. It stays once it is 0 or BSI_REACHED. At the end the
+   * number of the aggregate of each root. */
+  uint32_t *reach;
+  /* rows: the root of the aggregate of each row, or BSI_NO_ROOT_YET or BSI_STAYS_OUT */
+  int32_t *root;
+  int32_t *aggregate;
+  /* the number of roots among the rows of each thread block */
+  int32_t *roots;
+  report *found;
+  unsigned *ticket;
+};
+
+/* The waits of the thread blocks for each other. */
+struct meeting {
+  unsigned *ticket;
+  bool odd = false;
+  __device__ explicit meeting(unsigned *t) : ticket(t) {}
+  __device__ void wait() {
+    if (gridDim.x == 1) {
+      __syncthreads();
+      return;
+    }
+    bsi_wait_for_all(ticket, [] {});
+    odd = !odd;
+  }
+  /* An even number of waits leaves the ticket as it was. */
+  __device__ void end() {
+    if (odd) wait();
+  }
+};
+
+/* The blocks of a row that a lane takes: begin, begin + lanes, … No blocks beyond the last row. */
+struct part_of_row {
+  int32_t row, begin, end;
+  bool inside;
+};
+
+/* Calls pass(part) for all rows. The lanes of a warp call together. */
+template <typename Pass> __device__ __forceinline__ void over_rows(const grouping &g, Pass pass) {
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * GROUPING_THREADS + threadIdx.x,
+                apart = static_cast<int64_t>(gridDim.x) * GROUPING_THREADS / g.s.lanes;
+  const int within = threadIdx.x % BSI_WARP / g.s.lanes;
+  for (int64_t first = (thread - threadIdx.x % BSI_WARP) / g.s.lanes; first < g.s.rows;
+       first += apart) {
+    const int64_t i = first + within;
+    part_of_row part = {.row = static_cast<int32_t>(i), .inside = i < g.s.rows};
+    if (part.inside) {
+      part.begin = __ldg(g.row_ptr + i) + g.s.member();
+      part.end = __ldg(g.row_ptr + i + 1);
+    }
+    pass(part);
+  }
+}
+
+/* Calls visit(j, strength) for each edge of the lane's part of a row. */
+template <typename Visit>
+__device__ __forceinline__ void over_edges(const grouping &g, const part_of_row &part,
+                                           Visit visit) {
+  for (int32_t p = part.begin; p < part.end; p += g.s.lanes) {
+    const float strength = __ldg(g.strength + p);
+    if (strength > 0.0f) visit(__ldg(g.col_idx + p), strength);
+  }
+}
+
+/* Begins step 1. */
+__device__ void enter(const grouping &g) {
+  over_rows(g, [&](const part_of_row &part) {
+    int some = 0;
+    over_edges(g, part, [&](int32_t, float) { some = 1; });
+    some = largest_of_lanes(g.s, some);
+    if (!part.inside || g.s.member() > 0) return;
+    g.root[part.row] = some ? BSI_NO_ROOT_YET : BSI_STAYS_OUT;
+    g.state[part.row] = some ? BSI_UNDECIDED : BSI_NOT_ROOT;
+    g.reach[part.row] = some ? bsi_aggregation_key(part.row) : 0;
+  });
+}
+
+/* Begins step 3. */
+__device__ void enter_again(const grouping &g) {
+  over_rows(g, [&](part_of_row part) {
+    const bool rest = part.inside && g.root[part.row] == BSI_NO_ROOT_YET;
+    int neighbours = 0;
+    if (rest)
+      over_edges(g, part, [&](int32_t j, float) { neighbours += g.root[j] == BSI_NO_ROOT_YET; });
+    for (int step = g.s.lanes / 2; step > 0; step /= 2)
+      neighbours += __shfl_xor_sync(BSI_FULL_WARP, neighbours, step);
+    if (!part.inside || g.s.member() > 0) return;
+    g.state[part.row] = rest && neighbours >= BSI_MINIMUM_REST ? BSI_UNDECIDED : BSI_NOT_ROOT;
+    g.reach[part.row] = rest ? bsi_aggregation_key(part.row) : 0;
+  });
+}
+
+/* The first half of a round: reach[i] ← the largest value within one step. */
+__device__ void look_around(const grouping &g) {
+  over_rows(g, [&](const part_of_row &part) {
+    const uint32_t before = part.inside ? g.reach[part.row] : 0;
+    const bool open = before != 0 && before != BSI_REACHED;
+    uint32_t largest = open ? bsi_candidate_value(g.state[part.row], part.row) : 0;
+    if (open)
+      over_edges(g, part, [&](int32_t j, float) {
+        largest = max(largest, bsi_candidate_value(g.state[j], j));
+      });
+    largest = largest_of_lanes(g.s, largest);
+    if (open && g.s.member() == 0) g.reach[part.row] = largest;
+  });
+}
+
+/* The second half. Returns true if a row of the thread stays undecided. */
+__device__ bool decide(const grouping &g) {
+  bool left = false;
+  over_rows(g, [&](const part_of_row &part) {
+    const bool open = part.inside && g.state[part.row] == BSI_UNDECIDED;
+    uint32_t largest = open ? g.reach[part.row] : 0;
+    if (open) over_edges(g, part, [&](int32_t j, float) { largest = max(largest, g.reach[j]); });
+    largest = largest_of_lanes(g.s, largest);
+    /* all lanes of the row have read the state */
+    if (!open || g.s.member() > 0) return;
+    const uint8_t state = bsi_candidate_decide(largest, part.row);
+    g.state[part.row] = state;
+    left = left || state == BSI_UNDECIDED;
+  });
+  return left;
+}
+
+/* Rounds until no row is undecided. `round` goes on from step 1 to step 3. In each round, blocks that
+ * have undecided rows write 1 to a word of `undecided` before the second wait. The round clears the
+ * other word after the first wait, when all have read that word. */
+__device__ void find_roots(const grouping &g, meeting *all, unsigned *round) {
+  bool left = true;
+  while (left) {
+    volatile unsigned long long *word = g.found->undecided + *round % 2,
+                                *other = g.found->undecided + (*round + 1) % 2;
+    look_around(g);
+    all->wait();
+    if (blockIdx.x == 0 && threadIdx.x == 0) *other = 0;
+    const int mine = __syncthreads_or(decide(g));
+    if (mine && threadIdx.x == 0) *word = 1;
+    all->wait();
+    left = *word != 0;
+    ++*round;
+  }
+}
+
+/* Step 2. */
+__device__ void join_roots(const grouping &g) {
+  over_rows(g, [&](const part_of_row &part) {
+    const bool open = part.inside && g.root[part.row] == BSI_NO_ROOT_YET,
+               is_root = open && g.state[part.row] == BSI_ROOT;
+    unsigned long long best = 0;
+    int32_t root = BSI_NO_ROOT_YET;
+    if (open && !is_root)
+      over_edges(g, part, [&](int32_t j, float strength) {
+        const unsigned long long preference = bsi_preference(strength, j);
+        if (g.state[j] != BSI_ROOT || preference <= best) return;
+        best = preference;
+        root = j;
+      });
+    /* All lanes of the row have read its root before one of them writes it. One lane alone has the
+     * best neighbour, because all keys differ. */
+    const bool mine = largest_of_lanes(g.s, best) == best && best > 0;
+    if (is_root ? g.s.member() == 0 : mine) g.root[part.row] = is_root ? part.row : root;
+  });
+}
+
+/* reach[i] ← the number of roots before row i, for each root i. Each thread block takes the rows of
+ * a part. */
+__device__ void number_roots(const grouping &g, meeting *all) {
+  __shared__ int32_t of_warp[WARPS];
+  __shared__ int32_t before_block;
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+  const int64_t share = (g.s.rows - 1) / gridDim.x + 1, begin = blockIdx.x * share,
+                end = min(begin + share, static_cast<int64_t>(g.s.rows));
+  int32_t count = 0;
+  for (int64_t at = begin; at < end; at += GROUPING_THREADS) {
+    const int64_t i = at + threadIdx.x;
+    count += __syncthreads_count(i < end && g.root[i] == i);
+  }
+  if (threadIdx.x == 0) g.roots[blockIdx.x] = count;
+  all->wait();
+  if (warp == 0) {
+    int32_t sum = 0;
+    for (unsigned b = lane; b < blockIdx.x; b += BSI_WARP) sum += g.roots[b];
+    sum = bsi_warp_sum(sum);
+    if (lane == 0) before_block = sum;
+    if (lane == 0 && blockIdx.x == gridDim.x - 1)
+      g.found->aggregates = static_cast<unsigned long long>(sum + count);
+  }
+  __syncthreads();
+  int32_t next = before_block;
+  for (int64_t at = begin; at < end; at += GROUPING_THREADS) {
+    const int64_t i = at + threadIdx.x;
+    const bool is_root = i < end && g.root[i] == i;
+    const unsigned roots = __ballot_sync(BSI_FULL_WARP, is_root);
+    if (lane == 0) of_warp[warp] = __popc(roots);
+    __syncthreads();
+    int32_t number = next + __popc(roots & ((1u << lane) - 1u));
+    for (int w = 0; w < WARPS; w++) {
+      if (w < warp) number += of_warp[w];
+      next += of_warp[w];
+    }
+    if (is_root) g.reach[i] = static_cast<uint32_t>(number);
+    __syncthreads();
+  }
+}
+
+/* Step 4, and the numbers. */
+__device__ void finish(const grouping &g) {
+  over_rows(g, [&](const part_of_row &part) {
+    int32_t root = part.inside ? g.root[part.row] : BSI_STAYS_OUT;
+    const bool open = root == BSI_NO_ROOT_YET;
+    unsigned long long best = 0;
+    if (open)
+      over_edges(g, part, [&](int32_t j, float strength) {
+        const unsigned long long preference = bsi_preference(strength, j);
+        const int32_t there = g.root[j];
+        if (there < 0 || preference <= best) return;
+        best = preference;
+        root = there;
+      });
+    /* one lane alone has the best neighbour, and an open row always has one (aggregate.h) */
+    const bool mine = largest_of_lanes(g.s, best) == best && best > 0;
+    if (open ? mine : part.inside && g.s.member() == 0)
+      g.aggregate[part.row] = root < 0 ? -1 : static_cast<int32_t>(g.reach[root]);
+  });
+}
+
+__global__ void __launch_bounds__(GROUPING_THREADS) make_aggregates(const grouping g) {
+  meeting all(g.ticket);
+  unsigned round = 0;
+  if (blockIdx.x == 0 && threadIdx.x < 2) g.found->undecided[threadIdx.x] = 0;
+  enter(g);
+  all.wait();
+  find_roots(g, &all, &round);
+  join_roots(g);
+  all.wait();
+  enter_again(g);
+  all.wait();
+  find_roots(g, &all, &round);
+  join_roots(g);
+  all.wait();
+  number_roots(g, &all);
+  all.wait();
+  finish(g);
+  all.end();
+}
+
+/* Chooses the lanes of a row, and the thread blocks of the launch. */
+bisai_status lay_out(bisai_context *context, const bisai_bcsr *a, int *lanes, int *blocks) {
+  const int64_t rows = a->block_rows, mean = mean_length(a);
+  int most = 1;
+  if (rows + a->blocks > OF_ONE_BLOCK)
+    BSI_TRY(bsi_resident_blocks(context, WHAT, make_aggregates, GROUPING_THREADS, &most));
+  *lanes = lanes_for(mean, BLOCKS_OF_LANE);
+  while (*lanes < lanes_for(mean, 1) &&
+         rows * *lanes * 2 <= static_cast<int64_t>(most) * GROUPING_THREADS)
+    *lanes *= 2;
+  *blocks = std::min(most, static_cast<int>(bsi_grid(rows * *lanes, GROUPING_THREADS)));
+  return BISAI_OK;
+}
+
+} // namespace
+
+static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
+                              int32_t *aggregate, int32_t *count) {
+  const size_t rows = static_cast<size_t>(a->block_rows);
+  *count = 0;
+  if (rows == 0) return BISAI_OK;
+  int blocks = 0;
+  bsi_temporary temporary(context);
+  grouping g = {.s = {a->block_rows, 1},
+                .row_ptr = a->row_ptr,
+                .col_idx = a->col_idx,
+                .strength = strength,
+                .aggregate = aggregate,
+                .found = bsi_record_of<report>(context),
+                .ticket = context->tickets};
+  bisai_status status = lay_out(context, a, &g.s.lanes, &blocks);
+  if (status) return status;
+  g.state = temporary.reserve<uint8_t>(rows);
+  if (temporary.complete) g.reach = temporary.reserve<uint32_t>(rows);
+  if (temporary.complete) g.root = temporary.reserve<int32_t>(rows);
+  if (temporary.complete) g.roots = temporary.reserve<int32_t>(static_cast<size_t>(blocks));
+  if (!temporary.complete) return BISAI_OUT_OF_MEMORY;
+  status = bsi_launch_together(context, WHAT, make_aggregates, dim3(static_cast<unsigned>(blocks)),
+                               dim3(GROUPING_THREADS), 0, g);
+  report found;
+  if (!status) status = bsi_record_fetch(context, WHAT, &found);
+  if (!status) *count = static_cast<int32_t>(found.aggregates);
+  return status;
+}
+
+const bsi_aggregation_ops bsi_aggregation_cuda = {.weigh = weigh, .aggregate = aggregate};
