@@ -323,9 +323,9 @@ __device__ bool decide(const grouping &g) {
   return left;
 }
 
-/* Rounds until no row is undecided. `round` goes on from step 1 to step 3. In each round, blocks that
- * have undecided rows write 1 to a word of `undecided` before the second wait. The round clears the
- * other word after the first wait, when all have read that word. */
+/* Rounds until no row is undecided. `round` goes on from step 1 to step 3. In each round, thread
+ * blocks that have undecided rows write 1 to a word of `undecided` before the second wait. The
+ * round clears the other word after the first wait, when all have read that word. */
 __device__ void find_roots(const grouping &g, meeting *all, unsigned *round) {
   bool left = true;
   while (left) {
