@@ -78,8 +78,8 @@ static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
   return BISAI_OK;
 }
 
-static double damping_of(const bsi_level *level) {
-  return 4.0 / (3.0 * fmax(level->radius, LEAST_RADIUS));
+static double damping_of(const bsi_hierarchy *h, const bsi_level *level) {
+  return 4.0 / (3.0 * (h->setup.symmetric ? level->radius : fmax(level->radius, LEAST_RADIUS)));
 }
 
 /* --- work vectors --- */
@@ -113,22 +113,43 @@ static bisai_status reserve_work(bsi_hierarchy *h, bsi_level *level) {
 
 /* --- transfers --- */
 
-/* T and Tᵀ of aggregates. */
+/* Reserves the arrays of mᵀ, and finds the places of its blocks in m. */
+static bisai_status transpose(bsi_hierarchy *h, const bsi_sparse *m, bsi_sparse *transposed,
+                              int32_t **position) {
+  transposed->row_ptr = reserve(h, (int64_t)m->cols + 1, sizeof *transposed->row_ptr);
+  transposed->col_idx = reserve(h, m->blocks, sizeof *transposed->col_idx);
+  *position = reserve(h, m->blocks, sizeof **position);
+  if (!transposed->row_ptr || !transposed->col_idx || !*position) return BISAI_OUT_OF_MEMORY;
+  return ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
+}
+
+/* T of aggregates, and Tᵀ. */
 static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
                                    int32_t count, int width) {
-  bsi_sparse *t = &level->tentative, *members = &level->members;
-  *t = (bsi_sparse){.rows = level->matrix->block_rows,
-                    .cols = count,
-                    .height = level->matrix->block_size,
-                    .width = width};
-  BSI_TRY(ops_of(h)->transfer->list(h->context, aggregate, t));
-  *members = (bsi_sparse){
-      .rows = count, .cols = t->rows, .height = width, .width = t->height, .blocks = t->blocks};
-  members->row_ptr = reserve(h, (int64_t)count + 1, sizeof *members->row_ptr);
-  members->col_idx = reserve(h, t->blocks, sizeof *members->col_idx);
-  level->position = reserve(h, t->blocks, sizeof *level->position);
-  if (!members->row_ptr || !members->col_idx || !level->position) return BISAI_OUT_OF_MEMORY;
-  return ops_of(h)->transfer->transpose(h->context, t, members, level->position);
+  level->tentative = (bsi_sparse){.rows = level->matrix->block_rows,
+                                  .cols = count,
+                                  .height = level->matrix->block_size,
+                                  .width = width};
+  BSI_TRY(ops_of(h)->transfer->list(h->context, aggregate, &level->tentative));
+  return transpose(h, &level->tentative, &level->members, &level->member_position);
+}
+
+/* What makes A T with T of identity blocks. */
+static bisai_status make_aims(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
+                              int32_t count) {
+  const int bs = level->matrix->block_size;
+  level->target = reserve(h, level->matrix->blocks, sizeof *level->target);
+  level->identity = (bsi_sparse){.rows = count + 1,
+                                 .cols = count,
+                                 .height = bs,
+                                 .width = bs,
+                                 .blocks = count,
+                                 .row_ptr = reserve(h, (int64_t)count + 2, sizeof(int32_t)),
+                                 .col_idx = reserve(h, count, sizeof(int32_t))};
+  if (!level->target || !level->identity.row_ptr || !level->identity.col_idx)
+    return BISAI_OUT_OF_MEMORY;
+  return ops_of(h)->aim->aim(h->context, level->matrix, level->inverse, aggregate, count,
+                             level->target, &level->identity);
 }
 
 /* *coarse ← the near-null-space vectors of the next level. */
@@ -141,35 +162,64 @@ static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, const dou
   if (!*coarse) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(ops_of(h)->transfer->orthonormalise(h->context, &level->members, vectors, RANK_TOLERANCE,
                                               t, *coarse));
-  return ops_of(h)->transfer->transpose_values(h->context, t, level->position, &level->members);
+  return ops_of(h)->transfer->transpose_values(h->context, t, level->member_position,
+                                               &level->members);
 }
 
-static bisai_status make_transfer_structures(bsi_hierarchy *h, bsi_level *level) {
+/* The factors of A T. */
+typedef struct prolonged {
+  bsi_sparse left;
+  const bsi_sparse *right;
+} prolonged;
+
+static prolonged prolonged_of(const bsi_level *level) {
+  prolonged at = {bsi_sparse_of(level->matrix), &level->tentative};
+  if (level->target) {
+    at.left.cols = level->identity.rows;
+    at.left.col_idx = level->target;
+    at.right = &level->identity;
+  }
+  return at;
+}
+
+static bisai_status make_prolongation(bsi_hierarchy *h, bsi_level *level) {
+  const prolonged at = prolonged_of(level);
+  BSI_TRY(
+      ops_of(h)->sparse->multiply_structure(h->context, &at.left, at.right, &level->prolongation));
+  return bsi_sparse_reserve_values(h->context, &level->prolongation);
+}
+
+static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
+  const prolonged at = prolonged_of(level);
+  BSI_TRY(ops_of(h)->sparse->multiply_values(h->context, &at.left, at.right, &level->prolongation));
+  return ops_of(h)->transfer->smooth(h->context, &level->tentative, level->inverse,
+                                     damping_of(h, level), &level->prolongation);
+}
+
+static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  const bsi_sparse_ops *ops = ops_of(h)->sparse;
-  BSI_TRY(ops->multiply_structure(h->context, &a, &level->tentative, &level->prolongation));
-  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->prolongation));
-  if (h->setup.plain_restriction) return BISAI_OK;
-  BSI_TRY(ops->multiply_structure(h->context, &level->members, &a, &level->restriction));
+  if (h->setup.symmetric)
+    BSI_TRY(transpose(h, &level->prolongation, &level->restriction, &level->position));
+  else
+    BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &level->members, &a,
+                                                  &level->restriction));
   return bsi_sparse_reserve_values(h->context, &level->restriction);
 }
 
-/* The values of P and R. */
-static bisai_status update_transfers(bsi_hierarchy *h, bsi_level *level) {
+static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   const bsi_multigrid_ops *ops = ops_of(h);
-  const double omega = damping_of(level);
-  BSI_TRY(ops->sparse->multiply_values(h->context, &a, &level->tentative, &level->prolongation));
-  BSI_TRY(ops->transfer->smooth(h->context, &level->tentative, level->inverse, omega,
-                                &level->prolongation));
-  if (h->setup.plain_restriction) return BISAI_OK;
-  BSI_TRY(ops->sparse->multiply_values(h->context, &level->members, &a, &level->restriction));
-  return ops->transfer->smooth_restriction(h->context, &level->members, level->inverse, omega,
+  if (!level->restriction.row_ptr) return BISAI_OK;
+  if (h->setup.symmetric)
+    return ops->transfer->transpose_values(h->context, &level->prolongation, level->position,
                                            &level->restriction);
+  BSI_TRY(ops->sparse->multiply_values(h->context, &level->members, &a, &level->restriction));
+  return ops->transfer->smooth_restriction(h->context, &level->members, level->inverse,
+                                           damping_of(h, level), &level->restriction);
 }
 
-static const bsi_sparse *restriction_of(const bsi_hierarchy *h, const bsi_level *level) {
-  return h->setup.plain_restriction ? &level->members : &level->restriction;
+static const bsi_sparse *restriction_of(const bsi_level *level) {
+  return level->restriction.row_ptr ? &level->restriction : &level->members;
 }
 
 /* --- the coarse matrix --- */
@@ -180,7 +230,7 @@ static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bis
   bsi_sparse view = bsi_sparse_of(coarse);
   const bsi_sparse_ops *ops = ops_of(h)->sparse;
   BSI_TRY(ops->multiply_values(h->context, &a, &level->prolongation, &level->product));
-  BSI_TRY(ops->multiply_values(h->context, restriction_of(h, level), &level->product, &view));
+  BSI_TRY(ops->multiply_values(h->context, restriction_of(level), &level->product, &view));
   if (!level->tentative.values) return BISAI_OK;
   return ops_of(h)->transfer->complete(h->context, coarse);
 }
@@ -215,19 +265,26 @@ static bool within_complexity(const bsi_hierarchy *h, const bsi_sparse *c) {
 }
 
 /* *coarse ← the structure of R A P, or NULL if it is too large for the limit of the complexity. */
-static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
-  const bsi_sparse a = bsi_sparse_of(level->matrix);
-  const bsi_sparse_ops *ops = ops_of(h)->sparse;
+static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
   bsi_sparse c = {0};
-  *coarse = NULL;
-  bisai_status status =
-      ops->multiply_structure(h->context, &a, &level->prolongation, &level->product);
-  if (!status) status = bsi_sparse_reserve_values(h->context, &level->product);
-  if (!status)
-    status = ops->multiply_structure(h->context, restriction_of(h, level), &level->product, &c);
+  const bisai_status status =
+      ops_of(h)->sparse->multiply_structure(h->context, restriction_of(level), &level->product, &c);
   if (!status && within_complexity(h, &c)) return adopt(h, &c, coarse);
   bsi_sparse_destroy(h->context, &c);
   return status;
+}
+
+/* The same for the smoothed restriction, and then for Tᵀ. */
+static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  BSI_TRY(
+      ops_of(h)->sparse->multiply_structure(h->context, &a, &level->prolongation, &level->product));
+  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
+  BSI_TRY(make_restriction(h, level));
+  BSI_TRY(try_coarse_matrix(h, level, coarse));
+  if (*coarse || h->setup.symmetric) return BISAI_OK;
+  bsi_sparse_destroy(h->context, &level->restriction);
+  return try_coarse_matrix(h, level, coarse);
 }
 
 /* --- levels --- */
@@ -238,8 +295,11 @@ static void destroy_transfers(bisai_context *context, bsi_level *level) {
   bsi_sparse_destroy(context, &level->prolongation);
   bsi_sparse_destroy(context, &level->restriction);
   bsi_sparse_destroy(context, &level->product);
+  bsi_sparse_destroy(context, &level->identity);
   context->backend->memory->release(context, level->position);
-  level->position = NULL;
+  context->backend->memory->release(context, level->member_position);
+  context->backend->memory->release(context, level->target);
+  level->position = level->member_position = level->target = NULL;
 }
 
 /* What the work on the way from one level to the next takes. */
@@ -261,23 +321,31 @@ static bisai_status aggregate(bsi_hierarchy *h, bsi_level *level, coarsening *c)
   return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
 }
 
-/* *coarse ← the matrix of the next level, or NULL if this level is the coarsest. */
+/* T, P and the structure of the next matrix, which is NULL if this level is the coarsest. */
 static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, coarsening *c,
                             bisai_bcsr **coarse) {
   const int width = c->vectors ? h->setup.options.null_count : level->matrix->block_size;
-  *coarse = NULL;
   BSI_TRY(aggregate(h, level, c));
   const double scalar_rows = (double)c->count * width;
   if (c->count == 0 || scalar_rows > SLOWEST_COARSENING * (double)bsi_level_rows(level))
     return BISAI_OK;
   BSI_TRY(make_tentative(h, level, c->aggregate, c->count, width));
-  if (c->vectors) BSI_TRY(orthonormalise(h, level, c->vectors, &c->coarse_vectors));
-  BSI_TRY(make_transfer_structures(h, level));
-  BSI_TRY(estimate_radius(h, level));
-  BSI_TRY(update_transfers(h, level));
+  if (c->vectors)
+    BSI_TRY(orthonormalise(h, level, c->vectors, &c->coarse_vectors));
+  else
+    BSI_TRY(make_aims(h, level, c->aggregate, c->count));
+  BSI_TRY(make_prolongation(h, level));
   BSI_TRY(make_coarse_matrix(h, level, coarse));
   note_peak(h, 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows));
-  return *coarse ? update_coarse_matrix(h, level, *coarse) : BISAI_OK;
+  return BISAI_OK;
+}
+
+/* The values of P, R and the next matrix. */
+static bisai_status update_coarse_level(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse,
+                                        bool transfers) {
+  if (transfers) BSI_TRY(update_prolongation(h, level));
+  if (transfers) BSI_TRY(update_restriction(h, level));
+  return update_coarse_matrix(h, level, coarse);
 }
 
 static void release_coarsening(bisai_context *context, coarsening *c) {
@@ -292,29 +360,42 @@ static bool small_enough(const bsi_hierarchy *h, const bsi_level *level) {
   return bsi_level_rows(level) <= h->setup.options.coarsest;
 }
 
-/* Makes the next level. *more ← false if this is the coarsest. */
-static bisai_status add_level(bsi_hierarchy *h, coarsening *c, bool *more) {
+/* Makes the next level, unless this one is the coarsest. */
+static bisai_status add_level(bsi_hierarchy *h, coarsening *c) {
   bsi_level *level = &h->levels[h->count - 1];
   bisai_bcsr *coarse = NULL;
-  *more = false;
+  BSI_TRY(invert_diagonal(h, level));
+  BSI_TRY(estimate_radius(h, level));
+  if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
+  if (!coarse) {
+    destroy_transfers(h->context, level);
+    return BISAI_OK;
+  }
+  h->levels[h->count] = (bsi_level){.matrix = coarse, .own = coarse};
+  h->count++;
+  return update_coarse_level(h, level, coarse, true);
+}
+
+/* What every level has. */
+static bisai_status begin_level(bsi_hierarchy *h, bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
   level->inverse = reserve_vector(h, (int64_t)bsi_block_offset(a, a->block_rows));
   level->relaxation = level->inverse;
   if (!level->inverse) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(find_diagonal(h, level));
-  BSI_TRY(reserve_work(h, level));
+  return reserve_work(h, level);
+}
+
+/* Completes the newest level and makes the next one. *more ← false if this is the coarsest. */
+static bisai_status go_down(bsi_hierarchy *h, coarsening *c, bool *more) {
+  const int count = h->count;
+  bsi_level *level = &h->levels[count - 1];
+  *more = false;
+  BSI_TRY(begin_level(h, level));
   if (small_enough(h, level)) return BISAI_OK;
-  BSI_TRY(invert_diagonal(h, level));
-  if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
-  BSI_TRY(bsi_smoother_create(h, level));
-  if (!coarse) {
-    destroy_transfers(h->context, level);
-    return estimate_radius(h, level);
-  }
-  h->levels[h->count] = (bsi_level){.matrix = coarse, .own = coarse};
-  h->count++;
-  *more = true;
-  return BISAI_OK;
+  BSI_TRY(add_level(h, c));
+  *more = h->count > count;
+  return bsi_smoother_create(h, level);
 }
 
 /* --- the coarsest level --- */
@@ -382,7 +463,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
   h->levels[0].matrix = h->split ? h->split : matrix;
   if (!status) status = upload_vectors(h, bsi_level_rows(&h->levels[0]), &c.vectors);
   while (!status && more) {
-    status = add_level(h, &c, &more);
+    status = go_down(h, &c, &more);
     release_coarsening(context, &c);
   }
   release_coarsening(context, &c);
@@ -413,8 +494,7 @@ static bisai_status update_level(bsi_hierarchy *h, int l) {
   BSI_TRY(estimate_radius(h, level));
   BSI_TRY(bsi_smoother_update(h, level));
   if (coarsest) return BISAI_OK;
-  if (!h->setup.options.keep_transfers) BSI_TRY(update_transfers(h, level));
-  return update_coarse_matrix(h, level, h->levels[l + 1].own);
+  return update_coarse_level(h, level, h->levels[l + 1].own, !h->setup.options.keep_transfers);
 }
 
 bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h) {

@@ -4,12 +4,17 @@
  * Level 0 has the caller's matrix. From the matrix A of a level, aggregation makes the tentative
  * prolongation T, and
  *
- *   P = (I − ω D⁻¹A) T,   R = Tᵀ (I − ω A D⁻¹) or Tᵀ,   A_coarse = R A P
+ *   P = (I − ω D⁻¹A) T,   A_coarse = R A P
  *
- * with ω = 4/(3ρ), where D are the diagonal blocks of A, and ρ is the larger one of 2 and the
- * estimate of ρ(D⁻¹A). For a symmetric A, the first R is Pᵀ (Vaněk, Mandel, Brezina 1996). For
- * nonsymmetric matrices ρ < 2 is not used: a larger ω made coarse matrices of which cycles
- * diverged. */
+ * with ω = 4/(3ρ), where D are the diagonal blocks of A, and ρ is an estimate of ρ(D⁻¹A). T has a
+ * block for each row that belongs to an aggregate: the identity, or the near-null-space vectors,
+ * made orthonormal in the aggregate. In A T of identity blocks, weak blocks of A move to the
+ * aggregate of their own row (multigrid/aim.h).
+ *
+ * R is Pᵀ for a symmetric A (Vaněk, Mandel, Brezina 1996). Otherwise it is Tᵀ (I − ω A D⁻¹), the
+ * transpose of what P is for Aᵀ with D⁻¹ on the other side, or Tᵀ if that would exceed the limit of
+ * the complexity. For a nonsymmetric A, ρ is at least 2: larger ω made coarse matrices of which
+ * cycles diverged. */
 #ifndef BSI_HIERARCHY_H
 #define BSI_HIERARCHY_H
 
@@ -22,8 +27,8 @@
 typedef struct bsi_multigrid_setup {
   /* no enumeration has its AUTO */
   bisai_multigrid_options options;
-  /* the restriction is Tᵀ, not smoothed */
-  bool plain_restriction;
+  /* A is symmetric up to rounding */
+  bool symmetric;
   /* bsi_inversion_ops::invert, for the diagonal blocks of level 0 */
   double shift_amount;
   /* what the smoothers ISAI, SWEEPS and ILU are made with */
@@ -44,10 +49,14 @@ typedef struct bsi_level {
   int32_t *l1_position;
   /* of ISAI, SWEEPS and ILU */
   bisai_precond *smoother;
-  /* T, Tᵀ, P, R, A P; R is empty if it is Tᵀ. Empty on the coarsest level */
+  /* T, Tᵀ, P, R, A P. Empty on the coarsest level; R is empty if it is Tᵀ, and Tᵀ if R is Pᵀ and T
+   * has identity blocks */
   bsi_sparse tentative, members, prolongation, restriction, product;
-  /* the places in T of the blocks of Tᵀ; NULL if these are the identity */
-  int32_t *position;
+  /* the places in T of the blocks of Tᵀ; those in P of the blocks of R = Pᵀ */
+  int32_t *member_position, *position;
+  /* T of identity blocks: what makes A T (bsi_aim_ops) */
+  int32_t *target;
+  bsi_sparse identity;
   /* work vectors: x before and during smoothing, a direction, a residual */
   double *x, *y, *d, *residual;
   /* but on level 0: the right-hand side and the solution */

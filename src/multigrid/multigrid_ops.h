@@ -25,6 +25,15 @@ typedef struct bsi_aggregation_ops {
                             int32_t *aggregate, int32_t *count);
 } bsi_aggregation_ops;
 
+typedef struct bsi_aim_ops {
+  /* target[p] ← the column of P to which block p of A contributes (multigrid/aim.h), or `count` if
+   * there is none. identity ← the structure of a count × count identity, with an empty row below.
+   * Its arrays are reserved. A with the columns `target`, times this identity, is A T. */
+  bisai_status (*aim)(bisai_context *, const bisai_bcsr *a, const double *inverse,
+                      const int32_t *aggregate, int32_t count, int32_t *target,
+                      bsi_sparse *identity);
+} bsi_aim_ops;
+
 /* Transfers between levels. */
 typedef struct bsi_transfer_ops {
   /* T ← one block for each row i with aggregate[i] ≥ 0, in column aggregate[i]. Reserves
@@ -133,6 +142,7 @@ typedef struct bsi_dense_ops {
 
 typedef struct bsi_multigrid_ops {
   const bsi_aggregation_ops *aggregation;
+  const bsi_aim_ops *aim;
   const bsi_transfer_ops *transfer;
   const bsi_sparse_ops *sparse;
   const bsi_cycle_ops *cycle;
@@ -142,6 +152,7 @@ typedef struct bsi_multigrid_ops {
 } bsi_multigrid_ops;
 
 extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;
+extern const bsi_aim_ops bsi_aim_host, bsi_aim_cuda;
 extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;
 extern const bsi_sparse_ops bsi_sparse_host, bsi_sparse_cuda;
 extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;

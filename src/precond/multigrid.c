@@ -169,6 +169,7 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   state->smoother = smoother_options(m, o.smoother);
   const bsi_multigrid_setup setup = {
       .options = o,
+      .symmetric = state->symmetric,
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
       .smoother = &state->smoother};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
