@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The structure of a product of sparse matrices on a device, row by row, twice: first to count and
+ * then to write.
+ *
+ * A hash table in shared memory holds the columns that a row has found, and the place of a column
+ * is the number of smaller ones. A few lanes have a small table. The rows that it cannot hold come
+ * into a list, and a warp with a larger table takes each of them. The rows that are still longer
+ * take a thread block each, and one bit of global memory for every column. */
+#include "multigrid/rows_cuda.cuh"
+
+namespace {
+
+/* Messages of failures begin with it. */
+constexpr char what[] = "structure of a product";
+
+enum {
+  THREADS = 128,
+  /* thread blocks for the rows of a list, whose number the host does not know */
+  LISTED_BLOCKS = 512,
+  /* threads of a long row, and the most thread blocks, whose bits take memory */
+  LONG_THREADS = 1024,
+  LONG_BLOCKS = 128,
+  /* the most rows whose lengths one thread block adds up */
+  FEW_ROWS = 8192
+};
+
+/* --- row_ptr --- */
+
+/* Reports the end of row i. Rows end beyond int32 from one row on. */
+__device__ __forceinline__ void close_row(int32_t rows, int32_t i, int64_t before, int64_t end,
+                                          int32_t *row_ptr, bsi_structure_report *report) {
+  if (i == 0) row_ptr[0] = 0;
+  row_ptr[i + 1] = static_cast<int32_t>(end);
+  if (end > INT32_MAX && before <= INT32_MAX) {
+    report->overflow_row = static_cast<unsigned long long>(i);
+    report->overflows = 1;
+  }
+  if (i == rows - 1) report->total = static_cast<unsigned long long>(end);
+}
+
+/* Adds up the lengths of at most FEW_ROWS rows, in one thread block. */
+__global__ void __launch_bounds__(LONG_THREADS)
+    add_few_lengths(int32_t rows, const int64_t *lengths, int32_t *row_ptr,
+                    bsi_structure_report *report) {
+  __shared__ int64_t of_warp[LONG_THREADS / BSI_WARP];
+  const int thread = threadIdx.x, lane = thread % BSI_WARP;
+  const int32_t each = (rows + LONG_THREADS - 1) / LONG_THREADS, first = min(thread * each, rows),
+                last = min(first + each, rows);
+  bsi_wait_for_predecessor();
+  int64_t mine = 0;
+  for (int32_t i = first; i < last; i++) mine += lengths[i];
+  int64_t end = mine; /* of the rows of the lanes up to this one, then of all threads */
+#pragma unroll
+  for (int step = 1; step < BSI_WARP; step *= 2) {
+    const int64_t other = __shfl_up_sync(BSI_FULL_WARP, end, step);
+    if (lane >= step) end += other;
+  }
+  if (lane == BSI_WARP - 1) of_warp[thread / BSI_WARP] = end;
+  __syncthreads();
+  for (int w = 0; w < thread / BSI_WARP; w++) end += of_warp[w];
+  int64_t before = end - mine;
+  for (int32_t i = first; i < last; i++) {
+    const int64_t after = before + lengths[i];
+    close_row(rows, i, before, after, row_ptr, report);
+    before = after;
+  }
+}
+
+/* --- tables --- */
+
+/* The lanes of a row, the most columns that they hold, and the bits of an index of the hash table.
+ * The table stays at most half full. */
+struct tiny {
+  enum { LANES = 4, MOST = 16, BITS = 5 };
+};
+struct few {
+  enum { LANES = 8, MOST = 64, BITS = 7 };
+};
+struct many {
+  enum { LANES = BSI_WARP, MOST = 256, BITS = 10 };
+};
+
+struct product {
+  int32_t rows;
+  const int32_t *a_ptr, *a_col, *b_ptr, *b_col;
+  /* lanes that read a row of B together, as a power of two */
+  int readers;
+  bsi_structure_report *report;
+  /* of the rows of C, while they are counted */
+  int64_t *lengths;
+  /* rows that the first table cannot hold, and that the large table cannot hold */
+  int32_t *listed, *long_rows;
+  /* C, while it is written */
+  const int32_t *c_ptr;
+  int32_t *c_col;
+};
+
+/* The columns that a row has found, in shared memory.
+ *   SIZE: tiny, few or many */
+template <typename SIZE> struct found {
+  enum { TABLE = 1 << SIZE::BITS };
+  /* columns, -1: free */
+  int32_t table[TABLE];
+  int32_t column[SIZE::MOST];
+  /* more than MOST if the row is too long */
+  int32_t count;
+};
+
+/* Adds a column unless it has been found. */
+template <typename SIZE> __device__ __forceinline__ void insert(found<SIZE> *f, int32_t column) {
+  unsigned place = static_cast<unsigned>(column) * 2654435761u >> (32 - SIZE::BITS);
+  for (;; place = (place + 1) % found<SIZE>::TABLE) {
+    const int32_t there = atomicCAS(&f->table[place], -1, column);
+    if (there == column) return;
+    if (there == -1) break;
+  }
+  const int32_t at = atomicAdd(&f->count, 1);
+  if (at < SIZE::MOST) f->column[at] = column;
+}
+
+/* Finds the columns of row i, by the lanes of `mask`. This lane is number `member` of them. A lane
+ * stops soon after the row has become too long: the table has room for what the others add. */
+template <typename SIZE>
+__device__ __forceinline__ void find_columns(const product &s, int32_t i, int member, unsigned mask,
+                                             found<SIZE> *f) {
+  static_assert(static_cast<int>(SIZE::MOST) + static_cast<int>(SIZE::LANES) <
+                    static_cast<int>(found<SIZE>::TABLE),
+                "the table is never full");
+  for (int k = member; k < found<SIZE>::TABLE; k += SIZE::LANES) f->table[k] = -1;
+  if (member == 0) f->count = 0;
+  __syncwarp(mask);
+  const int32_t end = __ldg(s.a_ptr + i + 1);
+  for (int32_t p = __ldg(s.a_ptr + i) + (member >> s.readers); p < end;
+       p += SIZE::LANES >> s.readers) {
+    const int32_t k = __ldg(s.a_col + p), last = __ldg(s.b_ptr + k + 1);
+    for (int32_t q = __ldg(s.b_ptr + k) + (member & ((1 << s.readers) - 1)); q < last;
+         q += 1 << s.readers) {
+      if (*static_cast<volatile int32_t *>(&f->count) > SIZE::MOST) break;
+      insert(f, __ldg(s.b_col + q));
+    }
+  }
+  __syncwarp(mask);
+}
+
+/* Counts row i, or adds it to a list if it is too long. */
+template <typename SIZE>
+__device__ __forceinline__ void count_row(const product &s, int32_t i, int member, unsigned mask,
+                                          found<SIZE> *f) {
+  constexpr bool LAST = static_cast<int>(SIZE::MOST) == static_cast<int>(many::MOST);
+  const int32_t p = __ldg(s.a_ptr + i), blocks = __ldg(s.a_ptr + i + 1) - p;
+  if (blocks <= 1) {
+    const int32_t k = blocks == 1 ? __ldg(s.a_col + p) : 0;
+    if (member == 0) s.lengths[i] = blocks == 1 ? __ldg(s.b_ptr + k + 1) - __ldg(s.b_ptr + k) : 0;
+    return;
+  }
+  find_columns(s, i, member, mask, f);
+  if (member != 0) return;
+  const int32_t count = f->count;
+  if (count > SIZE::MOST) {
+    unsigned long long *length = LAST ? &s.report->long_count : &s.report->listed;
+    (LAST ? s.long_rows : s.listed)[atomicAdd(length, 1ull)] = i;
+  }
+  s.lengths[i] = count > SIZE::MOST ? 0 : count; /* 0: counted later */
+}
+
+/* Writes row i if the table can hold it. */
+template <typename SIZE>
+__device__ __forceinline__ void write_row(const product &s, int32_t i, int member, unsigned mask,
+                                          found<SIZE> *f) {
+  const int32_t begin = __ldg(s.c_ptr + i), length = __ldg(s.c_ptr + i + 1) - begin;
+  const int32_t p = __ldg(s.a_ptr + i), blocks = __ldg(s.a_ptr + i + 1) - p;
+  if (blocks == 1) {
+    const int32_t from = __ldg(s.b_ptr + __ldg(s.a_col + p));
+    for (int32_t q = member; q < length; q += SIZE::LANES)
+      s.c_col[begin + q] = __ldg(s.b_col + from + q);
+    return;
+  }
+  if (length == 0 || length > SIZE::MOST) return;
+  find_columns(s, i, member, mask, f);
+  for (int32_t k = member; k < length; k += SIZE::LANES) {
+    const int32_t column = f->column[k];
+    int32_t before = 0;
+    for (int32_t other = 0; other < length; other++) before += f->column[other] < column;
+    s.c_col[begin + before] = column;
+  }
+}
+
+/* Counts or writes the rows that the table of a few lanes can hold.
+ *   SIZE: tiny, few or many
+ *   WRITE: write the rows, which were counted before */
+template <typename SIZE, bool WRITE>
+__global__ void __launch_bounds__(THREADS) search_rows(const product s) {
+  constexpr int LANES = SIZE::LANES;
+  __shared__ found<SIZE> all[THREADS / LANES];
+  const int member = threadIdx.x % LANES, group = threadIdx.x / LANES;
+  const unsigned mask = BSI_FULL_WARP >> (BSI_WARP - LANES)
+                                             << threadIdx.x % BSI_WARP / LANES * LANES;
+  const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS / LANES) + group;
+  bsi_wait_for_predecessor();
+  if (i >= s.rows) return;
+  if (WRITE)
+    write_row(s, static_cast<int32_t>(i), member, mask, &all[group]);
+  else
+    count_row(s, static_cast<int32_t>(i), member, mask, &all[group]);
+}
+
+/* The same for the rows of the list that search_rows() makes, with the large table. */
+template <bool WRITE> __global__ void __launch_bounds__(THREADS) search_listed(const product s) {
+  __shared__ found<many> all[THREADS / BSI_WARP];
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+  bsi_wait_for_predecessor();
+  const int64_t count = static_cast<int64_t>(s.report->listed);
+  for (int64_t k = blockIdx.x * static_cast<int64_t>(THREADS / BSI_WARP) + warp; k < count;
+       k += gridDim.x * static_cast<int64_t>(THREADS / BSI_WARP)) {
+    if (WRITE)
+      write_row(s, s.listed[k], lane, BSI_FULL_WARP, &all[warp]);
+    else
+      count_row(s, s.listed[k], lane, BSI_FULL_WARP, &all[warp]);
+    __syncwarp();
+  }
+}
+
+/* --- long rows --- */
+
+/* A thread block takes a long row. Each thread block owns `words` words of bits, which are zero
+ * before and after.
+ *   WRITE: write the rows, which were counted before, in the order of the bits */
+template <bool WRITE>
+__global__ void __launch_bounds__(LONG_THREADS)
+    search_long(const product s, int32_t count, int32_t words, unsigned *bits) {
+  __shared__ int32_t of_thread[LONG_THREADS], total;
+  const int thread = threadIdx.x, lane = thread % BSI_WARP;
+  bits += static_cast<int64_t>(blockIdx.x) * words;
+  const int32_t each = (words + LONG_THREADS - 1) / LONG_THREADS, first = min(thread * each, words),
+                last = min(first + each, words);
+  bsi_wait_for_predecessor();
+  for (int32_t l = blockIdx.x; l < count; l += gridDim.x) {
+    const int32_t i = s.long_rows[l], end = __ldg(s.a_ptr + i + 1);
+    if (thread == 0) total = 0;
+    for (int32_t p = __ldg(s.a_ptr + i) + thread / BSI_WARP; p < end;
+         p += LONG_THREADS / BSI_WARP) {
+      const int32_t k = __ldg(s.a_col + p), behind = __ldg(s.b_ptr + k + 1);
+      for (int32_t q = __ldg(s.b_ptr + k) + lane; q < behind; q += BSI_WARP) {
+        const int32_t column = __ldg(s.b_col + q);
+        const unsigned bit = 1u << column % 32;
+        if ((__ldcg(bits + column / 32) & bit) == 0) atomicOr(bits + column / 32, bit);
+      }
+    }
+    __syncthreads();
+    int32_t mine = 0;
+    for (int32_t w = first; w < last; w++) mine += __popc(__ldcg(bits + w));
+    of_thread[thread] = mine;
+    if (!WRITE && mine > 0) atomicAdd(&total, mine);
+    __syncthreads();
+    if (!WRITE && thread == 0) s.lengths[i] = total;
+    int32_t place = WRITE ? s.c_ptr[i] : 0;
+    for (int t = 0; WRITE && mine > 0 && t < thread; t++) place += of_thread[t];
+    for (int32_t w = first; w < last; w++) {
+      for (unsigned left = __ldcg(bits + w); WRITE && left != 0; left &= left - 1, place++)
+        s.c_col[place] = w * 32 + __ffs(static_cast<int>(left)) - 1;
+      bits[w] = 0;
+    }
+    __syncthreads();
+  }
+}
+
+/* --- launches --- */
+
+/* Counts or writes the rows that tables can hold. The list may be known to be empty. */
+template <typename SIZE, bool WRITE>
+bisai_status search(bisai_context *context, const product &s, bool empty_list) {
+  bsi_launch_early(context, search_rows<SIZE, WRITE>,
+                   bsi_grid(static_cast<int64_t>(s.rows) * SIZE::LANES, THREADS), THREADS, 0, s);
+  if (!empty_list && static_cast<int>(SIZE::MOST) < static_cast<int>(many::MOST))
+    bsi_launch_early(context, search_listed<WRITE>, LISTED_BLOCKS, THREADS, 0, s);
+  return bsi_launched(context, what);
+}
+
+/* Does the same with the tables that suit rows of about `products` products. */
+template <bool WRITE>
+bisai_status search(bisai_context *context, const product &s, double products, bool empty_list) {
+  if (products <= 10.0) return search<tiny, WRITE>(context, s, empty_list);
+  if (products <= 400.0) return search<few, WRITE>(context, s, empty_list);
+  return search<many, WRITE>(context, s, empty_list);
+}
+
+template <bool WRITE>
+bisai_status search_long_rows(bisai_context *context, const product &s, int32_t count,
+                              int32_t columns) {
+  const int32_t words = (columns + 31) / 32, blocks = count < LONG_BLOCKS ? count : LONG_BLOCKS;
+  const size_t all = static_cast<size_t>(blocks) * static_cast<size_t>(words);
+  bsi_temporary memory(context);
+  unsigned *bits = memory.reserve<unsigned>(all);
+  if (!memory.complete) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(bsi_gpu_fill(context, what, bits, 0, all * sizeof *bits));
+  bsi_launch_early(context, search_long<WRITE>, blocks, LONG_THREADS, 0, s, count, words, bits);
+  return bsi_launched(context, what);
+}
+
+/* Returns the mean number of blocks of a row. */
+double mean_length(const bsi_sparse *m) {
+  return m->rows > 0 ? static_cast<double>(m->blocks) / m->rows : 0.0;
+}
+
+/* Reserves the temporary arrays of a product. */
+bisai_status reserve(bsi_temporary *memory, product *s, bsi_lengths *lengths) {
+  const size_t rows = static_cast<size_t>(s->rows);
+  BSI_TRY(bsi_lengths_reserve(memory, s->rows, lengths));
+  s->lengths = lengths->of_rows;
+  s->listed = memory->reserve<int32_t>(2 * rows);
+  s->long_rows = s->listed + rows;
+  return memory->complete ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+/* Returns the lanes that read a row of about `length` blocks together, as a power of two. */
+int readers_of(double length, double products) {
+  const int most = products <= 10.0 ? 2 : products <= 400.0 ? 3 : 5;
+  int readers = 0;
+  while (readers < most && 1.5 * (1 << readers) < length) readers++;
+  return readers;
+}
+
+} // namespace
+
+bisai_status bsi_lengths_reserve(bsi_temporary *memory, int32_t rows, bsi_lengths *lengths) {
+  lengths->rows = rows;
+  lengths->room_bytes = 0;
+  if (rows > FEW_ROWS)
+    BSI_TRY(bsi_gpu_inclusive_sum(memory->context, what, nullptr, &lengths->room_bytes,
+                                  lengths->of_rows, lengths->ends, rows));
+  lengths->of_rows = memory->reserve<int64_t>(2 * static_cast<size_t>(rows));
+  lengths->ends = lengths->of_rows + rows;
+  lengths->room = memory->reserve<char>(lengths->room_bytes);
+  return memory->complete ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32_t *row_ptr) {
+  bsi_structure_report *report = bsi_record_of<bsi_structure_report>(context);
+  const int32_t rows = lengths->rows;
+  const int64_t *of_rows = lengths->of_rows, *ends = lengths->ends;
+  if (rows == 0) return bsi_gpu_fill(context, what, row_ptr, 0, sizeof *row_ptr);
+  if (rows <= FEW_ROWS) {
+    bsi_launch_early(context, add_few_lengths, 1, LONG_THREADS, 0, rows, of_rows, row_ptr, report);
+    return bsi_launched(context, what);
+  }
+  BSI_TRY(bsi_gpu_inclusive_sum(context, what, lengths->room, &lengths->room_bytes,
+                                lengths->of_rows, lengths->ends, rows));
+  return bsi_for_each(context, what, rows, [=] __device__(int64_t i) {
+    close_row(rows, static_cast<int32_t>(i), i > 0 ? ends[i - 1] : 0, ends[i], row_ptr, report);
+  });
+}
+
+bisai_status bsi_lengths_fetch(bisai_context *context, const char *name,
+                               bsi_structure_report *report) {
+  BSI_TRY(bsi_record_fetch(context, what, report));
+  if (!report->overflows) return BISAI_OK;
+  return bsi_fail(context, BISAI_INDEX_OVERFLOW, "row %lld: %s has more than %d blocks",
+                  static_cast<long long>(report->overflow_row), name, INT32_MAX);
+}
+
+int32_t *bsi_reserve_indices(bisai_context *context, size_t count) {
+  return static_cast<int32_t *>(
+      context->backend->memory->allocate(context, count, sizeof(int32_t)));
+}
+
+bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
+                                    const bsi_sparse *b, bsi_sparse *c) {
+  const double length = mean_length(b), products = length * mean_length(a);
+  bsi_structure_report report;
+  bsi_lengths lengths;
+  bsi_temporary memory(context);
+  product s = {};
+  s.rows = c->rows = a->rows;
+  c->cols = b->cols;
+  c->height = a->height;
+  c->width = b->width;
+  s.a_ptr = a->row_ptr, s.a_col = a->col_idx;
+  s.b_ptr = b->row_ptr, s.b_col = b->col_idx;
+  s.readers = readers_of(length, products);
+  s.report = bsi_record_of<bsi_structure_report>(context);
+  s.c_ptr = c->row_ptr = bsi_reserve_indices(context, static_cast<size_t>(c->rows) + 1);
+  if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(reserve(&memory, &s, &lengths));
+  BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what));
+  if (s.rows > 0) BSI_TRY(search<false>(context, s, products, false));
+  BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
+  BSI_TRY(bsi_lengths_fetch(context, "a product", &report));
+  const int32_t long_rows = static_cast<int32_t>(report.long_count);
+  if (long_rows > 0) {
+    BSI_TRY(search_long_rows<false>(context, s, long_rows, b->cols));
+    BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
+    BSI_TRY(bsi_lengths_fetch(context, "a product", &report));
+  }
+  c->blocks = static_cast<int32_t>(report.total);
+  s.c_col = c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
+  if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
+  if (c->blocks == 0) return BISAI_OK;
+  BSI_TRY(search<true>(context, s, products, report.listed == 0));
+  return long_rows > 0 ? search_long_rows<true>(context, s, long_rows, b->cols) : BISAI_OK;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Products of sparse matrices and transfers between levels on a device against the host's. */
+#include <algorithm>
+#include <cstring>
+
+#include "core/backend.h"
+#include "device.cuh"
+#include "multigrid/multigrid_ops.h"
+
+namespace {
+
+const bsi_multigrid_ops &host_ops = *bsi_backend_host.multigrid,
+                        &device_ops = *bsi_backend_cuda.multigrid;
+
+template <typename T> std::vector<T> fetch(const T *from, size_t count) {
+  std::vector<T> to(count);
+  CHECK(cudaDeviceSynchronize());
+  if (count) CHECK(cudaMemcpy(to.data(), from, count * sizeof(T), cudaMemcpyDefault));
+  return to;
+}
+
+/* A matrix on both sides, whose arrays the contexts release. */
+struct both {
+  bisai_context *host_context, *device_context;
+  bsi_sparse host = {}, device = {};
+  both(bisai_context *on_host, bisai_context *on_device)
+      : host_context(on_host), device_context(on_device) {}
+  both(const both &) = delete;
+  ~both() {
+    bsi_sparse_destroy(host_context, &host);
+    bsi_sparse_destroy(device_context, &device);
+  }
+  bool same_structure() const {
+    const size_t rows = static_cast<size_t>(host.rows) + 1, blocks = host.blocks;
+    if (host.rows != device.rows || host.cols != device.cols || host.height != device.height ||
+        host.width != device.width || host.blocks != device.blocks)
+      return false;
+    const std::vector<int32_t> ptr = fetch(device.row_ptr, rows),
+                               idx = fetch(device.col_idx, blocks);
+    return std::equal(ptr.begin(), ptr.end(), host.row_ptr) &&
+           std::equal(idx.begin(), idx.end(), host.col_idx);
+  }
+  /* Returns the largest difference of two values. */
+  double apart() const {
+    const size_t count = bsi_sparse_offset(&host, host.blocks);
+    const std::vector<double> got = fetch(device.values, count);
+    double largest = 0.0;
+    for (size_t v = 0; v < count; v++) {
+      const double difference = std::fabs(got[v] - host.values[v]);
+      if (!(difference <= largest)) largest = difference;
+    }
+    return largest;
+  }
+  void upload(bisai_backend side, const std::vector<int32_t> &ptr, const std::vector<int32_t> &idx,
+              const std::vector<double> &values) {
+    const bool here = side == BISAI_BACKEND_HOST;
+    bisai_context *context = here ? host_context : device_context;
+    bsi_sparse *m = here ? &host : &device;
+    const bsi_memory_ops *memory = context->backend->memory;
+    m->row_ptr = static_cast<int32_t *>(memory->allocate(context, ptr.size(), sizeof(int32_t)));
+    m->col_idx = static_cast<int32_t *>(memory->allocate(context, idx.size(), sizeof(int32_t)));
+    memory->upload(context, m->row_ptr, ptr.data(), ptr.size() * sizeof(int32_t));
+    memory->upload(context, m->col_idx, idx.data(), idx.size() * sizeof(int32_t));
+    if (!values.empty()) {
+      bsi_sparse_reserve_values(context, m);
+      memory->upload(context, m->values, values.data(), values.size() * sizeof(double));
+    }
+    memory->synchronize(context);
+  }
+};
+
+struct shape {
+  int32_t rows, cols;
+  int height, width;
+  /* blocks of a row within `reach` of the diagonal, and of every `long_every`-th row (0: none) */
+  int32_t length, reach, long_length, long_every;
+  bool identity;
+};
+
+void fill(both *m, const shape &s) {
+  std::vector<int32_t> ptr = {0}, idx;
+  for (int32_t i = 0; i < s.rows; i++) {
+    const bool is_long = s.long_every > 0 && i % s.long_every == s.long_every / 2;
+    const int32_t centre = static_cast<int32_t>(static_cast<int64_t>(i) * s.cols / s.rows),
+                  low = is_long ? 0 : std::max(0, centre - s.reach),
+                  high = is_long ? s.cols : std::min(s.cols, centre + s.reach + 1);
+    const double chance = (is_long ? s.long_length : s.length) / static_cast<double>(high - low);
+    for (int32_t j = low; j < high && i % 7 != 5; j++)
+      if (0.5 * (next_random() + 1.0) < chance) idx.push_back(j);
+    ptr.push_back(static_cast<int32_t>(idx.size()));
+  }
+  const bsi_sparse m0 = {s.rows,  s.cols,  s.height, s.width, static_cast<int32_t>(idx.size()),
+                         nullptr, nullptr, nullptr};
+  std::vector<double> values;
+  if (!s.identity) values = random_vector(bsi_sparse_offset(&m0, m0.blocks));
+  m->host = m->device = m0;
+  m->upload(BISAI_BACKEND_HOST, ptr, idx, values);
+  m->upload(BISAI_BACKEND_CUDA, ptr, idx, values);
+}
+
+bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_sparse &a,
+              const bsi_sparse &b, bsi_sparse *c) {
+  const bool good = ops.sparse->multiply_structure(context, &a, &b, c) == BISAI_OK &&
+                    bsi_sparse_reserve_values(context, c) == BISAI_OK;
+  if (!good) {
+    std::printf("%s\n", context->error);
+    return false;
+  }
+  const std::vector<double> nan(bsi_sparse_offset(c, c->blocks), NAN);
+  context->backend->memory->upload(context, c->values, nan.data(), nan.size() * sizeof(double));
+  context->backend->memory->synchronize(context);
+  return ops.sparse->multiply_values(context, &a, &b, c) == BISAI_OK;
+}
+
+struct contexts {
+  context_on device, host;
+  contexts() : device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST) {}
+};
+
+void product_agrees(const contexts &on, const shape &left, const shape &right) {
+  both a(on.host, on.device), b(on.host, on.device), c(on.host, on.device);
+  fill(&a, left);
+  fill(&b, right);
+  const bool good = multiply(on.host, host_ops, a.host, b.host, &c.host) &&
+                    multiply(on.device, device_ops, a.device, b.device, &c.device);
+  const bool same = good && c.same_structure();
+  const double apart = same ? c.apart() : INFINITY;
+  /* sums of at most `inner` products of magnitude at most 1 */
+  const double inner = static_cast<double>(a.host.width) *
+                       std::max(left.length, left.long_every > 0 ? left.long_length : 0) * 3.0;
+  verdict(same && apart <= 2.3e-16 * inner * inner,
+          "%d×%d blocks of %d×%d times blocks of %d×%d: %d and %d blocks, apart %g", left.rows,
+          left.cols, left.height, left.width, right.height, right.width, c.host.blocks,
+          c.device.blocks, apart);
+}
+
+} // namespace
+
+TEST(products_of_all_shapes_of_blocks_agree_with_the_host) {
+  const contexts on;
+  for (const int h : {1, 2, 3, 4, 5, 6, 7, 8, 9, 32})
+    for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 32})
+      for (const int w : {1, 2, 3, 4, 5, 6, 7, 8, 9, 32}) {
+        if (short_form() && (left_out(h) || left_out(m) || left_out(w))) continue;
+        product_agrees(on, {50, 40, h, m, 4, 10, 0, 0, false}, {40, 60, m, w, 3, 10, 0, 0, false});
+      }
+}
+
+TEST(products_with_identities_agree_with_the_host) {
+  const contexts on;
+  for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 32}) {
+    if (left_out(m)) continue;
+    const shape identity = {70, 90, m, m, 3, 10, 0, 0, true},
+                right = {90, 60, m, m, 3, 10, 0, 0, true};
+    for (const int other : {1, 3, m, 32}) {
+      product_agrees(on, identity, {90, 60, m, other, 3, 10, 0, 0, false});
+      product_agrees(on, {70, 90, other, m, 3, 10, 0, 0, false}, right);
+    }
+    product_agrees(on, identity, right);
+  }
+}
+
+/* Rows on both sides of what each table holds (16, 64, 256 columns), and rows that are longer. */
+TEST(products_with_rows_of_all_lengths_agree_with_the_host) {
+  const contexts on;
+  for (const int32_t left : {1, 3, 10, 60, 300})
+    for (const int32_t right : {1, 3, 10, 60, 300}) {
+      if (short_form() && (left == 3 || right == 3 || left * right > 3000)) continue;
+      product_agrees(on, {700, 1500, 1, 2, left, 700, 900, 60, false},
+                     {1500, 900, 2, 1, right, 400, 800, 90, false});
+    }
+}
+
+/* One thread block adds up the lengths of at most 8192 rows. */
+TEST(products_of_many_rows_agree_with_the_host) {
+  if (short_form()) SKIP("large");
+  const contexts on;
+  for (const int32_t rows : {1, 2, 1023, 1024, 1025, 8191, 8192, 8193, 40000})
+    for (const int32_t every : {0, 500})
+      product_agrees(on, {rows, 9000, 3, 3, 4, 20, 2000, every, false},
+                     {9000, 3000, 3, 6, 3, 20, 1500, every, false});
+}
+
+TEST(products_without_blocks_agree_with_the_host) {
+  const contexts on;
+  for (const int32_t rows : {0, 5})
+    for (const int32_t inner : {0, 4})
+      for (const int32_t cols : {0, 3})
+        product_agrees(on, {rows, inner, 2, 3, 0, 0, 0, 0, false},
+                       {inner, cols, 3, 2, 0, 0, 0, 0, false});
+}
+
+TEST(very_long_rows_agree_with_the_host) {
+  if (short_form()) SKIP("large");
+  const contexts on;
+  product_agrees(on, {30000, 30000, 2, 2, 5, 10, 30000, 10000, false},
+                 {30000, 30000, 2, 2, 5, 10, 30000, 15000, false});
+}
+
+TEST(repeated_products_have_the_same_bits) {
+  const contexts on;
+  both a(on.host, on.device), b(on.host, on.device);
+  fill(&a, {3000, 3000, 3, 3, 9, 20, 900, 300, false});
+  fill(&b, {3000, 700, 3, 6, 4, 20, 300, 200, false});
+  std::vector<double> first;
+  bool good = true, same = true;
+  for (int k = 0; k < 5 && good; k++) {
+    bsi_sparse c = {};
+    good = multiply(on.device, device_ops, a.device, b.device, &c);
+    const std::vector<double> got = fetch(c.values, good ? bsi_sparse_offset(&c, c.blocks) : 0);
+    if (k == 0) first = got;
+    same = same && got.size() == first.size() &&
+           std::memcmp(got.data(), first.data(), got.size() * sizeof(double)) == 0;
+    bsi_sparse_destroy(on.device, &c);
+  }
+  verdict(good && same, "%zu values", first.size());
+}
+
+TEST(transposes_agree_with_the_host) {
+  const contexts on;
+  for (const shape &s :
+       {shape{1, 1, 1, 1, 1, 1, 0, 0, false}, shape{300, 7, 3, 6, 3, 3, 0, 0, false},
+        shape{7, 300, 6, 3, 9, 30, 300, 3, false}, shape{20000, 3000, 2, 3, 3, 9, 3000, 900, false},
+        shape{5000, 5000, 1, 1, 9, 9, 0, 0, false}, shape{400, 90, 32, 9, 2, 9, 0, 0, false},
+        shape{0, 9, 2, 2, 0, 0, 0, 0, false}, shape{9, 0, 2, 2, 0, 0, 0, 0, false}}) {
+    both m(on.host, on.device), turned(on.host, on.device);
+    fill(&m, s);
+    const std::vector<int32_t> ptr(static_cast<size_t>(s.cols) + 1, -1), idx(m.host.blocks, -1);
+    const std::vector<double> values(bsi_sparse_offset(&m.host, m.host.blocks) + 1, NAN);
+    turned.host = turned.device = {s.cols,        s.rows,  s.width, s.height,
+                                   m.host.blocks, nullptr, nullptr, nullptr};
+    turned.upload(BISAI_BACKEND_HOST, ptr, idx, values);
+    turned.upload(BISAI_BACKEND_CUDA, ptr, idx, values);
+    std::vector<int32_t> expected(m.host.blocks);
+    const device_array<int32_t> position(idx);
+    const bool good =
+        host_ops.transfer->transpose(on.host, &m.host, &turned.host, expected.data()) == BISAI_OK &&
+        device_ops.transfer->transpose(on.device, &m.device, &turned.device, position.data) ==
+            BISAI_OK &&
+        host_ops.transfer->transpose_values(on.host, &m.host, expected.data(), &turned.host) ==
+            BISAI_OK &&
+        device_ops.transfer->transpose_values(on.device, &m.device, position.data,
+                                              &turned.device) == BISAI_OK;
+    verdict(good && turned.same_structure() && position.fetch() == expected &&
+                turned.apart() == 0.0,
+            "%d×%d blocks of %d×%d", s.rows, s.cols, s.height, s.width);
+  }
+}
+
+TEST(near_null_vectors_agree_with_the_host) {
+  const contexts on;
+  for (const int h : {1, 2, 3, 6})
+    for (const int w : {1, 3, 6, 32})
+      for (const int32_t size : {4, 40, 1500}) {
+        if (short_form() && (h == 2 || w == 3 || size == 40)) continue;
+        const int32_t n = 3000, count = n / size;
+        std::vector<int32_t> aggregate(n);
+        for (int32_t i = 0; i < n; i++) aggregate[i] = i % 11 == 3 ? -1 : i % count;
+        both t(on.host, on.device), members(on.host, on.device);
+        t.host = t.device = {n, count, h, w, 0, nullptr, nullptr, nullptr};
+        const device_array<int32_t> there(aggregate);
+        bool good = host_ops.transfer->list(on.host, aggregate.data(), &t.host) == BISAI_OK &&
+                    device_ops.transfer->list(on.device, there.data, &t.device) == BISAI_OK &&
+                    t.same_structure();
+        const std::vector<int32_t> ptr(static_cast<size_t>(count) + 1), idx(t.host.blocks);
+        members.host = members.device = {count, n, w, h, t.host.blocks, nullptr, nullptr, nullptr};
+        members.upload(BISAI_BACKEND_HOST, ptr, idx, {});
+        members.upload(BISAI_BACKEND_CUDA, ptr, idx, {});
+        std::vector<int32_t> position(t.host.blocks);
+        const device_array<int32_t> positions(position);
+        /* every third vector depends on the one before it */
+        std::vector<double> vectors = random_vector(static_cast<size_t>(n) * h * w);
+        for (size_t v = 2; v < vectors.size(); v++)
+          if (v % w % 3 == 2) vectors[v] = -3.0 * vectors[v - 1];
+        std::vector<double> coarse(static_cast<size_t>(count) * w * w, NAN);
+        const device_array<double> basis(vectors), factors(coarse);
+        good = good && bsi_sparse_reserve_values(on.host, &t.host) == BISAI_OK &&
+               bsi_sparse_reserve_values(on.device, &t.device) == BISAI_OK &&
+               host_ops.transfer->transpose(on.host, &t.host, &members.host, position.data()) ==
+                   BISAI_OK &&
+               device_ops.transfer->transpose(on.device, &t.device, &members.device,
+                                              positions.data) == BISAI_OK &&
+               host_ops.transfer->orthonormalise(on.host, &members.host, vectors.data(), 1e-10,
+                                                 &t.host, coarse.data()) == BISAI_OK &&
+               device_ops.transfer->orthonormalise(on.device, &members.device, basis.data, 1e-10,
+                                                   &t.device, factors.data) == BISAI_OK;
+        double apart = good ? t.apart() : INFINITY;
+        const std::vector<double> got = factors.fetch();
+        for (size_t v = 0; v < coarse.size(); v++)
+          if (!(std::fabs(got[v] - coarse[v]) <= apart)) apart = std::fabs(got[v] - coarse[v]);
+        /* Random vectors in nearly square aggregates are ill-conditioned. */
+        verdict(good && apart <= 1e-9, "%d vectors of %d in aggregates of about %d: apart %g", w, h,
+                size, apart);
+      }
+}
+
+TEST(smoothed_transfers_agree_with_the_host) {
+  const contexts on;
+  for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 32})
+    for (const int w : {1, 3, 6, bs})
+      for (const bool identity : {false, true}) {
+        if (left_out(bs) || (identity && w != bs)) continue;
+        for (const bool restriction : {false, true}) {
+          both t(on.host, on.device), p(on.host, on.device);
+          const int h = restriction ? w : bs, width = restriction ? bs : w;
+          fill(&t, {500, 400, h, width, 2, 6, 0, 0, identity});
+          fill(&p, {500, 400, h, width, 20, 6, 0, 0, false}); /* all blocks, those of T too */
+          const std::vector<double> inverse = random_vector(static_cast<size_t>(500) * bs * bs);
+          const device_array<double> there(inverse);
+          const auto host =
+              restriction ? host_ops.transfer->smooth_restriction : host_ops.transfer->smooth;
+          const auto device =
+              restriction ? device_ops.transfer->smooth_restriction : device_ops.transfer->smooth;
+          const bool good = host(on.host, &t.host, inverse.data(), 0.6, &p.host) == BISAI_OK &&
+                            device(on.device, &t.device, there.data, 0.6, &p.device) == BISAI_OK;
+          const double apart = good ? p.apart() : INFINITY;
+          verdict(good && apart <= 2.3e-16 * bs * bs, "%s, blocks of %d×%d: apart %g",
+                  restriction ? "R" : "P", h, width, apart);
+        }
+      }
+}
