@@ -16,7 +16,9 @@ enum {
   /* the number of reductions that may count in the context's tickets at the same time */
   BSI_TICKETS = 64,
   /* the bytes of the context's record */
-  BSI_RECORD_BYTES = 64
+  BSI_RECORD_BYTES = 64,
+  /* the bytes of the context's bounce buffer */
+  BSI_BOUNCE_BYTES = 256
 };
 
 #ifdef __cplusplus
@@ -48,6 +50,9 @@ struct bisai_context {
   unsigned *tickets;
   /* CUDA: BSI_RECORD_BYTES of device memory for what a kernel reports: gpu/record.cuh */
   void *record;
+  /* CUDA: BSI_BOUNCE_BYTES of page-locked memory, through which small copies to the host pass. To
+   * pageable memory they would take longer. */
+  double *bounce;
   /* CUDA */
   bsi_device_limits limits;
   /* CUDA: kernels may start before their predecessor ends: gpu/launch.cuh */

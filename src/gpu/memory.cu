@@ -63,9 +63,7 @@ static bisai_status synchronize(bisai_context *context) {
 }
 
 static bisai_status fetch(bisai_context *context, void *host, const void *device, size_t bytes) {
-  const bisai_status status =
-      copy(context, "copy from the device", host, device, bytes, cudaMemcpyDeviceToHost);
-  return status || bytes == 0 ? status : synchronize(context);
+  return bytes > 0 ? bsi_gpu_fetch(context, "copy from the device", host, device, bytes) : BISAI_OK;
 }
 
 static bisai_status copy(bisai_context *context, void *to, const void *from, size_t bytes) {

@@ -7,6 +7,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstring>
+
 #include "core/context_impl.h"
 
 using bsi_gpu_error = cudaError_t;
@@ -54,9 +56,12 @@ static inline bisai_status bsi_gpu_fetch_later(bisai_context *context, const cha
 /* Copies to the host and waits. */
 static inline bisai_status bsi_gpu_fetch(bisai_context *context, const char *what, void *host,
                                          const void *device, size_t bytes) {
-  const bisai_status status = bsi_gpu_fetch_later(context, what, host, device, bytes);
-  return status ? status
-                : bsi_gpu_status(context, what, cudaStreamSynchronize(bsi_stream_of(context)));
+  void *const to = bytes <= BSI_BOUNCE_BYTES ? context->bounce : host;
+  bisai_status status = bsi_gpu_fetch_later(context, what, to, device, bytes);
+  if (!status)
+    status = bsi_gpu_status(context, what, cudaStreamSynchronize(bsi_stream_of(context)));
+  if (!status && to != host) memcpy(host, to, bytes);
+  return status;
 }
 
 /* Lets a kernel be launched with this many bytes of shared memory for each thread block. Up to 48
