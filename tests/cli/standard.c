@@ -54,6 +54,14 @@ static void a_matrix_goes_through_pipes_of_conversions(void **state) {
   expect("$B convert laplace5.mtx - --block-size 1 --format petsc --rhs last6.mtx 2> /dev/null "
          "| $B convert - out.mtx > /dev/null && cat out_b.mtx",
          0, last6, "");
+}
+
+static void an_archive_goes_through_a_pipe(void **state) {
+  (void)state;
+  program p = run("convert laplace5.mtx laplace5.tar.gz --format suitesparse --block-size 1");
+  const bool without_archives = strstr(p.err, "need a build with ") != NULL;
+  program_free(&p);
+  if (without_archives) skip();
   expect(
       "$B convert laplace5.mtx - --format suitesparse --block-size 1 --rhs last6.mtx 2> /dev/null "
       "| $B solve - --block-size 1 --preconditioner ilu | head -n 2",
@@ -116,6 +124,7 @@ int main(void) {
       cmocka_unit_test(the_solution_goes_to_standard_output_and_the_report_to_standard_error),
       cmocka_unit_test(what_standard_output_holds_already_is_kept),
       cmocka_unit_test(a_matrix_goes_through_pipes_of_conversions),
+      cmocka_unit_test(an_archive_goes_through_a_pipe),
       cmocka_unit_test(standard_output_takes_one_thing),
       cmocka_unit_test(a_pipe_behind_standard_output_takes_nothing_else),
       cmocka_unit_test(nothing_goes_to_standard_output_without_a_solution),

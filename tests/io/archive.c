@@ -158,6 +158,8 @@ static void failures_name_the_file_inside(void **state) {
 static void beginnings_of_archives_are_refused(void **state) {
   (void)state;
   test_text text = {0};
+  tar_text(&text, "A/A.mtx", two);
+  assert_true(read_first(&text, "A.tar") == 2); /* skips without libarchive */
   tar_text(&text, "A/A_b.mtx", ARRAY "2 1\n1\n2\n");
   tar_text(&text, "A/A.mtx", two);
   const size_t needed = text.length; /* its last block whole */
@@ -165,7 +167,6 @@ static void beginnings_of_archives_are_refused(void **state) {
     bisai_bcsr *matrix = NULL;
     const char *path = test_file("A.tar", text.bytes, length);
     const bisai_status status = bisai_read_matrix(context, path, NULL, &matrix);
-    if (length > 512) skip_without_libarchive(status);
     if ((status == BISAI_OK) != (length >= needed))
       fail_msg("%zu of %zu bytes: %s", length, needed, bisai_context_error(context));
     bisai_bcsr_destroy(&matrix);

@@ -50,7 +50,8 @@ static bool is_same(const content *a, const content *b) {
          memcmp(a->rhs, b->rhs, sizeof a->rhs) == 0;
 }
 
-/* The standard output of a command, which is to be freed; skips where the command is not there. */
+/* The standard output of a command, which is to be freed. Without bytes if the command is not
+ * there. */
 static test_text output_of(const char *command) {
   test_text text = {0};
   FILE *pipe = popen(command, "r");
@@ -62,19 +63,28 @@ static test_text output_of(const char *command) {
   if (result == 0) return text;
   free(text.bytes);
   print_message("%s: exit %d\n", command, result);
-  skip();
-  return text;
+  return (test_text){0};
 }
 
-static test_text compress(const char *how, const test_text *plain) {
+static test_text compress_if_possible(const char *how, const test_text *plain) {
   char command[8192];
   const char *path = test_file("plain", plain->bytes, plain->length);
   snprintf(command, sizeof command, "%s < %s", how, path);
   return output_of(command);
 }
 
+static test_text compress(const char *how, const test_text *plain) {
+  const test_text text = compress_if_possible(how, plain);
+  if (!text.bytes) skip();
+  return text;
+}
+
+static bool lacks_the_library(void) {
+  return strstr(bisai_context_error(context), "need a build with") != NULL;
+}
+
 static void skip_without_the_library(void) {
-  if (strstr(bisai_context_error(context), "need a build with")) skip();
+  if (lacks_the_library()) skip();
 }
 
 typedef struct format {
@@ -118,18 +128,22 @@ static void damage_is_noticed(void **state) {
   } else {
     bytes_append(&plain, matrix.bytes, matrix.length);
   }
-  test_text file = compress(f->command, &plain);
-  content whole = read_content(file.bytes, file.length);
-  if (!whole.dense) skip_without_the_library();
-  assert_non_null(whole.dense);
-  assert_int_equal(whole.columns, f->archive);
-  expect_damage_noticed(f, &file, &whole);
-  expect_ends_noticed(f, &file);
+  test_text file = compress_if_possible(f->command, &plain);
+  content whole = {0};
+  if (file.bytes) whole = read_content(file.bytes, file.length);
+  const bool here = whole.dense || (file.bytes && !lacks_the_library());
+  if (here) {
+    assert_non_null(whole.dense);
+    assert_int_equal(whole.columns, f->archive);
+    expect_damage_noticed(f, &file, &whole);
+    expect_ends_noticed(f, &file);
+  }
   free(whole.dense);
   free(file.bytes);
   free(plain.bytes);
   free(rhs.bytes);
   free(matrix.bytes);
+  if (!here) skip();
 }
 
 static void members_of_gzip_files_are_read_on_and_checked(void **state) {
