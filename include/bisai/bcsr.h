@@ -64,9 +64,11 @@ typedef enum bisai_value_type {
   BISAI_BLOCK_TYPE_LIST(X)                                                                         \
   X(BISAI_ADAPTIVE, "adaptive", 8, 52)
 
-/** The number of value types: they are 0 … BISAI_VALUE_TYPES − 1. */
+/** The numbers of value types: those of matrices are 0 … BISAI_MATRIX_TYPES − 1, all are
+ *  0 … BISAI_VALUE_TYPES − 1. */
 enum {
 #define BISAI_VALUE_TYPE_COUNT(enumerator, word, bytes, mantissa) +1
+  BISAI_MATRIX_TYPES = 0 BISAI_MATRIX_TYPE_LIST(BISAI_VALUE_TYPE_COUNT),
   BISAI_VALUE_TYPES = 0 BISAI_VALUE_TYPE_LIST(BISAI_VALUE_TYPE_COUNT)
 #undef BISAI_VALUE_TYPE_COUNT
 };

@@ -38,7 +38,7 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(isai.storage), .name = "storage", .key = "storage", .placeholder = "S",
      .petsc = "storage", .help = "storage of the inverses", .type = BISAI_OPTION_WORD,
      .initial = BISAI_FP64, .maximum = BISAI_ADAPTIVE, /* isai_check() says more */
-     .advised = BISAI_BF16, .words = storages},
+     .advised = BISAI_MATRIX_TYPES - 1, .words = storages},
     {BSI_PRECOND_OPTION(isai.drop_tolerance), .name = "drop_tolerance", .key = "drop",
      .placeholder = "T", .petsc = "drop", .help = "drop smaller blocks before powering",
      .type = BISAI_OPTION_NUMBER, .maximum = INFINITY, .advised = BSI_ADVISED_RATIO},
