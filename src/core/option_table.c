@@ -88,6 +88,9 @@ bisai_status bsi_option_check(bisai_context *context, const bisai_option *option
                     (int)value, (int)option->minimum, (int)option->maximum);
   case BISAI_OPTION_NUMBER:
     if (inside && isfinite(value)) return BISAI_OK;
+    if (isfinite(option->maximum))
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s %g: %g … %g are possible", option->name,
+                      value, option->minimum, option->maximum);
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s %g: must be at least %g and finite",
                     option->name, value, option->minimum);
   case BISAI_OPTION_WORD:

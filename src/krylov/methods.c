@@ -36,26 +36,11 @@ bisai_solver_options bisai_solver_options_default(void) {
   return o;
 }
 
-/* Refuses a value out of the option's range. Flags have none. */
-static bisai_status check_range(bisai_context *context, const bisai_option *option,
-                                const bisai_solver_options *o) {
-  const double value = bisai_option_get(option, o);
-  if (option->type == BISAI_OPTION_FLAG || (value >= option->minimum && value <= option->maximum))
-    return BISAI_OK;
-  if (option->type == BISAI_OPTION_WORD)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown %s %d", option->name, (int)value);
-  if (option->maximum == INT32_MAX)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is %d, must be at least %d", option->name,
-                    (int)value, (int)option->minimum);
-  return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s is %d, must be %d to %d", option->name,
-                  (int)value, (int)option->minimum, (int)option->maximum);
-}
-
 static bisai_status check_method(bisai_context *context, bisai_method method,
                                  const bisai_solver_options *o) {
   const bsi_method *table = bsi_method_of(method);
   for (int i = 0; i < table->options.count; i++) {
-    BSI_TRY(check_range(context, &table->options.items[i], o));
+    BSI_TRY(bsi_option_check(context, &table->options.items[i], o));
   }
   return table->check_options ? table->check_options(context, o) : BISAI_OK;
 }

@@ -66,7 +66,7 @@ static void bad_options_are_refused_by_name(void **state) {
   bisai_solver_options o = good;
   expect_refused(context, -1, o, "n is -1, must not be negative");
   o.gmres.restart = 0;
-  expect_refused(context, 4, o, "restart is 0, must be at least 1");
+  expect_refused(context, 4, o, "restart 0: at least 1 is needed");
   o = good;
   o.tolerance = -1e-8;
   expect_refused(context, 4, o, "tolerance is -1e-08, must be at least 0 and below 1");

@@ -775,7 +775,7 @@ static void bad_options_are_refused_by_name(void **state) {
     o.idr.shadow_dimension = dimensions[k];
     EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_solver_create(context, 4, &o, &solver));
     char message[128];
-    snprintf(message, sizeof message, "shadow_dimension is %d, must be 1 to 32", dimensions[k]);
+    snprintf(message, sizeof message, "shadow_dimension %d: 1 … 32 are possible", dimensions[k]);
     EXPECT_MESSAGE(context, message);
   }
   for (int method = -1; method <= 4; method += 5) {

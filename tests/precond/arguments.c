@@ -56,8 +56,8 @@ static void options_are_refused_by_name_and_value(void **state) {
              sizes[i], sizeof options);
     expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, expected);
   }
-  expect_refused(matrix, options_of((bisai_precond_kind)6), BISAI_INVALID_ARGUMENT,
-                 "unknown kind of preconditioner 6");
+  expect_refused(matrix, options_of((bisai_precond_kind)7), BISAI_INVALID_ARGUMENT,
+                 "unknown kind of preconditioner 7");
   expect_refused(matrix, options_of((bisai_precond_kind)-1), BISAI_INVALID_ARGUMENT,
                  "unknown kind of preconditioner -1");
   options = options_of(BISAI_PRECOND_ISAI);
@@ -85,6 +85,9 @@ static void options_are_refused_by_name_and_value(void **state) {
   options = options_of(BISAI_PRECOND_ILU);
   options.ilu.schedule = (bisai_schedule)3;
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "unknown schedule 3");
+  options = options_of(BISAI_PRECOND_MULTIGRID);
+  options.multigrid.strength = 1.5;
+  expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, "strength 1.5: 0 … 1 are possible");
   options = options_of(BISAI_PRECOND_CALLBACK);
   expect_refused(matrix, options, BISAI_INVALID_ARGUMENT,
                  "a callback preconditioner needs its apply function");
@@ -203,7 +206,7 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "ilu does not take the option relax, which is for isai");
+  EXPECT_MESSAGE(context, "ilu does not take the option relax, which is for isai, mg");
   options = options_of(BISAI_PRECOND_ILU);
   options.isai.storage = BISAI_FP32;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
