@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "method.h"
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include <bisai/precond.h>
 
+#include "grammar.h"
 #include "message.h"
 
 enum { METHOD_TEXT = 128, LIST_TEXT = 256, MOST_KEYS = 24 };
@@ -111,16 +111,6 @@ const bisai_option *method_option(const method *m, const char *name, double *val
     return keys[i].option;
   }
   return NULL;
-}
-
-/* Appends formatted text, cut to the room that is left. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
-                                                         const char *format, ...) {
-  size_t length = strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text + length, size - length, format, arguments);
-  va_end(arguments);
 }
 
 /* Appends "a, b, c"; `last` stands before the last word. */
@@ -299,20 +289,6 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
   }
 }
 
-/* Appends "[:k=K]", or "[:form=inverse|gh|ght|lu]" for an option with words. */
-static void append_grammar(const bisai_option *option, char grammar[METHOD_GRAMMAR]) {
-  const bool needed = option->use == BISAI_OPTION_NEEDED;
-  append(grammar, METHOD_GRAMMAR, "%s:%s", needed ? "" : "[", option->key);
-  if (option->type == BISAI_OPTION_WORD) {
-    for (int i = 0; i <= (int)option->advised; ++i) {
-      append(grammar, METHOD_GRAMMAR, "%s%s", i == 0 ? "=" : "|", option->words[i]);
-    }
-  } else if (option->type != BISAI_OPTION_FLAG) {
-    append(grammar, METHOD_GRAMMAR, "=%s", option->placeholder);
-  }
-  if (!needed) append(grammar, METHOD_GRAMMAR, "]");
-}
-
 void method_grammar(char grammar[METHOD_GRAMMAR]) {
   *grammar = '\0';
   for (int k = 0; k < BISAI_PRECOND_KINDS; ++k) {
@@ -321,7 +297,7 @@ void method_grammar(char grammar[METHOD_GRAMMAR]) {
     if (bisai_precond_kind_needs_code(kind)) continue;
     append(grammar, METHOD_GRAMMAR, "%s%s", *grammar ? " | " : "", bisai_precond_kind_string(kind));
     for (int i = 0; (option = bisai_precond_kind_option(kind, i)); ++i) {
-      if (option->key && option->placeholder) append_grammar(option, grammar);
+      if (option->key && option->placeholder) append_key(grammar, METHOD_GRAMMAR, option);
     }
   }
   for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; ++i) {

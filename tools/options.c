@@ -61,10 +61,7 @@ static const struct argp_option solver_options[] = {
      0},
     {"tolerance", KEY_TOLERANCE, "T", 0,
      "Tolerance of the relative residual (default 1e-8, cavity 1e-5)", 0},
-    {"solver", KEY_SOLVER, "NAME", 0,
-     "gmres[:flexible] (default), cg[:flexible] (for symmetric definite systems and "
-     "preconditioners; refuses others, unless cg:force), bicgstab or idr[:s=S] (IDR(S), 1 to 32, "
-     "default 4). Flexible ones take a preconditioner that is not linear",
+    {"solver", KEY_SOLVER, "NAME", 0, "<solvers>", /* solver_help() */
      0},
     {"restart", KEY_RESTART, "M", 0, "m of GMRES(m), the default solver (default 30)", 0},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
@@ -274,8 +271,19 @@ static char *fill_help(int key, const char *text, void *input) {
   return filled;
 }
 
+/* Describes the solvers in the help. */
+static char *fill_solver_help(int key, const char *text, void *input) {
+  (void)input;
+  char help[SOLVER_HELP];
+  if (key != KEY_SOLVER) return (char *)text;
+  solver_help(help);
+  char *copy = strdup(help);
+  return copy ? copy : (char *)text;
+}
+
 static const struct argp system_parser = {.options = system_options, .parser = parse_one};
-static const struct argp solver_parser = {.options = solver_options, .parser = parse_one};
+static const struct argp solver_parser = {
+    .options = solver_options, .parser = parse_one, .help_filter = fill_solver_help};
 static const struct argp machine_parser = {.options = machine_options, .parser = parse_one};
 static const struct argp result_parser = {.options = result_options, .parser = parse_one};
 

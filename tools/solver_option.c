@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "solver_option.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "grammar.h"
 #include "message.h"
 
-enum { LIST_TEXT = 256 };
+enum { VALUE_TEXT = 64 };
 
 static const char *title_of(bisai_method method) {
 #define TITLE(enumerator, word, name, title) [enumerator] = title,
   static const char *const titles[] = {BISAI_METHOD_LIST(TITLE)};
 #undef TITLE
   return titles[method];
-}
-
-/* Appends formatted text, cut to the room that is left. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
-                                                         const char *format, ...) {
-  size_t length = strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text + length, size - length, format, arguments);
-  va_end(arguments);
 }
 
 const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME]) {
@@ -42,20 +32,49 @@ const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME])
   return name;
 }
 
-/* Lists "gmres, gmres:flexible, …, idr, idr:s=S with S from 1 to 32". */
-static void list_solvers(char text[LIST_TEXT]) {
-  *text = '\0';
+/* Appends "idr[:s=S] with S from 1 to 32". */
+static void append_solver(char *text, size_t size, bisai_method method) {
+  const bisai_option *option;
+  append(text, size, "%s", bisai_method_string(method));
+  for (int i = 0; (option = bisai_method_option(method, i)); ++i) {
+    if (option->key) append_key(text, size, option);
+  }
+  const char *before = "with";
+  for (int i = 0; (option = bisai_method_option(method, i)); ++i) {
+    if (!option->key || !option->placeholder) continue;
+    append(text, size, " %s %s from %.10g to %.10g", before, option->placeholder, option->minimum,
+           option->advised);
+    before = "and";
+  }
+}
+
+/* Returns true if no method before this one has the key with the same meaning. */
+static bool is_new(bisai_method method, const bisai_option *option) {
+  for (int m = 0; m < (int)method; ++m) {
+    const bisai_option *other;
+    for (int i = 0; (other = bisai_method_option((bisai_method)m, i)); ++i) {
+      if (other->key && strcmp(other->key, option->key) == 0 &&
+          strcmp(other->help, option->help) == 0)
+        return false;
+    }
+  }
+  return true;
+}
+
+void solver_help(char help[SOLVER_HELP]) {
+  const bisai_method usual = bisai_solver_options_default().method;
+  *help = '\0';
   for (int m = 0; m < BISAI_METHODS; ++m) {
-    const bisai_method method = (bisai_method)m;
-    const char *word = bisai_method_string(method);
+    append(help, SOLVER_HELP, "%s", m == 0 ? "" : m + 1 < BISAI_METHODS ? ", " : " or ");
+    append_solver(help, SOLVER_HELP, (bisai_method)m);
+    if ((bisai_method)m == usual) append(help, SOLVER_HELP, " (default)");
+  }
+  for (int m = 0; m < BISAI_METHODS; ++m) {
     const bisai_option *option;
-    append(text, LIST_TEXT, "%s%s", m == 0 ? "" : ", ", word);
-    for (int i = 0; (option = bisai_method_option(method, i)); ++i) {
-      if (!option->key) continue;
-      append(text, LIST_TEXT, ", %s:%s", word, option->key);
-      if (option->type != BISAI_OPTION_FLAG)
-        append(text, LIST_TEXT, "=%s with %s from %.10g to %.10g", option->placeholder,
-               option->placeholder, option->minimum, option->advised);
+    for (int i = 0; (option = bisai_method_option((bisai_method)m, i)); ++i) {
+      if (!option->key || !is_new((bisai_method)m, option)) continue;
+      append(help, SOLVER_HELP, ". %s: %s", option->key, option->help);
+      if (option->placeholder) append(help, SOLVER_HELP, " (default %.10g)", option->initial);
     }
   }
 }
@@ -63,7 +82,7 @@ static void list_solvers(char text[LIST_TEXT]) {
 /* Applies "key" or "key=value". Returns false unless this is a key of the method that is given for
  * the first time, with a good value. */
 static bool set_key(const char *item, size_t length, unsigned *seen, bisai_solver_options *how) {
-  char value_text[LIST_TEXT] = "";
+  char value_text[VALUE_TEXT] = "";
   const char *equals = memchr(item, '=', length);
   const size_t key_length = equals ? (size_t)(equals - item) : length;
   const bisai_option *option;
@@ -110,10 +129,13 @@ static bool parse(const char *text, bisai_solver_options *how) {
 }
 
 bool solver_parse(const char *flag, const char *text, bisai_solver_options *how) {
-  char all[LIST_TEXT];
+  char all[SOLVER_HELP] = "";
   reset_keys(how);
   if (parse(text, how)) return true;
-  list_solvers(all);
+  for (int m = 0; m < BISAI_METHODS; ++m) {
+    append(all, sizeof all, "%s", m == 0 ? "" : ", ");
+    append_solver(all, sizeof all, (bisai_method)m);
+  }
   say("%s: '%s' is not a solver (%s)", flag, text, all);
   return false;
 }

@@ -8,11 +8,14 @@
 
 #include <bisai/krylov.h>
 
-enum { SOLVER_NAME = 32 };
+enum { SOLVER_NAME = 32, SOLVER_HELP = 1024 };
 
 /* Sets the method and the options that have keys. Keys that are not given get their defaults.
  * Prints a message that names `flag` and returns false if the text is wrong. */
 bool solver_parse(const char *flag, const char *text, bisai_solver_options *how);
+
+/* Writes the help on --solver: all methods with their keys, and what the keys mean. */
+void solver_help(char help[SOLVER_HELP]);
 
 /* Writes and returns a name such as "GMRES(30)" or "flexible CG". */
 const char *solver_name(const bisai_solver_options *how, char name[SOLVER_NAME]);

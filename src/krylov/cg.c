@@ -12,7 +12,9 @@
 
 static const bisai_option option_table[] = {
     {BSI_SOLVER_OPTION(cg.assume_symmetric), .name = "assume_symmetric", .key = "force",
-     .help = "take A and M as symmetric", .type = BISAI_OPTION_FLAG},
+     .help =
+         "take a matrix and a preconditioner that are not symmetric, which cg refuses otherwise",
+     .type = BISAI_OPTION_FLAG},
     {BSI_SOLVER_OPTION(cg.flexible), .name = "flexible", .key = "flexible",
      .help = "the preconditioner may differ from one application to the next",
      .type = BISAI_OPTION_FLAG, .use = BISAI_OPTION_SHOWN}};

@@ -43,9 +43,8 @@ typedef struct refusal {
   "elasticity:clamped=identity, elasticity:clamped=eliminated, reaction"
 #define CAVITY "compare --case cavity --size 4 "
 #define SOLVERS(text)                                                                              \
-  "bisai: --solver: '" text "' is not a solver (gmres, gmres:flexible, cg, cg:force, "             \
-  "cg:flexible, bicgstab, idr, idr:s=S with "                                                      \
-  "S from 1 to 32)\n"
+  "bisai: --solver: '" text "' is not a solver (gmres[:flexible], cg[:force][:flexible], "         \
+  "bicgstab, idr[:s=S] with S from 1 to 32)\n"
 #define OF_PETSC "PETSc factorises the matrix as it is: no --ordering, no --equilibrate\n"
 
 static const refusal arguments[] = {
@@ -146,7 +145,7 @@ static const refusal arguments[] = {
     {CAVITY "--methods ''", "bisai: --methods: a method is empty\n"},
     {CAVITY "--methods ilu,,none", "bisai: --methods: a method is empty\n"},
     {CAVITY "--methods isai,ilut", "bisai: --methods: 'ilut' is not a method (none, bjacobi, ilu, "
-                                   "isai, sweeps, petsc, petsc-ilu, cusparse-ilu)\n"},
+                                   "isai, sweeps, mg, petsc, petsc-ilu, cusparse-ilu)\n"},
     {CAVITY "--methods ilu:k=1",
      "bisai: --methods: ilu:k=1: 'k' is not a key of ilu (level, shift, factors, apply)\n"},
     {CAVITY "--methods isai:symmetric=1",
@@ -213,7 +212,7 @@ static const refusal arguments[] = {
     {CAVITY "--methods sweeps:n=100001",
      "bisai: --methods: sweeps:n=100001: n must be an integer from 0 to 100000\n"},
     {"solve --case cavity --size 4 --preconditioner ilu,none",
-     "bisai: --preconditioner: 'ilu,none' is not a method (none, bjacobi, ilu, isai, sweeps, "
+     "bisai: --preconditioner: 'ilu,none' is not a method (none, bjacobi, ilu, isai, sweeps, mg, "
      "petsc, petsc-ilu, "
      "cusparse-ilu)\n"},
     {CAVITY "--methods ilu,petsc --ordering nd", "bisai: --methods: petsc: " OF_PETSC},
@@ -381,6 +380,9 @@ static void help_and_version_go_to_stdout_and_exit_0(void **state) {
   assert_int_equal(p.status, 0);
   program_expect_in("solve --help", p.out, "--preconditioner");
   program_expect_in("solve --help", p.out, "--output");
+  program_expect_in("solve --help", p.out, "gmres[:flexible] (default)");
+  program_expect_in("solve --help", p.out, "idr[:s=S]");
+  assert_null(strstr(p.out, "<solvers>"));
   program_free(&p);
   p = run("--version");
   assert_int_equal(p.status, 0);

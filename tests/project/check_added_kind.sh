@@ -7,15 +7,9 @@ set -eu
 source=$1 scratch=$2 cmake=$3 compiler=$4 generator=$5 petsc=${6:-}
 copy=$scratch/source build=$scratch/build
 
-say() {
-  echo "$*" >&2
-  exit 1
-}
+. "$(dirname "$0")/added.sh"
 
-rm -rf "$copy"
-mkdir -p "$copy"
-(cd "$source" && tar -cf - CMakeLists.txt CHANGELOG.md LICENSE README.md cases cmake docs examples \
-  include plugins src tools) | tar -C "$copy" -xf -
+copy_source
 
 # The kind: its file, its enumerator, options and list line in the public header, a line in CMake.
 cp "$source/tests/project/added_kind/rownorm.c" "$copy/src/precond/rownorm.c"
@@ -37,20 +31,12 @@ s|^  bisai_callback_options callback;$|&\
   bisai_rownorm_options rownorm;|' "$header"
 sed -i 's|^  src/precond/precond.c$|&\
   src/precond/rownorm.c|' "$copy/CMakeLists.txt"
-touched=$(for part in CMakeLists.txt cmake include plugins src tools; do
-  diff -rq "$source/$part" "$copy/$part" || true
-done)
-count=$(printf '%s\n' "$touched" | grep -c .)
-[ "$count" -eq 3 ] || say "$count files touched, not 3: $touched"
+expect_touched 3
 for place in 'BISAI_PRECOND_ROWNORM = 7' 'rownorm, rownorm\|"rownorm", rownorm' 'options rownorm;'; do
   grep -q "$place" "$header" || say "$place did not come into the header"
 done
 
-"$cmake" -S "$copy" -B "$build" -G "$generator" -DCMAKE_C_COMPILER="$compiler" \
-  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O0 -DBISAI_WERROR=ON -DBISAI_TESTS=OFF \
-  -DBISAI_CUDA=OFF >"$scratch/configure.log" 2>&1 || say "$(cat "$scratch/configure.log")"
-"$cmake" --build "$build" --parallel 2 >"$scratch/build.log" 2>&1 ||
-  say "$(tail -n 40 "$scratch/build.log")"
+build_copy all
 
 # By METHOD: the key, the label, the help, what is refused, and JSON where the build has it.
 program=$build/bisai
@@ -71,11 +57,7 @@ else
   grep -q 'jansson' "$scratch/json" || say "$(cat "$scratch/json")"
 fi
 
-# From C.
-library=$(find "$build" -maxdepth 1 -name 'libbisai.so' -o -maxdepth 1 -name 'libbisai.dylib')
-"$compiler" -std=c11 -I"$copy/include" -I"$build/include" \
-  "$source/tests/project/added_kind/use.c" "$library" -Wl,-rpath,"$build" -lm -o "$scratch/use"
-"$scratch/use" || say "the program in C failed"
+use_from_c "$source/tests/project/added_kind/use.c"
 
 # By PETSc's options.
 if [ -n "$petsc" ]; then

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts that are made from the library's descriptions of options. */
+#ifndef TOOL_GRAMMAR_H
+#define TOOL_GRAMMAR_H
+
+#include <stddef.h>
+
+#include <bisai/option.h>
+
+/* Appends formatted text, cut to the room that is left. */
+void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Appends "[:k=K]", or "[:form=inverse|gh|ght|lu]" for an option with words. */
+void append_key(char *text, size_t size, const bisai_option *option);
+
+#endif
