@@ -1,4 +1,411 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of cycles on the device.
+ *
+ * A relaxation is one pass over A (apply/rows_cuda.cuh): the lane that has the residual of row c
+ * reads column c of D⁻¹, and the lanes of a block row add up their products. Small matrices do not
+ * fill the device. There, more lanes share a block row, because a lane waits for each of its
+ * blocks. */
+#include "apply/rows_cuda.cuh"
+#include "core/block_sizes.h"
+#include "gpu/for_each.cuh"
+#include "gpu/record.cuh"
+#include "gpu/sums.cuh"
 #include "multigrid/multigrid_ops.h"
+#include "multigrid/scalars.h"
+#include "multigrid/square.h"
 
-const bsi_cycle_ops bsi_cycle_cuda = {};
+namespace {
+
+/* Threads of a block, and those that each multiprocessor has before a matrix counts as large. */
+enum { THREADS = 128, FILLING_THREADS = 1024 };
+
+/* --- relaxation --- */
+
+struct relaxation {
+  block_rows rows;
+  const double *inverse;
+  double alpha, beta;
+  const double *b;
+  double *d, *y;
+};
+
+/* d ← alpha·d + beta·product, y ← x + d for a scalar row. `d` is the old one. */
+__device__ __forceinline__ void finish(const relaxation &p, int64_t row, double product, double d,
+                                       double x) {
+  double step = p.beta * product;
+  if (p.alpha != 0.0) step += p.alpha * d;
+  if (p.d) p.d[row] = step;
+  p.y[row] = x + step;
+}
+
+/* BS: the block size
+ * SPLIT: blocks of a row that go side by side, a power of two
+ * UNROLLED: blocks of a lane that are under way together
+ * RESIDENT: threads that a multiprocessor is to hold
+ * FROM_ZERO: x is zero */
+template <int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
+__global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(relaxation p) {
+  using place = row_place<double, BS, SPLIT>;
+  const place at(p.rows.count);
+  const bool own = at.working && at.member < BS;
+  const int64_t row = static_cast<int64_t>(at.i) * BS + at.c;
+  double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, d = 0.0;
+  bsi_wait_for_predecessor();
+  if (!FROM_ZERO && at.working) add_blocks<double, BS, SPLIT, UNROLLED>(p.rows, at, sum);
+  if (own) {
+    load_values<double, BS>(passing(p.rows.passing_once), p.inverse + row * BS, column);
+    right = __ldg(p.b + row);
+    if (!FROM_ZERO) x = __ldg(p.rows.x + row);
+    if (p.alpha != 0.0) d = p.d[row];
+  }
+  if (!FROM_ZERO) add_up<BS, BS, SPLIT>(sum[0], at.group * place::GROUP, at.member % BS);
+  const double residual = right - sum[0][0];
+#pragma unroll
+  for (int r = 0; r < BS; r++) column[r] *= residual;
+  add_up<BS, BS, 1>(column, at.group * place::GROUP, at.member % BS);
+  if (own) finish(p, row, column[0], d, x);
+}
+
+/* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
+__device__ __forceinline__ double add_lanes(double value, int bs, int split, int s) {
+  for (int step = 1; step < split; step *= 2) {
+    const double other = __shfl_down_sync(BSI_FULL_WARP, value, step * bs);
+    if (s + step < split) value += other;
+  }
+  return value;
+}
+
+/* A warp takes a block row. Lane (r, s) sums row r over the columns s, s + split, … of the row's
+ * blocks, and then of D⁻¹. */
+__global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
+  const int bs = p.rows.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs,
+            s = lane / bs, r = lane % bs;
+  const int64_t i = (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP,
+                row = i * bs + r;
+  bsi_wait_for_predecessor();
+  if (i >= p.rows.count) return;
+  double sum = 0.0;
+  if (p.rows.x && s < split) {
+    const double *values = static_cast<const double *>(p.rows.values) + r;
+    const int32_t end = p.rows.row_ptr[i + 1];
+    int c = s;
+    for (int32_t q = p.rows.row_ptr[i]; q < end; q++, c -= bs)
+      for (; c < bs; c += split)
+        sum += values[(static_cast<int64_t>(q) * bs + c) * bs] *
+               p.rows.x[static_cast<int64_t>(p.rows.col_idx[q]) * bs + c];
+  }
+  sum = add_lanes(sum, bs, split, s);
+  const double residual = s == 0 ? p.b[row] - sum : 0.0;
+  double product = 0.0;
+  for (int first = 0; first < bs; first += split) {
+    const int c = first + s;
+    const double value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
+    if (s < split && c < bs) product += p.inverse[(i * bs + c) * bs + r] * value;
+  }
+  product = add_lanes(product, bs, split, s);
+  if (s == 0)
+    finish(p, row, product, p.alpha != 0.0 ? p.d[row] : 0.0, p.rows.x ? p.rows.x[row] : 0.0);
+}
+
+/* Returns the blocks that go side by side in a row of a small matrix. */
+constexpr int wide_split(int block_size) { return block_size <= 4 ? 8 : 4; }
+
+template <int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
+bisai_status launch_relax(bisai_context *context, const relaxation &p) {
+  constexpr int ROWS = row_place<double, BS, SPLIT>::ROWS;
+  const int64_t warps = (p.rows.count + ROWS - 1) / ROWS;
+  bsi_launch_early(context, relax<BS, SPLIT, UNROLLED, RESIDENT, FROM_ZERO>,
+                   bsi_grid(warps * BSI_WARP, ROW_THREADS), ROW_THREADS, 0, p);
+  return bsi_launched(context, "relaxation");
+}
+
+template <int BS>
+bisai_status relax_of_size(bisai_context *context, const relaxation &p, double blocks_per_row) {
+  constexpr int wide = wide_split(BS);
+  if (!p.rows.x) return launch_relax<BS, 1, 1, 1024, true>(context, p);
+  if (blocks_per_row > 4.0 &&
+      static_cast<int64_t>(p.rows.count) * BS * wide <=
+          static_cast<int64_t>(context->limits.processors) * FILLING_THREADS)
+    return launch_relax<BS, wide, 2, 1024, false>(context, p);
+  return in_shape<double, BS, 1>(blocks_per_row, [&](auto shape) {
+    using how = decltype(shape);
+    return launch_relax<BS, how::split, how::unrolled, how::resident, false>(context, p);
+  });
+}
+
+/* --- products --- */
+
+/* The scalar columns of a row's blocks have consecutive numbers. Lane (r, s) of a group sums row r
+ * over the columns s, s + split, …, of which UNROLLED are under way together. */
+enum { UNROLLED = 4 };
+
+struct product {
+  const int32_t *row_ptr, *col_idx;
+  const double *values, *x;
+  double beta, *y;
+  int32_t rows;
+  int height, width, split;
+  /* 2³²/width, rounded up: dividing by the width is a multiplication */
+  uint64_t reciprocal;
+};
+
+/* IDENTITIES: all blocks are identities, whose row r takes one value of x */
+template <bool IDENTITIES> __global__ void __launch_bounds__(THREADS) multiply_blocks(product p) {
+  const int group_size = p.height * p.split, groups = BSI_WARP / group_size,
+            lane = threadIdx.x % BSI_WARP, group = lane / group_size, member = lane % group_size,
+            s = member / p.height, r = member % p.height;
+  const int64_t warp = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / BSI_WARP,
+                i = warp * groups + group, row = i * p.height + r;
+  const bool working = group < groups && i < p.rows;
+  bsi_wait_for_predecessor();
+  double sum = 0.0, before = 0.0;
+  if (working) {
+    if (s == 0 && p.beta != 0.0) before = p.y[row];
+    const int32_t first = __ldg(p.row_ptr + i);
+    const int width = IDENTITIES ? 1 : p.width, length = (__ldg(p.row_ptr + i + 1) - first) * width;
+    const double *values = p.values + static_cast<int64_t>(first) * width * p.height + r;
+    for (int t = s; t < length; t += UNROLLED * p.split) {
+      double a[UNROLLED] = {}, x[UNROLLED] = {};
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) {
+        const int at = t + u * p.split;
+        if (at >= length) continue;
+        const int q = IDENTITIES ? at : static_cast<int>(at * p.reciprocal >> 32);
+        const int64_t column = __ldg(p.col_idx + first + q);
+        if (!IDENTITIES) a[u] = __ldg(values + static_cast<int64_t>(at) * p.height);
+        x[u] = __ldg(p.x + column * p.width + (IDENTITIES ? r : at - q * width));
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) sum += IDENTITIES ? x[u] : a[u] * x[u];
+    }
+  }
+  for (int half = p.split / 2; half > 0; half /= 2)
+    sum += __shfl_down_sync(BSI_FULL_WARP, sum, half * p.height);
+  if (working && s == 0) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * before;
+}
+
+/* Returns how many lanes share a row: each has UNROLLED columns or more, unless the matrix is
+ * small. */
+int split_of(const bisai_context *context, const bsi_sparse *m) {
+  const double columns = static_cast<double>(m->blocks) * (m->values ? m->width : 1) / m->rows;
+  const int64_t filling = static_cast<int64_t>(context->limits.processors) * FILLING_THREADS;
+  int split = 1;
+  while (2 * split * m->height <= BSI_WARP && columns > split &&
+         (columns > UNROLLED * split ||
+          static_cast<int64_t>(m->rows) * m->height * 2 * split <= filling))
+    split *= 2;
+  return split;
+}
+
+/* --- K-cycles --- */
+
+/* n values that one thread block does in one launch */
+enum { ALONE = 4 * BSI_MOST_THREADS };
+/* The place of the sums among the scalars. */
+enum { SUMS = BSI_K_SCALARS - BSI_K_SUMS };
+
+__device__ __forceinline__ void subtract(int64_t n, const double *v, double *r, double step) {
+  if (step == 0.0) return;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride)
+    r[i] -= step * v[i];
+}
+
+__device__ __forceinline__ void combine(int64_t n, double *c, const double *c2, double a,
+                                        double b) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride)
+    c[i] = bsi_k_combine(a, c[i], b, c2[i]);
+}
+
+/* Sums v·r and v·v, and then the scalars. A thread block that is alone does the step too. */
+__global__ void __launch_bounds__(BSI_MOST_THREADS)
+    first_sums(int64_t n, const double *v, double *r, double *work, unsigned *ticket) {
+  bsi_wait_for_predecessor();
+  double sums[2] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n;
+       i += stride) {
+    const double mine = v[i];
+    sums[0] += mine * r[i];
+    sums[1] += mine * mine;
+  }
+  if (!bsi_finish(bsi_sum_of_block(sums), 2, work + BSI_K_SCALARS, ticket, work + SUMS)) return;
+  __syncthreads();
+  if (threadIdx.x == 0) bsi_k_first(work + SUMS, work);
+  if (gridDim.x > 1) return;
+  __syncthreads();
+  subtract(n, v, r, work[BSI_K_STEP]);
+}
+
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
+    first_update(int64_t n, const double *v, double *r, const double *work) {
+  bsi_wait_for_predecessor();
+  subtract(n, v, r, work[BSI_K_STEP]);
+}
+
+/* Sums v₂·v, v₂·v₂ and v₂·r, and then the scalars. */
+__global__ void __launch_bounds__(BSI_MOST_THREADS)
+    second_sums(int64_t n, double *c, const double *v, const double *c2, const double *v2,
+                const double *r, double *work, unsigned *ticket) {
+  bsi_wait_for_predecessor();
+  double sums[3] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n;
+       i += stride) {
+    const double mine = v2[i];
+    sums[0] += mine * v[i];
+    sums[1] += mine * mine;
+    sums[2] += mine * r[i];
+  }
+  if (!bsi_finish(bsi_sum_of_block(sums), 3, work + BSI_K_SCALARS, ticket, work + SUMS)) return;
+  __syncthreads();
+  if (threadIdx.x == 0) bsi_k_second(work + SUMS, work);
+  if (gridDim.x > 1) return;
+  __syncthreads();
+  combine(n, c, c2, work[BSI_K_OLD], work[BSI_K_NEW]);
+}
+
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
+    second_update(int64_t n, double *c, const double *c2, const double *work) {
+  bsi_wait_for_predecessor();
+  combine(n, c, c2, work[BSI_K_OLD], work[BSI_K_NEW]);
+}
+
+/* Thread blocks of a sum. */
+unsigned chunks_of(int64_t n) {
+  if (n <= ALONE) return 1;
+  const unsigned chunks = bsi_grid(n, BSI_MOST_THREADS);
+  return chunks < BSI_CHUNKS ? chunks : BSI_CHUNKS;
+}
+
+/* --- norms --- */
+
+/* The bits of the largest magnitude, and the sum of the scaled squares as integers, which thread
+ * blocks can add in any order: high·2⁻²⁴ + low·2⁻⁷⁷. */
+struct norm_record {
+  static constexpr int firsts = 0;
+  unsigned long long largest, high, low;
+};
+
+__global__ void __launch_bounds__(BSI_MOST_THREADS)
+    largest_value(int64_t n, const double *x, norm_record *record) {
+  unsigned long long largest = 0;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride)
+    largest =
+        max(largest, static_cast<unsigned long long>(__double_as_longlong(fabs(__ldg(x + i)))));
+  largest = bsi_warp_max(largest);
+  if (threadIdx.x % BSI_WARP == 0) atomicMax(&record->largest, largest);
+}
+
+__global__ void __launch_bounds__(BSI_MOST_THREADS)
+    sum_squares(int64_t n, const double *x, norm_record *record) {
+  const double largest = __longlong_as_double(static_cast<long long>(record->largest));
+  if (largest == 0.0 || !isfinite(largest)) return;
+  const bsi_norm_scale scale = bsi_norm_scale_of(largest);
+  double sums[1] = {};
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride)
+    sums[0] += bsi_norm_square(scale, __ldg(x + i));
+  const double sum = bsi_sum_of_block(sums) * 0x1p24;
+  if (threadIdx.x > 0) return;
+  const double whole = floor(sum);
+  atomicAdd(&record->high, static_cast<unsigned long long>(whole));
+  atomicAdd(&record->low, static_cast<unsigned long long>((sum - whole) * 0x1p53));
+}
+
+} // namespace
+
+static bisai_status relax_rows(bisai_context *context, const bisai_bcsr *a, const double *inverse,
+                               double alpha, double beta, const double *b, const double *x,
+                               double *d, double *y) {
+  if (a->block_rows == 0) return BISAI_OK;
+  const double length = static_cast<double>(a->blocks) / a->block_rows;
+  const relaxation p = {rows_of(context, a, x, 0, 0), inverse, alpha, beta, b, d, y};
+  switch (a->block_size) {
+#define CASE(BS)                                                                                   \
+  case BS: return relax_of_size<BS>(context, p, length);
+    BSI_BLOCK_SIZES(CASE)
+#undef CASE
+  }
+  bsi_launch_early(context, relax_any,
+                   bsi_grid(static_cast<int64_t>(a->block_rows) * BSI_WARP, ROW_THREADS),
+                   ROW_THREADS, 0, p);
+  return bsi_launched(context, "relaxation");
+}
+
+static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const double *x,
+                             double beta, double *y) {
+  if (m->rows == 0) return BISAI_OK;
+  if (bsi_is_square(m)) return bsi_square_multiply(context, m, x, beta, y);
+  const int split = split_of(context, m), groups = BSI_WARP / (m->height * split);
+  const product p = {.row_ptr = m->row_ptr,
+                     .col_idx = m->col_idx,
+                     .values = m->values,
+                     .x = x,
+                     .beta = beta,
+                     .y = y,
+                     .rows = m->rows,
+                     .height = m->height,
+                     .width = m->width,
+                     .split = split,
+                     .reciprocal = ((UINT64_C(1) << 32) + m->width - 1) / m->width};
+  const int64_t warps = (m->rows + groups - 1) / groups;
+  bsi_launch_early(context, m->values ? multiply_blocks<false> : multiply_blocks<true>,
+                   bsi_grid(warps * BSI_WARP, THREADS), THREADS, 0, p);
+  return bsi_launched(context, "product of a transfer");
+}
+
+static bisai_status first_step(bisai_context *context, int64_t n, const double *v, double *r,
+                               double *work) {
+  const unsigned chunks = chunks_of(n);
+  bsi_launch_early(context, first_sums, chunks, BSI_MOST_THREADS, 0, n, v, r, work,
+                   context->tickets);
+  if (chunks > 1)
+    bsi_launch_early(context, first_update, bsi_grid(n, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS,
+                     0, n, v, r, work);
+  return bsi_launched(context, "first step of a K-cycle");
+}
+
+static bisai_status second_step(bisai_context *context, int64_t n, double *c, const double *v,
+                                const double *c2, const double *v2, const double *r, double *work) {
+  const unsigned chunks = chunks_of(n);
+  bsi_launch_early(context, second_sums, chunks, BSI_MOST_THREADS, 0, n, c, v, c2, v2, r, work,
+                   context->tickets);
+  if (chunks > 1)
+    bsi_launch_early(context, second_update, bsi_grid(n, BSI_FOR_EACH_THREADS),
+                     BSI_FOR_EACH_THREADS, 0, n, c, c2, work);
+  return bsi_launched(context, "second step of a K-cycle");
+}
+
+static bisai_status norm(bisai_context *context, int64_t n, const double *x, double *result) {
+  const char *what = "norm";
+  norm_record *record = bsi_record_of<norm_record>(context), found;
+  const unsigned chunks = chunks_of(n);
+  BSI_TRY(bsi_record_begin<norm_record>(context, what));
+  largest_value<<<chunks, BSI_MOST_THREADS, 0, bsi_stream_of(context)>>>(n, x, record);
+  sum_squares<<<chunks, BSI_MOST_THREADS, 0, bsi_stream_of(context)>>>(n, x, record);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  double largest;
+  memcpy(&largest, &found.largest, sizeof largest);
+  *result = largest;
+  if (largest == 0.0 || !isfinite(largest)) return BISAI_OK;
+  const double sum =
+      static_cast<double>(found.high) * 0x1p-24 + static_cast<double>(found.low) * 0x1p-77;
+  *result = bsi_norm_of(bsi_norm_scale_of(largest), sum);
+  return BISAI_OK;
+}
+
+static bisai_status start(bisai_context *context, int64_t n, double *x) {
+  return bsi_for_each(context, "start vector", n,
+                      [=] __device__(int64_t i) { x[i] = bsi_start_value(i); });
+}
+
+const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
+                                      .multiply = multiply,
+                                      .first_step = first_step,
+                                      .second_step = second_step,
+                                      .norm = norm,
+                                      .start = start};
