@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of multigrid cycles on a device against the host's. */
+#include "core/bcsr_impl.h"
+#include "device.cuh"
+#include "multigrid/multigrid_ops.h"
+
+namespace {
+
+const bsi_cycle_ops *host_ops() { return bsi_backend_host.multigrid->cycle; }
+const bsi_cycle_ops *device_ops() { return bsi_backend_cuda.multigrid->cycle; }
+
+struct structure {
+  std::vector<int32_t> row_ptr = {0}, col_idx;
+};
+
+/* Rows of 0 … longest blocks, or with their diagonal block and more. */
+structure make_structure(int32_t rows, int32_t cols, int32_t longest, bool diagonal) {
+  structure s;
+  for (int32_t i = 0; i < rows; i++) {
+    const int32_t wanted = static_cast<int32_t>((next_random() + 1.0) * 0.5 * (longest + 1));
+    for (int32_t j = 0; j < cols; j++)
+      if ((diagonal && i == j) || (next_random() + 1.0) * 0.5 * cols < wanted)
+        s.col_idx.push_back(j);
+    s.row_ptr.push_back(static_cast<int32_t>(s.col_idx.size()));
+  }
+  return s;
+}
+
+double apart(const std::vector<double> &a, const std::vector<double> &b) {
+  double most = 0.0;
+  for (size_t i = 0; i < a.size(); i++) {
+    const double difference = std::fabs(a[i] - b[i]);
+    if (!(difference <= most)) most = difference;
+  }
+  return most;
+}
+
+void relaxation_agrees(int32_t rows, int bs, int32_t longest, double alpha, bool zero, bool store) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  structure s = make_structure(rows, rows, longest, true);
+  const size_t n = static_cast<size_t>(rows) * bs;
+  std::vector<double> values = random_vector(s.col_idx.size() * bs * bs),
+                      inverse = random_vector(n * bs), b = random_vector(n), x = random_vector(n),
+                      d = random_vector(n), y(n, NAN);
+  if (alpha == 0.0) d.assign(n, NAN);
+  device_array<int32_t> row_ptr(s.row_ptr), col_idx(s.col_idx);
+  device_array<double> d_values(values), d_inverse(inverse), d_b(b), d_x(x), d_d(d), again_d(d),
+      d_y(y), again(y);
+  bisai_bcsr a = {};
+  a.block_rows = a.block_cols = rows, a.block_size = bs;
+  a.blocks = static_cast<int32_t>(s.col_idx.size()), a.type = BISAI_FP64;
+  a.row_ptr = row_ptr.data, a.col_idx = col_idx.data, a.values = d_values.data;
+  bool good = true;
+  bisai_context *context = device;
+  for (int way = 0; way < 2; way++) {
+    /* many lanes for a row, and few */
+    if (way == 1) context->limits.processors = 0;
+    good &= device_ops()->relax(
+                context, &a, d_inverse.data, alpha, 0.7, d_b.data, zero ? nullptr : d_x.data,
+                store ? (way ? again_d : d_d).data : nullptr, (way ? again : d_y).data) == BISAI_OK;
+  }
+  CHECK(cudaDeviceSynchronize());
+  a.row_ptr = s.row_ptr.data(), a.col_idx = s.col_idx.data(), a.values = values.data();
+  host_ops()->relax(host, &a, inverse.data(), alpha, 0.7, b.data(), zero ? nullptr : x.data(),
+                    store ? d.data() : nullptr, y.data());
+  double most = std::fmax(apart(d_y.fetch(), y), apart(again.fetch(), y));
+  if (store) most = std::fmax(most, std::fmax(apart(d_d.fetch(), d), apart(again_d.fetch(), d)));
+  verdict(good && most <= 4e-16 * bs * bs * (longest + 4) * 4.0,
+          "%d rows of %d, up to %d blocks, alpha %g, x %s: apart %g", rows, bs, longest, alpha,
+          zero ? "zero" : "given", most);
+}
+
+void product_agrees(int32_t rows, int32_t cols, int height, int width, int32_t longest,
+                    bool identities, double beta) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  structure s = make_structure(rows, cols, longest, false);
+  std::vector<double> values = random_vector(s.col_idx.size() * height * width),
+                      x = random_vector(static_cast<size_t>(cols) * width),
+                      y = random_vector(static_cast<size_t>(rows) * height);
+  if (beta == 0.0) y.assign(y.size(), NAN);
+  device_array<int32_t> row_ptr(s.row_ptr), col_idx(s.col_idx);
+  device_array<double> d_values(values), d_x(x), d_y(y), again(y);
+  bsi_sparse m = {rows,
+                  cols,
+                  height,
+                  width,
+                  static_cast<int32_t>(s.col_idx.size()),
+                  row_ptr.data,
+                  col_idx.data,
+                  identities ? nullptr : d_values.data};
+  bisai_context *context = device;
+  bool good = device_ops()->multiply(context, &m, d_x.data, beta, d_y.data) == BISAI_OK;
+  context->limits.processors = 0;
+  good &= device_ops()->multiply(context, &m, d_x.data, beta, again.data) == BISAI_OK;
+  CHECK(cudaDeviceSynchronize());
+  m.row_ptr = s.row_ptr.data(), m.col_idx = s.col_idx.data();
+  m.values = identities ? nullptr : values.data();
+  host_ops()->multiply(host, &m, x.data(), beta, y.data());
+  const double most = std::fmax(apart(d_y.fetch(), y), apart(again.fetch(), y));
+  verdict(good && most <= 4e-16 * width * (longest + 4) * 2.0,
+          "%d rows of %d × %d%s, up to %d blocks, beta %g: apart %g", rows, height, width,
+          identities ? " (identities)" : "", longest, beta, most);
+}
+
+void steps_agree(int64_t n, bool parallel) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  std::vector<double> c = random_vector(n), v = random_vector(n), c2 = random_vector(n),
+                      v2 = random_vector(n), r = random_vector(n), work(BSI_K_WORK, NAN);
+  if (parallel)
+    for (int64_t i = 0; i < n; i++) v2[i] = 3.0 * v[i];
+  device_array<double> d_c(c), d_v(v), d_c2(c2), d_v2(v2), d_r(r), d_work(work), again_c(c),
+      again_r(r);
+  bool good = true;
+  for (int way = 0; way < 2; way++) {
+    double *out = (way ? again_c : d_c).data, *rest = (way ? again_r : d_r).data;
+    good &= device_ops()->first_step(device, n, d_v.data, rest, d_work.data) == BISAI_OK &&
+            device_ops()->second_step(device, n, out, d_v.data, d_c2.data, d_v2.data, rest,
+                                      d_work.data) == BISAI_OK;
+  }
+  CHECK(cudaDeviceSynchronize());
+  host_ops()->first_step(host, n, v.data(), r.data(), work.data());
+  host_ops()->second_step(host, n, c.data(), v.data(), c2.data(), v2.data(), r.data(), work.data());
+  const double most = std::fmax(apart(d_c.fetch(), c), apart(d_r.fetch(), r));
+  good &= d_c.fetch() == again_c.fetch() && d_r.fetch() == again_r.fetch();
+  verdict(good && most <= 1e-12, "two steps, %lld values%s: apart %g, or not the same bits again",
+          static_cast<long long>(n), parallel ? ", parallel" : "", most);
+}
+
+} // namespace
+
+TEST(relaxations_agree_with_the_host) {
+  for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 32})
+    for (const int32_t rows : {1, 3, 11, 33, 129, 400})
+      for (const int32_t longest : {3, 8, 40, 80})
+        if (!left_out(bs) && (!short_form() || rows == 33)) {
+          relaxation_agrees(rows, bs, longest, 0.0, false, false);
+          relaxation_agrees(rows, bs, longest, 0.4, false, true);
+          relaxation_agrees(rows, bs, longest, 0.4, true, true);
+        }
+}
+
+TEST(products_of_transfers_agree_with_the_host) {
+  for (const int height : {1, 2, 3, 4, 6, 8, 11, 17, 32})
+    for (const int width : {1, 2, 3, 5, 6, 12, 32})
+      for (const int32_t longest : {2, 9, 70}) {
+        if (short_form() && (height > 6 || width > 6)) continue;
+        product_agrees(97, 113, height, width, longest, false, 0.0);
+        product_agrees(97, 113, height, width, longest, false, 1.0);
+        if (height == width) product_agrees(97, 113, height, width, longest, true, 0.5);
+      }
+}
+
+TEST(steps_of_k_cycles_agree_with_the_host) {
+  for (const int64_t n : {1, 31, 1024, 4096, 4097, 100000, 1000003}) {
+    if (short_form() && n > 5000) continue;
+    steps_agree(n, true);
+    if (n > 1) steps_agree(n, false);
+  }
+}
+
+TEST(norms_and_start_vectors_agree_with_the_host) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  for (const int64_t n : {0, 1, 33, 4096, 4097, 1000003})
+    for (const double scale : {1.0, 1e-310, 1e-200, 1e200, 1e308}) {
+      if (short_form() && n > 5000) continue;
+      std::vector<double> x(n);
+      double expected = -1.0, norm = -1.0, again = -1.0;
+      host_ops()->start(host, n, x.data());
+      device_array<double> d_x(std::vector<double>(n, NAN));
+      bool good = device_ops()->start(device, n, d_x.data) == BISAI_OK;
+      CHECK(cudaDeviceSynchronize());
+      good &= d_x.fetch() == x;
+      for (double &value : x) value *= scale;
+      device_array<double> scaled(x);
+      host_ops()->norm(host, n, x.data(), &expected);
+      good &= device_ops()->norm(device, n, scaled.data, &norm) == BISAI_OK &&
+              device_ops()->norm(device, n, scaled.data, &again) == BISAI_OK;
+      const bool same =
+          std::isinf(expected) ? std::isinf(norm) : std::fabs(norm - expected) <= 1e-13 * expected;
+      verdict(good && same && norm == again, "norm of %lld values of %g: %g for %g",
+              static_cast<long long>(n), scale, norm, expected);
+    }
+}
