@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dense inverses on a device against the host's, at the sizes at which panels change. */
+#include "core/bcsr_impl.h"
+#include "device.cuh"
+#include "multigrid/multigrid_ops.h"
+
+namespace {
+
+struct inverse_of {
+  bisai_status status;
+  std::vector<double> values;
+  double smallest, largest;
+};
+
+inverse_of inverted(bisai_context *context, bool on_device, int32_t n, std::vector<double> values) {
+  std::vector<int32_t> row_ptr, col_idx;
+  for (int32_t i = 0; i <= n; i++) row_ptr.push_back(i * n);
+  for (int32_t i = 0; i < n * n; i++) col_idx.push_back(i % n);
+  const size_t count = static_cast<size_t>(n) * n;
+  device_array<int32_t> d_row_ptr(row_ptr), d_col_idx(col_idx);
+  device_array<double> d_values(values), d_work(std::vector<double>(count, NAN)), d_inverse(values);
+  std::vector<double> work(count, NAN), inverse(count, NAN);
+  bisai_bcsr a = {};
+  a.block_rows = a.block_cols = n, a.block_size = 1, a.blocks = n * n, a.type = BISAI_FP64;
+  a.row_ptr = on_device ? d_row_ptr.data : row_ptr.data();
+  a.col_idx = on_device ? d_col_idx.data : col_idx.data();
+  a.values = on_device ? d_values.data : values.data();
+  inverse_of r = {BISAI_OK, {}, -1.0, -1.0};
+  r.status = context->backend->multigrid->dense->invert(
+      context, &a, on_device ? d_work.data : work.data(),
+      on_device ? d_inverse.data : inverse.data(), &r.smallest, &r.largest);
+  r.values = on_device ? d_inverse.fetch() : inverse;
+  return r;
+}
+
+/* Random values, row by row, whose diagonal is not large, so that most pivots come from other
+ * rows. */
+std::vector<double> random_matrix(int32_t n) {
+  std::vector<double> values = random_vector(static_cast<size_t>(n) * n);
+  for (int32_t i = 0; i < n; i++) values[static_cast<size_t>(i) * n + (i + n / 2) % n] += 4.0;
+  return values;
+}
+
+double norm_of(const std::vector<double> &x) {
+  double most = 0.0;
+  for (const double value : x) most = std::fmax(most, std::fabs(value));
+  return most;
+}
+
+} // namespace
+
+TEST(inverses_agree_with_the_host) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  for (const int32_t n : {1, 2, 31, 71, 72, 73, 96, 97, 128, 129, 511, 512, 513, 545, 1023, 1025}) {
+    if (short_form() && n > 130) continue;
+    const std::vector<double> values = random_matrix(n);
+    const inverse_of expected = inverted(host, false, n, values),
+                     got = inverted(device, true, n, values),
+                     again = inverted(device, true, n, values);
+    double apart = 0.0;
+    for (size_t i = 0; i < got.values.size(); i++) {
+      const double difference = std::fabs(got.values[i] - expected.values[i]);
+      if (!(difference <= apart)) apart = difference;
+    }
+    /* the condition of these matrices is below 10⁵ */
+    verdict(got.status == BISAI_OK && apart <= 1e-9 * norm_of(expected.values) &&
+                got.values == again.values &&
+                std::fabs(got.smallest - expected.smallest) <= 1e-9 * expected.largest &&
+                std::fabs(got.largest - expected.largest) <= 1e-9 * expected.largest,
+            "%d rows: apart %g of %g; pivots %g … %g for %g … %g", n, apart,
+            norm_of(expected.values), got.smallest, got.largest, expected.smallest,
+            expected.largest);
+  }
+}
+
+TEST(singular_matrices_end_the_elimination) {
+  const context_on device(BISAI_BACKEND_CUDA);
+  for (const int32_t n : {1, 40, 72, 73, 200, 600})
+    for (const double value : {0.0, static_cast<double>(NAN), static_cast<double>(INFINITY)})
+      for (const int32_t column : {0, n / 2, n - 1}) {
+        std::vector<double> values = random_matrix(n);
+        for (int32_t i = 0; i < n; i++) values[static_cast<size_t>(i) * n + column] = value;
+        const inverse_of r = inverted(device, true, n, values);
+        verdict(r.status == BISAI_OK && r.smallest == 0.0, "%d rows, column %d is %g: %g", n,
+                column, value, r.smallest);
+      }
+}
+
+TEST(matrices_that_are_too_large_are_refused) {
+  const context_on device(BISAI_BACKEND_CUDA);
+  bisai_bcsr a = {};
+  a.block_rows = a.block_cols = 2049, a.block_size = 1;
+  double smallest, largest;
+  verdict(bsi_backend_cuda.multigrid->dense->invert(device, &a, nullptr, nullptr, &smallest,
+                                                    &largest) == BISAI_UNSUPPORTED,
+          "2,049 rows are not refused");
+}
+
+TEST(products_with_dense_inverses_agree_with_the_host) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  for (const int32_t n : {1, 15, 16, 17, 100, 128, 129, 512, 1000, 2048}) {
+    const std::vector<double> values = random_vector(static_cast<size_t>(n) * n),
+                              x = random_vector(n), start(n, NAN);
+    std::vector<double> y = start;
+    device_array<double> d_values(values), d_x(x), d_y(start);
+    const bool good = bsi_backend_cuda.multigrid->dense->multiply(device, n, d_values.data,
+                                                                  d_x.data, d_y.data) == BISAI_OK;
+    CHECK(cudaDeviceSynchronize());
+    bsi_backend_host.multigrid->dense->multiply(host, n, values.data(), x.data(), y.data());
+    const std::vector<double> got = d_y.fetch();
+    double apart = 0.0;
+    for (int32_t i = 0; i < n; i++)
+      if (!(std::fabs(got[i] - y[i]) <= apart)) apart = std::fabs(got[i] - y[i]);
+    verdict(good && apart <= 4e-16 * n, "%d rows: apart %g", n, apart);
+  }
+}
