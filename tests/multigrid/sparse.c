@@ -100,6 +100,21 @@ static void identity_blocks_are_multiplied_as_such(void **state) {
     }
 }
 
+/* The targets of blocks (multigrid/aim.h) are such columns. */
+static void columns_of_the_left_factor_may_repeat_in_any_order(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 9; bs += 2) {
+    bsi_sparse a = test_sparse_random(context, (test_shape_of_blocks){90, 30, bs, bs, 12.0, false},
+                                      1),
+               b = test_sparse_random(context, (test_shape_of_blocks){30, 11, bs, bs, 1.5, true},
+                                      2);
+    for (int32_t p = 0; p < a.blocks; p++) a.col_idx[p] = (a.col_idx[p] * 17 + 5) % 13;
+    expect_product(context, &a, &b);
+    bsi_sparse_destroy(context, &a);
+    bsi_sparse_destroy(context, &b);
+  }
+}
+
 /* Rows that go beyond each table of a device: 16, 64, 256 blocks. */
 static void rows_of_all_lengths_are_multiplied(void **state) {
   (void)state;
@@ -391,6 +406,7 @@ int main(void) {
       cmocka_unit_test(a_product_by_hand),
       cmocka_unit_test(products_of_all_shapes_of_blocks_equal_dense_products),
       cmocka_unit_test(identity_blocks_are_multiplied_as_such),
+      cmocka_unit_test(columns_of_the_left_factor_may_repeat_in_any_order),
       cmocka_unit_test(rows_of_all_lengths_are_multiplied),
       cmocka_unit_test(one_long_row_and_one_long_column_are_multiplied),
       cmocka_unit_test(matrices_without_rows_columns_or_blocks_are_multiplied),
