@@ -130,8 +130,8 @@ template <int SIZE> kernel square(bool a, bool b) {
 
 /* Restrictions by rigid-body modes in two and three dimensions have other shapes too. */
 kernel kernel_for(const product &s) {
-  if (s.height == 6 && s.inner == 3) return multiply<6, 3, true, true>;
-  if (s.height == 3 && s.inner == 2) return multiply<3, 2, true, true>;
+  if (s.b && s.height == 6 && s.inner == 3) return multiply<6, 3, true, true>;
+  if (s.b && s.height == 3 && s.inner == 2) return multiply<3, 2, true, true>;
   if (s.height != s.inner) return multiply_any;
   switch (s.height) {
 #define SQUARE(size)                                                                               \

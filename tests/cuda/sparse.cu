@@ -226,7 +226,7 @@ TEST(transposes_agree_with_the_host) {
     both m(on.host, on.device), turned(on.host, on.device);
     fill(&m, s);
     const std::vector<int32_t> ptr(static_cast<size_t>(s.cols) + 1, -1), idx(m.host.blocks, -1);
-    const std::vector<double> values(bsi_sparse_offset(&m.host, m.host.blocks) + 1, NAN);
+    const std::vector<double> values(bsi_sparse_offset(&m.host, m.host.blocks), NAN);
     turned.host = turned.device = {s.cols,        s.rows,  s.width, s.height,
                                    m.host.blocks, nullptr, nullptr, nullptr};
     turned.upload(BISAI_BACKEND_HOST, ptr, idx, values);
