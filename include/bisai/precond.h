@@ -358,9 +358,9 @@ typedef struct bisai_multigrid_options {
   double ratio;
   /** default BISAI_NODES_AUTO */
   bisai_nodes nodes;
-  /** θ: the coupling of two block rows is strong if its strength is at least θ times the smaller
-   *  one of the largest strengths of the two rows, 0 ≤ θ ≤ 1; default 0.25. The strength is the
-   *  geometric mean of ‖D_i⁻¹ A_ij‖_F and ‖D_j⁻¹ A_ji‖_F */
+  /** θ: the coupling of two block rows is strong if it is at least θ times the largest coupling of
+   *  either row, 0 ≤ θ ≤ 1; default 0.25. The coupling is the geometric mean of ‖D_i⁻¹ A_ij‖_F/√bs
+   *  and ‖D_j⁻¹ A_ji‖_F/√bs, each at most 1 */
   double strength;
   /** the most levels; default BISAI_MULTIGRID_LEVELS */
   int32_t levels;

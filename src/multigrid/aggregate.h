@@ -5,7 +5,7 @@
  *
  * The graph has an edge from i to j for each block (i, j) of positive strength. It need not be
  * symmetric: neighbours of i and steps from i are along the edges out of i. Rows without an edge
- * out of them stay out. Every key below is bsi_aggregation_key().
+ * out of them take no part in steps 1 to 4. Every key below is bsi_aggregation_key().
  *
  * 1. Roots are a maximal independent set of distance 2. All rows begin as undecided. Each round
  *    looks at the rows as they were before it: an undecided row becomes covered if a root is within
@@ -20,6 +20,10 @@
  *    strongly among those that have an aggregate after step 3; of equal couplings the neighbour
  *    with the larger key decides. There always is such a neighbour: step 1 left a root within two
  *    steps, and the row between them joined an aggregate in step 2.
+ *
+ * 5. A row without an edge follows the row j for which the strength of (i, j) is negative, of several
+ *    the one with the largest magnitude, then the larger key. It gets the aggregate of j, or of the
+ *    row that j follows, and so on. The other rows stay out.
  *
  * Aggregates are numbered in the order of the rows of their roots. In a symmetric graph, the roots
  * of step 1 are those of the sequential rule that takes rows by descending keys. */
@@ -39,8 +43,9 @@ typedef enum bsi_candidate {
   BSI_ROOT
 } bsi_candidate;
 
-/* The root of the aggregate of a row that has none: it may get one later, or it stays out. */
-enum { BSI_NO_ROOT_YET = -1, BSI_STAYS_OUT = -2 };
+/* What stands for the root of the aggregate of a row that has none. BSI_FOLLOWS − j: the row
+ * follows row j. */
+enum { BSI_NO_ROOT_YET = -1, BSI_STAYS_OUT = -2, BSI_FOLLOWS = -3 };
 
 /* What a round passes on along edges is the largest of these values: BSI_REACHED if there is a
  * root, otherwise the largest key of an undecided row, or 0. */
@@ -56,14 +61,6 @@ BSI_INLINE uint32_t bsi_candidate_value(uint8_t state, int32_t i) {
 BSI_INLINE uint8_t bsi_candidate_decide(uint32_t largest, int32_t i) {
   if (largest == BSI_REACHED) return BSI_NOT_ROOT;
   return largest == bsi_aggregation_key(i) ? BSI_ROOT : BSI_UNDECIDED;
-}
-
-/* Returns the order in which a row prefers its neighbours j: by strength, then by key. It is
- * positive. Strengths are positive, so that their bits are in the order of their values. */
-BSI_INLINE uint64_t bsi_preference(float strength, int32_t j) {
-  uint32_t bits;
-  memcpy(&bits, &strength, sizeof bits);
-  return (uint64_t)bits << 32 | bsi_aggregation_key(j);
 }
 
 #endif

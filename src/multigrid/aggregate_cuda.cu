@@ -1,179 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Strengths and aggregates on the device.
- *
- * Strengths are three launches: weights, couplings, strong couplings. Aggregates are one
- * cooperative launch, whose thread blocks wait for each other after each pass over the rows, so
- * that the host does not wait for the number of undecided rows. A pass writes only what belongs to
- * its row and reads nothing of other rows that it writes. */
+/* Aggregates on the device: one cooperative launch. Its thread blocks wait for each other after each
+ * pass over the rows, so that the host does not wait for the number of undecided rows. A pass
+ * writes only what belongs to its row and reads nothing of other rows that it writes. */
 #include <algorithm>
 
 #include "core/bcsr_impl.h"
-#include "core/block_sizes.h"
 #include "core/context_impl.h"
 #include "gpu/barrier.cuh"
 #include "gpu/record.cuh"
 #include "gpu/temporary.cuh"
 #include "multigrid/aggregate.h"
+#include "multigrid/lanes_cuda.cuh"
 #include "multigrid/multigrid_ops.h"
+#include "multigrid/strength_cuda.cuh"
 
 namespace {
 
 constexpr const char *WHAT = "aggregation";
-
-/* A few lanes of a warp, a power of two, share a row. */
-struct sharing {
-  int32_t rows;
-  int lanes;
-  /* the lane's number among those of its row */
-  __device__ __forceinline__ int member() const { return threadIdx.x & (lanes - 1); }
-};
-
-/* The largest of the values of the lanes of a row. All lanes of the warp call. */
-template <typename T> __device__ __forceinline__ T largest_of_lanes(const sharing &s, T value) {
-  for (int step = s.lanes / 2; step > 0; step /= 2)
-    value = max(value, __shfl_xor_sync(BSI_FULL_WARP, value, step));
-  return value;
-}
-
-/* Returns the lanes for rows of `mean` blocks: the first power of two from `mean`/`each` on. */
-int lanes_for(int64_t mean, int each) {
-  int lanes = 1;
-  while (lanes < BSI_WARP && static_cast<int64_t>(lanes) * each < mean) lanes *= 2;
-  return lanes;
-}
-
-int64_t mean_length(const bisai_bcsr *a) { return (a->blocks + a->block_rows - 1) / a->block_rows; }
-
-/* --- strengths --- */
-
-constexpr int THREADS = 256;
-
-struct weigh_job {
-  sharing s;
-  int block_size;
-  const int32_t *row_ptr, *col_idx;
-  const double *inverse, *values;
-  float threshold;
-  /* blocks: the weights */
-  float *weight;
-  /* blocks: the couplings, then the strengths */
-  float *strength;
-  /* rows: the largest coupling of each row */
-  float *largest;
-};
-
-/* The row of a thread if `lanes` threads take a row. */
-__device__ __forceinline__ int64_t row_of_thread(int lanes) {
-  return (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) / lanes;
-}
-
-/* weight[p] ← the weight of each block p. A lane takes a block.
- * BS: the block size */
-template <int BS> __global__ void __launch_bounds__(THREADS) weigh_blocks(const weigh_job job) {
-  const int64_t i = row_of_thread(job.s.lanes);
-  bsi_wait_for_predecessor();
-  if (i >= job.s.rows) return;
-  const int32_t end = __ldg(job.row_ptr + i + 1);
-  for (int32_t p = __ldg(job.row_ptr + i) + job.s.member(); p < end; p += job.s.lanes)
-    job.weight[p] = __ldg(job.col_idx + p) == i
-                        ? 0.0f
-                        : bsi_weight(BS, job.inverse + i * (BS * BS),
-                                     job.values + static_cast<int64_t>(p) * (BS * BS));
-}
-
-/* The same for any block size. A thread block takes a row, a warp a block, and a lane a row of the
- * block. */
-__global__ void __launch_bounds__(THREADS) weigh_large_blocks(const weigh_job job) {
-  const int64_t i = blockIdx.x;
-  const int bs = job.block_size, lane = threadIdx.x % BSI_WARP;
-  bsi_wait_for_predecessor();
-  const double *inverse = job.inverse + i * bs * bs + lane;
-  const int32_t end = __ldg(job.row_ptr + i + 1);
-  for (int32_t p = __ldg(job.row_ptr + i) + static_cast<int32_t>(threadIdx.x) / BSI_WARP; p < end;
-       p += THREADS / BSI_WARP) {
-    const double *block = job.values + static_cast<int64_t>(p) * bs * bs;
-    double sum = 0.0;
-    for (int c = 0; c < bs && lane < bs; c++) {
-      double value = 0.0;
-      for (int k = 0; k < bs; k++) value += inverse[k * bs] * block[c * bs + k];
-      sum += value * value;
-    }
-    sum = bsi_warp_sum(sum);
-    if (lane == 0)
-      job.weight[p] = __ldg(job.col_idx + p) == i ? 0.0f : bsi_weight_round(sqrt(sum / bs));
-  }
-}
-
-/* strength[p] ← the coupling of each block p, largest[i] ← the largest one of row i. */
-__global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
-  const int64_t i = row_of_thread(job.s.lanes);
-  float largest = 0.0f;
-  bsi_wait_for_predecessor();
-  const bool inside = i < job.s.rows;
-  const int32_t begin = inside ? __ldg(job.row_ptr + i) : 0,
-                end = inside ? __ldg(job.row_ptr + i + 1) : 0;
-  for (int32_t p = begin + job.s.member(); p < end; p += job.s.lanes) {
-    const int32_t j = __ldg(job.col_idx + p),
-                  mirror = bsi_find_column(job.col_idx, __ldg(job.row_ptr + j),
-                                           __ldg(job.row_ptr + j + 1), static_cast<int32_t>(i));
-    const float coupling = bsi_coupling(job.weight[p], mirror < 0 ? 0.0f : job.weight[mirror]);
-    largest = max(largest, coupling);
-    job.strength[p] = coupling;
-  }
-  largest = largest_of_lanes(job.s, largest);
-  if (inside && job.s.member() == 0) job.largest[i] = largest;
-}
-
-/* strength[p] ← the strength of each block p. */
-__global__ void __launch_bounds__(THREADS) drop_weak(const weigh_job job) {
-  const int64_t i = row_of_thread(job.s.lanes);
-  bsi_wait_for_predecessor();
-  if (i >= job.s.rows) return;
-  const int32_t end = __ldg(job.row_ptr + i + 1);
-  for (int32_t p = __ldg(job.row_ptr + i) + job.s.member(); p < end; p += job.s.lanes)
-    job.strength[p] = bsi_strength(job.strength[p], job.largest[i],
-                                   job.largest[__ldg(job.col_idx + p)], job.threshold);
-}
-
-using weigh_kernel = void(weigh_job);
-
-void enqueue_weigh(const bisai_context *context, const weigh_job &job) {
-#define ENTRY(BS) , weigh_blocks<BS>
-  static weigh_kernel *const kernels[] = {weigh_large_blocks BSI_BLOCK_SIZES(ENTRY)};
-#undef ENTRY
-  const bool special = job.block_size <= BSI_SPECIAL_SIZES;
-  const unsigned grid = bsi_grid(static_cast<int64_t>(job.s.rows) * job.s.lanes, THREADS);
-  bsi_launch_early(context, kernels[special ? job.block_size : 0],
-                   special ? grid : static_cast<unsigned>(job.s.rows), THREADS, 0, job);
-  bsi_launch_early(context, couple, grid, THREADS, 0, job);
-  bsi_launch_early(context, drop_weak, grid, THREADS, 0, job);
-}
-
-} // namespace
-
-static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                          double threshold, float *strength) {
-  if (a->block_rows == 0) return BISAI_OK;
-  bsi_temporary temporary(context);
-  weigh_job job = {.s = {a->block_rows, lanes_for(mean_length(a), 1)},
-                   .block_size = a->block_size,
-                   .row_ptr = a->row_ptr,
-                   .col_idx = a->col_idx,
-                   .inverse = inverse,
-                   .values = static_cast<const double *>(a->values),
-                   .threshold = static_cast<float>(threshold),
-                   .strength = strength};
-  job.weight = temporary.reserve<float>(static_cast<size_t>(a->blocks));
-  if (temporary.complete)
-    job.largest = temporary.reserve<float>(static_cast<size_t>(a->block_rows));
-  if (!temporary.complete) return BISAI_OUT_OF_MEMORY;
-  enqueue_weigh(context, job);
-  return bsi_launched(context, WHAT);
-}
-
-/* --- aggregates --- */
-
-namespace {
 
 /* Threads of a thread block of the cooperative launch. Not measured, like the constants below. */
 constexpr int GROUPING_THREADS = 512, WARPS = GROUPING_THREADS / BSI_WARP;
@@ -202,7 +45,7 @@ struct grouping {
   /* rows: the largest value within one step. It stays once it is 0 or BSI_REACHED. At the end the
    * number of the aggregate of each root. */
   uint32_t *reach;
-  /* rows: the root of the aggregate of each row, or BSI_NO_ROOT_YET or BSI_STAYS_OUT */
+  /* rows: the root of the aggregate of each row, or what stands for it (aggregate.h) */
   int32_t *root;
   int32_t *aggregate;
   /* the number of roots among the rows of each thread block */
@@ -230,12 +73,6 @@ struct meeting {
   }
 };
 
-/* The blocks of a row that a lane takes: begin, begin + lanes, … No blocks beyond the last row. */
-struct part_of_row {
-  int32_t row, begin, end;
-  bool inside;
-};
-
 /* Calls pass(part) for all rows. The lanes of a warp call together. */
 template <typename Pass> __device__ __forceinline__ void over_rows(const grouping &g, Pass pass) {
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * GROUPING_THREADS + threadIdx.x,
@@ -243,12 +80,7 @@ template <typename Pass> __device__ __forceinline__ void over_rows(const groupin
   const int within = threadIdx.x % BSI_WARP / g.s.lanes;
   for (int64_t first = (thread - threadIdx.x % BSI_WARP) / g.s.lanes; first < g.s.rows;
        first += apart) {
-    const int64_t i = first + within;
-    part_of_row part = {.row = static_cast<int32_t>(i), .inside = i < g.s.rows};
-    if (part.inside) {
-      part.begin = __ldg(g.row_ptr + i) + g.s.member();
-      part.end = __ldg(g.row_ptr + i + 1);
-    }
+    const part_of_row part = part_of(g.s, g.row_ptr, first + within);
     pass(part);
   }
 }
@@ -267,10 +99,24 @@ __device__ __forceinline__ void over_edges(const grouping &g, const part_of_row 
 __device__ void enter(const grouping &g) {
   over_rows(g, [&](const part_of_row &part) {
     int some = 0;
-    over_edges(g, part, [&](int32_t, float) { some = 1; });
+    unsigned long long best = 0;
+    int32_t root = BSI_STAYS_OUT;
+    for (int32_t p = part.begin; p < part.end; p += g.s.lanes) {
+      const float strength = __ldg(g.strength + p);
+      some |= strength > 0.0f;
+      if (!(strength < 0.0f)) continue;
+      const int32_t j = __ldg(g.col_idx + p);
+      const unsigned long long preference = bsi_preference(-strength, j);
+      if (preference <= best) continue;
+      best = preference;
+      root = BSI_FOLLOWS - j;
+    }
     some = largest_of_lanes(g.s, some);
-    if (!part.inside || g.s.member() > 0) return;
-    g.root[part.row] = some ? BSI_NO_ROOT_YET : BSI_STAYS_OUT;
+    const unsigned long long of_row = largest_of_lanes(g.s, best);
+    /* one lane alone has the best row to follow, because all keys differ */
+    if (some || of_row == 0 ? g.s.member() > 0 : best != of_row) return;
+    if (!part.inside) return;
+    g.root[part.row] = some ? BSI_NO_ROOT_YET : root;
     g.state[part.row] = some ? BSI_UNDECIDED : BSI_NOT_ROOT;
     g.reach[part.row] = some ? bsi_aggregation_key(part.row) : 0;
   });
@@ -278,13 +124,12 @@ __device__ void enter(const grouping &g) {
 
 /* Begins step 3. */
 __device__ void enter_again(const grouping &g) {
-  over_rows(g, [&](part_of_row part) {
+  over_rows(g, [&](const part_of_row &part) {
     const bool rest = part.inside && g.root[part.row] == BSI_NO_ROOT_YET;
     int neighbours = 0;
     if (rest)
       over_edges(g, part, [&](int32_t j, float) { neighbours += g.root[j] == BSI_NO_ROOT_YET; });
-    for (int step = g.s.lanes / 2; step > 0; step /= 2)
-      neighbours += __shfl_xor_sync(BSI_FULL_WARP, neighbours, step);
+    neighbours = sum_of_lanes(g.s, neighbours);
     if (!part.inside || g.s.member() > 0) return;
     g.state[part.row] = rest && neighbours >= BSI_MINIMUM_REST ? BSI_UNDECIDED : BSI_NOT_ROOT;
     g.reach[part.row] = rest ? bsi_aggregation_key(part.row) : 0;
@@ -404,14 +249,18 @@ __device__ void number_roots(const grouping &g, meeting *all) {
   }
 }
 
-/* Step 4, and the numbers. */
+/* Steps 4 and 5, and the numbers. */
 __device__ void finish(const grouping &g) {
   over_rows(g, [&](const part_of_row &part) {
-    int32_t root = part.inside ? g.root[part.row] : BSI_STAYS_OUT;
+    int32_t at = part.row, root = part.inside ? g.root[at] : BSI_STAYS_OUT;
+    while (root <= BSI_FOLLOWS) {
+      at = BSI_FOLLOWS - root;
+      root = g.root[at];
+    }
     const bool open = root == BSI_NO_ROOT_YET;
     unsigned long long best = 0;
     if (open)
-      over_edges(g, part, [&](int32_t j, float strength) {
+      over_edges(g, part_of(g.s, g.row_ptr, at), [&](int32_t j, float strength) {
         const unsigned long long preference = bsi_preference(strength, j);
         const int32_t there = g.root[j];
         if (there < 0 || preference <= best) return;

@@ -25,6 +25,8 @@ typedef struct weigh_job {
   float *weight;
   /* blocks: the couplings, then the strengths */
   float *strength;
+  /* block_rows: 1 if the row takes part */
+  uint8_t *active;
   /* block_rows: the largest coupling of each row */
   float *largest;
 } weigh_job;
@@ -54,16 +56,27 @@ static weigh_function *const weigh_rows[BSI_SPECIAL_SIZES + 1] = {weigh_row_any,
                                                                   BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
-/* strength[p] ← the coupling of each block p of row i, largest[i] ← the largest of them. */
+/* strength[p] ← the coupling of each block p of row i, and active[i]. */
 static void couple_row(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
-  float largest = 0.0f;
+  int64_t weights = 0, couplings = 0;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const int32_t j = a->col_idx[p],
                   mirror = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
-    const float coupling = bsi_coupling(job->weight[p], mirror < 0 ? 0.0f : job->weight[mirror]);
-    if (coupling > largest) largest = coupling;
-    job->strength[p] = coupling;
+    job->strength[p] = bsi_coupling(job->weight[p], mirror < 0 ? 0.0f : job->weight[mirror]);
+    weights += bsi_coupling_units(job->weight[p]);
+    couplings += bsi_coupling_units(job->strength[p]);
+  }
+  job->active[i] = bsi_takes_part(weights, couplings);
+}
+
+/* Drops couplings of and to rows that stay out. largest[i] ← the largest of the others. */
+static void leave_out(const weigh_job *job, int32_t i) {
+  const bisai_bcsr *a = job->a;
+  float largest = 0.0f;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    if (!job->active[i] || !job->active[a->col_idx[p]]) job->strength[p] = 0.0f;
+    if (job->strength[p] > largest) largest = job->strength[p];
   }
   job->largest[i] = largest;
 }
@@ -71,9 +84,22 @@ static void couple_row(const weigh_job *job, int32_t i) {
 /* strength[p] ← the strength of each block p of row i. */
 static void drop_weak(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
-  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
-    job->strength[p] = bsi_strength(job->strength[p], job->largest[i], job->largest[a->col_idx[p]],
-                                    job->threshold);
+  bool strong = false;
+  int32_t best = -1;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    const float coupling = job->strength[p];
+    const int32_t j = a->col_idx[p];
+    if (coupling <= 0.0f) continue;
+    if (best < 0 ||
+        bsi_preference(coupling, j) > bsi_preference(job->strength[best], a->col_idx[best]))
+      best = p;
+    strong = strong || bsi_is_strong(coupling, job->largest[i], job->largest[j], job->threshold);
+  }
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    const float coupling = job->strength[p];
+    if (!bsi_is_strong(coupling, job->largest[i], job->largest[a->col_idx[p]], job->threshold))
+      job->strength[p] = p == best && !strong ? -coupling : 0.0f;
+  }
 }
 
 static void weigh_part(void *work, bsi_part part) {
@@ -90,6 +116,12 @@ static void couple_part(void *work, bsi_part part) {
   for (int32_t i = rows.begin; i < rows.end; i++) couple_row(job, i);
 }
 
+static void leave_out_part(void *work, bsi_part part) {
+  const weigh_job *job = work;
+  const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) leave_out(job, i);
+}
+
 static void drop_part(void *work, bsi_part part) {
   const weigh_job *job = work;
   const bsi_rows rows = bsi_rows_of(job->a->block_rows, job->a->row_ptr, part);
@@ -100,15 +132,19 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
                           double threshold, float *strength) {
   const int threads = threads_of(context, a);
   weigh_job job = {.a = a, .inverse = inverse, .threshold = (float)threshold, .strength = strength};
+  const size_t rows = (size_t)a->block_rows;
   job.weight = bsi_allocate(context, (size_t)a->blocks, sizeof *job.weight);
-  if (job.weight) job.largest = bsi_allocate(context, (size_t)a->block_rows, sizeof *job.largest);
+  if (job.weight) job.active = bsi_allocate(context, rows, sizeof *job.active);
+  if (job.active) job.largest = bsi_allocate(context, rows, sizeof *job.largest);
   if (job.largest) {
     bsi_run(context, threads, BSI_SOME_PARTS, weigh_part, &job);
     bsi_run(context, threads, BSI_SOME_PARTS, couple_part, &job);
+    bsi_run(context, threads, BSI_SOME_PARTS, leave_out_part, &job);
     bsi_run(context, threads, BSI_SOME_PARTS, drop_part, &job);
   }
   const bisai_status status = job.largest ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   bsi_release(context, job.weight);
+  bsi_release(context, job.active);
   bsi_release(context, job.largest);
   return status;
 }
@@ -124,7 +160,7 @@ typedef struct grouping {
   /* block_rows: the largest value within one step. It stays once it is 0 or BSI_REACHED. At the end
    * the number of the aggregate of each root. */
   uint32_t *reach;
-  /* block_rows: the root of the aggregate of each row, or BSI_NO_ROOT_YET or BSI_STAYS_OUT */
+  /* block_rows: the root of the aggregate of each row, or what stands for it (aggregate.h) */
   int32_t *root;
   int32_t *aggregate;
 } grouping;
@@ -132,9 +168,16 @@ typedef struct grouping {
 /* Begins step 1. */
 BSI_INLINE bool enter(const grouping *g, int32_t i) {
   bool inside = false;
-  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1] && !inside; p++)
-    inside = g->strength[p] > 0.0f;
-  g->root[i] = inside ? BSI_NO_ROOT_YET : BSI_STAYS_OUT;
+  uint64_t best = 0;
+  int32_t root = BSI_STAYS_OUT;
+  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1] && !inside; p++) {
+    const float strength = g->strength[p];
+    inside = strength > 0.0f;
+    if (!(strength < 0.0f) || bsi_preference(-strength, g->a->col_idx[p]) <= best) continue;
+    best = bsi_preference(-strength, g->a->col_idx[p]);
+    root = BSI_FOLLOWS - g->a->col_idx[p];
+  }
+  g->root[i] = inside ? BSI_NO_ROOT_YET : root;
   g->state[i] = inside ? BSI_UNDECIDED : BSI_NOT_ROOT;
   g->reach[i] = inside ? bsi_aggregation_key(i) : 0;
   return inside;
@@ -195,12 +238,14 @@ BSI_INLINE bool join_root(const grouping *g, int32_t i) {
   return false;
 }
 
-/* Step 4, and the numbers. */
+/* Steps 4 and 5, and the numbers. */
 BSI_INLINE bool finish(const grouping *g, int32_t i) {
   uint64_t best = 0;
-  int32_t root = g->root[i];
-  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1] && g->root[i] == BSI_NO_ROOT_YET;
-       p++) {
+  int32_t at = i;
+  while (g->root[at] <= BSI_FOLLOWS) at = BSI_FOLLOWS - g->root[at];
+  int32_t root = g->root[at];
+  const int32_t end = root == BSI_NO_ROOT_YET ? g->a->row_ptr[at + 1] : 0;
+  for (int32_t p = g->a->row_ptr[at]; p < end; p++) {
     const int32_t j = g->a->col_idx[p];
     if (g->strength[p] <= 0.0f || g->root[j] < 0) continue;
     const uint64_t preference = bsi_preference(g->strength[p], j);

@@ -15,8 +15,8 @@ extern "C" {
 /* Aggregation of block rows. multigrid/aggregate.h states the rule, which both backends follow to
  * the same result. */
 typedef struct bsi_aggregation_ops {
-  /* strength[p] ← the coupling of i and j for block p = (i, j) if i ≠ j and it is strong, otherwise
-   * 0 (multigrid/strength.h). */
+  /* strength[p] ← the coupling of i and j for block p = (i, j) if i ≠ j and it is strong; minus the
+   * coupling if row i has no strong one and follows row j; otherwise 0 (multigrid/strength.h). */
   bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
                         double threshold, float *strength);
   /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row that stays out.

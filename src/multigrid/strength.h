@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The strength of couplings and the order of block rows in aggregation, compiled for both backends.
  *
- * The weight of block (i, j) is ‖D_i⁻¹ A_ij‖_F/√bs, where D_i is the diagonal block of row i. It
- * does not depend on a scaling of the block rows of A. The weight is rounded to BSI_WEIGHT_BITS
- * bits. Different orders of summation therefore give the same weight, and both backends make the
- * same aggregates.
+ * The weight of block (i, j) is ‖D_i⁻¹ A_ij‖_F/√bs, where D_i is the diagonal block of row i, and at
+ * most 1. It does not depend on a scaling of the block rows of A. The weight is rounded to
+ * BSI_WEIGHT_BITS bits. Different orders of summation therefore give the same weight, and both
+ * backends make the same aggregates. Weights above 1 come from boundary conditions with derivatives
+ * (1/h), and would hide the other couplings of a row.
  *
- * The coupling of rows i and j is the geometric mean of the weights of (i, j) and (j, i), or 0 if
- * the mean is below BSI_WEAKEST_COUPLING. A block that is not stored has the weight 0. The coupling
- * is symmetric and does not depend on scalings of block rows and block columns. Rows of Dirichlet
- * conditions, whose off-diagonal blocks are zero or tiny beside the diagonal block, have no
- * couplings.
+ * The coupling of rows i and j is the geometric mean of the weights of (i, j) and (j, i). A block
+ * that is not stored has the weight 0. Each of the two weights counts as at least
+ * BSI_LEAST_RETURN times the other one, so that couplings in one direction do not vanish. The
+ * coupling is symmetric.
  *
- * A coupling is strong if it is at least `threshold` times the smaller one of the largest couplings
- * of row i and of row j. The largest coupling of a row is therefore strong for every threshold up
- * to 1. */
+ * A smoother alone solves for a row whose couplings add up to at most BSI_LEAST_SUM. Such a row
+ * stays out, like one whose weights add up to at most BSI_LEAST_WEIGHTS: a Dirichlet condition.
+ * Couplings to rows that stay out become 0.
+ *
+ * A coupling is strong if it is at least `threshold` times the largest coupling of row i, and also
+ * of row j. A row that has couplings but no strong one follows the row to which it is coupled most,
+ * of equal ones the one with the largest key. That row has a larger coupling than the follower, so
+ * that a chain of followers ends at a row with a strong coupling. */
 #ifndef BSI_STRENGTH_H
 #define BSI_STRENGTH_H
 
@@ -30,16 +35,24 @@ extern "C" {
 
 enum { BSI_WEIGHT_BITS = 10 };
 
-/* A smoother alone reduces the error of rows with smaller couplings by this factor in each step. */
-#define BSI_WEAKEST_COUPLING 1e-4f
+/* Measured on flows with convection: 0.01. Without it, systems with flow in one direction alone
+ * would not be coarsened. */
+#define BSI_LEAST_RETURN 0.01f
 
-/* Returns x rounded to BSI_WEIGHT_BITS bits of mantissa, at most about 10³⁸. A NaN and numbers
- * below 0 give 0. */
+/* Weights and couplings are added as integers of this unit, so that the order does not matter. */
+#define BSI_COUPLING_UNIT 0x1p-24f
+
+/* BSI_LEAST_SUM is 0.1: 0.02 to 0.1 give the same iterations on a chequerboard of coefficients, and
+ * larger limits more. */
+enum { BSI_LEAST_SUM = (1 << 24) / 10, BSI_LEAST_WEIGHTS = (1 << 24) / 1000 };
+
+/* Returns x rounded to BSI_WEIGHT_BITS bits of mantissa, at most 1. A NaN and numbers below 0
+ * give 0. */
 BSI_INLINE float bsi_weight_round(double x) {
   const int drop = 23 - BSI_WEIGHT_BITS;
   uint32_t bits;
   if (!(x > 0.0)) return 0.0f;
-  float narrow = x < 1e38 ? (float)x : 1e38f;
+  float narrow = x < 1.0 ? (float)x : 1.0f;
   memcpy(&bits, &narrow, sizeof bits);
   bits = (bits + (1u << (drop - 1))) >> drop << drop;
   memcpy(&narrow, &bits, sizeof narrow);
@@ -59,17 +72,28 @@ BSI_INLINE float bsi_weight(const int bs, const double *inverse, const double *b
   return bsi_weight_round(sqrt(sum / bs));
 }
 
-/* Returns the coupling of two block rows, from the weights of (i, j) and (j, i). Their product is
- * exact, so that all backends round alike. */
+/* Returns the coupling of two block rows, from the weights of (i, j) and (j, i). The product is
+ * exact, so that both backends round alike. */
 BSI_INLINE float bsi_coupling(float here, float there) {
-  const float mean = (float)sqrt((double)here * (double)there);
-  return mean < BSI_WEAKEST_COUPLING ? 0.0f : mean;
+  const float of_here = BSI_LEAST_RETURN * there, of_there = BSI_LEAST_RETURN * here;
+  return (float)sqrt((double)(here > of_here ? here : of_here) *
+                     (double)(there > of_there ? there : of_there));
 }
 
-/* Returns the strength of a coupling: the coupling if it is strong, otherwise 0. The other
- * arguments are the largest couplings of the two rows. */
-BSI_INLINE float bsi_strength(float coupling, float of_here, float of_there, float threshold) {
-  return coupling >= threshold * (of_here < of_there ? of_here : of_there) ? coupling : 0.0f;
+/* Returns a weight or a coupling in units of BSI_COUPLING_UNIT. */
+BSI_INLINE int64_t bsi_coupling_units(float coupling) {
+  return (int64_t)(coupling / BSI_COUPLING_UNIT);
+}
+
+/* Returns true if a row takes part, from the sums of its weights and its couplings in units. */
+BSI_INLINE bool bsi_takes_part(int64_t weights, int64_t couplings) {
+  return weights > BSI_LEAST_WEIGHTS && couplings > BSI_LEAST_SUM;
+}
+
+/* Returns true if a coupling is strong. `of_here` and `of_there` are the largest couplings of the
+ * two rows. */
+BSI_INLINE bool bsi_is_strong(float coupling, float of_here, float of_there, float threshold) {
+  return coupling > 0.0f && coupling >= threshold * of_here && coupling >= threshold * of_there;
 }
 
 /* Returns the key of a block row. Aggregation prefers larger keys. The function is one-to-one, so
@@ -79,6 +103,15 @@ BSI_INLINE uint32_t bsi_aggregation_key(int32_t i) {
   h = (h ^ (h >> 16)) * 0x7feb352du;
   h = (h ^ (h >> 15)) * 0x846ca68bu;
   return h ^ (h >> 16);
+}
+
+/* Returns the order in which a row prefers the rows j to which it is coupled: by the coupling, then
+ * by key. It is positive. Couplings are positive, so that their bits are in the order of their
+ * values. */
+BSI_INLINE uint64_t bsi_preference(float coupling, int32_t j) {
+  uint32_t bits;
+  memcpy(&bits, &coupling, sizeof bits);
+  return (uint64_t)bits << 32 | bsi_aggregation_key(j);
 }
 
 #ifdef __cplusplus

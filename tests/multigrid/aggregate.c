@@ -100,6 +100,21 @@ static void form(sequential *s, int32_t least, bool *is_root) {
   free(inside);
 }
 
+/* Returns the row that row i follows, or −1. */
+static int32_t followed(const sequential *s, int32_t i) {
+  int32_t best = -1;
+  float best_strength = 0.0f;
+  for (int32_t p = s->a->row_ptr[i]; p < s->a->row_ptr[i + 1]; p++) {
+    const int32_t j = s->a->col_idx[p];
+    if (s->strength[p] < best_strength || (s->strength[p] == best_strength && best >= 0 &&
+                                           bsi_aggregation_key(j) > bsi_aggregation_key(best))) {
+      best = j;
+      best_strength = s->strength[p];
+    }
+  }
+  return has_edge(s, i) ? -1 : best;
+}
+
 /* Returns the number of aggregates. is_root: the roots of step 1. */
 static int32_t expected_aggregates(const test_bcsr *a, const float *strength, int32_t *expected,
                                    bool *is_root) {
@@ -115,9 +130,11 @@ static int32_t expected_aggregates(const test_bcsr *a, const float *strength, in
     if (s.root[i] == i) number[i] = count++;
   }
   for (int32_t i = 0; i < n; i++) {
-    int32_t root = s.root[i];
-    if (root < 0 && has_edge(&s, i)) {
-      const int32_t j = strongest(&s, joined, i);
+    int32_t at = i;
+    while (followed(&s, at) >= 0) at = followed(&s, at);
+    int32_t root = s.root[at];
+    if (root < 0 && has_edge(&s, at)) {
+      const int32_t j = strongest(&s, joined, at);
       assert_true(j >= 0);
       root = s.root[j];
     }
@@ -160,7 +177,7 @@ static void expect_aggregates(const graph *g, const test_bcsr *a, bool symmetric
   assert_memory_equal(g->aggregate, expected, (size_t)n * sizeof *expected);
   if (symmetric) expect_greedy_roots(a, g->strength, is_root);
   for (int32_t i = 0; i < n; i++) {
-    assert_int_equal(g->aggregate[i] >= 0, has_edge(&s, i));
+    if (has_edge(&s, i)) assert_true(g->aggregate[i] >= 0);
     if (g->aggregate[i] >= 0) used[g->aggregate[i]] = true;
   }
   for (int32_t k = 0; k < g->count; k++) assert_true(used[k]);
@@ -210,7 +227,8 @@ static graph take_equal(bisai_context *c, const test_bcsr *a) {
   return g;
 }
 
-/* Strengths 0, ½, 1 or 1½ at random, so that many of them are equal; symmetric ones on request. */
+/* Strengths 0, ½, 1 or 1½ at random, so that many of them are equal; symmetric ones on request. Some
+ * rows have negative ones instead, towards later rows: no chain of followers comes back. */
 static void random_strengths(graph *g, const test_bcsr *a, bool symmetric, uint64_t seed) {
   for (int32_t i = 0; i < a->block_rows; i++)
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
@@ -219,6 +237,8 @@ static void random_strengths(graph *g, const test_bcsr *a, bool symmetric, uint6
                                             104729u * (uint64_t)(symmetric ? high : j));
       for (int k = 0; k < 4; k++) test_random_integer(&random, 0, 3);
       g->strength[p] = i == j ? 0.0f : 0.5f * (float)test_random_integer(&random, 0, 3);
+      if (i % 5 == 3 || (symmetric && j % 5 == 3))
+        g->strength[p] = i % 5 == 3 && j > i ? -g->strength[p] : 0.0f;
     }
 }
 
@@ -251,6 +271,23 @@ static void small_graphs_are_aggregated_by_hand(void **state) {
     graph_free(&g);
     test_bcsr_free(&a);
   }
+}
+
+/* Rows 0 to 2 are a chain of followers that ends at a pair, and row 5 follows a row that stays
+ * out. */
+static void followers_get_the_aggregate_at_the_end_of_their_chain(void **state) {
+  (void)state;
+  static const int32_t row_ptr[] = {0, 1, 2, 4, 5, 6, 7, 7}, col_idx[] = {1, 2, 3, 4, 4, 3, 6},
+                       expected[] = {0, 0, 0, 0, 0, -1, -1};
+  static const float strength[] = {-1.0f, -2.0f, -2.0f, -3.0f, 5.0f, 5.0f, -1.0f};
+  test_bcsr a = listed(7, row_ptr, col_idx);
+  graph g = graph_of(context, &a);
+  memcpy(g.strength, strength, sizeof strength);
+  aggregate(&g);
+  assert_int_equal(g.count, 1);
+  assert_memory_equal(g.aggregate, expected, sizeof expected);
+  graph_free(&g);
+  test_bcsr_free(&a);
 }
 
 static void a_star_is_one_aggregate(void **state) {
@@ -412,6 +449,7 @@ static void failing_allocations_are_reported_and_leak_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(small_graphs_are_aggregated_by_hand),
+      cmocka_unit_test(followers_get_the_aggregate_at_the_end_of_their_chain),
       cmocka_unit_test(a_star_is_one_aggregate),
       cmocka_unit_test(aggregates_are_those_of_the_sequential_rule),
       cmocka_unit_test(meshes_and_chains_are_aggregated_by_the_rule),

@@ -4,10 +4,11 @@
 
 #include "graph.h"
 
-/* A strength differs from the exact one by the rounding of two weights, half of 2⁻¹⁰ each. */
-#define STRENGTH_ERROR 0x1p-10
+/* A coupling differs from the exact one by the rounding of two weights, half of 2⁻¹⁰ each, and of
+ * its own. */
+#define COUPLING_ERROR 0x1.01p-10
 
-/* ‖D_i⁻¹ A_ij‖_F/√bs, 0 for a block that is not stored. */
+/* min(1, ‖D_i⁻¹ A_ij‖_F/√bs), 0 for a block that is not stored. */
 static double weight(const test_bcsr *a, int32_t i, int32_t j) {
   const int bs = a->block_size;
   const double *block = test_bcsr_block(a, i, j);
@@ -17,34 +18,76 @@ static double weight(const test_bcsr *a, int32_t i, int32_t j) {
   const double norm = test_norm2(bs * bs, product) / sqrt(bs);
   free(inverse);
   free(product);
-  return norm;
+  return fmin(norm, 1.0);
 }
 
 static double coupling(const test_bcsr *a, int32_t i, int32_t j) {
-  const double mean = sqrt(weight(a, i, j) * weight(a, j, i));
-  return mean < (double)BSI_WEAKEST_COUPLING ? 0.0 : mean;
+  const double here = weight(a, i, j), there = weight(a, j, i), least = (double)BSI_LEAST_RETURN;
+  return sqrt(fmax(here, least * there) * fmax(there, least * here));
 }
 
-/* Returns the number of strong couplings. Those at the threshold may be strong or not. */
-static int32_t expect_strengths(const test_bcsr *a, double threshold, const float *strength) {
-  int32_t strong = 0;
-  double *largest = calloc((size_t)a->block_rows, sizeof *largest);
-  for (int32_t i = 0; i < a->block_rows; i++)
-    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++)
-      largest[i] = fmax(largest[i], coupling(a, i, a->col_idx[p]));
-  for (int32_t i = 0; i < a->block_rows; i++)
+/* The dense matrix of couplings, without those of rows that stay out. Returns the largest one of
+ * each row in `largest`. */
+static double *couplings(const test_bcsr *a, double *largest) {
+  const int32_t n = a->block_rows;
+  double *dense = calloc((size_t)n * (size_t)n, sizeof *dense);
+  bool *active = malloc((size_t)n);
+  for (int32_t i = 0; i < n; i++) {
+    double sum = 0.0, weights = 0.0;
+    for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+      sum += dense[i * n + a->col_idx[p]] = coupling(a, i, a->col_idx[p]);
+      weights += weight(a, i, a->col_idx[p]);
+    }
+    active[i] = sum > 0.1 && weights > 0.001;
+    /* no test is about sums at the limits up to rounding */
+    assert_true(fabs(sum - 0.1) > 1.5e-4 && fabs(weights - 0.001) > 1e-5);
+  }
+  for (int32_t i = 0; i < n; i++) {
+    largest[i] = 0.0;
+    for (int32_t j = 0; j < n; j++) {
+      if (!active[i] || !active[j]) dense[i * n + j] = 0.0;
+      largest[i] = fmax(largest[i], dense[i * n + j]);
+    }
+  }
+  free(active);
+  return dense;
+}
+
+typedef struct census {
+  int32_t strong, followers, out;
+} census;
+
+/* Couplings at the threshold may be strong or not. */
+static census expect_strengths(const test_bcsr *a, double threshold, const float *strength) {
+  const int32_t n = a->block_rows;
+  census found = {0};
+  double *largest = malloc((size_t)n * sizeof *largest), *dense = couplings(a, largest);
+  for (int32_t i = 0; i < n; i++) {
+    int32_t strong = 0, followed = 0;
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
       const int32_t j = a->col_idx[p];
-      const double expected = coupling(a, i, j), limit = threshold * fmin(largest[i], largest[j]),
+      const double expected = dense[i * n + j], limit = threshold * fmax(largest[i], largest[j]),
                    got = (double)strength[p];
       strong += got > 0.0;
-      if (expected == 0.0 || expected < limit * (1.0 - 3.0 * STRENGTH_ERROR))
-        assert_true(got == 0.0);
-      else if (got > 0.0 || expected > limit * (1.0 + 3.0 * STRENGTH_ERROR))
-        EXPECT_NEAR(expected, got, STRENGTH_ERROR * expected);
+      followed += got < 0.0;
+      if (got != 0.0) EXPECT_NEAR(expected, fabs(got), COUPLING_ERROR * expected);
+      if (expected == 0.0 || expected < limit * (1.0 - 3.0 * COUPLING_ERROR))
+        assert_true(got <= 0.0);
+      else if (expected > limit * (1.0 + 3.0 * COUPLING_ERROR))
+        assert_true(got > 0.0);
+      if (got < 0.0) {
+        EXPECT_NEAR(expected, largest[i], 3.0 * COUPLING_ERROR * expected);
+        assert_true(largest[j] > largest[i]);
+      }
     }
+    assert_int_equal(followed, largest[i] > 0.0 && strong == 0);
+    found.strong += strong;
+    found.followers += followed;
+    found.out += largest[i] == 0.0;
+  }
   free(largest);
-  return strong;
+  free(dense);
+  return found;
 }
 
 /* --- tests --- */
@@ -52,7 +95,8 @@ static int32_t expect_strengths(const test_bcsr *a, double threshold, const floa
 static void strengths_are_those_of_the_definition(void **state) {
   (void)state;
   static const int32_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 32};
-  static const double thresholds[] = {0.0, 0.25, 1.0};
+  static const double thresholds[] = {0.0, 0.5, 1.0};
+  int32_t followers = 0, out = 0;
   for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
     test_shape shape = test_shape_square(40, sizes[s], s + 1);
     shape.empty_every = 7;
@@ -64,15 +108,19 @@ static void strengths_are_those_of_the_definition(void **state) {
       int32_t strong[3];
       for (int t = 0; t < 3; t++) {
         weigh(&g, matrices[m], thresholds[t]);
-        strong[t] = expect_strengths(matrices[m], thresholds[t], g.strength);
+        const census found = expect_strengths(matrices[m], thresholds[t], g.strength);
+        strong[t] = found.strong;
+        followers += found.followers;
+        out += found.out;
       }
-      assert_true(strong[2] > 0);
-      if (m == 1) assert_true(strong[0] > strong[2]);
+      assert_true(strong[0] > strong[1] && strong[1] >= strong[2]);
       graph_free(&g);
     }
     test_bcsr_free(&one_sided);
     test_bcsr_free(&a);
   }
+  assert_true(followers > 0);
+  assert_true(out > 0);
 }
 
 /* Powers of 2 change no digit. */
