@@ -21,9 +21,9 @@
  *    with the larger key decides. There always is such a neighbour: step 1 left a root within two
  *    steps, and the row between them joined an aggregate in step 2.
  *
- * 5. A row without an edge follows the row j for which the strength of (i, j) is negative, of several
- *    the one with the largest magnitude, then the larger key. It gets the aggregate of j, or of the
- *    row that j follows, and so on. The other rows stay out.
+ * 5. A row without an edge follows the row j for which the strength of (i, j) is negative. Of
+ *    several it follows the one with the largest magnitude, then the larger key. It gets the
+ *    aggregate of j, or of the row that j follows, and so on. The other rows stay out.
  *
  * Aggregates are numbered in the order of the rows of their roots. In a symmetric graph, the roots
  * of step 1 are those of the sequential rule that takes rows by descending keys. */

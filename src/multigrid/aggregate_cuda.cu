@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregates on the device: one cooperative launch. Its thread blocks wait for each other after each
- * pass over the rows, so that the host does not wait for the number of undecided rows. A pass
+/* Aggregates on the device: one cooperative launch. Its thread blocks wait for each other after
+ * each pass over the rows, so that the host does not wait for the number of undecided rows. A pass
  * writes only what belongs to its row and reads nothing of other rows that it writes. */
 #include <algorithm>
 

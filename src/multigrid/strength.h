@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The strength of couplings and the order of block rows in aggregation, compiled for both backends.
  *
- * The weight of block (i, j) is ‖D_i⁻¹ A_ij‖_F/√bs, where D_i is the diagonal block of row i, and at
- * most 1. It does not depend on a scaling of the block rows of A. The weight is rounded to
+ * The weight of block (i, j) is ‖D_i⁻¹ A_ij‖_F/√bs, but at most 1, where D_i is the diagonal block
+ * of row i. It does not depend on a scaling of the block rows of A. The weight is rounded to
  * BSI_WEIGHT_BITS bits. Different orders of summation therefore give the same weight, and both
  * backends make the same aggregates. Weights above 1 come from boundary conditions with derivatives
  * (1/h), and would hide the other couplings of a row.

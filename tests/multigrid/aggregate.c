@@ -227,8 +227,8 @@ static graph take_equal(bisai_context *c, const test_bcsr *a) {
   return g;
 }
 
-/* Strengths 0, ½, 1 or 1½ at random, so that many of them are equal; symmetric ones on request. Some
- * rows have negative ones instead, towards later rows: no chain of followers comes back. */
+/* Strengths 0, ½, 1 or 1½ at random, so that many of them are equal; symmetric ones on request.
+ * Some rows have negative ones instead, towards later rows: no chain of followers comes back. */
 static void random_strengths(graph *g, const test_bcsr *a, bool symmetric, uint64_t seed) {
   for (int32_t i = 0; i < a->block_rows; i++)
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
