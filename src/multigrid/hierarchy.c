@@ -468,6 +468,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
   }
   release_coarsening(context, &c);
   if (!status) status = create_coarsest(h);
+  if (!status) status = bsi_tail_create(h, ops_of(h)->tail->most_rows);
   h->setup.options.null_vectors = NULL; /* the caller's array may go */
   note_peak(h, 0);
   return status;
@@ -503,7 +504,7 @@ bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h) {
   else
     h->levels[0].matrix = matrix;
   for (int l = 0; l < h->count; l++) BSI_TRY(update_level(h, l));
-  return BISAI_OK;
+  return bsi_tail_update(h);
 }
 
 static void destroy_level(bisai_context *context, bsi_level *level) {
@@ -524,6 +525,7 @@ static void destroy_level(bisai_context *context, bsi_level *level) {
 }
 
 void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h) {
+  bsi_tail_destroy(context, &h->tail);
   for (int l = h->count - 1; l >= 0; l--) destroy_level(context, &h->levels[l]);
   context->backend->memory->release(context, h->dense_inverse);
   context->backend->memory->release(context, h->dense_work);

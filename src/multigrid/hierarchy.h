@@ -22,6 +22,7 @@
 
 #include "core/triangular.h"
 #include "multigrid/sparse.h"
+#include "multigrid/steps.h"
 
 /* What a hierarchy is made with. */
 typedef struct bsi_multigrid_setup {
@@ -74,6 +75,7 @@ typedef struct bsi_hierarchy {
   bisai_bcsr *split;
   /* of the coarsest matrix, n² each; NULL if it is smoothed */
   double *dense_work, *dense_inverse;
+  bsi_tail tail;
   bsi_invert_stats stats;
   double asymmetry;
   int64_t peak_bytes;
@@ -97,6 +99,22 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
 
 /* x ← one cycle for A x = b, from zero. */
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
+/* levels[l].solution ← the correction for levels[l].b, which changes. */
+bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
+
+/* --- steps.c --- */
+
+/* Does a step, or records it if the tail is being recorded. */
+bisai_status bsi_step_do(bsi_hierarchy *h, const bsi_step *step);
+/* Makes the tail, of levels with at most that many scalar rows. After a failure bsi_tail_destroy()
+ * releases what was made. */
+bisai_status bsi_tail_create(bsi_hierarchy *h, int64_t most_rows);
+/* Records the steps again after an update. Allocates nothing. */
+bisai_status bsi_tail_update(bsi_hierarchy *h);
+/* Does the recorded steps: bsi_hierarchy_correct() for the first level of the tail. */
+bisai_status bsi_tail_run(bsi_hierarchy *h);
+/* Accepts a struct of zeros. */
+void bsi_tail_destroy(bisai_context *context, bsi_tail *tail);
 
 /* --- smoother.c --- */
 

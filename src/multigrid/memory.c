@@ -36,6 +36,7 @@ static int64_t level_memory(const bsi_level *level) {
 
 int64_t bsi_hierarchy_memory(const bsi_hierarchy *h) {
   int64_t bytes = h->split ? bsi_bcsr_memory(h->split) : 0;
+  bytes += 2 * (int64_t)sizeof(bsi_step) * h->tail.capacity;
   for (int l = 0; l < h->count; l++) bytes += level_memory(&h->levels[l]);
   const int64_t n = bsi_level_rows(&h->levels[h->count - 1]);
   return bytes + (h->dense_inverse ? 8 * n * n : 0) + (h->dense_work ? 8 * n * n : 0);

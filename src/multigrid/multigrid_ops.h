@@ -141,6 +141,17 @@ typedef struct bsi_dense_ops {
                            double *y);
 } bsi_dense_ops;
 
+struct bsi_step; /* multigrid/steps.h */
+
+/* The small coarse levels of a cycle. */
+typedef struct bsi_tail_ops {
+  /* The most scalar rows of these levels. 0 if single steps are as fast. */
+  int64_t most_rows;
+  /* Does steps in backend memory, one after the other. `rows` is the largest number of scalar rows
+   * of their levels. */
+  bisai_status (*run)(bisai_context *, int64_t rows, int32_t count, const struct bsi_step *steps);
+} bsi_tail_ops;
+
 typedef struct bsi_multigrid_ops {
   const bsi_aggregation_ops *aggregation;
   const bsi_aim_ops *aim;
@@ -150,6 +161,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_l1_ops *l1;
   const bsi_nodes_ops *nodes;
   const bsi_dense_ops *dense;
+  const bsi_tail_ops *tail;
 } bsi_multigrid_ops;
 
 extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;
@@ -160,6 +172,7 @@ extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
 extern const bsi_l1_ops bsi_l1_host, bsi_l1_cuda;
 extern const bsi_nodes_ops bsi_nodes_host, bsi_nodes_cuda;
 extern const bsi_dense_ops bsi_dense_host, bsi_dense_cuda;
+extern const bsi_tail_ops bsi_tail_host, bsi_tail_cuda;
 
 #ifdef __cplusplus
 }

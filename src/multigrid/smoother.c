@@ -88,7 +88,6 @@ static double radius_of(const bsi_hierarchy *h, const bsi_level *level) {
 
 static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                           const double *from, double *to) {
-  const bsi_cycle_ops *ops = h->context->backend->multigrid->cycle;
   const bool jacobi = h->setup.options.smoother != BISAI_SMOOTHER_CHEBYSHEV;
   const int32_t degree = jacobi ? 1 : h->setup.options.degree, steps = count * degree;
   chebyshev c = chebyshev_of(h, level);
@@ -97,8 +96,15 @@ static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, con
     double alpha = 0.0, beta = 2.0 * h->setup.options.damping / radius_of(h, level);
     if (!jacobi) next_coefficients(&c, step % degree == 0, &alpha, &beta);
     double *y = place_of(level, step, steps, to);
-    BSI_TRY(ops->relax(h->context, level->matrix, level->relaxation, alpha, beta, b, x,
-                       degree > 1 ? level->d : NULL, y));
+    BSI_TRY(bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_RELAX,
+                                       .matrix = level->matrix,
+                                       .inverse = level->relaxation,
+                                       .alpha = alpha,
+                                       .beta = beta,
+                                       .b = b,
+                                       .x = x,
+                                       .d = degree > 1 ? level->d : NULL,
+                                       .y = y}));
     x = y;
   }
   return BISAI_OK;
@@ -124,8 +130,8 @@ static bisai_status apply_nested(bsi_hierarchy *h, bsi_level *level, int32_t cou
 
 bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                         const double *from, double *to) {
-  const bsi_vector_ops *vectors = h->context->backend->vectors;
-  if (count == 0 && !from) return vectors->set(h->context, bsi_level_rows(level), 0.0, to);
+  if (count == 0 && !from)
+    return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_SET, .n = bsi_level_rows(level), .y = to});
   return level->smoother ? apply_nested(h, level, count, b, from, to)
                          : relax(h, level, count, b, from, to);
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doing and recording the steps of a cycle. */
+#include "multigrid/steps.h"
+
+#include "apply/apply_ops.h"
+#include "multigrid/hierarchy.h"
+#include "multigrid/multigrid_ops.h"
+
+/* The most bytes that the product with a matrix of the tail moves. The products of larger matrices
+ * take longer than a launch. */
+enum { TAIL_BYTES = 1 << 24 };
+
+bisai_status bsi_step_run(bisai_context *context, const bsi_step *s) {
+  const bsi_backend *backend = context->backend;
+  const bsi_cycle_ops *ops = backend->multigrid->cycle;
+  switch (s->kind) {
+  case BSI_STEP_SET: return backend->vectors->set(context, s->n, 0.0, s->y);
+  case BSI_STEP_ADD: return backend->vectors->add(context, s->n, s->x, s->y);
+  case BSI_STEP_RELAX:
+    return ops->relax(context, s->matrix, s->inverse, s->alpha, s->beta, s->b, s->x, s->d, s->y);
+  case BSI_STEP_MULTIPLY:
+    return s->matrix ? backend->apply->products->multiply(context, s->matrix, 1, s->alpha, s->x, 0,
+                                                          s->beta, s->b, 0, s->y, 0, 0)
+                     : ops->multiply(context, &s->m, s->x, s->beta, s->y);
+  case BSI_STEP_DENSE:
+    return backend->multigrid->dense->multiply(context, (int32_t)s->n, s->inverse, s->x, s->y);
+  case BSI_STEP_FIRST: return ops->first_step(context, s->n, s->v, s->y, s->work);
+  case BSI_STEP_SECOND:
+    return ops->second_step(context, s->n, s->y, s->v, s->x, s->v2, s->b, s->work);
+  }
+  return BISAI_OK;
+}
+
+bisai_status bsi_step_do(bsi_hierarchy *h, const bsi_step *step) {
+  bsi_tail *tail = &h->tail;
+  if (!tail->recording) return bsi_step_run(h->context, step);
+  if (tail->count < tail->capacity) {
+    tail->steps[tail->count] = *step;
+    if (step->matrix) tail->steps[tail->count].m = bsi_sparse_of(step->matrix);
+  }
+  tail->count++;
+  return BISAI_OK;
+}
+
+/* Counts the steps of the tail, and stores as many as there is room for. */
+static bisai_status record(bsi_hierarchy *h) {
+  h->tail.count = 0;
+  h->tail.recording = true;
+  const bisai_status status = bsi_hierarchy_correct(h, h->tail.level);
+  h->tail.recording = false;
+  return status;
+}
+
+/* Returns the first level of the tail, 0 if there is none. */
+static int first_level(const bsi_hierarchy *h, int64_t most_rows) {
+  int level = h->count;
+  for (int l = h->count - 1; l >= 1; l--) {
+    const bsi_level *at = &h->levels[l];
+    const bool inverted = l == h->count - 1 && h->dense_inverse;
+    if (at->smoother || bsi_level_rows(at) > most_rows) break;
+    if (!inverted && bsi_bcsr_product_bytes(at->matrix) > TAIL_BYTES) break;
+    level = l;
+  }
+  return level < h->count - 1 ? level : 0; /* one level has few steps */
+}
+
+bisai_status bsi_tail_create(bsi_hierarchy *h, int64_t most_rows) {
+  const bsi_memory_ops *memory = h->context->backend->memory;
+  bsi_tail *tail = &h->tail;
+  tail->level = first_level(h, most_rows);
+  if (tail->level == 0) return BISAI_OK;
+  BSI_TRY(record(h));
+  tail->steps = bsi_allocate(h->context, (size_t)tail->count, sizeof *tail->steps);
+  tail->there = memory->allocate(h->context, (size_t)tail->count, sizeof *tail->there);
+  if (!tail->steps || !tail->there) return BISAI_OUT_OF_MEMORY;
+  tail->capacity = tail->count;
+  return bsi_tail_update(h);
+}
+
+bisai_status bsi_tail_update(bsi_hierarchy *h) {
+  bsi_tail *tail = &h->tail;
+  if (tail->level == 0) return BISAI_OK;
+  BSI_TRY(record(h));
+  return h->context->backend->memory->upload(h->context, tail->there, tail->steps,
+                                             (size_t)tail->count * sizeof *tail->steps);
+}
+
+bisai_status bsi_tail_run(bsi_hierarchy *h) {
+  const bsi_tail *tail = &h->tail;
+  return h->context->backend->multigrid->tail->run(
+      h->context, bsi_level_rows(&h->levels[tail->level]), tail->count, tail->there);
+}
+
+void bsi_tail_destroy(bisai_context *context, bsi_tail *tail) {
+  context->backend->memory->release(context, tail->there);
+  bsi_release(context, tail->steps);
+  *tail = (bsi_tail){0};
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tail of a cycle on the device: all steps of the small levels in one cooperative launch. The
+ * thread blocks wait for each other after each step.
+ *
+ * The matrices stay the same during the launch, and may be read through the L1 cache. The vectors
+ * change, and are read from the L2 cache. The latency of loads bounds the time of a step. A warp
+ * therefore takes a block row, and its lanes have all blocks of a short row under way together. */
+#include <algorithm>
+
+#include "gpu/barrier.cuh"
+#include "multigrid/multigrid_ops.h"
+#include "multigrid/scalars.h"
+#include "multigrid/steps.h"
+
+namespace {
+
+constexpr char what[] = "coarse levels of a cycle";
+
+/* Threads of a block. Columns of a lane that are under way together. The rows of a thread block of
+ * a dense product. */
+enum { THREADS = 512, WARPS = THREADS / BSI_WARP, UNROLLED = 4, DENSE_ROWS = 16 };
+
+/* The scalar rows up to which a step is faster here than in a launch of its own. Not measured. */
+constexpr int64_t TAIL_ROWS = 20000;
+
+/* The lanes of a block row: lane (r, s) has row r, and every split-th column from column s on. */
+struct lanes {
+  int r, s, split;
+  __device__ __forceinline__ explicit lanes(int height) : split(BSI_WARP / height) {
+    const int lane = threadIdx.x % BSI_WARP;
+    r = lane % height;
+    s = lane / height;
+  }
+  __device__ __forceinline__ bool working() const { return s < split; }
+  /* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
+  __device__ __forceinline__ double add(double value, int height) const {
+    for (int step = 1; step < split; step *= 2) {
+      const double other = __shfl_down_sync(BSI_FULL_WARP, value, step * height);
+      if (s + step < split) value += other;
+    }
+    return value;
+  }
+};
+
+/* Returns (m x)_r of block row i in lane (r, 0). */
+__device__ __forceinline__ double row_of_product(const bsi_sparse &m, const lanes &at, int32_t i,
+                                                 const double *x) {
+  double sum = 0.0;
+  if (at.working()) {
+    const int32_t first = __ldg(m.row_ptr + i), end = __ldg(m.row_ptr + i + 1);
+    /* the column, in units of an identity or of a value */
+    const int width = m.values ? m.width : 1, length = (end - first) * width;
+    const double *values = m.values + static_cast<int64_t>(first) * width * m.height + at.r;
+    for (int t = at.s; t < length; t += UNROLLED * at.split) {
+      double a[UNROLLED] = {}, factor[UNROLLED] = {};
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) {
+        const int column = t + u * at.split;
+        if (column >= length) continue;
+        const int q = column / width;
+        const int64_t j = __ldg(m.col_idx + first + q);
+        a[u] = m.values ? __ldg(values + static_cast<int64_t>(column) * m.height) : 1.0;
+        factor[u] = __ldcg(x + j * m.width + (m.values ? column - q * width : at.r));
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) sum += a[u] * factor[u];
+    }
+  }
+  return at.add(sum, m.height);
+}
+
+/* Calls f(i) for the block rows of a warp. */
+template <typename F> __device__ __forceinline__ void for_rows(int32_t rows, F f) {
+  /* neighbouring rows go to different multiprocessors */
+  const int32_t warp = static_cast<int32_t>(threadIdx.x / BSI_WARP * gridDim.x + blockIdx.x),
+                warps = static_cast<int32_t>(gridDim.x) * WARPS;
+  for (int32_t i = warp; i < rows; i += warps) f(i);
+}
+
+/* Calls f(i) for the values of a thread. */
+template <typename F> __device__ __forceinline__ void for_values(int64_t n, F f) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
+  for (int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x; i < n; i += stride)
+    f(i);
+}
+
+__device__ __forceinline__ void relax(const bsi_step &p) {
+  const int bs = p.m.height;
+  const lanes at(bs);
+  for_rows(p.m.rows, [&](int32_t i) {
+    const int64_t row = static_cast<int64_t>(i) * bs + at.r;
+    const double *inverse = p.inverse + static_cast<int64_t>(i) * bs * bs + at.r;
+    const bool own = at.s == 0;
+    const double column = at.working() && at.s < bs ? __ldg(inverse + at.s * bs) : 0.0,
+                 b = own ? __ldcg(p.b + row) : 0.0, x = own && p.x ? __ldcg(p.x + row) : 0.0,
+                 d = own && p.alpha != 0.0 ? __ldcg(p.d + row) : 0.0;
+    const double residual = p.x ? b - row_of_product(p.m, at, i, p.x) : b;
+    double sum = 0.0;
+    for (int first = 0; first < bs; first += at.split) {
+      const int c = first + at.s;
+      const double value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
+      if (at.working() && c < bs) sum += (first == 0 ? column : __ldg(inverse + c * bs)) * value;
+    }
+    sum = p.beta * at.add(sum, bs);
+    if (!own) return;
+    if (p.alpha != 0.0) sum += p.alpha * d;
+    if (p.d) p.d[row] = sum;
+    p.y[row] = x + sum;
+  });
+}
+
+__device__ __forceinline__ void multiply(const bsi_step &p) {
+  const lanes at(p.m.height);
+  for_rows(p.m.rows, [&](int32_t i) {
+    const int64_t row = static_cast<int64_t>(i) * p.m.height + at.r;
+    const double b = at.s == 0 && p.beta != 0.0 ? __ldcg(p.b + row) : 0.0,
+                 sum = p.alpha * row_of_product(p.m, at, i, p.x);
+    if (at.s == 0) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * b;
+  });
+}
+
+/* The threads of a row share out its columns. */
+__device__ __forceinline__ void multiply_dense(const bsi_step &p) {
+  __shared__ double sums[WARPS][DENSE_ROWS];
+  const int n = static_cast<int>(p.n), r = threadIdx.x % DENSE_ROWS;
+  constexpr int STEP = THREADS / DENSE_ROWS, COLUMNS = 8;
+  for (int row0 = static_cast<int>(blockIdx.x) * DENSE_ROWS; row0 < n;
+       row0 += static_cast<int>(gridDim.x) * DENSE_ROWS) {
+    double sum = 0.0;
+    if (row0 + r < n) {
+      const double *values = p.inverse + row0 + r;
+      for (int c = threadIdx.x / DENSE_ROWS; c < n; c += COLUMNS * STEP) {
+        double a[COLUMNS] = {}, factor[COLUMNS] = {};
+#pragma unroll
+        for (int u = 0; u < COLUMNS; u++)
+          if (c + u * STEP < n) {
+            a[u] = __ldg(values + static_cast<int64_t>(c + u * STEP) * n);
+            factor[u] = __ldcg(p.x + c + u * STEP);
+          }
+#pragma unroll
+        for (int u = 0; u < COLUMNS; u++) sum += a[u] * factor[u];
+      }
+    }
+    sum += __shfl_down_sync(BSI_FULL_WARP, sum, DENSE_ROWS);
+    if (threadIdx.x % BSI_WARP < DENSE_ROWS) sums[threadIdx.x / BSI_WARP][r] = sum;
+    __syncthreads();
+    if (threadIdx.x < DENSE_ROWS && row0 + r < n) {
+      double total = 0.0;
+      for (int w = 0; w < WARPS; w++) total += sums[w][r];
+      p.y[row0 + r] = total;
+    }
+    __syncthreads();
+  }
+}
+
+/* The sums of a K-cycle step. Each thread block leaves a partial sum of each, waits, and adds up
+ * those of all blocks in the same order. */
+struct k_sums {
+  double of_warp[BSI_K_SUMS][WARPS], total[BSI_K_SUMS], scalars[BSI_K_SCALARS];
+
+  /* total ← the sums of `mine` over all threads. All threads call, and may read `total` then. */
+  template <int COUNT>
+  __device__ __forceinline__ void add(const double (&mine)[COUNT], double *work, unsigned *ticket) {
+    const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+    double *partials = work + BSI_K_SCALARS;
+#pragma unroll
+    for (int s = 0; s < COUNT; s++) {
+      const double sum = bsi_warp_sum(mine[s]);
+      if (lane == 0) of_warp[s][warp] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x < COUNT) {
+      double sum = 0.0;
+      for (int w = 0; w < WARPS; w++) sum += of_warp[threadIdx.x][w];
+      partials[threadIdx.x * BSI_CHUNKS + blockIdx.x] = sum;
+    }
+    bsi_wait_for_all(ticket, [] {});
+    if (warp < COUNT) {
+      double sum = 0.0;
+      for (int b = lane; b < static_cast<int>(gridDim.x); b += BSI_WARP)
+        sum += __ldcg(partials + warp * BSI_CHUNKS + b);
+      sum = bsi_warp_sum(sum);
+      if (lane == 0) total[warp] = sum;
+    }
+    __syncthreads();
+  }
+};
+
+__device__ __forceinline__ void first_step(const bsi_step &p, k_sums &k, unsigned *ticket) {
+  double sums[2] = {};
+  for_values(p.n, [&](int64_t i) {
+    const double v = __ldcg(p.v + i);
+    sums[0] += v * __ldcg(p.y + i);
+    sums[1] += v * v;
+  });
+  k.add(sums, p.work, ticket);
+  if (threadIdx.x == 0) {
+    bsi_k_first(k.total, k.scalars);
+    if (blockIdx.x == 0) {
+      p.work[BSI_K_STEP] = k.scalars[BSI_K_STEP];
+      p.work[BSI_K_SQUARE] = k.scalars[BSI_K_SQUARE];
+    }
+  }
+  __syncthreads();
+  const double step = k.scalars[BSI_K_STEP];
+  if (step != 0.0)
+    for_values(p.n, [&](int64_t i) { p.y[i] = __ldcg(p.y + i) - step * __ldcg(p.v + i); });
+}
+
+__device__ __forceinline__ void second_step(const bsi_step &p, k_sums &k, unsigned *ticket) {
+  double sums[3] = {};
+  for_values(p.n, [&](int64_t i) {
+    const double v2 = __ldcg(p.v2 + i);
+    sums[0] += v2 * __ldcg(p.v + i);
+    sums[1] += v2 * v2;
+    sums[2] += v2 * __ldcg(p.b + i);
+  });
+  k.add(sums, p.work, ticket);
+  if (threadIdx.x == 0) {
+    k.scalars[BSI_K_STEP] = __ldcg(p.work + BSI_K_STEP);
+    k.scalars[BSI_K_SQUARE] = __ldcg(p.work + BSI_K_SQUARE);
+    bsi_k_second(k.total, k.scalars);
+  }
+  __syncthreads();
+  const double a = k.scalars[BSI_K_OLD], b = k.scalars[BSI_K_NEW];
+  for_values(p.n,
+             [&](int64_t i) { p.y[i] = bsi_k_combine(a, __ldcg(p.y + i), b, __ldcg(p.x + i)); });
+}
+
+/* Returns true if the step has waited for all thread blocks once. */
+__device__ __forceinline__ bool run_step(const bsi_step &p, k_sums &k, unsigned *ticket) {
+  switch (p.kind) {
+  case BSI_STEP_SET: for_values(p.n, [&](int64_t i) { p.y[i] = 0.0; }); return false;
+  case BSI_STEP_ADD:
+    for_values(p.n, [&](int64_t i) { p.y[i] = __ldcg(p.x + i) + __ldcg(p.y + i); });
+    return false;
+  case BSI_STEP_RELAX: relax(p); return false;
+  case BSI_STEP_MULTIPLY: multiply(p); return false;
+  case BSI_STEP_DENSE: multiply_dense(p); return false;
+  case BSI_STEP_FIRST: first_step(p, k, ticket); return true;
+  case BSI_STEP_SECOND: second_step(p, k, ticket); return true;
+  }
+  return false;
+}
+
+/* The words of a step. */
+constexpr size_t STEP_WORDS = sizeof(bsi_step) / sizeof(unsigned long long);
+static_assert(sizeof(bsi_step) % sizeof(unsigned long long) == 0 &&
+                  STEP_WORDS <= static_cast<size_t>(THREADS),
+              "a thread copies a word of a step");
+
+__device__ __forceinline__ void copy_step(unsigned long long *to, const bsi_step *from) {
+  if (threadIdx.x < STEP_WORDS)
+    to[threadIdx.x] = __ldg(reinterpret_cast<const unsigned long long *>(from) + threadIdx.x);
+}
+
+__global__ void __launch_bounds__(THREADS, 1)
+    run_steps(int32_t count, const bsi_step *steps, unsigned *ticket) {
+  __shared__ alignas(bsi_step) unsigned long long step[2][STEP_WORDS];
+  __shared__ k_sums k;
+  bool even = true;
+  copy_step(step[0], steps);
+  __syncthreads();
+  for (int32_t s = 0; s < count; s++) {
+    /* the next step is there before this one has ended */
+    if (s + 1 < count) copy_step(step[(s + 1) % 2], steps + s + 1);
+    const bsi_step now = reinterpret_cast<const bsi_step &>(step[s % 2]);
+    if (run_step(now, k, ticket)) even = !even;
+    if (s + 1 == count) break;
+    bsi_wait_for_all(ticket, [] {});
+    even = !even;
+  }
+  /* an even number of waits leaves the ticket as it was */
+  if (!even) bsi_wait_for_all(ticket, [] {});
+}
+
+} // namespace
+
+/* Small levels need few thread blocks, which wait for each other for a shorter time. */
+static bisai_status run(bisai_context *context, int64_t rows, int32_t count,
+                        const bsi_step *steps) {
+  const int64_t wanted = (rows + DENSE_ROWS - 1) / DENSE_ROWS,
+                most = std::min(context->limits.processors, static_cast<int>(BSI_CHUNKS)),
+                blocks = std::max<int64_t>(1, std::min(wanted, most));
+  BSI_TRY(bsi_launch_together(context, what, run_steps, dim3(static_cast<unsigned>(blocks)),
+                              dim3(THREADS), 0, count, steps, context->tickets));
+  return bsi_launched(context, what);
+}
+
+const bsi_tail_ops bsi_tail_cuda = {.most_rows = TAIL_ROWS, .run = run};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tail of a cycle does what the steps do one by one. */
+#include <math.h>
+
+#include "core/context_impl.h"
+#include "fixture.h"
+#include "multigrid/hierarchy.h"
+
+/* Every level of the test but the first has fewer scalar rows. */
+enum { MOST_ROWS = 5000 };
+
+typedef struct problem {
+  bisai_bcsr *matrix;
+  bsi_hierarchy h;
+  int64_t n;
+  double *b, *x;
+} problem;
+
+static bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smoother,
+                                    const bisai_precond_options *nested) {
+  bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid,
+                           .smoother = nested};
+  s.options.cycle = cycle;
+  s.options.smoother = smoother;
+  s.options.nodes = BISAI_NODES_BLOCK;
+  s.options.coarsest = 20;
+  s.options.complexity = 10.0;
+  return s;
+}
+
+static problem make_problem(bisai_context *c, int bs, const bsi_multigrid_setup *setup) {
+  problem p = {.matrix = test_bcsr_take(c, test_bcsr_grid(50, 40, bs, 3)), .n = 2000 * bs};
+  EXPECT_OK(c, bsi_hierarchy_create(c, p.matrix, setup, &p.h));
+  p.b = test_vector_in_place(p.n, 4);
+  p.x = test_vector_in_place(p.n, 5);
+  return p;
+}
+
+static void free_problem(bisai_context *c, problem *p) {
+  bsi_hierarchy_destroy(c, &p->h);
+  bisai_bcsr_destroy(&p->matrix);
+  test_vector_free(p->b);
+  test_vector_free(p->x);
+}
+
+/* Compares a cycle without a tail and one with it. */
+static void expect_same_cycle(bisai_context *c, problem *p) {
+  double *expected = malloc((size_t)p->n * sizeof *expected);
+  bsi_tail_destroy(c, &p->h.tail);
+  EXPECT_OK(c, bsi_hierarchy_cycle(&p->h, p->b, p->x));
+  memcpy(expected, p->x, (size_t)p->n * sizeof *expected);
+  EXPECT_OK(c, bsi_tail_create(&p->h, MOST_ROWS));
+  assert_int_equal(p->h.tail.level, 1);
+  for (int64_t i = 0; i < p->n; i++) p->x[i] = NAN;
+  EXPECT_OK(c, bsi_hierarchy_cycle(&p->h, p->b, p->x));
+  /* on a device, sums are in another order */
+  EXPECT_CLOSE(p->n, expected, p->x, test_on_device() ? 1e-12 * test_norm2(p->n, expected) : 0.0);
+  free(expected);
+}
+
+static void a_tail_does_the_steps_of_every_cycle(void **state) {
+  (void)state;
+  static const bisai_cycle cycles[] = {BISAI_CYCLE_V, BISAI_CYCLE_W, BISAI_CYCLE_K};
+  static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI, BISAI_SMOOTHER_L1,
+                                             BISAI_SMOOTHER_CHEBYSHEV};
+  static const int sizes[] = {1, 2, 3, 4, 5, 8, 11};
+  for (int k = 0; k < 3; k++)
+    for (int s = 0; s < 3; s++)
+      for (size_t b = 0; b < sizeof sizes / sizeof *sizes; b++) {
+        const bsi_multigrid_setup setup = setup_of(cycles[k], smoothers[s], NULL);
+        problem p = make_problem(context, sizes[b], &setup);
+        assert_true(p.h.count >= 3);
+        expect_same_cycle(context, &p);
+        free_problem(context, &p);
+      }
+}
+
+static void a_tail_does_any_number_of_smoothings(void **state) {
+  (void)state;
+  for (int pre = 0; pre <= 2; pre++)
+    for (int post = 0; post <= 2; post++) {
+      bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
+      setup.options.pre = pre;
+      setup.options.post = post;
+      problem p = make_problem(context, 3, &setup);
+      expect_same_cycle(context, &p);
+      free_problem(context, &p);
+    }
+}
+
+static void a_tail_ends_with_a_smoothed_matrix(void **state) {
+  (void)state;
+  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_K, BISAI_SMOOTHER_CHEBYSHEV, NULL);
+  setup.options.coarsest = 1;
+  setup.options.levels = 3;
+  problem p = make_problem(context, 3, &setup);
+  assert_int_equal(p.h.count, 3);
+  assert_null(p.h.dense_inverse);
+  expect_same_cycle(context, &p);
+  free_problem(context, &p);
+}
+
+static void a_tail_does_rectangular_transfers(void **state) {
+  (void)state;
+  const int64_t n = 2000 * 3;
+  double *vectors = test_random_vector(n * 4, 6);
+  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
+  setup.options.null_vectors = vectors;
+  setup.options.null_count = 4;
+  problem p = make_problem(context, 3, &setup);
+  assert_int_equal(p.h.levels[1].matrix->block_size, 4);
+  expect_same_cycle(context, &p);
+  free_problem(context, &p);
+  free(vectors);
+}
+
+static void a_tail_takes_the_values_of_an_update(void **state) {
+  (void)state;
+  const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_K, BISAI_SMOOTHER_CHEBYSHEV, NULL);
+  problem p = make_problem(context, 3, &setup);
+  bsi_tail_destroy(context, &p.h.tail);
+  EXPECT_OK(context, bsi_tail_create(&p.h, MOST_ROWS));
+  const int32_t count = p.h.tail.count;
+  test_bcsr other = test_bcsr_grid(50, 40, 3, 8);
+  bisai_bcsr *matrix = test_bcsr_take(context, other);
+  EXPECT_OK(context, bsi_hierarchy_update(matrix, &p.h));
+  assert_int_equal(p.h.tail.count, count);
+  EXPECT_OK(context, bsi_hierarchy_cycle(&p.h, p.b, p.x));
+  double *updated = malloc((size_t)p.n * sizeof *updated);
+  memcpy(updated, p.x, (size_t)p.n * sizeof *updated);
+  bsi_tail_destroy(context, &p.h.tail);
+  EXPECT_OK(context, bsi_hierarchy_cycle(&p.h, p.b, p.x));
+  EXPECT_CLOSE(p.n, p.x, updated, test_on_device() ? 1e-12 * test_norm2(p.n, p.x) : 0.0);
+  free(updated);
+  bisai_bcsr_destroy(&matrix);
+  free_problem(context, &p);
+}
+
+static void a_tail_has_small_levels_only(void **state) {
+  (void)state;
+  const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_JACOBI, NULL);
+  problem p = make_problem(context, 3, &setup);
+  assert_true(p.h.count >= 4);
+  for (int l = 1; l < p.h.count - 1; l++) {
+    const int64_t rows = bsi_level_rows(&p.h.levels[l]);
+    bsi_tail_destroy(context, &p.h.tail);
+    EXPECT_OK(context, bsi_tail_create(&p.h, rows));
+    assert_int_equal(p.h.tail.level, l);
+    bsi_tail_destroy(context, &p.h.tail);
+    EXPECT_OK(context, bsi_tail_create(&p.h, rows - 1));
+    assert_int_equal(p.h.tail.level, l + 1 < p.h.count - 1 ? l + 1 : 0);
+  }
+  free_problem(context, &p);
+}
+
+static void nested_smoothers_have_no_tail(void **state) {
+  (void)state;
+  bisai_precond_options nested = bisai_precond_options_default();
+  nested.kind = BISAI_PRECOND_ISAI;
+  const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_ISAI, &nested);
+  problem p = make_problem(context, 2, &setup);
+  EXPECT_OK(context, bsi_tail_create(&p.h, MOST_ROWS));
+  assert_int_equal(p.h.tail.level, 0);
+  EXPECT_OK(context, bsi_hierarchy_cycle(&p.h, p.b, p.x));
+  free_problem(context, &p);
+}
+
+static void a_tail_without_memory_leaves_nothing(void **state) {
+  (void)state;
+  if (test_on_device()) skip();
+  for (int fail = 1; fail <= 3; fail++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *c = test_context_on(&allocator, 1);
+    const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_V, BISAI_SMOOTHER_JACOBI, NULL);
+    problem p = make_problem(c, 2, &setup);
+    const long long before = atomic_load(&allocator.live_blocks);
+    allocator.fail_at = atomic_load(&allocator.calls) + fail;
+    EXPECT_STATUS(c, fail <= 2 ? BISAI_OUT_OF_MEMORY : BISAI_OK, bsi_tail_create(&p.h, MOST_ROWS));
+    allocator.fail_at = 0;
+    bsi_tail_destroy(c, &p.h.tail);
+    assert_int_equal(atomic_load(&allocator.live_blocks), before);
+    EXPECT_OK(c, bsi_hierarchy_cycle(&p.h, p.b, p.x));
+    free_problem(c, &p);
+    bisai_context_destroy(&c);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tail_does_the_steps_of_every_cycle),
+                                     cmocka_unit_test(a_tail_does_any_number_of_smoothings),
+                                     cmocka_unit_test(a_tail_ends_with_a_smoothed_matrix),
+                                     cmocka_unit_test(a_tail_does_rectangular_transfers),
+                                     cmocka_unit_test(a_tail_takes_the_values_of_an_update),
+                                     cmocka_unit_test(a_tail_has_small_levels_only),
+                                     cmocka_unit_test(nested_smoothers_have_no_tail),
+                                     cmocka_unit_test(a_tail_without_memory_leaves_nothing)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
