@@ -204,7 +204,7 @@ TEST(aggregates_of_a_star_are_those_of_the_host) {
   for (const int32_t n : {1, 2, 1000, 30000}) agrees_with_the_host(device, star(n), 0.0);
 }
 
-/* Edges that lead one way, and many equal strengths. */
+/* Edges that lead one way, many equal strengths, and chains of followers. */
 TEST(aggregates_of_directed_graphs_are_those_of_the_host) {
   const context_on device(BISAI_BACKEND_CUDA);
   for (const int32_t n : {40, 3000, 50000})
@@ -215,6 +215,10 @@ TEST(aggregates_of_directed_graphs_are_those_of_the_host) {
       const bisai_bcsr view = a.view();
       std::vector<float> strength(a.idx.size() + 1);
       for (float &s : strength) s = 0.5f * static_cast<float>(below(4));
+      /* followers of later rows */
+      for (int32_t i = 0; i < n; i += 3)
+        for (int32_t p = a.ptr[i]; p < a.ptr[i + 1]; p++)
+          strength[p] = a.idx[p] > i ? -strength[p] : 0.0f;
       std::vector<int32_t> expected(n + 1, -7);
       int32_t count = -7;
       const bool good = bsi_aggregation_host.aggregate(host, &view, strength.data(),
