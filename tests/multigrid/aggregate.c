@@ -414,6 +414,32 @@ static void rows_of_dirichlet_conditions_stay_out(void **state) {
   }
 }
 
+/* The other rows are pairs, and all of them depend on row 0. */
+static void a_fixed_row_with_many_neighbours_stays_out(void **state) {
+  (void)state;
+  for (int penalty = 0; penalty < 2; penalty++) {
+    int32_t row_ptr[62], col_idx[61 + 3 * 60], count = 0;
+    for (int32_t i = 0; i < 61; i++) {
+      const int32_t pair = i % 2 == 1 ? i + 1 : i - 1;
+      row_ptr[i] = count;
+      for (int32_t j = 0; j < 61; j++)
+        if (i == 0 || j == 0 || j == i || j == pair) col_idx[count++] = j;
+    }
+    row_ptr[61] = count;
+    test_bcsr a = listed(61, row_ptr, col_idx);
+    for (int32_t p = 0; p < count; p++) a.values[p] = p > 60 ? -0.5 : penalty ? -0.5 : 0.0;
+    for (int32_t i = 0; i < 61; i++)
+      *test_bcsr_block(&a, i, i) = i > 0 ? 1.0 : penalty ? 1e30 : 1.0;
+    graph g = graph_of(context, &a);
+    weigh(&g, &a, 0.0);
+    aggregate(&g);
+    assert_int_equal(g.count, 30);
+    for (int32_t i = 0; i < 61; i++) assert_int_equal(g.aggregate[i], i > 0 ? (i - 1) / 2 : -1);
+    graph_free(&g);
+    test_bcsr_free(&a);
+  }
+}
+
 static void failing_allocations_are_reported_and_leak_nothing(void **state) {
   (void)state;
   test_allocator allocator;
@@ -457,6 +483,7 @@ int main(void) {
       cmocka_unit_test(aggregates_of_a_mesh_have_five_to_nine_rows_on_average),
       cmocka_unit_test(anisotropic_systems_are_aggregated_along_the_strong_direction),
       cmocka_unit_test(rows_of_dirichlet_conditions_stay_out),
+      cmocka_unit_test(a_fixed_row_with_many_neighbours_stays_out),
       cmocka_unit_test(failing_allocations_are_reported_and_leak_nothing),
   };
   return cmocka_run_group_tests_name("multigrid_aggregate", tests, setup, teardown);
