@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernels that eliminate a panel of a dense matrix. For multigrid/dense_cuda.cu only, which
+ * describes them. */
+#ifndef BSI_PANELS_CUDA_CUH
+#define BSI_PANELS_CUDA_CUH
+
+#include "gpu/launch.cuh"
+
+namespace {
+
+/* Reported to the host. `smallest` becomes 0 at a failure, and all later work ends then. */
+struct pivot_record {
+  double smallest, largest;
+};
+
+enum {
+  /* threads of a panel */
+  THREADS = 512,
+  WARPS = THREADS / BSI_WARP,
+  MOST_COLUMNS = 32,
+  MOST_ROWS = 4 * THREADS
+};
+
+/* The scratch memory of an elimination, in `work`. */
+struct scratch {
+  /* the rows K of the other columns, MOST_COLUMNS values for each column of A */
+  double *rows;
+  /* the row of A that is in each place */
+  int32_t *order;
+  /* Panel: the place from which row k of K came; the place to which row k of K went, −1 if it is a
+   * pivot */
+  int32_t *source, *destination;
+};
+
+scratch scratch_of(double *work, int n) {
+  int32_t *order = reinterpret_cast<int32_t *>(work + static_cast<int64_t>(MOST_COLUMNS) * n);
+  return {work, order, order + n, order + n + MOST_COLUMNS};
+}
+
+/* A candidate for a pivot: the bits of its magnitude, and its row. Larger magnitudes come first,
+ * NaN before all, and then smaller rows. */
+struct candidate {
+  unsigned long long magnitude;
+  int row;
+};
+
+/* Returns the first candidate of a warp. */
+__device__ __forceinline__ candidate first_of_warp(candidate mine) {
+  const unsigned long long magnitude = bsi_warp_max(mine.magnitude);
+  const int row = bsi_warp_min(mine.magnitude == magnitude ? mine.row : INT32_MAX);
+  return {magnitude, row};
+}
+
+__device__ __forceinline__ unsigned long long magnitude_of(double value) {
+  return static_cast<unsigned long long>(__double_as_longlong(fabs(value)));
+}
+
+__device__ __forceinline__ double value_of(unsigned long long magnitude) {
+  return __longlong_as_double(static_cast<long long>(magnitude));
+}
+
+/* The rows of a panel in the registers of a thread: rows first + threadIdx.x + THREADS·i. Columns
+ * are rotated: the column of the next pivot is always the first one, and an eliminated column
+ * becomes the last one.
+ *   ROWS, COLUMNS: the rows of a thread, and the columns of a panel */
+template <int ROWS, int COLUMNS> struct panel {
+  double a[ROWS][COLUMNS];
+  int place[ROWS];
+};
+
+/* What warps pass to each other in a step. Successive steps use two of these in turn, so that one
+ * barrier for each step is enough. */
+template <int COLUMNS> struct passed {
+  candidate best[WARPS];
+  double row[WARPS][COLUMNS];
+};
+
+/* Finds the pivot among the rows from place k on. Returns it, and its warp in *from. */
+template <int ROWS, int COLUMNS>
+__device__ __forceinline__ candidate find_pivot(const panel<ROWS, COLUMNS> &p, int k,
+                                                passed<COLUMNS> &shared, int *from) {
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+  candidate mine = {0, INT32_MAX};
+#pragma unroll
+  for (int i = 0; i < ROWS; i++) {
+    const unsigned long long magnitude = magnitude_of(p.a[i][0]);
+    const bool open = p.place[i] >= k && p.place[i] < INT32_MAX;
+    if (open &&
+        (magnitude > mine.magnitude || (magnitude == mine.magnitude && p.place[i] < mine.row)))
+      mine = {magnitude, p.place[i]};
+  }
+  const candidate best = first_of_warp(mine);
+  if (lane == 0) shared.best[warp] = best;
+#pragma unroll
+  for (int i = 0; i < ROWS; i++)
+    if (p.place[i] == best.row && best.row < INT32_MAX)
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++) shared.row[warp][c] = p.a[i][c];
+  __syncthreads();
+  const candidate other = lane < WARPS ? shared.best[lane] : candidate{0, INT32_MAX},
+                  pivot = first_of_warp(other);
+  *from = __ffs(static_cast<int>(__ballot_sync(BSI_FULL_WARP, other.row == pivot.row))) - 1;
+  return pivot;
+}
+
+/* Eliminates the first column with the pivot row `row`, whose place is `pivot`, and rotates. The
+ * pivot row goes to place k. */
+template <int ROWS, int COLUMNS>
+__device__ __forceinline__ void eliminate_column(panel<ROWS, COLUMNS> &p, int k, int pivot,
+                                                 const double (&row)[COLUMNS]) {
+  const double inverse = 1.0 / row[0];
+  double factor[ROWS];
+#pragma unroll
+  for (int i = 0; i < ROWS; i++) {
+    factor[i] = p.a[i][0] * inverse;
+    if (p.place[i] == pivot) {
+      /* 0 − (−1/pivot)·row */
+      factor[i] = -inverse;
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++) p.a[i][c] = 0.0;
+    }
+  }
+#pragma unroll
+  for (int c = 1; c < COLUMNS; c++) {
+    const double value = row[c];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) p.a[i][c - 1] = p.a[i][c] - factor[i] * value;
+  }
+#pragma unroll
+  for (int i = 0; i < ROWS; i++) {
+    p.a[i][COLUMNS - 1] = -factor[i];
+    if (p.place[i] == pivot)
+      p.place[i] = k;
+    else if (p.place[i] == k)
+      p.place[i] = pivot;
+  }
+}
+
+/* Step 1 for the columns first … first + count − 1, by one thread block. count ≤ COLUMNS, and at
+ * most ROWS·THREADS rows are left. */
+template <int ROWS, int COLUMNS>
+__global__ void __launch_bounds__(THREADS)
+    eliminate(int n, int first, int count, double *a, scratch s, pivot_record *record) {
+  __shared__ passed<COLUMNS> shared[2];
+  bsi_wait_for_predecessor();
+  double smallest = record->smallest, largest = record->largest;
+  if (smallest == 0.0) return;
+  panel<ROWS, COLUMNS> p;
+  int32_t order[ROWS];
+#pragma unroll
+  for (int i = 0; i < ROWS; i++) {
+    const int row = first + static_cast<int>(threadIdx.x) + THREADS * i;
+    p.place[i] = row < n ? row : INT32_MAX;
+    order[i] = row < n ? s.order[row] : 0;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++)
+      p.a[i][c] = row < n && c < count ? a[static_cast<int64_t>(first + c) * n + row] : 0.0;
+  }
+  for (int j = 0; j < count; j++) {
+    int from;
+    passed<COLUMNS> &now = shared[j % 2];
+    const candidate pivot = find_pivot(p, first + j, now, &from);
+    const double magnitude = value_of(pivot.magnitude);
+    if (magnitude == 0.0 || !isfinite(magnitude)) {
+      if (threadIdx.x == 0) record->smallest = 0.0;
+      return;
+    }
+    smallest = fmin(smallest, magnitude);
+    largest = fmax(largest, magnitude);
+    eliminate_column(p, first + j, pivot.row, now.row[from]);
+  }
+#pragma unroll
+  for (int i = 0; i < ROWS; i++) {
+    const int row = first + static_cast<int>(threadIdx.x) + THREADS * i, place = p.place[i];
+    if (row >= n) continue;
+    s.order[place] = order[i];
+    if (place < first + count) s.source[place - first] = row;
+    if (row < first + count) s.destination[row - first] = place < first + count ? -1 : place;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) {
+      const int column = c - (COLUMNS - count);
+      if (column >= 0) a[static_cast<int64_t>(first + column) * n + place] = p.a[i][c];
+    }
+  }
+  if (threadIdx.x == 0) {
+    record->smallest = smallest;
+    record->largest = largest;
+  }
+}
+
+enum { EXCHANGE_THREADS = 128, EXCHANGE_WARPS = EXCHANGE_THREADS / BSI_WARP };
+
+/* A row above becomes −(its values in the columns K)·P⁻¹. */
+template <int COLUMNS>
+__device__ __forceinline__ void multiply_row_above(int n, int first, int count, double *a) {
+  __shared__ double inverse[COLUMNS][COLUMNS];
+  const int row = static_cast<int>(blockIdx.x * EXCHANGE_THREADS + threadIdx.x);
+  double *panel = a + static_cast<int64_t>(first) * n;
+  for (int v = threadIdx.x; v < COLUMNS * COLUMNS; v += EXCHANGE_THREADS) {
+    const int r = v % COLUMNS, c = v / COLUMNS;
+    inverse[c][r] = r < count && c < count ? panel[static_cast<int64_t>(c) * n + first + r] : 0.0;
+  }
+  __syncthreads();
+  if (row >= first) return;
+  double values[COLUMNS];
+#pragma unroll
+  for (int c = 0; c < COLUMNS; c++)
+    values[c] = c < count ? panel[static_cast<int64_t>(c) * n + row] : 0.0;
+  for (int c = 0; c < count; c++) {
+    double sum = 0.0;
+#pragma unroll
+    for (int k = 0; k < COLUMNS; k++) sum += values[k] * inverse[c][k];
+    panel[static_cast<int64_t>(c) * n + row] = -sum;
+  }
+}
+
+/* Step 2. The first `blocks_above` thread blocks take the rows above, a warp of the others takes a
+ * column. */
+template <int COLUMNS>
+__global__ void __launch_bounds__(EXCHANGE_THREADS)
+    exchange(int n, int first, int count, unsigned blocks_above, double *a, scratch s,
+             const pivot_record *record) {
+  bsi_wait_for_predecessor();
+  if (record->smallest == 0.0) return;
+  if (blockIdx.x < blocks_above) {
+    multiply_row_above<COLUMNS>(n, first, count, a);
+    return;
+  }
+  const int lane = threadIdx.x % BSI_WARP,
+            other = static_cast<int>((blockIdx.x - blocks_above) * EXCHANGE_WARPS +
+                                     threadIdx.x / BSI_WARP);
+  if (other >= n - count) return;
+  double *column = a + static_cast<int64_t>(other < first ? other : other + count) * n;
+  double pivot = 0.0, displaced = 0.0;
+  int destination = -1;
+  if (lane < count) {
+    destination = s.destination[lane];
+    pivot = column[s.source[lane]];
+    displaced = column[first + lane];
+  }
+  __syncwarp();
+  if (lane < COLUMNS) s.rows[static_cast<int64_t>(other) * MOST_COLUMNS + lane] = pivot;
+  if (destination >= 0) column[destination] = displaced;
+}
+
+/* A thread block takes TILE × TILE values, and a thread 4 × 4 of them. */
+enum { TILE = 64, SIDE = 16, UPDATE_THREADS = SIDE * SIDE, EACH = TILE / SIDE };
+
+/* Step 3. */
+template <int COLUMNS>
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    update(int n, int first, int count, double *a, const double *rows, const pivot_record *record) {
+  __shared__ double w[COLUMNS][TILE], right[COLUMNS][TILE + 1];
+  const int tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE,
+            row0 = static_cast<int>(blockIdx.x) * TILE,
+            other0 = static_cast<int>(blockIdx.y) * TILE;
+  bsi_wait_for_predecessor();
+  if (record->smallest == 0.0) return;
+  double sum[EACH][EACH];
+#pragma unroll
+  for (int c = 0; c < EACH; c++) {
+    const int other = other0 + ty + SIDE * c, column = other < first ? other : other + count;
+#pragma unroll
+    for (int r = 0; r < EACH; r++) {
+      const int row = row0 + tx + SIDE * r;
+      const bool read = row < n && other < n - count && (row < first || row >= first + count);
+      sum[c][r] = read ? a[static_cast<int64_t>(column) * n + row] : 0.0;
+    }
+  }
+  for (int v = threadIdx.x; v < COLUMNS * TILE; v += UPDATE_THREADS) {
+    const int r = v % TILE, k = v / TILE;
+    w[k][r] = k < count && row0 + r < n ? a[static_cast<int64_t>(first + k) * n + row0 + r] : 0.0;
+    const int at = v % COLUMNS, c = v / COLUMNS;
+    right[at][c] =
+        other0 + c < n - count ? rows[static_cast<int64_t>(other0 + c) * MOST_COLUMNS + at] : 0.0;
+  }
+  __syncthreads();
+#pragma unroll 4
+  for (int k = 0; k < COLUMNS; k++) {
+    double left[EACH], factor[EACH];
+#pragma unroll
+    for (int r = 0; r < EACH; r++) left[r] = w[k][tx + SIDE * r];
+#pragma unroll
+    for (int c = 0; c < EACH; c++) factor[c] = right[k][ty + SIDE * c];
+#pragma unroll
+    for (int c = 0; c < EACH; c++)
+#pragma unroll
+      for (int r = 0; r < EACH; r++) sum[c][r] += left[r] * factor[c];
+  }
+#pragma unroll
+  for (int c = 0; c < EACH; c++) {
+    const int other = other0 + ty + SIDE * c, column = other < first ? other : other + count;
+#pragma unroll
+    for (int r = 0; r < EACH; r++) {
+      const int row = row0 + tx + SIDE * r;
+      if (row < n && other < n - count) a[static_cast<int64_t>(column) * n + row] = sum[c][r];
+    }
+  }
+}
+
+} // namespace
+
+#endif
