@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The levels of multigrid: coarse matrices against plain triple products, what the transfers
+ * reproduce, and cycles that are exact. */
+#include "multigrid/hierarchy.h"
+
+#include <math.h>
+
+#include "fixture.h"
+#include "mesh.h"
+#include "multigrid/multigrid_ops.h"
+#include "sparse.h"
+
+/* Damped Jacobi, V-cycles, as many levels as there can be. */
+static bsi_multigrid_setup setup_of(bool symmetric) {
+  bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid,
+                           .symmetric = symmetric};
+  s.options.cycle = BISAI_CYCLE_V;
+  s.options.smoother = BISAI_SMOOTHER_JACOBI;
+  s.options.nodes = BISAI_NODES_BLOCK;
+  s.options.coarsest = 6;
+  s.options.complexity = 100.0;
+  return s;
+}
+
+typedef struct made {
+  bisai_bcsr *matrix;
+  bsi_hierarchy h;
+} made;
+
+/* Frees the arrays. */
+static made make(test_bcsr arrays, const bsi_multigrid_setup *setup) {
+  made m = {.matrix = test_bcsr_take(context, arrays)};
+  EXPECT_OK(context, bsi_hierarchy_create(context, m.matrix, setup, &m.h));
+  return m;
+}
+
+static void destroy(made *m) {
+  bsi_hierarchy_destroy(context, &m->h);
+  bisai_bcsr_destroy(&m->matrix);
+}
+
+static double *dense_of(const bisai_bcsr *a) {
+  const bsi_sparse view = bsi_sparse_of(a);
+  return test_sparse_dense(&view);
+}
+
+static const bsi_sparse *restriction_of(const bsi_level *level) {
+  return level->restriction.row_ptr ? &level->restriction : &level->members;
+}
+
+static int64_t rows_of(const bsi_sparse *m) { return (int64_t)m->rows * m->height; }
+static int64_t cols_of(const bsi_sparse *m) { return (int64_t)m->cols * m->width; }
+
+static double largest(int64_t n, const double *x) {
+  double value = 0.0;
+  for (int64_t i = 0; i < n; i++) value = fmax(value, fabs(x[i]));
+  return value;
+}
+
+/* --- coarse matrices --- */
+
+/* Rows without values have 1 on the diagonal. They belong to vectors that were dropped. */
+static void complete(int64_t n, double *a) {
+  for (int64_t i = 0; i < n; i++) {
+    bool zero = true;
+    for (int64_t j = 0; j < n; j++) zero = zero && a[j * n + i] == 0.0;
+    if (zero) a[i * n + i] = 1.0;
+  }
+}
+
+static void expect_coarse_matrix(const bsi_level *level, const bsi_level *coarse) {
+  const bsi_sparse *p = &level->prolongation, *r = restriction_of(level);
+  const int64_t n = rows_of(p), m = cols_of(p);
+  double *da = dense_of(level->matrix), *dp = test_sparse_dense(p), *dr = test_sparse_dense(r),
+         *ap = test_dense_multiply(n, n, m, da, dp), *rap = test_dense_multiply(m, n, m, dr, ap),
+         *got = dense_of(coarse->matrix);
+  assert_int_equal(rows_of(r), m);
+  assert_int_equal(cols_of(r), n);
+  if (level->tentative.values) complete(m, rap);
+  /* sums of some hundred products: the largest is below 10³ roundings of the largest value */
+  EXPECT_CLOSE(m * m, rap, got, 1e-13 * largest(m * m, rap));
+  free(da), free(dp), free(dr), free(ap), free(rap), free(got);
+}
+
+/* P = (I − ω D⁻¹A) T, where no block of A is weak. */
+static void expect_smoothed(const bsi_level *level, bool symmetric) {
+  const bsi_sparse *p = &level->prolongation;
+  const int64_t n = rows_of(p), m = cols_of(p);
+  const int bs = level->matrix->block_size;
+  const double omega = 4.0 / (3.0 * (symmetric ? level->radius : fmax(level->radius, 2.0)));
+  double *a = dense_of(level->matrix), *t = test_sparse_dense(&level->tentative),
+         *at = test_dense_multiply(n, n, m, a, t), *got = test_sparse_dense(p);
+  for (int64_t i = 0; i < n; i += bs)
+    for (int64_t c = 0; c < m; c++)
+      for (int r = 0; r < bs; r++)
+        for (int k = 0; k < bs; k++)
+          t[c * n + i + r] -=
+              omega * level->inverse[i * bs + (int64_t)k * bs + r] * at[c * n + i + k];
+  EXPECT_CLOSE(n * m, t, got, 1e-13 * largest(n * m, t));
+  free(a), free(t), free(at), free(got);
+}
+
+static void expect_transposed(const bsi_sparse *p, const bsi_sparse *r) {
+  double *dp = test_sparse_dense(p), *dr = test_sparse_dense(r),
+         *turned = test_dense_transpose(rows_of(p), cols_of(p), dp);
+  EXPECT_CLOSE(rows_of(p) * cols_of(p), turned, dr, 0.0);
+  free(dp), free(dr), free(turned);
+}
+
+static void expect_levels(const made *m, int least) {
+  const bool symmetric = m->h.setup.symmetric;
+  assert_true(m->h.count >= least);
+  expect_smoothed(&m->h.levels[0], symmetric);
+  for (int l = 0; l + 1 < m->h.count; l++) {
+    const bsi_level *level = &m->h.levels[l];
+    expect_coarse_matrix(level, level + 1);
+    if (symmetric) expect_transposed(&level->prolongation, &level->restriction);
+  }
+}
+
+static void coarse_matrices_are_plain_triple_products(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 6; bs++)
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+      bsi_multigrid_setup setup = setup_of(symmetric);
+      made m =
+          make(test_mesh_diffusion(12, 9, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
+      expect_levels(&m, bs == 1 ? 2 : 3);
+      destroy(&m);
+    }
+}
+
+/* Blocks of level 0 are bs × width in P, and those of coarser levels width × width. */
+static void coarse_matrices_of_null_vectors_are_plain_triple_products(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 6; bs++)
+    for (int width = 1; width <= 7; width += 2)
+      for (int symmetric = 0; symmetric < 2; symmetric++) {
+        enum { NX = 9, NY = 7 };
+        double *vectors = test_random_vector((int64_t)NX * NY * bs * width, 5);
+        bsi_multigrid_setup setup = setup_of(symmetric);
+        setup.options.null_vectors = vectors;
+        setup.options.null_count = width;
+        made m =
+            make(test_mesh_diffusion(NX, NY, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
+        /* too many vectors leave nothing to gain */
+        expect_levels(&m, width <= 2 * bs ? 2 : 1);
+        if (m.h.count > 1) assert_int_equal(m.h.levels[1].matrix->block_size, width);
+        free(vectors);
+        destroy(&m);
+      }
+}
+
+static made make_springs(int32_t edge, test_boundary boundary, const bsi_multigrid_setup *setup) {
+  double *modes = test_mesh_modes(edge, edge, edge);
+  bsi_multigrid_setup s = *setup;
+  s.options.null_vectors = modes;
+  s.options.null_count = 6;
+  made m = make(test_mesh_springs(edge, edge, edge, boundary), &s);
+  free(modes);
+  return m;
+}
+
+static void coarse_matrices_of_rigid_bodies_are_plain_triple_products(void **state) {
+  (void)state;
+  const bsi_multigrid_setup setup = setup_of(true);
+  made m = make_springs(5, TEST_FIXED_FACE, &setup);
+  expect_levels(&m, 2);
+  assert_int_equal(m.h.levels[0].matrix->block_size, 3);
+  assert_int_equal(m.h.levels[1].matrix->block_size, 6);
+  destroy(&m);
+}
+
+/* --- what transfers reproduce --- */
+
+/* y ← m x, x of `columns` columns */
+static double *times(const bsi_sparse *m, int64_t columns, const double *x) {
+  double *dense = test_sparse_dense(m),
+         *y = test_dense_multiply(rows_of(m), cols_of(m), columns, dense, x);
+  free(dense);
+  return y;
+}
+
+/* Compares P coarse with fine in the rows of aggregates in which A·fine is zero but for rounding.
+ * Returns the number of these rows. */
+static int64_t expect_reproduced(const bsi_level *level, int64_t columns, const double *fine,
+                                 const double *coarse) {
+  const bsi_sparse *t = &level->tentative, a = bsi_sparse_of(level->matrix);
+  const int64_t n = rows_of(t);
+  double *image = times(&a, columns, fine), *got = times(&level->prolongation, columns, coarse);
+  const double size = largest(n * columns, fine);
+  int64_t rows = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t row = (int32_t)(i / t->height);
+    bool zero = t->row_ptr[row] < t->row_ptr[row + 1];
+    for (int64_t c = 0; c < columns; c++)
+      zero = zero && fabs(image[c * n + i]) <= 1e-11 * size; /* values of A are of size 1 to 10 */
+    for (int64_t c = 0; c < columns && zero; c++)
+      EXPECT_NEAR(fine[c * n + i], got[c * n + i], 1e-10 * size);
+    rows += zero;
+  }
+  free(image), free(got);
+  return rows;
+}
+
+/* Row i of column c is 1 if i is of component c. */
+static double *constants(int64_t rows, int bs) {
+  double *x = calloc((size_t)(rows * bs), sizeof *x);
+  for (int64_t i = 0; i < rows; i++) x[i % bs * rows + i] = 1.0;
+  return x;
+}
+
+static void constants_are_reproduced_where_A_maps_them_to_zero(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 6; bs++)
+    for (int free_boundary = 0; free_boundary < 2; free_boundary++) {
+      bsi_multigrid_setup setup = setup_of(true);
+      made m =
+          make(test_mesh_diffusion(13, 11, bs, free_boundary ? TEST_FREE : TEST_ZERO_OUTSIDE, 0.0),
+               &setup);
+      assert_true(m.h.count > 2 || bs == 1);
+      for (int l = 0; l + 1 < m.h.count; l++) {
+        const int64_t n = bsi_level_rows(&m.h.levels[l]),
+                      coarse = bsi_level_rows(&m.h.levels[l + 1]);
+        double *x = constants(n, bs), *y = constants(coarse, bs);
+        const int64_t rows = expect_reproduced(&m.h.levels[l], bs, x, y);
+        if (free_boundary) assert_int_equal(rows, n);
+        if (!free_boundary && l == 0) assert_int_equal(rows, (13 - 2) * (11 - 2) * bs);
+        free(x), free(y);
+      }
+      destroy(&m);
+    }
+}
+
+/* `vectors` has six values for each row. Returns them as columns. */
+static double *columns_of(int64_t n, const double *vectors) {
+  return test_dense_transpose(6, n, vectors);
+}
+
+static void rigid_bodies_are_reproduced_on_all_levels(void **state) {
+  (void)state;
+  enum { EDGE = 6, N = 3 * EDGE * EDGE * EDGE };
+  const bsi_multigrid_setup setup = setup_of(true);
+  double *modes = test_mesh_modes(EDGE, EDGE, EDGE), *fine = columns_of(N, modes);
+  made m = make_springs(EDGE, TEST_FREE, &setup);
+  assert_true(m.h.count >= 2);
+  for (int l = 0; l + 1 < m.h.count; l++) {
+    const bsi_level *level = &m.h.levels[l];
+    /* the columns of T are orthonormal or zero, so that Tᵀ has the coordinates of the modes */
+    double *coarse = times(&level->members, 6, fine);
+    assert_int_equal(expect_reproduced(level, 6, fine, coarse), bsi_level_rows(level));
+    free(fine);
+    fine = coarse;
+  }
+  free(fine), free(modes);
+  destroy(&m);
+}
+
+static void rigid_bodies_are_reproduced_away_from_fixed_nodes(void **state) {
+  (void)state;
+  enum { EDGE = 6, N = 3 * EDGE * EDGE * EDGE };
+  const bsi_multigrid_setup setup = setup_of(true);
+  double *modes = test_mesh_modes(EDGE, EDGE, EDGE), *fine = columns_of(N, modes);
+  made m = make_springs(EDGE, TEST_FIXED_FACE, &setup);
+  double *coarse = times(&m.h.levels[0].members, 6, fine);
+  /* all but the fixed face and the nodes beside it */
+  assert_int_equal(expect_reproduced(&m.h.levels[0], 6, fine, coarse),
+                   3 * (EDGE - 2) * EDGE * EDGE);
+  free(fine), free(modes), free(coarse);
+  destroy(&m);
+}
+
+/* --- cycles that are exact --- */
+
+/* Without smoothing, a cycle of two levels projects onto the range of P. */
+static void two_levels_are_exact_on_the_range_of_prolongation(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 4; bs++)
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+      bsi_multigrid_setup setup = setup_of(symmetric);
+      setup.options.levels = 2;
+      setup.options.coarsest = 17 * 13 * bs - 1;
+      setup.options.pre = setup.options.post = 0;
+      made m =
+          make(test_mesh_diffusion(17, 13, bs, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
+      assert_true(m.h.dense_inverse != NULL);
+      const bsi_sparse *p = &m.h.levels[0].prolongation, a = bsi_sparse_of(m.matrix);
+      double *y = test_random_vector(cols_of(p), 8), *x = times(p, 1, y), *image = times(&a, 1, x),
+             *b = test_vector_in_place(rows_of(p), 0), *got = test_vector_in_place(rows_of(p), 0);
+      memcpy(b, image, (size_t)rows_of(p) * sizeof *b);
+      EXPECT_OK(context, bsi_hierarchy_cycle(&m.h, b, got));
+      /* the condition number of the coarse matrix is below 10³ */
+      EXPECT_CLOSE(rows_of(p), x, got, 1e-12);
+      test_vector_free(b), test_vector_free(got);
+      free(y), free(x), free(image);
+      destroy(&m);
+    }
+}
+
+static void *reserve(int64_t count, size_t size) {
+  void *memory = context->backend->memory->allocate(context, (size_t)count, size);
+  assert_non_null(memory);
+  return memory;
+}
+
+static void release(void *memory) { context->backend->memory->release(context, memory); }
+
+/* Identity blocks in all rows. */
+static bsi_sparse identity(int32_t n, int bs) {
+  int32_t *row_ptr = malloc(((size_t)n + 1) * sizeof *row_ptr);
+  for (int32_t i = 0; i <= n; i++) row_ptr[i] = i;
+  const bsi_sparse m =
+      test_sparse_make(context, (bsi_sparse){n, n, bs, bs, n, row_ptr, row_ptr, NULL});
+  free(row_ptr);
+  return m;
+}
+
+/* Makes level 1 a copy of level 0, with P = R = I. */
+static void take_the_full_space(made *m, const test_bcsr *arrays) {
+  bsi_level *level = &m->h.levels[0], *coarse = level + 1;
+  const int64_t n = bsi_level_rows(level);
+  double smallest, most;
+  assert_int_equal(m->h.count, 2);
+  bsi_sparse_destroy(context, &level->prolongation);
+  bsi_sparse_destroy(context, &level->restriction);
+  level->prolongation = identity(arrays->block_rows, arrays->block_size);
+  level->restriction = identity(arrays->block_rows, arrays->block_size);
+  bisai_bcsr_destroy(&coarse->own);
+  coarse->matrix = coarse->own = test_bcsr_make(context, arrays);
+  release(coarse->b), release(coarse->solution);
+  coarse->b = reserve(n, sizeof *coarse->b);
+  coarse->solution = reserve(n, sizeof *coarse->solution);
+  release(m->h.dense_work), release(m->h.dense_inverse);
+  m->h.dense_work = reserve(n * n, sizeof(double));
+  m->h.dense_inverse = reserve(n * n, sizeof(double));
+  EXPECT_OK(context,
+            context->backend->multigrid->dense->invert(context, coarse->matrix, m->h.dense_work,
+                                                       m->h.dense_inverse, &smallest, &most));
+}
+
+static void two_levels_with_the_full_space_are_exact(void **state) {
+  (void)state;
+  static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI, BISAI_SMOOTHER_L1,
+                                             BISAI_SMOOTHER_CHEBYSHEV};
+  enum { NX = 9, NY = 8, BS = 2, N = NX * NY * BS };
+  for (int s = 0; s < 3; s++)
+    for (int pre = 0; pre < 3; pre++)
+      for (int post = 0; post < 3; post++) {
+        bsi_multigrid_setup setup = setup_of(false);
+        setup.options.smoother = smoothers[s];
+        setup.options.levels = 2;
+        setup.options.coarsest = N - 1;
+        setup.options.pre = pre;
+        setup.options.post = post;
+        test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, 0.4);
+        made m = {.matrix = test_bcsr_make(context, &arrays)};
+        EXPECT_OK(context, bsi_hierarchy_create(context, m.matrix, &setup, &m.h));
+        take_the_full_space(&m, &arrays);
+        double *x = test_random_vector(N, 6), *dense = test_dense_from_arrays(&arrays),
+               *image = test_dense_multiply(N, N, 1, dense, x), *b = test_vector_in_place(N, 0),
+               *got = test_vector_in_place(N, 0);
+        memcpy(b, image, N * sizeof *b);
+        EXPECT_OK(context, bsi_hierarchy_cycle(&m.h, b, got));
+        EXPECT_CLOSE(N, x, got, 1e-12); /* the condition number is below 10³ */
+        test_vector_free(b), test_vector_free(got);
+        free(x), free(dense), free(image);
+        test_bcsr_free(&arrays);
+        destroy(&m);
+      }
+}
+
+/* --- accounts --- */
+
+static void a_hierarchy_reports_the_memory_that_it_holds(void **state) {
+  (void)state;
+  static const bisai_cycle cycles[] = {BISAI_CYCLE_V, BISAI_CYCLE_W, BISAI_CYCLE_K};
+  static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI, BISAI_SMOOTHER_L1,
+                                             BISAI_SMOOTHER_CHEBYSHEV};
+  for (int k = 0; k < 18; k++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *own = test_context_on(&allocator, 2);
+    bisai_bcsr *a =
+        test_bcsr_take(own, test_mesh_diffusion(20, 18, 2, TEST_ZERO_OUTSIDE, k < 9 ? 0.0 : 0.3));
+    bsi_multigrid_setup setup = setup_of(k < 9);
+    setup.options.cycle = cycles[k % 3];
+    setup.options.smoother = smoothers[k / 3 % 3];
+    double *vectors = test_random_vector(20 * 18 * 2 * 3, 3);
+    if (k % 2) setup.options.null_vectors = vectors;
+    if (k % 2) setup.options.null_count = 3;
+    const long long before = atomic_load(&allocator.live_bytes);
+    const long long blocks_before = atomic_load(&allocator.live_blocks);
+    bsi_hierarchy h;
+    EXPECT_OK(own, bsi_hierarchy_create(own, a, &setup, &h));
+    const int64_t held = atomic_load(&allocator.live_bytes) - before,
+                  peak = atomic_load(&allocator.peak_bytes) - before,
+                  memory = bsi_hierarchy_memory(&h);
+    const long long blocks = atomic_load(&allocator.live_blocks) - blocks_before;
+    assert_true(h.count > 2);
+    assert_true(memory <= held);
+    /* the allocator rounds up to cache lines; a device has copies in host memory too */
+    if (!test_on_device()) assert_true(held < memory + 64 * blocks);
+    assert_true(memory <= h.peak_bytes && h.peak_bytes <= peak);
+    bsi_hierarchy_destroy(own, &h);
+    assert_int_equal(atomic_load(&allocator.live_bytes), before);
+    bisai_bcsr_destroy(&a);
+    bisai_context_destroy(&own);
+    free(vectors);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(coarse_matrices_are_plain_triple_products),
+      cmocka_unit_test(coarse_matrices_of_null_vectors_are_plain_triple_products),
+      cmocka_unit_test(coarse_matrices_of_rigid_bodies_are_plain_triple_products),
+      cmocka_unit_test(constants_are_reproduced_where_A_maps_them_to_zero),
+      cmocka_unit_test(rigid_bodies_are_reproduced_on_all_levels),
+      cmocka_unit_test(rigid_bodies_are_reproduced_away_from_fixed_nodes),
+      cmocka_unit_test(two_levels_are_exact_on_the_range_of_prolongation),
+      cmocka_unit_test(two_levels_with_the_full_space_are_exact),
+      cmocka_unit_test(a_hierarchy_reports_the_memory_that_it_holds),
+  };
+  return cmocka_run_group_tests_name("hierarchy", tests, setup, teardown);
+}
