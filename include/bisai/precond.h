@@ -160,7 +160,7 @@ BISAI_API bool bisai_symmetry_parse(const char *word, bisai_symmetry *value);
 
 /** The order in which a cycle of multigrid visits its levels. */
 typedef enum bisai_cycle {
-  /** W for a nonsymmetric A, V for a symmetric one */
+  /** VW for a nonsymmetric A, V for a symmetric one */
   BISAI_CYCLE_AUTO = 0,
   /** each level once */
   BISAI_CYCLE_V = 1,
@@ -168,7 +168,9 @@ typedef enum bisai_cycle {
   BISAI_CYCLE_W = 2,
   /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
    *  M then depends on v: the solver must be flexible */
-  BISAI_CYCLE_K = 3
+  BISAI_CYCLE_K = 3,
+  /** from level 0 once to level 1, and from there on W */
+  BISAI_CYCLE_VW = 4
 } bisai_cycle;
 
 /** The words of bisai_cycle: X(enumerator, word). */
@@ -176,9 +178,10 @@ typedef enum bisai_cycle {
   X(BISAI_CYCLE_AUTO, "auto")                                                                      \
   X(BISAI_CYCLE_V, "v")                                                                            \
   X(BISAI_CYCLE_W, "w")                                                                            \
-  X(BISAI_CYCLE_K, "k")
+  X(BISAI_CYCLE_K, "k")                                                                            \
+  X(BISAI_CYCLE_VW, "vw")
 
-/** Returns "auto", "v", "w" or "k", and "unknown cycle" for other values. */
+/** Returns "auto", "v", "w", "k" or "vw", and "unknown cycle" for other values. */
 BISAI_API const char *bisai_cycle_string(bisai_cycle value);
 
 /** Looks up a word of bisai_cycle_string().
@@ -349,7 +352,7 @@ typedef struct bisai_multigrid_options {
   int32_t pre;
   /** applications of the smoother after the coarse correction; default 1 */
   int32_t post;
-  /** ω of JACOBI and L1, 0 < ω < 2; default 0.7 */
+  /** JACOBI and L1: ω is this number times 2/ρ(D⁻¹A); between 0 and 2; default 0.8 */
   double damping;
   /** degree of CHEBYSHEV, at least 1; default 2 */
   int32_t degree;
@@ -368,7 +371,7 @@ typedef struct bisai_multigrid_options {
    *  default 1024 */
   int32_t coarsest;
   /** coarsening stops before the values of all matrices are more than that many times those of
-   *  A; at least 1; default 1.8 */
+   *  A; at least 1; default 2.5 */
   double complexity;
   /** bisai_precond_update() keeps the transfers between the levels. Default false: they are
    *  computed again from the new values */

@@ -3,24 +3,28 @@
  *
  * With T of identity blocks, block (i, j) of A adds to block (i, aggregate of j) of A T. A weak
  * block would make P and the coarse matrix denser and change little. It therefore adds to the
- * aggregate of i instead, if there is one. A T times a constant vector stays the same (compare
- * Vaněk, Mandel, Brezina 1996, section 5, where weak entries are added to the diagonal). */
+ * aggregate of i instead, or to nothing if i has none. A T times a constant vector stays the same
+ * for the rows of aggregates. A block is weak if its weight is less than `threshold` times the
+ * largest weight of its row outside of the diagonal. The weights are those of the row alone, and
+ * not the couplings of aggregation: a block that is weak beside row j may be all that holds row i.
+ * (Vaněk, Mandel, Brezina 1996, section 5, add weak entries to the diagonal. On a chequerboard of
+ * coefficients this takes several times the iterations.) */
 #ifndef BSI_AIM_H
 #define BSI_AIM_H
 
 #include "multigrid/strength.h"
 
-/* Blocks of smaller weight are weak. The weight belongs to row i alone: a block that is weak beside
- * row j may be all that holds row i. */
-#define BSI_WEAK_BLOCK 0.03f
+/* Returns the weight of block (i, j) beside its row, 0 on the diagonal. */
+BSI_INLINE float bsi_aim_weight(const int bs, int32_t i, int32_t j, const double *inverse,
+                                const double *block) {
+  return i == j ? 0.0f : bsi_weight(bs, inverse, block);
+}
 
-/* Returns the column of block p = (i, j), or `none` if j has no aggregate. */
-BSI_INLINE int32_t bsi_aim(const int bs, const int32_t *aggregate, int32_t none, int32_t i,
-                           int32_t j, const double *inverse, const double *block) {
-  const int32_t own = aggregate[i], other = aggregate[j];
-  if (other < 0) return none;
-  if (own < 0 || own == other) return other;
-  return bsi_weight(bs, inverse, block) < BSI_WEAK_BLOCK ? own : other;
+/* Returns the column of block (i, j), or `none`. `own` and `other` are the aggregates of i and
+ * j. */
+BSI_INLINE int32_t bsi_aim(int32_t own, int32_t other, int32_t none, bool weak) {
+  if (other < 0 || (weak && own < 0)) return none;
+  return weak ? own : other;
 }
 
 #endif

@@ -1,46 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The aims of the blocks on a GPU: four lanes for each block row, which share its blocks. */
+/* The aims of the blocks on a GPU: a few lanes share a block row. */
 #include "core/block_sizes.h"
 #include "gpu/for_each.cuh"
 #include "gpu/launch.cuh"
 #include "multigrid/aim.h"
+#include "multigrid/lanes_cuda.cuh"
 #include "multigrid/multigrid_ops.h"
 
 namespace {
 
 constexpr char what[] = "aims of multigrid";
-constexpr int THREADS = 128, LANES = 4;
+/* Blocks of a lane: not measured. */
+constexpr int THREADS = 128, BLOCKS_OF_LANE = 2;
 
 struct aim_job {
-  int32_t block_rows;
+  sharing s;
   int block_size;
   const int32_t *row_ptr, *col_idx;
   const double *values, *inverse;
   const int32_t *aggregate;
   int32_t count;
+  float threshold;
   int32_t *target;
 };
 
-/* BS: the block size; 0: any */
+/* The weights stand in `target` until the largest of the row is known.
+ *   BS: the block size; 0: any */
 template <int BS> __global__ void __launch_bounds__(THREADS) aim_rows(const aim_job job) {
-  const int64_t t = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
-  const int64_t row = t / LANES;
-  if (row >= job.block_rows) return;
+  const int64_t thread = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
+  const part_of_row part = part_of(job.s, job.row_ptr, thread / job.s.lanes);
   const int bs = BS > 0 ? BS : job.block_size;
-  const int32_t i = static_cast<int32_t>(row);
-  for (int32_t p = job.row_ptr[i] + static_cast<int32_t>(t % LANES); p < job.row_ptr[i + 1];
-       p += LANES)
-    job.target[p] = bsi_aim(bs, job.aggregate, job.count, i, job.col_idx[p],
-                            job.inverse + row * bs * bs,
-                            job.values + static_cast<int64_t>(p) * bs * bs);
+  const int64_t i = part.row;
+  float largest = 0.0f;
+  for (int64_t p = part.begin; p < part.end; p += job.s.lanes) {
+    const float weight = bsi_aim_weight(bs, part.row, job.col_idx[p], job.inverse + i * bs * bs,
+                                        job.values + p * bs * bs);
+    largest = max(largest, weight);
+    job.target[p] = __float_as_int(weight);
+  }
+  largest = largest_of_lanes(job.s, largest);
+  for (int64_t p = part.begin; p < part.end; p += job.s.lanes) {
+    const int32_t j = job.col_idx[p];
+    const bool weak = part.row != j && __int_as_float(job.target[p]) < job.threshold * largest;
+    job.target[p] = bsi_aim(job.aggregate[i], job.aggregate[j], job.count, weak);
+  }
 }
 
 } // namespace
 
 static bisai_status aim(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                        const int32_t *aggregate, int32_t count, int32_t *target,
+                        double threshold, const int32_t *aggregate, int32_t count, int32_t *target,
                         bsi_sparse *identity) {
-  const aim_job job = {.block_rows = a->block_rows,
+  if (a->block_rows == 0) return BISAI_OK;
+  const int lanes = lanes_for(mean_length(a), BLOCKS_OF_LANE);
+  const aim_job job = {.s = {a->block_rows, lanes},
                        .block_size = a->block_size,
                        .row_ptr = a->row_ptr,
                        .col_idx = a->col_idx,
@@ -48,8 +61,9 @@ static bisai_status aim(bisai_context *context, const bisai_bcsr *a, const doubl
                        .inverse = inverse,
                        .aggregate = aggregate,
                        .count = count,
+                       .threshold = static_cast<float>(threshold),
                        .target = target};
-  const unsigned grid = bsi_grid(static_cast<int64_t>(a->block_rows) * LANES, THREADS);
+  const unsigned grid = bsi_grid(static_cast<int64_t>(a->block_rows) * lanes, THREADS);
   switch (a->block_size) {
 #define CASE(BS)                                                                                   \
   case BS: aim_rows<BS><<<grid, THREADS, 0, bsi_stream_of(context)>>>(job); break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cycles V, W and K. */
+/* The cycles V, VW, W and K. */
 #include "multigrid/hierarchy.h"
 
 /* Applications of the smoother to a coarsest matrix that is too large for a dense inverse. */
@@ -85,6 +85,7 @@ bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l) {
   if (l == h->count - 1) return BISAI_OK;
   switch (h->setup.options.cycle) {
   case BISAI_CYCLE_W: return add_second(h, l);
+  case BISAI_CYCLE_VW: return l > 1 ? add_second(h, l) : BISAI_OK;
   case BISAI_CYCLE_K: return combine_two(h, l);
   default: return BISAI_OK;
   }

@@ -148,8 +148,8 @@ static bisai_status make_aims(bsi_hierarchy *h, bsi_level *level, const int32_t 
                                  .col_idx = reserve(h, count, sizeof(int32_t))};
   if (!level->target || !level->identity.row_ptr || !level->identity.col_idx)
     return BISAI_OUT_OF_MEMORY;
-  return ops_of(h)->aim->aim(h->context, level->matrix, level->inverse, aggregate, count,
-                             level->target, &level->identity);
+  return ops_of(h)->aim->aim(h->context, level->matrix, level->inverse, h->setup.options.strength,
+                             aggregate, count, level->target, &level->identity);
 }
 
 /* *coarse ← the near-null-space vectors of the next level. */

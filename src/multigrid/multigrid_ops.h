@@ -29,7 +29,7 @@ typedef struct bsi_aim_ops {
   /* target[p] ← the column of P to which block p of A contributes (multigrid/aim.h), or `count` if
    * there is none. identity ← the structure of a count × count identity, with an empty row below.
    * Its arrays are reserved. A with the columns `target`, times this identity, is A T. */
-  bisai_status (*aim)(bisai_context *, const bisai_bcsr *a, const double *inverse,
+  bisai_status (*aim)(bisai_context *, const bisai_bcsr *a, const double *inverse, double threshold,
                       const int32_t *aggregate, int32_t count, int32_t *target,
                       bsi_sparse *identity);
 } bsi_aim_ops;

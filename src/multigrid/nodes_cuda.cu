@@ -26,8 +26,7 @@ __global__ void __launch_bounds__(THREADS)
   const int components = __syncthreads_count(vote == BSI_VOTE_COMPONENTS),
             points = __syncthreads_count(vote == BSI_VOTE_POINTS);
   if (threadIdx.x > 0) return;
-  if (components > 0)
-    atomicAdd(&found->components, static_cast<unsigned long long>(components));
+  if (components > 0) atomicAdd(&found->components, static_cast<unsigned long long>(components));
   if (points > 0) atomicAdd(&found->points, static_cast<unsigned long long>(points));
 }
 

@@ -30,7 +30,7 @@ static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
 static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.cycle), .name = "cycle", .key = "cycle", .placeholder = "C",
      .petsc = "mg_cycle", .help = "order of the levels", .type = BISAI_OPTION_WORD,
-     .initial = BISAI_CYCLE_AUTO, .maximum = BISAI_CYCLE_K, .advised = BISAI_CYCLE_K,
+     .initial = BISAI_CYCLE_AUTO, .maximum = BISAI_CYCLE_VW, .advised = BISAI_CYCLE_VW,
      .words = cycles},
     {BSI_PRECOND_OPTION(multigrid.smoother), .name = "smoother", .key = "smoother",
      .placeholder = "S", .petsc = "mg_smoother", .help = "smoother", .type = BISAI_OPTION_WORD,
@@ -45,7 +45,7 @@ static const bisai_option table[] = {
      .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(multigrid.damping), .name = "damping", .key = "damping", .placeholder = "W",
      .petsc = "mg_damping", .help = "damping of the smoothers jacobi and l1",
-     .type = BISAI_OPTION_NUMBER, .initial = 0.7, .maximum = 2.0, .advised = 2.0},
+     .type = BISAI_OPTION_NUMBER, .initial = 0.8, .maximum = 2.0, .advised = 2.0},
     {BSI_PRECOND_OPTION(multigrid.degree), .name = "degree", .key = "degree", .placeholder = "N",
      .petsc = "mg_degree", .help = "degree of chebyshev", .type = BISAI_OPTION_INTEGER,
      .initial = 2, .minimum = 1, .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
@@ -71,7 +71,7 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.complexity), .name = "complexity", .key = "complexity",
      .placeholder = "C", .petsc = "mg_complexity",
      .help = "limit of the values of all matrices, over those of the matrix",
-     .type = BISAI_OPTION_NUMBER, .initial = 1.8, .minimum = 1.0, .maximum = INFINITY,
+     .type = BISAI_OPTION_NUMBER, .initial = 2.5, .minimum = 1.0, .maximum = INFINITY,
      .advised = BSI_ADVISED_RATIO},
     {BSI_PRECOND_OPTION(multigrid.keep_transfers), .name = "keep_transfers", .key = "keep",
      .placeholder = "", .petsc = "mg_keep", .help = "updates keep the transfers",
@@ -142,7 +142,7 @@ static bisai_precond_options smoother_options(const bisai_precond *m, bisai_smoo
 static bisai_multigrid_options choose(const bisai_precond *m) {
   const bool symmetric = multigrid_of(m)->symmetric;
   bisai_multigrid_options o = m->options.multigrid;
-  if (o.cycle == BISAI_CYCLE_AUTO) o.cycle = symmetric ? BISAI_CYCLE_V : BISAI_CYCLE_W;
+  if (o.cycle == BISAI_CYCLE_AUTO) o.cycle = symmetric ? BISAI_CYCLE_V : BISAI_CYCLE_VW;
   if (o.smoother == BISAI_SMOOTHER_AUTO)
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
   if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_NODES_BLOCK;
