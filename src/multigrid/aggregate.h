@@ -14,7 +14,7 @@
  * 2. A root and the rows next to it are an aggregate. A row that is next to several roots takes the
  *    strongest coupling, and of equal ones that with the larger key of the root.
  * 3. Steps 1 and 2 are repeated in the graph of the rows that have no aggregate yet. Only a row
- *    that has at least BSI_MINIMUM_REST neighbours in this graph begins as undecided. The others
+ *    that has at least `minimum_rest` neighbours in this graph begins as undecided. The others
  *    cannot become roots, but steps lead through them.
  * 4. Each of the other rows joins the aggregate of the neighbour to which it is coupled most
  *    strongly among those that have an aggregate after step 3; of equal couplings the neighbour
@@ -31,9 +31,6 @@
 #define BSI_AGGREGATE_H
 
 #include "multigrid/strength.h"
-
-/* The fewest neighbours without an aggregate of a root of step 3. */
-enum { BSI_MINIMUM_REST = 2 };
 
 /* What a row may become in the rounds of steps 1 and 3. */
 typedef enum bsi_candidate {

@@ -39,6 +39,7 @@ struct report {
 struct grouping {
   sharing s;
   const int32_t *row_ptr, *col_idx;
+  int32_t minimum_rest;
   const float *strength;
   /* rows: bsi_candidate */
   uint8_t *state;
@@ -131,7 +132,7 @@ __device__ void enter_again(const grouping &g) {
       over_edges(g, part, [&](int32_t j, float) { neighbours += g.root[j] == BSI_NO_ROOT_YET; });
     neighbours = sum_of_lanes(g.s, neighbours);
     if (!part.inside || g.s.member() > 0) return;
-    g.state[part.row] = rest && neighbours >= BSI_MINIMUM_REST ? BSI_UNDECIDED : BSI_NOT_ROOT;
+    g.state[part.row] = rest && neighbours >= g.minimum_rest ? BSI_UNDECIDED : BSI_NOT_ROOT;
     g.reach[part.row] = rest ? bsi_aggregation_key(part.row) : 0;
   });
 }
@@ -310,7 +311,8 @@ bisai_status lay_out(bisai_context *context, const bisai_bcsr *a, int *lanes, in
 
 } // namespace
 
-static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
+static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a,
+                              const bsi_aggregation_rule *rule, const float *strength,
                               int32_t *aggregate, int32_t *count) {
   const size_t rows = static_cast<size_t>(a->block_rows);
   *count = 0;
@@ -320,6 +322,7 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const
   grouping g = {.s = {a->block_rows, 1},
                 .row_ptr = a->row_ptr,
                 .col_idx = a->col_idx,
+                .minimum_rest = rule->minimum_rest,
                 .strength = strength,
                 .aggregate = aggregate,
                 .found = bsi_record_of<report>(context),

@@ -20,7 +20,7 @@ static int threads_of(const bisai_context *context, const bisai_bcsr *a) {
 typedef struct weigh_job {
   const bisai_bcsr *a;
   const double *inverse;
-  float threshold;
+  bsi_aggregation_rule rule;
   /* blocks: the weights */
   float *weight;
   /* blocks: the couplings, then the strengths */
@@ -63,7 +63,8 @@ static void couple_row(const weigh_job *job, int32_t i) {
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const int32_t j = a->col_idx[p],
                   mirror = bsi_find_column(a->col_idx, a->row_ptr[j], a->row_ptr[j + 1], i);
-    job->strength[p] = bsi_coupling(job->weight[p], mirror < 0 ? 0.0f : job->weight[mirror]);
+    job->strength[p] = bsi_coupling(job->rule.least_return, job->weight[p],
+                                    mirror < 0 ? 0.0f : job->weight[mirror]);
     weights += bsi_coupling_units(job->weight[p]);
     couplings += bsi_coupling_units(job->strength[p]);
   }
@@ -93,11 +94,12 @@ static void drop_weak(const weigh_job *job, int32_t i) {
     if (best < 0 ||
         bsi_preference(coupling, j) > bsi_preference(job->strength[best], a->col_idx[best]))
       best = p;
-    strong = strong || bsi_is_strong(coupling, job->largest[i], job->largest[j], job->threshold);
+    strong =
+        strong || bsi_is_strong(coupling, job->largest[i], job->largest[j], job->rule.threshold);
   }
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const float coupling = job->strength[p];
-    if (!bsi_is_strong(coupling, job->largest[i], job->largest[a->col_idx[p]], job->threshold))
+    if (!bsi_is_strong(coupling, job->largest[i], job->largest[a->col_idx[p]], job->rule.threshold))
       job->strength[p] = p == best && !strong ? -coupling : 0.0f;
   }
 }
@@ -129,9 +131,9 @@ static void drop_part(void *work, bsi_part part) {
 }
 
 static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                          double threshold, float *strength) {
+                          const bsi_aggregation_rule *rule, float *strength) {
   const int threads = threads_of(context, a);
-  weigh_job job = {.a = a, .inverse = inverse, .threshold = (float)threshold, .strength = strength};
+  weigh_job job = {.a = a, .inverse = inverse, .rule = *rule, .strength = strength};
   const size_t rows = (size_t)a->block_rows;
   job.weight = bsi_allocate(context, (size_t)a->blocks, sizeof *job.weight);
   if (job.weight) job.active = bsi_allocate(context, rows, sizeof *job.active);
@@ -154,6 +156,7 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
 typedef struct grouping {
   bisai_context *context;
   const bisai_bcsr *a;
+  int32_t minimum_rest;
   const float *strength;
   /* block_rows: bsi_candidate */
   uint8_t *state;
@@ -191,9 +194,9 @@ BSI_INLINE bool enter_again(const grouping *g, int32_t i) {
   if (g->root[i] != BSI_NO_ROOT_YET) return false;
   for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1]; p++)
     neighbours += g->strength[p] > 0.0f && g->root[g->a->col_idx[p]] == BSI_NO_ROOT_YET;
-  if (neighbours >= BSI_MINIMUM_REST) g->state[i] = BSI_UNDECIDED;
+  if (neighbours >= g->minimum_rest) g->state[i] = BSI_UNDECIDED;
   g->reach[i] = bsi_aggregation_key(i);
-  return neighbours >= BSI_MINIMUM_REST;
+  return neighbours >= g->minimum_rest;
 }
 
 /* The first half of a round: reach[i] ← the largest value within one step. */
@@ -293,9 +296,14 @@ static void make_aggregates(grouping *g, bsi_work *begin) {
   over_rows(g, join_root_part);
 }
 
-static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
+static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a,
+                              const bsi_aggregation_rule *rule, const float *strength,
                               int32_t *aggregate, int32_t *count) {
-  grouping g = {.context = context, .a = a, .strength = strength, .aggregate = aggregate};
+  grouping g = {.context = context,
+                .a = a,
+                .minimum_rest = rule->minimum_rest,
+                .strength = strength,
+                .aggregate = aggregate};
   const size_t rows = (size_t)a->block_rows;
   *count = 0;
   g.state = bsi_allocate(context, rows, sizeof *g.state);

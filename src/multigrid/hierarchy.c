@@ -9,6 +9,7 @@
 #include "bjacobi/bjacobi_ops.h"
 #include "factor/factor_ops.h"
 #include "multigrid/multigrid_ops.h"
+#include "multigrid/strength.h"
 
 /* Power steps of the estimate of ρ(D⁻¹A). */
 enum { POWER_STEPS = 10 };
@@ -18,6 +19,10 @@ enum { POWER_STEPS = 10 };
 #define COARSE_SHIFT 0.01
 /* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
 #define RANK_TOLERANCE 1e-10
+
+/* bsi_aggregation_rule */
+#define LEAST_RETURN 0.01f
+enum { MINIMUM_REST = 2 };
 
 /* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
 #define LEAST_RADIUS 2.0
@@ -313,12 +318,14 @@ typedef struct coarsening {
 
 static bisai_status aggregate(bsi_hierarchy *h, bsi_level *level, coarsening *c) {
   const bsi_aggregation_ops *ops = ops_of(h)->aggregation;
+  const bsi_aggregation_rule rule = {.threshold = (float)h->setup.options.strength,
+                                     .least_return = h->setup.symmetric ? 0.0f : LEAST_RETURN,
+                                     .minimum_rest = MINIMUM_REST};
   c->strength = reserve(h, level->matrix->blocks, sizeof *c->strength);
   c->aggregate = reserve(h, level->matrix->block_rows, sizeof *c->aggregate);
   if (!c->strength || !c->aggregate) return BISAI_OUT_OF_MEMORY;
-  BSI_TRY(ops->weigh(h->context, level->matrix, level->inverse, h->setup.options.strength,
-                     c->strength));
-  return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
+  BSI_TRY(ops->weigh(h->context, level->matrix, level->inverse, &rule, c->strength));
+  return ops->aggregate(h->context, level->matrix, &rule, c->strength, c->aggregate, &c->count);
 }
 
 /* T, P and the structure of the next matrix, which is NULL if this level is the coarsest. */

@@ -8,9 +8,8 @@
  * (1/h), and would hide the other couplings of a row.
  *
  * The coupling of rows i and j is the geometric mean of the weights of (i, j) and (j, i). A block
- * that is not stored has the weight 0. Each of the two weights counts as at least
- * BSI_LEAST_RETURN times the other one, so that couplings in one direction do not vanish. The
- * coupling is symmetric.
+ * that is not stored has the weight 0. Each of the two weights counts as at least `least_return`
+ * times the other one. The coupling is symmetric.
  *
  * A smoother alone solves for a row whose couplings add up to at most BSI_LEAST_SUM. Such a row
  * stays out, like one whose weights add up to at most BSI_LEAST_WEIGHTS: a Dirichlet condition.
@@ -35,9 +34,19 @@ extern "C" {
 
 enum { BSI_WEIGHT_BITS = 10 };
 
-/* Measured on flows with convection: 0.01. Without it, systems with flow in one direction alone
- * would not be coarsened. */
-#define BSI_LEAST_RETURN 0.01f
+/* What aggregation depends on. */
+typedef struct bsi_aggregation_rule {
+  /* of strong couplings */
+  float threshold;
+  /* Each of the weights of (i, j) and (j, i) counts as at least this part of the other one.
+   * Nonsymmetric matrices: 0.01. Otherwise systems with flow in one direction alone would not be
+   * coarsened. Symmetric ones: 0, because their couplings have no direction. A stiff region in a
+   * soft one is held by couplings that are weak for it, and must not join an aggregate of soft
+   * rows. */
+  float least_return;
+  /* the fewest neighbours without an aggregate of a root of step 3 of multigrid/aggregate.h */
+  int32_t minimum_rest;
+} bsi_aggregation_rule;
 
 /* Weights and couplings are added as integers of this unit, so that the order does not matter. */
 #define BSI_COUPLING_UNIT 0x1p-24f
@@ -74,8 +83,8 @@ BSI_INLINE float bsi_weight(const int bs, const double *inverse, const double *b
 
 /* Returns the coupling of two block rows, from the weights of (i, j) and (j, i). The product is
  * exact, so that both backends round alike. */
-BSI_INLINE float bsi_coupling(float here, float there) {
-  const float of_here = BSI_LEAST_RETURN * there, of_there = BSI_LEAST_RETURN * here;
+BSI_INLINE float bsi_coupling(float least_return, float here, float there) {
+  const float of_here = least_return * there, of_there = least_return * here;
   return (float)sqrt((double)(here > of_here ? here : of_here) *
                      (double)(there > of_there ? there : of_there));
 }

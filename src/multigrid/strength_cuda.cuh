@@ -19,7 +19,7 @@ struct weigh_job {
   int block_size;
   const int32_t *row_ptr, *col_idx;
   const double *inverse, *values;
-  float threshold;
+  bsi_aggregation_rule rule;
   /* blocks: the weights */
   float *weight;
   /* blocks: the couplings, then the strengths */
@@ -80,7 +80,8 @@ __global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
                   mirror = bsi_find_column(job.col_idx, __ldg(job.row_ptr + j),
                                            __ldg(job.row_ptr + j + 1), part.row);
     const float weight = job.weight[p],
-                coupling = bsi_coupling(weight, mirror < 0 ? 0.0f : job.weight[mirror]);
+                coupling = bsi_coupling(job.rule.least_return, weight,
+                                        mirror < 0 ? 0.0f : job.weight[mirror]);
     weights += bsi_coupling_units(weight);
     couplings += bsi_coupling_units(coupling);
     job.strength[p] = coupling;
@@ -117,14 +118,14 @@ __global__ void __launch_bounds__(THREADS) drop_weak(const weigh_job job) {
     const int32_t j = __ldg(job.col_idx + p);
     if (coupling <= 0.0f) continue;
     best = max(best, static_cast<unsigned long long>(bsi_preference(coupling, j)));
-    strong |= bsi_is_strong(coupling, largest, job.largest[j], job.threshold);
+    strong |= bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold);
   }
   best = largest_of_lanes(job.s, best);
   strong = largest_of_lanes(job.s, strong);
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
     const float coupling = job.strength[p];
     const int32_t j = __ldg(job.col_idx + p);
-    if (bsi_is_strong(coupling, largest, job.largest[j], job.threshold)) continue;
+    if (bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold)) continue;
     const bool follows = !strong && coupling > 0.0f && bsi_preference(coupling, j) == best;
     job.strength[p] = follows ? -coupling : 0.0f;
   }
@@ -148,7 +149,7 @@ void enqueue_weigh(const bisai_context *context, const weigh_job &job) {
 } // namespace
 
 static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                          double threshold, float *strength) {
+                          const bsi_aggregation_rule *rule, float *strength) {
   if (a->block_rows == 0) return BISAI_OK;
   bsi_temporary temporary(context);
   weigh_job job = {.s = {a->block_rows, lanes_for(mean_length(a), 1)},
@@ -157,7 +158,7 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
                    .col_idx = a->col_idx,
                    .inverse = inverse,
                    .values = static_cast<const double *>(a->values),
-                   .threshold = static_cast<float>(threshold),
+                   .rule = *rule,
                    .strength = strength};
   job.weight = temporary.reserve<float>(static_cast<size_t>(a->blocks));
   if (temporary.complete)

@@ -124,7 +124,7 @@ static int32_t expected_aggregates(const test_bcsr *a, const float *strength, in
   bool *others = malloc((size_t)n + 1), *joined = malloc((size_t)n + 1);
   for (int32_t i = 0; i < n; i++) s.root[i] = -1;
   form(&s, 0, is_root);
-  form(&s, BSI_MINIMUM_REST, others);
+  form(&s, TEST_MINIMUM_REST, others);
   for (int32_t i = 0; i < n; i++) {
     joined[i] = s.root[i] >= 0;
     if (s.root[i] == i) number[i] = count++;
@@ -455,8 +455,9 @@ static void failing_allocations_are_reported_and_leak_nothing(void **state) {
     long long failed = 0;
     for (; status == BISAI_OUT_OF_MEMORY; failed++) {
       allocator.fail_at = atomic_load(&allocator.calls) + failed + 1;
-      status = call == 0 ? ops->weigh(c, g.matrix, inverse, 0.25, g.strength)
-                         : ops->aggregate(c, g.matrix, g.strength, g.aggregate, &g.count);
+      status = call == 0 ? ops->weigh(c, g.matrix, inverse, &test_rule(0.25f), g.strength)
+                         : ops->aggregate(c, g.matrix, &test_rule(0.25f), g.strength, g.aggregate,
+                                          &g.count);
       test_synchronize();
       assert_int_equal(atomic_load(&allocator.live_blocks), live);
     }

@@ -22,7 +22,7 @@ static double weight(const test_bcsr *a, int32_t i, int32_t j) {
 }
 
 static double coupling(const test_bcsr *a, int32_t i, int32_t j) {
-  const double here = weight(a, i, j), there = weight(a, j, i), least = (double)BSI_LEAST_RETURN;
+  const double here = weight(a, i, j), there = weight(a, j, i), least = (double)TEST_LEAST_RETURN;
   return sqrt(fmax(here, least * there) * fmax(there, least * here));
 }
 
