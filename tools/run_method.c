@@ -164,6 +164,16 @@ static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse
   return bisai_solver_solve(solver, p->matrix, precond, p->rhs, x, report);
 }
 
+/* Refuses a matrix that the solver cannot work with, before a set-up that would be for nothing. The
+ * solver that judges has no unknowns, so that the set-up has the memory. */
+static bisai_status check_matrix(bisai_context *context, const problem *p, const options *o) {
+  bisai_solver *judge = NULL;
+  bisai_status status = bisai_solver_create(context, 0, &o->solver, &judge);
+  if (status == BISAI_OK) status = bisai_solver_check(judge, p->matrix, NULL, NULL);
+  bisai_solver_destroy(&judge);
+  return status;
+}
+
 /* Runs a method of the library, or its solver with parts of PETSc or cuSPARSE. */
 static void run_bisai(bisai_context *context, const problem *p, const options *o, progress *shown,
                       double *x, run_result *r) {
@@ -172,8 +182,9 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   bisai_precond *precond = NULL, *used = NULL;
   bisai_solver *solver = NULL;
   bisai_precond_options setup = preconditioner(o, &r->m);
-  bisai_status status =
-      petsc_is_needed(&r->m) ? petsc_prepare(context, p, o, &r->m, &setup, &parts) : BISAI_OK;
+  bisai_status status = check_matrix(context, p, o);
+  if (status == BISAI_OK && petsc_is_needed(&r->m))
+    status = petsc_prepare(context, p, o, &r->m, &setup, &parts);
   if (status == BISAI_OK && cusparse_is_needed(&r->m))
     status = cusparse_prepare(context, p, &r->m, &setup, &fast);
   if (status == BISAI_OK) status = bisai_precond_create(context, p->matrix, &setup, &precond);
@@ -210,7 +221,8 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
     fail(context, status, "failed", r);
     goto done;
   }
-  /* The check comes here, because the matrix and the preconditioner are still objects of bisai. */
+  /* The solve may have the matrix or the preconditioner as functions, about which nothing is
+   * known. */
   status = bisai_solver_check(solver, p->matrix, precond, NULL);
   if (status != BISAI_OK) {
     fail(context, status, setup_reason(status), r);

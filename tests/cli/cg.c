@@ -18,12 +18,17 @@ static const char zero_pivot[] =
 static const char skewed[] =
     "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 -1\n2 2 4\n";
 
+/* The same with two empty rows, which every set-up of factors refuses. */
+static const char skewed_singular[] =
+    "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 1 4\n1 2 1\n2 1 -1\n2 2 4\n";
+
 static int setup(void **state) {
   program_setup(state);
   program_write("laplace4.mtx", laplace4);
   program_write("one_sided.mtx", one_sided);
   program_write("zero_pivot.mtx", zero_pivot);
   program_write("skewed.mtx", skewed);
+  program_write("skewed_singular.mtx", skewed_singular);
   return 0;
 }
 
@@ -74,6 +79,14 @@ static void cg_refuses_what_is_not_symmetric_and_names_what_works(void **state) 
   expect("compare laplace4.mtx --block-size 1 --solver cg --methods ilu,isai", 0,
          (const char *const[]){"  not_symmetric\n", "isai:k=1: cg needs a symmetric preconditioner",
                                NULL});
+}
+
+static void cg_refuses_a_matrix_before_the_set_up(void **state) {
+  (void)state;
+  expect("solve skewed_singular.mtx --block-size 1 --solver cg:force --preconditioner ilu", 3,
+         (const char *const[]){"result   missing_diagonal: ", NULL});
+  expect("solve skewed_singular.mtx --block-size 1 --solver cg --preconditioner ilu", 3,
+         (const char *const[]){"result   not_symmetric: cg needs a symmetric matrix", NULL});
 }
 
 static void cg_force_takes_everything(void **state) {
@@ -141,6 +154,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(cg_refuses_what_is_not_symmetric_and_names_what_works, setup,
                                       program_teardown),
       cmocka_unit_test_setup_teardown(flexible_solvers_are_named, setup, program_teardown),
+      cmocka_unit_test_setup_teardown(cg_refuses_a_matrix_before_the_set_up, setup,
+                                      program_teardown),
       cmocka_unit_test_setup_teardown(cg_force_takes_everything, setup, program_teardown),
       cmocka_unit_test_setup_teardown(compare_lists_what_cg_works_with, setup, program_teardown),
       cmocka_unit_test_setup_teardown(info_says_how_symmetric_a_matrix_is, setup, program_teardown),
