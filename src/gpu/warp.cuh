@@ -18,18 +18,9 @@ template <typename T> static __device__ __forceinline__ T bsi_warp_sum(T value) 
   return value;
 }
 
-static __device__ __forceinline__ int bsi_warp_max(int value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#pragma unroll
-  for (int step = BSI_WARP / 2; step > 0; step /= 2)
-    value = max(value, __shfl_xor_sync(BSI_FULL_WARP, value, step));
-  return value;
-#else
-  return __reduce_max_sync(BSI_FULL_WARP, value);
-#endif
-}
-
-static __device__ __forceinline__ unsigned bsi_warp_max(unsigned value) {
+/* T: int or unsigned. */
+template <typename T> static __device__ __forceinline__ T bsi_warp_max(T value) {
+  static_assert(sizeof(T) == sizeof(int), "a word of 4 bytes");
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #pragma unroll
   for (int step = BSI_WARP / 2; step > 0; step /= 2)
