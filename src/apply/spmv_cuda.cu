@@ -5,6 +5,7 @@
  * an implied diagonal. Block sizes without code of their own go by rows: each lane sums one row of
  * some of the columns. */
 #include "apply/apply_ops.h"
+#include "apply/product_cuda.cuh"
 #include "apply/rows_cuda.cuh"
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
@@ -15,7 +16,7 @@
 
 namespace {
 
-enum { VECTORS_AT_ONCE = 4, DIAGONAL_THREADS = 256 };
+enum { DIAGONAL_THREADS = 256 };
 
 /* Messages of failures begin with it. */
 constexpr char what[] = "block product";
@@ -140,9 +141,7 @@ static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_
                              int64_t cached_bytes) {
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
-  bisai_status status = BISAI_OK;
-  for (int32_t v = 0; v < count && !status;) {
-    const int vectors = count - v >= VECTORS_AT_ONCE ? VECTORS_AT_ONCE : 1;
+  return for_vectors(a, count, [&](auto stored, int32_t v, int vectors) {
     const product p = {.rows = rows_of(context, a, x + v * ldx, ldx, cached_bytes),
                        .unit_diagonal = a->unit_diagonal,
                        .alpha = alpha,
@@ -151,18 +150,8 @@ static bisai_status multiply(bisai_context *context, const bisai_bcsr *a, int32_
                        .y = y + v * ldy,
                        .ldz = ldz,
                        .ldy = ldy};
-    switch (a->type) {
-#define ENQUEUE(enumerator, word, bytes, mantissa)                                                 \
-  case enumerator:                                                                                 \
-    status = enqueue_type<bsi_stored<enumerator>::type>(context, p, vectors, length);              \
-    break;
-      BISAI_MATRIX_TYPE_LIST(ENQUEUE)
-#undef ENQUEUE
-    default: break; /* matrices have no other */
-    }
-    v += vectors;
-  }
-  return status;
+    return enqueue_type<typename decltype(stored)::type>(context, p, vectors, length);
+  });
 }
 
 /* A thread computes one row of D x. */

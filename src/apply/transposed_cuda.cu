@@ -6,6 +6,7 @@
  * blocks through the column form, in its order, so that the bits repeat and no lane needs another
  * one. */
 #include "apply/apply_ops.h"
+#include "apply/product_cuda.cuh"
 #include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
@@ -17,9 +18,9 @@ namespace {
 
 enum { THREADS = 128, WARPS = THREADS / BSI_WARP };
 
-/* Vectors of one launch, and blocks of a lane that are under way together. Chosen with the kernel
- * (commit 617c663), not by a series of measurements. */
-enum { VECTORS_AT_ONCE = 4, UNROLLED = 2 };
+/* Blocks of a lane that are under way together. Chosen with the kernel (commit 617c663), not by a
+ * series of measurements. */
+enum { UNROLLED = 2 };
 
 /* Messages of failures begin with it. */
 constexpr char what[] = "transposed block product";
@@ -130,9 +131,8 @@ static bisai_status transposed_product(bisai_context *context, const bisai_bcsr 
                                        int64_t ldz, double *y, int64_t ldy, int64_t cached_bytes) {
   const int64_t bytes =
       static_cast<int64_t>(bsi_block_offset(a, a->blocks) * bsi_value_bytes(a->type));
-  bisai_status status = BISAI_OK;
-  for (int32_t v = 0; v < count && a->block_cols > 0 && !status;) {
-    const int vectors = count - v >= VECTORS_AT_ONCE ? VECTORS_AT_ONCE : 1;
+  if (a->block_cols == 0) return BISAI_OK;
+  return for_vectors(a, count, [&](auto stored, int32_t v, int vectors) {
     const product p = {.block_cols = a->block_cols,
                        .block_size = a->block_size,
                        .columns = *columns,
@@ -147,16 +147,8 @@ static bisai_status transposed_product(bisai_context *context, const bisai_bcsr 
                        .ldx = ldx,
                        .ldz = ldz,
                        .ldy = ldy};
-    switch (a->type) {
-#define ENQUEUE(enumerator, word, bytes, mantissa)                                                 \
-  case enumerator: status = enqueue_type<bsi_stored<enumerator>::type>(context, p, vectors); break;
-      BISAI_MATRIX_TYPE_LIST(ENQUEUE)
-#undef ENQUEUE
-    default: break; /* matrices have no other */
-    }
-    v += vectors;
-  }
-  return status;
+    return enqueue_type<typename decltype(stored)::type>(context, p, vectors);
+  });
 }
 
 const bsi_transposed_ops bsi_transposed_cuda = {.multiply = transposed_product};
