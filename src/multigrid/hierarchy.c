@@ -428,12 +428,19 @@ static bisai_status create_coarsest(bsi_hierarchy *h) {
 
 /* --- nodes --- */
 
-static bisai_status split_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
+/* h->split ← the structure of the scalar matrix. */
+static bisai_status reserve_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   bsi_sparse s = {0};
+  const bisai_status status = ops_of(h)->sparse->split_structure(h->context, matrix, &s);
+  if (!status) return adopt(h, &s, &h->split);
+  bsi_sparse_destroy(h->context, &s);
+  return status;
+}
+
+static bisai_status split_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   int32_t lost = -1;
-  BSI_TRY(ops_of(h)->sparse->split_structure(h->context, matrix, &s));
-  BSI_TRY(adopt(h, &s, &h->split));
-  s = bsi_sparse_of(h->split);
+  BSI_TRY(reserve_split(h, matrix));
+  bsi_sparse s = bsi_sparse_of(h->split);
   return ops_of(h)->sparse->split_values(h->context, matrix, &s, &lost);
 }
 
@@ -505,13 +512,20 @@ static bisai_status update_level(bsi_hierarchy *h, int l) {
   return update_coarse_level(h, level, h->levels[l + 1].own, !h->setup.options.keep_transfers);
 }
 
+static bisai_status update_values(bsi_hierarchy *h) {
+  for (int l = 0; l < h->count; l++) BSI_TRY(update_level(h, l));
+  return bsi_tail_update(h);
+}
+
 bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h) {
+  const bisai_bcsr *before = h->levels[0].matrix;
   if (h->split)
     BSI_TRY(update_split(h, matrix));
   else
     h->levels[0].matrix = matrix;
-  for (int l = 0; l < h->count; l++) BSI_TRY(update_level(h, l));
-  return bsi_tail_update(h);
+  const bisai_status status = update_values(h);
+  if (status) h->levels[0].matrix = before; /* the caller may destroy a matrix that was refused */
+  return status;
 }
 
 static void destroy_level(bisai_context *context, bsi_level *level) {
