@@ -614,7 +614,8 @@ typedef struct bisai_multigrid_report {
   bisai_smoother smoother;
   /** the nodes in use, never AUTO */
   bisai_nodes nodes;
-  /** true if A is symmetric: restriction is then Pᵀ, and Tᵀ otherwise, where P is smoothed T */
+  /** true if A of creation is symmetric: restriction is then Pᵀ, and Tᵀ otherwise, where P is
+   *  smoothed T */
   bool symmetric;
   /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
   bool coarsest_inverted;

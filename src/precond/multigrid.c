@@ -18,7 +18,10 @@ enum { MOST_DENSE_ROWS = 2048 };
 typedef struct multigrid_state {
   bsi_hierarchy hierarchy;
   bisai_precond_options smoother;
+  /* A of creation is symmetric: restriction is Pᵀ */
   bool symmetric;
+  /* and so is A of the last update */
+  bool still_symmetric;
 } multigrid_state;
 
 static multigrid_state *multigrid_of(const bisai_precond *m) { return m->state; }
@@ -95,6 +98,15 @@ static const bisai_option table[] = {
      .maximum = INT32_MAX, .advised = INT32_MAX}};
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 
+static bisai_status check_vectors(bisai_context *context, const bisai_multigrid_options *o,
+                                  int64_t rows) {
+  for (int64_t k = 0; o->null_vectors && k < rows * o->null_count; k++)
+    if (!isfinite(o->null_vectors[k]))
+      return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_vectors: row %lld of vector %d is %g",
+                      (long long)(k / o->null_count), (int)(k % o->null_count), o->null_vectors[k]);
+  return BISAI_OK;
+}
+
 static bisai_status multigrid_check(bisai_context *context, const bisai_precond_options *options,
                                     const bisai_bcsr *matrix) {
   const bisai_multigrid_options *o = &options->multigrid;
@@ -108,6 +120,7 @@ static bisai_status multigrid_check(bisai_context *context, const bisai_precond_
   if ((o->null_vectors != NULL) != (o->null_count > 0))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "null_count is %d, null_vectors is %s",
                     o->null_count, o->null_vectors ? "given" : "NULL");
+  BSI_TRY(check_vectors(context, o, (int64_t)matrix->block_rows * matrix->block_size));
   if (o->null_vectors && o->nodes == BISAI_NODES_SCALAR && matrix->block_size > 1)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "nodes scalar: near-null-space vectors go with nodes=block");
@@ -158,12 +171,18 @@ static bisai_status choose_nodes(const bisai_precond *m, const bisai_bcsr *a, bi
   return BISAI_OK;
 }
 
-static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
-  multigrid_state *state = multigrid_of(m);
+static bisai_status find_symmetry(const bisai_precond *m, const bisai_bcsr *a, bool *symmetric) {
   double asymmetry = 0.0;
   bool mirrored = false;
   BSI_TRY(bsi_bcsr_asymmetry(m->context, a, &asymmetry, &mirrored));
-  state->symmetric = asymmetry <= BISAI_SYMMETRY_LIMIT && mirrored;
+  *symmetric = asymmetry <= BISAI_SYMMETRY_LIMIT && mirrored;
+  return BISAI_OK;
+}
+
+static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
+  multigrid_state *state = multigrid_of(m);
+  BSI_TRY(find_symmetry(m, a, &state->symmetric));
+  state->still_symmetric = state->symmetric;
   bisai_multigrid_options o = choose(m);
   BSI_TRY(choose_nodes(m, a, &o.nodes));
   state->smoother = smoother_options(m, o.smoother);
@@ -177,13 +196,22 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
 }
 
 static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {
-  bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
+  multigrid_state *state = multigrid_of(m);
   if (!m->ready && m->description[0] == '\0') return BISAI_OK; /* creation has the values */
-  return bsi_hierarchy_update(a, h);
+  if (state->symmetric) BSI_TRY(find_symmetry(m, a, &state->still_symmetric));
+  return bsi_hierarchy_update(a, &state->hierarchy);
 }
 
 static bisai_status multigrid_check_update(const bisai_precond *m, const bisai_bcsr *a) {
-  return bsi_hierarchy_check(a, &multigrid_of(m)->hierarchy);
+  const multigrid_state *state = multigrid_of(m);
+  bool symmetric = true;
+  BSI_TRY(bsi_hierarchy_check(a, &state->hierarchy));
+  if (state->symmetric && state->hierarchy.setup.options.smoother == BISAI_SMOOTHER_ISAI)
+    BSI_TRY(find_symmetry(m, a, &symmetric));
+  if (symmetric) return BISAI_OK;
+  return bsi_fail(m->context, BISAI_NOT_SYMMETRIC,
+                  "the smoother isai was made for a symmetric matrix, and the new values are not "
+                  "symmetric: a new preconditioner takes them");
 }
 
 static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
@@ -194,8 +222,8 @@ static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
 
 static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
   const bisai_multigrid_options *o = &multigrid_of(m)->hierarchy.setup.options;
-  return multigrid_of(m)->symmetric && o->pre == o->post ? BISAI_SYMMETRY_VALUES
-                                                         : BISAI_SYMMETRY_NONE;
+  return multigrid_of(m)->still_symmetric && o->pre == o->post ? BISAI_SYMMETRY_VALUES
+                                                               : BISAI_SYMMETRY_NONE;
 }
 
 /* The coefficients of a K-cycle depend on v. */

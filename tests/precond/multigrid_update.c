@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Updates, failures and options of multigrid: new values give what creation gives, refusals change
+ * nothing, failing allocations leave nothing behind. */
+#include <math.h>
+
+#include "fixture.h"
+#include "mesh.h"
+#include "systems.h"
+
+enum { NX = 18, NY = 16, BS = 2, N = NX * NY * BS, VECTORS = 3 };
+
+/* All smoothers and cycles; null vectors; transfers that stay; scalar nodes; no dense inverse. */
+enum { VARIANTS = 12 };
+
+static bisai_precond_options variant_of(int variant, const double *vectors) {
+  static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI,    BISAI_SMOOTHER_L1,
+                                             BISAI_SMOOTHER_CHEBYSHEV, BISAI_SMOOTHER_ISAI,
+                                             BISAI_SMOOTHER_SWEEPS,    BISAI_SMOOTHER_ILU};
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  o.multigrid.coarsest = variant == 11 ? 0 : 30;
+  o.multigrid.smoother = smoothers[variant % 6];
+  o.multigrid.cycle = (bisai_cycle)(BISAI_CYCLE_V + variant % 3);
+  o.multigrid.nodes = variant % 4 == 3 ? BISAI_NODES_SCALAR : BISAI_NODES_BLOCK;
+  o.multigrid.complexity = 3.0;
+  if (variant >= 6 && o.multigrid.nodes == BISAI_NODES_BLOCK) {
+    o.multigrid.null_vectors = vectors;
+    o.multigrid.null_count = VECTORS;
+  }
+  return o;
+}
+
+static bisai_precond *make(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o) {
+  bisai_precond *m = NULL;
+  EXPECT_OK(c, bisai_precond_create(c, a, o, &m));
+  return m;
+}
+
+static bisai_multigrid_report report_of(bisai_context *c, const bisai_precond *m) {
+  bisai_precond_report r = {.struct_size = sizeof r};
+  EXPECT_OK(c, bisai_precond_get_report(m, &r));
+  return r.multigrid;
+}
+
+static bisai_bcsr *diffusion(bisai_context *c, double wind) {
+  return test_bcsr_take(c, test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, wind));
+}
+
+/* The same pattern with other values, symmetric without wind. */
+static bisai_bcsr *other_values(bisai_context *c, double wind) {
+  test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, wind);
+  for (int32_t i = 0; i < arrays.block_rows; i++)
+    for (int32_t p = arrays.row_ptr[i]; p < arrays.row_ptr[i + 1]; p++) {
+      const int32_t sum = i + arrays.col_idx[p];
+      for (int32_t v = 0; v < BS * BS; v++)
+        arrays.values[p * BS * BS + v] *= 1.0 + 0.1 * (sum * 13 % 17) / 17.0;
+    }
+  return test_bcsr_take(c, arrays);
+}
+
+/* Three times the matrix, or every block row times another power of two. D⁻¹A of level 0 stays the
+ * same to the bit, and so do the aggregates of level 0. */
+static bisai_bcsr *scaled(bisai_context *c, double wind, bool rows) {
+  test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, wind);
+  for (int32_t i = 0; i < arrays.block_rows; i++)
+    for (int32_t v = arrays.row_ptr[i] * BS * BS; v < arrays.row_ptr[i + 1] * BS * BS; v++)
+      arrays.values[v] *= rows ? ldexp(1.0, i * 7 % 5) : 3.0;
+  return test_bcsr_take(c, arrays);
+}
+
+static double *applied(bisai_context *c, bisai_precond *m) {
+  double *v = test_random_vector(N, 4), *z = malloc(N * sizeof *z);
+  EXPECT_OK(c, bisai_precond_apply(m, v, z));
+  free(v);
+  return z;
+}
+
+static void expect_equal(bisai_precond *expected, bisai_precond *got) {
+  double *x = applied(context, expected), *y = applied(context, got);
+  const bisai_multigrid_report r = report_of(context, expected), s = report_of(context, got);
+  assert_memory_equal(x, y, N * sizeof *x);
+  assert_string_equal(bisai_precond_describe(expected), bisai_precond_describe(got));
+  assert_memory_equal(r.radius, s.radius, sizeof r.radius);
+  assert_int_equal(r.hierarchy_bytes, s.hierarchy_bytes);
+  free(x), free(y);
+}
+
+/* --- new values --- */
+
+static void updates_give_the_bits_of_creation(void **state) {
+  (void)state;
+  double *vectors = test_random_vector((int64_t)N * VECTORS, 3);
+  for (int k = 0; k < 3 * VARIANTS; k++) {
+    const double wind = k >= VARIANTS ? 0.3 : 0.0;
+    const bool rows = k >= 2 * VARIANTS;
+    bisai_precond_options o = variant_of(k % VARIANTS, vectors);
+    if (rows) o.multigrid.levels = 2;
+    bisai_bcsr *a = diffusion(context, wind), *b = scaled(context, wind, rows);
+    bisai_precond *expected = make(context, b, &o), *got = make(context, a, &o);
+    assert_true(report_of(context, got).levels > (rows ? 1 : 2));
+    EXPECT_OK(context, bisai_precond_update(got, b));
+    expect_equal(expected, got);
+    bisai_precond_destroy(&expected);
+    bisai_precond_destroy(&got);
+    bisai_bcsr_destroy(&a);
+    bisai_bcsr_destroy(&b);
+  }
+  free(vectors);
+}
+
+/* Other values may have other aggregates, but the old ones give the old bits again. */
+static void updates_can_be_taken_back(void **state) {
+  (void)state;
+  double *vectors = test_random_vector((int64_t)N * VECTORS, 3);
+  for (int k = 0; k < 2 * VARIANTS; k++) {
+    bisai_precond_options o = variant_of(k % VARIANTS, vectors);
+    o.multigrid.keep_transfers = k >= VARIANTS;
+    bisai_bcsr *a = diffusion(context, 0.3), *b = other_values(context, 0.3);
+    bisai_precond *expected = make(context, a, &o), *got = make(context, a, &o);
+    EXPECT_OK(context, bisai_precond_update(got, b));
+    double *x = applied(context, expected), *y = applied(context, got);
+    assert_memory_not_equal(x, y, N * sizeof *x);
+    free(x), free(y);
+    EXPECT_OK(context, bisai_precond_update(got, a));
+    expect_equal(expected, got);
+    bisai_precond_destroy(&expected);
+    bisai_precond_destroy(&got);
+    bisai_bcsr_destroy(&a);
+    bisai_bcsr_destroy(&b);
+  }
+  free(vectors);
+}
+
+static void kept_transfers_are_those_of_creation(void **state) {
+  (void)state;
+  bisai_bcsr *a = diffusion(context, 0.3), *b = other_values(context, 0.3),
+             *tripled = scaled(context, 0.3, false);
+  bisai_precond_options o = variant_of(0, NULL);
+  bisai_precond *computed = make(context, a, &o);
+  o.multigrid.keep_transfers = true;
+  bisai_precond *kept = make(context, a, &o);
+  /* P belongs to D⁻¹A, which other values change and a factor does not */
+  EXPECT_OK(context, bisai_precond_update(computed, b));
+  EXPECT_OK(context, bisai_precond_update(kept, b));
+  double *x = applied(context, computed), *y = applied(context, kept);
+  assert_memory_not_equal(x, y, N * sizeof *x);
+  free(x), free(y);
+  EXPECT_OK(context, bisai_precond_update(computed, tripled));
+  EXPECT_OK(context, bisai_precond_update(kept, tripled));
+  x = applied(context, computed), y = applied(context, kept);
+  EXPECT_CLOSE(N, x, y, 1e-12); /* values of A are of size 1 to 10 */
+  free(x), free(y);
+  bisai_precond_destroy(&computed);
+  bisai_precond_destroy(&kept);
+  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&b);
+  bisai_bcsr_destroy(&tripled);
+}
+
+/* R is Pᵀ since creation, but M has the symmetry of the values that it has now. */
+static void the_symmetry_is_that_of_the_new_values(void **state) {
+  (void)state;
+  bisai_bcsr *a = diffusion(context, 0.0), *b = diffusion(context, 0.3);
+  bisai_precond_options o = variant_of(0, NULL);
+  bisai_precond *m = make(context, a, &o), *n = make(context, b, &o);
+  for (int k = 0; k < 3; k++) {
+    bisai_precond_report r = {.struct_size = sizeof r};
+    EXPECT_OK(context, bisai_precond_get_report(m, &r));
+    assert_int_equal(r.symmetry, k % 2 ? BISAI_SYMMETRY_NONE : BISAI_SYMMETRY_VALUES);
+    assert_true(r.multigrid.symmetric); /* what R is made for */
+    EXPECT_OK(context, bisai_precond_get_report(n, &r));
+    assert_int_equal(r.symmetry, BISAI_SYMMETRY_NONE);
+    assert_false(r.multigrid.symmetric);
+    EXPECT_OK(context, bisai_precond_update(m, k % 2 ? a : b));
+    EXPECT_OK(context, bisai_precond_update(n, k % 2 ? a : b));
+  }
+  bisai_precond_destroy(&m);
+  bisai_precond_destroy(&n);
+  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&b);
+}
+
+static void a_symmetric_smoother_refuses_values_without_symmetry(void **state) {
+  (void)state;
+  bisai_bcsr *a = diffusion(context, 0.0), *b = diffusion(context, 0.3);
+  bisai_precond_options o = variant_of(3, NULL);
+  bisai_precond *m = make(context, a, &o);
+  double *before = applied(context, m);
+  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_update(m, b));
+  assert_non_null(strstr(bisai_context_error(context), "the smoother isai"));
+  double *after = applied(context, m);
+  assert_memory_equal(before, after, N * sizeof *before);
+  free(before), free(after);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&b);
+}
+
+/* --- refusals --- */
+
+static void expect_refused(bisai_precond *m, const bisai_bcsr *a, const char *message) {
+  double *before = applied(context, m);
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(m, a));
+  assert_non_null(strstr(bisai_context_error(context), message));
+  double *after = applied(context, m);
+  assert_memory_equal(before, after, N * sizeof *before);
+  free(before), free(after);
+}
+
+static void other_patterns_are_refused_and_change_nothing(void **state) {
+  (void)state;
+  test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, 0.3);
+  /* one block moves: as many blocks, and as many in each row */
+  const int32_t row = NX * NY / 2, last = arrays.row_ptr[row + 1] - 1;
+  arrays.col_idx[last]++;
+  bisai_bcsr *a = diffusion(context, 0.3), *moved = test_bcsr_take(context, arrays),
+             *turned =
+                 test_bcsr_take(context, test_mesh_diffusion(NY, NX, BS, TEST_FIXED_FACE, 0.3)),
+             *fewer =
+                 test_bcsr_take(context, test_mesh_diffusion(NX - 1, NY, BS, TEST_FIXED_FACE, 0.3)),
+             *scalar =
+                 test_bcsr_take(context, test_mesh_diffusion(NX, NY, 1, TEST_FIXED_FACE, 0.3));
+  for (int k = 0; k < 6; k++) {
+    bisai_precond_options o = variant_of(k, NULL);
+    o.multigrid.nodes = BISAI_NODES_BLOCK;
+    bisai_precond *m = make(context, a, &o);
+    expect_refused(m, moved, "the pattern changed");
+    expect_refused(m, turned, "the pattern changed");
+    expect_refused(m, fewer, "the pattern changed");
+    expect_refused(m, scalar, "the pattern changed");
+    bisai_precond_destroy(&m);
+  }
+  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&moved);
+  bisai_bcsr_destroy(&turned);
+  bisai_bcsr_destroy(&fewer);
+  bisai_bcsr_destroy(&scalar);
+}
+
+static void scalar_nodes_refuse_a_value_where_there_was_a_zero(void **state) {
+  (void)state;
+  enum { LINE = 4, ROW = 35 };
+  test_bcsr arrays = test_mesh_lines(NX, NY * BS, LINE);
+  bisai_bcsr *a = test_bcsr_make(context, &arrays);
+  bisai_precond_options o = variant_of(0, NULL);
+  o.multigrid.nodes = BISAI_NODES_SCALAR;
+  bisai_precond *m = make(context, a, &o), *expected = make(context, a, &o);
+  /* scalar row 35 is row 3 of block row 8, and its first column is not its neighbour */
+  test_bcsr_block(&arrays, ROW / LINE, ROW / LINE)[ROW % LINE] = 1e-3;
+  bisai_bcsr *b = test_bcsr_take(context, arrays);
+  double v[N], z[N];
+  for (int i = 0; i < N; i++) v[i] = 1.0;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_update(m, b));
+  assert_non_null(strstr(bisai_context_error(context), "scalar row 35 "));
+  EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(m, v, z));
+  bisai_bcsr_destroy(&b);
+  EXPECT_OK(context, bisai_precond_update(m, a));
+  expect_equal(expected, m);
+  bisai_precond_destroy(&m);
+  bisai_precond_destroy(&expected);
+  bisai_bcsr_destroy(&a);
+}
+
+/* The matrix of a failed update may go: that of creation still counts. */
+static void a_failed_update_can_be_followed_by_a_good_one(void **state) {
+  (void)state;
+  for (int k = 0; k < 6; k++) {
+    test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, 0.3);
+    bisai_bcsr *a = test_bcsr_make(context, &arrays);
+    memset(test_bcsr_block(&arrays, 41, 41), 0, BS * BS * sizeof(double));
+    bisai_bcsr *b = test_bcsr_take(context, arrays);
+    bisai_precond_options o = variant_of(k, NULL);
+    o.multigrid.nodes = BISAI_NODES_BLOCK;
+    bisai_precond *m = make(context, a, &o), *expected = make(context, a, &o);
+    double v[N], z[N];
+    for (int i = 0; i < N; i++) v[i] = 1.0;
+    EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(m, b));
+    assert_non_null(strstr(bisai_context_error(context), "row 41"));
+    EXPECT_STATUS(context, BISAI_NOT_READY, bisai_precond_apply(m, v, z));
+    bisai_bcsr_destroy(&b);
+    EXPECT_OK(context, bisai_precond_update(m, a));
+    expect_equal(expected, m);
+    bisai_precond_destroy(&m);
+    bisai_precond_destroy(&expected);
+    bisai_bcsr_destroy(&a);
+  }
+}
+
+/* --- memory --- */
+
+static void updates_and_applications_allocate_nothing(void **state) {
+  (void)state;
+  double *vectors = test_random_vector((int64_t)N * VECTORS, 3), *v = test_vector_in_place(N, 4),
+         *z = test_vector_in_place(N, 5);
+  for (int k = 0; k < 2 * VARIANTS; k++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *own = test_context_on(&allocator, 2);
+    bisai_bcsr *a = diffusion(own, k < VARIANTS ? 0.3 : 0.0),
+               *b = other_values(own, k < VARIANTS ? 0.3 : 0.0);
+    bisai_precond_options o = variant_of(k % VARIANTS, vectors);
+    bisai_precond *m = make(own, a, &o);
+    const long long before = atomic_load(&allocator.calls);
+    EXPECT_OK(own, bisai_precond_update(m, b));
+    EXPECT_OK(own, bisai_precond_apply(m, v, z));
+    EXPECT_OK(own, bisai_precond_update(m, a));
+    EXPECT_OK(own, bisai_precond_apply(m, v, z));
+    assert_int_equal(atomic_load(&allocator.calls), before);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+    bisai_bcsr_destroy(&b);
+    bisai_context_destroy(&own);
+    assert_int_equal(atomic_load(&allocator.live_blocks), 0);
+  }
+  test_vector_free(v), test_vector_free(z);
+  free(vectors);
+}
+
+/* Returns false once all allocations of the creation succeed. */
+static bool fail_once(bisai_context *own, test_allocator *allocator, const bisai_bcsr *a,
+                      const bisai_precond_options *o, long long at, bool after) {
+  const long long blocks = atomic_load(&allocator->live_blocks),
+                  bytes = atomic_load(&allocator->live_bytes);
+  bisai_precond *m = NULL;
+  allocator->fail_at = atomic_load(&allocator->calls) + at;
+  allocator->fail_after = after;
+  const bisai_status status = bisai_precond_create(own, a, o, &m);
+  const bool reached = atomic_load(&allocator->calls) >= allocator->fail_at;
+  allocator->fail_at = 0;
+  EXPECT_STATUS(own, reached ? BISAI_OUT_OF_MEMORY : BISAI_OK, status);
+  if (reached) assert_null(m);
+  if (reached) assert_non_null(strstr(bisai_context_error(own), "cannot allocate "));
+  bisai_precond_destroy(&m);
+  assert_int_equal(atomic_load(&allocator->live_blocks), blocks);
+  assert_int_equal(atomic_load(&allocator->live_bytes), bytes);
+  return reached;
+}
+
+static void creation_survives_every_failing_allocation(void **state) {
+  (void)state;
+  double *vectors = test_random_vector((int64_t)N * VECTORS, 3);
+  for (int k = 0; k < 2 * VARIANTS; k += k < VARIANTS ? 1 : 5) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *own = test_context_on(&allocator, 2);
+    bisai_bcsr *a = diffusion(own, k < VARIANTS ? 0.3 : 0.0);
+    const bisai_precond_options o = variant_of(k % VARIANTS, vectors);
+    /* a device's matrix keeps a copy of its integers for the host once it was asked for */
+    bisai_precond *m = make(own, a, &o);
+    bisai_precond_destroy(&m);
+    for (int after = 0; after < 2; after++) {
+      long long at = 1;
+      while (fail_once(own, &allocator, a, &o, at, after)) at++;
+      assert_true(at > 50);
+    }
+    bisai_bcsr_destroy(&a);
+    bisai_context_destroy(&own);
+    assert_int_equal(atomic_load(&allocator.live_blocks), 0);
+  }
+  free(vectors);
+}
+
+/* --- options --- */
+
+static void expect_option_refused(bisai_precond_options o, const char *message) {
+  bisai_bcsr *a = diffusion(context, 0.0);
+  bisai_precond *m = NULL;
+  EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, a, &o, &m));
+  if (!strstr(bisai_context_error(context), message))
+    fail_msg("%s, and not %s", bisai_context_error(context), message);
+  assert_null(m);
+  bisai_bcsr_destroy(&a);
+}
+
+#define EXPECT_REFUSED(field, value, message)                                                      \
+  do {                                                                                             \
+    bisai_precond_options refused = variant_of(0, NULL);                                           \
+    refused.multigrid.field = (value);                                                             \
+    expect_option_refused(refused, message);                                                       \
+  } while (0)
+
+static void options_out_of_range_are_refused_by_name(void **state) {
+  (void)state;
+  EXPECT_REFUSED(cycle, (bisai_cycle)4, "cycle 4");
+  EXPECT_REFUSED(smoother, (bisai_smoother)7, "smoother 7");
+  EXPECT_REFUSED(nodes, (bisai_nodes)3, "nodes 3");
+  EXPECT_REFUSED(pre, -1, "pre -1");
+  EXPECT_REFUSED(post, -1, "post -1");
+  EXPECT_REFUSED(damping, 0.0, "damping 0");
+  EXPECT_REFUSED(damping, 2.0, "damping 2");
+  EXPECT_REFUSED(damping, (double)NAN, "damping ");
+  EXPECT_REFUSED(degree, 0, "degree 0");
+  EXPECT_REFUSED(ratio, 1.0, "ratio 1");
+  EXPECT_REFUSED(ratio, (double)INFINITY, "ratio inf");
+  EXPECT_REFUSED(strength, -0.1, "strength -0.1");
+  EXPECT_REFUSED(strength, 1.1, "strength 1.1");
+  EXPECT_REFUSED(strength, (double)NAN, "strength ");
+  EXPECT_REFUSED(levels, 0, "levels 0");
+  EXPECT_REFUSED(levels, BISAI_MULTIGRID_LEVELS + 1, "levels 25");
+  EXPECT_REFUSED(coarsest, -1, "coarsest -1");
+  EXPECT_REFUSED(coarsest, 2049, "coarsest 2049");
+  EXPECT_REFUSED(complexity, 0.9, "complexity 0.9");
+  EXPECT_REFUSED(power, 0, "power 0");
+  EXPECT_REFUSED(relax, -1, "relax -1");
+  EXPECT_REFUSED(sweeps, -1, "sweeps -1");
+  EXPECT_REFUSED(level, -1, "level -1");
+  EXPECT_REFUSED(null_count, 1, "null_count is 1, null_vectors is NULL");
+}
+
+static void null_vectors_are_checked(void **state) {
+  (void)state;
+  double *vectors = test_random_vector((int64_t)N * VECTORS, 3);
+  bisai_precond_options o = variant_of(0, NULL);
+  o.multigrid.null_vectors = vectors;
+  expect_option_refused(o, "null_count is 0, null_vectors is given");
+  o.multigrid.null_count = BISAI_MULTIGRID_VECTORS + 1;
+  expect_option_refused(o, "null_count 33");
+  o.multigrid.null_count = VECTORS;
+  o.multigrid.nodes = BISAI_NODES_SCALAR;
+  expect_option_refused(o, "nodes scalar");
+  o.multigrid.nodes = BISAI_NODES_AUTO;
+  vectors[7 * VECTORS + 2] = (double)INFINITY;
+  expect_option_refused(o, "null_vectors: row 7 of vector 2 is inf");
+  vectors[7 * VECTORS + 2] = (double)NAN;
+  expect_option_refused(o, "null_vectors: row 7 of vector 2 is ");
+  free(vectors);
+}
+
+static void options_are_refused_by_other_kinds(void **state) {
+  (void)state;
+  bisai_precond_options o = bisai_precond_options_default();
+  o.multigrid.pre = 2;
+  expect_option_refused(o, "isai does not take the option pre, which is for mg");
+}
+
+static void matrices_in_narrow_types_are_refused(void **state) {
+  (void)state;
+  test_bcsr arrays = test_mesh_diffusion(4, 4, 1, TEST_ZERO_OUTSIDE, 0.0);
+  float *narrow = malloc((size_t)test_bcsr_blocks(&arrays) * sizeof *narrow);
+  for (int32_t p = 0; p < test_bcsr_blocks(&arrays); p++) narrow[p] = (float)arrays.values[p];
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = arrays.block_rows;
+  desc.block_size = 1;
+  desc.row_ptr = arrays.row_ptr;
+  desc.col_idx = arrays.col_idx;
+  desc.values = narrow;
+  desc.value_type = BISAI_FP32;
+  bisai_bcsr *a = NULL, *wide = test_bcsr_make(context, &arrays);
+  bisai_precond *m = NULL;
+  bisai_precond_options o = variant_of(0, NULL);
+  EXPECT_OK(context, bisai_bcsr_create(context, &desc, &a));
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_create(context, a, &o, &m));
+  assert_null(m);
+  m = make(context, wide, &o);
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_precond_update(m, a));
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&wide);
+  test_bcsr_free(&arrays);
+  free(narrow);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(updates_give_the_bits_of_creation),
+      cmocka_unit_test(updates_can_be_taken_back),
+      cmocka_unit_test(kept_transfers_are_those_of_creation),
+      cmocka_unit_test(the_symmetry_is_that_of_the_new_values),
+      cmocka_unit_test(a_symmetric_smoother_refuses_values_without_symmetry),
+      cmocka_unit_test(other_patterns_are_refused_and_change_nothing),
+      cmocka_unit_test(scalar_nodes_refuse_a_value_where_there_was_a_zero),
+      cmocka_unit_test(a_failed_update_can_be_followed_by_a_good_one),
+      cmocka_unit_test(updates_and_applications_allocate_nothing),
+      cmocka_unit_test(creation_survives_every_failing_allocation),
+      cmocka_unit_test(options_out_of_range_are_refused_by_name),
+      cmocka_unit_test(null_vectors_are_checked),
+      cmocka_unit_test(options_are_refused_by_other_kinds),
+      cmocka_unit_test(matrices_in_narrow_types_are_refused),
+  };
+  return cmocka_run_group_tests_name("multigrid_update", tests, setup, teardown);
+}
