@@ -149,6 +149,27 @@ BISAI_API bisai_status bisai_read_block_size(bisai_context *context, const char 
 BISAI_API bisai_status bisai_read_vector(bisai_context *context, const char *path, int64_t n,
                                          double *values);
 
+/** Reads several vectors of n values each, for example near-null-space vectors for multigrid. The
+ *  file is a Matrix Market array or coordinate file of n rows, with a column for each vector. The
+ *  values are stored row by row: value i of vector j is (*values)[i·*count + j].
+ *  @param n       the number of values of each vector, at least 1
+ *  @param most    the largest number of vectors, at least 1
+ *  @param values  out; n·*count values in host memory, from the context's allocator; unchanged on
+ *                 failure; free with bisai_vectors_destroy()
+ *  @param count   out; the number of vectors; unchanged on failure
+ *  @retval BISAI_UNSUPPORTED       the file has no column or more than `most`, or it has another
+ *                                  format; also the reasons of bisai_read_matrix()
+ *  @retval BISAI_INVALID_ARGUMENT  an argument is NULL or too small, or the file has another number
+ *                                  of rows than n
+ *  @retval BISAI_PARSE_ERROR, BISAI_NOT_FINITE, BISAI_IO_ERROR, BISAI_UNAVAILABLE,
+ *    BISAI_INDEX_OVERFLOW, BISAI_OUT_OF_MEMORY  as bisai_read_matrix() */
+BISAI_API bisai_status bisai_read_vectors(bisai_context *context, const char *path, int64_t n,
+                                          int32_t most, double **values, int32_t *count);
+
+/** Frees the values of bisai_read_vectors() and sets the pointer to NULL. Accepts NULL and pointers
+ *  to NULL. */
+BISAI_API void bisai_vectors_destroy(bisai_context *context, double **values);
+
 /** Reads the right-hand side that belongs to the matrix of bisai_read_matrix(path): the file
  *  NAME_b.mtx next to NAME.mtx in an archive, or a vector after the matrix in a PETSc file. Returns
  *  the errors of bisai_read_vector().

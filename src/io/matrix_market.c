@@ -200,9 +200,10 @@ bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, 
   return status;
 }
 
-/* Reads the first column of an array, whose columns follow each other. */
+/* Reads the first `kept` columns of an array, whose columns follow each other. The values are
+ * stored row by row. */
 static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, int64_t cols,
-                               double *values) {
+                               int64_t kept, double *values) {
   const int64_t total = n * cols;
   for (int64_t i = 0; i < total; i++) {
     double value = 0.0;
@@ -210,23 +211,25 @@ static bisai_status read_array(bsi_reader *reader, const header *h, int64_t n, i
     if (!reader->cursor) return fail_early_end(reader, i, total);
     BSI_TRY(bsi_reader_value(reader, h->field == INTEGER, &value));
     BSI_TRY(bsi_reader_end(reader));
-    if (i < n) values[i] = value;
+    if (i < n * kept) values[i % n * kept + i / n] = value;
   }
   return read_end(reader, total);
 }
 
-static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int64_t n, int64_t cols,
-                                       int64_t count, double *values) {
-  for (int64_t i = 0; i < n; i++) values[i] = 0.0;
+/* The same for the entries of coordinate files. */
+static bisai_status read_coordinates(bsi_reader *reader, const header *h, int64_t n, int64_t cols,
+                                     int64_t count, int64_t kept, double *values) {
+  for (int64_t i = 0; i < n * kept; i++) values[i] = 0.0;
   for (int64_t k = 0; k < count; k++) {
     BSI_TRY(bsi_reader_next(reader));
     if (!reader->cursor) return fail_early_end(reader, k, count);
     int64_t i = 0, j = 0;
     double value = 0.0;
     BSI_TRY(read_entry(reader, h, n, cols, &i, &j, &value));
-    if (j > 1) continue;
-    values[i - 1] += value;
-    if (!isfinite(values[i - 1]))
+    if (j > kept) continue;
+    double *sum = &values[(i - 1) * kept + j - 1];
+    *sum += value;
+    if (!isfinite(*sum))
       return bsi_reader_fail(reader, BISAI_NOT_FINITE,
                              "the values of row %" PRId64 " add up to infinity", i);
   }
@@ -234,10 +237,13 @@ static bisai_status read_sparse_vector(bsi_reader *reader, const header *h, int6
 }
 
 static bisai_status check_vector_sizes(const bsi_reader *reader, int64_t rows, int64_t cols,
-                                       int64_t n, bool several) {
-  if (several ? cols < 1 || cols > INT32_MAX : cols != 1)
+                                       int64_t n, int64_t most) {
+  if (cols < 1 || (cols > 1 && most == 1))
     return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
                            "%" PRId64 " columns; a vector (one column) is needed", cols);
+  if (cols > most)
+    return bsi_reader_fail(reader, BISAI_UNSUPPORTED,
+                           "%" PRId64 " columns; at most %" PRId64 " are possible", cols, most);
   if (rows != n)
     return bsi_reader_fail(reader, BISAI_INVALID_ARGUMENT,
                            "a vector of %" PRId64 " values; %" PRId64 " are needed", rows, n);
@@ -246,17 +252,39 @@ static bisai_status check_vector_sizes(const bsi_reader *reader, int64_t rows, i
              : bsi_reader_fail(reader, BISAI_INDEX_OVERFLOW, "more values than an index can count");
 }
 
-static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values, int64_t *columns) {
-  header h = {0};
-  int64_t rows = 0, cols = 0, count = 0;
-  BSI_TRY(read_header(reader, &h));
-  if (h.symmetry != GENERAL)
+/* A file with columns of n values. */
+typedef struct column_file {
+  header header;
+  int64_t n, count;
+  /* the entries of a coordinate file */
+  int64_t entries;
+} column_file;
+
+/* Reads what stands before the values. The file may have at most `most` columns. */
+static bisai_status read_columns_header(bsi_reader *reader, int64_t n, int64_t most,
+                                        column_file *c) {
+  int64_t rows = 0;
+  *c = (column_file){.n = n};
+  BSI_TRY(read_header(reader, &c->header));
+  if (c->header.symmetry != GENERAL)
     return bsi_reader_fail(reader, BISAI_PARSE_ERROR, "a vector cannot be symmetric");
-  BSI_TRY(read_sizes(reader, &h, &rows, &cols, &count));
-  BSI_TRY(check_vector_sizes(reader, rows, cols, n, columns != NULL));
-  BSI_TRY(h.array ? read_array(reader, &h, n, cols, values)
-                  : read_sparse_vector(reader, &h, n, cols, count, values));
-  if (columns) *columns = cols;
+  BSI_TRY(read_sizes(reader, &c->header, &rows, &c->count, &c->entries));
+  return check_vector_sizes(reader, rows, c->count, n, most);
+}
+
+/* Reads the first `kept` columns. */
+static bisai_status read_columns(bsi_reader *reader, const column_file *c, int64_t kept,
+                                 double *values) {
+  return c->header.array
+             ? read_array(reader, &c->header, c->n, c->count, kept, values)
+             : read_coordinates(reader, &c->header, c->n, c->count, c->entries, kept, values);
+}
+
+static bisai_status read_vector(bsi_reader *reader, int64_t n, double *values, int64_t *count) {
+  column_file c;
+  BSI_TRY(read_columns_header(reader, n, count ? INT32_MAX : 1, &c));
+  BSI_TRY(read_columns(reader, &c, 1, values));
+  if (count) *count = c.count;
   return BISAI_OK;
 }
 
@@ -265,6 +293,30 @@ bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, 
   bsi_reader reader;
   bisai_status status = bsi_reader_open(context, stream, &reader);
   if (!status) status = read_vector(&reader, n, values, columns);
+  bsi_reader_close(&reader);
+  return status;
+}
+
+/* Reads all columns into new memory. */
+static bisai_status read_all(bsi_reader *reader, const column_file *c, double **values) {
+  double *all = bsi_allocate(reader->context, (size_t)(c->n * c->count), sizeof *all);
+  bisai_status status = all ? read_columns(reader, c, c->count, all) : BISAI_OUT_OF_MEMORY;
+  if (status) {
+    bsi_release(reader->context, all);
+  } else {
+    *values = all;
+  }
+  return status;
+}
+
+bisai_status bsi_market_read_vectors(bisai_context *context, bsi_stream *stream, int64_t n,
+                                     int32_t most, double **values, int32_t *count) {
+  bsi_reader reader;
+  column_file c;
+  bisai_status status = bsi_reader_open(context, stream, &reader);
+  if (!status) status = read_columns_header(&reader, n, most, &c);
+  if (!status) status = read_all(&reader, &c, values);
+  if (!status) *count = (int32_t)c.count;
   bsi_reader_close(&reader);
   return status;
 }

@@ -23,6 +23,11 @@ bisai_status bsi_market_read_matrix(bisai_context *context, bsi_stream *stream, 
 bisai_status bsi_market_read_vector(bisai_context *context, bsi_stream *stream, int64_t n,
                                     double *values, int64_t *columns);
 
+/* Reads 1 … `most` vectors of n values. They are stored row by row: value i of vector j is
+ * (*values)[i·*count + j]. On success the caller releases *values with bsi_release(). */
+bisai_status bsi_market_read_vectors(bisai_context *context, bsi_stream *stream, int64_t n,
+                                     int32_t most, double **values, int32_t *count);
+
 /* Write "coordinate real general" and an n × 1 array, with 17 digits, which preserve every bit. */
 void bsi_market_write_matrix(bsi_output *output, const bsi_scalar_rows *rows);
 void bsi_market_write_vector(bsi_output *output, int64_t n, const double *values);

@@ -305,3 +305,53 @@ bisai_status bsi_read_rhs_memory(bisai_context *context, const void *data, size_
   BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
   return close_source(&source, read_rhs(source, n, values, columns));
 }
+
+static bisai_status read_market_vectors(bsi_source *source, int64_t n, int32_t most,
+                                        double **values, int32_t *count) {
+  bsi_stream *stream = NULL;
+  bisai_status status = bsi_stream_open(source, &stream);
+  if (!status)
+    status = bsi_market_read_vectors(bsi_source_context(source), stream, n, most, values, count);
+  bsi_stream_close(&stream);
+  return status;
+}
+
+static bisai_status read_vectors(bsi_source *source, int64_t n, int32_t most, double **values,
+                                 int32_t *count) {
+  bool other = bsi_source_is_archive(source);
+  if (!other) BSI_TRY(bsi_petsc_detect(source, &other));
+  if (!other) return read_market_vectors(source, n, most, values, count);
+  return bsi_fail(bsi_source_context(source), BISAI_UNSUPPORTED,
+                  "several vectors are read from Matrix Market files only");
+}
+
+bisai_status bisai_read_vectors(bisai_context *context, const char *path, int64_t n, int32_t most,
+                                double **values, int32_t *count) {
+  if (!context) return BISAI_INVALID_ARGUMENT;
+  bsi_source *source = NULL;
+  double *read = NULL;
+  int32_t columns = 0;
+  if (!path || !values || !count)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_vectors: %s is NULL",
+                    !path     ? "path"
+                    : !values ? "values"
+                              : "count");
+  if (n < 1 || most < 1)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "bisai_read_vectors: %" PRId64 " values of at most %d vectors", n, most);
+  bisai_status status = bsi_source_open_file(context, path, NULL, NULL, &source);
+  if (!status) status = close_source(&source, read_vectors(source, n, most, &read, &columns));
+  if (status) {
+    bsi_release(context, read);
+    return status;
+  }
+  *values = read;
+  *count = columns;
+  return BISAI_OK;
+}
+
+void bisai_vectors_destroy(bisai_context *context, double **values) {
+  if (!context || !values) return;
+  bsi_release(context, *values);
+  *values = NULL;
+}
