@@ -58,7 +58,13 @@ static bool check_outputs(bisai_context *context, const options *o) {
     say("%s: standard output is closed", standard_is(o->json) ? "--json" : "--output");
     return false;
   }
-  return target_check(context, 3, outputs, 3, inputs) && (!o->plots || plots_check(o->plots));
+  bool ok = target_check(context, 3, outputs, 3, inputs);
+  for (int i = 0; ok && i < o->methods.count; ++i) { /* --write-null may write what null= reads */
+    const target null = {"null=",
+                         *o->methods.items[i].null_file ? o->methods.items[i].null_file : NULL};
+    ok = target_check(context, 2, outputs, 1, &null);
+  }
+  return ok && (!o->plots || plots_check(o->plots));
 }
 
 static int exit_of(const run_result *r) {
@@ -153,14 +159,15 @@ static bool run_all(command which, bisai_context *context, const options *o, con
   return draw(context, o, p, begun, results) && ok;
 }
 
-static int solve_or_compare(command which, bisai_context *context, const options *o) {
+static int solve_or_compare(command which, bisai_context *context, options *o) {
   int code = EXIT_BAD_INPUT, count = o->methods.count;
   problem p = {0};
   run_result *results = calloc((size_t)count, sizeof *results);
   if (!results) {
     say("out of memory");
   } else if (check_outputs(context, o) && problem_load(context, o, &p) &&
-             null_space_write(context, o, &p) && run_all(which, context, o, &p, results)) {
+             null_space_write(context, o, &p) && null_space_read(context, &p, &o->methods) &&
+             run_all(which, context, o, &p, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
   }
   for (int i = 0; results && i < count; ++i) {

@@ -11,7 +11,7 @@
 #include "grammar.h"
 #include "message.h"
 
-enum { METHOD_TEXT = 128, LIST_TEXT = 256, MOST_KEYS = 24 };
+enum { LIST_TEXT = 256, MOST_KEYS = 32 };
 
 static const char *const programs[] = {[METHOD_PETSC] = "petsc",
                                        [METHOD_PETSC_ILU] = "petsc-ilu",
@@ -131,7 +131,9 @@ static void join_keys(int count, const key *keys, char text[LIST_TEXT]) {
 
 static void say_range(const char *flag, const char *text, const bisai_option *option) {
   char words[LIST_TEXT] = "";
-  if (option->type == BISAI_OPTION_WORD) {
+  if (option->type == BISAI_OPTION_VECTORS) {
+    say("%s: %s: %s must be %s or a file", flag, text, option->key, option->words[0]);
+  } else if (option->type == BISAI_OPTION_WORD) {
     join((int)option->advised + 1, option->words, " or ", words);
     say("%s: %s: %s must be %s", flag, text, option->key, words);
   } else {
@@ -139,6 +141,16 @@ static void say_range(const char *flag, const char *text, const bisai_option *op
         option->type == BISAI_OPTION_INTEGER ? "an integer" : "a number", option->minimum,
         option->advised);
   }
+}
+
+/* Sets an option to the value of a text. The text of VECTORS may name a file. */
+static bool set_value(const key *k, const char *text, method *m) {
+  double value = 0;
+  const bool parsed = bisai_option_parse(k->option, text, &value);
+  if (parsed) bisai_option_set(k->option, value, k->place);
+  if (parsed || k->option->type != BISAI_OPTION_VECTORS || !*text) return parsed;
+  snprintf(m->null_file, sizeof m->null_file, "%s", text);
+  return true;
 }
 
 /* Applies one "key=value" and adds the key to `seen`. */
@@ -150,7 +162,6 @@ static bool set_key(const char *flag, const char *text, char *item, unsigned *se
   join_keys(count, keys, taken);
   const int which = find_key(count, keys, item);
   const bisai_option *option = which < 0 ? NULL : keys[which].option;
-  double value = 0;
   if (count == 0) {
     say("%s: %s: %s takes no keys", flag, text, method_kind(m));
   } else if (!option) {
@@ -161,11 +172,10 @@ static bool set_key(const char *flag, const char *text, char *item, unsigned *se
     say("%s: %s: '%s' needs a value", flag, text, item);
   } else if (*seen >> which & 1) {
     say("%s: %s: '%s' is given twice", flag, text, item);
-  } else if (!bisai_option_parse(option, equals ? equals + 1 : "", &value)) {
+  } else if (!set_value(&keys[which], equals ? equals + 1 : "", m)) {
     say_range(flag, text, option);
   } else {
     *seen |= 1U << which;
-    bisai_option_set(option, value, keys[which].place);
     return true;
   }
   return false;
@@ -215,7 +225,7 @@ bool method_parse(const char *flag, const char *text, method *result) {
   char copy[METHOD_TEXT];
   size_t length = strlen(text);
   if (length == 0 || length >= sizeof copy) {
-    say(length ? "%s: method of more than 127 characters" : "%s: a method is empty", flag);
+    say(length ? "%s: method of more than 511 characters" : "%s: a method is empty", flag);
     return false;
   }
   memcpy(copy, text, length + 1);
@@ -266,6 +276,9 @@ bool method_list_parse(const char *flag, const char *text, method_list *list) {
 }
 
 void method_list_free(method_list *list) {
+  for (int i = 0; i < list->count; ++i) {
+    free(list->items[i].null_vectors);
+  }
   free(list->items);
   *list = (method_list){0};
 }
@@ -279,10 +292,14 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
   for (int i = 0; i < count; ++i) {
     const bisai_option *option = keys[i].option;
     const double value = bisai_option_get(option, keys[i].place);
-    if (option->use == BISAI_OPTION_OPTIONAL && value == option->initial) continue;
+    const bool initial =
+        option->type == BISAI_OPTION_VECTORS ? !*m->null_file : value == option->initial;
+    if (option->use == BISAI_OPTION_OPTIONAL && initial) continue;
     append(label, METHOD_LABEL, ":%s", option->key);
     if (option->type == BISAI_OPTION_WORD) {
       append(label, METHOD_LABEL, "=%s", option->words[(int)value]);
+    } else if (option->type == BISAI_OPTION_VECTORS) {
+      append(label, METHOD_LABEL, "=%s", m->null_file);
     } else if (option->type != BISAI_OPTION_FLAG) {
       append(label, METHOD_LABEL, "=%.10g", value);
     }

@@ -9,7 +9,8 @@
 
 #include <bisai/precond.h>
 
-enum { METHOD_LABEL = 160, METHOD_GRAMMAR = 1024 };
+/* METHOD_TEXT is the size of a METHOD with its NUL. */
+enum { METHOD_TEXT = 512, METHOD_LABEL = METHOD_TEXT + 128, METHOD_GRAMMAR = 2048 };
 
 /* The methods of the program, which are not preconditioners of the library. */
 typedef enum method_program {
@@ -32,6 +33,10 @@ typedef struct method {
   int factors;
   /* method_maker */
   int pattern, apply;
+  /* the file of null=FILE; "" if the key is not given */
+  char null_file[METHOD_TEXT];
+  /* the vectors of this file, owned by the list of methods; NULL before null_space_read() */
+  double *null_vectors;
 } method;
 
 typedef struct method_list {

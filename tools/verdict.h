@@ -8,7 +8,7 @@
 
 #include "run_method.h"
 
-enum { VERDICT_WHY = 1024 };
+enum { VERDICT_WHY = 512 + 4 * METHOD_LABEL };
 
 /* The winners among the methods that converged; NULL if none did. */
 typedef struct verdict {

@@ -28,7 +28,10 @@ typedef enum bisai_option_type {
    *  and 0 if not. bisai_option_get() returns 0 if it is not used */
   BISAI_OPTION_AMOUNT = 4,
   /** a pointer. bisai_option_get() returns 0 for NULL and 1 for any other pointer */
-  BISAI_OPTION_POINTER = 5
+  BISAI_OPTION_POINTER = 5,
+  /** a pointer to vectors; values are as for POINTER. METHOD has the name of a file with the
+   *  vectors, or the only word of bisai_option::words, which stands for NULL */
+  BISAI_OPTION_VECTORS = 6
 } bisai_option_type;
 
 /** How METHOD treats an option. */
@@ -50,8 +53,8 @@ typedef struct bisai_option {
   const char *name;
   /** its key in METHOD, as in isai:k=2; NULL: METHOD does not have it */
   const char *key;
-  /** the symbol for the value in the help on METHOD. The help lists the words of a WORD instead.
-   *  NULL: the help does not list the key with the kind */
+  /** the symbol for the value in the help on METHOD. The help lists the words of a WORD instead,
+   *  and the word of VECTORS too. NULL: the help does not list the key with the kind */
   const char *placeholder;
   /** its PETSc option without "-pc_bisai_"; NULL: PETSc does not have it */
   const char *petsc;
@@ -67,14 +70,16 @@ typedef struct bisai_option {
   size_t switch_offset;
   /** the default value */
   double initial;
-  /** the smallest value. Flags and pointers do not use `minimum`, `maximum` and `advised` */
+  /** the smallest value. Flags, pointers and vectors do not use `minimum`, `maximum` and
+   *  `advised` */
   double minimum;
   /** the largest value */
   double maximum;
   /** The largest value that bisai_option_parse() takes. A greater value is most likely a typing
    *  error, or needs further data that a text cannot give. */
   double advised;
-  /** the words of a WORD, ordered by their numbers from 0 to `maximum`; NULL follows the last */
+  /** the words of a WORD, ordered by their numbers from 0 to `maximum`, or the word of VECTORS;
+   *  NULL follows the last */
   const char *const *words;
 } bisai_option;
 
@@ -88,7 +93,8 @@ BISAI_API double bisai_option_get(const bisai_option *option, const void *option
 BISAI_API void bisai_option_set(const bisai_option *option, double value, void *options);
 
 /** Reads the value of an option from a text. Integers are decimal. Numbers are as for strtod(),
- *  without infinity and NaN. The text of a flag is empty. A pointer has no text.
+ *  without infinity and NaN. The text of a flag is empty. A pointer has no text, and vectors
+ *  have their word only.
  *  @param value  out; unchanged if false is returned
  *  @returns      true if the text is a value from `minimum` to `advised` */
 BISAI_API bool bisai_option_parse(const bisai_option *option, const char *text, double *value);

@@ -133,7 +133,8 @@ static PetscErrorCode read_value(option_items PetscOptionsObject, const char *na
     PetscCall(PetscOptionsBool(name, text, "", flag, &flag, found));
     *value = flag == PETSC_TRUE;
     break;
-  case BISAI_OPTION_POINTER: break;
+  case BISAI_OPTION_POINTER:
+  case BISAI_OPTION_VECTORS: break; /* not options of PETSc */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

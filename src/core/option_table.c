@@ -21,7 +21,8 @@ double bisai_option_get(const bisai_option *option, const void *options) {
     memcpy(&integer, (const char *)options + option->switch_offset, sizeof integer);
     memcpy(&number, place, sizeof number);
     return integer ? number : 0.0;
-  case BISAI_OPTION_POINTER: memcpy(&pointer, place, sizeof pointer); return pointer != NULL;
+  case BISAI_OPTION_POINTER:
+  case BISAI_OPTION_VECTORS: memcpy(&pointer, place, sizeof pointer); return pointer != NULL;
   }
   return 0.0;
 }
@@ -39,7 +40,8 @@ void bisai_option_set(const bisai_option *option, double value, void *options) {
     memcpy((char *)options + option->switch_offset, &integer, sizeof integer);
     if (flag) memcpy(place, &value, sizeof value); /* the default amount stays otherwise */
     break;
-  case BISAI_OPTION_POINTER: memset(place, 0, sizeof(void *)); break;
+  case BISAI_OPTION_POINTER:
+  case BISAI_OPTION_VECTORS: memset(place, 0, sizeof(void *)); break;
   }
 }
 
@@ -68,6 +70,9 @@ bool bisai_option_parse(const bisai_option *option, const char *text, double *va
     if (*text == '\0') *value = 1.0;
     return *text == '\0';
   case BISAI_OPTION_POINTER: return false;
+  case BISAI_OPTION_VECTORS:
+    if (strcmp(option->words[0], text) == 0) *value = 0.0;
+    return strcmp(option->words[0], text) == 0;
   }
   if (parsed < option->minimum || parsed > option->advised) return false;
   *value = parsed;
@@ -98,7 +103,8 @@ bisai_status bsi_option_check(bisai_context *context, const bisai_option *option
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "unknown %s %d", option->name, (int)value);
   case BISAI_OPTION_FLAG:
   case BISAI_OPTION_AMOUNT: /* bsi_factor_options_check() */
-  case BISAI_OPTION_POINTER: break;
+  case BISAI_OPTION_POINTER:
+  case BISAI_OPTION_VECTORS: break;
   }
   return BISAI_OK;
 }

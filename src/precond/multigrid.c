@@ -29,6 +29,7 @@ static multigrid_state *multigrid_of(const bisai_precond *m) { return m->state; 
 static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
 static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
 static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
+static const char *const null_words[] = {"components", NULL};
 
 static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.cycle), .name = "cycle", .key = "cycle", .placeholder = "C",
@@ -79,8 +80,9 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.keep_transfers), .name = "keep_transfers", .key = "keep",
      .placeholder = "", .petsc = "mg_keep", .help = "updates keep the transfers",
      .type = BISAI_OPTION_FLAG},
-    {BSI_PRECOND_OPTION(multigrid.null_vectors), .name = "null_vectors",
-     .help = "near-null-space vectors", .type = BISAI_OPTION_POINTER},
+    {BSI_PRECOND_OPTION(multigrid.null_vectors), .name = "null_vectors", .key = "null",
+     .placeholder = "FILE", .help = "near-null-space vectors", .type = BISAI_OPTION_VECTORS,
+     .words = null_words},
     {BSI_PRECOND_OPTION(multigrid.null_count), .name = "null_count",
      .help = "the number of null_vectors", .type = BISAI_OPTION_INTEGER,
      .maximum = BISAI_MULTIGRID_VECTORS, .advised = BISAI_MULTIGRID_VECTORS},
