@@ -130,6 +130,25 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond_destroy(&precond);
 }
 
+/* Makes mg with its defaults. */
+static void collect_hierarchy(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
+                              info *i) {
+  bisai_precond_options how = bisai_precond_options_default();
+  bisai_precond_report report = {.struct_size = sizeof report};
+  bisai_precond *precond = NULL;
+  how.kind = BISAI_PRECOND_MULTIGRID;
+  how.shift = BISAI_SHIFT_IN_BLOCKS;
+  progress_show(shown, "levels of multigrid");
+  const bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
+  if (status != BISAI_OK || bisai_precond_get_report(precond, &report) != BISAI_OK) {
+    say("mg: %s%s", bisai_context_error(context), message_base(bisai_context_error(context)));
+  } else {
+    i->hierarchy = report.multigrid;
+    add_method(i, "mg", (double)report.apply_bytes);
+  }
+  bisai_precond_destroy(&precond);
+}
+
 /* Finds the empty rows and columns of a square structure in host memory. Entries with the value
  * zero do not count, unless `values` is NULL. Returns false if there is no memory. */
 static bool find_empties(int32_t n, const int32_t *row_ptr, const int32_t *col_idx,
@@ -190,6 +209,7 @@ static void collect_structures(bisai_context *context, const bisai_bcsr *matrix,
   collect_triangle(context, matrix, BISAI_LOWER, shown, &i->triangles[0]);
   collect_triangle(context, matrix, BISAI_UPPER, shown, &i->triangles[1]);
   collect_methods(i);
+  if (i->has_diagonals) collect_hierarchy(context, matrix, shown, i);
   for (int k = 0; i->has_diagonals && k < INFO_BOUNDS; ++k) {
     i->diagonals[k].bound = bounds[k];
     collect_diagonal(context, matrix, shown, &i->diagonals[k]);

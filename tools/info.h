@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 #include <bisai/bcsr.h>
+#include <bisai/precond.h>
 
 #include "options.h"
 
-enum { INFO_POWERS = 3, INFO_BOUNDS = 5, INFO_METHODS = 6 + INFO_POWERS, INFO_LABEL = 32 };
+enum { INFO_POWERS = 3, INFO_BOUNDS = 5, INFO_METHODS = 7 + INFO_POWERS, INFO_LABEL = 32 };
 
 /* The matrix in blocks of one size. */
 typedef struct info_size {
@@ -76,6 +77,8 @@ typedef struct info {
   /* false if a block row or column is empty; there are no preconditioners then */
   bool has_diagonals;
   info_diagonal diagonals[INFO_BOUNDS];
+  /* no levels if mg could not be made; a message has been printed */
+  bisai_multigrid_report hierarchy;
   int methods;
   info_method method[INFO_METHODS];
 } info;

@@ -5,6 +5,7 @@
 
 #include <bisai/version.h>
 
+#include "hierarchy.h"
 #include "json_parts.h"
 
 /* Returns an array of `count` values that `make` returns. */
@@ -88,6 +89,7 @@ char *info_json(const info *i) {
              {"levels", levels(i)}, {"block_sizes", array(i->sizes, i, size)},
              {"patterns", array(INFO_POWERS, i, pattern)},
              {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
+             {"hierarchy", hierarchy_json(&i->hierarchy)},
              {"iteration_bytes", array(i->methods, i, method_bytes)}));
 }
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "hierarchy.h"
 #include "info.h"
 #include "message.h"
 
@@ -100,6 +101,12 @@ static void print_diagonals(const info *i) {
   }
 }
 
+static void print_hierarchy(const info *i) {
+  if (i->hierarchy.levels == 0) return;
+  printf("\nlevels that mg makes\n");
+  hierarchy_print(stdout, &i->hierarchy);
+}
+
 static void print_methods(const info *i) {
   printf("\nMB that an iteration of GMRES(30) moves at least, fp64\n%20s%14s%18s%12s%12s\n",
          "method", "matrix", "preconditioner", "vectors", "all");
@@ -116,5 +123,6 @@ void info_print(const info *i) {
   print_sizes(i);
   print_triangles(i);
   print_diagonals(i);
+  print_hierarchy(i);
   print_methods(i);
 }

@@ -25,6 +25,7 @@ bool json_write(bisai_context *context, const char *path, char *text) {
 
 #include <bisai/version.h>
 
+#include "hierarchy.h"
 #include "json_parts.h"
 #include "verdict.h"
 
@@ -61,6 +62,7 @@ static json_t *option(const run_result *r, const char *name) {
   case BISAI_OPTION_INTEGER: return json_integer((json_int_t)value);
   case BISAI_OPTION_WORD: return json_string(found->words[(int)value]);
   case BISAI_OPTION_FLAG: return json_boolean(value != 0);
+  case BISAI_OPTION_VECTORS: return text(true, *r->m.null_file ? r->m.null_file : found->words[0]);
   default: return json_real(value);
   }
 }
@@ -135,7 +137,7 @@ static json_t *run(const run_result *r) {
       {"factor_blocks", integer(run_has_levels(r), r->setup.factor.blocks)}, {"order", order(r)},
       {"factors", option(r, "factors")}, {"patterns", option(r, "pattern")},
       {"products", option(r, "apply")}, {"analysis_s", number(r->set_up, r->analysis_seconds)},
-      {"diagonal", diagonal(r)},
+      {"diagonal", diagonal(r)}, {"hierarchy", hierarchy_json(&r->setup.multigrid)},
       {"restarts", integer(r->solved && r->m.program != METHOD_PETSC, r->solve.restarts)},
       {"breakdown",
        text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},

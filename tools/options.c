@@ -91,8 +91,8 @@ static const struct argp_option result_options[] = {
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
-     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3; for cg "
-     "with isai:symmetric)",
+     "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, and mg for "
+     "a case; for cg with isai:symmetric)",
      0},
     {"repeat", KEY_REPEAT, "N", 0,
      "Run each method N times after a warm-up; the times are those of the run with the median "
@@ -424,25 +424,31 @@ bool options_choose_for_cg(const options *o) {
   return o->solver.method == BISAI_CG && !o->methods_given;
 }
 
+/* Chooses the methods if the user has not. Multigrid is for the cases, because they have meshes. */
+static bool choose_methods(command which, options *o) {
+  const bool cg = o->solver.method == BISAI_CG;
+  const char *isai = cg ? "isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"
+                        : "isai:k=1,isai:k=2,isai:k=3";
+  char list[METHOD_TEXT];
+  if (o->methods_given) return true;
+  if (which == COMMAND_COMPARE) {
+    snprintf(list, sizeof list, "none,bjacobi,ilu,%s%s", isai,
+             o->made.name == CASE_NONE ? "" : ",mg");
+  } else {
+    snprintf(list, sizeof list, "%s", cg ? "ilu" : "isai:k=1");
+  }
+  return method_list_parse("--methods", list, &o->methods);
+}
+
 bool options_parse(command which, int argc, char **argv, options *o) {
-  static const char *const methods[] = {
-      [COMMAND_SOLVE] = "isai:k=1",
-      [COMMAND_COMPARE] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
-      [COMMAND_INFO] = "none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3",
-      [COMMAND_CONVERT] = "none"};
-  static const char *const for_cg[] = {
-      [COMMAND_SOLVE] = "ilu",
-      [COMMAND_COMPARE] =
-          "none,bjacobi,ilu,isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"};
   *o = (options){.solver = bisai_solver_options_default(),
                  .backend = BISAI_BACKEND_AUTO,
                  .repeat = which == COMMAND_COMPARE};
-  bool ok =
-      method_list_parse("--methods", methods[which], &o->methods) &&
-      argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 &&
-      (!options_choose_for_cg(o) || method_list_parse("--methods", for_cg[which], &o->methods)) &&
-      (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && conflicts_check(which, o) &&
-      find_beside(which, o);
+  /* --preconditioner replaces the only method of this list */
+  bool ok = method_list_parse("--preconditioner", "none", &o->methods) &&
+            argp_parse(&parsers[which], argc, argv, 0, NULL, o) == 0 && choose_methods(which, o) &&
+            (which != COMMAND_CONVERT || sort_paths(o)) && check(o) && conflicts_check(which, o) &&
+            find_beside(which, o);
   name_standard_input(o);
   if (!ok) options_free(o);
   return ok;

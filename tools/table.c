@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hierarchy.h"
 #include "message.h"
 #include "signals.h"
 #include "solver_option.h"
@@ -246,6 +247,7 @@ void table_solve(FILE *out, const run_result *r) {
     fputc('\n', out);
     if (run_has_levels(r)) print_order(out, s);
     if (s->bjacobi.blocks > 0) print_blocks(out, s);
+    hierarchy_print(out, &s->multigrid);
     if (s->largest_condition_row >= 0) {
       fprintf(out,
               "blocks   largest condition number %.1e in block %s%" PRId32 " (from 0), %" PRId64

@@ -78,7 +78,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
   (void)state;
   json_t *root = results("laplace5.mtx");
   expect_keys(root, "version matrix empty_blocks zeros levels block_sizes patterns diagonal_blocks "
-                    "iteration_bytes");
+                    "hierarchy iteration_bytes");
   assert_string_equal(text(root, "version"), BISAI_VERSION);
   expect_keys(json_object_get(root, "matrix"),
               "name rows entries block_size block_size_from padding block_rows blocks "
@@ -98,8 +98,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state) {
   assert_int_equal(json_array_size(json_object_get(root, "diagonal_blocks")), 5);
   for (size_t i = 0; i < 5; i++)
     expect_keys(entry(root, "diagonal_blocks", i), "max blocks mean_rows largest bytes");
-  assert_int_equal(json_array_size(json_object_get(root, "iteration_bytes")), 9);
-  for (size_t i = 0; i < 9; i++)
+  assert_int_equal(json_array_size(json_object_get(root, "iteration_bytes")), 10);
+  for (size_t i = 0; i < 10; i++)
     expect_keys(entry(root, "iteration_bytes", i), "method matrix preconditioner vectors all");
   json_decref(root);
 }

@@ -98,6 +98,7 @@ static const char *const run_keys[] = {"method",
                                        "products",
                                        "analysis_s",
                                        "diagonal",
+                                       "hierarchy",
                                        "restarts",
                                        "breakdown",
                                        "memory_bytes",
@@ -159,16 +160,16 @@ static void the_solver_and_what_is_its_own_are_named(void **state) {
   }
 }
 
-static void default_methods_are_the_six_of_the_contract(void **state) {
+static void default_methods_are_the_seven_of_the_contract(void **state) {
   (void)state;
-  static const char *const methods[] = {"none", "bjacobi", "ilu", "isai", "isai", "isai"};
+  static const char *const methods[] = {"none", "bjacobi", "ilu", "isai", "isai", "isai", "mg"};
   json_t *root = results("compare --case convdiff --size 4", 0);
   assert_true(number(root, "tolerance") == 1e-8);
-  assert_int_equal(json_array_size(json_object_get(root, "runs")), 6);
-  for (size_t i = 0; i < 6; i++) {
+  assert_int_equal(json_array_size(json_object_get(root, "runs")), 7);
+  for (size_t i = 0; i < 7; i++) {
     json_t *run = run_of(root, i);
     assert_string_equal(text(run, "method"), methods[i]);
-    if (i < 3) continue;
+    if (i < 3 || i == 6) continue;
     assert_int_equal(integer(run, "power"), (int)i - 2);
     assert_int_equal(integer(run, "relax"), 0);
     assert_string_equal(text(run, "storage"), "fp64");
@@ -210,20 +211,22 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnynyyyynn", /* none */
+      "nnnnnnnnnnnnnnnnnnynyyyynn", /* none */
       "nnnyyyynnyyyyny"
-      "nynnynnnnnnnnnnnyynyyyynn", /* bjacobi */
+      "nynnynnnnnnnnnnnynynyyyynn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynynnynyyyynn", /* ilu */
+      "yynnynnnnnyyynynnnynyyyynn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyynnynyyyyyn", /* isai */
+      "yyyyynyyyyyyyyynnnynyyyyyn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnnnynyyyynn", /* sweeps */
+      "yynnynnnnnyyynnnnnynyyyynn", /* sweeps */
+      "yyynyyynnyyyyny"
+      "yynnynnnnnnnnnnnnyynyyyynn", /* mg */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
-                         "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3",
+                         "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg",
                          0);
-  for (size_t i = 0; i < 5; i++) {
+  for (size_t i = 0; i < 6; i++) {
     json_t *run = run_of(root, i);
     for (size_t k = 1; k < RUN_KEYS; k++) {
       const bool is_null = json_is_null(json_object_get(run, run_keys[k]));
@@ -686,7 +689,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(json_has_exactly_the_keys_of_the_contract),
       cmocka_unit_test(the_solver_and_what_is_its_own_are_named),
-      cmocka_unit_test(default_methods_are_the_six_of_the_contract),
+      cmocka_unit_test(default_methods_are_the_seven_of_the_contract),
       cmocka_unit_test(blocks_of_block_jacobi_are_an_object),
       cmocka_unit_test(what_does_not_apply_is_null),
       cmocka_unit_test(what_the_set_up_changed_is_told),

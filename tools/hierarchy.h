@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The hierarchy of multigrid as text and as JSON. */
+#ifndef TOOL_HIERARCHY_H
+#define TOOL_HIERARCHY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <bisai/precond.h>
+
+/* Prints a line for each level and a line on all of them. Prints nothing if there are no levels. */
+void hierarchy_print(FILE *out, const bisai_multigrid_report *g);
+
+#ifdef BISAI_HAVE_JANSSON
+#include <jansson.h>
+
+/* Returns an object, null if there are no levels, or NULL without enough memory. */
+json_t *hierarchy_json(const bisai_multigrid_report *g);
+#endif
+
+#endif
