@@ -279,15 +279,21 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_
   return status;
 }
 
-/* The same for the smoothed restriction, and then for Tᵀ. */
-static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+/* Makes the structures of A P and of the smoothed restriction. */
+static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   BSI_TRY(
       ops_of(h)->sparse->multiply_structure(h->context, &a, &level->prolongation, &level->product));
   BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
-  BSI_TRY(make_restriction(h, level));
-  BSI_TRY(try_coarse_matrix(h, level, coarse));
-  if (*coarse || h->setup.symmetric) return BISAI_OK;
+  return make_restriction(h, level);
+}
+
+/* *coarse ← R A P with the smoothed restriction or, if it is too large, with Tᵀ. NULL: both are too
+ * large. */
+static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+  bisai_status status = make_product(h, level);
+  if (!status) status = try_coarse_matrix(h, level, coarse);
+  if (status || *coarse || h->setup.symmetric) return status;
   bsi_sparse_destroy(h->context, &level->restriction);
   return try_coarse_matrix(h, level, coarse);
 }
