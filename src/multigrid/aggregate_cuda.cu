@@ -39,7 +39,6 @@ struct report {
 struct grouping {
   sharing s;
   const int32_t *row_ptr, *col_idx;
-  int32_t minimum_rest;
   const float *strength;
   /* rows: bsi_candidate */
   uint8_t *state;
@@ -123,20 +122,6 @@ __device__ void enter(const grouping &g) {
   });
 }
 
-/* Begins step 3. */
-__device__ void enter_again(const grouping &g) {
-  over_rows(g, [&](const part_of_row &part) {
-    const bool rest = part.inside && g.root[part.row] == BSI_NO_ROOT_YET;
-    int neighbours = 0;
-    if (rest)
-      over_edges(g, part, [&](int32_t j, float) { neighbours += g.root[j] == BSI_NO_ROOT_YET; });
-    neighbours = sum_of_lanes(g.s, neighbours);
-    if (!part.inside || g.s.member() > 0) return;
-    g.state[part.row] = rest && neighbours >= g.minimum_rest ? BSI_UNDECIDED : BSI_NOT_ROOT;
-    g.reach[part.row] = rest ? bsi_aggregation_key(part.row) : 0;
-  });
-}
-
 /* The first half of a round: reach[i] ← the largest value within one step. */
 __device__ void look_around(const grouping &g) {
   over_rows(g, [&](const part_of_row &part) {
@@ -169,14 +154,14 @@ __device__ bool decide(const grouping &g) {
   return left;
 }
 
-/* Rounds until no row is undecided. `round` goes on from step 1 to step 3. In each round, thread
+/* Rounds until no row is undecided. In each round, thread
  * blocks that have undecided rows write 1 to a word of `undecided` before the second wait. The
  * round clears the other word after the first wait, when all have read that word. */
-__device__ void find_roots(const grouping &g, meeting *all, unsigned *round) {
+__device__ void find_roots(const grouping &g, meeting *all) {
   bool left = true;
-  while (left) {
-    volatile unsigned long long *word = g.found->undecided + *round % 2,
-                                *other = g.found->undecided + (*round + 1) % 2;
+  for (unsigned round = 0; left; round++) {
+    volatile unsigned long long *word = g.found->undecided + round % 2,
+                                *other = g.found->undecided + (round + 1) % 2;
     look_around(g);
     all->wait();
     if (blockIdx.x == 0 && threadIdx.x == 0) *other = 0;
@@ -184,7 +169,6 @@ __device__ void find_roots(const grouping &g, meeting *all, unsigned *round) {
     if (mine && threadIdx.x == 0) *word = 1;
     all->wait();
     left = *word != 0;
-    ++*round;
   }
 }
 
@@ -250,7 +234,7 @@ __device__ void number_roots(const grouping &g, meeting *all) {
   }
 }
 
-/* Steps 4 and 5, and the numbers. */
+/* Steps 3 and 4, and the numbers. */
 __device__ void finish(const grouping &g) {
   over_rows(g, [&](const part_of_row &part) {
     int32_t at = part.row, root = part.inside ? g.root[at] : BSI_STAYS_OUT;
@@ -277,16 +261,10 @@ __device__ void finish(const grouping &g) {
 
 __global__ void __launch_bounds__(GROUPING_THREADS) make_aggregates(const grouping g) {
   meeting all(g.ticket);
-  unsigned round = 0;
   if (blockIdx.x == 0 && threadIdx.x < 2) g.found->undecided[threadIdx.x] = 0;
   enter(g);
   all.wait();
-  find_roots(g, &all, &round);
-  join_roots(g);
-  all.wait();
-  enter_again(g);
-  all.wait();
-  find_roots(g, &all, &round);
+  find_roots(g, &all);
   join_roots(g);
   all.wait();
   number_roots(g, &all);
@@ -311,8 +289,7 @@ bisai_status lay_out(bisai_context *context, const bisai_bcsr *a, int *lanes, in
 
 } // namespace
 
-static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a,
-                              const bsi_aggregation_rule *rule, const float *strength,
+static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
                               int32_t *aggregate, int32_t *count) {
   const size_t rows = static_cast<size_t>(a->block_rows);
   *count = 0;
@@ -322,7 +299,6 @@ static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a,
   grouping g = {.s = {a->block_rows, 1},
                 .row_ptr = a->row_ptr,
                 .col_idx = a->col_idx,
-                .minimum_rest = rule->minimum_rest,
                 .strength = strength,
                 .aggregate = aggregate,
                 .found = bsi_record_of<report>(context),

@@ -20,7 +20,7 @@ static int threads_of(const bisai_context *context, const bisai_bcsr *a) {
 typedef struct weigh_job {
   const bisai_bcsr *a;
   const double *inverse;
-  bsi_aggregation_rule rule;
+  bsi_strength_rule rule;
   /* blocks: the weights */
   float *weight;
   /* blocks: the couplings, then the strengths */
@@ -131,7 +131,7 @@ static void drop_part(void *work, bsi_part part) {
 }
 
 static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                          const bsi_aggregation_rule *rule, float *strength) {
+                          const bsi_strength_rule *rule, float *strength) {
   const int threads = threads_of(context, a);
   weigh_job job = {.a = a, .inverse = inverse, .rule = *rule, .strength = strength};
   const size_t rows = (size_t)a->block_rows;
@@ -156,7 +156,6 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
 typedef struct grouping {
   bisai_context *context;
   const bisai_bcsr *a;
-  int32_t minimum_rest;
   const float *strength;
   /* block_rows: bsi_candidate */
   uint8_t *state;
@@ -168,7 +167,7 @@ typedef struct grouping {
   int32_t *aggregate;
 } grouping;
 
-/* Begins step 1. */
+/* Begins. */
 BSI_INLINE bool enter(const grouping *g, int32_t i) {
   bool inside = false;
   uint64_t best = 0;
@@ -184,19 +183,6 @@ BSI_INLINE bool enter(const grouping *g, int32_t i) {
   g->state[i] = inside ? BSI_UNDECIDED : BSI_NOT_ROOT;
   g->reach[i] = inside ? bsi_aggregation_key(i) : 0;
   return inside;
-}
-
-/* Begins step 3. */
-BSI_INLINE bool enter_again(const grouping *g, int32_t i) {
-  int32_t neighbours = 0;
-  g->state[i] = BSI_NOT_ROOT;
-  g->reach[i] = 0;
-  if (g->root[i] != BSI_NO_ROOT_YET) return false;
-  for (int32_t p = g->a->row_ptr[i]; p < g->a->row_ptr[i + 1]; p++)
-    neighbours += g->strength[p] > 0.0f && g->root[g->a->col_idx[p]] == BSI_NO_ROOT_YET;
-  if (neighbours >= g->minimum_rest) g->state[i] = BSI_UNDECIDED;
-  g->reach[i] = bsi_aggregation_key(i);
-  return neighbours >= g->minimum_rest;
 }
 
 /* The first half of a round: reach[i] ← the largest value within one step. */
@@ -270,7 +256,6 @@ BSI_INLINE bool finish(const grouping *g, int32_t i) {
     *(int32_t *)bsi_partial(g->context, part.thread) += count;                                     \
   }
 STAMP(enter)
-STAMP(enter_again)
 STAMP(look_around)
 STAMP(decide)
 STAMP(join_root)
@@ -287,31 +272,25 @@ static int32_t over_rows(grouping *g, bsi_work *pass) {
   return count;
 }
 
-/* Steps 1 and 2, or step 3. */
-static void make_aggregates(grouping *g, bsi_work *begin) {
-  for (int32_t undecided = over_rows(g, begin); undecided > 0;) {
+/* Steps 1 and 2. */
+static void make_aggregates(grouping *g) {
+  for (int32_t undecided = over_rows(g, enter_part); undecided > 0;) {
     over_rows(g, look_around_part);
     undecided = over_rows(g, decide_part);
   }
   over_rows(g, join_root_part);
 }
 
-static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a,
-                              const bsi_aggregation_rule *rule, const float *strength,
+static bisai_status aggregate(bisai_context *context, const bisai_bcsr *a, const float *strength,
                               int32_t *aggregate, int32_t *count) {
-  grouping g = {.context = context,
-                .a = a,
-                .minimum_rest = rule->minimum_rest,
-                .strength = strength,
-                .aggregate = aggregate};
+  grouping g = {.context = context, .a = a, .strength = strength, .aggregate = aggregate};
   const size_t rows = (size_t)a->block_rows;
   *count = 0;
   g.state = bsi_allocate(context, rows, sizeof *g.state);
   if (g.state) g.reach = bsi_allocate(context, rows, sizeof *g.reach);
   if (g.reach) g.root = bsi_allocate(context, rows, sizeof *g.root);
   if (g.root) {
-    make_aggregates(&g, enter_part);
-    make_aggregates(&g, enter_again_part);
+    make_aggregates(&g);
     for (int32_t i = 0; i < a->block_rows; i++)
       if (g.root[i] == i) g.reach[i] = (uint32_t)(*count)++;
     over_rows(&g, finish_part);

@@ -20,9 +20,8 @@ enum { POWER_STEPS = 10 };
 /* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
 #define RANK_TOLERANCE 1e-10
 
-/* bsi_aggregation_rule */
+/* bsi_strength_rule */
 #define LEAST_RETURN 0.01f
-enum { MINIMUM_REST = 2 };
 
 /* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
 #define LEAST_RADIUS 2.0
@@ -324,14 +323,13 @@ typedef struct coarsening {
 
 static bisai_status aggregate(bsi_hierarchy *h, bsi_level *level, coarsening *c) {
   const bsi_aggregation_ops *ops = ops_of(h)->aggregation;
-  const bsi_aggregation_rule rule = {.threshold = (float)h->setup.options.strength,
-                                     .least_return = h->setup.symmetric ? 0.0f : LEAST_RETURN,
-                                     .minimum_rest = MINIMUM_REST};
+  const bsi_strength_rule rule = {.threshold = (float)h->setup.options.strength,
+                                  .least_return = h->setup.symmetric ? 0.0f : LEAST_RETURN};
   c->strength = reserve(h, level->matrix->blocks, sizeof *c->strength);
   c->aggregate = reserve(h, level->matrix->block_rows, sizeof *c->aggregate);
   if (!c->strength || !c->aggregate) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(ops->weigh(h->context, level->matrix, level->inverse, &rule, c->strength));
-  return ops->aggregate(h->context, level->matrix, &rule, c->strength, c->aggregate, &c->count);
+  return ops->aggregate(h->context, level->matrix, c->strength, c->aggregate, &c->count);
 }
 
 /* T, P and the structure of the next matrix, which is NULL if this level is the coarsest. */

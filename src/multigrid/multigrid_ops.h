@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-struct bsi_aggregation_rule; /* multigrid/strength.h */
+struct bsi_strength_rule; /* multigrid/strength.h */
 
 /* Aggregation of block rows. multigrid/aggregate.h states the rule, which both backends follow to
  * the same result. */
@@ -20,11 +20,10 @@ typedef struct bsi_aggregation_ops {
   /* strength[p] ← the coupling of i and j for block p = (i, j) if i ≠ j and it is strong; minus the
    * coupling if row i has no strong one and follows row j; otherwise 0 (multigrid/strength.h). */
   bisai_status (*weigh)(bisai_context *, const bisai_bcsr *a, const double *inverse,
-                        const struct bsi_aggregation_rule *, float *strength);
+                        const struct bsi_strength_rule *, float *strength);
   /* aggregate[i] ← the aggregate of block row i, from 0, or −1 for a row that stays out.
    * *count ← the number of aggregates. Waits. */
-  bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a,
-                            const struct bsi_aggregation_rule *, const float *strength,
+  bisai_status (*aggregate)(bisai_context *, const bisai_bcsr *a, const float *strength,
                             int32_t *aggregate, int32_t *count);
 } bsi_aggregation_ops;
 

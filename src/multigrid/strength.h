@@ -34,8 +34,8 @@ extern "C" {
 
 enum { BSI_WEIGHT_BITS = 10 };
 
-/* What aggregation depends on. */
-typedef struct bsi_aggregation_rule {
+/* What the strength of couplings depends on. */
+typedef struct bsi_strength_rule {
   /* of strong couplings */
   float threshold;
   /* Each of the weights of (i, j) and (j, i) counts as at least this part of the other one.
@@ -44,9 +44,7 @@ typedef struct bsi_aggregation_rule {
    * soft one is held by couplings that are weak for it, and must not join an aggregate of soft
    * rows. */
   float least_return;
-  /* the fewest neighbours without an aggregate of a root of step 3 of multigrid/aggregate.h */
-  int32_t minimum_rest;
-} bsi_aggregation_rule;
+} bsi_strength_rule;
 
 /* Weights and couplings are added as integers of this unit, so that the order does not matter. */
 #define BSI_COUPLING_UNIT 0x1p-24f

@@ -19,7 +19,7 @@ struct weigh_job {
   int block_size;
   const int32_t *row_ptr, *col_idx;
   const double *inverse, *values;
-  bsi_aggregation_rule rule;
+  bsi_strength_rule rule;
   /* blocks: the weights */
   float *weight;
   /* blocks: the couplings, then the strengths */
@@ -149,7 +149,7 @@ void enqueue_weigh(const bisai_context *context, const weigh_job &job) {
 } // namespace
 
 static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                          const bsi_aggregation_rule *rule, float *strength) {
+                          const bsi_strength_rule *rule, float *strength) {
   if (a->block_rows == 0) return BISAI_OK;
   bsi_temporary temporary(context);
   weigh_job job = {.s = {a->block_rows, lanes_for(mean_length(a), 1)},

@@ -6,6 +6,7 @@
 #include "core/block_math.h"
 #include "device.cuh"
 #include "multigrid/multigrid_ops.h"
+#include "multigrid/strength.h"
 
 namespace {
 
@@ -112,14 +113,14 @@ struct result {
 
 result on_host(blocks_of &a, double threshold) {
   const context_on host(BISAI_BACKEND_HOST);
-  const bsi_aggregation_rule rule = {static_cast<float>(threshold), 0.01f, 2};
+  const bsi_strength_rule rule = {static_cast<float>(threshold), 0.01f};
   const bisai_bcsr view = a.view();
   result r;
   r.strength.assign(a.idx.size() + 1, NAN);
   r.aggregate.assign(a.n + 1, -7);
   r.good = bsi_aggregation_host.weigh(host, &view, a.inverse.data(), &rule, r.strength.data()) ==
                BISAI_OK &&
-           bsi_aggregation_host.aggregate(host, &view, &rule, r.strength.data(), r.aggregate.data(),
+           bsi_aggregation_host.aggregate(host, &view, r.strength.data(), r.aggregate.data(),
                                           &r.count) == BISAI_OK;
   return r;
 }
@@ -128,7 +129,7 @@ result on_host(blocks_of &a, double threshold) {
 result on_device(bisai_context *device, blocks_of &a, double threshold,
                  const std::vector<float> *given = nullptr) {
   bisai_bcsr view = a.view();
-  const bsi_aggregation_rule rule = {static_cast<float>(threshold), 0.01f, 2};
+  const bsi_strength_rule rule = {static_cast<float>(threshold), 0.01f};
   result r;
   const device_array<int32_t> ptr(a.ptr), idx(a.idx), aggregate(std::vector<int32_t>(a.n + 1, -7));
   const device_array<double> values(a.values), inverse(a.inverse);
@@ -136,8 +137,8 @@ result on_device(bisai_context *device, blocks_of &a, double threshold,
   view.row_ptr = ptr.data, view.col_idx = idx.data, view.values = values.data;
   r.good = (given || bsi_aggregation_cuda.weigh(device, &view, inverse.data, &rule,
                                                 strength.data) == BISAI_OK) &&
-           bsi_aggregation_cuda.aggregate(device, &view, &rule, strength.data, aggregate.data,
-                                          &r.count) == BISAI_OK;
+           bsi_aggregation_cuda.aggregate(device, &view, strength.data, aggregate.data, &r.count) ==
+               BISAI_OK;
   unsigned ticket = 1;
   CHECK(cudaMemcpy(&ticket, device->tickets, sizeof ticket, cudaMemcpyDefault));
   r.good = r.good && ticket == 0; /* others count on it */

@@ -34,21 +34,14 @@ static int32_t within_two(const sequential *s, const bool *inside, int32_t i, in
   return count;
 }
 
-static int32_t neighbours_inside(const sequential *s, const bool *inside, int32_t i) {
-  int32_t count = 0;
-  for (int32_t p = s->a->row_ptr[i]; p < s->a->row_ptr[i + 1]; p++)
-    count += s->strength[p] > 0.0f && inside[s->a->col_idx[p]];
-  return count;
-}
-
-/* is_root ← roots of the rows `inside`, of which those with `least` neighbours are candidates. */
-static void find_roots(const sequential *s, const bool *inside, int32_t least, bool *is_root) {
+/* is_root ← roots of the rows `inside`. */
+static void find_roots(const sequential *s, const bool *inside, bool *is_root) {
   const int32_t n = s->a->block_rows;
   enum { OUT, UNDECIDED, ROOT };
   char *before = malloc((size_t)n + 1), *after = malloc((size_t)n + 1);
   int32_t *list = malloc(((size_t)test_bcsr_blocks(s->a) * (size_t)n + 1) * sizeof *list), left = 0;
   for (int32_t i = 0; i < n; i++) {
-    after[i] = inside[i] && neighbours_inside(s, inside, i) >= least ? UNDECIDED : OUT;
+    after[i] = inside[i] ? UNDECIDED : OUT;
     left += after[i] == UNDECIDED;
   }
   while (left > 0) {
@@ -89,12 +82,12 @@ static int32_t strongest(const sequential *s, const bool *among, int32_t i) {
   return best;
 }
 
-/* Steps 1 and 2, or step 3. */
-static void form(sequential *s, int32_t least, bool *is_root) {
+/* Steps 1 and 2. */
+static void form(sequential *s, bool *is_root) {
   const int32_t n = s->a->block_rows;
   bool *inside = calloc((size_t)n + 1, sizeof *inside);
   for (int32_t i = 0; i < n; i++) inside[i] = s->root[i] < 0 && has_edge(s, i);
-  find_roots(s, inside, least, is_root);
+  find_roots(s, inside, is_root);
   for (int32_t i = 0; i < n; i++)
     if (inside[i]) s->root[i] = is_root[i] ? i : strongest(s, is_root, i);
   free(inside);
@@ -121,10 +114,9 @@ static int32_t expected_aggregates(const test_bcsr *a, const float *strength, in
   const int32_t n = a->block_rows;
   sequential s = {a, strength, malloc(((size_t)n + 1) * sizeof *s.root)};
   int32_t *number = malloc(((size_t)n + 1) * sizeof *number), count = 0;
-  bool *others = malloc((size_t)n + 1), *joined = malloc((size_t)n + 1);
+  bool *joined = malloc((size_t)n + 1);
   for (int32_t i = 0; i < n; i++) s.root[i] = -1;
-  form(&s, 0, is_root);
-  form(&s, TEST_MINIMUM_REST, others);
+  form(&s, is_root);
   for (int32_t i = 0; i < n; i++) {
     joined[i] = s.root[i] >= 0;
     if (s.root[i] == i) number[i] = count++;
@@ -142,7 +134,6 @@ static int32_t expected_aggregates(const test_bcsr *a, const float *strength, in
   }
   free(s.root);
   free(number);
-  free(others);
   free(joined);
   return count;
 }
@@ -456,8 +447,7 @@ static void failing_allocations_are_reported_and_leak_nothing(void **state) {
     for (; status == BISAI_OUT_OF_MEMORY; failed++) {
       allocator.fail_at = atomic_load(&allocator.calls) + failed + 1;
       status = call == 0 ? ops->weigh(c, g.matrix, inverse, &test_rule(0.25f), g.strength)
-                         : ops->aggregate(c, g.matrix, &test_rule(0.25f), g.strength, g.aggregate,
-                                          &g.count);
+                         : ops->aggregate(c, g.matrix, g.strength, g.aggregate, &g.count);
       test_synchronize();
       assert_int_equal(atomic_load(&allocator.live_blocks), live);
     }

@@ -53,10 +53,8 @@ static inline double *inverses_of(bisai_context *c, const test_bcsr *a) {
 }
 
 /* The rule of the tests. */
-enum { TEST_MINIMUM_REST = 2 };
 #define TEST_LEAST_RETURN 0.01f
-#define test_rule(threshold)                                                                       \
-  ((bsi_aggregation_rule){threshold, TEST_LEAST_RETURN, TEST_MINIMUM_REST})
+#define test_rule(threshold) ((bsi_strength_rule){threshold, TEST_LEAST_RETURN})
 
 static inline void weigh(graph *g, const test_bcsr *a, double threshold) {
   double *inverse = inverses_of(g->context, a);
@@ -69,9 +67,8 @@ static inline void weigh(graph *g, const test_bcsr *a, double threshold) {
 static inline void aggregate(graph *g) {
   for (int32_t i = 0; i < g->matrix->block_rows; i++) g->aggregate[i] = -7;
   g->count = -7;
-  EXPECT_OK(g->context,
-            g->context->backend->multigrid->aggregation->aggregate(
-                g->context, g->matrix, &test_rule(0.25f), g->strength, g->aggregate, &g->count));
+  EXPECT_OK(g->context, g->context->backend->multigrid->aggregation->aggregate(
+                            g->context, g->matrix, g->strength, g->aggregate, &g->count));
 }
 
 /* Five points on nx × ny: −1 along x and −epsilon along y, in blocks of multiples of I. The rows of
