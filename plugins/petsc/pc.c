@@ -13,6 +13,7 @@
 #include <petsc/private/pcimpl.h>
 
 #include "petsc/calls.h"
+#include "petsc/null_space.h"
 
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *option_items;
@@ -29,6 +30,10 @@ typedef struct pc_bisai {
   bisai_context *context;
   /* NULL before the first set-up and after a reset */
   bisai_precond *precond;
+  /* multigrid: the matrix that it was made or last updated with, and reads */
+  bisai_bcsr *matrix;
+  /* multigrid: the PETSc id of the near-null space that it was made with; 0 if there was none */
+  PetscObjectId null_space;
   /* the reason why the last set-up failed numerically; "" if it succeeded */
   char failure[256];
 } pc_bisai;
@@ -55,6 +60,7 @@ static PetscErrorCode PCReset_BISAI(PC pc) {
   pc_bisai *m = pc->data;
   PetscFunctionBegin;
   bisai_precond_destroy(&m->precond);
+  bisai_bcsr_destroy(&m->matrix);
   bisai_context_destroy(&m->context);
   *m->failure = '\0';
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -244,15 +250,57 @@ static PetscErrorCode PCSetFromOptions_BISAI(PC pc, option_items PetscOptionsObj
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes a new preconditioner. Multigrid gets the near-null space of the Mat. */
+static PetscErrorCode create(pc_bisai *m, Mat mat, const bisai_bcsr *matrix, bisai_status *status) {
+  bisai_precond_options o = m->options;
+  double *vectors = NULL;
+  PetscFunctionBegin;
+  if (o.kind == BISAI_PRECOND_MULTIGRID)
+    PetscCall(bsi_petsc_near_null_space(mat, &o.multigrid.null_count, &vectors));
+  o.multigrid.null_vectors = vectors;
+  *status = bisai_precond_create(m->context, matrix, &o, &m->precond);
+  PetscCall(PetscFree(vectors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns the id of the near-null space, or 0. */
+static PetscErrorCode null_space_id(Mat mat, PetscObjectId *id) {
+  MatNullSpace space = NULL;
+  PetscFunctionBegin;
+  *id = 0;
+  PetscCall(MatGetNearNullSpace(mat, &space));
+  if (space) PetscCall(PetscObjectGetId((PetscObject)space, id));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Updates the preconditioner if only values have changed, which keeps the patterns and the
- * workspace. */
-static bisai_status update_or_create(pc_bisai *m, const bisai_bcsr *matrix) {
+ * workspace. Multigrid is made again for another near-null space. */
+static PetscErrorCode update_or_create(pc_bisai *m, Mat mat, const bisai_bcsr *matrix,
+                                       bisai_status *status) {
+  PetscObjectId id;
+  PetscFunctionBegin;
+  PetscCall(null_space_id(mat, &id));
+  if (m->options.kind == BISAI_PRECOND_MULTIGRID && id != m->null_space)
+    bisai_precond_destroy(&m->precond);
+  m->null_space = id;
   if (m->precond) {
-    bisai_status status = bisai_precond_update(m->precond, matrix);
-    if (status != BISAI_INVALID_ARGUMENT) return status;
+    *status = bisai_precond_update(m->precond, matrix);
+    if (*status != BISAI_INVALID_ARGUMENT) PetscFunctionReturn(PETSC_SUCCESS);
     bisai_precond_destroy(&m->precond); /* the pattern has changed */
   }
-  return bisai_precond_create(m->context, matrix, &m->options, &m->precond);
+  PetscCall(create(m, mat, matrix, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Destroys the matrix, unless multigrid reads it. After a failed update multigrid reads the old
+ * one. */
+static void keep_or_destroy(pc_bisai *m, bisai_status status, bisai_bcsr **matrix) {
+  if (status == BISAI_OK && m->options.kind == BISAI_PRECOND_MULTIGRID) {
+    bisai_bcsr *old = m->matrix;
+    m->matrix = *matrix;
+    *matrix = old;
+  }
+  bisai_bcsr_destroy(matrix);
 }
 
 /* Returns the reason for values that have no preconditioner, or PC_NOERROR. Such values end the
@@ -283,8 +331,12 @@ static PetscErrorCode PCSetUp_BISAI(PC pc) {
     CallBisai(m, status);
   }
   status = bisai_petsc_from_mat(m->context, pc->pmat, &matrix);
-  if (status == BISAI_OK) status = update_or_create(m, matrix);
-  bisai_bcsr_destroy(&matrix);
+  if (status == BISAI_OK) {
+    const PetscErrorCode code = update_or_create(m, pc->pmat, matrix, &status);
+    if (code) bisai_bcsr_destroy(&matrix);
+    PetscCall(code);
+  }
+  keep_or_destroy(m, status, &matrix);
   const PCFailedReason reason = reason_of(status);
   if (!reason || pc->erroriffailure) CallBisai(m, status);
   if (reason) {
@@ -314,6 +366,25 @@ static PetscErrorCode PCApply_BISAI(PC pc, Vec v, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints the levels of multigrid. */
+static PetscErrorCode view_levels(const bisai_precond *precond, PetscViewer viewer) {
+  bisai_precond_report report = {.struct_size = sizeof report};
+  const bisai_multigrid_report *g = &report.multigrid;
+  PetscFunctionBegin;
+  if (bisai_precond_get_report(precond, &report) != BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int l = 0; l < g->levels; l++)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  level %d: %d block rows of size %d, %d blocks\n", l,
+                                     g->rows[l], g->block_size[l], g->blocks[l]));
+  if (g->levels > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  complexity: %.2f of values, %.2f of rows; %s, coarsest level %s, %.1f MB\n",
+        g->operator_complexity, g->grid_complexity,
+        g->symmetric ? "symmetric matrix" : "nonsymmetric matrix",
+        g->coarsest_inverted ? "inverted" : "smoothed", 1e-6 * (double)g->hierarchy_bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCView_BISAI(PC pc, PetscViewer viewer) {
   pc_bisai *m = pc->data;
   PetscBool text = PETSC_FALSE;
@@ -324,6 +395,7 @@ static PetscErrorCode PCView_BISAI(PC pc, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", m->failure));
   } else if (m->precond) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
+    PetscCall(view_levels(m->precond, viewer));
   }
   if (m->context)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  threads of each process: %d\n",
