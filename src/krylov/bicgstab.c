@@ -51,8 +51,6 @@ const bsi_method bsi_method_bicgstab = {.state_size = sizeof(bsi_recurrence),
                                         .applications = 2,
                                         .restartable = true,
                                         .reserve = reserve,
-                                        .longest_cycle = bsi_recurrence_longest_cycle,
                                         .start = start,
                                         .step = step,
-                                        .judge = bsi_recurrence_judge,
-                                        .best_of_cycle = bsi_recurrence_best_of_cycle};
+                                        BSI_SHORT_RECURRENCE};

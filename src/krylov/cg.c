@@ -64,8 +64,6 @@ const bsi_method bsi_method_cg = {.options = BSI_OPTION_LIST(option_table),
                                   .takes_nonlinear = takes_nonlinear,
                                   .applications = 1,
                                   .reserve = reserve,
-                                  .longest_cycle = bsi_recurrence_longest_cycle,
                                   .start = start,
                                   .step = step,
-                                  .judge = bsi_recurrence_judge,
-                                  .best_of_cycle = bsi_recurrence_best_of_cycle};
+                                  BSI_SHORT_RECURRENCE};

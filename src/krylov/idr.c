@@ -130,8 +130,6 @@ const bsi_method bsi_method_idr = {.options = BSI_OPTION_LIST(option_table),
                                    .applications = 1,
                                    .restartable = true,
                                    .reserve = reserve,
-                                   .longest_cycle = bsi_recurrence_longest_cycle,
                                    .start = start,
                                    .step = step,
-                                   .judge = bsi_recurrence_judge,
-                                   .best_of_cycle = bsi_recurrence_best_of_cycle};
+                                   BSI_SHORT_RECURRENCE};

@@ -26,4 +26,9 @@ void bsi_recurrence_judge(bsi_run *run, const double *status);
 /* The `kept` x and its estimate. */
 bisai_status bsi_recurrence_best_of_cycle(bsi_run *run, const double **x, double *norm);
 
+/* The members of bsi_method that these methods have in common. */
+#define BSI_SHORT_RECURRENCE                                                                       \
+  .longest_cycle = bsi_recurrence_longest_cycle, .judge = bsi_recurrence_judge,                    \
+  .best_of_cycle = bsi_recurrence_best_of_cycle
+
 #endif

@@ -44,8 +44,6 @@ const bsi_method bsi_method_richardson = {.options = BSI_OPTION_LIST(option_tabl
                                           .applications = 1,
                                           .restartable = true,
                                           .reserve = reserve,
-                                          .longest_cycle = bsi_recurrence_longest_cycle,
                                           .start = start,
                                           .step = step,
-                                          .judge = bsi_recurrence_judge,
-                                          .best_of_cycle = bsi_recurrence_best_of_cycle};
+                                          BSI_SHORT_RECURRENCE};
