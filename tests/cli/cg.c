@@ -107,6 +107,29 @@ static void flexible_solvers_are_named(void **state) {
          (const char *const[]){"solver   flexible GMRES(20),", "result   converged\n", NULL});
 }
 
+static void only_flexible_solvers_take_k_cycles(void **state) {
+  (void)state;
+  static const struct {
+    const char *solver, *result;
+    int status;
+  } cases[] = {{"gmres", "not_linear: gmres needs a linear preconditioner, which mg cycle=k", 3},
+               {"cg", "not_linear: cg needs a linear preconditioner, which mg cycle=k", 3},
+               {"cg:force", "not_linear: cg needs a linear preconditioner", 3},
+               {"bicgstab", "not_linear: bicgstab needs a linear preconditioner", 3},
+               {"idr", "not_linear: idr needs a linear preconditioner", 3},
+               {"gmres:flexible", "converged\n", 0},
+               {"cg:flexible", "converged\n", 0}};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    char line[160], result[96];
+    snprintf(line, sizeof line,
+             "solve --case elasticity --size 8 --backend host --solver %s --preconditioner "
+             "mg:cycle=k:coarsest=8",
+             cases[k].solver);
+    snprintf(result, sizeof result, "result   %s", cases[k].result);
+    expect(line, cases[k].status, (const char *const[]){result, NULL});
+  }
+}
+
 static void compare_lists_what_cg_works_with(void **state) {
   (void)state;
   program p = run("compare laplace4.mtx --block-size 1 --solver cg");
@@ -157,6 +180,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(cg_refuses_a_matrix_before_the_set_up, setup,
                                       program_teardown),
       cmocka_unit_test_setup_teardown(cg_force_takes_everything, setup, program_teardown),
+      cmocka_unit_test_setup_teardown(only_flexible_solvers_take_k_cycles, setup, program_teardown),
       cmocka_unit_test_setup_teardown(compare_lists_what_cg_works_with, setup, program_teardown),
       cmocka_unit_test_setup_teardown(info_says_how_symmetric_a_matrix_is, setup, program_teardown),
       cmocka_unit_test(real_matrices_are_solved_by_default),
