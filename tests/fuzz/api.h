@@ -31,7 +31,7 @@ void fuzz_count_failures(bool only_count);
 long long fuzz_failures(void);
 /* What the cases came to: solves by status, set-ups. */
 typedef struct fuzz_tally {
-  long long systems, setups, set_up, updates, solves[BISAI_NOT_SYMMETRIC + 1], faults;
+  long long systems, setups, set_up, updates, solves[BISAI_NOT_LINEAR + 1], faults;
 } fuzz_tally;
 extern fuzz_tally fuzz_counts;
 

@@ -67,6 +67,7 @@ static void choose_callback(fuzz_choices *choices, const fuzz_system *s, fuzz_pr
         ldexp(1.5 + fuzz_noise(seed, i, 1), (int)(exponents * fuzz_noise(seed, i, 9)));
   choice->options.callback.apply = scale;
   choice->options.callback.user = choice;
+  choice->options.callback.nonlinear = seed % 8 == 5;
 }
 
 void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {

@@ -165,7 +165,7 @@ static result solve(const problem *p, hooks *h, bisai_solver *solver, bisai_prec
                  : bisai_solver_solve(solver, h->matrix, precond, p->b, r.x, &r.report);
   if (p->choice) p->choice->fails_in = 0;
   fuzz_property(atomic_load(&world->calls) == calls, "a solve allocates nothing");
-  fuzz_counts.solves[r.status <= BISAI_NOT_SYMMETRIC ? r.status : BISAI_EXTERNAL_ERROR]++;
+  fuzz_counts.solves[r.status <= BISAI_NOT_LINEAR ? r.status : BISAI_EXTERNAL_ERROR]++;
   const int length = r.report.history_length;
   r.history = fuzz_vector(length > 0 ? length : 0);
   if (length > 0 && fuzz_property(r.report.history, "a history that has a length is there"))
@@ -281,22 +281,27 @@ static void expect_residual(const problem *p, const result *r, bool trusted) {
                 (int)r->status, end.norm / b, start.norm / b);
 }
 
-/* What conjugate gradients cannot work with is refused before anything is done, by the check that
- * can be asked for alone too. */
+/* What a method cannot work with is refused before anything is done, by the check that can be asked
+ * for alone too. */
 static bool expect_refusal(const problem *p, const result *r, const bisai_solver *solver,
                            const bisai_bcsr *matrix, const bisai_precond *precond) {
-  const bool refuses = fuzz_symmetry_refuses(p->system, &p->options, !p->by_operator, precond);
+  const bool flexible = p->options.gmres.flexible || p->options.cg.flexible,
+             nonlinear = precond && p->choice->options.callback.nonlinear && !flexible,
+             refuses = !nonlinear &&
+                       fuzz_symmetry_refuses(p->system, &p->options, !p->by_operator, precond);
+  const bisai_status expected = nonlinear ? BISAI_NOT_LINEAR : BISAI_NOT_SYMMETRIC;
   const bisai_status status =
       bisai_solver_check(solver, p->by_operator ? NULL : matrix, precond, NULL);
-  fuzz_property((status == BISAI_NOT_SYMMETRIC) == refuses &&
-                    (r->status == BISAI_NOT_SYMMETRIC) == refuses,
-                "what is not symmetric is refused where symmetry is asked for, and only there "
-                "(status %d, checked %d)",
-                (int)r->status, (int)status);
-  if (r->status == BISAI_NOT_SYMMETRIC)
+  const bool refused = r->status == BISAI_NOT_LINEAR || r->status == BISAI_NOT_SYMMETRIC;
+  fuzz_property(
+      nonlinear || refuses ? status == expected && r->status == expected : !status && !refused,
+      "what is not linear or not symmetric is refused where the method needs it, and only there "
+      "(status %d, checked %d)",
+      (int)r->status, (int)status);
+  if (refused)
     fuzz_property(fuzz_same(p->system->rows, r->x, p->x0),
                   "a solve that is refused leaves x alone");
-  return r->status == BISAI_NOT_SYMMETRIC;
+  return refused;
 }
 
 static void expect_solve(const problem *p, const result *r, bool disturbed) {

@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
   const fuzz_tally *t = &fuzz_counts;
   printf("%lld systems, %lld of %lld set-ups made, %lld updates, %lld allocations failed; solves:",
          t->systems, t->set_up, t->setups, t->updates, t->faults);
-  for (int status = 0; status <= BISAI_NOT_SYMMETRIC; status++)
+  for (int status = 0; status <= BISAI_NOT_LINEAR; status++)
     if (t->solves[status] > 0)
       printf(" %lld %s,", t->solves[status], bisai_status_string((bisai_status)status));
   printf(" %lld failures\n", fuzz_failures());
