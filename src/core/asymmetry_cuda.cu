@@ -23,9 +23,11 @@ struct report {
 };
 
 __global__ void __launch_bounds__(THREADS)
-    measure(const bsi_square a, int32_t block_rows, report *found) {
+    measure(const bsi_square a, int32_t block_rows, double enough, report *found) {
   const int64_t row = blockIdx.x * static_cast<int64_t>(WARPS) + threadIdx.x / BSI_WARP;
   if (row >= block_rows) return;
+  const volatile unsigned long long *so_far = &found->largest;
+  if (__longlong_as_double(static_cast<long long>(*so_far)) > enough) return;
   const int32_t i = static_cast<int32_t>(row), end = a.row_ptr[i + 1];
   double largest = 0.0;
   bool mirrored = true;
@@ -41,14 +43,14 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix,
+static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix, double enough,
                               bsi_asymmetry *asymmetry) {
   static const char what[] = "asymmetry";
   *asymmetry = {.largest = 0.0, .mirrored = true};
   if (matrix->block_rows == 0) return BISAI_OK;
   BSI_TRY(bsi_record_begin<report>(context, what));
   measure<<<bsi_grid(matrix->block_rows, WARPS), THREADS, 0, bsi_stream_of(context)>>>(
-      bsi_square_of(matrix), matrix->block_rows, bsi_record_of<report>(context));
+      bsi_square_of(matrix), matrix->block_rows, enough, bsi_record_of<report>(context));
   BSI_TRY(bsi_launched(context, what));
   report found;
   BSI_TRY(bsi_record_fetch(context, what, &found));

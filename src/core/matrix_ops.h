@@ -29,8 +29,10 @@ typedef struct bsi_matrix_ops {
 } bsi_matrix_ops;
 
 typedef struct bsi_asymmetry_ops {
-  /* Compares a square matrix with its transpose: core/asymmetry.h. Waits. */
-  bisai_status (*measure)(bisai_context *, const bisai_bcsr *, struct bsi_asymmetry *);
+  /* Compares a square matrix with its transpose: core/asymmetry.h. If the asymmetry is more than
+   * `enough`, the measurement may end early, with any value above `enough`. Waits. */
+  bisai_status (*measure)(bisai_context *, const bisai_bcsr *, double enough,
+                          struct bsi_asymmetry *);
 } bsi_asymmetry_ops;
 
 extern const bsi_matrix_ops bsi_matrix_host, bsi_matrix_cuda;

@@ -11,8 +11,9 @@
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/strength.h"
 
-/* Power steps of the estimate of ρ(D⁻¹A). */
-enum { POWER_STEPS = 10 };
+/* Power steps of the estimate of ρ(D⁻¹A). A nonsymmetric A needs fewer: its ω does not depend on
+ * estimates below 2, and Chebyshev, which does not work above its interval, is not its default. */
+enum { POWER_STEPS = 5, POWER_STEPS_OF_SYMMETRIC = 10 };
 /* Coarsening ends if a level has more than this part of the rows of the finer one. */
 #define SLOWEST_COARSENING (1.0 / 1.3)
 /* Singular diagonal blocks of coarse matrices are shifted by this part of their row. */
@@ -52,9 +53,9 @@ static bisai_status find_diagonal(bsi_hierarchy *h, bsi_level *level) {
 static bisai_status invert_diagonal(bsi_hierarchy *h, bsi_level *level) {
   const bool first = level == h->levels;
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
-  BSI_TRY(h->context->backend->factor->inversion->invert(
-      h->context, level->matrix, level->diagonal, first ? h->setup.shift_amount : COARSE_SHIFT,
-      level->inverse, &stats));
+  BSI_TRY(ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
+                                       first ? h->setup.shift_amount : COARSE_SHIFT, level->inverse,
+                                       &stats));
   if (first) h->stats = stats;
   return bsi_invert_stats_judge(h->context,
                                 first ? "" : "multigrid, a coarse level: ", level->matrix, &stats);
@@ -70,9 +71,10 @@ static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
   const int64_t n = bsi_level_rows(level);
   double before = 0.0, after = 0.0;
+  const int steps = h->setup.symmetric ? POWER_STEPS_OF_SYMMETRIC : POWER_STEPS;
   BSI_TRY(ops->start(h->context, n, level->x));
-  for (int step = 0; step < POWER_STEPS; step++) {
-    if (step == POWER_STEPS - 1) BSI_TRY(ops->norm(h->context, n, level->x, &before));
+  for (int step = 0; step < steps; step++) {
+    if (step == steps - 1) BSI_TRY(ops->norm(h->context, n, level->x, &before));
     BSI_TRY(products->multiply(h->context, a, 1, 1.0, level->x, 0, 0.0, NULL, 0, level->y, 0, 0));
     BSI_TRY(products->multiply_diagonal(h->context, a->block_rows, a->block_size, level->inverse, 1,
                                         level->y, 0, level->x, 0));

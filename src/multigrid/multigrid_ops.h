@@ -154,7 +154,11 @@ typedef struct bsi_tail_ops {
   bisai_status (*run)(bisai_context *, int64_t rows, int32_t count, const struct bsi_step *steps);
 } bsi_tail_ops;
 
+struct bsi_inversion_ops; /* factor/factor_ops.h */
+
 typedef struct bsi_multigrid_ops {
+  /* of the diagonal blocks */
+  const struct bsi_inversion_ops *inversion;
   const bsi_aggregation_ops *aggregation;
   const bsi_aim_ops *aim;
   const bsi_transfer_ops *transfer;
@@ -166,6 +170,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_tail_ops *tail;
 } bsi_multigrid_ops;
 
+extern const struct bsi_inversion_ops bsi_level_inversion_host, bsi_level_inversion_cuda;
 extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;
 extern const bsi_aim_ops bsi_aim_host, bsi_aim_cuda;
 extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;

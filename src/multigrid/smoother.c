@@ -22,8 +22,8 @@ static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
                                            level->l1_position));
   bisai_bcsr view = *level->matrix;
   view.values = level->l1_blocks;
-  BSI_TRY(backend->factor->inversion->invert(h->context, &view, level->l1_position, 0.0,
-                                             level->relaxation, &stats));
+  BSI_TRY(backend->multigrid->inversion->invert(h->context, &view, level->l1_position, 0.0,
+                                                level->relaxation, &stats));
   return bsi_invert_stats_judge(h->context, "l1 smoother: ", level->matrix, &stats);
 }
 

@@ -173,17 +173,9 @@ static bisai_status choose_nodes(const bisai_precond *m, const bisai_bcsr *a, bi
   return BISAI_OK;
 }
 
-static bisai_status find_symmetry(const bisai_precond *m, const bisai_bcsr *a, bool *symmetric) {
-  double asymmetry = 0.0;
-  bool mirrored = false;
-  BSI_TRY(bsi_bcsr_asymmetry(m->context, a, &asymmetry, &mirrored));
-  *symmetric = asymmetry <= BISAI_SYMMETRY_LIMIT && mirrored;
-  return BISAI_OK;
-}
-
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
-  BSI_TRY(find_symmetry(m, a, &state->symmetric));
+  BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &state->symmetric));
   state->still_symmetric = state->symmetric;
   bisai_multigrid_options o = choose(m);
   BSI_TRY(choose_nodes(m, a, &o.nodes));
@@ -200,7 +192,7 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
 static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
   if (!m->ready && m->description[0] == '\0') return BISAI_OK; /* creation has the values */
-  if (state->symmetric) BSI_TRY(find_symmetry(m, a, &state->still_symmetric));
+  if (state->symmetric) BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &state->still_symmetric));
   return bsi_hierarchy_update(a, &state->hierarchy);
 }
 
@@ -209,7 +201,7 @@ static bisai_status multigrid_check_update(const bisai_precond *m, const bisai_b
   bool symmetric = true;
   BSI_TRY(bsi_hierarchy_check(a, &state->hierarchy));
   if (state->symmetric && state->hierarchy.setup.options.smoother == BISAI_SMOOTHER_ISAI)
-    BSI_TRY(find_symmetry(m, a, &symmetric));
+    BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &symmetric));
   if (symmetric) return BISAI_OK;
   return bsi_fail(m->context, BISAI_NOT_SYMMETRIC,
                   "the smoother isai was made for a symmetric matrix, and the new values are not "
