@@ -416,6 +416,7 @@ static bisai_status go_down(bsi_hierarchy *h, coarsening *c, bool *more) {
 static bisai_status invert_coarsest(bsi_hierarchy *h) {
   const bsi_level *level = &h->levels[h->count - 1];
   double smallest = 0.0, largest = 0.0;
+  if (bsi_level_rows(level) == 0) return BISAI_OK;
   BSI_TRY(ops_of(h)->dense->invert(h->context, level->matrix, h->dense_work, h->dense_inverse,
                                    &smallest, &largest));
   if (smallest > 0.0) return BISAI_OK;
@@ -474,7 +475,8 @@ static bisai_status upload_vectors(bsi_hierarchy *h, int64_t n, double **vectors
 
 bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matrix,
                                   const bsi_multigrid_setup *setup, bsi_hierarchy *h) {
-  *h = (bsi_hierarchy){.context = context, .setup = *setup, .count = 1};
+  *h = (bsi_hierarchy){
+      .context = context, .setup = *setup, .count = 1, .stats = BSI_INVERT_STATS_NONE};
   coarsening c = {0};
   bool more = true;
   bisai_status status = BISAI_OK;

@@ -241,8 +241,10 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
     values += (double)bsi_block_offset(a, a->blocks);
     rows += (double)bsi_level_rows(&h->levels[l]);
   }
-  g->operator_complexity = values / (double)bsi_block_offset(first->matrix, first->matrix->blocks);
-  g->grid_complexity = rows / (double)bsi_level_rows(first);
+  /* 1 of a matrix without rows */
+  g->operator_complexity =
+      values > 0.0 ? values / (double)bsi_block_offset(first->matrix, first->matrix->blocks) : 1.0;
+  g->grid_complexity = rows > 0.0 ? rows / (double)bsi_level_rows(first) : 1.0;
   g->cycle = h->setup.options.cycle;
   g->smoother = h->setup.options.smoother;
   g->nodes = h->setup.options.nodes;

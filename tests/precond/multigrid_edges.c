@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Multigrid of matrices at the edges: few rows, no couplings, several components, fixed rows, rows
+ * without values, singular matrices. */
+#include <math.h>
+
+#include "fixture.h"
+#include "mesh.h"
+#include "systems.h"
+
+static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI,    BISAI_SMOOTHER_L1,
+                                           BISAI_SMOOTHER_CHEBYSHEV, BISAI_SMOOTHER_ISAI,
+                                           BISAI_SMOOTHER_SWEEPS,    BISAI_SMOOTHER_ILU};
+enum { SMOOTHERS = sizeof smoothers / sizeof *smoothers };
+
+static bisai_precond_options multigrid(int smoother, int32_t coarsest) {
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  o.multigrid.smoother = smoothers[smoother];
+  o.multigrid.coarsest = coarsest;
+  return o;
+}
+
+static bisai_multigrid_report report_of(const bisai_precond *m) {
+  bisai_precond_report r = {.struct_size = sizeof r};
+  EXPECT_OK(context, bisai_precond_get_report(m, &r));
+  return r.multigrid;
+}
+
+static bisai_precond *make(const bisai_bcsr *a, const bisai_precond_options *o) {
+  bisai_precond *m = NULL;
+  EXPECT_OK(context, bisai_precond_create(context, a, o, &m));
+  return m;
+}
+
+/* Solves by FGMRES. `b` NULL: random values. Returns the iterations. */
+static int32_t expect_solved_with(const bisai_bcsr *a, bisai_precond *m, const double *b,
+                                  int32_t most) {
+  const int64_t n = bisai_precond_rows(m);
+  double *random = test_random_vector(n + 1, 3), *x = calloc((size_t)n + 1, sizeof *x);
+  bisai_solver_options options = bisai_solver_options_default();
+  options.tolerance = 1e-10;
+  options.max_iterations = 300;
+  options.gmres.flexible = true;
+  bisai_solver_report r = test_report();
+  if (!b) b = random;
+  EXPECT_OK(context, test_solve(context, &options, a, m, b, x, &r));
+  if (r.iterations > most) print_message("%s\n", bisai_precond_describe(m));
+  assert_in_range(r.iterations, 0, most);
+  if (n > 0) assert_true(test_relative_residual(a, x, b) <= 2e-10);
+  free(random), free(x);
+  return r.iterations;
+}
+
+static int32_t expect_solved(const bisai_bcsr *a, const bisai_precond_options *o, int32_t most) {
+  bisai_precond *m = make(a, o);
+  const int32_t iterations = expect_solved_with(a, m, NULL, most);
+  EXPECT_OK(context, bisai_precond_update(m, a));
+  assert_int_equal(expect_solved_with(a, m, NULL, most), iterations);
+  bisai_precond_destroy(&m);
+  return iterations;
+}
+
+/* Returns blocks d·K without any coupling. */
+static test_bcsr block_diagonal(int32_t n, int32_t bs) {
+  test_bcsr a = test_mesh_diffusion(n, 1, bs, TEST_ZERO_OUTSIDE, 0.0);
+  for (int32_t i = 0; i < n; i++) {
+    memmove(a.values + (size_t)i * (size_t)(bs * bs), test_bcsr_block(&a, i, i),
+            (size_t)(bs * bs) * sizeof *a.values);
+    a.col_idx[i] = i;
+    a.row_ptr[i] = i; /* the blocks of row i + 1 are still in place */
+  }
+  a.row_ptr[n] = n;
+  return a;
+}
+
+/* --- few rows --- */
+
+static void a_matrix_of_one_row_is_inverted(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 5; bs++)
+    for (int s = 0; s < SMOOTHERS; s++) {
+      bisai_bcsr *a = test_bcsr_take(context, block_diagonal(1, bs));
+      bisai_precond_options o = multigrid(s, 1024);
+      assert_int_equal(expect_solved(a, &o, 1), 1);
+      o.multigrid.coarsest = 0;
+      o.multigrid.nodes = BISAI_NODES_SCALAR;
+      expect_solved(a, &o, bs);
+      bisai_bcsr_destroy(&a);
+    }
+}
+
+static void a_matrix_without_rows_is_accepted(void **state) {
+  (void)state;
+  for (int s = 0; s < SMOOTHERS; s++)
+    for (int32_t coarsest = 0; coarsest <= 1024; coarsest += 1024)
+      for (int nodes = BISAI_NODES_AUTO; nodes <= BISAI_NODES_SCALAR; nodes++) {
+        test_bcsr none = block_diagonal(1, 2);
+        none.block_rows = none.block_cols = 0;
+        none.row_ptr[0] = none.row_ptr[1] = 0;
+        bisai_bcsr *a = test_bcsr_take(context, none);
+        bisai_precond_options o = multigrid(s, coarsest);
+        o.multigrid.nodes = (bisai_nodes)nodes;
+        bisai_precond *m = make(a, &o);
+        assert_int_equal(report_of(m).levels, 1);
+        assert_true(report_of(m).operator_complexity == 1.0);
+        assert_true(report_of(m).grid_complexity == 1.0);
+        EXPECT_OK(context, bisai_precond_update(m, a));
+        EXPECT_OK(context, bisai_precond_apply(m, NULL, NULL));
+        bisai_precond_destroy(&m);
+        bisai_bcsr_destroy(&a);
+      }
+}
+
+static void small_matrices_are_inverted(void **state) {
+  (void)state;
+  bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(15, 10, 3, TEST_ZERO_OUTSIDE, 0.3));
+  bisai_precond_options o = multigrid(0, 1024);
+  bisai_precond *m = make(a, &o);
+  bisai_precond_report r = {.struct_size = sizeof r};
+  EXPECT_OK(context, bisai_precond_get_report(m, &r));
+  assert_int_equal(r.multigrid.levels, 1);
+  assert_true(r.multigrid.coarsest_inverted);
+  /* no diagonal block was inverted */
+  assert_int_equal(r.first_repair_row, -1);
+  assert_int_equal(r.largest_condition_row, -1);
+  assert_int_equal(expect_solved_with(a, m, NULL, 1), 1);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+}
+
+/* --- no couplings --- */
+
+static void block_diagonal_matrices_are_solved_by_the_smoother(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 3; bs++)
+    for (int s = 0; s < SMOOTHERS; s++) {
+      bisai_bcsr *a = test_bcsr_take(context, block_diagonal(500, bs));
+      bisai_precond_options o = multigrid(s, 20);
+      bisai_precond *m = make(a, &o);
+      assert_int_equal(report_of(m).levels, 1); /* there is nothing to aggregate */
+      assert_false(report_of(m).coarsest_inverted);
+      expect_solved_with(a, m, NULL, 2);
+      bisai_precond_destroy(&m);
+      bisai_bcsr_destroy(&a);
+    }
+}
+
+static void fixed_rows_stay_out(void **state) {
+  (void)state;
+  /* all rows but a mesh in the middle of them */
+  test_bcsr arrays = test_mesh_beside(
+      block_diagonal(300, 2), test_mesh_beside(test_mesh_diffusion(20, 20, 2, TEST_FIXED_FACE, 0.0),
+                                               block_diagonal(200, 2)));
+  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  for (int s = 0; s < SMOOTHERS; s++) {
+    bisai_precond_options o = multigrid(s, 20);
+    bisai_precond *m = make(a, &o);
+    const bisai_multigrid_report r = report_of(m);
+    assert_true(r.levels > 1);
+    assert_true(r.rows[1] <= 20 * 20 / 2); /* none of the 500 */
+    expect_solved_with(a, m, NULL, 30);
+    bisai_precond_destroy(&m);
+  }
+  bisai_bcsr_destroy(&a);
+}
+
+/* --- several components, odd graphs --- */
+
+static void components_are_solved_together(void **state) {
+  (void)state;
+  for (int s = 0; s < SMOOTHERS; s++)
+    for (int wind = 0; wind < 2; wind++) {
+      test_bcsr arrays = test_mesh_diffusion(25, 21, 2, TEST_ZERO_OUTSIDE, 0.3 * wind);
+      for (int32_t edge = 1; edge <= 8; edge++)
+        arrays = test_mesh_beside(
+            arrays, test_mesh_diffusion(edge, 9 - edge, 2, TEST_FIXED_FACE, 0.3 * wind));
+      bisai_bcsr *a = test_bcsr_take(context, arrays);
+      bisai_precond_options o = multigrid(s, 20);
+      expect_solved(a, &o, 30);
+      bisai_bcsr_destroy(&a);
+    }
+}
+
+/* Couplings of random size: some roots lose all their neighbours to other roots. */
+static void couplings_of_all_sizes_are_solved(void **state) {
+  (void)state;
+  for (int s = 0; s < SMOOTHERS; s++)
+    for (int bs = 1; bs <= 3; bs++) {
+      test_bcsr arrays = test_bcsr_definite(400, bs, (uint64_t)s + 1);
+      bisai_bcsr *a = test_bcsr_take(context, arrays);
+      bisai_precond_options o = multigrid(s, 20);
+      o.multigrid.complexity = 10.0;
+      expect_solved(a, &o, 60);
+      bisai_bcsr_destroy(&a);
+    }
+}
+
+/* A row that is coupled to all others, as an integral constraint is. */
+static void a_row_with_all_columns_is_solved(void **state) {
+  (void)state;
+  enum { LEAVES = 700 };
+  test_bcsr a = {LEAVES + 1,
+                 LEAVES + 1,
+                 1,
+                 malloc((LEAVES + 2) * sizeof(int32_t)),
+                 malloc((3 * LEAVES + 1) * sizeof(int32_t)),
+                 malloc((3 * LEAVES + 1) * sizeof(double))};
+  int32_t p = 0;
+  a.row_ptr[0] = 0;
+  for (int32_t i = 0; i <= LEAVES; i++) {
+    for (int32_t j = 0; j <= LEAVES; j++)
+      if (i == 0 || j == 0 || i == j) {
+        a.col_idx[p] = j;
+        a.values[p++] = i == j ? (i == 0 ? LEAVES + 1.0 : 1.1) : -1.0;
+      }
+    a.row_ptr[i + 1] = p;
+  }
+  bisai_bcsr *matrix = test_bcsr_take(context, a);
+  for (int s = 0; s < SMOOTHERS; s++) {
+    bisai_precond_options o = multigrid(s, 20);
+    o.multigrid.complexity = 4.0;
+    expect_solved(matrix, &o, 30);
+  }
+  bisai_bcsr_destroy(&matrix);
+}
+
+/* --- limits of the hierarchy --- */
+
+static void one_level_and_no_inverse_is_a_smoother(void **state) {
+  (void)state;
+  bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.2));
+  for (int s = 0; s < SMOOTHERS; s++) {
+    bisai_precond_options o = multigrid(s, 20);
+    o.multigrid.levels = 1;
+    bisai_precond *m = make(a, &o);
+    assert_int_equal(report_of(m).levels, 1);
+    assert_false(report_of(m).coarsest_inverted);
+    expect_solved_with(a, m, NULL, 100);
+    bisai_precond_destroy(&m);
+  }
+  bisai_bcsr_destroy(&a);
+}
+
+static void levels_are_limited(void **state) {
+  (void)state;
+  bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(40, 40, 1, TEST_ZERO_OUTSIDE, 0.2));
+  for (int levels = 1; levels <= 3; levels++) {
+    bisai_precond_options o = multigrid(0, 0);
+    o.multigrid.levels = levels;
+    bisai_precond *m = make(a, &o);
+    assert_int_equal(report_of(m).levels, levels);
+    bisai_precond_destroy(&m);
+  }
+  bisai_bcsr_destroy(&a);
+}
+
+static void the_complexity_is_limited(void **state) {
+  (void)state;
+  for (int wind = 0; wind < 2; wind++) {
+    bisai_bcsr *a =
+        test_bcsr_take(context, test_mesh_diffusion(40, 40, 1, TEST_ZERO_OUTSIDE, 0.2 * wind));
+    static const double limits[] = {1.0, 1.1, 1.3, 1.8, 3.0};
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+      bisai_precond_options o = multigrid(0, 0);
+      o.multigrid.complexity = limits[k];
+      bisai_precond *m = make(a, &o);
+      const bisai_multigrid_report r = report_of(m);
+      double values = 0.0;
+      for (int l = 0; l < r.levels; l++) values += r.blocks[l];
+      assert_true(values / r.blocks[0] == r.operator_complexity);
+      assert_true(r.operator_complexity <= limits[k]);
+      if (k == 0) assert_int_equal(r.levels, 1);
+      if (k == 4) assert_true(r.levels > 2);
+      bisai_precond_destroy(&m);
+    }
+    bisai_bcsr_destroy(&a);
+  }
+}
+
+/* --- rows without values --- */
+
+static void expect_refused(test_bcsr arrays, int32_t coarsest, bisai_status status,
+                           const char *message) {
+  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  for (int s = 0; s < SMOOTHERS; s++) {
+    bisai_precond_options o = multigrid(s, coarsest);
+    bisai_precond *m = NULL;
+    EXPECT_STATUS(context, status, bisai_precond_create(context, a, &o, &m));
+    assert_null(m);
+    if (!strstr(bisai_context_error(context), message))
+      fail_msg("%s, and not %s", bisai_context_error(context), message);
+  }
+  bisai_bcsr_destroy(&a);
+}
+
+/* Drops the blocks of row `row`, or its diagonal block alone. */
+static test_bcsr without(int32_t row, bool all) {
+  test_bcsr a = test_mesh_diffusion(12, 12, 2, TEST_ZERO_OUTSIDE, 0.2);
+  int32_t to = 0, from = 0;
+  for (int32_t i = 0; i < a.block_rows; i++) {
+    const int32_t end = a.row_ptr[i + 1];
+    for (; from < end; from++) {
+      if (i == row && (all || a.col_idx[from] == row)) continue;
+      a.col_idx[to] = a.col_idx[from];
+      memmove(a.values + (size_t)to * 4, a.values + (size_t)from * 4, 4 * sizeof *a.values);
+      to++;
+    }
+    a.row_ptr[i + 1] = to;
+  }
+  return a;
+}
+
+static void rows_without_blocks_are_named(void **state) {
+  (void)state;
+  for (int32_t coarsest = 20; coarsest <= 1024; coarsest += 1004) {
+    expect_refused(without(77, true), coarsest, BISAI_MISSING_DIAGONAL, "block row 77 is empty");
+    expect_refused(without(77, false), coarsest, BISAI_MISSING_DIAGONAL,
+                   "block row 77 has no diagonal block");
+  }
+}
+
+static void rows_of_zeros_are_named(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(12, 12, 2, TEST_ZERO_OUTSIDE, 0.2);
+  memset(a.values + (size_t)a.row_ptr[50] * 4, 0,
+         (size_t)(a.row_ptr[51] - a.row_ptr[50]) * 4 * sizeof *a.values);
+  expect_refused(a, 20, BISAI_SINGULAR_BLOCK, "block row 50");
+}
+
+static void singular_blocks_are_shifted_if_that_is_asked_for(void **state) {
+  (void)state;
+  test_bcsr a = test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.0);
+  memset(test_bcsr_block(&a, 150, 150), 0, 4 * sizeof *a.values);
+  bisai_bcsr *matrix = test_bcsr_take(context, a);
+  for (int s = 0; s < SMOOTHERS; s++) {
+    bisai_precond_options o = multigrid(s, 20);
+    bisai_precond *m = NULL;
+    EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_create(context, matrix, &o, &m));
+    o.shift = BISAI_SHIFT_IN_BLOCKS;
+    m = make(matrix, &o);
+    bisai_precond_report r = {.struct_size = sizeof r};
+    EXPECT_OK(context, bisai_precond_get_report(m, &r));
+    assert_int_equal(r.repairs, 1);
+    assert_int_equal(r.first_repair_row, 150);
+    bisai_precond_destroy(&m);
+  }
+  bisai_bcsr_destroy(&matrix);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_matrix_of_one_row_is_inverted),
+      cmocka_unit_test(a_matrix_without_rows_is_accepted),
+      cmocka_unit_test(small_matrices_are_inverted),
+      cmocka_unit_test(block_diagonal_matrices_are_solved_by_the_smoother),
+      cmocka_unit_test(fixed_rows_stay_out),
+      cmocka_unit_test(components_are_solved_together),
+      cmocka_unit_test(couplings_of_all_sizes_are_solved),
+      cmocka_unit_test(a_row_with_all_columns_is_solved),
+      cmocka_unit_test(one_level_and_no_inverse_is_a_smoother),
+      cmocka_unit_test(levels_are_limited),
+      cmocka_unit_test(the_complexity_is_limited),
+      cmocka_unit_test(rows_without_blocks_are_named),
+      cmocka_unit_test(rows_of_zeros_are_named),
+      cmocka_unit_test(singular_blocks_are_shifted_if_that_is_asked_for),
+  };
+  return cmocka_run_group_tests_name("multigrid_edges", tests, setup, teardown);
+}
