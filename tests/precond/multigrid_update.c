@@ -381,9 +381,9 @@ static void expect_option_refused(bisai_precond_options o, const char *message) 
 
 static void options_out_of_range_are_refused_by_name(void **state) {
   (void)state;
-  EXPECT_REFUSED(cycle, (bisai_cycle)4, "cycle 4");
-  EXPECT_REFUSED(smoother, (bisai_smoother)7, "smoother 7");
-  EXPECT_REFUSED(nodes, (bisai_nodes)3, "nodes 3");
+  EXPECT_REFUSED(cycle, (bisai_cycle)99, "cycle 99");
+  EXPECT_REFUSED(smoother, (bisai_smoother)99, "smoother 99");
+  EXPECT_REFUSED(nodes, (bisai_nodes)99, "nodes 99");
   EXPECT_REFUSED(pre, -1, "pre -1");
   EXPECT_REFUSED(post, -1, "post -1");
   EXPECT_REFUSED(damping, 0.0, "damping 0");
