@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times multigrid on a GPU or on the host: set-up and solve from nothing but the matrix, updates,
- * changed systems. */
+ * changed systems, levels of a cycle. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +16,7 @@ static const char usage[] =
     "                   gmres, fgmres, cg, fcg, bicgstab or idr; default mg\n"
     "  --one-level      measures the best method of one level too\n"
     "  --robust         solves permuted and scaled systems by the first method\n"
+    "  --levels         times the levels of a cycle of the methods of kind mg\n"
     "  --no-all-in      leaves out set-up, solve and update\n"
     "  --backend WORD   cuda, host or auto; default auto\n"
     "  --threads N      of the host; default: all\n"
@@ -26,7 +27,7 @@ static const char usage[] =
 typedef struct wishes {
   char *systems, *methods;
   const char *json;
-  bool one_level, robust, all_in;
+  bool one_level, robust, levels, all_in;
   bisai_context_options context;
 } wishes;
 
@@ -65,6 +66,7 @@ static void measure_method(multigrid_bench *b, const bench_system *system, const
                            const wishes *w) {
   const bench_method m = method_of(text, system);
   if (w->all_in) measure_all_in(b, system, &m);
+  if (w->levels && m.options.kind == BISAI_PRECOND_MULTIGRID) measure_levels(b, system, &m);
 }
 
 static void measure_system(multigrid_bench *b, const char *name, const wishes *w) {
@@ -91,6 +93,7 @@ static void measure_system(multigrid_bench *b, const char *name, const wishes *w
 static int take(wishes *w, multigrid_bench *b, const char *name, char *value) {
   if (strcmp(name, "--one-level") == 0) return w->one_level = true, 0;
   if (strcmp(name, "--robust") == 0) return w->robust = true, 0;
+  if (strcmp(name, "--levels") == 0) return w->levels = true, 0;
   if (strcmp(name, "--no-all-in") == 0) return w->all_in = false, 0;
   if (!value) return -1;
   if (strcmp(name, "--systems") == 0) return w->systems = value, 1;

@@ -114,4 +114,7 @@ void measure_all_in(multigrid_bench *b, const bench_system *system, const bench_
 /* Counts iterations on changed systems (multigrid_robust.c). */
 void measure_robust(multigrid_bench *b, const bench_system *system, const char *method);
 
+/* Times the levels of a cycle (levels.c). */
+void measure_levels(multigrid_bench *b, const bench_system *system, const bench_method *method);
+
 #endif
