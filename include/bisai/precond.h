@@ -352,7 +352,8 @@ typedef struct bisai_multigrid_options {
   int32_t pre;
   /** applications of the smoother after the coarse correction; default 1 */
   int32_t post;
-  /** JACOBI and L1: ω is this number times 2/ρ(D⁻¹A); between 0 and 2; default 0.8 */
+  /** ω of JACOBI and L1, between 0 and 2; default 0.8. JACOBI multiplies it by 2/ρ(D⁻¹A), with an
+   *  estimate of ρ that is at least 2 on level 0 and 1.5 on coarser levels */
   double damping;
   /** degree of CHEBYSHEV, at least 1; default 2 */
   int32_t degree;

@@ -11,9 +11,9 @@
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/strength.h"
 
-/* Power steps of the estimate of ρ(D⁻¹A). A nonsymmetric A needs fewer: its ω does not depend on
- * estimates below 2, and Chebyshev, which does not work above its interval, is not its default. */
-enum { POWER_STEPS = 5, POWER_STEPS_OF_SYMMETRIC = 10 };
+/* Power steps of the estimate of ρ(D⁻¹A). On level 0 of a nonsymmetric A, few steps tell whether ρ
+ * is far above 2, and estimates below 2 are not used. */
+enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
 /* Coarsening ends if a level has more than this part of the rows of the finer one. */
 #define SLOWEST_COARSENING (1.0 / 1.3)
 /* Singular diagonal blocks of coarse matrices are shifted by this part of their row. */
@@ -71,7 +71,8 @@ static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
   const int64_t n = bsi_level_rows(level);
   double before = 0.0, after = 0.0;
-  const int steps = h->setup.symmetric ? POWER_STEPS_OF_SYMMETRIC : POWER_STEPS;
+  const bool few = level == h->levels && !h->setup.symmetric;
+  const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
   BSI_TRY(ops->start(h->context, n, level->x));
   for (int step = 0; step < steps; step++) {
     if (step == steps - 1) BSI_TRY(ops->norm(h->context, n, level->x, &before));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The smoothers of multigrid. */
+#include <math.h>
+
 #include "apply/apply_ops.h"
 #include "factor/factor_ops.h"
 #include "multigrid/hierarchy.h"
@@ -81,9 +83,15 @@ static void next_coefficients(chebyshev *c, bool first, double *alpha, double *b
   c->rho = rho;
 }
 
-/* ρ of D⁻¹A. With the diagonal blocks of l1 it is at most 1 for a symmetric A. */
-static double radius_of(const bsi_hierarchy *h, const bsi_level *level) {
-  return h->setup.options.smoother == BISAI_SMOOTHER_L1 ? 2.0 : level->radius;
+/* ω of Jacobi and l1. The few power steps on level 0 may find too small a ρ, which is 2 for most
+ * discretisations. On coarser levels it is about 1.5. With the diagonal blocks of l1, ρ is at most
+ * 1 for a symmetric definite A. */
+static double jacobi_damping(const bsi_hierarchy *h, const bsi_level *level) {
+  const double damping = h->setup.options.damping;
+  const double least = level == h->levels ? 2.0 : 1.5;
+  return h->setup.options.smoother == BISAI_SMOOTHER_L1
+             ? damping
+             : 2.0 * damping / fmax(level->radius, least);
 }
 
 static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
@@ -93,7 +101,7 @@ static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, con
   chebyshev c = chebyshev_of(h, level);
   const double *x = from;
   for (int32_t step = 0; step < steps; step++) {
-    double alpha = 0.0, beta = 2.0 * h->setup.options.damping / radius_of(h, level);
+    double alpha = 0.0, beta = jacobi_damping(h, level);
     if (!jacobi) next_coefficients(&c, step % degree == 0, &alpha, &beta);
     double *y = place_of(level, step, steps, to);
     BSI_TRY(bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_RELAX,
