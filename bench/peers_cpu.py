@@ -294,8 +294,8 @@ def main():
             lines += table(problem, measured)
             del problem["system"], problem["null"]
             results.append(problem | {"load": os.getloadavg(), "contenders": measured})
+            tables.write(options.output, lines, results)  # of the problems so far
             print(f"{name}: {time.monotonic() - begin:.0f} s", flush=True)
-    tables.write(options.output, lines, results)
 
 
 main()
