@@ -185,6 +185,9 @@ constexpr double ABOVE_9 = 9.0 * (1.0 + DBL_EPSILON);
  * bench/results/h200-kernels.md, "Block product", third measurement. 7 × 2 bytes are not here,
  * because they spill registers. */
 constexpr tuned_shape TUNED[] = {
+    {1, 8, 6.0, {1, 2, 1024}},      /* 5-point meshes */
+    {1, 8, 16.0, {2, 4, 1024}},     /* 7-point and 9-point meshes */
+    {1, 8, DBL_MAX, {8, 2, 1024}},  /* coarse levels of multigrid */
     {3, 8, 4.0, {1, 3, 1280}},      /* triangles of meshes */
     {3, 8, LONG_ROW, {1, 6, 768}},  /* meshes */
     {4, 8, 4.0, {1, 3, 1024}},      /* triangles of meshes */
