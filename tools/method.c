@@ -294,7 +294,8 @@ void method_label(const method *m, char label[METHOD_LABEL]) {
     const double value = bisai_option_get(option, keys[i].place);
     const bool initial =
         option->type == BISAI_OPTION_VECTORS ? !*m->null_file : value == option->initial;
-    if (option->use == BISAI_OPTION_OPTIONAL && initial) continue;
+    const bool flag = option->type == BISAI_OPTION_FLAG;
+    if (initial && (flag || option->use == BISAI_OPTION_OPTIONAL)) continue;
     append(label, METHOD_LABEL, ":%s", option->key);
     if (option->type == BISAI_OPTION_WORD) {
       append(label, METHOD_LABEL, "=%s", option->words[(int)value]);

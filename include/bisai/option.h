@@ -38,7 +38,7 @@ typedef enum bisai_option_type {
 typedef enum bisai_option_use {
   /** METHOD may omit it, and labels omit it if it has the default value */
   BISAI_OPTION_OPTIONAL = 0,
-  /** METHOD may omit it, but labels always show it */
+  /** METHOD may omit it, but labels show it: always, or a flag if it is set */
   BISAI_OPTION_SHOWN = 1,
   /** METHOD must give it */
   BISAI_OPTION_NEEDED = 2

@@ -356,6 +356,11 @@ static void arguments_are_judged(void **state) {
   options.gmres.flexible = true;
   EXPECT_STATUS(context, BISAI_UNSUPPORTED,
                 bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
+  options = bisai_solver_options_default();
+  options.method = BISAI_CG;
+  options.cg.flexible = true;
+  EXPECT_STATUS(context, BISAI_UNSUPPORTED,
+                bisai_petsc_solver_create(context, matrix, 0, &options, &solver));
   bisai_petsc_ilu_destroy(NULL);
   bisai_petsc_ilu_destroy(&ilu);
   bisai_petsc_solver_destroy(NULL);
