@@ -166,12 +166,14 @@ static bisai_status solve(bisai_solver *solver, const problem *p, const cusparse
 
 /* Refuses a matrix that the solver cannot work with, before a set-up that would be for nothing. The
  * solver that judges has no unknowns, so that the set-up has the memory. */
-static bisai_status check_matrix(bisai_context *context, const problem *p, const options *o) {
+static bool matrix_fits(bisai_context *context, const problem *p, const options *o, run_result *r) {
+  const bisai_solver_options how = o->solver;
   bisai_solver *judge = NULL;
-  bisai_status status = bisai_solver_create(context, 0, &o->solver, &judge);
+  bisai_status status = bisai_solver_create(context, 0, &how, &judge);
   if (status == BISAI_OK) status = bisai_solver_check(judge, p->matrix, NULL, NULL);
+  if (status != BISAI_OK) fail(context, status, setup_reason(status), r);
   bisai_solver_destroy(&judge);
-  return status;
+  return status == BISAI_OK;
 }
 
 /* Runs a method of the library, or its solver with parts of PETSc or cuSPARSE. */
@@ -182,9 +184,8 @@ static void run_bisai(bisai_context *context, const problem *p, const options *o
   bisai_precond *precond = NULL, *used = NULL;
   bisai_solver *solver = NULL;
   bisai_precond_options setup = preconditioner(o, &r->m);
-  bisai_status status = check_matrix(context, p, o);
-  if (status == BISAI_OK && petsc_is_needed(&r->m))
-    status = petsc_prepare(context, p, o, &r->m, &setup, &parts);
+  bisai_status status =
+      petsc_is_needed(&r->m) ? petsc_prepare(context, p, o, &r->m, &setup, &parts) : BISAI_OK;
   if (status == BISAI_OK && cusparse_is_needed(&r->m))
     status = cusparse_prepare(context, p, &r->m, &setup, &fast);
   if (status == BISAI_OK) status = bisai_precond_create(context, p->matrix, &setup, &precond);
@@ -273,7 +274,7 @@ static void run_once(bisai_context *context, const problem *p, const options *o,
   memset(x, 0, (size_t)p->unknowns * sizeof *x);
   if (m->program == METHOD_PETSC) {
     run_petsc(context, p, o, &shown, x, r);
-  } else {
+  } else if (matrix_fits(context, p, o, r)) {
     run_bisai(context, p, o, &shown, x, r);
   }
   progress_end(&shown);
