@@ -378,8 +378,9 @@ typedef struct bisai_multigrid_options {
    *  computed again from the new values */
   bool keep_transfers;
   /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
-   *  values, stored row by row, in host memory. The array is read during creation. Blocks of
-   *  coarser levels have null_count rows. Default NULL: one constant for each component */
+   *  values, stored row by row, in host memory, as bisai_read_vectors() reads them. The array is
+   *  read during creation. Blocks of coarser levels have null_count rows. Default NULL: one
+   *  constant for each component */
   const double *null_vectors;
   /** the number of vectors, up to BISAI_MULTIGRID_VECTORS; 0 if null_vectors is NULL */
   int32_t null_count;
@@ -600,9 +601,11 @@ typedef struct bisai_bjacobi_report {
 typedef struct bisai_multigrid_report {
   /** the number of levels */
   int32_t levels;
-  /** the block rows, block sizes and stored blocks of the levels' matrices */
+  /** the block rows of the levels' matrices */
   int32_t rows[BISAI_MULTIGRID_LEVELS];
+  /** their block sizes */
   int32_t block_size[BISAI_MULTIGRID_LEVELS];
+  /** their stored blocks */
   int32_t blocks[BISAI_MULTIGRID_LEVELS];
   /** the estimates of ρ(D⁻¹A) of the levels but the coarsest; 0 if none was needed */
   double radius[BISAI_MULTIGRID_LEVELS];
@@ -610,13 +613,13 @@ typedef struct bisai_multigrid_report {
   double operator_complexity;
   /** scalar rows of all levels, over those of A */
   double grid_complexity;
-  /** the cycle and the smoother in use, never AUTO */
+  /** the cycle in use, never AUTO */
   bisai_cycle cycle;
+  /** the smoother in use, never AUTO */
   bisai_smoother smoother;
   /** the nodes in use, never AUTO */
   bisai_nodes nodes;
-  /** true if A of creation is symmetric: restriction is then Pᵀ, and Tᵀ otherwise, where P is
-   *  smoothed T */
+  /** true if A of creation is symmetric: restriction is then Pᵀ */
   bool symmetric;
   /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
   bool coarsest_inverted;

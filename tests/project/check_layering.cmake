@@ -15,7 +15,8 @@ set(pattern_may core pattern)
 set(apply_may core apply)
 set(bjacobi_may core bjacobi)
 set(solve_may core factor pattern solve)
-set(multigrid_may core apply multigrid bjacobi/bjacobi_ops.h factor/factor_ops.h)
+set(multigrid_may core apply multigrid bjacobi/bjacobi_ops.h factor/factor_ops.h
+  factor/inversion_record_cuda.cuh) # its kernel reports on inversions as that of factor
 set(precond_may core order factor pattern solve apply bjacobi multigrid precond)
 set(krylov_may krylov core/backend.h core/chunks_host.h core/column.h core/context_impl.h core/matrix_ops.h
   core/option_table.h core/parallel.h core/staging.h core/words.h apply/apply_ops.h
