@@ -6,6 +6,7 @@
 set -eu
 source=$1 scratch=$2 cmake=$3 compiler=$4 generator=$5
 copy=$scratch/source build=$scratch/build
+# shellcheck source=tests/project/added.sh
 . "$(dirname "$0")/added.sh"
 
 copy_source
