@@ -12,6 +12,8 @@ void hierarchy_print(FILE *out, const bisai_multigrid_report *g) {
             g->rows[l], plural(g->rows[l]), g->block_size[l], g->blocks[l], plural(g->blocks[l]));
     if (g->radius[l] > 0) fprintf(out, ", spectral radius of D^-1 A %.3g", g->radius[l]);
     if (l == g->levels - 1) fputs(g->coarsest_inverted ? ", inverted" : ", smoothed only", out);
+    if (l == g->levels - 1 && g->coarsest_nullity > 0)
+      fprintf(out, " but for a null space of dimension %" PRId32, g->coarsest_nullity);
     fputc('\n', out);
   }
   fprintf(out,
@@ -46,6 +48,7 @@ json_t *hierarchy_json(const bisai_multigrid_report *g) {
                 {"nodes", text(true, bisai_nodes_string(g->nodes))},
                 {"symmetric", json_boolean(g->symmetric)},
                 {"coarsest_inverted", json_boolean(g->coarsest_inverted)},
+                {"coarsest_nullity", integer(true, g->coarsest_nullity)},
                 {"operator_complexity", number(true, g->operator_complexity)},
                 {"grid_complexity", number(true, g->grid_complexity)},
                 {"bytes", integer(true, g->hierarchy_bytes)},

@@ -369,7 +369,8 @@ typedef struct bisai_multigrid_options {
   /** the most levels; default BISAI_MULTIGRID_LEVELS */
   int32_t levels;
   /** a matrix of at most that many scalar rows is inverted as a dense matrix, up to 2048;
-   *  default 1024 */
+   *  default 1024. If it is singular, the pseudo-inverse is computed on the host, which takes
+   *  about a second for 1024 rows, also in updates */
   int32_t coarsest;
   /** coarsening stops before the values of all matrices are more than that many times those of
    *  A; at least 1; default 2.5 */
@@ -623,6 +624,10 @@ typedef struct bisai_multigrid_report {
   bool symmetric;
   /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
   bool coarsest_inverted;
+  /** the dimension of the null space of the coarsest matrix, which is then inverted but for this
+   *  space (pseudo-inverse); 0 if it is regular or not inverted. The same as that of A if the
+   *  near-null-space vectors span the null space of A */
+  int32_t coarsest_nullity;
   /** bytes of the matrices and the transfers of all levels but A itself */
   int64_t hierarchy_bytes;
   /** the most bytes that creation held at a time */

@@ -160,6 +160,18 @@ static void say_empty(const bsi_run *run, size_t size, char *text) {
   }
 }
 
+/* text ← a warning if the preconditioner has found a null space, otherwise "". */
+static void say_null_space(const bsi_run *run, size_t size, char *text) {
+  bisai_precond_report report = {.struct_size = sizeof report};
+  text[0] = '\0';
+  if (!run->precond || bisai_precond_get_report(run->precond, &report)) return;
+  if (report.multigrid.coarsest_nullity > 0)
+    snprintf(text, size,
+             "; multigrid found a null space of dimension %d: the matrix is singular, and b may be "
+             "inconsistent",
+             (int)report.multigrid.coarsest_nullity);
+}
+
 /* Names the entry of x, or of the initial guess if there was no cycle. */
 static bisai_status conclude_not_finite(const bsi_run *run, const char *empty) {
   bisai_context *context = run->solver->context;
@@ -181,9 +193,11 @@ static bisai_status conclude(const bsi_run *run) {
   bisai_context *context = run->solver->context;
   const int iterations = run->iterations;
   const double relative = run->true_norm / run->b_norm;
-  char empty[96] = "";
-  if (run->reason >= BISAI_REASON_MAX_ITERATIONS && run->reason <= BISAI_REASON_NOT_FINITE)
+  char empty[128] = "";
+  if (run->reason >= BISAI_REASON_MAX_ITERATIONS && run->reason <= BISAI_REASON_NOT_FINITE) {
     say_empty(run, sizeof empty, empty);
+    if (empty[0] == '\0') say_null_space(run, sizeof empty, empty);
+  }
   switch (run->reason) {
   case BISAI_REASON_NONE:
   case BISAI_REASON_PRECOND_FAILED:

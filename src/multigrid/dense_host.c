@@ -18,6 +18,7 @@
 #include "core/block_math.h"
 #include "core/context_impl.h"
 #include "core/parallel.h"
+#include "multigrid/dense.h"
 #include "multigrid/multigrid_ops.h"
 
 enum {
@@ -152,8 +153,7 @@ static void update_part(void *job, bsi_part part) {
   }
 }
 
-/* Writes the blocks of A into a dense matrix. */
-static void fill(const bisai_bcsr *a, int64_t n, double *dense) {
+void bsi_dense_fill(const bisai_bcsr *a, int64_t n, double *dense) {
   const int bs = a->block_size;
   const double *values = a->values;
   memset(dense, 0, (size_t)(n * n) * sizeof *dense);
@@ -170,7 +170,7 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *a, double *
   /* `work` has W and after it the swaps. A panel of n − 1 columns leaves room for the swaps. */
   const int panel = n > PANEL ? PANEL : n > 1 ? (int)(n - 1) : 1;
   elimination e = {n, inverse, 0, panel, (int32_t *)(work + n / QUAD * QUAD * panel), work};
-  fill(a, n, inverse);
+  bsi_dense_fill(a, n, inverse);
   *smallest = n > 0 ? INFINITY : 0.0;
   *largest = 0.0;
   for (e.first = 0; e.first < n; e.first += e.count) {

@@ -412,28 +412,6 @@ static bisai_status go_down(bsi_hierarchy *h, coarsening *c, bool *more) {
   return bsi_smoother_create(h, level);
 }
 
-/* --- the coarsest level --- */
-
-static bisai_status invert_coarsest(bsi_hierarchy *h) {
-  const bsi_level *level = &h->levels[h->count - 1];
-  double smallest = 0.0, largest = 0.0;
-  if (bsi_level_rows(level) == 0) return BISAI_OK;
-  BSI_TRY(ops_of(h)->dense->invert(h->context, level->matrix, h->dense_work, h->dense_inverse,
-                                   &smallest, &largest));
-  if (smallest > 0.0) return BISAI_OK;
-  return bsi_fail(h->context, BISAI_SINGULAR_BLOCK, "multigrid: the coarsest matrix is singular");
-}
-
-static bisai_status create_coarsest(bsi_hierarchy *h) {
-  const bsi_level *level = &h->levels[h->count - 1];
-  const int64_t n = bsi_level_rows(level);
-  if (!small_enough(h, level)) return BISAI_OK;
-  h->dense_work = reserve_vector(h, n * n);
-  h->dense_inverse = reserve_vector(h, n * n);
-  if (!h->dense_work || !h->dense_inverse) return BISAI_OUT_OF_MEMORY;
-  return invert_coarsest(h);
-}
-
 /* --- nodes --- */
 
 /* h->split ← the structure of the scalar matrix. */
@@ -490,7 +468,7 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
     release_coarsening(context, &c);
   }
   release_coarsening(context, &c);
-  if (!status) status = create_coarsest(h);
+  if (!status && small_enough(h, &h->levels[h->count - 1])) status = bsi_coarsest_create(h);
   if (!status) status = bsi_tail_create(h, ops_of(h)->tail->most_rows);
   h->setup.options.null_vectors = NULL; /* the caller's array may go */
   note_peak(h, 0);
@@ -513,7 +491,7 @@ bisai_status bsi_hierarchy_check(const bisai_bcsr *matrix, const bsi_hierarchy *
 static bisai_status update_level(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   const bool coarsest = l == h->count - 1;
-  if (coarsest && h->dense_inverse) return invert_coarsest(h);
+  if (coarsest && h->dense_inverse) return bsi_coarsest_update(h);
   BSI_TRY(invert_diagonal(h, level));
   BSI_TRY(estimate_radius(h, level));
   BSI_TRY(bsi_smoother_update(h, level));
@@ -559,6 +537,8 @@ void bsi_hierarchy_destroy(bisai_context *context, bsi_hierarchy *h) {
   for (int l = h->count - 1; l >= 0; l--) destroy_level(context, &h->levels[l]);
   context->backend->memory->release(context, h->dense_inverse);
   context->backend->memory->release(context, h->dense_work);
+  bsi_release(context, h->pseudo_room);
+  bsi_release(context, h->marks);
   bisai_bcsr_destroy(&h->split);
   h->count = 0;
 }

@@ -75,6 +75,11 @@ typedef struct bsi_hierarchy {
   bisai_bcsr *split;
   /* of the coarsest matrix, n² each; NULL if it is smoothed */
   double *dense_work, *dense_inverse;
+  /* in host memory: n marks, and the room of bsi_pseudo_invert(), NULL if creation found a regular
+   * matrix */
+  double *marks, *pseudo_room;
+  /* the dimension of the null space of the coarsest matrix */
+  int32_t nullity;
   bsi_tail tail;
   bsi_invert_stats stats;
   double asymmetry;
@@ -101,6 +106,12 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
 /* levels[l].solution ← the correction for levels[l].b, which changes. */
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
+
+/* --- coarsest.c --- */
+
+/* Makes the dense inverse of the coarsest matrix. */
+bisai_status bsi_coarsest_create(bsi_hierarchy *h);
+bisai_status bsi_coarsest_update(bsi_hierarchy *h);
 
 /* --- steps.c --- */
 

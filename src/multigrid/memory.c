@@ -2,6 +2,7 @@
 /* The bytes of a hierarchy and of its cycle. */
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
+#include "multigrid/pseudo.h"
 
 static int64_t transfer_memory(const bsi_level *level) {
   return bsi_sparse_memory(&level->tentative) + bsi_sparse_memory(&level->members) +
@@ -39,6 +40,8 @@ int64_t bsi_hierarchy_memory(const bsi_hierarchy *h) {
   bytes += 2 * (int64_t)sizeof(bsi_step) * h->tail.capacity;
   for (int l = 0; l < h->count; l++) bytes += level_memory(&h->levels[l]);
   const int64_t n = bsi_level_rows(&h->levels[h->count - 1]);
+  if (h->marks) bytes += 8 * n;
+  if (h->pseudo_room) bytes += 8 * bsi_pseudo_room(n);
   return bytes + (h->dense_inverse ? 8 * n * n : 0) + (h->dense_work ? 8 * n * n : 0);
 }
 

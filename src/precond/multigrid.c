@@ -250,6 +250,7 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
   g->nodes = h->setup.options.nodes;
   g->symmetric = multigrid_of(m)->symmetric;
   g->coarsest_inverted = h->dense_inverse != NULL;
+  g->coarsest_nullity = h->nullity;
   g->hierarchy_bytes = bsi_hierarchy_memory(h);
   g->peak_bytes = h->peak_bytes;
   r->memory_bytes += g->hierarchy_bytes;
@@ -264,6 +265,7 @@ static void multigrid_describe(bisai_precond *m) {
   bsi_append(m, ", %d levels of", r->levels);
   for (int l = 0; l < r->levels; l++) bsi_append(m, " %d", r->rows[l]);
   bsi_append(m, " rows, complexity %.2f", r->operator_complexity);
+  if (r->coarsest_nullity > 0) bsi_append(m, ", the coarsest singular by %d", r->coarsest_nullity);
 }
 
 static void multigrid_destroy(bisai_precond *m) {

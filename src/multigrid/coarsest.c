@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The dense inverse of the coarsest matrix, or its pseudo-inverse if it is singular. */
+#include <math.h>
+#include <string.h>
+
+#include "apply/apply_ops.h"
+#include "multigrid/dense.h"
+#include "multigrid/hierarchy.h"
+#include "multigrid/multigrid_ops.h"
+#include "multigrid/pseudo.h"
+
+/* An inverse is tested if the smallest pivot is at most this part of the largest. Its pivots tell
+ * little more: rows of different sizes have such pivots too. */
+#define SUSPICIOUS 0x1p-33
+/* The largest error of the inverse of a matrix that counts as regular. A singular matrix with
+ * rounding errors has an inverse with an error of size 0.01 to 1. */
+#define LARGEST_ERROR 1e-6
+
+/* The largest part of P x that D⁻¹A P x is for a P x in the null space of A, with rounding errors. */
+#define ROUNDING_PART 1e-10
+
+static const bsi_level *coarsest_of(const bsi_hierarchy *h) { return &h->levels[h->count - 1]; }
+
+/* *good ← true if the dense inverse maps A x to x, for a fixed x. */
+static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
+  const bsi_backend *backend = h->context->backend;
+  const bsi_cycle_ops *ops = backend->multigrid->cycle;
+  const bsi_level *level = coarsest_of(h);
+  const int64_t n = bsi_level_rows(level);
+  double norm = 0.0, error = 0.0;
+  BSI_TRY(ops->start(h->context, n, level->x));
+  BSI_TRY(backend->apply->products->multiply(h->context, level->matrix, 1, 1.0, level->x, 0, 0.0,
+                                             NULL, 0, level->y, 0, 0));
+  BSI_TRY(backend->multigrid->dense->multiply(h->context, (int32_t)n, h->dense_inverse, level->y,
+                                              level->residual));
+  BSI_TRY(backend->vectors->subtract_from(h->context, n, level->x, level->residual));
+  BSI_TRY(ops->norm(h->context, n, level->x, &norm));
+  BSI_TRY(ops->norm(h->context, n, level->residual, &error));
+  *good = error <= LARGEST_ERROR * norm;
+  return BISAI_OK;
+}
+
+/* Finds the rows of the coarsest matrix that consist of rounding errors, because the finer matrix A
+ * maps their columns of P to zero. These values say nothing of their own size. For a random x, row r
+ * of Tᵀ D⁻¹ A P x shows it, whatever the scaling of A. h->marks[r] ← 1 for such rows, otherwise 0. */
+static bisai_status mark_rounding_errors(const bsi_hierarchy *h, int64_t *marked) {
+  const bsi_backend *backend = h->context->backend;
+  const bsi_cycle_ops *ops = backend->multigrid->cycle;
+  const bsi_level *coarse = coarsest_of(h), *fine = coarse - 1;
+  const int64_t n = bsi_level_rows(coarse);
+  double norm = 0.0;
+  *marked = 0;
+  memset(h->marks, 0, (size_t)n * sizeof *h->marks);
+  if (h->count < 2) return BISAI_OK;
+  const bisai_bcsr *a = fine->matrix;
+  BSI_TRY(ops->start(h->context, n, coarse->x));
+  BSI_TRY(ops->multiply(h->context, &fine->prolongation, coarse->x, 0.0, fine->x));
+  BSI_TRY(backend->apply->products->multiply(h->context, a, 1, 1.0, fine->x, 0, 0.0, NULL, 0,
+                                             fine->y, 0, 0));
+  BSI_TRY(backend->apply->products->multiply_diagonal(
+      h->context, a->block_rows, a->block_size, fine->inverse, 1, fine->y, 0, fine->residual, 0));
+  BSI_TRY(ops->multiply(h->context, &fine->members, fine->residual, 0.0, coarse->y));
+  BSI_TRY(ops->norm(h->context, bsi_level_rows(fine), fine->x, &norm));
+  BSI_TRY(backend->memory->fetch(h->context, h->marks, coarse->y, (size_t)n * sizeof *h->marks));
+  const double limit = ROUNDING_PART * norm / sqrt((double)bsi_level_rows(fine));
+  for (int64_t r = 0; r < n; r++) {
+    h->marks[r] = fabs(h->marks[r]) <= limit;
+    *marked += h->marks[r] != 0.0;
+  }
+  return BISAI_OK;
+}
+
+/* dense ← the coarsest matrix in host memory. `room` has n² + n + 1 doubles more. */
+static bisai_status fetch(const bsi_hierarchy *h, double *dense, double *room) {
+  const bsi_memory_ops *memory = h->context->backend->memory;
+  const bisai_bcsr *a = coarsest_of(h)->matrix;
+  const size_t values = bsi_block_offset(a, a->blocks), rows = (size_t)a->block_rows + 1;
+  bisai_bcsr here = *a;
+  int32_t *row_ptr = (int32_t *)(room + values), *col_idx = row_ptr + rows;
+  BSI_TRY(memory->fetch(h->context, room, a->values, values * sizeof *room));
+  BSI_TRY(memory->fetch(h->context, row_ptr, a->row_ptr, rows * sizeof *row_ptr));
+  BSI_TRY(memory->fetch(h->context, col_idx, a->col_idx, (size_t)a->blocks * sizeof *col_idx));
+  here.values = room;
+  here.row_ptr = row_ptr;
+  here.col_idx = col_idx;
+  bsi_dense_fill(&here, bsi_level_rows(coarsest_of(h)), dense);
+  return BISAI_OK;
+}
+
+/* On the host, whatever the backend. */
+static bisai_status take_pseudo_inverse(bsi_hierarchy *h) {
+  const int64_t n = bsi_level_rows(coarsest_of(h));
+  double *inverse = NULL;
+  BSI_TRY(fetch(h, h->pseudo_room, h->pseudo_room + n * n));
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t i = 0; i < n; i++)
+      if (h->marks[i] != 0.0 || h->marks[j] != 0.0) h->pseudo_room[j * n + i] = 0.0;
+  BSI_TRY(bsi_pseudo_invert(h->context, n, h->pseudo_room, &inverse, &h->nullity));
+  return h->context->backend->memory->upload(h->context, h->dense_inverse, inverse,
+                                             (size_t)(n * n) * sizeof *inverse);
+}
+
+/* *regular ← false if the pseudo-inverse has to take the place of what this computes. */
+static bisai_status invert(bsi_hierarchy *h, bool *regular) {
+  const bisai_bcsr *a = coarsest_of(h)->matrix;
+  double smallest = 0.0, largest = 0.0;
+  int64_t marked = 0;
+  h->nullity = 0;
+  *regular = true;
+  if (a->block_rows == 0) return BISAI_OK;
+  BSI_TRY(h->context->backend->multigrid->dense->invert(h->context, a, h->dense_work,
+                                                        h->dense_inverse, &smallest, &largest));
+  /* without couplings, all rows may be rounding errors of the same size */
+  if (smallest > SUSPICIOUS * largest && a->blocks > a->block_rows) return BISAI_OK;
+  BSI_TRY(mark_rounding_errors(h, &marked));
+  *regular = smallest > 0.0 && marked == 0;
+  return *regular ? test_inverse(h, regular) : BISAI_OK;
+}
+
+bisai_status bsi_coarsest_create(bsi_hierarchy *h) {
+  const bsi_memory_ops *memory = h->context->backend->memory;
+  const int64_t n = bsi_level_rows(coarsest_of(h));
+  bool regular = true;
+  h->dense_work = memory->allocate(h->context, (size_t)(n * n), sizeof *h->dense_work);
+  h->dense_inverse = memory->allocate(h->context, (size_t)(n * n), sizeof *h->dense_inverse);
+  h->marks = bsi_allocate(h->context, (size_t)n, sizeof *h->marks);
+  if (!h->dense_work || !h->dense_inverse || !h->marks) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(invert(h, &regular));
+  if (regular) return BISAI_OK;
+  h->pseudo_room = bsi_allocate(h->context, (size_t)bsi_pseudo_room(n), sizeof *h->pseudo_room);
+  return h->pseudo_room ? take_pseudo_inverse(h) : BISAI_OUT_OF_MEMORY;
+}
+
+bisai_status bsi_coarsest_update(bsi_hierarchy *h) {
+  bool regular = true;
+  BSI_TRY(invert(h, &regular));
+  if (regular) return BISAI_OK;
+  if (h->pseudo_room) return take_pseudo_inverse(h);
+  return bsi_fail(h->context, BISAI_SINGULAR_BLOCK,
+                  "multigrid: the new values make the coarsest matrix singular: a new "
+                  "preconditioner takes them");
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pseudo-inverse of a small matrix on the host. */
+#ifndef BSI_PSEUDO_H
+#define BSI_PSEUDO_H
+
+#include "core/context_impl.h"
+
+/* Returns the doubles that bsi_pseudo_invert() needs. */
+static inline int64_t bsi_pseudo_room(int64_t n) { return 5 * n * n + 3 * n; }
+
+/* Computes C (R A C)⁺ R, where R A C has values of magnitude 1: for a regular A its inverse. The
+ * first n² doubles of `room` are A, column by column; they are overwritten. *inverse is a place in
+ * `room`. *nullity ← n minus the rank. Refuses NaN and infinity (BISAI_SINGULAR_BLOCK). One thread
+ * does most of the n³ operations, about a second for n = 1000. */
+bisai_status bsi_pseudo_invert(bisai_context *context, int64_t n, double *room, double **inverse,
+                               int32_t *nullity);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Multigrid of singular matrices: Neumann problems and free elastic bodies, whose coarsest matrix
+ * has a pseudo-inverse. */
+#include <math.h>
+
+#include "fixture.h"
+#include "mesh.h"
+#include "systems.h"
+
+static const bisai_smoother smoothers[] = {BISAI_SMOOTHER_JACOBI,    BISAI_SMOOTHER_L1,
+                                           BISAI_SMOOTHER_CHEBYSHEV, BISAI_SMOOTHER_ISAI,
+                                           BISAI_SMOOTHER_SWEEPS,    BISAI_SMOOTHER_ILU};
+
+/* ILU of a singular matrix has a last pivot of rounding errors. */
+enum { SMOOTHERS = 3 };
+
+static bisai_precond_options multigrid(int smoother, int32_t coarsest) {
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  o.multigrid.smoother = smoothers[smoother];
+  o.multigrid.coarsest = coarsest;
+  return o;
+}
+
+static bisai_precond *make(bisai_context *c, const bisai_bcsr *a, const bisai_precond_options *o) {
+  bisai_precond *m = NULL;
+  EXPECT_OK(c, bisai_precond_create(c, a, o, &m));
+  return m;
+}
+
+static bisai_multigrid_report report_of(const bisai_precond *m) {
+  bisai_precond_report r = {.struct_size = sizeof r};
+  EXPECT_OK(context, bisai_precond_get_report(m, &r));
+  return r.multigrid;
+}
+
+static bisai_status solve(const bisai_bcsr *a, bisai_precond *m, bool cg, const double *b,
+                          double *x, int32_t *iterations) {
+  bisai_solver_options options = bisai_solver_options_default();
+  options.method = cg ? BISAI_CG : BISAI_GMRES;
+  options.tolerance = 1e-8;
+  options.max_iterations = 150;
+  if (!cg) options.gmres.flexible = true;
+  bisai_solver_report r = test_report();
+  memset(x, 0, (size_t)bisai_precond_rows(m) * sizeof *x);
+  const bisai_status status = test_solve(context, &options, a, m, b, x, &r);
+  *iterations = r.iterations;
+  return status;
+}
+
+/* b = A·random */
+static void expect_solved(const bisai_bcsr *a, const bisai_precond_options *o, bool cg,
+                          int32_t nullity, int32_t most) {
+  bisai_precond *m = make(context, a, o);
+  const int64_t n = bisai_precond_rows(m);
+  double *y = test_random_vector(n, 3), *b = malloc((size_t)n * sizeof *b),
+         *x = malloc((size_t)n * sizeof *x);
+  int32_t iterations = 0;
+  EXPECT_OK(context, bisai_bcsr_multiply(a, y, b));
+  const bisai_status status = solve(a, m, cg, b, x, &iterations);
+  if (status || iterations > most) print_message("%s\n", bisai_precond_describe(m));
+  EXPECT_STATUS(context, BISAI_OK, status);
+  assert_in_range(iterations, 1, most);
+  assert_true(test_relative_residual(a, x, b) <= 2e-8);
+  /* x has no large part in the null space */
+  assert_true(test_norm2(n, x) <= 100.0 * test_norm2(n, y));
+  assert_int_equal(report_of(m).coarsest_nullity, nullity);
+  bisai_precond_destroy(&m);
+  free(y), free(b), free(x);
+}
+
+static void neumann_problems_are_solved(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 3; bs++)
+    for (int s = 0; s < SMOOTHERS; s++)
+      for (int wind = 0; wind < 2; wind++) {
+        bisai_bcsr *a =
+            test_bcsr_take(context, test_mesh_diffusion(30, 27, bs, TEST_FREE, 0.2 * wind));
+        for (int cycle = BISAI_CYCLE_V; cycle <= BISAI_CYCLE_VW; cycle++) {
+          bisai_precond_options o = multigrid(s, 60);
+          o.multigrid.cycle = (bisai_cycle)cycle;
+          expect_solved(a, &o, false, bs, 40);
+          if (wind == 0 && cycle != BISAI_CYCLE_K) expect_solved(a, &o, true, bs, 40);
+        }
+        bisai_bcsr_destroy(&a);
+      }
+}
+
+static void small_singular_matrices_have_a_pseudo_inverse(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 3; bs++)
+    for (int wind = 0; wind < 2; wind++) {
+      bisai_bcsr *a =
+          test_bcsr_take(context, test_mesh_diffusion(12, 10, bs, TEST_FREE, 0.2 * wind));
+      bisai_precond_options o = multigrid(0, 1024);
+      expect_solved(a, &o, false, bs, 2);
+      if (wind == 0) expect_solved(a, &o, true, bs, 2);
+      bisai_bcsr_destroy(&a);
+    }
+}
+
+static void free_bodies_are_solved(void **state) {
+  (void)state;
+  enum { EDGE = 5 };
+  double *modes = test_mesh_modes(EDGE, EDGE, EDGE);
+  bisai_bcsr *a = test_bcsr_take(context, test_mesh_springs(EDGE, EDGE, EDGE, TEST_FREE));
+  for (int s = 0; s < SMOOTHERS; s++)
+    for (int32_t coarsest = 150; coarsest <= 400; coarsest += 250) {
+      bisai_precond_options o = multigrid(s, coarsest);
+      o.multigrid.null_vectors = modes;
+      o.multigrid.null_count = 6;
+      expect_solved(a, &o, true, 6, coarsest == 150 ? 40 : 3);
+      expect_solved(a, &o, false, 6, coarsest == 150 ? 40 : 3);
+    }
+  free(modes);
+  bisai_bcsr_destroy(&a);
+}
+
+static void each_component_has_its_own_null_space(void **state) {
+  (void)state;
+  test_bcsr arrays = test_mesh_beside(
+      test_mesh_diffusion(17, 15, 2, TEST_FREE, 0.0),
+      test_mesh_beside(test_mesh_diffusion(16, 16, 2, TEST_FREE, 0.0),
+                       test_mesh_beside(test_mesh_diffusion(15, 18, 2, TEST_ZERO_OUTSIDE, 0.0),
+                                        test_mesh_diffusion(15, 18, 2, TEST_FREE, 0.0))));
+  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  for (int s = 0; s < SMOOTHERS; s++) {
+    bisai_precond_options o = multigrid(s, 200);
+    expect_solved(a, &o, true, 6, 40);
+    expect_solved(a, &o, false, 6, 40);
+  }
+  bisai_bcsr_destroy(&a);
+}
+
+/* The aggregates of the last levels are the components, so that the coarsest matrix is zero. */
+static void a_coarsest_matrix_of_zeros_is_solved(void **state) {
+  (void)state;
+  for (int bs = 1; bs <= 3; bs++)
+    for (int32_t nx = 2; nx <= 40; nx += 19)
+      for (int s = 0; s < SMOOTHERS; s++) {
+        bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(nx, 20, bs, TEST_FREE, 0.0));
+        bisai_precond_options o = multigrid(s, bs);
+        o.multigrid.complexity = 10.0;
+        expect_solved(a, &o, true, bs, 50);
+        expect_solved(a, &o, false, bs, 50);
+        bisai_bcsr_destroy(&a);
+      }
+}
+
+/* Rows that couple to nothing on a coarse level, with values of rounding errors. */
+static void small_components_without_boundary_are_solved(void **state) {
+  (void)state;
+  for (int s = 0; s < SMOOTHERS; s++)
+    for (int scale = -1; scale <= 1; scale++) {
+      test_bcsr arrays = test_mesh_diffusion(30, 30, 2, TEST_FREE, 0.0);
+      for (int32_t edge = 1; edge <= 5; edge++)
+        for (int32_t copy = 0; copy < 5; copy++)
+          arrays = test_mesh_beside(arrays, test_mesh_diffusion(edge, 6, 2, TEST_FREE, 0.0));
+      for (int32_t v = 0; v < 4 * test_bcsr_blocks(&arrays); v++)
+        arrays.values[v] = ldexp(arrays.values[v], 332 * scale);
+      bisai_bcsr *a = test_bcsr_take(context, arrays);
+      bisai_precond_options o = multigrid(s, 100);
+      bisai_precond *m = make(context, a, &o);
+      const int64_t n = bisai_precond_rows(m);
+      double *y = test_random_vector(n, 3), *b = malloc((size_t)n * sizeof *b),
+             *x = malloc((size_t)n * sizeof *x);
+      int32_t iterations = 0;
+      EXPECT_OK(context, bisai_bcsr_multiply(a, y, b));
+      EXPECT_OK(context, solve(a, m, false, b, x, &iterations));
+      assert_true(test_norm2(n, x) <= 100.0 * test_norm2(n, y));
+      assert_in_range(iterations, 1, 60);
+      bisai_precond_destroy(&m);
+      free(y), free(b), free(x);
+      bisai_bcsr_destroy(&a);
+    }
+}
+
+static void an_inconsistent_right_hand_side_is_suspected(void **state) {
+  (void)state;
+  enum { N = 30 * 30 };
+  bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(30, 30, 1, TEST_FREE, 0.0));
+  bisai_precond_options o = multigrid(0, 60);
+  bisai_precond *m = make(context, a, &o);
+  double b[N], x[N];
+  int32_t iterations;
+  for (int i = 0; i < N; i++) b[i] = 1.0 + i % 7;
+  for (int cg = 0; cg < 2; cg++) {
+    const bisai_status status = solve(a, m, cg, b, x, &iterations);
+    assert_true(status == BISAI_MAX_ITERATIONS || status == BISAI_STAGNATED ||
+                status == BISAI_BREAKDOWN);
+    assert_non_null(strstr(bisai_context_error(context),
+                           "; multigrid found a null space of dimension 1: the matrix is singular, "
+                           "and b may be inconsistent"));
+  }
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+}
+
+/* --- updates --- */
+
+static double *applied(bisai_context *c, bisai_precond *m) {
+  const int64_t n = bisai_precond_rows(m);
+  double *v = test_random_vector(n, 4), *z = malloc((size_t)n * sizeof *z);
+  EXPECT_OK(c, bisai_precond_apply(m, v, z));
+  free(v);
+  return z;
+}
+
+static void updates_compute_the_pseudo_inverse_again(void **state) {
+  (void)state;
+  enum { N = 20 * 20 * 2 };
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *own = test_context_on(&allocator, 2);
+  for (int32_t coarsest = 60; coarsest <= 1024; coarsest += 964) {
+    test_bcsr arrays = test_mesh_diffusion(20, 20, 2, TEST_FREE, 0.0);
+    bisai_bcsr *a = test_bcsr_make(own, &arrays);
+    for (int32_t v = 0; v < 4 * test_bcsr_blocks(&arrays); v++) arrays.values[v] *= 3.0;
+    bisai_bcsr *b = test_bcsr_take(own, arrays);
+    bisai_precond_options o = multigrid(0, coarsest);
+    bisai_precond *expected = make(own, b, &o), *m = make(own, a, &o);
+    const long long before = atomic_load(&allocator.calls);
+    EXPECT_OK(own, bisai_precond_update(m, b));
+    assert_int_equal(atomic_load(&allocator.calls), before);
+    double *x = applied(own, expected), *y = applied(own, m);
+    assert_memory_equal(x, y, N * sizeof *x);
+    free(x), free(y);
+    bisai_precond_destroy(&expected);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+    bisai_bcsr_destroy(&b);
+  }
+  bisai_context_destroy(&own);
+  assert_int_equal(atomic_load(&allocator.live_blocks), 0);
+}
+
+/* The pattern of both boundaries is the same. */
+static void updates_may_end_a_null_space_and_not_begin_one(void **state) {
+  (void)state;
+  bisai_bcsr *singular = test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_FREE, 0.0)),
+             *regular =
+                 test_bcsr_take(context, test_mesh_diffusion(20, 20, 2, TEST_ZERO_OUTSIDE, 0.0));
+  bisai_precond_options o = multigrid(0, 60);
+  bisai_precond *m = make(context, singular, &o);
+  assert_int_equal(report_of(m).coarsest_nullity, 2);
+  assert_non_null(strstr(bisai_precond_describe(m), "singular by 2"));
+  EXPECT_OK(context, bisai_precond_update(m, regular));
+  assert_int_equal(report_of(m).coarsest_nullity, 0);
+  EXPECT_OK(context, bisai_precond_update(m, singular));
+  assert_int_equal(report_of(m).coarsest_nullity, 2);
+  bisai_precond_destroy(&m);
+  m = make(context, regular, &o);
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK, bisai_precond_update(m, singular));
+  assert_non_null(
+      strstr(bisai_context_error(context), "new values make the coarsest matrix singular"));
+  EXPECT_OK(context, bisai_precond_update(m, regular));
+  assert_int_equal(report_of(m).coarsest_nullity, 0);
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&singular);
+  bisai_bcsr_destroy(&regular);
+}
+
+static void creation_survives_every_failing_allocation(void **state) {
+  (void)state;
+  test_allocator allocator;
+  test_allocator_reset(&allocator, 0);
+  bisai_context *own = test_context_on(&allocator, 2);
+  bisai_bcsr *a = test_bcsr_take(own, test_mesh_diffusion(9, 9, 1, TEST_FREE, 0.0));
+  bisai_precond_options o = multigrid(0, 20);
+  bisai_precond *m = make(own, a, &o);
+  bisai_precond_destroy(&m);
+  const long long blocks = atomic_load(&allocator.live_blocks);
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  for (long long at = 1; status; at++) {
+    allocator.fail_at = atomic_load(&allocator.calls) + at;
+    status = bisai_precond_create(own, a, &o, &m);
+    const bool reached = atomic_load(&allocator.calls) >= allocator.fail_at;
+    allocator.fail_at = 0;
+    EXPECT_STATUS(own, reached ? BISAI_OUT_OF_MEMORY : BISAI_OK, status);
+    if (reached) assert_null(m);
+    bisai_precond_destroy(&m);
+    assert_int_equal(atomic_load(&allocator.live_blocks), blocks);
+  }
+  bisai_bcsr_destroy(&a);
+  bisai_context_destroy(&own);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(neumann_problems_are_solved),
+      cmocka_unit_test(small_singular_matrices_have_a_pseudo_inverse),
+      cmocka_unit_test(free_bodies_are_solved),
+      cmocka_unit_test(each_component_has_its_own_null_space),
+      cmocka_unit_test(a_coarsest_matrix_of_zeros_is_solved),
+      cmocka_unit_test(small_components_without_boundary_are_solved),
+      cmocka_unit_test(an_inconsistent_right_hand_side_is_suspected),
+      cmocka_unit_test(updates_compute_the_pseudo_inverse_again),
+      cmocka_unit_test(updates_may_end_a_null_space_and_not_begin_one),
+      cmocka_unit_test(creation_survives_every_failing_allocation),
+  };
+  return cmocka_run_group_tests_name("multigrid_singular", tests, setup, teardown);
+}
