@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The dense inverse of the coarsest matrix, or its pseudo-inverse if it is singular. */
 #include <math.h>
-#include <string.h>
 
 #include "apply/apply_ops.h"
 #include "multigrid/dense.h"
@@ -16,8 +15,8 @@
  * rounding errors has an inverse with an error of size 0.01 to 1. */
 #define LARGEST_ERROR 1e-6
 
-/* The largest part of P x that D⁻¹A P x is for a P x in the null space of A, with rounding errors. */
-#define ROUNDING_PART 1e-10
+/* The rounding errors of sums of N terms grow like √N. */
+#define ERRORS_OF_SUMS 4.0
 
 static const bsi_level *coarsest_of(const bsi_hierarchy *h) { return &h->levels[h->count - 1]; }
 
@@ -37,36 +36,6 @@ static bisai_status test_inverse(const bsi_hierarchy *h, bool *good) {
   BSI_TRY(ops->norm(h->context, n, level->x, &norm));
   BSI_TRY(ops->norm(h->context, n, level->residual, &error));
   *good = error <= LARGEST_ERROR * norm;
-  return BISAI_OK;
-}
-
-/* Finds the rows of the coarsest matrix that consist of rounding errors, because the finer matrix A
- * maps their columns of P to zero. These values say nothing of their own size. For a random x, row r
- * of Tᵀ D⁻¹ A P x shows it, whatever the scaling of A. h->marks[r] ← 1 for such rows, otherwise 0. */
-static bisai_status mark_rounding_errors(const bsi_hierarchy *h, int64_t *marked) {
-  const bsi_backend *backend = h->context->backend;
-  const bsi_cycle_ops *ops = backend->multigrid->cycle;
-  const bsi_level *coarse = coarsest_of(h), *fine = coarse - 1;
-  const int64_t n = bsi_level_rows(coarse);
-  double norm = 0.0;
-  *marked = 0;
-  memset(h->marks, 0, (size_t)n * sizeof *h->marks);
-  if (h->count < 2) return BISAI_OK;
-  const bisai_bcsr *a = fine->matrix;
-  BSI_TRY(ops->start(h->context, n, coarse->x));
-  BSI_TRY(ops->multiply(h->context, &fine->prolongation, coarse->x, 0.0, fine->x));
-  BSI_TRY(backend->apply->products->multiply(h->context, a, 1, 1.0, fine->x, 0, 0.0, NULL, 0,
-                                             fine->y, 0, 0));
-  BSI_TRY(backend->apply->products->multiply_diagonal(
-      h->context, a->block_rows, a->block_size, fine->inverse, 1, fine->y, 0, fine->residual, 0));
-  BSI_TRY(ops->multiply(h->context, &fine->members, fine->residual, 0.0, coarse->y));
-  BSI_TRY(ops->norm(h->context, bsi_level_rows(fine), fine->x, &norm));
-  BSI_TRY(backend->memory->fetch(h->context, h->marks, coarse->y, (size_t)n * sizeof *h->marks));
-  const double limit = ROUNDING_PART * norm / sqrt((double)bsi_level_rows(fine));
-  for (int64_t r = 0; r < n; r++) {
-    h->marks[r] = fabs(h->marks[r]) <= limit;
-    *marked += h->marks[r] != 0.0;
-  }
   return BISAI_OK;
 }
 
@@ -95,7 +64,8 @@ static bisai_status take_pseudo_inverse(bsi_hierarchy *h) {
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = 0; i < n; i++)
       if (h->marks[i] != 0.0 || h->marks[j] != 0.0) h->pseudo_room[j * n + i] = 0.0;
-  BSI_TRY(bsi_pseudo_invert(h->context, n, h->pseudo_room, &inverse, &h->nullity));
+  const double errors = (double)n + ERRORS_OF_SUMS * sqrt((double)bsi_level_rows(h->levels));
+  BSI_TRY(bsi_pseudo_invert(h->context, n, errors, h->pseudo_room, &inverse, &h->nullity));
   return h->context->backend->memory->upload(h->context, h->dense_inverse, inverse,
                                              (size_t)(n * n) * sizeof *inverse);
 }
@@ -112,7 +82,7 @@ static bisai_status invert(bsi_hierarchy *h, bool *regular) {
                                                         h->dense_inverse, &smallest, &largest));
   /* without couplings, all rows may be rounding errors of the same size */
   if (smallest > SUSPICIOUS * largest && a->blocks > a->block_rows) return BISAI_OK;
-  BSI_TRY(mark_rounding_errors(h, &marked));
+  BSI_TRY(bsi_mark_rounding_errors(h, h->count - 1, h->marks, &marked));
   *regular = smallest > 0.0 && marked == 0;
   return *regular ? test_inverse(h, regular) : BISAI_OK;
 }

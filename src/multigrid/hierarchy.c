@@ -16,8 +16,6 @@
 enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
 /* Coarsening ends if a level has more than this part of the rows of the finer one. */
 #define SLOWEST_COARSENING (1.0 / 1.3)
-/* Singular diagonal blocks of coarse matrices are shifted by this part of their row. */
-#define COARSE_SHIFT 0.01
 /* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
 #define RANK_TOLERANCE 1e-10
 
@@ -50,15 +48,16 @@ static bisai_status find_diagonal(bsi_hierarchy *h, bsi_level *level) {
                   bsi_row_name(a, missing));
 }
 
-static bisai_status invert_diagonal(bsi_hierarchy *h, bsi_level *level) {
+static bisai_status invert_diagonal(bsi_hierarchy *h, bsi_level *level, bool creating) {
   const bool first = level == h->levels;
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
   BSI_TRY(ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
-                                       first ? h->setup.shift_amount : COARSE_SHIFT, level->inverse,
-                                       &stats));
+                                       first ? h->setup.shift_amount : BSI_COARSE_SHIFT,
+                                       level->inverse, &stats));
   if (first) h->stats = stats;
-  return bsi_invert_stats_judge(h->context,
-                                first ? "" : "multigrid, a coarse level: ", level->matrix, &stats);
+  BSI_TRY(bsi_invert_stats_judge(
+      h->context, first ? "" : "multigrid, a coarse level: ", level->matrix, &stats));
+  return bsi_drop_rounding_errors(h, level, creating);
 }
 
 /* --- the spectral radius --- */
@@ -238,7 +237,9 @@ static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bis
   const bsi_sparse_ops *ops = ops_of(h)->sparse;
   BSI_TRY(ops->multiply_values(h->context, &a, &level->prolongation, &level->product));
   BSI_TRY(ops->multiply_values(h->context, restriction_of(level), &level->product, &view));
-  if (!level->tentative.values) return BISAI_OK;
+  /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
+  const int64_t rows = (int64_t)coarse->block_rows * coarse->block_size;
+  if (!level->tentative.values && rows <= h->setup.options.coarsest) return BISAI_OK;
   return ops_of(h)->transfer->complete(h->context, coarse);
 }
 
@@ -378,7 +379,7 @@ static bool small_enough(const bsi_hierarchy *h, const bsi_level *level) {
 static bisai_status add_level(bsi_hierarchy *h, coarsening *c) {
   bsi_level *level = &h->levels[h->count - 1];
   bisai_bcsr *coarse = NULL;
-  BSI_TRY(invert_diagonal(h, level));
+  BSI_TRY(invert_diagonal(h, level, true));
   BSI_TRY(estimate_radius(h, level));
   if (h->count < h->setup.options.levels) BSI_TRY(coarsen(h, level, c, &coarse));
   if (!coarse) {
@@ -492,7 +493,7 @@ static bisai_status update_level(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   const bool coarsest = l == h->count - 1;
   if (coarsest && h->dense_inverse) return bsi_coarsest_update(h);
-  BSI_TRY(invert_diagonal(h, level));
+  BSI_TRY(invert_diagonal(h, level, false));
   BSI_TRY(estimate_radius(h, level));
   BSI_TRY(bsi_smoother_update(h, level));
   if (coarsest) return BISAI_OK;
@@ -522,6 +523,7 @@ static void destroy_level(bisai_context *context, bsi_level *level) {
   if (level->relaxation != level->inverse) memory->release(context, level->relaxation);
   memory->release(context, level->inverse);
   memory->release(context, level->diagonal);
+  bsi_release(context, level->marks);
   memory->release(context, level->l1_blocks);
   memory->release(context, level->l1_position);
   double *const vectors[] = {level->x,        level->y,      level->d,     level->residual,

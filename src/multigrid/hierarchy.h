@@ -24,6 +24,9 @@
 #include "multigrid/sparse.h"
 #include "multigrid/steps.h"
 
+/* Singular diagonal blocks of coarse matrices are shifted by this part of their row. */
+#define BSI_COARSE_SHIFT 0.01
+
 /* What a hierarchy is made with. */
 typedef struct bsi_multigrid_setup {
   /* no enumeration has its AUTO */
@@ -44,8 +47,13 @@ typedef struct bsi_level {
    * these */
   int32_t *diagonal;
   double *inverse, *relaxation;
+  /* ‖D⁻¹‖, and the rows of rounding errors: their number, and marks in host memory, with room for
+   * D⁻¹ behind them. NULL if creation did not look for them */
+  double inverse_norm;
+  int64_t marked;
+  double *marks;
   double radius;
-  /* l1: its diagonal blocks, and their places */
+  /* l1: its diagonal blocks; their places, and behind these their number */
   double *l1_blocks;
   int32_t *l1_position;
   /* of ISAI, SWEEPS and ILU */
@@ -106,6 +114,17 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
 /* levels[l].solution ← the correction for levels[l].b, which changes. */
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
+
+/* --- rounding.c --- */
+
+/* marks[r] ← 1 for the rows of levels[l] that consist of rounding errors, otherwise 0. *marked ←
+ * their number. Uses work vectors. */
+bisai_status bsi_mark_rounding_errors(const bsi_hierarchy *h, int l, double *marks,
+                                      int64_t *marked);
+/* Gives these rows of a coarse level the inverse 0. */
+bisai_status bsi_drop_rounding_errors(bsi_hierarchy *h, bsi_level *level, bool creating);
+/* The same for other inverses of the level's blocks, after bsi_drop_rounding_errors(). */
+bisai_status bsi_drop_marked(const bsi_hierarchy *h, const bsi_level *level, double *inverse);
 
 /* --- coarsest.c --- */
 

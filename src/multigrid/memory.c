@@ -25,8 +25,9 @@ static int64_t level_memory(const bsi_level *level) {
   if (level->diagonal) bytes += 4 * (int64_t)a->block_rows;
   if (level->inverse) bytes += 8 * (int64_t)bsi_block_offset(a, a->block_rows);
   if (level->relaxation != level->inverse) bytes += 8 * (int64_t)bsi_block_offset(a, a->block_rows);
+  if (level->marks) bytes += 8 * bsi_level_rows(level) * (1 + a->block_size);
   if (level->l1_blocks) bytes += 8 * (int64_t)bsi_block_offset(a, a->block_rows);
-  if (level->l1_position) bytes += 4 * (int64_t)a->block_rows;
+  if (level->l1_position) bytes += 4 * ((int64_t)a->block_rows + 1);
   if (level->smoother) {
     bisai_precond_report report = {.struct_size = sizeof report};
     bisai_precond_get_report(level->smoother, &report);

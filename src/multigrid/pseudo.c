@@ -22,8 +22,7 @@
 
 enum { SCALINGS = 4 };
 
-/* A pivot of at most this many n ε times the largest is negligible: products R A P of singular
- * matrices leave some ε in each of n rows. */
+/* A pivot of at most this many `errors` ε times the largest is negligible. */
 #define NEGLIGIBLE 16.0
 
 typedef struct pseudo {
@@ -123,7 +122,7 @@ static double find_pivot(const pseudo *p, int64_t k, int64_t *row, int64_t *colu
 }
 
 /* x ← L below the diagonal, and U, of the rows and columns of the pivots. */
-static void factorise(pseudo *p) {
+static void factorise(pseudo *p, double errors) {
   const int64_t n = p->n;
   double limit = 0.0;
   memcpy(p->x, p->s, (size_t)(n * n) * sizeof *p->x);
@@ -132,7 +131,7 @@ static void factorise(pseudo *p) {
     const int64_t k = p->rank;
     int64_t row = k, column = k;
     const double pivot = find_pivot(p, k, &row, &column);
-    if (k == 0) limit = NEGLIGIBLE * (double)n * DBL_EPSILON * pivot;
+    if (k == 0) limit = NEGLIGIBLE * errors * DBL_EPSILON * pivot;
     if (pivot <= limit) return;
     swap_rows(n, p->x, k, row), swap_places(p->rows, k, row);
     swap_columns(n, p->x, k, column), swap_places(p->cols, k, column);
@@ -226,14 +225,14 @@ static void project(pseudo *p) {
   }
 }
 
-bisai_status bsi_pseudo_invert(bisai_context *context, int64_t n, double *room, double **inverse,
-                               int32_t *nullity) {
+bisai_status bsi_pseudo_invert(bisai_context *context, int64_t n, double errors, double *room,
+                               double **inverse, int32_t *nullity) {
   pseudo p = pseudo_of(n, room);
   if (!bsi_all_finite((size_t)(n * n), p.s))
     return bsi_fail(context, BISAI_SINGULAR_BLOCK,
                     "multigrid: the coarsest matrix has NaN or infinity");
   equilibrate(&p);
-  factorise(&p);
+  factorise(&p, errors);
   for (int64_t m = 0; m < n - p.rank; m++) find_null_vectors(&p, m);
   orthonormalise(n, n - p.rank, p.v);
   orthonormalise(n, n - p.rank, p.w);

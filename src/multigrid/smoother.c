@@ -23,10 +23,14 @@ static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
   BSI_TRY(backend->multigrid->l1->diagonal(h->context, level->matrix, level->l1_blocks,
                                            level->l1_position));
   bisai_bcsr view = *level->matrix;
+  view.blocks = view.block_rows;
+  view.row_ptr = level->l1_position; /* one block in each row */
   view.values = level->l1_blocks;
-  BSI_TRY(backend->multigrid->inversion->invert(h->context, &view, level->l1_position, 0.0,
-                                                level->relaxation, &stats));
-  return bsi_invert_stats_judge(h->context, "l1 smoother: ", level->matrix, &stats);
+  BSI_TRY(backend->multigrid->inversion->invert(
+      h->context, &view, level->l1_position,
+      level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT, level->relaxation, &stats));
+  BSI_TRY(bsi_invert_stats_judge(h->context, "l1 smoother: ", level->matrix, &stats));
+  return bsi_drop_marked(h, level, level->relaxation);
 }
 
 static bisai_status create_l1(bsi_hierarchy *h, bsi_level *level) {
@@ -35,17 +39,24 @@ static bisai_status create_l1(bsi_hierarchy *h, bsi_level *level) {
   const size_t values = bsi_block_offset(a, a->block_rows);
   level->l1_blocks = memory->allocate(h->context, values, sizeof *level->l1_blocks);
   level->l1_position =
-      memory->allocate(h->context, (size_t)a->block_rows, sizeof *level->l1_position);
+      memory->allocate(h->context, (size_t)a->block_rows + 1, sizeof *level->l1_position);
   double *inverse = memory->allocate(h->context, values, sizeof *inverse);
   if (inverse) level->relaxation = inverse;
   if (!level->l1_blocks || !level->l1_position || !inverse) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(memory->upload(h->context, level->l1_position + a->block_rows, &a->block_rows,
+                         sizeof a->block_rows));
   return update_l1(h, level);
 }
 
 bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level) {
   if (h->setup.options.smoother == BISAI_SMOOTHER_L1) return create_l1(h, level);
   if (!is_nested(h)) return BISAI_OK;
-  return bisai_precond_create(h->context, level->matrix, h->setup.smoother, &level->smoother);
+  bisai_precond_options o = *h->setup.smoother;
+  if (level != h->levels) {
+    o.shift = BISAI_SHIFT_IN_BLOCKS;
+    o.shift_amount = BSI_COARSE_SHIFT;
+  }
+  return bisai_precond_create(h->context, level->matrix, &o, &level->smoother);
 }
 
 bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level) {

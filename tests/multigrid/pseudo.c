@@ -15,7 +15,7 @@ static result pseudo_inverse(int64_t n, const double *a) {
   result r = {.room = malloc((size_t)bsi_pseudo_room(n) * sizeof(double)), .nullity = -1};
   for (int64_t i = 0; i < bsi_pseudo_room(n); i++) r.room[i] = (double)NAN;
   memcpy(r.room, a, (size_t)(n * n) * sizeof *a);
-  EXPECT_OK(context, bsi_pseudo_invert(context, n, r.room, &r.inverse, &r.nullity));
+  EXPECT_OK(context, bsi_pseudo_invert(context, n, (double)n, r.room, &r.inverse, &r.nullity));
   return r;
 }
 
@@ -143,10 +143,10 @@ static void nan_and_infinity_are_refused(void **state) {
   double room[5 * 4 + 3 * 2] = {1, 0, 0, (double)NAN}, *inverse = NULL;
   int32_t nullity;
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
-                bsi_pseudo_invert(context, 2, room, &inverse, &nullity));
+                bsi_pseudo_invert(context, 2, 2.0, room, &inverse, &nullity));
   room[3] = (double)INFINITY;
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
-                bsi_pseudo_invert(context, 2, room, &inverse, &nullity));
+                bsi_pseudo_invert(context, 2, 2.0, room, &inverse, &nullity));
   assert_null(inverse);
 }
 
