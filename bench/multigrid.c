@@ -62,11 +62,20 @@ bool record_begin(multigrid_bench *b, const char *what, const bench_system *syst
   return true;
 }
 
+void record_end(multigrid_bench *b) {
+  if (!b->json) return;
+  const long end = ftell(b->json);
+  fprintf(b->json, "\n  ]\n}\n");
+  fflush(b->json);
+  if (end < 0 || fseek(b->json, end, SEEK_SET)) bench_fail("the JSON file must be a file");
+}
+
 static void measure_method(multigrid_bench *b, const bench_system *system, const char *text,
                            const wishes *w) {
   const bench_method m = method_of(text, system);
   if (w->all_in) measure_all_in(b, system, &m);
   if (w->levels && m.options.kind == BISAI_PRECOND_MULTIGRID) measure_levels(b, system, &m);
+  record_end(b);
 }
 
 static void measure_system(multigrid_bench *b, const char *name, const wishes *w) {
@@ -139,7 +148,7 @@ int main(int argc, char **argv) {
   char *rest = NULL;
   for (char *name = strtok_r(w.systems, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
     measure_system(&b, name, &w);
-  if (b.json) fprintf(b.json, "\n  ]\n}\n");
+  record_end(&b);
   if (b.json && fclose(b.json)) bench_fail("cannot write %s", w.json);
   bisai_context_destroy(&b.context);
   return 0;

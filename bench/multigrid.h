@@ -100,6 +100,10 @@ typedef struct multigrid_bench {
 bool record_begin(multigrid_bench *b, const char *what, const bench_system *system,
                   const bench_method *method);
 
+/* Completes the JSON file after a record. Further records may follow. A program that is stopped
+ * leaves all that it has measured. */
+void record_end(multigrid_bench *b);
+
 /* Ends the program unless the status is BISAI_OK. */
 void need(bisai_context *context, bisai_status status, const char *what);
 

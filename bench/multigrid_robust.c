@@ -46,6 +46,7 @@ static void measure_change(multigrid_bench *b, const bench_system *system, const
             "\"relative_residual\": %.4g}",
             change->name, bisai_reason_string(report.reason), report.iterations,
             report.relative_residual);
+  record_end(b);
   system_destroy(&changed);
   fflush(stdout);
 }
