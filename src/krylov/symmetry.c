@@ -43,7 +43,8 @@ bisai_status bsi_check_symmetry(const bisai_solver *s, const bisai_bcsr *matrix,
   BSI_TRY(bisai_precond_get_report(precond, &report));
   if (report.symmetry == BISAI_SYMMETRY_NONE)
     return refuse_precond(s, precond, "",
-                          "none, bjacobi (fp64 or inverses), ilu, sweeps and symmetric isai");
+                          "none, bjacobi (fp64 or inverses), ilu, sweeps, symmetric isai "
+                          "and, with pre = post, mg");
   if (report.symmetry == BISAI_SYMMETRY_PATTERN && !mirrored)
     return refuse_precond(s, precond, " where a block (i, j) is stored without (j, i)",
                           "none and bjacobi");
