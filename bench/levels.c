@@ -212,10 +212,15 @@ static void sum_up(const recorded *r, level_sum *sums) {
   }
 }
 
+/* Returns the last level that is shown together with level l. */
+static int last_of(const recorded *r, int l) {
+  return r->h.tail.level > 0 && l == r->h.tail.level ? r->h.count - 1 : l;
+}
+
 /* Bytes and times of a level, or of the whole tail. */
 static void print_level(multigrid_bench *b, const recorded *r, const level_sum *sums, int l,
                         double whole) {
-  const int tail = r->h.tail.level, last = tail > 0 && l == tail ? r->h.count - 1 : l;
+  const int last = last_of(r, l);
   const bisai_bcsr *a = r->h.levels[l].matrix;
   level_sum sum = sums[l];
   for (int k = l + 1; k <= last; k++) {
@@ -244,8 +249,9 @@ static void print(multigrid_bench *b, const recorded *r, const bench_system *sys
   sum_up(r, sums);
   for (int l = 0; l < shown; l++) {
     whole += sums[l].seconds;
-    if (l >= 2) coarse += sums[l].seconds;
-    if (l >= 2) launches += sums[l].launches;
+    if (last_of(r, l) < 2) continue; /* a tail of levels 1 and coarser counts */
+    coarse += sums[l].seconds;
+    launches += sums[l].launches;
   }
   printf("  %s, level by level: a cycle takes %.1f us, and %.1f us with a clock at each level\n"
          "    %5s %9s %3s %10s %6s %6s %8s %10s %10s %8s %9s\n",
