@@ -373,15 +373,17 @@ static PetscErrorCode view_levels(const bisai_precond *precond, PetscViewer view
   PetscFunctionBegin;
   if (bisai_precond_get_report(precond, &report) != BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
   for (int l = 0; l < g->levels; l++)
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "  level %d: %d block rows of size %d, %d blocks\n", l,
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %d block rows of size %d, %d blocks\n", l,
                                      g->rows[l], g->block_size[l], g->blocks[l]));
-  if (g->levels > 0)
+  if (g->levels == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  complexity: %.2f of values, %.2f of rows; %s, coarsest level %s, %.1f MB\n",
+      g->operator_complexity, g->grid_complexity,
+      g->symmetric ? "symmetric matrix" : "nonsymmetric matrix",
+      g->coarsest_inverted ? "inverted" : "smoothed", 1e-6 * (double)g->hierarchy_bytes));
+  if (g->coarsest_nullity > 0)
     PetscCall(PetscViewerASCIIPrintf(
-        viewer, "  complexity: %.2f of values, %.2f of rows; %s, coarsest level %s, %.1f MB\n",
-        g->operator_complexity, g->grid_complexity,
-        g->symmetric ? "symmetric matrix" : "nonsymmetric matrix",
-        g->coarsest_inverted ? "inverted" : "smoothed", 1e-6 * (double)g->hierarchy_bytes));
+        viewer, "  the coarsest matrix has a null space of dimension %d\n", g->coarsest_nullity));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
