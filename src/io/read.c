@@ -325,12 +325,26 @@ static bisai_status read_vectors(bsi_source *source, int64_t n, int32_t most, do
                   "several vectors are read from Matrix Market files only");
 }
 
+/* Reads vectors and closes the source. */
+static bisai_status take_vectors(bsi_source **source, int64_t n, int32_t most, double **values,
+                                 int32_t *count) {
+  bisai_context *context = bsi_source_context(*source);
+  double *read = NULL;
+  int32_t columns = 0;
+  const bisai_status status = close_source(source, read_vectors(*source, n, most, &read, &columns));
+  if (status) {
+    bsi_release(context, read);
+    return status;
+  }
+  *values = read;
+  *count = columns;
+  return BISAI_OK;
+}
+
 bisai_status bisai_read_vectors(bisai_context *context, const char *path, int64_t n, int32_t most,
                                 double **values, int32_t *count) {
   if (!context) return BISAI_INVALID_ARGUMENT;
   bsi_source *source = NULL;
-  double *read = NULL;
-  int32_t columns = 0;
   if (!path || !values || !count)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "bisai_read_vectors: %s is NULL",
                     !path     ? "path"
@@ -339,15 +353,15 @@ bisai_status bisai_read_vectors(bisai_context *context, const char *path, int64_
   if (n < 1 || most < 1)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "bisai_read_vectors: %" PRId64 " values of at most %d vectors", n, most);
-  bisai_status status = bsi_source_open_file(context, path, NULL, NULL, &source);
-  if (!status) status = close_source(&source, read_vectors(source, n, most, &read, &columns));
-  if (status) {
-    bsi_release(context, read);
-    return status;
-  }
-  *values = read;
-  *count = columns;
-  return BISAI_OK;
+  BSI_TRY(bsi_source_open_file(context, path, NULL, NULL, &source));
+  return take_vectors(&source, n, most, values, count);
+}
+
+bisai_status bsi_read_vectors_memory(bisai_context *context, const void *data, size_t bytes,
+                                     int64_t n, int32_t most, double **values, int32_t *count) {
+  bsi_source *source = NULL;
+  BSI_TRY(bsi_source_open_memory(context, data, bytes, &source));
+  return take_vectors(&source, n, most, values, count);
 }
 
 void bisai_vectors_destroy(bisai_context *context, double **values) {

@@ -145,6 +145,19 @@ void fuzz_read_vector(const uint8_t *data, size_t bytes, int64_t n) {
   expect_vector(bsi_read_vector_memory(fuzz_context(), data, bytes, n, values), n, values);
 }
 
+void fuzz_read_vectors(const uint8_t *data, size_t bytes, int64_t n, int32_t most) {
+  double *values = NULL;
+  int32_t count = 0;
+  const bisai_status status =
+      bsi_read_vectors_memory(fuzz_context(), data, bytes, n, most, &values, &count);
+  expect(!status == !!values, "a status that does not fit the vectors");
+  if (status) expect_failure(status);
+  expect(status || (count >= 1 && count <= most), "a wrong number of vectors");
+  for (int64_t i = 0; values && i < n * count; i++) expect(isfinite(values[i]), "NaN or infinity");
+  bisai_vectors_destroy(fuzz_context(), &values);
+  fuzz_expect_nothing_left();
+}
+
 void fuzz_read_rhs(const uint8_t *data, size_t bytes, int64_t n) {
   double values[64];
   int64_t columns = -1;

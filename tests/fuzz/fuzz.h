@@ -30,6 +30,9 @@ void fuzz_read_system(const uint8_t *data, size_t bytes);
 /* Reads the bytes as a vector of n ≤ 64 values and aborts unless they are finite. */
 void fuzz_read_vector(const uint8_t *data, size_t bytes, int64_t n);
 
+/* The same for at most `most` vectors of n values. */
+void fuzz_read_vectors(const uint8_t *data, size_t bytes, int64_t n, int32_t most);
+
 /* The same for the right-hand side that stands with a matrix. */
 void fuzz_read_rhs(const uint8_t *data, size_t bytes, int64_t n);
 
