@@ -119,7 +119,7 @@ static json_t *run(const run_result *r) {
       {"iterations", integer(r->solved, r->solve.iterations)},
       {"relative_residual", number(r->solved, r->residual)},
       {"factor_s", number(run_has_factor(r), r->setup.factor_seconds)},
-      {"pattern_s", number(run_has_pattern(r), r->setup.pattern_seconds)},
+      {"pattern_s", number(run_has_structure(r), r->setup.pattern_seconds)},
       {"values_s", number(run_has_values(r), r->setup.values_seconds)},
       {"setup_s", number(r->set_up, r->setup.setup_seconds)},
       {"apply30_s", number(run_has_apply(r), r->solve.apply30_seconds)},

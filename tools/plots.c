@@ -111,7 +111,7 @@ static bool write_setup(const char *folder, int count, const run_result *results
     const run_result *r = &results[i];
     fprintf(out, "\"%s%s\" %.6g %.6g %.6g\n", r->label, r->set_up ? "" : " (failed)",
             run_has_factor(r) ? 1e3 * r->setup.factor_seconds : 0,
-            run_has_pattern(r) ? 1e3 * r->setup.pattern_seconds : 0,
+            run_has_structure(r) ? 1e3 * r->setup.pattern_seconds : 0,
             run_has_values(r) ? 1e3 * r->setup.values_seconds : 0);
   }
   return close_written(out);
@@ -245,7 +245,8 @@ static void script_bars(const drawing *d, const char *name, const char *title, b
 static void script_setup(const drawing *d, int count, const run_result *results) {
   bool any = false;
   for (int i = 0; i < count; ++i) {
-    any |= run_has_factor(&results[i]) || run_has_values(&results[i]);
+    any |= run_has_factor(&results[i]) || run_has_structure(&results[i]) ||
+           run_has_values(&results[i]);
   }
   script_bars(d, "setup", "set-up", any, count, results,
               "using 2:xtic(1) lc rgb '#4477aa' title 'factor', '' using 3 lc rgb '#ddaa33' title "

@@ -380,6 +380,10 @@ bool run_has_pattern(const run_result *r) {
   return r->set_up && method_is(&r->m, BISAI_PRECOND_ISAI);
 }
 
+bool run_has_structure(const run_result *r) {
+  return run_has_pattern(r) || (r->set_up && method_is(&r->m, BISAI_PRECOND_MULTIGRID));
+}
+
 bool run_has_values(const run_result *r) {
   return r->set_up && !method_is(&r->m, BISAI_PRECOND_NONE) && !method_is_exact(&r->m);
 }

@@ -60,12 +60,13 @@ void run_result_free(run_result *r);
 
 /* Return true if the method has these times, bytes or counts. Others are null in JSON and "-" in
  * tables. */
-bool run_has_factor(const run_result *r);  /* factor_seconds */
-bool run_has_levels(const run_result *r);  /* levels, bandwidth, profile, scales */
-bool run_has_pattern(const run_result *r); /* pattern_seconds, inverse_blocks */
-bool run_has_values(const run_result *r);  /* values_seconds */
-bool run_has_apply(const run_result *r);   /* apply30_seconds */
-bool run_has_memory(const run_result *r);  /* memory_bytes; false if another library holds a part */
+bool run_has_factor(const run_result *r);    /* factor_seconds */
+bool run_has_levels(const run_result *r);    /* levels, bandwidth, profile, scales */
+bool run_has_pattern(const run_result *r);   /* inverse_blocks */
+bool run_has_structure(const run_result *r); /* pattern_seconds: of patterns or levels */
+bool run_has_values(const run_result *r);    /* values_seconds */
+bool run_has_apply(const run_result *r);     /* apply30_seconds */
+bool run_has_memory(const run_result *r); /* memory_bytes; false if another library holds a part */
 
 double run_total(const run_result *r); /* seconds of set-up and solve together */
 

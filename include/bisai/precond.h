@@ -645,11 +645,11 @@ typedef struct bisai_precond_report {
   double order_seconds;
   /** time of block ILU; 0 with the caller's factors */
   double factor_seconds;
-  /** time of the patterns, or of finding the blocks of block-Jacobi and reserving their memory;
-   *  0 after an update */
+  /** time of the patterns, or of finding the blocks of block-Jacobi and reserving their memory, or
+   *  of the levels of multigrid with their first values; 0 after an update */
   double pattern_seconds;
-  /** time of the values of NL and NU, of the sweeps' matrices, or of the inverted diagonal
-   *  blocks */
+  /** time of the values of NL and NU, of the sweeps' matrices, of the inverted diagonal blocks, or
+   *  of an update of multigrid */
   double values_seconds;
   /** time of the whole call */
   double setup_seconds;

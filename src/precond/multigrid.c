@@ -175,6 +175,7 @@ static bisai_status choose_nodes(const bisai_precond *m, const bisai_bcsr *a, bi
 
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
+  const double start = bsi_now();
   BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &state->symmetric));
   state->still_symmetric = state->symmetric;
   bisai_multigrid_options o = choose(m);
@@ -186,7 +187,9 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
       .smoother = &state->smoother};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
-  return bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy);
+  BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));
+  m->report.pattern_seconds = bsi_now() - start;
+  return BISAI_OK;
 }
 
 static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {

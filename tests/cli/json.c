@@ -220,7 +220,7 @@ static void what_does_not_apply_is_null(void **state) {
       "yyyyynyyyyyyyyynnnynyyyyyn", /* isai */
       "nnynyyyynyyyyny"
       "yynnynnnnnyyynnnnnynyyyynn", /* sweeps */
-      "yyynyyynnyyyyny"
+      "yyynyyynyyyyyny"
       "yynnynnnnnnnnnnnnyynyyyynn", /* mg */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
