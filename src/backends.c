@@ -23,7 +23,7 @@
       &bsi_block_solve_##SIDE}; \
   static const bsi_multigrid_ops multigrid_##SIDE = { \
       &bsi_level_inversion_##SIDE, &bsi_aggregation_##SIDE, &bsi_aim_##SIDE, \
-      &bsi_transfer_##SIDE, &bsi_sparse_##SIDE, \
+      &bsi_transfer_##SIDE, &bsi_balance_##SIDE, &bsi_sparse_##SIDE, \
       &bsi_cycle_##SIDE, &bsi_l1_##SIDE, &bsi_nodes_##SIDE, &bsi_dense_##SIDE, \
       &bsi_tail_##SIDE}; \
   static const bsi_krylov_ops krylov_##SIDE = { \

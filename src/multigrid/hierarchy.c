@@ -8,6 +8,7 @@
 #include "apply/apply_ops.h"
 #include "bjacobi/bjacobi_ops.h"
 #include "factor/factor_ops.h"
+#include "multigrid/balance.h"
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/strength.h"
 
@@ -202,8 +203,15 @@ static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
                                      damping_of(h, level), &level->prolongation);
 }
 
+/* The rows of level 0 of a nonsymmetric matrix have weights. */
+static bool is_balanced(const bsi_hierarchy *h, const bsi_level *level) {
+  return level == h->levels && !h->setup.symmetric;
+}
+
 static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
+  if (is_balanced(h, level) && !level->members.values)
+    BSI_TRY(bsi_sparse_reserve_values(h->context, &level->members));
   if (h->setup.symmetric)
     BSI_TRY(transpose(h, &level->prolongation, &level->restriction, &level->position));
   else
@@ -212,9 +220,20 @@ static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
   return bsi_sparse_reserve_values(h->context, &level->restriction);
 }
 
+static bisai_status balance(bsi_hierarchy *h, bsi_level *level) {
+  const bisai_bcsr *a = level->matrix;
+  const bsi_balance weights = {.values = a->values,
+                               .diagonal = level->diagonal,
+                               .block_size = a->block_size,
+                               .tentative = level->tentative.values,
+                               .position = level->member_position};
+  return ops_of(h)->balance->balance(h->context, &weights, &level->members);
+}
+
 static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   const bsi_multigrid_ops *ops = ops_of(h);
+  if (is_balanced(h, level)) BSI_TRY(balance(h, level));
   if (!level->restriction.row_ptr) return BISAI_OK;
   if (h->setup.symmetric)
     return ops->transfer->transpose_values(h->context, &level->prolongation, level->position,

@@ -13,8 +13,9 @@
  *
  * R is Pᵀ for a symmetric A (Vaněk, Mandel, Brezina 1996). Otherwise it is Tᵀ (I − ω A D⁻¹), the
  * transpose of what P is for Aᵀ with D⁻¹ on the other side, or Tᵀ if that would exceed the limit of
- * the complexity. For a nonsymmetric A, ρ is at least 2: larger ω made coarse matrices of which
- * cycles diverged. */
+ * the complexity. On level 0 the blocks of this Tᵀ have weights (multigrid/balance.h), so that a
+ * scaling of the block rows of A changes nothing but the norm of the residual. For a nonsymmetric
+ * A, ρ is at least 2: larger ω made coarse matrices of which cycles diverged. */
 #ifndef BSI_HIERARCHY_H
 #define BSI_HIERARCHY_H
 

@@ -69,6 +69,13 @@ typedef struct bsi_transfer_ops {
   bisai_status (*complete)(bisai_context *, bisai_bcsr *a);
 } bsi_transfer_ops;
 
+struct bsi_balance; /* multigrid/balance.h */
+
+typedef struct bsi_balance_ops {
+  /* Values of Tᵀ ← those of T, with weights of the rows of A. */
+  bisai_status (*balance)(bisai_context *, const struct bsi_balance *, bsi_sparse *members);
+} bsi_balance_ops;
+
 /* Products of sparse matrices. */
 typedef struct bsi_sparse_ops {
   /* c ← the structure of a·b. The columns of a row of a may repeat and need not ascend. Sets the
@@ -162,6 +169,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_aggregation_ops *aggregation;
   const bsi_aim_ops *aim;
   const bsi_transfer_ops *transfer;
+  const bsi_balance_ops *balance;
   const bsi_sparse_ops *sparse;
   const bsi_cycle_ops *cycle;
   const bsi_l1_ops *l1;
@@ -174,6 +182,7 @@ extern const struct bsi_inversion_ops bsi_level_inversion_host, bsi_level_invers
 extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;
 extern const bsi_aim_ops bsi_aim_host, bsi_aim_cuda;
 extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;
+extern const bsi_balance_ops bsi_balance_host, bsi_balance_cuda;
 extern const bsi_sparse_ops bsi_sparse_host, bsi_sparse_cuda;
 extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
 extern const bsi_l1_ops bsi_l1_host, bsi_l1_cuda;

@@ -4,8 +4,8 @@
  *   1. S = R A C with diagonal R and C of powers of two, so that the largest magnitude of every row
  *      and column is near 1 (Ruiz, RAL-TR-2001-034). R = C for a symmetric A.
  *   2. P S Q = L U by elimination with complete pivoting. The rank is the number of pivots that are
- *      not negligible. Columns of V with S V = 0 and of W with Wᵀ S = 0 follow from U and L, and are
- *      made orthonormal.
+ *      not negligible. Columns of V with S V = 0 and of W with Wᵀ S = 0 follow from U and L, and
+ *      are made orthonormal.
  *   3. B = S + W Vᵀ is regular, and S⁺ = B⁻¹ − V Wᵀ = (I − V Vᵀ) B⁻¹ (I − W Wᵀ). The second form
  *      also removes what rounding errors of S leave in V and W.
  *

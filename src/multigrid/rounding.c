@@ -31,13 +31,15 @@ bisai_status bsi_mark_rounding_errors(const bsi_hierarchy *h, int l, double *mar
   if (l == 0) return BISAI_OK;
   const bsi_level *fine = coarse - 1;
   const bisai_bcsr *a = fine->matrix;
+  bsi_sparse members = fine->members;
+  if (!fine->tentative.values) members.values = NULL; /* without the weights of level 0 */
   BSI_TRY(ops->start(h->context, n, coarse->x));
   BSI_TRY(ops->multiply(h->context, &fine->prolongation, coarse->x, 0.0, fine->x));
   BSI_TRY(backend->apply->products->multiply(h->context, a, 1, 1.0, fine->x, 0, 0.0, NULL, 0,
                                              fine->y, 0, 0));
   BSI_TRY(backend->apply->products->multiply_diagonal(
       h->context, a->block_rows, a->block_size, fine->inverse, 1, fine->y, 0, fine->residual, 0));
-  BSI_TRY(ops->multiply(h->context, &fine->members, fine->residual, 0.0, coarse->y));
+  BSI_TRY(ops->multiply(h->context, &members, fine->residual, 0.0, coarse->y));
   BSI_TRY(ops->norm(h->context, bsi_level_rows(fine), fine->x, &norm));
   BSI_TRY(backend->memory->fetch(h->context, marks, coarse->y, (size_t)n * sizeof *marks));
   const double limit = ROUNDING_PART * norm / sqrt((double)bsi_level_rows(fine));

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Weights of the block rows of a nonsymmetric matrix in restriction, compiled for both backends.
+ *
+ * R sums the equations of an aggregate. If their scales differ, the largest hide the others. On
+ * level 0, whose scales are the caller's, each block of Tᵀ is therefore divided by the size of the
+ * diagonal block of its row, over that of the first row. The rows of coarser levels have similar
+ * scales, and weights would do harm there (measured on the cavity). */
+#ifndef BSI_BALANCE_H
+#define BSI_BALANCE_H
+
+#include "core/block_math.h"
+#include "multigrid/sparse.h"
+
+/* What gives the blocks of Tᵀ. */
+typedef struct bsi_balance {
+  /* A and the places of its diagonal blocks */
+  const double *values;
+  const int32_t *diagonal;
+  int block_size;
+  /* T, NULL: of identity blocks, and the places in T of the blocks of Tᵀ */
+  const double *tentative;
+  const int32_t *position;
+} bsi_balance;
+
+/* Returns the size of diagonal block j, or 1 if it is zero or not finite. */
+BSI_INLINE double bsi_balance_size(const bsi_balance *b, int32_t j) {
+  const int values = b->block_size * b->block_size;
+  const double *d = b->values + (size_t)b->diagonal[j] * (size_t)values;
+  double size = 0.0;
+  for (int v = 0; v < values; v++) size += fabs(d[v]);
+  return size > 0.0 && size <= DBL_MAX ? size : 1.0;
+}
+
+/* Computes block q of Tᵀ, which is in column j and has `height` rows. */
+BSI_INLINE void bsi_balance_block(const bsi_balance *b, int height, int32_t q, int32_t j,
+                                  double *block) {
+  const int bs = b->block_size;
+  const double *t =
+      b->tentative ? b->tentative + (size_t)b->position[q] * (size_t)(bs * height) : NULL;
+  const double weight = bsi_balance_size(b, 0) / bsi_balance_size(b, j);
+  for (int c = 0; c < bs; c++)
+    for (int r = 0; r < height; r++)
+      block[c * height + r] = (t ? t[r * bs + c] : r == c ? 1.0 : 0.0) * weight;
+}
+
+#endif
