@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a matrix is from its transpose, on the device. A warp takes a block row, a lane a
- * block. */
+/* How far a matrix is from its transpose, on the device. A few lanes share a block row, and a lane
+ * takes a block. */
 #include <cstring>
 
 #include "core/asymmetry.h"
@@ -11,7 +11,7 @@
 
 namespace {
 
-enum { THREADS = 128, WARPS = THREADS / BSI_WARP };
+enum { THREADS = 128 };
 
 struct report {
   static constexpr int firsts = 0;
@@ -23,20 +23,20 @@ struct report {
 };
 
 __global__ void __launch_bounds__(THREADS)
-    measure(const bsi_square a, int32_t block_rows, double enough, report *found) {
-  const int64_t row = blockIdx.x * static_cast<int64_t>(WARPS) + threadIdx.x / BSI_WARP;
+    measure(const bsi_square a, int32_t block_rows, int lanes, double enough, report *found) {
+  const int64_t thread = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x,
+                row = thread / lanes;
   if (row >= block_rows) return;
   const volatile unsigned long long *so_far = &found->largest;
   if (__longlong_as_double(static_cast<long long>(*so_far)) > enough) return;
   const int32_t i = static_cast<int32_t>(row), end = a.row_ptr[i + 1];
   double largest = 0.0;
   bool mirrored = true;
-  for (int32_t p = a.row_ptr[i] + static_cast<int32_t>(threadIdx.x % BSI_WARP); p < end;
-       p += BSI_WARP) {
+  for (int32_t p = a.row_ptr[i] + static_cast<int32_t>(thread % lanes); p < end; p += lanes) {
     const double of_block = bsi_asymmetry_of_block(&a, i, p, &mirrored);
     if (of_block > largest) largest = of_block;
   }
-  if (largest > 0.0)
+  if (largest > __longlong_as_double(static_cast<long long>(*so_far)))
     atomicMax(&found->largest, static_cast<unsigned long long>(__double_as_longlong(largest)));
   if (!mirrored) found->unmirrored = 1;
 }
@@ -49,8 +49,12 @@ static bisai_status asymmetry(bisai_context *context, const bisai_bcsr *matrix, 
   *asymmetry = {.largest = 0.0, .mirrored = true};
   if (matrix->block_rows == 0) return BISAI_OK;
   BSI_TRY(bsi_record_begin<report>(context, what));
-  measure<<<bsi_grid(matrix->block_rows, WARPS), THREADS, 0, bsi_stream_of(context)>>>(
-      bsi_square_of(matrix), matrix->block_rows, enough, bsi_record_of<report>(context));
+  int lanes = 1;
+  while (lanes < BSI_WARP && static_cast<int64_t>(lanes) * matrix->block_rows < matrix->blocks)
+    lanes *= 2;
+  measure<<<bsi_grid(static_cast<int64_t>(matrix->block_rows) * lanes, THREADS), THREADS, 0,
+            bsi_stream_of(context)>>>(bsi_square_of(matrix), matrix->block_rows, lanes, enough,
+                                      bsi_record_of<report>(context));
   BSI_TRY(bsi_launched(context, what));
   report found;
   BSI_TRY(bsi_record_fetch(context, what, &found));
