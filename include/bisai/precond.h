@@ -160,7 +160,7 @@ BISAI_API bool bisai_symmetry_parse(const char *word, bisai_symmetry *value);
 
 /** The order in which a cycle of multigrid visits its levels. */
 typedef enum bisai_cycle {
-  /** VW for a nonsymmetric A, V for a symmetric one */
+  /** V for a symmetric A, VW for a nonsymmetric one of single values, W for one of blocks */
   BISAI_CYCLE_AUTO = 0,
   /** each level once */
   BISAI_CYCLE_V = 1,

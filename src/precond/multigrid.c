@@ -157,7 +157,6 @@ static bisai_precond_options smoother_options(const bisai_precond *m, bisai_smoo
 static bisai_multigrid_options choose(const bisai_precond *m) {
   const bool symmetric = multigrid_of(m)->symmetric;
   bisai_multigrid_options o = m->options.multigrid;
-  if (o.cycle == BISAI_CYCLE_AUTO) o.cycle = symmetric ? BISAI_CYCLE_V : BISAI_CYCLE_VW;
   if (o.smoother == BISAI_SMOOTHER_AUTO)
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
   if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_NODES_BLOCK;
@@ -173,6 +172,14 @@ static bisai_status choose_nodes(const bisai_precond *m, const bisai_bcsr *a, bi
   return BISAI_OK;
 }
 
+/* cycle=auto. From 250² to 2000² nodes, the cavity takes 14 to 16 iterations with W, and 15 to 19
+ * with VW. */
+static void choose_cycle(const bisai_precond *m, bisai_multigrid_options *o) {
+  const bool values = m->block_size == 1 || o->nodes == BISAI_NODES_SCALAR;
+  if (o->cycle != BISAI_CYCLE_AUTO) return;
+  o->cycle = multigrid_of(m)->symmetric ? BISAI_CYCLE_V : values ? BISAI_CYCLE_VW : BISAI_CYCLE_W;
+}
+
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
   const double start = bsi_now();
@@ -180,6 +187,7 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   state->still_symmetric = state->symmetric;
   bisai_multigrid_options o = choose(m);
   BSI_TRY(choose_nodes(m, a, &o.nodes));
+  choose_cycle(m, &o);
   state->smoother = smoother_options(m, o.smoother);
   const bsi_multigrid_setup setup = {
       .options = o,
