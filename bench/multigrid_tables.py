@@ -25,7 +25,7 @@ GOALS = {
     "cavity:1000": (22, 45),
     "cavity:2000": (22, 160),
     "convdiff:148x148x58": (None, 25),
-    "convdiff:250": (None, 200),
+    "convdiff:250x250x250": (None, 200),
     "elasticity:100": (20, 200),
     "inclusion:100": (26, 200),
     "poisson:200": (22, 80),
