@@ -82,20 +82,15 @@ bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   if (l == h->tail.level && !h->tail.recording) return bsi_tail_run(h);
   BSI_TRY(cycle(h, l, level->b, level->solution));
-  if (l == h->count - 1) return BISAI_OK;
-  switch (h->setup.options.cycle) {
-  case BISAI_CYCLE_W: return add_second(h, l);
-  case BISAI_CYCLE_VW: return l > 1 ? add_second(h, l) : BISAI_OK;
-  case BISAI_CYCLE_K: return combine_two(h, l);
-  default: return BISAI_OK;
-  }
+  const bisai_cycle kind = h->setup.options.cycle;
+  if (l == h->count - 1 || !bsi_corrects_twice(kind, l)) return BISAI_OK;
+  return kind == BISAI_CYCLE_K ? combine_two(h, l) : add_second(h, l);
 }
 
 static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *x) {
   bsi_level *level = &h->levels[l];
   if (l == h->count - 1) return solve_coarsest(h, level, b, x);
   bsi_level *coarse = &h->levels[l + 1];
-  const bsi_sparse *r = level->restriction.row_ptr ? &level->restriction : &level->members;
   double *before = h->setup.options.post > 0 ? level->x : x;
   BSI_TRY(bsi_smooth(h, level, h->setup.options.pre, b, NULL, before));
   const double *left = b;
@@ -103,7 +98,7 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *x) {
     BSI_TRY(residual(h, level, b, before, level->residual));
     left = level->residual;
   }
-  BSI_TRY(transfer(h, r, left, 0.0, coarse->b));
+  BSI_TRY(transfer(h, bsi_restriction_of(level), left, 0.0, coarse->b));
   BSI_TRY(bsi_hierarchy_correct(h, l + 1));
   BSI_TRY(transfer(h, &level->prolongation, coarse->solution, 1.0, before));
   return before == x ? BISAI_OK : bsi_smooth(h, level, h->setup.options.post, b, before, x);

@@ -94,7 +94,7 @@ static double damping_of(const bsi_hierarchy *h, const bsi_level *level) {
 /* A direction, and A times corrections. */
 static bool reserve_more(bsi_hierarchy *h, bsi_level *level, int64_t n) {
   const bisai_multigrid_options *o = &h->setup.options;
-  const bool inner = level != h->levels && o->cycle != BISAI_CYCLE_V;
+  const bool inner = bsi_corrects_twice(o->cycle, (int)(level - h->levels));
   const bool k = inner && o->cycle == BISAI_CYCLE_K;
   if (o->smoother == BISAI_SMOOTHER_CHEBYSHEV) level->d = reserve_vector(h, n);
   if (inner) level->second = reserve_vector(h, n);
@@ -243,10 +243,6 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
                                            damping_of(h, level), &level->restriction);
 }
 
-static const bsi_sparse *restriction_of(const bsi_level *level) {
-  return level->restriction.row_ptr ? &level->restriction : &level->members;
-}
-
 /* --- the coarse matrix --- */
 
 /* The values of A P and R (A P). */
@@ -255,7 +251,7 @@ static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bis
   bsi_sparse view = bsi_sparse_of(coarse);
   const bsi_sparse_ops *ops = ops_of(h)->sparse;
   BSI_TRY(ops->multiply_values(h->context, &a, &level->prolongation, &level->product));
-  BSI_TRY(ops->multiply_values(h->context, restriction_of(level), &level->product, &view));
+  BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
   /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
   const int64_t rows = (int64_t)coarse->block_rows * coarse->block_size;
   if (!level->tentative.values && rows <= h->setup.options.coarsest) return BISAI_OK;
@@ -294,8 +290,8 @@ static bool within_complexity(const bsi_hierarchy *h, const bsi_sparse *c) {
 /* *coarse ← the structure of R A P, or NULL if it is too large for the limit of the complexity. */
 static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
   bsi_sparse c = {0};
-  const bisai_status status =
-      ops_of(h)->sparse->multiply_structure(h->context, restriction_of(level), &level->product, &c);
+  const bisai_status status = ops_of(h)->sparse->multiply_structure(
+      h->context, bsi_restriction_of(level), &level->product, &c);
   if (!status && within_complexity(h, &c)) return adopt(h, &c, coarse);
   bsi_sparse_destroy(h->context, &c);
   return status;

@@ -91,7 +91,6 @@ typedef struct bsi_hierarchy {
   int32_t nullity;
   bsi_tail tail;
   bsi_invert_stats stats;
-  double asymmetry;
   int64_t peak_bytes;
 } bsi_hierarchy;
 
@@ -156,6 +155,16 @@ bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level);
  * `from` is level->x or NULL, and `to` is another array, or level->x if `from` is NULL. */
 bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                         const double *from, double *to);
+
+/* Returns R of a level. */
+static inline const bsi_sparse *bsi_restriction_of(const bsi_level *level) {
+  return level->restriction.row_ptr ? &level->restriction : &level->members;
+}
+
+/* Returns true if a cycle corrects twice on level l ≥ 1, unless that is the coarsest. */
+static inline bool bsi_corrects_twice(bisai_cycle cycle, int l) {
+  return cycle == BISAI_CYCLE_VW ? l > 1 : cycle != BISAI_CYCLE_V && l > 0;
+}
 
 static inline int64_t bsi_level_rows(const bsi_level *level) {
   return (int64_t)level->matrix->block_rows * level->matrix->block_size;

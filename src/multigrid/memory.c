@@ -70,14 +70,12 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h) {
   int64_t bytes = 0, visits = 1;
   for (int l = 0; l < h->count - 1; l++) {
     const bsi_level *level = &h->levels[l];
-    const bsi_sparse *r = level->restriction.row_ptr ? &level->restriction : &level->members;
     const int64_t a = bsi_bcsr_product_bytes(level->matrix);
-    const bool twice =
-        l > (h->setup.options.cycle == BISAI_CYCLE_VW) && h->setup.options.cycle != BISAI_CYCLE_V;
-    if (twice && l > 0) visits *= 2;
-    bytes += visits *
-             (smoothing_bytes(h, level) + a + sparse_bytes(r) + sparse_bytes(&level->prolongation));
-    if (twice && l > 0) bytes += visits / 2 * a;
+    const bool twice = bsi_corrects_twice(h->setup.options.cycle, l);
+    if (twice) visits *= 2;
+    bytes += visits * (smoothing_bytes(h, level) + a + sparse_bytes(bsi_restriction_of(level)) +
+                       sparse_bytes(&level->prolongation));
+    if (twice) bytes += visits / 2 * a;
   }
   const int64_t n = bsi_level_rows(&h->levels[h->count - 1]);
   return bytes + (h->dense_inverse ? visits * 8 * n * n : 0);
