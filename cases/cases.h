@@ -77,6 +77,15 @@ bisai_status case_elasticity_modes(const case_elasticity_options *options, doubl
 bisai_status case_reaction(bisai_context *context, int32_t n, int32_t block_size,
                            bisai_bcsr **matrix, double **rhs);
 
+/* Fills a system of 5n² − 4n blocks on n × n points. Values and right-hand side are zeros
+ * before. */
+typedef void case_fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, double *rhs);
+
+/* Makes a system of blocks of `stencil_size` rows that `fill` fills. */
+bisai_status case_five_points(bisai_context *context, int32_t n, int32_t stencil_size,
+                              case_fill *fill, int32_t block_size, bisai_bcsr **matrix,
+                              double **rhs);
+
 /* Makes a matrix from host arrays in blocks of the given size; 0: that of the arrays. */
 bisai_status case_create(bisai_context *context, const bisai_bcsr_desc *desc, int32_t block_size,
                          bisai_bcsr **result);

@@ -87,30 +87,5 @@ static void fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, 
 bisai_status case_reaction(bisai_context *context, int32_t n, int32_t block_size,
                            bisai_bcsr **matrix, double **rhs) {
   if (case_reaction_refusal(n)) return BISAI_INVALID_ARGUMENT;
-  size_t rows = (size_t)n * (size_t)n, blocks = 5 * rows - 4 * (size_t)n;
-  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr);
-  int32_t *col_idx = malloc(blocks * sizeof *col_idx);
-  double *values = calloc(blocks * VALUES, sizeof *values);
-  double *b = calloc(rows * BS + BISAI_MAX_BLOCK_SIZE, sizeof *b);
-  bisai_status status = BISAI_OUT_OF_MEMORY;
-  if (!row_ptr || !col_idx || !values || !b) goto done;
-  fill(n, row_ptr, col_idx, values, b);
-
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = BS;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  status = case_create(context, &desc, block_size, matrix);
-  if (status == BISAI_OK) {
-    *rhs = b;
-    b = NULL;
-  }
-done:
-  free(b);
-  free(values);
-  free(col_idx);
-  free(row_ptr);
-  return status;
+  return case_five_points(context, n, BS, fill, block_size, matrix, rhs);
 }
