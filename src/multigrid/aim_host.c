@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The aims of the blocks on the host. */
+#include <string.h>
+
 #include "core/parallel.h"
 #include "multigrid/aim.h"
 #include "multigrid/multigrid_ops.h"
@@ -23,17 +25,20 @@ static float weight_of(const aim_job *job, int32_t i, int32_t p) {
                         values + bsi_block_offset(a, p));
 }
 
+/* The weights stand in `target` until the largest of the row is known. */
 static void aim_row(const aim_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   const int32_t begin = a->row_ptr[i], end = a->row_ptr[i + 1], own = job->aggregate[i];
-  float largest = 0.0f;
+  float largest = 0.0f, weight;
   for (int32_t p = begin; p < end; p++) {
-    const float weight = weight_of(job, i, p);
+    weight = weight_of(job, i, p);
     if (weight > largest) largest = weight;
+    memcpy(&job->target[p], &weight, sizeof weight);
   }
   for (int32_t p = begin; p < end; p++) {
     const int32_t j = a->col_idx[p];
-    const bool weak = i != j && weight_of(job, i, p) < job->threshold * largest;
+    memcpy(&weight, &job->target[p], sizeof weight);
+    const bool weak = i != j && weight < job->threshold * largest;
     job->target[p] = bsi_aim(own, job->aggregate[j], job->count, weak);
   }
 }
