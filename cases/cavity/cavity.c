@@ -49,16 +49,16 @@ static void fill_boundary(const star *s, double hx, double hy) {
   for (int unknown = U; unknown <= OMEGA; ++unknown) {
     add(s->centre, unknown, unknown, 1);
   }
-  if (!s->east) {
+  if (s->west && !s->east) {
     add(s->centre, OMEGA, V, -1 / hx);
     add(s->west, OMEGA, V, 1 / hx);
-  } else if (!s->west) {
+  } else if (s->east && !s->west) {
     add(s->east, OMEGA, V, -1 / hx);
     add(s->centre, OMEGA, V, 1 / hx);
-  } else if (!s->north) {
+  } else if (s->south && !s->north) {
     add(s->centre, OMEGA, U, 1 / hy);
     add(s->south, OMEGA, U, -1 / hy);
-  } else {
+  } else if (s->north) {
     add(s->north, OMEGA, U, 1 / hy);
     add(s->centre, OMEGA, U, -1 / hy);
   }
