@@ -4,6 +4,7 @@
 #include "bjacobi/bjacobi_ops.h"
 #include "core/backend.h"
 #include "core/matrix_ops.h"
+#include "cpr/cpr_ops.h"
 #include "factor/factor_ops.h"
 #include "krylov/krylov_ops.h"
 #include "multigrid/multigrid_ops.h"
@@ -34,7 +35,7 @@
   .vectors = &bsi_vectors_##SIDE, .matrix = &bsi_matrix_##SIDE, \
   .asymmetry = &bsi_asymmetry_##SIDE, .order = &order_##SIDE, .factor = &factor_##SIDE, \
   .pattern = &bsi_pattern_##SIDE, .solve = &bsi_solve_##SIDE, .apply = &apply_##SIDE, \
-  .bjacobi = &bjacobi_##SIDE, .multigrid = &multigrid_##SIDE, .krylov = &krylov_##SIDE
+  .bjacobi = &bjacobi_##SIDE, .multigrid = &multigrid_##SIDE, .cpr = &bsi_cpr_##SIDE, .krylov = &krylov_##SIDE
 /* clang-format on */
 
 BACKEND(host, 1, 0)

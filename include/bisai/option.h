@@ -78,8 +78,9 @@ typedef struct bisai_option {
   /** The largest value that bisai_option_parse() takes. A greater value is most likely a typing
    *  error, or needs further data that a text cannot give. */
   double advised;
-  /** the words of a WORD, ordered by their numbers from 0 to `maximum`, or the word of VECTORS;
-   *  NULL follows the last */
+  /** the words of a WORD, ordered by their numbers from 0 to `maximum`; the word of VECTORS; the
+   *  word of an INTEGER for the default value, which is then out of its range. NULL follows the
+   *  last. Other options, and INTEGERs without a word, have NULL */
   const char *const *words;
 } bisai_option;
 
@@ -92,9 +93,9 @@ BISAI_API double bisai_option_get(const bisai_option *option, const void *option
  *  that. */
 BISAI_API void bisai_option_set(const bisai_option *option, double value, void *options);
 
-/** Reads the value of an option from a text. Integers are decimal. Numbers are as for strtod(),
- *  without infinity and NaN. The text of a flag is empty. A pointer has no text, and vectors
- *  have their word only.
+/** Reads the value of an option from a text. Integers are decimal, or the word for the default.
+ *  Numbers are as for strtod(), without infinity and NaN. The text of a flag is empty. A pointer
+ *  has no text, and vectors have their word only.
  *  @param value  out; unchanged if false is returned
  *  @returns      true if the text is a value from `minimum` to `advised` */
 BISAI_API bool bisai_option_parse(const bisai_option *option, const char *text, double *value);

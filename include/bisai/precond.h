@@ -34,7 +34,11 @@ typedef enum bisai_precond_kind {
   BISAI_PRECOND_CALLBACK = 5,
   /** z is computed by a cycle of multigrid, from smoothed aggregation of block rows (Vaněk,
    *  Mandel, Brezina 1996; Notay 2010) */
-  BISAI_PRECOND_MULTIGRID = 6
+  BISAI_PRECOND_MULTIGRID = 6,
+  /** constrained pressure residual, of two stages (Wallis 1983; Gries, Stüben, Brown, Chen, Collins
+   *  2014). MULTIGRID corrects the pressure, which is one unknown of each block, and a second kind
+   *  corrects all unknowns. For the coupled flow of several phases, as in reservoirs */
+  BISAI_PRECOND_CPR = 7
 } bisai_precond_kind;
 
 /** The one list of kinds: X(enumerator, word, name). The library makes its table of kinds from
@@ -47,7 +51,8 @@ typedef enum bisai_precond_kind {
   X(BISAI_PRECOND_ISAI, "isai", isai)                                                              \
   X(BISAI_PRECOND_SWEEPS, "sweeps", sweeps)                                                        \
   X(BISAI_PRECOND_CALLBACK, "callback", callback)                                                  \
-  X(BISAI_PRECOND_MULTIGRID, "mg", multigrid)
+  X(BISAI_PRECOND_MULTIGRID, "mg", multigrid)                                                      \
+  X(BISAI_PRECOND_CPR, "cpr", cpr)
 
 /** The number of kinds: they are 0 … BISAI_PRECOND_KINDS − 1. */
 enum {
@@ -56,8 +61,8 @@ enum {
 #undef BISAI_PRECOND_COUNT
 };
 
-/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback" or "mg", and "unknown kind" for
- *  other values. */
+/** Returns "none", "bjacobi", "ilu", "isai", "sweeps", "callback", "mg" or "cpr", and "unknown
+ *  kind" for other values. */
 BISAI_API const char *bisai_precond_kind_string(bisai_precond_kind value);
 
 /** Looks up a word of bisai_precond_kind_string().
@@ -252,6 +257,63 @@ BISAI_API const char *bisai_nodes_string(bisai_nodes value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_nodes_parse(const char *word, bisai_nodes *value);
 
+/** The second stage of CPR. It takes the options of its kind: `isai`, `ilu`, `sweeps`, `bjacobi`,
+ *  `factor` and `shift` of bisai_precond_options. */
+typedef enum bisai_second {
+  /** ISAI with relax = 1 */
+  BISAI_SECOND_AUTO = 0,
+  /** ISAI */
+  BISAI_SECOND_ISAI = 1,
+  /** ILU */
+  BISAI_SECOND_ILU = 2,
+  /** SWEEPS */
+  BISAI_SECOND_SWEEPS = 3,
+  /** BJACOBI */
+  BISAI_SECOND_BJACOBI = 4
+} bisai_second;
+
+/** The words of bisai_second: X(enumerator, word). */
+#define BISAI_SECOND_LIST(X)                                                                       \
+  X(BISAI_SECOND_AUTO, "auto")                                                                     \
+  X(BISAI_SECOND_ISAI, "isai")                                                                     \
+  X(BISAI_SECOND_ILU, "ilu")                                                                       \
+  X(BISAI_SECOND_SWEEPS, "sweeps")                                                                 \
+  X(BISAI_SECOND_BJACOBI, "bjacobi")
+
+/** Returns "auto", "isai", "ilu", "sweeps" or "bjacobi", and "unknown second stage" for other
+ *  values. */
+BISAI_API const char *bisai_second_string(bisai_second value);
+
+/** Looks up a word of bisai_second_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_second_parse(const char *word, bisai_second *value);
+
+/** Where the weights of CPR come from. In block row i they solve Dᵀ w = e_p, where p is the
+ *  pressure. */
+typedef enum bisai_weights {
+  /** D is the diagonal block of A */
+  BISAI_WEIGHTS_QUASI_IMPES = 0,
+  /** D are the caller's derivatives of the accumulation terms */
+  BISAI_WEIGHTS_TRUE_IMPES = 1,
+  /** the caller has given the weights */
+  BISAI_WEIGHTS_GIVEN = 2
+} bisai_weights;
+
+/** The words of bisai_weights: X(enumerator, word). */
+#define BISAI_WEIGHTS_LIST(X)                                                                      \
+  X(BISAI_WEIGHTS_QUASI_IMPES, "quasi-impes")                                                      \
+  X(BISAI_WEIGHTS_TRUE_IMPES, "true-impes")                                                        \
+  X(BISAI_WEIGHTS_GIVEN, "given")
+
+/** Returns "quasi-impes", "true-impes" or "given", and "unknown weights" for other values. */
+BISAI_API const char *bisai_weights_string(bisai_weights value);
+
+/** Looks up a word of bisai_weights_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_weights_parse(const char *word, bisai_weights *value);
+
 /** Computes z ← M⁻¹ v for vectors of n values in the backend's memory. On a device the function
  *  has two ways: it enqueues its work on the context's stream (bisai_context_stream()), or it
  *  calls bisai_context_synchronize() and then finishes its work before it returns. A status
@@ -333,6 +395,9 @@ typedef struct bisai_sweeps_options {
 /** The most levels of multigrid, and the most near-null-space vectors. */
 enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
 
+/** For `pre` and `post`: 1, and 2 for the pressure matrix of CPR. */
+enum { BISAI_MULTIGRID_STEPS_AUTO = -1 };
+
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
  *  destroyed or updated with another matrix. */
 typedef struct bisai_multigrid_options {
@@ -348,9 +413,11 @@ typedef struct bisai_multigrid_options {
   int32_t sweeps;
   /** smoothers ISAI, SWEEPS and ILU: the level of fill of their factors; default 0 */
   int32_t level;
-  /** applications of the smoother before the coarse correction; default 1 */
+  /** applications of the smoother before the coarse correction; default
+   *  BISAI_MULTIGRID_STEPS_AUTO */
   int32_t pre;
-  /** applications of the smoother after the coarse correction; default 1 */
+  /** applications of the smoother after the coarse correction; default
+   *  BISAI_MULTIGRID_STEPS_AUTO */
   int32_t post;
   /** ω of JACOBI and L1, between 0 and 2; default 0.8. JACOBI multiplies it by 2/ρ(D⁻¹A), with an
    *  estimate of ρ that is at least 2 on level 0 and 1.5 on coarser levels */
@@ -386,6 +453,33 @@ typedef struct bisai_multigrid_options {
   /** the number of vectors, up to BISAI_MULTIGRID_VECTORS; 0 if null_vectors is NULL */
   int32_t null_count;
 } bisai_multigrid_options;
+
+/** For `pressure`: the unknown is found by a measurement. */
+enum { BISAI_CPR_PRESSURE_AUTO = -1 };
+
+/** Options of CPR. The first stage takes the options `multigrid`. */
+typedef struct bisai_cpr_options {
+  /** p: the place of the pressure among the unknowns of a block, from 0. Default
+   *  BISAI_CPR_PRESSURE_AUTO: the unknown with the largest bisai_cpr_report::ellipticity, and the
+   *  first one of several. Updates keep the unknown */
+  int32_t pressure;
+  /** default BISAI_SECOND_AUTO */
+  bisai_second second;
+  /** true: both stages work on v, and z is the sum of their results. Default false: the second
+   *  stage works on what the first one leaves of v */
+  bool additive;
+  /** true: updates keep the weights, the pressure matrix and its levels. They bring the second
+   *  stage up to date, and the columns of A with which it begins. Default false */
+  bool keep_pressure;
+  /** w: block_size values for each block row, of which only the direction matters. Default NULL:
+   *  they are computed. The array is in host memory or in the backend's. It must live as long as
+   *  the preconditioner, and each update reads it again */
+  const double *weights;
+  /** D: derivatives of the accumulation terms, for weights by true IMPES: block_rows·bs rows of bs
+   *  values, row by row. Row i·bs + r has the derivatives of the term of equation r in block row
+   *  i. Default NULL: D are the diagonal blocks of A. The array lives as that of `weights` */
+  const double *storage;
+} bisai_cpr_options;
 
 /** Options of a preconditioner that is a function of the caller. */
 typedef struct bisai_callback_options {
@@ -448,8 +542,10 @@ typedef struct bisai_precond_options {
   bisai_sweeps_options sweeps;
   /** options of CALLBACK */
   bisai_callback_options callback;
-  /** options of MULTIGRID */
+  /** options of MULTIGRID, and of the first stage of CPR */
   bisai_multigrid_options multigrid;
+  /** options of CPR */
+  bisai_cpr_options cpr;
 } bisai_precond_options;
 
 /** Returns the default options. */
@@ -634,6 +730,35 @@ typedef struct bisai_multigrid_report {
   int64_t peak_bytes;
 } bisai_multigrid_report;
 
+/** What CPR reports. The fields of other kinds are zero, but rows are -1. The stages report in the
+ *  members of their kinds: `multigrid`, and `factor`, `isai` or `bjacobi`. */
+typedef struct bisai_cpr_report {
+  /** the place of the pressure in a block */
+  int32_t pressure;
+  /** true if it was found by a measurement */
+  bool found;
+  /** With `found`, how elliptic the pressure matrix of each unknown is, 0 … 1: the mean over the
+   *  block rows i of min(1, Σ_j √|a_ij a_ji / (a_ii a_jj)|), where j ≠ i. That of the pressure is
+   *  typically above 0.5, and others are below 0.1. Otherwise 0 */
+  double ellipticity[BISAI_MAX_BLOCK_SIZE];
+  /** the kind of the second stage, for example BISAI_PRECOND_ISAI */
+  bisai_precond_kind second;
+  /** where the weights come from */
+  bisai_weights weights;
+  /** number of block rows whose D is singular. Their weights are e_p */
+  int64_t singular_rows;
+  /** the first of them; -1 if there is none */
+  int32_t first_singular_row;
+  /** number of block rows whose weights were multiplied by −1, so that the diagonal entry of the
+   *  pressure matrix became positive */
+  int64_t reversed_rows;
+  /** number of block rows whose diagonal entry of the pressure matrix is zero, but for rounding, or
+   *  not finite. They have the weights 0, and so no pressure correction */
+  int64_t excluded_rows;
+  /** the first of them; -1 if there is none */
+  int32_t first_excluded_row;
+} bisai_cpr_report;
+
 /** What the preconditioner is and what it cost. Times are in seconds and belong to the last
  *  set-up or update. The report of each kind is in the member that has its name. */
 typedef struct bisai_precond_report {
@@ -675,11 +800,12 @@ typedef struct bisai_precond_report {
    *  PATTERN, or CALLER with the caller's factors. Other ISAI: NONE, because NU is not the
    *  transpose of NL. CALLBACK: CALLER. MULTIGRID: VALUES, or NONE if A is not symmetric, the
    *  smoother is not, or `pre` and `post` differ. For a nonlinear M, the symmetry of the linear
-   *  applications that it varies. */
+   *  applications that it varies. CPR: NONE. */
   bisai_symmetry symmetry;
   /** M is not linear, or it changes from one application to the next. GMRES and CG take it only
    *  if they are flexible, and other methods refuse it (BISAI_NOT_LINEAR). CALLBACK:
-   *  callback.nonlinear of the options. MULTIGRID: true for the cycle K. Other kinds: false */
+   *  callback.nonlinear of the options. MULTIGRID and CPR: true for the cycle K. Other kinds:
+   *  false */
   bool nonlinear;
   /** report of ILU, ISAI and SWEEPS */
   bisai_factored_report factor;
@@ -689,6 +815,8 @@ typedef struct bisai_precond_report {
   bisai_isai_report isai;
   /** report of MULTIGRID */
   bisai_multigrid_report multigrid;
+  /** report of CPR */
+  bisai_cpr_report cpr;
 } bisai_precond_report;
 
 /** Fills a report whose struct_size the caller has set to sizeof(bisai_precond_report).

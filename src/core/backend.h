@@ -32,6 +32,7 @@ struct bsi_solve_ops;     /* solve/solve_ops.h */
 struct bsi_apply_ops;     /* apply/apply_ops.h */
 struct bsi_bjacobi_ops;   /* bjacobi/bjacobi_ops.h */
 struct bsi_multigrid_ops; /* multigrid/multigrid_ops.h */
+struct bsi_cpr_ops;       /* cpr/cpr_ops.h */
 struct bsi_krylov_ops;    /* krylov/krylov_ops.h */
 
 /* A sum is made of this many partial sums whatever the number of threads, so that its bits repeat.
@@ -118,6 +119,7 @@ typedef struct bsi_backend {
   const struct bsi_apply_ops *apply;
   const struct bsi_bjacobi_ops *bjacobi;
   const struct bsi_multigrid_ops *multigrid;
+  const struct bsi_cpr_ops *cpr;
   const struct bsi_krylov_ops *krylov;
 } bsi_backend;
 

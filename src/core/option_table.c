@@ -56,6 +56,10 @@ bool bisai_option_parse(const bisai_option *option, const char *text, double *va
   double parsed = -1.0;
   switch (option->type) {
   case BISAI_OPTION_INTEGER:
+    if (option->words && strcmp(option->words[0], text) == 0) {
+      *value = option->initial;
+      return true;
+    }
     if (!parse_number(text, "-0123456789", &parsed)) return false;
     break;
   case BISAI_OPTION_NUMBER:
@@ -85,7 +89,7 @@ bisai_status bsi_option_check(bisai_context *context, const bisai_option *option
   const bool inside = value >= option->minimum && value <= option->maximum;
   switch (option->type) {
   case BISAI_OPTION_INTEGER:
-    if (inside) return BISAI_OK;
+    if (inside || (option->words && value == option->initial)) return BISAI_OK;
     if (option->maximum == INT32_MAX)
       return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s %d: at least %d is needed", option->name,
                       (int)value, (int)option->minimum);

@@ -16,11 +16,29 @@ const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind) {
   return (int)kind >= 0 && (int)kind < BISAI_PRECOND_KINDS ? kinds[kind] : NULL;
 }
 
+/* The most lists of a kind that is composed of others. */
+enum { MOST_LISTS = 16 };
+
+/* Adds lists that are not yet among `count` lists. Returns the new number. */
+static int add_lists(const bsi_precond_ops *ops, int count, const bsi_option_list **lists) {
+  for (int l = 0; l < BSI_OPTION_LISTS && ops->options[l]; l++) {
+    int known = 0;
+    while (known < count && lists[known] != ops->options[l]) known++;
+    if (known == count && count < MOST_LISTS) lists[count++] = ops->options[l];
+  }
+  return count;
+}
+
 const bisai_option *bisai_precond_kind_option(bisai_precond_kind kind, int index) {
   const bsi_precond_ops *ops = bsi_precond_ops_of(kind);
-  for (int l = 0; ops && index >= 0 && l < BSI_OPTION_LISTS && ops->options[l]; l++) {
-    if (index < ops->options[l]->count) return &ops->options[l]->items[index];
-    index -= ops->options[l]->count;
+  if (!ops || index < 0) return NULL;
+  const bsi_option_list *lists[MOST_LISTS];
+  int count = add_lists(ops, 0, lists);
+  for (const bisai_precond_kind *s = ops->stages; s && *s != BISAI_PRECOND_NONE; s++)
+    count = add_lists(bsi_precond_ops_of(*s), count, lists);
+  for (int l = 0; l < count; l++) {
+    if (index < lists[l]->count) return &lists[l]->items[index];
+    index -= lists[l]->count;
   }
   return NULL;
 }

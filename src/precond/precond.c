@@ -228,10 +228,9 @@ static bisai_status check_apply(bisai_precond *m, const double *v, const double 
   return BISAI_OK;
 }
 
-/* z ← M⁻¹ v for at most BSI_VECTORS_AT_ONCE vectors; a reordered v stands in z until its result
- * replaces it. */
-static bisai_status apply(bisai_precond *m, int32_t count, const double *v, int64_t ldv, double *z,
-                          int64_t ldz, int64_t cached_bytes) {
+/* A reordered v stands in z until its result replaces it. */
+bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
+                                      double *z, int64_t ldz, int64_t cached_bytes) {
   if (!m->reordered.matrix) {
     const bsi_vectors vectors = {count, v, ldv, z, ldz, m->work, cached_bytes};
     return m->ops->apply(m, &vectors);
@@ -251,7 +250,8 @@ static bisai_status apply_staged(bisai_precond *m, int32_t count, const double *
   bsi_staged from = {0}, to = {0};
   bisai_status status = bsi_stage_input(m->context, n, count, v, ldv, &from);
   if (!status) status = bsi_stage_output(m->context, n, count, false, z, ldz, &to);
-  if (!status) status = apply(m, count, from.data, from.ld, to.data, to.ld, cached_bytes);
+  if (!status)
+    status = bsi_precond_apply_inside(m, count, from.data, from.ld, to.data, to.ld, cached_bytes);
   status = bsi_stage_return(m->context, status, &to);
   bsi_stage_release(m->context, &from);
   return status;

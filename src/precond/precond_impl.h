@@ -22,6 +22,9 @@ enum { BSI_ADVISED_STEPS = 100000, BSI_ADVISED_RATIO = 1000000 };
 typedef struct bsi_precond_ops {
   /* the kind's own options, then those that it shares with others; NULL follows the last */
   const bsi_option_list *options[BSI_OPTION_LISTS];
+  /* the kinds of which it may be composed, whose options it takes too; BISAI_PRECOND_NONE follows
+   * the last. NULL: none */
+  const bisai_precond_kind *stages;
   /* bytes of bisai_precond::state, which are zeros at first */
   size_t state_size;
   /* L and U are up to date before `setup` and `update`. The kind then also has the options and the
@@ -90,6 +93,11 @@ const bsi_precond_ops *bsi_precond_ops_of(bisai_precond_kind kind);
 bisai_status bsi_precond_options_check(bisai_context *context, const bisai_precond_options *given);
 /* Refuses values out of the ranges of the kind's options. */
 bisai_status bsi_precond_ranges_check(bisai_context *context, const bisai_precond_options *given);
+
+/* Does bisai_precond_apply_many() for a preconditioner that is up to date, and at most
+ * BSI_VECTORS_AT_ONCE vectors in backend memory. */
+bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const double *v, int64_t ldv,
+                                      double *z, int64_t ldz, int64_t cached_bytes);
 
 /* Scalar rows. */
 static inline int64_t bsi_precond_size(const bisai_precond *m) {

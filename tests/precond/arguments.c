@@ -56,8 +56,9 @@ static void options_are_refused_by_name_and_value(void **state) {
              sizes[i], sizeof options);
     expect_refused(matrix, options, BISAI_INVALID_ARGUMENT, expected);
   }
-  expect_refused(matrix, options_of((bisai_precond_kind)7), BISAI_INVALID_ARGUMENT,
-                 "unknown kind of preconditioner 7");
+  snprintf(expected, sizeof expected, "unknown kind of preconditioner %d", BISAI_PRECOND_KINDS);
+  expect_refused(matrix, options_of((bisai_precond_kind)BISAI_PRECOND_KINDS),
+                 BISAI_INVALID_ARGUMENT, expected);
   expect_refused(matrix, options_of((bisai_precond_kind)-1), BISAI_INVALID_ARGUMENT,
                  "unknown kind of preconditioner -1");
   options = options_of(BISAI_PRECOND_ISAI);
@@ -206,16 +207,16 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "ilu does not take the option relax, which is for isai, mg");
+  EXPECT_MESSAGE(context, "ilu does not take the option relax, which is for isai, mg, cpr");
   options = options_of(BISAI_PRECOND_ILU);
   options.isai.storage = BISAI_FP32;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "ilu does not take the option storage, which is for bjacobi, isai");
+  EXPECT_MESSAGE(context, "ilu does not take the option storage, which is for bjacobi, isai, cpr");
   options.kind = BISAI_PRECOND_BJACOBI;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "bjacobi does not take the option isai.storage, which is for isai");
+  EXPECT_MESSAGE(context, "bjacobi does not take the option isai.storage, which is for isai, cpr");
   bisai_bcsr_destroy(&matrix);
 }
 

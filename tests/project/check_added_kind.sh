@@ -15,10 +15,10 @@ copy_source
 # The kind: its file, its enumerator, options and list line in the public header, a line in CMake.
 cp "$source/tests/project/added_kind/rownorm.c" "$copy/src/precond/rownorm.c"
 header=$copy/include/bisai/precond.h
-sed -i 's|^  BISAI_PRECOND_MULTIGRID = 6$|  BISAI_PRECOND_MULTIGRID = 6,\
+sed -i 's|^  BISAI_PRECOND_CPR = 7$|  BISAI_PRECOND_CPR = 7,\
   /** z_i = v_i / ‖a_i‖, a_i being row i of A */\
-  BISAI_PRECOND_ROWNORM = 7|
-s|^  X(BISAI_PRECOND_MULTIGRID, "mg", multigrid)$|  X(BISAI_PRECOND_MULTIGRID, "mg", multigrid) \\\
+  BISAI_PRECOND_ROWNORM = 8|
+s|^  X(BISAI_PRECOND_CPR, "cpr", cpr)$|  X(BISAI_PRECOND_CPR, "cpr", cpr) \\\
   X(BISAI_PRECOND_ROWNORM, "rownorm", rownorm)|
 s|^} bisai_callback_options;$|&\
 \
@@ -33,7 +33,7 @@ s|^  bisai_callback_options callback;$|&\
 sed -i 's|^  src/precond/precond.c$|&\
   src/precond/rownorm.c|' "$copy/CMakeLists.txt"
 expect_touched 3
-for place in 'BISAI_PRECOND_ROWNORM = 7' 'rownorm, rownorm\|"rownorm", rownorm' 'options rownorm;'; do
+for place in 'BISAI_PRECOND_ROWNORM = 8' 'rownorm, rownorm\|"rownorm", rownorm' 'options rownorm;'; do
   grep -q "$place" "$header" || say "$place did not come into the header"
 done
 

@@ -5,7 +5,7 @@
 # cmake -DROOT=… -P check_layering.cmake
 cmake_minimum_required(VERSION 3.22)
 
-set(src core gpu io order factor pattern solve apply bjacobi multigrid precond krylov)
+set(src core gpu io order factor pattern solve apply bjacobi multigrid cpr precond krylov)
 set(core_may core)
 set(gpu_may gpu core/backend.h core/context_impl.h)
 set(io_may core io)
@@ -17,7 +17,8 @@ set(bjacobi_may core bjacobi)
 set(solve_may core factor pattern solve)
 set(multigrid_may core apply multigrid bjacobi/bjacobi_ops.h factor/factor_ops.h
   factor/inversion_record_cuda.cuh) # its kernel reports on inversions as that of factor
-set(precond_may core order factor pattern solve apply bjacobi multigrid precond)
+set(cpr_may core cpr)
+set(precond_may core order factor pattern solve apply bjacobi multigrid cpr precond)
 set(krylov_may krylov core/backend.h core/chunks_host.h core/column.h core/context_impl.h core/matrix_ops.h
   core/option_table.h core/parallel.h core/staging.h core/words.h apply/apply_ops.h
   precond/application.h) # the application that tells a device what the solver keeps in its cache

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A backend's operations for constrained pressure residuals (Wallis 1983). Matrices are square, in
+ * fp64, and store their diagonal blocks. `weights` has block_size values w_i for each block row i,
+ * and unknown `pressure` of each block is the pressure. */
+#ifndef BSI_CPR_OPS_H
+#define BSI_CPR_OPS_H
+
+#include "core/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bsi_weighing; /* cpr/weights.h */
+struct bsi_weight_stats;
+
+typedef struct bsi_cpr_ops {
+  /* Computes the weights and their statistics by the rules of cpr/weights.h. Waits. */
+  bisai_status (*weigh)(bisai_context *, const struct bsi_weighing *, double *weights,
+                        struct bsi_weight_stats *stats);
+  /* Entry q = (i, j) of `values` ← w_iᵀ a, where a is column `pressure` of block A_ij; a row of
+   * weights 0 becomes that of the identity. Column q of `columns` ← a, unless `columns` is NULL.
+   * Either output may be NULL. */
+  bisai_status (*reduce)(bisai_context *, const bisai_bcsr *a, const double *weights,
+                         int32_t pressure, double *values, double *columns);
+  /* *sum ← Σ bsi_ellipticity_of_row() (cpr/ellipticity.h) of a matrix of blocks of one value, whose
+   * diagonal entries are at `diagonal`. Waits. */
+  bisai_status (*measure)(bisai_context *, const bisai_bcsr *p, const int32_t *diagonal,
+                          int64_t *sum);
+  /* r_i ← w_iᵀ v_i for each of n block rows. */
+  bisai_status (*gather)(bisai_context *, int32_t n, int bs, const double *weights, const double *v,
+                         double *r);
+  /* r_i ← v_i − Σ_j c_ij z_j, where c_ij are `columns` of bs values on the structure of p. */
+  bisai_status (*subtract)(bisai_context *, const bisai_bcsr *p, int bs, const double *columns,
+                           const double *z, const double *v, double *r);
+  /* Value `pressure` of x_i ← itself + z_i for each of n block rows. */
+  bisai_status (*add)(bisai_context *, int32_t n, int bs, int32_t pressure, const double *z,
+                      double *x);
+} bsi_cpr_ops;
+
+extern const bsi_cpr_ops bsi_cpr_host, bsi_cpr_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

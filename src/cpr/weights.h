@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The weights of the pressure equation, compiled for both backends.
+ *
+ * In block row i, the pressure equation is the sum of the equations with weights w. They solve Dᵀ w
+ * = e_p, so that the diagonal block contributes to the pressure only. D is the diagonal block of A
+ * (quasi-IMPES), or the derivatives of the accumulation terms (true IMPES). Only the direction of w
+ * matters: w is scaled to max |w_k| = 1.
+ *
+ * Let d = wᵀ A_ii e_p be the diagonal entry of the pressure matrix.
+ *   D is singular:    w = e_p
+ *   d < 0:            w ← −w
+ *   d is zero but for rounding, or not finite: w = 0. The row of the pressure matrix is then that
+ *                     of the identity, and the cell has no pressure correction. */
+#ifndef BSI_CPR_WEIGHTS_H
+#define BSI_CPR_WEIGHTS_H
+
+#include "core/bcsr_impl.h"
+#include "core/block_math.h"
+#include "core/team.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is computed, and from what. */
+typedef struct bsi_weighing {
+  const bisai_bcsr *a;
+  /* the positions of the diagonal blocks of A */
+  const int32_t *diagonal;
+  /* block_size weights for each block row, which only get their signs; or NULL */
+  const double *given;
+  /* D for each block row, stored row by row; or NULL: the diagonal blocks */
+  const double *storage;
+  int32_t pressure;
+} bsi_weighing;
+
+/* How many rows took a rule, and the first ones; −1: none. */
+typedef struct bsi_weight_stats {
+  int64_t singular, reversed, excluded;
+  int32_t first_singular, first_excluded;
+} bsi_weight_stats;
+
+#define BSI_WEIGHT_STATS_NONE ((bsi_weight_stats){.first_singular = -1, .first_excluded = -1})
+
+/* The rules that a row took: a sum of these. */
+enum { BSI_WEIGHTS_SINGULAR = 1, BSI_WEIGHTS_REVERSED = 2, BSI_WEIGHTS_EXCLUDED = 4 };
+
+/* w ← the solution of Dᵀ w = e_p, for a block whose values v are D(r, c) = v[c·bs + r], or with
+ * `by_rows` v[r·bs + c]. `inverse` has bs² values. Returns false if the block is singular. */
+BSI_INLINE bool bsi_weights_solve(const int bs, const double *block, const bool by_rows,
+                                  const int p, double *inverse, double *w) {
+  double condition;
+  if (bsi_block_invert(bs, block, inverse, &condition) == BSI_BLOCK_SINGULAR) return false;
+  for (int k = 0; k < bs; k++) w[k] = inverse[by_rows ? p * bs + k : k * bs + p];
+  return true;
+}
+
+/* w ← w / max |w_k|. Returns false if w is zero or not finite. */
+BSI_INLINE bool bsi_weights_scale(const int bs, double *w) {
+  double largest = 0.0;
+  for (int k = 0; k < bs; k++) largest = fabs(w[k]) > largest ? fabs(w[k]) : largest;
+  if (!(largest > 0.0) || !bsi_all_finite((size_t)bs, w)) return false;
+  for (int k = 0; k < bs; k++) w[k] /= largest;
+  return true;
+}
+
+/* Applies the rules to the weights w of a row, whose diagonal block is `diagonal`. `usable` is
+ * false if there are no weights. Returns the rules. */
+BSI_INLINE int bsi_weights_finish(const int bs, bool usable, const double *diagonal, const int p,
+                                  double *w) {
+  const double *column = diagonal + p * bs;
+  double d = 0.0, magnitude = 0.0;
+  int rules = 0;
+  if (!usable) {
+    rules = BSI_WEIGHTS_SINGULAR;
+    for (int k = 0; k < bs; k++) w[k] = k == p ? 1.0 : 0.0;
+  }
+  for (int k = 0; k < bs; k++) {
+    d += w[k] * column[k];
+    magnitude += fabs(w[k] * column[k]);
+  }
+  double sign = d < 0.0 ? -1.0 : 1.0;
+  if (!(fabs(d) > 16 * bs * DBL_EPSILON * magnitude) || !isfinite(d)) {
+    sign = 0.0;
+    rules |= BSI_WEIGHTS_EXCLUDED;
+  } else if (d < 0.0) {
+    rules |= BSI_WEIGHTS_REVERSED;
+  }
+  for (int k = 0; k < bs; k++) w[k] = sign == 0.0 ? 0.0 : sign * w[k];
+  return rules;
+}
+
+/* w ← the weights of block row i. `inverse` has bs² values. Returns the rules. */
+BSI_INLINE int bsi_weigh_row(const int bs, const bsi_weighing *g, int32_t i, double *inverse,
+                             double *w) {
+  const double *values = (const double *)g->a->values;
+  const size_t size = (size_t)(bs * bs);
+  const double *diagonal = values + (size_t)g->diagonal[i] * size;
+  bool usable = true;
+  if (g->given) {
+    for (int k = 0; k < bs; k++) w[k] = g->given[(size_t)i * (size_t)bs + (size_t)k];
+  } else {
+    const double *block = g->storage ? g->storage + (size_t)i * size : diagonal;
+    usable = bsi_weights_solve(bs, block, g->storage != NULL, g->pressure, inverse, w) &&
+             bsi_weights_scale(bs, w);
+  }
+  return bsi_weights_finish(bs, usable, diagonal, g->pressure, w);
+}
+
+/* Adds the rules of a row to the statistics. Rows may come in any order. */
+static inline void bsi_weight_stats_count(bsi_weight_stats *stats, int rules, int32_t row) {
+  if (rules & BSI_WEIGHTS_REVERSED) stats->reversed++;
+  if (rules & BSI_WEIGHTS_SINGULAR) {
+    stats->singular++;
+    bsi_min_index(&stats->first_singular, row);
+  }
+  if (rules & BSI_WEIGHTS_EXCLUDED) {
+    stats->excluded++;
+    bsi_min_index(&stats->first_excluded, row);
+  }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Constrained pressure residual, of two stages (Wallis 1983; Gries, Stüben, Brown, Chen, Collins
+ * 2014). W has the weights w_i of the block rows i, and E the unit vectors e_p:
+ *
+ *   P = W A E              pressure matrix, blocks of one value on the pattern of A
+ *   C = A E                columns of the pressures, bs values for each block of A
+ *
+ *   z ← P⁻¹ (W v)          first stage, one cycle of multigrid
+ *   r ← v − C z            reads one column of each block of A; additive: r = v
+ *   x ← M₂⁻¹ r + E z       second stage */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bjacobi/bjacobi_ops.h"
+#include "core/context_impl.h"
+#include "core/matrix_ops.h"
+#include "core/staging.h"
+#include "core/words.h"
+#include "cpr/cpr_ops.h"
+#include "cpr/ellipticity.h"
+#include "cpr/weights.h"
+#include "multigrid/multigrid_ops.h"
+#include "precond/precond_impl.h"
+
+BSI_DEFINE_WORDS(second, BISAI_SECOND_LIST, "unknown second stage")
+BSI_DEFINE_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
+
+/* Smoothings on the pressure matrix, before and after the coarse correction. With one of them,
+ * opm_spe10m1_s516 takes 25 iterations instead of 19. */
+enum { PRESSURE_STEPS = 2 };
+
+typedef struct cpr_state {
+  int32_t pressure;
+  /* the positions of the diagonal blocks */
+  int32_t *diagonal;
+  double *weights, *columns;
+  bisai_bcsr *matrix;
+  bisai_precond *first, *second;
+  /* values of the block rows for the first stage, and a vector */
+  double *right, *correction, *residual;
+  bsi_weight_stats stats;
+  int64_t ellipticity[BISAI_MAX_BLOCK_SIZE];
+  /* creation has made the values */
+  bool fresh;
+} cpr_state;
+
+static cpr_state *cpr_of(const bisai_precond *m) { return m->state; }
+static const bsi_cpr_ops *ops_of(const bisai_precond *m) { return m->context->backend->cpr; }
+
+static const char *const pressures[] = {"auto", NULL};
+static const char *const seconds[] = BSI_OPTION_WORDS(BISAI_SECOND_LIST);
+static const char *const quasi_impes[] = {"quasi-impes", NULL};
+
+static const bisai_option table[] = {
+    {BSI_PRECOND_OPTION(cpr.pressure), .name = "pressure", .key = "pressure", .placeholder = "I",
+     .petsc = "cpr_pressure", .help = "place of the pressure in a block; auto: measured",
+     .type = BISAI_OPTION_INTEGER, .initial = BISAI_CPR_PRESSURE_AUTO,
+     .maximum = BISAI_MAX_BLOCK_SIZE - 1, .advised = BISAI_MAX_BLOCK_SIZE - 1, .words = pressures},
+    {BSI_PRECOND_OPTION(cpr.second), .name = "second", .key = "second", .placeholder = "KIND",
+     .petsc = "cpr_second", .help = "kind of the second stage; auto: isai with relax 1",
+     .type = BISAI_OPTION_WORD, .maximum = BISAI_SECOND_BJACOBI, .advised = BISAI_SECOND_BJACOBI,
+     .words = seconds},
+    {BSI_PRECOND_OPTION(cpr.additive), .name = "additive", .key = "additive", .placeholder = "",
+     .petsc = "cpr_additive", .help = "both stages see the same vector", .type = BISAI_OPTION_FLAG},
+    {BSI_PRECOND_OPTION(cpr.keep_pressure), .name = "keep_pressure", .key = "keep",
+     .placeholder = "", .petsc = "cpr_keep", .help = "updates keep the pressure matrix",
+     .type = BISAI_OPTION_FLAG},
+    {BSI_PRECOND_OPTION(cpr.weights), .name = "weights", .key = "weights", .placeholder = "FILE",
+     .help = "weights of the pressure equations", .type = BISAI_OPTION_VECTORS,
+     .words = quasi_impes},
+    {BSI_PRECOND_OPTION(cpr.storage), .name = "storage", .key = "storage", .placeholder = "FILE",
+     .help = "derivatives of the accumulation terms, for the weights", .type = BISAI_OPTION_VECTORS,
+     .words = quasi_impes}};
+static const bsi_option_list own_options = BSI_OPTION_LIST(table);
+
+/* --- the options of the stages --- */
+
+static bisai_precond_kind second_kind(bisai_second second) {
+  switch (second) {
+  case BISAI_SECOND_ILU: return BISAI_PRECOND_ILU;
+  case BISAI_SECOND_SWEEPS: return BISAI_PRECOND_SWEEPS;
+  case BISAI_SECOND_BJACOBI: return BISAI_PRECOND_BJACOBI;
+  default: return BISAI_PRECOND_ISAI;
+  }
+}
+
+static bisai_precond_options first_options(const bisai_precond *m) {
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  o.multigrid = m->options.multigrid;
+  if (o.multigrid.pre == BISAI_MULTIGRID_STEPS_AUTO) o.multigrid.pre = PRESSURE_STEPS;
+  if (o.multigrid.post == BISAI_MULTIGRID_STEPS_AUTO) o.multigrid.post = PRESSURE_STEPS;
+  return o;
+}
+
+static bisai_precond_options second_options(const bisai_precond_options *given) {
+  const bisai_precond_options initial = bisai_precond_options_default();
+  bisai_precond_options o = *given;
+  o.kind = second_kind(given->cpr.second);
+  o.multigrid = initial.multigrid;
+  o.cpr = initial.cpr;
+  if (given->cpr.second == BISAI_SECOND_AUTO) o.isai.relax = 1;
+  return o;
+}
+
+/* Refuses options of another second stage than the one in use. */
+static bisai_status check_second(bisai_context *context, const bisai_precond_options *given) {
+  const bisai_second second = given->cpr.second;
+  for (int s = BISAI_SECOND_ISAI; s <= BISAI_SECOND_BJACOBI; s++) {
+    const bisai_option *option;
+    const bisai_precond_kind kind = second_kind((bisai_second)s);
+    for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++) {
+      const bool taken = bisai_precond_kind_takes(second_kind(second), option->field) &&
+                         (second != BISAI_SECOND_AUTO || kind != BISAI_PRECOND_ISAI ||
+                          strncmp(option->field, "isai.", 5) != 0);
+      if (!taken && bisai_option_get(option, given) != option->initial)
+        return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                        "cpr with the second stage %s does not take the option %s, which is for %s",
+                        bisai_second_string(second), option->field,
+                        bisai_second_string((bisai_second)s));
+    }
+  }
+  return BISAI_OK;
+}
+
+static bisai_status cpr_check(bisai_context *context, const bisai_precond_options *options,
+                              const bisai_bcsr *matrix) {
+  const bisai_cpr_options *o = &options->cpr;
+  if (matrix->type != BISAI_FP64)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "cpr needs a matrix stored in fp64");
+  if (matrix->unit_diagonal)
+    return bsi_fail(context, BISAI_UNSUPPORTED, "cpr needs stored diagonal blocks");
+  if (o->pressure >= matrix->block_size)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "pressure %d: a block has the unknowns 0 … %d",
+                    o->pressure, matrix->block_size - 1);
+  if (o->weights && o->storage)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "weights and storage: only one of them can be given");
+  return check_second(context, options);
+}
+
+/* --- the pressure matrix --- */
+
+static void *reserve(const bisai_precond *m, int64_t count, size_t size) {
+  return m->context->backend->memory->allocate(m->context, (size_t)count, size);
+}
+
+/* Refuses values of the caller's that are not finite. */
+static bisai_status check_given(const bisai_precond *m, const char *name, int64_t columns,
+                                const double *values) {
+  int64_t index = -1;
+  BSI_TRY(m->context->backend->matrix->find_not_finite(
+      m->context, BISAI_FP64, bsi_precond_size(m) * columns, values, &index));
+  if (index < 0) return BISAI_OK;
+  return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
+                  "%s: value %lld of block row %lld is not finite", name,
+                  (long long)(index % (columns * m->block_size)),
+                  (long long)(index / (columns * m->block_size)));
+}
+
+/* Reads the caller's arrays, and computes the weights for each unknown of a range. */
+static bisai_status with_given(bisai_precond *m, const bisai_bcsr *a,
+                               bisai_status (*work)(bisai_precond *, const bsi_weighing *)) {
+  const bisai_cpr_options *o = &m->options.cpr;
+  const int64_t n = bsi_precond_size(m), bs = m->block_size;
+  bsi_weighing weighing = {.a = a, .diagonal = cpr_of(m)->diagonal, .pressure = o->pressure};
+  bsi_staged weights = {0}, storage = {0};
+  bisai_status status = BISAI_OK;
+  if (o->weights) status = bsi_stage_input(m->context, n, 1, o->weights, n, &weights);
+  if (o->storage && !status)
+    status = bsi_stage_input(m->context, n * bs, 1, o->storage, n * bs, &storage);
+  weighing.given = weights.data;
+  weighing.storage = storage.data;
+  if (o->weights && !status) status = check_given(m, "weights", 1, weights.data);
+  if (o->storage && !status) status = check_given(m, "storage", bs, storage.data);
+  if (!status) status = work(m, &weighing);
+  bsi_stage_release(m->context, &weights);
+  bsi_stage_release(m->context, &storage);
+  return status;
+}
+
+/* Makes the pressure matrix of an unknown. */
+static bisai_status reduce(bisai_precond *m, const bsi_weighing *weighing, double *columns) {
+  cpr_state *state = cpr_of(m);
+  BSI_TRY(ops_of(m)->weigh(m->context, weighing, state->weights, &state->stats));
+  return ops_of(m)->reduce(m->context, weighing->a, state->weights, weighing->pressure,
+                           state->matrix->values, columns);
+}
+
+/* Measures the pressure matrices of all unknowns, and chooses the most elliptic one. */
+static bisai_status find_pressure(bisai_precond *m, const bsi_weighing *weighing) {
+  cpr_state *state = cpr_of(m);
+  bsi_weighing trial = *weighing;
+  state->pressure = 0;
+  for (int32_t p = 0; p < m->block_size; p++) {
+    trial.pressure = p;
+    BSI_TRY(reduce(m, &trial, NULL));
+    BSI_TRY(ops_of(m)->measure(m->context, state->matrix, state->diagonal, &state->ellipticity[p]));
+    if (state->ellipticity[p] > state->ellipticity[state->pressure]) state->pressure = p;
+  }
+  return BISAI_OK;
+}
+
+static bisai_status make_pressure(bisai_precond *m, const bsi_weighing *weighing) {
+  bsi_weighing chosen = *weighing;
+  chosen.pressure = cpr_of(m)->pressure;
+  return reduce(m, &chosen, cpr_of(m)->columns);
+}
+
+static bisai_status find_and_make_pressure(bisai_precond *m, const bsi_weighing *weighing) {
+  if (weighing->pressure == BISAI_CPR_PRESSURE_AUTO)
+    BSI_TRY(find_pressure(m, weighing));
+  else
+    cpr_of(m)->pressure = weighing->pressure;
+  return make_pressure(m, weighing);
+}
+
+/* Reserves the matrix P with the structure of A, and everything for an application. */
+static bisai_status reserve_pressure(bisai_precond *m, const bisai_bcsr *a) {
+  cpr_state *state = cpr_of(m);
+  const bsi_backend *backend = m->context->backend;
+  const int32_t n = a->block_rows;
+  int32_t missing = -1;
+  BSI_TRY(bsi_bcsr_reserve(m->context, n, n, 1, a->blocks, BISAI_FP64, NULL, NULL, &state->matrix));
+  state->matrix->rows = n;
+  BSI_TRY(backend->memory->copy(m->context, state->matrix->row_ptr, a->row_ptr,
+                                ((size_t)n + 1) * sizeof *a->row_ptr));
+  BSI_TRY(backend->memory->copy(m->context, state->matrix->col_idx, a->col_idx,
+                                (size_t)a->blocks * sizeof *a->col_idx));
+  state->diagonal = reserve(m, n, sizeof *state->diagonal);
+  state->weights = reserve(m, bsi_precond_size(m), sizeof *state->weights);
+  state->columns = reserve(m, (int64_t)a->blocks * a->block_size, sizeof *state->columns);
+  state->right = reserve(m, n, sizeof *state->right);
+  state->correction = reserve(m, n, sizeof *state->correction);
+  state->residual = reserve(m, bsi_precond_size(m), sizeof *state->residual);
+  if (!state->diagonal || !state->weights || !state->columns || !state->right ||
+      !state->correction || !state->residual)
+    return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(backend->bjacobi->diagonals->find(m->context, a, state->diagonal, &missing));
+  if (missing < 0) return BISAI_OK;
+  return bsi_fail(m->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
+                  bsi_row_name(a, missing));
+}
+
+/* --- creation and updates --- */
+
+/* Says which stage failed. */
+static bisai_status of_stage(const bisai_precond *m, bisai_status status, const char *stage) {
+  char message[sizeof m->context->error];
+  if (!status || status == BISAI_OUT_OF_MEMORY) return status;
+  snprintf(message, sizeof message, "%s", m->context->error);
+  return bsi_fail(m->context, status, "%s: %s", stage, message);
+}
+
+#define FIRST_STAGE "pressure matrix"
+#define SECOND_STAGE "second stage"
+
+static bisai_status cpr_setup(bisai_precond *m, const bisai_bcsr *a) {
+  cpr_state *state = cpr_of(m);
+  const bisai_precond_options first = first_options(m), second = second_options(&m->options);
+  const double start = bsi_now();
+  BSI_TRY(reserve_pressure(m, a));
+  BSI_TRY(with_given(m, a, find_and_make_pressure));
+  BSI_TRY(of_stage(m, bisai_precond_create(m->context, state->matrix, &first, &state->first),
+                   FIRST_STAGE));
+  m->options.multigrid.null_vectors = NULL; /* the caller's arrays may go */
+  m->report.pattern_seconds = bsi_now() - start;
+  BSI_TRY(of_stage(m, bisai_precond_create(m->context, a, &second, &state->second), SECOND_STAGE));
+  m->options.factor.permutation = NULL;
+  m->options.bjacobi.block_ptr = NULL;
+  state->fresh = true;
+  return BISAI_OK;
+}
+
+static bisai_status cpr_update(bisai_precond *m, const bisai_bcsr *a) {
+  cpr_state *state = cpr_of(m);
+  const bool fresh = state->fresh;
+  state->fresh = false;
+  if (fresh) return BISAI_OK;
+  if (m->options.cpr.keep_pressure) {
+    BSI_TRY(
+        ops_of(m)->reduce(m->context, a, state->weights, state->pressure, NULL, state->columns));
+  } else {
+    BSI_TRY(with_given(m, a, make_pressure));
+    BSI_TRY(of_stage(m, bisai_precond_update(state->first, state->matrix), FIRST_STAGE));
+  }
+  return of_stage(m, bisai_precond_update(state->second, a), SECOND_STAGE);
+}
+
+static bisai_status cpr_check_update(const bisai_precond *m, const bisai_bcsr *a) {
+  if (a->type != BISAI_FP64 || a->unit_diagonal)
+    return bsi_fail(m->context, BISAI_UNSUPPORTED,
+                    "cpr needs a matrix stored in fp64, with its diagonal blocks");
+  const bsi_sparse now = bsi_sparse_of(a), before = bsi_sparse_of(cpr_of(m)->matrix);
+  bool same = now.blocks == before.blocks;
+  if (same)
+    BSI_TRY(
+        m->context->backend->multigrid->sparse->same_structure(m->context, &now, &before, &same));
+  if (same) return BISAI_OK;
+  return bsi_fail(m->context, BISAI_INVALID_ARGUMENT,
+                  "the pattern changed: its blocks are not those of creation");
+}
+
+/* --- application --- */
+
+static bisai_status apply_to_one(bisai_precond *m, const double *v, double *x,
+                                 int64_t cached_bytes) {
+  cpr_state *state = cpr_of(m);
+  const int32_t n = m->block_rows;
+  const int bs = m->block_size;
+  const double *rest = v;
+  BSI_TRY(ops_of(m)->gather(m->context, n, bs, state->weights, v, state->right));
+  BSI_TRY(bsi_precond_apply_inside(state->first, 1, state->right, n, state->correction, n, 0));
+  if (!m->options.cpr.additive) {
+    BSI_TRY(ops_of(m)->subtract(m->context, state->matrix, bs, state->columns, state->correction, v,
+                                state->residual));
+    rest = state->residual;
+  }
+  const int64_t rows = bsi_precond_size(m);
+  BSI_TRY(bsi_precond_apply_inside(state->second, 1, rest, rows, x, rows, cached_bytes));
+  return ops_of(m)->add(m->context, n, bs, state->pressure, state->correction, x);
+}
+
+static bisai_status cpr_apply(bisai_precond *m, const bsi_vectors *v) {
+  for (int32_t c = 0; c < v->count; c++)
+    BSI_TRY(apply_to_one(m, v->b + c * v->ldb, v->x + c * v->ldx, v->cached_bytes));
+  return BISAI_OK;
+}
+
+static bisai_symmetry cpr_symmetry(const bisai_precond *m) {
+  (void)m;
+  return BISAI_SYMMETRY_NONE;
+}
+
+static bool cpr_nonlinear(const bisai_precond *m) { return cpr_of(m)->first->report.nonlinear; }
+
+/* --- report --- */
+
+static void report_own(const bisai_precond *m, bisai_cpr_report *r) {
+  const cpr_state *state = cpr_of(m);
+  const bisai_cpr_options *o = &m->options.cpr;
+  r->pressure = state->pressure;
+  r->found = o->pressure == BISAI_CPR_PRESSURE_AUTO;
+  for (int p = 0; p < m->block_size && m->block_rows > 0; p++)
+    r->ellipticity[p] = (double)state->ellipticity[p] / (BSI_ELLIPTICITY_ONE * m->block_rows);
+  r->second = state->second->options.kind;
+  r->weights = o->weights   ? BISAI_WEIGHTS_GIVEN
+               : o->storage ? BISAI_WEIGHTS_TRUE_IMPES
+                            : BISAI_WEIGHTS_QUASI_IMPES;
+  r->singular_rows = state->stats.singular;
+  r->first_singular_row = state->stats.first_singular;
+  r->reversed_rows = state->stats.reversed;
+  r->excluded_rows = state->stats.excluded;
+  r->first_excluded_row = state->stats.first_excluded;
+}
+
+/* The bytes that the pressure matrix and the vectors take. */
+static int64_t own_memory(const bisai_precond *m) {
+  const int64_t n = m->block_rows, rows = bsi_precond_size(m);
+  return bsi_bcsr_memory(cpr_of(m)->matrix) +
+         8 * ((int64_t)cpr_of(m)->matrix->blocks * m->block_size + 2 * rows + 2 * n) + 4 * n;
+}
+
+/* The bytes of `gather`, `subtract` and `add`. */
+static int64_t own_bytes(const bisai_precond *m) {
+  const int64_t n = m->block_rows, rows = bsi_precond_size(m), blocks = cpr_of(m)->matrix->blocks;
+  const int64_t subtracted =
+      m->options.cpr.additive ? 0 : 8 * (blocks * m->block_size + 2 * rows + n) + 4 * (blocks + n);
+  return 8 * (2 * rows + n) + subtracted + 8 * (2 * rows + n);
+}
+
+static void cpr_report(const bisai_precond *m, bisai_precond_report *r) {
+  const bisai_precond_report *first = &cpr_of(m)->first->report,
+                             *second = &cpr_of(m)->second->report;
+  report_own(m, &r->cpr);
+  r->multigrid = first->multigrid;
+  r->factor = second->factor;
+  r->isai = second->isai;
+  r->bjacobi = second->bjacobi;
+  r->order_seconds = second->order_seconds;
+  r->factor_seconds = second->factor_seconds;
+  r->fallbacks = second->fallbacks;
+  r->repairs = second->repairs;
+  r->first_repair_row = second->first_repair_row;
+  r->largest_condition = second->largest_condition;
+  r->largest_condition_row = second->largest_condition_row;
+  r->memory_bytes += first->memory_bytes + second->memory_bytes + own_memory(m);
+  r->apply_bytes = first->apply_bytes + second->apply_bytes + own_bytes(m);
+}
+
+static void describe_pressure(bisai_precond *m) {
+  const bisai_cpr_report *r = &m->report.cpr;
+  double next = 0.0;
+  bsi_append(m, " pressure=%d", r->pressure);
+  if (!r->found) return;
+  for (int p = 0; p < m->block_size; p++)
+    if (p != r->pressure && r->ellipticity[p] > next) next = r->ellipticity[p];
+  bsi_append(m, " (ellipticity %.2g, others at most %.2g)", r->ellipticity[r->pressure], next);
+}
+
+static void cpr_describe(bisai_precond *m) {
+  const bisai_cpr_report *r = &m->report.cpr;
+  describe_pressure(m);
+  bsi_append(m, " weights=%s%s", bisai_weights_string(r->weights),
+             m->options.cpr.additive ? " additive" : "");
+  if (r->singular_rows > 0)
+    bsi_append(m, ", %lld rows without weights, first block row %d", (long long)r->singular_rows,
+               r->first_singular_row);
+  if (r->reversed_rows > 0) bsi_append(m, ", %lld rows reversed", (long long)r->reversed_rows);
+  if (r->excluded_rows > 0)
+    bsi_append(m, ", %lld rows without pressure correction, first block row %d",
+               (long long)r->excluded_rows, r->first_excluded_row);
+  bsi_append(m, "; %s; %s", bisai_precond_describe(cpr_of(m)->first),
+             bisai_precond_describe(cpr_of(m)->second));
+}
+
+static void cpr_destroy(bisai_precond *m) {
+  cpr_state *state = cpr_of(m);
+  const bsi_memory_ops *memory = m->context->backend->memory;
+  bisai_precond_destroy(&state->first);
+  bisai_precond_destroy(&state->second);
+  bisai_bcsr_destroy(&state->matrix);
+  memory->release(m->context, state->diagonal);
+  memory->release(m->context, state->weights);
+  memory->release(m->context, state->columns);
+  memory->release(m->context, state->right);
+  memory->release(m->context, state->correction);
+  memory->release(m->context, state->residual);
+}
+
+static const bisai_precond_kind stages[] = {BISAI_PRECOND_MULTIGRID, BISAI_PRECOND_ISAI,
+                                            BISAI_PRECOND_ILU,       BISAI_PRECOND_SWEEPS,
+                                            BISAI_PRECOND_BJACOBI,   BISAI_PRECOND_NONE};
+
+const bsi_precond_ops bsi_precond_cpr = {.options = {&own_options},
+                                         .stages = stages,
+                                         .state_size = sizeof(cpr_state),
+                                         .check = cpr_check,
+                                         .setup = cpr_setup,
+                                         .update = cpr_update,
+                                         .check_update = cpr_check_update,
+                                         .apply = cpr_apply,
+                                         .symmetry = cpr_symmetry,
+                                         .nonlinear = cpr_nonlinear,
+                                         .describe = cpr_describe,
+                                         .report = cpr_report,
+                                         .destroy = cpr_destroy};
