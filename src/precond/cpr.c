@@ -344,7 +344,7 @@ static void report_own(const bisai_precond *m, bisai_cpr_report *r) {
   r->found = o->pressure == BISAI_CPR_PRESSURE_AUTO;
   for (int p = 0; p < m->block_size && m->block_rows > 0; p++)
     r->ellipticity[p] = (double)state->ellipticity[p] / (BSI_ELLIPTICITY_ONE * m->block_rows);
-  r->second = state->second->options.kind;
+  r->second = o->second == BISAI_SECOND_AUTO ? BISAI_SECOND_ISAI : o->second;
   r->weights = o->weights   ? BISAI_WEIGHTS_GIVEN
                : o->storage ? BISAI_WEIGHTS_TRUE_IMPES
                             : BISAI_WEIGHTS_QUASI_IMPES;

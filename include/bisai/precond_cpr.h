@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file precond_cpr.h
+ *  Options and report of CPR (bisai/precond.h). */
+#ifndef BISAI_PRECOND_CPR_H
+#define BISAI_PRECOND_CPR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bisai/bcsr.h>
+#include <bisai/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The second stage of CPR. It takes the options of its kind: `isai`, `ilu`, `sweeps`, `bjacobi`,
+ *  `factor` and `shift` of bisai_precond_options. */
+typedef enum bisai_second {
+  /** ISAI with relax = 1 */
+  BISAI_SECOND_AUTO = 0,
+  /** ISAI */
+  BISAI_SECOND_ISAI = 1,
+  /** ILU */
+  BISAI_SECOND_ILU = 2,
+  /** SWEEPS */
+  BISAI_SECOND_SWEEPS = 3,
+  /** BJACOBI */
+  BISAI_SECOND_BJACOBI = 4
+} bisai_second;
+
+/** The words of bisai_second: X(enumerator, word). */
+#define BISAI_SECOND_LIST(X)                                                                       \
+  X(BISAI_SECOND_AUTO, "auto")                                                                     \
+  X(BISAI_SECOND_ISAI, "isai")                                                                     \
+  X(BISAI_SECOND_ILU, "ilu")                                                                       \
+  X(BISAI_SECOND_SWEEPS, "sweeps")                                                                 \
+  X(BISAI_SECOND_BJACOBI, "bjacobi")
+
+/** Returns "auto", "isai", "ilu", "sweeps" or "bjacobi", and "unknown second stage" for other
+ *  values. */
+BISAI_API const char *bisai_second_string(bisai_second value);
+
+/** Looks up a word of bisai_second_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_second_parse(const char *word, bisai_second *value);
+
+/** Where the weights of CPR come from. In block row i they solve Dᵀ w = e_p, where p is the
+ *  pressure. */
+typedef enum bisai_weights {
+  /** D is the diagonal block of A */
+  BISAI_WEIGHTS_QUASI_IMPES = 0,
+  /** D are the caller's derivatives of the accumulation terms */
+  BISAI_WEIGHTS_TRUE_IMPES = 1,
+  /** the caller has given the weights */
+  BISAI_WEIGHTS_GIVEN = 2
+} bisai_weights;
+
+/** The words of bisai_weights: X(enumerator, word). */
+#define BISAI_WEIGHTS_LIST(X)                                                                      \
+  X(BISAI_WEIGHTS_QUASI_IMPES, "quasi-impes")                                                      \
+  X(BISAI_WEIGHTS_TRUE_IMPES, "true-impes")                                                        \
+  X(BISAI_WEIGHTS_GIVEN, "given")
+
+/** Returns "quasi-impes", "true-impes" or "given", and "unknown weights" for other values. */
+BISAI_API const char *bisai_weights_string(bisai_weights value);
+
+/** Looks up a word of bisai_weights_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_weights_parse(const char *word, bisai_weights *value);
+
+/** For `pressure`: the unknown is found by a measurement. */
+enum { BISAI_CPR_PRESSURE_AUTO = -1 };
+
+/** Options of CPR. The first stage takes the options `multigrid`. */
+typedef struct bisai_cpr_options {
+  /** p: the place of the pressure among the unknowns of a block, from 0. Default
+   *  BISAI_CPR_PRESSURE_AUTO: the unknown with the largest bisai_cpr_report::ellipticity, and the
+   *  first one of several. Updates keep the unknown */
+  int32_t pressure;
+  /** default BISAI_SECOND_AUTO */
+  bisai_second second;
+  /** true: both stages work on v, and z is the sum of their results. Default false: the second
+   *  stage works on what the first one leaves of v */
+  bool additive;
+  /** true: updates keep the weights, the pressure matrix and its levels. They bring the second
+   *  stage up to date, and the columns of A with which it begins. Default false */
+  bool keep_pressure;
+  /** w: block_size values for each block row, of which only the direction matters. Default NULL:
+   *  they are computed. The array is in host memory or in the backend's. It must live as long as
+   *  the preconditioner, and each update reads it again */
+  const double *weights;
+  /** D: derivatives of the accumulation terms, for weights by true IMPES: block_rows·bs rows of bs
+   *  values, row by row. Row i·bs + r has the derivatives of the term of equation r in block row
+   *  i. Default NULL: D are the diagonal blocks of A. The array lives as that of `weights` */
+  const double *storage;
+} bisai_cpr_options;
+
+/** What CPR reports. The fields of other kinds are zero, but rows are -1. The stages report in the
+ *  members of their kinds: `multigrid`, and `factor`, `isai` or `bjacobi`. */
+typedef struct bisai_cpr_report {
+  /** the place of the pressure in a block */
+  int32_t pressure;
+  /** true if it was found by a measurement */
+  bool found;
+  /** With `found`, how elliptic the pressure matrix of each unknown is, 0 … 1: the mean over the
+   *  block rows i of min(1, Σ_j √|a_ij a_ji / (a_ii a_jj)|), where j ≠ i. That of the pressure is
+   *  typically above 0.5, and others are below 0.1. Otherwise 0 */
+  double ellipticity[BISAI_MAX_BLOCK_SIZE];
+  /** the second stage in use, never AUTO */
+  bisai_second second;
+  /** where the weights come from */
+  bisai_weights weights;
+  /** number of block rows whose D is singular. Their weights are e_p */
+  int64_t singular_rows;
+  /** the first of them; -1 if there is none */
+  int32_t first_singular_row;
+  /** number of block rows whose weights were multiplied by −1, so that the diagonal entry of the
+   *  pressure matrix became positive */
+  int64_t reversed_rows;
+  /** number of block rows whose diagonal entry of the pressure matrix is zero, but for rounding, or
+   *  not finite. They have the weights 0, and so no pressure correction */
+  int64_t excluded_rows;
+  /** the first of them; -1 if there is none */
+  int32_t first_excluded_row;
+} bisai_cpr_report;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file precond_multigrid.h
+ *  Options and report of multigrid (bisai/precond.h). */
+#ifndef BISAI_PRECOND_MULTIGRID_H
+#define BISAI_PRECOND_MULTIGRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bisai/bcsr.h>
+#include <bisai/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The order in which a cycle of multigrid visits its levels. */
+typedef enum bisai_cycle {
+  /** V for a symmetric A, VW for a nonsymmetric one of single values, W for one of blocks */
+  BISAI_CYCLE_AUTO = 0,
+  /** each level once */
+  BISAI_CYCLE_V = 1,
+  /** from each level twice to the next coarser one, but once to the coarsest */
+  BISAI_CYCLE_W = 2,
+  /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
+   *  M then depends on v: the solver must be flexible */
+  BISAI_CYCLE_K = 3,
+  /** from level 0 once to level 1, and from there on W */
+  BISAI_CYCLE_VW = 4
+} bisai_cycle;
+
+/** The words of bisai_cycle: X(enumerator, word). */
+#define BISAI_CYCLE_LIST(X)                                                                        \
+  X(BISAI_CYCLE_AUTO, "auto")                                                                      \
+  X(BISAI_CYCLE_V, "v")                                                                            \
+  X(BISAI_CYCLE_W, "w")                                                                            \
+  X(BISAI_CYCLE_K, "k")                                                                            \
+  X(BISAI_CYCLE_VW, "vw")
+
+/** Returns "auto", "v", "w", "k" or "vw", and "unknown cycle" for other values. */
+BISAI_API const char *bisai_cycle_string(bisai_cycle value);
+
+/** Looks up a word of bisai_cycle_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_cycle_parse(const char *word, bisai_cycle *value);
+
+/** The smoother of multigrid. D are the diagonal blocks of a level's matrix A. */
+typedef enum bisai_smoother {
+  /** CHEBYSHEV for a symmetric A, JACOBI otherwise */
+  BISAI_SMOOTHER_AUTO = 0,
+  /** damped block-Jacobi: x ← x + ω D⁻¹(b − A x) */
+  BISAI_SMOOTHER_JACOBI = 1,
+  /** block-Jacobi with D_ii + diag(Σ |a_ij|), where the sum is over the entries of the row outside
+   *  of D (Baker, Falgout, Kolev, Yang 2011) */
+  BISAI_SMOOTHER_L1 = 2,
+  /** Chebyshev polynomials in D⁻¹A (Adams, Brezina, Hu, Tuminaro 2003) */
+  BISAI_SMOOTHER_CHEBYSHEV = 3,
+  /** x ← x + M⁻¹(b − A x), where M is block-ISAI with the options `isai` */
+  BISAI_SMOOTHER_ISAI = 4,
+  /** x ← x + M⁻¹(b − A x), where M is SWEEPS with the options `sweeps` */
+  BISAI_SMOOTHER_SWEEPS = 5,
+  /** x ← x + M⁻¹(b − A x), where M is block ILU */
+  BISAI_SMOOTHER_ILU = 6
+} bisai_smoother;
+
+/** The words of bisai_smoother: X(enumerator, word). */
+#define BISAI_SMOOTHER_LIST(X)                                                                     \
+  X(BISAI_SMOOTHER_AUTO, "auto")                                                                   \
+  X(BISAI_SMOOTHER_JACOBI, "jacobi")                                                               \
+  X(BISAI_SMOOTHER_L1, "l1")                                                                       \
+  X(BISAI_SMOOTHER_CHEBYSHEV, "chebyshev")                                                         \
+  X(BISAI_SMOOTHER_ISAI, "isai")                                                                   \
+  X(BISAI_SMOOTHER_SWEEPS, "sweeps")                                                               \
+  X(BISAI_SMOOTHER_ILU, "ilu")
+
+/** Returns "auto", "jacobi", …, as in the list; "unknown smoother" for other values. */
+BISAI_API const char *bisai_smoother_string(bisai_smoother value);
+
+/** Looks up a word of bisai_smoother_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_smoother_parse(const char *word, bisai_smoother *value);
+
+/** What multigrid aggregates. */
+typedef enum bisai_nodes {
+  /** SCALAR if the unknowns of a block are points of a mesh line rather than components at a point:
+   *  if in most scalar rows the entries of all unknowns nearly cancel, and those of each component
+   *  do not. BLOCK otherwise */
+  BISAI_NODES_AUTO = 0,
+  /** block rows */
+  BISAI_NODES_BLOCK = 1,
+  /** scalar rows. The matrix is copied to blocks of one value, without zeros */
+  BISAI_NODES_SCALAR = 2
+} bisai_nodes;
+
+/** The words of bisai_nodes: X(enumerator, word). */
+#define BISAI_NODES_LIST(X)                                                                        \
+  X(BISAI_NODES_AUTO, "auto")                                                                      \
+  X(BISAI_NODES_BLOCK, "block")                                                                    \
+  X(BISAI_NODES_SCALAR, "scalar")
+
+/** Returns "auto", "block" or "scalar", and "unknown nodes" for other values. */
+BISAI_API const char *bisai_nodes_string(bisai_nodes value);
+
+/** Looks up a word of bisai_nodes_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_nodes_parse(const char *word, bisai_nodes *value);
+
+/** The most levels of multigrid, and the most near-null-space vectors. */
+enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
+
+/** For `pre` and `post`: 1, and 2 for the pressure matrix of CPR. */
+enum { BISAI_MULTIGRID_STEPS_AUTO = -1 };
+
+/** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
+ *  destroyed or updated with another matrix. */
+typedef struct bisai_multigrid_options {
+  /** default BISAI_CYCLE_AUTO */
+  bisai_cycle cycle;
+  /** default BISAI_SMOOTHER_AUTO */
+  bisai_smoother smoother;
+  /** smoother ISAI: the power of its patterns; default 1 */
+  int32_t power;
+  /** smoother ISAI: its relaxation sweeps; default 0 */
+  int32_t relax;
+  /** smoother SWEEPS: its sweeps on each factor; default 1 */
+  int32_t sweeps;
+  /** smoothers ISAI, SWEEPS and ILU: the level of fill of their factors; default 0 */
+  int32_t level;
+  /** applications of the smoother before the coarse correction; default
+   *  BISAI_MULTIGRID_STEPS_AUTO */
+  int32_t pre;
+  /** applications of the smoother after the coarse correction; default
+   *  BISAI_MULTIGRID_STEPS_AUTO */
+  int32_t post;
+  /** ω of JACOBI and L1, between 0 and 2; default 0.8. JACOBI multiplies it by 2/ρ(D⁻¹A), with an
+   *  estimate of ρ that is at least 2 on level 0 and 1.5 on coarser levels */
+  double damping;
+  /** degree of CHEBYSHEV, at least 1; default 2 */
+  int32_t degree;
+  /** CHEBYSHEV damps the eigenvalues of D⁻¹A from 1.1·ρ/ratio to 1.1·ρ, where ρ is the estimate of
+   *  the largest one; greater than 1; default 10 */
+  double ratio;
+  /** default BISAI_NODES_AUTO */
+  bisai_nodes nodes;
+  /** θ: the coupling of two block rows is strong if it is at least θ times the largest coupling of
+   *  either row, 0 ≤ θ ≤ 1; default 0.25. The coupling is the geometric mean of ‖D_i⁻¹ A_ij‖_F/√bs
+   *  and ‖D_j⁻¹ A_ji‖_F/√bs, each at most 1 */
+  double strength;
+  /** the most levels; default BISAI_MULTIGRID_LEVELS */
+  int32_t levels;
+  /** a matrix of at most that many scalar rows is inverted as a dense matrix, up to 2048;
+   *  default 1024. If it is singular, the pseudo-inverse is computed on the host, which takes
+   *  about a second for 1024 rows, also in updates */
+  int32_t coarsest;
+  /** coarsening stops before the values of all matrices are more than that many times those of
+   *  A; at least 1; default 2.5 */
+  double complexity;
+  /** bisai_precond_update() keeps the transfers between the levels. Default false: they are
+   *  computed again from the new values */
+  bool keep_transfers;
+  /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
+   *  values, stored row by row, in host memory, as bisai_read_vectors() reads them. The array is
+   *  read during creation. Blocks of coarser levels have null_count rows. Default NULL: one
+   *  constant for each component */
+  const double *null_vectors;
+  /** the number of vectors, up to BISAI_MULTIGRID_VECTORS; 0 if null_vectors is NULL */
+  int32_t null_count;
+} bisai_multigrid_options;
+
+/** What multigrid reports. The fields of other kinds are zero. */
+typedef struct bisai_multigrid_report {
+  /** the number of levels */
+  int32_t levels;
+  /** the block rows of the levels' matrices */
+  int32_t rows[BISAI_MULTIGRID_LEVELS];
+  /** their block sizes */
+  int32_t block_size[BISAI_MULTIGRID_LEVELS];
+  /** their stored blocks */
+  int32_t blocks[BISAI_MULTIGRID_LEVELS];
+  /** the estimates of ρ(D⁻¹A) of the levels but the coarsest; 0 if none was needed */
+  double radius[BISAI_MULTIGRID_LEVELS];
+  /** stored values of the matrices of all levels, over those of A */
+  double operator_complexity;
+  /** scalar rows of all levels, over those of A */
+  double grid_complexity;
+  /** the cycle in use, never AUTO */
+  bisai_cycle cycle;
+  /** the smoother in use, never AUTO */
+  bisai_smoother smoother;
+  /** the nodes in use, never AUTO */
+  bisai_nodes nodes;
+  /** true if A of creation is symmetric: restriction is then Pᵀ */
+  bool symmetric;
+  /** true if the coarsest matrix is inverted; false if it is smoothed, because it is too large */
+  bool coarsest_inverted;
+  /** the dimension of the null space of the coarsest matrix, which is then inverted but for this
+   *  space (pseudo-inverse); 0 if it is regular or not inverted. The same as that of A if the
+   *  near-null-space vectors span the null space of A */
+  int32_t coarsest_nullity;
+  /** bytes of the matrices and the transfers of all levels but A itself */
+  int64_t hierarchy_bytes;
+  /** the most bytes that creation held at a time */
+  int64_t peak_bytes;
+} bisai_multigrid_report;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
