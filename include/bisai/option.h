@@ -79,8 +79,8 @@ typedef struct bisai_option {
    *  error, or needs further data that a text cannot give. */
   double advised;
   /** the words of a WORD, ordered by their numbers from 0 to `maximum`; the word of VECTORS; the
-   *  word of an INTEGER for the default value, which is then out of its range. NULL follows the
-   *  last. Other options, and INTEGERs without a word, have NULL */
+   *  word of an INTEGER or a NUMBER for the default value, which is then out of its range. NULL
+   *  follows the last. Other options, and numbers without a word, have NULL */
   const char *const *words;
 } bisai_option;
 
@@ -94,8 +94,8 @@ BISAI_API double bisai_option_get(const bisai_option *option, const void *option
 BISAI_API void bisai_option_set(const bisai_option *option, double value, void *options);
 
 /** Reads the value of an option from a text. Integers are decimal, or the word for the default.
- *  Numbers are as for strtod(), without infinity and NaN. The text of a flag is empty. A pointer
- *  has no text, and vectors have their word only.
+ *  Numbers are as for strtod(), without infinity and NaN. Both may have a word for the default. The
+ *  text of a flag is empty. A pointer has no text, and vectors have their word only.
  *  @param value  out; unchanged if false is returned
  *  @returns      true if the text is a value from `minimum` to `advised` */
 BISAI_API bool bisai_option_parse(const bisai_option *option, const char *text, double *value);

@@ -16,7 +16,8 @@ extern "C" {
 
 /** The order in which a cycle of multigrid visits its levels. */
 typedef enum bisai_cycle {
-  /** V for a symmetric A, VW for a nonsymmetric one of single values, W for one of blocks */
+  /** V for a symmetric A, VW for a nonsymmetric one of single values, W for one of blocks. W for
+   *  the pressure matrix of CPR */
   BISAI_CYCLE_AUTO = 0,
   /** each level once */
   BISAI_CYCLE_V = 1,
@@ -156,7 +157,7 @@ typedef struct bisai_multigrid_options {
    *  about a second for 1024 rows, also in updates */
   int32_t coarsest;
   /** coarsening stops before the values of all matrices are more than that many times those of
-   *  A; at least 1; default 2.5 */
+   *  A; at least 1, or 0 (default): 2.5, and 5 for the pressure matrix of CPR */
   double complexity;
   /** bisai_precond_update() keeps the transfers between the levels. Default false: they are
    *  computed again from the new values */

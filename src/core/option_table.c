@@ -52,17 +52,27 @@ static bool parse_number(const char *text, const char *characters, double *value
   return *end == '\0' && isfinite(*value);
 }
 
+static bool is_word_for_default(const bisai_option *option, const char *text) {
+  return option->words && strcmp(option->words[0], text) == 0;
+}
+
 bool bisai_option_parse(const bisai_option *option, const char *text, double *value) {
   double parsed = -1.0;
   switch (option->type) {
   case BISAI_OPTION_INTEGER:
-    if (option->words && strcmp(option->words[0], text) == 0) {
+    if (is_word_for_default(option, text)) {
       *value = option->initial;
       return true;
     }
     if (!parse_number(text, "-0123456789", &parsed)) return false;
     break;
   case BISAI_OPTION_NUMBER:
+    if (is_word_for_default(option, text)) {
+      *value = option->initial;
+      return true;
+    }
+    if (!parse_number(text, "0123456789.eE+-", &parsed)) return false;
+    break;
   case BISAI_OPTION_AMOUNT:
     if (!parse_number(text, "0123456789.eE+-", &parsed)) return false;
     break;
@@ -86,10 +96,11 @@ bool bisai_option_parse(const bisai_option *option, const char *text, double *va
 bisai_status bsi_option_check(bisai_context *context, const bisai_option *option,
                               const void *options) {
   const double value = bisai_option_get(option, options);
-  const bool inside = value >= option->minimum && value <= option->maximum;
+  const bool automatic = option->words && value == option->initial;
+  const bool inside = automatic || (value >= option->minimum && value <= option->maximum);
   switch (option->type) {
   case BISAI_OPTION_INTEGER:
-    if (inside || (option->words && value == option->initial)) return BISAI_OK;
+    if (inside) return BISAI_OK;
     if (option->maximum == INT32_MAX)
       return bsi_fail(context, BISAI_INVALID_ARGUMENT, "%s %d: at least %d is needed", option->name,
                       (int)value, (int)option->minimum);

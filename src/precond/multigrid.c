@@ -30,7 +30,7 @@ static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
 static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
 static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
 static const char *const null_words[] = {"components", NULL};
-static const char *const steps[] = {"auto", NULL};
+static const char *const automatic[] = {"auto", NULL};
 
 static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.cycle), .name = "cycle", .key = "cycle", .placeholder = "C",
@@ -44,11 +44,11 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.pre), .name = "pre", .key = "pre", .placeholder = "N",
      .petsc = "mg_pre", .help = "smoothings before the coarse correction",
      .type = BISAI_OPTION_INTEGER, .initial = BISAI_MULTIGRID_STEPS_AUTO, .maximum = INT32_MAX,
-     .advised = BSI_ADVISED_STEPS, .words = steps},
+     .advised = BSI_ADVISED_STEPS, .words = automatic},
     {BSI_PRECOND_OPTION(multigrid.post), .name = "post", .key = "post", .placeholder = "N",
      .petsc = "mg_post", .help = "smoothings after it", .type = BISAI_OPTION_INTEGER,
      .initial = BISAI_MULTIGRID_STEPS_AUTO, .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS,
-     .words = steps},
+     .words = automatic},
     {BSI_PRECOND_OPTION(multigrid.damping), .name = "damping", .key = "damping", .placeholder = "W",
      .petsc = "mg_damping", .help = "damping of the smoothers jacobi and l1",
      .type = BISAI_OPTION_NUMBER, .initial = 0.8, .maximum = 2.0, .advised = 2.0},
@@ -77,8 +77,8 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.complexity), .name = "complexity", .key = "complexity",
      .placeholder = "C", .petsc = "mg_complexity",
      .help = "limit of the values of all matrices, over those of the matrix",
-     .type = BISAI_OPTION_NUMBER, .initial = 2.5, .minimum = 1.0, .maximum = INFINITY,
-     .advised = BSI_ADVISED_RATIO},
+     .type = BISAI_OPTION_NUMBER, .minimum = 1.0, .maximum = INFINITY, .advised = BSI_ADVISED_RATIO,
+     .words = automatic},
     {BSI_PRECOND_OPTION(multigrid.keep_transfers), .name = "keep_transfers", .key = "keep",
      .placeholder = "", .petsc = "mg_keep", .help = "updates keep the transfers",
      .type = BISAI_OPTION_FLAG},
@@ -163,6 +163,7 @@ static bisai_multigrid_options choose(const bisai_precond *m) {
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
   if (o.pre == BISAI_MULTIGRID_STEPS_AUTO) o.pre = 1;
   if (o.post == BISAI_MULTIGRID_STEPS_AUTO) o.post = 1;
+  if (o.complexity == 0.0) o.complexity = 2.5;
   if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_NODES_BLOCK;
   return o;
 }
