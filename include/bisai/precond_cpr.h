@@ -88,9 +88,10 @@ typedef struct bisai_cpr_options {
   /** true: updates keep the weights, the pressure matrix and its levels. They bring the second
    *  stage up to date, and the columns of A with which it begins. Default false */
   bool keep_pressure;
-  /** w: block_size values for each block row, of which only the direction matters. Default NULL:
-   *  they are computed. The array is in host memory or in the backend's. It must live as long as
-   *  the preconditioner, and each update reads it again */
+  /** w: block_size values for each block row, of which only the direction matters. Zeros exclude
+   *  the row from the pressure correction. Default NULL: the weights are computed. The array must
+   *  live as long as the preconditioner, and each update reads it again. On a device, an array in
+   *  host memory is copied through device memory that is taken for the call */
   const double *weights;
   /** D: derivatives of the accumulation terms, for weights by true IMPES: block_rows·bs rows of bs
    *  values, row by row. Row i·bs + r has the derivatives of the term of equation r in block row

@@ -27,7 +27,7 @@ typedef struct bsi_weighing {
   const bisai_bcsr *a;
   /* the positions of the diagonal blocks of A */
   const int32_t *diagonal;
-  /* block_size weights for each block row, which only get their signs; or NULL */
+  /* block_size weights for each block row, which are finite; or NULL */
   const double *given;
   /* D for each block row, stored row by row; or NULL: the diagonal blocks */
   const double *storage;
@@ -99,6 +99,7 @@ BSI_INLINE int bsi_weigh_row(const int bs, const bsi_weighing *g, int32_t i, dou
   bool usable = true;
   if (g->given) {
     for (int k = 0; k < bs; k++) w[k] = g->given[(size_t)i * (size_t)bs + (size_t)k];
+    bsi_weights_scale(bs, w); /* zeros stay, and exclude the row */
   } else {
     const double *block = g->storage ? g->storage + (size_t)i * size : diagonal;
     usable = bsi_weights_solve(bs, block, g->storage != NULL, g->pressure, inverse, w) &&
