@@ -188,8 +188,6 @@ static void choose_cycle(const bisai_precond *m, bisai_multigrid_options *o) {
 static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
   multigrid_state *state = multigrid_of(m);
   const double start = bsi_now();
-  BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &state->symmetric));
-  state->still_symmetric = state->symmetric;
   bisai_multigrid_options o = choose(m);
   BSI_TRY(choose_nodes(m, a, &o.nodes));
   choose_cycle(m, &o);
@@ -206,22 +204,29 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
 }
 
 static bisai_status multigrid_update(bisai_precond *m, const bisai_bcsr *a) {
-  multigrid_state *state = multigrid_of(m);
   if (!m->ready && m->description[0] == '\0') return BISAI_OK; /* creation has the values */
-  if (state->symmetric) BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &state->still_symmetric));
-  return bsi_hierarchy_update(a, &state->hierarchy);
+  return bsi_hierarchy_update(a, &multigrid_of(m)->hierarchy);
 }
 
 static bisai_status multigrid_check_update(const bisai_precond *m, const bisai_bcsr *a) {
-  const multigrid_state *state = multigrid_of(m);
-  bool symmetric = true;
-  BSI_TRY(bsi_hierarchy_check(a, &state->hierarchy));
-  if (state->symmetric && state->hierarchy.setup.options.smoother == BISAI_SMOOTHER_ISAI)
-    BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &symmetric));
-  if (symmetric) return BISAI_OK;
-  return bsi_fail(m->context, BISAI_NOT_SYMMETRIC,
-                  "the smoother isai was made for a symmetric matrix, and the new values are not "
-                  "symmetric: a new preconditioner takes them");
+  return bsi_hierarchy_check(a, &multigrid_of(m)->hierarchy);
+}
+
+/* Measures the symmetry of A. That of creation decides what R is, and updates ask whether it is
+ * still there. */
+static bisai_status multigrid_check_values(bisai_precond *m, const bisai_bcsr *a) {
+  multigrid_state *state = multigrid_of(m);
+  const bool creating = state->hierarchy.count == 0;
+  bool symmetric = false;
+  if (creating || state->symmetric) BSI_TRY(bsi_bcsr_is_symmetric(m->context, a, &symmetric));
+  if (state->symmetric && !symmetric &&
+      state->hierarchy.setup.options.smoother == BISAI_SMOOTHER_ISAI)
+    return bsi_fail(m->context, BISAI_NOT_SYMMETRIC,
+                    "the smoother isai was made for a symmetric matrix, and the new values are not "
+                    "symmetric: a new preconditioner takes them");
+  if (creating) state->symmetric = symmetric;
+  state->still_symmetric = symmetric;
+  return BISAI_OK;
 }
 
 static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
@@ -294,6 +299,7 @@ const bsi_precond_ops bsi_precond_multigrid = {.options = {&own_options, &bsi_sh
                                                .setup = multigrid_setup,
                                                .update = multigrid_update,
                                                .check_update = multigrid_check_update,
+                                               .check_values = multigrid_check_values,
                                                .apply = multigrid_apply,
                                                .symmetry = multigrid_symmetry,
                                                .nonlinear = multigrid_nonlinear,
