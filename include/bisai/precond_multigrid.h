@@ -159,8 +159,9 @@ typedef struct bisai_multigrid_options {
   /** coarsening stops before the values of all matrices are more than that many times those of
    *  A; at least 1, or 0 (default): 2.5, and 5 for the pressure matrix of CPR */
   double complexity;
-  /** bisai_precond_update() keeps the transfers between the levels. Default false: they are
-   *  computed again from the new values */
+  /** bisai_precond_update() keeps the transfers between the levels and the estimates of ρ(D⁻¹A).
+   *  The smoothers damp all errors as long as ρ(D⁻¹A) of a level is at most a fifth above the
+   *  estimate. Default false: both are computed again from the new values */
   bool keep_transfers;
   /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
    *  values, stored row by row, in host memory, as bisai_read_vectors() reads them. The array is

@@ -508,11 +508,11 @@ static bisai_status update_level(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   const bool coarsest = l == h->count - 1;
   if (coarsest && h->dense_inverse) return bsi_coarsest_update(h);
+  const bool keep = h->setup.options.keep_transfers;
   BSI_TRY(invert_diagonal(h, level, false));
-  BSI_TRY(estimate_radius(h, level));
+  if (!keep) BSI_TRY(estimate_radius(h, level));
   BSI_TRY(bsi_smoother_update(h, level));
-  if (coarsest) return BISAI_OK;
-  return update_coarse_level(h, level, h->levels[l + 1].own, !h->setup.options.keep_transfers);
+  return coarsest ? BISAI_OK : update_coarse_level(h, level, h->levels[l + 1].own, !keep);
 }
 
 static bisai_status update_values(bsi_hierarchy *h) {

@@ -157,6 +157,67 @@ static void kept_transfers_are_those_of_creation(void **state) {
   bisai_bcsr_destroy(&tripled);
 }
 
+/* Without `keep_transfers` an update estimates ρ anew. */
+static void kept_transfers_keep_the_estimates_of_the_radius(void **state) {
+  (void)state;
+  for (int k = 0; k < 2 * VARIANTS; k++) {
+    bisai_bcsr *a = diffusion(context, 0.3), *b = other_values(context, 0.3);
+    bisai_precond_options o = variant_of(k % VARIANTS, NULL);
+    o.multigrid.null_count = 0;
+    o.multigrid.keep_transfers = k >= VARIANTS;
+    bisai_precond *m = make(context, a, &o);
+    const bisai_multigrid_report before = report_of(context, m);
+    EXPECT_OK(context, bisai_precond_update(m, b));
+    const bisai_multigrid_report after = report_of(context, m);
+    assert_true(before.radius[0] > 1.0);
+    if (o.multigrid.keep_transfers)
+      assert_memory_equal(before.radius, after.radius, sizeof before.radius);
+    else
+      assert_true(before.radius[0] != after.radius[0] && before.radius[1] != after.radius[1]);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+    bisai_bcsr_destroy(&b);
+  }
+}
+
+/* Diagonal blocks that grow by up to a tenth leave the matrix definite. */
+static bisai_bcsr *with_larger_diagonal(bisai_context *c) {
+  test_bcsr arrays = test_mesh_diffusion(NX, NY, BS, TEST_FIXED_FACE, 0.0);
+  for (int32_t i = 0; i < arrays.block_rows; i++)
+    for (int32_t v = 0; v < BS * BS; v++)
+      test_bcsr_block(&arrays, i, i)[v] *= 1.0 + 0.1 * (i * 13 % 17) / 17.0;
+  return test_bcsr_take(c, arrays);
+}
+
+static int32_t cg_iterations(const bisai_bcsr *a, bisai_precond *m) {
+  bisai_solver_options o = bisai_solver_options_default();
+  bisai_solver_report r = test_report();
+  double *b = test_random_vector(N, 6), *x = calloc(N, sizeof *x);
+  o.method = BISAI_CG;
+  EXPECT_OK(context, test_solve(context, &o, a, m, b, x, &r));
+  free(b), free(x);
+  return r.iterations;
+}
+
+/* CG takes as many iterations as after a new set-up. */
+static void kept_estimates_serve_values_that_change_by_a_tenth(void **state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    bisai_bcsr *a = diffusion(context, 0.0), *b = with_larger_diagonal(context);
+    bisai_precond_options o = variant_of(k ? 2 : 0, NULL);
+    o.multigrid.cycle = BISAI_CYCLE_V;
+    o.multigrid.keep_transfers = true;
+    bisai_precond *kept = make(context, a, &o), *fresh = make(context, b, &o);
+    EXPECT_OK(context, bisai_precond_update(kept, b));
+    const int32_t expected = cg_iterations(b, fresh), got = cg_iterations(b, kept);
+    assert_in_range(got, expected - 1, expected + 1);
+    bisai_precond_destroy(&kept);
+    bisai_precond_destroy(&fresh);
+    bisai_bcsr_destroy(&a);
+    bisai_bcsr_destroy(&b);
+  }
+}
+
 /* R is Pᵀ since creation, but M has the symmetry of the values that it has now. */
 static void the_symmetry_is_that_of_the_new_values(void **state) {
   (void)state;
@@ -465,6 +526,8 @@ int main(void) {
       cmocka_unit_test(updates_give_the_bits_of_creation),
       cmocka_unit_test(updates_can_be_taken_back),
       cmocka_unit_test(kept_transfers_are_those_of_creation),
+      cmocka_unit_test(kept_transfers_keep_the_estimates_of_the_radius),
+      cmocka_unit_test(kept_estimates_serve_values_that_change_by_a_tenth),
       cmocka_unit_test(the_symmetry_is_that_of_the_new_values),
       cmocka_unit_test(a_symmetric_smoother_refuses_values_without_symmetry),
       cmocka_unit_test(other_patterns_are_refused_and_change_nothing),
