@@ -249,6 +249,7 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
 static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
   bsi_sparse view = bsi_sparse_of(coarse);
+  view.longest = level->coarse_longest;
   const bsi_sparse_ops *ops = ops_of(h)->sparse;
   BSI_TRY(ops->multiply_values(h->context, &a, &level->prolongation, &level->product));
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
@@ -292,6 +293,7 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_
   bsi_sparse c = {0};
   const bisai_status status = ops_of(h)->sparse->multiply_structure(
       h->context, bsi_restriction_of(level), &level->product, &c);
+  level->coarse_longest = c.longest;
   if (!status && within_complexity(h, &c)) return adopt(h, &c, coarse);
   bsi_sparse_destroy(h->context, &c);
   return status;

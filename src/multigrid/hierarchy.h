@@ -62,6 +62,8 @@ typedef struct bsi_level {
   /* T, Tᵀ, P, R, A P. Empty on the coarsest level; R is empty if it is Tᵀ, and Tᵀ if R is Pᵀ and T
    * has identity blocks */
   bsi_sparse tentative, members, prolongation, restriction, product;
+  /* bsi_sparse::longest of R A P */
+  int32_t coarse_longest;
   /* the places in T of the blocks of Tᵀ; those in P of the blocks of R = Pᵀ */
   int32_t *member_position, *position;
   /* T of identity blocks: what makes A T (bsi_aim_ops) */

@@ -79,8 +79,8 @@ typedef struct bsi_balance_ops {
 /* Products of sparse matrices. */
 typedef struct bsi_sparse_ops {
   /* c ← the structure of a·b. The columns of a row of a may repeat and need not ascend. Sets the
-   * numbers of c and reserves row_ptr and col_idx. The values
-   * are not touched. Refuses 2³¹ blocks. After a failure the caller destroys c. Waits. */
+   * numbers of c, `longest` on a device only, and reserves row_ptr and col_idx. The values are not
+   * touched. Refuses 2³¹ blocks. After a failure the caller destroys c. Waits. */
   bisai_status (*multiply_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                      bsi_sparse *c);
   /* Values of c ← a·b on the structure above. The products of an entry are added in the order of

@@ -111,7 +111,8 @@ struct bsi_structure_report {
   static constexpr int firsts = 0;
   /* the first row that ends beyond int32, and 1 if there is one */
   unsigned long long overflow_row, overflows;
-  unsigned long long total;
+  /* of all rows, and of the longest one */
+  unsigned long long total, longest;
   /* lengths of the lists of rows that small tables, and large ones, cannot hold */
   unsigned long long listed, long_count;
 };

@@ -5,7 +5,7 @@
 bsi_sparse bsi_sparse_of(const bisai_bcsr *matrix) {
   return (bsi_sparse){matrix->block_rows, matrix->block_cols, matrix->block_size,
                       matrix->block_size, matrix->blocks,     matrix->row_ptr,
-                      matrix->col_idx,    matrix->values};
+                      matrix->col_idx,    matrix->values,     0};
 }
 
 bisai_status bsi_sparse_reserve_values(bisai_context *context, bsi_sparse *m) {

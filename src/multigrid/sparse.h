@@ -20,6 +20,8 @@ typedef struct bsi_sparse {
   int32_t *row_ptr, *col_idx;
   /* NULL: every stored block is the identity */
   double *values;
+  /* the most blocks of a row of a product, on a device; 0: unknown */
+  int32_t longest;
 } bsi_sparse;
 
 /* Returns the number of values before block `block`. */

@@ -1,144 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of products of sparse matrices on a device, and matrices of single values.
- *
- * Block (i, j) of C = A B is the sum of A_ik B_kj over the blocks of row i of A, in their order. A
- * lane takes a column of it, and `width` lanes take the block. Each of them searches for column j
- * in another row k of B, and passes on where the block is. Nothing is written but the results, so
- * that an update needs no memory and the bits repeat. */
+ */
 #include "core/block_sizes.h"
-#include "multigrid/rows_cuda.cuh"
+#include "multigrid/products_cuda.cuh"
 
 namespace {
 
 /* Messages of failures begin with it. */
 constexpr char what[] = "product of sparse matrices";
 
-struct product {
-  int32_t rows, blocks;
-  int height, inner, width;
-  const int32_t *a_ptr, *a_col, *b_ptr, *b_col, *c_ptr, *c_col;
-  /* NULL: identity blocks */
-  const double *a, *b;
-  double *c;
+/* The most bytes of shared memory of a thread block, which every device has, the least lanes of a
+ * row, and the most times that a row may be longer than what they hold. */
+enum { MOST_SHARED = 48 * 1024, LEAST_LANES = 4, MOST_PASSES = 4 };
+
+/* NULL: there is no such kernel */
+struct kernels {
+  void (*by_rows)(product), (*by_blocks)(product);
 };
 
-/* Returns the position of column j in the row of B that block p of A multiplies, or -1. */
-__device__ __forceinline__ int32_t find_factor(const product &s, int32_t p, int32_t j) {
-  const int32_t k = __ldg(s.a_col + p);
-  return bsi_find_column(bsi_read_only<int32_t>{s.b_col}, __ldg(s.b_ptr + k),
-                         __ldg(s.b_ptr + k + 1), j);
+template <int H, int M, bool A, bool B> kernels both() {
+  return {multiply_rows<H, M, A, B>, multiply_blocks<H, M, A, B>};
 }
 
-/* sum ← sum + A_p times a column of B_q.
- *   H, M: the height and the width of the blocks of A
- *   A, B: the blocks have values; otherwise they are identities */
-template <int H, int M, bool A, bool B>
-__device__ __forceinline__ void add_product(const product &s, int32_t p, int32_t q, int column,
-                                            double (&sum)[H]) {
-  if constexpr (A && B) {
-    const double *left = s.a + static_cast<int64_t>(p) * (H * M);
-    double right[M];
-    load_cached<M>(s.b + (static_cast<int64_t>(q) * s.width + column) * M, right);
-#pragma unroll
-    for (int k = 0; k < M; k++) {
-      double a[H];
-      load_cached<H>(left + k * H, a);
-#pragma unroll
-      for (int r = 0; r < H; r++) sum[r] += a[r] * right[k];
-    }
-  } else {
-    double values[H];
-    load_cached<H>(A ? s.a + (static_cast<int64_t>(p) * M + column) * H
-                     : s.b + (static_cast<int64_t>(q) * s.width + column) * H,
-                   values);
-#pragma unroll
-    for (int r = 0; r < H; r++) sum[r] += values[r];
-  }
-}
-
-/* Template parameters: those of add_product(). */
-template <int H, int M, bool A, bool B>
-__global__ void __launch_bounds__(BLOCK_THREADS) multiply(const product s) {
-  bsi_wait_for_predecessor();
-  const int width = s.width;
-  const lanes_of_blocks l = block_of_lane(s.rows, s.c_ptr, s.blocks, width);
-  if (l.position < 0) return;
-  const int32_t j = __ldg(s.c_col + l.position), begin = __ldg(s.a_ptr + l.row),
-                length = l.working ? __ldg(s.a_ptr + l.row + 1) - begin : 0;
-  const unsigned lanes = BSI_FULL_WARP >> (BSI_WARP - width);
-  double sum[H] = {};
-  for (int32_t done = 0; __any_sync(BSI_FULL_WARP, done < length); done += width) {
-    const int32_t at = done + l.member < length ? find_factor(s, begin + done + l.member, j) : -1;
-    unsigned found = __ballot_sync(BSI_FULL_WARP, at >= 0) >> l.first & lanes;
-    while (__any_sync(BSI_FULL_WARP, found != 0)) {
-      const int next = found != 0 ? __ffs(static_cast<int>(found)) - 1 : 0;
-      const int32_t q = __shfl_sync(BSI_FULL_WARP, at, l.first + next);
-      if (found != 0) add_product<H, M, A, B>(s, begin + done + next, q, l.member, sum);
-      found &= found - 1;
-    }
-  }
-  if (!l.working) return;
-  double *to = s.c + (static_cast<int64_t>(l.position) * width + l.member) * H;
-#pragma unroll
-  for (int r = 0; r < H; r++) to[r] = sum[r];
-}
-
-/* Value (r, c) of A_p B_q. */
-__device__ __forceinline__ double value_of_product(const product &s, int32_t p, int32_t q, int r,
-                                                   int c) {
-  const double *a = s.a + static_cast<int64_t>(p) * s.height * s.inner + r,
-               *b = s.b + (static_cast<int64_t>(q) * s.width + c) * s.inner;
-  if (!s.a && !s.b) return r == c ? 1.0 : 0.0;
-  if (!s.a) return b[r];
-  if (!s.b) return a[c * s.height];
-  double value = 0.0;
-  for (int k = 0; k < s.inner; k++) value += a[k * s.height] * b[k];
-  return value;
-}
-
-/* Blocks of any size. A warp takes a block, and 32 of its values at a time. */
-__global__ void __launch_bounds__(BLOCK_THREADS) multiply_any(const product s) {
-  bsi_wait_for_predecessor();
-  const lanes_of_blocks l = block_of_lane(s.rows, s.c_ptr, s.blocks, BSI_WARP);
-  if (l.position < 0) return;
-  const int32_t j = __ldg(s.c_col + l.position), begin = __ldg(s.a_ptr + l.row),
-                length = __ldg(s.a_ptr + l.row + 1) - begin;
-  const int values = s.height * s.width;
-  for (int start = 0; start < values; start += BSI_WARP) {
-    const int v = start + l.member, r = v % s.height, c = v / s.height;
-    double sum = 0.0;
-    for (int32_t done = 0; done < length; done += BSI_WARP) {
-      const int32_t at = done + l.member < length ? find_factor(s, begin + done + l.member, j) : -1;
-      for (unsigned found = __ballot_sync(BSI_FULL_WARP, at >= 0); found != 0; found &= found - 1) {
-        const int next = __ffs(static_cast<int>(found)) - 1;
-        const int32_t q = __shfl_sync(BSI_FULL_WARP, at, next);
-        if (v < values) sum += value_of_product(s, begin + done + next, q, r, c);
-      }
-    }
-    if (v < values) s.c[static_cast<int64_t>(l.position) * values + v] = sum;
-  }
-}
-
-using kernel = void (*)(product);
-
-/* Returns the kernel for blocks of A of SIZE × SIZE. */
-template <int SIZE> kernel square(bool a, bool b) {
-  if (a && b) return multiply<SIZE, SIZE, true, true>;
-  if (a) return multiply<SIZE, SIZE, true, false>;
-  return b ? multiply<SIZE, SIZE, false, true> : multiply_any;
+/* Returns the kernels for blocks of A of SIZE × SIZE. */
+template <int SIZE> kernels square(bool a, bool b) {
+  if (a && b) return both<SIZE, SIZE, true, true>();
+  if (a) return both<SIZE, SIZE, true, false>();
+  return b ? both<SIZE, SIZE, false, true>() : kernels{nullptr, nullptr};
 }
 
 /* Restrictions by rigid-body modes in two and three dimensions have other shapes too. */
-kernel kernel_for(const product &s) {
-  if (s.b && s.height == 6 && s.inner == 3) return multiply<6, 3, true, true>;
-  if (s.b && s.height == 3 && s.inner == 2) return multiply<3, 2, true, true>;
-  if (s.height != s.inner) return multiply_any;
+kernels kernels_for(const product &s) {
+  if (s.b && s.height == 6 && s.inner == 3) return both<6, 3, true, true>();
+  if (s.b && s.height == 3 && s.inner == 2) return both<3, 2, true, true>();
+  if (s.height != s.inner) return {nullptr, nullptr};
   switch (s.height) {
 #define SQUARE(size)                                                                               \
   case size: return square<size>(s.a, s.b);
     BSI_BLOCK_SIZES(SQUARE)
-  default: return multiply_any;
+  default: return {nullptr, nullptr};
   }
+}
+
+int bytes_of_block(const product &s) {
+  return static_cast<int>(sizeof(double)) * s.height * s.width + static_cast<int>(sizeof(int32_t));
+}
+
+/* Sets the lanes and the window. Returns false if the rows of C are too long for shared memory.
+ *   length: the mean number of blocks of a row of B
+ *   longest: the most blocks of a row of C, 0: unknown */
+bool fits_shared(product *s, double length, int32_t longest) {
+  const double mean = static_cast<double>(s->blocks) / s->rows;
+  if (longest == 0) return false;
+  s->lanes = LEAST_LANES;
+  while (s->lanes < BSI_WARP && (s->lanes < s->width || s->lanes / s->width < 0.75 * length))
+    s->lanes *= 2;
+  for (; s->lanes <= BSI_WARP; s->lanes *= 2) {
+    const int most = MOST_SHARED / (BLOCK_THREADS / s->lanes * bytes_of_block(*s));
+    s->window = longest < most ? longest : most;
+    if (mean <= most && longest / MOST_PASSES <= most) return true;
+  }
+  return false;
 }
 
 } // namespace
@@ -146,13 +68,22 @@ kernel kernel_for(const product &s) {
 static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
                                     const bsi_sparse *b, bsi_sparse *c) {
   if (c->blocks == 0) return BISAI_OK;
-  const product s = {c->rows,    c->blocks,  c->height,  a->width,   c->width,
-                     a->row_ptr, a->col_idx, b->row_ptr, b->col_idx, c->row_ptr,
-                     c->col_idx, a->values,  b->values,  c->values};
-  const kernel multiply_blocks = kernel_for(s);
-  bsi_launch_early(context, multiply_blocks,
-                   grid_of_blocks(s.blocks, multiply_blocks == multiply_any ? BSI_WARP : s.width),
-                   BLOCK_THREADS, 0, s);
+  product s = {c->rows,    c->blocks,  c->height,  a->width,   c->width,   a->row_ptr,
+               a->col_idx, b->row_ptr, b->col_idx, c->row_ptr, c->col_idx, a->values,
+               b->values,  c->values,  0,          0};
+  const kernels of_shape = kernels_for(s);
+  const double length = static_cast<double>(b->blocks) / b->rows;
+  if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
+    const int groups = BLOCK_THREADS / s.lanes;
+    bsi_launch_early(context, of_shape.by_rows, bsi_grid(s.rows, groups), BLOCK_THREADS,
+                     static_cast<size_t>(groups) * s.window * bytes_of_block(s), s);
+  } else if (of_shape.by_blocks) {
+    bsi_launch_early(context, of_shape.by_blocks, grid_of_blocks(s.blocks, s.width), BLOCK_THREADS,
+                     0, s);
+  } else {
+    bsi_launch_early(context, multiply_any, grid_of_blocks(s.blocks, BSI_WARP), BLOCK_THREADS, 0,
+                     s);
+  }
   return bsi_launched(context, what);
 }
 

@@ -26,7 +26,7 @@ enum {
 
 /* --- row_ptr --- */
 
-/* Reports the end of row i. Rows end beyond int32 from one row on. */
+/* Reports the end and the length of row i. Rows end beyond int32 from one row on. */
 __device__ __forceinline__ void close_row(int32_t rows, int32_t i, int64_t before, int64_t end,
                                           int32_t *row_ptr, bsi_structure_report *report) {
   if (i == 0) row_ptr[0] = 0;
@@ -36,6 +36,9 @@ __device__ __forceinline__ void close_row(int32_t rows, int32_t i, int64_t befor
     report->overflows = 1;
   }
   if (i == rows - 1) report->total = static_cast<unsigned long long>(end);
+  const unsigned long long length = static_cast<unsigned long long>(end - before);
+  if (length > *static_cast<volatile unsigned long long *>(&report->longest))
+    atomicMax(&report->longest, length);
 }
 
 /* Adds up the lengths of at most FEW_ROWS rows, in one thread block. */
@@ -392,6 +395,7 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
     BSI_TRY(bsi_lengths_fetch(context, "a product", &report));
   }
   c->blocks = static_cast<int32_t>(report.total);
+  c->longest = static_cast<int32_t>(report.longest);
   s.c_col = c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
   if (c->blocks == 0) return BISAI_OK;

@@ -98,6 +98,13 @@ void fill(both *m, const shape &s) {
   m->upload(BISAI_BACKEND_CUDA, ptr, idx, values);
 }
 
+/* Returns the most blocks of a row of a matrix in host memory. */
+int32_t longest_of(const bsi_sparse &m) {
+  int32_t longest = 0;
+  for (int32_t i = 0; i < m.rows; i++) longest = std::max(longest, m.row_ptr[i + 1] - m.row_ptr[i]);
+  return longest;
+}
+
 bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_sparse &a,
               const bsi_sparse &b, bsi_sparse *c) {
   const bool good = ops.sparse->multiply_structure(context, &a, &b, c) == BISAI_OK &&
@@ -123,7 +130,7 @@ void product_agrees(const contexts &on, const shape &left, const shape &right) {
   fill(&b, right);
   const bool good = multiply(on.host, host_ops, a.host, b.host, &c.host) &&
                     multiply(on.device, device_ops, a.device, b.device, &c.device);
-  const bool same = good && c.same_structure();
+  const bool same = good && c.same_structure() && c.device.longest == longest_of(c.host);
   const double apart = same ? c.apart() : INFINITY;
   /* sums of at most `inner` products of magnitude at most 1 */
   const double inner = static_cast<double>(a.host.width) *
@@ -195,6 +202,50 @@ TEST(very_long_rows_agree_with_the_host) {
   const contexts on;
   product_agrees(on, {30000, 30000, 2, 2, 5, 10, 30000, 10000, false},
                  {30000, 30000, 2, 2, 5, 10, 30000, 15000, false});
+}
+
+/* Without the length of the longest row, no row is kept in shared memory. */
+void product_has_the_same_bits_by_rows_and_by_blocks(const contexts &on, const shape &left,
+                                                     const shape &right) {
+  both a(on.host, on.device), b(on.host, on.device), c(on.host, on.device);
+  fill(&a, left);
+  fill(&b, right);
+  bool good = multiply(on.device, device_ops, a.device, b.device, &c.device);
+  const size_t count = good ? bsi_sparse_offset(&c.device, c.device.blocks) : 0;
+  const std::vector<double> by_rows = fetch(c.device.values, count), nan(count, NAN);
+  c.device.longest = 0;
+  if (good) {
+    const bsi_memory_ops *memory = bsi_backend_cuda.memory;
+    memory->upload(on.device, c.device.values, nan.data(), count * sizeof(double));
+    memory->synchronize(on.device);
+    good =
+        device_ops.sparse->multiply_values(on.device, &a.device, &b.device, &c.device) == BISAI_OK;
+  }
+  const std::vector<double> by_blocks = fetch(c.device.values, count);
+  verdict(good && count > 0 &&
+              std::memcmp(by_rows.data(), by_blocks.data(), count * sizeof(double)) == 0,
+          "blocks of %d×%d times %d×%d: %zu values", left.height, left.width, right.height,
+          right.width, count);
+}
+
+TEST(products_by_rows_and_by_blocks_have_the_same_bits) {
+  const contexts on;
+  for (const int bs : {1, 2, 3, 4, 5, 6, 7, 8})
+    for (const int w : {1, 3, 6, bs, 32})
+      for (const int32_t length : {1, 4, 20}) {
+        if (left_out(bs) || left_out(w)) continue;
+        const shape a = {300, 200, bs, bs, 6, 20, 40, 60, false},
+                    b = {200, 150, bs, w, length, 20, 60, 30, false};
+        shape identity = {300, 200, bs, bs, 6, 20, 40, 60, true};
+        product_has_the_same_bits_by_rows_and_by_blocks(on, a, b);
+        product_has_the_same_bits_by_rows_and_by_blocks(on, identity, b);
+        identity = {200, 150, bs, bs, length, 20, 60, 30, true};
+        product_has_the_same_bits_by_rows_and_by_blocks(on, a, identity);
+      }
+  product_has_the_same_bits_by_rows_and_by_blocks(on, {300, 200, 6, 3, 6, 20, 40, 60, false},
+                                                  {200, 150, 3, 6, 4, 20, 60, 30, false});
+  product_has_the_same_bits_by_rows_and_by_blocks(on, {300, 200, 3, 2, 6, 20, 40, 60, false},
+                                                  {200, 150, 2, 3, 4, 20, 60, 30, false});
 }
 
 TEST(repeated_products_have_the_same_bits) {
