@@ -154,7 +154,7 @@ typedef struct bisai_multigrid_options {
   int32_t levels;
   /** a matrix of at most that many scalar rows is inverted as a dense matrix, up to 2048;
    *  default 1024. If it is singular, the pseudo-inverse is computed on the host, which takes
-   *  about a second for 1024 rows, also in updates */
+   *  about 0.2 s for 1024 rows, also in updates */
   int32_t coarsest;
   /** coarsening stops before the values of all matrices are more than that many times those of
    *  A; at least 1, or 0 (default): 2.5, and 5 for the pressure matrix of CPR */

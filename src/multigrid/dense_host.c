@@ -22,8 +22,6 @@
 #include "multigrid/multigrid_ops.h"
 
 enum {
-  /* the most columns of a panel */
-  PANEL = 32,
   /* the rows of a group, which W is stored by, and the columns of a group */
   QUAD = 4,
   /* the rows of a part of a product */
@@ -32,40 +30,13 @@ enum {
   VALUES_PER_THREAD = 1 << 15
 };
 
-typedef struct elimination {
-  int64_t n;
-  double *a;
-  /* the panel: its first column and its number of columns */
-  int64_t first;
-  int count;
-  /* the row that was swapped with row k, for each row */
-  int32_t *swapped;
-  /* W by groups of rows, without the rows after the last whole group */
-  double *packed;
-} elimination;
-
-/* Returns the place of the largest of `count` magnitudes. NaN is the largest of all. */
-static int64_t place_of_largest(int64_t count, const double *x) {
-  int64_t place = 0;
-  double largest = fabs(x[0]);
-  for (int64_t i = 1; i < count && !isnan(largest); i++) {
-    const double magnitude = fabs(x[i]);
-    if (!(magnitude <= largest)) {
-      largest = magnitude;
-      place = i;
-    }
-  }
-  return place;
-}
-
 static void swap(double *a, double *b) {
   const double kept = *a;
   *a = *b;
   *b = kept;
 }
 
-/* Eliminates column k with the pivot at row k in all columns of the panel. */
-static void eliminate_column(const elimination *e, int64_t k) {
+void bsi_eliminate_column(const bsi_elimination *e, int64_t k) {
   const int64_t n = e->n;
   double *restrict column = e->a + k * n;
   const double pivot = column[k];
@@ -83,10 +54,10 @@ static void eliminate_column(const elimination *e, int64_t k) {
 }
 
 /* Step 1. Returns false if a pivot is zero or not finite. */
-static bool eliminate_panel(elimination *e, double *smallest, double *largest) {
+static bool eliminate_panel(bsi_elimination *e, double *smallest, double *largest) {
   const int64_t n = e->n;
   for (int64_t k = e->first; k < e->first + e->count; k++) {
-    const int64_t row = k + place_of_largest(n - k, e->a + k * n + k);
+    const int64_t row = k + bsi_place_of_largest(n - k, e->a + k * n + k);
     const double magnitude = fabs(e->a[k * n + row]);
     if (magnitude == 0.0 || !isfinite(magnitude)) return false;
     *smallest = fmin(*smallest, magnitude);
@@ -95,17 +66,13 @@ static bool eliminate_panel(elimination *e, double *smallest, double *largest) {
     if (row != k)
       for (int64_t c = e->first; c < e->first + e->count; c++)
         swap(e->a + c * n + k, e->a + c * n + row);
-    eliminate_column(e, k);
+    bsi_eliminate_column(e, k);
   }
-  for (int64_t i = 0; i + QUAD <= n; i += QUAD)
-    for (int k = 0; k < e->count; k++)
-      memcpy(e->packed + i * e->count + (int64_t)k * QUAD, e->a + (e->first + k) * n + i,
-             QUAD * sizeof *e->packed);
   return true;
 }
 
 /* Adds W·rows to `columns` columns. `rows` has the rows K of these columns, row by row. */
-BSI_INLINE void add_product(const elimination *e, const int columns, double *const *column,
+BSI_INLINE void add_product(const bsi_elimination *e, const int columns, double *const *column,
                             const double *rows) {
   const int64_t n = e->n;
   int64_t i = 0;
@@ -129,16 +96,16 @@ BSI_INLINE void add_product(const elimination *e, const int columns, double *con
 
 /* Step 2 for some groups of columns. */
 static void update_part(void *job, bsi_part part) {
-  const elimination *e = job;
+  const bsi_elimination *e = job;
   const int64_t others = e->n - e->count;
   const bsi_range range = bsi_range_of((others + QUAD - 1) / QUAD, part);
   for (int64_t group = range.begin; group < range.end; group++) {
     const int columns = group * QUAD + QUAD <= others ? QUAD : (int)(others - group * QUAD);
-    double *column[QUAD], rows[PANEL * QUAD];
+    double *column[QUAD], rows[BSI_PANEL * QUAD];
     for (int c = 0; c < columns; c++) {
       const int64_t place = group * QUAD + c;
       column[c] = e->a + (place < e->first ? place : place + e->count) * e->n;
-      for (int64_t k = e->first; k < e->first + e->count; k++) {
+      for (int64_t k = e->first; e->swapped && k < e->first + e->count; k++) {
         swap(column[c] + k, column[c] + e->swapped[k]);
       }
       for (int k = 0; k < e->count; k++) {
@@ -151,6 +118,16 @@ static void update_part(void *job, bsi_part part) {
     else
       add_product(e, columns, column, rows);
   }
+}
+
+void bsi_eliminate_others(bisai_context *context, const bsi_elimination *e) {
+  const int64_t n = e->n;
+  for (int64_t i = 0; i + QUAD <= n; i += QUAD)
+    for (int k = 0; k < e->count; k++)
+      memcpy(e->packed + i * e->count + (int64_t)k * QUAD, e->a + (e->first + k) * n + i,
+             QUAD * sizeof *e->packed);
+  const int threads = bsi_threads_for(context->threads, 2 * n * n * e->count, FLOPS_PER_THREAD);
+  bsi_run(context, threads, BSI_SOME_PARTS, update_part, (void *)e);
 }
 
 void bsi_dense_fill(const bisai_bcsr *a, int64_t n, double *dense) {
@@ -168,8 +145,8 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *a, double *
                            double *inverse, double *smallest, double *largest) {
   const int64_t n = (int64_t)a->block_rows * a->block_size;
   /* `work` has W and after it the swaps. A panel of n − 1 columns leaves room for the swaps. */
-  const int panel = n > PANEL ? PANEL : n > 1 ? (int)(n - 1) : 1;
-  elimination e = {n, inverse, 0, panel, (int32_t *)(work + n / QUAD * QUAD * panel), work};
+  const int panel = n > BSI_PANEL ? BSI_PANEL : n > 1 ? (int)(n - 1) : 1;
+  bsi_elimination e = {n, inverse, 0, panel, (int32_t *)(work + n / QUAD * QUAD * panel), work};
   bsi_dense_fill(a, n, inverse);
   *smallest = n > 0 ? INFINITY : 0.0;
   *largest = 0.0;
@@ -179,8 +156,7 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *a, double *
       *smallest = 0.0;
       return BISAI_OK;
     }
-    const int threads = bsi_threads_for(context->threads, 2 * n * n * e.count, FLOPS_PER_THREAD);
-    bsi_run(context, threads, BSI_SOME_PARTS, update_part, &e);
+    bsi_eliminate_others(context, &e);
   }
   for (int64_t k = n - 1; k >= 0; k--)
     if (e.swapped[k] != k)

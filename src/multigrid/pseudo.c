@@ -3,11 +3,18 @@
  *
  *   1. S = R A C with diagonal R and C of powers of two, so that the largest magnitude of every row
  *      and column is near 1 (Ruiz, RAL-TR-2001-034). R = C for a symmetric A.
- *   2. P S Q = L U by elimination with complete pivoting. The rank is the number of pivots that are
- *      not negligible. Columns of V with S V = 0 and of W with Wᵀ S = 0 follow from U and L, and
- *      are made orthonormal.
- *   3. B = S + W Vᵀ is regular, and S⁺ = B⁻¹ − V Wᵀ = (I − V Vᵀ) B⁻¹ (I − W Wᵀ). The second form
- *      also removes what rounding errors of S leave in V and W.
+ *   2. Gauss–Jordan elimination of P S Q = [S₁₁ S₁₂; S₂₁ S₂₂] ends where only rounding errors are
+ *      left of S₂₂. The number of its pivots is the rank. It leaves
+ *
+ *          S₁₁⁻¹          S₁₁⁻¹ S₁₂
+ *        −S₂₁ S₁₁⁻¹           0
+ *
+ *      in place. A pivot is the largest of its row and of its column (rook pivoting: Poole and
+ *      Neal, J. Comput. Appl. Math. 123, 2000). It is nearly as good as the largest of all, and is
+ *      found without the other values. The elimination of these can therefore wait for a panel of
+ *      pivots (multigrid/dense_host.c).
+ *   3. Q [−S₁₁⁻¹ S₁₂; I] spans the null space of S, and Pᵀ [−S₂₁ S₁₁⁻¹ I]ᵀ that of Sᵀ. With
+ *      orthonormal bases V and W, S⁺ = (I − V Vᵀ) Q [S₁₁⁻¹ 0; 0 0] P (I − W Wᵀ).
  *
  * The result is C S⁺ R. It is a generalised inverse: A X A = A. */
 #include "multigrid/pseudo.h"
@@ -16,9 +23,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/bcsr_impl.h"
 #include "core/block_math.h"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/dense.h"
 
 enum { SCALINGS = 4 };
 
@@ -27,28 +33,26 @@ enum { SCALINGS = 4 };
 
 typedef struct pseudo {
   int64_t n;
-  /* n² each: S, then B; L and U, then B⁻¹ */
+  /* n² each: S, then S⁺; what the elimination leaves */
   double *s, *x;
-  double *work;
-  /* null vectors, n·nullity each */
+  /* null vectors, n·nullity each; before these, workspace of n² each */
   double *v, *w;
   /* the diagonals of R and C */
   double *r, *c;
-  /* P and Q: row rows[i] of S is row i of L U */
+  /* P and Q: row i of x is row rows[i] of S */
   int32_t *rows, *cols;
   int64_t rank;
 } pseudo;
 
 static pseudo pseudo_of(int64_t n, double *room) {
   const int64_t square = n * n;
-  double *scales = room + 5 * square;
+  double *scales = room + 4 * square;
   int32_t *places = (int32_t *)(scales + 2 * n);
   return (pseudo){.n = n,
                   .s = room,
                   .x = room + square,
-                  .work = room + 2 * square,
-                  .v = room + 3 * square,
-                  .w = room + 4 * square,
+                  .v = room + 2 * square,
+                  .w = room + 3 * square,
                   .r = scales,
                   .c = scales + n,
                   .rows = places,
@@ -80,92 +84,8 @@ static void equilibrate(pseudo *p) {
       p->c[i] *= of_cols[i];
     }
     for (int64_t j = 0; j < n; j++)
-      for (int64_t i = 0; i < n; i++) p->s[j * n + i] *= of_rows[i] * of_cols[j];
+      for (int64_t i = 0; i < n; i++) p->s[j * n + i] = p->s[j * n + i] * of_rows[i] * of_cols[j];
   }
-}
-
-/* --- step 2 --- */
-
-static void swap_columns(int64_t n, double *a, int64_t i, int64_t j) {
-  for (int64_t k = 0; k < n && i != j; k++) {
-    const double kept = a[i * n + k];
-    a[i * n + k] = a[j * n + k];
-    a[j * n + k] = kept;
-  }
-}
-
-static void swap_rows(int64_t n, double *a, int64_t i, int64_t j) {
-  for (int64_t k = 0; k < n && i != j; k++) {
-    const double kept = a[k * n + i];
-    a[k * n + i] = a[k * n + j];
-    a[k * n + j] = kept;
-  }
-}
-
-static void swap_places(int32_t *places, int64_t i, int64_t j) {
-  const int32_t kept = places[i];
-  places[i] = places[j];
-  places[j] = kept;
-}
-
-/* Finds the largest magnitude in the rows and columns k …, the first of equal ones. */
-static double find_pivot(const pseudo *p, int64_t k, int64_t *row, int64_t *column) {
-  double largest = -1.0;
-  for (int64_t j = k; j < p->n; j++)
-    for (int64_t i = k; i < p->n; i++)
-      if (fabs(p->x[j * p->n + i]) > largest) {
-        largest = fabs(p->x[j * p->n + i]);
-        *row = i;
-        *column = j;
-      }
-  return largest;
-}
-
-/* x ← L below the diagonal, and U, of the rows and columns of the pivots. */
-static void factorise(pseudo *p, double errors) {
-  const int64_t n = p->n;
-  double limit = 0.0;
-  memcpy(p->x, p->s, (size_t)(n * n) * sizeof *p->x);
-  for (int64_t k = 0; k < n; k++) p->rows[k] = p->cols[k] = (int32_t)k;
-  for (p->rank = 0; p->rank < n; p->rank++) {
-    const int64_t k = p->rank;
-    int64_t row = k, column = k;
-    const double pivot = find_pivot(p, k, &row, &column);
-    if (k == 0) limit = NEGLIGIBLE * errors * DBL_EPSILON * pivot;
-    if (pivot <= limit) return;
-    swap_rows(n, p->x, k, row), swap_places(p->rows, k, row);
-    swap_columns(n, p->x, k, column), swap_places(p->cols, k, column);
-    double *restrict l = p->x + k * n;
-    for (int64_t i = k + 1; i < n; i++) l[i] /= l[k];
-    for (int64_t j = k + 1; j < n; j++) {
-      double *restrict to = p->x + j * n;
-      const double factor = to[k];
-      for (int64_t i = k + 1; i < n && factor != 0.0; i++) to[i] -= l[i] * factor;
-    }
-  }
-}
-
-/* Column m of V: U₁₁ y = −U₁₂ e_m above 1 in row m, and of W: L₁₁ᵀ z = −L₂₁ᵀ e_m. */
-static void find_null_vectors(pseudo *p, int64_t m) {
-  const int64_t n = p->n, r = p->rank;
-  double *y = p->work, *z = p->work + n, *v = p->v + m * n, *w = p->w + m * n;
-  for (int64_t i = 0; i < r; i++) {
-    y[i] = -p->x[(r + m) * n + i];
-    z[i] = -p->x[i * n + r + m];
-  }
-  for (int64_t j = r - 1; j >= 0; j--) {
-    const double *u = p->x + j * n;
-    y[j] /= u[j];
-    for (int64_t i = 0; i < j; i++) y[i] -= u[i] * y[j];
-    for (int64_t i = j + 1; i < r; i++) z[j] -= u[i] * z[i];
-  }
-  memset(v, 0, (size_t)n * sizeof *v);
-  memset(w, 0, (size_t)n * sizeof *w);
-  for (int64_t i = 0; i < r; i++) {
-    v[p->cols[i]] = y[i];
-    w[p->rows[i]] = z[i];
-  }
-  v[p->cols[r + m]] = w[p->rows[r + m]] = 1.0;
 }
 
 static double dot(int64_t n, const double *x, const double *y) {
@@ -177,6 +97,144 @@ static double dot(int64_t n, const double *x, const double *y) {
 /* y ← y + factor·x */
 static void add(int64_t n, double factor, const double *restrict x, double *restrict y) {
   for (int64_t i = 0; i < n; i++) y[i] += factor * x[i];
+}
+
+/* --- step 2 --- */
+
+static void swap_columns(pseudo *p, int64_t i, int64_t j) {
+  double *x = p->x + i * p->n, *y = p->x + j * p->n;
+  const int32_t place = p->cols[i];
+  p->cols[i] = p->cols[j];
+  p->cols[j] = place;
+  for (int64_t k = 0; k < p->n && i != j; k++) {
+    const double kept = x[k];
+    x[k] = y[k];
+    y[k] = kept;
+  }
+}
+
+static void swap_rows(pseudo *p, int64_t i, int64_t j) {
+  const int32_t place = p->rows[i];
+  p->rows[i] = p->rows[j];
+  p->rows[j] = place;
+  for (double *x = p->x; x < p->x + p->n * p->n && i != j; x += p->n) {
+    const double kept = x[i];
+    x[i] = x[j];
+    x[j] = kept;
+  }
+}
+
+/* to ← column j outside of the panel, after the elimination of the panel. */
+static void look_at_column(const bsi_elimination *e, int64_t j, double *to) {
+  const double *column = e->a + j * e->n;
+  memcpy(to, column, (size_t)e->n * sizeof *to);
+  memset(to + e->first, 0, (size_t)e->count * sizeof *to);
+  for (int64_t k = e->first; k < e->first + e->count; k++)
+    add(e->n, column[k], e->a + k * e->n, to);
+}
+
+/* to[j] ← the value of row i below the panel in the column j behind the panel, for every such j. */
+static void look_at_row(const bsi_elimination *e, int64_t i, double *to) {
+  double w[BSI_PANEL];
+  for (int k = 0; k < e->count; k++) w[k] = e->a[(e->first + k) * e->n + i];
+  for (int64_t j = e->first + e->count; j < e->n; j++) {
+    const double *column = e->a + j * e->n;
+    to[j] = column[i] + dot(e->count, w, column + e->first);
+  }
+}
+
+/* Finds a pivot among the rows and columns behind the panel. The search begins in the first column.
+ * Returns the magnitude of the pivot. */
+static double find_pivot(const bsi_elimination *e, double *look, int64_t *row, int64_t *column) {
+  const int64_t k = e->first + e->count, rest = e->n - k;
+  double largest = 0.0;
+  *row = *column = k;
+  while (true) {
+    look_at_column(e, *column, look);
+    const int64_t i = k + bsi_place_of_largest(rest, look + k);
+    if (!(fabs(look[i]) > largest)) return largest;
+    largest = fabs(look[i]);
+    *row = i;
+    look_at_row(e, i, look);
+    const int64_t j = k + bsi_place_of_largest(rest, look + k);
+    if (!(fabs(look[j]) > largest)) return largest;
+    largest = fabs(look[j]);
+    *column = j;
+  }
+}
+
+/* Appends a column to the panel. */
+static void take_pivot(pseudo *p, bsi_elimination *e, int64_t row, int64_t column) {
+  const int64_t k = e->first + e->count;
+  swap_rows(p, k, row);
+  swap_columns(p, k, column);
+  look_at_column(e, k, p->w);
+  memcpy(p->x + k * p->n, p->w, (size_t)p->n * sizeof *p->w);
+  e->count++;
+  bsi_eliminate_column(e, k);
+}
+
+static void end_panel(bisai_context *context, bsi_elimination *e) {
+  if (e->count > 0) bsi_eliminate_others(context, e);
+  e->first += e->count;
+  e->count = 0;
+}
+
+/* Returns the largest magnitude in the rows and columns k …. */
+static double largest_from(const pseudo *p, int64_t k) {
+  double largest = 0.0;
+  for (int64_t j = k; j < p->n; j++)
+    for (int64_t i = k; i < p->n; i++) largest = fmax(largest, fabs(p->x[j * p->n + i]));
+  return largest;
+}
+
+static void eliminate(bisai_context *context, pseudo *p, double errors) {
+  const int64_t n = p->n;
+  bsi_elimination e = {.n = n, .a = p->x, .packed = p->v};
+  int64_t end = n; /* the columns end … are negligible, at least until later pivots */
+  memcpy(p->x, p->s, (size_t)(n * n) * sizeof *p->x);
+  for (int64_t k = 0; k < n; k++) p->rows[k] = p->cols[k] = (int32_t)k;
+  const double limit = NEGLIGIBLE * errors * DBL_EPSILON * largest_from(p, 0);
+  while (e.first + e.count < n) {
+    int64_t row, column;
+    if (e.first + e.count == end) {
+      end_panel(context, &e);
+      if (largest_from(p, end) <= limit) break;
+      end = n;
+    }
+    if (find_pivot(&e, p->w, &row, &column) <= limit) {
+      swap_columns(p, e.first + e.count, --end);
+      continue;
+    }
+    take_pivot(p, &e, row, column);
+    if (e.count == BSI_PANEL) end_panel(context, &e);
+  }
+  end_panel(context, &e);
+  p->rank = e.first;
+}
+
+/* --- step 3 --- */
+
+/* s ← the inverse of the regular part. The rest is 0. */
+static void gather_inverse(pseudo *p) {
+  const int64_t n = p->n;
+  memset(p->s, 0, (size_t)(n * n) * sizeof *p->s);
+  for (int64_t j = 0; j < p->rank; j++)
+    for (int64_t i = 0; i < p->rank; i++) p->s[p->rows[j] * n + p->cols[i]] = p->x[j * n + i];
+}
+
+static void gather_null_vectors(pseudo *p) {
+  const int64_t n = p->n, r = p->rank;
+  for (int64_t m = 0; m < n - r; m++) {
+    double *v = p->v + m * n, *w = p->w + m * n;
+    memset(v, 0, (size_t)n * sizeof *v);
+    memset(w, 0, (size_t)n * sizeof *w);
+    for (int64_t i = 0; i < r; i++) {
+      v[p->cols[i]] = -p->x[(r + m) * n + i];
+      w[p->rows[i]] = p->x[i * n + r + m];
+    }
+    v[p->cols[r + m]] = w[p->rows[r + m]] = 1.0;
+  }
 }
 
 /* Modified Gram–Schmidt with a second pass. The columns are independent: each has a 1 where the
@@ -191,36 +249,17 @@ static void orthonormalise(int64_t n, int64_t count, double *q) {
   }
 }
 
-/* --- step 3 --- */
-
-/* x ← s⁻¹ */
-static bisai_status invert(bisai_context *context, pseudo *p) {
-  int32_t row_ptr[] = {0, 1}, col_idx[] = {0};
-  bisai_bcsr one_block = {0};
-  double smallest, largest;
-  one_block.block_rows = one_block.block_cols = one_block.blocks = 1;
-  one_block.block_size = (int32_t)p->n;
-  one_block.type = BISAI_FP64;
-  one_block.row_ptr = row_ptr;
-  one_block.col_idx = col_idx;
-  one_block.values = p->s;
-  BSI_TRY(bsi_dense_host.invert(context, &one_block, p->work, p->x, &smallest, &largest));
-  if (smallest > 0.0) return BISAI_OK;
-  return bsi_fail(context, BISAI_SINGULAR_BLOCK,
-                  "multigrid: the coarsest matrix is singular, and so is its regular part");
-}
-
-/* x ← (I − V Vᵀ) x (I − W Wᵀ) */
+/* s ← (I − V Vᵀ) s (I − W Wᵀ) */
 static void project(pseudo *p) {
   const int64_t n = p->n;
   for (int64_t m = 0; m < n - p->rank; m++) {
     const double *v = p->v + m * n, *w = p->w + m * n;
-    double *image = p->work;
+    double *image = p->x;
     memset(image, 0, (size_t)n * sizeof *image);
-    for (int64_t j = 0; j < n; j++) add(n, w[j], p->x + j * n, image);
+    for (int64_t j = 0; j < n; j++) add(n, w[j], p->s + j * n, image);
     for (int64_t j = 0; j < n; j++) {
-      add(n, -w[j], image, p->x + j * n);
-      add(n, -dot(n, v, p->x + j * n), v, p->x + j * n);
+      add(n, -w[j], image, p->s + j * n);
+      add(n, -dot(n, v, p->s + j * n), v, p->s + j * n);
     }
   }
 }
@@ -232,17 +271,18 @@ bisai_status bsi_pseudo_invert(bisai_context *context, int64_t n, double errors,
     return bsi_fail(context, BISAI_SINGULAR_BLOCK,
                     "multigrid: the coarsest matrix has NaN or infinity");
   equilibrate(&p);
-  factorise(&p, errors);
-  for (int64_t m = 0; m < n - p.rank; m++) find_null_vectors(&p, m);
+  eliminate(context, &p, errors);
+  gather_inverse(&p);
+  gather_null_vectors(&p);
   orthonormalise(n, n - p.rank, p.v);
   orthonormalise(n, n - p.rank, p.w);
-  for (int64_t m = 0; m < n - p.rank; m++)
-    for (int64_t j = 0; j < n; j++) add(n, p.v[m * n + j], p.w + m * n, p.s + j * n);
-  BSI_TRY(invert(context, &p));
   project(&p);
   for (int64_t j = 0; j < n; j++)
-    for (int64_t i = 0; i < n; i++) p.x[j * n + i] *= p.c[i] * p.r[j];
-  *inverse = p.x;
+    for (int64_t i = 0; i < n; i++) p.s[j * n + i] = p.s[j * n + i] * p.c[i] * p.r[j];
+  if (!bsi_all_finite((size_t)(n * n), p.s))
+    return bsi_fail(context, BISAI_SINGULAR_BLOCK,
+                    "multigrid: the pseudo-inverse of the coarsest matrix overflows");
+  *inverse = p.s;
   *nullity = (int32_t)(n - p.rank);
   return BISAI_OK;
 }

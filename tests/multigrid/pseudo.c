@@ -11,12 +11,16 @@ typedef struct result {
   int32_t nullity;
 } result;
 
-static result pseudo_inverse(int64_t n, const double *a) {
+static result pseudo_inverse_on(bisai_context *c, int64_t n, const double *a) {
   result r = {.room = malloc((size_t)bsi_pseudo_room(n) * sizeof(double)), .nullity = -1};
   for (int64_t i = 0; i < bsi_pseudo_room(n); i++) r.room[i] = (double)NAN;
   memcpy(r.room, a, (size_t)(n * n) * sizeof *a);
-  EXPECT_OK(context, bsi_pseudo_invert(context, n, (double)n, r.room, &r.inverse, &r.nullity));
+  EXPECT_OK(c, bsi_pseudo_invert(c, n, (double)n, r.room, &r.inverse, &r.nullity));
   return r;
+}
+
+static result pseudo_inverse(int64_t n, const double *a) {
+  return pseudo_inverse_on(context, n, a);
 }
 
 /* A product of random n × rank and rank × n factors. */
@@ -138,13 +142,59 @@ static void nullities_survive_rounding_errors(void **state) {
   free(a), free(r.room);
 }
 
+/* The first N − 1 columns are dependent up to 10⁻⁹: only the last component of the null vector is
+ * small. Pivots in the order of the columns would find a regular matrix. */
+static void null_vectors_with_small_components_are_found(void **state) {
+  (void)state;
+  enum { N = 50 };
+  double *a = test_random_vector(N * N, 8), null[N];
+  for (int k = 0; k < N - 1; k++) null[k] = 1.0;
+  null[N - 1] = 1e-9;
+  double length = 0.0;
+  for (int k = 0; k < N; k++) length += null[k] * null[k];
+  for (int i = 0; i < N; i++) { /* A (I − v vᵀ/vᵀv) */
+    double image = 0.0;
+    for (int k = 0; k < N; k++) image += a[k * N + i] * null[k];
+    for (int k = 0; k < N; k++) a[k * N + i] -= image * null[k] / length;
+  }
+  result r = pseudo_inverse(N, a);
+  assert_int_equal(r.nullity, 1);
+  expect_generalised(N, a, r.inverse, 1e5); /* as in all_ranks_are_found */
+  free(a), free(r.room);
+}
+
+static void results_do_not_depend_on_the_number_of_threads(void **state) {
+  (void)state;
+  enum { N = 300, RANK = 290 };
+  double *a = of_rank(N, RANK, 9), first[N * N];
+  for (int threads = 1; threads <= 3; threads++) {
+    bisai_context *c = test_context(threads);
+    result r = pseudo_inverse_on(c, N, a);
+    assert_int_equal(r.nullity, N - RANK);
+    if (threads == 1) memcpy(first, r.inverse, sizeof first);
+    assert_memory_equal(first, r.inverse, sizeof first);
+    free(r.room);
+    bisai_context_destroy(&c);
+  }
+  free(a);
+}
+
 static void nan_and_infinity_are_refused(void **state) {
   (void)state;
-  double room[5 * 4 + 3 * 2] = {1, 0, 0, (double)NAN}, *inverse = NULL;
+  double room[4 * 4 + 3 * 2] = {1, 0, 0, (double)NAN}, *inverse = NULL;
   int32_t nullity;
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
                 bsi_pseudo_invert(context, 2, 2.0, room, &inverse, &nullity));
   room[3] = (double)INFINITY;
+  EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
+                bsi_pseudo_invert(context, 2, 2.0, room, &inverse, &nullity));
+  assert_null(inverse);
+}
+
+static void overflow_of_the_result_is_refused(void **state) {
+  (void)state;
+  double room[4 * 4 + 3 * 2] = {1e-310, -1e-310, -1e-310, 1e-310}, *inverse = NULL;
+  int32_t nullity;
   EXPECT_STATUS(context, BISAI_SINGULAR_BLOCK,
                 bsi_pseudo_invert(context, 2, 2.0, room, &inverse, &nullity));
   assert_null(inverse);
@@ -158,7 +208,10 @@ int main(void) {
       cmocka_unit_test(pseudo_inverses_of_symmetric_matrices_are_symmetric),
       cmocka_unit_test(scaled_rows_and_columns_have_the_same_rank),
       cmocka_unit_test(nullities_survive_rounding_errors),
+      cmocka_unit_test(null_vectors_with_small_components_are_found),
+      cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(nan_and_infinity_are_refused),
+      cmocka_unit_test(overflow_of_the_result_is_refused),
   };
   return cmocka_run_group_tests_name("pseudo", tests, setup, teardown);
 }
