@@ -16,7 +16,7 @@ enum {
   /* the number of reductions that may count in the context's tickets at the same time */
   BSI_TICKETS = 64,
   /* the bytes of the context's record */
-  BSI_RECORD_BYTES = 64,
+  BSI_RECORD_BYTES = 128,
   /* the bytes of the context's bounce buffer */
   BSI_BOUNCE_BYTES = 256
 };

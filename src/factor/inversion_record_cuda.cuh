@@ -46,11 +46,9 @@ static __device__ __forceinline__ void bsi_record_condition_row(bsi_inversion_re
     atomicMin(&record->condition_row, static_cast<unsigned long long>(row));
 }
 
-/* Adds the record to the statistics. The condition of a singular block is infinite. Waits. */
-static inline bisai_status bsi_inversion_record_fetch(bisai_context *context, const char *what,
-                                                      bsi_invert_stats *stats) {
-  bsi_inversion_record record;
-  BSI_TRY(bsi_record_fetch(context, what, &record));
+/* Adds a record in host memory to the statistics. The condition of a singular block is infinite. */
+static inline void bsi_inversion_record_add(const bsi_inversion_record &record,
+                                            bsi_invert_stats *stats) {
   bsi_invert_stats found;
   found.singular_row = static_cast<int32_t>(bsi_index_of(record.singular_row));
   found.infinite_row = static_cast<int32_t>(bsi_index_of(record.infinite_row));
@@ -64,6 +62,14 @@ static inline bisai_status bsi_inversion_record_fetch(bisai_context *context, co
     found.largest_condition_row = found.singular_row;
   }
   bsi_invert_stats_merge(stats, &found);
+}
+
+/* Adds the record to the statistics. Waits. */
+static inline bisai_status bsi_inversion_record_fetch(bisai_context *context, const char *what,
+                                                      bsi_invert_stats *stats) {
+  bsi_inversion_record record;
+  BSI_TRY(bsi_record_fetch(context, what, &record));
+  bsi_inversion_record_add(record, stats);
   return BISAI_OK;
 }
 

@@ -8,10 +8,7 @@
 #include "apply/rows_cuda.cuh"
 #include "core/block_sizes.h"
 #include "gpu/for_each.cuh"
-#include "gpu/record.cuh"
-#include "gpu/sums.cuh"
-#include "multigrid/multigrid_ops.h"
-#include "multigrid/scalars.h"
+#include "multigrid/norms_cuda.cuh"
 #include "multigrid/square.h"
 
 namespace {
@@ -203,8 +200,6 @@ int split_of(const bisai_context *context, const bsi_sparse *m) {
 
 /* --- K-cycles --- */
 
-/* n values that one thread block does in one launch */
-enum { ALONE = 4 * BSI_MOST_THREADS };
 /* The place of the sums among the scalars. */
 enum { SUMS = BSI_K_SCALARS - BSI_K_SUMS };
 
@@ -276,49 +271,6 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
   combine(n, c, c2, work[BSI_K_OLD], work[BSI_K_NEW]);
 }
 
-/* Thread blocks of a sum. */
-unsigned chunks_of(int64_t n) {
-  if (n <= ALONE) return 1;
-  const unsigned chunks = bsi_grid(n, BSI_MOST_THREADS);
-  return chunks < BSI_CHUNKS ? chunks : BSI_CHUNKS;
-}
-
-/* --- norms --- */
-
-/* The bits of the largest magnitude, and the sum of the scaled squares as integers, which thread
- * blocks can add in any order: high·2⁻²⁴ + low·2⁻⁷⁷. */
-struct norm_record {
-  static constexpr int firsts = 0;
-  unsigned long long largest, high, low;
-};
-
-__global__ void __launch_bounds__(BSI_MOST_THREADS)
-    largest_value(int64_t n, const double *x, norm_record *record) {
-  unsigned long long largest = 0;
-  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
-  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride)
-    largest =
-        max(largest, static_cast<unsigned long long>(__double_as_longlong(fabs(__ldg(x + i)))));
-  largest = bsi_warp_max(largest);
-  if (threadIdx.x % BSI_WARP == 0) atomicMax(&record->largest, largest);
-}
-
-__global__ void __launch_bounds__(BSI_MOST_THREADS)
-    sum_squares(int64_t n, const double *x, norm_record *record) {
-  const double largest = __longlong_as_double(static_cast<long long>(record->largest));
-  if (largest == 0.0 || !isfinite(largest)) return;
-  const bsi_norm_scale scale = bsi_norm_scale_of(largest);
-  double sums[1] = {};
-  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
-  for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < n; i += stride)
-    sums[0] += bsi_norm_square(scale, __ldg(x + i));
-  const double sum = bsi_sum_of_block(sums) * 0x1p24;
-  if (threadIdx.x > 0) return;
-  const double whole = floor(sum);
-  atomicAdd(&record->high, static_cast<unsigned long long>(whole));
-  atomicAdd(&record->low, static_cast<unsigned long long>((sum - whole) * 0x1p53));
-}
-
 } // namespace
 
 static bisai_status relax_rows(bisai_context *context, const bisai_bcsr *a, const double *inverse,
@@ -384,22 +336,21 @@ static bisai_status second_step(bisai_context *context, int64_t n, double *c, co
   return bsi_launched(context, "second step of a K-cycle");
 }
 
-static bisai_status norm(bisai_context *context, int64_t n, const double *x, double *result) {
+/* The record of norms that are computed together. */
+struct norms_record {
+  static constexpr int firsts = 0;
+  bsi_norm_record of[BSI_NORMS];
+};
+
+static bisai_status norms(bisai_context *context, int count, int64_t n, const double *const *x,
+                          double *results) {
   const char *what = "norm";
-  norm_record *record = bsi_record_of<norm_record>(context), found;
-  const unsigned chunks = chunks_of(n);
-  BSI_TRY(bsi_record_begin<norm_record>(context, what));
-  largest_value<<<chunks, BSI_MOST_THREADS, 0, bsi_stream_of(context)>>>(n, x, record);
-  sum_squares<<<chunks, BSI_MOST_THREADS, 0, bsi_stream_of(context)>>>(n, x, record);
+  norms_record found;
+  BSI_TRY(bsi_record_begin<norms_record>(context, what));
+  enqueue_norms(context, count, n, x, bsi_record_of<norms_record>(context)->of);
   BSI_TRY(bsi_launched(context, what));
   BSI_TRY(bsi_record_fetch(context, what, &found));
-  double largest;
-  memcpy(&largest, &found.largest, sizeof largest);
-  *result = largest;
-  if (largest == 0.0 || !isfinite(largest)) return BISAI_OK;
-  const double sum =
-      static_cast<double>(found.high) * 0x1p-24 + static_cast<double>(found.low) * 0x1p-77;
-  *result = bsi_norm_of(bsi_norm_scale_of(largest), sum);
+  for (int k = 0; k < count; k++) results[k] = norm_of_record(found.of[k]);
   return BISAI_OK;
 }
 
@@ -412,5 +363,5 @@ const bsi_cycle_ops bsi_cycle_cuda = {.relax = relax_rows,
                                       .multiply = multiply,
                                       .first_step = first_step,
                                       .second_step = second_step,
-                                      .norm = norm,
+                                      .norms = norms,
                                       .start = start};

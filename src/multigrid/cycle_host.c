@@ -270,19 +270,23 @@ static bisai_status second_step(bisai_context *context, int64_t n, double *c, co
   return BISAI_OK;
 }
 
-static bisai_status norm(bisai_context *context, int64_t n, const double *x, double *result) {
+static double norm_of(bisai_context *context, int64_t n, const double *x) {
   double partials[BSI_CHUNKS];
   vectors job = {.n = n, .count = 1, .x = x, .partials = partials};
   run(context, 1, largest_part, &job);
   double largest = 0.0, sum = 0.0;
   for (int64_t chunk = 0; chunk < bsi_chunks_of(n); chunk++)
     if (!(partials[chunk] <= largest) && !isnan(largest)) largest = partials[chunk];
-  *result = largest;
-  if (largest == 0.0 || !isfinite(largest)) return BISAI_OK;
+  if (largest == 0.0 || !isfinite(largest)) return largest;
   job.scale = bsi_norm_scale_of(largest);
   run(context, 1, sum_squares_part, &job);
   bsi_add_chunks(bsi_chunks_of(n), 1, partials, &sum);
-  *result = bsi_norm_of(job.scale, sum);
+  return bsi_norm_of(job.scale, sum);
+}
+
+static bisai_status norms(bisai_context *context, int count, int64_t n, const double *const *x,
+                          double *results) {
+  for (int k = 0; k < count; k++) results[k] = norm_of(context, n, x[k]);
   return BISAI_OK;
 }
 
@@ -301,5 +305,5 @@ const bsi_cycle_ops bsi_cycle_host = {.relax = relax,
                                       .multiply = multiply,
                                       .first_step = first_step,
                                       .second_step = second_step,
-                                      .norm = norm,
+                                      .norms = norms,
                                       .start = start};

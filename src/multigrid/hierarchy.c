@@ -54,7 +54,7 @@ static bisai_status invert_diagonal(bsi_hierarchy *h, bsi_level *level, bool cre
   bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
   BSI_TRY(ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
                                        first ? h->setup.shift_amount : BSI_COARSE_SHIFT,
-                                       level->inverse, &stats));
+                                       level->inverse, &stats, &level->inverse_norm));
   if (first) h->stats = stats;
   BSI_TRY(bsi_invert_stats_judge(
       h->context, first ? "" : "multigrid, a coarse level: ", level->matrix, &stats));
@@ -63,25 +63,31 @@ static bisai_status invert_diagonal(bsi_hierarchy *h, bsi_level *level, bool cre
 
 /* --- the spectral radius --- */
 
-/* Estimates ρ(D⁻¹A) from below by power steps. There is no growth beyond ρ^POWER_STEPS, so that the
- * vectors are not normalised in between. */
-static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
+bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
+                                double *y) {
   const bsi_product_ops *products = h->context->backend->apply->products;
-  const bsi_cycle_ops *ops = ops_of(h)->cycle;
   const bisai_bcsr *a = level->matrix;
+  BSI_TRY(products->multiply(h->context, a, 1, 1.0, x, 0, 0.0, NULL, 0, level->y, 0, 0));
+  return products->multiply_diagonal(h->context, a->block_rows, a->block_size, level->inverse, 1,
+                                     level->y, 0, y, 0);
+}
+
+/* Estimates ρ(D⁻¹A) from below by power steps. There is no growth beyond ρ^POWER_STEPS, so that the
+ * vectors are not normalised in between. The last step leaves both of its vectors, so that the host
+ * waits once for their norms. */
+static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_cycle_ops *ops = ops_of(h)->cycle;
   const int64_t n = bsi_level_rows(level);
-  double before = 0.0, after = 0.0;
+  const double *const vectors[] = {level->x, level->residual};
+  double norms[2] = {0.0, 0.0};
   const bool few = level == h->levels && !h->setup.symmetric;
   const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
   BSI_TRY(ops->start(h->context, n, level->x));
-  for (int step = 0; step < steps; step++) {
-    if (step == steps - 1) BSI_TRY(ops->norm(h->context, n, level->x, &before));
-    BSI_TRY(products->multiply(h->context, a, 1, 1.0, level->x, 0, 0.0, NULL, 0, level->y, 0, 0));
-    BSI_TRY(products->multiply_diagonal(h->context, a->block_rows, a->block_size, level->inverse, 1,
-                                        level->y, 0, level->x, 0));
-  }
-  BSI_TRY(ops->norm(h->context, n, level->x, &after));
-  level->radius = before > 0.0 && isfinite(after / before) ? after / before : LEAST_RADIUS;
+  for (int step = 0; step < steps; step++)
+    BSI_TRY(bsi_scaled_product(h, level, level->x, step < steps - 1 ? level->x : level->residual));
+  BSI_TRY(ops->norms(h->context, 2, n, vectors, norms));
+  const double growth = norms[1] / norms[0];
+  level->radius = norms[0] > 0.0 && isfinite(growth) ? growth : LEAST_RADIUS;
   return BISAI_OK;
 }
 

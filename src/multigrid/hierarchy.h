@@ -114,6 +114,9 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
 
 /* x ← one cycle for A x = b, from zero. */
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
+/* y ← D⁻¹A x on a level. Neither is levels[l].y, which is changed. */
+bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
+                                double *y);
 /* levels[l].solution ← the correction for levels[l].b, which changes. */
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
 
@@ -123,7 +126,8 @@ bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
  * their number. Uses work vectors. */
 bisai_status bsi_mark_rounding_errors(const bsi_hierarchy *h, int l, double *marks,
                                       int64_t *marked);
-/* Gives these rows of a coarse level the inverse 0. */
+/* Gives these rows of a coarse level the inverse 0. level->inverse_norm is up to date before and
+ * after. */
 bisai_status bsi_drop_rounding_errors(bsi_hierarchy *h, bsi_level *level, bool creating);
 /* The same for other inverses of the level's blocks, after bsi_drop_rounding_errors(). */
 bisai_status bsi_drop_marked(const bsi_hierarchy *h, const bsi_level *level, double *inverse);

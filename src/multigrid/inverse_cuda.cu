@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of the diagonal blocks of a level on a GPU. A thread inverts a small block, which takes
- * a tenth of the time that a warp takes (bsi_inversion_cuda), and larger blocks go there. */
+ * a tenth of the time that a warp takes (bsi_inversion_cuda), and larger blocks go there. The host
+ * waits once for the statistics and the norm of the inverses. */
 #include "core/block_sizes.h"
 #include "core/triangular.h"
 #include "factor/factor_ops.h"
 #include "factor/inversion_record_cuda.cuh"
 #include "gpu/launch.cuh"
-#include "multigrid/multigrid_ops.h"
+#include "multigrid/norms_cuda.cuh"
 
 namespace {
 
@@ -14,6 +15,12 @@ constexpr char what[] = "inverses of diagonal blocks";
 constexpr int THREADS = 128;
 /* Blocks of more rows do not fit the registers of a thread. */
 constexpr int LARGEST = 6;
+
+struct report {
+  static constexpr int firsts = bsi_inversion_record::firsts;
+  bsi_inversion_record inversion;
+  bsi_norm_record norm;
+};
 
 struct inversion {
   int32_t block_rows;
@@ -81,20 +88,9 @@ template <int BS> void enqueue(const bisai_context *context, const inversion &p)
 
 } // namespace
 
-static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
-                           const int32_t *position, double shift_amount, double *inverses,
-                           bsi_invert_stats *stats) {
-  if (matrix->block_size > LARGEST || matrix->block_rows == 0)
-    return bsi_inversion_cuda.invert(context, matrix, position, shift_amount, inverses, stats);
-  const inversion p = {.block_rows = matrix->block_rows,
-                       .row_ptr = matrix->row_ptr,
-                       .position = position,
-                       .values = static_cast<const double *>(matrix->values),
-                       .amount = shift_amount,
-                       .inverses = inverses,
-                       .record = bsi_record_of<bsi_inversion_record>(context)};
-  BSI_TRY(bsi_record_begin<bsi_inversion_record>(context, what));
-  switch (matrix->block_size) {
+/* Enqueues the inversions. */
+static void enqueue_all(const bisai_context *context, int block_size, const inversion &p) {
+  switch (block_size) {
 #define CASE(BS)                                                                                   \
   case BS:                                                                                         \
     if constexpr (BS <= LARGEST) enqueue<BS>(context, p);                                          \
@@ -102,8 +98,33 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
     BSI_BLOCK_SIZES(CASE)
 #undef CASE
   }
-  BSI_TRY(bsi_launched(context, what));
-  return bsi_inversion_record_fetch(context, what, stats);
 }
 
-const bsi_inversion_ops bsi_level_inversion_cuda = {.invert = invert};
+static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
+                           const int32_t *position, double shift_amount, double *inverses,
+                           bsi_invert_stats *stats, double *norm) {
+  const int64_t values = static_cast<int64_t>(bsi_block_offset(matrix, matrix->block_rows));
+  const double *const x[] = {inverses};
+  if (matrix->block_size > LARGEST || matrix->block_rows == 0) {
+    BSI_TRY(bsi_inversion_cuda.invert(context, matrix, position, shift_amount, inverses, stats));
+    return norm ? bsi_cycle_cuda.norms(context, 1, values, x, norm) : BISAI_OK;
+  }
+  report *record = bsi_record_of<report>(context), found;
+  const inversion p = {.block_rows = matrix->block_rows,
+                       .row_ptr = matrix->row_ptr,
+                       .position = position,
+                       .values = static_cast<const double *>(matrix->values),
+                       .amount = shift_amount,
+                       .inverses = inverses,
+                       .record = &record->inversion};
+  BSI_TRY(bsi_record_begin<report>(context, what));
+  enqueue_all(context, matrix->block_size, p);
+  if (norm) enqueue_norms(context, 1, values, x, &record->norm);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(bsi_record_fetch(context, what, &found));
+  bsi_inversion_record_add(found.inversion, stats);
+  if (norm) *norm = norm_of_record(found.norm);
+  return BISAI_OK;
+}
+
+const bsi_level_inversion_ops bsi_level_inversion_cuda = {.invert = invert};

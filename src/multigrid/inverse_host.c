@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of the diagonal blocks of a level on the host. */
+#include "core/bcsr_impl.h"
 #include "factor/factor_ops.h"
 #include "multigrid/multigrid_ops.h"
 
 static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                            const int32_t *position, double shift_amount, double *inverses,
-                           struct bsi_invert_stats *stats) {
-  return bsi_inversion_host.invert(context, matrix, position, shift_amount, inverses, stats);
+                           struct bsi_invert_stats *stats, double *norm) {
+  const int64_t values = (int64_t)bsi_block_offset(matrix, matrix->block_rows);
+  const double *const x[] = {inverses};
+  BSI_TRY(bsi_inversion_host.invert(context, matrix, position, shift_amount, inverses, stats));
+  return norm ? bsi_cycle_host.norms(context, 1, values, x, norm) : BISAI_OK;
 }
 
-const bsi_inversion_ops bsi_level_inversion_host = {.invert = invert};
+const bsi_level_inversion_ops bsi_level_inversion_host = {.invert = invert};

@@ -102,6 +102,9 @@ typedef struct bsi_sparse_ops {
 /* The scalars and partial sums of a K-cycle step: BSI_K_WORK doubles in backend memory. */
 enum { BSI_K_SUMS = 3, BSI_K_SCALARS = 8, BSI_K_WORK = BSI_K_SCALARS + BSI_K_SUMS * BSI_CHUNKS };
 
+/* The most norms that are computed together. */
+enum { BSI_NORMS = 2 };
+
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
   /* d ← alpha·d + beta·D⁻¹(b − A x), y ← x + d. x NULL: x is zero. alpha = 0: d is not read. d
@@ -120,8 +123,10 @@ typedef struct bsi_cycle_ops {
    * v2 that is a multiple of v but for rounding errors. */
   bisai_status (*second_step)(bisai_context *, int64_t n, double *c, const double *v,
                               const double *c2, const double *v2, const double *r, double *work);
-  /* *norm ← ‖x‖₂, scaled so that squares neither overflow nor vanish. Waits. */
-  bisai_status (*norm)(bisai_context *, int64_t n, const double *x, double *norm);
+  /* norms[k] ← ‖x[k]‖₂ for each k < count ≤ BSI_NORMS, scaled so that squares neither overflow nor
+   * vanish. Waits. */
+  bisai_status (*norms)(bisai_context *, int count, int64_t n, const double *const *x,
+                        double *norms);
   /* x_i ← a number in [−1, 1) that depends on i alone. */
   bisai_status (*start)(bisai_context *, int64_t n, double *x);
 } bsi_cycle_ops;
@@ -161,11 +166,19 @@ typedef struct bsi_tail_ops {
   bisai_status (*run)(bisai_context *, int64_t rows, int32_t count, const struct bsi_step *steps);
 } bsi_tail_ops;
 
-struct bsi_inversion_ops; /* factor/factor_ops.h */
+struct bsi_invert_stats; /* core/triangular.h */
+
+typedef struct bsi_level_inversion_ops {
+  /* bsi_inversion_ops::invert (factor/factor_ops.h). *norm ← ‖inverses‖₂, unless `norm` is NULL.
+   * Waits. */
+  bisai_status (*invert)(bisai_context *, const bisai_bcsr *matrix, const int32_t *position,
+                         double shift_amount, double *inverses, struct bsi_invert_stats *,
+                         double *norm);
+} bsi_level_inversion_ops;
 
 typedef struct bsi_multigrid_ops {
   /* of the diagonal blocks */
-  const struct bsi_inversion_ops *inversion;
+  const bsi_level_inversion_ops *inversion;
   const bsi_aggregation_ops *aggregation;
   const bsi_aim_ops *aim;
   const bsi_transfer_ops *transfer;
@@ -178,7 +191,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_tail_ops *tail;
 } bsi_multigrid_ops;
 
-extern const struct bsi_inversion_ops bsi_level_inversion_host, bsi_level_inversion_cuda;
+extern const bsi_level_inversion_ops bsi_level_inversion_host, bsi_level_inversion_cuda;
 extern const bsi_aggregation_ops bsi_aggregation_host, bsi_aggregation_cuda;
 extern const bsi_aim_ops bsi_aim_host, bsi_aim_cuda;
 extern const bsi_transfer_ops bsi_transfer_host, bsi_transfer_cuda;

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "apply/apply_ops.h"
 #include "multigrid/hierarchy.h"
 #include "multigrid/multigrid_ops.h"
 
@@ -30,17 +29,14 @@ bisai_status bsi_mark_rounding_errors(const bsi_hierarchy *h, int l, double *mar
   memset(marks, 0, (size_t)n * sizeof *marks);
   if (l == 0) return BISAI_OK;
   const bsi_level *fine = coarse - 1;
-  const bisai_bcsr *a = fine->matrix;
+  const double *const product[] = {fine->x};
   bsi_sparse members = fine->members;
   if (!fine->tentative.values) members.values = NULL; /* without the weights of level 0 */
   BSI_TRY(ops->start(h->context, n, coarse->x));
   BSI_TRY(ops->multiply(h->context, &fine->prolongation, coarse->x, 0.0, fine->x));
-  BSI_TRY(backend->apply->products->multiply(h->context, a, 1, 1.0, fine->x, 0, 0.0, NULL, 0,
-                                             fine->y, 0, 0));
-  BSI_TRY(backend->apply->products->multiply_diagonal(
-      h->context, a->block_rows, a->block_size, fine->inverse, 1, fine->y, 0, fine->residual, 0));
+  BSI_TRY(bsi_scaled_product(h, fine, fine->x, fine->residual));
   BSI_TRY(ops->multiply(h->context, &members, fine->residual, 0.0, coarse->y));
-  BSI_TRY(ops->norm(h->context, bsi_level_rows(fine), fine->x, &norm));
+  BSI_TRY(ops->norms(h->context, 1, bsi_level_rows(fine), product, &norm));
   BSI_TRY(backend->memory->fetch(h->context, marks, coarse->y, (size_t)n * sizeof *marks));
   const double limit = ROUNDING_PART * norm / sqrt((double)bsi_level_rows(fine));
   for (int64_t r = 0; r < n; r++) {
@@ -74,8 +70,8 @@ static bisai_status reserve_marks(const bsi_hierarchy *h, bsi_level *level) {
 bisai_status bsi_drop_rounding_errors(bsi_hierarchy *h, bsi_level *level, bool creating) {
   const bsi_cycle_ops *ops = h->context->backend->multigrid->cycle;
   const int64_t values = (int64_t)bsi_block_offset(level->matrix, level->matrix->block_rows);
+  const double *const inverses[] = {level->inverse};
   level->marked = 0;
-  BSI_TRY(ops->norm(h->context, values, level->inverse, &level->inverse_norm));
   if (level == h->levels || level->inverse_norm <= SUSPICIOUS_GROWTH * level[-1].inverse_norm)
     return BISAI_OK;
   if (!level->marks && !creating)
@@ -85,5 +81,5 @@ bisai_status bsi_drop_rounding_errors(bsi_hierarchy *h, bsi_level *level, bool c
   if (!level->marks) BSI_TRY(reserve_marks(h, level));
   BSI_TRY(bsi_mark_rounding_errors(h, (int)(level - h->levels), level->marks, &level->marked));
   BSI_TRY(bsi_drop_marked(h, level, level->inverse));
-  return ops->norm(h->context, values, level->inverse, &level->inverse_norm);
+  return ops->norms(h->context, 1, values, inverses, &level->inverse_norm);
 }

@@ -26,9 +26,10 @@ static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
   view.blocks = view.block_rows;
   view.row_ptr = level->l1_position; /* one block in each row */
   view.values = level->l1_blocks;
-  BSI_TRY(backend->multigrid->inversion->invert(
-      h->context, &view, level->l1_position,
-      level == h->levels ? h->setup.shift_amount : BSI_COARSE_SHIFT, level->relaxation, &stats));
+  BSI_TRY(backend->multigrid->inversion->invert(h->context, &view, level->l1_position,
+                                                level == h->levels ? h->setup.shift_amount
+                                                                   : BSI_COARSE_SHIFT,
+                                                level->relaxation, &stats, NULL));
   BSI_TRY(bsi_invert_stats_judge(h->context, "l1 smoother: ", level->matrix, &stats));
   return bsi_drop_marked(h, level, level->relaxation);
 }

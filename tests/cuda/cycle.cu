@@ -172,9 +172,14 @@ TEST(norms_and_start_vectors_agree_with_the_host) {
       good &= d_x.fetch() == x;
       for (double &value : x) value *= scale;
       device_array<double> scaled(x);
-      host_ops()->norm(host, n, x.data(), &expected);
-      good &= device_ops()->norm(device, n, scaled.data, &norm) == BISAI_OK &&
-              device_ops()->norm(device, n, scaled.data, &again) == BISAI_OK;
+      const double *const on_host[] = {x.data()}, *const on_device[] = {d_x.data, scaled.data};
+      double norms[2] = {-1.0, -1.0}, start = -1.0;
+      host_ops()->norms(host, 1, n, on_host, &expected);
+      good &= device_ops()->norms(device, 2, n, on_device, norms) == BISAI_OK &&
+              device_ops()->norms(device, 1, n, on_device, &start) == BISAI_OK &&
+              device_ops()->norms(device, 1, n, on_device + 1, &again) == BISAI_OK &&
+              norms[0] == start;
+      norm = norms[1];
       const bool same =
           std::isinf(expected) ? std::isinf(norm) : std::fabs(norm - expected) <= 1e-13 * expected;
       verdict(good && same && norm == again, "norm of %lld values of %g: %g for %g",

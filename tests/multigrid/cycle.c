@@ -401,7 +401,7 @@ static void two_dropped_directions_leave_zero(void **state) {
 
 static double norm_of(bisai_context *c, int64_t n, const double *x) {
   double *there = vector(c, n, x), norm = -1.0;
-  EXPECT_OK(c, ops(c)->norm(c, n, there, &norm));
+  EXPECT_OK(c, ops(c)->norms(c, 1, n, (const double *const[]){there}, &norm));
   drop(c, there);
   return norm;
 }
