@@ -22,9 +22,11 @@ typedef struct weigh_job {
 BSI_INLINE void weigh_rows(const int bs, const void *work, bsi_rows rows, int thread) {
   const weigh_job *job = work;
   bsi_weight_stats *stats = bsi_partial(job->context, thread);
+  const double *values = (const double *)job->weighing->a->values;
   double inverse[BSI_MAX_BLOCK_VALUES];
   for (int32_t i = rows.begin; i < rows.end; i++) {
-    const int rules = bsi_weigh_row(bs, job->weighing, i, inverse, job->weights + (int64_t)i * bs);
+    const int rules =
+        bsi_weigh_row(bs, job->weighing, values, i, inverse, job->weights + (int64_t)i * bs);
     if (rules) bsi_weight_stats_count(stats, rules, i);
   }
 }

@@ -90,10 +90,10 @@ BSI_INLINE int bsi_weights_finish(const int bs, bool usable, const double *diago
   return rules;
 }
 
-/* w ← the weights of block row i. `inverse` has bs² values. Returns the rules. */
-BSI_INLINE int bsi_weigh_row(const int bs, const bsi_weighing *g, int32_t i, double *inverse,
-                             double *w) {
-  const double *values = (const double *)g->a->values;
+/* w ← the weights of block row i. `values` are those of the matrix, which a device cannot read
+ * itself. `inverse` has bs² values. Returns the rules. */
+BSI_INLINE int bsi_weigh_row(const int bs, const bsi_weighing *g, const double *values, int32_t i,
+                             double *inverse, double *w) {
   const size_t size = (size_t)(bs * bs);
   const double *diagonal = values + (size_t)g->diagonal[i] * size;
   bool usable = true;

@@ -7,10 +7,10 @@
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
 #include "gpu/barrier.cuh"
+#include "gpu/lanes.cuh"
 #include "gpu/record.cuh"
 #include "gpu/temporary.cuh"
 #include "multigrid/aggregate.h"
-#include "multigrid/lanes_cuda.cuh"
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/strength_cuda.cuh"
 
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(GROUPING_THREADS) make_aggregates(const groupi
 
 /* Chooses the lanes of a row, and the thread blocks of the launch. */
 bisai_status lay_out(bisai_context *context, const bisai_bcsr *a, int *lanes, int *blocks) {
-  const int64_t rows = a->block_rows, mean = mean_length(a);
+  const int64_t rows = a->block_rows, mean = mean_length(a->block_rows, a->blocks);
   int most = 1;
   if (rows + a->blocks > OF_ONE_BLOCK)
     BSI_TRY(bsi_resident_blocks(context, WHAT, make_aggregates, GROUPING_THREADS, &most));

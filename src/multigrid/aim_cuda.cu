@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The aims of the blocks on a GPU: a few lanes share a block row. */
+#include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "gpu/for_each.cuh"
+#include "gpu/lanes.cuh"
 #include "gpu/launch.cuh"
 #include "multigrid/aim.h"
-#include "multigrid/lanes_cuda.cuh"
 #include "multigrid/multigrid_ops.h"
 
 namespace {
@@ -52,7 +53,7 @@ static bisai_status aim(bisai_context *context, const bisai_bcsr *a, const doubl
                         double threshold, const int32_t *aggregate, int32_t count, int32_t *target,
                         bsi_sparse *identity) {
   if (a->block_rows == 0) return BISAI_OK;
-  const int lanes = lanes_for(mean_length(a), BLOCKS_OF_LANE);
+  const int lanes = lanes_for(mean_length(a->block_rows, a->blocks), BLOCKS_OF_LANE);
   const aim_job job = {.s = {a->block_rows, lanes},
                        .block_size = a->block_size,
                        .row_ptr = a->row_ptr,

@@ -4,10 +4,11 @@
 #ifndef BSI_STRENGTH_CUDA_CUH
 #define BSI_STRENGTH_CUDA_CUH
 
+#include "core/bcsr_impl.h"
 #include "core/block_sizes.h"
 #include "core/context_impl.h"
+#include "gpu/lanes.cuh"
 #include "gpu/temporary.cuh"
-#include "multigrid/lanes_cuda.cuh"
 #include "multigrid/strength.h"
 
 namespace {
@@ -152,7 +153,7 @@ static bisai_status weigh(bisai_context *context, const bisai_bcsr *a, const dou
                           const bsi_strength_rule *rule, float *strength) {
   if (a->block_rows == 0) return BISAI_OK;
   bsi_temporary temporary(context);
-  weigh_job job = {.s = {a->block_rows, lanes_for(mean_length(a), 1)},
+  weigh_job job = {.s = {a->block_rows, lanes_for(mean_length(a->block_rows, a->blocks), 1)},
                    .block_size = a->block_size,
                    .row_ptr = a->row_ptr,
                    .col_idx = a->col_idx,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of a matrix that are shared by a few lanes of a warp. */
-#ifndef BSI_LANES_CUDA_CUH
-#define BSI_LANES_CUDA_CUH
+#ifndef BSI_GPU_LANES_CUH
+#define BSI_GPU_LANES_CUH
 
-#include "core/bcsr_impl.h"
 #include "gpu/launch.cuh"
 
 namespace {
@@ -38,9 +37,7 @@ int lanes_for(int64_t mean, int each) {
 }
 
 /* The mean number of blocks of a row, rounded up. */
-int64_t mean_length(const bisai_bcsr *a) {
-  return (static_cast<int64_t>(a->blocks) + a->block_rows - 1) / a->block_rows;
-}
+int64_t mean_length(int64_t rows, int64_t blocks) { return (blocks + rows - 1) / rows; }
 
 /* The blocks of a row that a thread takes: begin, begin + lanes, … None beyond the last row. */
 struct part_of_row {
