@@ -9,6 +9,7 @@
 #include <bisai/bisai.h>
 
 #include "convert.h"
+#include "files.h"
 #include "info.h"
 #include "json.h"
 #include "message.h"
@@ -58,12 +59,9 @@ static bool check_outputs(bisai_context *context, const options *o) {
     say("%s: standard output is closed", standard_is(o->json) ? "--json" : "--output");
     return false;
   }
-  bool ok = target_check(context, 3, outputs, 3, inputs);
-  for (int i = 0; ok && i < o->methods.count; ++i) { /* --write-null may write what null= reads */
-    const target null = {"null=",
-                         *o->methods.items[i].null_file ? o->methods.items[i].null_file : NULL};
-    ok = target_check(context, 2, outputs, 1, &null);
-  }
+  /* --write-null may write what METHOD reads */
+  const bool ok =
+      target_check(context, 3, outputs, 3, inputs) && files_check(context, o, 2, outputs);
   return ok && (!o->plots || plots_check(o->plots));
 }
 
@@ -124,7 +122,7 @@ static int run_methods(command which, bisai_context *context, const options *o, 
       run_method(context, p, o, &o->methods.items[begun], x, r);
     ++begun;
     if (out && which == COMMAND_COMPARE) table_row(out, width, r);
-    if (out && which == COMMAND_SOLVE) table_solve(out, r);
+    if (out && which == COMMAND_SOLVE) table_solve(out, p, r);
     if (strcmp(r->reason, "stopped") == 0) say("%s: %s", r->label, run_message(r));
   } while (begun < count && !signals_caught());
   if (out && which == COMMAND_COMPARE) {
@@ -166,7 +164,7 @@ static int solve_or_compare(command which, bisai_context *context, options *o) {
   if (!results) {
     say("out of memory");
   } else if (check_outputs(context, o) && problem_load(context, o, &p) &&
-             null_space_write(context, o, &p) && null_space_read(context, &p, &o->methods) &&
+             null_space_write(context, o, &p) && files_read(context, &p, &o->methods) &&
              run_all(which, context, o, &p, results)) {
     code = which == COMMAND_COMPARE ? EXIT_SUCCESS : exit_of(&results[0]);
   }

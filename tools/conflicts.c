@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conflicts.h"
 
+#include <string.h>
+
 #include "message.h"
+
+static bool names_file(const method *m, const char *field) {
+  for (int i = 0; i < METHOD_FILES; ++i) {
+    if (m->files[i].option && strcmp(m->files[i].option->field, field) == 0) return true;
+  }
+  return false;
+}
 
 /* Returns why the method conflicts with the options or its own keys, or NULL. Nothing that the user
  * asks for is ignored silently. */
@@ -22,12 +31,14 @@ static const char *conflict(const options *o, const method *m) {
            "--equilibrate";
   if (cusparse && (m->options.factor.level > 0 || shift))
     return "bsrilu02 is ILU(0): factors=cusparse takes no level and no shift";
-  if (method_is(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage == BISAI_ADAPTIVE &&
+  if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage == BISAI_ADAPTIVE &&
       m->options.bjacobi.form != BISAI_FORM_INVERSE)
     return "storage=adaptive needs form=inverse";
-  if (method_is(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage != BISAI_ADAPTIVE &&
+  if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage != BISAI_ADAPTIVE &&
       m->options.bjacobi.digits != 2)
     return "digits needs storage=adaptive";
+  if (names_file(m, "cpr.weights") && names_file(m, "cpr.storage"))
+    return "weights and storage: only one of them can be given";
   if (m->pattern == MAKER_CUSPARSE &&
       (m->factors == FACTORS_PETSC || m->options.isai.drop_tolerance > 0 ||
        m->options.isai.column_limit > 0))

@@ -20,7 +20,7 @@ void append_key(char *text, size_t size, const bisai_option *option) {
     for (int i = 0; i <= (int)option->advised; ++i) {
       append(text, size, "%s%s", i == 0 ? "=" : "|", option->words[i]);
     }
-  } else if (option->type == BISAI_OPTION_VECTORS) {
+  } else if (option->type != BISAI_OPTION_FLAG && option->words) {
     append(text, size, "=%s|%s", option->words[0], option->placeholder);
   } else if (option->type != BISAI_OPTION_FLAG) {
     append(text, size, "=%s", option->placeholder);

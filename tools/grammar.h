@@ -10,7 +10,8 @@
 /* Appends formatted text, cut to the room that is left. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Appends "[:k=K]", or "[:form=inverse|gh|ght|lu]" for an option with words. */
+/* Appends "[:k=K]", or "[:form=inverse|gh|ght|lu]" for a WORD, or "[:pre=auto|N]" for another
+ * option with a word. */
 void append_key(char *text, size_t size, const bisai_option *option);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "message.h"
 
-void hierarchy_print(FILE *out, const bisai_multigrid_report *g) {
+void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report *g) {
   if (g->levels == 0) return;
   for (int l = 0; l < g->levels; ++l) {
     fprintf(out, "level %-3d%" PRId32 " block row%s of size %" PRId32 ", %" PRId32 " block%s", l,
@@ -16,13 +16,14 @@ void hierarchy_print(FILE *out, const bisai_multigrid_report *g) {
       fprintf(out, " but for a null space of dimension %" PRId32, g->coarsest_nullity);
     fputc('\n', out);
   }
-  fprintf(out,
-          "levels   cycle %s, smoother %s, nodes %s, A is %ssymmetric\n"
-          "         %.2f times the values and %.2f times the rows of A, %.1f MB beside A, at most "
-          "%.1f MB in set-up\n",
-          bisai_cycle_string(g->cycle), bisai_smoother_string(g->smoother),
-          bisai_nodes_string(g->nodes), g->symmetric ? "" : "not ", g->operator_complexity,
-          g->grid_complexity, 1e-6 * (double)g->hierarchy_bytes, 1e-6 * (double)g->peak_bytes);
+  fprintf(
+      out,
+      "levels   cycle %s, smoother %s, nodes %s, %s is %ssymmetric\n"
+      "         %.2f times the values and %.2f times the rows of %s, %.1f MB beside it, at most "
+      "%.1f MB in set-up\n",
+      bisai_cycle_string(g->cycle), bisai_smoother_string(g->smoother),
+      bisai_nodes_string(g->nodes), matrix, g->symmetric ? "" : "not ", g->operator_complexity,
+      g->grid_complexity, matrix, 1e-6 * (double)g->hierarchy_bytes, 1e-6 * (double)g->peak_bytes);
 }
 
 #ifdef BISAI_HAVE_JANSSON

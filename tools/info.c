@@ -130,23 +130,41 @@ static void collect_diagonal(bisai_context *context, const bisai_bcsr *matrix, p
   bisai_precond_destroy(&precond);
 }
 
-/* Makes mg with its defaults. */
-static void collect_hierarchy(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
-                              info *i) {
+/* Makes a method with its defaults and adds what an application moves. */
+static bool collect_report(bisai_context *context, const bisai_bcsr *matrix,
+                           bisai_precond_kind kind, bisai_precond_report *report, info *i) {
+  const char *name = bisai_precond_kind_string(kind);
   bisai_precond_options how = bisai_precond_options_default();
-  bisai_precond_report report = {.struct_size = sizeof report};
   bisai_precond *precond = NULL;
-  how.kind = BISAI_PRECOND_MULTIGRID;
+  how.kind = kind;
   how.shift = BISAI_SHIFT_IN_BLOCKS;
-  progress_show(shown, "levels of multigrid");
-  const bisai_status status = bisai_precond_create(context, matrix, &how, &precond);
-  if (status != BISAI_OK || bisai_precond_get_report(precond, &report) != BISAI_OK) {
-    say("mg: %s%s", bisai_context_error(context), message_base(bisai_context_error(context)));
+  *report = (bisai_precond_report){.struct_size = sizeof *report};
+  const bool ok = bisai_precond_create(context, matrix, &how, &precond) == BISAI_OK &&
+                  bisai_precond_get_report(precond, report) == BISAI_OK;
+  if (ok) {
+    add_method(i, name, (double)report->apply_bytes);
   } else {
-    i->hierarchy = report.multigrid;
-    add_method(i, "mg", (double)report.apply_bytes);
+    say("%s: %s%s", name, bisai_context_error(context), message_base(bisai_context_error(context)));
   }
   bisai_precond_destroy(&precond);
+  return ok;
+}
+
+static void collect_hierarchy(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
+                              info *i) {
+  bisai_precond_report report;
+  progress_show(shown, "levels of multigrid");
+  if (collect_report(context, matrix, BISAI_PRECOND_MULTIGRID, &report, i))
+    i->hierarchy = report.multigrid;
+}
+
+static void collect_pressure(bisai_context *context, const bisai_bcsr *matrix, progress *shown,
+                             info *i) {
+  bisai_precond_report report;
+  if (i->block_size == 1 || i->missing_diagonals > 0) return;
+  progress_show(shown, "pressure");
+  i->pressure_known = collect_report(context, matrix, BISAI_PRECOND_CPR, &report, i);
+  if (i->pressure_known) i->pressure = report.cpr;
 }
 
 /* Finds the empty rows and columns of a square structure in host memory. Entries with the value
@@ -209,7 +227,10 @@ static void collect_structures(bisai_context *context, const bisai_bcsr *matrix,
   collect_triangle(context, matrix, BISAI_LOWER, shown, &i->triangles[0]);
   collect_triangle(context, matrix, BISAI_UPPER, shown, &i->triangles[1]);
   collect_methods(i);
-  if (i->has_diagonals) collect_hierarchy(context, matrix, shown, i);
+  if (i->has_diagonals) {
+    collect_hierarchy(context, matrix, shown, i);
+    collect_pressure(context, matrix, shown, i);
+  }
   for (int k = 0; i->has_diagonals && k < INFO_BOUNDS; ++k) {
     i->diagonals[k].bound = bounds[k];
     collect_diagonal(context, matrix, shown, &i->diagonals[k]);

@@ -12,7 +12,7 @@
 
 #include "options.h"
 
-enum { INFO_POWERS = 3, INFO_BOUNDS = 5, INFO_METHODS = 7 + INFO_POWERS, INFO_LABEL = 32 };
+enum { INFO_POWERS = 3, INFO_BOUNDS = 5, INFO_METHODS = 8 + INFO_POWERS, INFO_LABEL = 32 };
 
 /* The matrix in blocks of one size. */
 typedef struct info_size {
@@ -79,6 +79,9 @@ typedef struct info {
   info_diagonal diagonals[INFO_BOUNDS];
   /* no levels if mg could not be made; a message has been printed */
   bisai_multigrid_report hierarchy;
+  /* false for scalar matrices, and if a diagonal block is missing */
+  bool pressure_known;
+  bisai_cpr_report pressure;
   int methods;
   info_method method[INFO_METHODS];
 } info;

@@ -7,6 +7,7 @@
 
 #include "hierarchy.h"
 #include "json_parts.h"
+#include "pressure.h"
 
 /* Returns an array of `count` values that `make` returns. */
 static json_t *array(int count, const info *i, json_t *(*make)(const info *i, int k)) {
@@ -90,6 +91,7 @@ char *info_json(const info *i) {
              {"patterns", array(INFO_POWERS, i, pattern)},
              {"diagonal_blocks", i->has_diagonals ? array(INFO_BOUNDS, i, diagonal) : json_null()},
              {"hierarchy", hierarchy_json(&i->hierarchy)},
+             {"cpr", i->pressure_known ? pressure_json(&i->pressure, i->block_size) : json_null()},
              {"iteration_bytes", array(i->methods, i, method_bytes)}));
 }
 

@@ -5,6 +5,7 @@
 #include "hierarchy.h"
 #include "info.h"
 #include "message.h"
+#include "pressure.h"
 
 /* Prints "block row 5" or "3 block rows, first 5". */
 static void print_first(const char *kind, const char *noun, int32_t count, int32_t first) {
@@ -104,7 +105,13 @@ static void print_diagonals(const info *i) {
 static void print_hierarchy(const info *i) {
   if (i->hierarchy.levels == 0) return;
   printf("\nlevels that mg makes\n");
-  hierarchy_print(stdout, &i->hierarchy);
+  hierarchy_print(stdout, "A", &i->hierarchy);
+}
+
+static void print_pressure(const info *i) {
+  if (!i->pressure_known) return;
+  printf("\npressure that cpr finds\n");
+  pressure_print(stdout, &i->pressure, i->block_size);
 }
 
 static void print_methods(const info *i) {
@@ -124,5 +131,6 @@ void info_print(const info *i) {
   print_triangles(i);
   print_diagonals(i);
   print_hierarchy(i);
+  print_pressure(i);
   print_methods(i);
 }

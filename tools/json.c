@@ -27,6 +27,7 @@ bool json_write(bisai_context *context, const char *path, char *text) {
 
 #include "hierarchy.h"
 #include "json_parts.h"
+#include "pressure.h"
 #include "verdict.h"
 
 static json_t *order(const run_result *r) {
@@ -52,25 +53,33 @@ static void count(json_t **object, const char *key, int64_t blocks) {
   *object = NULL;
 }
 
-/* Returns the value of an option by its name in messages, or null if the method does not have
+/* Returns the value of an option by its name in messages, or null if the section does not have
  * it. */
-static json_t *option(const run_result *r, const char *name) {
+static json_t *option_of(const run_result *r, method_section section, const char *name) {
   double value = 0;
-  const bisai_option *found = method_option(&r->m, name, &value);
+  const bisai_option *found = method_option(&r->m, section, name, &value);
   if (!found) return json_null();
+  const char *path = method_path(&r->m, found);
   switch (found->type) {
-  case BISAI_OPTION_INTEGER: return json_integer((json_int_t)value);
+  case BISAI_OPTION_INTEGER:
+    if (found->words && value == found->initial) return json_string(found->words[0]);
+    return json_integer((json_int_t)value);
   case BISAI_OPTION_WORD: return json_string(found->words[(int)value]);
   case BISAI_OPTION_FLAG: return json_boolean(value != 0);
-  case BISAI_OPTION_VECTORS: return text(true, *r->m.null_file ? r->m.null_file : found->words[0]);
+  case BISAI_OPTION_VECTORS: return text(true, path ? path : found->words[0]);
   default: return json_real(value);
   }
+}
+
+static json_t *option(const run_result *r, const char *name) {
+  return option_of(r, SECTION_OWN, name);
 }
 
 /* Returns the options and the blocks of block-Jacobi. */
 static json_t *diagonal(const run_result *r) {
   const bisai_precond_report *s = &r->setup;
-  if (!method_is(&r->m, BISAI_PRECOND_BJACOBI)) return json_null();
+  const method_section section = method_has_stages(&r->m) ? SECTION_SECOND : SECTION_OWN;
+  if (!method_uses(&r->m, BISAI_PRECOND_BJACOBI)) return json_null();
   json_t *sizes = json_object(), *stored = json_object();
   for (int rows = 1;
        r->set_up && rows < (int)(sizeof s->bjacobi.by_size / sizeof *s->bjacobi.by_size); ++rows) {
@@ -81,37 +90,67 @@ static json_t *diagonal(const run_result *r) {
   for (int f = 0; r->set_up && f < BISAI_VALUE_TYPES; ++f)
     count(&stored, bisai_value_type_string((bisai_value_type)f), s->bjacobi.by_format[f]);
   return OBJECT(
-      {"max_block", option(r, "max_block")}, {"form", option(r, "form")},
+      {"max_block", option_of(r, section, "max_block")}, {"form", option_of(r, section, "form")},
       {"digits",
        integer(r->m.options.bjacobi.storage == BISAI_ADAPTIVE, r->m.options.bjacobi.digits)},
-      {"extraction", option(r, "extraction")}, {"blocks", integer(r->set_up, s->bjacobi.blocks)},
+      {"extraction", option_of(r, section, "extraction")},
+      {"blocks", integer(r->set_up, s->bjacobi.blocks)},
       {"largest", integer(r->set_up, s->bjacobi.largest_block)}, {"by_size", sizes},
       {"by_format", stored}, {"bytes", integer(r->set_up, s->bjacobi.value_bytes)},
       {"near_singular", integer(r->set_up, s->bjacobi.near_singular)},
       {"near_singular_block",
        integer(r->set_up && s->bjacobi.near_singular > 0, s->bjacobi.near_singular_block)},
-      {"find_s", number(r->set_up, s->pattern_seconds)});
+      {"find_s", number(r->set_up && section == SECTION_OWN, s->pattern_seconds)});
 }
 
-/* Adds, by their names in messages, the options that have no other place in the object. */
-static json_t *add_options(const run_result *r, json_t *result) {
-  /* options under another name, or in "diagonal" */
-  static const char *const placed[] = {"drop_tolerance", "column_limit", "pattern", "apply",
-                                       "max_block",      "form",         "digits",  "extraction"};
+/* Returns the JSON key of an option by its name in messages. */
+static const char *json_key(const char *name) {
+  static const char *const others[][2] = {{"drop_tolerance", "drop"},
+                                          {"column_limit", "cap"},
+                                          {"pattern", "patterns"},
+                                          {"apply", "products"}};
+  for (size_t k = 0; k < sizeof others / sizeof *others; ++k) {
+    if (strcmp(name, others[k][0]) == 0) return others[k][1];
+  }
+  return name;
+}
+
+/* Adds the options of a section that have no other place in the object. */
+static json_t *add_options(const run_result *r, method_section section, json_t *result) {
+  static const char *const diagonals[] = {"max_block", "form", "digits", "extraction"};
   const char *name;
-  for (int i = 0; result && (name = method_option_name(&r->m, i)); ++i) {
-    bool there = json_object_get(result, name) != NULL;
-    for (size_t k = 0; k < sizeof placed / sizeof *placed; ++k) {
-      there |= strcmp(name, placed[k]) == 0;
+  for (int i = 0; result && (name = method_option_name(&r->m, section, i)); ++i) {
+    bool there = json_object_get(result, json_key(name)) != NULL;
+    for (size_t k = 0; k < sizeof diagonals / sizeof *diagonals && section == SECTION_OWN; ++k) {
+      there |= strcmp(name, diagonals[k]) == 0;
     }
-    if (there || json_object_set_new(result, name, option(r, name)) == 0) continue;
+    if (there || json_object_set_new(result, json_key(name), option_of(r, section, name)) == 0)
+      continue;
     json_decref(result);
     result = NULL;
   }
   return result;
 }
 
-static json_t *run(const run_result *r) {
+/* Adds the stages of cpr, each with its kind and its options. */
+static json_t *add_stages(const run_result *r, json_t *result) {
+  if (!method_has_stages(&r->m)) return result;
+  const char *second = bisai_second_string(r->m.options.cpr.second);
+  const member stages[] = {
+      {"first", add_options(r, SECTION_FIRST, OBJECT({"method", text(true, "mg")}))},
+      {"second", add_options(r, SECTION_SECOND, OBJECT({"method", text(true, second)}))}};
+  bool ok = result != NULL;
+  for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i) {
+    ok &= json_object_set_new(result, stages[i].key, stages[i].value) == 0;
+  }
+  if (ok) return result;
+  json_decref(result);
+  return NULL;
+}
+
+static json_t *run(const run_result *r, int block_size) {
+  const bool pressure = r->set_up && method_has_stages(&r->m),
+             repairs = method_has_stages(&r->m) || method_takes(&r->m, "shift");
   json_t *result = OBJECT(
       {"method", text(true, method_kind(&r->m))}, {"power", option(r, "power")},
       {"relax", option(r, "relax")}, {"sweeps", option(r, "sweeps")},
@@ -128,7 +167,7 @@ static json_t *run(const run_result *r) {
       {"reason", text(true, r->reason)}, {"level", option(r, "level")},
       {"shift", option(r, "shift")}, {"drop", option(r, "drop_tolerance")},
       {"cap", option(r, "column_limit")},
-      {"repairs", integer(r->set_up && method_takes(&r->m, "shift"), r->setup.repairs)},
+      {"repairs", integer(r->set_up && repairs, r->setup.repairs)},
       {"first_repair_row", integer(r->set_up && r->setup.repairs > 0, r->setup.first_repair_row)},
       {"dropped_lower", integer(run_has_pattern(r), r->setup.isai.dropped_lower)},
       {"dropped_upper", integer(run_has_pattern(r), r->setup.isai.dropped_upper)},
@@ -138,6 +177,7 @@ static json_t *run(const run_result *r) {
       {"factors", option(r, "factors")}, {"patterns", option(r, "pattern")},
       {"products", option(r, "apply")}, {"analysis_s", number(r->set_up, r->analysis_seconds)},
       {"diagonal", diagonal(r)}, {"hierarchy", hierarchy_json(&r->setup.multigrid)},
+      {"cpr", pressure ? pressure_json(&r->setup.cpr, block_size) : json_null()},
       {"restarts", integer(r->solved && r->m.program != METHOD_PETSC, r->solve.restarts)},
       {"breakdown",
        text(r->solved && r->solve.breakdown, bisai_breakdown_string(r->solve.breakdown))},
@@ -146,7 +186,7 @@ static json_t *run(const run_result *r) {
       {"repeats", integer(r->repeats > 0, r->repeats)},
       {"least_total_s", number(r->repeats > 0, r->least_seconds)},
       {"symmetric", option(r, "symmetric")}, {"note", text(r->note != NULL, r->note)});
-  return add_options(r, result);
+  return add_stages(r, add_options(r, SECTION_OWN, result));
 }
 
 static json_t *label(const run_result *r) { return text(r != NULL, r ? r->label : ""); }
@@ -192,7 +232,7 @@ static json_t *document(bisai_context *context, const problem *p, const options 
                         const run_result *results) {
   json_t *runs = json_array();
   for (int i = 0; i < count; ++i) {
-    if (json_array_append_new(runs, run(&results[i])) != 0) {
+    if (json_array_append_new(runs, run(&results[i], bisai_bcsr_block_size(p->matrix))) != 0) {
       json_decref(runs);
       runs = NULL;
     }

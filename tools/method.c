@@ -9,68 +9,14 @@
 #include <bisai/precond.h>
 
 #include "grammar.h"
+#include "keys.h"
 #include "message.h"
 
-enum { LIST_TEXT = 256, MOST_KEYS = 32 };
+enum { LIST_TEXT = 256 };
 
 static const char *const programs[] = {[METHOD_PETSC] = "petsc",
                                        [METHOD_PETSC_ILU] = "petsc-ilu",
                                        [METHOD_CUSPARSE_ILU] = "cusparse-ilu"};
-/* as enum method_factors */
-static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};
-/* as enum method_maker */
-static const char *const makers[] = {"bisai", "cusparse", NULL};
-
-static bool of_library(const method *m, const char *field) {
-  return m->program == METHOD_OF_LIBRARY && bisai_precond_kind_takes(m->options.kind, field);
-}
-
-static bool takes_factors(const method *m) { return of_library(m, "factor.factors"); }
-static bool takes_pattern(const method *m) { return of_library(m, "isai.lower_pattern"); }
-static bool takes_apply(const method *m) {
-  return method_is(m, BISAI_PRECOND_ILU) || method_is(m, BISAI_PRECOND_ISAI) ||
-         m->program == METHOD_CUSPARSE_ILU;
-}
-
-#define PROGRAM_KEY(member, list)                                                                  \
-  {                                                                                                \
-    .field = #member, .name = #member, .key = #member, .type = BISAI_OPTION_WORD,                  \
-    .offset = offsetof(method, member), .advised = (int)(sizeof list / sizeof *list) - 2,          \
-    .words = list                                                                                  \
-  }
-
-/* The keys that the library does not have. They follow those of the library. */
-static const struct {
-  bool (*taken)(const method *m);
-  bisai_option option;
-} program_keys[] = {{takes_factors, PROGRAM_KEY(factors, factors)},
-                    {takes_pattern, PROGRAM_KEY(pattern, makers)},
-                    {takes_apply, PROGRAM_KEY(apply, makers)}};
-enum { PROGRAM_KEYS = sizeof program_keys / sizeof *program_keys };
-
-/* A key, and the struct to which its offset refers. */
-typedef struct key {
-  const bisai_option *option;
-  void *place;
-} key;
-
-/* Lists the keys of a method in the order of labels and messages. */
-static int keys_of(method *m, key keys[MOST_KEYS]) {
-  /* The ILU of PETSc has a level, as that of bisai. */
-  const bool level = m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU;
-  const bisai_precond_kind kind = level ? BISAI_PRECOND_ILU : m->options.kind;
-  const bisai_option *option;
-  int count = 0;
-  for (int i = 0; (option = bisai_precond_kind_option(kind, i)) && count < MOST_KEYS; ++i) {
-    if (option->key && (!level || strcmp(option->key, "level") == 0))
-      keys[count++] = (key){option, &m->options};
-  }
-  for (int i = 0; i < PROGRAM_KEYS && count < MOST_KEYS; ++i) {
-    if (program_keys[i].taken(m)) keys[count++] = (key){&program_keys[i].option, m};
-  }
-  return count;
-}
-
 const char *method_kind(const method *m) {
   return m->program == METHOD_OF_LIBRARY ? bisai_precond_kind_string(m->options.kind)
                                          : programs[m->program];
@@ -82,33 +28,44 @@ bool method_is_exact(const method *m) {
   return m->program != METHOD_OF_LIBRARY || m->options.kind == BISAI_PRECOND_ILU;
 }
 
-static int find_key(int count, const key *keys, const char *name) {
-  for (int i = 0; i < count; ++i) {
-    if (strcmp(keys[i].option->key, name) == 0) return i;
-  }
-  return -1;
+bool method_has_stages(const method *m) { return method_is(m, BISAI_PRECOND_CPR); }
+
+bool method_uses(const method *m, bisai_precond_kind kind) {
+  const bisai_second second = m->options.cpr.second;
+  if (!method_has_stages(m)) return method_is(m, kind);
+  return second == BISAI_SECOND_AUTO
+             ? kind == BISAI_PRECOND_ISAI
+             : strcmp(bisai_second_string(second), bisai_precond_kind_string(kind)) == 0;
 }
 
 bool method_takes(const method *m, const char *name) {
   method copy = *m;
   key keys[MOST_KEYS];
-  return find_key(keys_of(&copy, keys), keys, name) >= 0;
+  return keys_find(keys_of(&copy, SECTION_OWN, keys), keys, name) >= 0;
 }
 
-const char *method_option_name(const method *m, int index) {
+const char *method_option_name(const method *m, method_section section, int index) {
   method copy = *m;
   key keys[MOST_KEYS];
-  return index < keys_of(&copy, keys) ? keys[index].option->name : NULL;
+  return index < keys_of(&copy, section, keys) ? keys[index].option->name : NULL;
 }
 
-const bisai_option *method_option(const method *m, const char *name, double *value) {
+const bisai_option *method_option(const method *m, method_section section, const char *name,
+                                  double *value) {
   method copy = *m;
   key keys[MOST_KEYS];
-  const int count = keys_of(&copy, keys);
+  const int count = keys_of(&copy, section, keys);
   for (int i = 0; i < count; ++i) {
     if (strcmp(keys[i].option->name, name) != 0) continue;
     *value = bisai_option_get(keys[i].option, keys[i].place);
     return keys[i].option;
+  }
+  return NULL;
+}
+
+const char *method_path(const method *m, const bisai_option *option) {
+  for (int i = 0; i < METHOD_FILES; ++i) {
+    if (m->files[i].option == option) return m->files[i].path;
   }
   return NULL;
 }
@@ -120,26 +77,40 @@ static void join(int count, const char *const *words, const char *last, char tex
   }
 }
 
-static void join_keys(int count, const key *keys, char text[LIST_TEXT]) {
-  const char *taken[MOST_KEYS];
+/* A METHOD that is being read. */
+typedef struct reading {
+  const char *flag, *text;
+  method m;
+  method_section section;
+  bool begun[METHOD_SECTIONS];
+  /* the keys of each section, as bits in the order of keys_of() */
+  unsigned seen[METHOD_SECTIONS];
+} reading;
+
+static void join_keys(const method *m, int count, const key *keys, char text[LIST_TEXT]) {
+  const char *taken[MOST_KEYS + 2];
   for (int i = 0; i < count; ++i) {
     taken[i] = keys[i].option->key;
+  }
+  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(m); ++s) {
+    taken[count++] = keys_head((method_section)s);
   }
   *text = '\0';
   join(count, taken, ", ", text);
 }
 
-static void say_range(const char *flag, const char *text, const bisai_option *option) {
+static void say_range(const reading *r, const bisai_option *option) {
+  const bool integer = option->type == BISAI_OPTION_INTEGER;
   char words[LIST_TEXT] = "";
   if (option->type == BISAI_OPTION_VECTORS) {
-    say("%s: %s: %s must be %s or a file", flag, text, option->key, option->words[0]);
+    say("%s: %s: %s must be %s or a file", r->flag, r->text, option->key, option->words[0]);
   } else if (option->type == BISAI_OPTION_WORD) {
     join((int)option->advised + 1, option->words, " or ", words);
-    say("%s: %s: %s must be %s", flag, text, option->key, words);
+    say("%s: %s: %s must be %s", r->flag, r->text, option->key, words);
   } else {
-    say("%s: %s: %s must be %s from %.10g to %.10g", flag, text, option->key,
-        option->type == BISAI_OPTION_INTEGER ? "an integer" : "a number", option->minimum,
-        option->advised);
+    say("%s: %s: %s must be %s%s%s from %.10g to %.10g", r->flag, r->text, option->key,
+        integer && option->words ? option->words[0] : "", integer && option->words ? " or " : "",
+        integer ? "an integer" : "a number", option->minimum, option->advised);
   }
 }
 
@@ -149,45 +120,97 @@ static bool set_value(const key *k, const char *text, method *m) {
   const bool parsed = bisai_option_parse(k->option, text, &value);
   if (parsed) bisai_option_set(k->option, value, k->place);
   if (parsed || k->option->type != BISAI_OPTION_VECTORS || !*text) return parsed;
-  snprintf(m->null_file, sizeof m->null_file, "%s", text);
+  int i = 0;
+  while (i < METHOD_FILES - 1 && m->files[i].option) ++i;
+  m->files[i].option = k->option;
+  snprintf(m->files[i].path, sizeof m->files[i].path, "%s", text);
   return true;
 }
 
-/* Applies one "key=value" and adds the key to `seen`. */
-static bool set_key(const char *flag, const char *text, char *item, unsigned *seen, method *m) {
-  key keys[MOST_KEYS];
-  const int count = keys_of(m, keys);
-  char *equals = strchr(item, '='), taken[LIST_TEXT];
-  if (equals) *equals = '\0';
-  join_keys(count, keys, taken);
-  const int which = find_key(count, keys, item);
-  const bisai_option *option = which < 0 ? NULL : keys[which].option;
-  if (count == 0) {
-    say("%s: %s: %s takes no keys", flag, text, method_kind(m));
-  } else if (!option) {
-    say("%s: %s: '%s' is not a key of %s (%s)", flag, text, item, method_kind(m), taken);
-  } else if (option->type == BISAI_OPTION_FLAG && equals) {
-    say("%s: %s: '%s' takes no value", flag, text, item);
-  } else if (option->type != BISAI_OPTION_FLAG && !equals) {
-    say("%s: %s: '%s' needs a value", flag, text, item);
-  } else if (*seen >> which & 1) {
-    say("%s: %s: '%s' is given twice", flag, text, item);
-  } else if (!set_value(&keys[which], equals ? equals + 1 : "", m)) {
-    say_range(flag, text, option);
+/* Says that a section does not have a key, and which keys it has. */
+static void say_unknown(reading *r, const char *item, int count, const key *keys) {
+  char title[KEYS_TITLE], other[KEYS_TITLE], taken[LIST_TEXT], hint[LIST_TEXT] = "";
+  keys_title(&r->m, r->section, title);
+  join_keys(&r->m, count, keys, taken);
+  for (int s = 0; s < METHOD_SECTIONS && !*hint; ++s) {
+    key all[MOST_KEYS];
+    if (keys_find(keys_of(&r->m, (method_section)s, all), all, item) < 0) continue;
+    keys_title(&r->m, (method_section)s, other);
+    snprintf(hint, sizeof hint,
+             s == SECTION_OWN ? "; keys of %s come before first= and second=" : "; it is one of %s",
+             other);
+  }
+  if (*taken) {
+    say("%s: %s: '%s' is not a key of %s (%s)%s", r->flag, r->text, item, title, taken, hint);
   } else {
-    *seen |= 1U << which;
+    say("%s: %s: %s takes no keys", r->flag, r->text, title);
+  }
+}
+
+/* Applies "key" or "key=value" to the section. */
+static bool set_key(reading *r, const char *item, const char *value) {
+  key keys[MOST_KEYS];
+  const int count = keys_of(&r->m, r->section, keys);
+  const int which = keys_find(count, keys, item);
+  const bisai_option *option = which < 0 ? NULL : keys[which].option;
+  if (!option) {
+    say_unknown(r, item, count, keys);
+  } else if (option->type == BISAI_OPTION_FLAG && value) {
+    say("%s: %s: '%s' takes no value", r->flag, r->text, item);
+  } else if (option->type != BISAI_OPTION_FLAG && !value) {
+    say("%s: %s: '%s' needs a value", r->flag, r->text, item);
+  } else if (r->seen[r->section] >> which & 1) {
+    say("%s: %s: '%s' is given twice", r->flag, r->text, item);
+  } else if (!set_value(&keys[which], value ? value : "", &r->m)) {
+    say_range(r, option);
+  } else {
+    r->seen[r->section] |= 1U << which;
     return true;
   }
   return false;
 }
 
-static bool has_what_it_needs(const char *flag, method *m, unsigned seen) {
-  key keys[MOST_KEYS];
-  const int count = keys_of(m, keys);
-  for (int i = 0; i < count; ++i) {
-    if (keys[i].option->use == BISAI_OPTION_NEEDED && !(seen >> i & 1)) {
-      say("%s: %s needs its number, as in %s:%s=3", flag, method_kind(m), method_kind(m),
-          keys[i].option->key);
+/* Begins the section of "first=mg" or "second=KIND". */
+static bool begin_section(reading *r, method_section section, const char *value) {
+  const char *head = keys_head(section);
+  const key second = {keys_second(&r->m), &r->m.options};
+  if (!value) {
+    say("%s: %s: '%s' needs a value", r->flag, r->text, head);
+  } else if (r->begun[section]) {
+    say("%s: %s: '%s' is given twice", r->flag, r->text, head);
+  } else if (section == SECTION_FIRST && strcmp(value, "mg") != 0) {
+    say("%s: %s: first must be mg", r->flag, r->text);
+  } else if (section == SECTION_SECOND && !set_value(&second, value, &r->m)) {
+    say_range(r, second.option);
+  } else {
+    r->section = section;
+    r->begun[section] = true;
+    return true;
+  }
+  return false;
+}
+
+/* Reads "key", "key=value", "first=mg" or "second=KIND". */
+static bool read_item(reading *r, char *item) {
+  char *equals = strchr(item, '=');
+  const char *value = equals ? equals + 1 : NULL;
+  if (equals) *equals = '\0';
+  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(&r->m); ++s) {
+    if (strcmp(item, keys_head((method_section)s)) == 0)
+      return begin_section(r, (method_section)s, value);
+  }
+  return set_key(r, item, value);
+}
+
+static bool has_what_it_needs(reading *r) {
+  for (int s = 0; s < METHOD_SECTIONS; ++s) {
+    key keys[MOST_KEYS];
+    char title[KEYS_TITLE];
+    const int count = keys_of(&r->m, (method_section)s, keys);
+    for (int i = 0; i < count; ++i) {
+      if (keys[i].option->use != BISAI_OPTION_NEEDED || r->seen[s] >> i & 1) continue;
+      keys_title(&r->m, (method_section)s, title);
+      say("%s: %s needs its number, as in %s:%s=3", r->flag, title, title, keys[i].option->key);
       return false;
     }
   }
@@ -231,22 +254,21 @@ bool method_parse(const char *flag, const char *text, method *result) {
   memcpy(copy, text, length + 1);
   char *colon = strchr(copy, ':');
   if (colon) *colon = '\0';
-  method m;
-  if (!find_method(copy, &m)) {
+  reading r = {.flag = flag, .text = text};
+  if (!find_method(copy, &r.m)) {
     char all[LIST_TEXT];
     join_methods(all);
     say("%s: '%s' is not a method (%s)", flag, copy, all);
     return false;
   }
-  unsigned seen = 0;
   while (colon) {
     char *item = colon + 1;
     colon = strchr(item, ':');
     if (colon) *colon = '\0';
-    if (!set_key(flag, text, item, &seen, &m)) return false;
+    if (!read_item(&r, item)) return false;
   }
-  if (!has_what_it_needs(flag, &m, seen)) return false;
-  *result = m;
+  if (!has_what_it_needs(&r)) return false;
+  *result = r.m;
   return true;
 }
 
@@ -277,46 +299,75 @@ bool method_list_parse(const char *flag, const char *text, method_list *list) {
 
 void method_list_free(method_list *list) {
   for (int i = 0; i < list->count; ++i) {
-    free(list->items[i].null_vectors);
+    for (int k = 0; k < METHOD_FILES; ++k) {
+      free(list->items[i].files[k].values);
+    }
   }
   free(list->items);
   *list = (method_list){0};
 }
 
-void method_label(const method *m, char label[METHOD_LABEL]) {
+/* Appends the keys of a section that are not the default, or are always shown. */
+static void label_keys(const method *m, method_section section, char label[METHOD_LABEL]) {
   method copy = *m;
   key keys[MOST_KEYS];
-  const int count = keys_of(&copy, keys);
-  *label = '\0';
-  append(label, METHOD_LABEL, "%s", method_kind(m));
+  const int count = keys_of(&copy, section, keys);
   for (int i = 0; i < count; ++i) {
     const bisai_option *option = keys[i].option;
     const double value = bisai_option_get(option, keys[i].place);
+    const char *path = method_path(m, option);
     const bool initial =
-        option->type == BISAI_OPTION_VECTORS ? !*m->null_file : value == option->initial;
+        option->type == BISAI_OPTION_VECTORS ? path == NULL : value == option->initial;
     const bool flag = option->type == BISAI_OPTION_FLAG;
     if (initial && (flag || option->use == BISAI_OPTION_OPTIONAL)) continue;
     append(label, METHOD_LABEL, ":%s", option->key);
     if (option->type == BISAI_OPTION_WORD) {
       append(label, METHOD_LABEL, "=%s", option->words[(int)value]);
     } else if (option->type == BISAI_OPTION_VECTORS) {
-      append(label, METHOD_LABEL, "=%s", m->null_file);
+      append(label, METHOD_LABEL, "=%s", path);
     } else if (option->type != BISAI_OPTION_FLAG) {
       append(label, METHOD_LABEL, "=%.10g", value);
     }
   }
 }
 
+void method_label(const method *m, char label[METHOD_LABEL]) {
+  snprintf(label, METHOD_LABEL, "%s", method_kind(m));
+  label_keys(m, SECTION_OWN, label);
+  for (int s = SECTION_FIRST; s < METHOD_SECTIONS && method_has_stages(m); ++s) {
+    char keys[METHOD_LABEL] = "", title[KEYS_TITLE];
+    label_keys(m, (method_section)s, keys);
+    keys_title(m, (method_section)s, title);
+    const bool chosen = s == SECTION_SECOND && m->options.cpr.second != BISAI_SECOND_AUTO;
+    if (*keys || chosen) append(label, METHOD_LABEL, ":%s%s", title, keys);
+  }
+}
+
+/* Appends "[:first=mg[:KEY]...][:second=auto|isai[:KEY]...]". */
+static void append_stages(const method *m, char grammar[METHOD_GRAMMAR]) {
+  const bisai_option *second = keys_second(m);
+  char title[KEYS_TITLE];
+  keys_title(m, SECTION_FIRST, title);
+  append(grammar, METHOD_GRAMMAR, "[:%s[:KEY]...][:second", title);
+  for (int i = 0; i <= (int)second->advised; ++i) {
+    append(grammar, METHOD_GRAMMAR, "%s%s", i == 0 ? "=" : "|", second->words[i]);
+  }
+  append(grammar, METHOD_GRAMMAR, "[:KEY]...]");
+}
+
 void method_grammar(char grammar[METHOD_GRAMMAR]) {
   *grammar = '\0';
   for (int k = 0; k < BISAI_PRECOND_KINDS; ++k) {
-    const bisai_precond_kind kind = (bisai_precond_kind)k;
-    const bisai_option *option;
-    if (bisai_precond_kind_needs_code(kind)) continue;
-    append(grammar, METHOD_GRAMMAR, "%s%s", *grammar ? " | " : "", bisai_precond_kind_string(kind));
-    for (int i = 0; (option = bisai_precond_kind_option(kind, i)); ++i) {
-      if (option->key && option->placeholder) append_key(grammar, METHOD_GRAMMAR, option);
+    method m = {.program = METHOD_OF_LIBRARY, .options = bisai_precond_options_default()};
+    key keys[MOST_KEYS];
+    m.options.kind = (bisai_precond_kind)k;
+    if (bisai_precond_kind_needs_code(m.options.kind)) continue;
+    append(grammar, METHOD_GRAMMAR, "%s%s", *grammar ? " | " : "", method_kind(&m));
+    const int count = keys_of(&m, SECTION_OWN, keys);
+    for (int i = 0; i < count; ++i) {
+      if (keys[i].option->placeholder) append_key(grammar, METHOD_GRAMMAR, keys[i].option);
     }
+    if (method_has_stages(&m)) append_stages(&m, grammar);
   }
   for (int i = METHOD_PETSC; i <= METHOD_CUSPARSE_ILU; ++i) {
     append(grammar, METHOD_GRAMMAR, " | %s", programs[i]);

@@ -10,7 +10,7 @@
 #include <bisai/precond.h>
 
 /* METHOD_TEXT is the size of a METHOD with its NUL. */
-enum { METHOD_TEXT = 512, METHOD_LABEL = METHOD_TEXT + 128, METHOD_GRAMMAR = 2048 };
+enum { METHOD_TEXT = 512, METHOD_LABEL = METHOD_TEXT + 128, METHOD_GRAMMAR = 4096 };
 
 /* The methods of the program, which are not preconditioners of the library. */
 typedef enum method_program {
@@ -24,6 +24,22 @@ typedef enum method_program {
 typedef enum method_factors { FACTORS_OWN, FACTORS_PETSC, FACTORS_CUSPARSE } method_factors;
 typedef enum method_maker { MAKER_OWN, MAKER_CUSPARSE } method_maker;
 
+/* The parts of a METHOD. That of cpr has its own keys, then "first=mg" with keys of mg, and
+ * "second=KIND" with keys of KIND. Other methods have only keys of their own. */
+typedef enum method_section { SECTION_OWN, SECTION_FIRST, SECTION_SECOND } method_section;
+enum { METHOD_SECTIONS = 3 };
+
+/* A file that METHOD names, with values of an option. */
+typedef struct method_file {
+  /* NULL: there is no file */
+  const bisai_option *option;
+  char path[METHOD_TEXT];
+  /* the values, owned by the list of methods; NULL before files_read() */
+  double *values;
+} method_file;
+/* of null=, weights= and storage= */
+enum { METHOD_FILES = 3 };
+
 /* A method with the values of its keys. */
 typedef struct method {
   method_program program;
@@ -33,10 +49,8 @@ typedef struct method {
   int factors;
   /* method_maker */
   int pattern, apply;
-  /* the file of null=FILE; "" if the key is not given */
-  char null_file[METHOD_TEXT];
-  /* the vectors of this file, owned by the list of methods; NULL before null_space_read() */
-  double *null_vectors;
+  /* files without an option follow those with one */
+  method_file files[METHOD_FILES];
 } method;
 
 typedef struct method_list {
@@ -53,15 +67,22 @@ bool method_list_parse(const char *flag, const char *text, method_list *list);
 void method_list_free(method_list *list);
 
 bool method_is(const method *m, bisai_precond_kind kind); /* a kind of the library */
-bool method_is_exact(const method *m);                    /* its triangular solves are exact */
-bool method_takes(const method *m, const char *key);      /* whether the method has this key */
-/* Returns the name, in messages, of the option with this index among those that have keys. NULL:
+bool method_has_stages(const method *m);                  /* first= and second= */
+/* Returns true if the method is of this kind, or its second stage is. */
+bool method_uses(const method *m, bisai_precond_kind kind);
+bool method_is_exact(const method *m);               /* its triangular solves are exact */
+bool method_takes(const method *m, const char *key); /* has this key, outside of stages */
+/* Returns the name, in messages, of the option with this index among those of a section. NULL:
  * after the last one. */
-const char *method_option_name(const method *m, int index);
-/* Returns the option of such a name and gives its value. NULL: the method does not have it. */
-const bisai_option *method_option(const method *m, const char *name, double *value);
+const char *method_option_name(const method *m, method_section section, int index);
+/* Returns the option of such a name and gives its value. NULL: the section does not have it. */
+const bisai_option *method_option(const method *m, method_section section, const char *name,
+                                  double *value);
+/* Returns the file of an option. NULL: there is none. */
+const char *method_path(const method *m, const bisai_option *option);
 const char *method_kind(const method *m); /* "isai" */
-/* Writes a label such as "isai:k=2:relax=1", with k and the keys that are not the default. */
+/* Writes a label such as "isai:k=2:relax=1", with k and the keys that are not the default. Parsing
+ * it gives the same method. */
 void method_label(const method *m, char label[METHOD_LABEL]);
 /* Writes "none | bjacobi[:max=N]… | …": all methods with the keys that no other method has. */
 void method_grammar(char grammar[METHOD_GRAMMAR]);

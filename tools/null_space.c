@@ -4,9 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <bisai/io.h>
 
 #include "message.h"
 #include "progress.h"
@@ -43,41 +40,4 @@ bool null_space_write(bisai_context *context, const options *o, const problem *p
   if (!text) say("--write-null: out of memory");
   free(text);
   return ok;
-}
-
-/* Moves vectors of p->rows rows into the options of a method. */
-static bool take_vectors(const problem *p, int32_t count, const double *values, method *m) {
-  const size_t columns = (size_t)count;
-  free(m->null_vectors);
-  m->null_vectors = calloc((size_t)p->unknowns * columns, sizeof *m->null_vectors);
-  if (!m->null_vectors) {
-    say("%s: out of memory", m->null_file);
-    return false;
-  }
-  memcpy(m->null_vectors, values, (size_t)p->rows * columns * sizeof *values);
-  m->options.multigrid.null_vectors = m->null_vectors;
-  m->options.multigrid.null_count = count;
-  return true;
-}
-
-static bool read_vectors(bisai_context *context, const problem *p, method *m) {
-  double *values = NULL;
-  int32_t count = 0;
-  progress shown;
-  progress_start(&shown, m->null_file, "reading");
-  const bisai_status status =
-      bisai_read_vectors(context, m->null_file, p->rows, BISAI_MULTIGRID_VECTORS, &values, &count);
-  progress_end(&shown);
-  if (status != BISAI_OK) say_failure(context, m->null_file, status);
-  const bool ok = status == BISAI_OK && take_vectors(p, count, values, m);
-  bisai_vectors_destroy(context, &values);
-  return ok;
-}
-
-bool null_space_read(bisai_context *context, const problem *p, method_list *methods) {
-  for (int i = 0; i < methods->count; ++i) {
-    method *m = &methods->items[i];
-    if (*m->null_file && !read_vectors(context, p, m)) return false;
-  }
-  return true;
 }

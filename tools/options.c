@@ -250,6 +250,11 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   "K is 1 or more. R, and N of sweeps, are 0 to 100000. "                                          \
   "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They and bjacobi take "         \
   "shift=S, which repairs singular diagonal blocks: 0.01 is a good S. "                            \
+  "cpr is for the coupled flow of several phases: mg corrects the pressure, which is unknown I "   \
+  "of a "                                                                                          \
+  "block, and a second method corrects all unknowns. KEY are keys of mg after first=mg, and of "   \
+  "the "                                                                                           \
+  "second method after second=. "                                                                  \
   "petsc is PETSc's own solver with its block ILU, and petsc-ilu is its block ILU in the solver "  \
   "of bisai. Both take level=L. ilu, isai and sweeps take factors=petsc. "                         \
   "On a GPU, cusparse-ilu is cuSPARSE's block ILU(0) with its triangular solves. "                 \

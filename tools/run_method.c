@@ -370,18 +370,21 @@ const char *run_message(const run_result *r) {
 }
 
 bool run_has_factor(const run_result *r) {
-  return r->set_up && (r->m.program != METHOD_OF_LIBRARY ||
-                       bisai_precond_kind_takes(r->m.options.kind, "factor.level"));
+  const bisai_precond_kind kind =
+      method_has_stages(&r->m) ? r->setup.cpr.second : r->m.options.kind;
+  return r->set_up &&
+         (r->m.program != METHOD_OF_LIBRARY || bisai_precond_kind_takes(kind, "factor.level"));
 }
 
 bool run_has_levels(const run_result *r) { return r->set_up && r->setup.factor.lower_levels > 0; }
 
 bool run_has_pattern(const run_result *r) {
-  return r->set_up && method_is(&r->m, BISAI_PRECOND_ISAI);
+  return r->set_up && method_uses(&r->m, BISAI_PRECOND_ISAI);
 }
 
 bool run_has_structure(const run_result *r) {
-  return run_has_pattern(r) || (r->set_up && method_is(&r->m, BISAI_PRECOND_MULTIGRID));
+  return run_has_pattern(r) ||
+         (r->set_up && (method_is(&r->m, BISAI_PRECOND_MULTIGRID) || method_has_stages(&r->m)));
 }
 
 bool run_has_values(const run_result *r) {

@@ -7,6 +7,7 @@
 
 #include "hierarchy.h"
 #include "message.h"
+#include "pressure.h"
 #include "signals.h"
 #include "solver_option.h"
 
@@ -172,6 +173,7 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
             prefix, colon, s->isai.shortened_columns, plural(s->isai.shortened_columns),
             s->isai.cut_blocks, plural(s->isai.cut_blocks));
   }
+  if (method_has_stages(&r->m)) pressure_print_rows(out, prefix, colon, &s->cpr);
 }
 
 /* Explains the columns. */
@@ -235,7 +237,7 @@ void table_failures(FILE *out, int count, const run_result *results) {
         "The key shift=0.01 takes missing diagonal blocks as zero and repairs singular ones.\n");
 }
 
-void table_solve(FILE *out, const run_result *r) {
+void table_solve(FILE *out, const problem *p, const run_result *r) {
   fprintf(out, "method   %s\n", r->description ? r->description : r->label);
   if (r->note) fprintf(out, "note     %s\n", r->note);
   if (r->set_up) {
@@ -245,9 +247,10 @@ void table_solve(FILE *out, const run_result *r) {
             1e3 * s->values_seconds);
     if (r->m.program != METHOD_PETSC) fprintf(out, ", %.1f MB", 1e-6 * (double)s->memory_bytes);
     fputc('\n', out);
+    if (method_has_stages(&r->m)) pressure_print(out, &s->cpr, bisai_bcsr_block_size(p->matrix));
+    hierarchy_print(out, method_has_stages(&r->m) ? "the pressure matrix" : "A", &s->multigrid);
     if (run_has_levels(r)) print_order(out, s);
     if (s->bjacobi.blocks > 0) print_blocks(out, s);
-    hierarchy_print(out, &s->multigrid);
     if (s->largest_condition_row >= 0) {
       fprintf(out,
               "blocks   largest condition number %.1e in block %s%" PRId32 " (from 0), %" PRId64

@@ -17,6 +17,6 @@ void table_row(FILE *out, int width, const run_result *r);
 /* Prints what went wrong, and what that means. */
 void table_failures(FILE *out, int count, const run_result *results);
 
-void table_solve(FILE *out, const run_result *r);
+void table_solve(FILE *out, const problem *p, const run_result *r);
 
 #endif

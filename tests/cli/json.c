@@ -99,6 +99,7 @@ static const char *const run_keys[] = {"method",
                                        "analysis_s",
                                        "diagonal",
                                        "hierarchy",
+                                       "cpr",
                                        "restarts",
                                        "breakdown",
                                        "memory_bytes",
@@ -211,22 +212,24 @@ static void what_does_not_apply_is_null(void **state) {
   (void)state;
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
-      "nnnnnnnnnnnnnnnnnnynyyyynn", /* none */
+      "nnnnnnnnnnnnnnnnnnnynyyyynn", /* none */
       "nnnyyyynnyyyyny"
-      "nynnynnnnnnnnnnnynynyyyynn", /* bjacobi */
+      "nynnynnnnnnnnnnnynnynyyyynn", /* bjacobi */
       "nnnnyyyynnyyyny"
-      "yynnynnnnnyyynynnnynyyyynn", /* ilu */
+      "yynnynnnnnyyynynnnnynyyyynn", /* ilu */
       "yynyyyyyyyyyyyy"
-      "yyyyynyyyyyyyyynnnynyyyyyn", /* isai */
+      "yyyyynyyyyyyyyynnnnynyyyyyn", /* isai */
       "nnynyyyynyyyyny"
-      "yynnynnnnnyyynnnnnynyyyynn", /* sweeps */
+      "yynnynnnnnyyynnnnnnynyyyynn", /* sweeps */
       "yyynyyynyyyyyny"
-      "yynnynnnnnnnnnnnnyynyyyynn", /* mg */
+      "yynnynnnnnnnnnnnnynynyyyynn", /* mg */
+      "nnnyyyyyyyyyyyy"
+      "nnnnynyyyyyynnnnnyyynyyyynn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
-                         "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg",
+                         "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr",
                          0);
-  for (size_t i = 0; i < 6; i++) {
+  for (size_t i = 0; i < 7; i++) {
     json_t *run = run_of(root, i);
     for (size_t k = 1; k < RUN_KEYS; k++) {
       const bool is_null = json_is_null(json_object_get(run, run_keys[k]));

@@ -3,69 +3,98 @@
 #include "support/program.h"
 #include "support/support.h"
 
-/* Keys, and the fields that they set: of most kinds, of bjacobi, of mg. */
+/* Keys, and the fields that they set: of most kinds, of bjacobi, of mg, of cpr. */
 static const struct {
-  const char *key, *option, *of_blocks, *of_levels;
-} keys[] = {{"k", "isai.power", "", "multigrid.power"},
-            {"relax", "isai.relax", "", "multigrid.relax"},
-            {"symmetric", "isai.symmetric", "", ""},
-            {"n", "sweeps.count", "", "multigrid.sweeps"},
-            {"storage", "isai.storage", "bjacobi.storage", ""},
-            {"drop", "isai.drop_tolerance", "", ""},
-            {"cap", "isai.column_limit", "", ""},
-            {"level", "factor.level", "", "multigrid.level"},
-            {"shift", "shift", "", ""},
-            {"factors", "factor.factors", "", ""},
-            {"max", "", "bjacobi.max_block", ""},
-            {"form", "", "bjacobi.form", ""},
-            {"digits", "", "bjacobi.digits", ""},
-            {"extraction", "", "bjacobi.extraction", ""},
-            {"cycle", "", "", "multigrid.cycle"},
-            {"smoother", "", "", "multigrid.smoother"},
-            {"pre", "", "", "multigrid.pre"},
-            {"post", "", "", "multigrid.post"},
-            {"damping", "", "", "multigrid.damping"},
-            {"degree", "", "", "multigrid.degree"},
-            {"ratio", "", "", "multigrid.ratio"},
-            {"nodes", "", "", "multigrid.nodes"},
-            {"strength", "", "", "multigrid.strength"},
-            {"levels", "", "", "multigrid.levels"},
-            {"coarsest", "", "", "multigrid.coarsest"},
-            {"complexity", "", "", "multigrid.complexity"},
-            {"keep", "", "", "multigrid.keep_transfers"}};
+  const char *key, *option, *of_blocks, *of_levels, *of_pressure;
+} keys[] = {{"k", "isai.power", "", "multigrid.power", ""},
+            {"relax", "isai.relax", "", "multigrid.relax", ""},
+            {"symmetric", "isai.symmetric", "", "", ""},
+            {"n", "sweeps.count", "", "multigrid.sweeps", ""},
+            {"storage", "isai.storage", "bjacobi.storage", "", "cpr.storage"},
+            {"drop", "isai.drop_tolerance", "", "", ""},
+            {"cap", "isai.column_limit", "", "", ""},
+            {"level", "factor.level", "", "multigrid.level", ""},
+            {"shift", "shift", "", "", ""},
+            {"factors", "factor.factors", "", "", ""},
+            {"max", "", "bjacobi.max_block", "", ""},
+            {"form", "", "bjacobi.form", "", ""},
+            {"digits", "", "bjacobi.digits", "", ""},
+            {"extraction", "", "bjacobi.extraction", "", ""},
+            {"cycle", "", "", "multigrid.cycle", ""},
+            {"smoother", "", "", "multigrid.smoother", ""},
+            {"pre", "", "", "multigrid.pre", ""},
+            {"post", "", "", "multigrid.post", ""},
+            {"damping", "", "", "multigrid.damping", ""},
+            {"degree", "", "", "multigrid.degree", ""},
+            {"ratio", "", "", "multigrid.ratio", ""},
+            {"nodes", "", "", "multigrid.nodes", ""},
+            {"strength", "", "", "multigrid.strength", ""},
+            {"levels", "", "", "multigrid.levels", ""},
+            {"coarsest", "", "", "multigrid.coarsest", ""},
+            {"complexity", "", "", "multigrid.complexity", ""},
+            {"keep", "", "", "multigrid.keep_transfers", "cpr.keep_pressure"},
+            {"pressure", "", "", "", "cpr.pressure"},
+            {"additive", "", "", "", "cpr.additive"},
+            {"weights", "", "", "", "cpr.weights"}};
 
 /* Whether the program knows a key of a method: it then finds fault with the value, or with there
- * being one. */
+ * being one, or with the file. */
 static bool program_takes(const char *method, const char *key) {
   char line[128];
   snprintf(line, sizeof line, "compare --case cavity --size 4 --methods %s:%s=?", method, key);
   program p = run(line);
   assert_int_equal(p.status, 2);
-  const bool knows = strstr(p.err, " must be ") != NULL || strstr(p.err, " takes no value") != NULL;
+  const bool knows = strstr(p.err, " must be ") != NULL ||
+                     strstr(p.err, " takes no value") != NULL ||
+                     strstr(p.err, "cannot open ?") != NULL;
   if (!knows && !strstr(p.err, "is not a key of") && !strstr(p.err, "takes no keys"))
     fail_msg("%s\n%s", line, p.err);
   program_free(&p);
   return knows;
 }
 
-static void keys_of_methods_are_options_of_kinds(void **state) {
-  (void)state;
-  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
-    if (bisai_precond_kind_needs_code((bisai_precond_kind)kind)) continue;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-      const bisai_precond_kind which = (bisai_precond_kind)kind;
-      const bool library = bisai_precond_kind_takes(which, keys[i].option) ||
-                           bisai_precond_kind_takes(which, keys[i].of_blocks) ||
-                           bisai_precond_kind_takes(which, keys[i].of_levels);
-      const char *name = bisai_precond_kind_string(which);
-      if (library != program_takes(name, keys[i].key))
-        fail_msg("%s: the library %s %s, the program does otherwise", name,
-                 library ? "takes" : "refuses", keys[i].key);
-    }
+/* The library takes a key of a method of this kind. */
+static bool library_takes(bisai_precond_kind kind, size_t i) {
+  /* cpr takes the options of its stages too, in sections of METHOD */
+  if (kind == BISAI_PRECOND_CPR) return bisai_precond_kind_takes(kind, keys[i].of_pressure);
+  return bisai_precond_kind_takes(kind, keys[i].option) ||
+         bisai_precond_kind_takes(kind, keys[i].of_blocks) ||
+         bisai_precond_kind_takes(kind, keys[i].of_levels);
+}
+
+/* METHOD has the keys of a kind, but for `absent`. */
+static void expect_keys(const char *method, bisai_precond_kind kind, const char *absent) {
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const bool library = library_takes(kind, i) && strcmp(keys[i].key, absent) != 0;
+    if (library != program_takes(method, keys[i].key))
+      fail_msg("%s: the library %s %s, the program does otherwise", method,
+               library ? "takes" : "refuses", keys[i].key);
   }
 }
 
+static void keys_of_methods_are_options_of_kinds(void **state) {
+  (void)state;
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
+    const bisai_precond_kind which = (bisai_precond_kind)kind;
+    if (!bisai_precond_kind_needs_code(which))
+      expect_keys(bisai_precond_kind_string(which), which, "");
+  }
+}
+
+/* The second stage has factors of its own, and only the second stage repairs blocks. */
+static void keys_of_stages_are_options_of_their_kinds(void **state) {
+  (void)state;
+  expect_keys("cpr:first=mg", BISAI_PRECOND_MULTIGRID, "shift");
+  expect_keys("cpr:second=isai", BISAI_PRECOND_ISAI, "factors");
+  expect_keys("cpr:second=ilu", BISAI_PRECOND_ILU, "factors");
+  expect_keys("cpr:second=sweeps", BISAI_PRECOND_SWEEPS, "factors");
+  expect_keys("cpr:second=bjacobi", BISAI_PRECOND_BJACOBI, "");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(keys_of_methods_are_options_of_kinds)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(keys_of_methods_are_options_of_kinds),
+      cmocka_unit_test(keys_of_stages_are_options_of_their_kinds),
+  };
   return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "keys.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* as enum method_factors */
+static const char *const factors[] = {"bisai", "petsc", "cusparse", NULL};
+/* as enum method_maker */
+static const char *const makers[] = {"bisai", "cusparse", NULL};
+
+static bool of_library(const method *m, const char *field) {
+  return m->program == METHOD_OF_LIBRARY && !method_has_stages(m) &&
+         bisai_precond_kind_takes(m->options.kind, field);
+}
+
+static bool takes_factors(const method *m) { return of_library(m, "factor.factors"); }
+static bool takes_pattern(const method *m) { return of_library(m, "isai.lower_pattern"); }
+static bool takes_apply(const method *m) {
+  return method_is(m, BISAI_PRECOND_ILU) || method_is(m, BISAI_PRECOND_ISAI) ||
+         m->program == METHOD_CUSPARSE_ILU;
+}
+
+#define PROGRAM_KEY(member, list)                                                                  \
+  {                                                                                                \
+    .field = #member, .name = #member, .key = #member, .type = BISAI_OPTION_WORD,                  \
+    .offset = offsetof(method, member), .advised = (int)(sizeof list / sizeof *list) - 2,          \
+    .words = list                                                                                  \
+  }
+
+/* The keys that the library does not have. They follow those of the library. */
+static const struct {
+  bool (*taken)(const method *m);
+  bisai_option option;
+} program_keys[] = {{takes_factors, PROGRAM_KEY(factors, factors)},
+                    {takes_pattern, PROGRAM_KEY(pattern, makers)},
+                    {takes_apply, PROGRAM_KEY(apply, makers)}};
+enum { PROGRAM_KEYS = sizeof program_keys / sizeof *program_keys };
+
+static bool begins_with(const char *field, const char *prefix) {
+  return strncmp(field, prefix, strlen(prefix)) == 0;
+}
+
+/* Returns true if a section has an option of its kind. cpr lists the options of its stages too, and
+ * its first stage takes from mg what is mg's alone. */
+static bool has(const method *m, method_section section, const bisai_option *option) {
+  if (!option->key) return false;
+  /* The ILU of PETSc has a level, as that of bisai. */
+  if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU)
+    return strcmp(option->key, "level") == 0;
+  if (!method_has_stages(m)) return true;
+  switch (section) {
+  case SECTION_OWN: return begins_with(option->field, "cpr.") && option != keys_second(m);
+  case SECTION_FIRST: return begins_with(option->field, "multigrid.");
+  default: return true;
+  }
+}
+
+/* Returns the kind whose options a section has. */
+static bisai_precond_kind kind_of(const method *m, method_section section) {
+  bisai_precond_kind kind = BISAI_PRECOND_NONE; /* second=auto has no keys */
+  if (m->program == METHOD_PETSC || m->program == METHOD_PETSC_ILU) return BISAI_PRECOND_ILU;
+  if (section == SECTION_OWN) return m->options.kind;
+  if (section == SECTION_FIRST) return BISAI_PRECOND_MULTIGRID;
+  bisai_precond_kind_parse(bisai_second_string(m->options.cpr.second), &kind);
+  return kind;
+}
+
+int keys_of(method *m, method_section section, key keys[MOST_KEYS]) {
+  const bisai_option *option;
+  int count = 0;
+  if (section != SECTION_OWN && !method_has_stages(m)) return 0;
+  const bisai_precond_kind kind = kind_of(m, section);
+  for (int i = 0; (option = bisai_precond_kind_option(kind, i)) && count < MOST_KEYS; ++i) {
+    if (has(m, section, option)) keys[count++] = (key){option, &m->options};
+  }
+  for (int i = 0; i < PROGRAM_KEYS && count < MOST_KEYS; ++i) {
+    if (section == SECTION_OWN && program_keys[i].taken(m))
+      keys[count++] = (key){&program_keys[i].option, m};
+  }
+  return count;
+}
+
+int keys_find(int count, const key *keys, const char *name) {
+  for (int i = 0; i < count; ++i) {
+    if (strcmp(keys[i].option->key, name) == 0) return i;
+  }
+  return -1;
+}
+
+const char *keys_head(method_section section) {
+  return section == SECTION_FIRST ? "first" : "second";
+}
+
+const bisai_option *keys_second(const method *m) {
+  const bisai_option *option = NULL;
+  for (int i = 0; method_has_stages(m); ++i) {
+    option = bisai_precond_kind_option(m->options.kind, i);
+    if (!option || strcmp(option->field, "cpr.second") == 0) break;
+  }
+  return option;
+}
+
+void keys_title(const method *m, method_section section, char title[KEYS_TITLE]) {
+  if (section == SECTION_OWN) {
+    snprintf(title, KEYS_TITLE, "%s", method_kind(m));
+  } else {
+    snprintf(title, KEYS_TITLE, "%s=%s", keys_head(section),
+             section == SECTION_FIRST ? bisai_precond_kind_string(kind_of(m, section))
+                                      : bisai_second_string(m->options.cpr.second));
+  }
+}
