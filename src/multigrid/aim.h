@@ -8,11 +8,24 @@
  * largest weight of its row outside of the diagonal. The weights are those of the row alone, and
  * not the couplings of aggregation: a block that is weak beside row j may be all that holds row i.
  * (Vaněk, Mandel, Brezina 1996, section 5, add weak entries to the diagonal. On a chequerboard of
- * coefficients this takes several times the iterations.) */
+ * coefficients this takes several times the iterations.)
+ *
+ * All blocks of a long row but the diagonal count as weak. Such a row is a constraint or a value
+ * that many others share, and A P would otherwise have the aggregates of all of them in each of
+ * their rows: a number that grows with the square of the rows. */
 #ifndef BSI_AIM_H
 #define BSI_AIM_H
 
 #include "multigrid/strength.h"
+
+/* A long row has more blocks than BSI_LEAST_LONG, and than BSI_LONG_ROW rows on average. Rows of
+ * meshes have at most some 200 blocks. */
+enum { BSI_LEAST_LONG = 200, BSI_LONG_ROW = 8 };
+
+/* Returns true if a row of `length` blocks is long, in a matrix of `blocks` blocks. */
+BSI_INLINE bool bsi_is_long(int32_t rows, int32_t blocks, int32_t length) {
+  return length > BSI_LEAST_LONG && (int64_t)length * rows > (int64_t)BSI_LONG_ROW * blocks;
+}
 
 /* Returns the weight of block (i, j) beside its row, 0 on the diagonal. */
 BSI_INLINE float bsi_aim_weight(const int bs, int32_t i, int32_t j, const double *inverse,

@@ -17,6 +17,7 @@ constexpr int THREADS = 128, BLOCKS_OF_LANE = 2;
 struct aim_job {
   sharing s;
   int block_size;
+  int32_t blocks;
   const int32_t *row_ptr, *col_idx;
   const double *values, *inverse;
   const int32_t *aggregate;
@@ -40,9 +41,11 @@ template <int BS> __global__ void __launch_bounds__(THREADS) aim_rows(const aim_
     job.target[p] = __float_as_int(weight);
   }
   largest = largest_of_lanes(job.s, largest);
+  const bool is_long = bsi_is_long(job.s.rows, job.blocks, part.end - part.begin + job.s.member());
   for (int64_t p = part.begin; p < part.end; p += job.s.lanes) {
     const int32_t j = job.col_idx[p];
-    const bool weak = part.row != j && __int_as_float(job.target[p]) < job.threshold * largest;
+    const bool weak =
+        part.row != j && (is_long || __int_as_float(job.target[p]) < job.threshold * largest);
     job.target[p] = bsi_aim(job.aggregate[i], job.aggregate[j], job.count, weak);
   }
 }
@@ -56,6 +59,7 @@ static bisai_status aim(bisai_context *context, const bisai_bcsr *a, const doubl
   const int lanes = lanes_for(mean_length(a->block_rows, a->blocks), BLOCKS_OF_LANE);
   const aim_job job = {.s = {a->block_rows, lanes},
                        .block_size = a->block_size,
+                       .blocks = a->blocks,
                        .row_ptr = a->row_ptr,
                        .col_idx = a->col_idx,
                        .values = static_cast<const double *>(a->values),

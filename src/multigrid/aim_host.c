@@ -29,6 +29,7 @@ static float weight_of(const aim_job *job, int32_t i, int32_t p) {
 static void aim_row(const aim_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   const int32_t begin = a->row_ptr[i], end = a->row_ptr[i + 1], own = job->aggregate[i];
+  const bool is_long = bsi_is_long(a->block_rows, a->blocks, end - begin);
   float largest = 0.0f, weight;
   for (int32_t p = begin; p < end; p++) {
     weight = weight_of(job, i, p);
@@ -38,7 +39,7 @@ static void aim_row(const aim_job *job, int32_t i) {
   for (int32_t p = begin; p < end; p++) {
     const int32_t j = a->col_idx[p];
     memcpy(&weight, &job->target[p], sizeof weight);
-    const bool weak = i != j && weight < job->threshold * largest;
+    const bool weak = i != j && (is_long || weight < job->threshold * largest);
     job->target[p] = bsi_aim(own, job->aggregate[j], job->count, weak);
   }
 }

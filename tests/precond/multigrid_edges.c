@@ -224,6 +224,50 @@ static void a_row_with_all_columns_is_solved(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+/* A mesh, and one more row and column that are coupled to every node. */
+static test_bcsr constrained_mesh(int32_t side, double wind) {
+  test_bcsr mesh = test_mesh_diffusion(side, side, 1, TEST_ZERO_OUTSIDE, wind);
+  const int32_t n = mesh.block_rows;
+  const size_t blocks = (size_t)mesh.row_ptr[n] + 2 * (size_t)n + 1;
+  test_bcsr a = {n + 1,
+                 n + 1,
+                 1,
+                 malloc(((size_t)n + 2) * sizeof(int32_t)),
+                 malloc(blocks * sizeof(int32_t)),
+                 malloc(blocks * sizeof(double))};
+  int32_t p = 0;
+  a.row_ptr[0] = 0;
+  for (int32_t i = 0; i <= n; i++) {
+    for (int32_t q = i < n ? mesh.row_ptr[i] : 0; q < (i < n ? mesh.row_ptr[i + 1] : n); q++) {
+      a.col_idx[p] = i < n ? mesh.col_idx[q] : q;
+      a.values[p++] = i < n ? mesh.values[q] : 1.0 / n;
+    }
+    a.col_idx[p] = n;
+    a.values[p++] = i < n ? 1.0 / n : 1.0;
+    a.row_ptr[i + 1] = p;
+  }
+  test_bcsr_free(&mesh);
+  return a;
+}
+
+/* A P would have all aggregates in every row, which takes the memory of n²/7 blocks. */
+static void a_row_with_all_columns_does_not_fill_the_levels(void **state) {
+  (void)state;
+  for (int wind = 0; wind < 2; wind++) {
+    bisai_bcsr *a = test_bcsr_take(context, constrained_mesh(60, 0.2 * wind));
+    bisai_precond_options o = multigrid(0, 200);
+    bisai_precond *m = make(a, &o);
+    const bisai_multigrid_report r = report_of(m);
+    assert_int_equal(r.levels, 3);
+    assert_true(r.coarsest_inverted);
+    /* a matrix of 25 201 blocks takes 300 kB, and those of all levels 1.4 times as much */
+    assert_in_range(r.peak_bytes, 0, 3000000);
+    expect_solved_with(a, m, NULL, 30);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+  }
+}
+
 /* --- limits of the hierarchy --- */
 
 static void one_level_and_no_inverse_is_a_smoother(void **state) {
@@ -357,6 +401,7 @@ int main(void) {
       cmocka_unit_test(components_are_solved_together),
       cmocka_unit_test(couplings_of_all_sizes_are_solved),
       cmocka_unit_test(a_row_with_all_columns_is_solved),
+      cmocka_unit_test(a_row_with_all_columns_does_not_fill_the_levels),
       cmocka_unit_test(one_level_and_no_inverse_is_a_smoother),
       cmocka_unit_test(levels_are_limited),
       cmocka_unit_test(the_complexity_is_limited),
