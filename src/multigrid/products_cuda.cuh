@@ -25,8 +25,8 @@ struct product {
   /* NULL: identity blocks */
   const double *a, *b;
   double *c;
-  /* multiply_rows: the lanes of a row, a power of two and at least `width`, and the blocks of C that
-   * they have in shared memory */
+  /* multiply_rows: the lanes of a row, a power of two and at least `width`, and the blocks of C
+   * that they have in shared memory */
   int lanes, window;
 };
 
