@@ -60,10 +60,10 @@ static json_t *option_of(const run_result *r, method_section section, const char
   const bisai_option *found = method_option(&r->m, section, name, &value);
   if (!found) return json_null();
   const char *path = method_path(&r->m, found);
+  const bool is_number = found->type == BISAI_OPTION_INTEGER || found->type == BISAI_OPTION_NUMBER;
+  if (is_number && found->words && value == found->initial) return json_string(found->words[0]);
   switch (found->type) {
-  case BISAI_OPTION_INTEGER:
-    if (found->words && value == found->initial) return json_string(found->words[0]);
-    return json_integer((json_int_t)value);
+  case BISAI_OPTION_INTEGER: return json_integer((json_int_t)value);
   case BISAI_OPTION_WORD: return json_string(found->words[(int)value]);
   case BISAI_OPTION_FLAG: return json_boolean(value != 0);
   case BISAI_OPTION_VECTORS: return text(true, path ? path : found->words[0]);

@@ -100,7 +100,6 @@ static void join_keys(const method *m, int count, const key *keys, char text[LIS
 }
 
 static void say_range(const reading *r, const bisai_option *option) {
-  const bool integer = option->type == BISAI_OPTION_INTEGER;
   char words[LIST_TEXT] = "";
   if (option->type == BISAI_OPTION_VECTORS) {
     say("%s: %s: %s must be %s or a file", r->flag, r->text, option->key, option->words[0]);
@@ -108,9 +107,10 @@ static void say_range(const reading *r, const bisai_option *option) {
     join((int)option->advised + 1, option->words, " or ", words);
     say("%s: %s: %s must be %s", r->flag, r->text, option->key, words);
   } else {
-    say("%s: %s: %s must be %s%s%s from %.10g to %.10g", r->flag, r->text, option->key,
-        integer && option->words ? option->words[0] : "", integer && option->words ? " or " : "",
-        integer ? "an integer" : "a number", option->minimum, option->advised);
+    if (option->words) snprintf(words, sizeof words, "%s or ", option->words[0]);
+    say("%s: %s: %s must be %s%s from %.10g to %.10g", r->flag, r->text, option->key, words,
+        option->type == BISAI_OPTION_INTEGER ? "an integer" : "a number", option->minimum,
+        option->advised);
   }
 }
 

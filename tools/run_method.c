@@ -370,10 +370,10 @@ const char *run_message(const run_result *r) {
 }
 
 bool run_has_factor(const run_result *r) {
-  const bisai_precond_kind kind =
-      method_has_stages(&r->m) ? r->setup.cpr.second : r->m.options.kind;
-  return r->set_up &&
-         (r->m.program != METHOD_OF_LIBRARY || bisai_precond_kind_takes(kind, "factor.level"));
+  const bool factors = method_has_stages(&r->m)
+                           ? !method_uses(&r->m, BISAI_PRECOND_BJACOBI)
+                           : bisai_precond_kind_takes(r->m.options.kind, "factor.level");
+  return r->set_up && (r->m.program != METHOD_OF_LIBRARY || factors);
 }
 
 bool run_has_levels(const run_result *r) { return r->set_up && r->setup.factor.lower_levels > 0; }
