@@ -12,8 +12,8 @@
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/strength.h"
 
-/* Power steps of the estimate of ρ(D⁻¹A). On level 0 of a nonsymmetric A, few steps tell whether ρ
- * is far above 2, and estimates below 2 are not used. */
+/* Power steps of the estimate of ρ(D⁻¹A). For a nonsymmetric A, few steps tell whether ρ is far
+ * above 2, and P does not use estimates below 2. Jacobi does not use those below 1.5 or 2. */
 enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
 /* Coarsening ends if a level has more than this part of the rows of the finer one. */
 #define SLOWEST_COARSENING (1.0 / 1.3)
@@ -80,7 +80,8 @@ static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
   const int64_t n = bsi_level_rows(level);
   const double *const vectors[] = {level->x, level->residual};
   double norms[2] = {0.0, 0.0};
-  const bool few = level == h->levels && !h->setup.symmetric;
+  const bool few = !h->setup.symmetric &&
+                   (level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI);
   const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
   BSI_TRY(ops->start(h->context, n, level->x));
   for (int step = 0; step < steps; step++)

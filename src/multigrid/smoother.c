@@ -95,7 +95,7 @@ static void next_coefficients(chebyshev *c, bool first, double *alpha, double *b
   c->rho = rho;
 }
 
-/* ω of Jacobi and l1. The few power steps on level 0 may find too small a ρ, which is 2 for most
+/* ω of Jacobi and l1. The few power steps may find too small a ρ, which is 2 on level 0 for most
  * discretisations. On coarser levels it is about 1.5. With the diagonal blocks of l1, ρ is at most
  * 1 for a symmetric definite A. */
 static double jacobi_damping(const bsi_hierarchy *h, const bsi_level *level) {
