@@ -403,18 +403,21 @@ static void describe_pressure(bisai_precond *m) {
   bsi_append(m, " (ellipticity %.2g, others at most %.2g)", r->ellipticity[r->pressure], next);
 }
 
+/* Appends ", 3 rows reversed" and the first one, unless it is −1. */
+static void describe_rows(bisai_precond *m, const char *what, int64_t count, int32_t first) {
+  if (count == 0) return;
+  bsi_append(m, ", %lld row%s %s", (long long)count, count == 1 ? "" : "s", what);
+  if (first >= 0) bsi_append(m, ", first block row %d", first);
+}
+
 static void cpr_describe(bisai_precond *m) {
   const bisai_cpr_report *r = &m->report.cpr;
   describe_pressure(m);
   bsi_append(m, " weights=%s%s", bisai_weights_string(r->weights),
              m->options.cpr.additive ? " additive" : "");
-  if (r->singular_rows > 0)
-    bsi_append(m, ", %lld rows without weights, first block row %d", (long long)r->singular_rows,
-               r->first_singular_row);
-  if (r->reversed_rows > 0) bsi_append(m, ", %lld rows reversed", (long long)r->reversed_rows);
-  if (r->excluded_rows > 0)
-    bsi_append(m, ", %lld rows without pressure correction, first block row %d",
-               (long long)r->excluded_rows, r->first_excluded_row);
+  describe_rows(m, "without weights", r->singular_rows, r->first_singular_row);
+  describe_rows(m, "reversed", r->reversed_rows, -1);
+  describe_rows(m, "without pressure correction", r->excluded_rows, r->first_excluded_row);
   bsi_append(m, "; %s; %s", bisai_precond_describe(cpr_of(m)->first),
              bisai_precond_describe(cpr_of(m)->second));
 }

@@ -44,6 +44,7 @@ static void describe(bisai_precond *m) {
   m->description[0] = '\0';
   bsi_append(m, "%s", bisai_precond_kind_string(m->options.kind));
   if (m->ops->describe) m->ops->describe(m);
+  if (m->ops->stages) return; /* they have described themselves */
   if (r->factor.ordering != BISAI_ORDERING_NATURAL)
     bsi_append(m, ", ordering=%s", bisai_ordering_string(r->factor.ordering));
   if (r->factor.equilibrated) bsi_append(m, ", equilibrated");
