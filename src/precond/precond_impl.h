@@ -78,7 +78,7 @@ struct bisai_precond {
   /* the unit that bisai_precond_report::first_repair_row counts */
   const char *repair_place;
   bisai_precond_report report;
-  char description[512];
+  char description[1024];
 };
 
 /* bsi_precond_none, … */
