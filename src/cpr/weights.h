@@ -7,7 +7,8 @@
  * matters: w is scaled to max |w_k| = 1.
  *
  * Let d = wᵀ A_ii e_p be the diagonal entry of the pressure matrix.
- *   D is singular:    w = e_p
+ *   D is singular, or a diagonal block of A that is singular but for rounding:
+ *             w = e_p
  *   d < 0:            w ← −w
  *   d is zero but for rounding, or not finite: w = 0. The row of the pressure matrix is then that
  *                     of the identity, and the cell has no pressure correction. */
@@ -64,24 +65,30 @@ BSI_INLINE bool bsi_weights_scale(const int bs, double *w) {
   return true;
 }
 
-/* Applies the rules to the weights w of a row, whose diagonal block is `diagonal`. `usable` is
- * false if there are no weights. Returns the rules. */
-BSI_INLINE int bsi_weights_finish(const int bs, bool usable, const double *diagonal, const int p,
+/* *d ← wᵀ a. Returns false if it is zero, but for rounding, or not finite. */
+BSI_INLINE bool bsi_weights_entry(const int bs, const double *w, const double *a, double *d) {
+  double magnitude = 0.0;
+  *d = 0.0;
+  for (int k = 0; k < bs; k++) {
+    *d += w[k] * a[k];
+    magnitude += fabs(w[k] * a[k]);
+  }
+  return fabs(*d) > 16 * bs * DBL_EPSILON * magnitude && isfinite(*d);
+}
+
+/* Applies the rules to the weights w of a row, whose diagonal block has the column `a` of the
+ * pressure p. `usable` is false if there are no weights. Returns the rules. */
+BSI_INLINE int bsi_weights_finish(const int bs, bool usable, const double *a, const int p,
                                   double *w) {
-  const double *column = diagonal + p * bs;
-  double d = 0.0, magnitude = 0.0;
+  double d;
   int rules = 0;
   if (!usable) {
     rules = BSI_WEIGHTS_SINGULAR;
     for (int k = 0; k < bs; k++) w[k] = k == p ? 1.0 : 0.0;
   }
-  for (int k = 0; k < bs; k++) {
-    d += w[k] * column[k];
-    magnitude += fabs(w[k] * column[k]);
-  }
-  double sign = d < 0.0 ? -1.0 : 1.0;
-  if (!(fabs(d) > 16 * bs * DBL_EPSILON * magnitude) || !isfinite(d)) {
-    sign = 0.0;
+  const bool corrected = bsi_weights_entry(bs, w, a, &d);
+  const double sign = !corrected ? 0.0 : d < 0.0 ? -1.0 : 1.0;
+  if (!corrected) {
     rules |= BSI_WEIGHTS_EXCLUDED;
   } else if (d < 0.0) {
     rules |= BSI_WEIGHTS_REVERSED;
@@ -95,7 +102,9 @@ BSI_INLINE int bsi_weights_finish(const int bs, bool usable, const double *diago
 BSI_INLINE int bsi_weigh_row(const int bs, const bsi_weighing *g, const double *values, int32_t i,
                              double *inverse, double *w) {
   const size_t size = (size_t)(bs * bs);
-  const double *diagonal = values + (size_t)g->diagonal[i] * size;
+  const double *diagonal = values + (size_t)g->diagonal[i] * size,
+               *column = diagonal + g->pressure * bs;
+  double d;
   bool usable = true;
   if (g->given) {
     for (int k = 0; k < bs; k++) w[k] = g->given[(size_t)i * (size_t)bs + (size_t)k];
@@ -104,8 +113,10 @@ BSI_INLINE int bsi_weigh_row(const int bs, const bsi_weighing *g, const double *
     const double *block = g->storage ? g->storage + (size_t)i * size : diagonal;
     usable = bsi_weights_solve(bs, block, g->storage != NULL, g->pressure, inverse, w) &&
              bsi_weights_scale(bs, w);
+    /* Dᵀ w = e_p is lost in rounding if D is singular, but for rounding */
+    if (!g->storage) usable = usable && bsi_weights_entry(bs, w, column, &d);
   }
-  return bsi_weights_finish(bs, usable, diagonal, g->pressure, w);
+  return bsi_weights_finish(bs, usable, column, g->pressure, w);
 }
 
 /* Adds the rules of a row to the statistics. Rows may come in any order. */

@@ -231,6 +231,29 @@ static void awkward_cells_follow_the_rules(void **state) {
   cells_free(context, &s);
 }
 
+/* An elimination leaves pivots of the size of rounding errors. */
+static void blocks_that_are_singular_but_for_rounding_are_singular(void **state) {
+  (void)state;
+  enum { N = 30 };
+  for (int bs = 2; bs <= 32; bs += bs < 9 ? 1 : 23) {
+    test_bcsr a = test_bcsr_random(test_shape_square(N, bs, 1));
+    double expected[N * 32] = {0};
+    for (int32_t i = 0; i < N; i++) { /* the last equation is 0.3 times the first */
+      double *block = test_bcsr_block(&a, i, i);
+      for (int c = 0; c < bs; c++) block[c * bs + bs - 1] = 0.3 * block[c * bs];
+      expected[i * bs] = block[0] < 0.0 ? -1.0 : 1.0;
+    }
+    cells s = cells_take(context, a);
+    weights got = weigh(context, &s, 0, NULL, NULL);
+    EXPECT_CLOSE((int64_t)N * bs, expected, got.w, 0.0);
+    assert_int_equal(got.stats.singular, N);
+    assert_int_equal(got.stats.first_singular, 0);
+    assert_int_equal(got.stats.excluded, 0);
+    drop(context, got.w);
+    cells_free(context, &s);
+  }
+}
+
 static void given_weights_without_a_diagonal_entry_are_excluded(void **state) {
   (void)state;
   /* the pressure is the second of two unknowns: columns (1, 0) and (1, −1) */
@@ -302,6 +325,7 @@ int main(void) {
       cmocka_unit_test(given_weights_get_their_size_and_their_signs),
       cmocka_unit_test(computed_weights_given_again_are_the_same_bits),
       cmocka_unit_test(awkward_cells_follow_the_rules),
+      cmocka_unit_test(blocks_that_are_singular_but_for_rounding_are_singular),
       cmocka_unit_test(given_weights_without_a_diagonal_entry_are_excluded),
       cmocka_unit_test(a_matrix_without_cells_has_no_weights),
       cmocka_unit_test(weights_do_not_depend_on_the_number_of_threads),
