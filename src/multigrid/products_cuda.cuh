@@ -6,7 +6,9 @@
  *
  *   multiply_rows    A few lanes take a row of C, and keep it in shared memory. They go through the
  *                    blocks of the row of A. A lane takes a column of a block of row k of B, and
- *                    searches for its place in the row of C. There is one search for each product.
+ *                    searches for its place in the row of C. There is one search for each product:
+ *                    with stencils of seven points 24 for a row of A P, 75 of Tᵀ A and 298 of
+ *                    R (A P), where multiply_blocks has 55, 421 and 1199.
  *   multiply_blocks  takes rows that do not fit there. A lane takes a column of a block of C, and
  *                    `width` lanes take the block. Each of them searches for column j in another
  *                    row k of B, and passes on where the block is.
