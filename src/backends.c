@@ -35,7 +35,8 @@
   .vectors = &bsi_vectors_##SIDE, .matrix = &bsi_matrix_##SIDE, \
   .asymmetry = &bsi_asymmetry_##SIDE, .order = &order_##SIDE, .factor = &factor_##SIDE, \
   .pattern = &bsi_pattern_##SIDE, .solve = &bsi_solve_##SIDE, .apply = &apply_##SIDE, \
-  .bjacobi = &bjacobi_##SIDE, .multigrid = &multigrid_##SIDE, .cpr = &bsi_cpr_##SIDE, .krylov = &krylov_##SIDE
+  .bjacobi = &bjacobi_##SIDE, .multigrid = &multigrid_##SIDE, .cpr = &bsi_cpr_##SIDE, \
+  .krylov = &krylov_##SIDE
 /* clang-format on */
 
 BACKEND(host, 1, 0)

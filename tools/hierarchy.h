@@ -8,8 +8,8 @@
 
 #include <bisai/precond.h>
 
-/* Prints a line for each level of a matrix and two lines on all of them. Prints nothing if there are
- * no levels. */
+/* Prints a line for each level of a matrix and two lines on all of them. Prints nothing if there
+ * are no levels. */
 void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report *g);
 
 #ifdef BISAI_HAVE_JANSSON

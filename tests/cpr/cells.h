@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random matrices with their diagonal blocks, for the tests of CPR's operations. Their arrays are in
- * backend memory, and the host sees them too. */
+/* Random matrices with their diagonal blocks, for the tests of CPR's operations. Their arrays are
+ * in backend memory, and the host sees them too. */
 #ifndef BISAI_TEST_CELLS_H
 #define BISAI_TEST_CELLS_H
 
