@@ -17,7 +17,8 @@ extern "C" {
 /** The second stage of CPR. It takes the options of its kind: `isai`, `ilu`, `sweeps`, `bjacobi`,
  *  `factor` and `shift` of bisai_precond_options. */
 typedef enum bisai_second {
-  /** ISAI with relax = 1 */
+  /** ISAI, with the ordering COLOUR if `factor.ordering` is NATURAL. Few colours suffice for meshes
+   *  of cells, and ISAI then has nearly the exact inverses of the factors */
   BISAI_SECOND_AUTO = 0,
   /** ISAI */
   BISAI_SECOND_ISAI = 1,

@@ -112,9 +112,6 @@ BISAI_API bool bisai_nodes_parse(const char *word, bisai_nodes *value);
 /** The most levels of multigrid, and the most near-null-space vectors. */
 enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
 
-/** For `pre` and `post`: 1, and 2 for the pressure matrix of CPR. */
-enum { BISAI_MULTIGRID_STEPS_AUTO = -1 };
-
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
  *  destroyed or updated with another matrix. */
 typedef struct bisai_multigrid_options {
@@ -130,11 +127,9 @@ typedef struct bisai_multigrid_options {
   int32_t sweeps;
   /** smoothers ISAI, SWEEPS and ILU: the level of fill of their factors; default 0 */
   int32_t level;
-  /** applications of the smoother before the coarse correction; default
-   *  BISAI_MULTIGRID_STEPS_AUTO */
+  /** applications of the smoother before the coarse correction; default 1 */
   int32_t pre;
-  /** applications of the smoother after the coarse correction; default
-   *  BISAI_MULTIGRID_STEPS_AUTO */
+  /** applications of the smoother after the coarse correction; default 1 */
   int32_t post;
   /** ω of JACOBI and L1, between 0 and 2; default 0.8. JACOBI multiplies it by 2/ρ(D⁻¹A), with an
    *  estimate of ρ that is at least 2 on level 0 and 1.5 on coarser levels */
@@ -159,6 +154,11 @@ typedef struct bisai_multigrid_options {
   /** coarsening stops before the values of all matrices are more than that many times those of
    *  A; at least 1, or 0 (default): 2.5, and 5 for the pressure matrix of CPR */
   double complexity;
+  /** restriction adds up the rows of a nonsymmetric A as they are. This is right for equations in
+   *  conservation form, whose sum over cells is the equation of their union, if coefficients jump.
+   *  Default false: rows are first divided by the sizes of their diagonal blocks, which makes up
+   *  for rows of different scales */
+  bool unweighted;
   /** bisai_precond_update() keeps the transfers between the levels and the estimates of ρ(D⁻¹A).
    *  The smoothers damp all errors as long as ρ(D⁻¹A) of a level is at most a fifth above the
    *  estimate. Default false: both are computed again from the new values */

@@ -210,9 +210,9 @@ static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
                                      damping_of(h, level), &level->prolongation);
 }
 
-/* The rows of level 0 of a nonsymmetric matrix have weights. */
+/* The rows of level 0 of a nonsymmetric matrix have weights, unless the caller wants none. */
 static bool is_balanced(const bsi_hierarchy *h, const bsi_level *level) {
-  return level == h->levels && !h->setup.symmetric;
+  return level == h->levels && !h->setup.symmetric && !h->setup.options.unweighted;
 }
 
 static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {

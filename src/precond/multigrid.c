@@ -43,12 +43,11 @@ static const bisai_option table[] = {
      .words = smoothers},
     {BSI_PRECOND_OPTION(multigrid.pre), .name = "pre", .key = "pre", .placeholder = "N",
      .petsc = "mg_pre", .help = "smoothings before the coarse correction",
-     .type = BISAI_OPTION_INTEGER, .initial = BISAI_MULTIGRID_STEPS_AUTO, .maximum = INT32_MAX,
-     .advised = BSI_ADVISED_STEPS, .words = automatic},
+     .type = BISAI_OPTION_INTEGER, .initial = 1, .maximum = INT32_MAX,
+     .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(multigrid.post), .name = "post", .key = "post", .placeholder = "N",
-     .petsc = "mg_post", .help = "smoothings after it", .type = BISAI_OPTION_INTEGER,
-     .initial = BISAI_MULTIGRID_STEPS_AUTO, .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS,
-     .words = automatic},
+     .petsc = "mg_post", .help = "smoothings after it", .type = BISAI_OPTION_INTEGER, .initial = 1,
+     .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
     {BSI_PRECOND_OPTION(multigrid.damping), .name = "damping", .key = "damping", .placeholder = "W",
      .petsc = "mg_damping", .help = "damping of the smoothers jacobi and l1",
      .type = BISAI_OPTION_NUMBER, .initial = 0.8, .maximum = 2.0, .advised = 2.0},
@@ -79,6 +78,9 @@ static const bisai_option table[] = {
      .help = "limit of the values of all matrices, over those of the matrix",
      .type = BISAI_OPTION_NUMBER, .minimum = 1.0, .maximum = INFINITY, .advised = BSI_ADVISED_RATIO,
      .words = automatic},
+    {BSI_PRECOND_OPTION(multigrid.unweighted), .name = "unweighted", .key = "unweighted",
+     .placeholder = "", .petsc = "mg_unweighted",
+     .help = "restriction adds up the rows as they are", .type = BISAI_OPTION_FLAG},
     {BSI_PRECOND_OPTION(multigrid.keep_transfers), .name = "keep_transfers", .key = "keep",
      .placeholder = "", .petsc = "mg_keep", .help = "updates keep the transfers",
      .type = BISAI_OPTION_FLAG},
@@ -161,8 +163,6 @@ static bisai_multigrid_options choose(const bisai_precond *m) {
   bisai_multigrid_options o = m->options.multigrid;
   if (o.smoother == BISAI_SMOOTHER_AUTO)
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
-  if (o.pre == BISAI_MULTIGRID_STEPS_AUTO) o.pre = 1;
-  if (o.post == BISAI_MULTIGRID_STEPS_AUTO) o.post = 1;
   if (o.complexity == 0.0) o.complexity = 2.5;
   if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_NODES_BLOCK;
   return o;

@@ -20,7 +20,6 @@ static bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smoother,
                                     const bisai_precond_options *nested) {
   bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid,
                            .smoother = nested};
-  s.options.pre = s.options.post = 1;
   s.options.complexity = 2.5;
   s.options.cycle = cycle;
   s.options.smoother = smoother;

@@ -445,8 +445,8 @@ static void options_out_of_range_are_refused_by_name(void **state) {
   EXPECT_REFUSED(cycle, (bisai_cycle)99, "cycle 99");
   EXPECT_REFUSED(smoother, (bisai_smoother)99, "smoother 99");
   EXPECT_REFUSED(nodes, (bisai_nodes)99, "nodes 99");
-  EXPECT_REFUSED(pre, -2, "pre -2");
-  EXPECT_REFUSED(post, -2, "post -2");
+  EXPECT_REFUSED(pre, -1, "pre -1");
+  EXPECT_REFUSED(post, -1, "post -1");
   EXPECT_REFUSED(damping, 0.0, "damping 0");
   EXPECT_REFUSED(damping, 2.0, "damping 2");
   EXPECT_REFUSED(damping, (double)NAN, "damping ");
