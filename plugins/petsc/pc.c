@@ -91,8 +91,33 @@ static const bisai_option *find_option(bisai_precond_kind kind, const char *name
   return NULL;
 }
 
-/* Writes the kinds that have an option of this name, and its help: "ilu, isai, sweeps: level of
- * fill". */
+static bool begins_with(const char *field, const char *prefix) {
+  return strncmp(field, prefix, strlen(prefix)) == 0;
+}
+
+/* Returns true if the kind in use takes an option. cpr lists the options of all second stages, and
+ * takes those of the one in use. */
+static bool takes(const bisai_precond_options *o, const bisai_option *option) {
+  bisai_precond_kind second = BISAI_PRECOND_ISAI;
+  if (!bisai_precond_kind_takes(o->kind, option->field)) return false;
+  if (o->kind != BISAI_PRECOND_CPR || begins_with(option->field, "cpr.") ||
+      begins_with(option->field, "multigrid."))
+    return true;
+  if (o->cpr.second == BISAI_SECOND_AUTO && begins_with(option->field, "isai.")) return false;
+  bisai_precond_kind_parse(bisai_second_string(o->cpr.second), &second);
+  return bisai_precond_kind_takes(second, option->field);
+}
+
+/* Returns the option of the kind in use that has this name in PETSc, or NULL. */
+static const bisai_option *find_taken(const bisai_precond_options *o, const char *name) {
+  const bisai_option *option;
+  for (int i = 0; (option = bisai_precond_kind_option(o->kind, i)); i++)
+    if (option->petsc && strcmp(option->petsc, name) == 0 && takes(o, option)) return option;
+  return NULL;
+}
+
+/* Writes the kinds that have an option of this name, and its help: "ilu, isai, sweeps, cpr: level
+ * of fill". */
 static PetscErrorCode describe_option(const bisai_option *option, char *text, size_t size) {
   PetscFunctionBegin;
   *text = '\0';
@@ -103,6 +128,10 @@ static PetscErrorCode describe_option(const bisai_option *option, char *text, si
   }
   PetscCall(PetscStrlcat(text, ": ", size));
   PetscCall(PetscStrlcat(text, option->help, size));
+  if (option->words && option->type == BISAI_OPTION_INTEGER)
+    PetscCall(PetscStrlcat(text, " (-1: auto)", size));
+  if (option->words && option->type == BISAI_OPTION_NUMBER)
+    PetscCall(PetscStrlcat(text, " (0: auto)", size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,34 +179,38 @@ static PetscErrorCode read_value(option_items PetscOptionsObject, const char *na
 static PetscErrorCode read_option(option_items PetscOptionsObject, bisai_precond_kind kind,
                                   const bisai_option *option, bisai_precond_options *o,
                                   PetscBool *found) {
-  const bisai_option *taken = find_option(o->kind, option->petsc);
+  const bisai_option *taken = find_taken(o, option->petsc);
+  const bool cpr = o->kind == BISAI_PRECOND_CPR;
   char name[64];
   PetscFunctionBegin;
   *found = PETSC_FALSE;
-  for (int earlier = 0; earlier < (int)kind; earlier++) /* read each name once */
-    if (find_option((bisai_precond_kind)earlier, option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
+  /* read each name once */
+  if (find_option(kind, option->petsc) != option) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int other = (int)kind + 1; other < BISAI_PRECOND_KINDS; other++)
+    if (find_option((bisai_precond_kind)other, option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
   double value = taken ? bisai_option_get(taken, o) : option->initial;
   PetscCall(PetscSNPrintf(name, sizeof name, "-pc_bisai_%s", option->petsc));
   PetscCall(read_value(PetscOptionsObject, name, taken ? taken : option, &value, found));
   PetscCheck(taken || !*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "bisai: %s is not an option of -pc_bisai_type %s", name,
-             bisai_precond_kind_string(o->kind));
+             "bisai: %s is not an option of -pc_bisai_type %s%s%s", name,
+             bisai_precond_kind_string(o->kind), cpr ? " -pc_bisai_cpr_second " : "",
+             cpr ? bisai_second_string(o->cpr.second) : "");
   if (taken) bisai_option_set(taken, value, o);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Reads the options of all kinds. Options that the kind in use does not have are reset to their
- * defaults. */
+ * defaults. cpr comes before the kinds of its stages, so that its second stage is known when their
+ * options are read. */
 static PetscErrorCode read_options(option_items PetscOptionsObject, bisai_precond_options *o,
                                    PetscBool *changed) {
   const bisai_option *option;
   PetscBool found;
   PetscFunctionBegin;
-  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
+  for (int kind = BISAI_PRECOND_KINDS - 1; kind >= 0; kind--) {
     const bisai_precond_kind k = (bisai_precond_kind)kind;
     for (int i = 0; (option = bisai_precond_kind_option(k, i)); i++) {
-      if (!bisai_precond_kind_takes(o->kind, option->field))
-        bisai_option_set(option, option->initial, o);
+      if (!takes(o, option)) bisai_option_set(option, option->initial, o);
       if (!option->petsc) continue;
       PetscCall(read_option(PetscOptionsObject, k, option, o, &found));
       if (found) *changed = PETSC_TRUE;
