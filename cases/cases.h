@@ -42,11 +42,24 @@ typedef struct case_elasticity_options {
 
 case_elasticity_options case_elasticity_options_default(void);
 
+/* Start from case_reservoir_options_default(), which leaves `cells` to the caller. */
+typedef struct case_reservoir_options {
+  /* in x, y and z, 2 to 1000 each */
+  int32_t cells[3];
+  /* 2: oil and water; 3: and gas, free and dissolved. The block size; default 2 */
+  int components;
+  /* length of the time step in days, greater than 0; default 30 */
+  double step;
+} case_reservoir_options;
+
+case_reservoir_options case_reservoir_options_default(void);
+
 /* Returns why a case of this size cannot be made, or NULL. */
 const char *case_cavity_refusal(int32_t n);
 const char *case_convdiff_refusal(int32_t nx, int32_t ny, int32_t nz);
 const char *case_elasticity_refusal(const case_elasticity_options *options);
 const char *case_reaction_refusal(int32_t n);
+const char *case_reservoir_refusal(const case_reservoir_options *options);
 
 /* Makes the lid-driven cavity on n × n nodes. Returns BISAI_INVALID_ARGUMENT if
  * case_cavity_refusal() gives a reason. */
@@ -76,6 +89,18 @@ bisai_status case_elasticity_modes(const case_elasticity_options *options, doubl
  * BISAI_INVALID_ARGUMENT if case_reaction_refusal() gives a reason. */
 bisai_status case_reaction(bisai_context *context, int32_t n, int32_t block_size,
                            bisai_bcsr **matrix, double **rhs);
+
+/* Makes the first Newton step of a time step of multiphase flow in a reservoir, in blocks of
+ * `components`. Returns BISAI_INVALID_ARGUMENT if case_reservoir_refusal() gives a reason. */
+bisai_status case_reservoir(bisai_context *context, const case_reservoir_options *options,
+                            int32_t block_size, bisai_bcsr **matrix, double **rhs);
+
+/* Makes the state at the beginning of the step, a block of unknowns for each cell, and the residual
+ * of the equations at a state. The matrix is the derivative of the residual at the first state, and
+ * the right-hand side is the negative residual. The caller frees both with free(). */
+bisai_status case_reservoir_state(const case_reservoir_options *options, double **state);
+bisai_status case_reservoir_residual(const case_reservoir_options *options, const double *state,
+                                     double **residual);
 
 /* Fills a system of 5n² − 4n blocks on n × n points. Values and right-hand side are zeros
  * before. */

@@ -22,28 +22,55 @@ static const kind kinds[] = {
     [CASE_CAVITY] = {"cavity", "the cavity", CASE_CAVITY_BLOCK_SIZE, 1e-5, false},
     [CASE_CONVDIFF] = {"convdiff", "convection-diffusion", CASE_CONVDIFF_BLOCK_SIZE, 1e-8, true},
     [CASE_ELASTICITY] = {"elasticity", "elasticity", CASE_ELASTICITY_BLOCK_SIZE, 1e-8, true},
-    [CASE_REACTION] = {"reaction", "reaction", CASE_REACTION_BLOCK_SIZE, 1e-8, false}};
+    [CASE_REACTION] = {"reaction", "reaction", CASE_REACTION_BLOCK_SIZE, 1e-8, false},
+    /* its blocks have the size of its components */
+    [CASE_RESERVOIR] = {"reservoir", "the reservoir", 0, 1e-6, true}};
 
 static bool is_word(const char *text, size_t length, const char *word) {
   return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
-/* Applies "contrast=C" or "clamped=WORD". Returns false unless the key is given for the first time,
- * with a good value. */
-static bool set_key(const char *item, size_t length, unsigned *seen, case_elasticity_options *o) {
-  static const char *const keys[] = {"contrast", "clamped"};
+static bool set_contrast(const char *value, made_case *m) {
+  return parse_number(value, &m->elasticity.contrast) && m->elasticity.contrast > 0;
+}
+
+static bool set_clamped(const char *value, made_case *m) {
+  const bool eliminated = strcmp(value, "eliminated") == 0;
+  m->elasticity.clamped = eliminated ? CASE_CLAMPED_ELIMINATED : CASE_CLAMPED_IDENTITY;
+  return eliminated || strcmp(value, "identity") == 0;
+}
+
+static bool set_components(const char *value, made_case *m) {
+  return parse_integer(value, 2, 3, &m->reservoir.components);
+}
+
+static bool set_step(const char *value, made_case *m) {
+  return parse_number(value, &m->reservoir.step) && m->reservoir.step > 0;
+}
+
+/* The keys of all cases. `set` returns false if the value is wrong. */
+static const struct {
+  case_name name;
+  const char *word;
+  bool (*set)(const char *value, made_case *m);
+} keys[] = {{CASE_ELASTICITY, "contrast", set_contrast},
+            {CASE_ELASTICITY, "clamped", set_clamped},
+            {CASE_RESERVOIR, "components", set_components},
+            {CASE_RESERVOIR, "step", set_step}};
+
+/* Applies "KEY=VALUE". Returns false unless the case has the key, and the key is given for the
+ * first time, with a good value. */
+static bool set_key(const char *item, size_t length, unsigned *seen, made_case *m) {
   char value[32];
   const char *equals = memchr(item, '=', length);
   if (!equals || length - (size_t)(equals + 1 - item) >= sizeof value) return false;
   memcpy(value, equals + 1, length - (size_t)(equals + 1 - item));
   value[length - (size_t)(equals + 1 - item)] = '\0';
-  for (unsigned i = 0; i < 2; ++i) {
-    if (!is_word(item, (size_t)(equals - item), keys[i])) continue;
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
+    if (keys[i].name != m->name || !is_word(item, (size_t)(equals - item), keys[i].word)) continue;
     if (*seen >> i & 1) return false;
     *seen |= 1U << i;
-    if (i == 0) return parse_number(value, &o->contrast) && o->contrast > 0;
-    o->clamped = strcmp(value, "eliminated") == 0 ? CASE_CLAMPED_ELIMINATED : CASE_CLAMPED_IDENTITY;
-    return o->clamped == CASE_CLAMPED_ELIMINATED || strcmp(value, "identity") == 0;
+    return keys[i].set(value, m);
   }
   return false;
 }
@@ -54,14 +81,15 @@ static bool parse(const char *text, made_case *m) {
   m->name = CASE_NONE;
   m->text = text;
   m->elasticity = case_elasticity_options_default();
-  for (int name = CASE_CAVITY; name <= CASE_REACTION; ++name) {
+  m->reservoir = case_reservoir_options_default();
+  for (int name = CASE_CAVITY; name <= CASE_RESERVOIR; ++name) {
     if (is_word(text, length, kinds[name].word)) m->name = (case_name)name;
   }
-  if (m->name == CASE_NONE || (m->name != CASE_ELASTICITY && text[length] != '\0')) return false;
+  if (m->name == CASE_NONE) return false;
   while (text[length] == ':') {
     text += length + 1;
     length = strcspn(text, ":");
-    if (!set_key(text, length, &seen, &m->elasticity)) return false;
+    if (!set_key(text, length, &seen, m)) return false;
   }
   return true;
 }
@@ -69,7 +97,9 @@ static bool parse(const char *text, made_case *m) {
 bool made_parse(const char *text, made_case *m) {
   if (parse(text, m)) return true;
   say("--case: '%s' is not a case (cavity, convdiff, elasticity, elasticity:contrast=C with C "
-      "greater than 0, elasticity:clamped=identity, elasticity:clamped=eliminated, reaction)",
+      "greater than 0, elasticity:clamped=identity, elasticity:clamped=eliminated, reaction, "
+      "reservoir, reservoir:components=C with C 2 or 3, reservoir:step=DAYS with DAYS greater than "
+      "0)",
       text);
   return false;
 }
@@ -108,7 +138,9 @@ bool made_check_sizes(const made_case *m) {
   return false;
 }
 
-int made_block_size(const made_case *m) { return kinds[m->name].block_size; }
+int made_block_size(const made_case *m) {
+  return m->name == CASE_RESERVOIR ? m->reservoir.components : kinds[m->name].block_size;
+}
 
 double made_tolerance(const made_case *m) { return kinds[m->name].tolerance; }
 
@@ -123,13 +155,23 @@ static case_elasticity_options elasticity_of(const made_case *m) {
   return o;
 }
 
+static case_reservoir_options reservoir_of(const made_case *m) {
+  case_reservoir_options o = m->reservoir;
+  for (int d = 0; d < 3; ++d) {
+    o.cells[d] = size_of(m, d);
+  }
+  return o;
+}
+
 const char *made_refusal(const made_case *m) {
   const case_elasticity_options elasticity = elasticity_of(m);
+  const case_reservoir_options reservoir = reservoir_of(m);
   switch (m->name) {
   case CASE_CAVITY: return case_cavity_refusal(m->size[0]);
   case CASE_CONVDIFF: return case_convdiff_refusal(size_of(m, 0), size_of(m, 1), size_of(m, 2));
   case CASE_ELASTICITY: return case_elasticity_refusal(&elasticity);
   case CASE_REACTION: return case_reaction_refusal(m->size[0]);
+  case CASE_RESERVOIR: return case_reservoir_refusal(&reservoir);
   default: return "no case";
   }
 }
@@ -137,6 +179,7 @@ const char *made_refusal(const made_case *m) {
 bisai_status made_make(bisai_context *context, const made_case *m, int block_size,
                        bisai_bcsr **matrix, double **rhs) {
   const case_elasticity_options elasticity = elasticity_of(m);
+  const case_reservoir_options reservoir = reservoir_of(m);
   switch (m->name) {
   case CASE_CAVITY: return case_cavity(context, m->size[0], block_size, matrix, rhs);
   case CASE_CONVDIFF:
@@ -144,6 +187,7 @@ bisai_status made_make(bisai_context *context, const made_case *m, int block_siz
                          rhs);
   case CASE_ELASTICITY: return case_elasticity(context, &elasticity, block_size, matrix, rhs);
   case CASE_REACTION: return case_reaction(context, m->size[0], block_size, matrix, rhs);
+  case CASE_RESERVOIR: return case_reservoir(context, &reservoir, block_size, matrix, rhs);
   default: return BISAI_INVALID_ARGUMENT;
   }
 }

@@ -12,7 +12,8 @@ typedef enum case_name {
   CASE_CAVITY,
   CASE_CONVDIFF,
   CASE_ELASTICITY,
-  CASE_REACTION
+  CASE_REACTION,
+  CASE_RESERVOIR
 } case_name;
 
 typedef struct made_case {
@@ -24,12 +25,14 @@ typedef struct made_case {
   int sizes, size[3];
   /* without the nodes */
   case_elasticity_options elasticity;
+  /* without the cells */
+  case_reservoir_options reservoir;
 } made_case;
 
 /* The text of --help for --case. */
 #define MADE_HELP                                                                                  \
-  "Make a system: cavity, convdiff, elasticity[:contrast=C][:clamped=identity|eliminated] or "     \
-  "reaction"
+  "Make a system: cavity, convdiff, elasticity[:contrast=C][:clamped=identity|eliminated], "       \
+  "reaction or reservoir[:components=2|3][:step=DAYS]"
 
 /* Both print a message and return false if the text is wrong. */
 bool made_parse(const char *text, made_case *m);

@@ -40,7 +40,8 @@ typedef struct refusal {
 
 #define CASES                                                                                      \
   "cavity, convdiff, elasticity, elasticity:contrast=C with C greater than 0, "                    \
-  "elasticity:clamped=identity, elasticity:clamped=eliminated, reaction"
+  "elasticity:clamped=identity, elasticity:clamped=eliminated, reaction, reservoir, "              \
+  "reservoir:components=C with C 2 or 3, reservoir:step=DAYS with DAYS greater than 0"
 #define CAVITY "compare --case cavity --size 4 "
 #define SOLVERS(text)                                                                              \
   "bisai: --solver: '" text "' is not a solver (gmres[:flexible], cg[:force][:flexible], "         \
@@ -85,6 +86,20 @@ static const refusal arguments[] = {
     {"compare --case reaction --size 20725",
      "bisai: --size: reaction takes at most 20724 cells in each direction "
      "(5n^2 - 4n blocks must stay below 2^31)\n"},
+    {"compare --case reservoir:contrast=2 --size 4",
+     "bisai: --case: 'reservoir:contrast=2' is not a case (" CASES ")\n"},
+    {"compare --case elasticity:step=2 --size 4",
+     "bisai: --case: 'elasticity:step=2' is not a case (" CASES ")\n"},
+    {"compare --case reservoir:components=4 --size 4",
+     "bisai: --case: 'reservoir:components=4' is not a case (" CASES ")\n"},
+    {"compare --case reservoir:step=0 --size 4",
+     "bisai: --case: 'reservoir:step=0' is not a case (" CASES ")\n"},
+    {"compare --case reservoir:step=1:components=3:step=1 --size 4",
+     "bisai: --case: 'reservoir:step=1:components=3:step=1' is not a case (" CASES ")\n"},
+    {"compare --case reservoir --size 1",
+     "bisai: --size: the reservoir needs at least 2 cells in each direction\n"},
+    {"compare --case reservoir --size 4,4,251",
+     "bisai: --size: the reservoir takes at most 250 cells in each direction\n"},
     {"compare --case reaction --size 8,8,8", "bisai: --size: reaction takes only one N\n"},
     {"compare --case cavity --size 4 --write-null n.mtx",
      "bisai: --write-null is for --case elasticity only, which has near-null-space vectors of its "
