@@ -129,7 +129,7 @@ static cell cell_at(const assembly *s, const int32_t at[3], const double *state)
 /* Adds the derivatives of the equation of a component to a block. */
 static void add_slopes(const assembly *s, int component, double factor, const double *slope,
                        double *block) {
-  for (int u = 0; u < s->components; ++u) {
+  for (int u = 0; u < COMPONENTS && u < s->components; ++u) {
     block[s->place[u] * s->components + s->place[component]] += factor * slope[u];
   }
 }
