@@ -132,8 +132,9 @@ static void stages_are_named_once_and_rightly(void **state) {
   expect_refused("cpr:first=mg:k=1:k=2", "cpr:first=mg:k=1:k=2: 'k' is given twice");
   expect_refused("cpr:pressure=32",
                  "cpr:pressure=32: pressure must be auto or an integer from 0 to 31");
-  expect_refused("cpr:first=mg:pre=-1",
-                 "cpr:first=mg:pre=-1: pre must be auto or an integer from 0 to 100000");
+  expect_refused("cpr:first=mg:complexity=0.5",
+                 "cpr:first=mg:complexity=0.5: complexity must be auto or a number from 1 to "
+                 "1000000");
   expect_refused("cpr:additive=1", "cpr:additive=1: 'additive' takes no value");
   expect_refused("cpr:second=bjacobi:digits=3",
                  "cpr:second=bjacobi:digits=3: digits needs storage=adaptive");
@@ -174,8 +175,9 @@ static void a_label_is_the_method_that_it_names(void **state) {
                "storage=fp32",
                "cpr:pressure=1:additive:keep:first=mg:smoother=isai:keep:k=2:second=isai:k=2:"
                "storage=fp32");
-  expect_label("cpr:weights=./sum.mtx:second=bjacobi:shift=0.5:max=4:first=mg:pre=1:post=auto",
-               "cpr:weights=./sum.mtx:first=mg:pre=1:second=bjacobi:max=4:shift=0.5");
+  expect_label(
+      "cpr:weights=./sum.mtx:second=bjacobi:shift=0.5:max=4:first=mg:pre=2:complexity=auto",
+      "cpr:weights=./sum.mtx:first=mg:pre=2:second=bjacobi:max=4:shift=0.5");
 }
 
 static void the_pressure_is_found_and_told(void **state) {
@@ -212,7 +214,7 @@ static void the_stages_have_objects_with_their_keys(void **state) {
   const json_t *plain = run_of(root, 0), *keys = run_of(root, 1), *blocks = run_of(root, 2);
   const json_t *first = json_object_get(keys, "first"), *second = json_object_get(keys, "second");
   assert_string_equal(text(first, "method"), "mg");
-  assert_string_equal(text(first, "pre"), "auto");
+  assert_string_equal(text(first, "complexity"), "auto");
   assert_true(number(first, "post") == 3);
   assert_string_equal(text(second, "method"), "isai");
   assert_true(number(second, "power") == 1 && number(second, "relax") == 2);

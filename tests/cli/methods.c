@@ -32,6 +32,7 @@ static const struct {
             {"levels", "", "", "multigrid.levels", ""},
             {"coarsest", "", "", "multigrid.coarsest", ""},
             {"complexity", "", "", "multigrid.complexity", ""},
+            {"unweighted", "", "", "multigrid.unweighted", ""},
             {"keep", "", "", "multigrid.keep_transfers", "cpr.keep_pressure"},
             {"pressure", "", "", "", "cpr.pressure"},
             {"additive", "", "", "", "cpr.additive"},

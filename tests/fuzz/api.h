@@ -128,6 +128,8 @@ bisai_csr_desc fuzz_csr_desc(const fuzz_system *system, const fuzz_csr *csr, int
 typedef struct fuzz_precond {
   bisai_precond_options options;
   int32_t *block_ptr, *permutation;
+  /* weights or storage of cpr */
+  double *weights;
   /* of the callback */
   double *diagonal;
   /* the callback's call that fails, counted down; 0: none */

@@ -50,6 +50,51 @@ static void choose_inverses(fuzz_choices *choices, bool large, bisai_precond_opt
   o->isai.symmetric = fuzz_rarely(choices, 3);
 }
 
+static void choose_levels(fuzz_choices *choices, bisai_multigrid_options *o) {
+  static const double strengths[] = {0.25, 0, 0.05, 0.9, 1}, limits[] = {0, 1, 1.2, 100};
+  static const int coarsest[] = {1024, 0, 1, 5, 40};
+  o->cycle = (bisai_cycle)fuzz_pick(choices, 5);
+  o->smoother = (bisai_smoother)fuzz_pick(choices, 7);
+  if (o->smoother == BISAI_SMOOTHER_ISAI) o->power = fuzz_between(choices, 1, 3);
+  if (o->smoother == BISAI_SMOOTHER_ISAI) o->relax = fuzz_pick(choices, 3);
+  if (o->smoother == BISAI_SMOOTHER_SWEEPS) o->sweeps = fuzz_pick(choices, 4);
+  if (o->smoother >= BISAI_SMOOTHER_ISAI) o->level = fuzz_pick(choices, 3);
+  o->pre = fuzz_pick(choices, 4);
+  o->post = fuzz_pick(choices, 4);
+  o->nodes = (bisai_nodes)fuzz_pick(choices, 3);
+  o->strength = strengths[fuzz_pick(choices, 5)];
+  o->complexity = limits[fuzz_pick(choices, 4)];
+  o->coarsest = coarsest[fuzz_pick(choices, 5)];
+  if (fuzz_rarely(choices, 3)) o->levels = fuzz_between(choices, 1, 4);
+  o->keep_transfers = fuzz_rarely(choices, 3);
+  o->unweighted = fuzz_rarely(choices, 2);
+}
+
+/* Zeros leave rows without a pressure correction. */
+static void choose_weights(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  bisai_cpr_options *o = &choice->options.cpr;
+  const bool storage = fuzz_rarely(choices, 2);
+  const int64_t columns = storage ? s->block_size : 1;
+  const uint64_t seed = fuzz_seed(choices);
+  choice->weights = fuzz_vector(s->rows * columns);
+  for (int64_t i = 0; i < s->rows * columns; i++)
+    choice->weights[i] = fuzz_mix(seed + (uint64_t)i) % 5 == 0 ? 0 : fuzz_noise(seed, i, 10);
+  if (storage)
+    o->storage = choice->weights;
+  else
+    o->weights = choice->weights;
+}
+
+static void choose_stages(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
+  bisai_precond_options *o = &choice->options;
+  o->cpr.pressure = fuzz_between(choices, -1, s->block_size - 1);
+  o->cpr.second = (bisai_second)fuzz_pick(choices, 5);
+  o->cpr.additive = fuzz_rarely(choices, 4);
+  o->cpr.keep_pressure = fuzz_rarely(choices, 4);
+  choose_levels(choices, &o->multigrid);
+  if (fuzz_rarely(choices, 4)) choose_weights(choices, s, choice);
+}
+
 /* z = D⁻¹ v by the caller, which may fail. */
 static bisai_status scale(void *user, int64_t n, const double *v, double *z) {
   fuzz_precond *choice = user;
@@ -73,20 +118,27 @@ static void choose_callback(fuzz_choices *choices, const fuzz_system *s, fuzz_pr
 void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond *choice) {
   static const bisai_precond_kind kinds[] = {
       BISAI_PRECOND_ISAI,   BISAI_PRECOND_NONE, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_ILU,
-      BISAI_PRECOND_SWEEPS, BISAI_PRECOND_ISAI, BISAI_PRECOND_BJACOBI, BISAI_PRECOND_CALLBACK};
+      BISAI_PRECOND_SWEEPS, BISAI_PRECOND_ISAI, BISAI_PRECOND_CPR,     BISAI_PRECOND_CALLBACK};
+  /* as bisai_second; NONE: auto has no options */
+  static const bisai_precond_kind seconds[] = {BISAI_PRECOND_NONE, BISAI_PRECOND_ISAI,
+                                               BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS,
+                                               BISAI_PRECOND_BJACOBI};
   static const int levels[] = {0, 0, 1, 2, 3, INT32_MAX};
   *choice = (fuzz_precond){.options = bisai_precond_options_default()};
   bisai_precond_options *o = &choice->options;
   o->kind = kinds[fuzz_pick(choices, 8)];
-  if (o->kind == BISAI_PRECOND_BJACOBI) choose_blocks(choices, s, choice);
-  if (o->kind == BISAI_PRECOND_ISAI) choose_inverses(choices, s->large, o);
-  if (o->kind == BISAI_PRECOND_CALLBACK) choose_callback(choices, s, choice);
-  if (o->kind == BISAI_PRECOND_SWEEPS) o->sweeps.count = fuzz_pick(choices, 5);
-  if (o->kind == BISAI_PRECOND_ILU) o->ilu.schedule = (bisai_schedule)fuzz_pick(choices, 3);
-  const bool factors = o->kind == BISAI_PRECOND_ISAI || o->kind == BISAI_PRECOND_ILU ||
-                       o->kind == BISAI_PRECOND_SWEEPS;
+  if (o->kind == BISAI_PRECOND_CPR) choose_stages(choices, s, choice);
+  const bisai_precond_kind kind = o->kind == BISAI_PRECOND_CPR ? seconds[o->cpr.second] : o->kind;
+  if (kind == BISAI_PRECOND_BJACOBI) choose_blocks(choices, s, choice);
+  if (kind == BISAI_PRECOND_ISAI) choose_inverses(choices, s->large, o);
+  if (kind == BISAI_PRECOND_CALLBACK) choose_callback(choices, s, choice);
+  if (kind == BISAI_PRECOND_SWEEPS) o->sweeps.count = fuzz_pick(choices, 5);
+  if (kind == BISAI_PRECOND_ILU) o->ilu.schedule = (bisai_schedule)fuzz_pick(choices, 3);
+  if (o->kind == BISAI_PRECOND_CPR) o->isai.symmetric = false;
+  const bool factors =
+      kind == BISAI_PRECOND_ISAI || kind == BISAI_PRECOND_ILU || kind == BISAI_PRECOND_SWEEPS;
   if (factors) o->factor.level = levels[fuzz_pick(choices, s->large ? 3 : 6)];
-  if ((factors || o->kind == BISAI_PRECOND_BJACOBI) && fuzz_rarely(choices, 2)) {
+  if ((factors || kind == BISAI_PRECOND_BJACOBI) && fuzz_rarely(choices, 2)) {
     o->shift = BISAI_SHIFT_IN_BLOCKS;
     o->shift_amount = pow(10, fuzz_rarely(choices, 8) ? fuzz_between(choices, -120, 120)
                                                       : fuzz_between(choices, -12, 1));
@@ -100,19 +152,27 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              "%g, drop %g, "
              "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, "
              "digits %d, extraction %d, "
-             "symmetric %d",
+             "symmetric %d, pressure %d, second %d, additive %d, keep %d %d, weights %d %d, cycle "
+             "%d, smoother %d, pre %d, post %d, nodes %d, strength %g, complexity %g, coarsest %d, "
+             "levels %d",
              (int)o->kind, o->isai.power, o->isai.relax, o->sweeps.count,
              (int)(o->kind == BISAI_PRECOND_BJACOBI ? o->bjacobi.storage : o->isai.storage),
              (int)o->ilu.schedule, o->factor.level, (int)o->shift, o->shift_amount,
              o->isai.drop_tolerance, (int)o->isai.column_limit, (int)o->factor.ordering,
              (int)o->factor.equilibrate, (int)o->bjacobi.max_block, (int)o->bjacobi.block_count,
              (int)o->bjacobi.form, o->bjacobi.digits, (int)o->bjacobi.extraction,
-             (int)o->isai.symmetric);
+             (int)o->isai.symmetric, (int)o->cpr.pressure, (int)o->cpr.second, (int)o->cpr.additive,
+             (int)o->cpr.keep_pressure, (int)o->multigrid.keep_transfers, o->cpr.weights != NULL,
+             o->cpr.storage != NULL, (int)o->multigrid.cycle, (int)o->multigrid.smoother,
+             (int)o->multigrid.pre, (int)o->multigrid.post, (int)o->multigrid.nodes,
+             o->multigrid.strength, o->multigrid.complexity, (int)o->multigrid.coarsest,
+             (int)o->multigrid.levels);
 }
 
 void fuzz_precond_free(fuzz_precond *choice) {
   free(choice->block_ptr);
   free(choice->permutation);
+  free(choice->weights);
   free(choice->diagonal);
 }
 

@@ -281,12 +281,17 @@ static void expect_residual(const problem *p, const result *r, bool trusted) {
                 (int)r->status, end.norm / b, start.norm / b);
 }
 
+/* Two levels make a K-cycle a V-cycle, and the report says what the hierarchy is. */
+static bool is_nonlinear(const bisai_precond_options *o) {
+  return o->kind == BISAI_PRECOND_CPR ? o->multigrid.cycle == BISAI_CYCLE_K : o->callback.nonlinear;
+}
+
 /* What a method cannot work with is refused before anything is done, by the check that can be asked
  * for alone too. */
 static bool expect_refusal(const problem *p, const result *r, const bisai_solver *solver,
                            const bisai_bcsr *matrix, const bisai_precond *precond) {
   const bool flexible = p->options.gmres.flexible || p->options.cg.flexible,
-             nonlinear = precond && p->choice->options.callback.nonlinear && !flexible,
+             nonlinear = precond && is_nonlinear(&p->choice->options) && !flexible,
              refuses = !nonlinear &&
                        fuzz_symmetry_refuses(p->system, &p->options, !p->by_operator, precond);
   const bisai_status expected = nonlinear ? BISAI_NOT_LINEAR : BISAI_NOT_SYMMETRIC;
