@@ -202,11 +202,6 @@ bisai_status copy_columns(bisai_context *context, const bisai_bcsr *a, int32_t p
                       });
 }
 
-struct sum_record {
-  static constexpr int firsts = 0;
-  unsigned long long sum;
-};
-
 __global__ void __launch_bounds__(THREADS)
     measure_rows(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx, const double *values,
                  const int32_t *diagonal, unsigned long long *sum) {
@@ -293,7 +288,7 @@ static bisai_status weigh(bisai_context *context, const bsi_weighing *weighing, 
   BSI_TRY(bsi_record_begin<rules_record>(context, what));
   if (p.rows > 0) enqueue_weighing(context, p);
   BSI_TRY(bsi_launched(context, what));
-  return fetch_stats(context, what, stats);
+  return stats ? fetch_stats(context, what, stats) : BISAI_OK;
 }
 
 static bisai_status reduce(bisai_context *context, const bisai_bcsr *a, const double *weights,
@@ -311,16 +306,12 @@ static bisai_status reduce(bisai_context *context, const bisai_bcsr *a, const do
 static bisai_status measure(bisai_context *context, const bisai_bcsr *p, const int32_t *diagonal,
                             int64_t *sum) {
   constexpr char what[] = "ellipticity of the pressure matrix";
-  sum_record *record = bsi_record_of<sum_record>(context), found;
-  BSI_TRY(bsi_record_begin<sum_record>(context, what));
-  if (p->block_rows > 0)
-    bsi_launch_early(context, measure_rows, bsi_grid(p->block_rows, THREADS), THREADS, 0,
-                     p->block_rows, p->row_ptr, p->col_idx, static_cast<const double *>(p->values),
-                     diagonal, &record->sum);
-  BSI_TRY(bsi_launched(context, what));
-  BSI_TRY(bsi_record_fetch(context, what, &found));
-  *sum = static_cast<int64_t>(found.sum);
-  return BISAI_OK;
+  BSI_TRY(bsi_gpu_fill(context, what, sum, 0, sizeof *sum));
+  if (p->block_rows == 0) return BISAI_OK;
+  bsi_launch_early(context, measure_rows, bsi_grid(p->block_rows, THREADS), THREADS, 0,
+                   p->block_rows, p->row_ptr, p->col_idx, static_cast<const double *>(p->values),
+                   diagonal, reinterpret_cast<unsigned long long *>(sum));
+  return bsi_launched(context, what);
 }
 
 static bisai_status gather(bisai_context *context, int32_t n, int bs, const double *weights,

@@ -152,6 +152,7 @@ static bisai_status weigh(bisai_context *context, const bsi_weighing *weighing, 
   bsi_run(
       context, threads, BSI_SOME_PARTS, rows_part,
       &(rows_job){functions_of(a->block_size)->weigh, &job, a->block_rows, a->block_size, NULL});
+  if (!stats) return BISAI_OK;
   *stats = BSI_WEIGHT_STATS_NONE;
   for (int t = 0; t < threads; t++) {
     const bsi_weight_stats *part = bsi_partial(context, t);

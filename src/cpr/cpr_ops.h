@@ -15,7 +15,8 @@ struct bsi_weighing; /* cpr/weights.h */
 struct bsi_weight_stats;
 
 typedef struct bsi_cpr_ops {
-  /* Computes the weights and their statistics by the rules of cpr/weights.h. Waits. */
+  /* Computes the weights and their statistics by the rules of cpr/weights.h. Waits, unless `stats`
+   * is NULL. */
   bisai_status (*weigh)(bisai_context *, const struct bsi_weighing *, double *weights,
                         struct bsi_weight_stats *stats);
   /* Entry q = (i, j) of `values` ← w_iᵀ a, where a is column `pressure` of block A_ij; a row of
@@ -23,8 +24,8 @@ typedef struct bsi_cpr_ops {
    * Either output may be NULL. */
   bisai_status (*reduce)(bisai_context *, const bisai_bcsr *a, const double *weights,
                          int32_t pressure, double *values, double *columns);
-  /* *sum ← Σ bsi_ellipticity_of_row() (cpr/ellipticity.h) of a matrix of blocks of one value, whose
-   * diagonal entries are at `diagonal`. Waits. */
+  /* *sum, in backend memory, ← Σ bsi_ellipticity_of_row() (cpr/ellipticity.h) of a matrix of blocks
+   * of one value, whose diagonal entries are at `diagonal`. */
   bisai_status (*measure)(bisai_context *, const bisai_bcsr *p, const int32_t *diagonal,
                           int64_t *sum);
   /* r_i ← w_iᵀ v_i for each of n block rows. */

@@ -186,32 +186,41 @@ static bisai_status with_given(bisai_precond *m, const bisai_bcsr *a,
   return status;
 }
 
-/* Makes the pressure matrix of an unknown. */
-static bisai_status reduce(bisai_precond *m, const bsi_weighing *weighing, double *columns) {
-  cpr_state *state = cpr_of(m);
-  BSI_TRY(ops_of(m)->weigh(m->context, weighing, state->weights, &state->stats));
-  return ops_of(m)->reduce(m->context, weighing->a, state->weights, weighing->pressure,
-                           state->matrix->values, columns);
+/* Sums up the ellipticities of the pressure matrix of an unknown. */
+static bisai_status measure(bisai_precond *m, const bsi_weighing *weighing, int64_t *sum) {
+  const cpr_state *state = cpr_of(m);
+  BSI_TRY(ops_of(m)->weigh(m->context, weighing, state->weights, NULL));
+  BSI_TRY(ops_of(m)->reduce(m->context, weighing->a, state->weights, weighing->pressure,
+                            state->matrix->values, NULL));
+  return ops_of(m)->measure(m->context, state->matrix, state->diagonal, sum);
 }
 
 /* Measures the pressure matrices of all unknowns, and chooses the most elliptic one. */
 static bisai_status find_pressure(bisai_precond *m, const bsi_weighing *weighing) {
+  const bsi_memory_ops *memory = m->context->backend->memory;
   cpr_state *state = cpr_of(m);
   bsi_weighing trial = *weighing;
+  int64_t *sums = reserve(m, m->block_size, sizeof *sums);
+  bisai_status status = sums ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  for (trial.pressure = 0; trial.pressure < m->block_size && !status; trial.pressure++)
+    status = measure(m, &trial, sums + trial.pressure);
+  if (!status)
+    status =
+        memory->fetch(m->context, state->ellipticity, sums, (size_t)m->block_size * sizeof *sums);
+  memory->release(m->context, sums);
   state->pressure = 0;
-  for (int32_t p = 0; p < m->block_size; p++) {
-    trial.pressure = p;
-    BSI_TRY(reduce(m, &trial, NULL));
-    BSI_TRY(ops_of(m)->measure(m->context, state->matrix, state->diagonal, &state->ellipticity[p]));
+  for (int32_t p = 1; p < m->block_size; p++)
     if (state->ellipticity[p] > state->ellipticity[state->pressure]) state->pressure = p;
-  }
-  return BISAI_OK;
+  return status;
 }
 
 static bisai_status make_pressure(bisai_precond *m, const bsi_weighing *weighing) {
+  cpr_state *state = cpr_of(m);
   bsi_weighing chosen = *weighing;
-  chosen.pressure = cpr_of(m)->pressure;
-  return reduce(m, &chosen, cpr_of(m)->columns);
+  chosen.pressure = state->pressure;
+  BSI_TRY(ops_of(m)->weigh(m->context, &chosen, state->weights, &state->stats));
+  return ops_of(m)->reduce(m->context, chosen.a, state->weights, state->pressure,
+                           state->matrix->values, state->columns);
 }
 
 static bisai_status find_and_make_pressure(bisai_precond *m, const bsi_weighing *weighing) {
