@@ -3,37 +3,12 @@
 #include "core/bcsr_impl.h"
 #include "device.cuh"
 #include "multigrid/multigrid_ops.h"
+#include "structure.cuh"
 
 namespace {
 
 const bsi_cycle_ops *host_ops() { return bsi_backend_host.multigrid->cycle; }
 const bsi_cycle_ops *device_ops() { return bsi_backend_cuda.multigrid->cycle; }
-
-struct structure {
-  std::vector<int32_t> row_ptr = {0}, col_idx;
-};
-
-/* Rows of 0 … longest blocks, or with their diagonal block and more. */
-structure make_structure(int32_t rows, int32_t cols, int32_t longest, bool diagonal) {
-  structure s;
-  for (int32_t i = 0; i < rows; i++) {
-    const int32_t wanted = static_cast<int32_t>((next_random() + 1.0) * 0.5 * (longest + 1));
-    for (int32_t j = 0; j < cols; j++)
-      if ((diagonal && i == j) || (next_random() + 1.0) * 0.5 * cols < wanted)
-        s.col_idx.push_back(j);
-    s.row_ptr.push_back(static_cast<int32_t>(s.col_idx.size()));
-  }
-  return s;
-}
-
-double apart(const std::vector<double> &a, const std::vector<double> &b) {
-  double most = 0.0;
-  for (size_t i = 0; i < a.size(); i++) {
-    const double difference = std::fabs(a[i] - b[i]);
-    if (!(difference <= most)) most = difference;
-  }
-  return most;
-}
 
 void relaxation_agrees(int32_t rows, int bs, int32_t longest, double alpha, bool zero, bool store) {
   const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
