@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(BSI_WARP) weigh_large_rows(const weigh_job p) 
   const int64_t i = blockIdx.x;
   const double *diagonal = p.values + static_cast<int64_t>(g.diagonal[i]) * size;
   double *block = shared, *inverse = block + size, *w = inverse + size;
-  bool usable = true;
+  bool solved = true;
   int rules = 0;
   if (g.given) {
     if (lane < bs) w[lane] = g.given[i * bs + lane];
@@ -92,15 +92,12 @@ __global__ void __launch_bounds__(BSI_WARP) weigh_large_rows(const weigh_job p) 
     double condition;
     for (int v = lane; v < size; v += BSI_WARP) block[v] = from[v];
     __syncwarp();
-    usable = bsi_warp_invert<0>(bs, block, inverse, &condition) != BSI_BLOCK_SINGULAR;
-    if (usable && lane < bs)
+    solved = bsi_warp_invert<0>(bs, block, inverse, &condition) != BSI_BLOCK_SINGULAR;
+    if (solved && lane < bs)
       w[lane] = inverse[g.storage ? g.pressure * bs + lane : lane * bs + g.pressure];
   }
   __syncwarp();
-  if (lane == 0) {
-    usable = usable && (g.given || bsi_weights_scale(bs, w));
-    rules = bsi_weights_finish(bs, usable, diagonal, g.pressure, w);
-  }
+  if (lane == 0) rules = bsi_weights_finish(bs, &g, solved, diagonal + g.pressure * bs, w);
   __syncwarp();
   if (lane < bs) p.weights[i * bs + lane] = w[lane];
   count_rules(p.record, rules, i);

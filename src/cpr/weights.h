@@ -76,15 +76,20 @@ BSI_INLINE bool bsi_weights_entry(const int bs, const double *w, const double *a
   return fabs(*d) > 16 * bs * DBL_EPSILON * magnitude && isfinite(*d);
 }
 
-/* Applies the rules to the weights w of a row, whose diagonal block has the column `a` of the
- * pressure p. `usable` is false if there are no weights. Returns the rules. */
-BSI_INLINE int bsi_weights_finish(const int bs, bool usable, const double *a, const int p,
-                                  double *w) {
+/* Scales the weights w of a row, whose diagonal block has the column `a` of the pressure, and
+ * applies the rules. `solved` is false if there are no weights, because D is singular. Returns the
+ * rules. */
+BSI_INLINE int bsi_weights_finish(const int bs, const bsi_weighing *g, const bool solved,
+                                  const double *a, double *w) {
   double d;
   int rules = 0;
+  /* zeros that are given stay, and exclude the row */
+  bool usable = solved && (bsi_weights_scale(bs, w) || g->given);
+  /* Dᵀ w = e_p is lost in rounding if D is singular, but for rounding */
+  if (!g->given && !g->storage) usable = usable && bsi_weights_entry(bs, w, a, &d);
   if (!usable) {
     rules = BSI_WEIGHTS_SINGULAR;
-    for (int k = 0; k < bs; k++) w[k] = k == p ? 1.0 : 0.0;
+    for (int k = 0; k < bs; k++) w[k] = k == g->pressure ? 1.0 : 0.0;
   }
   const bool corrected = bsi_weights_entry(bs, w, a, &d);
   const double sign = !corrected ? 0.0 : d < 0.0 ? -1.0 : 1.0;
@@ -102,21 +107,15 @@ BSI_INLINE int bsi_weights_finish(const int bs, bool usable, const double *a, co
 BSI_INLINE int bsi_weigh_row(const int bs, const bsi_weighing *g, const double *values, int32_t i,
                              double *inverse, double *w) {
   const size_t size = (size_t)(bs * bs);
-  const double *diagonal = values + (size_t)g->diagonal[i] * size,
-               *column = diagonal + g->pressure * bs;
-  double d;
-  bool usable = true;
+  const double *diagonal = values + (size_t)g->diagonal[i] * size;
+  bool solved = true;
   if (g->given) {
     for (int k = 0; k < bs; k++) w[k] = g->given[(size_t)i * (size_t)bs + (size_t)k];
-    bsi_weights_scale(bs, w); /* zeros stay, and exclude the row */
   } else {
     const double *block = g->storage ? g->storage + (size_t)i * size : diagonal;
-    usable = bsi_weights_solve(bs, block, g->storage != NULL, g->pressure, inverse, w) &&
-             bsi_weights_scale(bs, w);
-    /* Dᵀ w = e_p is lost in rounding if D is singular, but for rounding */
-    if (!g->storage) usable = usable && bsi_weights_entry(bs, w, column, &d);
+    solved = bsi_weights_solve(bs, block, g->storage != NULL, g->pressure, inverse, w);
   }
-  return bsi_weights_finish(bs, usable, column, g->pressure, w);
+  return bsi_weights_finish(bs, g, solved, diagonal + g->pressure * bs, w);
 }
 
 /* Adds the rules of a row to the statistics. Rows may come in any order. */
