@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times multigrid on a GPU or on the host: set-up and solve from nothing but the matrix, updates,
- * changed systems, levels of a cycle. */
+/* Times multigrid and CPR on a GPU or on the host: set-up and solve from nothing but the matrix,
+ * updates, changed systems, levels of a cycle. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 static const char usage[] =
     "usage: bench_multigrid [OPTION]…\n"
     "  --systems LIST   of NAME:SIZE, where NAME is cavity, convdiff, elasticity, inclusion,\n"
-    "                   poisson or reaction, and SIZE is N or NxNxN;\n"
+    "                   poisson, reaction, reservoir (3: with gas, reservoir3), and SIZE is N or\n"
+    "                   NxNxN; or of files FILE.mtx, with b in FILE_b.mtx;\n"
     "                   default cavity:300,convdiff:148x148x58,elasticity:30,poisson:100,"
     "reaction:256\n"
     "  --methods LIST   of METHOD[@SOLVER], as mg:cycle=k@fgmres or isai:k=1@bicgstab; SOLVER is\n"

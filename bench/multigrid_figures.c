@@ -53,14 +53,23 @@ static bisai_status once(run *r, timing *t) {
 
 /* --- updates --- */
 
+/* Updates keep what takes long: the transfers of multigrid, or the whole first stage of CPR. */
+static bisai_precond_options options_of_update(const run *r, bool keep) {
+  bisai_precond_options o = r->method->options;
+  if (o.kind == BISAI_PRECOND_CPR)
+    o.cpr.keep_pressure = keep;
+  else
+    o.multigrid.keep_transfers = keep;
+  return o;
+}
+
 /* Times updates. *iterations ← those of a solve after the last one. */
 static void time_updates(run *r, bool keep, bench_operation *op, int *iterations) {
   bisai_context *context = r->bench->context;
-  bisai_precond_options o = r->method->options;
+  const bisai_precond_options o = options_of_update(r, keep);
   bisai_bcsr *matrix = matrix_copy(context, r->system->matrix, BISAI_COPY);
   bisai_precond *precond;
   const void *values;
-  o.multigrid.keep_transfers = keep;
   bisai_bcsr_arrays(r->system->matrix, NULL, NULL, &values);
   need(context, bisai_precond_create(context, matrix, &o, &precond), "set-up");
   op->count = 0;
@@ -83,10 +92,9 @@ static void time_updates(run *r, bool keep, bench_operation *op, int *iterations
 static allocations allocations_of_update(const run *r, bool keep) {
   allocations counts;
   bisai_context_options how = bisai_context_options_default();
-  bisai_precond_options o = r->method->options;
+  const bisai_precond_options o = options_of_update(r, keep);
   bisai_context *context;
   bisai_precond *precond;
-  o.multigrid.keep_transfers = keep;
   how.backend = bisai_context_backend(r->bench->context);
   how.threads = bisai_context_threads(r->bench->context);
   how.stream = bisai_context_stream(r->bench->context);
@@ -112,8 +120,10 @@ static void measure_update(run *r, bool keep, double setup) {
   const double least = bench_minimum(&op), median = bench_median(&op);
   printf("    update%-16s %9.3f ms, median %.3f, %.2f of set-up, %ld allocations on the host and "
          "%ld on the device, then %d iterations\n",
-         keep ? ", transfers kept" : "", 1e3 * least, 1e3 * median, least / setup, found.host,
-         found.device, iterations);
+         !keep                                          ? ""
+         : r->method->options.kind == BISAI_PRECOND_CPR ? ", pressure kept"
+                                                        : ", transfers kept",
+         1e3 * least, 1e3 * median, least / setup, found.host, found.device, iterations);
   if (!record_begin(r->bench, "update", r->system, r->method)) return;
   fprintf(r->bench->json,
           ", \"keep_transfers\": %s, \"minimum\": %.9g, \"median\": %.9g, \"of_setup\": %.4g, "
@@ -128,6 +138,10 @@ typedef struct figures {
   timing cold;
   bench_operation setup, solve, sum;
 } figures;
+
+static bool has_levels(const run *r) {
+  return r->precond.kind == BISAI_PRECOND_MULTIGRID || r->precond.kind == BISAI_PRECOND_CPR;
+}
 
 static void print_levels(const run *r) {
   const bisai_multigrid_report *g = &r->precond.multigrid;
@@ -163,8 +177,13 @@ static void print_figures(const run *r, const figures *f) {
          1e3 * bench_minimum(&f->solve), 1e3 * bench_minimum(&f->sum), 1e3 * bench_median(&f->sum),
          1e3 * (f->cold.setup + f->cold.solve), r->solved.relative_residual,
          r->solved.reason == BISAI_REASON_CONVERGED ? "" : " NOT CONVERGED");
-  const bool multigrid = r->precond.kind == BISAI_PRECOND_MULTIGRID;
+  const bool multigrid = has_levels(r);
   if (multigrid) print_levels(r);
+  printf(
+      "    an application moves %.1f MB or more, %.4f ms at the rate of copies; it takes %.4f ms\n",
+      1e-6 * (double)r->precond.apply_bytes,
+      1e3 * (double)r->precond.apply_bytes / r->bench->copy_rate,
+      1e3 * r->solved.apply30_seconds / 30);
   if (!record_begin(r->bench, "all in", r->system, r->method)) return;
   FILE *json = r->bench->json;
   const bench_operation *const ops[] = {&f->setup, &f->solve, &f->sum};
@@ -208,7 +227,7 @@ static void measure(run *r) {
   }
   print_figures(r, &f);
   measure_update(r, false, bench_minimum(&f.setup));
-  if (r->precond.kind == BISAI_PRECOND_MULTIGRID) measure_update(r, true, bench_minimum(&f.setup));
+  if (has_levels(r)) measure_update(r, true, bench_minimum(&f.setup));
   fflush(stdout);
 }
 

@@ -75,6 +75,16 @@ static bisai_status elasticity(bisai_context *context, int32_t n, double contras
   return status;
 }
 
+/* --- reservoir --- */
+
+static bisai_status reservoir(bisai_context *context, const int size[3], int components,
+                              bench_system *s) {
+  case_reservoir_options o = case_reservoir_options_default();
+  for (int d = 0; d < 3; d++) o.cells[d] = size[d];
+  o.components = components;
+  return case_reservoir(context, &o, 0, &s->matrix, &s->rhs);
+}
+
 /* --- all of them --- */
 
 static const struct {
@@ -87,7 +97,9 @@ static const struct {
              {"elasticity", 1e-8, true, "cg", "isai:k=1:symmetric@cg"},
              {"inclusion", 1e-8, true, "cg", "isai:k=1:symmetric@cg"},
              {"poisson", 1e-8, true, "cg", "isai:k=1:symmetric@cg"},
-             {"reaction", 1e-8, true, "cg", "isai:k=1:symmetric@cg"}};
+             {"reaction", 1e-8, true, "cg", "isai:k=1:symmetric@cg"},
+             {"reservoir", 1e-6, false, "gmres", "isai:relax=1@bicgstab"},
+             {"reservoir3", 1e-6, false, "gmres", "isai:relax=1@bicgstab"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static bisai_status make(bisai_context *context, int kind, const int size[3], bench_system *s) {
@@ -97,13 +109,33 @@ static bisai_status make(bisai_context *context, int kind, const int size[3], be
   case 2: return elasticity(context, size[0], 1, s);
   case 3: return elasticity(context, size[0], 1e3, s);
   case 4: return poisson(context, size[0], &s->matrix, &s->rhs);
-  default: return case_reaction(context, size[0], 0, &s->matrix, &s->rhs);
+  case 5: return case_reaction(context, size[0], 0, &s->matrix, &s->rhs);
+  default: return reservoir(context, size, kind == 6 ? 2 : 3, s);
   }
+}
+
+/* Reads FILE.mtx, and b from FILE_b.mtx. */
+static void read_files(bisai_context *context, const char *path, bench_system *s) {
+  const char *file = strrchr(path, '/');
+  const int stem = (int)(strlen(path) - strlen(".mtx"));
+  char *rhs = bench_allocate(strlen(path) + sizeof "_b", 1);
+  *s = (bench_system){.tolerance = 1e-8, .solver = "gmres", .one_level = "isai:relax=1@gmres"};
+  snprintf(s->name, sizeof s->name, "%s", file ? file + 1 : path);
+  sprintf(rhs, "%.*s_b.mtx", stem, path);
+  need(context, bisai_read_matrix(context, path, NULL, &s->matrix), path);
+  s->n = (size_t)bisai_bcsr_rows(s->matrix);
+  s->rhs = host_vector(s->n);
+  need(context, bisai_read_vector(context, rhs, (int64_t)s->n, s->rhs), rhs);
+  free(rhs);
 }
 
 void system_create(bisai_context *context, const char *name, bench_system *s) {
   int kind = 0, size[3] = {0};
-  const size_t word = strcspn(name, ":");
+  const size_t word = strcspn(name, ":"), length = strlen(name);
+  if (length > 4 && strcmp(name + length - 4, ".mtx") == 0) {
+    read_files(context, name, s);
+    return;
+  }
   while (kind < KINDS &&
          (strlen(kinds[kind].word) != word || strncmp(kinds[kind].word, name, word)))
     kind++;
