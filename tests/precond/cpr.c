@@ -118,7 +118,7 @@ static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *
   bisai_precond_options first = bisai_precond_options_default(), second = first;
   first.kind = BISAI_PRECOND_MULTIGRID;
   first.multigrid = o->multigrid;
-  first.multigrid.pre = first.multigrid.post = 2;
+  first.multigrid.unweighted = true;
   first.multigrid.cycle = BISAI_CYCLE_W;
   first.multigrid.complexity = 5.0;
   second.kind = kinds[o->cpr.second];
@@ -128,7 +128,8 @@ static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *
   second.ilu = o->ilu;
   second.sweeps = o->sweeps;
   second.bjacobi = o->bjacobi;
-  if (o->cpr.second == BISAI_SECOND_AUTO) second.isai.relax = 1;
+  if (o->cpr.second == BISAI_SECOND_AUTO && o->factor.ordering == BISAI_ORDERING_NATURAL)
+    second.factor.ordering = BISAI_ORDERING_COLOUR;
   pieces s = {.a = a, .pressure = pressure, .additive = o->cpr.additive};
   s.weights = weights_of(&a, pressure);
   s.matrix = pressure_matrix_of(&s);
@@ -213,8 +214,8 @@ static void the_defaults_are_the_documented_ones(void **state) {
   bisai_precond *expected = make(context, a, &o);
   o.cpr.pressure = 1;
   o.cpr.second = BISAI_SECOND_ISAI;
-  o.isai.relax = 1;
-  o.multigrid.pre = o.multigrid.post = 2;
+  o.factor.ordering = BISAI_ORDERING_COLOUR;
+  o.multigrid.unweighted = true;
   o.multigrid.cycle = BISAI_CYCLE_W;
   o.multigrid.complexity = 5.0;
   bisai_precond *got = make(context, a, &o);
