@@ -2,13 +2,14 @@
 /* Solves a system with PETSc, and with the preconditioners that PETSc calls, on all ranks of MPI.
  *
  * usage: mpirun -np 2 bench_peers -system FILE [-null FILE | -null components] [-null_first N]
- *                                 [-repeat N] [-warm_up 0] [any option of KSP and PC]
+ *                                 [-repeat N] [-warm_up 0] [-cpr P] [any option of KSP and PC]
  *
  * -system is a file of PETSc with a matrix and the right-hand side behind it. The block size is
  * that of FILE.info. -null gives near-null-space vectors: a Matrix Market array with a row for each
  * row of the matrix, or one constant for each unknown of a block. -null_first leaves out the first
- * N vectors. Each repetition makes a new solver, sets it up from the matrix and solves from x = 0.
- * One more repetition comes before them and is not counted, unless -warm_up is 0.
+ * N vectors. -cpr makes the preconditioner a CPR whose pressure is unknown P of a block, from 0
+ * (peers_cpr.h). Each repetition makes a new solver, sets it up from the matrix and solves from
+ * x = 0. One more repetition comes before them and is not counted, unless -warm_up is 0.
  *
  * The program prints a JSON object with a record of each repetition. Times are in seconds. Those of
  * a clock include the wait for the slowest rank. Those of the processor are of rank 0, and are far
@@ -17,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "peers_cpr.h"
 
 _Static_assert(sizeof(PetscScalar) == sizeof(double), "PETSc with real numbers");
 
@@ -162,13 +165,17 @@ static PetscErrorCode solve(Mat a, Vec b, Vec x, outcome *o) {
   PC pc;
   moment begin, middle, end;
   double norm;
+  PetscInt pressure;
+  PetscBool is_cpr;
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cpr", &pressure, &is_cpr));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(now(&begin));
   PetscCall(KSPSetOperators(ksp, a, a));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetUp(ksp));
   PetscCall(KSPGetPC(ksp, &pc));
+  if (is_cpr) PetscCall(peers_cpr(pc, pressure));
+  PetscCall(KSPSetUp(ksp));
   PetscCall(PCSetUpOnBlocks(pc));
   PetscCall(now(&middle));
   PetscCall(KSPSolve(ksp, b, x));

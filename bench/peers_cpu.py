@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares bisai on two threads with PETSc's GAMG and hypre's BoomerAMG on two ranks of MPI.
+"""Compares bisai on two threads with PETSc's GAMG and hypre's BoomerAMG on two ranks of MPI, by
+themselves or in CPR.
 
 usage: peers_cpu.py BISAI PEERS OUTPUT.md [--methods LIST] [--problems LIST] [--rounds N]
        [--peers LIST] [--limit SECONDS] [--folder DIR] [--no-warm-up]
@@ -12,8 +13,9 @@ leaves out for PETSc. --methods is a list
 of METHODs of bisai; `{null}` stands for the file of the near-null-space vectors, and a key with it
 is left out if the system has none: --methods 'bjacobi,mg:null={null}'. --peers keeps the settings
 whose name contains one of the words. A run that fails, or takes longer than --limit seconds, is a
-row of the table. --problems is a list of NAME or NAME=SIZE, from elasticity, inclusion, reaction
-and cavity (default: all but inclusion). OUTPUT.json has all runs.
+row of the table. --problems is a list of NAME or NAME=SIZE, from elasticity, inclusion, reaction,
+cavity, reservoir and blackoil (default: elasticity, reaction and cavity). The last two compare CPR:
+--problems reservoir,blackoil --methods cpr,cpr:second=ilu. OUTPUT.json has all runs.
 """
 
 import argparse
@@ -39,12 +41,15 @@ RANKS = {
 CG = ["-ksp_type", "cg", "-ksp_norm_type", "unpreconditioned"]
 FGMRES = ["-ksp_type", "fgmres", "-ksp_gmres_restart", "30"]
 
-# name, arguments of bisai, tolerance, symmetric, near-null-space vectors of its own
+# name, arguments of bisai, tolerance, symmetric, near-null-space vectors of its own, and the place
+# of the pressure in a block if there is one for CPR
 PROBLEMS = {
-    "elasticity": ("elasticity", 40, 1e-8, True, True),
-    "inclusion": ("elasticity:contrast=1000", 40, 1e-8, True, True),
-    "reaction": ("reaction", 512, 1e-8, True, False),
-    "cavity": ("cavity", 300, 1e-5, False, False),
+    "elasticity": ("elasticity", 40, 1e-8, True, True, None),
+    "inclusion": ("elasticity:contrast=1000", 40, 1e-8, True, True, None),
+    "reaction": ("reaction", 512, 1e-8, True, False, None),
+    "cavity": ("cavity", 300, 1e-5, False, False, None),
+    "reservoir": ("reservoir", 46, 1e-6, False, False, 0),
+    "blackoil": ("reservoir:components=3", 46, 1e-6, False, False, 1),
 }
 DEFAULT_PROBLEMS = "elasticity,reaction,cavity"
 
@@ -63,6 +68,12 @@ VECTORS = (
     " -pc_hypre_boomeramg_vec_interp_smooth -pc_hypre_boomeramg_interp_refine 1"
     " -pc_hypre_boomeramg_strong_threshold 0.5"
 )
+# CPR of PETSc's parts (peers_cpr.h): BoomerAMG, and ILU(0) of blocks on each rank
+ILU = "-mat_type baij -pc_type bjacobi -sub_pc_type ilu"
+CPR = "-mat_type baij -cpr {pressure} -cpr_second_sub_pc_type ilu"
+CPR_HYPRE = CPR + " -cpr_first_pc_type hypre -cpr_first_pc_hypre_type boomeramg"
+CPR_HMIS = HMIS.replace("-pc_hypre", "-cpr_first_pc_hypre")
+CPR_GAMG = CPR + " -cpr_first_pc_type gamg -cpr_first_pc_gamg_aggressive_coarsening 0"
 # name, options, near-null-space vectors. Vectors of their own need a problem that has them.
 SETTINGS = [
     ("GAMG, defaults", GAMG, None),
@@ -80,11 +91,18 @@ SETTINGS = [
     ("BoomerAMG, HMIS, ext+i, nodal", HYPRE + NODAL, None),
     ("BoomerAMG, HMIS, ext+i, nodal, rotations", HYPRE + NODAL + VECTORS, ROTATIONS),
 ]
+# the same for problems with a pressure
+PRESSURE_SETTINGS = [
+    ("block ILU(0)", ILU, None),
+    ("CPR, BoomerAMG, defaults", CPR_HYPRE, None),
+    ("CPR, BoomerAMG, HMIS, ext+i", CPR_HYPRE + CPR_HMIS, None),
+    ("CPR, GAMG, no aggressive coarsening", CPR_GAMG, None),
+]
 
 
 def settings_of(problem, words):
     """Yields (name, options, vectors) of the settings for a problem."""
-    for name, options, vectors in SETTINGS:
+    for name, options, vectors in SETTINGS if problem["pressure"] is None else PRESSURE_SETTINGS:
         if words and not any(word in name for word in words):
             continue
         if vectors == ROTATIONS and not problem["null"]:
@@ -93,16 +111,17 @@ def settings_of(problem, words):
             if "Richardson" not in name:
                 continue
             vectors = COMPONENTS
-        yield name, options.split(), vectors
+        yield name, options.format(pressure=problem["pressure"]).split(), vectors
 
 
 def write_problem(bisai, folder, text):
     """Writes the system of NAME or NAME=SIZE."""
     name, _, other = text.partition("=")
-    case, size, tolerance, symmetric, has_vectors = PROBLEMS[name]
+    case, size, tolerance, symmetric, has_vectors, pressure = PROBLEMS[name]
     size = int(other or size)
     problem = {"name": name, "case": case, "size": size, "tolerance": tolerance}
-    problem |= {"symmetric": symmetric, "system": str(folder / f"{name}.petsc"), "null": None}
+    problem |= {"symmetric": symmetric, "pressure": pressure}
+    problem |= {"system": str(folder / f"{name}.petsc"), "null": None}
     command = [bisai, "convert", "--case", case, "--size", str(size), problem["system"], "--force"]
     if has_vectors:
         problem["null"] = str(folder / f"{name}-null.mtx")
@@ -248,11 +267,12 @@ def processor():
 
 INTRODUCTION = """{date}, commit {commit}, {processor}, {cores} processors, load {load:.1f} before
 the first run. bisai runs on two threads, and PETSc on two ranks of MPI. PETSc's matrix is AIJ with
-the block size of the case. Solvers: CG for symmetric systems, FGMRES(30) for PETSc and GMRES(30)
-for bisai otherwise, to the tolerance of the residual of the system itself. Times are in
-milliseconds. All settings run in turn, {rounds} times; set-up and solve are those of the run with
-the least sum. The set-up of BoomerAMG includes the conversion of the matrix by PETSc. Made by
-`bench/peers_cpu.py`."""
+the block size of the case, or BAIJ for block ILU(0) and CPR. Solvers: CG for symmetric systems,
+FGMRES(30) for PETSc and GMRES(30) for bisai otherwise, to the tolerance of the residual of the
+system itself. Times are in milliseconds. All settings run in turn, {rounds} times; set-up and solve
+are those of the run with the least sum. The set-up of BoomerAMG includes the conversion of the
+matrix by PETSc. The CPR of PETSc's parts solves for pressures first, with quasi-IMPES weights, and
+then uses ILU(0) of blocks on each rank. Made by `bench/peers_cpu.py`."""
 
 
 def main():
