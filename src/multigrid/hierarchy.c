@@ -17,6 +17,8 @@
 enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
 /* Coarsening ends if a level has more than this part of the rows of the finer one. */
 #define SLOWEST_COARSENING (1.0 / 1.3)
+/* Coarsening ends if A P has more than that many times the blocks of A. Meshes have at most 1.5. */
+enum { LARGEST_PRODUCT = 4 };
 /* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
 #define RANK_TOLERANCE 1e-10
 
@@ -198,8 +200,8 @@ static prolonged prolonged_of(const bsi_level *level) {
 
 static bisai_status make_prolongation(bsi_hierarchy *h, bsi_level *level) {
   const prolonged at = prolonged_of(level);
-  BSI_TRY(
-      ops_of(h)->sparse->multiply_structure(h->context, &at.left, at.right, &level->prolongation));
+  BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &at.left, at.right, INT64_MAX,
+                                                &level->prolongation));
   return bsi_sparse_reserve_values(h->context, &level->prolongation);
 }
 
@@ -222,7 +224,7 @@ static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
   if (h->setup.symmetric)
     BSI_TRY(transpose(h, &level->prolongation, &level->restriction, &level->position));
   else
-    BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &level->members, &a,
+    BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &level->members, &a, INT64_MAX,
                                                   &level->restriction));
   return bsi_sparse_reserve_values(h->context, &level->restriction);
 }
@@ -290,36 +292,41 @@ static bisai_status adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix) 
   return status;
 }
 
-static bool within_complexity(const bsi_hierarchy *h, const bsi_sparse *c) {
-  return operator_values(h) + (double)bsi_sparse_offset(c, c->blocks) <=
-         h->setup.options.complexity * values_of(h->levels[0].matrix);
+/* Returns the most values of another matrix. */
+static double values_left(const bsi_hierarchy *h) {
+  return h->setup.options.complexity * values_of(h->levels[0].matrix) - operator_values(h);
 }
 
 /* *coarse ← the structure of R A P, or NULL if it is too large for the limit of the complexity. */
 static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+  const double width = level->product.width, left = values_left(h) / (width * width);
+  const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
   bsi_sparse c = {0};
   const bisai_status status = ops_of(h)->sparse->multiply_structure(
-      h->context, bsi_restriction_of(level), &level->product, &c);
+      h->context, bsi_restriction_of(level), &level->product, most, &c);
   level->coarse_longest = c.longest;
-  if (!status && within_complexity(h, &c)) return adopt(h, &c, coarse);
+  if (!status && c.row_ptr) return adopt(h, &c, coarse);
   bsi_sparse_destroy(h->context, &c);
   return status;
 }
 
-/* Makes the structures of A P and of the smoothed restriction. */
+/* Makes the structures of A P, which is empty if it is too large, and of the smoothed
+ * restriction. */
 static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  BSI_TRY(
-      ops_of(h)->sparse->multiply_structure(h->context, &a, &level->prolongation, &level->product));
+  BSI_TRY(ops_of(h)->sparse->multiply_structure(
+      h->context, &a, &level->prolongation, LARGEST_PRODUCT * (int64_t)a.blocks, &level->product));
+  if (!level->product.row_ptr) return BISAI_OK;
   BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
   return make_restriction(h, level);
 }
 
 /* *coarse ← R A P with the smoothed restriction or, if it is too large, with Tᵀ. NULL: both are too
- * large. */
+ * large, or A P is. */
 static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
   bisai_status status = make_product(h, level);
-  if (!status) status = try_coarse_matrix(h, level, coarse);
+  if (status || !level->product.row_ptr) return status;
+  status = try_coarse_matrix(h, level, coarse);
   if (status || *coarse || h->setup.symmetric) return status;
   bsi_sparse_destroy(h->context, &level->restriction);
   return try_coarse_matrix(h, level, coarse);

@@ -80,9 +80,10 @@ typedef struct bsi_balance_ops {
 typedef struct bsi_sparse_ops {
   /* c ← the structure of a·b. The columns of a row of a may repeat and need not ascend. Sets the
    * numbers of c, `longest` on a device only, and reserves row_ptr and col_idx. The values are not
-   * touched. Refuses 2³¹ blocks. After a failure the caller destroys c. Waits. */
+   * touched. A product of more than `most` blocks has no arrays: row_ptr is NULL. Otherwise 2³¹
+   * blocks are refused. After a failure the caller destroys c. Waits. */
   bisai_status (*multiply_structure)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
-                                     bsi_sparse *c);
+                                     int64_t most, bsi_sparse *c);
   /* Values of c ← a·b on the structure above. The products of an entry are added in the order of
    * the blocks of a. Reserves nothing. */
   bisai_status (*multiply_values)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,

@@ -131,16 +131,16 @@ bisai_status bsi_lengths_reserve(bsi_temporary *memory, int32_t rows, bsi_length
 /* Enqueues row_ptr from the lengths of the rows. The record gets the total. */
 bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32_t *row_ptr);
 
-/* Fetches the record, and refuses a total beyond int32; the message calls the matrix `name`.
- * Waits. */
-bisai_status bsi_lengths_fetch(bisai_context *context, const char *name,
+/* Fetches the record, and refuses a total beyond int32 unless it is beyond `most`; the message calls
+ * the matrix `name`. Waits. */
+bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t most,
                                bsi_structure_report *report);
 
 int32_t *bsi_reserve_indices(bisai_context *context, size_t count);
 
 /* structure_cuda.cu: multiply_structure() of bsi_sparse_ops. */
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
-                                    const bsi_sparse *b, bsi_sparse *c);
+                                    const bsi_sparse *b, int64_t most, bsi_sparse *c);
 
 /* orthonormal_cuda.cu: orthonormalise() of bsi_transfer_ops. */
 bisai_status bsi_orthonormalise(bisai_context *context, const bsi_sparse *members,

@@ -141,7 +141,7 @@ static bisai_status split_structure(bisai_context *context, const bisai_bcsr *ma
     of_rows[row] = count;
   }));
   BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
-  BSI_TRY(bsi_lengths_fetch(context, "a matrix of single values", &report));
+  BSI_TRY(bsi_lengths_fetch(context, "a matrix of single values", INT64_MAX, &report));
   c->blocks = static_cast<int32_t>(report.total);
   c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;

@@ -17,6 +17,12 @@ enum {
   VALUES_PER_THREAD = 16384
 };
 
+/* What a thread knows while it counts. */
+typedef struct counting {
+  /* its marks are set; it has found a product too large */
+  bool ready, too_large;
+} counting;
+
 /* row_ptr[i + 1] has the length of row i. Adds the lengths up. *total ← their sum. */
 static bisai_status add_lengths(bisai_context *context, const char *what, int32_t rows,
                                 int32_t *row_ptr, int32_t *total) {
@@ -42,6 +48,7 @@ typedef struct structure_job {
   bsi_sparse *c;
   /* b->cols marks of each thread */
   int32_t *marks;
+  int64_t most;
 } structure_job;
 
 /* Returns the length of row i of the product. Writes its columns unless `columns` is NULL. */
@@ -67,16 +74,19 @@ static void structure_part(void *job, bsi_part part) {
   const bsi_sparse *a = s->a, *b = s->b;
   bsi_sparse *c = s->c;
   int32_t *marks = s->marks + (size_t)part.thread * (size_t)b->cols;
-  bool *ready = bsi_partial(s->context, part.thread);
-  if (!*ready) memset(marks, 0xff, (size_t)b->cols * sizeof *marks);
-  *ready = true;
+  counting *partial = bsi_partial(s->context, part.thread);
+  int64_t count = 0;
+  if (!partial->ready) memset(marks, 0xff, (size_t)b->cols * sizeof *marks);
+  partial->ready = true;
   const bsi_rows rows = bsi_rows_of(a->rows, a->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) {
+  for (int32_t i = rows.begin; i < rows.end && !partial->too_large; i++) {
     const int32_t p = a->row_ptr[i], blocks = a->row_ptr[i + 1] - p;
     const int32_t k = blocks == 1 ? a->col_idx[p] : 0;
     if (!c->col_idx) {
       c->row_ptr[i + 1] =
           blocks == 1 ? b->row_ptr[k + 1] - b->row_ptr[k] : find_row(s, i, i, marks, NULL);
+      count += c->row_ptr[i + 1];
+      partial->too_large = count > s->most;
       continue;
     }
     int32_t *columns = c->col_idx + c->row_ptr[i];
@@ -88,8 +98,20 @@ static void structure_part(void *job, bsi_part part) {
   }
 }
 
+/* Counts the blocks of the rows. Returns true if there are more than `most`. */
+static bool count_rows(structure_job *job, int threads) {
+  int64_t total = 0;
+  bool too_large = false;
+  for (int t = 0; t < threads; t++) *(counting *)bsi_partial(job->context, t) = (counting){0};
+  bsi_run(job->context, threads, BSI_MANY_PARTS, structure_part, job);
+  for (int t = 0; t < threads; t++)
+    too_large |= ((counting *)bsi_partial(job->context, t))->too_large;
+  for (int32_t i = 0; i < job->c->rows && !too_large; i++) total += job->c->row_ptr[i + 1];
+  return too_large || total > job->most;
+}
+
 static bisai_status multiply_structure(bisai_context *context, const bsi_sparse *a,
-                                       const bsi_sparse *b, bsi_sparse *c) {
+                                       const bsi_sparse *b, int64_t most, bsi_sparse *c) {
   const int threads = bsi_threads_for(context->threads, a->blocks, BLOCKS_PER_THREAD);
   c->rows = a->rows;
   c->cols = b->cols;
@@ -99,16 +121,16 @@ static bisai_status multiply_structure(bisai_context *context, const bsi_sparse 
   int32_t *marks =
       c->row_ptr ? bsi_allocate(context, (size_t)threads * (size_t)b->cols, sizeof *marks) : NULL;
   if (!marks) return BISAI_OUT_OF_MEMORY;
-  for (int t = 0; t < threads; t++) *(bool *)bsi_partial(context, t) = false;
-  structure_job job = {context, a, b, c, marks};
-  bsi_run(context, threads, BSI_MANY_PARTS, structure_part, &job);
-  bisai_status status = add_lengths(context, "a product", a->rows, c->row_ptr, &c->blocks);
-  if (!status) {
-    c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
-    if (c->col_idx)
-      bsi_run(context, threads, BSI_MANY_PARTS, structure_part, &job);
-    else
-      status = BISAI_OUT_OF_MEMORY;
+  structure_job job = {context, a, b, c, marks, most};
+  bisai_status status = BISAI_OK;
+  if (count_rows(&job, threads)) {
+    bsi_release(context, c->row_ptr);
+    c->row_ptr = NULL;
+  } else {
+    status = add_lengths(context, "a product", a->rows, c->row_ptr, &c->blocks);
+    if (!status) c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
+    if (!status && !c->col_idx) status = BISAI_OUT_OF_MEMORY;
+    if (!status) bsi_run(context, threads, BSI_MANY_PARTS, structure_part, &job);
   }
   bsi_release(context, marks);
   return status;

@@ -353,10 +353,10 @@ bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32
   });
 }
 
-bisai_status bsi_lengths_fetch(bisai_context *context, const char *name,
+bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t most,
                                bsi_structure_report *report) {
   BSI_TRY(bsi_record_fetch(context, what, report));
-  if (!report->overflows) return BISAI_OK;
+  if (!report->overflows || report->total > static_cast<unsigned long long>(most)) return BISAI_OK;
   return bsi_fail(context, BISAI_INDEX_OVERFLOW, "row %lld: %s has more than %d blocks",
                   static_cast<long long>(report->overflow_row), name, INT32_MAX);
 }
@@ -367,7 +367,7 @@ int32_t *bsi_reserve_indices(bisai_context *context, size_t count) {
 }
 
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
-                                    const bsi_sparse *b, bsi_sparse *c) {
+                                    const bsi_sparse *b, int64_t most, bsi_sparse *c) {
   const double length = mean_length(b), products = length * mean_length(a);
   bsi_structure_report report;
   bsi_lengths lengths;
@@ -387,12 +387,19 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
   BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what));
   if (s.rows > 0) BSI_TRY(search<false>(context, s, products, false));
   BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
-  BSI_TRY(bsi_lengths_fetch(context, "a product", &report));
+  BSI_TRY(bsi_lengths_fetch(context, "a product", most, &report));
   const int32_t long_rows = static_cast<int32_t>(report.long_count);
-  if (long_rows > 0) {
+  bool too_large = report.total > static_cast<unsigned long long>(most);
+  if (long_rows > 0 && !too_large) {
     BSI_TRY(search_long_rows<false>(context, s, long_rows, b->cols));
     BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
-    BSI_TRY(bsi_lengths_fetch(context, "a product", &report));
+    BSI_TRY(bsi_lengths_fetch(context, "a product", most, &report));
+    too_large = report.total > static_cast<unsigned long long>(most);
+  }
+  if (too_large) {
+    context->backend->memory->release(context, c->row_ptr);
+    c->row_ptr = nullptr;
+    return BISAI_OK;
   }
   c->blocks = static_cast<int32_t>(report.total);
   c->longest = static_cast<int32_t>(report.longest);

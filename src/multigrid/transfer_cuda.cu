@@ -106,7 +106,7 @@ static bisai_status list(bisai_context *context, const int32_t *aggregate, bsi_s
   BSI_TRY(bsi_for_each(context, what, t->rows,
                        [=] __device__(int64_t i) { of_rows[i] = aggregate[i] >= 0; }));
   BSI_TRY(bsi_lengths_add(context, &lengths, t->row_ptr));
-  BSI_TRY(bsi_lengths_fetch(context, "a list of aggregates", &report));
+  BSI_TRY(bsi_lengths_fetch(context, "a list of aggregates", INT64_MAX, &report));
   t->blocks = static_cast<int32_t>(report.total);
   t->col_idx = bsi_reserve_indices(context, static_cast<size_t>(t->blocks));
   if (!t->col_idx) return BISAI_OUT_OF_MEMORY;

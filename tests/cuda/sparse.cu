@@ -107,7 +107,7 @@ int32_t longest_of(const bsi_sparse &m) {
 
 bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_sparse &a,
               const bsi_sparse &b, bsi_sparse *c) {
-  const bool good = ops.sparse->multiply_structure(context, &a, &b, c) == BISAI_OK &&
+  const bool good = ops.sparse->multiply_structure(context, &a, &b, INT64_MAX, c) == BISAI_OK &&
                     bsi_sparse_reserve_values(context, c) == BISAI_OK;
   if (!good) {
     std::printf("%s\n", context->error);

@@ -235,13 +235,40 @@ static void products_of_too_many_blocks_are_refused(void **state) {
              b = test_sparse_make(context, (bsi_sparse){1, N, 2, 2, N, ends, index, NULL, 0}),
              c = {0};
   EXPECT_STATUS(context, BISAI_INDEX_OVERFLOW,
-                ops(context)->multiply_structure(context, &a, &b, &c));
+                ops(context)->multiply_structure(context, &a, &b, INT64_MAX, &c));
   EXPECT_MESSAGE(context, "row 46340: a product has more than 2147483647 blocks");
   free(index);
   free(zeros);
   bsi_sparse_destroy(context, &a);
   bsi_sparse_destroy(context, &b);
   bsi_sparse_destroy(context, &c);
+}
+
+static void products_beyond_a_limit_have_no_arrays(void **state) {
+  (void)state;
+  bsi_sparse a = test_sparse_random(context, (test_shape_of_blocks){900, 700, 1, 2, 9.0, false}, 1),
+             b = test_sparse_random(context, (test_shape_of_blocks){700, 800, 2, 1, 9.0, false}, 2),
+             whole = test_sparse_product(context, &a, &b);
+  for (int threads = 1; threads <= 3; threads++) {
+    bisai_context *own = test_context(threads);
+    for (int64_t most = whole.blocks - 1; most >= 0; most /= 2) {
+      bsi_sparse c = {0};
+      EXPECT_OK(own, ops(own)->multiply_structure(own, &a, &b, most, &c));
+      assert_null(c.row_ptr);
+      assert_null(c.col_idx);
+      bsi_sparse_destroy(own, &c);
+      if (most == 0) break;
+    }
+    bsi_sparse c = {0};
+    EXPECT_OK(own, ops(own)->multiply_structure(own, &a, &b, whole.blocks, &c));
+    assert_int_equal(c.blocks, whole.blocks);
+    assert_non_null(c.row_ptr);
+    bsi_sparse_destroy(own, &c);
+    bisai_context_destroy(&own);
+  }
+  bsi_sparse_destroy(context, &a);
+  bsi_sparse_destroy(context, &b);
+  bsi_sparse_destroy(context, &whole);
 }
 
 /* --- splitting --- */
@@ -359,7 +386,7 @@ static void failing_allocations_leak_nothing(void **state) {
                b = test_sparse_random(own, (test_shape_of_blocks){300, 900, 1, 1, 9.0, false}, 2),
                c = {0}, d = {0};
     allocator.fail_at = atomic_load(&allocator.calls) + fail_at;
-    status = ops(own)->multiply_structure(own, &a, &b, &c);
+    status = ops(own)->multiply_structure(own, &a, &b, INT64_MAX, &c);
     if (!status) status = ops(own)->split_structure(own, m, &d);
     if (status) {
       EXPECT_STATUS(own, BISAI_OUT_OF_MEMORY, status);
@@ -414,6 +441,7 @@ int main(void) {
       cmocka_unit_test(triple_products_equal_dense_triple_products),
       cmocka_unit_test(products_do_not_depend_on_the_number_of_threads),
       cmocka_unit_test(products_of_too_many_blocks_are_refused),
+      cmocka_unit_test(products_beyond_a_limit_have_no_arrays),
       cmocka_unit_test(split_matrices_have_the_nonzero_values_and_the_diagonal),
       cmocka_unit_test(split_names_the_first_row_with_a_new_nonzero_value),
       cmocka_unit_test(structures_are_compared),

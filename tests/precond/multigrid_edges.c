@@ -268,6 +268,33 @@ static void a_row_with_all_columns_does_not_fill_the_levels(void **state) {
   }
 }
 
+/* Vectors have blocks of T that are no identities, so that every block of a row counts. */
+static void products_that_a_long_row_fills_are_not_made(void **state) {
+  (void)state;
+  enum { SIDE = 60, N = SIDE * SIDE + 1 };
+  double ones[N];
+  for (int i = 0; i < N; i++) ones[i] = 1.0;
+  for (int wind = 0; wind < 2; wind++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *own = test_context_on(&allocator, 2);
+    bisai_bcsr *a = test_bcsr_take(own, constrained_mesh(SIDE, 0.2 * wind));
+    bisai_precond_options o = multigrid(0, 200);
+    o.multigrid.null_vectors = ones;
+    o.multigrid.null_count = 1;
+    bisai_precond *m = NULL;
+    EXPECT_OK(own, bisai_precond_create(own, a, &o, &m));
+    bisai_precond_report r = {.struct_size = sizeof r};
+    EXPECT_OK(own, bisai_precond_get_report(m, &r));
+    assert_int_equal(r.multigrid.levels, 1);
+    /* A P would have two million blocks of 12 bytes */
+    assert_in_range(atomic_load(&allocator.peak_bytes), 0, 3000000);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+    bisai_context_destroy(&own);
+  }
+}
+
 /* --- limits of the hierarchy --- */
 
 static void one_level_and_no_inverse_is_a_smoother(void **state) {
@@ -402,6 +429,7 @@ int main(void) {
       cmocka_unit_test(couplings_of_all_sizes_are_solved),
       cmocka_unit_test(a_row_with_all_columns_is_solved),
       cmocka_unit_test(a_row_with_all_columns_does_not_fill_the_levels),
+      cmocka_unit_test(products_that_a_long_row_fills_are_not_made),
       cmocka_unit_test(one_level_and_no_inverse_is_a_smoother),
       cmocka_unit_test(levels_are_limited),
       cmocka_unit_test(the_complexity_is_limited),

@@ -67,7 +67,7 @@ double *test_sparse_dense(const bsi_sparse *m) {
 bsi_sparse test_sparse_product(bisai_context *context, const bsi_sparse *a, const bsi_sparse *b) {
   const bsi_sparse_ops *ops = context->backend->multigrid->sparse;
   bsi_sparse c = {0};
-  EXPECT_OK(context, ops->multiply_structure(context, a, b, &c));
+  EXPECT_OK(context, ops->multiply_structure(context, a, b, INT64_MAX, &c));
   assert_int_equal(c.rows, a->rows);
   assert_int_equal(c.cols, b->cols);
   assert_int_equal(c.height, a->height);
