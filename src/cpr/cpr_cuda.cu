@@ -217,6 +217,10 @@ __global__ void __launch_bounds__(THREADS)
 /* Entries of a lane that are under way together. */
 enum { UNROLLED = 4 };
 
+/* Threads that a multiprocessor is to hold. Left to itself, the compiler makes room for more of
+ * them, and a thread has too few registers to load all its entries before it uses the first. */
+enum { RESIDENT = 1024 };
+
 /* A few lanes, a power of two, share a scalar row. */
 struct subtract_job {
   /* scalar rows */
@@ -229,7 +233,8 @@ struct subtract_job {
 };
 
 /* BS: the block size; 0: any */
-template <int BS> __global__ void __launch_bounds__(THREADS) subtract_rows(const subtract_job p) {
+template <int BS>
+__global__ void __launch_bounds__(THREADS, RESIDENT / THREADS) subtract_rows(const subtract_job p) {
   const int bs = BS > 0 ? BS : p.bs;
   const int64_t row = thread_of_grid() >> __popc(p.s.lanes - 1);
   const bool inside = row < p.rows, first = inside && p.s.member() == 0;
@@ -240,16 +245,20 @@ template <int BS> __global__ void __launch_bounds__(THREADS) subtract_rows(const
     const double *column = p.columns + (row - i * bs);
     if (first) before = __ldg(p.v + row);
     for (int64_t q = __ldg(p.row_ptr + i) + p.s.member(); q < end; q += UNROLLED * p.s.lanes) {
+      int32_t j[UNROLLED];
       double c[UNROLLED] = {}, z[UNROLLED] = {};
 #pragma unroll
-      for (int u = 0; u < UNROLLED; u++) {
-        const int64_t at = q + u * p.s.lanes;
-        if (at >= end) continue;
-        c[u] = __ldg(column + at * bs);
-        z[u] = __ldg(p.z + __ldg(p.col_idx + at));
-      }
+      for (int u = 0; u < UNROLLED; u++)
+        if (q + u * p.s.lanes < end) j[u] = __ldg(p.col_idx + q + u * p.s.lanes);
 #pragma unroll
-      for (int u = 0; u < UNROLLED; u++) sum += c[u] * z[u];
+      for (int u = 0; u < UNROLLED; u++)
+        if (q + u * p.s.lanes < end) c[u] = __ldg(column + (q + u * p.s.lanes) * bs);
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++)
+        if (q + u * p.s.lanes < end) z[u] = __ldg(p.z + j[u]);
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++)
+        if (q + u * p.s.lanes < end) sum += c[u] * z[u];
     }
   }
   sum = sum_of_lanes(p.s, sum);
