@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPR at the edges: cells without neighbours, weights or pressure corrections, few and large blocks,
- * and options that are refused by name. */
+/* CPR at the edges: cells without neighbours, weights or pressure corrections, few and large
+ * blocks, and options that are refused by name. */
 #include <math.h>
 
 #include "fixture.h"

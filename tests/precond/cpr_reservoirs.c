@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which unknown CPR takes for the pressure, and how many iterations it needs, on flows and on real
- * matrices: also with unknowns and cells in other orders and other units. No test knows the names of
- * the unknowns. */
+ * matrices: also with unknowns and cells in other orders and other units. No test knows the names
+ * of the unknowns. */
 #include <math.h>
 
 #include "fixture.h"

@@ -5,8 +5,8 @@
 
 #include "support.h"
 
-/* nx × ny cells with bs equations of mass each, whose unknowns are the pressure, at place `pressure`
- * of a block, and bs − 1 saturations. The pressure drives all phases through random
+/* nx × ny cells with bs equations of mass each, whose unknowns are the pressure, at place
+ * `pressure` of a block, and bs − 1 saturations. The pressure drives all phases through random
  * transmissibilities. The saturations move from cells with lower to cells with higher numbers. The
  * equations of each cell are mixed by a random matrix. */
 test_bcsr test_flow(int32_t nx, int32_t ny, int32_t bs, int32_t pressure, uint64_t seed);
