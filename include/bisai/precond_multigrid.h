@@ -112,6 +112,9 @@ BISAI_API bool bisai_nodes_parse(const char *word, bisai_nodes *value);
 /** The most levels of multigrid, and the most near-null-space vectors. */
 enum { BISAI_MULTIGRID_LEVELS = 24, BISAI_MULTIGRID_VECTORS = BISAI_MAX_BLOCK_SIZE };
 
+/** For `coarsest`: 1024, and 512 for the pressure matrix of CPR. */
+enum { BISAI_MULTIGRID_COARSEST_AUTO = -1 };
+
 /** Options of multigrid. Level 0 has the matrix itself, which must live until the preconditioner is
  *  destroyed or updated with another matrix. */
 typedef struct bisai_multigrid_options {
@@ -147,9 +150,9 @@ typedef struct bisai_multigrid_options {
   double strength;
   /** the most levels; default BISAI_MULTIGRID_LEVELS */
   int32_t levels;
-  /** a matrix of at most that many scalar rows is inverted as a dense matrix, up to 2048;
-   *  default 1024. If it is singular, the pseudo-inverse is computed on the host, which takes
-   *  about 0.2 s for 1024 rows, also in updates */
+  /** a matrix of at most that many scalar rows is inverted as a dense matrix, up to 2048; default
+   *  BISAI_MULTIGRID_COARSEST_AUTO. If it is singular, the pseudo-inverse is computed on the host,
+   *  which takes about 0.2 s for 1024 rows, also in updates */
   int32_t coarsest;
   /** coarsening stops before the values of all matrices are more than that many times those of
    *  A; at least 1, or 0 (default): 2.5, and 5 for the pressure matrix of CPR */

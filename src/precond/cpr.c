@@ -33,6 +33,9 @@ BSI_DEFINE_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
  * 10⁶ the levels there have three times the values of the pressure matrix, and if coarsening stops
  * before that, the iterations are 143. */
 #define PRESSURE_COMPLEXITY 5.0
+/* Dense inverses of up to 1024 rows cost more on the host than everything else, and save at most
+ * one iteration. */
+enum { PRESSURE_COARSEST = 512 };
 
 typedef struct cpr_state {
   int32_t pressure;
@@ -95,6 +98,8 @@ static bisai_precond_options first_options(const bisai_precond *m) {
   o.multigrid = m->options.multigrid;
   o.multigrid.unweighted = true;
   if (o.multigrid.cycle == BISAI_CYCLE_AUTO) o.multigrid.cycle = BISAI_CYCLE_W;
+  if (o.multigrid.coarsest == BISAI_MULTIGRID_COARSEST_AUTO)
+    o.multigrid.coarsest = PRESSURE_COARSEST;
   if (o.multigrid.complexity == 0.0) o.multigrid.complexity = PRESSURE_COMPLEXITY;
   return o;
 }

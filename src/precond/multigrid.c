@@ -71,8 +71,8 @@ static const bisai_option table[] = {
      .advised = BISAI_MULTIGRID_LEVELS},
     {BSI_PRECOND_OPTION(multigrid.coarsest), .name = "coarsest", .key = "coarsest",
      .placeholder = "N", .petsc = "mg_coarsest", .help = "the most scalar rows that are inverted",
-     .type = BISAI_OPTION_INTEGER, .initial = 1024, .maximum = MOST_DENSE_ROWS,
-     .advised = MOST_DENSE_ROWS},
+     .type = BISAI_OPTION_INTEGER, .initial = BISAI_MULTIGRID_COARSEST_AUTO,
+     .maximum = MOST_DENSE_ROWS, .advised = MOST_DENSE_ROWS, .words = automatic},
     {BSI_PRECOND_OPTION(multigrid.complexity), .name = "complexity", .key = "complexity",
      .placeholder = "C", .petsc = "mg_complexity",
      .help = "limit of the values of all matrices, over those of the matrix",
@@ -164,6 +164,7 @@ static bisai_multigrid_options choose(const bisai_precond *m) {
   if (o.smoother == BISAI_SMOOTHER_AUTO)
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
   if (o.complexity == 0.0) o.complexity = 2.5;
+  if (o.coarsest == BISAI_MULTIGRID_COARSEST_AUTO) o.coarsest = 1024;
   if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_NODES_BLOCK;
   return o;
 }

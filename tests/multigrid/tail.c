@@ -21,6 +21,7 @@ static bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smoother,
   bsi_multigrid_setup s = {.options = bisai_precond_options_default().multigrid,
                            .smoother = nested};
   s.options.complexity = 2.5;
+  s.options.coarsest = 1024;
   s.options.cycle = cycle;
   s.options.smoother = smoother;
   s.options.nodes = BISAI_NODES_BLOCK;

@@ -121,6 +121,7 @@ static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *
   first.multigrid.unweighted = true;
   first.multigrid.cycle = BISAI_CYCLE_W;
   first.multigrid.complexity = 5.0;
+  if (first.multigrid.coarsest == BISAI_MULTIGRID_COARSEST_AUTO) first.multigrid.coarsest = 512;
   second.kind = kinds[o->cpr.second];
   second.shift = o->shift;
   second.factor = o->factor;
@@ -218,6 +219,7 @@ static void the_defaults_are_the_documented_ones(void **state) {
   o.multigrid.unweighted = true;
   o.multigrid.cycle = BISAI_CYCLE_W;
   o.multigrid.complexity = 5.0;
+  o.multigrid.coarsest = 512;
   bisai_precond *got = make(context, a, &o);
   expect_same(expected, got);
   const bisai_precond_report r = report_of(context, expected), s = report_of(context, got);

@@ -458,7 +458,7 @@ static void options_out_of_range_are_refused_by_name(void **state) {
   EXPECT_REFUSED(strength, (double)NAN, "strength ");
   EXPECT_REFUSED(levels, 0, "levels 0");
   EXPECT_REFUSED(levels, BISAI_MULTIGRID_LEVELS + 1, "levels 25");
-  EXPECT_REFUSED(coarsest, -1, "coarsest -1");
+  EXPECT_REFUSED(coarsest, -2, "coarsest -2");
   EXPECT_REFUSED(coarsest, 2049, "coarsest 2049");
   EXPECT_REFUSED(complexity, 0.9, "complexity 0.9");
   EXPECT_REFUSED(power, 0, "power 0");
