@@ -11,8 +11,8 @@ void pressure_print(FILE *out, const bisai_cpr_report *r, int block_size) {
     if (p != r->pressure && r->ellipticity[p] > next) next = r->ellipticity[p];
   }
   fprintf(out, "pressure unknown %" PRId32 " of 0 to %d", r->pressure, block_size - 1);
-  if (r->found) fprintf(out, " (ellipticity %.2f", r->ellipticity[r->pressure]);
-  if (r->found && block_size > 1) fprintf(out, ", others at most %.2f", next);
+  if (r->found) fprintf(out, " (ellipticity %.2g", r->ellipticity[r->pressure]);
+  if (r->found && block_size > 1) fprintf(out, ", others at most %.2g", next);
   fprintf(out, "%s, weights %s", r->found ? ")" : " (given)", bisai_weights_string(r->weights));
   if (r->reversed_rows > 0)
     fprintf(out, ", %" PRId64 " block row%s reversed", r->reversed_rows, plural(r->reversed_rows));
