@@ -40,6 +40,11 @@ TEST_WORDS(precond_kind, BISAI_PRECOND_KIND_LIST, "unknown kind")
 TEST_WORDS(form, BISAI_FORM_LIST, "unknown form")
 TEST_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
 TEST_WORDS(symmetry, BISAI_SYMMETRY_LIST, "unknown symmetry")
+TEST_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
+TEST_WORDS(smoother, BISAI_SMOOTHER_LIST, "unknown smoother")
+TEST_WORDS(nodes, BISAI_NODES_LIST, "unknown nodes")
+TEST_WORDS(second, BISAI_SECOND_LIST, "unknown second stage")
+TEST_WORDS(weights, BISAI_WEIGHTS_LIST, "unknown weights")
 TEST_WORDS(method, BISAI_METHOD_LIST, "unknown method")
 TEST_WORDS(side, BISAI_SIDE_LIST, "unknown side")
 TEST_WORDS(orthogonalization, BISAI_ORTHOGONALIZATION_LIST, "unknown orthogonalization")
@@ -56,6 +61,11 @@ int main(void) {
       cmocka_unit_test(words_of_form_go_both_ways),
       cmocka_unit_test(words_of_extraction_go_both_ways),
       cmocka_unit_test(words_of_symmetry_go_both_ways),
+      cmocka_unit_test(words_of_cycle_go_both_ways),
+      cmocka_unit_test(words_of_smoother_go_both_ways),
+      cmocka_unit_test(words_of_nodes_go_both_ways),
+      cmocka_unit_test(words_of_second_go_both_ways),
+      cmocka_unit_test(words_of_weights_go_both_ways),
       cmocka_unit_test(words_of_method_go_both_ways),
       cmocka_unit_test(words_of_side_go_both_ways),
       cmocka_unit_test(words_of_orthogonalization_go_both_ways),
