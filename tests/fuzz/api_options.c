@@ -52,7 +52,7 @@ static void choose_inverses(fuzz_choices *choices, bool large, bisai_precond_opt
 
 static void choose_levels(fuzz_choices *choices, bisai_multigrid_options *o) {
   static const double strengths[] = {0.25, 0, 0.05, 0.9, 1}, limits[] = {0, 1, 1.2, 100};
-  static const int coarsest[] = {1024, 0, 1, 5, 40};
+  static const int coarsest[] = {-1, 0, 1, 5, 40};
   o->cycle = (bisai_cycle)fuzz_pick(choices, 5);
   o->smoother = (bisai_smoother)fuzz_pick(choices, 7);
   if (o->smoother == BISAI_SMOOTHER_ISAI) o->power = fuzz_between(choices, 1, 3);
