@@ -92,7 +92,7 @@ static const struct argp_option result_options[] = {
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
      "Methods separated by commas (default none,bjacobi,ilu,isai:k=1,isai:k=2,isai:k=3, and mg for "
-     "a case; for cg with isai:symmetric)",
+     "a case, and cpr for reservoir; for cg with isai:symmetric)",
      0},
     {"repeat", KEY_REPEAT, "N", 0,
      "Run each method N times after a warm-up; the times are those of the run with the median "
@@ -429,7 +429,8 @@ bool options_choose_for_cg(const options *o) {
   return o->solver.method == BISAI_CG && !o->methods_given;
 }
 
-/* Chooses the methods if the user has not. Multigrid is for the cases, because they have meshes. */
+/* Chooses the methods if the user has not. Multigrid is for the cases, because they have meshes, and
+ * CPR for the one with a pressure. */
 static bool choose_methods(command which, options *o) {
   const bool cg = o->solver.method == BISAI_CG;
   const char *isai = cg ? "isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"
@@ -437,8 +438,9 @@ static bool choose_methods(command which, options *o) {
   char list[METHOD_TEXT];
   if (o->methods_given) return true;
   if (which == COMMAND_COMPARE) {
-    snprintf(list, sizeof list, "none,bjacobi,ilu,%s%s", isai,
-             o->made.name == CASE_NONE ? "" : ",mg");
+    snprintf(list, sizeof list, "none,bjacobi,ilu,%s%s%s", isai,
+             o->made.name == CASE_NONE ? "" : ",mg",
+             o->made.name == CASE_RESERVOIR && !cg ? ",cpr" : "");
   } else {
     snprintf(list, sizeof list, "%s", cg ? "ilu" : "isai:k=1");
   }
