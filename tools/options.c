@@ -429,8 +429,8 @@ bool options_choose_for_cg(const options *o) {
   return o->solver.method == BISAI_CG && !o->methods_given;
 }
 
-/* Chooses the methods if the user has not. Multigrid is for the cases, because they have meshes, and
- * CPR for the one with a pressure. */
+/* Chooses the methods if the user has not. Multigrid is for the cases, because they have meshes.
+ * CPR is for the case with a pressure. */
 static bool choose_methods(command which, options *o) {
   const bool cg = o->solver.method == BISAI_CG;
   const char *isai = cg ? "isai:k=1:symmetric,isai:k=2:symmetric,isai:k=3:symmetric"
