@@ -131,8 +131,8 @@ bisai_status bsi_lengths_reserve(bsi_temporary *memory, int32_t rows, bsi_length
 /* Enqueues row_ptr from the lengths of the rows. The record gets the total. */
 bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32_t *row_ptr);
 
-/* Fetches the record, and refuses a total beyond int32 unless it is beyond `most`; the message calls
- * the matrix `name`. Waits. */
+/* Fetches the record, and refuses a total beyond int32 unless it is beyond `most`. The message
+ * calls the matrix `name`. Waits. */
 bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t most,
                                bsi_structure_report *report);
 
