@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The case `reservoir`: the matrix is the derivative of the residual, fluxes are conserved, and
- * rows are those of an independent program. */
+/* The case `reservoir`: the matrix is the derivative of the residual, fluxes are conserved, rows
+ * are those of an independent program, and CPR finds the pressure. */
 #include <math.h>
-#include <string.h>
 
 #include "cases.h"
 #include "support.h"
@@ -263,6 +262,52 @@ static void the_step_divides_the_storage(void **state) {
   bisai_context_destroy(&context);
 }
 
+/* Returns the iterations of GMRES to the tolerance of the case. */
+static int iterations_of(bisai_context *context, const bisai_bcsr *matrix, const double *rhs,
+                         bisai_precond *precond) {
+  const int64_t n = bisai_bcsr_rows(matrix);
+  bisai_solver_options options = bisai_solver_options_default();
+  bisai_solver_report report = {.struct_size = sizeof report};
+  bisai_solver *solver = NULL;
+  double *x = calloc((size_t)n, sizeof *x);
+  options.tolerance = 1e-6;
+  options.max_iterations = 1000;
+  EXPECT_OK(context, bisai_solver_create(context, n, &options, &solver));
+  EXPECT_OK(context, bisai_solver_solve(solver, matrix, precond, rhs, x, &report));
+  free(x);
+  bisai_solver_destroy(&solver);
+  return (int)report.iterations;
+}
+
+/* 10 and 17 iterations were measured, and 179 and 269 of block ILU(0) alone. */
+static void cpr_finds_the_pressure_and_saves_iterations(void **state) {
+  (void)state;
+  bisai_context *context = test_context(1);
+  for (int bs = 2; bs <= 3; bs++) {
+    const case_reservoir_options o = grid(16, 16, 16, bs);
+    bisai_precond_options options = bisai_precond_options_default();
+    bisai_precond_report report = {.struct_size = sizeof report};
+    bisai_precond *cpr = NULL, *ilu = NULL;
+    double *rhs = NULL;
+    bisai_bcsr *matrix = make(context, &o, &rhs);
+    options.kind = BISAI_PRECOND_ILU;
+    EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &ilu));
+    options.kind = BISAI_PRECOND_CPR;
+    options.cpr.second = BISAI_SECOND_ILU;
+    EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &cpr));
+    EXPECT_OK(context, bisai_precond_get_report(cpr, &report));
+    assert_int_equal(bs - 2, report.cpr.pressure);
+    const int iterations = iterations_of(context, matrix, rhs, cpr);
+    assert_true(iterations <= 20);
+    assert_true(10 * iterations < iterations_of(context, matrix, rhs, ilu));
+    bisai_precond_destroy(&ilu);
+    bisai_precond_destroy(&cpr);
+    free(rhs);
+    bisai_bcsr_destroy(&matrix);
+  }
+  bisai_context_destroy(&context);
+}
+
 static void options_out_of_range_are_refused(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -296,6 +341,7 @@ int main(void) {
       cmocka_unit_test(fluxes_are_conserved),
       cmocka_unit_test(rows_are_those_of_an_independent_program),
       cmocka_unit_test(the_step_divides_the_storage),
+      cmocka_unit_test(cpr_finds_the_pressure_and_saves_iterations),
       cmocka_unit_test(options_out_of_range_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
