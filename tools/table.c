@@ -232,9 +232,8 @@ void table_failures(FILE *out, int count, const run_result *results) {
     fprintf(out, "Larger blocks (--block-size B, the unknowns of a node) may give every block row "
                  "its diagonal block.\n");
   if (missing || singular)
-    fprintf(
-        out,
-        "The key shift=0.01 takes missing diagonal blocks as zero and repairs singular ones.\n");
+    fprintf(out, "The key shift=0.01 repairs singular diagonal blocks and, in all methods but mg, "
+                 "missing ones.\n");
 }
 
 void table_solve(FILE *out, const problem *p, const run_result *r) {
