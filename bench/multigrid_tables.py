@@ -14,7 +14,6 @@ import datetime
 import math
 import os
 import pathlib
-import textwrap
 
 import tables
 
@@ -377,12 +376,6 @@ def introduction(documents, note):
     return [" ".join([*lines, *([note] if note else [])])]
 
 
-def wrapped(lines):
-    """Paragraphs in lines of at most 100 columns. Tables, headings and figures stay as they are."""
-    for line in lines:
-        yield from [line] if line[:1] in ("", "|", "#", "!") else textwrap.wrap(line, 100)
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -406,7 +399,7 @@ def main():
     for part in (goals, all_in, updates, hierarchies, robust):
         lines += part(figures)
     lines += cycles(figures, documents[0]["copy_rate"])
-    tables.write(options.output, wrapped(lines), documents)
+    tables.write(options.output, lines, documents)
 
 
 main()

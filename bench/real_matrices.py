@@ -3,11 +3,12 @@
 """Solves every real matrix with every method and writes tables of iteration counts and times.
 
 usage: real_matrices.py BISAI MATRICES OUTPUT.md [--max-iterations N] [--threads N]
-       [--backend cuda] [--only NAME]
+       [--backend cuda] [--only NAME] [--without-times WHY]
 
 BISAI is the program, and MATRICES is a folder of NAME.mtx[.xz] files. A right-hand side is the file
 NAME_b if it exists, otherwise b = 1. Solutions NAME_x are not used. The solver is GMRES(30)
 with right preconditioning, x0 = 0 and tolerance 1e-8. The table gives the reason of each failure.
+WHY is a sentence for the page that says why it has no times, for example that the machine was busy.
 On a GPU, the block ILU and triangular solves of PETSc (on the CPU) and of cuSPARSE are also
 measured, if the build has them.
 """
@@ -28,6 +29,8 @@ METHODS = [
     "sweeps:n=5",
     "isai:k=2:storage=fp32",
     "isai:k=2:storage=fp16",
+    "mg",
+    "mg:smoother=ilu",
 ]
 HEADINGS = [
     "none",
@@ -43,6 +46,8 @@ HEADINGS = [
     "5 sweeps",
     "ISAI(2) fp32",
     "ISAI(2) fp16",
+    "multigrid",
+    "multigrid, smoother ilu",
 ]
 
 
@@ -73,11 +78,55 @@ def table(options, chosen, results, refused):
                 name, result["matrix"]["block_size"], *map(tables.milliseconds, result["runs"])
             )
         )
+    if options.without_times:
+        return lines
     return [*lines, "", "Set-up, with the factorisation, and solve, in ms:", "", *times]
 
 
+def coarsest(hierarchy):
+    """What becomes of the last level."""
+    if not hierarchy["coarsest_inverted"]:
+        return "smoothed"
+    nullity = hierarchy["coarsest_nullity"]
+    return f"inverted but for {nullity}" if nullity else "inverted"
+
+
+def multigrid(results):
+    """The hierarchies of multigrid, a row for each of `results` that has one."""
+    at = METHODS.index("mg")
+    columns = ["matrix", "bs", "symmetric", "rows of the levels", "coarsest"]
+    columns += ["complexity", "ρ(D⁻¹A)", "nodes", "smoother", "cycle", "ILU(0)", *HEADINGS[at:]]
+    lines = tables.heading(*columns)
+    for result in results:
+        run = result["runs"][at]
+        hierarchy = run["hierarchy"]
+        if not hierarchy:
+            continue
+        levels = hierarchy["levels"]
+        radius = levels[0]["radius"]
+        lines.append(
+            tables.row(
+                result["matrix"]["name"],
+                result["matrix"]["block_size"],
+                "yes" if hierarchy["symmetric"] else "no",
+                ", ".join(str(level["block_rows"] * level["block_size"]) for level in levels),
+                coarsest(hierarchy),
+                f"{hierarchy['operator_complexity']:.2f}",
+                "–" if radius is None else f"{radius:.3g}",
+                hierarchy["nodes"],
+                hierarchy["smoother"],
+                hierarchy["cycle"],
+                tables.cell(result["runs"][METHODS.index("ilu")]),
+                *map(tables.cell, result["runs"][at:]),
+            )
+        )
+    return lines
+
+
 def main():
-    options = tables.parser(__doc__, "2000").parse_args()
+    parser = tables.parser(__doc__, "2000")
+    parser.add_argument("--without-times", default="")
+    options = parser.parse_args()
     if options.backend == "cuda":
         for method, heading in available(options):
             METHODS.append(method)
@@ -96,10 +145,13 @@ def main():
     tables.write(
         options.output,
         [
-            "# Iterations and times on real matrices",
+            "# Iterations on real matrices"
+            if options.without_times
+            else "# Iterations and times on real matrices",
             "",
             *tables.made_by("real_matrices.py", options, results[0]),
             tables.REASONS,
+            *([options.without_times] if options.without_times else []),
             "",
             "## Block size chosen by `auto`",
             "",
@@ -113,6 +165,16 @@ def main():
             " zero pivot.",
             "",
             *natural,
+            "",
+            "## The hierarchies of multigrid",
+            "",
+            "Rows are scalar rows. A matrix of at most 1024 rows has one level, which is inverted:"
+            " multigrid is then a direct solver. *Inverted but for d* says that the coarsest matrix"
+            " has a null space of dimension d. If the last matrix is *smoothed*, it could not be"
+            " coarsened. Matrices with a missing or singular diagonal block have no hierarchy."
+            " ρ(D⁻¹A) is an estimate for level 0.",
+            "",
+            *multigrid(results),
             "",
             *refused,
         ],

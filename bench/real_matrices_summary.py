@@ -38,6 +38,9 @@ def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     results = tables.read_json(sys.argv[1])
+    expected = [method.split(":")[0] for method in real_matrices.METHODS]
+    if any([run["method"] for run in result["runs"]] != expected for result in results):
+        raise SystemExit(f"{sys.argv[1]} has other methods than those of real_matrices.py")
     print("| method | solved | compared | iterations over ILU(0)'s, median |\n|---|---|---|---|")
     for heading, solved, compared, median in summary(results):
         print(f"| {heading} | {solved} | {compared} | {median:.2f} |")

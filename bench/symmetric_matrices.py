@@ -22,6 +22,7 @@ METHODS = [
     "isai:k=2:symmetric",
     "isai:k=3:symmetric",
     "isai:symmetric:relax=1",
+    "mg",
 ]
 HEADINGS = [
     "none",
@@ -31,6 +32,7 @@ HEADINGS = [
     "symmetric ISAI(2)",
     "symmetric ISAI(3)",
     "symmetric ISAI(1) + 1 relax",
+    "multigrid",
 ]
 LIMIT = 1e-10  # BISAI_SYMMETRY_LIMIT
 
@@ -100,7 +102,8 @@ def main():
             tables.REASONS,
             "",
             "Symmetric ISAI is NLᵀ D⁻¹ NL, the key `isai:symmetric`: half the inverse blocks of"
-            " ISAI of the same k.",
+            " ISAI of the same k. Multigrid inverts matrices of at most 1024 scalar rows, and is then"
+            " a direct solver.",
             "",
             *summary(results),
             "",

@@ -8,6 +8,7 @@ import lzma
 import os
 import pathlib
 import subprocess
+import textwrap
 
 LARGE = 200000  # bytes: larger JSON files are compressed
 
@@ -189,8 +190,14 @@ def write_json(path, results):
 
 
 def write(output, lines, results):
-    output.write_text("\n".join(lines).rstrip() + "\n")
+    output.write_text("\n".join(wrapped(lines)).rstrip() + "\n")
     write_json(output.with_suffix(".json"), results)
+
+
+def wrapped(lines):
+    """Paragraphs in lines of at most 100 columns. Tables, headings and figures stay as they are."""
+    for line in lines:
+        yield from [line] if line[:1] in ("", "|", "#", "!") else textwrap.wrap(line, 100)
 
 
 def gnuplot(script):
