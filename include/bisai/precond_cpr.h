@@ -17,8 +17,9 @@ extern "C" {
 /** The second stage of CPR. It takes the options of its kind: `isai`, `ilu`, `sweeps`, `bjacobi`,
  *  `factor` and `shift` of bisai_precond_options. */
 typedef enum bisai_second {
-  /** ISAI, with the ordering COLOUR if `factor.ordering` is NATURAL. Few colours suffice for meshes
-   *  of cells, and ISAI then has nearly the exact inverses of the factors */
+  /** ISAI, with the ordering COLOUR if `factor.ordering` is NATURAL and the factors are not the
+   *  caller's. Few colours suffice for meshes of cells, and ISAI then has nearly the exact inverses
+   *  of the factors */
   BISAI_SECOND_AUTO = 0,
   /** ISAI */
   BISAI_SECOND_ISAI = 1,
@@ -115,7 +116,8 @@ typedef struct bisai_cpr_report {
   bisai_second second;
   /** where the weights come from */
   bisai_weights weights;
-  /** number of block rows whose D is singular. Their weights are e_p */
+  /** number of block rows whose D is singular, for quasi-IMPES also but for rounding. Their weights
+   *  are e_p */
   int64_t singular_rows;
   /** the first of them; -1 if there is none */
   int32_t first_singular_row;

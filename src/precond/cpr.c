@@ -110,7 +110,8 @@ static bisai_precond_options second_options(const bisai_precond_options *given) 
   o.kind = second_kind(given->cpr.second);
   o.multigrid = initial.multigrid;
   o.cpr = initial.cpr;
-  if (given->cpr.second == BISAI_SECOND_AUTO && o.factor.ordering == BISAI_ORDERING_NATURAL)
+  if (given->cpr.second == BISAI_SECOND_AUTO && !o.factor.factors &&
+      o.factor.ordering == BISAI_ORDERING_NATURAL)
     o.factor.ordering = BISAI_ORDERING_COLOUR;
   return o;
 }
@@ -170,7 +171,7 @@ static bisai_status check_given(const bisai_precond *m, const char *name, int64_
                   (long long)(index / (columns * m->block_size)));
 }
 
-/* Reads the caller's arrays, and computes the weights for each unknown of a range. */
+/* Does some work with the caller's arrays. */
 static bisai_status with_given(bisai_precond *m, const bisai_bcsr *a,
                                bisai_status (*work)(bisai_precond *, const bsi_weighing *)) {
   const bisai_cpr_options *o = &m->options.cpr;
@@ -183,12 +184,21 @@ static bisai_status with_given(bisai_precond *m, const bisai_bcsr *a,
     status = bsi_stage_input(m->context, n * bs, 1, o->storage, n * bs, &storage);
   weighing.given = weights.data;
   weighing.storage = storage.data;
-  if (o->weights && !status) status = check_given(m, "weights", 1, weights.data);
-  if (o->storage && !status) status = check_given(m, "storage", bs, storage.data);
   if (!status) status = work(m, &weighing);
   bsi_stage_release(m->context, &weights);
   bsi_stage_release(m->context, &storage);
   return status;
+}
+
+static bisai_status check_arrays(bisai_precond *m, const bsi_weighing *weighing) {
+  if (weighing->given) BSI_TRY(check_given(m, "weights", 1, weighing->given));
+  return weighing->storage ? check_given(m, "storage", m->block_size, weighing->storage) : BISAI_OK;
+}
+
+static bisai_status cpr_check_values(bisai_precond *m, const bisai_bcsr *a) {
+  const bisai_cpr_options *o = &m->options.cpr;
+  const bool kept = o->keep_pressure && cpr_of(m)->matrix;
+  return (o->weights || o->storage) && !kept ? with_given(m, a, check_arrays) : BISAI_OK;
 }
 
 /* Sums up the ellipticities of the pressure matrix of an unknown. */
@@ -343,6 +353,9 @@ static bisai_status apply_to_one(bisai_precond *m, const double *v, double *x,
 }
 
 static bisai_status cpr_apply(bisai_precond *m, const bsi_vectors *v) {
+  const bisai_factors *factors = cpr_of(m)->second->factors;
+  if (factors && !factors->ready)
+    return bsi_fail(m->context, BISAI_NOT_READY, SECOND_STAGE ": the factors' last update failed");
   for (int32_t c = 0; c < v->count; c++)
     BSI_TRY(apply_to_one(m, v->b + c * v->ldb, v->x + c * v->ldx, v->cached_bytes));
   return BISAI_OK;
@@ -460,6 +473,7 @@ const bsi_precond_ops bsi_precond_cpr = {.options = {&own_options},
                                          .stages = stages,
                                          .state_size = sizeof(cpr_state),
                                          .check = cpr_check,
+                                         .check_values = cpr_check_values,
                                          .setup = cpr_setup,
                                          .update = cpr_update,
                                          .check_update = cpr_check_update,
