@@ -366,6 +366,13 @@ int32_t *bsi_reserve_indices(bisai_context *context, size_t count) {
       context->backend->memory->allocate(context, count, sizeof(int32_t)));
 }
 
+/* What a structure that would be too large leaves: no row_ptr. */
+static bisai_status leave_without_rows(bisai_context *context, bsi_sparse *c) {
+  context->backend->memory->release(context, c->row_ptr);
+  c->row_ptr = nullptr;
+  return BISAI_OK;
+}
+
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
                                     const bsi_sparse *b, int64_t most, bsi_sparse *c) {
   const double length = mean_length(b), products = length * mean_length(a);
@@ -396,11 +403,7 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
     BSI_TRY(bsi_lengths_fetch(context, "a product", most, &report));
     too_large = report.total > static_cast<unsigned long long>(most);
   }
-  if (too_large) {
-    context->backend->memory->release(context, c->row_ptr);
-    c->row_ptr = nullptr;
-    return BISAI_OK;
-  }
+  if (too_large) return leave_without_rows(context, c);
   c->blocks = static_cast<int32_t>(report.total);
   c->longest = static_cast<int32_t>(report.longest);
   s.c_col = c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
