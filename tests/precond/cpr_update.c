@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Updates of CPR: new values give what creation gives, the caller's arrays are read again, refusals
- * change nothing, failures are followed by good updates, failing allocations leave nothing behind. */
+ * change nothing, failures are followed by good updates, failing allocations leave nothing
+ * behind. */
 #include <math.h>
 
 #include "fixture.h"
