@@ -50,9 +50,14 @@ static cells cells_random(bisai_context *c, int32_t n, int bs, uint64_t seed) {
   return cells_take(c, test_bcsr_random(test_shape_square(n, bs, seed)));
 }
 
-static void cells_free(bisai_context *c, cells *s) {
+/* Leaves the arrays. */
+static void cells_leave(bisai_context *c, cells *s) {
   drop(c, s->diagonal);
   bisai_bcsr_destroy(&s->matrix);
+}
+
+static void cells_free(bisai_context *c, cells *s) {
+  cells_leave(c, s);
   test_bcsr_free(&s->a);
 }
 

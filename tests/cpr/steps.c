@@ -230,14 +230,15 @@ static void steps_without_cells_do_nothing(void **state) {
 /* Enough values for several threads. */
 static void steps_do_not_depend_on_the_number_of_threads(void **state) {
   (void)state;
-  enum { N = 20000 };
+  enum { EDGE = 140, N = EDGE * EDGE };
   for (int bs = 1; bs <= 9; bs += 4) {
     const size_t rows = (size_t)N * (size_t)bs;
+    test_bcsr arrays = test_bcsr_grid(EDGE, EDGE, bs, 1);
     double *first[4] = {NULL};
     int64_t ellipticity = -1;
     for (int threads = 1; threads <= 4; threads++) {
       bisai_context *c = test_context(threads);
-      cells s = cells_random(c, N, bs, 1);
+      cells s = cells_take(c, arrays);
       bisai_bcsr *p = reserve(c, &s);
       const size_t blocks = (size_t)p->blocks,
                    lengths[] = {blocks, blocks * (size_t)bs, rows, rows};
@@ -260,10 +261,11 @@ static void steps_do_not_depend_on_the_number_of_threads(void **state) {
       }
       drop(c, w), drop(c, v), drop(c, r);
       bisai_bcsr_destroy(&p);
-      cells_free(c, &s);
+      cells_leave(c, &s);
       bisai_context_destroy(&c);
     }
     for (int g = 0; g < 4; g++) free(first[g]);
+    test_bcsr_free(&arrays);
   }
 }
 
