@@ -493,6 +493,9 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
   bisai_status status = BISAI_OK;
   if (setup->options.nodes == BISAI_NODES_SCALAR && matrix->block_size > 1)
     status = split_matrix(h, matrix);
+  h->mirrored = setup->symmetric;
+  if (!status && h->split && h->mirrored)
+    status = bsi_bcsr_is_symmetric(context, h->split, &h->mirrored);
   h->levels[0].matrix = h->split ? h->split : matrix;
   if (!status) status = upload_vectors(h, bsi_level_rows(&h->levels[0]), &c.vectors);
   while (!status && more) {

@@ -84,6 +84,9 @@ typedef struct bsi_hierarchy {
   bsi_level levels[BISAI_MULTIGRID_LEVELS];
   /* scalar nodes: the matrix of level 0 without zeros */
   bisai_bcsr *split;
+  /* A is symmetric, and so is the pattern of level 0. A split matrix may lack one of two values
+   * that are zero up to rounding. Incomplete factors of it are not symmetric */
+  bool mirrored;
   /* of the coarsest matrix, n² each; NULL if it is smoothed */
   double *dense_work, *dense_inverse;
   /* in host memory: n marks, and the room of bsi_pseudo_invert(), NULL if creation found a regular
@@ -157,6 +160,12 @@ void bsi_tail_destroy(bisai_context *context, bsi_tail *tail);
 /* Makes what the smoother of a level needs beyond the inverses of the diagonal blocks. */
 bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level);
 bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level);
+/* Returns true if the smoother is a preconditioner of each level. */
+static inline bool bsi_smoother_is_nested(const bsi_hierarchy *h) {
+  const bisai_smoother smoother = h->setup.options.smoother;
+  return smoother == BISAI_SMOOTHER_ISAI || smoother == BISAI_SMOOTHER_SWEEPS ||
+         smoother == BISAI_SMOOTHER_ILU;
+}
 /* to ← `count` applications of the smoother to A x = b, from `from` or, if it is NULL, from zero.
  * `from` is level->x or NULL, and `to` is another array, or level->x if `from` is NULL. */
 bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,

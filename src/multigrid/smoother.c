@@ -10,12 +10,6 @@
 /* The estimate of ρ(D⁻¹A) from below is multiplied by this for the upper end of the interval. */
 #define RADIUS_MARGIN 1.1
 
-static bool is_nested(const bsi_hierarchy *h) {
-  const bisai_smoother smoother = h->setup.options.smoother;
-  return smoother == BISAI_SMOOTHER_ISAI || smoother == BISAI_SMOOTHER_SWEEPS ||
-         smoother == BISAI_SMOOTHER_ILU;
-}
-
 /* level->relaxation ← the inverses of the diagonal blocks of l1. */
 static bisai_status update_l1(bsi_hierarchy *h, bsi_level *level) {
   const bsi_backend *backend = h->context->backend;
@@ -51,8 +45,9 @@ static bisai_status create_l1(bsi_hierarchy *h, bsi_level *level) {
 
 bisai_status bsi_smoother_create(bsi_hierarchy *h, bsi_level *level) {
   if (h->setup.options.smoother == BISAI_SMOOTHER_L1) return create_l1(h, level);
-  if (!is_nested(h)) return BISAI_OK;
+  if (!bsi_smoother_is_nested(h)) return BISAI_OK;
   bisai_precond_options o = *h->setup.smoother;
+  if (!h->mirrored) o.isai.symmetric = false;
   if (level != h->levels) {
     o.shift = BISAI_SHIFT_IN_BLOCKS;
     o.shift_amount = BSI_COARSE_SHIFT;

@@ -237,9 +237,11 @@ static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
 }
 
 static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
-  const bisai_multigrid_options *o = &multigrid_of(m)->hierarchy.setup.options;
-  return multigrid_of(m)->still_symmetric && o->pre == o->post ? BISAI_SYMMETRY_VALUES
-                                                               : BISAI_SYMMETRY_NONE;
+  const bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
+  const bisai_multigrid_options *o = &h->setup.options;
+  const bool smoother = h->mirrored || !bsi_smoother_is_nested(h);
+  return multigrid_of(m)->still_symmetric && o->pre == o->post && smoother ? BISAI_SYMMETRY_VALUES
+                                                                           : BISAI_SYMMETRY_NONE;
 }
 
 /* The coefficients of a K-cycle depend on v. */

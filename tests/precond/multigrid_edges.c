@@ -348,6 +348,33 @@ static void the_complexity_is_limited(void **state) {
   }
 }
 
+/* --- symmetry --- */
+
+/* Without zeros, the scalar matrix lacks the mirror image of the small value. */
+static void factors_of_a_pattern_that_is_not_symmetric_are_not_either(void **state) {
+  (void)state;
+  test_bcsr arrays = test_mesh_lines(24, 24, 4);
+  double *value = test_bcsr_block(&arrays, 0, arrays.col_idx[arrays.row_ptr[1] - 1]) + 1;
+  assert_true(*value == 0.0);
+  *value = 1e-20;
+  bisai_bcsr *a = test_bcsr_take(context, arrays);
+  for (int s = 0; s < SMOOTHERS; s++) {
+    bisai_precond_options o = multigrid(s, 20);
+    o.multigrid.nodes = BISAI_NODES_SCALAR;
+    bisai_precond *m = make(a, &o);
+    bisai_precond_report r = {.struct_size = sizeof r};
+    EXPECT_OK(context, bisai_precond_get_report(m, &r));
+    assert_true(r.multigrid.symmetric);
+    const bool factors = smoothers[s] == BISAI_SMOOTHER_ISAI ||
+                         smoothers[s] == BISAI_SMOOTHER_SWEEPS ||
+                         smoothers[s] == BISAI_SMOOTHER_ILU;
+    assert_int_equal(r.symmetry, factors ? BISAI_SYMMETRY_NONE : BISAI_SYMMETRY_VALUES);
+    expect_solved_with(a, m, NULL, 60);
+    bisai_precond_destroy(&m);
+  }
+  bisai_bcsr_destroy(&a);
+}
+
 /* --- rows without values --- */
 
 static void expect_refused(test_bcsr arrays, int32_t coarsest, bisai_status status,
@@ -433,6 +460,7 @@ int main(void) {
       cmocka_unit_test(one_level_and_no_inverse_is_a_smoother),
       cmocka_unit_test(levels_are_limited),
       cmocka_unit_test(the_complexity_is_limited),
+      cmocka_unit_test(factors_of_a_pattern_that_is_not_symmetric_are_not_either),
       cmocka_unit_test(rows_without_blocks_are_named),
       cmocka_unit_test(rows_of_zeros_are_named),
       cmocka_unit_test(singular_blocks_are_shifted_if_that_is_asked_for),
