@@ -429,7 +429,7 @@ static void describe_pressure(bisai_precond *m) {
   if (!r->found) return;
   for (int p = 0; p < m->block_size; p++)
     if (p != r->pressure && r->ellipticity[p] > next) next = r->ellipticity[p];
-  bsi_append(m, " (ellipticity %.2g, others at most %.2g)", r->ellipticity[r->pressure], next);
+  bsi_append(m, " (ellipticity %.2g; others at most %.2g)", r->ellipticity[r->pressure], next);
 }
 
 /* Appends ", 3 rows reversed" and the first one, unless it is −1. */
