@@ -125,7 +125,7 @@ typedef struct bisai_cpr_report {
    *  pressure matrix became positive */
   int64_t reversed_rows;
   /** number of block rows whose diagonal entry of the pressure matrix is zero, but for rounding, or
-   *  not finite. They have the weights 0, and so no pressure correction */
+   *  not finite, as its inverse may be. They have the weights 0, and so no pressure correction */
   int64_t excluded_rows;
   /** the first of them; -1 if there is none */
   int32_t first_excluded_row;

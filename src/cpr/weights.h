@@ -10,8 +10,8 @@
  *   D is singular, or a diagonal block of A that is singular but for rounding:
  *             w = e_p
  *   d < 0:            w ← −w
- *   d is zero but for rounding, or not finite: w = 0. The row of the pressure matrix is then that
- *                     of the identity, and the cell has no pressure correction. */
+ *   d is zero but for rounding, or d or 1/d is not finite: w = 0. The row of the pressure matrix is
+ *                     then that of the identity, and the cell has no pressure correction. */
 #ifndef BSI_CPR_WEIGHTS_H
 #define BSI_CPR_WEIGHTS_H
 
@@ -65,7 +65,7 @@ BSI_INLINE bool bsi_weights_scale(const int bs, double *w) {
   return true;
 }
 
-/* *d ← wᵀ a. Returns false if it is zero, but for rounding, or not finite. */
+/* *d ← wᵀ a. Returns false if it is zero, but for rounding, or if it or its inverse is not finite. */
 BSI_INLINE bool bsi_weights_entry(const int bs, const double *w, const double *a, double *d) {
   double magnitude = 0.0;
   *d = 0.0;
@@ -73,7 +73,7 @@ BSI_INLINE bool bsi_weights_entry(const int bs, const double *w, const double *a
     *d += w[k] * a[k];
     magnitude += fabs(w[k] * a[k]);
   }
-  return fabs(*d) > 16 * bs * DBL_EPSILON * magnitude && isfinite(*d);
+  return fabs(*d) > 16 * bs * DBL_EPSILON * magnitude && isfinite(*d) && isfinite(1.0 / *d);
 }
 
 /* Scales the weights w of a row, whose diagonal block has the column `a` of the pressure, and

@@ -208,7 +208,8 @@ static const double awkward[][9] = {
     {1, 1, 1, 1, 1, 1, 1, 1, 1},                  /* 10: of rank 1 */
     {-1e-3, 0, 0, 0, 3, 0, 0, 0, 4},              /* 11: negative: so is its weight */
     {1e300, 1e300, 0, -1e300, 1e300, 0, 0, 0, 1}, /* 12: large */
-    {1e-300, 0, 0, 0, 1, 0, 0, 0, 1}              /* 13: small */
+    {1e-300, 0, 0, 0, 1, 0, 0, 0, 1},             /* 13: small */
+    {1e-320, 0, 0, 0, 1, 0, 0, 0, 1}              /* 14: an entry whose inverse overflows */
 };
 enum { AWKWARD = sizeof awkward / sizeof *awkward };
 
@@ -225,8 +226,8 @@ static void awkward_cells_follow_the_rules(void **state) {
   memcpy(s.matrix->values, awkward, sizeof awkward);
   weights got = weigh(context, &s, 0, NULL, NULL);
   EXPECT_CLOSE(3 * AWKWARD, &expected[0][0], got.w, 0.0);
-  /* 1, 2, 3, 4, 6, 7, 8, 9, 10; 2; 3, 4, 7, 8 */
-  expect_stats((bsi_weight_stats){9, 1, 4, 1, 3}, got.stats);
+  /* 1, 2, 3, 4, 6, 7, 8, 9, 10, 14; 2; 3, 4, 7, 8, 14 */
+  expect_stats((bsi_weight_stats){10, 1, 5, 1, 3}, got.stats);
   drop(context, got.w);
   cells_free(context, &s);
 }
