@@ -65,7 +65,7 @@ BSI_INLINE bool bsi_weights_scale(const int bs, double *w) {
   return true;
 }
 
-/* *d ← wᵀ a. Returns false if it is zero, but for rounding, or if it or its inverse is not finite. */
+/* *d ← wᵀ a. Returns false if it is zero, but for rounding, or if d or 1/d is not finite. */
 BSI_INLINE bool bsi_weights_entry(const int bs, const double *w, const double *a, double *d) {
   double magnitude = 0.0;
   *d = 0.0;
