@@ -4,17 +4,31 @@
 
 #include "multigrid.h"
 
-/* Applies KEY, or KEY=VALUE. */
-static void set_key(const char *text, char *item, bisai_precond_options *options) {
-  char *equals = strchr(item, '=');
+static const bisai_option *option_of(bisai_precond_kind kind, const char *key) {
   const bisai_option *option;
-  double value;
+  for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++)
+    if (option->key && strcmp(option->key, key) == 0) break;
+  return option;
+}
+
+/* Applies KEY, or KEY=VALUE, to the options of *kind. After first=mg and second=KIND that is the
+ * kind of the stage. */
+static void set_key(const char *text, char *item, bisai_precond_kind *kind,
+                    bisai_precond_options *options) {
+  const bool first = strcmp(item, "first=mg") == 0;
+  char *equals = strchr(item, '=');
   if (equals) *equals = '\0';
-  for (int i = 0; (option = bisai_precond_kind_option(options->kind, i)); i++)
-    if (option->key && strcmp(option->key, item) == 0) break;
+  const bool second = strcmp(item, "second") == 0;
+  const bisai_option *option = option_of(second ? options->kind : *kind, item);
+  double value;
+  if (first) {
+    *kind = BISAI_PRECOND_MULTIGRID;
+    return;
+  }
   if (!option || !bisai_option_parse(option, equals ? equals + 1 : "", &value))
     bench_fail("%s: '%s' is not a key of the method, or its value is wrong", text, item);
   bisai_option_set(option, option->type == BISAI_OPTION_FLAG ? 1 : value, options);
+  if (second) bisai_precond_kind_parse(equals + 1, kind);
 }
 
 static void set_precond(const char *text, char *copy, bisai_precond_options *options) {
@@ -22,7 +36,8 @@ static void set_precond(const char *text, char *copy, bisai_precond_options *opt
   *options = bisai_precond_options_default();
   if (!bisai_precond_kind_parse(item, &options->kind))
     bench_fail("%s: unknown preconditioner", text);
-  while ((item = strtok_r(NULL, ":", &rest))) set_key(text, item, options);
+  bisai_precond_kind kind = options->kind;
+  while ((item = strtok_r(NULL, ":", &rest))) set_key(text, item, &kind, options);
 }
 
 static const struct {

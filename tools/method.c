@@ -34,7 +34,7 @@ bool method_uses(const method *m, bisai_precond_kind kind) {
   const bisai_second second = m->options.cpr.second;
   if (!method_has_stages(m)) return method_is(m, kind);
   return second == BISAI_SECOND_AUTO
-             ? kind == BISAI_PRECOND_ISAI
+             ? kind == BISAI_PRECOND_ILU
              : strcmp(bisai_second_string(second), bisai_precond_kind_string(kind)) == 0;
 }
 

@@ -17,9 +17,7 @@ extern "C" {
 /** The second stage of CPR. It takes the options of its kind: `isai`, `ilu`, `sweeps`, `bjacobi`,
  *  `factor` and `shift` of bisai_precond_options. */
 typedef enum bisai_second {
-  /** ISAI, with the ordering COLOUR if `factor.ordering` is NATURAL and the factors are not the
-   *  caller's. Few colours suffice for meshes of cells, and ISAI then has nearly the exact inverses
-   *  of the factors */
+  /** ILU */
   BISAI_SECOND_AUTO = 0,
   /** ISAI */
   BISAI_SECOND_ISAI = 1,

@@ -98,12 +98,11 @@ static bool begins_with(const char *field, const char *prefix) {
 /* Returns true if the kind in use takes an option. cpr lists the options of all second stages, and
  * takes those of the one in use. */
 static bool takes(const bisai_precond_options *o, const bisai_option *option) {
-  bisai_precond_kind second = BISAI_PRECOND_ISAI;
+  bisai_precond_kind second = BISAI_PRECOND_ILU; /* of auto */
   if (!bisai_precond_kind_takes(o->kind, option->field)) return false;
   if (o->kind != BISAI_PRECOND_CPR || begins_with(option->field, "cpr.") ||
       begins_with(option->field, "multigrid."))
     return true;
-  if (o->cpr.second == BISAI_SECOND_AUTO && begins_with(option->field, "isai.")) return false;
   bisai_precond_kind_parse(bisai_second_string(o->cpr.second), &second);
   return bisai_precond_kind_takes(second, option->field);
 }

@@ -65,7 +65,7 @@ static const bisai_option table[] = {
      .type = BISAI_OPTION_INTEGER, .initial = BISAI_CPR_PRESSURE_AUTO,
      .maximum = BISAI_MAX_BLOCK_SIZE - 1, .advised = BISAI_MAX_BLOCK_SIZE - 1, .words = pressures},
     {BSI_PRECOND_OPTION(cpr.second), .name = "second", .key = "second", .placeholder = "KIND",
-     .petsc = "cpr_second", .help = "kind of the second stage; auto: isai, rows by colours",
+     .petsc = "cpr_second", .help = "kind of the second stage; auto: ilu",
      .type = BISAI_OPTION_WORD, .maximum = BISAI_SECOND_BJACOBI, .advised = BISAI_SECOND_BJACOBI,
      .words = seconds},
     {BSI_PRECOND_OPTION(cpr.additive), .name = "additive", .key = "additive", .placeholder = "",
@@ -85,10 +85,10 @@ static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 
 static bisai_precond_kind second_kind(bisai_second second) {
   switch (second) {
-  case BISAI_SECOND_ILU: return BISAI_PRECOND_ILU;
+  case BISAI_SECOND_ISAI: return BISAI_PRECOND_ISAI;
   case BISAI_SECOND_SWEEPS: return BISAI_PRECOND_SWEEPS;
   case BISAI_SECOND_BJACOBI: return BISAI_PRECOND_BJACOBI;
-  default: return BISAI_PRECOND_ISAI;
+  default: return BISAI_PRECOND_ILU;
   }
 }
 
@@ -110,9 +110,6 @@ static bisai_precond_options second_options(const bisai_precond_options *given) 
   o.kind = second_kind(given->cpr.second);
   o.multigrid = initial.multigrid;
   o.cpr = initial.cpr;
-  if (given->cpr.second == BISAI_SECOND_AUTO && !o.factor.factors &&
-      o.factor.ordering == BISAI_ORDERING_NATURAL)
-    o.factor.ordering = BISAI_ORDERING_COLOUR;
   return o;
 }
 
@@ -123,9 +120,7 @@ static bisai_status check_second(bisai_context *context, const bisai_precond_opt
     const bisai_option *option;
     const bisai_precond_kind kind = second_kind((bisai_second)s);
     for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++) {
-      const bool taken = bisai_precond_kind_takes(second_kind(second), option->field) &&
-                         (second != BISAI_SECOND_AUTO || kind != BISAI_PRECOND_ISAI ||
-                          strncmp(option->field, "isai.", 5) != 0);
+      const bool taken = bisai_precond_kind_takes(second_kind(second), option->field);
       if (!taken && bisai_option_get(option, given) != option->initial)
         return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                         "cpr with the second stage %s does not take the option %s, which is for %s",
@@ -377,7 +372,7 @@ static void report_own(const bisai_precond *m, bisai_cpr_report *r) {
   r->found = o->pressure == BISAI_CPR_PRESSURE_AUTO;
   for (int p = 0; p < m->block_size && m->block_rows > 0; p++)
     r->ellipticity[p] = (double)state->ellipticity[p] / (BSI_ELLIPTICITY_ONE * m->block_rows);
-  r->second = o->second == BISAI_SECOND_AUTO ? BISAI_SECOND_ISAI : o->second;
+  r->second = o->second == BISAI_SECOND_AUTO ? BISAI_SECOND_ILU : o->second;
   r->weights = o->weights   ? BISAI_WEIGHTS_GIVEN
                : o->storage ? BISAI_WEIGHTS_TRUE_IMPES
                             : BISAI_WEIGHTS_QUASI_IMPES;

@@ -112,7 +112,7 @@ static bisai_bcsr *pressure_matrix_of(const pieces *s) {
 /* `o` are options of CPR, whose choices of multigrid are made here by hand. */
 static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *o,
                         const bisai_bcsr *matrix) {
-  static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ISAI, BISAI_PRECOND_ISAI,
+  static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI,
                                              BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS,
                                              BISAI_PRECOND_BJACOBI};
   bisai_precond_options first = bisai_precond_options_default(), second = first;
@@ -129,8 +129,6 @@ static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *
   second.ilu = o->ilu;
   second.sweeps = o->sweeps;
   second.bjacobi = o->bjacobi;
-  if (o->cpr.second == BISAI_SECOND_AUTO && o->factor.ordering == BISAI_ORDERING_NATURAL)
-    second.factor.ordering = BISAI_ORDERING_COLOUR;
   pieces s = {.a = a, .pressure = pressure, .additive = o->cpr.additive};
   s.weights = weights_of(&a, pressure);
   s.matrix = pressure_matrix_of(&s);
@@ -214,8 +212,7 @@ static void the_defaults_are_the_documented_ones(void **state) {
   assert_int_equal(o.cpr.pressure, BISAI_CPR_PRESSURE_AUTO);
   bisai_precond *expected = make(context, a, &o);
   o.cpr.pressure = 1;
-  o.cpr.second = BISAI_SECOND_ISAI;
-  o.factor.ordering = BISAI_ORDERING_COLOUR;
+  o.cpr.second = BISAI_SECOND_ILU;
   o.multigrid.unweighted = true;
   o.multigrid.cycle = BISAI_CYCLE_W;
   o.multigrid.complexity = 5.0;
@@ -225,8 +222,8 @@ static void the_defaults_are_the_documented_ones(void **state) {
   const bisai_precond_report r = report_of(context, expected), s = report_of(context, got);
   assert_true(r.cpr.found && !s.cpr.found);
   assert_int_equal(r.cpr.pressure, s.cpr.pressure);
-  assert_int_equal(r.cpr.second, BISAI_SECOND_ISAI);
-  assert_int_equal(s.cpr.second, BISAI_SECOND_ISAI);
+  assert_int_equal(r.cpr.second, BISAI_SECOND_ILU);
+  assert_int_equal(s.cpr.second, BISAI_SECOND_ILU);
   for (int p = 0; p < BISAI_MAX_BLOCK_SIZE; p++) {
     assert_true(s.cpr.ellipticity[p] == 0.0);
     assert_true(p == 1 ? r.cpr.ellipticity[p] > 0.5 : r.cpr.ellipticity[p] < 0.1);
@@ -339,7 +336,7 @@ static void flows_take_fewer_iterations_than_with_the_second_stage_alone(void **
   for (int k = 0; k < 2 * VARIANTS; k++) {
     bisai_precond_options o = variant_of(k / 2), alone = o;
     o.cpr.additive = k % 2;
-    static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ISAI, BISAI_PRECOND_ISAI,
+    static const bisai_precond_kind kinds[] = {BISAI_PRECOND_ILU, BISAI_PRECOND_ISAI,
                                                BISAI_PRECOND_ILU, BISAI_PRECOND_SWEEPS,
                                                BISAI_PRECOND_BJACOBI};
     alone.kind = kinds[o.cpr.second];

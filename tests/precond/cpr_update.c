@@ -364,7 +364,7 @@ static void factors_of_the_caller_are_used(void **state) {
     EXPECT_OK(context, bisai_factors_create(context, a, NULL, &factors));
     bisai_precond_options o = variant_of(seconds[k]);
     o.factor.factors = factors; /* and no ordering */
-    bisai_precond_options own = variant_of(k == 0 ? (int)BISAI_SECOND_ISAI : (int)seconds[k]);
+    bisai_precond_options own = variant_of(seconds[k]);
     bisai_precond *expected = make(context, a, &own);
     bisai_precond *m = make(context, a, &o);
     double *x = applied(expected), *y = applied(m), v[N] = {1.0}, z[N];
