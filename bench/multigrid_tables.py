@@ -171,7 +171,7 @@ def updates(figures):
         yield tables.row(
             record["system"],
             name_of(record),
-            ("kept" if kept else "computed") if record["method"].startswith("mg") else "–",
+            ("kept" if kept else "computed") if record["method"].startswith(("mg", "cpr")) else "–",
             milliseconds(record["minimum"]),
             part,
             record["host_allocations"],
