@@ -223,8 +223,8 @@ static void what_does_not_apply_is_null(void **state) {
       "yynnynnnnnyyynnnnnnynyyyynn", /* sweeps */
       "yyynyyynyyyyyny"
       "yynnynnnnnnnnnnnnynynyyyynn", /* mg */
-      "nnnyyyyyyyyyyyy"
-      "nnnnynyyyyyynnnnnyyynyyyynn", /* cpr */
+      "nnnyyyyyyyyyyny"
+      "nnnnynnnnnyynnnnnyyynyyyynn", /* cpr */
   };
   json_t *root = results("compare --case cavity --size 5 --methods "
                          "none,bjacobi,ilu,isai:storage=fp32:k=2:relax=1,sweeps:n=3,mg,cpr",
