@@ -11,6 +11,7 @@ import subprocess
 import textwrap
 
 LARGE = 200000  # bytes: larger JSON files are compressed
+FILES = ("rhs_file", "null_vectors", "weights", "storage")  # keys whose values may be files
 
 SHORT = {
     "max_iterations": "limit",
@@ -176,11 +177,21 @@ def read_json(path):
     return json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
 
 
+def without_folders(value, key=None):
+    """Returns a copy in which files have their names only, wherever they were on this machine."""
+    if isinstance(value, dict):
+        return {k: without_folders(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [without_folders(v, key) for v in value]
+    return pathlib.PurePath(value).name if key in FILES and isinstance(value, str) else value
+
+
 def write_json(path, results):
     """Writes FILE.json with a line for each result, or FILE.json.xz beyond LARGE bytes.
 
-    The other file is removed.
+    The other file is removed. Folders of files are left out.
     """
+    results = without_folders(list(results))
     data = ("[" + ",\n".join(json.dumps(result) for result in results) + "]\n").encode()
     large = len(data) > LARGE
     (path if large else compressed(path)).unlink(missing_ok=True)
