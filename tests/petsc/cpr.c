@@ -2,6 +2,7 @@
 /* CPR inside PETSc: options of both stages, new values, what is shown and refused. */
 #include "fixture.h"
 
+#include "petsc_application.h"
 #include "petsc_fixture.h"
 
 static PC make_pc(Mat mat, const char *options) {
@@ -14,24 +15,6 @@ static PC make_pc(Mat mat, const char *options) {
   assert_int_equal(PCSetFromOptions(pc), 0);
   assert_int_equal(PCSetOperators(pc, mat, mat), 0);
   return pc;
-}
-
-/* z ← M⁻¹ v by PETSc is the same to the last bit as by bisai. */
-static void expect_same_application(PC pc, bisai_precond *precond) {
-  const int64_t n = bisai_precond_rows(precond);
-  double *v = test_random_vector(n, 1), *z = test_random_vector(n, 2),
-         *expected = test_random_vector(n, 3);
-  Vec in, out;
-  VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, v, &in);
-  VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, z, &out);
-  assert_int_equal(PCApply(pc, in, out), 0);
-  EXPECT_OK(context, bisai_precond_apply(precond, v, expected));
-  EXPECT_CLOSE(n, expected, z, 0);
-  VecDestroy(&in);
-  VecDestroy(&out);
-  free(v);
-  free(z);
-  free(expected);
 }
 
 static bisai_precond_options first_stage(void) {

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "cases.h"
+#include "petsc_application.h"
 #include "petsc_fixture.h"
 
 typedef struct beam {
@@ -96,24 +97,6 @@ static bisai_precond *make_precond(const bisai_bcsr *matrix, const double *rows,
 }
 
 static const char small_coarsest[] = "-pc_bisai_mg_coarsest 30";
-
-/* z ← M⁻¹ v by PETSc is the same to the last bit as by bisai. */
-static void expect_same_application(PC pc, bisai_precond *precond) {
-  const int64_t n = bisai_precond_rows(precond);
-  double *v = test_random_vector(n, 1), *z = test_random_vector(n, 2),
-         *expected = test_random_vector(n, 3);
-  Vec in, out;
-  VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, v, &in);
-  VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, z, &out);
-  assert_int_equal(PCApply(pc, in, out), 0);
-  EXPECT_OK(context, bisai_precond_apply(precond, v, expected));
-  EXPECT_CLOSE(n, expected, z, 0);
-  VecDestroy(&in);
-  VecDestroy(&out);
-  free(v);
-  free(z);
-  free(expected);
-}
 
 static void expect_pc(PC pc, const bisai_bcsr *matrix, const double *rows, int32_t count) {
   bisai_precond *expected = make_precond(matrix, rows, count);

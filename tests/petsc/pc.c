@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "petsc_application.h"
 #include "petsc_fixture.h"
 
 static Mat make_mat(const bisai_bcsr *matrix) {
@@ -32,24 +33,6 @@ static bisai_precond *make_precond(const bisai_bcsr *matrix, bisai_precond_kind 
   options.isai.power = power;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &precond));
   return precond;
-}
-
-/* z ← M⁻¹ v by PETSc is the same to the last bit as by bisai. */
-static void expect_same_application(PC pc, bisai_precond *precond) {
-  const int64_t n = bisai_precond_rows(precond);
-  double *v = test_random_vector(n, 1), *z = test_random_vector(n, 2),
-         *expected = test_random_vector(n, 3);
-  Vec in, out;
-  VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, v, &in);
-  VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)n, z, &out);
-  assert_int_equal(PCApply(pc, in, out), 0);
-  EXPECT_OK(context, bisai_precond_apply(precond, v, expected));
-  EXPECT_CLOSE(n, expected, z, 0);
-  VecDestroy(&in);
-  VecDestroy(&out);
-  free(v);
-  free(z);
-  free(expected);
 }
 
 static void options_choose_the_preconditioner_and_may_change(void **state) {

@@ -377,26 +377,6 @@ static void updates_and_applications_allocate_nothing(void **state) {
   free(vectors);
 }
 
-/* Returns false once all allocations of the creation succeed. */
-static bool fail_once(bisai_context *own, test_allocator *allocator, const bisai_bcsr *a,
-                      const bisai_precond_options *o, long long at, bool after) {
-  const long long blocks = atomic_load(&allocator->live_blocks),
-                  bytes = atomic_load(&allocator->live_bytes);
-  bisai_precond *m = NULL;
-  allocator->fail_at = atomic_load(&allocator->calls) + at;
-  allocator->fail_after = after;
-  const bisai_status status = bisai_precond_create(own, a, o, &m);
-  const bool reached = atomic_load(&allocator->calls) >= allocator->fail_at;
-  allocator->fail_at = 0;
-  EXPECT_STATUS(own, reached ? BISAI_OUT_OF_MEMORY : BISAI_OK, status);
-  if (reached) assert_null(m);
-  if (reached) assert_non_null(strstr(bisai_context_error(own), "cannot allocate "));
-  bisai_precond_destroy(&m);
-  assert_int_equal(atomic_load(&allocator->live_blocks), blocks);
-  assert_int_equal(atomic_load(&allocator->live_bytes), bytes);
-  return reached;
-}
-
 static void creation_survives_every_failing_allocation(void **state) {
   (void)state;
   double *vectors = test_random_vector((int64_t)N * VECTORS, 3);
@@ -411,7 +391,7 @@ static void creation_survives_every_failing_allocation(void **state) {
     bisai_precond_destroy(&m);
     for (int after = 0; after < 2; after++) {
       long long at = 1;
-      while (fail_once(own, &allocator, a, &o, at, after)) at++;
+      while (test_precond_fails_once(own, &allocator, a, &o, at, after)) at++;
       assert_true(at > 50);
     }
     bisai_bcsr_destroy(&a);

@@ -220,3 +220,22 @@ bisai_context *test_context_on(test_allocator *allocator, int threads) {
   }
   return context;
 }
+
+bool test_precond_fails_once(bisai_context *own, test_allocator *allocator, const bisai_bcsr *a,
+                             const bisai_precond_options *o, long long at, bool after) {
+  const long long blocks = atomic_load(&allocator->live_blocks),
+                  bytes = atomic_load(&allocator->live_bytes);
+  bisai_precond *m = NULL;
+  allocator->fail_at = atomic_load(&allocator->calls) + at;
+  allocator->fail_after = after;
+  const bisai_status status = bisai_precond_create(own, a, o, &m);
+  const bool reached = atomic_load(&allocator->calls) >= allocator->fail_at;
+  allocator->fail_at = 0;
+  EXPECT_STATUS(own, reached ? BISAI_OUT_OF_MEMORY : BISAI_OK, status);
+  if (reached) assert_null(m);
+  if (reached) assert_non_null(strstr(bisai_context_error(own), "cannot allocate "));
+  bisai_precond_destroy(&m);
+  assert_int_equal(atomic_load(&allocator->live_blocks), blocks);
+  assert_int_equal(atomic_load(&allocator->live_bytes), bytes);
+  return reached;
+}
