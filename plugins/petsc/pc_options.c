@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options of the preconditioner type "bisai": -pc_bisai_*. */
+#include <string.h>
+
+#include "petsc/pc.h"
+
+/* upper bound of the number of words of an option */
+enum { MOST_WORDS = 32 };
+
+PetscErrorCode bsi_pc_narrow(const char *name, PetscInt value, int *result) {
+  const int64_t wide = value;
+  PetscFunctionBegin;
+  PetscCheck(wide >= INT32_MIN && wide <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "bisai: %s is %" PetscInt_FMT ", which exceeds 32 bits", name, value);
+  *result = (int)wide;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns the option of a kind that has this name in PETSc, or NULL. */
+static const bisai_option *find_option(bisai_precond_kind kind, const char *name) {
+  const bisai_option *option;
+  for (int i = 0; (option = bisai_precond_kind_option(kind, i)); i++)
+    if (option->petsc && strcmp(option->petsc, name) == 0) return option;
+  return NULL;
+}
+
+static bool begins_with(const char *field, const char *prefix) {
+  return strncmp(field, prefix, strlen(prefix)) == 0;
+}
+
+/* Returns true if the kind in use takes an option. cpr lists the options of all second stages, and
+ * takes those of the one in use. */
+static bool takes(const bisai_precond_options *o, const bisai_option *option) {
+  bisai_precond_kind second = BISAI_PRECOND_ILU; /* of auto */
+  if (!bisai_precond_kind_takes(o->kind, option->field)) return false;
+  if (o->kind != BISAI_PRECOND_CPR || begins_with(option->field, "cpr.") ||
+      begins_with(option->field, "multigrid."))
+    return true;
+  bisai_precond_kind_parse(bisai_second_string(o->cpr.second), &second);
+  return bisai_precond_kind_takes(second, option->field);
+}
+
+/* Returns the option of the kind in use that has this name in PETSc, or NULL. */
+static const bisai_option *find_taken(const bisai_precond_options *o, const char *name) {
+  const bisai_option *option;
+  for (int i = 0; (option = bisai_precond_kind_option(o->kind, i)); i++)
+    if (option->petsc && strcmp(option->petsc, name) == 0 && takes(o, option)) return option;
+  return NULL;
+}
+
+/* Writes the kinds that have an option of this name, and its help: "ilu, isai, sweeps, cpr: level
+ * of fill". */
+static PetscErrorCode describe_option(const bisai_option *option, char *text, size_t size) {
+  PetscFunctionBegin;
+  *text = '\0';
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
+    if (!find_option((bisai_precond_kind)kind, option->petsc)) continue;
+    if (*text) PetscCall(PetscStrlcat(text, ", ", size));
+    PetscCall(PetscStrlcat(text, bisai_precond_kind_string((bisai_precond_kind)kind), size));
+  }
+  PetscCall(PetscStrlcat(text, ": ", size));
+  PetscCall(PetscStrlcat(text, option->help, size));
+  if (option->words && option->type == BISAI_OPTION_INTEGER)
+    PetscCall(PetscStrlcat(text, " (-1: auto)", size));
+  if (option->words && option->type == BISAI_OPTION_NUMBER)
+    PetscCall(PetscStrlcat(text, " (0: auto)", size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads one option of PETSc. *value holds the default, and receives the given value. */
+static PetscErrorCode read_value(bsi_pc_option_items PetscOptionsObject, const char *name,
+                                 const bisai_option *option, double *value, PetscBool *found) {
+  const char *words[MOST_WORDS + 3] = {NULL};
+  char text[128];
+  PetscInt number = (PetscInt)*value;
+  PetscEnum word = (PetscEnum)*value;
+  PetscReal real = *value;
+  PetscBool flag = *value != 0.0 ? PETSC_TRUE : PETSC_FALSE;
+  int integer;
+  PetscFunctionBegin;
+  PetscCall(describe_option(option, text, sizeof text));
+  switch (option->type) {
+  case BISAI_OPTION_INTEGER:
+    PetscCall(PetscOptionsInt(name, text, "", number, &number, found));
+    PetscCall(bsi_pc_narrow(name, number, &integer));
+    *value = integer;
+    break;
+  case BISAI_OPTION_WORD:
+    for (int i = 0; i < MOST_WORDS && option->words[i]; i++)
+      words[i] = option->words[i], words[i + 1] = option->name, words[i + 2] = "";
+    PetscCall(PetscOptionsEnum(name, text, "", words, word, &word, found));
+    *value = word;
+    break;
+  case BISAI_OPTION_NUMBER:
+  case BISAI_OPTION_AMOUNT:
+    PetscCall(PetscOptionsReal(name, text, "", real, &real, found));
+    *value = real;
+    break;
+  case BISAI_OPTION_FLAG:
+    PetscCall(PetscOptionsBool(name, text, "", flag, &flag, found));
+    *value = flag == PETSC_TRUE;
+    break;
+  case BISAI_OPTION_POINTER:
+  case BISAI_OPTION_VECTORS: break; /* not options of PETSc */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads an option of `kind` and sets the option of the same name of the kind in use. Fails if the
+ * option is given and the kind in use does not have it. */
+static PetscErrorCode read_option(bsi_pc_option_items PetscOptionsObject, bisai_precond_kind kind,
+                                  const bisai_option *option, bisai_precond_options *o,
+                                  PetscBool *found) {
+  const bisai_option *taken = find_taken(o, option->petsc);
+  const bool cpr = o->kind == BISAI_PRECOND_CPR;
+  char name[64];
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+  /* read each name once */
+  if (find_option(kind, option->petsc) != option) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int other = (int)kind + 1; other < BISAI_PRECOND_KINDS; other++)
+    if (find_option((bisai_precond_kind)other, option->petsc)) PetscFunctionReturn(PETSC_SUCCESS);
+  double value = taken ? bisai_option_get(taken, o) : option->initial;
+  PetscCall(PetscSNPrintf(name, sizeof name, "-pc_bisai_%s", option->petsc));
+  PetscCall(read_value(PetscOptionsObject, name, taken ? taken : option, &value, found));
+  PetscCheck(taken || !*found, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "bisai: %s is not an option of -pc_bisai_type %s%s%s", name,
+             bisai_precond_kind_string(o->kind), cpr ? " -pc_bisai_cpr_second " : "",
+             cpr ? bisai_second_string(o->cpr.second) : "");
+  if (taken) bisai_option_set(taken, value, o);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads the options of all kinds. Options that the kind in use does not have are reset to their
+ * defaults. cpr comes before the kinds of its stages, so that its second stage is known when their
+ * options are read. */
+static PetscErrorCode read_options(bsi_pc_option_items PetscOptionsObject, bisai_precond_options *o,
+                                   PetscBool *changed) {
+  const bisai_option *option;
+  PetscBool found;
+  PetscFunctionBegin;
+  for (int kind = BISAI_PRECOND_KINDS - 1; kind >= 0; kind--) {
+    const bisai_precond_kind k = (bisai_precond_kind)kind;
+    for (int i = 0; (option = bisai_precond_kind_option(k, i)); i++) {
+      if (!takes(o, option)) bisai_option_set(option, option->initial, o);
+      if (!option->petsc) continue;
+      PetscCall(read_option(PetscOptionsObject, k, option, o, &found));
+      if (found) *changed = PETSC_TRUE;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lists the orderings. The last one, GIVEN, is not an option; its position holds "color", another
+ * spelling of COLOUR. */
+static void list_orderings(const char **orderings) {
+  int count = 0;
+  for (; count < BISAI_ORDERING_GIVEN; count++)
+    orderings[count] = bisai_ordering_string((bisai_ordering)count);
+  orderings[count] = "color";
+  orderings[count + 1] = "bisai_ordering", orderings[count + 2] = "BISAI_ORDERING_";
+}
+
+/* Reads the kind of the preconditioner. */
+static PetscErrorCode read_kind(bsi_pc_option_items PetscOptionsObject, bisai_precond_options *o,
+                                PetscBool *found) {
+  bisai_precond_kind kinds[BISAI_PRECOND_KINDS];
+  const char *words[BISAI_PRECOND_KINDS + 3] = {NULL};
+  PetscEnum chosen = (PetscEnum)0;
+  int count = 0;
+  PetscFunctionBegin;
+  for (int kind = 0; kind < BISAI_PRECOND_KINDS; kind++) {
+    if (bisai_precond_kind_needs_code((bisai_precond_kind)kind)) continue;
+    if ((int)o->kind == kind) chosen = (PetscEnum)count;
+    kinds[count] = (bisai_precond_kind)kind;
+    words[count++] = bisai_precond_kind_string((bisai_precond_kind)kind);
+  }
+  words[count] = "bisai_precond_kind", words[count + 1] = "BISAI_PRECOND_";
+  PetscCall(
+      PetscOptionsEnum("-pc_bisai_type", "Preconditioner", "", words, chosen, &chosen, found));
+  o->kind = kinds[chosen];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_pc_option_items PetscOptionsObject) {
+  bsi_pc *m = pc->data;
+  bisai_precond_options *o = &m->options;
+  PetscEnum ordering = (PetscEnum)o->factor.ordering;
+  PetscBool equilibrate = o->factor.equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE,
+            found[4] = {PETSC_FALSE};
+  const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL};
+  PetscFunctionBegin;
+  list_orderings(orderings);
+  PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
+  PetscCall(read_kind(PetscOptionsObject, o, &found[0]));
+  PetscCall(read_options(PetscOptionsObject, o, &changed));
+  PetscCall(PetscOptionsInt("-pc_bisai_threads",
+                            "Threads of each process; 0: all processors it may use", "", m->threads,
+                            &m->threads, &found[1]));
+  PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows",
+                             "", orderings, ordering, &ordering, &found[2]));
+  PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns",
+                             "", equilibrate, &equilibrate, &found[3]));
+  PetscOptionsHeadEnd();
+  if (ordering == (PetscEnum)BISAI_ORDERING_GIVEN) ordering = (PetscEnum)BISAI_ORDERING_COLOUR;
+  o->factor.ordering = (bisai_ordering)ordering;
+  o->factor.equilibrate = equilibrate == PETSC_TRUE;
+  for (int i = 0; i < 4; i++)
+    if (found[i]) changed = PETSC_TRUE;
+  if (changed) {
+    /* The old options have become invalid: the set-up runs again, even for the same matrix. */
+    PetscCall(bsi_pc_reset(pc));
+    pc->setupcalled = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Set-up of the preconditioner type "bisai". */
+#include "petsc/null_space.h"
+#include "petsc/pc.h"
+
+/* Makes a new preconditioner. Multigrid gets the near-null space of the Mat. */
+static PetscErrorCode create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix, bisai_status *status) {
+  bisai_precond_options o = m->options;
+  double *vectors = NULL;
+  PetscFunctionBegin;
+  if (o.kind == BISAI_PRECOND_MULTIGRID)
+    PetscCall(bsi_petsc_near_null_space(mat, &o.multigrid.null_count, &vectors));
+  o.multigrid.null_vectors = vectors;
+  *status = bisai_precond_create(m->context, matrix, &o, &m->precond);
+  PetscCall(PetscFree(vectors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns the id of the near-null space, or 0. */
+static PetscErrorCode null_space_id(Mat mat, PetscObjectId *id) {
+  MatNullSpace space = NULL;
+  PetscFunctionBegin;
+  *id = 0;
+  PetscCall(MatGetNearNullSpace(mat, &space));
+  if (space) PetscCall(PetscObjectGetId((PetscObject)space, id));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Updates the preconditioner if only values have changed, which keeps the patterns and the
+ * workspace. Multigrid is made again for another near-null space. */
+static PetscErrorCode update_or_create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix,
+                                       bisai_status *status) {
+  PetscObjectId id;
+  PetscFunctionBegin;
+  PetscCall(null_space_id(mat, &id));
+  if (m->options.kind == BISAI_PRECOND_MULTIGRID && id != m->null_space)
+    bisai_precond_destroy(&m->precond);
+  m->null_space = id;
+  if (m->precond) {
+    *status = bisai_precond_update(m->precond, matrix);
+    if (*status != BISAI_INVALID_ARGUMENT) PetscFunctionReturn(PETSC_SUCCESS);
+    bisai_precond_destroy(&m->precond); /* the pattern has changed */
+  }
+  PetscCall(create(m, mat, matrix, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Destroys the matrix, unless multigrid reads it. After a failed update multigrid reads the old
+ * one. */
+static void keep_or_destroy(bsi_pc *m, bisai_status status, bisai_bcsr **matrix) {
+  if (status == BISAI_OK && m->options.kind == BISAI_PRECOND_MULTIGRID) {
+    bisai_bcsr *old = m->matrix;
+    m->matrix = *matrix;
+    *matrix = old;
+  }
+  bisai_bcsr_destroy(matrix);
+}
+
+/* Returns the reason for values that have no preconditioner, or PC_NOERROR. Such values end the
+ * solve with KSP_DIVERGED_PC_FAILED, as in PETSc's own factorisations. */
+static PCFailedReason reason_of(bisai_status status) {
+  switch (status) {
+  case BISAI_SINGULAR_BLOCK: return PC_FACTOR_NUMERIC_ZEROPIVOT;
+  case BISAI_NOT_FINITE:
+  case BISAI_OVERFLOW: return PC_FACTOR_OTHER;
+  default: return PC_NOERROR;
+  }
+}
+
+PetscErrorCode bsi_pc_set_up(PC pc) {
+  bsi_pc *m = pc->data;
+  bisai_bcsr *matrix = NULL;
+  bisai_status status = BISAI_OK;
+  PetscFunctionBegin;
+  pc->failedreason = PC_NOERROR;
+  *m->failure = '\0';
+  if (!m->context) {
+    bisai_context_options how = bisai_context_options_default();
+    how.backend = BISAI_BACKEND_HOST; /* a Mat has its arrays in host memory */
+    PetscCall(bsi_pc_narrow("-pc_bisai_threads", m->threads, &how.threads));
+    status = bisai_context_create(&how, &m->context);
+    PetscCheck(status != BISAI_INVALID_ARGUMENT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "bisai: -pc_bisai_threads is %d, outside 0 … 4096", how.threads);
+    BSI_PC_CALL(m, status);
+  }
+  status = bisai_petsc_from_mat(m->context, pc->pmat, &matrix);
+  if (status == BISAI_OK) {
+    const PetscErrorCode code = update_or_create(m, pc->pmat, matrix, &status);
+    if (code) bisai_bcsr_destroy(&matrix);
+    PetscCall(code);
+  }
+  keep_or_destroy(m, status, &matrix);
+  const PCFailedReason reason = reason_of(status);
+  if (!reason || pc->erroriffailure) BSI_PC_CALL(m, status);
+  if (reason) {
+    PetscCall(PetscStrncpy(m->failure, bsi_pc_message(m, status), sizeof m->failure));
+    PetscCall(PetscInfo(pc, "bisai: %s\n", m->failure));
+    pc->failedreason = reason;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
