@@ -300,13 +300,15 @@ BISAI_API bisai_status bisai_bcsr_update(bisai_bcsr *matrix, const void *values,
  *  result is equal to the matrix that bisai_bcsr_from_csr() creates from the new arrays: the zeros
  *  inside the blocks and the identity of the padding do not change. Reads 16 bytes and writes 8
  *  bytes for each entry. Allocates nothing on the host backend. With a device, values in host
- *  memory need 8·row_ptr[rows] bytes of device memory during the call.
+ *  memory need 8 bytes of device memory for each entry during the call.
  *  @param desc  describes the arrays as in creation. `row_ptr` and `col_idx` are in host memory and
- *               must be equal to those of creation, entry by entry; the call compares them.
- *               `values` has **row_ptr[rows]** values, one for each entry, in host memory, or in
- *               device memory if the context has a device. `block_size` and `pad` are ignored.
- *  @retval BISAI_INVALID_ARGUMENT   an argument is NULL, the sizes differ, or the matrix was not
- *                                   made from CSR arrays
+ *               must be equal to those of creation, entry by entry; the call compares them. Both
+ *               are NULL if the caller knows that they are equal; the call then compares nothing.
+ *               `values` has one value for each entry, in the order of creation, in host memory,
+ *               or in device memory if the context has a device. `block_size` and `pad` are
+ *               ignored.
+ *  @retval BISAI_INVALID_ARGUMENT   an argument or only one array of the pattern is NULL, the sizes
+ *                                   differ, or the matrix was not made from CSR arrays
  *  @retval BISAI_INVALID_STRUCTURE  the pattern differs from that of creation; the message names
  *                                   the first row that differs
  *  @retval BISAI_NOT_FINITE         a value is NaN or infinite; the message names the entry

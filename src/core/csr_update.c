@@ -89,9 +89,11 @@ static int32_t find_difference(const bisai_bcsr *a, const bsi_structure *s,
   return bsi_find_first(a->context, threads, compare_part, &(pattern_job){a, s, d});
 }
 
-/* Refuses a pattern that differs from the one at creation. */
+/* Refuses a pattern that differs from the one at creation. Without a pattern, the caller knows that
+ * it is the same. */
 static bisai_status check_pattern(const bisai_bcsr *a, const bisai_csr_desc *d) {
   bsi_structure s;
+  if (!d->row_ptr) return BISAI_OK;
   BSI_TRY(bsi_check_row_ptr(a->context, "row", d->rows, d->row_ptr));
   BSI_TRY(bsi_bcsr_structure(a, &s));
   const int32_t entries = d->row_ptr[d->rows];
@@ -129,7 +131,8 @@ static bisai_status check_desc(const bisai_bcsr *a, const bisai_csr_desc *d) {
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "the arrays are of %d × %d, the matrix of %d × %d", d->rows, d->cols, a->rows,
                     cols);
-  if (!d->row_ptr) return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
+  if (!d->row_ptr && d->col_idx)
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "row_ptr is NULL");
   return BISAI_OK;
 }
 

@@ -83,6 +83,24 @@ static void an_update_makes_the_same_matrix_as_creation_for_every_block_size(voi
     }
 }
 
+static void an_update_without_a_pattern_makes_the_same_matrix(void **state) {
+  (void)state;
+  csr a = csr_random(40, 40, 0.2, 8);
+  bisai_csr_desc desc = desc_of(&a);
+  desc.block_size = 4;
+  bisai_bcsr *matrix = make(context, &desc);
+  new_values(&a, 9);
+  bisai_bcsr *expected = make(context, &desc);
+  desc.row_ptr = NULL, desc.col_idx = NULL;
+  EXPECT_OK(context, bisai_bcsr_update_from_csr(matrix, &desc));
+  expect_same_matrix(expected, matrix);
+  a.values[0] = NAN; /* is still checked */
+  EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_bcsr_update_from_csr(matrix, &desc));
+  bisai_bcsr_destroy(&matrix);
+  bisai_bcsr_destroy(&expected);
+  csr_free(&a);
+}
+
 static void rectangular_and_empty_matrices_are_updated(void **state) {
   (void)state;
   for (int32_t rows = 0; rows <= 12; rows += 6)
@@ -338,6 +356,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(blocks_of_two_are_those_found_by_hand),
       cmocka_unit_test(an_update_makes_the_same_matrix_as_creation_for_every_block_size),
+      cmocka_unit_test(an_update_without_a_pattern_makes_the_same_matrix),
       cmocka_unit_test(rectangular_and_empty_matrices_are_updated),
       cmocka_unit_test(every_number_of_threads_makes_the_same_matrix),
       cmocka_unit_test(an_update_allocates_nothing_on_the_host),
