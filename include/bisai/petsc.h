@@ -143,7 +143,10 @@ BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 
 /** Registers the preconditioner type "bisai" (-pc_type bisai) in a program that is linked with this
  *  library. Call it after PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so`
- *  registers the type without linking. README.md lists the options of the type. */
+ *  registers the type without linking. README.md lists the options of the type.
+ *  @returns PETSC_ERR_SUP if the library was compiled for another major or minor version of PETSc
+ *           than the program's, or for other sizes of PetscInt and PetscScalar; the error's text
+ *           names both */
 BISAI_API PetscErrorCode bisai_petsc_register(void);
 
 /** The function that -dll_append calls. PETSc derives its name from the name of the library. */

@@ -21,6 +21,10 @@ bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *ar
 bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Fails if the library was compiled for another version of PETSc than the one that runs, or for
+ * other sizes of PetscInt and PetscScalar. */
+PetscErrorCode bsi_petsc_check_version(void);
+
 /* Returns the seconds of a monotonic clock. */
 double bsi_petsc_now(void);
 

@@ -56,6 +56,7 @@ static PetscErrorCode create(PC pc) {
 
 PetscErrorCode bisai_petsc_register(void) {
   PetscFunctionBegin;
+  PetscCall(bsi_petsc_check_version());
   PetscCall(PCRegister("bisai", create));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
