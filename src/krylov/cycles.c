@@ -52,6 +52,7 @@ static bisai_status start_cycle(bsi_run *run) {
   }
   if (s->method->measure) BSI_TRY(s->method->measure(run, &norm));
   if (first) run->target = s->options.tolerance * run->reference;
+  run->forecast = bsi_forecast_begin(norm);
   BSI_TRY(s->method->start(run, norm));
   run->end = BSI_CYCLE_FULL;
   if (!isfinite(norm) || !isfinite(run->reference)) {
@@ -80,25 +81,34 @@ static bisai_status await_step(bsi_run *run, int j, int *steps) {
   }
   *steps = j + 1;
   run->iterations++;
+  bsi_forecast_add(&run->forecast, fetched[0]);
   record_residual(run, fetched[0] / run->reference);
   s->method->judge(run, fetched);
   return BISAI_OK;
 }
 
-/* Runs steps until one ends the cycle. The host enqueues `lookahead` steps beyond the last one
- * whose status it knows. Steps after the end do not change the results of earlier steps. They are
- * not counted, and their failures are ignored. */
+/* Returns how many steps the host enqueues beyond the one whose status it reads next. */
+static int steps_ahead(const bsi_run *run) {
+  const bisai_solver *s = run->solver;
+  const int most = bsi_backend_of(run)->krylov->lookahead,
+            left = bsi_forecast_left(&run->forecast, run->target);
+  if (s->options.monitor && !s->options.monitor_late && steps_update_x(s)) return 0;
+  return left - 1 < most ? left - 1 : most;
+}
+
+/* Runs steps until one ends the cycle. The host enqueues a few steps beyond the last one whose
+ * status it knows. Steps after the end do not change the results of earlier steps. They are not
+ * counted, and their failures are ignored. */
 static bisai_status run_cycle(bsi_run *run, int *steps) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   const int left = s->options.max_iterations - run->iterations,
             longest = s->method->longest_cycle(s);
   const int limit = longest < left ? longest : left, applications = run->applications;
-  const bool exact = s->options.monitor && !s->options.monitor_late && steps_update_x(s);
-  const int ahead = exact ? 0 : backend->krylov->lookahead;
   int sent = 0, seen = 0;
   bisai_status status = BISAI_OK;
   while (seen < limit && run->end == BSI_CYCLE_FULL && !run->stop) {
+    const int ahead = steps_ahead(run);
     while (!status && sent < limit && sent <= seen + ahead) {
       if (!run->timing) run->timed_step = sent;
       backend->memory->clear_shared(s->context, 2, status_of(s, sent));

@@ -99,7 +99,7 @@ typedef struct bsi_recurrence_ops {
 } bsi_recurrence_ops;
 
 typedef struct bsi_krylov_ops {
-  /* The number of steps that are enqueued before the host reads the status of the oldest one: 0 if
+  /* The most steps that are enqueued before the host reads the status of the oldest one: 0 if
    * waiting costs nothing. */
   int lookahead;
   const bsi_basis_ops *basis;

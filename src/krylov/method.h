@@ -7,6 +7,7 @@
 
 #include "core/context_impl.h"
 #include "core/option_table.h"
+#include "krylov/forecast.h"
 
 struct bsi_run;
 
@@ -156,6 +157,8 @@ typedef struct bsi_run {
   double best_norm;
   /* the last relative residual that was recorded */
   double estimate;
+  /* when the cycle will end */
+  bsi_forecast forecast;
   /* stagnation: the true residual that later cycles have to reduce */
   double anchor;
   /* the number of consecutive cycles that did not reduce it */
