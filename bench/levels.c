@@ -98,7 +98,6 @@ static double bytes_of(const bsi_step *s) {
   const double n = s->matrix ? (double)s->matrix->block_rows * s->matrix->block_size : (double)s->n;
   switch (s->kind) {
   case BSI_STEP_SET: return 8 * n;
-  case BSI_STEP_ADD: return 24 * n;
   case BSI_STEP_RELAX: /* D⁻¹, b and y; A and x; d */
     return 8 * n * s->matrix->block_size + 16 * n +
            (s->x ? (double)bsi_bcsr_product_bytes(s->matrix) - 8 * n : 0) + (s->d ? 8 * n : 0) +

@@ -5,7 +5,7 @@
 /* Applications of the smoother to a coarsest matrix that is too large for a dense inverse. */
 enum { COARSEST_SMOOTHINGS = 8 };
 
-static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *x);
+static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from, double *x);
 
 /* y ← A x */
 static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const double *x, double *y) {
@@ -44,17 +44,6 @@ static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const dou
                                     .y = x});
 }
 
-/* x ← x + a second correction for the same right-hand side b. */
-static bisai_status add_second(bsi_hierarchy *h, int l) {
-  bsi_level *level = &h->levels[l];
-  BSI_TRY(residual(h, level, level->b, level->solution, level->b));
-  BSI_TRY(cycle(h, l, level->b, level->second));
-  return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_ADD,
-                                    .n = bsi_level_rows(level),
-                                    .x = level->second,
-                                    .y = level->solution});
-}
-
 /* x ← the combination of two corrections with the least residual (Notay and Vassilevski 2008,
  * Algorithm 3.2, without its test of the first residual). */
 static bisai_status combine_two(bsi_hierarchy *h, int l) {
@@ -66,7 +55,7 @@ static bisai_status combine_two(bsi_hierarchy *h, int l) {
                                      .v = level->image,
                                      .y = level->b,
                                      .work = level->scalars}));
-  BSI_TRY(cycle(h, l, level->b, level->second));
+  BSI_TRY(cycle(h, l, level->b, NULL, level->second));
   BSI_TRY(multiply(h, level, level->second, level->second_image));
   return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_SECOND,
                                     .n = n,
@@ -78,32 +67,46 @@ static bisai_status combine_two(bsi_hierarchy *h, int l) {
                                     .work = level->scalars});
 }
 
+/* solution ← the correction of two cycles. The second one begins with the result of the first. This
+ * gives what a correction of the residual gives, without the residual and the sum. */
+static bisai_status cycle_twice(bsi_hierarchy *h, int l) {
+  bsi_level *level = &h->levels[l];
+  const bool smooths = h->setup.options.pre > 0 || h->setup.options.post > 0;
+  double *between = smooths ? level->second : level->solution;
+  BSI_TRY(cycle(h, l, level->b, NULL, between));
+  return cycle(h, l, level->b, between, level->solution);
+}
+
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   if (l == h->tail.level && !h->tail.recording) return bsi_tail_run(h);
-  BSI_TRY(cycle(h, l, level->b, level->solution));
   const bisai_cycle kind = h->setup.options.cycle;
-  if (l == h->count - 1 || !bsi_corrects_twice(kind, l)) return BISAI_OK;
-  return kind == BISAI_CYCLE_K ? combine_two(h, l) : add_second(h, l);
+  const bool twice = l < h->count - 1 && bsi_corrects_twice(kind, l);
+  if (twice && kind != BISAI_CYCLE_K) return cycle_twice(h, l);
+  BSI_TRY(cycle(h, l, level->b, NULL, level->solution));
+  return twice ? combine_two(h, l) : BISAI_OK;
 }
 
-static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *x) {
+/* x ← one cycle for A x = b from `from`, which changes, or, if it is NULL, from zero. x is another
+ * array than `from` unless nothing is smoothed. */
+static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from, double *x) {
   bsi_level *level = &h->levels[l];
   if (l == h->count - 1) return solve_coarsest(h, level, b, x);
   bsi_level *coarse = &h->levels[l + 1];
-  double *before = h->setup.options.post > 0 ? level->x : x;
-  BSI_TRY(bsi_smooth(h, level, h->setup.options.pre, b, NULL, before));
+  const int32_t pre = h->setup.options.pre, post = h->setup.options.post;
+  double *before = from && pre == 0 ? from : post > 0 ? level->x : x;
+  if (before != from) BSI_TRY(bsi_smooth(h, level, pre, b, from, before));
   const double *left = b;
-  if (h->setup.options.pre > 0) {
+  if (from || pre > 0) {
     BSI_TRY(residual(h, level, b, before, level->residual));
     left = level->residual;
   }
   BSI_TRY(transfer(h, bsi_restriction_of(level), left, 0.0, coarse->b));
   BSI_TRY(bsi_hierarchy_correct(h, l + 1));
   BSI_TRY(transfer(h, &level->prolongation, coarse->solution, 1.0, before));
-  return before == x ? BISAI_OK : bsi_smooth(h, level, h->setup.options.post, b, before, x);
+  return before == x ? BISAI_OK : bsi_smooth(h, level, post, b, before, x);
 }
 
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x) {
-  return cycle(h, 0, b, x);
+  return cycle(h, 0, b, NULL, x);
 }

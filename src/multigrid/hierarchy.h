@@ -73,7 +73,7 @@ typedef struct bsi_level {
   double *x, *y, *d, *residual;
   /* but on level 0: the right-hand side and the solution */
   double *b, *solution;
-  /* W and K: a second correction; K: A times both, the scalars */
+  /* W: the result of the first cycle; K: a second correction, A times both, the scalars */
   double *second, *image, *second_image, *scalars;
 } bsi_level;
 
@@ -120,7 +120,7 @@ bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
 /* y ← D⁻¹A x on a level. Neither is levels[l].y, which is changed. */
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
                                 double *y);
-/* levels[l].solution ← the correction for levels[l].b, which changes. */
+/* levels[l].solution ← the correction for levels[l].b, which K-cycles change. */
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
 
 /* --- rounding.c --- */
@@ -167,7 +167,7 @@ static inline bool bsi_smoother_is_nested(const bsi_hierarchy *h) {
          smoother == BISAI_SMOOTHER_ILU;
 }
 /* to ← `count` applications of the smoother to A x = b, from `from` or, if it is NULL, from zero.
- * `from` is level->x or NULL, and `to` is another array, or level->x if `from` is NULL. */
+ * `from` and `to` are different arrays, and neither is level->y. */
 bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                         const double *from, double *to);
 

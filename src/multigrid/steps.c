@@ -15,7 +15,6 @@ bisai_status bsi_step_run(bisai_context *context, const bsi_step *s) {
   const bsi_cycle_ops *ops = backend->multigrid->cycle;
   switch (s->kind) {
   case BSI_STEP_SET: return backend->vectors->set(context, s->n, 0.0, s->y);
-  case BSI_STEP_ADD: return backend->vectors->add(context, s->n, s->x, s->y);
   case BSI_STEP_RELAX:
     return ops->relax(context, s->matrix, s->inverse, s->alpha, s->beta, s->b, s->x, s->d, s->y);
   case BSI_STEP_MULTIPLY:

@@ -13,8 +13,6 @@ extern "C" {
 typedef enum bsi_step_kind {
   /* y ← 0, n values */
   BSI_STEP_SET,
-  /* y ← x + y, n values */
-  BSI_STEP_ADD,
   /* bsi_cycle_ops::relax for the matrix m */
   BSI_STEP_RELAX,
   /* y ← alpha·m x + beta·b; b may be y */

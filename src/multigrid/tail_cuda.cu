@@ -233,9 +233,6 @@ __device__ __forceinline__ void second_step(const bsi_step &p, k_sums &k, unsign
 __device__ __forceinline__ bool run_step(const bsi_step &p, k_sums &k, unsigned *ticket) {
   switch (p.kind) {
   case BSI_STEP_SET: for_values(p.n, [&](int64_t i) { p.y[i] = 0.0; }); return false;
-  case BSI_STEP_ADD:
-    for_values(p.n, [&](int64_t i) { p.y[i] = __ldcg(p.x + i) + __ldcg(p.y + i); });
-    return false;
   case BSI_STEP_RELAX: relax(p); return false;
   case BSI_STEP_MULTIPLY: multiply(p); return false;
   case BSI_STEP_DENSE: multiply_dense(p); return false;

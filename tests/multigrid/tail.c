@@ -2,6 +2,7 @@
 /* The tail of a cycle does what the steps do one by one. */
 #include <math.h>
 
+#include "apply/apply_ops.h"
 #include "core/context_impl.h"
 #include "fixture.h"
 #include "multigrid/hierarchy.h"
@@ -116,6 +117,42 @@ static void a_tail_does_rectangular_transfers(void **state) {
   free(vectors);
 }
 
+/* W corrects twice: with M of a V-cycle, x = M b + M (b − A M b). The tail has six steps for each of
+ * the two cycles, because the second one needs neither the residual nor the sum. */
+static void a_second_cycle_begins_with_the_result_of_the_first(void **state) {
+  (void)state;
+  bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
+  setup.options.levels = 3;
+  setup.options.coarsest = 200;
+  problem p = make_problem(context, 3, &setup);
+  bsi_level *level = &p.h.levels[1];
+  const int64_t n = bsi_level_rows(level);
+  assert_int_equal(p.h.count, 3);
+  assert_non_null(p.h.dense_inverse);
+  bsi_tail_destroy(context, &p.h.tail);
+  EXPECT_OK(context, bsi_tail_create(&p.h, MOST_ROWS));
+  assert_int_equal(p.h.tail.count, 12);
+  bsi_tail_destroy(context, &p.h.tail);
+  double *twice = malloc((size_t)n * sizeof *twice), *once = malloc((size_t)n * sizeof *once);
+  for (int64_t i = 0; i < n; i++) level->b[i] = p.b[i];
+  EXPECT_OK(context, bsi_hierarchy_correct(&p.h, 1));
+  test_synchronize();
+  memcpy(twice, level->solution, (size_t)n * sizeof *twice);
+  p.h.setup.options.cycle = BISAI_CYCLE_V;
+  EXPECT_OK(context, bsi_hierarchy_correct(&p.h, 1));
+  test_synchronize();
+  memcpy(once, level->solution, (size_t)n * sizeof *once);
+  EXPECT_OK(context, context->backend->apply->products->multiply(context, level->matrix, 1, -1.0,
+                                                                 level->solution, 0, 1.0, level->b,
+                                                                 0, level->b, 0, 0));
+  EXPECT_OK(context, bsi_hierarchy_correct(&p.h, 1));
+  test_synchronize();
+  for (int64_t i = 0; i < n; i++) once[i] += level->solution[i];
+  EXPECT_CLOSE(n, once, twice, 1e-10 * test_norm2(n, once)); /* rounding */
+  free(twice), free(once);
+  free_problem(context, &p);
+}
+
 static void a_tail_takes_the_values_of_an_update(void **state) {
   (void)state;
   const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_K, BISAI_SMOOTHER_CHEBYSHEV, NULL);
@@ -189,13 +226,15 @@ static void a_tail_without_memory_leaves_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tail_does_the_steps_of_every_cycle),
-                                     cmocka_unit_test(a_tail_does_any_number_of_smoothings),
-                                     cmocka_unit_test(a_tail_ends_with_a_smoothed_matrix),
-                                     cmocka_unit_test(a_tail_does_rectangular_transfers),
-                                     cmocka_unit_test(a_tail_takes_the_values_of_an_update),
-                                     cmocka_unit_test(a_tail_has_small_levels_only),
-                                     cmocka_unit_test(nested_smoothers_have_no_tail),
-                                     cmocka_unit_test(a_tail_without_memory_leaves_nothing)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_tail_does_the_steps_of_every_cycle),
+      cmocka_unit_test(a_tail_does_any_number_of_smoothings),
+      cmocka_unit_test(a_tail_ends_with_a_smoothed_matrix),
+      cmocka_unit_test(a_tail_does_rectangular_transfers),
+      cmocka_unit_test(a_second_cycle_begins_with_the_result_of_the_first),
+      cmocka_unit_test(a_tail_takes_the_values_of_an_update),
+      cmocka_unit_test(a_tail_has_small_levels_only),
+      cmocka_unit_test(nested_smoothers_have_no_tail),
+      cmocka_unit_test(a_tail_without_memory_leaves_nothing)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
