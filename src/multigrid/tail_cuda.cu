@@ -4,7 +4,8 @@
  *
  * The matrices stay the same during the launch, and may be read through the L1 cache. The vectors
  * change, and are read from the L2 cache. The latency of loads bounds the time of a step. A warp
- * therefore takes a block row, and its lanes have all blocks of a short row under way together. */
+ * therefore takes a block row, or several warps do, and their lanes have all blocks of a short row
+ * under way together. */
 #include <algorithm>
 
 #include "gpu/barrier.cuh"
@@ -17,23 +18,63 @@ namespace {
 constexpr char what[] = "coarse levels of a cycle";
 
 /* Threads of a block. Columns of a lane that are under way together. The rows of a thread block of
- * a dense product. */
-enum { THREADS = 512, WARPS = THREADS / BSI_WARP, UNROLLED = 4, DENSE_ROWS = 16 };
+ * a dense product, and those for which `run` takes another thread block. */
+enum {
+  THREADS = 512,
+  WARPS = THREADS / BSI_WARP,
+  UNROLLED = 4,
+  DENSE_ROWS = 8,
+  ROWS_OF_BLOCK = 16
+};
 
 /* The scalar rows up to which a step is as fast here as in a launch of its own. Measured on an H200
  * with cycles of cavities of 300² and 1000² nodes: 1500 and 4000 rows are as fast as single
  * launches, 20,000 rows take 10 to 20 % more. */
 constexpr int64_t TAIL_ROWS = 4000;
 
-/* The lanes of a block row: lane (r, s) has row r, and every split-th column from column s on. */
+/* The sums of the rows that several warps share. */
+using shared_sums = double[WARPS][BSI_WARP];
+
+/* The lanes of a block row: lane (r, s) has row r, and every apart-th column from column s on. A
+ * team of warps of a thread block, a power of two, takes the row: few rows are long, and would
+ * otherwise keep a warp busy while the others wait. */
 struct lanes {
-  int r, s, split;
-  __device__ __forceinline__ explicit lanes(int height) : split(BSI_WARP / height) {
-    const int lane = threadIdx.x % BSI_WARP;
-    r = lane % height;
-    s = lane / height;
+  /* the lanes of a warp for a scalar row, and those of the team */
+  int r, s, split, apart;
+  /* warps of the team, the number of this warp in it, and the block row of the team */
+  int warps, member;
+  int32_t i;
+  /* 2³²/width, rounded up: dividing a column by the width is a multiplication */
+  unsigned reciprocal;
+  /* PRODUCT: the rows are those of a product */
+  __device__ __forceinline__ lanes(const bsi_sparse &m, bool product)
+      : split(BSI_WARP / m.height), warps(1) {
+    const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP;
+    const int width = m.values ? m.width : 1, all = static_cast<int>(gridDim.x) * WARPS;
+    if (product)
+      while (warps < WARPS && 2 * warps * m.rows <= all &&
+             2 * static_cast<int64_t>(warps) * split * m.rows <=
+                 static_cast<int64_t>(m.blocks) * width)
+        warps *= 2;
+    member = warp % warps;
+    /* neighbouring rows go to different multiprocessors */
+    i = static_cast<int32_t>(warp / warps * gridDim.x + blockIdx.x);
+    r = lane % m.height;
+    s = lane / m.height;
+    apart = split * warps;
+    reciprocal = width > 1 ? 0xffffffffu / static_cast<unsigned>(width) + 1u : 0u;
   }
   __device__ __forceinline__ bool working() const { return s < split; }
+  /* The lanes that own the scalar rows of the team's block row. */
+  __device__ __forceinline__ bool own() const { return s == 0 && member == 0; }
+  __device__ __forceinline__ int32_t step() const {
+    return static_cast<int32_t>(gridDim.x) * (WARPS / warps);
+  }
+  /* Returns column/width for columns of less than 2²⁷. */
+  __device__ __forceinline__ int block_of(int column) const {
+    return reciprocal ? static_cast<int>(__umulhi(static_cast<unsigned>(column), reciprocal))
+                      : column;
+  }
   /* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
   __device__ __forceinline__ double add(double value, int height) const {
     for (int step = 1; step < split; step *= 2) {
@@ -42,41 +83,52 @@ struct lanes {
     }
     return value;
   }
+  /* The same over all warps of the team. All threads of the block call. */
+  __device__ __forceinline__ double add_team(double value, int height, shared_sums &sums) const {
+    value = add(value, height);
+    if (warps == 1) return value;
+    const int warp = static_cast<int>(threadIdx.x) / BSI_WARP;
+    if (s == 0) sums[warp][r] = value;
+    __syncthreads();
+    if (!own()) return value;
+    for (int w = 1; w < warps; w++) value += sums[warp + w][r];
+    return value;
+  }
 };
 
-/* Returns (m x)_r of block row i in lane (r, 0). */
-__device__ __forceinline__ double row_of_product(const bsi_sparse &m, const lanes &at, int32_t i,
-                                                 const double *x) {
+/* Returns the part of (m x)_r of block row i that belongs to the columns of this lane. */
+__device__ __forceinline__ double part_of_product(const bsi_sparse &m, const lanes &at, int32_t i,
+                                                  const double *x) {
   double sum = 0.0;
-  if (at.working()) {
-    const int32_t first = __ldg(m.row_ptr + i), end = __ldg(m.row_ptr + i + 1);
-    /* the column, in units of an identity or of a value */
-    const int width = m.values ? m.width : 1, length = (end - first) * width;
-    const double *values = m.values + static_cast<int64_t>(first) * width * m.height + at.r;
-    for (int t = at.s; t < length; t += UNROLLED * at.split) {
-      double a[UNROLLED] = {}, factor[UNROLLED] = {};
+  if (!at.working()) return sum;
+  const int32_t first = __ldg(m.row_ptr + i), end = __ldg(m.row_ptr + i + 1);
+  /* the column, in units of an identity or of a value */
+  const int width = m.values ? m.width : 1, length = (end - first) * width;
+  const double *values = m.values + static_cast<int64_t>(first) * width * m.height + at.r;
+  for (int t = at.member * at.split + at.s; t < length; t += UNROLLED * at.apart) {
+    double a[UNROLLED] = {}, factor[UNROLLED] = {};
 #pragma unroll
-      for (int u = 0; u < UNROLLED; u++) {
-        const int column = t + u * at.split;
-        if (column >= length) continue;
-        const int q = column / width;
-        const int64_t j = __ldg(m.col_idx + first + q);
-        a[u] = m.values ? __ldg(values + static_cast<int64_t>(column) * m.height) : 1.0;
-        factor[u] = __ldcg(x + j * m.width + (m.values ? column - q * width : at.r));
-      }
-#pragma unroll
-      for (int u = 0; u < UNROLLED; u++) sum += a[u] * factor[u];
+    for (int u = 0; u < UNROLLED; u++) {
+      const int column = t + u * at.apart;
+      if (column >= length) continue;
+      const int q = at.block_of(column);
+      const int64_t j = __ldg(m.col_idx + first + q);
+      a[u] = m.values ? __ldg(values + static_cast<int64_t>(column) * m.height) : 1.0;
+      factor[u] = __ldcg(x + j * m.width + (m.values ? column - q * width : at.r));
     }
+#pragma unroll
+    for (int u = 0; u < UNROLLED; u++) sum += a[u] * factor[u];
   }
-  return at.add(sum, m.height);
+  return sum;
 }
 
-/* Calls f(i) for the block rows of a warp. */
-template <typename F> __device__ __forceinline__ void for_rows(int32_t rows, F f) {
-  /* neighbouring rows go to different multiprocessors */
-  const int32_t warp = static_cast<int32_t>(threadIdx.x / BSI_WARP * gridDim.x + blockIdx.x),
-                warps = static_cast<int32_t>(gridDim.x) * WARPS;
-  for (int32_t i = warp; i < rows; i += warps) f(i);
+/* Calls f(i) for the block rows of a team. Teams of several warps have one row at most, and all
+ * their warps call f, without a row with i = rows. */
+template <typename F> __device__ __forceinline__ void for_rows(const lanes &at, int32_t rows, F f) {
+  if (at.warps > 1)
+    f(min(at.i, rows));
+  else
+    for (int32_t i = at.i; i < rows; i += at.step()) f(i);
 }
 
 /* Calls f(i) for the values of a thread. */
@@ -86,17 +138,20 @@ template <typename F> __device__ __forceinline__ void for_values(int64_t n, F f)
     f(i);
 }
 
-__device__ __forceinline__ void relax(const bsi_step &p) {
+__device__ __forceinline__ void relax(const bsi_step &p, shared_sums &sums) {
   const int bs = p.m.height;
-  const lanes at(bs);
-  for_rows(p.m.rows, [&](int32_t i) {
+  const lanes at(p.m, p.x != nullptr);
+  for_rows(at, p.m.rows, [&](int32_t i) {
+    const bool there = i < p.m.rows, own = there && at.own();
     const int64_t row = static_cast<int64_t>(i) * bs + at.r;
     const double *inverse = p.inverse + static_cast<int64_t>(i) * bs * bs + at.r;
-    const bool own = at.s == 0;
-    const double column = at.working() && at.s < bs ? __ldg(inverse + at.s * bs) : 0.0,
+    const double column = there && at.working() && at.s < bs ? __ldg(inverse + at.s * bs) : 0.0,
                  b = own ? __ldcg(p.b + row) : 0.0, x = own && p.x ? __ldcg(p.x + row) : 0.0,
                  d = own && p.alpha != 0.0 ? __ldcg(p.d + row) : 0.0;
-    const double residual = p.x ? b - row_of_product(p.m, at, i, p.x) : b;
+    double product = there && p.x ? part_of_product(p.m, at, i, p.x) : 0.0;
+    if (p.x) product = at.add_team(product, bs, sums);
+    if (!there || at.member > 0) return;
+    const double residual = b - product;
     double sum = 0.0;
     for (int first = 0; first < bs; first += at.split) {
       const int c = first + at.s;
@@ -111,13 +166,15 @@ __device__ __forceinline__ void relax(const bsi_step &p) {
   });
 }
 
-__device__ __forceinline__ void multiply(const bsi_step &p) {
-  const lanes at(p.m.height);
-  for_rows(p.m.rows, [&](int32_t i) {
+__device__ __forceinline__ void multiply(const bsi_step &p, shared_sums &sums) {
+  const lanes at(p.m, true);
+  for_rows(at, p.m.rows, [&](int32_t i) {
+    const bool there = i < p.m.rows, own = there && at.own();
     const int64_t row = static_cast<int64_t>(i) * p.m.height + at.r;
-    const double b = at.s == 0 && p.beta != 0.0 ? __ldcg(p.b + row) : 0.0,
-                 sum = p.alpha * row_of_product(p.m, at, i, p.x);
-    if (at.s == 0) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * b;
+    const double b = own && p.beta != 0.0 ? __ldcg(p.b + row) : 0.0,
+                 part = there ? part_of_product(p.m, at, i, p.x) : 0.0,
+                 sum = p.alpha * at.add_team(part, p.m.height, sums);
+    if (own) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * b;
   });
 }
 
@@ -143,7 +200,9 @@ __device__ __forceinline__ void multiply_dense(const bsi_step &p) {
         for (int u = 0; u < COLUMNS; u++) sum += a[u] * factor[u];
       }
     }
-    sum += __shfl_down_sync(BSI_FULL_WARP, sum, DENSE_ROWS);
+#pragma unroll
+    for (int lanes = BSI_WARP / 2; lanes >= DENSE_ROWS; lanes /= 2)
+      sum += __shfl_down_sync(BSI_FULL_WARP, sum, lanes);
     if (threadIdx.x % BSI_WARP < DENSE_ROWS) sums[threadIdx.x / BSI_WARP][r] = sum;
     __syncthreads();
     if (threadIdx.x < DENSE_ROWS && row0 + r < n) {
@@ -230,11 +289,12 @@ __device__ __forceinline__ void second_step(const bsi_step &p, k_sums &k, unsign
 }
 
 /* Returns true if the step has waited for all thread blocks once. */
-__device__ __forceinline__ bool run_step(const bsi_step &p, k_sums &k, unsigned *ticket) {
+__device__ __forceinline__ bool run_step(const bsi_step &p, shared_sums &sums, k_sums &k,
+                                         unsigned *ticket) {
   switch (p.kind) {
   case BSI_STEP_SET: for_values(p.n, [&](int64_t i) { p.y[i] = 0.0; }); return false;
-  case BSI_STEP_RELAX: relax(p); return false;
-  case BSI_STEP_MULTIPLY: multiply(p); return false;
+  case BSI_STEP_RELAX: relax(p, sums); return false;
+  case BSI_STEP_MULTIPLY: multiply(p, sums); return false;
   case BSI_STEP_DENSE: multiply_dense(p); return false;
   case BSI_STEP_FIRST: first_step(p, k, ticket); return true;
   case BSI_STEP_SECOND: second_step(p, k, ticket); return true;
@@ -256,6 +316,7 @@ __device__ __forceinline__ void copy_step(unsigned long long *to, const bsi_step
 __global__ void __launch_bounds__(THREADS, 1)
     run_steps(int32_t count, const bsi_step *steps, unsigned *ticket) {
   __shared__ alignas(bsi_step) unsigned long long step[2][STEP_WORDS];
+  __shared__ shared_sums sums;
   __shared__ k_sums k;
   bool even = true;
   copy_step(step[0], steps);
@@ -264,7 +325,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     /* the next step is there before this one has ended */
     if (s + 1 < count) copy_step(step[(s + 1) % 2], steps + s + 1);
     const bsi_step now = reinterpret_cast<const bsi_step &>(step[s % 2]);
-    if (run_step(now, k, ticket)) even = !even;
+    if (run_step(now, sums, k, ticket)) even = !even;
     if (s + 1 == count) break;
     bsi_wait_for_all(ticket, [] {});
     even = !even;
@@ -278,7 +339,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 /* Small levels need few thread blocks, which wait for each other for a shorter time. */
 static bisai_status run(bisai_context *context, int64_t rows, int32_t count,
                         const bsi_step *steps) {
-  const int64_t wanted = (rows + DENSE_ROWS - 1) / DENSE_ROWS,
+  const int64_t wanted = (rows + ROWS_OF_BLOCK - 1) / ROWS_OF_BLOCK,
                 most = std::min(context->limits.processors, static_cast<int>(BSI_CHUNKS)),
                 blocks = std::max<int64_t>(1, std::min(wanted, most));
   BSI_TRY(bsi_launch_together(context, what, run_steps, dim3(static_cast<unsigned>(blocks)),
