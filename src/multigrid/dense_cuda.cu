@@ -66,10 +66,11 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
                     BSI_WARP,
                 n = static_cast<int64_t>(block_rows) * bs;
   if (i >= block_rows) return;
-  for (int32_t q = row_ptr[i]; q < row_ptr[i + 1]; q++)
-    for (int v = threadIdx.x % BSI_WARP; v < bs * bs; v += BSI_WARP)
-      dense[(static_cast<int64_t>(col_idx[q]) * bs + v / bs) * n + i * bs + v % bs] =
-          values[static_cast<int64_t>(q) * (bs * bs) + v];
+  const int64_t size = bs * bs, end = row_ptr[i + 1] * size;
+  for (int64_t v = row_ptr[i] * size + threadIdx.x % BSI_WARP; v < end; v += BSI_WARP) {
+    const int64_t column = static_cast<int64_t>(col_idx[v / size]) * bs + v % size / bs;
+    dense[column * n + i * bs + v % bs] = values[v];
+  }
 }
 
 /* --- small matrices --- */
@@ -138,19 +139,38 @@ __global__ void __launch_bounds__(SMALL_THREADS)
 
 /* --- launches --- */
 
-/* The template parameters are those of eliminate(). */
-template <int ROWS, int COLUMNS>
+/* The template parameters are those of eliminate() and of update(). */
+template <int ROWS, int COLUMNS, int THREADS, int SIDE>
 int eliminate_panel(bisai_context *context, int n, int first, double *a, const scratch &s,
                     pivot_record *record) {
   const int count = n - first < COLUMNS ? n - first : COLUMNS, others = n - count;
-  bsi_launch_early(context, eliminate<ROWS, COLUMNS>, 1, THREADS, 0, n, first, count, a, s, record);
+  bsi_launch_early(context, eliminate<ROWS, COLUMNS, THREADS>, 1, THREADS, 0, n, first, count, a, s,
+                   record);
   if (others == 0) return count;
-  const unsigned above = first == 0 ? 0 : bsi_grid(first, EXCHANGE_THREADS);
+  const unsigned above = first == 0 ? 0 : bsi_grid(first, BSI_WARP);
   bsi_launch_early(context, exchange<COLUMNS>, above + bsi_grid(others, EXCHANGE_WARPS),
                    EXCHANGE_THREADS, 0, n, first, count, above, a, s, record);
-  bsi_launch_early(context, update<COLUMNS>, dim3(bsi_grid(n, TILE), bsi_grid(others, TILE)),
-                   UPDATE_THREADS, 0, n, first, count, a, s.rows, record);
+  bsi_launch_early(context, update<COLUMNS, SIDE>,
+                   dim3(bsi_grid(n, EACH * SIDE), bsi_grid(others, EACH * SIDE)), SIDE * SIDE, 0, n,
+                   first, count, a, s.rows, record);
   return count;
+}
+
+/* Few rows leave registers for more columns, and fewer warps pass rows on in less time. Small tiles
+ * occupy all multiprocessors if the matrix is small. */
+int eliminate_next(bisai_context *context, int n, int first, double *a, const scratch &s,
+                   pivot_record *record) {
+  const int rows = n - first;
+  if (n > 1024) {
+    if (rows > 1024) return eliminate_panel<8, 12, 256, 16>(context, n, first, a, s, record);
+    return eliminate_panel<4, 24, 256, 16>(context, n, first, a, s, record);
+  }
+  if (rows > 768) return eliminate_panel<4, 24, 256, 8>(context, n, first, a, s, record);
+  if (rows > 512) return eliminate_panel<3, 32, 256, 8>(context, n, first, a, s, record);
+  if (rows > 384) return eliminate_panel<2, 32, 256, 8>(context, n, first, a, s, record);
+  if (rows > 256) return eliminate_panel<3, 32, 128, 8>(context, n, first, a, s, record);
+  if (rows > 128) return eliminate_panel<2, 32, 128, 8>(context, n, first, a, s, record);
+  return eliminate_panel<1, 32, 128, 8>(context, n, first, a, s, record);
 }
 
 bisai_status invert_large(bisai_context *context, int n, double *work, double *a,
@@ -164,13 +184,7 @@ bisai_status invert_large(bisai_context *context, int n, double *work, double *a
     record->smallest = INFINITY;
     record->largest = 0.0;
   }));
-  for (int first = 0; first < n;) {
-    /* Few rows leave registers for more columns. */
-    const int rows = n - first;
-    first += rows > 2 * THREADS ? eliminate_panel<4, 12>(context, n, first, a, s, record)
-             : rows > THREADS   ? eliminate_panel<2, 24>(context, n, first, a, s, record)
-                                : eliminate_panel<1, 32>(context, n, first, a, s, record);
-  }
+  for (int first = 0; first < n;) first += eliminate_next(context, n, first, a, s, record);
   bsi_launch_early(context, restore, bsi_grid(n, RESTORE_ROWS), RESTORE_THREADS, shared, n, a,
                    s.order, record);
   return BISAI_OK;

@@ -13,13 +13,7 @@ struct pivot_record {
   double smallest, largest;
 };
 
-enum {
-  /* threads of a panel */
-  THREADS = 512,
-  WARPS = THREADS / BSI_WARP,
-  MOST_COLUMNS = 32,
-  MOST_ROWS = 4 * THREADS
-};
+enum { MOST_COLUMNS = 32, MOST_ROWS = 2048 };
 
 /* The scratch memory of an elimination, in `work`. */
 struct scratch {
@@ -62,41 +56,63 @@ __device__ __forceinline__ double value_of(unsigned long long magnitude) {
 /* The rows of a panel in the registers of a thread: rows first + threadIdx.x + THREADS·i. Columns
  * are rotated: the column of the next pivot is always the first one, and an eliminated column
  * becomes the last one.
- *   ROWS, COLUMNS: the rows of a thread, and the columns of a panel */
+ *   ROWS, COLUMNS: the rows of a thread, and the columns of a panel, which are even */
 template <int ROWS, int COLUMNS> struct panel {
   double a[ROWS][COLUMNS];
   int place[ROWS];
 };
 
-/* What warps pass to each other in a step. Successive steps use two of these in turn, so that one
- * barrier for each step is enough. */
-template <int COLUMNS> struct passed {
+/* What warps pass to each other in a step: the row of the largest magnitude in each warp, and its
+ * reciprocal. Successive steps use two of these in turn, so that one barrier for each step is
+ * enough. */
+template <int COLUMNS, int WARPS> struct alignas(16) passed {
+  double row[WARPS][COLUMNS], inverse[WARPS];
   candidate best[WARPS];
-  double row[WARPS][COLUMNS];
 };
 
-/* Finds the pivot among the rows from place k on. Returns it, and its warp in *from. */
+/* The best candidate of a thread among the rows from place k on, and its reciprocal. */
+struct proposal {
+  candidate best;
+  double inverse;
+};
+
 template <int ROWS, int COLUMNS>
-__device__ __forceinline__ candidate find_pivot(const panel<ROWS, COLUMNS> &p, int k,
-                                                passed<COLUMNS> &shared, int *from) {
-  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+__device__ __forceinline__ proposal propose(const panel<ROWS, COLUMNS> &p, int k) {
   candidate mine = {0, INT32_MAX};
+  double value = 1.0;
 #pragma unroll
   for (int i = 0; i < ROWS; i++) {
     const unsigned long long magnitude = magnitude_of(p.a[i][0]);
     const bool open = p.place[i] >= k && p.place[i] < INT32_MAX;
     if (open &&
-        (magnitude > mine.magnitude || (magnitude == mine.magnitude && p.place[i] < mine.row)))
+        (magnitude > mine.magnitude || (magnitude == mine.magnitude && p.place[i] < mine.row))) {
       mine = {magnitude, p.place[i]};
+      value = p.a[i][0];
+    }
   }
-  const candidate best = first_of_warp(mine);
-  if (lane == 0) shared.best[warp] = best;
+  return {mine, 1.0 / value};
+}
+
+/* Passes on the row of the warp's best candidate. */
+template <int ROWS, int COLUMNS, int WARPS>
+__device__ __forceinline__ void pass_on(const panel<ROWS, COLUMNS> &p, candidate best,
+                                        double inverse, passed<COLUMNS, WARPS> &shared) {
+  const int warp = threadIdx.x / BSI_WARP;
+  if (threadIdx.x % BSI_WARP == 0) shared.best[warp] = best;
 #pragma unroll
   for (int i = 0; i < ROWS; i++)
-    if (p.place[i] == best.row && best.row < INT32_MAX)
+    if (p.place[i] == best.row && best.row < INT32_MAX) {
+      double2 *row = reinterpret_cast<double2 *>(shared.row[warp]);
+      shared.inverse[warp] = inverse;
 #pragma unroll
-      for (int c = 0; c < COLUMNS; c++) shared.row[warp][c] = p.a[i][c];
-  __syncthreads();
+      for (int c = 0; c < COLUMNS; c += 2) row[c / 2] = make_double2(p.a[i][c], p.a[i][c + 1]);
+    }
+}
+
+/* Returns the pivot among the candidates of all warps, and its warp in *from. */
+template <int COLUMNS, int WARPS>
+__device__ __forceinline__ candidate find_pivot(const passed<COLUMNS, WARPS> &shared, int *from) {
+  const int lane = threadIdx.x % BSI_WARP;
   const candidate other = lane < WARPS ? shared.best[lane] : candidate{0, INT32_MAX},
                   pivot = first_of_warp(other);
   *from = __ffs(static_cast<int>(__ballot_sync(BSI_FULL_WARP, other.row == pivot.row))) - 1;
@@ -104,44 +120,52 @@ __device__ __forceinline__ candidate find_pivot(const panel<ROWS, COLUMNS> &p, i
 }
 
 /* Eliminates the first column with the pivot row `row`, whose place is `pivot`, and rotates. The
- * pivot row goes to place k. */
-template <int ROWS, int COLUMNS>
+ * pivot row goes to place k. The first of the other columns has the next pivot: the candidates of
+ * the warps are found while the columns behind it are updated. */
+template <int ROWS, int COLUMNS, int WARPS>
 __device__ __forceinline__ void eliminate_column(panel<ROWS, COLUMNS> &p, int k, int pivot,
-                                                 const double (&row)[COLUMNS]) {
-  const double inverse = 1.0 / row[0];
+                                                 const double (&row)[COLUMNS], double inverse,
+                                                 passed<COLUMNS, WARPS> &next) {
   double factor[ROWS];
+  const double2 *pairs = reinterpret_cast<const double2 *>(row);
 #pragma unroll
   for (int i = 0; i < ROWS; i++) {
     factor[i] = p.a[i][0] * inverse;
     if (p.place[i] == pivot) {
       /* 0 − (−1/pivot)·row */
       factor[i] = -inverse;
+      p.place[i] = k;
 #pragma unroll
       for (int c = 0; c < COLUMNS; c++) p.a[i][c] = 0.0;
+    } else if (p.place[i] == k) {
+      p.place[i] = pivot;
+    }
+  }
+  double2 pair = pairs[0];
+#pragma unroll
+  for (int i = 0; i < ROWS; i++) p.a[i][0] = p.a[i][1] - factor[i] * pair.y;
+  const proposal mine = propose(p, k + 1);
+  const candidate best = first_of_warp(mine.best);
+#pragma unroll
+  for (int c = 2; c < COLUMNS; c += 2) {
+    pair = pairs[c / 2];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+      p.a[i][c - 1] = p.a[i][c] - factor[i] * pair.x;
+      p.a[i][c] = p.a[i][c + 1] - factor[i] * pair.y;
     }
   }
 #pragma unroll
-  for (int c = 1; c < COLUMNS; c++) {
-    const double value = row[c];
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) p.a[i][c - 1] = p.a[i][c] - factor[i] * value;
-  }
-#pragma unroll
-  for (int i = 0; i < ROWS; i++) {
-    p.a[i][COLUMNS - 1] = -factor[i];
-    if (p.place[i] == pivot)
-      p.place[i] = k;
-    else if (p.place[i] == k)
-      p.place[i] = pivot;
-  }
+  for (int i = 0; i < ROWS; i++) p.a[i][COLUMNS - 1] = -factor[i];
+  pass_on(p, best, mine.inverse, next);
 }
 
 /* Step 1 for the columns first … first + count − 1, by one thread block. count ≤ COLUMNS, and at
  * most ROWS·THREADS rows are left. */
-template <int ROWS, int COLUMNS>
+template <int ROWS, int COLUMNS, int THREADS>
 __global__ void __launch_bounds__(THREADS)
     eliminate(int n, int first, int count, double *a, scratch s, pivot_record *record) {
-  __shared__ passed<COLUMNS> shared[2];
+  __shared__ passed<COLUMNS, THREADS / BSI_WARP> shared[2];
   bsi_wait_for_predecessor();
   double smallest = record->smallest, largest = record->largest;
   if (smallest == 0.0) return;
@@ -156,10 +180,13 @@ __global__ void __launch_bounds__(THREADS)
     for (int c = 0; c < COLUMNS; c++)
       p.a[i][c] = row < n && c < count ? a[static_cast<int64_t>(first + c) * n + row] : 0.0;
   }
+  const proposal mine = propose(p, first);
+  pass_on(p, first_of_warp(mine.best), mine.inverse, shared[0]);
   for (int j = 0; j < count; j++) {
     int from;
-    passed<COLUMNS> &now = shared[j % 2];
-    const candidate pivot = find_pivot(p, first + j, now, &from);
+    __syncthreads();
+    const passed<COLUMNS, THREADS / BSI_WARP> &now = shared[j % 2];
+    const candidate pivot = find_pivot(now, &from);
     const double magnitude = value_of(pivot.magnitude);
     if (magnitude == 0.0 || !isfinite(magnitude)) {
       if (threadIdx.x == 0) record->smallest = 0.0;
@@ -167,7 +194,8 @@ __global__ void __launch_bounds__(THREADS)
     }
     smallest = fmin(smallest, magnitude);
     largest = fmax(largest, magnitude);
-    eliminate_column(p, first + j, pivot.row, now.row[from]);
+    eliminate_column(p, first + j, pivot.row, now.row[from], now.inverse[from],
+                     shared[(j + 1) % 2]);
   }
 #pragma unroll
   for (int i = 0; i < ROWS; i++) {
@@ -190,27 +218,31 @@ __global__ void __launch_bounds__(THREADS)
 
 enum { EXCHANGE_THREADS = 128, EXCHANGE_WARPS = EXCHANGE_THREADS / BSI_WARP };
 
-/* A row above becomes −(its values in the columns K)·P⁻¹. */
+/* A row above becomes −(its values in the columns K)·P⁻¹. A thread block has a row in each lane,
+ * and each of its warps takes a part of the columns. */
 template <int COLUMNS>
-__device__ __forceinline__ void multiply_row_above(int n, int first, int count, double *a) {
+__device__ __forceinline__ void multiply_rows_above(int n, int first, int count, double *a) {
+  constexpr int PART = COLUMNS / EXCHANGE_WARPS;
   __shared__ double inverse[COLUMNS][COLUMNS];
-  const int row = static_cast<int>(blockIdx.x * EXCHANGE_THREADS + threadIdx.x);
+  const int row = static_cast<int>(blockIdx.x) * BSI_WARP + threadIdx.x % BSI_WARP,
+            begin = threadIdx.x / BSI_WARP * PART;
   double *panel = a + static_cast<int64_t>(first) * n;
+  double values[COLUMNS];
+#pragma unroll
+  for (int c = 0; c < COLUMNS; c++)
+    values[c] = row < first && c < count ? panel[static_cast<int64_t>(c) * n + row] : 0.0;
   for (int v = threadIdx.x; v < COLUMNS * COLUMNS; v += EXCHANGE_THREADS) {
     const int r = v % COLUMNS, c = v / COLUMNS;
     inverse[c][r] = r < count && c < count ? panel[static_cast<int64_t>(c) * n + first + r] : 0.0;
   }
-  __syncthreads();
+  __syncthreads(); /* all have read the row */
   if (row >= first) return;
-  double values[COLUMNS];
 #pragma unroll
-  for (int c = 0; c < COLUMNS; c++)
-    values[c] = c < count ? panel[static_cast<int64_t>(c) * n + row] : 0.0;
-  for (int c = 0; c < count; c++) {
+  for (int c = 0; c < PART; c++) {
     double sum = 0.0;
 #pragma unroll
-    for (int k = 0; k < COLUMNS; k++) sum += values[k] * inverse[c][k];
-    panel[static_cast<int64_t>(c) * n + row] = -sum;
+    for (int k = 0; k < COLUMNS; k++) sum += values[k] * inverse[begin + c][k];
+    if (begin + c < count) panel[static_cast<int64_t>(begin + c) * n + row] = -sum;
   }
 }
 
@@ -223,7 +255,7 @@ __global__ void __launch_bounds__(EXCHANGE_THREADS)
   bsi_wait_for_predecessor();
   if (record->smallest == 0.0) return;
   if (blockIdx.x < blocks_above) {
-    multiply_row_above<COLUMNS>(n, first, count, a);
+    multiply_rows_above<COLUMNS>(n, first, count, a);
     return;
   }
   const int lane = threadIdx.x % BSI_WARP,
@@ -243,13 +275,15 @@ __global__ void __launch_bounds__(EXCHANGE_THREADS)
   if (destination >= 0) column[destination] = displaced;
 }
 
-/* A thread block takes TILE × TILE values, and a thread 4 × 4 of them. */
-enum { TILE = 64, SIDE = 16, UPDATE_THREADS = SIDE * SIDE, EACH = TILE / SIDE };
+/* A thread takes EACH × EACH values. */
+enum { EACH = 4 };
 
-/* Step 3. */
-template <int COLUMNS>
-__global__ void __launch_bounds__(UPDATE_THREADS)
+/* Step 3.
+ *   SIDE: a thread block of SIDE² threads takes a tile of (EACH·SIDE)² values */
+template <int COLUMNS, int SIDE>
+__global__ void __launch_bounds__(SIDE *SIDE)
     update(int n, int first, int count, double *a, const double *rows, const pivot_record *record) {
+  constexpr int TILE = EACH * SIDE;
   __shared__ double w[COLUMNS][TILE], right[COLUMNS][TILE + 1];
   const int tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE,
             row0 = static_cast<int>(blockIdx.x) * TILE,
@@ -267,7 +301,7 @@ __global__ void __launch_bounds__(UPDATE_THREADS)
       sum[c][r] = read ? a[static_cast<int64_t>(column) * n + row] : 0.0;
     }
   }
-  for (int v = threadIdx.x; v < COLUMNS * TILE; v += UPDATE_THREADS) {
+  for (int v = threadIdx.x; v < COLUMNS * TILE; v += SIDE * SIDE) {
     const int r = v % TILE, k = v / TILE;
     w[k][r] = k < count && row0 + r < n ? a[static_cast<int64_t>(first + k) * n + row0 + r] : 0.0;
     const int at = v % COLUMNS, c = v / COLUMNS;
