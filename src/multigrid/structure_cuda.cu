@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The structure of a product of sparse matrices on a device, row by row, twice: first to count and
- * then to write.
+/* The structure of a product of sparse matrices on a device, row by row.
  *
  * A hash table in shared memory holds the columns that a row has found, and the place of a column
- * is the number of smaller ones. A few lanes have a small table. The rows that it cannot hold come
- * into a list, and a warp with a larger table takes each of them. The rows that are still longer
- * take a thread block each, and one bit of global memory for every column. */
+ * is the number of smaller ones. A few lanes have a small table. They count the row and leave its
+ * columns in temporary memory, from where they are copied when all rows have been counted. The rows
+ * that the table cannot hold come into a list, and a warp with a larger table takes each of them.
+ * The rows that are still longer take a thread block each, and one bit of global memory for every
+ * column. These rows are searched twice: first to count and then to write. */
 #include "multigrid/rows_cuda.cuh"
 
 namespace {
@@ -26,9 +27,10 @@ enum {
 
 /* --- row_ptr --- */
 
-/* Reports the end and the length of row i. Rows end beyond int32 from one row on. */
-__device__ __forceinline__ void close_row(int32_t rows, int32_t i, int64_t before, int64_t end,
-                                          int32_t *row_ptr, bsi_structure_report *report) {
+/* Reports the end of row i, and returns its length. Rows end beyond int32 from one row on. */
+__device__ __forceinline__ unsigned long long close_row(int32_t rows, int32_t i, int64_t before,
+                                                        int64_t end, int32_t *row_ptr,
+                                                        bsi_structure_report *report) {
   if (i == 0) row_ptr[0] = 0;
   row_ptr[i + 1] = static_cast<int32_t>(end);
   if (end > INT32_MAX && before <= INT32_MAX) {
@@ -36,9 +38,34 @@ __device__ __forceinline__ void close_row(int32_t rows, int32_t i, int64_t befor
     report->overflows = 1;
   }
   if (i == rows - 1) report->total = static_cast<unsigned long long>(end);
-  const unsigned long long length = static_cast<unsigned long long>(end - before);
-  if (length > *static_cast<volatile unsigned long long *>(&report->longest))
+  return static_cast<unsigned long long>(end - before);
+}
+
+/* Reports the longest row of a thread block. All its threads call. The record is one word for all
+ * thread blocks, so that each of them touches it at most twice. */
+__device__ __forceinline__ void report_longest(unsigned long long length,
+                                               bsi_structure_report *report) {
+  __shared__ unsigned long long of_warp[LONG_THREADS / BSI_WARP];
+  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+  length = bsi_warp_max(length);
+  if (lane == 0) of_warp[warp] = length;
+  __syncthreads();
+  if (warp > 0) return;
+  length = bsi_warp_max(lane < static_cast<int>(blockDim.x) / BSI_WARP ? of_warp[lane] : 0);
+  if (lane == 0 && length > *static_cast<volatile unsigned long long *>(&report->longest))
     atomicMax(&report->longest, length);
+}
+
+/* row_ptr from the sums of the lengths up to each row. */
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
+    close_rows(int32_t rows, const int64_t *ends, int32_t *row_ptr, bsi_structure_report *report) {
+  const int64_t i = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
+  bsi_wait_for_predecessor();
+  unsigned long long length = 0;
+  if (i < rows)
+    length =
+        close_row(rows, static_cast<int32_t>(i), i > 0 ? ends[i - 1] : 0, ends[i], row_ptr, report);
+  report_longest(length, report);
 }
 
 /* Adds up the lengths of at most FEW_ROWS rows, in one thread block. */
@@ -62,11 +89,13 @@ __global__ void __launch_bounds__(LONG_THREADS)
   __syncthreads();
   for (int w = 0; w < thread / BSI_WARP; w++) end += of_warp[w];
   int64_t before = end - mine;
+  unsigned long long longest = 0;
   for (int32_t i = first; i < last; i++) {
     const int64_t after = before + lengths[i];
-    close_row(rows, i, before, after, row_ptr, report);
+    longest = max(longest, close_row(rows, i, before, after, row_ptr, report));
     before = after;
   }
+  report_longest(longest, report);
 }
 
 /* --- tables --- */
@@ -82,6 +111,10 @@ struct few {
 struct many {
   enum { LANES = BSI_WARP, MOST = 256, BITS = 10 };
 };
+/* of the rows of the list */
+struct listed {
+  enum { LANES = BSI_WARP, MOST = 896, BITS = 11 };
+};
 
 struct product {
   int32_t rows;
@@ -91,6 +124,8 @@ struct product {
   bsi_structure_report *report;
   /* of the rows of C, while they are counted */
   int64_t *lengths;
+  /* the columns of the rows that the first table can hold, with room for MOST of each row */
+  int32_t *columns;
   /* rows that the first table cannot hold, and that the large table cannot hold */
   int32_t *listed, *long_rows;
   /* C, while it is written */
@@ -99,7 +134,7 @@ struct product {
 };
 
 /* The columns that a row has found, in shared memory.
- *   SIZE: tiny, few or many */
+ *   SIZE: tiny, few, many or listed */
 template <typename SIZE> struct found {
   enum { TABLE = 1 << SIZE::BITS };
   /* columns, -1: free */
@@ -145,54 +180,29 @@ __device__ __forceinline__ void find_columns(const product &s, int32_t i, int me
   __syncwarp(mask);
 }
 
-/* Counts row i, or adds it to a list if it is too long. */
+/* Writes the `length` columns that have been found in ascending order. */
 template <typename SIZE>
-__device__ __forceinline__ void count_row(const product &s, int32_t i, int member, unsigned mask,
-                                          found<SIZE> *f) {
-  constexpr bool LAST = static_cast<int>(SIZE::MOST) == static_cast<int>(many::MOST);
-  const int32_t p = __ldg(s.a_ptr + i), blocks = __ldg(s.a_ptr + i + 1) - p;
-  if (blocks <= 1) {
-    const int32_t k = blocks == 1 ? __ldg(s.a_col + p) : 0;
-    if (member == 0) s.lengths[i] = blocks == 1 ? __ldg(s.b_ptr + k + 1) - __ldg(s.b_ptr + k) : 0;
-    return;
-  }
-  find_columns(s, i, member, mask, f);
-  if (member != 0) return;
-  const int32_t count = f->count;
-  if (count > SIZE::MOST) {
-    unsigned long long *length = LAST ? &s.report->long_count : &s.report->listed;
-    (LAST ? s.long_rows : s.listed)[atomicAdd(length, 1ull)] = i;
-  }
-  s.lengths[i] = count > SIZE::MOST ? 0 : count; /* 0: counted later */
-}
-
-/* Writes row i if the table can hold it. */
-template <typename SIZE>
-__device__ __forceinline__ void write_row(const product &s, int32_t i, int member, unsigned mask,
-                                          found<SIZE> *f) {
-  const int32_t begin = __ldg(s.c_ptr + i), length = __ldg(s.c_ptr + i + 1) - begin;
-  const int32_t p = __ldg(s.a_ptr + i), blocks = __ldg(s.a_ptr + i + 1) - p;
-  if (blocks == 1) {
-    const int32_t from = __ldg(s.b_ptr + __ldg(s.a_col + p));
-    for (int32_t q = member; q < length; q += SIZE::LANES)
-      s.c_col[begin + q] = __ldg(s.b_col + from + q);
-    return;
-  }
-  if (length == 0 || length > SIZE::MOST) return;
-  find_columns(s, i, member, mask, f);
+__device__ __forceinline__ void write_columns(const found<SIZE> *f, int32_t length, int member,
+                                              int32_t *to) {
   for (int32_t k = member; k < length; k += SIZE::LANES) {
     const int32_t column = f->column[k];
     int32_t before = 0;
     for (int32_t other = 0; other < length; other++) before += f->column[other] < column;
-    s.c_col[begin + before] = column;
+    to[before] = column;
   }
 }
 
-/* Counts or writes the rows that the table of a few lanes can hold.
- *   SIZE: tiny, few or many
- *   WRITE: write the rows, which were counted before */
-template <typename SIZE, bool WRITE>
-__global__ void __launch_bounds__(THREADS) search_rows(const product s) {
+/* Returns the first block of row i of A if it is the only one, otherwise -1. Its row of B is row i
+ * of C. */
+__device__ __forceinline__ int32_t only_block(const product &s, int32_t i) {
+  const int32_t p = __ldg(s.a_ptr + i);
+  return __ldg(s.a_ptr + i + 1) - p == 1 ? p : -1;
+}
+
+/* Counts the rows that the first table can hold, and finds their columns. The others come into the
+ * list.
+ *   SIZE: tiny, few or many */
+template <typename SIZE> __global__ void __launch_bounds__(THREADS) search_rows(const product s) {
   constexpr int LANES = SIZE::LANES;
   __shared__ found<SIZE> all[THREADS / LANES];
   const int member = threadIdx.x % LANES, group = threadIdx.x / LANES;
@@ -201,24 +211,54 @@ __global__ void __launch_bounds__(THREADS) search_rows(const product s) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS / LANES) + group;
   bsi_wait_for_predecessor();
   if (i >= s.rows) return;
-  if (WRITE)
-    write_row(s, static_cast<int32_t>(i), member, mask, &all[group]);
-  else
-    count_row(s, static_cast<int32_t>(i), member, mask, &all[group]);
+  const int32_t row = static_cast<int32_t>(i), only = only_block(s, row);
+  if (only >= 0) {
+    const int32_t k = __ldg(s.a_col + only);
+    if (member == 0) s.lengths[i] = __ldg(s.b_ptr + k + 1) - __ldg(s.b_ptr + k);
+    return;
+  }
+  found<SIZE> *f = &all[group];
+  find_columns(s, row, member, mask, f);
+  const int32_t count = f->count;
+  const bool held = count <= SIZE::MOST;
+  if (held) write_columns(f, count, member, s.columns + i * SIZE::MOST);
+  if (member > 0) return;
+  s.lengths[i] = held ? count : 0; /* 0: counted later */
+  if (!held) s.listed[atomicAdd(&s.report->listed, 1ull)] = row;
 }
 
-/* The same for the rows of the list that search_rows() makes, with the large table. */
+/* Copies the columns of the same rows into C. */
+template <typename SIZE> __global__ void __launch_bounds__(THREADS) copy_rows(const product s) {
+  constexpr int LANES = SIZE::LANES;
+  const int member = threadIdx.x % LANES;
+  const int64_t i = (blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x) / LANES;
+  bsi_wait_for_predecessor();
+  if (i >= s.rows) return;
+  const int32_t begin = __ldg(s.c_ptr + i), length = __ldg(s.c_ptr + i + 1) - begin,
+                only = only_block(s, static_cast<int32_t>(i));
+  if (only < 0 && length > SIZE::MOST) return;
+  const int32_t *from =
+      only >= 0 ? s.b_col + __ldg(s.b_ptr + __ldg(s.a_col + only)) : s.columns + i * SIZE::MOST;
+  for (int32_t q = member; q < length; q += LANES) s.c_col[begin + q] = __ldg(from + q);
+}
+
+/* Counts or writes the rows of the list that search_rows() makes.
+ *   WRITE: write the rows, which were counted before */
 template <bool WRITE> __global__ void __launch_bounds__(THREADS) search_listed(const product s) {
-  __shared__ found<many> all[THREADS / BSI_WARP];
+  __shared__ found<listed> all[THREADS / BSI_WARP];
   const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
+  found<listed> *f = &all[warp];
   bsi_wait_for_predecessor();
   const int64_t count = static_cast<int64_t>(s.report->listed);
   for (int64_t k = blockIdx.x * static_cast<int64_t>(THREADS / BSI_WARP) + warp; k < count;
        k += gridDim.x * static_cast<int64_t>(THREADS / BSI_WARP)) {
-    if (WRITE)
-      write_row(s, s.listed[k], lane, BSI_FULL_WARP, &all[warp]);
-    else
-      count_row(s, s.listed[k], lane, BSI_FULL_WARP, &all[warp]);
+    const int32_t i = s.listed[k];
+    if (WRITE && __ldg(s.c_ptr + i + 1) - __ldg(s.c_ptr + i) > listed::MOST) continue;
+    find_columns(s, i, lane, BSI_FULL_WARP, f);
+    const bool held = f->count <= listed::MOST;
+    if (WRITE) write_columns(f, f->count, lane, s.c_col + __ldg(s.c_ptr + i));
+    if (!WRITE && lane == 0) s.lengths[i] = held ? f->count : 0; /* 0: counted later */
+    if (!WRITE && lane == 0 && !held) s.long_rows[atomicAdd(&s.report->long_count, 1ull)] = i;
     __syncwarp();
   }
 }
@@ -269,22 +309,35 @@ __global__ void __launch_bounds__(LONG_THREADS)
 
 /* --- launches --- */
 
-/* Counts or writes the rows that tables can hold. The list may be known to be empty. */
-template <typename SIZE, bool WRITE>
-bisai_status search(bisai_context *context, const product &s, bool empty_list) {
-  bsi_launch_early(context, search_rows<SIZE, WRITE>,
-                   bsi_grid(static_cast<int64_t>(s.rows) * SIZE::LANES, THREADS), THREADS, 0, s);
-  if (!empty_list && static_cast<int>(SIZE::MOST) < static_cast<int>(many::MOST))
-    bsi_launch_early(context, search_listed<WRITE>, LISTED_BLOCKS, THREADS, 0, s);
+/* Counts the rows that tables can hold, and finds their columns. */
+template <typename SIZE>
+bisai_status search(bisai_context *context, bsi_temporary *memory, product *s) {
+  s->columns = memory->reserve<int32_t>(static_cast<size_t>(s->rows) * SIZE::MOST);
+  if (!memory->complete) return BISAI_OUT_OF_MEMORY;
+  bsi_launch_early(context, search_rows<SIZE>,
+                   bsi_grid(static_cast<int64_t>(s->rows) * SIZE::LANES, THREADS), THREADS, 0, *s);
+  bsi_launch_early(context, search_listed<false>, LISTED_BLOCKS, THREADS, 0, *s);
   return bsi_launched(context, what);
 }
 
-/* Does the same with the tables that suit rows of about `products` products. */
-template <bool WRITE>
-bisai_status search(bisai_context *context, const product &s, double products, bool empty_list) {
-  if (products <= 10.0) return search<tiny, WRITE>(context, s, empty_list);
-  if (products <= 400.0) return search<few, WRITE>(context, s, empty_list);
-  return search<many, WRITE>(context, s, empty_list);
+/* Writes the same rows. The list may be known to be empty. */
+template <typename SIZE>
+bisai_status write(bisai_context *context, const product &s, bool empty_list) {
+  bsi_launch_early(context, copy_rows<SIZE>,
+                   bsi_grid(static_cast<int64_t>(s.rows) * SIZE::LANES, THREADS), THREADS, 0, s);
+  if (!empty_list) bsi_launch_early(context, search_listed<true>, LISTED_BLOCKS, THREADS, 0, s);
+  return bsi_launched(context, what);
+}
+
+/* The tables of the first search. */
+enum first_table { TINY, FEW, MANY };
+
+/* Chooses tables for rows of about `products` products with rows of B of about `length` blocks.
+ * Short rows of B overlap: products A P of meshes have rows of hardly more blocks than P. A few
+ * rows have lanes enough for the largest table. */
+first_table table_for(int32_t rows, double length, double products) {
+  if (products <= 10.0 || (length <= 4.0 && products <= 32.0)) return TINY;
+  return products <= 400.0 && rows > FEW_ROWS ? FEW : MANY;
 }
 
 template <bool WRITE>
@@ -316,8 +369,8 @@ bisai_status reserve(bsi_temporary *memory, product *s, bsi_lengths *lengths) {
 }
 
 /* Returns the lanes that read a row of about `length` blocks together, as a power of two. */
-int readers_of(double length, double products) {
-  const int most = products <= 10.0 ? 2 : products <= 400.0 ? 3 : 5;
+int readers_of(first_table table, double length) {
+  const int most = table == TINY ? 2 : table == FEW ? 3 : 5;
   int readers = 0;
   while (readers < most && 1.5 * (1 << readers) < length) readers++;
   return readers;
@@ -348,9 +401,9 @@ bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32
   }
   BSI_TRY(bsi_gpu_inclusive_sum(context, what, lengths->room, &lengths->room_bytes,
                                 lengths->of_rows, lengths->ends, rows));
-  return bsi_for_each(context, what, rows, [=] __device__(int64_t i) {
-    close_row(rows, static_cast<int32_t>(i), i > 0 ? ends[i - 1] : 0, ends[i], row_ptr, report);
-  });
+  bsi_launch_early(context, close_rows, bsi_grid(rows, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS,
+                   0, rows, ends, row_ptr, report);
+  return bsi_launched(context, what);
 }
 
 bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t most,
@@ -375,7 +428,8 @@ static bisai_status leave_without_rows(bisai_context *context, bsi_sparse *c) {
 
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
                                     const bsi_sparse *b, int64_t most, bsi_sparse *c) {
-  const double length = mean_length(b), products = length * mean_length(a);
+  const double length = mean_length(b);
+  const first_table table = table_for(a->rows, length, length * mean_length(a));
   bsi_structure_report report;
   bsi_lengths lengths;
   bsi_temporary memory(context);
@@ -386,13 +440,16 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
   c->width = b->width;
   s.a_ptr = a->row_ptr, s.a_col = a->col_idx;
   s.b_ptr = b->row_ptr, s.b_col = b->col_idx;
-  s.readers = readers_of(length, products);
+  s.readers = readers_of(table, length);
   s.report = bsi_record_of<bsi_structure_report>(context);
   s.c_ptr = c->row_ptr = bsi_reserve_indices(context, static_cast<size_t>(c->rows) + 1);
   if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(reserve(&memory, &s, &lengths));
   BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what));
-  if (s.rows > 0) BSI_TRY(search<false>(context, s, products, false));
+  if (s.rows > 0)
+    BSI_TRY(table == TINY  ? search<tiny>(context, &memory, &s)
+            : table == FEW ? search<few>(context, &memory, &s)
+                           : search<many>(context, &memory, &s));
   BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
   BSI_TRY(bsi_lengths_fetch(context, "a product", most, &report));
   const int32_t long_rows = static_cast<int32_t>(report.long_count);
@@ -409,6 +466,9 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
   s.c_col = c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
   if (c->blocks == 0) return BISAI_OK;
-  BSI_TRY(search<true>(context, s, products, report.listed == 0));
+  const bool empty_list = report.listed == 0;
+  BSI_TRY(table == TINY  ? write<tiny>(context, s, empty_list)
+          : table == FEW ? write<few>(context, s, empty_list)
+                         : write<many>(context, s, empty_list));
   return long_rows > 0 ? search_long_rows<true>(context, s, long_rows, b->cols) : BISAI_OK;
 }

@@ -167,7 +167,8 @@ TEST(products_with_identities_agree_with_the_host) {
   }
 }
 
-/* Rows on both sides of what each table holds (16, 64, 256 columns), and rows that are longer. */
+/* Rows on both sides of what each table holds (16, 64, 256, 896 columns), and rows that are
+ * longer. */
 TEST(products_with_rows_of_all_lengths_agree_with_the_host) {
   const contexts on;
   for (const int32_t left : {1, 3, 10, 60, 300})
@@ -178,10 +179,14 @@ TEST(products_with_rows_of_all_lengths_agree_with_the_host) {
     }
 }
 
-/* One thread block adds up the lengths of at most 8192 rows. */
+/* One thread block adds up the lengths of at most 8192 rows. More rows of 33 to 400 products take
+ * the table of 64 columns. */
 TEST(products_of_many_rows_agree_with_the_host) {
   if (short_form()) SKIP("large");
   const contexts on;
+  for (const int32_t left : {5, 12, 25})
+    product_agrees(on, {9000, 4000, 1, 1, left, 40, 300, 700, false},
+                   {4000, 4000, 1, 1, 8, 30, 900, 800, false});
   for (const int32_t rows : {1, 2, 1023, 1024, 1025, 8191, 8192, 8193, 40000})
     for (const int32_t every : {0, 500})
       product_agrees(on, {rows, 9000, 3, 3, 4, 20, 2000, every, false},

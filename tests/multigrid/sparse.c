@@ -115,7 +115,7 @@ static void columns_of_the_left_factor_may_repeat_in_any_order(void **state) {
   }
 }
 
-/* Rows that go beyond each table of a device: 16, 64, 256 blocks. */
+/* Rows that go beyond each table of a device: 16, 64, 256, 896 blocks. */
 static void rows_of_all_lengths_are_multiplied(void **state) {
   (void)state;
   static const double lengths[] = {0.0, 1.0, 4.0, 12.0, 40.0, 200.0, 700.0};
