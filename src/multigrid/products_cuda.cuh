@@ -71,50 +71,113 @@ __device__ __forceinline__ void add_product(const product &s, int32_t p,
 struct row_window {
   const int32_t *columns;
   int count;
+  /* the largest power of two below `count` */
+  int top;
   /* the blocks, column by column */
   double *sums;
 };
 
-/* Adds A_p times the blocks `q` … `end` − 1 of B, as far as their columns are in the window. No two
- * lanes add to the same column of a block. Template parameters: those of load_factor(). */
+/* Goes through the blocks of the rows of B that row i of A multiplies. The lanes of `mask` take some
+ * blocks of one row of B at a time. All of them have the same numbers. */
+struct walk {
+  /* the first of some blocks of A, and how many they are */
+  int32_t base, blocks;
+  /* the row of B of one of them, which differs from lane to lane */
+  int32_t begin, end;
+  /* the next of them, and how much of its row of B is done */
+  int32_t next, done;
+};
+
+/* The part of a lane: it takes a column of block `first` of `step` blocks of B. Lanes that are left
+ * over take none. */
+struct share {
+  int step, first, column;
+  bool working;
+};
+
+/* What a lane adds to a block of C: a column of the product of blocks p of A and q of B, which is in
+ * column j of B, or none if j < 0. The block of A is loaded early if it is small.
+ *   H, M, A, B: those of load_factor() */
+template <int H, int M, bool A, bool B> struct addend {
+  static constexpr bool early = A && B && H * M <= 9;
+  int32_t p, j;
+  double left[early ? H * M : 1], right[A && B ? M : H];
+};
+
+/* Takes the next addend of the lane. Template parameters: those of load_factor(). */
 template <int H, int M, bool A, bool B>
-__device__ __forceinline__ void add_row(const product &s, const row_window &w, int member,
-                                        int32_t p, int32_t q, int32_t end) {
-  const int width = s.width, step = s.lanes / width, column = member % width;
-  if (member >= step * width) return;
-  for (q += member / width; q < end; q += step) {
-    double right[A && B ? M : H], sum[H];
-    const int32_t j = __ldg(s.b_col + q);
-    load_factor<H, M, A, B>(s, p, q, column, right);
-    const int32_t place = bsi_find_column(w.columns, 0, w.count, j);
-    if (place < 0) continue;
-    double *to = w.sums + (place * width + column) * H;
-#pragma unroll
-    for (int r = 0; r < H; r++) sum[r] = to[r];
-    add_product<H, M, A, B>(s, p, right, sum);
-#pragma unroll
-    for (int r = 0; r < H; r++) to[r] = sum[r];
+__device__ __forceinline__ void take(const product &s, walk *w, const share &mine, unsigned mask,
+                                     addend<H, M, A, B> *t) {
+  t->j = -1;
+  if (w->next == w->blocks) return;
+  const int32_t begin = __shfl_sync(mask, w->begin, w->next, s.lanes) + w->done,
+                end = __shfl_sync(mask, w->end, w->next, s.lanes), q = begin + mine.first;
+  t->p = w->base + w->next;
+  w->done += mine.step;
+  if (begin + mine.step >= end) {
+    w->done = 0;
+    w->next++;
   }
+  if (!mine.working || q >= end) return;
+  t->j = __ldg(s.b_col + q);
+  load_factor<H, M, A, B>(s, t->p, q, mine.column, t->right);
+  if constexpr (addend<H, M, A, B>::early)
+    load_cached(s.a + static_cast<int64_t>(t->p) * (H * M), t->left);
 }
 
-/* Adds all products of row i to the window. Each lane of `mask` finds the row of B that one of the
- * next blocks of A multiplies. Template parameters: those of load_factor(). */
+/* Adds to the blocks of C. No two lanes add to the same column of a block.
+ *   place: the place of the block in the window, which may be that of another column
+ * Template parameters: those of load_factor(). */
+template <int H, int M, bool A, bool B>
+__device__ __forceinline__ void add(const product &s, const row_window &w, int column, int place,
+                                    const addend<H, M, A, B> &t) {
+  if (t.j < 0 || w.columns[place] != t.j) return;
+  double *to = w.sums + (place * s.width + column) * H, sum[H];
+#pragma unroll
+  for (int r = 0; r < H; r++) sum[r] = to[r];
+  if constexpr (addend<H, M, A, B>::early) {
+#pragma unroll
+    for (int k = 0; k < M; k++)
+#pragma unroll
+      for (int r = 0; r < H; r++) sum[r] += t.left[k * H + r] * t.right[k];
+  } else {
+    add_product<H, M, A, B>(s, t.p, t.right, sum);
+  }
+#pragma unroll
+  for (int r = 0; r < H; r++) to[r] = sum[r];
+}
+
+/* Adds all products of row i to the window. A lane has several addends under way, because their
+ * loads and searches take much longer than the additions. Template parameters: those of
+ * load_factor(). */
 template <int H, int M, bool A, bool B>
 __device__ __forceinline__ void add_rows(const product &s, const row_window &w, int64_t i,
                                          int member, unsigned mask) {
+  constexpr int DEPTH = H * M == 1 ? 4 : H * M <= 9 ? 2 : 1;
+  const int step = s.lanes / s.width;
+  const share mine = {step, member / s.width, member % s.width, member < step * s.width};
   const int32_t last = __ldg(s.a_ptr + i + 1);
   for (int32_t base = __ldg(s.a_ptr + i); base < last; base += s.lanes) {
-    int32_t begin = 0, end = 0;
-    if (member < last - base) {
+    walk at = {base, min(s.lanes, last - base), 0, 0, 0, 0};
+    if (member < at.blocks) {
       const int32_t k = __ldg(s.a_col + base + member);
-      begin = __ldg(s.b_ptr + k);
-      end = __ldg(s.b_ptr + k + 1);
+      at.begin = __ldg(s.b_ptr + k);
+      at.end = __ldg(s.b_ptr + k + 1);
     }
-    const int blocks = min(s.lanes, last - base);
-    for (int n = 0; n < blocks; n++) {
-      add_row<H, M, A, B>(s, w, member, base + n, __shfl_sync(mask, begin, n, s.lanes),
-                          __shfl_sync(mask, end, n, s.lanes));
-      __syncwarp(mask); /* the next block may add to the same places */
+    while (at.next < at.blocks) {
+      addend<H, M, A, B> t[DEPTH];
+      int place[DEPTH] = {};
+#pragma unroll
+      for (int d = 0; d < DEPTH; d++) take(s, &at, mine, mask, &t[d]);
+      for (int jump = w.top; jump > 0; jump /= 2)
+#pragma unroll
+        for (int d = 0; d < DEPTH; d++)
+          if (place[d] + jump < w.count && w.columns[place[d] + jump] <= t[d].j) place[d] += jump;
+#pragma unroll
+      for (int d = 0; d < DEPTH; d++) {
+        add(s, w, mine.column, place[d], t[d]);
+        __syncwarp(mask); /* the next one may add to the same places */
+      }
     }
   }
 }
@@ -140,7 +203,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_rows(const product s) 
     for (int v = member; v < count * size; v += lanes) sums[v] = 0.0;
     for (int v = member; v < count; v += lanes) columns[v] = __ldg(s.c_col + first + v);
     __syncwarp(mask);
-    add_rows<H, M, A, B>(s, {columns, count, sums}, i, member, mask);
+    const int top = count > 1 ? 1 << (31 - __clz(count - 1)) : 0;
+    add_rows<H, M, A, B>(s, {columns, count, top, sums}, i, member, mask);
     __syncwarp(mask);
     double *to = s.c + static_cast<int64_t>(first) * size;
     for (int v = member; v < count * size; v += lanes) to[v] = sums[v];

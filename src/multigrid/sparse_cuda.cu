@@ -10,8 +10,9 @@ namespace {
 constexpr char what[] = "product of sparse matrices";
 
 /* The most bytes of shared memory of a thread block, which every device has, the least lanes of a
- * row, and the most times that a row may be longer than what they hold. */
-enum { MOST_SHARED = 48 * 1024, LEAST_LANES = 4, MOST_PASSES = 4 };
+ * row, the most times that a row may be longer than what they hold, and threads that leave a device
+ * with time for more of them. */
+enum { MOST_SHARED = 48 * 1024, LEAST_LANES = 4, MOST_PASSES = 4, FEW_THREADS = 1 << 16 };
 
 /* NULL: there is no such kernel */
 struct kernels {
@@ -53,7 +54,8 @@ bool fits_shared(product *s, double length, int32_t longest) {
   const double mean = static_cast<double>(s->blocks) / s->rows;
   if (longest == 0) return false;
   s->lanes = LEAST_LANES;
-  while (s->lanes < BSI_WARP && (s->lanes < s->width || s->lanes / s->width < 0.75 * length))
+  while (s->lanes < BSI_WARP && (s->lanes < s->width || s->lanes / s->width < 0.75 * length ||
+                                 s->rows <= FEW_THREADS / (2 * s->lanes)))
     s->lanes *= 2;
   for (; s->lanes <= BSI_WARP; s->lanes *= 2) {
     const int most = MOST_SHARED / (BLOCK_THREADS / s->lanes * bytes_of_block(*s));
