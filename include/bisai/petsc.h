@@ -8,8 +8,9 @@
  *  Vec is sequential, on one process. PETSc must be initialised by PetscInitialize() or
  *  bisai_petsc_start(). In functions that return a bisai_status, an error of PETSc is neither
  *  printed nor fatal. The status gives the kind of the error, or BISAI_EXTERNAL_ERROR if no other
- *  status fits. bisai_context_error() returns PETSc's message. These functions work on host memory:
- *  they return BISAI_UNAVAILABLE for a context with another backend. */
+ *  status fits. bisai_context_error() returns PETSc's message. Except for
+ *  bisai_petsc_from_mat(), these functions work on host memory: they return BISAI_UNAVAILABLE for a
+ *  context with another backend. */
 #ifndef BISAI_PETSC_H
 #define BISAI_PETSC_H
 
@@ -43,7 +44,9 @@ BISAI_API bisai_status bisai_petsc_stop(bisai_context *context);
 BISAI_API bisai_status bisai_petsc_to_mat(bisai_context *context, const bisai_bcsr *matrix,
                                           Mat *result);
 
-/** Copies a Mat of type SeqBAIJ or SeqAIJ into a matrix with the Mat's block size.
+/** Copies a Mat of type SeqBAIJ, SeqSBAIJ, SeqAIJ (also AIJCUSPARSE) or "bisai" into a matrix with
+ *  the Mat's block size, in the memory of the context's backend. A block of a SeqAIJ is stored if
+ *  one of its entries is. The lower triangle of a SeqSBAIJ is restored.
  *  @param result  out; unchanged on failure; free with bisai_bcsr_destroy()
  *  @retval BISAI_UNSUPPORTED     the Mat has another type, which the message names, or its size
  *                                exceeds 32-bit indices
@@ -141,8 +144,8 @@ BISAI_API bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, cons
  *  memory. */
 BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 
-/** Registers the preconditioner type "bisai" (-pc_type bisai) in a program that is linked with this
- *  library. Call it after PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so`
+/** Registers the preconditioner type "bisai" (-pc_type bisai) and the matrix type "bisai" (-mat_type
+ *  bisai) in a program that is linked with this library. Call it after PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so`
  *  registers the type without linking. README.md lists the options of the type.
  *  @returns PETSC_ERR_SUP if the library was compiled for another major or minor version of PETSc
  *           than the program's, or for other sizes of PetscInt and PetscScalar; the error's text

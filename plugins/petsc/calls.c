@@ -55,13 +55,18 @@ static bool runs(void) {
 }
 
 bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *arguments) {
-  char message[MESSAGE] = "";
-  bisai_status status = BISAI_OK;
   if (!context) return BISAI_INVALID_ARGUMENT;
   if (bisai_context_backend(context) != BISAI_BACKEND_HOST)
     return bisai_context_fail(
         context, BISAI_UNAVAILABLE,
         "PETSc works on host memory and needs a context with the host backend");
+  return bsi_petsc_run_anywhere(context, body, arguments);
+}
+
+bisai_status bsi_petsc_run_anywhere(bisai_context *context, bsi_petsc_body body, void *arguments) {
+  char message[MESSAGE] = "";
+  bisai_status status = BISAI_OK;
+  if (!context) return BISAI_INVALID_ARGUMENT;
   if (!runs())
     return bisai_context_fail(
         context, BISAI_INVALID_ARGUMENT,

@@ -9,6 +9,12 @@
 #define PETSC_SUCCESS 0
 #endif
 
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscOptionItems *bsi_petsc_option_items;
+#else
+typedef PetscOptionItems bsi_petsc_option_items;
+#endif
+
 /* The body of a call. It returns an error of PETSc as its value, and a failure of bisai in
  * *status. */
 typedef PetscErrorCode (*bsi_petsc_body)(void *arguments, bisai_status *status);
@@ -16,6 +22,9 @@ typedef PetscErrorCode (*bsi_petsc_body)(void *arguments, bisai_status *status);
 /* Runs a body and translates an error of PETSc into a status and a message. Refuses contexts
  * without host memory. Fails if PETSc is not initialised. */
 bisai_status bsi_petsc_run(bisai_context *context, bsi_petsc_body body, void *arguments);
+
+/* Runs a body in the same way with a context of any backend. */
+bisai_status bsi_petsc_run_anywhere(bisai_context *context, bsi_petsc_body body, void *arguments);
 
 /* Records a formatted message and returns `status`. */
 bisai_status bsi_petsc_fail(bisai_context *context, bisai_status status, const char *format, ...)

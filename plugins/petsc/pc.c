@@ -25,7 +25,7 @@ PetscErrorCode bsi_pc_reset(PC pc) {
   bsi_pc *m = pc->data;
   PetscFunctionBegin;
   bisai_precond_destroy(&m->precond);
-  bisai_bcsr_destroy(&m->matrix);
+  bsi_pc_matrix_destroy(&m->matrix);
   bisai_context_destroy(&m->context);
   *m->failure = '\0';
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -58,6 +58,7 @@ PetscErrorCode bisai_petsc_register(void) {
   PetscFunctionBegin;
   PetscCall(bsi_petsc_check_version());
   PetscCall(PCRegister("bisai", create));
+  PetscCall(bsi_mat_register());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

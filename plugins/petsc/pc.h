@@ -6,21 +6,18 @@
 #include <petsc/private/pcimpl.h>
 
 #include "petsc/calls.h"
-
-#if PETSC_VERSION_LT(3, 23, 0)
-typedef PetscOptionItems *bsi_pc_option_items;
-#else
-typedef PetscOptionItems bsi_pc_option_items;
-#endif
+#include "petsc/pc_matrix.h"
 
 typedef struct bsi_pc {
   bisai_precond_options options;
   PetscInt threads;
+  /* the option -pc_bisai_backend */
+  bisai_backend backend;
   bisai_context *context;
   /* NULL before the first set-up and after a reset */
   bisai_precond *precond;
-  /* multigrid: the matrix that it was made or last updated with, and reads */
-  bisai_bcsr *matrix;
+  /* the matrix that it was made or last updated with, and that multigrid and CPR read */
+  bsi_pc_matrix matrix;
   /* multigrid: the PETSc id of the near-null space that it was made with; 0 if there was none */
   PetscObjectId null_space;
   /* the reason why the last set-up failed numerically; "" if it succeeded */
@@ -43,7 +40,7 @@ const char *bsi_pc_message(const bsi_pc *m, bisai_status status);
 PetscErrorCode bsi_pc_narrow(const char *name, PetscInt value, int *result);
 
 /* The hooks. */
-PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_pc_option_items PetscOptionsObject);
+PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOptionsObject);
 PetscErrorCode bsi_pc_set_up(PC pc);
 PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z);
 PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer);

@@ -2,6 +2,7 @@
 /* Options of the preconditioner type "bisai": -pc_bisai_*. */
 #include <string.h>
 
+#include "petsc/device.h"
 #include "petsc/pc.h"
 
 /* upper bound of the number of words of an option */
@@ -68,7 +69,7 @@ static PetscErrorCode describe_option(const bisai_option *option, char *text, si
 }
 
 /* Reads one option of PETSc. *value holds the default, and receives the given value. */
-static PetscErrorCode read_value(bsi_pc_option_items PetscOptionsObject, const char *name,
+static PetscErrorCode read_value(bsi_petsc_option_items PetscOptionsObject, const char *name,
                                  const bisai_option *option, double *value, PetscBool *found) {
   const char *words[MOST_WORDS + 3] = {NULL};
   char text[128];
@@ -108,9 +109,9 @@ static PetscErrorCode read_value(bsi_pc_option_items PetscOptionsObject, const c
 
 /* Reads an option of `kind` and sets the option of the same name of the kind in use. Fails if the
  * option is given and the kind in use does not have it. */
-static PetscErrorCode read_option(bsi_pc_option_items PetscOptionsObject, bisai_precond_kind kind,
-                                  const bisai_option *option, bisai_precond_options *o,
-                                  PetscBool *found) {
+static PetscErrorCode read_option(bsi_petsc_option_items PetscOptionsObject,
+                                  bisai_precond_kind kind, const bisai_option *option,
+                                  bisai_precond_options *o, PetscBool *found) {
   const bisai_option *taken = find_taken(o, option->petsc);
   const bool cpr = o->kind == BISAI_PRECOND_CPR;
   char name[64];
@@ -134,8 +135,8 @@ static PetscErrorCode read_option(bsi_pc_option_items PetscOptionsObject, bisai_
 /* Reads the options of all kinds. Options that the kind in use does not have are reset to their
  * defaults. cpr comes before the kinds of its stages, so that its second stage is known when their
  * options are read. */
-static PetscErrorCode read_options(bsi_pc_option_items PetscOptionsObject, bisai_precond_options *o,
-                                   PetscBool *changed) {
+static PetscErrorCode read_options(bsi_petsc_option_items PetscOptionsObject,
+                                   bisai_precond_options *o, PetscBool *changed) {
   const bisai_option *option;
   PetscBool found;
   PetscFunctionBegin;
@@ -162,7 +163,7 @@ static void list_orderings(const char **orderings) {
 }
 
 /* Reads the kind of the preconditioner. */
-static PetscErrorCode read_kind(bsi_pc_option_items PetscOptionsObject, bisai_precond_options *o,
+static PetscErrorCode read_kind(bsi_petsc_option_items PetscOptionsObject, bisai_precond_options *o,
                                 PetscBool *found) {
   bisai_precond_kind kinds[BISAI_PRECOND_KINDS];
   const char *words[BISAI_PRECOND_KINDS + 3] = {NULL};
@@ -182,21 +183,26 @@ static PetscErrorCode read_kind(bsi_pc_option_items PetscOptionsObject, bisai_pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_pc_option_items PetscOptionsObject) {
+PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOptionsObject) {
   bsi_pc *m = pc->data;
   bisai_precond_options *o = &m->options;
   PetscEnum ordering = (PetscEnum)o->factor.ordering;
   PetscBool equilibrate = o->factor.equilibrate ? PETSC_TRUE : PETSC_FALSE, changed = PETSC_FALSE,
-            found[4] = {PETSC_FALSE};
-  const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL};
+            found[5] = {PETSC_FALSE};
+  PetscEnum backend = (PetscEnum)m->backend;
+  const char *orderings[BISAI_ORDERING_GIVEN + 4] = {NULL}, *backends[BSI_PETSC_BACKENDS + 3];
   PetscFunctionBegin;
   list_orderings(orderings);
+  bsi_petsc_list_backends(backends);
   PetscOptionsHeadBegin(PetscOptionsObject, "bisai options");
   PetscCall(read_kind(PetscOptionsObject, o, &found[0]));
   PetscCall(read_options(PetscOptionsObject, o, &changed));
   PetscCall(PetscOptionsInt("-pc_bisai_threads",
                             "Threads of each process; 0: all processors it may use", "", m->threads,
                             &m->threads, &found[1]));
+  PetscCall(PetscOptionsEnum("-pc_bisai_backend",
+                             "Where the preconditioner works; auto: where the Mat has its values",
+                             "", backends, backend, &backend, &found[4]));
   PetscCall(PetscOptionsEnum("-pc_bisai_ordering", "ilu, isai, sweeps: ordering of the block rows",
                              "", orderings, ordering, &ordering, &found[2]));
   PetscCall(PetscOptionsBool("-pc_bisai_equilibrate", "ilu, isai, sweeps: scale rows and columns",
@@ -205,7 +211,8 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_pc_option_items PetscOptionsOb
   if (ordering == (PetscEnum)BISAI_ORDERING_GIVEN) ordering = (PetscEnum)BISAI_ORDERING_COLOUR;
   o->factor.ordering = (bisai_ordering)ordering;
   o->factor.equilibrate = equilibrate == PETSC_TRUE;
-  for (int i = 0; i < 4; i++)
+  m->backend = (bisai_backend)backend;
+  for (int i = 0; i < 5; i++)
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {
     /* The old options have become invalid: the set-up runs again, even for the same matrix. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Set-up of the preconditioner type "bisai". */
+#include "petsc/device.h"
 #include "petsc/null_space.h"
 #include "petsc/pc.h"
 
@@ -45,15 +46,38 @@ static PetscErrorCode update_or_create(bsi_pc *m, Mat mat, const bisai_bcsr *mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Destroys the matrix, unless multigrid reads it. After a failed update multigrid reads the old
- * one. */
-static void keep_or_destroy(bsi_pc *m, bisai_status status, bisai_bcsr **matrix) {
-  if (status == BISAI_OK && m->options.kind == BISAI_PRECOND_MULTIGRID) {
-    bisai_bcsr *old = m->matrix;
-    m->matrix = *matrix;
-    *matrix = old;
-  }
-  bisai_bcsr_destroy(matrix);
+/* Makes the context for the backend on which the preconditioner works. */
+static PetscErrorCode make_context(PC pc) {
+  bsi_pc *m = pc->data;
+  bisai_backend backend;
+  bisai_status status = BISAI_OK;
+  int threads;
+  PetscFunctionBegin;
+  PetscCall(bsi_pc_backend(pc->pmat, m->backend, &backend));
+  if (m->context && bisai_context_backend(m->context) != backend) PetscCall(bsi_pc_reset(pc));
+  if (m->context) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(bsi_pc_narrow("-pc_bisai_threads", m->threads, &threads));
+  PetscCall(bsi_petsc_context(backend, threads, &m->context, &status));
+  PetscCheck(status != BISAI_INVALID_ARGUMENT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "bisai: -pc_bisai_threads is %d, outside 0 … 4096", threads);
+  PetscCheck(status != BISAI_UNAVAILABLE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "bisai: -pc_bisai_backend cuda: %s", bisai_backend_missing(BISAI_BACKEND_CUDA, -1));
+  BSI_PC_CALL(m, status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads the Mat and sets up its preconditioner. */
+static PetscErrorCode read_and_set_up(bsi_pc *m, Mat mat, bisai_status *status) {
+  bsi_pc_matrix old;
+  PetscFunctionBegin;
+  PetscCall(bsi_pc_matrix_read(&m->matrix, m->context, mat, &old, status));
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscErrorCode code = update_or_create(m, mat, bsi_pc_matrix_get(&m->matrix), status);
+  /* After a failed update multigrid still reads the old matrix. */
+  if ((code || *status) && bsi_pc_matrix_get(&old)) bisai_precond_destroy(&m->precond);
+  bsi_pc_matrix_destroy(&old);
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Returns the reason for values that have no preconditioner, or PC_NOERROR. Such values end the
@@ -69,27 +93,12 @@ static PCFailedReason reason_of(bisai_status status) {
 
 PetscErrorCode bsi_pc_set_up(PC pc) {
   bsi_pc *m = pc->data;
-  bisai_bcsr *matrix = NULL;
   bisai_status status = BISAI_OK;
   PetscFunctionBegin;
   pc->failedreason = PC_NOERROR;
   *m->failure = '\0';
-  if (!m->context) {
-    bisai_context_options how = bisai_context_options_default();
-    how.backend = BISAI_BACKEND_HOST; /* a Mat has its arrays in host memory */
-    PetscCall(bsi_pc_narrow("-pc_bisai_threads", m->threads, &how.threads));
-    status = bisai_context_create(&how, &m->context);
-    PetscCheck(status != BISAI_INVALID_ARGUMENT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "bisai: -pc_bisai_threads is %d, outside 0 … 4096", how.threads);
-    BSI_PC_CALL(m, status);
-  }
-  status = bisai_petsc_from_mat(m->context, pc->pmat, &matrix);
-  if (status == BISAI_OK) {
-    const PetscErrorCode code = update_or_create(m, pc->pmat, matrix, &status);
-    if (code) bisai_bcsr_destroy(&matrix);
-    PetscCall(code);
-  }
-  keep_or_destroy(m, status, &matrix);
+  PetscCall(make_context(pc));
+  PetscCall(read_and_set_up(m, pc->pmat, &status));
   const PCFailedReason reason = reason_of(status);
   if (!reason || pc->erroriffailure) BSI_PC_CALL(m, status);
   if (reason) {

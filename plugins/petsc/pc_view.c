@@ -36,6 +36,9 @@ PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer) {
     PetscCall(view_levels(m->precond, viewer));
   }
   if (m->context)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  backend: %s\n",
+                                     bisai_backend_string(bisai_context_backend(m->context))));
+  if (m->context)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  threads of each process: %d\n",
                                      bisai_context_threads(m->context)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -378,7 +378,7 @@ static void errors_of_petsc_become_statuses_with_its_message(void **state) {
   MatCreateSeqBAIJ(PETSC_COMM_SELF, 2, 4, 4, 1, NULL, &mat); /* never assembled */
   EXPECT_STATUS(context, BISAI_EXTERNAL_ERROR, bisai_petsc_from_mat(context, mat, &result));
   assert_non_null(
-      strstr(bisai_context_error(context), "PETSc, read_mat(): the Mat is not assembled"));
+      strstr(bisai_context_error(context), "PETSc, open_mat(): the Mat is not assembled"));
   MatCreateSeqDense(PETSC_COMM_SELF, 2, 2, NULL, &dense);
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_petsc_from_mat(context, dense, &result));
   assert_non_null(strstr(bisai_context_error(context),

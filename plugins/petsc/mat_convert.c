@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Conversions, copies, files and views of a Mat of type "bisai". */
+#include "petsc/mat_type_impl.h"
+
+/* Makes a Mat of type "bisai" with the options of `like`. */
+static PetscErrorCode make(Mat like, Mat host, Mat *result) {
+  PetscInt rows, columns;
+  bool ours;
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(host, &rows, &columns));
+  PetscCall(MatCreate(PETSC_COMM_SELF, result));
+  PetscCall(MatSetSizes(*result, rows, columns, rows, columns));
+  PetscCall(MatSetType(*result, BSI_MAT_TYPE));
+  PetscCall(bsi_mat_is_ours(like, &ours));
+  if (ours) {
+    const bsi_mat *from = like->data;
+    bsi_mat *to = (*result)->data;
+    to->asked = from->asked;
+    to->threads = from->threads;
+  }
+  PetscCall(bsi_mat_adopt(*result, host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *host ← a SeqBAIJ with the values of a Mat. Types on a GPU have no conversion of their own to
+ * blocks, and become a SeqAIJ first. */
+static PetscErrorCode to_blocks(Mat mat, Mat *host) {
+  bool on_gpu;
+  PetscFunctionBegin;
+  PetscCall(bsi_petsc_is_on_gpu(mat, &on_gpu));
+  if (on_gpu) {
+    Mat entries;
+    PetscCall(MatConvert(mat, MATSEQAIJ, MAT_INITIAL_MATRIX, &entries));
+    PetscCall(MatConvert(entries, MATSEQBAIJ, MAT_INITIAL_MATRIX, host));
+    PetscCall(MatDestroy(&entries));
+  } else {
+    PetscCall(MatConvert(mat, MATSEQBAIJ, MAT_INITIAL_MATRIX, host));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_mat_convert_from(Mat mat, MatType type, MatReuse reuse, Mat *result) {
+  Mat host, converted;
+  PetscFunctionBegin;
+  (void)type;
+  PetscCall(to_blocks(mat, &host));
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(bsi_mat_adopt(*result, host));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(make(mat, host, &converted));
+  if (reuse == MAT_INPLACE_MATRIX)
+    PetscCall(MatHeaderReplace(mat, &converted));
+  else
+    *result = converted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_mat_convert_to(Mat mat, MatType type, MatReuse reuse, Mat *result) {
+  const bsi_mat *m = mat->data;
+  PetscFunctionBegin;
+  if (reuse == MAT_INPLACE_MATRIX) {
+    Mat converted;
+    PetscCall(MatConvert(m->host, type, MAT_INITIAL_MATRIX, &converted));
+    PetscCall(MatHeaderReplace(mat, &converted));
+  } else {
+    PetscCall(MatConvert(m->host, type, reuse, result));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_mat_duplicate(Mat mat, MatDuplicateOption option, Mat *result) {
+  const bsi_mat *m = mat->data;
+  Mat host;
+  PetscFunctionBegin;
+  PetscCall(MatDuplicate(m->host, option, &host));
+  PetscCall(make(mat, host, result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_mat_copy(Mat mat, Mat to, MatStructure structure) {
+  bool ours;
+  PetscFunctionBegin;
+  PetscCall(bsi_mat_is_ours(to, &ours));
+  PetscCall(MatCopy(bsi_mat_host(mat), ours ? bsi_mat_host(to) : to, structure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_mat_load(Mat mat, PetscViewer viewer) {
+  Mat host;
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &host));
+  PetscCall(PetscObjectSetOptionsPrefix((PetscObject)host, ((PetscObject)mat)->prefix));
+  PetscCall(MatSetType(host, MATSEQBAIJ));
+  PetscCall(MatLoad(host, viewer));
+  PetscCall(bsi_mat_adopt(mat, host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_mat_view(Mat mat, PetscViewer viewer) {
+  const bsi_mat *m = mat->data;
+  PetscViewerFormat format;
+  PetscBool text = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &text));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (!text || (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL)) {
+    if (m->host) PetscCall(MatView(m->host, viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (m->values && m->values->copy.matrix) {
+    const bisai_bcsr *a = m->values->copy.matrix;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%d blocks of size %d in %d block rows\n",
+                                     (int)bisai_bcsr_blocks(a), (int)bisai_bcsr_block_size(a),
+                                     (int)bisai_bcsr_block_rows(a)));
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "products on the %s: %s\n",
+                               bisai_backend_string(bisai_context_backend(m->values->context)),
+                               bisai_context_device(m->values->context)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

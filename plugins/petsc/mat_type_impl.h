@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The data of a Mat of type "bisai", shared by the files of the type. */
+#ifndef BSI_PETSC_MAT_TYPE_IMPL_H
+#define BSI_PETSC_MAT_TYPE_IMPL_H
+
+#include <petsc/private/matimpl.h>
+
+#include "petsc/mat_type.h"
+
+#define BSI_MAT_TYPE "bisai"
+
+typedef struct bsi_mat {
+  /* a SeqBAIJ; NULL before the first preallocation */
+  Mat host;
+  /* the options -mat_bisai_backend and -mat_bisai_threads */
+  bisai_backend asked;
+  PetscInt threads;
+  /* NULL before the first use */
+  bsi_mat_values *values;
+  /* the state of `host` that `values` has */
+  PetscObjectState state;
+  /* the state of the pattern of `host` at its last assembly */
+  PetscObjectState pattern;
+  char message[256];
+} bsi_mat;
+
+/* Makes the SeqBAIJ, not yet preallocated, unless there is one. */
+PetscErrorCode bsi_mat_prepare(Mat mat);
+
+/* Takes over an assembled or preallocated SeqBAIJ, and drops the old one. */
+PetscErrorCode bsi_mat_adopt(Mat mat, Mat host);
+
+/* Updates the matrix of bisai if the host's values have changed. */
+PetscErrorCode bsi_mat_refresh(Mat mat, bisai_status *status);
+
+/* Does the same, and turns a failure into an error of PETSc. */
+PetscErrorCode bsi_mat_use(Mat mat);
+
+/* Sets the operations on vectors: products. */
+void bsi_mat_set_products(Mat mat);
+
+/* Sets the operations that the SeqBAIJ does. */
+void bsi_mat_set_host_operations(Mat mat);
+
+/* Operations on whole Mats: general conversions of any Mat to this type and of this type to any
+ * other, copies, files and views. */
+PetscErrorCode bsi_mat_convert_from(Mat mat, MatType type, MatReuse reuse, Mat *result);
+PetscErrorCode bsi_mat_convert_to(Mat mat, MatType type, MatReuse reuse, Mat *result);
+PetscErrorCode bsi_mat_duplicate(Mat mat, MatDuplicateOption option, Mat *result);
+PetscErrorCode bsi_mat_copy(Mat mat, Mat to, MatStructure structure);
+PetscErrorCode bsi_mat_load(Mat mat, PetscViewer viewer);
+PetscErrorCode bsi_mat_view(Mat mat, PetscViewer viewer);
+
+#endif

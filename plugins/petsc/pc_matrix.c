@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "petsc/pc_matrix.h"
+
+#include "petsc/device.h"
+
+PetscErrorCode bsi_pc_backend(Mat mat, bisai_backend asked, bisai_backend *backend) {
+  bool ours, on_gpu;
+  PetscFunctionBegin;
+  *backend = asked;
+  if (asked != BISAI_BACKEND_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(bsi_mat_is_ours(mat, &ours));
+  PetscCall(bsi_petsc_is_on_gpu(mat, &on_gpu));
+  *backend = on_gpu && bsi_petsc_has_gpu() ? BISAI_BACKEND_CUDA : BISAI_BACKEND_HOST;
+  if (ours) *backend = bsi_mat_backend(mat);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const bisai_bcsr *bsi_pc_matrix_get(const bsi_pc_matrix *matrix) {
+  return matrix->shared ? matrix->shared->copy.matrix : matrix->copy.matrix;
+}
+
+void bsi_pc_matrix_destroy(bsi_pc_matrix *matrix) {
+  bisai_bcsr_destroy(&matrix->copy.matrix);
+  bsi_mat_release(&matrix->shared);
+}
+
+/* Takes the matrix of a Mat of type "bisai". */
+static PetscErrorCode share(bsi_pc_matrix *matrix, bisai_context *context, Mat mat,
+                            bsi_pc_matrix *old, bisai_status *status) {
+  bsi_mat_values *values = NULL;
+  PetscFunctionBegin;
+  PetscCall(bsi_mat_share(mat, &values, status));
+  if (*status) {
+    *status = bisai_context_fail(context, *status, bsi_mat_message(mat));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *old = *matrix;
+  *matrix = (bsi_pc_matrix){.shared = values};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_matrix_read(bsi_pc_matrix *matrix, bisai_context *context, Mat mat,
+                                  bsi_pc_matrix *old, bisai_status *status) {
+  bool ours;
+  PetscFunctionBegin;
+  *old = (bsi_pc_matrix){.shared = NULL};
+  PetscCall(bsi_mat_is_ours(mat, &ours));
+  if (ours && bsi_mat_backend(mat) == bisai_context_backend(context)) {
+    PetscCall(share(matrix, context, mat, old, status));
+  } else {
+    PetscCall(bsi_petsc_copy_refresh(&matrix->copy, context, mat, &old->copy.matrix, status));
+    if (!*status) {
+      old->shared = matrix->shared;
+      matrix->shared = NULL;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
