@@ -18,7 +18,8 @@ enum {
   CASE_CAVITY_BLOCK_SIZE = 3,
   CASE_CONVDIFF_BLOCK_SIZE = 4,
   CASE_ELASTICITY_BLOCK_SIZE = 3,
-  CASE_REACTION_BLOCK_SIZE = 2
+  CASE_REACTION_BLOCK_SIZE = 2,
+  CASE_SHELL_BLOCK_SIZE = 5
 };
 
 /* The form of the clamped face x = 0 of elasticity. Rows and columns of clamped unknowns are those
@@ -48,11 +49,29 @@ typedef struct case_reservoir_options {
   int32_t cells[3];
   /* 2: oil and water; 3: and gas, free and dissolved. The block size; default 2 */
   int components;
-  /* length of the time step in days, greater than 0; default 30 */
+  /* length of the time step in days, greater than 0; default 10 */
   double step;
 } case_reservoir_options;
 
 case_reservoir_options case_reservoir_options_default(void);
+
+/* The supports of the shell: those of a quarter of the roof, or none, which leaves the matrix of a
+ * static shell singular. */
+typedef enum case_shell_supports { CASE_SHELL_ROOF, CASE_SHELL_FREE } case_shell_supports;
+
+/* Start from case_shell_options_default(), which leaves `nodes` to the caller. */
+typedef struct case_shell_options {
+  /* along the arc and along the axis, at least 2 each */
+  int32_t nodes[2];
+  /* of the arc in degrees, 0 (a plate) to 90; default 40 */
+  double angle;
+  /* time step in seconds; 0, the default, leaves out the inertia */
+  double step;
+  /* default CASE_SHELL_ROOF */
+  case_shell_supports supports;
+} case_shell_options;
+
+case_shell_options case_shell_options_default(void);
 
 /* Returns why a case of this size cannot be made, or NULL. */
 const char *case_cavity_refusal(int32_t n);
@@ -60,6 +79,7 @@ const char *case_convdiff_refusal(int32_t nx, int32_t ny, int32_t nz);
 const char *case_elasticity_refusal(const case_elasticity_options *options);
 const char *case_reaction_refusal(int32_t n);
 const char *case_reservoir_refusal(const case_reservoir_options *options);
+const char *case_shell_refusal(const case_shell_options *options);
 
 /* Makes the lid-driven cavity on n × n nodes. Returns BISAI_INVALID_ARGUMENT if
  * case_cavity_refusal() gives a reason. */
@@ -101,6 +121,16 @@ bisai_status case_reservoir(bisai_context *context, const case_reservoir_options
 bisai_status case_reservoir_state(const case_reservoir_options *options, double **state);
 bisai_status case_reservoir_residual(const case_reservoir_options *options, const double *state,
                                      double **residual);
+
+/* Makes a cylindrical shell roof of flat triangles under its weight. Returns BISAI_INVALID_ARGUMENT
+ * if case_shell_refusal() gives a reason. */
+bisai_status case_shell(bisai_context *context, const case_shell_options *options,
+                        int32_t block_size, bisai_bcsr **matrix, double **rhs);
+
+enum { CASE_SHELL_MODES = 6 };
+
+/* Makes the rigid-body modes of the shell, as case_elasticity_modes() makes those of elasticity. */
+bisai_status case_shell_modes(const case_shell_options *options, double **modes);
 
 /* Fills a system of 5n² − 4n blocks on n × n points. Values and right-hand side are zeros
  * before. */

@@ -24,7 +24,8 @@ static const kind kinds[] = {
     [CASE_ELASTICITY] = {"elasticity", "elasticity", CASE_ELASTICITY_BLOCK_SIZE, 1e-8, true},
     [CASE_REACTION] = {"reaction", "reaction", CASE_REACTION_BLOCK_SIZE, 1e-8, false},
     /* its blocks have the size of its components */
-    [CASE_RESERVOIR] = {"reservoir", "the reservoir", 0, 1e-6, true}};
+    [CASE_RESERVOIR] = {"reservoir", "the reservoir", 0, 1e-6, true},
+    [CASE_SHELL] = {"shell", "shell", CASE_SHELL_BLOCK_SIZE, 1e-8, false}};
 
 static bool is_word(const char *text, size_t length, const char *word) {
   return strlen(word) == length && strncmp(text, word, length) == 0;
@@ -48,6 +49,10 @@ static bool set_step(const char *value, made_case *m) {
   return parse_number(value, &m->reservoir.step) && m->reservoir.step > 0;
 }
 
+static bool set_shell_step(const char *value, made_case *m) {
+  return parse_number(value, &m->shell.step) && m->shell.step > 0;
+}
+
 /* The keys of all cases. `set` returns false if the value is wrong. */
 static const struct {
   case_name name;
@@ -56,7 +61,8 @@ static const struct {
 } keys[] = {{CASE_ELASTICITY, "contrast", set_contrast},
             {CASE_ELASTICITY, "clamped", set_clamped},
             {CASE_RESERVOIR, "components", set_components},
-            {CASE_RESERVOIR, "step", set_step}};
+            {CASE_RESERVOIR, "step", set_step},
+            {CASE_SHELL, "step", set_shell_step}};
 
 /* Applies "KEY=VALUE". Returns false unless the case has the key, and the key is given for the
  * first time, with a good value. */
@@ -82,7 +88,8 @@ static bool parse(const char *text, made_case *m) {
   m->text = text;
   m->elasticity = case_elasticity_options_default();
   m->reservoir = case_reservoir_options_default();
-  for (int name = CASE_CAVITY; name <= CASE_RESERVOIR; ++name) {
+  m->shell = case_shell_options_default();
+  for (int name = CASE_CAVITY; name <= CASE_SHELL; ++name) {
     if (is_word(text, length, kinds[name].word)) m->name = (case_name)name;
   }
   if (m->name == CASE_NONE) return false;
@@ -99,7 +106,7 @@ bool made_parse(const char *text, made_case *m) {
   say("--case: '%s' is not a case (cavity, convdiff, elasticity, elasticity:contrast=C with C "
       "greater than 0, elasticity:clamped=identity, elasticity:clamped=eliminated, reaction, "
       "reservoir, reservoir:components=C with C 2 or 3, reservoir:step=DAYS with DAYS greater than "
-      "0)",
+      "0, shell, shell:step=SECONDS with SECONDS greater than 0)",
       text);
   return false;
 }
@@ -163,15 +170,23 @@ static case_reservoir_options reservoir_of(const made_case *m) {
   return o;
 }
 
+static case_shell_options shell_of(const made_case *m) {
+  case_shell_options o = m->shell;
+  o.nodes[0] = o.nodes[1] = m->size[0];
+  return o;
+}
+
 const char *made_refusal(const made_case *m) {
   const case_elasticity_options elasticity = elasticity_of(m);
   const case_reservoir_options reservoir = reservoir_of(m);
+  const case_shell_options shell = shell_of(m);
   switch (m->name) {
   case CASE_CAVITY: return case_cavity_refusal(m->size[0]);
   case CASE_CONVDIFF: return case_convdiff_refusal(size_of(m, 0), size_of(m, 1), size_of(m, 2));
   case CASE_ELASTICITY: return case_elasticity_refusal(&elasticity);
   case CASE_REACTION: return case_reaction_refusal(m->size[0]);
   case CASE_RESERVOIR: return case_reservoir_refusal(&reservoir);
+  case CASE_SHELL: return case_shell_refusal(&shell);
   default: return "no case";
   }
 }
@@ -180,6 +195,7 @@ bisai_status made_make(bisai_context *context, const made_case *m, int block_siz
                        bisai_bcsr **matrix, double **rhs) {
   const case_elasticity_options elasticity = elasticity_of(m);
   const case_reservoir_options reservoir = reservoir_of(m);
+  const case_shell_options shell = shell_of(m);
   switch (m->name) {
   case CASE_CAVITY: return case_cavity(context, m->size[0], block_size, matrix, rhs);
   case CASE_CONVDIFF:
@@ -188,14 +204,22 @@ bisai_status made_make(bisai_context *context, const made_case *m, int block_siz
   case CASE_ELASTICITY: return case_elasticity(context, &elasticity, block_size, matrix, rhs);
   case CASE_REACTION: return case_reaction(context, m->size[0], block_size, matrix, rhs);
   case CASE_RESERVOIR: return case_reservoir(context, &reservoir, block_size, matrix, rhs);
+  case CASE_SHELL: return case_shell(context, &shell, block_size, matrix, rhs);
   default: return BISAI_INVALID_ARGUMENT;
   }
 }
 
-bool made_has_null_space(const made_case *m) { return m->name == CASE_ELASTICITY; }
+bool made_has_null_space(const made_case *m) {
+  return m->name == CASE_ELASTICITY || m->name == CASE_SHELL;
+}
 
 bisai_status made_null_space(const made_case *m, int *count, double **vectors) {
   const case_elasticity_options elasticity = elasticity_of(m);
+  const case_shell_options shell = shell_of(m);
+  if (m->name == CASE_SHELL) {
+    *count = CASE_SHELL_MODES;
+    return case_shell_modes(&shell, vectors);
+  }
   *count = CASE_ELASTICITY_MODES;
   return case_elasticity_modes(&elasticity, vectors);
 }

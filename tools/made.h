@@ -13,7 +13,8 @@ typedef enum case_name {
   CASE_CONVDIFF,
   CASE_ELASTICITY,
   CASE_REACTION,
-  CASE_RESERVOIR
+  CASE_RESERVOIR,
+  CASE_SHELL
 } case_name;
 
 typedef struct made_case {
@@ -27,12 +28,14 @@ typedef struct made_case {
   case_elasticity_options elasticity;
   /* without the cells */
   case_reservoir_options reservoir;
+  /* without the nodes */
+  case_shell_options shell;
 } made_case;
 
 /* The text of --help for --case. */
 #define MADE_HELP                                                                                  \
   "Make a system: cavity, convdiff, elasticity[:contrast=C][:clamped=identity|eliminated], "       \
-  "reaction or reservoir[:components=2|3][:step=DAYS]"
+  "reaction, reservoir[:components=2|3][:step=DAYS] or shell[:step=SECONDS]"
 
 /* Both print a message and return false if the text is wrong. */
 bool made_parse(const char *text, made_case *m);

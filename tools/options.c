@@ -87,7 +87,8 @@ static const struct argp_option result_options[] = {
     {"plots", KEY_PLOTS, "DIR", 0,
      "Draw residuals, total times, set-up and patterns as PNG into DIR (needs gnuplot)", 0},
     {"write-null", KEY_WRITE_NULL, "FILE", 0,
-     "Write the near-null-space vectors of the case as a Matrix Market array (elasticity)", 0},
+     "Write the near-null-space vectors of the case as a Matrix Market array (elasticity, shell)",
+     0},
     {0}};
 static const struct argp_option compare_options[] = {
     {"methods", KEY_METHODS, "LIST", 0,
@@ -124,7 +125,8 @@ static const struct argp_option convert_options[] = {
     {"force", KEY_FORCE, NULL, 0, "Overwrite existing files beside OUTPUT: NAME_b.mtx, OUTPUT.info",
      0},
     {"write-null", KEY_WRITE_NULL, "FILE", 0,
-     "Write the near-null-space vectors of the case as a Matrix Market array (elasticity)", 0},
+     "Write the near-null-space vectors of the case as a Matrix Market array (elasticity, shell)",
+     0},
     {0}};
 
 static bool set_integer(const char *flag, const char *text, int minimum, int maximum, int *value) {
@@ -382,7 +384,8 @@ static bool check(const options *o) {
   } else if (o->file && o->made.sizes != 0) {
     say("--size belongs to --case, not to a FILE");
   } else if (o->write_null && (o->file || !made_has_null_space(&o->made))) {
-    say("--write-null is for --case elasticity only, which has near-null-space vectors of its own");
+    say("--write-null is for --case elasticity and shell only, which have near-null-space vectors "
+        "of their own");
   } else if (standard_is(o->write_null)) {
     say("--write-null: the vectors go to a file, not to standard output");
   } else if (o->restart_given && o->solver.method != BISAI_GMRES) {

@@ -41,7 +41,8 @@ typedef struct refusal {
 #define CASES                                                                                      \
   "cavity, convdiff, elasticity, elasticity:contrast=C with C greater than 0, "                    \
   "elasticity:clamped=identity, elasticity:clamped=eliminated, reaction, reservoir, "              \
-  "reservoir:components=C with C 2 or 3, reservoir:step=DAYS with DAYS greater than 0"
+  "reservoir:components=C with C 2 or 3, reservoir:step=DAYS with DAYS greater than 0, "           \
+  "shell, shell:step=SECONDS with SECONDS greater than 0"
 #define CAVITY "compare --case cavity --size 4 "
 #define SOLVERS(text)                                                                              \
   "bisai: --solver: '" text "' is not a solver (gmres[:flexible], cg[:force][:flexible], "         \
@@ -102,11 +103,11 @@ static const refusal arguments[] = {
      "bisai: --size: the reservoir takes at most 250 cells in each direction\n"},
     {"compare --case reaction --size 8,8,8", "bisai: --size: reaction takes only one N\n"},
     {"compare --case cavity --size 4 --write-null n.mtx",
-     "bisai: --write-null is for --case elasticity only, which has near-null-space vectors of its "
-     "own\n"},
+     "bisai: --write-null is for --case elasticity and shell only, which have near-null-space "
+     "vectors of their own\n"},
     {"compare laplace5.mtx --write-null n.mtx",
-     "bisai: --write-null is for --case elasticity only, which has near-null-space vectors of its "
-     "own\n"},
+     "bisai: --write-null is for --case elasticity and shell only, which have near-null-space "
+     "vectors of their own\n"},
     {"compare --case elasticity --size 4 --write-null -",
      "bisai: --write-null: the vectors go to a file, not to standard output\n"},
     {"compare --case cavity --size 2",
