@@ -117,9 +117,9 @@ static void a_tail_does_rectangular_transfers(void **state) {
   free(vectors);
 }
 
-/* W corrects twice: with M of a V-cycle, x = M b + M (b − A M b). The tail has six steps for each of
- * the two cycles, because the second one needs neither the residual nor the sum. */
-static void a_second_cycle_begins_with_the_result_of_the_first(void **state) {
+/* W corrects twice: with M of a V-cycle, x = M b + M (b − A M b). The tail has six steps for each
+ * of the two cycles, because the second one needs neither the residual nor the sum. */
+static void a_second_cycle_begins_with_the_first_result(void **state) {
   (void)state;
   bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
   setup.options.levels = 3;
@@ -226,15 +226,14 @@ static void a_tail_without_memory_leaves_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_tail_does_the_steps_of_every_cycle),
-      cmocka_unit_test(a_tail_does_any_number_of_smoothings),
-      cmocka_unit_test(a_tail_ends_with_a_smoothed_matrix),
-      cmocka_unit_test(a_tail_does_rectangular_transfers),
-      cmocka_unit_test(a_second_cycle_begins_with_the_result_of_the_first),
-      cmocka_unit_test(a_tail_takes_the_values_of_an_update),
-      cmocka_unit_test(a_tail_has_small_levels_only),
-      cmocka_unit_test(nested_smoothers_have_no_tail),
-      cmocka_unit_test(a_tail_without_memory_leaves_nothing)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tail_does_the_steps_of_every_cycle),
+                                     cmocka_unit_test(a_tail_does_any_number_of_smoothings),
+                                     cmocka_unit_test(a_tail_ends_with_a_smoothed_matrix),
+                                     cmocka_unit_test(a_tail_does_rectangular_transfers),
+                                     cmocka_unit_test(a_second_cycle_begins_with_the_first_result),
+                                     cmocka_unit_test(a_tail_takes_the_values_of_an_update),
+                                     cmocka_unit_test(a_tail_has_small_levels_only),
+                                     cmocka_unit_test(nested_smoothers_have_no_tail),
+                                     cmocka_unit_test(a_tail_without_memory_leaves_nothing)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
