@@ -208,6 +208,15 @@ static bisai_reason judge(bsi_run *run) {
   return BISAI_REASON_NONE;
 }
 
+/* The products of cycles take a smaller copy of A if the preconditioner has one. */
+static bisai_status choose_matrix(bsi_run *run) {
+  if (!run->op.matrix || !run->precond) return BISAI_OK;
+  const bisai_status status =
+      bsi_precond_operator(run->solver->context, run->precond, run->op.matrix, &run->matrix);
+  if (status) run->reason = BISAI_REASON_PRECOND_FAILED;
+  return status;
+}
+
 /* Does everything before the first cycle. Sets the reason if the solve ends here. */
 static bisai_status begin(bsi_run *run) {
   bisai_solver *s = run->solver;
@@ -229,6 +238,7 @@ static bisai_status begin(bsi_run *run) {
     BSI_TRY(bsi_compute_residual(run));
     run->first_norm = run->true_norm;
     run->reason = judge(run);
+    if (!run->reason) BSI_TRY(choose_matrix(run));
   }
   if (run->reason && run->reason != BISAI_REASON_NOT_FINITE)
     record_residual(run, run->true_norm / run->b_norm);

@@ -130,6 +130,8 @@ typedef enum bsi_cycle_end {
 typedef struct bsi_run {
   bisai_solver *solver;
   bsi_operator op;
+  /* products within cycles; NULL without a matrix: bsi_precond_operator() */
+  const bisai_bcsr *matrix;
   bisai_precond *precond;
   const double *b;
   double *x;

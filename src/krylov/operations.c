@@ -15,10 +15,10 @@ bisai_status bsi_multiply_given(bsi_run *run, const double *x, double *y) {
   const bsi_operator *op = &run->op;
   bisai_context *context = run->solver->context;
   bisai_status status;
-  if (op->matrix) {
+  if (run->matrix) {
     /* The context is the solver's. Several threads may share the matrix, each with its own
      * context. */
-    status = context->backend->apply->products->multiply(context, op->matrix, 1, 1, x, 0, 0, NULL,
+    status = context->backend->apply->products->multiply(context, run->matrix, 1, 1, x, 0, 0, NULL,
                                                          0, y, 0, run->solver->cached_bytes);
   } else {
     const bisai_status returned = op->multiply(op->user, run->solver->n, x, y);

@@ -262,6 +262,7 @@ static bisai_status solve(bisai_solver *solver, bsi_operator op, bisai_precond *
   }
   bsi_run run = {.solver = solver,
                  .op = op,
+                 .matrix = op.matrix,
                  .precond = precond,
                  .scale = 1,
                  .factor = 1,

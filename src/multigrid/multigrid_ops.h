@@ -143,6 +143,12 @@ typedef struct bsi_nodes_ops {
   bisai_status (*vote)(bisai_context *, const bisai_bcsr *a, int64_t *components, int64_t *points);
 } bsi_nodes_ops;
 
+typedef struct bsi_split_ops {
+  /* *equal ← true if S, in blocks of one value, has the nonzero values of A, and no others but
+   * zeros (multigrid/split.h). Both are in fp64 and have the same scalar rows. Waits. */
+  bisai_status (*equal)(bisai_context *, const bisai_bcsr *a, const bisai_bcsr *s, bool *equal);
+} bsi_split_ops;
+
 /* The dense inverse of the coarsest matrix. */
 typedef struct bsi_dense_ops {
   /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
@@ -188,6 +194,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_cycle_ops *cycle;
   const bsi_l1_ops *l1;
   const bsi_nodes_ops *nodes;
+  const bsi_split_ops *split;
   const bsi_dense_ops *dense;
   const bsi_tail_ops *tail;
 } bsi_multigrid_ops;
@@ -201,6 +208,7 @@ extern const bsi_sparse_ops bsi_sparse_host, bsi_sparse_cuda;
 extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
 extern const bsi_l1_ops bsi_l1_host, bsi_l1_cuda;
 extern const bsi_nodes_ops bsi_nodes_host, bsi_nodes_cuda;
+extern const bsi_split_ops bsi_split_host, bsi_split_cuda;
 extern const bsi_dense_ops bsi_dense_host, bsi_dense_cuda;
 extern const bsi_tail_ops bsi_tail_host, bsi_tail_cuda;
 

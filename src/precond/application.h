@@ -10,4 +10,10 @@
 bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *z,
                                int64_t cached_bytes);
 
+/* *same ← a matrix of the preconditioner that has the nonzero values of A and takes fewer bytes, or
+ * A if there is none in this context. Compares all values, because those of A may have changed.
+ * Waits. */
+bisai_status bsi_precond_operator(const bisai_context *context, const bisai_precond *precond,
+                                  const bisai_bcsr *a, const bisai_bcsr **same);
+
 #endif

@@ -236,6 +236,19 @@ static bisai_status multigrid_apply(bisai_precond *m, const bsi_vectors *v) {
   return BISAI_OK;
 }
 
+/* The scalar matrix of level 0. */
+static bisai_status multigrid_smaller_copy(const bisai_precond *m, const bisai_bcsr *a,
+                                           const bisai_bcsr **copy) {
+  const bisai_bcsr *split = multigrid_of(m)->hierarchy.split;
+  bool equal = false;
+  if (!split || a->type != BISAI_FP64 || a->unit_diagonal ||
+      bsi_bcsr_product_bytes(split) >= bsi_bcsr_product_bytes(a))
+    return BISAI_OK;
+  BSI_TRY(m->context->backend->multigrid->split->equal(m->context, a, split, &equal));
+  if (equal) *copy = split;
+  return BISAI_OK;
+}
+
 static bisai_symmetry multigrid_symmetry(const bisai_precond *m) {
   const bsi_hierarchy *h = &multigrid_of(m)->hierarchy;
   const bisai_multigrid_options *o = &h->setup.options;
@@ -304,6 +317,7 @@ const bsi_precond_ops bsi_precond_multigrid = {.options = {&own_options, &bsi_sh
                                                .check_update = multigrid_check_update,
                                                .check_values = multigrid_check_values,
                                                .apply = multigrid_apply,
+                                               .smaller_copy = multigrid_smaller_copy,
                                                .symmetry = multigrid_symmetry,
                                                .nonlinear = multigrid_nonlinear,
                                                .describe = multigrid_describe,

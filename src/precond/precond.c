@@ -265,6 +265,14 @@ bisai_status bsi_precond_apply(bisai_precond *precond, const double *v, double *
   return status ? status : apply_staged(precond, 1, v, 0, z, 0, cached_bytes);
 }
 
+bisai_status bsi_precond_operator(const bisai_context *context, const bisai_precond *precond,
+                                  const bisai_bcsr *a, const bisai_bcsr **same) {
+  *same = a;
+  if (context != precond->context || !precond->ready || !precond->ops->smaller_copy)
+    return BISAI_OK;
+  return precond->ops->smaller_copy(precond, a, same);
+}
+
 bisai_status bisai_precond_apply(bisai_precond *precond, const double *v, double *z) {
   return bsi_precond_apply(precond, v, z, 0);
 }

@@ -44,6 +44,8 @@ typedef struct bsi_precond_ops {
   /* refuses a matrix of another pattern, for kinds without factors */
   bisai_status (*check_update)(const bisai_precond *, const bisai_bcsr *);
   bisai_status (*apply)(bisai_precond *, const bsi_vectors *);
+  /* bsi_precond_operator() for a preconditioner that is up to date; NULL: it has no copy */
+  bisai_status (*smaller_copy)(const bisai_precond *, const bisai_bcsr *a, const bisai_bcsr **copy);
   bisai_symmetry (*symmetry)(const bisai_precond *);
   /* NULL: an application is linear. Otherwise returns true if it is not. */
   bool (*nonlinear)(const bisai_precond *);
