@@ -11,6 +11,7 @@ void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report
     fprintf(out, "level %-3d%" PRId32 " block row%s of size %" PRId32 ", %" PRId32 " block%s", l,
             g->rows[l], plural(g->rows[l]), g->block_size[l], g->blocks[l], plural(g->blocks[l]));
     if (g->radius[l] > 0) fprintf(out, ", spectral radius of D^-1 A %.3g", g->radius[l]);
+    if (g->unsmoothed[l]) fputs(", transfers not smoothed", out);
     if (l == g->levels - 1) fputs(g->coarsest_inverted ? ", inverted" : ", smoothed only", out);
     if (l == g->levels - 1 && g->coarsest_nullity > 0)
       fprintf(out, " but for a null space of dimension %" PRId32, g->coarsest_nullity);
@@ -33,7 +34,8 @@ void hierarchy_print(FILE *out, const char *matrix, const bisai_multigrid_report
 static json_t *level_json(const bisai_multigrid_report *g, int l) {
   return OBJECT(
       {"block_rows", integer(true, g->rows[l])}, {"block_size", integer(true, g->block_size[l])},
-      {"blocks", integer(true, g->blocks[l])}, {"radius", number(g->radius[l] > 0, g->radius[l])});
+      {"blocks", integer(true, g->blocks[l])}, {"radius", number(g->radius[l] > 0, g->radius[l])},
+      {"unsmoothed", json_boolean(g->unsmoothed[l])});
 }
 
 json_t *hierarchy_json(const bisai_multigrid_report *g) {

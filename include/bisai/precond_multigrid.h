@@ -154,8 +154,9 @@ typedef struct bisai_multigrid_options {
    *  BISAI_MULTIGRID_COARSEST_AUTO. If it is singular, the pseudo-inverse is computed on the host,
    *  which takes about 0.2 s for 1024 rows, also in updates */
   int32_t coarsest;
-  /** coarsening stops before the values of all matrices are more than that many times those of
-   *  A; at least 1, or 0 (default): 2.5, and 5 for the pressure matrix of CPR */
+  /** the values of all matrices are at most that many times those of A: at least 1, or 0
+   *  (default): 2.5, and 5 for the pressure matrix of CPR. Transfers that would make the next
+   *  matrix too large are not smoothed. Coarsening stops if it would still be too large */
   double complexity;
   /** restriction adds up the rows of a nonsymmetric A as they are. This is right for equations in
    *  conservation form, whose sum over cells is the equation of their union, if coefficients jump.
@@ -187,6 +188,9 @@ typedef struct bisai_multigrid_report {
   int32_t blocks[BISAI_MULTIGRID_LEVELS];
   /** the estimates of ρ(D⁻¹A) of the levels but the coarsest; 0 if none was needed */
   double radius[BISAI_MULTIGRID_LEVELS];
+  /** true if the transfers to the next level are not smoothed, because its matrix would have
+   *  exceeded the limit of the complexity */
+  bool unsmoothed[BISAI_MULTIGRID_LEVELS];
   /** stored values of the matrices of all levels, over those of A */
   double operator_complexity;
   /** scalar rows of all levels, over those of A */

@@ -9,8 +9,9 @@ static PetscErrorCode view_levels(const bisai_precond *precond, PetscViewer view
   PetscFunctionBegin;
   if (bisai_precond_get_report(precond, &report) != BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
   for (int l = 0; l < g->levels; l++)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %d block rows of size %d, %d blocks\n", l,
-                                     g->rows[l], g->block_size[l], g->blocks[l]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %d block rows of size %d, %d blocks%s\n",
+                                     l, g->rows[l], g->block_size[l], g->blocks[l],
+                                     g->unsmoothed[l] ? ", transfers not smoothed" : ""));
   if (g->levels == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "  complexity: %.2f of values, %.2f of rows; %s, coarsest level %s, %.1f MB\n",

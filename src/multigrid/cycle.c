@@ -103,7 +103,7 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
   }
   BSI_TRY(transfer(h, bsi_restriction_of(level), left, 0.0, coarse->b));
   BSI_TRY(bsi_hierarchy_correct(h, l + 1));
-  BSI_TRY(transfer(h, &level->prolongation, coarse->solution, 1.0, before));
+  BSI_TRY(transfer(h, bsi_prolongation_of(level), coarse->solution, 1.0, before));
   return before == x ? BISAI_OK : bsi_smooth(h, level, post, b, before, x);
 }
 

@@ -139,6 +139,11 @@ static bisai_status transpose(bsi_hierarchy *h, const bsi_sparse *m, bsi_sparse 
   return ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
 }
 
+/* The rows of level 0 of a nonsymmetric matrix have weights, unless the caller wants none. */
+static bool is_balanced(const bsi_hierarchy *h, const bsi_level *level) {
+  return level == h->levels && !h->setup.symmetric && !h->setup.options.unweighted;
+}
+
 /* T of aggregates, and Tᵀ. */
 static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
                                    int32_t count, int width) {
@@ -147,7 +152,8 @@ static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int
                                   .height = level->matrix->block_size,
                                   .width = width};
   BSI_TRY(ops_of(h)->transfer->list(h->context, aggregate, &level->tentative));
-  return transpose(h, &level->tentative, &level->members, &level->member_position);
+  BSI_TRY(transpose(h, &level->tentative, &level->members, &level->member_position));
+  return is_balanced(h, level) ? bsi_sparse_reserve_values(h->context, &level->members) : BISAI_OK;
 }
 
 /* What makes A T with T of identity blocks. */
@@ -173,7 +179,7 @@ static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, const dou
                                    double **coarse) {
   bsi_sparse *t = &level->tentative;
   BSI_TRY(bsi_sparse_reserve_values(h->context, t));
-  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->members));
+  if (!level->members.values) BSI_TRY(bsi_sparse_reserve_values(h->context, &level->members));
   *coarse = reserve_vector(h, (int64_t)t->cols * t->width * t->width);
   if (!*coarse) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(ops_of(h)->transfer->orthonormalise(h->context, &level->members, vectors, RANK_TOLERANCE,
@@ -207,20 +213,14 @@ static bisai_status make_prolongation(bsi_hierarchy *h, bsi_level *level) {
 
 static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
   const prolonged at = prolonged_of(level);
+  if (!level->prolongation.row_ptr) return BISAI_OK;
   BSI_TRY(ops_of(h)->sparse->multiply_values(h->context, &at.left, at.right, &level->prolongation));
   return ops_of(h)->transfer->smooth(h->context, &level->tentative, level->inverse,
                                      damping_of(h, level), &level->prolongation);
 }
 
-/* The rows of level 0 of a nonsymmetric matrix have weights, unless the caller wants none. */
-static bool is_balanced(const bsi_hierarchy *h, const bsi_level *level) {
-  return level == h->levels && !h->setup.symmetric && !h->setup.options.unweighted;
-}
-
 static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  if (is_balanced(h, level) && !level->members.values)
-    BSI_TRY(bsi_sparse_reserve_values(h->context, &level->members));
   if (h->setup.symmetric)
     BSI_TRY(transpose(h, &level->prolongation, &level->restriction, &level->position));
   else
@@ -260,7 +260,7 @@ static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bis
   bsi_sparse view = bsi_sparse_of(coarse);
   view.longest = level->coarse_longest;
   const bsi_sparse_ops *ops = ops_of(h)->sparse;
-  BSI_TRY(ops->multiply_values(h->context, &a, &level->prolongation, &level->product));
+  BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &level->product));
   BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
   /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
   const int64_t rows = (int64_t)coarse->block_rows * coarse->block_size;
@@ -279,6 +279,11 @@ static double operator_values(const bsi_hierarchy *h) {
 static void note_peak(bsi_hierarchy *h, int64_t temporary) {
   const int64_t bytes = bsi_hierarchy_memory(h) + temporary;
   if (bytes > h->peak_bytes) h->peak_bytes = bytes;
+}
+
+/* Returns the bytes of strengths and aggregates. */
+static int64_t coarsening_bytes(const bsi_level *level) {
+  return 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows);
 }
 
 /* Makes a square matrix of a structure, whose arrays it takes over, also after a failure. */
@@ -314,16 +319,17 @@ static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_
  * restriction. */
 static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  BSI_TRY(ops_of(h)->sparse->multiply_structure(
-      h->context, &a, &level->prolongation, LARGEST_PRODUCT * (int64_t)a.blocks, &level->product));
+  BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &a, bsi_prolongation_of(level),
+                                                LARGEST_PRODUCT * (int64_t)a.blocks,
+                                                &level->product));
   if (!level->product.row_ptr) return BISAI_OK;
   BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
-  return make_restriction(h, level);
+  return level->prolongation.row_ptr ? make_restriction(h, level) : BISAI_OK;
 }
 
 /* *coarse ← R A P with the smoothed restriction or, if it is too large, with Tᵀ. NULL: both are too
  * large, or A P is. */
-static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
   bisai_status status = make_product(h, level);
   if (status || !level->product.row_ptr) return status;
   status = try_coarse_matrix(h, level, coarse);
@@ -332,19 +338,35 @@ static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai
   return try_coarse_matrix(h, level, coarse);
 }
 
-/* --- levels --- */
-
-static void destroy_transfers(bisai_context *context, bsi_level *level) {
-  bsi_sparse_destroy(context, &level->tentative);
-  bsi_sparse_destroy(context, &level->members);
+/* Releases what smoothed transfers have beside T and Tᵀ. */
+static void destroy_smoothed(bisai_context *context, bsi_level *level) {
   bsi_sparse_destroy(context, &level->prolongation);
   bsi_sparse_destroy(context, &level->restriction);
   bsi_sparse_destroy(context, &level->product);
   bsi_sparse_destroy(context, &level->identity);
   context->backend->memory->release(context, level->position);
-  context->backend->memory->release(context, level->member_position);
   context->backend->memory->release(context, level->target);
-  level->position = level->member_position = level->target = NULL;
+  level->position = level->target = NULL;
+}
+
+/* *coarse ← R A P or, if it is too large, Tᵀ A T. NULL: that is too large too. */
+static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+  const bisai_status status = make_smoothed_matrix(h, level, coarse);
+  if (status || *coarse) return status;
+  note_peak(h, coarsening_bytes(level));
+  destroy_smoothed(h->context, level);
+  BSI_TRY(make_product(h, level));
+  return try_coarse_matrix(h, level, coarse);
+}
+
+/* --- levels --- */
+
+static void destroy_transfers(bisai_context *context, bsi_level *level) {
+  destroy_smoothed(context, level);
+  bsi_sparse_destroy(context, &level->tentative);
+  bsi_sparse_destroy(context, &level->members);
+  context->backend->memory->release(context, level->member_position);
+  level->member_position = NULL;
 }
 
 /* What the work on the way from one level to the next takes. */
@@ -382,7 +404,7 @@ static bisai_status coarsen(bsi_hierarchy *h, bsi_level *level, coarsening *c,
     BSI_TRY(make_aims(h, level, c->aggregate, c->count));
   BSI_TRY(make_prolongation(h, level));
   BSI_TRY(make_coarse_matrix(h, level, coarse));
-  note_peak(h, 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows));
+  note_peak(h, coarsening_bytes(level));
   return BISAI_OK;
 }
 

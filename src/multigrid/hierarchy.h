@@ -13,9 +13,10 @@
  *
  * R is Pᵀ for a symmetric A (Vaněk, Mandel, Brezina 1996). Otherwise it is Tᵀ (I − ω A D⁻¹), the
  * transpose of what P is for Aᵀ with D⁻¹ on the other side, or Tᵀ if that would exceed the limit of
- * the complexity. On level 0 the blocks of this Tᵀ have weights (multigrid/balance.h), so that a
- * scaling of the block rows of A changes nothing but the norm of the residual. For a nonsymmetric
- * A, ρ is at least 2: larger ω made coarse matrices of which cycles diverged. */
+ * the complexity. If P exceeds the limit too, P = T and R = Tᵀ. On level 0 the blocks of this Tᵀ
+ * have weights (multigrid/balance.h), so that a scaling of the block rows of A changes nothing but
+ * the norm of the residual. For a nonsymmetric A, ρ is at least 2: larger ω made coarse matrices of
+ * which cycles diverged. */
 #ifndef BSI_HIERARCHY_H
 #define BSI_HIERARCHY_H
 
@@ -59,8 +60,7 @@ typedef struct bsi_level {
   int32_t *l1_position;
   /* of ISAI, SWEEPS and ILU */
   bisai_precond *smoother;
-  /* T, Tᵀ, P, R, A P. Empty on the coarsest level; R is empty if it is Tᵀ, and Tᵀ if R is Pᵀ and T
-   * has identity blocks */
+  /* T, Tᵀ, P, R, A P. Empty on the coarsest level; P is empty if it is T, and R if it is Tᵀ */
   bsi_sparse tentative, members, prolongation, restriction, product;
   /* bsi_sparse::longest of R A P */
   int32_t coarse_longest;
@@ -170,6 +170,11 @@ static inline bool bsi_smoother_is_nested(const bsi_hierarchy *h) {
  * `from` and `to` are different arrays, and neither is level->y. */
 bisai_status bsi_smooth(bsi_hierarchy *h, bsi_level *level, int32_t count, const double *b,
                         const double *from, double *to);
+
+/* Returns P of a level. */
+static inline const bsi_sparse *bsi_prolongation_of(const bsi_level *level) {
+  return level->prolongation.row_ptr ? &level->prolongation : &level->tentative;
+}
 
 /* Returns R of a level. */
 static inline const bsi_sparse *bsi_restriction_of(const bsi_level *level) {

@@ -74,7 +74,7 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h) {
     const bool twice = bsi_corrects_twice(h->setup.options.cycle, l);
     if (twice) visits *= 2;
     bytes += visits * (smoothing_bytes(h, level) + a + sparse_bytes(bsi_restriction_of(level)) +
-                       sparse_bytes(&level->prolongation));
+                       sparse_bytes(bsi_prolongation_of(level)));
     if (twice) bytes += visits / 2 * a;
   }
   const int64_t n = bsi_level_rows(&h->levels[h->count - 1]);

@@ -33,7 +33,7 @@ bisai_status bsi_mark_rounding_errors(const bsi_hierarchy *h, int l, double *mar
   bsi_sparse members = fine->members;
   if (!fine->tentative.values) members.values = NULL; /* without the weights of level 0 */
   BSI_TRY(ops->start(h->context, n, coarse->x));
-  BSI_TRY(ops->multiply(h->context, &fine->prolongation, coarse->x, 0.0, fine->x));
+  BSI_TRY(ops->multiply(h->context, bsi_prolongation_of(fine), coarse->x, 0.0, fine->x));
   BSI_TRY(bsi_scaled_product(h, fine, fine->x, fine->residual));
   BSI_TRY(ops->multiply(h->context, &members, fine->residual, 0.0, coarse->y));
   BSI_TRY(ops->norms(h->context, 1, bsi_level_rows(fine), product, &norm));

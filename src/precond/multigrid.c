@@ -275,6 +275,7 @@ static void multigrid_report(const bisai_precond *m, bisai_precond_report *r) {
     g->block_size[l] = a->block_size;
     g->blocks[l] = a->blocks;
     g->radius[l] = h->levels[l].radius;
+    g->unsmoothed[l] = l < h->count - 1 && !h->levels[l].prolongation.row_ptr;
     values += (double)bsi_block_offset(a, a->blocks);
     rows += (double)bsi_level_rows(&h->levels[l]);
   }

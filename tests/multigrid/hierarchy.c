@@ -46,10 +46,6 @@ static double *dense_of(const bisai_bcsr *a) {
   return test_sparse_dense(&view);
 }
 
-static const bsi_sparse *restriction_of(const bsi_level *level) {
-  return level->restriction.row_ptr ? &level->restriction : &level->members;
-}
-
 static int64_t rows_of(const bsi_sparse *m) { return (int64_t)m->rows * m->height; }
 static int64_t cols_of(const bsi_sparse *m) { return (int64_t)m->cols * m->width; }
 
@@ -71,7 +67,7 @@ static void complete(int64_t n, double *a) {
 }
 
 static void expect_coarse_matrix(const bsi_level *level, const bsi_level *coarse) {
-  const bsi_sparse *p = &level->prolongation, *r = restriction_of(level);
+  const bsi_sparse *p = bsi_prolongation_of(level), *r = bsi_restriction_of(level);
   const int64_t n = rows_of(p), m = cols_of(p);
   double *da = dense_of(level->matrix), *dp = test_sparse_dense(p), *dr = test_sparse_dense(r),
          *ap = test_dense_multiply(n, n, m, da, dp), *rap = test_dense_multiply(m, n, m, dr, ap),
@@ -171,6 +167,42 @@ static void coarse_matrices_of_rigid_bodies_are_plain_triple_products(void **sta
   assert_int_equal(m.h.levels[0].matrix->block_size, 3);
   assert_int_equal(m.h.levels[1].matrix->block_size, 6);
   destroy(&m);
+}
+
+/* The limits are below the values of levels 0 and 1 with smoothed transfers, and above those of all
+ * levels without. */
+static void transfers_that_exceed_the_complexity_are_not_smoothed(void **state) {
+  (void)state;
+  for (int k = 0; k < 8; k++) {
+    enum { NX = 24, NY = 20, BS = 2, WIDTH = 3 };
+    const bool symmetric = k % 2, modes = k / 2 % 2;
+    double *vectors = test_random_vector(NX * NY * BS * WIDTH, 5);
+    bsi_multigrid_setup setup = setup_of(symmetric);
+    setup.options.null_vectors = modes ? vectors : NULL;
+    setup.options.null_count = modes ? WIDTH : 0;
+    setup.options.unweighted = k / 4;
+    setup.options.complexity = modes ? 1.6 : 1.225;
+    made m =
+        make(test_mesh_diffusion(NX, NY, BS, TEST_ZERO_OUTSIDE, symmetric ? 0.0 : 0.4), &setup);
+    int unsmoothed = 0;
+    double values = 0.0;
+    for (int l = 0; l < m.h.count; l++) {
+      const bsi_level *level = &m.h.levels[l];
+      values += (double)bsi_block_offset(level->matrix, level->matrix->blocks);
+      if (l == m.h.count - 1) continue;
+      expect_coarse_matrix(level, level + 1);
+      if (level->prolongation.row_ptr) continue;
+      unsmoothed++;
+      assert_null(level->restriction.row_ptr);
+      assert_null(level->target);
+    }
+    assert_true(unsmoothed > 0);
+    assert_true(m.h.dense_inverse != NULL);
+    assert_true(values <=
+                setup.options.complexity * (double)bsi_block_offset(m.matrix, m.matrix->blocks));
+    free(vectors);
+    destroy(&m);
+  }
 }
 
 /* --- what transfers reproduce --- */
@@ -416,6 +448,7 @@ int main(void) {
       cmocka_unit_test(coarse_matrices_are_plain_triple_products),
       cmocka_unit_test(coarse_matrices_of_null_vectors_are_plain_triple_products),
       cmocka_unit_test(coarse_matrices_of_rigid_bodies_are_plain_triple_products),
+      cmocka_unit_test(transfers_that_exceed_the_complexity_are_not_smoothed),
       cmocka_unit_test(constants_are_reproduced_where_A_maps_them_to_zero),
       cmocka_unit_test(rigid_bodies_are_reproduced_on_all_levels),
       cmocka_unit_test(rigid_bodies_are_reproduced_away_from_fixed_nodes),

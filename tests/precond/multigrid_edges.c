@@ -286,8 +286,8 @@ static void products_that_a_long_row_fills_are_not_made(void **state) {
     EXPECT_OK(own, bisai_precond_create(own, a, &o, &m));
     bisai_precond_report r = {.struct_size = sizeof r};
     EXPECT_OK(own, bisai_precond_get_report(m, &r));
-    assert_int_equal(r.multigrid.levels, 1);
-    /* A P would have two million blocks of 12 bytes */
+    assert_true(r.multigrid.unsmoothed[0] && r.multigrid.coarsest_inverted);
+    /* A P with smoothed transfers would have two million blocks of 12 bytes */
     assert_in_range(atomic_load(&allocator.peak_bytes), 0, 3000000);
     bisai_precond_destroy(&m);
     bisai_bcsr_destroy(&a);
@@ -296,6 +296,26 @@ static void products_that_a_long_row_fills_are_not_made(void **state) {
 }
 
 /* --- limits of the hierarchy --- */
+
+/* The limit is below the values of levels 0 and 1 with smoothed transfers. The iterations are fewer
+ * than those of smoothing alone. */
+static void levels_without_room_take_transfers_that_are_not_smoothed(void **state) {
+  (void)state;
+  for (int wind = 0; wind < 2; wind++) {
+    bisai_bcsr *a =
+        test_bcsr_take(context, test_mesh_diffusion(60, 60, 2, TEST_ZERO_OUTSIDE, 0.2 * wind));
+    bisai_precond_options o = multigrid(0, 20);
+    o.multigrid.complexity = 1.225;
+    bisai_precond *m = make(a, &o);
+    const bisai_multigrid_report r = report_of(m);
+    assert_true(r.unsmoothed[0] && !r.unsmoothed[r.levels - 1] && r.coarsest_inverted);
+    bisai_precond_destroy(&m);
+    const int32_t iterations = expect_solved(a, &o, 40);
+    o.multigrid.levels = 1;
+    assert_true(expect_solved(a, &o, 100) > iterations + 20);
+    bisai_bcsr_destroy(&a);
+  }
+}
 
 static void one_level_and_no_inverse_is_a_smoother(void **state) {
   (void)state;
@@ -457,6 +477,7 @@ int main(void) {
       cmocka_unit_test(a_row_with_all_columns_is_solved),
       cmocka_unit_test(a_row_with_all_columns_does_not_fill_the_levels),
       cmocka_unit_test(products_that_a_long_row_fills_are_not_made),
+      cmocka_unit_test(levels_without_room_take_transfers_that_are_not_smoothed),
       cmocka_unit_test(one_level_and_no_inverse_is_a_smoother),
       cmocka_unit_test(levels_are_limited),
       cmocka_unit_test(the_complexity_is_limited),
