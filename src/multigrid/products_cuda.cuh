@@ -77,8 +77,8 @@ struct row_window {
   double *sums;
 };
 
-/* Goes through the blocks of the rows of B that row i of A multiplies. The lanes of `mask` take some
- * blocks of one row of B at a time. All of them have the same numbers. */
+/* Goes through the blocks of the rows of B that row i of A multiplies. The lanes of the group take
+ * some blocks of one row of B at a time, and have the same numbers but `begin` and `end`. */
 struct walk {
   /* the first of some blocks of A, and how many they are */
   int32_t base, blocks;
@@ -95,8 +95,8 @@ struct share {
   bool working;
 };
 
-/* What a lane adds to a block of C: a column of the product of blocks p of A and q of B, which is in
- * column j of B, or none if j < 0. The block of A is loaded early if it is small.
+/* What a lane adds to a block of C: a column of the product of block p of A and a block of B, which
+ * is in column j, or none if j < 0. The block of A is loaded early if it is small.
  *   H, M, A, B: those of load_factor() */
 template <int H, int M, bool A, bool B> struct addend {
   static constexpr bool early = A && B && H * M <= 9;
