@@ -130,7 +130,11 @@ static PetscErrorCode destroy(void *arguments, bisai_status *status) {
   (void)status;
   PetscFunctionBegin;
   PetscCall(KSPDestroy(&s->ksp));
+#if PETSC_VERSION_LT(3, 23, 0)
   if (s->test) PetscCall(KSPConvergedDefaultDestroy(s->test));
+#else
+  if (s->test) PetscCall(KSPConvergedDefaultDestroy(&s->test));
+#endif
   PetscCall(MatDestroy(&s->mat));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));
