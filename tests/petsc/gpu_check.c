@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks PETSc's own vectors, matrix products and Krylov solvers on a GPU against those on the
- * host. scripts/petsc-cuda compiles it into its package; docs/petsc.md describes the results.
+ * host. scripts/petsc-cuda compiles it into its package; docs/petsc.md tells the results.
  *
  * Vectors and matrices hold small integers, and so do the coefficients. All sums are exact in fp64
  * in any order, so that host and device must agree to the last bit. Solvers must need the same
  * iterations, and their true residuals are computed on the host.
  *   -device_vec_type T  -device_mat_type T   types to check (cuda, aijcusparse)
+ *   -sizes N,…    lengths of the vectors; -grid M: nodes of the grid in each direction
  *   -one SOLVER   only this type of KSP; -d_… are options of the solvers
  *   -mixed        only show what PETSc does with a matrix on the GPU and vectors on the host */
 #include <petscksp.h>
@@ -153,6 +154,7 @@ static PetscErrorCode make_mat(PetscInt m, PetscInt bs, const char *type, Mat *a
   PetscCall(MatSetBlockSize(*a, bs));
   PetscCall(MatSetType(*a, type));
   PetscCall(MatSeqAIJSetPreallocation(*a, 5 * bs, NULL));
+  PetscCall(MatSeqBAIJSetPreallocation(*a, bs, 5, NULL));
   for (PetscInt row = 0; row < n; row++) {
     const PetscInt node = row / bs, i = node % m, j = node / m;
     const PetscInt beside[] = {node, node - 1, node + 1, node - m, node + m};
@@ -321,25 +323,28 @@ static PetscErrorCode show_mixed_types(void) {
 }
 
 int main(int argc, char **argv) {
-  static const PetscInt sizes[] = {1, 31, 32, 1000, 4099, 200003};
+  PetscInt sizes[16] = {1, 31, 32, 1000, 4099, 200003}, number = 16, grid = 50;
   char one[32] = "", version[128];
-  PetscBool mixed = PETSC_FALSE;
+  PetscBool mixed = PETSC_FALSE, given;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-device_vec_type", vec_type, sizeof vec_type, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-device_mat_type", mat_type, sizeof mat_type, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-one", one, sizeof one, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mixed", &mixed, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-grid", &grid, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &number, &given));
+  if (!given) number = 6;
   PetscCall(PetscGetVersion(version, sizeof version));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, types %s and %s\n", version, vec_type, mat_type));
   if (!*one && !mixed) {
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) PetscCall(check_vectors(sizes[i]));
+    for (PetscInt i = 0; i < number; i++) PetscCall(check_vectors(sizes[i]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "vectors: %d wrong\n", failures));
     for (PetscInt bs = 1; bs <= 4; bs++)
-      for (PetscInt m = 1; m <= 100; m = 4 * m + 3) PetscCall(check_products(m, bs));
+      for (PetscInt m = 1; m <= 2 * grid; m = 4 * m + 3) PetscCall(check_products(m, bs));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "vectors and products: %d wrong\n", failures));
   }
   if (!mixed)
-    PetscCall(check_solvers(50, 3, one));
+    PetscCall(check_solvers(grid, 3, one));
   else
     PetscCall(show_mixed_types());
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%d wrong\n", failures));
