@@ -98,10 +98,10 @@ static double bytes_of(const bsi_step *s) {
   const double n = s->matrix ? (double)s->matrix->block_rows * s->matrix->block_size : (double)s->n;
   switch (s->kind) {
   case BSI_STEP_SET: return 8 * n;
-  case BSI_STEP_RELAX: /* D⁻¹, b and y; A and x; d */
+  case BSI_STEP_RELAX: /* D⁻¹, b and y; A and x; the iterate before x */
     return 8 * n * s->matrix->block_size + 16 * n +
-           (s->x ? (double)bsi_bcsr_product_bytes(s->matrix) - 8 * n : 0) + (s->d ? 8 * n : 0) +
-           (s->alpha != 0 ? 8 * n : 0);
+           (s->x ? (double)bsi_bcsr_product_bytes(s->matrix) - 8 * n : 0) +
+           (s->alpha != 0 && s->previous ? 8 * n : 0);
   case BSI_STEP_MULTIPLY:
     if (s->matrix) return (double)bsi_bcsr_product_bytes(s->matrix) + (s->beta != 0 ? 8 * n : 0);
     return (double)bsi_sparse_memory(&s->m) + 8.0 * s->m.cols * s->m.width +

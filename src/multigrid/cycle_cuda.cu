@@ -22,16 +22,20 @@ struct relaxation {
   block_rows rows;
   const double *inverse;
   double alpha, beta;
-  const double *b;
-  double *d, *y;
+  const double *b, *previous;
+  double *y;
 };
 
-/* d ← alpha·d + beta·product, y ← x + d for a scalar row. `d` is the old one. */
-__device__ __forceinline__ void finish(const relaxation &p, int64_t row, double product, double d,
-                                       double x) {
+/* Returns the iterate before x, which may be overwritten by y. */
+__device__ __forceinline__ double previous_of(const relaxation &p, int64_t row) {
+  return p.alpha != 0.0 && p.previous ? p.previous[row] : 0.0;
+}
+
+/* y ← x + alpha·(x − previous) + beta·product for a scalar row. */
+__device__ __forceinline__ void finish(const relaxation &p, int64_t row, double product,
+                                       double previous, double x) {
   double step = p.beta * product;
-  if (p.alpha != 0.0) step += p.alpha * d;
-  if (p.d) p.d[row] = step;
+  if (p.alpha != 0.0) step += p.alpha * (x - previous);
   p.y[row] = x + step;
 }
 
@@ -46,21 +50,21 @@ __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(rel
   const place at(p.rows.count);
   const bool own = at.working && at.member < BS;
   const int64_t row = static_cast<int64_t>(at.i) * BS + at.c;
-  double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, d = 0.0;
+  double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, previous = 0.0;
   bsi_wait_for_predecessor();
   if (!FROM_ZERO && at.working) add_blocks<double, BS, SPLIT, UNROLLED>(p.rows, at, sum);
   if (own) {
     load_values<double, BS>(passing(p.rows.passing_once), p.inverse + row * BS, column);
     right = __ldg(p.b + row);
     if (!FROM_ZERO) x = __ldg(p.rows.x + row);
-    if (p.alpha != 0.0) d = p.d[row];
+    previous = previous_of(p, row);
   }
   if (!FROM_ZERO) add_up<BS, BS, SPLIT>(sum[0], at.group * place::GROUP, at.member % BS);
   const double residual = right - sum[0][0];
 #pragma unroll
   for (int r = 0; r < BS; r++) column[r] *= residual;
   add_up<BS, BS, 1>(column, at.group * place::GROUP, at.member % BS);
-  if (own) finish(p, row, column[0], d, x);
+  if (own) finish(p, row, column[0], previous, x);
 }
 
 /* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
@@ -100,8 +104,7 @@ __global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
     if (s < split && c < bs) product += p.inverse[(i * bs + c) * bs + r] * value;
   }
   product = add_lanes(product, bs, split, s);
-  if (s == 0)
-    finish(p, row, product, p.alpha != 0.0 ? p.d[row] : 0.0, p.rows.x ? p.rows.x[row] : 0.0);
+  if (s == 0) finish(p, row, product, previous_of(p, row), p.rows.x ? p.rows.x[row] : 0.0);
 }
 
 /* Returns the blocks that go side by side in a row of a small matrix. */
@@ -275,10 +278,10 @@ __global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
 
 static bisai_status relax_rows(bisai_context *context, const bisai_bcsr *a, const double *inverse,
                                double alpha, double beta, const double *b, const double *x,
-                               double *d, double *y) {
+                               const double *previous, double *y) {
   if (a->block_rows == 0) return BISAI_OK;
   const double length = static_cast<double>(a->blocks) / a->block_rows;
-  const relaxation p = {rows_of(context, a, x, 0, 0), inverse, alpha, beta, b, d, y};
+  const relaxation p = {rows_of(context, a, x, 0, 0), inverse, alpha, beta, b, previous, y};
   switch (a->block_size) {
 #define CASE(BS)                                                                                   \
   case BS: return relax_of_size<BS>(context, p, length);

@@ -18,8 +18,8 @@ typedef struct relaxation {
   const bisai_bcsr *a;
   const double *inverse;
   double alpha, beta;
-  const double *b, *x;
-  double *d, *y;
+  const double *b, *x, *previous;
+  double *y;
 } relaxation;
 
 /* residual ← b_i − Σ_j A_ij x_j. Even and odd blocks have a sum each, because the additions of a
@@ -60,11 +60,8 @@ BSI_INLINE void relax_rows(const int bs, const relaxation *j, const int32_t begi
     bsi_column_clear(bs, &step);
     bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
     bsi_column_scale(bs, &step, j->beta);
-    if (j->d) {
-      if (j->alpha != 0.0) bsi_column_add(bs, &step, j->d + row, j->alpha);
-      bsi_column_store(bs, &step, j->d + row);
-    }
-    if (j->x) bsi_column_add(bs, &step, j->x + row, 1.0);
+    if (j->alpha != 0.0 && j->previous) bsi_column_add(bs, &step, j->previous + row, -j->alpha);
+    if (j->x) bsi_column_add(bs, &step, j->x + row, 1.0 + j->alpha);
     bsi_column_store(bs, &step, j->y + row);
   }
 }
@@ -93,11 +90,11 @@ static void relax_part(void *job, bsi_part part) {
 }
 
 static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const double *inverse,
-                          double alpha, double beta, const double *b, const double *x, double *d,
-                          double *y) {
+                          double alpha, double beta, const double *b, const double *x,
+                          const double *previous, double *y) {
   const int64_t bytes = bsi_bcsr_product_bytes(a);
   bsi_run(context, bsi_threads_for(context->threads, bytes, BYTES_PER_THREAD), BSI_SOME_PARTS,
-          relax_part, &(relaxation){a, inverse, alpha, beta, b, x, d, y});
+          relax_part, &(relaxation){a, inverse, alpha, beta, b, x, previous, y});
   return BISAI_OK;
 }
 

@@ -100,17 +100,16 @@ static double damping_of(const bsi_hierarchy *h, const bsi_level *level) {
 
 /* --- work vectors --- */
 
-/* A direction, and A times corrections. */
+/* A second iterate, and A times corrections. */
 static bool reserve_more(bsi_hierarchy *h, bsi_level *level, int64_t n) {
   const bisai_multigrid_options *o = &h->setup.options;
   const bool inner = bsi_corrects_twice(o->cycle, (int)(level - h->levels));
   const bool k = inner && o->cycle == BISAI_CYCLE_K;
-  if (o->smoother == BISAI_SMOOTHER_CHEBYSHEV) level->d = reserve_vector(h, n);
   if (inner) level->second = reserve_vector(h, n);
   if (k) level->image = reserve_vector(h, n);
   if (k) level->second_image = reserve_vector(h, n);
   if (k) level->scalars = reserve_vector(h, BSI_K_WORK);
-  return (level->d || o->smoother != BISAI_SMOOTHER_CHEBYSHEV) && (level->second || !inner) &&
+  return (level->second || !inner) &&
          ((level->image && level->second_image && level->scalars) || !k);
 }
 
@@ -582,9 +581,9 @@ static void destroy_level(bisai_context *context, bsi_level *level) {
   bsi_release(context, level->marks);
   memory->release(context, level->l1_blocks);
   memory->release(context, level->l1_position);
-  double *const vectors[] = {level->x,        level->y,      level->d,     level->residual,
-                             level->b,        level->second, level->image, level->second_image,
-                             level->solution, level->scalars};
+  double *const vectors[] = {level->x,      level->y,     level->residual,     level->b,
+                             level->second, level->image, level->second_image, level->solution,
+                             level->scalars};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     memory->release(context, vectors[i]);
   bisai_bcsr_destroy(&level->own);

@@ -69,8 +69,8 @@ typedef struct bsi_level {
   /* T of identity blocks: what makes A T (bsi_aim_ops) */
   int32_t *target;
   bsi_sparse identity;
-  /* work vectors: x before and during smoothing, a direction, a residual */
-  double *x, *y, *d, *residual;
+  /* work vectors: x before and during smoothing, a residual */
+  double *x, *y, *residual;
   /* but on level 0: the right-hand side and the solution */
   double *b, *solution;
   /* W: the result of the first cycle; K: a second correction, A times both, the scalars */

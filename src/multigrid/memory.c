@@ -15,9 +15,8 @@ static int64_t transfer_memory(const bsi_level *level) {
 
 static int64_t level_memory(const bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
-  double *const vectors[] = {level->x,       level->y,      level->d,     level->residual,
-                             level->b,       level->second, level->image, level->second_image,
-                             level->solution};
+  double *const vectors[] = {level->x,      level->y,     level->residual,     level->b,
+                             level->second, level->image, level->second_image, level->solution};
   int64_t bytes = transfer_memory(level) + (level->own ? bsi_bcsr_memory(level->own) : 0);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     if (vectors[i]) bytes += 8 * bsi_level_rows(level);

@@ -108,10 +108,12 @@ enum { BSI_NORMS = 2 };
 
 /* The steps of a cycle. */
 typedef struct bsi_cycle_ops {
-  /* d ← alpha·d + beta·D⁻¹(b − A x), y ← x + d. x NULL: x is zero. alpha = 0: d is not read. d
-   * NULL: d is not stored, and alpha is 0. y is another array than x and b. */
+  /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x). x NULL: x is zero, and alpha is 0. previous
+   * NULL: it is zero. alpha = 0: it is not read. y is another array than x and b, and may be
+   * `previous`. */
   bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
-                        double beta, const double *b, const double *x, double *d, double *y);
+                        double beta, const double *b, const double *x, const double *previous,
+                        double *y);
   /* y ← m x + beta·y. beta 0: y is not read. */
   bisai_status (*multiply)(bisai_context *, const bsi_sparse *m, const double *x, double beta,
                            double *y);

@@ -60,7 +60,8 @@ bisai_status bsi_smoother_update(bsi_hierarchy *h, bsi_level *level) {
   return level->smoother ? bisai_precond_update(level->smoother, level->matrix) : BISAI_OK;
 }
 
-/* The places of the iterates: the last one is `to`, and neighbours differ. */
+/* The places of the iterates: the last one is `to`, and neighbours differ. An iterate takes the
+ * place of the last but one. */
 static double *place_of(const bsi_level *level, int32_t step, int32_t steps, double *to) {
   return (steps - step) % 2 == 1 ? to : level->y;
 }
@@ -106,7 +107,7 @@ static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, con
   const bool jacobi = h->setup.options.smoother != BISAI_SMOOTHER_CHEBYSHEV;
   const int32_t degree = jacobi ? 1 : h->setup.options.degree, steps = count * degree;
   chebyshev c = chebyshev_of(h, level);
-  const double *x = from;
+  const double *x = from, *previous = NULL;
   for (int32_t step = 0; step < steps; step++) {
     double alpha = 0.0, beta = jacobi_damping(h, level);
     if (!jacobi) next_coefficients(&c, step % degree == 0, &alpha, &beta);
@@ -118,8 +119,9 @@ static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, con
                                        .beta = beta,
                                        .b = b,
                                        .x = x,
-                                       .d = degree > 1 ? level->d : NULL,
+                                       .previous = previous,
                                        .y = y}));
+    previous = x;
     x = y;
   }
   return BISAI_OK;

@@ -16,7 +16,8 @@ bisai_status bsi_step_run(bisai_context *context, const bsi_step *s) {
   switch (s->kind) {
   case BSI_STEP_SET: return backend->vectors->set(context, s->n, 0.0, s->y);
   case BSI_STEP_RELAX:
-    return ops->relax(context, s->matrix, s->inverse, s->alpha, s->beta, s->b, s->x, s->d, s->y);
+    return ops->relax(context, s->matrix, s->inverse, s->alpha, s->beta, s->b, s->x, s->previous,
+                      s->y);
   case BSI_STEP_MULTIPLY:
     return s->matrix ? backend->apply->products->multiply(context, s->matrix, 1, s->alpha, s->x, 0,
                                                           s->beta, s->b, 0, s->y, 0, 0)

@@ -32,8 +32,8 @@ typedef struct bsi_step {
   const bisai_bcsr *matrix;
   bsi_sparse m;
   double alpha, beta;
-  const double *inverse, *x, *b, *v, *v2;
-  double *d, *y, *work;
+  const double *inverse, *x, *previous, *b, *v, *v2;
+  double *y, *work;
 } bsi_step;
 
 /* Does a step at once. */

@@ -147,7 +147,7 @@ __device__ __forceinline__ void relax(const bsi_step &p, shared_sums &sums) {
     const double *inverse = p.inverse + static_cast<int64_t>(i) * bs * bs + at.r;
     const double column = there && at.working() && at.s < bs ? __ldg(inverse + at.s * bs) : 0.0,
                  b = own ? __ldcg(p.b + row) : 0.0, x = own && p.x ? __ldcg(p.x + row) : 0.0,
-                 d = own && p.alpha != 0.0 ? __ldcg(p.d + row) : 0.0;
+                 previous = own && p.alpha != 0.0 && p.previous ? __ldcg(p.previous + row) : 0.0;
     double product = there && p.x ? part_of_product(p.m, at, i, p.x) : 0.0;
     if (p.x) product = at.add_team(product, bs, sums);
     if (!there || at.member > 0) return;
@@ -160,8 +160,7 @@ __device__ __forceinline__ void relax(const bsi_step &p, shared_sums &sums) {
     }
     sum = p.beta * at.add(sum, bs);
     if (!own) return;
-    if (p.alpha != 0.0) sum += p.alpha * d;
-    if (p.d) p.d[row] = sum;
+    if (p.alpha != 0.0) sum += p.alpha * (x - previous);
     p.y[row] = x + sum;
   });
 }
