@@ -13,8 +13,9 @@
 
 namespace {
 
-/* Threads of a block, and those that each multiprocessor has before a matrix counts as large. */
-enum { THREADS = 128, FILLING_THREADS = 1024 };
+/* Threads of a block, those that each multiprocessor has before a matrix counts as large, and those
+ * that it can have. */
+enum { THREADS = 128, FILLING_THREADS = 1024, MOST_THREADS = 2048 };
 
 /* --- relaxation --- */
 
@@ -65,6 +66,28 @@ __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(rel
   for (int r = 0; r < BS; r++) column[r] *= residual;
   add_up<BS, BS, 1>(column, at.group * place::GROUP, at.member % BS);
   if (own) finish(p, row, column[0], previous, x);
+}
+
+/* Values of a thread of relax_values(). */
+enum { VALUES_OF_THREAD = 4, VALUES_THREADS = 256 };
+
+/* The first relaxation from zero with blocks of one value: y ← beta·D⁻¹b. */
+__global__ void __launch_bounds__(VALUES_THREADS) relax_values(relaxation p) {
+  const int64_t first =
+      blockIdx.x * static_cast<int64_t>(VALUES_THREADS * VALUES_OF_THREAD) + threadIdx.x;
+  double inverse[VALUES_OF_THREAD], b[VALUES_OF_THREAD];
+  bsi_wait_for_predecessor();
+#pragma unroll
+  for (int u = 0; u < VALUES_OF_THREAD; u++) {
+    const int64_t i = first + u * VALUES_THREADS;
+    inverse[u] = i < p.rows.count ? __ldg(p.inverse + i) : 0.0;
+    b[u] = i < p.rows.count ? __ldg(p.b + i) : 0.0;
+  }
+#pragma unroll
+  for (int u = 0; u < VALUES_OF_THREAD; u++) {
+    const int64_t i = first + u * VALUES_THREADS;
+    if (i < p.rows.count) p.y[i] = p.beta * (inverse[u] * b[u]);
+  }
 }
 
 /* Adds up the values of lanes (r, 0) … (r, split − 1) in lane (r, 0). */
@@ -119,9 +142,16 @@ bisai_status launch_relax(bisai_context *context, const relaxation &p) {
   return bsi_launched(context, "relaxation");
 }
 
+bisai_status launch_relax_values(bisai_context *context, const relaxation &p) {
+  bsi_launch_early(context, relax_values, bsi_grid(p.rows.count, VALUES_THREADS * VALUES_OF_THREAD),
+                   VALUES_THREADS, 0, p);
+  return bsi_launched(context, "relaxation");
+}
+
 template <int BS>
 bisai_status relax_of_size(bisai_context *context, const relaxation &p, double blocks_per_row) {
   constexpr int wide = wide_split(BS);
+  if (!p.rows.x && BS == 1) return launch_relax_values(context, p);
   if (!p.rows.x) return launch_relax<BS, 1, 1, 1024, true>(context, p);
   if (blocks_per_row > 4.0 &&
       static_cast<int64_t>(p.rows.count) * BS * wide <=
@@ -188,10 +218,66 @@ template <bool IDENTITIES> __global__ void __launch_bounds__(THREADS) multiply_b
   if (working && s == 0) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * before;
 }
 
+/* The most warps of a row. */
+enum { WARPS_OF_ROW = 16 };
+
+/* The same for few long rows, each of which a thread block takes. Lane (r, s) of the block sums row
+ * r over the columns s, s + apart, … */
+__global__ void __launch_bounds__(WARPS_OF_ROW *BSI_WARP) multiply_long_rows(product p) {
+  __shared__ double sums[WARPS_OF_ROW][BSI_WARP];
+  const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP,
+            warps = static_cast<int>(blockDim.x) / BSI_WARP, split = BSI_WARP / p.height,
+            r = lane % p.height, s = lane / p.height, apart = split * warps;
+  const int64_t i = blockIdx.x, row = i * p.height + r;
+  bsi_wait_for_predecessor();
+  double sum = 0.0;
+  if (s < split) {
+    const int32_t first = __ldg(p.row_ptr + i);
+    const int length = (__ldg(p.row_ptr + i + 1) - first) * p.width;
+    const double *values = p.values + static_cast<int64_t>(first) * p.width * p.height + r;
+    for (int t = warp * split + s; t < length; t += UNROLLED * apart) {
+      double a[UNROLLED] = {}, x[UNROLLED] = {};
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) {
+        const int at = t + u * apart;
+        if (at >= length) continue;
+        const int q = static_cast<int>(at * p.reciprocal >> 32);
+        const int64_t column = __ldg(p.col_idx + first + q);
+        a[u] = __ldg(values + static_cast<int64_t>(at) * p.height);
+        x[u] = __ldg(p.x + column * p.width + at - q * p.width);
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLLED; u++) sum += a[u] * x[u];
+    }
+  }
+  sum = add_lanes(sum, p.height, split, s);
+  if (s == 0) sums[warp][r] = sum;
+  __syncthreads();
+  if (warp > 0 || s > 0) return;
+  for (int w = 1; w < warps; w++) sum += sums[w][r];
+  p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * p.y[row];
+}
+
+double columns_of(const bsi_sparse *m) {
+  return static_cast<double>(m->blocks) * (m->values ? m->width : 1) / m->rows;
+}
+
+/* Returns how many warps share a row: as many as the device holds at the same time, if each lane
+ * has two columns. */
+int warps_of(const bisai_context *context, const bsi_sparse *m) {
+  const int64_t most = static_cast<int64_t>(context->limits.processors) * MOST_THREADS / BSI_WARP;
+  const double lanes = BSI_WARP / m->height;
+  int warps = 1;
+  while (m->values && warps < WARPS_OF_ROW && 2 * warps * static_cast<int64_t>(m->rows) <= most &&
+         columns_of(m) >= 4.0 * warps * lanes)
+    warps *= 2;
+  return warps;
+}
+
 /* Returns how many lanes share a row: each has UNROLLED columns or more, unless the matrix is
  * small. */
 int split_of(const bisai_context *context, const bsi_sparse *m) {
-  const double columns = static_cast<double>(m->blocks) * (m->values ? m->width : 1) / m->rows;
+  const double columns = columns_of(m);
   const int64_t filling = static_cast<int64_t>(context->limits.processors) * FILLING_THREADS;
   int split = 1;
   while (2 * split * m->height <= BSI_WARP && columns > split &&
@@ -311,7 +397,13 @@ static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const 
                      .width = m->width,
                      .split = split,
                      .reciprocal = ((UINT64_C(1) << 32) + m->width - 1) / m->width};
+  const int of_row = warps_of(context, m);
   const int64_t warps = (m->rows + groups - 1) / groups;
+  if (of_row > 1) {
+    bsi_launch_early(context, multiply_long_rows, static_cast<unsigned>(m->rows),
+                     static_cast<unsigned>(of_row) * BSI_WARP, 0, p);
+    return bsi_launched(context, "product of a transfer");
+  }
   bsi_launch_early(context, m->values ? multiply_blocks<false> : multiply_blocks<true>,
                    bsi_grid(warps * BSI_WARP, THREADS), THREADS, 0, p);
   return bsi_launched(context, "product of a transfer");
