@@ -467,20 +467,19 @@ static bisai_status go_down(bsi_hierarchy *h, coarsening *c, bool *more) {
 
 /* --- nodes --- */
 
-/* h->split ← the structure of the scalar matrix. */
+/* h->split ← the rows of the scalar matrix. */
 static bisai_status reserve_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {
   bsi_sparse s = {0};
-  const bisai_status status = ops_of(h)->sparse->split_structure(h->context, matrix, &s);
+  const bisai_status status = ops_of(h)->sparse->split_rows(h->context, matrix, &s);
   if (!status) return adopt(h, &s, &h->split);
   bsi_sparse_destroy(h->context, &s);
   return status;
 }
 
 static bisai_status split_matrix(bsi_hierarchy *h, const bisai_bcsr *matrix) {
-  int32_t lost = -1;
   BSI_TRY(reserve_split(h, matrix));
   bsi_sparse s = bsi_sparse_of(h->split);
-  return ops_of(h)->sparse->split_values(h->context, matrix, &s, &lost);
+  return ops_of(h)->sparse->split_fill(h->context, matrix, &s);
 }
 
 static bisai_status update_split(bsi_hierarchy *h, const bisai_bcsr *matrix) {

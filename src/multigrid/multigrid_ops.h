@@ -88,11 +88,13 @@ typedef struct bsi_sparse_ops {
    * the blocks of a. Reserves nothing. */
   bisai_status (*multiply_values)(bisai_context *, const bsi_sparse *a, const bsi_sparse *b,
                                   bsi_sparse *c);
-  /* c ← the structure of the nonzero values of A as blocks of one value. Diagonal entries stay.
-   * Sets the numbers of c and reserves row_ptr and col_idx. After a failure the caller destroys c.
-   * Waits. */
-  bisai_status (*split_structure)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);
-  /* Values of c ← the values of A. *lost ← the first scalar row with a nonzero value that has no
+  /* c ← the rows of a matrix that has the nonzero values of A as blocks of one value. Diagonal
+   * entries stay. Sets the numbers of c, reserves row_ptr and col_idx, and sets row_ptr. After a
+   * failure the caller destroys c. Waits. */
+  bisai_status (*split_rows)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);
+  /* col_idx and values of c, after split_rows(). */
+  bisai_status (*split_fill)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c);
+  /* Values of c ← new values of A. *lost ← the first scalar row with a nonzero value that has no
    * place in c, or −1. Waits. */
   bisai_status (*split_values)(bisai_context *, const bisai_bcsr *a, bsi_sparse *c, int32_t *lost);
   /* *same ← true if a and b have the same structure. Waits. */

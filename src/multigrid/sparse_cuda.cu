@@ -95,34 +95,88 @@ namespace {
 
 constexpr char what_of_split[] = "matrix of single values";
 
-struct split_matrix {
+/* A, and the scalar matrix c. */
+struct splitting {
+  int32_t rows;
   int bs;
-  const int32_t *row_ptr, *col_idx;
-  const double *values;
+  const int32_t *a_ptr, *a_col;
+  const double *a;
+  /* COUNT: the lengths of the rows of c */
+  int64_t *lengths;
+  const int32_t *c_ptr;
+  int32_t *c_col;
+  double *c;
+  /* REFILL: the first row with a value that has no place */
+  bsi_first_record *record;
 };
 
-/* Calls f(column, value) for each value of a scalar row. */
-template <typename F>
-__device__ __forceinline__ void for_each_value(const split_matrix &a, int64_t row, F f) {
-  const int32_t i = static_cast<int32_t>(row / a.bs), end = __ldg(a.row_ptr + i + 1);
-  const int r = static_cast<int>(row % a.bs);
-  for (int32_t p = __ldg(a.row_ptr + i); p < end; p++) {
-    const double *value = a.values + static_cast<int64_t>(p) * a.bs * a.bs + r;
-    const int32_t column = __ldg(a.col_idx + p) * a.bs;
-    for (int k = 0; k < a.bs; k++) f(column + k, __ldg(value + k * a.bs));
+/* COUNT: the lengths of rows. FILL: columns and values. REFILL: values alone, of columns that are
+ * there. */
+enum split_step { COUNT, FILL, REFILL };
+
+/* A thread takes a scalar row, and loads the part of a block in it at once.
+ *   BS: the block size; 0: any */
+template <int BS, split_step STEP>
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS) split_matrix(const splitting s) {
+  constexpr int LOADED = BS > 0 ? BS : 1;
+  const int64_t index = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
+  const int bs = BS > 0 ? BS : s.bs;
+  bsi_wait_for_predecessor();
+  if (index >= s.rows) return;
+  const int32_t row = static_cast<int32_t>(index), i = row / bs, end = __ldg(s.a_ptr + i + 1);
+  const int32_t last = STEP == COUNT ? 0 : __ldg(s.c_ptr + row + 1);
+  int32_t at = STEP == COUNT ? 0 : __ldg(s.c_ptr + row);
+  bool complete = true;
+#pragma unroll 2
+  for (int32_t p = __ldg(s.a_ptr + i); p < end; p++) {
+    const double *from = s.a + static_cast<int64_t>(p) * bs * bs + row % bs;
+    const int32_t first = __ldg(s.a_col + p) * bs;
+    for (int k = 0; k < bs; k += LOADED) {
+      double value[LOADED];
+#pragma unroll
+      for (int l = 0; l < LOADED; l++) value[l] = __ldg(from + (k + l) * bs);
+#pragma unroll
+      for (int l = 0; l < LOADED; l++) {
+        const int32_t column = first + k + l;
+        const bool there =
+            STEP == REFILL ? at < last && s.c_col[at] == column : value[l] != 0.0 || column == row;
+        if (STEP == FILL && there) s.c_col[at] = column;
+        if (STEP != COUNT && there) s.c[at] = value[l];
+        complete = complete && (there || value[l] == 0.0);
+        at += there;
+      }
+    }
   }
+  if (STEP == COUNT) s.lengths[row] = at;
+  if (STEP == REFILL && !complete)
+    atomicMin(&s.record->index, static_cast<unsigned long long>(row));
 }
 
-split_matrix split_matrix_of(const bisai_bcsr *a) {
-  return {a->block_size, a->row_ptr, a->col_idx, static_cast<const double *>(a->values)};
+template <split_step STEP> bisai_status split(bisai_context *context, const splitting &s) {
+  if (s.rows == 0) return BISAI_OK;
+#define ENTRY(BS) , split_matrix<BS, STEP>
+  static void (*const kernels[])(splitting) = {split_matrix<0, STEP> BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+  bsi_launch_early(context, kernels[s.bs <= BSI_SPECIAL_SIZES ? s.bs : 0],
+                   bsi_grid(s.rows, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS, 0, s);
+  return bsi_launched(context, what_of_split);
+}
+
+splitting splitting_of(const bisai_bcsr *a, const bsi_sparse *c) {
+  return {.rows = c->rows,
+          .bs = a->block_size,
+          .a_ptr = a->row_ptr,
+          .a_col = a->col_idx,
+          .a = static_cast<const double *>(a->values),
+          .c_ptr = c->row_ptr,
+          .c_col = c->col_idx,
+          .c = c->values};
 }
 
 } // namespace
 
-static bisai_status split_structure(bisai_context *context, const bisai_bcsr *matrix,
-                                    bsi_sparse *c) {
+static bisai_status split_rows(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c) {
   const int64_t rows = static_cast<int64_t>(matrix->block_rows) * matrix->block_size;
-  const split_matrix a = split_matrix_of(matrix);
   bsi_structure_report report;
   bsi_lengths lengths;
   bsi_temporary memory(context);
@@ -135,47 +189,27 @@ static bisai_status split_structure(bisai_context *context, const bisai_bcsr *ma
   if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(bsi_lengths_reserve(&memory, c->rows, &lengths));
   BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what_of_split));
-  int64_t *of_rows = lengths.of_rows;
-  BSI_TRY(bsi_for_each(context, what_of_split, rows, [=] __device__(int64_t row) {
-    int64_t count = 0;
-    for_each_value(a, row,
-                   [&](int32_t column, double value) { count += value != 0.0 || column == row; });
-    of_rows[row] = count;
-  }));
+  splitting s = splitting_of(matrix, c);
+  s.lengths = lengths.of_rows;
+  BSI_TRY(split<COUNT>(context, s));
   BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
   BSI_TRY(bsi_lengths_fetch(context, "a matrix of single values", INT64_MAX, &report));
   c->blocks = static_cast<int32_t>(report.total);
   c->col_idx = bsi_reserve_indices(context, static_cast<size_t>(c->blocks));
-  if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
-  const int32_t *row_ptr = c->row_ptr;
-  int32_t *col_idx = c->col_idx;
-  return bsi_for_each(context, what_of_split, rows, [=] __device__(int64_t row) {
-    int32_t at = row_ptr[row];
-    for_each_value(a, row, [&](int32_t column, double value) {
-      if (value != 0.0 || column == row) col_idx[at++] = column;
-    });
-  });
+  return c->col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status split_fill(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c) {
+  return split<FILL>(context, splitting_of(matrix, c));
 }
 
 static bisai_status split_values(bisai_context *context, const bisai_bcsr *matrix, bsi_sparse *c,
                                  int32_t *lost) {
-  const split_matrix a = split_matrix_of(matrix);
-  const int32_t *row_ptr = c->row_ptr, *col_idx = c->col_idx;
-  double *values = c->values;
-  bsi_first_record *record = bsi_record_of<bsi_first_record>(context), first;
+  splitting s = splitting_of(matrix, c);
+  bsi_first_record first;
+  s.record = bsi_record_of<bsi_first_record>(context);
   BSI_TRY(bsi_record_begin<bsi_first_record>(context, what_of_split));
-  BSI_TRY(bsi_for_each(context, what_of_split, c->rows, [=] __device__(int64_t row) {
-    int32_t at = row_ptr[row];
-    const int32_t end = row_ptr[row + 1];
-    bool complete = true;
-    for_each_value(a, row, [&](int32_t column, double value) {
-      if (at < end && col_idx[at] == column)
-        values[at++] = value;
-      else
-        complete = complete && value == 0.0;
-    });
-    if (!complete) atomicMin(&record->index, static_cast<unsigned long long>(row));
-  }));
+  BSI_TRY(split<REFILL>(context, s));
   BSI_TRY(bsi_record_fetch(context, what_of_split, &first));
   *lost = static_cast<int32_t>(bsi_index_of(first.index));
   return BISAI_OK;
@@ -204,6 +238,7 @@ static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, 
 
 const bsi_sparse_ops bsi_sparse_cuda = {.multiply_structure = bsi_multiply_structure,
                                         .multiply_values = multiply_values,
-                                        .split_structure = split_structure,
+                                        .split_rows = split_rows,
+                                        .split_fill = split_fill,
                                         .split_values = split_values,
                                         .same_structure = same_structure};

@@ -217,37 +217,42 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
 
 /* --- matrices of single values --- */
 
+/* COUNT: row_ptr[i + 1] ← the length of row i. FILL: columns and values. REFILL: values alone, of
+ * columns that are there. */
+typedef enum split_step { COUNT, FILL, REFILL } split_step;
+
 typedef struct split_job {
   bisai_context *context;
   const bisai_bcsr *a;
-  /* without col_idx: row_ptr[i + 1] ← the length of row i; without values: col_idx ← columns */
   bsi_sparse *c;
+  split_step step;
 } split_job;
 
-/* Counts, lists or fills scalar row r of block row i. Returns false if a value has no place. */
-static bool split_row(const bisai_bcsr *a, int32_t i, int r, bsi_sparse *c) {
+/* Does scalar row r of block row i. Returns false if a value has no place. */
+static bool split_row(const bisai_bcsr *a, int32_t i, int r, bsi_sparse *c, split_step step) {
   const int bs = a->block_size;
   const int32_t row = i * bs + r;
-  const int32_t end = c->col_idx ? c->row_ptr[row + 1] : 0;
-  int32_t at = c->col_idx ? c->row_ptr[row] : 0;
+  const int32_t end = step != COUNT ? c->row_ptr[row + 1] : 0;
+  int32_t at = step != COUNT ? c->row_ptr[row] : 0;
   bool complete = true;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const double *block = (const double *)a->values + bsi_block_offset(a, p);
     for (int k = 0; k < bs; k++) {
       const int32_t column = a->col_idx[p] * bs + k;
       const double value = block[k * bs + r];
-      if (c->values) {
+      if (step == REFILL) {
         if (at < end && c->col_idx[at] == column)
           c->values[at++] = value;
         else
           complete = complete && value == 0.0;
       } else if (value != 0.0 || column == row) {
-        if (c->col_idx) c->col_idx[at] = column;
+        if (step == FILL) c->col_idx[at] = column;
+        if (step == FILL) c->values[at] = value;
         at++;
       }
     }
   }
-  if (!c->col_idx) c->row_ptr[row + 1] = at;
+  if (step == COUNT) c->row_ptr[row + 1] = at;
   return complete;
 }
 
@@ -257,7 +262,7 @@ static void split_part(void *job, bsi_part part) {
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
   for (int32_t i = rows.begin; i < rows.end; i++)
     for (int r = 0; r < a->block_size; r++)
-      if (!split_row(a, i, r, s->c))
+      if (!split_row(a, i, r, s->c, s->step))
         bsi_min_index(bsi_partial(s->context, part.thread), i * a->block_size + r);
 }
 
@@ -266,9 +271,8 @@ static int threads_for_values(const bisai_context *context, const bisai_bcsr *a)
                          VALUES_PER_THREAD);
 }
 
-static bisai_status split_structure(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c) {
+static bisai_status split_rows(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c) {
   const int64_t rows = (int64_t)a->block_rows * a->block_size;
-  const int threads = threads_for_values(context, a);
   if (rows > INT32_MAX)
     return bsi_fail(context, BISAI_INDEX_OVERFLOW, "%lld scalar rows: at most %d are possible",
                     (long long)rows, INT32_MAX);
@@ -276,20 +280,23 @@ static bisai_status split_structure(bisai_context *context, const bisai_bcsr *a,
   c->height = c->width = 1;
   c->row_ptr = bsi_allocate(context, (size_t)rows + 1, sizeof *c->row_ptr);
   if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
-  split_job job = {context, a, &(bsi_sparse){.row_ptr = c->row_ptr}};
-  bsi_run(context, threads, BSI_SOME_PARTS, split_part, &job);
+  bsi_run(context, threads_for_values(context, a), BSI_SOME_PARTS, split_part,
+          &(split_job){context, a, c, COUNT});
   BSI_TRY(add_lengths(context, "a matrix of single values", c->rows, c->row_ptr, &c->blocks));
   c->col_idx = bsi_allocate(context, (size_t)c->blocks, sizeof *c->col_idx);
-  if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
-  job.c->col_idx = c->col_idx;
-  bsi_run(context, threads, BSI_SOME_PARTS, split_part, &job);
+  return c->col_idx ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+}
+
+static bisai_status split_fill(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c) {
+  bsi_run(context, threads_for_values(context, a), BSI_SOME_PARTS, split_part,
+          &(split_job){context, a, c, FILL});
   return BISAI_OK;
 }
 
 static bisai_status split_values(bisai_context *context, const bisai_bcsr *a, bsi_sparse *c,
                                  int32_t *lost) {
   *lost = bsi_find_first(context, threads_for_values(context, a), split_part,
-                         &(split_job){context, a, c});
+                         &(split_job){context, a, c, REFILL});
   return BISAI_OK;
 }
 
@@ -304,6 +311,7 @@ static bisai_status same_structure(bisai_context *context, const bsi_sparse *a, 
 
 const bsi_sparse_ops bsi_sparse_host = {.multiply_structure = multiply_structure,
                                         .multiply_values = multiply_values,
-                                        .split_structure = split_structure,
+                                        .split_rows = split_rows,
+                                        .split_fill = split_fill,
                                         .split_values = split_values,
                                         .same_structure = same_structure};

@@ -281,6 +281,31 @@ static test_bcsr with_zeros(int32_t n, int bs) {
   return a;
 }
 
+static void make_split(bisai_context *own, const bisai_bcsr *a, bsi_sparse *c) {
+  EXPECT_OK(own, ops(own)->split_rows(own, a, c));
+  EXPECT_OK(own, bsi_sparse_reserve_values(own, c));
+  EXPECT_OK(own, ops(own)->split_fill(own, a, c));
+  own->backend->memory->synchronize(own);
+}
+
+/* `dense` has n rows, column by column. */
+static void expect_split(const double *dense, int32_t n, const bsi_sparse *c) {
+  int32_t at = 0;
+  assert_int_equal(c->rows, n);
+  assert_int_equal(c->cols, n);
+  assert_int_equal(c->height * c->width, 1);
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j < n; j++) {
+      const double value = dense[(int64_t)j * n + i];
+      if (value == 0.0 && i != j) continue;
+      assert_int_equal(c->col_idx[at], j);
+      assert_true(c->values[at++] == value);
+    }
+    assert_int_equal(c->row_ptr[i + 1], at);
+  }
+  assert_int_equal(c->blocks, at);
+}
+
 static void split_matrices_have_the_nonzero_values_and_the_diagonal(void **state) {
   (void)state;
   for (int bs = 1; bs <= 9; bs++) {
@@ -290,24 +315,12 @@ static void split_matrices_have_the_nonzero_values_and_the_diagonal(void **state
     const int32_t n = 50 * bs;
     bsi_sparse c = {0};
     int32_t lost = 0;
-    EXPECT_OK(context, ops(context)->split_structure(context, a, &c));
-    EXPECT_OK(context, bsi_sparse_reserve_values(context, &c));
+    make_split(context, a, &c);
+    expect_split(dense, n, &c);
+    for (int32_t p = 0; p < c.blocks; p++) c.values[p] = NAN;
     EXPECT_OK(context, ops(context)->split_values(context, a, &c, &lost));
     assert_int_equal(lost, -1);
-    assert_int_equal(c.rows, n);
-    assert_int_equal(c.cols, n);
-    assert_int_equal(c.height * c.width, 1);
-    int32_t at = 0;
-    for (int32_t i = 0; i < n; i++) {
-      for (int32_t j = 0; j < n; j++) {
-        const double value = dense[(int64_t)j * n + i];
-        if (value == 0.0 && i != j) continue;
-        assert_int_equal(c.col_idx[at], j);
-        assert_true(c.values[at++] == value);
-      }
-      assert_int_equal(c.row_ptr[i + 1], at);
-    }
-    assert_int_equal(c.blocks, at);
+    expect_split(dense, n, &c);
     free(dense);
     test_bcsr_free(&arrays);
     bisai_bcsr_destroy(&a);
@@ -321,8 +334,7 @@ static void split_names_the_first_row_with_a_new_nonzero_value(void **state) {
   bisai_bcsr *a = test_bcsr_make(context, &arrays);
   bsi_sparse c = {0};
   int32_t lost = 0;
-  EXPECT_OK(context, ops(context)->split_structure(context, a, &c));
-  EXPECT_OK(context, bsi_sparse_reserve_values(context, &c));
+  make_split(context, a, &c);
   /* the off-diagonal values of diagonal blocks, one of which is zero in both triangles */
   for (int32_t i = 4999; i >= 0; i -= 1700) {
     double *values = a->values;
@@ -387,7 +399,7 @@ static void failing_allocations_leak_nothing(void **state) {
                c = {0}, d = {0};
     allocator.fail_at = atomic_load(&allocator.calls) + fail_at;
     status = ops(own)->multiply_structure(own, &a, &b, INT64_MAX, &c);
-    if (!status) status = ops(own)->split_structure(own, m, &d);
+    if (!status) status = ops(own)->split_rows(own, m, &d);
     if (status) {
       EXPECT_STATUS(own, BISAI_OUT_OF_MEMORY, status);
       failures++;
@@ -415,8 +427,7 @@ static void values_are_computed_without_allocations(void **state) {
              b = test_sparse_random(own, (test_shape_of_blocks){300, 900, 3, 1, 9.0, false}, 2),
              c = test_sparse_product(own, &a, &b), d = {0};
   int32_t lost;
-  EXPECT_OK(own, ops(own)->split_structure(own, m, &d));
-  EXPECT_OK(own, bsi_sparse_reserve_values(own, &d));
+  make_split(own, m, &d);
   const long long before = atomic_load(&allocator.calls);
   EXPECT_OK(own, ops(own)->multiply_values(own, &a, &b, &c));
   EXPECT_OK(own, ops(own)->split_values(own, m, &d, &lost));
