@@ -353,10 +353,11 @@ typedef struct bisai_precond_report {
   /** time of block ILU; 0 with the caller's factors */
   double factor_seconds;
   /** time of the patterns, or of finding the blocks of block-Jacobi and reserving their memory, or
-   *  of the levels of multigrid with their first values; 0 after an update */
+   *  of the levels of multigrid with their first values; 0 after an update. CPR: the sum of both
+   *  stages and of reserving the pressure matrix */
   double pattern_seconds;
   /** time of the values of NL and NU, of the sweeps' matrices, of the inverted diagonal blocks, or
-   *  of an update of multigrid */
+   *  of an update of multigrid. CPR: the sum of both stages and of the pressure matrix */
   double values_seconds;
   /** time of the whole call */
   double setup_seconds;

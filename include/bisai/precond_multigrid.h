@@ -161,7 +161,7 @@ typedef struct bisai_multigrid_options {
   /** restriction adds up the rows of a nonsymmetric A as they are. This is right for equations in
    *  conservation form, whose sum over cells is the equation of their union, if coefficients jump.
    *  Default false: rows are first divided by the sizes of their diagonal blocks, which makes up
-   *  for rows of different scales */
+   *  for rows of different scales. CPR: always true, as if it were given */
   bool unweighted;
   /** bisai_precond_update() keeps the transfers between the levels and the estimates of ρ(D⁻¹A).
    *  The smoothers damp all errors as long as ρ(D⁻¹A) of a level is at most a fifth above the

@@ -199,17 +199,35 @@ bisai_status copy_columns(bisai_context *context, const bisai_bcsr *a, int32_t p
                       });
 }
 
+/* *sum ← itself + the terms of all threads, which call. */
+__device__ __forceinline__ void add_terms(int64_t term, unsigned long long *sum) {
+  const unsigned long long all = bsi_warp_sum(static_cast<unsigned long long>(term));
+  if (threadIdx.x % BSI_WARP == 0 && all > 0) atomicAdd(sum, all);
+}
+
+/* A thread has a row. */
 __global__ void __launch_bounds__(THREADS)
-    measure_rows(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx, const double *values,
-                 const int32_t *diagonal, unsigned long long *sum) {
+    couple_rows(int32_t rows, const int32_t *row_ptr, const int32_t *col_idx, const double *values,
+                const int32_t *diagonal, unsigned long long *sum) {
   const int64_t i = thread_of_grid();
   bsi_wait_for_predecessor();
-  unsigned long long own = 0;
-  if (i < rows)
-    own = static_cast<unsigned long long>(
-        bsi_ellipticity_of_row(row_ptr, col_idx, values, diagonal, static_cast<int32_t>(i)));
-  own = bsi_warp_sum(own);
-  if (threadIdx.x % BSI_WARP == 0 && own > 0) atomicAdd(sum, own);
+  add_terms(i < rows
+                ? bsi_coupling_of_row(row_ptr, col_idx, values, diagonal, static_cast<int32_t>(i))
+                : 0,
+            sum);
+}
+
+/* A thread has an equation. */
+__global__ void __launch_bounds__(THREADS)
+    reach_rows(int64_t rows, int bs, const int32_t *row_ptr, const double *values,
+               const int32_t *diagonal, int32_t pressure, unsigned long long *sum) {
+  const int64_t row = thread_of_grid(), i = row / bs;
+  bsi_wait_for_predecessor();
+  add_terms(row < rows
+                ? bsi_reach_of_equation(bs, row_ptr, values, diagonal, pressure,
+                                        static_cast<int32_t>(i), static_cast<int>(row - i * bs))
+                : 0,
+            sum);
 }
 
 /* --- vectors --- */
@@ -309,14 +327,26 @@ static bisai_status reduce(bisai_context *context, const bisai_bcsr *a, const do
                            static_cast<const double *>(a->values) + pressure * bs, bs * bs, values);
 }
 
-static bisai_status measure(bisai_context *context, const bisai_bcsr *p, const int32_t *diagonal,
-                            int64_t *sum) {
-  constexpr char what[] = "ellipticity of the pressure matrix";
+static bisai_status couple(bisai_context *context, const bisai_bcsr *p, const int32_t *diagonal,
+                           int64_t *sum) {
+  constexpr char what[] = "couplings of the pressure matrix";
   BSI_TRY(bsi_gpu_fill(context, what, sum, 0, sizeof *sum));
   if (p->block_rows == 0) return BISAI_OK;
-  bsi_launch_early(context, measure_rows, bsi_grid(p->block_rows, THREADS), THREADS, 0,
+  bsi_launch_early(context, couple_rows, bsi_grid(p->block_rows, THREADS), THREADS, 0,
                    p->block_rows, p->row_ptr, p->col_idx, static_cast<const double *>(p->values),
                    diagonal, reinterpret_cast<unsigned long long *>(sum));
+  return bsi_launched(context, what);
+}
+
+static bisai_status reach(bisai_context *context, const bisai_bcsr *a, const int32_t *diagonal,
+                          int32_t pressure, int64_t *sum) {
+  constexpr char what[] = "reach of the pressure";
+  const int64_t rows = static_cast<int64_t>(a->block_rows) * a->block_size;
+  BSI_TRY(bsi_gpu_fill(context, what, sum, 0, sizeof *sum));
+  if (rows == 0) return BISAI_OK;
+  bsi_launch_early(context, reach_rows, bsi_grid(rows, THREADS), THREADS, 0, rows, a->block_size,
+                   a->row_ptr, static_cast<const double *>(a->values), diagonal, pressure,
+                   reinterpret_cast<unsigned long long *>(sum));
   return bsi_launched(context, what);
 }
 
@@ -365,7 +395,8 @@ static bisai_status add(bisai_context *context, int32_t n, int bs, int32_t press
 
 const bsi_cpr_ops bsi_cpr_cuda = {.weigh = weigh,
                                   .reduce = reduce,
-                                  .measure = measure,
+                                  .couple = couple,
+                                  .reach = reach,
                                   .gather = gather,
                                   .subtract = subtract,
                                   .add = add};

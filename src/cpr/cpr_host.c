@@ -177,27 +177,51 @@ static bisai_status reduce(bisai_context *context, const bisai_bcsr *a, const do
 
 typedef struct measure_job {
   bisai_context *context;
-  const bisai_bcsr *p;
+  const bisai_bcsr *matrix;
   const int32_t *diagonal;
+  int32_t pressure;
 } measure_job;
 
-static void measure_part(void *work, bsi_part part) {
+static void couple_part(void *work, bsi_part part) {
   const measure_job *job = work;
-  const bisai_bcsr *p = job->p;
+  const bisai_bcsr *p = job->matrix;
   const bsi_rows rows = bsi_rows_of(p->block_rows, p->row_ptr, part);
   int64_t *sum = bsi_partial(job->context, part.thread);
   for (int32_t i = rows.begin; i < rows.end; i++)
-    *sum += bsi_ellipticity_of_row(p->row_ptr, p->col_idx, p->values, job->diagonal, i);
+    *sum += bsi_coupling_of_row(p->row_ptr, p->col_idx, p->values, job->diagonal, i);
 }
 
-static bisai_status measure(bisai_context *context, const bisai_bcsr *p, const int32_t *diagonal,
-                            int64_t *sum) {
-  const int threads = bsi_threads_for(context->threads, p->blocks, VALUES_PER_THREAD);
+static void reach_part(void *work, bsi_part part) {
+  const measure_job *job = work;
+  const bisai_bcsr *a = job->matrix;
+  const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
+  int64_t *sum = bsi_partial(job->context, part.thread);
+  for (int32_t i = rows.begin; i < rows.end; i++)
+    for (int l = 0; l < a->block_size; l++)
+      *sum += bsi_reach_of_equation(a->block_size, a->row_ptr, a->values, job->diagonal,
+                                    job->pressure, i, l);
+}
+
+/* *sum ← the sum of the threads' sums. */
+static bisai_status measure(const measure_job *job, void (*part)(void *, bsi_part), int64_t *sum) {
+  bisai_context *context = job->context;
+  const int64_t values = (int64_t)job->matrix->blocks * job->matrix->block_size;
+  const int threads = bsi_threads_for(context->threads, values, VALUES_PER_THREAD);
   for (int t = 0; t < threads; t++) *(int64_t *)bsi_partial(context, t) = 0;
-  bsi_run(context, threads, BSI_SOME_PARTS, measure_part, &(measure_job){context, p, diagonal});
+  bsi_run(context, threads, BSI_SOME_PARTS, part, (void *)(uintptr_t)job);
   *sum = 0;
   for (int t = 0; t < threads; t++) *sum += *(const int64_t *)bsi_partial(context, t);
   return BISAI_OK;
+}
+
+static bisai_status couple(bisai_context *context, const bisai_bcsr *p, const int32_t *diagonal,
+                           int64_t *sum) {
+  return measure(&(measure_job){context, p, diagonal, 0}, couple_part, sum);
+}
+
+static bisai_status reach(bisai_context *context, const bisai_bcsr *a, const int32_t *diagonal,
+                          int32_t pressure, int64_t *sum) {
+  return measure(&(measure_job){context, a, diagonal, pressure}, reach_part, sum);
 }
 
 static bisai_status gather(bisai_context *context, int32_t n, int bs, const double *weights,
@@ -241,7 +265,8 @@ static bisai_status add(bisai_context *context, int32_t n, int bs, int32_t press
 
 const bsi_cpr_ops bsi_cpr_host = {.weigh = weigh,
                                   .reduce = reduce,
-                                  .measure = measure,
+                                  .couple = couple,
+                                  .reach = reach,
                                   .gather = gather,
                                   .subtract = subtract,
                                   .add = add};

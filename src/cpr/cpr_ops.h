@@ -24,10 +24,13 @@ typedef struct bsi_cpr_ops {
    * Either output may be NULL. */
   bisai_status (*reduce)(bisai_context *, const bisai_bcsr *a, const double *weights,
                          int32_t pressure, double *values, double *columns);
-  /* *sum, in backend memory, ← Σ bsi_ellipticity_of_row() (cpr/ellipticity.h) of a matrix of blocks
-   * of one value, whose diagonal entries are at `diagonal`. */
-  bisai_status (*measure)(bisai_context *, const bisai_bcsr *p, const int32_t *diagonal,
-                          int64_t *sum);
+  /* *sum, in backend memory, ← Σ bsi_coupling_of_row() (cpr/ellipticity.h) of a matrix of blocks of
+   * one value, whose diagonal entries are at `diagonal`. */
+  bisai_status (*couple)(bisai_context *, const bisai_bcsr *p, const int32_t *diagonal,
+                         int64_t *sum);
+  /* *sum, in backend memory, ← Σ bsi_reach_of_equation() of all equations. */
+  bisai_status (*reach)(bisai_context *, const bisai_bcsr *a, const int32_t *diagonal,
+                        int32_t pressure, int64_t *sum);
   /* r_i ← w_iᵀ v_i for each of n block rows. */
   bisai_status (*gather)(bisai_context *, int32_t n, int bs, const double *weights, const double *v,
                          double *r);

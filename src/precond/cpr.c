@@ -19,7 +19,6 @@
 #include "core/words.h"
 #include "cpr/cpr_ops.h"
 #include "cpr/ellipticity.h"
-#include "cpr/weights.h"
 #include "multigrid/multigrid_ops.h"
 #include "precond/precond_impl.h"
 
@@ -47,7 +46,13 @@ typedef struct cpr_state {
   /* values of the block rows for the first stage, and a vector */
   double *right, *correction, *residual;
   bsi_weight_stats stats;
-  int64_t ellipticity[BISAI_MAX_BLOCK_SIZE];
+  double ellipticity[BISAI_MAX_BLOCK_SIZE];
+  /* the caller's weights and storage, from their check until they have been read */
+  bsi_staged given[2];
+  /* the time of the pressure matrix without that of the stages */
+  double reserve_seconds, reduce_seconds;
+  /* the last update left the first stage as it was */
+  bool kept;
   /* creation has made the values */
   bool fresh;
 } cpr_state;
@@ -166,79 +171,56 @@ static bisai_status check_given(const bisai_precond *m, const char *name, int64_
                   (long long)(index / (columns * m->block_size)));
 }
 
-/* Does some work with the caller's arrays. */
-static bisai_status with_given(bisai_precond *m, const bisai_bcsr *a,
-                               bisai_status (*work)(bisai_precond *, const bsi_weighing *)) {
-  const bisai_cpr_options *o = &m->options.cpr;
-  const int64_t n = bsi_precond_size(m), bs = m->block_size;
-  bsi_weighing weighing = {.a = a, .diagonal = cpr_of(m)->diagonal, .pressure = o->pressure};
-  bsi_staged weights = {0}, storage = {0};
-  bisai_status status = BISAI_OK;
-  if (o->weights) status = bsi_stage_input(m->context, n, 1, o->weights, n, &weights);
-  if (o->storage && !status)
-    status = bsi_stage_input(m->context, n * bs, 1, o->storage, n * bs, &storage);
-  weighing.given = weights.data;
-  weighing.storage = storage.data;
-  if (!status) status = work(m, &weighing);
-  bsi_stage_release(m->context, &weights);
-  bsi_stage_release(m->context, &storage);
-  return status;
+static void release_given(const bisai_precond *m) {
+  for (int k = 0; k < 2; k++) bsi_stage_release(m->context, &cpr_of(m)->given[k]);
 }
 
-static bisai_status check_arrays(bisai_precond *m, const bsi_weighing *weighing) {
-  if (weighing->given) BSI_TRY(check_given(m, "weights", 1, weighing->given));
-  return weighing->storage ? check_given(m, "storage", m->block_size, weighing->storage) : BISAI_OK;
+/* Makes the caller's arrays available in backend memory, and checks them. */
+static bisai_status take_given(const bisai_precond *m) {
+  const bisai_cpr_options *o = &m->options.cpr;
+  const int64_t n = bsi_precond_size(m), bs = m->block_size;
+  bsi_staged *given = cpr_of(m)->given;
+  BSI_TRY(bsi_stage_input(m->context, n, 1, o->weights, n, &given[0]));
+  BSI_TRY(bsi_stage_input(m->context, n * bs, 1, o->storage, n * bs, &given[1]));
+  if (o->weights) BSI_TRY(check_given(m, "weights", 1, given[0].data));
+  return o->storage ? check_given(m, "storage", bs, given[1].data) : BISAI_OK;
 }
 
 static bisai_status cpr_check_values(bisai_precond *m, const bisai_bcsr *a) {
-  const bisai_cpr_options *o = &m->options.cpr;
-  const bool kept = o->keep_pressure && cpr_of(m)->matrix;
-  return (o->weights || o->storage) && !kept ? with_given(m, a, check_arrays) : BISAI_OK;
-}
-
-/* Sums up the ellipticities of the pressure matrix of an unknown. */
-static bisai_status measure(bisai_precond *m, const bsi_weighing *weighing, int64_t *sum) {
-  const cpr_state *state = cpr_of(m);
-  BSI_TRY(ops_of(m)->weigh(m->context, weighing, state->weights, NULL));
-  BSI_TRY(ops_of(m)->reduce(m->context, weighing->a, state->weights, weighing->pressure,
-                            state->matrix->values, NULL));
-  return ops_of(m)->measure(m->context, state->matrix, state->diagonal, sum);
-}
-
-/* Measures the pressure matrices of all unknowns, and chooses the most elliptic one. */
-static bisai_status find_pressure(bisai_precond *m, const bsi_weighing *weighing) {
-  const bsi_memory_ops *memory = m->context->backend->memory;
-  cpr_state *state = cpr_of(m);
-  bsi_weighing trial = *weighing;
-  int64_t *sums = reserve(m, m->block_size, sizeof *sums);
-  bisai_status status = sums ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-  for (trial.pressure = 0; trial.pressure < m->block_size && !status; trial.pressure++)
-    status = measure(m, &trial, sums + trial.pressure);
-  if (!status)
-    status =
-        memory->fetch(m->context, state->ellipticity, sums, (size_t)m->block_size * sizeof *sums);
-  memory->release(m->context, sums);
-  state->pressure = 0;
-  for (int32_t p = 1; p < m->block_size; p++)
-    if (state->ellipticity[p] > state->ellipticity[state->pressure]) state->pressure = p;
+  (void)a;
+  if (m->options.cpr.keep_pressure && cpr_of(m)->matrix) return BISAI_OK;
+  const bisai_status status = take_given(m);
+  if (status) release_given(m);
   return status;
 }
 
-static bisai_status make_pressure(bisai_precond *m, const bsi_weighing *weighing) {
-  cpr_state *state = cpr_of(m);
-  bsi_weighing chosen = *weighing;
-  chosen.pressure = state->pressure;
-  BSI_TRY(ops_of(m)->weigh(m->context, &chosen, state->weights, &state->stats));
-  return ops_of(m)->reduce(m->context, chosen.a, state->weights, state->pressure,
-                           state->matrix->values, state->columns);
+static bsi_weighing weighing_of(const bisai_precond *m, const bisai_bcsr *a) {
+  const cpr_state *state = cpr_of(m);
+  return (bsi_weighing){.a = a,
+                        .diagonal = state->diagonal,
+                        .given = state->given[0].data,
+                        .storage = state->given[1].data,
+                        .pressure = state->pressure};
 }
 
-static bisai_status find_and_make_pressure(bisai_precond *m, const bsi_weighing *weighing) {
-  if (weighing->pressure == BISAI_CPR_PRESSURE_AUTO)
-    BSI_TRY(find_pressure(m, weighing));
-  else
-    cpr_of(m)->pressure = weighing->pressure;
-  return make_pressure(m, weighing);
+/* Measures the pressure matrices of all unknowns, and chooses the most elliptic one. */
+static bisai_status find_pressure(bisai_precond *m, const bisai_bcsr *a) {
+  cpr_state *state = cpr_of(m);
+  const bsi_weighing weighing = weighing_of(m, a);
+  BSI_TRY(bsi_ellipticity_measure(m->context, &weighing, state->weights, state->matrix,
+                                  state->ellipticity));
+  for (int32_t p = 1; p < m->block_size; p++)
+    if (state->ellipticity[p] > state->ellipticity[state->pressure]) state->pressure = p;
+  return BISAI_OK;
+}
+
+/* Computes the weights, the pressure matrix and the columns. */
+static bisai_status make_pressure(bisai_precond *m, const bisai_bcsr *a) {
+  cpr_state *state = cpr_of(m);
+  const bsi_weighing weighing = weighing_of(m, a);
+  BSI_TRY(ops_of(m)->weigh(m->context, &weighing, state->weights, &state->stats));
+  return ops_of(m)->reduce(m->context, a, state->weights, state->pressure, state->matrix->values,
+                           state->columns);
 }
 
 /* Reserves the matrix P with the structure of A, and everything for an application. */
@@ -286,11 +268,18 @@ static bisai_status cpr_setup(bisai_precond *m, const bisai_bcsr *a) {
   const bisai_precond_options first = first_options(m), second = second_options(&m->options);
   const double start = bsi_now();
   BSI_TRY(reserve_pressure(m, a));
-  BSI_TRY(with_given(m, a, find_and_make_pressure));
+  const double reserved = bsi_now();
+  if (m->options.cpr.pressure == BISAI_CPR_PRESSURE_AUTO)
+    BSI_TRY(find_pressure(m, a));
+  else
+    state->pressure = m->options.cpr.pressure;
+  BSI_TRY(make_pressure(m, a));
+  release_given(m);
+  state->reserve_seconds = reserved - start;
+  state->reduce_seconds = bsi_now() - reserved;
   BSI_TRY(of_stage(m, bisai_precond_create(m->context, state->matrix, &first, &state->first),
                    FIRST_STAGE));
   m->options.multigrid.null_vectors = NULL; /* the caller's arrays may go */
-  m->report.pattern_seconds = bsi_now() - start;
   BSI_TRY(of_stage(m, bisai_precond_create(m->context, a, &second, &state->second), SECOND_STAGE));
   m->options.factor.permutation = NULL;
   m->options.bjacobi.block_ptr = NULL;
@@ -298,19 +287,30 @@ static bisai_status cpr_setup(bisai_precond *m, const bisai_bcsr *a) {
   return BISAI_OK;
 }
 
+/* Brings the pressure matrix, if it is not kept, and the columns up to date. */
+static bisai_status update_pressure(bisai_precond *m, const bisai_bcsr *a) {
+  cpr_state *state = cpr_of(m);
+  const double start = bsi_now();
+  const bisai_status status = state->kept ? ops_of(m)->reduce(m->context, a, state->weights,
+                                                              state->pressure, NULL, state->columns)
+                                          : make_pressure(m, a);
+  release_given(m);
+  state->reserve_seconds = 0.0;
+  state->reduce_seconds = bsi_now() - start;
+  return status;
+}
+
+/* cpr_check_update() has compared the pattern for both stages. */
 static bisai_status cpr_update(bisai_precond *m, const bisai_bcsr *a) {
   cpr_state *state = cpr_of(m);
   const bool fresh = state->fresh;
   state->fresh = false;
   if (fresh) return BISAI_OK;
-  if (m->options.cpr.keep_pressure) {
-    BSI_TRY(
-        ops_of(m)->reduce(m->context, a, state->weights, state->pressure, NULL, state->columns));
-  } else {
-    BSI_TRY(with_given(m, a, make_pressure));
-    BSI_TRY(of_stage(m, bisai_precond_update(state->first, state->matrix), FIRST_STAGE));
-  }
-  return of_stage(m, bisai_precond_update(state->second, a), SECOND_STAGE);
+  state->kept = m->options.cpr.keep_pressure;
+  BSI_TRY(update_pressure(m, a));
+  if (!state->kept)
+    BSI_TRY(of_stage(m, bsi_precond_update_inside(state->first, state->matrix), FIRST_STAGE));
+  return of_stage(m, bsi_precond_update_inside(state->second, a), SECOND_STAGE);
 }
 
 static bisai_status cpr_check_update(const bisai_precond *m, const bisai_bcsr *a) {
@@ -370,8 +370,7 @@ static void report_own(const bisai_precond *m, bisai_cpr_report *r) {
   const bisai_cpr_options *o = &m->options.cpr;
   r->pressure = state->pressure;
   r->found = o->pressure == BISAI_CPR_PRESSURE_AUTO;
-  for (int p = 0; p < m->block_size && m->block_rows > 0; p++)
-    r->ellipticity[p] = (double)state->ellipticity[p] / (BSI_ELLIPTICITY_ONE * m->block_rows);
+  for (int p = 0; p < m->block_size; p++) r->ellipticity[p] = state->ellipticity[p];
   r->second = o->second == BISAI_SECOND_AUTO ? BISAI_SECOND_ILU : o->second;
   r->weights = o->weights   ? BISAI_WEIGHTS_GIVEN
                : o->storage ? BISAI_WEIGHTS_TRUE_IMPES
@@ -399,6 +398,7 @@ static int64_t own_bytes(const bisai_precond *m) {
 }
 
 static void cpr_report(const bisai_precond *m, bisai_precond_report *r) {
+  const cpr_state *state = cpr_of(m);
   const bisai_precond_report *first = &cpr_of(m)->first->report,
                              *second = &cpr_of(m)->second->report;
   report_own(m, &r->cpr);
@@ -408,6 +408,12 @@ static void cpr_report(const bisai_precond *m, bisai_precond_report *r) {
   r->bjacobi = second->bjacobi;
   r->order_seconds = second->order_seconds;
   r->factor_seconds = second->factor_seconds;
+  r->pattern_seconds = state->reserve_seconds + second->pattern_seconds;
+  r->values_seconds = state->reduce_seconds + second->values_seconds;
+  if (!state->kept) {
+    r->pattern_seconds += first->pattern_seconds;
+    r->values_seconds += first->values_seconds;
+  }
   r->fallbacks = second->fallbacks;
   r->repairs = second->repairs;
   r->first_repair_row = second->first_repair_row;
@@ -449,6 +455,7 @@ static void cpr_describe(bisai_precond *m) {
 static void cpr_destroy(bisai_precond *m) {
   cpr_state *state = cpr_of(m);
   const bsi_memory_ops *memory = m->context->backend->memory;
+  release_given(m);
   bisai_precond_destroy(&state->first);
   bisai_precond_destroy(&state->second);
   bisai_bcsr_destroy(&state->matrix);

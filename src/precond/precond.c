@@ -198,10 +198,17 @@ static bisai_status check_update(const bisai_precond *m, const bisai_bcsr *matri
 
 bisai_status bisai_precond_update(bisai_precond *precond, const bisai_bcsr *matrix) {
   if (!precond) return BISAI_INVALID_ARGUMENT;
-  bisai_precond *m = precond;
   const double start = bsi_now();
-  bisai_status status = check_update(m, matrix);
-  if (!status && m->ops->check_values) status = m->ops->check_values(m, matrix);
+  BSI_TRY(check_update(precond, matrix));
+  const double checked = bsi_now() - start;
+  const bisai_status status = bsi_precond_update_inside(precond, matrix);
+  if (!status) precond->report.setup_seconds += checked;
+  return status;
+}
+
+bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matrix) {
+  const double start = bsi_now();
+  bisai_status status = m->ops->check_values ? m->ops->check_values(m, matrix) : BISAI_OK;
   if (status) return status;
   m->ready = false;
   m->report.order_seconds = m->report.factor_seconds = m->report.pattern_seconds = 0.0;

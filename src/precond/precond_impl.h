@@ -96,6 +96,9 @@ bisai_status bsi_precond_options_check(bisai_context *context, const bisai_preco
 /* Refuses values out of the ranges of the kind's options. */
 bisai_status bsi_precond_ranges_check(bisai_context *context, const bisai_precond_options *given);
 
+/* Does bisai_precond_update() for a matrix that is known to have the pattern of creation. */
+bisai_status bsi_precond_update_inside(bisai_precond *m, const bisai_bcsr *matrix);
+
 /* Does bisai_precond_apply_many() for a preconditioner that is up to date, and at most
  * BSI_VECTORS_AT_ONCE vectors in backend memory. */
 bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const double *v, int64_t ldv,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pressure matrix, its ellipticity, and the steps between vectors and pressures against plain
+/* The pressure matrix, its couplings and reach, and the steps between vectors and pressures against plain
  * loops. */
 #include "cells.h"
 #include "cpr/ellipticity.h"
@@ -90,11 +90,11 @@ static void either_result_can_be_left_out(void **state) {
   }
 }
 
-/* --- ellipticity --- */
+/* --- couplings --- */
 
 static int64_t sum_of(bisai_context *c, const bisai_bcsr *p, const int32_t *diagonal) {
   int64_t *sum = placed(c, (int64_t[]){-1}, 1, sizeof *sum);
-  EXPECT_OK(c, ops(c)->measure(c, p, diagonal, sum));
+  EXPECT_OK(c, ops(c)->couple(c, p, diagonal, sum));
   const int64_t got = *sum;
   drop(c, sum);
   return got;
@@ -107,7 +107,7 @@ static int64_t measured(bisai_context *c, test_bcsr arrays) {
   return sum;
 }
 
-static void the_ellipticity_of_four_cells_by_hand(void **state) {
+static void the_couplings_of_four_cells_by_hand(void **state) {
   (void)state;
   /* tridiag(−1, 4, −1): 1/4 at both ends, and 1/2; then one way only */
   assert_int_equal(measured(context, test_bcsr_tridiagonal(4, 1, 4.0, -1.0)), 3 * (1 << 19));
@@ -120,7 +120,7 @@ static void the_ellipticity_of_four_cells_by_hand(void **state) {
   assert_int_equal(measured(context, test_bcsr_tridiagonal(4, 1, 1.0, 3.0)), 4 << 20);
 }
 
-static void the_ellipticity_equals_plain_loops(void **state) {
+static void couplings_equal_plain_loops(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 20; seed++) {
     test_shape shape = test_shape_square(60, 1, seed);
@@ -143,8 +143,8 @@ static void the_ellipticity_equals_plain_loops(void **state) {
   }
 }
 
-/* The products and the quotients are out of range, but not the ellipticity. */
-static void the_ellipticity_does_not_depend_on_scales(void **state) {
+/* The products and the quotients are out of range, but not the couplings. */
+static void couplings_do_not_depend_on_scales(void **state) {
   (void)state;
   int64_t expected = -1;
   for (int variant = 0; variant < 4; variant++) {
@@ -161,6 +161,67 @@ static void the_ellipticity_does_not_depend_on_scales(void **state) {
     assert_true(sum > 0);
     assert_int_equal(sum, expected);
   }
+}
+
+/* --- reach --- */
+
+static int64_t reach_of(bisai_context *c, const cells *s, int pressure) {
+  int64_t *sum = placed(c, (int64_t[]){-1}, 1, sizeof *sum);
+  EXPECT_OK(c, ops(c)->reach(c, s->matrix, s->diagonal, pressure, sum));
+  const int64_t got = *sum;
+  drop(c, sum);
+  return got;
+}
+
+static void the_reach_in_two_cells_by_hand(void **state) {
+  (void)state;
+  /* rows of blocks: [4 0; 2 8] [-1 5; 3 2] and [0 0; 0 4] [0 1; 1 4] */
+  test_bcsr a = {2, 2, 2, malloc(12), malloc(16), malloc(128)};
+  memcpy(a.row_ptr, ((int32_t[]){0, 2, 4}), 12);
+  memcpy(a.col_idx, ((int32_t[]){0, 1, 0, 1}), 16);
+  memcpy(a.values, ((double[]){4, 2, 0, 8, -1, 3, 5, 2, 0, 0, 0, 4, 0, 1, 1, 4}), 128);
+  cells s = cells_take(context, a);
+  /* 1/4, more than 1, nothing, nothing; then without own part, 1/4, nothing, 1 */
+  assert_int_equal(reach_of(context, &s, 0), (1 << 18) + (1 << 20));
+  assert_int_equal(reach_of(context, &s, 1), (1 << 20) + (1 << 18) + (1 << 20));
+  cells_free(context, &s);
+}
+
+static void the_reach_equals_plain_loops(void **state) {
+  (void)state;
+  enum { N = 40 };
+  for (int k = 0; k < SIZES; k++) {
+    const int bs = sizes[k];
+    cells s = cells_random(context, N, bs, 1);
+    for (int p = 0; p<bs; p += bs> 9 ? 5 : 1) {
+      double expected = 0.0;
+      for (int32_t i = 0; i < N; i++)
+        for (int l = 0; l < bs; l++) {
+          double others = 0.0, own = 0.0;
+          for (int32_t q = s.a.row_ptr[i]; q < s.a.row_ptr[i + 1]; q++)
+            *(s.a.col_idx[q] == i ? &own : &others) += fabs(entry(&s, q, l, p));
+          expected += rint(BSI_ELLIPTICITY_ONE * (others == 0.0 ? 0.0 : fmin(1.0, others / own)));
+        }
+      assert_int_equal(reach_of(context, &s, p), (int64_t)expected);
+    }
+    cells_free(context, &s);
+  }
+}
+
+/* Each equation and each unknown has a factor of its own. */
+static void the_reach_does_not_depend_on_scales_of_equations(void **state) {
+  (void)state;
+  enum { N = 60, BS = 3 };
+  cells s = cells_random(context, N, BS, 2);
+  test_bcsr scaled = test_bcsr_random(test_shape_square(N, BS, 2));
+  for (int32_t i = 0; i < N; i++)
+    for (int32_t q = scaled.row_ptr[i]; q < scaled.row_ptr[i + 1]; q++)
+      for (int v = 0; v < BS * BS; v++)
+        scaled.values[q * BS * BS + v] =
+            ldexp(scaled.values[q * BS * BS + v], (i * 7 + v % BS * 11) % 80 - 40 + v / BS * 5);
+  cells t = cells_take(context, scaled);
+  for (int p = 0; p < BS; p++) assert_int_equal(reach_of(context, &s, p), reach_of(context, &t, p));
+  cells_free(context, &s), cells_free(context, &t);
 }
 
 /* --- vectors --- */
@@ -219,6 +280,7 @@ static void steps_without_cells_do_nothing(void **state) {
   EXPECT_OK(context, ops(context)->subtract(context, p, 2, one, one, one, one));
   EXPECT_OK(context, ops(context)->add(context, 0, 2, 1, one, one));
   assert_int_equal(sum_of(context, p, s.diagonal), 0);
+  assert_int_equal(reach_of(context, &s, 1), 0);
   assert_true(one[0] == 7.0);
   drop(context, one);
   bisai_bcsr_destroy(&p);
@@ -235,7 +297,7 @@ static void steps_do_not_depend_on_the_number_of_threads(void **state) {
     const size_t rows = (size_t)N * (size_t)bs;
     test_bcsr arrays = test_bcsr_grid(EDGE, EDGE, bs, 1);
     double *first[4] = {NULL};
-    int64_t ellipticity = -1;
+    int64_t couplings = -1, reach = -1;
     for (int threads = 1; threads <= 4; threads++) {
       bisai_context *c = test_context(threads);
       cells s = cells_take(c, arrays);
@@ -246,14 +308,15 @@ static void steps_do_not_depend_on_the_number_of_threads(void **state) {
              *r = placed(c, NULL, N, 8), *got[4];
       for (int g = 0; g < 4; g++) got[g] = placed(c, NULL, lengths[g], 8);
       EXPECT_OK(c, ops(c)->reduce(c, s.matrix, w, 0, p->values, got[1]));
-      const int64_t sum = sum_of(c, p, s.diagonal);
+      const int64_t sum = sum_of(c, p, s.diagonal), reached = reach_of(c, &s, bs - 1);
       EXPECT_OK(c, ops(c)->gather(c, N, bs, w, v, r));
       EXPECT_OK(c, ops(c)->subtract(c, p, bs, got[1], r, v, got[2]));
       memcpy(got[3], v, rows * sizeof *v);
       EXPECT_OK(c, ops(c)->add(c, N, bs, bs - 1, r, got[3]));
       memcpy(got[0], p->values, blocks * sizeof *v);
-      if (threads == 1) ellipticity = sum;
-      assert_int_equal(sum, ellipticity);
+      if (threads == 1) couplings = sum, reach = reached;
+      assert_int_equal(sum, couplings);
+      assert_int_equal(reached, reach);
       for (int g = 0; g < 4; g++) {
         if (threads == 1) first[g] = memcpy(malloc(lengths[g] * 8), got[g], lengths[g] * 8);
         assert_memory_equal(first[g], got[g], lengths[g] * 8);
@@ -274,9 +337,12 @@ int main(void) {
       cmocka_unit_test(the_pressure_matrix_of_two_cells_by_hand),
       cmocka_unit_test(the_pressure_matrix_equals_plain_loops),
       cmocka_unit_test(either_result_can_be_left_out),
-      cmocka_unit_test(the_ellipticity_of_four_cells_by_hand),
-      cmocka_unit_test(the_ellipticity_equals_plain_loops),
-      cmocka_unit_test(the_ellipticity_does_not_depend_on_scales),
+      cmocka_unit_test(the_couplings_of_four_cells_by_hand),
+      cmocka_unit_test(couplings_equal_plain_loops),
+      cmocka_unit_test(couplings_do_not_depend_on_scales),
+      cmocka_unit_test(the_reach_in_two_cells_by_hand),
+      cmocka_unit_test(the_reach_equals_plain_loops),
+      cmocka_unit_test(the_reach_does_not_depend_on_scales_of_equations),
       cmocka_unit_test(steps_between_vectors_and_pressures_equal_plain_loops),
       cmocka_unit_test(steps_without_cells_do_nothing),
       cmocka_unit_test(steps_do_not_depend_on_the_number_of_threads),

@@ -324,6 +324,22 @@ void preconditioner_agrees(const reservoir &r, const bisai_precond_options &opti
           g.pressure, e.pressure, most);
 }
 
+/* The sum of a measurement, twice on the device, is that of the host. H, D: the measurements. */
+template <typename H, typename D>
+void sums_agree(const cells &c, const char *what, H on_host, D on_device) {
+  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+  device_array<int64_t> sums(std::vector<int64_t>{-1, -1});
+  int64_t expected = -1;
+  bool good = on_host(host, &expected) == BISAI_OK;
+  for (int k = 0; k < 2; k++) good &= on_device(device, sums.data + k) == BISAI_OK;
+  CHECK(cudaDeviceSynchronize());
+  const std::vector<int64_t> got = sums.fetch();
+  verdict(good && got[0] == expected && got[1] == expected,
+          "%s of %d rows of size %d: %lld and %lld for %lld", what, c.rows, c.bs,
+          static_cast<long long>(got[0]), static_cast<long long>(got[1]),
+          static_cast<long long>(expected));
+}
+
 } // namespace
 
 TEST(weights_agree_with_the_host) {
@@ -346,8 +362,7 @@ TEST(steps_between_vectors_and_pressures_agree_with_the_host) {
   for_all_cells([](const cells &c) { steps_agree(c, c.bs - 1); });
 }
 
-TEST(ellipticities_are_those_of_the_host_to_the_bit) {
-  const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
+TEST(couplings_are_those_of_the_host_to_the_bit) {
   for (const int32_t rows : {0, 1, 31, 33, 129, 3001})
     for (const int32_t longest : {0, 7, 40}) {
       if (short_form() && rows > 129) continue;
@@ -355,21 +370,32 @@ TEST(ellipticities_are_those_of_the_host_to_the_bit) {
       std::vector<double> entries = random_vector(c.s.col_idx.size());
       for (int32_t i = 0; i < rows; i++) entries[c.place[i]] = 4.0 + entries[c.place[i]] * 3.0;
       device_array<double> d_entries(entries);
-      device_array<int64_t> sums(std::vector<int64_t>{-1, -1});
       const bisai_bcsr p = c.entries_on_host(entries.data()),
                        d_p = c.entries_on_device(d_entries.data);
-      int64_t expected = -1;
-      bool good = true;
-      for (int k = 0; k < 2; k++)
-        good &= device_ops()->measure(device, &d_p, c.diagonal.data, sums.data + k) == BISAI_OK;
-      CHECK(cudaDeviceSynchronize());
-      host_ops()->measure(host, &p, c.place.data(), &expected);
-      const std::vector<int64_t> got = sums.fetch();
-      verdict(good && got[0] == expected && got[1] == expected,
-              "%d rows of up to %d: %lld and %lld for %lld", rows, longest,
-              static_cast<long long>(got[0]), static_cast<long long>(got[1]),
-              static_cast<long long>(expected));
+      sums_agree(
+          c, "couplings",
+          [&](bisai_context *host, int64_t *sum) {
+            return host_ops()->couple(host, &p, c.place.data(), sum);
+          },
+          [&](bisai_context *device, int64_t *sum) {
+            return device_ops()->couple(device, &d_p, c.diagonal.data, sum);
+          });
     }
+}
+
+TEST(reaches_are_those_of_the_host_to_the_bit) {
+  for_all_cells([](const cells &c) {
+    const bisai_bcsr a = c.on_host(), d_a = c.on_device();
+    for (const int32_t pressure : {0, c.bs - 1})
+      sums_agree(
+          c, "reaches",
+          [&](bisai_context *host, int64_t *sum) {
+            return host_ops()->reach(host, &a, c.place.data(), pressure, sum);
+          },
+          [&](bisai_context *device, int64_t *sum) {
+            return device_ops()->reach(device, &d_a, c.diagonal.data, pressure, sum);
+          });
+  });
 }
 
 TEST(preconditioners_agree_with_the_host) {

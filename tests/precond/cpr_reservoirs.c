@@ -159,6 +159,36 @@ static void flows_are_solved_in_all_orders_and_units(void **state) {
   }
 }
 
+/* Returns the unknown that is found. */
+static int32_t pressure_of(const test_bcsr *arrays) {
+  const bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
+  bisai_bcsr *a = test_bcsr_make(context, arrays);
+  bisai_precond *m = NULL;
+  bisai_precond_report report = {.struct_size = sizeof report};
+  EXPECT_OK(context, bisai_precond_create(context, a, &o, &m));
+  EXPECT_OK(context, bisai_precond_get_report(m, &report));
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+  return report.cpr.pressure;
+}
+
+/* Conduction makes temperatures as elliptic as pressures, or more so. */
+static void temperatures_are_not_taken_for_pressures(void **state) {
+  (void)state;
+  static const double conductions[] = {0.0, 0.1, 1.0, 10.0, 1e3, 1e6};
+  for (int bs = 2; bs <= 4; bs++)
+    for (size_t k = 0; k < sizeof conductions / sizeof *conductions; k++) {
+      test_bcsr a = test_thermal_flow(20, 18, bs, conductions[k], 1);
+      int32_t order[] = {0, 1, 2, 3};
+      do {
+        test_bcsr reordered = test_flow_reordered(&a, order);
+        assert_int_equal(order[pressure_of(&reordered)], 0);
+        test_bcsr_free(&reordered);
+      } while (next_order(bs, order));
+      test_bcsr_free(&a);
+    }
+}
+
 /* --- real matrices --- */
 
 typedef struct reservoir {
@@ -240,6 +270,7 @@ static void wrong_pressures_of_spe1_thermal_do_not_beat_ilu(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(flows_are_solved_in_all_orders_and_units),
+      cmocka_unit_test(temperatures_are_not_taken_for_pressures),
   };
   const struct CMUnitTest real[] = {
       cmocka_unit_test(spe01_takes_few_iterations_in_all_orders_and_units),
