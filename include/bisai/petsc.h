@@ -5,12 +5,12 @@
  *  The functions are in a separate library, bisai_petsc; bisai.h does not include this header.
  *
  *  The library needs PETSc 3.18 or later, built for real numbers in double precision. Every Mat and
- *  Vec is sequential, on one process. PETSc must be initialised by PetscInitialize() or
- *  bisai_petsc_start(). In functions that return a bisai_status, an error of PETSc is neither
- *  printed nor fatal. The status gives the kind of the error, or BISAI_EXTERNAL_ERROR if no other
- *  status fits. bisai_context_error() returns PETSc's message. Except for
- *  bisai_petsc_from_mat(), these functions work on host memory: they return BISAI_UNAVAILABLE for a
- *  context with another backend. */
+ *  Vec is sequential, on one process, except those of a PC of type "bisai". PETSc must be
+ *  initialised by PetscInitialize() or bisai_petsc_start(). In functions that return a
+ *  bisai_status, an error of PETSc is neither printed nor fatal. The status gives the kind of the
+ *  error, or BISAI_EXTERNAL_ERROR if no other status fits. bisai_context_error() returns PETSc's
+ *  message. Except for bisai_petsc_from_mat(), these functions work on host memory: they return
+ *  BISAI_UNAVAILABLE for a context with another backend. */
 #ifndef BISAI_PETSC_H
 #define BISAI_PETSC_H
 
@@ -144,13 +144,36 @@ BISAI_API bisai_status bisai_petsc_solver_solve(bisai_petsc_solver *solver, cons
  *  memory. */
 BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 
-/** Registers the preconditioner type "bisai" (-pc_type bisai) and the matrix type "bisai" (-mat_type
- *  bisai) in a program that is linked with this library. Call it after PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so`
- *  registers the type without linking. README.md lists the options of the type.
+/** Registers the preconditioner type "bisai" (-pc_type bisai) and the matrix type "bisai"
+ *  (-mat_type bisai) in a program that is linked with this library. Call it after
+ *  PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so` registers both without linking. README.md lists the options of the type.
  *  @returns PETSC_ERR_SUP if the library was compiled for another major or minor version of PETSc
  *           than the program's, or for other sizes of PetscInt and PetscScalar; the error's text
  *           names both */
 BISAI_API PetscErrorCode bisai_petsc_register(void);
+
+/** Sets all options of a PC of type "bisai", as PCSetFromOptions() does for options of the command
+ *  line. What was set up is discarded. Pointers in the options must live until the set-up.
+ *  @param pc       PCSetType(pc, "bisai") was called before
+ *  @param options  copied; NULL: the defaults. The set-up checks them
+ *  @returns PETSC_ERR_ARG_WRONG  the PC has another type, or struct_size is wrong */
+BISAI_API PetscErrorCode bisai_petsc_pc_set_options(PC pc, const bisai_precond_options *options);
+
+/** Copies the options of a PC of type "bisai".
+ *  @param options  out
+ *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
+BISAI_API PetscErrorCode bisai_petsc_pc_get_options(PC pc, bisai_precond_options *options);
+
+/** Sets the number of threads of each process, as -pc_bisai_threads. What was set up is discarded.
+ *  @param threads  0: all processors that the process may use; default 1
+ *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
+BISAI_API PetscErrorCode bisai_petsc_pc_set_threads(PC pc, int threads);
+
+/** Returns this process's preconditioner of a PC of type "bisai", for example for its report.
+ *  @param precond  out; the PC owns it until its next set-up, reset or end. NULL before PCSetUp(),
+ *                  and on a process without rows
+ *  @returns PETSC_ERR_ARG_WRONG  the PC has another type */
+BISAI_API PetscErrorCode bisai_petsc_pc_get_precond(PC pc, bisai_precond **precond);
 
 /** The function that -dll_append calls. PETSc derives its name from the name of the library. */
 BISAI_API PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_bisai_petsc(void);

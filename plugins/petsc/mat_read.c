@@ -50,11 +50,9 @@ static PetscErrorCode open_mat(view *v, bool *known, bisai_status *status) {
   PetscCall(MatGetType(v->mat, &type));
   PetscCall(find_storage(v, known));
   if (!*known) {
-    *status = bsi_petsc_fail(
-        v->context, BISAI_UNSUPPORTED,
-        "the Mat has type %s; seqbaij or seqaij is needed. In parallel, use bisai on "
-        "each process (-pc_type bjacobi -sub_pc_type bisai, or asm)",
-        type ? type : "unknown");
+    *status = bsi_petsc_fail(v->context, BISAI_UNSUPPORTED,
+                             "the Mat has type %s; seqbaij, seqsbaij or seqaij is needed",
+                             type ? type : "unknown");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatAssembled(v->mat, &assembled));

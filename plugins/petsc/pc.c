@@ -24,10 +24,19 @@ const char *bsi_pc_message(const bsi_pc *m, bisai_status status) {
 PetscErrorCode bsi_pc_reset(PC pc) {
   bsi_pc *m = pc->data;
   PetscFunctionBegin;
+  PetscCall(VecDestroy(&m->correction));
+  bsi_pc_transpose_destroy(&m->transpose);
   bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&m->matrix);
   bisai_context_destroy(&m->context);
   *m->failure = '\0';
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_renew(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(bsi_pc_reset(pc));
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,9 +53,14 @@ static PetscErrorCode create(PC pc) {
   PetscCall(PetscNew(&m));
   m->options = bisai_precond_options_default();
   m->threads = 1; /* the processes of MPI share the processors */
+  PetscCall(bsi_pc_find_events(m));
   pc->data = m;
   pc->ops->setup = bsi_pc_set_up;
+  pc->ops->presolve = bsi_pc_presolve;
   pc->ops->apply = bsi_pc_apply;
+  pc->ops->applytranspose = bsi_pc_apply_transpose;
+  pc->ops->matapply = bsi_pc_apply_many;
+  pc->ops->applyrichardson = bsi_pc_apply_richardson;
   pc->ops->setfromoptions = bsi_pc_set_from_options;
   pc->ops->view = bsi_pc_view;
   pc->ops->reset = bsi_pc_reset;

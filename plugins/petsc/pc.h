@@ -8,6 +8,18 @@
 #include "petsc/calls.h"
 #include "petsc/pc_matrix.h"
 
+/* Events of -log_view. */
+typedef enum bsi_pc_event {
+  BSI_PC_CONVERT,
+  BSI_PC_ORDER,
+  BSI_PC_FACTOR,
+  BSI_PC_PATTERN,
+  BSI_PC_VALUES,
+  BSI_PC_APPLY,
+  BSI_PC_APPLY_TRANSPOSE,
+  BSI_PC_EVENTS
+} bsi_pc_event;
+
 typedef struct bsi_pc {
   bisai_precond_options options;
   PetscInt threads;
@@ -22,6 +34,15 @@ typedef struct bsi_pc {
   PetscObjectId null_space;
   /* the reason why the last set-up failed numerically; "" if it succeeded */
   char failure[256];
+  /* block size of the matrix */
+  int32_t block_size;
+  PetscLogEvent events[BSI_PC_EVENTS];
+  /* floating-point operations of an application, for -log_view */
+  PetscLogDouble flops;
+  /* M⁻ᵀ, made at the first transposed application after a set-up; NULL before */
+  struct bsi_pc_transpose *transpose;
+  /* of applications inside Richardson; NULL before the first */
+  Vec correction;
 } bsi_pc;
 
 /* Returns the error of PETSc for a status. */
@@ -39,10 +60,31 @@ const char *bsi_pc_message(const bsi_pc *m, bisai_status status);
 /* Converts a PetscInt, which may have 64 bits, into an int of 32 bits. */
 PetscErrorCode bsi_pc_narrow(const char *name, PetscInt value, int *result);
 
+/* Discards all that was set up, also if the Mat stays the same. Options that change call this. */
+PetscErrorCode bsi_pc_renew(PC pc);
+
+PetscErrorCode bsi_pc_find_events(bsi_pc *m);
+PetscErrorCode bsi_pc_begin(bsi_pc_event event, PC pc);
+PetscErrorCode bsi_pc_end(bsi_pc_event event, PC pc);
+
+/* Adds the times of the last set-up or update to the events, and finds the operations of an
+ * application. */
+PetscErrorCode bsi_pc_log_set_up(PC pc);
+
+/* z ← M⁻ᵀ v on this process. */
+PetscErrorCode bsi_pc_transposed(PC pc, const double *v, double *z);
+void bsi_pc_transpose_destroy(struct bsi_pc_transpose **transpose);
+
 /* The hooks. */
 PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOptionsObject);
 PetscErrorCode bsi_pc_set_up(PC pc);
+PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x);
 PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z);
+PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z);
+PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z);
+PetscErrorCode bsi_pc_apply_richardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol,
+                                       PetscReal dtol, PetscInt steps, PetscBool zero,
+                                       PetscInt *done, PCRichardsonConvergedReason *reason);
 PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer);
 PetscErrorCode bsi_pc_reset(PC pc);
 

@@ -1,22 +1,122 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applications of the preconditioner type "bisai". */
+/* Applications of the preconditioner type "bisai". On several processes each applies the
+ * preconditioner of its diagonal block to its own part of a vector. */
 #include <math.h>
 
 #include "petsc/device.h"
 #include "petsc/pc.h"
 
+/* As PETSc's own preconditioners, a failed one gives infinity. The solver then asks for the reason.
+ * VecSet() would need all processes, and the others may have succeeded. */
+static void fill(PetscInt n, double *z) {
+  for (PetscInt i = 0; i < n; i++) z[i] = INFINITY;
+}
+
+/* A process without rows calls this too: PETSc keeps norms until a vector changes, and all processes
+ * must see the change. */
+static PetscErrorCode fill_vec(Vec z, PetscInt n) {
+  PetscScalar *to;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(z, &to));
+  fill(n, to);
+  PetscCall(VecRestoreArrayWrite(z, &to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z) {
   bsi_pc *m = pc->data;
   bsi_petsc_arrays arrays;
+  PetscInt n;
   PetscFunctionBegin;
-  /* as PETSc's own preconditioners do; the solver asks for the reason when it finds infinity */
-  if (pc->failedreason) {
-    PetscCall(VecSet(z, INFINITY));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(bsi_pc_begin(BSI_PC_APPLY, pc));
+  PetscCall(VecGetLocalSize(z, &n));
+  if (*m->failure || n == 0) {
+    PetscCall(fill_vec(z, n));
+  } else {
+    PetscCall(bsi_petsc_take(m->context, v, z, &arrays));
+    bisai_status status = bisai_precond_apply(m->precond, arrays.from, arrays.to);
+    PetscCall(bsi_petsc_give_back(&arrays, &status));
+    BSI_PC_CALL(m, status);
   }
-  PetscCall(bsi_petsc_take(m->context, v, z, &arrays));
-  bisai_status status = bisai_precond_apply(m->precond, arrays.from, arrays.to);
-  PetscCall(bsi_petsc_give_back(&arrays, &status));
+  PetscCall(PetscLogFlops(m->flops));
+  PetscCall(bsi_pc_end(BSI_PC_APPLY, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
+  bsi_pc *m = pc->data;
+  const PetscScalar *from;
+  PetscScalar *to;
+  PetscInt n;
+  PetscErrorCode code = PETSC_SUCCESS;
+  PetscFunctionBegin;
+  PetscCall(bsi_pc_begin(BSI_PC_APPLY_TRANSPOSE, pc));
+  PetscCall(VecGetLocalSize(z, &n));
+  PetscCall(VecGetArrayRead(v, &from));
+  PetscCall(VecGetArrayWrite(z, &to));
+  if (*m->failure) {
+    fill(n, to);
+  } else if (n > 0) {
+    code = bsi_pc_transposed(pc, from, to);
+  }
+  PetscCall(VecRestoreArrayWrite(z, &to));
+  PetscCall(VecRestoreArrayRead(v, &from));
+  PetscCall(code);
+  PetscCall(PetscLogFlops(m->flops));
+  PetscCall(bsi_pc_end(BSI_PC_APPLY_TRANSPOSE, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All columns in one call, which reads the preconditioner once for several of them. */
+PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z) {
+  bsi_pc *m = pc->data;
+  const PetscScalar *from;
+  PetscScalar *to;
+  PetscInt n, columns, ldv, ldz;
+  int count;
+  bisai_status status = BISAI_OK;
+  PetscFunctionBegin;
+  PetscCall(bsi_pc_begin(BSI_PC_APPLY, pc));
+  PetscCall(MatGetLocalSize(z, &n, NULL));
+  PetscCall(MatGetSize(z, NULL, &columns));
+  PetscCall(bsi_pc_narrow("the number of columns", columns, &count));
+  PetscCall(MatDenseGetLDA(v, &ldv));
+  PetscCall(MatDenseGetLDA(z, &ldz));
+  PetscCall(MatDenseGetArrayRead(v, &from));
+  PetscCall(MatDenseGetArrayWrite(z, &to));
+  if (*m->failure) {
+    for (PetscInt c = 0; c < columns; c++) fill(n, to + (size_t)c * (size_t)ldz);
+  } else if (n > 0) {
+    status = bisai_precond_apply_many(m->precond, count, from, ldv, to, ldz);
+  }
+  PetscCall(MatDenseRestoreArrayWrite(z, &to));
+  PetscCall(MatDenseRestoreArrayRead(v, &from));
   BSI_PC_CALL(m, status);
+  PetscCall(PetscLogFlops((PetscLogDouble)columns * m->flops));
+  PetscCall(bsi_pc_end(BSI_PC_APPLY, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x ← x + M⁻¹ (b − A x). The first step from x = 0 computes x ← M⁻¹ b alone, without the sums and
+ * copies of KSPRICHARDSON: this is a smoother of one step. KSPRICHARDSON calls it if it computes no
+ * norms. */
+PetscErrorCode bsi_pc_apply_richardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol,
+                                       PetscReal dtol, PetscInt steps, PetscBool zero,
+                                       PetscInt *done, PCRichardsonConvergedReason *reason) {
+  bsi_pc *m = pc->data;
+  PetscFunctionBegin;
+  (void)rtol, (void)abstol, (void)dtol;
+  for (PetscInt step = 0; step < steps; step++) {
+    if (step == 0 && zero) {
+      PetscCall(bsi_pc_apply(pc, b, x));
+      continue;
+    }
+    if (!m->correction) PetscCall(VecDuplicate(x, &m->correction));
+    PetscCall(MatResidual(pc->mat, b, x, w));
+    PetscCall(bsi_pc_apply(pc, w, m->correction));
+    PetscCall(VecAXPY(x, 1, m->correction));
+  }
+  *done = steps;
+  *reason = PCRICHARDSON_CONVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

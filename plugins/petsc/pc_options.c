@@ -216,8 +216,7 @@ PetscErrorCode bsi_pc_set_from_options(PC pc, bsi_petsc_option_items PetscOption
     if (found[i]) changed = PETSC_TRUE;
   if (changed) {
     /* The old options have become invalid: the set-up runs again, even for the same matrix. */
-    PetscCall(bsi_pc_reset(pc));
-    pc->setupcalled = PETSC_FALSE;
+    PetscCall(bsi_pc_renew(pc));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -47,13 +47,13 @@ static PetscErrorCode update_or_create(bsi_pc *m, Mat mat, const bisai_bcsr *mat
 }
 
 /* Makes the context for the backend on which the preconditioner works. */
-static PetscErrorCode make_context(PC pc) {
+static PetscErrorCode make_context(PC pc, Mat block) {
   bsi_pc *m = pc->data;
   bisai_backend backend;
   bisai_status status = BISAI_OK;
   int threads;
   PetscFunctionBegin;
-  PetscCall(bsi_pc_backend(pc->pmat, m->backend, &backend));
+  PetscCall(bsi_pc_backend(block, m->backend, &backend));
   if (m->context && bisai_context_backend(m->context) != backend) PetscCall(bsi_pc_reset(pc));
   if (m->context) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(bsi_pc_narrow("-pc_bisai_threads", m->threads, &threads));
@@ -66,13 +66,19 @@ static PetscErrorCode make_context(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads the Mat and sets up its preconditioner. */
-static PetscErrorCode read_and_set_up(bsi_pc *m, Mat mat, bisai_status *status) {
+/* Reads the own diagonal block and sets up its preconditioner. Vectors of a near-null space are
+ * parts of the vectors of the whole Mat. */
+static PetscErrorCode read_and_set_up(PC pc, Mat block, bisai_status *status) {
+  bsi_pc *m = pc->data;
   bsi_pc_matrix old;
   PetscFunctionBegin;
-  PetscCall(bsi_pc_matrix_read(&m->matrix, m->context, mat, &old, status));
+  PetscCall(bsi_pc_begin(BSI_PC_CONVERT, pc));
+  PetscCall(bsi_pc_matrix_read(&m->matrix, m->context, block, &old, status));
+  PetscCall(bsi_pc_end(BSI_PC_CONVERT, pc));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscErrorCode code = update_or_create(m, mat, bsi_pc_matrix_get(&m->matrix), status);
+  const bisai_bcsr *matrix = bsi_pc_matrix_get(&m->matrix);
+  m->block_size = bisai_bcsr_block_size(matrix);
+  const PetscErrorCode code = update_or_create(m, pc->pmat, matrix, status);
   /* After a failed update multigrid still reads the old matrix. */
   if ((code || *status) && bsi_pc_matrix_get(&old)) bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&old);
@@ -91,20 +97,28 @@ static PCFailedReason reason_of(bisai_status status) {
   }
 }
 
+/* On several processes each takes the diagonal block of its own rows, as block-Jacobi. A process
+ * may have no rows, for example on a coarse level of PETSc's multigrid. */
 PetscErrorCode bsi_pc_set_up(PC pc) {
   bsi_pc *m = pc->data;
+  Mat block = NULL;
+  PetscInt rows;
   bisai_status status = BISAI_OK;
   PetscFunctionBegin;
-  pc->failedreason = PC_NOERROR;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   *m->failure = '\0';
-  PetscCall(make_context(pc));
-  PetscCall(read_and_set_up(m, pc->pmat, &status));
+  bsi_pc_transpose_destroy(&m->transpose);
+  PetscCall(MatGetLocalSize(pc->pmat, &rows, NULL));
+  PetscCall(MatGetDiagonalBlock(pc->pmat, &block));
+  PetscCall(make_context(pc, block));
+  if (rows > 0) PetscCall(read_and_set_up(pc, block, &status));
   const PCFailedReason reason = reason_of(status);
   if (!reason || pc->erroriffailure) BSI_PC_CALL(m, status);
   if (reason) {
     PetscCall(PetscStrncpy(m->failure, bsi_pc_message(m, status), sizeof m->failure));
     PetscCall(PetscInfo(pc, "bisai: %s\n", m->failure));
-    pc->failedreason = reason;
+    PetscCall(PCSetFailedReason(pc, reason));
   }
+  PetscCall(bsi_pc_log_set_up(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,11 +3,8 @@
 #include "petsc/pc.h"
 
 /* Prints the levels of multigrid. */
-static PetscErrorCode view_levels(const bisai_precond *precond, PetscViewer viewer) {
-  bisai_precond_report report = {.struct_size = sizeof report};
-  const bisai_multigrid_report *g = &report.multigrid;
+static PetscErrorCode view_levels(const bisai_multigrid_report *g, PetscViewer viewer) {
   PetscFunctionBegin;
-  if (bisai_precond_get_report(precond, &report) != BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
   for (int l = 0; l < g->levels; l++)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %d block rows of size %d, %d blocks%s\n",
                                      l, g->rows[l], g->block_size[l], g->blocks[l],
@@ -24,18 +21,78 @@ static PetscErrorCode view_levels(const bisai_precond *precond, PetscViewer view
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Prints the pressure and the second stage of CPR. */
+static PetscErrorCode view_cpr(const bisai_cpr_report *c, PetscViewer viewer) {
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  pressure: unknown %d of each block (%s), weights %s; second stage: %s\n",
+      c->pressure, c->found ? "measured" : "given", bisai_weights_string(c->weights),
+      bisai_second_string(c->second)));
+  if (c->excluded_rows > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  block rows without pressure correction: %lld, the first is %d\n",
+        (long long)c->excluded_rows, c->first_excluded_row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Prints when M is symmetric, what was repaired, and the memory. */
+static PetscErrorCode view_properties(const bisai_precond_report *r, PetscViewer viewer) {
+  static const char *const symmetric[] = {"not symmetric", "symmetric if the matrix is",
+                                          "symmetric if the matrix and its pattern are",
+                                          "symmetric if the function is"};
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s, %s; %.1f MB\n",
+                                   r->nonlinear ? "not linear" : "linear", symmetric[r->symmetry],
+                                   1e-6 * (double)r->memory_bytes));
+  if (r->repairs > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  singular diagonal blocks repaired: %lld, the first in block row %d\n",
+        (long long)r->repairs, r->first_repair_row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode view_precond(const bisai_precond *precond, PetscViewer viewer) {
+  bisai_precond_report report = {.struct_size = sizeof report};
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(precond)));
+  if (bisai_precond_get_report(precond, &report) != BISAI_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  if (report.kind == BISAI_PRECOND_CPR) PetscCall(view_cpr(&report.cpr, viewer));
+  PetscCall(view_levels(&report.multigrid, viewer));
+  PetscCall(view_properties(&report, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every process prints the reason why its set-up failed. */
+static PetscErrorCode view_failures(PC pc, PetscViewer viewer, PetscMPIInt size) {
+  const bsi_pc *m = pc->data;
+  PetscMPIInt rank;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
+  PetscCall(PetscViewerASCIIPushSynchronized(viewer));
+  if (*m->failure && size > 1)
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  [%d] set-up failed: %s\n", (int)rank,
+                                                 m->failure));
+  if (*m->failure && size == 1)
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  set-up failed: %s\n", m->failure));
+  PetscCall(PetscViewerFlush(viewer));
+  PetscCall(PetscViewerASCIIPopSynchronized(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_view(PC pc, PetscViewer viewer) {
   bsi_pc *m = pc->data;
   PetscBool text = PETSC_FALSE;
+  PetscMPIInt size;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &text));
   if (!text) PetscFunctionReturn(PETSC_SUCCESS);
-  if (*m->failure) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", m->failure));
-  } else if (m->precond) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", bisai_precond_describe(m->precond)));
-    PetscCall(view_levels(m->precond, viewer));
-  }
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size > 1)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  block-Jacobi: one block for each of %d processes; that of the first is\n",
+        (int)size));
+  PetscCall(view_failures(pc, viewer, size));
+  if (!*m->failure && m->precond) PetscCall(view_precond(m->precond, viewer));
   if (m->context)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  backend: %s\n",
                                      bisai_backend_string(bisai_context_backend(m->context))));

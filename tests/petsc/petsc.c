@@ -382,7 +382,7 @@ static void errors_of_petsc_become_statuses_with_its_message(void **state) {
   MatCreateSeqDense(PETSC_COMM_SELF, 2, 2, NULL, &dense);
   EXPECT_STATUS(context, BISAI_UNSUPPORTED, bisai_petsc_from_mat(context, dense, &result));
   assert_non_null(strstr(bisai_context_error(context),
-                         "the Mat has type seqdense; seqbaij or seqaij is needed"));
+                         "the Mat has type seqdense; seqbaij, seqsbaij or seqaij is needed"));
   assert_null(result);
   MatDestroy(&mat);
   MatDestroy(&dense);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Refuses preconditioners that a solver of PETSc cannot take, as the solvers of bisai do. PETSc
+ * tells a preconditioner its solver before each solve. A solver that is further away, for example
+ * that of a PCBJACOBI around it, is not known here. */
+#include "petsc/pc.h"
+
+/* Solvers that take a preconditioner that changes from one application to the next. KSPPREONLY and
+ * KSPNONE apply it once. */
+static const char *const flexible[] = {KSPFGMRES,  KSPPIPEFGMRES, KSPGCR,       KSPPIPEGCR,
+                                       KSPFCG,     KSPPIPEFCG,    KSPFBCGS,     KSPFBCGSR,
+                                       KSPPREONLY, KSPNONE,       KSPRICHARDSON};
+
+/* Solvers for a symmetric A, which need a symmetric M. */
+static const char *const symmetric[] = {KSPCG,       KSPGROPPCG, KSPPIPECG, KSPPIPECGRR, KSPPIPELCG,
+                                        KSPPIPEPRCG, KSPPIPECG2, KSPCR,     KSPPIPECR,   KSPMINRES,
+                                        KSPSYMMLQ,   KSPNASH,    KSPSTCG,   KSPGLTR};
+
+static PetscErrorCode contains(const char *const *types, size_t count, KSPType type,
+                               PetscBool *found) {
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+  for (size_t i = 0; i < count && !*found; i++) PetscCall(PetscStrcmp(types[i], type, found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Returns true if M is not symmetric even if the matrix is. */
+static bool never_symmetric(const bisai_precond_report *r) {
+  if (r->kind == BISAI_PRECOND_MULTIGRID && !r->multigrid.symmetric) return false;
+  return r->symmetry == BISAI_SYMMETRY_NONE;
+}
+
+PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
+  bsi_pc *m = pc->data;
+  bisai_precond_report report = {.struct_size = sizeof report};
+  KSPType type;
+  PetscBool is_flexible, is_symmetric;
+  PetscFunctionBegin;
+  (void)b, (void)x;
+  if (!m->precond || bisai_precond_get_report(m->precond, &report) != BISAI_OK)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetType(ksp, &type));
+  PetscCall(contains(flexible, PETSC_STATIC_ARRAY_LENGTH(flexible), type, &is_flexible));
+  PetscCall(contains(symmetric, PETSC_STATIC_ARRAY_LENGTH(symmetric), type, &is_symmetric));
+  PetscCheck(!report.nonlinear || is_flexible, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_INCOMP,
+             "bisai: the preconditioner is not linear (%s), and -ksp_type %s is not flexible: take "
+             "-ksp_type fgmres, gcr or fcg",
+             bisai_precond_describe(m->precond), type);
+  PetscCheck(!is_symmetric || !never_symmetric(&report), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_INCOMP,
+             "bisai: -ksp_type %s needs a symmetric preconditioner, and %s is not: take "
+             "-pc_bisai_symmetric (isai), -pc_bisai_type ilu, sweeps or mg, or -ksp_type gmres",
+             type, bisai_precond_describe(m->precond));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
