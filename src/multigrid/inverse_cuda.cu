@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inverses of the diagonal blocks of a level on a GPU. A thread inverts a small block, which takes
- * a tenth of the time that a warp takes (bsi_inversion_cuda), and larger blocks go there. The host
- * waits once for the statistics and the norm of the inverses. */
+ * a tenth of the time that a warp takes (bsi_inversion_cuda), and larger blocks go there. A second
+ * launch completes the statistics and the norm of the inverses, for which the host waits once. */
 #include "core/block_sizes.h"
 #include "core/triangular.h"
 #include "factor/factor_ops.h"
@@ -29,6 +29,7 @@ struct inversion {
   double amount;
   double *inverses;
   bsi_inversion_record *record;
+  bsi_norm_record *norm;
 };
 
 /* Inverts the block of a row.
@@ -46,6 +47,10 @@ __device__ __forceinline__ bsi_block_result invert(const inversion &p, int64_t i
                                   __ldg(p.row_ptr + i + 1) - begin, inverse, condition);
 }
 
+__device__ __forceinline__ unsigned long long magnitude_bits(double value) {
+  return static_cast<unsigned long long>(__double_as_longlong(fabs(value)));
+}
+
 /* The upper half of `word` is that of the condition, and the lower half prefers the first row. */
 __device__ __forceinline__ unsigned long long word_of(double condition, int64_t i) {
   if (!(condition > 0.0)) return 0;
@@ -55,22 +60,28 @@ __device__ __forceinline__ unsigned long long word_of(double condition, int64_t 
 
 template <int BS> __global__ void __launch_bounds__(THREADS) invert_blocks(const inversion p) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
-  unsigned long long word = 0;
+  unsigned long long word = 0, largest = 0;
+  bsi_wait_for_predecessor();
   if (i < p.block_rows) {
     double inverse[BS * BS], condition;
     const bsi_block_result result = invert<BS>(p, i, inverse, &condition);
     if (result != BSI_BLOCK_OK) bsi_record_inversion(p.record, result, i);
 #pragma unroll
-    for (int v = 0; v < BS * BS; v++) p.inverses[i * (BS * BS) + v] = inverse[v];
+    for (int v = 0; v < BS * BS; v++) {
+      p.inverses[i * (BS * BS) + v] = inverse[v];
+      largest = max(largest, magnitude_bits(inverse[v]));
+    }
     word = word_of(condition, i);
   }
   word = bsi_warp_max(word);
-  if (threadIdx.x % BSI_WARP == 0 && word > p.record->condition)
-    atomicMax(&p.record->condition, word);
+  largest = bsi_warp_max(largest);
+  if (threadIdx.x % BSI_WARP > 0) return;
+  if (word > p.record->condition) atomicMax(&p.record->condition, word);
+  if (largest > p.norm->largest) atomicMax(&p.norm->largest, largest);
 }
 
 /* Puts the condition itself and its row into the record. */
-template <int BS> __global__ void name_condition(const inversion p) {
+template <int BS> __device__ __forceinline__ void name_condition(const inversion &p) {
   const unsigned long long word = p.record->condition;
   if (word == 0) return;
   const int64_t i = static_cast<int64_t>(0xffffffffull - (word & 0xffffffffull));
@@ -80,10 +91,19 @@ template <int BS> __global__ void name_condition(const inversion p) {
   p.record->condition_row = static_cast<unsigned long long>(i);
 }
 
+/* The last thread of the first thread block names the condition, while the others add up. */
+template <int BS>
+__global__ void __launch_bounds__(BSI_MOST_THREADS) complete_record(const inversion p, normed v) {
+  bsi_wait_for_predecessor();
+  if (blockIdx.x == 0 && threadIdx.x == blockDim.x - 1) name_condition<BS>(p);
+  add_squares(v);
+}
+
 template <int BS> void enqueue(const bisai_context *context, const inversion &p) {
-  const bsi_gpu_stream stream = bsi_stream_of(context);
-  invert_blocks<BS><<<bsi_grid(p.block_rows, THREADS), THREADS, 0, stream>>>(p);
-  name_condition<BS><<<1, 1, 0, stream>>>(p);
+  const int64_t values = static_cast<int64_t>(p.block_rows) * (BS * BS);
+  bsi_launch_early(context, invert_blocks<BS>, bsi_grid(p.block_rows, THREADS), THREADS, 0, p);
+  bsi_launch_early(context, complete_record<BS>, chunks_of(values), BSI_MOST_THREADS, 0, p,
+                   normed{values, {p.inverses}, p.norm});
 }
 
 } // namespace
@@ -116,10 +136,10 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *matrix,
                        .values = static_cast<const double *>(matrix->values),
                        .amount = shift_amount,
                        .inverses = inverses,
-                       .record = &record->inversion};
+                       .record = &record->inversion,
+                       .norm = &record->norm};
   BSI_TRY(bsi_record_begin<report>(context, what));
   enqueue_all(context, matrix->block_size, p);
-  if (norm) enqueue_norms(context, 1, values, x, &record->norm);
   BSI_TRY(bsi_launched(context, what));
   BSI_TRY(bsi_record_fetch(context, what, &found));
   bsi_inversion_record_add(found.inversion, stats);

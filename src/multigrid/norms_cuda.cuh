@@ -47,7 +47,9 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS) largest_value(const normed v
   if (threadIdx.x % BSI_WARP == 0) atomicMax(&record->largest, largest);
 }
 
-__global__ void __launch_bounds__(BSI_MOST_THREADS) sum_squares(const normed v) {
+/* Adds the scaled squares of vector blockIdx.y to its record, which has the largest magnitude. All
+ * threads of the thread block call. */
+__device__ __forceinline__ void add_squares(const normed &v) {
   const double *x = v.x[blockIdx.y];
   bsi_norm_record *record = v.records + blockIdx.y;
   const double largest = __longlong_as_double(static_cast<long long>(record->largest));
@@ -64,6 +66,8 @@ __global__ void __launch_bounds__(BSI_MOST_THREADS) sum_squares(const normed v) 
   atomicAdd(&record->high, static_cast<unsigned long long>(whole));
   atomicAdd(&record->low, static_cast<unsigned long long>((sum - whole) * 0x1p53));
 }
+
+__global__ void __launch_bounds__(BSI_MOST_THREADS) sum_squares(const normed v) { add_squares(v); }
 
 /* Enqueues the norms of `count` vectors of n values. */
 inline void enqueue_norms(const bisai_context *context, int count, int64_t n,
