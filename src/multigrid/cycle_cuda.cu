@@ -32,12 +32,17 @@ __device__ __forceinline__ double previous_of(const relaxation &p, int64_t row) 
   return p.alpha != 0.0 && p.previous ? p.previous[row] : 0.0;
 }
 
-/* y ← x + alpha·(x − previous) + beta·product for a scalar row. */
+/* y ← x + alpha·(x − previous) + beta·product for a scalar row. Without b x is not added. */
 __device__ __forceinline__ void finish(const relaxation &p, int64_t row, double product,
                                        double previous, double x) {
   double step = p.beta * product;
   if (p.alpha != 0.0) step += p.alpha * (x - previous);
-  p.y[row] = x + step;
+  p.y[row] = p.b ? x + step : step;
+}
+
+/* Returns b − A x of a scalar row or, without b, A x. */
+__device__ __forceinline__ double residual_of(const relaxation &p, double b, double product) {
+  return p.b ? b - product : product;
 }
 
 /* BS: the block size
@@ -56,12 +61,12 @@ __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(rel
   if (!FROM_ZERO && at.working) add_blocks<double, BS, SPLIT, UNROLLED>(p.rows, at, sum);
   if (own) {
     load_values<double, BS>(passing(p.rows.passing_once), p.inverse + row * BS, column);
-    right = __ldg(p.b + row);
+    right = p.b ? __ldg(p.b + row) : 0.0;
     if (!FROM_ZERO) x = __ldg(p.rows.x + row);
     previous = previous_of(p, row);
   }
   if (!FROM_ZERO) add_up<BS, BS, SPLIT>(sum[0], at.group * place::GROUP, at.member % BS);
-  const double residual = right - sum[0][0];
+  const double residual = residual_of(p, right, sum[0][0]);
 #pragma unroll
   for (int r = 0; r < BS; r++) column[r] *= residual;
   add_up<BS, BS, 1>(column, at.group * place::GROUP, at.member % BS);
@@ -119,7 +124,7 @@ __global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
                p.rows.x[static_cast<int64_t>(p.rows.col_idx[q]) * bs + c];
   }
   sum = add_lanes(sum, bs, split, s);
-  const double residual = s == 0 ? p.b[row] - sum : 0.0;
+  const double residual = s == 0 ? residual_of(p, p.b ? p.b[row] : 0.0, sum) : 0.0;
   double product = 0.0;
   for (int first = 0; first < bs; first += split) {
     const int c = first + s;

@@ -22,7 +22,7 @@ typedef struct relaxation {
   double *y;
 } relaxation;
 
-/* residual ← b_i − Σ_j A_ij x_j. Even and odd blocks have a sum each, because the additions of a
+/* residual ← b_i − Σ_j A_ij x_j, where b NULL is zero. Even and odd blocks have a sum each, because the additions of a
  * single sum would wait for each other. */
 BSI_INLINE void residual_of_row(const int bs, const relaxation *j, const int32_t i,
                                 double *residual) {
@@ -30,7 +30,10 @@ BSI_INLINE void residual_of_row(const int bs, const relaxation *j, const int32_t
   const double *values = a->values, *x = j->x;
   const int32_t end = a->row_ptr[i + 1];
   bsi_column sum, odd;
-  bsi_column_load(bs, &sum, j->b + (int64_t)i * bs);
+  if (j->b)
+    bsi_column_load(bs, &sum, j->b + (int64_t)i * bs);
+  else
+    bsi_column_clear(bs, &sum);
   bsi_column_clear(bs, &odd);
   if (x) {
     const size_t bytes = (size_t)(bs * bs) * sizeof *values;
@@ -59,9 +62,9 @@ BSI_INLINE void relax_rows(const int bs, const relaxation *j, const int32_t begi
     bsi_column step;
     bsi_column_clear(bs, &step);
     bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
-    bsi_column_scale(bs, &step, j->beta);
+    bsi_column_scale(bs, &step, j->b ? j->beta : -j->beta);
     if (j->alpha != 0.0 && j->previous) bsi_column_add(bs, &step, j->previous + row, -j->alpha);
-    if (j->x) bsi_column_add(bs, &step, j->x + row, 1.0 + j->alpha);
+    if (j->b && j->x) bsi_column_add(bs, &step, j->x + row, 1.0 + j->alpha);
     bsi_column_store(bs, &step, j->y + row);
   }
 }

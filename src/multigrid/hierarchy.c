@@ -67,11 +67,8 @@ static bisai_status invert_diagonal(bsi_hierarchy *h, bsi_level *level, bool cre
 
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
                                 double *y) {
-  const bsi_product_ops *products = h->context->backend->apply->products;
-  const bisai_bcsr *a = level->matrix;
-  BSI_TRY(products->multiply(h->context, a, 1, 1.0, x, 0, 0.0, NULL, 0, level->y, 0, 0));
-  return products->multiply_diagonal(h->context, a->block_rows, a->block_size, level->inverse, 1,
-                                     level->y, 0, y, 0);
+  return ops_of(h)->cycle->relax(h->context, level->matrix, level->inverse, 0.0, 1.0, NULL, x, NULL,
+                                 y);
 }
 
 /* Estimates ρ(D⁻¹A) from below by power steps. There is no growth beyond ρ^POWER_STEPS, so that the
@@ -80,15 +77,18 @@ bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, 
 static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
   const bsi_cycle_ops *ops = ops_of(h)->cycle;
   const int64_t n = bsi_level_rows(level);
-  const double *const vectors[] = {level->x, level->residual};
-  double norms[2] = {0.0, 0.0};
+  double *now = level->x, *before = level->residual, norms[2] = {0.0, 0.0};
   const bool few = !h->setup.symmetric &&
                    (level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI);
   const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
-  BSI_TRY(ops->start(h->context, n, level->x));
-  for (int step = 0; step < steps; step++)
-    BSI_TRY(bsi_scaled_product(h, level, level->x, step < steps - 1 ? level->x : level->residual));
-  BSI_TRY(ops->norms(h->context, 2, n, vectors, norms));
+  BSI_TRY(ops->start(h->context, n, now));
+  for (int step = 0; step < steps; step++) {
+    BSI_TRY(bsi_scaled_product(h, level, now, before));
+    double *const next = before;
+    before = now;
+    now = next;
+  }
+  BSI_TRY(ops->norms(h->context, 2, n, (const double *const[]){before, now}, norms));
   const double growth = norms[1] / norms[0];
   level->radius = norms[0] > 0.0 && isfinite(growth) ? growth : LEAST_RADIUS;
   return BISAI_OK;

@@ -117,7 +117,7 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h);
 
 /* x ← one cycle for A x = b, from zero. */
 bisai_status bsi_hierarchy_cycle(bsi_hierarchy *h, const double *b, double *x);
-/* y ← D⁻¹A x on a level. Neither is levels[l].y, which is changed. */
+/* y ← D⁻¹A x on a level. y is another array than x. */
 bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
                                 double *y);
 /* levels[l].solution ← the correction for levels[l].b, which K-cycles change. */

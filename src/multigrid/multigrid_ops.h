@@ -112,7 +112,7 @@ enum { BSI_NORMS = 2 };
 typedef struct bsi_cycle_ops {
   /* y ← x + alpha·(x − previous) + beta·D⁻¹(b − A x). x NULL: x is zero, and alpha is 0. previous
    * NULL: it is zero. alpha = 0: it is not read. y is another array than x and b, and may be
-   * `previous`. */
+   * `previous`. b NULL: y ← beta·D⁻¹A x, and alpha is 0. */
   bisai_status (*relax)(bisai_context *, const bisai_bcsr *a, const double *inverse, double alpha,
                         double beta, const double *b, const double *x, const double *previous,
                         double *y);

@@ -131,6 +131,29 @@ static void relaxations_equal_plain_loops_for_every_block_size(void **state) {
     }
 }
 
+/* beta·D⁻¹A x is what a relaxation of a right-hand side 0 takes from x. */
+static void relaxations_without_a_right_hand_side_are_scaled_products(void **state) {
+  (void)state;
+  for (int k = 0; k < SIZES; k++)
+    for (int length = 0; length < 14; length += 6) {
+      test_shape shape = {67, 67, sizes[k], length, 7, TEST_DIAGONAL_DOMINANT, TEST_FULL, 1};
+      system_of_rows s = make_system(context, shape);
+      double *expected = malloc((size_t)s.n * sizeof *expected),
+             *y = random_values(context, s.n, 6);
+      for (int64_t i = 0; i < s.n; i++) s.b[i] = 0.0;
+      plain_relaxation(&s, 0.0, -0.75, s.x, NULL, expected);
+      for (int64_t i = 0; i < s.n; i++) expected[i] -= s.x[i];
+      EXPECT_OK(context,
+                ops(context)->relax(context, s.matrix, s.inverse, 0.0, 0.75, NULL, s.x, NULL, y));
+      /* as in expect_relaxation() */
+      const double bs = sizes[k], tolerance = 2.3e-16 * 64.0 * bs * bs * 4.0 * bs;
+      EXPECT_CLOSE(s.n, expected, y, tolerance);
+      drop(context, y);
+      free(expected);
+      free_system(context, &s);
+    }
+}
+
 static void relaxations_have_the_same_bits_for_every_number_of_threads(void **state) {
   (void)state;
   for (int k = 0; k < SIZES; k++) {
@@ -461,6 +484,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_relaxation_of_three_rows_by_hand),
       cmocka_unit_test(relaxations_equal_plain_loops_for_every_block_size),
+      cmocka_unit_test(relaxations_without_a_right_hand_side_are_scaled_products),
       cmocka_unit_test(relaxations_have_the_same_bits_for_every_number_of_threads),
       cmocka_unit_test(products_equal_plain_loops_for_every_shape_of_blocks),
       cmocka_unit_test(products_with_identities_equal_plain_loops),
