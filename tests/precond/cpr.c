@@ -435,6 +435,14 @@ static void the_stages_report_in_the_members_of_their_kinds(void **state) {
     assert_int_equal(r.largest_condition_row, second.largest_condition_row);
     assert_int_equal(r.repairs, 0);
     assert_int_equal(r.first_repair_row, -1);
+    const double parts = r.order_seconds + r.factor_seconds + r.pattern_seconds + r.values_seconds;
+    /* weights and values take more than calls of functions and of the clock */
+    assert_true(r.pattern_seconds > 1e-6 && r.values_seconds > 1e-6);
+    assert_true(parts <= r.setup_seconds);
+    EXPECT_OK(context, bisai_precond_update(m, a));
+    const bisai_precond_report u = report_of(context, m);
+    assert_true(u.pattern_seconds == 0.0 && u.values_seconds > 0.0);
+    assert_true(u.order_seconds + u.factor_seconds + u.values_seconds <= u.setup_seconds);
     assert_int_equal(r.cpr.weights, BISAI_WEIGHTS_QUASI_IMPES);
     assert_int_equal(r.cpr.first_singular_row, -1);
     assert_int_equal(r.cpr.first_excluded_row, -1);

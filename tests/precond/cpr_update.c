@@ -502,7 +502,55 @@ static void values_that_are_not_finite_fail_until_a_good_update(void **state) {
   }
 }
 
+/* Multigrid measures the symmetry of the pressure matrix at each update. */
+static void a_pressure_matrix_that_loses_its_symmetry_is_refused(void **state) {
+  (void)state;
+  test_bcsr arrays = test_bcsr_grid(NX, NY, 1, 1);
+  for (int32_t i = 0; i < arrays.block_rows; i++)
+    for (int32_t q = arrays.row_ptr[i]; q < arrays.row_ptr[i + 1]; q++)
+      arrays.values[q] = arrays.col_idx[q] == i ? 5.0 : -1.0;
+  bisai_bcsr *a = test_bcsr_make(context, &arrays);
+  *test_bcsr_block(&arrays, 0, 1) = -0.5;
+  bisai_bcsr *b = test_bcsr_take(context, arrays);
+  bisai_precond_options o = bisai_precond_options_default();
+  o.kind = BISAI_PRECOND_CPR;
+  o.multigrid.smoother = BISAI_SMOOTHER_ISAI;
+  o.multigrid.coarsest = 30;
+  bisai_precond *m = make(context, a, &o);
+  EXPECT_OK(context, bisai_precond_update(m, a));
+  EXPECT_STATUS(context, BISAI_NOT_SYMMETRIC, bisai_precond_update(m, b));
+  assert_non_null(strstr(bisai_context_error(context), "pressure matrix: "));
+  EXPECT_OK(context, bisai_precond_update(m, a));
+  bisai_precond_destroy(&m);
+  bisai_bcsr_destroy(&a);
+  bisai_bcsr_destroy(&b);
+}
+
 /* --- memory --- */
+
+/* On a device, an array in host memory is copied through memory that is taken for the call. */
+static void updates_copy_arrays_of_the_host_once(void **state) {
+  (void)state;
+  double *array = test_random_vector((int64_t)N * BS, 6);
+  for (int storage = 0; storage < 2; storage++) {
+    test_allocator allocator;
+    test_allocator_reset(&allocator, 0);
+    bisai_context *own = test_context_on(&allocator, 2);
+    bisai_bcsr *a = flow(own, 1);
+    bisai_precond_options o = variant_of(BISAI_SECOND_ILU);
+    o.cpr.pressure = P;
+    *(storage ? &o.cpr.storage : &o.cpr.weights) = array;
+    bisai_precond *m = make(own, a, &o);
+    const long long before = atomic_load(&allocator.calls);
+    EXPECT_OK(own, bisai_precond_update(m, a));
+    assert_in_range(atomic_load(&allocator.calls) - before, 0, test_on_device() ? 1 : 0);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+    bisai_context_destroy(&own);
+    assert_int_equal(atomic_load(&allocator.live_blocks), 0);
+  }
+  free(array);
+}
 
 static void updates_and_applications_allocate_nothing(void **state) {
   (void)state;
@@ -576,6 +624,8 @@ int main(void) {
       cmocka_unit_test(other_patterns_and_types_are_refused_and_change_nothing),
       cmocka_unit_test(singular_blocks_fail_until_a_good_update),
       cmocka_unit_test(values_that_are_not_finite_fail_until_a_good_update),
+      cmocka_unit_test(a_pressure_matrix_that_loses_its_symmetry_is_refused),
+      cmocka_unit_test(updates_copy_arrays_of_the_host_once),
       cmocka_unit_test(updates_and_applications_allocate_nothing),
       cmocka_unit_test(creation_survives_every_failing_allocation),
   };
