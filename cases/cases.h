@@ -18,6 +18,7 @@ enum {
   CASE_CAVITY_BLOCK_SIZE = 3,
   CASE_CONVDIFF_BLOCK_SIZE = 4,
   CASE_ELASTICITY_BLOCK_SIZE = 3,
+  CASE_EULER_BLOCK_SIZE = 4,
   CASE_REACTION_BLOCK_SIZE = 2,
   CASE_SHELL_BLOCK_SIZE = 5
 };
@@ -42,6 +43,16 @@ typedef struct case_elasticity_options {
 } case_elasticity_options;
 
 case_elasticity_options case_elasticity_options_default(void);
+
+/* Start from case_euler_options_default(), which leaves `nodes` to the caller. */
+typedef struct case_euler_options {
+  /* across the channel, at least 4; there are 3/2 times as many along it */
+  int32_t nodes;
+  /* of the local pseudo-time step, greater than 0; default 1000 */
+  double cfl;
+} case_euler_options;
+
+case_euler_options case_euler_options_default(void);
 
 /* Start from case_reservoir_options_default(), which leaves `cells` to the caller. */
 typedef struct case_reservoir_options {
@@ -77,6 +88,7 @@ case_shell_options case_shell_options_default(void);
 const char *case_cavity_refusal(int32_t n);
 const char *case_convdiff_refusal(int32_t nx, int32_t ny, int32_t nz);
 const char *case_elasticity_refusal(const case_elasticity_options *options);
+const char *case_euler_refusal(const case_euler_options *options);
 const char *case_reaction_refusal(int32_t n);
 const char *case_reservoir_refusal(const case_reservoir_options *options);
 const char *case_shell_refusal(const case_shell_options *options);
@@ -104,6 +116,19 @@ enum { CASE_ELASTICITY_MODES = 6 };
  * without padding. Nodes of the clamped face have the values of the motion too. The caller frees
  * them with free(). */
 bisai_status case_elasticity_modes(const case_elasticity_options *options, double **modes);
+
+/* Makes an implicit pseudo-time step of compressible flow over a bump in a channel. Returns
+ * BISAI_INVALID_ARGUMENT if case_euler_refusal() gives a reason. */
+bisai_status case_euler(bisai_context *context, const case_euler_options *options,
+                        int32_t block_size, bisai_bcsr **matrix, double **rhs);
+
+/* Makes the state at the beginning of the step, a block of unknowns for each node, and the residual
+ * of the steady equations at a state. Without the pseudo-time term, the matrix is the derivative of
+ * the residual at the first state, and the right-hand side is the negative residual. The caller
+ * frees both with free(). */
+bisai_status case_euler_state(const case_euler_options *options, double **state);
+bisai_status case_euler_residual(const case_euler_options *options, const double *state,
+                                 double **residual);
 
 /* Makes anisotropic diffusion with jumps and a reaction of two components on n × n cells. Returns
  * BISAI_INVALID_ARGUMENT if case_reaction_refusal() gives a reason. */
@@ -140,6 +165,12 @@ typedef void case_fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *va
 bisai_status case_five_points(bisai_context *context, int32_t n, int32_t stencil_size,
                               case_fill *fill, int32_t block_size, bisai_bcsr **matrix,
                               double **rhs);
+
+/* The pattern of ni × nj nodes whose squares are cut into two triangles from node (i, j) to
+ * (i + 1, j + 1): each row has the up to seven nodes that share a triangle with the node. Node (i,
+ * j) is row j·ni + i. */
+int64_t case_triangles_blocks(int32_t ni, int32_t nj);
+void case_triangles_pattern(int32_t ni, int32_t nj, int32_t *row_ptr, int32_t *col_idx);
 
 /* Makes a matrix from host arrays in blocks of the given size; 0: that of the arrays. */
 bisai_status case_create(bisai_context *context, const bisai_bcsr_desc *desc, int32_t block_size,

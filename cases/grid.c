@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Systems with the five-point stencil on a square grid. */
+/* Systems with the five-point stencil on a square grid, and the pattern of a grid of triangles. */
 #include <stdlib.h>
 
 #include "cases.h"
@@ -33,4 +33,25 @@ done:
   free(col_idx);
   free(row_ptr);
   return status;
+}
+
+/* n nodes in a line have 3n − 2 pairs that are the same or next to each other, and of the two
+ * diagonals of a square only one counts. */
+int64_t case_triangles_blocks(int32_t ni, int32_t nj) {
+  return ((int64_t)3 * ni - 2) * ((int64_t)3 * nj - 2) - (int64_t)2 * (ni - 1) * (nj - 1);
+}
+
+void case_triangles_pattern(int32_t ni, int32_t nj, int32_t *row_ptr, int32_t *col_idx) {
+  static const int32_t around[][2] = {{-1, -1}, {0, -1}, {-1, 0}, {0, 0}, {1, 0}, {0, 1}, {1, 1}};
+  int32_t count = 0;
+  for (int32_t j = 0; j < nj; ++j) {
+    for (int32_t i = 0; i < ni; ++i) {
+      row_ptr[j * ni + i] = count;
+      for (size_t a = 0; a < sizeof around / sizeof around[0]; ++a) {
+        const int32_t x = i + around[a][0], y = j + around[a][1];
+        if (x >= 0 && x < ni && y >= 0 && y < nj) col_idx[count++] = y * ni + x;
+      }
+    }
+  }
+  row_ptr[ni * nj] = count;
 }

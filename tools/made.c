@@ -25,6 +25,7 @@ static const kind kinds[] = {
     [CASE_REACTION] = {"reaction", "reaction", CASE_REACTION_BLOCK_SIZE, 1e-8, false},
     /* its blocks have the size of its components */
     [CASE_RESERVOIR] = {"reservoir", "the reservoir", 0, 1e-6, true},
+    [CASE_EULER] = {"euler", "euler", CASE_EULER_BLOCK_SIZE, 1e-8, false},
     [CASE_SHELL] = {"shell", "shell", CASE_SHELL_BLOCK_SIZE, 1e-8, false}};
 
 static bool is_word(const char *text, size_t length, const char *word) {
@@ -49,6 +50,10 @@ static bool set_step(const char *value, made_case *m) {
   return parse_number(value, &m->reservoir.step) && m->reservoir.step > 0;
 }
 
+static bool set_cfl(const char *value, made_case *m) {
+  return parse_number(value, &m->euler.cfl) && m->euler.cfl > 0;
+}
+
 static bool set_shell_step(const char *value, made_case *m) {
   return parse_number(value, &m->shell.step) && m->shell.step > 0;
 }
@@ -62,6 +67,7 @@ static const struct {
             {CASE_ELASTICITY, "clamped", set_clamped},
             {CASE_RESERVOIR, "components", set_components},
             {CASE_RESERVOIR, "step", set_step},
+            {CASE_EULER, "cfl", set_cfl},
             {CASE_SHELL, "step", set_shell_step}};
 
 /* Applies "KEY=VALUE". Returns false unless the case has the key, and the key is given for the
@@ -88,6 +94,7 @@ static bool parse(const char *text, made_case *m) {
   m->text = text;
   m->elasticity = case_elasticity_options_default();
   m->reservoir = case_reservoir_options_default();
+  m->euler = case_euler_options_default();
   m->shell = case_shell_options_default();
   for (int name = CASE_CAVITY; name <= CASE_SHELL; ++name) {
     if (is_word(text, length, kinds[name].word)) m->name = (case_name)name;
@@ -106,7 +113,8 @@ bool made_parse(const char *text, made_case *m) {
   say("--case: '%s' is not a case (cavity, convdiff, elasticity, elasticity:contrast=C with C "
       "greater than 0, elasticity:clamped=identity, elasticity:clamped=eliminated, reaction, "
       "reservoir, reservoir:components=C with C 2 or 3, reservoir:step=DAYS with DAYS greater than "
-      "0, shell, shell:step=SECONDS with SECONDS greater than 0)",
+      "0, euler, euler:cfl=C with C greater than 0, shell, shell:step=SECONDS with SECONDS greater "
+      "than 0)",
       text);
   return false;
 }
@@ -170,6 +178,12 @@ static case_reservoir_options reservoir_of(const made_case *m) {
   return o;
 }
 
+static case_euler_options euler_of(const made_case *m) {
+  case_euler_options o = m->euler;
+  o.nodes = m->size[0];
+  return o;
+}
+
 static case_shell_options shell_of(const made_case *m) {
   case_shell_options o = m->shell;
   o.nodes[0] = o.nodes[1] = m->size[0];
@@ -179,6 +193,7 @@ static case_shell_options shell_of(const made_case *m) {
 const char *made_refusal(const made_case *m) {
   const case_elasticity_options elasticity = elasticity_of(m);
   const case_reservoir_options reservoir = reservoir_of(m);
+  const case_euler_options euler = euler_of(m);
   const case_shell_options shell = shell_of(m);
   switch (m->name) {
   case CASE_CAVITY: return case_cavity_refusal(m->size[0]);
@@ -186,6 +201,7 @@ const char *made_refusal(const made_case *m) {
   case CASE_ELASTICITY: return case_elasticity_refusal(&elasticity);
   case CASE_REACTION: return case_reaction_refusal(m->size[0]);
   case CASE_RESERVOIR: return case_reservoir_refusal(&reservoir);
+  case CASE_EULER: return case_euler_refusal(&euler);
   case CASE_SHELL: return case_shell_refusal(&shell);
   default: return "no case";
   }
@@ -195,6 +211,7 @@ bisai_status made_make(bisai_context *context, const made_case *m, int block_siz
                        bisai_bcsr **matrix, double **rhs) {
   const case_elasticity_options elasticity = elasticity_of(m);
   const case_reservoir_options reservoir = reservoir_of(m);
+  const case_euler_options euler = euler_of(m);
   const case_shell_options shell = shell_of(m);
   switch (m->name) {
   case CASE_CAVITY: return case_cavity(context, m->size[0], block_size, matrix, rhs);
@@ -204,6 +221,7 @@ bisai_status made_make(bisai_context *context, const made_case *m, int block_siz
   case CASE_ELASTICITY: return case_elasticity(context, &elasticity, block_size, matrix, rhs);
   case CASE_REACTION: return case_reaction(context, m->size[0], block_size, matrix, rhs);
   case CASE_RESERVOIR: return case_reservoir(context, &reservoir, block_size, matrix, rhs);
+  case CASE_EULER: return case_euler(context, &euler, block_size, matrix, rhs);
   case CASE_SHELL: return case_shell(context, &shell, block_size, matrix, rhs);
   default: return BISAI_INVALID_ARGUMENT;
   }

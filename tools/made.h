@@ -14,6 +14,7 @@ typedef enum case_name {
   CASE_ELASTICITY,
   CASE_REACTION,
   CASE_RESERVOIR,
+  CASE_EULER,
   CASE_SHELL
 } case_name;
 
@@ -29,13 +30,15 @@ typedef struct made_case {
   /* without the cells */
   case_reservoir_options reservoir;
   /* without the nodes */
+  case_euler_options euler;
   case_shell_options shell;
 } made_case;
 
 /* The text of --help for --case. */
 #define MADE_HELP                                                                                  \
   "Make a system: cavity, convdiff, elasticity[:contrast=C][:clamped=identity|eliminated], "       \
-  "reaction, reservoir[:components=2|3][:step=DAYS] or shell[:step=SECONDS]"
+  "reaction, reservoir[:components=2|3][:step=DAYS], euler[:cfl=C] or "                            \
+  "shell[:step=SECONDS]"
 
 /* Both print a message and return false if the text is wrong. */
 bool made_parse(const char *text, made_case *m);

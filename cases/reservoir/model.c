@@ -66,45 +66,18 @@ const int reservoir_stream_component[STREAMS] = {OIL, WATER, GAS, GAS};
 /* Saturations of water and oil that no flow goes below, and the part of the pores between them. */
 static const double connate = 0.2, residual_oil = 0.2, mobile = 0.6;
 
-static dual constant(double value) { return (dual){.value = value}; }
-
-/* Returns a + f·b. */
-static dual add(dual a, double f, dual b) {
-  a.value += f * b.value;
-  for (int u = 0; u < COMPONENTS; ++u) {
-    a.slope[u] += f * b.slope[u];
-  }
-  return a;
-}
-
-static dual times(dual a, dual b) {
-  dual c = {.value = a.value * b.value};
-  for (int u = 0; u < COMPONENTS; ++u) {
-    c.slope[u] = a.value * b.slope[u] + a.slope[u] * b.value;
-  }
-  return c;
-}
-
-static dual inverse(dual a) {
-  dual c = {.value = 1 / a.value};
-  for (int u = 0; u < COMPONENTS; ++u) {
-    c.slope[u] = -a.slope[u] * c.value * c.value;
-  }
-  return c;
-}
-
 /* Returns the volume at the reference pressure of one volume of a slightly compressible liquid:
  * exp(x) to second order, x = compressibility·(p − p₀). */
 static dual liquid(double compressibility, dual p) {
   const dual x = {.value = compressibility * (p.value - reference),
                   .slope[PRESSURE] = compressibility};
-  return add(add(constant(1), 1, x), 0.5, times(x, x));
+  return dual_add(dual_add(dual_constant(1), 1, x), 0.5, dual_times(x, x));
 }
 
 /* Returns relative permeability over viscosity: factor·s², s the part of the mobile saturation. */
 static dual corey(dual saturation, double least, double factor) {
-  const dual s = add(constant(-least / mobile), 1 / mobile, saturation);
-  return s.value > 0 ? add(constant(0), factor, times(s, s)) : constant(0);
+  const dual s = dual_add(dual_constant(-least / mobile), 1 / mobile, saturation);
+  return s.value > 0 ? dual_add(dual_constant(0), factor, dual_times(s, s)) : dual_constant(0);
 }
 
 fluid reservoir_fluid(int components, const double unknowns[COMPONENTS]) {
@@ -112,35 +85,36 @@ fluid reservoir_fluid(int components, const double unknowns[COMPONENTS]) {
   const int gas = components > 2;
   dual unknown[COMPONENTS], saturation[COMPONENTS], concentration[STREAMS], flow[COMPONENTS];
   for (int u = 0; u < COMPONENTS; ++u) {
-    unknown[u] = constant(unknowns[u]);
-    unknown[u].slope[u] = 1;
+    unknown[u] = dual_unknown(unknowns[u], u);
   }
   saturation[WATER] = unknown[WATER];
-  saturation[GAS] = gas ? unknown[GAS] : constant(0);
-  saturation[OIL] = add(add(constant(1), -1, saturation[WATER]), -1, saturation[GAS]);
+  saturation[GAS] = gas ? unknown[GAS] : dual_constant(0);
+  saturation[OIL] =
+      dual_add(dual_add(dual_constant(1), -1, saturation[WATER]), -1, saturation[GAS]);
 
   const dual p = unknown[PRESSURE];
   concentration[WATER_IN_WATER] = liquid(4.5e-5, p);
-  concentration[GAS_IN_GAS] = add(constant(0), 1 / reference, p);
+  concentration[GAS_IN_GAS] = dual_add(dual_constant(0), 1 / reference, p);
   /* oil swells as it takes up gas */
   concentration[OIL_IN_OIL] =
-      gas ? inverse(add(constant(1 - 9e-4 * reference), 9e-4, p)) : liquid(1e-4, p);
-  concentration[GAS_IN_OIL] =
-      add(constant(0), 0.4, times(concentration[GAS_IN_GAS], concentration[OIL_IN_OIL]));
+      gas ? dual_inverse(dual_add(dual_constant(1 - 9e-4 * reference), 9e-4, p)) : liquid(1e-4, p);
+  concentration[GAS_IN_OIL] = dual_add(
+      dual_constant(0), 0.4, dual_times(concentration[GAS_IN_GAS], concentration[OIL_IN_OIL]));
 
   flow[WATER] = corey(saturation[WATER], connate, 0.5 / 0.5);
   flow[OIL] = corey(saturation[OIL], residual_oil, gas ? 1 / 1.0 : 1 / 2.0);
-  flow[GAS] = gas ? corey(saturation[GAS], 0, 0.8 / 0.02) : constant(0);
+  flow[GAS] = gas ? corey(saturation[GAS], 0, 0.8 / 0.02) : dual_constant(0);
 
   fluid f = {0};
   for (int s = 0; s < reservoir_streams(components); ++s) {
     const int phase = reservoir_stream_phase[s], component = reservoir_stream_component[s];
-    f.amount[component] = add(f.amount[component], 1, times(saturation[phase], concentration[s]));
-    f.mobility[s] = times(concentration[s], flow[phase]);
-    f.density[phase] = add(f.density[phase], surface_density[component], concentration[s]);
+    f.amount[component] =
+        dual_add(f.amount[component], 1, dual_times(saturation[phase], concentration[s]));
+    f.mobility[s] = dual_times(concentration[s], flow[phase]);
+    f.density[phase] = dual_add(f.density[phase], surface_density[component], concentration[s]);
   }
-  f.injected =
-      times(concentration[WATER_IN_WATER], add(add(flow[OIL], 1, flow[WATER]), 1, flow[GAS]));
+  f.injected = dual_times(concentration[WATER_IN_WATER],
+                          dual_add(dual_add(flow[OIL], 1, flow[WATER]), 1, flow[GAS]));
   return f;
 }
 

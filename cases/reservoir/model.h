@@ -10,6 +10,9 @@
  * the pressure, the saturation of water, the saturation of gas. */
 enum { OIL, WATER, GAS, COMPONENTS };
 enum { PRESSURE = OIL };
+enum { DUAL_SLOPES = COMPONENTS };
+
+#include "dual.h"
 
 /* A stream is a component in a phase. With two components there are the first two streams only. */
 enum { OIL_IN_OIL, WATER_IN_WATER, GAS_IN_GAS, GAS_IN_OIL, STREAMS };
@@ -17,11 +20,6 @@ extern const int reservoir_stream_phase[STREAMS], reservoir_stream_component[STR
 
 /* Streams of a model with so many components. */
 static inline int reservoir_streams(int components) { return components == 2 ? 2 : STREAMS; }
-
-/* A function of the unknowns of one cell, with its derivatives. */
-typedef struct dual {
-  double value, slope[COMPONENTS];
-} dual;
 
 /* What the equations need to know of the fluids in a cell. */
 typedef struct fluid {

@@ -12,38 +12,22 @@
 #include "cases.h"
 #include "shell/element.h"
 
-enum { BS = SHELL_BS, VALUES = BS * BS, AROUND = 7 };
+enum { BS = SHELL_BS, VALUES = BS * BS };
 static_assert((int)BS == (int)CASE_SHELL_BLOCK_SIZE, "five unknowns a node");
 
 /* in feet, pounds and seconds: the roof of Scordelis and Lo */
 static const double radius = 25, length = 50, load = 90, gravity = 32.174;
 static const shell_material concrete = {.young = 4.32e8, .poisson = 0, .thickness = 0.25};
 
-/* the neighbours of a node in the order of their columns: the diagonal of a square of nodes goes
- * from its first to its last node */
-static const int32_t around[AROUND][2] = {{-1, -1}, {0, -1}, {-1, 0}, {0, 0},
-                                          {1, 0},   {0, 1},  {1, 1}};
-
 case_shell_options case_shell_options_default(void) {
   return (case_shell_options){.angle = 40, .supports = CASE_SHELL_ROOF};
-}
-
-static bool inside(const case_shell_options *o, int32_t i, int32_t j) {
-  return i >= 0 && i < o->nodes[0] && j >= 0 && j < o->nodes[1];
-}
-
-/* n nodes in a line have 3n − 2 pairs that are the same or next to each other, and of the two
- * diagonals of a square only one counts. */
-static int64_t blocks_of(const case_shell_options *o) {
-  const int64_t ni = o->nodes[0], nj = o->nodes[1];
-  return (3 * ni - 2) * (3 * nj - 2) - 2 * (ni - 1) * (nj - 1);
 }
 
 const char *case_shell_refusal(const case_shell_options *o) {
   for (int d = 0; d < 2; ++d) {
     if (o->nodes[d] < 2) return "shell needs at least 2 nodes in each direction";
   }
-  if ((double)AROUND * o->nodes[0] * o->nodes[1] > INT32_MAX)
+  if (7.0 * o->nodes[0] * o->nodes[1] > INT32_MAX)
     return "shell takes at most 2^31 - 1 blocks (7 for each node; 17515 nodes in each direction)";
   if (!(o->angle >= 0 && o->angle <= 90)) return "the angle of shell is between 0 and 90 degrees";
   if (!(o->step >= 0 && isfinite(o->step))) return "the step of shell is at least 0 seconds";
@@ -69,21 +53,6 @@ static bool is_held(const case_shell_options *o, int32_t i, int32_t j, int u) {
   if (i == 0 && (u == 0 || u == 4)) return true;
   if (j == o->nodes[1] - 1 && (u == 1 || u == 3)) return true;
   return j == 0 && (u == 0 || u == 2 || u == 4);
-}
-
-static void fill_pattern(const case_shell_options *o, int32_t *row_ptr, int32_t *col_idx) {
-  const int32_t ni = o->nodes[0], nj = o->nodes[1];
-  int32_t count = 0;
-  for (int32_t j = 0; j < nj; ++j) {
-    for (int32_t i = 0; i < ni; ++i) {
-      row_ptr[j * ni + i] = count;
-      for (int a = 0; a < AROUND; ++a) {
-        const int32_t x = i + around[a][0], y = j + around[a][1];
-        if (inside(o, x, y)) col_idx[count++] = y * ni + x;
-      }
-    }
-  }
-  row_ptr[ni * nj] = count;
 }
 
 typedef struct arrays {
@@ -155,7 +124,7 @@ static void hold(const case_shell_options *o, const arrays *a) {
 }
 
 static void fill(const case_shell_options *o, const arrays *a) {
-  fill_pattern(o, a->row_ptr, a->col_idx);
+  case_triangles_pattern(o->nodes[0], o->nodes[1], a->row_ptr, a->col_idx);
   for (int32_t j = 0; j + 1 < o->nodes[1]; ++j) {
     for (int32_t i = 0; i + 1 < o->nodes[0]; ++i) {
       const int32_t lower[][2] = {{i, j}, {i + 1, j}, {i + 1, j + 1}},
@@ -170,7 +139,8 @@ static void fill(const case_shell_options *o, const arrays *a) {
 bisai_status case_shell(bisai_context *context, const case_shell_options *o, int32_t block_size,
                         bisai_bcsr **matrix, double **rhs) {
   if (case_shell_refusal(o)) return BISAI_INVALID_ARGUMENT;
-  const size_t rows = (size_t)o->nodes[0] * (size_t)o->nodes[1], blocks = (size_t)blocks_of(o);
+  const size_t rows = (size_t)o->nodes[0] * (size_t)o->nodes[1],
+               blocks = (size_t)case_triangles_blocks(o->nodes[0], o->nodes[1]);
   arrays a = {.row_ptr = malloc((rows + 1) * sizeof *a.row_ptr),
               .col_idx = malloc(blocks * sizeof *a.col_idx),
               .values = calloc(blocks * VALUES, sizeof *a.values),
