@@ -98,6 +98,20 @@ PetscErrorCode bsi_petsc_leave(bisai_context *context, bisai_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode bsi_petsc_log_flops(const bisai_context *context, PetscLogDouble flops) {
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  if (!is_host(context)) {
+    PetscCall(PetscLogGpuFlops(flops));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#else
+  (void)context;
+#endif
+  PetscCall(PetscLogFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_petsc_take(bisai_context *context, Vec x, Vec y, bsi_petsc_arrays *arrays) {
   PetscFunctionBegin;
   *arrays = (bsi_petsc_arrays){.context = context, .x = x, .y = y};

@@ -32,6 +32,9 @@ PetscErrorCode bsi_petsc_enter(const bisai_context *context);
  * holds one. */
 PetscErrorCode bsi_petsc_leave(bisai_context *context, bisai_status *status);
 
+/* Logs operations of the backend for -log_view. */
+PetscErrorCode bsi_petsc_log_flops(const bisai_context *context, PetscLogDouble flops);
+
 /* The arrays of two vectors during an operation y ← f(x). */
 typedef struct bsi_petsc_arrays {
   bisai_context *context;

@@ -21,13 +21,7 @@ static PetscErrorCode multiply_by(bisai_context *context, const bisai_bcsr *a, V
   bisai_status status = bisai_bcsr_multiply(a, arrays.from, arrays.to);
   PetscCall(bsi_petsc_give_back(&arrays, &status));
   PetscCall(check(context, status));
-#if defined(PETSC_HAVE_CUDA)
-  if (bisai_context_backend(context) == BISAI_BACKEND_CUDA) {
-    PetscCall(PetscLogGpuFlops(flops));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  PetscCall(PetscLogFlops(flops));
+  PetscCall(bsi_petsc_log_flops(context, flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -37,8 +37,8 @@ PetscErrorCode bsi_pc_apply(PC pc, Vec v, Vec z) {
     bisai_status status = bisai_precond_apply(m->precond, arrays.from, arrays.to);
     PetscCall(bsi_petsc_give_back(&arrays, &status));
     BSI_PC_CALL(m, status);
+    PetscCall(bsi_petsc_log_flops(m->context, m->flops));
   }
-  PetscCall(PetscLogFlops(m->flops));
   PetscCall(bsi_pc_end(BSI_PC_APPLY, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
