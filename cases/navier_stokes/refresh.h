@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When Newton's method refreshes its preconditioner, and what that costs. */
+#ifndef BISAI_CASE_NAVIER_STOKES_REFRESH_H
+#define BISAI_CASE_NAVIER_STOKES_REFRESH_H
+
+#include <petscsnes.h>
+
+typedef enum refresh_policy {
+  /* as -snes_lag_preconditioner says: at each step by default */
+  REFRESH_STEP,
+  /* when the last linear solve took more than 1.5 times the iterations of the solve that followed
+   * the last refresh */
+  REFRESH_GROWTH
+} refresh_policy;
+
+typedef struct refresh {
+  refresh_policy policy;
+  /* of the last linear solve, and of the first one after the last refresh; 0 before it */
+  PetscInt last, fresh;
+  /* the total times of PETSc's events, and how often they had run, at the last monitored step */
+  PetscLogDouble setup_seconds, solve_seconds;
+  int setups;
+} refresh;
+
+/* Applies the policy to all solves of the SNES, and prints a line at each step. The SNES keeps the
+ * pointer as its application context. PETSc's default log must be running. */
+PetscErrorCode refresh_watch(SNES snes, refresh *r);
+
+/* Prints the shortest times of `repeats` set-ups from the beginning and of as many refreshes with a
+ * new Jacobian at x. */
+PetscErrorCode refresh_measure(SNES snes, Vec x, PetscInt repeats);
+
+#endif
