@@ -71,13 +71,13 @@ static void couple_row(const weigh_job *job, int32_t i) {
   job->active[i] = bsi_takes_part(weights, couplings);
 }
 
-/* Drops couplings of and to rows that stay out. largest[i] ← the largest of the others. */
+/* Drops couplings of and to rows that stay out. largest[i] ← the largest coupling before that. */
 static void leave_out(const weigh_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   float largest = 0.0f;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
-    if (!job->active[i] || !job->active[a->col_idx[p]]) job->strength[p] = 0.0f;
     if (job->strength[p] > largest) largest = job->strength[p];
+    if (!job->active[i] || !job->active[a->col_idx[p]]) job->strength[p] = 0.0f;
   }
   job->largest[i] = largest;
 }
@@ -90,7 +90,7 @@ static void drop_weak(const weigh_job *job, int32_t i) {
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const float coupling = job->strength[p];
     const int32_t j = a->col_idx[p];
-    if (coupling <= 0.0f) continue;
+    if (!bsi_is_worth_following(coupling, job->largest[i], job->rule.threshold)) continue;
     if (best < 0 ||
         bsi_preference(coupling, j) > bsi_preference(job->strength[best], a->col_idx[best]))
       best = p;

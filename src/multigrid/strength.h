@@ -16,9 +16,13 @@
  * Couplings to rows that stay out become 0.
  *
  * A coupling is strong if it is at least `threshold` times the largest coupling of row i, and also
- * of row j. A row that has couplings but no strong one follows the row to which it is coupled most,
- * of equal ones the one with the largest key. That row has a larger coupling than the follower, so
- * that a chain of followers ends at a row with a strong coupling. */
+ * of row j. A row that has no strong one follows the row to which it is coupled most, of equal ones
+ * the one with the largest key. That row has a larger coupling than the follower, so that a chain
+ * of followers ends.
+ *
+ * The largest coupling of a row may be one to a row that stays out. If all others are less than
+ * `threshold` times that one, the row has nobody to follow and stays out too. Stiff rows beside a
+ * boundary would otherwise follow stiff rows elsewhere to which soft rows couple them. */
 #ifndef BSI_STRENGTH_H
 #define BSI_STRENGTH_H
 
@@ -101,6 +105,12 @@ BSI_INLINE bool bsi_takes_part(int64_t weights, int64_t couplings) {
  * two rows. */
 BSI_INLINE bool bsi_is_strong(float coupling, float of_here, float of_there, float threshold) {
   return coupling > 0.0f && coupling >= threshold * of_here && coupling >= threshold * of_there;
+}
+
+/* Returns true if a row without a strong coupling may follow the row of this coupling. `largest` is
+ * the largest coupling of the row. */
+BSI_INLINE bool bsi_is_worth_following(float coupling, float largest, float threshold) {
+  return coupling > 0.0f && coupling >= threshold * largest;
 }
 
 /* Returns the key of a block row. Aggregation prefers larger keys. The function is one-to-one, so

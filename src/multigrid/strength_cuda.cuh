@@ -92,16 +92,14 @@ __global__ void __launch_bounds__(THREADS) couple(const weigh_job job) {
   if (part.inside && job.s.member() == 0) job.active[part.row] = bsi_takes_part(weights, couplings);
 }
 
-/* Drops couplings of and to rows that stay out. largest[i] ← the largest of the others. */
+/* Drops couplings of and to rows that stay out. largest[i] ← the largest coupling before that. */
 __global__ void __launch_bounds__(THREADS) leave_out(const weigh_job job) {
   bsi_wait_for_predecessor();
   const part_of_row part = part_of(job.s, job.row_ptr, row_of_thread(job.s.lanes));
   float largest = 0.0f;
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
-    if (job.active[part.row] && job.active[__ldg(job.col_idx + p)])
-      largest = max(largest, job.strength[p]);
-    else
-      job.strength[p] = 0.0f;
+    largest = max(largest, job.strength[p]);
+    if (!job.active[part.row] || !job.active[__ldg(job.col_idx + p)]) job.strength[p] = 0.0f;
   }
   largest = largest_of_lanes(job.s, largest);
   if (part.inside && job.s.member() == 0) job.largest[part.row] = largest;
@@ -117,7 +115,7 @@ __global__ void __launch_bounds__(THREADS) drop_weak(const weigh_job job) {
   for (int32_t p = part.begin; p < part.end; p += job.s.lanes) {
     const float coupling = job.strength[p];
     const int32_t j = __ldg(job.col_idx + p);
-    if (coupling <= 0.0f) continue;
+    if (!bsi_is_worth_following(coupling, largest, job.rule.threshold)) continue;
     best = max(best, static_cast<unsigned long long>(bsi_preference(coupling, j)));
     strong |= bsi_is_strong(coupling, largest, job.largest[j], job.rule.threshold);
   }

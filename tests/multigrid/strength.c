@@ -27,8 +27,8 @@ static double coupling(const test_bcsr *a, int32_t i, int32_t j) {
 }
 
 /* The dense matrix of couplings, without those of rows that stay out. Returns the largest one of
- * each row in `largest`. */
-static double *couplings(const test_bcsr *a, double *largest) {
+ * each row in `left`, and in `largest` that of all couplings. */
+static double *couplings(const test_bcsr *a, double *largest, double *left) {
   const int32_t n = a->block_rows;
   double *dense = calloc((size_t)n * (size_t)n, sizeof *dense);
   bool *active = malloc((size_t)n);
@@ -43,10 +43,11 @@ static double *couplings(const test_bcsr *a, double *largest) {
     assert_true(fabs(sum - 0.1) > 1.5e-4 && fabs(weights - 0.001) > 1e-5);
   }
   for (int32_t i = 0; i < n; i++) {
-    largest[i] = 0.0;
+    largest[i] = left[i] = 0.0;
     for (int32_t j = 0; j < n; j++) {
-      if (!active[i] || !active[j]) dense[i * n + j] = 0.0;
       largest[i] = fmax(largest[i], dense[i * n + j]);
+      if (!active[i] || !active[j]) dense[i * n + j] = 0.0;
+      left[i] = fmax(left[i], dense[i * n + j]);
     }
   }
   free(active);
@@ -61,7 +62,8 @@ typedef struct census {
 static census expect_strengths(const test_bcsr *a, double threshold, const float *strength) {
   const int32_t n = a->block_rows;
   census found = {0};
-  double *largest = malloc((size_t)n * sizeof *largest), *dense = couplings(a, largest);
+  double *largest = malloc(2 * (size_t)n * sizeof *largest), *left = largest + n,
+         *dense = couplings(a, largest, left);
   for (int32_t i = 0; i < n; i++) {
     int32_t strong = 0, followed = 0;
     for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
@@ -76,14 +78,18 @@ static census expect_strengths(const test_bcsr *a, double threshold, const float
       else if (expected > limit * (1.0 + 3.0 * COUPLING_ERROR))
         assert_true(got > 0.0);
       if (got < 0.0) {
-        EXPECT_NEAR(expected, largest[i], 3.0 * COUPLING_ERROR * expected);
+        EXPECT_NEAR(expected, left[i], 3.0 * COUPLING_ERROR * expected);
         assert_true(largest[j] > largest[i]);
       }
     }
-    assert_int_equal(followed, largest[i] > 0.0 && strong == 0);
+    if (strong > 0 || left[i] == 0.0 ||
+        left[i] < threshold * largest[i] * (1.0 - 3.0 * COUPLING_ERROR))
+      assert_int_equal(followed, 0);
+    else if (left[i] > threshold * largest[i] * (1.0 + 3.0 * COUPLING_ERROR))
+      assert_int_equal(followed, 1);
     found.strong += strong;
     found.followers += followed;
-    found.out += largest[i] == 0.0;
+    found.out += left[i] == 0.0;
   }
   free(largest);
   free(dense);
@@ -121,6 +127,33 @@ static void strengths_are_those_of_the_definition(void **state) {
   }
   assert_true(followers > 0);
   assert_true(out > 0);
+}
+
+/* Row 0 is held by rows 1 and 2, which stay out. Rows 3 and 4 are a pair. */
+static void a_row_whose_neighbours_stay_out_follows_no_other(void **state) {
+  (void)state;
+  static const int32_t edges[][2] = {{0, 1}, {0, 2}, {0, 3}, {3, 4}};
+  static const double values[] = {0.07, 0.07, 0.001, 0.5};
+  int32_t row_ptr[6], col_idx[25];
+  double dense[25] = {0};
+  for (int32_t k = 0; k < 25; k++) {
+    row_ptr[k / 5 + 1] = k + 1;
+    col_idx[k] = k % 5;
+    dense[k] = k % 6 == 0 ? 1.0 : 0.0;
+  }
+  row_ptr[0] = 0;
+  for (int k = 0; k < 4; k++)
+    dense[5 * edges[k][0] + edges[k][1]] = dense[5 * edges[k][1] + edges[k][0]] = -values[k];
+  const test_bcsr a = {5, 5, 1, row_ptr, col_idx, dense};
+  graph g = graph_of(context, &a);
+  for (int weak = 0; weak < 2; weak++) {
+    weigh(&g, &a, weak ? 0.25 : 0.01);
+    aggregate(&g);
+    assert_int_equal(g.count, 1);
+    assert_int_equal(g.aggregate[0], weak ? -1 : 0);
+    assert_int_equal(g.aggregate[3], 0);
+  }
+  graph_free(&g);
 }
 
 /* Powers of 2 change no digit. */
@@ -183,6 +216,7 @@ static void all_keys_differ(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(strengths_are_those_of_the_definition),
+      cmocka_unit_test(a_row_whose_neighbours_stay_out_follows_no_other),
       cmocka_unit_test(strengths_do_not_depend_on_scalings),
       cmocka_unit_test(weak_and_large_values_do_no_harm),
       cmocka_unit_test(all_keys_differ),
