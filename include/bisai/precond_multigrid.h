@@ -16,8 +16,9 @@ extern "C" {
 
 /** The order in which a cycle of multigrid visits its levels. */
 typedef enum bisai_cycle {
-  /** V for a symmetric A, VW for a nonsymmetric one of single values, W for one of blocks. W for
-   *  the pressure matrix of CPR */
+  /** V for a symmetric A, VW for a nonsymmetric one of single values, W for one of blocks. For
+   *  the pressure matrix of CPR W, but V if it has at most 2¹⁷ rows and the second stage is not
+   *  ILU */
   BISAI_CYCLE_AUTO = 0,
   /** each level once */
   BISAI_CYCLE_V = 1,

@@ -119,7 +119,9 @@ static pieces pieces_of(test_bcsr a, int pressure, const bisai_precond_options *
   first.kind = BISAI_PRECOND_MULTIGRID;
   first.multigrid = o->multigrid;
   first.multigrid.unweighted = true;
-  first.multigrid.cycle = BISAI_CYCLE_W;
+  first.multigrid.cycle = o->cpr.second == BISAI_SECOND_AUTO || o->cpr.second == BISAI_SECOND_ILU
+                              ? BISAI_CYCLE_W
+                              : BISAI_CYCLE_V;
   first.multigrid.complexity = 5.0;
   if (first.multigrid.coarsest == BISAI_MULTIGRID_COARSEST_AUTO) first.multigrid.coarsest = 512;
   second.kind = kinds[o->cpr.second];
@@ -231,6 +233,26 @@ static void the_defaults_are_the_documented_ones(void **state) {
   bisai_precond_destroy(&expected);
   bisai_precond_destroy(&got);
   bisai_bcsr_destroy(&a);
+}
+
+static void the_cycle_depends_on_the_second_stage_and_on_the_size(void **state) {
+  (void)state;
+  static const struct {
+    int32_t nx;
+    bisai_second second;
+    bisai_cycle cycle;
+  } cases[] = {
+      {4, BISAI_SECOND_AUTO, BISAI_CYCLE_W},      {4, BISAI_SECOND_ILU, BISAI_CYCLE_W},
+      {4, BISAI_SECOND_ISAI, BISAI_CYCLE_V},      {4, BISAI_SECOND_SWEEPS, BISAI_CYCLE_V},
+      {256, BISAI_SECOND_BJACOBI, BISAI_CYCLE_V}, {257, BISAI_SECOND_BJACOBI, BISAI_CYCLE_W}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    bisai_bcsr *a = test_bcsr_take(context, test_flow(cases[k].nx, 512, 1, 0, 1));
+    bisai_precond_options o = cpr(cases[k].second);
+    bisai_precond *m = make(context, a, &o);
+    assert_int_equal(report_of(context, m).multigrid.cycle, cases[k].cycle);
+    bisai_precond_destroy(&m);
+    bisai_bcsr_destroy(&a);
+  }
 }
 
 /* --- applications --- */
@@ -485,7 +507,7 @@ static void the_description_says_everything_once(void **state) {
   static const char *const words[] = {"cpr pressure=1 (ellipticity 0.",
                                       "weights=quasi-impes",
                                       "additive",
-                                      "mg cycle=w",
+                                      "mg cycle=v",
                                       "isai k=1",
                                       "ordering=rcm",
                                       "equilibrated",
@@ -502,6 +524,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_stages_are_multigrid_and_a_second_kind),
       cmocka_unit_test(the_defaults_are_the_documented_ones),
+      cmocka_unit_test(the_cycle_depends_on_the_second_stage_and_on_the_size),
       cmocka_unit_test(applications_are_linear),
       cmocka_unit_test(several_vectors_are_applied_as_one_at_a_time),
       cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
