@@ -146,7 +146,8 @@ BISAI_API double bisai_petsc_solver_seconds(const bisai_petsc_solver *solver);
 
 /** Registers the preconditioner type "bisai" (-pc_type bisai) and the matrix type "bisai"
  *  (-mat_type bisai) in a program that is linked with this library. Call it after
- *  PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so` registers both without linking. README.md lists the options of the type.
+ *  PetscInitialize(). `-dll_append /absolute/path/libbisai_petsc.so` registers both without
+ *  linking. docs/guide.md lists their options.
  *  @returns PETSC_ERR_SUP if the library was compiled for another major or minor version of PETSc
  *           than the program's, or for other sizes of PetscInt and PetscScalar; the error's text
  *           names both */

@@ -38,7 +38,8 @@ static PetscErrorCode find_storage(view *v, bool *known) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Begins the work on a Mat, or on the SeqBAIJ in a Mat of type "bisai". *known ← its type can be read; otherwise *status says why not. */
+/* Begins the work on a Mat, or on the SeqBAIJ in a Mat of type "bisai". *known ← its type can be
+ * read; otherwise *status says why not. */
 static PetscErrorCode open_mat(view *v, bool *known, bisai_status *status) {
   PetscBool assembled = PETSC_FALSE;
   MatFactorType factored = MAT_FACTOR_NONE;

@@ -12,7 +12,7 @@ typedef struct bsi_pc_matrix {
   bsi_mat_values *shared;
 } bsi_pc_matrix;
 
-/* Returns the backend for a Mat: `asked`, or for BISAI_BACKEND_AUTO the one where its values are. */
+/* *backend ← `asked`, or for BISAI_BACKEND_AUTO the backend where a Mat has its values. */
 PetscErrorCode bsi_pc_backend(Mat mat, bisai_backend asked, bisai_backend *backend);
 
 /* Takes the current values of a Mat. *old receives what `matrix` held before, if that is another
