@@ -8,11 +8,14 @@
  *   -device_vec_type T  -device_mat_type T   types to check (cuda, aijcusparse)
  *   -sizes N,…    lengths of the vectors; -grid M: nodes of the grid in each direction
  *   -one SOLVER   only this type of KSP; -d_… are options of the solvers
+ *   -context_first   make the context of -root_device_context_stream_type before the matrices
  *   -mixed        only show what PETSc does with a matrix on the GPU and vectors on the host */
 #include <petscksp.h>
 
-#if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
+#if PETSC_VERSION_LT(3, 20, 0)
 #define PETSC_SUCCESS 0
+#else
+#include <petscdevice.h>
 #endif
 
 enum { MOST = 40 };
@@ -322,11 +325,26 @@ static PetscErrorCode show_mixed_types(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the device's context and its stream, before the first matrix looks for the stream. */
+static PetscErrorCode make_context(void) {
+  PetscFunctionBeginUser;
+#if PETSC_VERSION_GE(3, 20, 0)
+  PetscDeviceContext context;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_DEFAULT()));
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv) {
   PetscInt sizes[16] = {1, 31, 32, 1000, 4099, 200003}, number = 16, grid = 50;
   char one[32] = "", version[128];
   PetscBool mixed = PETSC_FALSE, given;
+  /* PETSc refuses an MPI that does not know CUDA, and one process has no use for it. */
+  PetscCall(PetscOptionsSetValue(NULL, "-use_gpu_aware_mpi", "0"));
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-context_first", &given));
+  if (given) PetscCall(make_context());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-device_vec_type", vec_type, sizeof vec_type, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-device_mat_type", mat_type, sizeof mat_type, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-one", one, sizeof one, NULL));
