@@ -17,8 +17,9 @@ typedef struct refresh {
   refresh_policy policy;
   /* of the last linear solve, and of the first one after the last refresh; 0 before it */
   PetscInt last, fresh;
-  /* the total times of PETSc's events, and how often they had run, at the last monitored step */
-  PetscLogDouble setup_seconds, solve_seconds;
+  /* at the last monitored step: the time, the total time of linear solves, the number of set-ups
+   * and refreshes */
+  PetscLogDouble time, solve_seconds;
   int setups;
 } refresh;
 
