@@ -2,6 +2,7 @@
 /* The aims of the blocks on the host. */
 #include <string.h>
 
+#include "core/block_sizes.h"
 #include "core/parallel.h"
 #include "multigrid/aim.h"
 #include "multigrid/multigrid_ops.h"
@@ -17,22 +18,17 @@ typedef struct aim_job {
   int32_t *target;
 } aim_job;
 
-/* Returns the weight of block p of row i. */
-static float weight_of(const aim_job *job, int32_t i, int32_t p) {
+/* The weights stand in `target` until the largest of the row is known. */
+BSI_INLINE void aim_row(const int bs, const aim_job *job, int32_t i) {
   const bisai_bcsr *a = job->a;
   const double *values = a->values;
-  return bsi_aim_weight(a->block_size, i, a->col_idx[p], job->inverse + bsi_block_offset(a, i),
-                        values + bsi_block_offset(a, p));
-}
-
-/* The weights stand in `target` until the largest of the row is known. */
-static void aim_row(const aim_job *job, int32_t i) {
-  const bisai_bcsr *a = job->a;
+  const size_t size = (size_t)(bs * bs);
   const int32_t begin = a->row_ptr[i], end = a->row_ptr[i + 1], own = job->aggregate[i];
   const bool is_long = bsi_is_long(a->block_rows, a->blocks, end - begin);
   float largest = 0.0f, weight;
   for (int32_t p = begin; p < end; p++) {
-    weight = weight_of(job, i, p);
+    weight = bsi_aim_weight(bs, i, a->col_idx[p], job->inverse + (size_t)i * size,
+                            values + (size_t)p * size);
     if (weight > largest) largest = weight;
     memcpy(&job->target[p], &weight, sizeof weight);
   }
@@ -44,11 +40,23 @@ static void aim_row(const aim_job *job, int32_t i) {
   }
 }
 
+typedef void aim_function(const aim_job *, int32_t);
+
+static void aim_row_any(const aim_job *job, int32_t i) { aim_row(job->a->block_size, job, i); }
+#define STAMP(BS)                                                                                  \
+  static void aim_row_##BS(const aim_job *job, int32_t i) { aim_row(BS, job, i); }
+BSI_BLOCK_SIZES(STAMP)
+#undef STAMP
+#define ENTRY(BS) [BS] = aim_row_##BS,
+static aim_function *const aim_rows[BSI_SPECIAL_SIZES + 1] = {aim_row_any, BSI_BLOCK_SIZES(ENTRY)};
+#undef ENTRY
+
 static void aim_part(void *work, bsi_part part) {
   const aim_job *job = work;
   const bisai_bcsr *a = job->a;
+  aim_function *row = aim_rows[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0];
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) aim_row(job, i);
+  for (int32_t i = rows.begin; i < rows.end; i++) row(job, i);
 }
 
 static bisai_status aim(bisai_context *context, const bisai_bcsr *a, const double *inverse,
