@@ -163,12 +163,11 @@ int eliminate_next(bisai_context *context, int n, int first, double *a, const sc
   const int rows = n - first;
   if (n > 1024) {
     if (rows > 1024) return eliminate_panel<8, 12, 256, 16>(context, n, first, a, s, record);
-    return eliminate_panel<4, 24, 256, 16>(context, n, first, a, s, record);
+    return eliminate_panel<4, 20, 256, 16>(context, n, first, a, s, record);
   }
-  if (rows > 768) return eliminate_panel<4, 24, 256, 8>(context, n, first, a, s, record);
-  if (rows > 512) return eliminate_panel<3, 32, 256, 8>(context, n, first, a, s, record);
-  if (rows > 384) return eliminate_panel<2, 32, 256, 8>(context, n, first, a, s, record);
-  if (rows > 256) return eliminate_panel<3, 32, 128, 8>(context, n, first, a, s, record);
+  if (rows > 768) return eliminate_panel<4, 20, 256, 8>(context, n, first, a, s, record);
+  if (rows > 512) return eliminate_panel<3, 28, 256, 8>(context, n, first, a, s, record);
+  if (rows > 256) return eliminate_panel<2, 32, 256, 8>(context, n, first, a, s, record);
   if (rows > 128) return eliminate_panel<2, 32, 128, 8>(context, n, first, a, s, record);
   return eliminate_panel<1, 32, 128, 8>(context, n, first, a, s, record);
 }

@@ -33,10 +33,15 @@ scratch scratch_of(double *work, int n) {
 
 /* A candidate for a pivot: the bits of its magnitude, and its row. Larger magnitudes come first,
  * NaN before all, and then smaller rows. */
-struct candidate {
+struct alignas(16) candidate {
   unsigned long long magnitude;
   int row;
 };
+
+__device__ __forceinline__ bool comes_before(candidate one, candidate other) {
+  return one.magnitude > other.magnitude ||
+         (one.magnitude == other.magnitude && one.row < other.row);
+}
 
 /* Returns the first candidate of a warp. */
 __device__ __forceinline__ candidate first_of_warp(candidate mine) {
@@ -84,26 +89,37 @@ __device__ __forceinline__ proposal propose(const panel<ROWS, COLUMNS> &p, int k
   for (int i = 0; i < ROWS; i++) {
     const unsigned long long magnitude = magnitude_of(p.a[i][0]);
     const bool open = p.place[i] >= k && p.place[i] < INT32_MAX;
-    if (open &&
-        (magnitude > mine.magnitude || (magnitude == mine.magnitude && p.place[i] < mine.row))) {
+    if (open && comes_before({magnitude, p.place[i]}, mine)) {
       mine = {magnitude, p.place[i]};
       value = p.a[i][0];
     }
   }
-  return {mine, 1.0 / value};
+  double inverse = 1.0 / value;
+  /* The compiler would move the division to where the other warps wait for it. */
+  asm volatile("" : "+d"(inverse));
+  return {mine, inverse};
 }
 
-/* Passes on the row of the warp's best candidate. */
+/* Returns true in the lane that has the best candidate of the warp. The upper halves of magnitudes
+ * decide nearly always. */
+__device__ __forceinline__ bool is_first_of_warp(candidate mine) {
+  const unsigned high = static_cast<unsigned>(mine.magnitude >> 32);
+  unsigned best = __ballot_sync(BSI_FULL_WARP, high == bsi_warp_max(high));
+  if (__popc(best) > 1) best = __ballot_sync(BSI_FULL_WARP, mine.row == first_of_warp(mine).row);
+  return threadIdx.x % BSI_WARP == static_cast<unsigned>(__ffs(static_cast<int>(best)) - 1);
+}
+
+/* Passes on the candidate of the lane and its row. */
 template <int ROWS, int COLUMNS, int WARPS>
-__device__ __forceinline__ void pass_on(const panel<ROWS, COLUMNS> &p, candidate best,
-                                        double inverse, passed<COLUMNS, WARPS> &shared) {
+__device__ __forceinline__ void pass_on(const panel<ROWS, COLUMNS> &p, const proposal &mine,
+                                        passed<COLUMNS, WARPS> &shared) {
   const int warp = threadIdx.x / BSI_WARP;
-  if (threadIdx.x % BSI_WARP == 0) shared.best[warp] = best;
+  shared.best[warp] = mine.best;
+  shared.inverse[warp] = mine.inverse;
 #pragma unroll
   for (int i = 0; i < ROWS; i++)
-    if (p.place[i] == best.row && best.row < INT32_MAX) {
+    if (p.place[i] == mine.best.row && mine.best.row < INT32_MAX) {
       double2 *row = reinterpret_cast<double2 *>(shared.row[warp]);
-      shared.inverse[warp] = inverse;
 #pragma unroll
       for (int c = 0; c < COLUMNS; c += 2) row[c / 2] = make_double2(p.a[i][c], p.a[i][c + 1]);
     }
@@ -112,11 +128,23 @@ __device__ __forceinline__ void pass_on(const panel<ROWS, COLUMNS> &p, candidate
 /* Returns the pivot among the candidates of all warps, and its warp in *from. */
 template <int COLUMNS, int WARPS>
 __device__ __forceinline__ candidate find_pivot(const passed<COLUMNS, WARPS> &shared, int *from) {
-  const int lane = threadIdx.x % BSI_WARP;
-  const candidate other = lane < WARPS ? shared.best[lane] : candidate{0, INT32_MAX},
-                  pivot = first_of_warp(other);
-  *from = __ffs(static_cast<int>(__ballot_sync(BSI_FULL_WARP, other.row == pivot.row))) - 1;
-  return pivot;
+  candidate best[WARPS];
+  int warp[WARPS];
+#pragma unroll
+  for (int w = 0; w < WARPS; w++) {
+    best[w] = shared.best[w];
+    warp[w] = w;
+  }
+#pragma unroll
+  for (int half = WARPS / 2; half > 0; half /= 2)
+#pragma unroll
+    for (int w = 0; w < half; w++)
+      if (comes_before(best[w + half], best[w])) {
+        best[w] = best[w + half];
+        warp[w] = warp[w + half];
+      }
+  *from = warp[0];
+  return best[0];
 }
 
 /* Eliminates the first column with the pivot row `row`, whose place is `pivot`, and rotates. The
@@ -127,25 +155,20 @@ __device__ __forceinline__ void eliminate_column(panel<ROWS, COLUMNS> &p, int k,
                                                  const double (&row)[COLUMNS], double inverse,
                                                  passed<COLUMNS, WARPS> &next) {
   double factor[ROWS];
+  bool is_pivot[ROWS];
   const double2 *pairs = reinterpret_cast<const double2 *>(row);
 #pragma unroll
   for (int i = 0; i < ROWS; i++) {
     factor[i] = p.a[i][0] * inverse;
-    if (p.place[i] == pivot) {
-      /* 0 − (−1/pivot)·row */
-      factor[i] = -inverse;
-      p.place[i] = k;
-#pragma unroll
-      for (int c = 0; c < COLUMNS; c++) p.a[i][c] = 0.0;
-    } else if (p.place[i] == k) {
-      p.place[i] = pivot;
-    }
+    is_pivot[i] = p.place[i] == pivot;
+    p.place[i] = is_pivot[i] ? k : p.place[i] == k ? pivot : p.place[i];
   }
   double2 pair = pairs[0];
 #pragma unroll
-  for (int i = 0; i < ROWS; i++) p.a[i][0] = p.a[i][1] - factor[i] * pair.y;
+  for (int i = 0; i < ROWS; i++)
+    p.a[i][0] = is_pivot[i] ? inverse * pair.y : p.a[i][1] - factor[i] * pair.y;
   const proposal mine = propose(p, k + 1);
-  const candidate best = first_of_warp(mine.best);
+  const bool first = is_first_of_warp(mine.best);
 #pragma unroll
   for (int c = 2; c < COLUMNS; c += 2) {
     pair = pairs[c / 2];
@@ -156,8 +179,15 @@ __device__ __forceinline__ void eliminate_column(panel<ROWS, COLUMNS> &p, int k,
     }
   }
 #pragma unroll
-  for (int i = 0; i < ROWS; i++) p.a[i][COLUMNS - 1] = -factor[i];
-  pass_on(p, best, mine.inverse, next);
+  for (int i = 0; i < ROWS; i++) {
+    p.a[i][COLUMNS - 1] = -factor[i];
+    if (!is_pivot[i]) continue;
+      /* its place in the pivot row has 1/pivot instead */
+#pragma unroll
+    for (int c = 2; c < COLUMNS; c++) p.a[i][c - 1] = inverse * row[c];
+    p.a[i][COLUMNS - 1] = inverse;
+  }
+  if (first) pass_on(p, mine, next);
 }
 
 /* Step 1 for the columns first … first + count − 1, by one thread block. count ≤ COLUMNS, and at
@@ -181,7 +211,7 @@ __global__ void __launch_bounds__(THREADS)
       p.a[i][c] = row < n && c < count ? a[static_cast<int64_t>(first + c) * n + row] : 0.0;
   }
   const proposal mine = propose(p, first);
-  pass_on(p, first_of_warp(mine.best), mine.inverse, shared[0]);
+  if (is_first_of_warp(mine.best)) pass_on(p, mine, shared[0]);
   for (int j = 0; j < count; j++) {
     int from;
     __syncthreads();
