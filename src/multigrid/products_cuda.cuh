@@ -9,6 +9,9 @@
  *                    searches for its place in the row of C. There is one search for each product:
  *                    with stencils of seven points 24 for a row of A P, 75 of Tᵀ A and 298 of
  *                    R (A P), where multiply_blocks has 55, 421 and 1199.
+ *   multiply_short_rows
+ *                    takes rows of a few single values. Each thread takes a row of C, because lanes
+ *                    that share a row spend most of their instructions on sharing it.
  *   multiply_blocks  takes rows that do not fit there. A lane takes a column of a block of C, and
  *                    `width` lanes take the block. Each of them searches for column j in another
  *                    row k of B, and passes on where the block is.
@@ -65,119 +68,93 @@ __device__ __forceinline__ void add_product(const product &s, int32_t p,
   }
 }
 
+/* --- short rows of single values --- */
+
+/* The most values of a row, and on average. */
+enum { MOST_SHORT = 32, MEAN_SHORT = 8 };
+
+/* A thread takes a row of C of at most s.window values, which it keeps in shared memory. It goes
+ * through the columns of a row of B in their order, and so through those of the row of C.
+ *   A, B: the matrices have values; otherwise they are identities */
+template <bool A, bool B>
+__global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const product s) {
+  extern __shared__ double shared[];
+  const int64_t i = blockIdx.x * static_cast<int64_t>(BLOCK_THREADS) + threadIdx.x;
+  double *sums = shared + threadIdx.x;
+  int32_t *columns = reinterpret_cast<int32_t *>(shared + s.window * BLOCK_THREADS) + threadIdx.x;
+  bsi_wait_for_predecessor();
+  if (i >= s.rows) return;
+  const int32_t first = __ldg(s.c_ptr + i), count = __ldg(s.c_ptr + i + 1) - first,
+                last = __ldg(s.a_ptr + i + 1);
+  for (int v = 0; v < count; v++) {
+    sums[v * BLOCK_THREADS] = 0.0;
+    columns[v * BLOCK_THREADS] = __ldg(s.c_col + first + v);
+  }
+  for (int32_t p = __ldg(s.a_ptr + i); p < last; p++) {
+    const int32_t k = __ldg(s.a_col + p), end = __ldg(s.b_ptr + k + 1);
+    const double left = A ? __ldg(s.a + p) : 1.0;
+    int place = 0;
+    for (int32_t q = __ldg(s.b_ptr + k); q < end; q++) {
+      const int32_t j = __ldg(s.b_col + q);
+      while (place < count && columns[place * BLOCK_THREADS] != j) place++;
+      if (place == count) break;
+      const double right = B ? __ldg(s.b + q) : 1.0;
+      sums[place * BLOCK_THREADS] += A && B ? left * right : A ? left : right;
+    }
+  }
+  for (int v = 0; v < count; v++) s.c[first + v] = sums[v * BLOCK_THREADS];
+}
+
 /* --- rows of C in shared memory --- */
 
 /* The part of a row of C that a group of lanes has. */
 struct row_window {
   const int32_t *columns;
   int count;
-  /* the largest power of two below `count` */
-  int top;
   /* the blocks, column by column */
   double *sums;
 };
 
-/* Goes through the blocks of the rows of B that row i of A multiplies. The lanes of the group take
- * some blocks of one row of B at a time, and have the same numbers but `begin` and `end`. */
-struct walk {
-  /* the first of some blocks of A, and how many they are */
-  int32_t base, blocks;
-  /* the row of B of one of them, which differs from lane to lane */
-  int32_t begin, end;
-  /* the next of them, and how much of its row of B is done */
-  int32_t next, done;
-};
-
-/* The part of a lane: it takes a column of block `first` of `step` blocks of B. Lanes that are left
- * over take none. */
-struct share {
-  int step, first, column;
-  bool working;
-};
-
-/* What a lane adds to a block of C: a column of the product of block p of A and a block of B, which
- * is in column j, or none if j < 0. The block of A is loaded early if it is small.
- *   H, M, A, B: those of load_factor() */
-template <int H, int M, bool A, bool B> struct addend {
-  static constexpr bool early = A && B && H * M <= 9;
-  int32_t p, j;
-  double left[early ? H * M : 1], right[A && B ? M : H];
-};
-
-/* Takes the next addend of the lane. Template parameters: those of load_factor(). */
+/* Adds A_p times the blocks `q` … `end` − 1 of B, as far as their columns are in the window. No two
+ * lanes add to the same column of a block. Template parameters: those of load_factor(). */
 template <int H, int M, bool A, bool B>
-__device__ __forceinline__ void take(const product &s, walk *w, const share &mine, unsigned mask,
-                                     addend<H, M, A, B> *t) {
-  t->j = -1;
-  if (w->next == w->blocks) return;
-  const int32_t begin = __shfl_sync(mask, w->begin, w->next, s.lanes) + w->done,
-                end = __shfl_sync(mask, w->end, w->next, s.lanes), q = begin + mine.first;
-  t->p = w->base + w->next;
-  w->done += mine.step;
-  if (begin + mine.step >= end) {
-    w->done = 0;
-    w->next++;
+__device__ __forceinline__ void add_row(const product &s, const row_window &w, int member,
+                                        int32_t p, int32_t q, int32_t end) {
+  const int width = s.width, step = s.lanes / width, column = member % width;
+  if (member >= step * width) return;
+  for (q += member / width; q < end; q += step) {
+    double right[A && B ? M : H], sum[H];
+    const int32_t j = __ldg(s.b_col + q);
+    load_factor<H, M, A, B>(s, p, q, column, right);
+    const int32_t place = bsi_find_column(w.columns, 0, w.count, j);
+    if (place < 0) continue;
+    double *to = w.sums + (place * width + column) * H;
+#pragma unroll
+    for (int r = 0; r < H; r++) sum[r] = to[r];
+    add_product<H, M, A, B>(s, p, right, sum);
+#pragma unroll
+    for (int r = 0; r < H; r++) to[r] = sum[r];
   }
-  if (!mine.working || q >= end) return;
-  t->j = __ldg(s.b_col + q);
-  load_factor<H, M, A, B>(s, t->p, q, mine.column, t->right);
-  if constexpr (addend<H, M, A, B>::early)
-    load_cached(s.a + static_cast<int64_t>(t->p) * (H * M), t->left);
 }
 
-/* Adds to the blocks of C. No two lanes add to the same column of a block.
- *   place: the place of the block in the window, which may be that of another column
- * Template parameters: those of load_factor(). */
-template <int H, int M, bool A, bool B>
-__device__ __forceinline__ void add(const product &s, const row_window &w, int column, int place,
-                                    const addend<H, M, A, B> &t) {
-  if (t.j < 0 || w.columns[place] != t.j) return;
-  double *to = w.sums + (place * s.width + column) * H, sum[H];
-#pragma unroll
-  for (int r = 0; r < H; r++) sum[r] = to[r];
-  if constexpr (addend<H, M, A, B>::early) {
-#pragma unroll
-    for (int k = 0; k < M; k++)
-#pragma unroll
-      for (int r = 0; r < H; r++) sum[r] += t.left[k * H + r] * t.right[k];
-  } else {
-    add_product<H, M, A, B>(s, t.p, t.right, sum);
-  }
-#pragma unroll
-  for (int r = 0; r < H; r++) to[r] = sum[r];
-}
-
-/* Adds all products of row i to the window. A lane has several addends under way, because their
- * loads and searches take much longer than the additions. Template parameters: those of
- * load_factor(). */
+/* Adds all products of row i to the window. Each lane of `mask` finds the row of B that one of the
+ * next blocks of A multiplies. Template parameters: those of load_factor(). */
 template <int H, int M, bool A, bool B>
 __device__ __forceinline__ void add_rows(const product &s, const row_window &w, int64_t i,
                                          int member, unsigned mask) {
-  constexpr int DEPTH = H * M == 1 ? 4 : H * M <= 9 ? 2 : 1;
-  const int step = s.lanes / s.width;
-  const share mine = {step, member / s.width, member % s.width, member < step * s.width};
   const int32_t last = __ldg(s.a_ptr + i + 1);
   for (int32_t base = __ldg(s.a_ptr + i); base < last; base += s.lanes) {
-    walk at = {base, min(s.lanes, last - base), 0, 0, 0, 0};
-    if (member < at.blocks) {
+    int32_t begin = 0, end = 0;
+    if (member < last - base) {
       const int32_t k = __ldg(s.a_col + base + member);
-      at.begin = __ldg(s.b_ptr + k);
-      at.end = __ldg(s.b_ptr + k + 1);
+      begin = __ldg(s.b_ptr + k);
+      end = __ldg(s.b_ptr + k + 1);
     }
-    while (at.next < at.blocks) {
-      addend<H, M, A, B> t[DEPTH];
-      int place[DEPTH] = {};
-#pragma unroll
-      for (int d = 0; d < DEPTH; d++) take(s, &at, mine, mask, &t[d]);
-      for (int jump = w.top; jump > 0; jump /= 2)
-#pragma unroll
-        for (int d = 0; d < DEPTH; d++)
-          if (place[d] + jump < w.count && w.columns[place[d] + jump] <= t[d].j) place[d] += jump;
-#pragma unroll
-      for (int d = 0; d < DEPTH; d++) {
-        add(s, w, mine.column, place[d], t[d]);
-        __syncwarp(mask); /* the next one may add to the same places */
-      }
+    const int blocks = min(s.lanes, last - base);
+    for (int n = 0; n < blocks; n++) {
+      add_row<H, M, A, B>(s, w, member, base + n, __shfl_sync(mask, begin, n, s.lanes),
+                          __shfl_sync(mask, end, n, s.lanes));
+      __syncwarp(mask); /* the next block may add to the same places */
     }
   }
 }
@@ -203,8 +180,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_rows(const product s) 
     for (int v = member; v < count * size; v += lanes) sums[v] = 0.0;
     for (int v = member; v < count; v += lanes) columns[v] = __ldg(s.c_col + first + v);
     __syncwarp(mask);
-    const int top = count > 1 ? 1 << (31 - __clz(count - 1)) : 0;
-    add_rows<H, M, A, B>(s, {columns, count, top, sums}, i, member, mask);
+    add_rows<H, M, A, B>(s, {columns, count, sums}, i, member, mask);
     __syncwarp(mask);
     double *to = s.c + static_cast<int64_t>(first) * size;
     for (int v = member; v < count * size; v += lanes) to[v] = sums[v];

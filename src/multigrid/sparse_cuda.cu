@@ -65,6 +65,18 @@ bool fits_shared(product *s, double length, int32_t longest) {
   return false;
 }
 
+/* Returns the kernel for short rows of single values, and sets the window, or NULL. */
+void (*short_rows(product *s, int32_t longest))(product) {
+  if (s->height * s->inner * s->width != 1 || (!s->a && !s->b) || longest == 0 ||
+      longest > MOST_SHORT || s->blocks > static_cast<int64_t>(MEAN_SHORT) * s->rows ||
+      s->rows <= FEW_THREADS)
+    return nullptr;
+  s->window = longest;
+  return s->a && s->b ? multiply_short_rows<true, true>
+         : s->a       ? multiply_short_rows<true, false>
+                      : multiply_short_rows<false, true>;
+}
+
 } // namespace
 
 static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
@@ -75,7 +87,10 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
                b->values,  c->values,  0,          0};
   const kernels of_shape = kernels_for(s);
   const double length = static_cast<double>(b->blocks) / b->rows;
-  if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
+  if (void (*kernel)(product) = short_rows(&s, c->longest)) {
+    bsi_launch_early(context, kernel, bsi_grid(s.rows, BLOCK_THREADS), BLOCK_THREADS,
+                     static_cast<size_t>(BLOCK_THREADS) * s.window * bytes_of_block(s), s);
+  } else if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
     const int groups = BLOCK_THREADS / s.lanes;
     bsi_launch_early(context, of_shape.by_rows, bsi_grid(s.rows, groups), BLOCK_THREADS,
                      static_cast<size_t>(groups) * s.window * bytes_of_block(s), s);

@@ -187,6 +187,12 @@ TEST(products_of_many_rows_agree_with_the_host) {
   for (const int32_t left : {5, 12, 25})
     product_agrees(on, {9000, 4000, 1, 1, left, 40, 300, 700, false},
                    {4000, 4000, 1, 1, 8, 30, 900, 800, false});
+  /* short rows of single values, which a thread takes */
+  for (const bool left : {false, true})
+    for (const bool right : {false, true})
+      for (const int32_t length : {1, 3})
+        product_agrees(on, {70000, 9000, 1, 1, length, 20, 0, 0, left},
+                       {9000, 3000, 1, 1, 2, 10, 0, 0, right});
   for (const int32_t rows : {1, 2, 1023, 1024, 1025, 8191, 8192, 8193, 40000})
     for (const int32_t every : {0, 500})
       product_agrees(on, {rows, 9000, 3, 3, 4, 20, 2000, every, false},
@@ -251,6 +257,8 @@ TEST(products_by_rows_and_by_blocks_have_the_same_bits) {
                                                   {200, 150, 3, 6, 4, 20, 60, 30, false});
   product_has_the_same_bits_by_rows_and_by_blocks(on, {300, 200, 3, 2, 6, 20, 40, 60, false},
                                                   {200, 150, 2, 3, 4, 20, 60, 30, false});
+  product_has_the_same_bits_by_rows_and_by_blocks(on, {70000, 9000, 1, 1, 3, 20, 0, 0, false},
+                                                  {9000, 3000, 1, 1, 2, 10, 0, 0, false});
 }
 
 TEST(repeated_products_have_the_same_bits) {
