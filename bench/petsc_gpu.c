@@ -4,8 +4,8 @@
  * usage: bench_petsc_gpu -system FILE [-repeat N] [-limit SECONDS] [-only WORD]
  *
  * -system is a file of PETSc with a matrix and the right-hand side behind it. The block size is
- * that of FILE.info. Entries that are zero are removed from the scalar matrix. Every method sets up and
- * begins a solve before it is timed. The solves begin at x = 0 and end at a relative residual of
+ * that of FILE.info. Entries that are zero are removed from the scalar matrix. Every method sets up
+ * and begins a solve before it is timed. The solves begin at x = 0 and end at a relative residual of
  * 1e-5, preconditioned on the right, or after -limit seconds (20). -repeat solves are timed (3);
  * the shortest counts. -only runs the methods whose name contains the word, and `none`.
  *
