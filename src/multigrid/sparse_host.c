@@ -2,8 +2,9 @@
 /* Products of sparse matrices of rectangular blocks on the host, row by row.
  *
  * Row i of C = A B is the sum of A_ik times row k of B. Its structure comes from marks, one for
- * each block column and thread. Its values are added up where they are stored, and a binary search
- * finds their places, so that an update needs no memory. */
+ * each block column and thread. Its values are added up where they are stored. A hash of their
+ * columns on the stack finds the places, or a binary search where two columns share a hash, so that
+ * an update needs no memory. */
 #include <string.h>
 
 #include "core/block_sizes.h"
@@ -141,8 +142,15 @@ static bisai_status multiply_structure(bisai_context *context, const bsi_sparse 
 typedef struct values_job {
   const bsi_sparse *a, *b;
   bsi_sparse *c;
-  void (*row)(const struct values_job *, int32_t);
+  void (*row)(const struct values_job *, int32_t, int32_t *);
 } values_job;
+
+/* The places of the columns of a row, by a hash. */
+enum { PLACE_BITS = 10, PLACES = 1 << PLACE_BITS };
+
+static inline uint32_t hash_of(int32_t column) {
+  return (uint32_t)column * UINT32_C(0x9e3779b1) >> (32 - PLACE_BITS);
+}
 
 /* c ← c + a b for an h × m block a and an m × w block b. NULL: the identity */
 BSI_INLINE void add_product(const int h, const int m, const int w, const double *a, const double *b,
@@ -159,21 +167,23 @@ BSI_INLINE void add_product(const int h, const int m, const int w, const double 
   }
 }
 
+/* `places` has PLACES numbers. Every column of the row writes one of them, so that what other rows
+ * have left is not read. */
 BSI_INLINE void multiply_row(const int h, const int m, const int w, const values_job *job,
-                             int32_t i) {
+                             int32_t i, int32_t *places) {
   const bsi_sparse *a = job->a, *b = job->b;
   const bsi_sparse *c = job->c;
   const int32_t begin = c->row_ptr[i], end = c->row_ptr[i + 1];
   double *values = c->values + bsi_sparse_offset(c, begin);
   memset(values, 0, (size_t)(end - begin) * (size_t)(h * w) * sizeof *values);
+  for (int32_t at = begin; at < end; at++) places[hash_of(c->col_idx[at])] = at;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const int32_t k = a->col_idx[p];
     const double *left = a->values ? a->values + bsi_sparse_offset(a, p) : NULL;
-    int32_t at = begin;
-    for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1]; q++, at++) {
+    for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1]; q++) {
       const int32_t j = b->col_idx[q];
-      /* the next place is the most likely one */
-      if (c->col_idx[at] != j) at = bsi_lower_bound(c->col_idx, at + 1, end, j);
+      int32_t at = places[hash_of(j)];
+      if (c->col_idx[at] != j) at = bsi_lower_bound(c->col_idx, begin, end, j);
       add_product(h, m, w, left, b->values ? b->values + bsi_sparse_offset(b, q) : NULL,
                   c->values + bsi_sparse_offset(c, at));
     }
@@ -182,30 +192,33 @@ BSI_INLINE void multiply_row(const int h, const int m, const int w, const values
 
 /* Rows of square blocks, of other blocks whose height is known to the compiler, and of any. */
 #define ROWS(h)                                                                                    \
-  static void multiply_square_##h(const values_job *job, int32_t i) {                              \
-    multiply_row(h, h, h, job, i);                                                                 \
+  static void multiply_square_##h(const values_job *job, int32_t i, int32_t *places) {             \
+    multiply_row(h, h, h, job, i, places);                                                         \
   }                                                                                                \
-  static void multiply_height_##h(const values_job *job, int32_t i) {                              \
-    multiply_row(h, job->a->width, job->b->width, job, i);                                         \
+  static void multiply_height_##h(const values_job *job, int32_t i, int32_t *places) {             \
+    multiply_row(h, job->a->width, job->b->width, job, i, places);                                 \
   }
 BSI_BLOCK_SIZES(ROWS)
 
-static void multiply_any(const values_job *job, int32_t i) {
-  multiply_row(job->a->height, job->a->width, job->b->width, job, i);
+static void multiply_any(const values_job *job, int32_t i, int32_t *places) {
+  multiply_row(job->a->height, job->a->width, job->b->width, job, i, places);
 }
 
 static void values_part(void *data, bsi_part part) {
   const values_job *job = data;
+  int32_t places[PLACES];
   const bsi_rows rows = bsi_rows_of(job->c->rows, job->c->row_ptr, part);
-  for (int32_t i = rows.begin; i < rows.end; i++) job->row(job, i);
+  for (int32_t i = rows.begin; i < rows.end; i++) job->row(job, i, places);
 }
 
 static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
                                     const bsi_sparse *b, bsi_sparse *c) {
 #define SQUARE(h) multiply_square_##h,
 #define HEIGHT(h) multiply_height_##h,
-  static void (*const square[])(const values_job *, int32_t) = {NULL, BSI_BLOCK_SIZES(SQUARE)};
-  static void (*const height[])(const values_job *, int32_t) = {NULL, BSI_BLOCK_SIZES(HEIGHT)};
+  static void (*const square[])(const values_job *, int32_t, int32_t *) = {NULL,
+                                                                           BSI_BLOCK_SIZES(SQUARE)};
+  static void (*const height[])(const values_job *, int32_t, int32_t *) = {NULL,
+                                                                           BSI_BLOCK_SIZES(HEIGHT)};
   const int h = c->height;
   values_job job = {a, b, c, multiply_any};
   if (h <= BSI_SPECIAL_SIZES) job.row = h == a->width && h == c->width ? square[h] : height[h];
