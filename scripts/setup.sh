@@ -4,7 +4,7 @@
 #   usage: scripts/setup.sh [--with-tests] [--with-plots] [--with-petsc] [--with-lint]
 # Without options it installs the packages that are needed to build the library and the program.
 # --with-tests adds those for the tests, --with-plots gnuplot (70 MB), --with-petsc PETSc with its
-# MPI (500 MB), and --with-lint the tools of scripts/lint (400 MB: git, shellcheck, clang-format and
+# MPI and its tutorials (540 MB), and --with-lint the tools of scripts/lint (400 MB: git, shellcheck, clang-format and
 # clang-tidy 14).
 # If nothing is missing, the script does not call apt. Otherwise it prints the packages and their
 # size first. Without apt, or without the right to use it, the script names what is missing and
@@ -44,6 +44,10 @@ any() { # any COMMAND…: succeeds if one of the commands exists
 clang_tool() { # clang_tool NAME: succeeds if version 14 of NAME exists, which scripts/lint requires
   "$1-14" --version || "$1" --version | grep -q 'version 14\.'
 }
+tutorials() { # those of PETSc 3.18, or another PETSc is installed
+  pkg-config --exists 'PETSc >= 3.19' ||
+    test -f /usr/share/petsc/3.18/share/petsc/examples/src/ksp/ksp/tutorials/ex2.c
+}
 recent_cmake() { # 3.22 or later
   command -v cmake || return 1
   version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
@@ -76,6 +80,8 @@ look() {
   if [ -n "$petsc" ]; then
     need pkg-config any pkg-config pkgconf
     need libpetsc-real-dev pkg-config --exists 'PETSc >= 3.18'
+    # PETSc's tutorials, which tests run; Debian 12 has them in a package of this version only
+    need libpetsc3.18-dev-examples tutorials
   fi
   if [ -n "$lint" ]; then
     need clang-format-14 clang_tool clang-format

@@ -12,8 +12,8 @@ static void fill(PetscInt n, double *z) {
   for (PetscInt i = 0; i < n; i++) z[i] = INFINITY;
 }
 
-/* A process without rows calls this too: PETSc keeps norms until a vector changes, and all processes
- * must see the change. */
+/* A process without rows calls this too. PETSc keeps norms until a vector changes, and all
+ * processes must see the change. */
 static PetscErrorCode fill_vec(Vec z, PetscInt n) {
   PetscScalar *to;
   PetscFunctionBegin;
