@@ -46,13 +46,16 @@ typedef struct level_sum {
 static bool make_hierarchy(recorded *r, const bench_system *s, const bench_method *m) {
   bisai_precond_report report = {.struct_size = sizeof report};
   bisai_precond *precond;
-  bsi_multigrid_setup setup = {.options = m->options.multigrid};
+  bsi_multigrid_setup setup = {.options = m->options.multigrid,
+                               .least_narrow = BSI_LEAST_NARROW_BYTES};
   need(r->context, bisai_precond_create(r->context, s->matrix, &m->options, &precond), "set-up");
   need(r->context, bisai_precond_get_report(precond, &report), "report");
   bisai_precond_destroy(&precond);
   setup.options.cycle = report.multigrid.cycle;
   setup.options.smoother = report.multigrid.smoother;
   setup.options.nodes = report.multigrid.nodes;
+  if (setup.options.complexity == 0) setup.options.complexity = BSI_COMPLEXITY;
+  if (setup.options.coarsest < 0) setup.options.coarsest = BSI_COARSEST_ROWS;
   setup.symmetric = report.multigrid.symmetric;
   if (setup.options.smoother >= BISAI_SMOOTHER_ISAI || report.multigrid.levels < 2) return false;
   need(r->context, bsi_hierarchy_create(r->context, s->matrix, &setup, &r->h), "hierarchy");
@@ -75,15 +78,18 @@ static void record_cycle(recorded *r) {
 static bool is_transfer(const bsi_step *s) { return s->kind == BSI_STEP_MULTIPLY && !s->matrix; }
 
 static bool is_restriction(const bsi_level *level, const bsi_step *s) {
+  if (s->matrix) return s->matrix == level->narrow_restriction;
   return is_transfer(s) &&
          (s->m.row_ptr == level->restriction.row_ptr || s->m.row_ptr == level->members.row_ptr);
 }
 
 static bool belongs(const bsi_hierarchy *h, const bsi_level *level, const bsi_step *s) {
   if (s->kind == BSI_STEP_DENSE) return level == &h->levels[h->count - 1];
-  if (s->matrix) return s->matrix == level->matrix;
+  if (s->matrix)
+    return s->matrix == bsi_cycle_matrix(level) || s->matrix == level->narrow_prolongation ||
+           s->matrix == level->narrow_restriction;
   if (is_transfer(s))
-    return is_restriction(level, s) || s->m.row_ptr == level->prolongation.row_ptr;
+    return is_restriction(level, s) || s->m.row_ptr == bsi_prolongation_of(level)->row_ptr;
   return s->y == level->solution || s->y == level->b || s->y == level->x || s->y == level->second;
 }
 

@@ -53,10 +53,11 @@ template <typename T, int BS> __host__ __device__ constexpr int columns_of_a_lan
 /* The block row of a lane.
  *   T: the type of the values
  *   BS: the block size
- *   SPLIT: blocks of a row that go side by side, a power of two */
-template <typename T, int BS, int SPLIT> struct row_place {
-  static constexpr int COLUMNS = columns_of_a_lane<T, BS>(), LANES = BS / COLUMNS,
-                       GROUP = LANES * SPLIT, ROWS = BSI_WARP / GROUP;
+ *   SPLIT: blocks of a row that go side by side, a power of two
+ *   EACH: columns of a lane */
+template <typename T, int BS, int SPLIT, int EACH = columns_of_a_lane<T, BS>()> struct row_place {
+  static constexpr int COLUMNS = EACH, LANES = BS / COLUMNS, GROUP = LANES * SPLIT,
+                       ROWS = BSI_WARP / GROUP;
   /* the group of lanes, the place of the lane in it, and the first column of the lane */
   int group, member, c;
   int32_t i;
@@ -74,11 +75,13 @@ template <typename T, int BS, int SPLIT> struct row_place {
 
 /* Adds the products of the columns of a lane to `sum`.
  *   UNROLLED: blocks of a lane that are under way together
- *   VECTORS: how many vectors */
-template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS>
-__device__ __forceinline__ void add_blocks(const block_rows &p, const row_place<T, BS, SPLIT> &at,
+ *   VECTORS: how many vectors
+ *   EACH: columns of a lane */
+template <typename T, int BS, int SPLIT, int UNROLLED, int VECTORS, int EACH>
+__device__ __forceinline__ void add_blocks(const block_rows &p,
+                                           const row_place<T, BS, SPLIT, EACH> &at,
                                            double (&sum)[VECTORS][BS]) {
-  using own = row_place<T, BS, SPLIT>;
+  using own = row_place<T, BS, SPLIT, EACH>;
   constexpr int COLUMNS = own::COLUMNS, LANES = own::LANES;
   const int32_t i = at.i;
   const int member = at.member, c = at.c;

@@ -9,16 +9,18 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
 
 /* y ← A x */
 static bisai_status multiply(bsi_hierarchy *h, const bsi_level *level, const double *x, double *y) {
-  return bsi_step_do(
-      h, &(bsi_step){
-             .kind = BSI_STEP_MULTIPLY, .matrix = level->matrix, .alpha = 1.0, .x = x, .y = y});
+  return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_MULTIPLY,
+                                    .matrix = bsi_cycle_matrix(level),
+                                    .alpha = 1.0,
+                                    .x = x,
+                                    .y = y});
 }
 
 /* y ← b − A x */
 static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const double *b,
                              const double *x, double *y) {
   return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_MULTIPLY,
-                                    .matrix = level->matrix,
+                                    .matrix = bsi_cycle_matrix(level),
                                     .alpha = -1.0,
                                     .beta = 1.0,
                                     .x = x,
@@ -26,13 +28,17 @@ static bisai_status residual(bsi_hierarchy *h, const bsi_level *level, const dou
                                     .y = y});
 }
 
-/* y ← m x + beta·y */
-static bisai_status transfer(bsi_hierarchy *h, const bsi_sparse *m, const double *x, double beta,
-                             double *y) {
-  return bsi_step_do(
-      h,
-      &(bsi_step){
-          .kind = BSI_STEP_MULTIPLY, .m = *m, .alpha = 1.0, .beta = beta, .x = x, .b = y, .y = y});
+/* y ← m x + beta·y. `narrow` is the copy of m in fp32, or NULL. */
+static bisai_status transfer(bsi_hierarchy *h, const bsi_sparse *m, const bisai_bcsr *narrow,
+                             const double *x, double beta, double *y) {
+  return bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_MULTIPLY,
+                                    .matrix = narrow,
+                                    .m = *m,
+                                    .alpha = 1.0,
+                                    .beta = beta,
+                                    .x = x,
+                                    .b = y,
+                                    .y = y});
 }
 
 static bisai_status solve_coarsest(bsi_hierarchy *h, bsi_level *level, const double *b, double *x) {
@@ -101,9 +107,11 @@ static bisai_status cycle(bsi_hierarchy *h, int l, const double *b, double *from
     BSI_TRY(residual(h, level, b, before, level->residual));
     left = level->residual;
   }
-  BSI_TRY(transfer(h, bsi_restriction_of(level), left, 0.0, coarse->b));
+  const bisai_bcsr *r = level->narrow ? level->narrow_restriction : NULL,
+                   *p = level->narrow ? level->narrow_prolongation : NULL;
+  BSI_TRY(transfer(h, bsi_restriction_of(level), r, left, 0.0, coarse->b));
   BSI_TRY(bsi_hierarchy_correct(h, l + 1));
-  BSI_TRY(transfer(h, bsi_prolongation_of(level), coarse->solution, 1.0, before));
+  BSI_TRY(transfer(h, bsi_prolongation_of(level), p, coarse->solution, 1.0, before));
   return before == x ? BISAI_OK : bsi_smooth(h, level, post, b, before, x);
 }
 

@@ -45,20 +45,21 @@ __device__ __forceinline__ double residual_of(const relaxation &p, double b, dou
   return p.b ? b - product : product;
 }
 
-/* BS: the block size
+/* T: the type of the values of A
+ * BS: the block size
  * SPLIT: blocks of a row that go side by side, a power of two
  * UNROLLED: blocks of a lane that are under way together
  * RESIDENT: threads that a multiprocessor is to hold
  * FROM_ZERO: x is zero */
-template <int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
+template <typename T, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
 __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(relaxation p) {
-  using place = row_place<double, BS, SPLIT>;
+  using place = row_place<T, BS, SPLIT, 1>;
   const place at(p.rows.count);
   const bool own = at.working && at.member < BS;
   const int64_t row = static_cast<int64_t>(at.i) * BS + at.c;
   double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, previous = 0.0;
   bsi_wait_for_predecessor();
-  if (!FROM_ZERO && at.working) add_blocks<double, BS, SPLIT, UNROLLED>(p.rows, at, sum);
+  if (!FROM_ZERO && at.working) add_blocks<T, BS, SPLIT, UNROLLED>(p.rows, at, sum);
   if (own) {
     load_values<double, BS>(passing(p.rows.passing_once), p.inverse + row * BS, column);
     right = p.b ? __ldg(p.b + row) : 0.0;
@@ -105,8 +106,9 @@ __device__ __forceinline__ double add_lanes(double value, int bs, int split, int
 }
 
 /* A warp takes a block row. Lane (r, s) sums row r over the columns s, s + split, … of the row's
- * blocks, and then of D⁻¹. */
-__global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
+ * blocks, and then of D⁻¹.
+ *   T: the type of the values of A */
+template <typename T> __global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
   const int bs = p.rows.block_size, lane = threadIdx.x % BSI_WARP, split = BSI_WARP / bs,
             s = lane / bs, r = lane % bs;
   const int64_t i = (blockIdx.x * static_cast<int64_t>(ROW_THREADS) + threadIdx.x) / BSI_WARP,
@@ -115,12 +117,12 @@ __global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
   if (i >= p.rows.count) return;
   double sum = 0.0;
   if (p.rows.x && s < split) {
-    const double *values = static_cast<const double *>(p.rows.values) + r;
+    const T *values = static_cast<const T *>(p.rows.values) + r;
     const int32_t end = p.rows.row_ptr[i + 1];
     int c = s;
     for (int32_t q = p.rows.row_ptr[i]; q < end; q++, c -= bs)
       for (; c < bs; c += split)
-        sum += values[(static_cast<int64_t>(q) * bs + c) * bs] *
+        sum += widen(values[(static_cast<int64_t>(q) * bs + c) * bs]) *
                p.rows.x[static_cast<int64_t>(p.rows.col_idx[q]) * bs + c];
   }
   sum = add_lanes(sum, bs, split, s);
@@ -138,11 +140,11 @@ __global__ void __launch_bounds__(ROW_THREADS) relax_any(relaxation p) {
 /* Returns the blocks that go side by side in a row of a small matrix. */
 constexpr int wide_split(int block_size) { return block_size <= 4 ? 8 : 4; }
 
-template <int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
+template <typename T, int BS, int SPLIT, int UNROLLED, int RESIDENT, bool FROM_ZERO>
 bisai_status launch_relax(bisai_context *context, const relaxation &p) {
-  constexpr int ROWS = row_place<double, BS, SPLIT>::ROWS;
+  constexpr int ROWS = row_place<T, BS, SPLIT, 1>::ROWS;
   const int64_t warps = (p.rows.count + ROWS - 1) / ROWS;
-  bsi_launch_early(context, relax<BS, SPLIT, UNROLLED, RESIDENT, FROM_ZERO>,
+  bsi_launch_early(context, relax<T, BS, SPLIT, UNROLLED, RESIDENT, FROM_ZERO>,
                    bsi_grid(warps * BSI_WARP, ROW_THREADS), ROW_THREADS, 0, p);
   return bsi_launched(context, "relaxation");
 }
@@ -153,19 +155,35 @@ bisai_status launch_relax_values(bisai_context *context, const relaxation &p) {
   return bsi_launched(context, "relaxation");
 }
 
-template <int BS>
+template <typename T, int BS>
 bisai_status relax_of_size(bisai_context *context, const relaxation &p, double blocks_per_row) {
   constexpr int wide = wide_split(BS);
   if (!p.rows.x && BS == 1) return launch_relax_values(context, p);
-  if (!p.rows.x) return launch_relax<BS, 1, 1, 1024, true>(context, p);
+  if (!p.rows.x) return launch_relax<double, BS, 1, 1, 1024, true>(context, p);
   if (blocks_per_row > 4.0 &&
       static_cast<int64_t>(p.rows.count) * BS * wide <=
           static_cast<int64_t>(context->limits.processors) * FILLING_THREADS)
-    return launch_relax<BS, wide, 2, 1024, false>(context, p);
-  return in_shape<double, BS, 1>(blocks_per_row, [&](auto shape) {
+    return launch_relax<T, BS, wide, 2, 1024, false>(context, p);
+  return in_shape<T, BS, 1>(blocks_per_row, [&](auto shape) {
     using how = decltype(shape);
-    return launch_relax<BS, how::split, how::unrolled, how::resident, false>(context, p);
+    return launch_relax<T, BS, how::split, how::unrolled, how::resident, false>(context, p);
   });
+}
+
+/* T: the type of the values of A */
+template <typename T>
+bisai_status relax_type(bisai_context *context, const bisai_bcsr *a, const relaxation &p) {
+  const double length = static_cast<double>(a->blocks) / a->block_rows;
+  switch (a->block_size) {
+#define CASE(BS)                                                                                   \
+  case BS: return relax_of_size<T, BS>(context, p, length);
+    BSI_BLOCK_SIZES(CASE)
+#undef CASE
+  }
+  bsi_launch_early(context, relax_any<T>,
+                   bsi_grid(static_cast<int64_t>(a->block_rows) * BSI_WARP, ROW_THREADS),
+                   ROW_THREADS, 0, p);
+  return bsi_launched(context, "relaxation");
 }
 
 /* --- products --- */
@@ -371,18 +389,9 @@ static bisai_status relax_rows(bisai_context *context, const bisai_bcsr *a, cons
                                double alpha, double beta, const double *b, const double *x,
                                const double *previous, double *y) {
   if (a->block_rows == 0) return BISAI_OK;
-  const double length = static_cast<double>(a->blocks) / a->block_rows;
   const relaxation p = {rows_of(context, a, x, 0, 0), inverse, alpha, beta, b, previous, y};
-  switch (a->block_size) {
-#define CASE(BS)                                                                                   \
-  case BS: return relax_of_size<BS>(context, p, length);
-    BSI_BLOCK_SIZES(CASE)
-#undef CASE
-  }
-  bsi_launch_early(context, relax_any,
-                   bsi_grid(static_cast<int64_t>(a->block_rows) * BSI_WARP, ROW_THREADS),
-                   ROW_THREADS, 0, p);
-  return bsi_launched(context, "relaxation");
+  return a->type == BISAI_FP32 ? relax_type<float>(context, a, p)
+                               : relax_type<double>(context, a, p);
 }
 
 static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const double *x,

@@ -22,12 +22,22 @@ typedef struct relaxation {
   double *y;
 } relaxation;
 
-/* residual ← b_i − Σ_j A_ij x_j, where b NULL is zero. Even and odd blocks have a sum each, because the additions of a
- * single sum would wait for each other. */
-BSI_INLINE void residual_of_row(const int bs, const relaxation *j, const int32_t i,
-                                double *residual) {
+/* Returns a block. A block in fp32 is widened to `room`. */
+BSI_INLINE const double *block_at(const int bs, const bool narrow, const void *values, int64_t q,
+                                  double *room) {
+  if (!narrow) return (const double *)values + q * (bs * bs);
+  for (int e = 0; e < bs * bs; e++) room[e] = (double)((const float *)values)[q * (bs * bs) + e];
+  return room;
+}
+
+/* residual ← b_i − Σ_j A_ij x_j, where b NULL is zero. Even and odd blocks have a sum each, because
+ * the additions of a single sum would wait for each other. `narrow`: A is in fp32. */
+BSI_INLINE void residual_of_row(const int bs, const bool narrow, const relaxation *j,
+                                const int32_t i, double *residual) {
   const bisai_bcsr *a = j->a;
-  const double *values = a->values, *x = j->x;
+  const void *values = a->values;
+  const double *x = j->x;
+  double room[BISAI_MAX_BLOCK_SIZE * BISAI_MAX_BLOCK_SIZE];
   const int32_t end = a->row_ptr[i + 1];
   bsi_column sum, odd;
   if (j->b)
@@ -36,29 +46,29 @@ BSI_INLINE void residual_of_row(const int bs, const relaxation *j, const int32_t
     bsi_column_clear(bs, &sum);
   bsi_column_clear(bs, &odd);
   if (x) {
-    const size_t bytes = (size_t)(bs * bs) * sizeof *values;
+    const size_t bytes = (size_t)(bs * bs) * (narrow ? sizeof(float) : sizeof(double));
     bsi_prefetch_ahead(values, (size_t)a->row_ptr[i] * bytes, (size_t)end * bytes, 1);
     int32_t q = a->row_ptr[i];
     for (; q + 1 < end; q += 2) {
-      bsi_column_subtract_product(bs, &sum, values + (int64_t)q * (bs * bs),
+      bsi_column_subtract_product(bs, &sum, block_at(bs, narrow, values, q, room),
                                   x + (int64_t)a->col_idx[q] * bs);
-      bsi_column_subtract_product(bs, &odd, values + (int64_t)(q + 1) * (bs * bs),
+      bsi_column_subtract_product(bs, &odd, block_at(bs, narrow, values, q + 1, room),
                                   x + (int64_t)a->col_idx[q + 1] * bs);
     }
     if (q < end)
-      bsi_column_subtract_product(bs, &sum, values + (int64_t)q * (bs * bs),
+      bsi_column_subtract_product(bs, &sum, block_at(bs, narrow, values, q, room),
                                   x + (int64_t)a->col_idx[q] * bs);
   }
   bsi_column_sum(bs, &sum, &odd);
   bsi_column_store(bs, &sum, residual);
 }
 
-BSI_INLINE void relax_rows(const int bs, const relaxation *j, const int32_t begin,
-                           const int32_t end) {
+BSI_INLINE void relax_rows(const int bs, const bool narrow, const relaxation *j,
+                           const int32_t begin, const int32_t end) {
   for (int32_t i = begin; i < end; i++) {
     const int64_t row = (int64_t)i * bs;
     double residual[BISAI_MAX_BLOCK_SIZE];
-    residual_of_row(bs, j, i, residual);
+    residual_of_row(bs, narrow, j, i, residual);
     bsi_column step;
     bsi_column_clear(bs, &step);
     bsi_column_add_product(bs, &step, j->inverse + row * bs, residual);
@@ -72,24 +82,31 @@ BSI_INLINE void relax_rows(const int bs, const relaxation *j, const int32_t begi
 typedef void relax_function(const relaxation *, int32_t begin, int32_t end);
 
 static void relax_rows_any(const relaxation *j, int32_t begin, int32_t end) {
-  relax_rows(j->a->block_size, j, begin, end);
+  relax_rows(j->a->block_size, false, j, begin, end);
+}
+static void relax_narrow_any(const relaxation *j, int32_t begin, int32_t end) {
+  relax_rows(j->a->block_size, true, j, begin, end);
 }
 #define STAMP(BS)                                                                                  \
   static void relax_rows_##BS(const relaxation *j, int32_t begin, int32_t end) {                   \
-    relax_rows(BS, j, begin, end);                                                                 \
+    relax_rows(BS, false, j, begin, end);                                                          \
+  }                                                                                                \
+  static void relax_narrow_##BS(const relaxation *j, int32_t begin, int32_t end) {                 \
+    relax_rows(BS, true, j, begin, end);                                                           \
   }
 BSI_BLOCK_SIZES(STAMP)
 #undef STAMP
-#define ENTRY(BS) [BS] = relax_rows_##BS,
-static relax_function *const relax_functions[BSI_SPECIAL_SIZES + 1] = {relax_rows_any,
-                                                                       BSI_BLOCK_SIZES(ENTRY)};
+#define ENTRY(BS) [BS] = {relax_rows_##BS, relax_narrow_##BS},
+static relax_function *const relax_functions[BSI_SPECIAL_SIZES + 1][2] = {
+    {relax_rows_any, relax_narrow_any}, BSI_BLOCK_SIZES(ENTRY)};
 #undef ENTRY
 
 static void relax_part(void *job, bsi_part part) {
   const relaxation *j = job;
   const bisai_bcsr *a = j->a;
   const bsi_rows rows = bsi_rows_of(a->block_rows, a->row_ptr, part);
-  relax_functions[a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0](j, rows.begin, rows.end);
+  const int size = a->block_size <= BSI_SPECIAL_SIZES ? a->block_size : 0;
+  relax_functions[size][a->type == BISAI_FP32](j, rows.begin, rows.end);
 }
 
 static bisai_status relax(bisai_context *context, const bisai_bcsr *a, const double *inverse,

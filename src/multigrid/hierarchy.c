@@ -524,6 +524,8 @@ bisai_status bsi_hierarchy_create(bisai_context *context, const bisai_bcsr *matr
   }
   release_coarsening(context, &c);
   if (!status && small_enough(h, &h->levels[h->count - 1])) status = bsi_coarsest_create(h);
+  for (int l = 0; l < h->count && !status; l++)
+    if (l < h->count - 1 || !h->dense_inverse) status = bsi_narrow_create(h, &h->levels[l]);
   if (!status) status = bsi_tail_create(h, ops_of(h)->tail->most_rows);
   h->setup.options.null_vectors = NULL; /* the caller's array may go */
   note_peak(h, 0);
@@ -556,6 +558,7 @@ static bisai_status update_level(bsi_hierarchy *h, int l) {
 
 static bisai_status update_values(bsi_hierarchy *h) {
   for (int l = 0; l < h->count; l++) BSI_TRY(update_level(h, l));
+  for (int l = 0; l < h->count; l++) BSI_TRY(bsi_narrow_update(h, &h->levels[l]));
   return bsi_tail_update(h);
 }
 
@@ -573,6 +576,7 @@ bisai_status bsi_hierarchy_update(const bisai_bcsr *matrix, bsi_hierarchy *h) {
 static void destroy_level(bisai_context *context, bsi_level *level) {
   const bsi_memory_ops *memory = context->backend->memory;
   bisai_precond_destroy(&level->smoother);
+  bsi_narrow_destroy(level);
   destroy_transfers(context, level);
   if (level->relaxation != level->inverse) memory->release(context, level->relaxation);
   memory->release(context, level->inverse);

@@ -29,6 +29,14 @@
 /* Singular diagonal blocks of coarse matrices are shifted by this part of their row. */
 #define BSI_COARSE_SHIFT 0.01
 
+/* The options `complexity` and `coarsest` if they are left open. */
+#define BSI_COMPLEXITY 2.5
+enum { BSI_COARSEST_ROWS = 1024 };
+
+/* bsi_multigrid_setup::least_narrow of preconditioners. The values of smaller levels stay in the
+ * cache of a device. */
+enum { BSI_LEAST_NARROW_BYTES = 1 << 25 };
+
 /* What a hierarchy is made with. */
 typedef struct bsi_multigrid_setup {
   /* no enumeration has its AUTO */
@@ -39,6 +47,8 @@ typedef struct bsi_multigrid_setup {
   double shift_amount;
   /* what the smoothers ISAI, SWEEPS and ILU are made with */
   const bisai_precond_options *smoother;
+  /* levels have copies in fp32 if the product with their matrix moves more bytes */
+  int64_t least_narrow;
 } bsi_multigrid_setup;
 
 typedef struct bsi_level {
@@ -69,6 +79,9 @@ typedef struct bsi_level {
   /* T of identity blocks: what makes A T (bsi_aim_ops) */
   int32_t *target;
   bsi_sparse identity;
+  /* copies in fp32, which cycles read if `narrow` is true; NULL: there is none */
+  bisai_bcsr *narrow_matrix, *narrow_prolongation, *narrow_restriction;
+  bool narrow;
   /* work vectors: x before and during smoothing, a residual */
   double *x, *y, *residual;
   /* but on level 0: the right-hand side and the solution */
@@ -141,6 +154,15 @@ bisai_status bsi_drop_marked(const bsi_hierarchy *h, const bsi_level *level, dou
 bisai_status bsi_coarsest_create(bsi_hierarchy *h);
 bisai_status bsi_coarsest_update(bsi_hierarchy *h);
 
+/* --- narrow.c --- */
+
+/* Makes the copies in fp32 of a level, if it is large and the options ask for them. */
+bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level);
+/* Takes new values. Allocates nothing. */
+bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level);
+int64_t bsi_narrow_memory(const bsi_level *level);
+void bsi_narrow_destroy(bsi_level *level);
+
 /* --- steps.c --- */
 
 /* Does a step, or records it if the tail is being recorded. */
@@ -179,6 +201,11 @@ static inline const bsi_sparse *bsi_prolongation_of(const bsi_level *level) {
 /* Returns R of a level. */
 static inline const bsi_sparse *bsi_restriction_of(const bsi_level *level) {
   return level->restriction.row_ptr ? &level->restriction : &level->members;
+}
+
+/* Returns the matrix that cycles read. */
+static inline const bisai_bcsr *bsi_cycle_matrix(const bsi_level *level) {
+  return level->narrow ? level->narrow_matrix : level->matrix;
 }
 
 /* Returns true if a cycle corrects twice on level l ≥ 1, unless that is the coarsest. */

@@ -17,7 +17,8 @@ static int64_t level_memory(const bsi_level *level) {
   const bisai_bcsr *a = level->matrix;
   double *const vectors[] = {level->x,      level->y,     level->residual,     level->b,
                              level->second, level->image, level->second_image, level->solution};
-  int64_t bytes = transfer_memory(level) + (level->own ? bsi_bcsr_memory(level->own) : 0);
+  int64_t bytes = transfer_memory(level) + bsi_narrow_memory(level) +
+                  (level->own ? bsi_bcsr_memory(level->own) : 0);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     if (vectors[i]) bytes += 8 * bsi_level_rows(level);
   if (level->scalars) bytes += 8 * BSI_K_WORK;
@@ -49,7 +50,7 @@ int64_t bsi_hierarchy_memory(const bsi_hierarchy *h) {
  * product. */
 static int64_t smoothing_bytes(const bsi_hierarchy *h, const bsi_level *level) {
   const bisai_multigrid_options *o = &h->setup.options;
-  const int64_t a = bsi_bcsr_product_bytes(level->matrix), n = 8 * bsi_level_rows(level);
+  const int64_t a = bsi_bcsr_product_bytes(bsi_cycle_matrix(level)), n = 8 * bsi_level_rows(level);
   int64_t step = 8 * (int64_t)bsi_block_offset(level->matrix, level->matrix->block_rows) + 2 * n;
   if (level->smoother) {
     bisai_precond_report report = {.struct_size = sizeof report};
@@ -61,7 +62,9 @@ static int64_t smoothing_bytes(const bsi_hierarchy *h, const bsi_level *level) {
   return steps * step + products * a;
 }
 
-static int64_t sparse_bytes(const bsi_sparse *m) {
+/* `narrow`: its copy in fp32, or NULL */
+static int64_t sparse_bytes(const bsi_sparse *m, const bisai_bcsr *narrow) {
+  if (narrow) return bsi_bcsr_product_bytes(narrow);
   return bsi_sparse_memory(m) + 8 * ((int64_t)m->rows * m->height + (int64_t)m->cols * m->width);
 }
 
@@ -69,11 +72,13 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h) {
   int64_t bytes = 0, visits = 1;
   for (int l = 0; l < h->count - 1; l++) {
     const bsi_level *level = &h->levels[l];
-    const int64_t a = bsi_bcsr_product_bytes(level->matrix);
+    const int64_t a = bsi_bcsr_product_bytes(bsi_cycle_matrix(level));
     const bool twice = bsi_corrects_twice(h->setup.options.cycle, l);
     if (twice) visits *= 2;
-    bytes += visits * (smoothing_bytes(h, level) + a + sparse_bytes(bsi_restriction_of(level)) +
-                       sparse_bytes(bsi_prolongation_of(level)));
+    const bisai_bcsr *r = level->narrow ? level->narrow_restriction : NULL,
+                     *p = level->narrow ? level->narrow_prolongation : NULL;
+    bytes += visits * (smoothing_bytes(h, level) + a + sparse_bytes(bsi_restriction_of(level), r) +
+                       sparse_bytes(bsi_prolongation_of(level), p));
     if (twice) bytes += visits / 2 * a;
   }
   const int64_t n = bsi_level_rows(&h->levels[h->count - 1]);

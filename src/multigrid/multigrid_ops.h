@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A backend's operations for multigrid. Matrices A are square, in fp64, and store their diagonal
- * blocks. `inverse` has the inverses D⁻¹ of the diagonal blocks of A, or what a smoother takes for
- * them, in the order of the block rows. */
+ * blocks. Those of relaxations may be in fp32. `inverse` has the inverses D⁻¹ of the diagonal
+ * blocks of A, or what a smoother takes for them, in the order of the block rows. */
 #ifndef BSI_MULTIGRID_OPS_H
 #define BSI_MULTIGRID_OPS_H
 
@@ -153,6 +153,12 @@ typedef struct bsi_split_ops {
   bisai_status (*equal)(bisai_context *, const bisai_bcsr *a, const bisai_bcsr *s, bool *equal);
 } bsi_split_ops;
 
+typedef struct bsi_narrow_ops {
+  /* to[k] ← from[k] for k < count, rounded to fp32. *fits ← true if fp32 represents all of them
+   * with all of its digits (multigrid/narrow.h). Waits. */
+  bisai_status (*copy)(bisai_context *, int64_t count, const double *from, float *to, bool *fits);
+} bsi_narrow_ops;
+
 /* The dense inverse of the coarsest matrix. */
 typedef struct bsi_dense_ops {
   /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
@@ -199,6 +205,7 @@ typedef struct bsi_multigrid_ops {
   const bsi_l1_ops *l1;
   const bsi_nodes_ops *nodes;
   const bsi_split_ops *split;
+  const bsi_narrow_ops *narrow;
   const bsi_dense_ops *dense;
   const bsi_tail_ops *tail;
 } bsi_multigrid_ops;
@@ -213,6 +220,7 @@ extern const bsi_cycle_ops bsi_cycle_host, bsi_cycle_cuda;
 extern const bsi_l1_ops bsi_l1_host, bsi_l1_cuda;
 extern const bsi_nodes_ops bsi_nodes_host, bsi_nodes_cuda;
 extern const bsi_split_ops bsi_split_host, bsi_split_cuda;
+extern const bsi_narrow_ops bsi_narrow_host, bsi_narrow_cuda;
 extern const bsi_dense_ops bsi_dense_host, bsi_dense_cuda;
 extern const bsi_tail_ops bsi_tail_host, bsi_tail_cuda;
 

@@ -113,7 +113,7 @@ static bisai_status relax(bsi_hierarchy *h, bsi_level *level, int32_t count, con
     if (!jacobi) next_coefficients(&c, step % degree == 0, &alpha, &beta);
     double *y = place_of(level, step, steps, to);
     BSI_TRY(bsi_step_do(h, &(bsi_step){.kind = BSI_STEP_RELAX,
-                                       .matrix = level->matrix,
+                                       .matrix = bsi_cycle_matrix(level),
                                        .inverse = level->relaxation,
                                        .alpha = alpha,
                                        .beta = beta,
@@ -136,8 +136,8 @@ static bisai_status apply_nested(bsi_hierarchy *h, bsi_level *level, int32_t cou
   for (int32_t step = 0; step < count; step++) {
     double *y = place_of(level, step, count, to);
     if (x)
-      BSI_TRY(backend->apply->products->multiply(h->context, level->matrix, 1, -1.0, x, 0, 1.0, b,
-                                                 0, level->residual, 0, 0));
+      BSI_TRY(backend->apply->products->multiply(h->context, bsi_cycle_matrix(level), 1, -1.0, x, 0,
+                                                 1.0, b, 0, level->residual, 0, 0));
     BSI_TRY(bisai_precond_apply(level->smoother, x ? level->residual : b, y));
     if (x) BSI_TRY(backend->vectors->add(h->context, n, x, y));
     x = y;

@@ -30,6 +30,8 @@ static const char *const cycles[] = BSI_OPTION_WORDS(BISAI_CYCLE_LIST);
 static const char *const smoothers[] = BSI_OPTION_WORDS(BISAI_SMOOTHER_LIST);
 static const char *const node_words[] = BSI_OPTION_WORDS(BISAI_NODES_LIST);
 static const char *const null_words[] = {"components", NULL};
+/* of bisai_value_type */
+static const char *const precisions[] = {"fp64", "fp32", NULL};
 static const char *const automatic[] = {"auto", NULL};
 
 static const bisai_option table[] = {
@@ -84,6 +86,10 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(multigrid.keep_transfers), .name = "keep_transfers", .key = "keep",
      .placeholder = "", .petsc = "mg_keep", .help = "updates keep the transfers",
      .type = BISAI_OPTION_FLAG},
+    {BSI_PRECOND_OPTION(multigrid.precision), .name = "precision", .key = "precision",
+     .placeholder = "P", .petsc = "mg_precision", .help = "what cycles read of large levels",
+     .type = BISAI_OPTION_WORD, .initial = BISAI_FP64, .maximum = BISAI_FP32, .advised = BISAI_FP32,
+     .words = precisions},
     {BSI_PRECOND_OPTION(multigrid.null_vectors), .name = "null_vectors", .key = "null",
      .placeholder = "FILE", .help = "near-null-space vectors", .type = BISAI_OPTION_VECTORS,
      .words = null_words},
@@ -163,8 +169,8 @@ static bisai_multigrid_options choose(const bisai_precond *m) {
   bisai_multigrid_options o = m->options.multigrid;
   if (o.smoother == BISAI_SMOOTHER_AUTO)
     o.smoother = symmetric ? BISAI_SMOOTHER_CHEBYSHEV : BISAI_SMOOTHER_JACOBI;
-  if (o.complexity == 0.0) o.complexity = 2.5;
-  if (o.coarsest == BISAI_MULTIGRID_COARSEST_AUTO) o.coarsest = 1024;
+  if (o.complexity == 0.0) o.complexity = BSI_COMPLEXITY;
+  if (o.coarsest == BISAI_MULTIGRID_COARSEST_AUTO) o.coarsest = BSI_COARSEST_ROWS;
   if (m->block_size == 1 || o.null_vectors) o.nodes = BISAI_NODES_BLOCK;
   return o;
 }
@@ -197,7 +203,8 @@ static bisai_status multigrid_setup(bisai_precond *m, const bisai_bcsr *a) {
       .options = o,
       .symmetric = state->symmetric,
       .shift_amount = m->options.shift == BISAI_SHIFT_NONE ? 0.0 : m->options.shift_amount,
-      .smoother = &state->smoother};
+      .smoother = &state->smoother,
+      .least_narrow = BSI_LEAST_NARROW_BYTES};
   m->options.multigrid.null_vectors = NULL; /* the caller's array may go */
   BSI_TRY(bsi_hierarchy_create(m->context, a, &setup, &state->hierarchy));
   m->report.pattern_seconds = bsi_now() - start;
@@ -300,6 +307,7 @@ static void multigrid_describe(bisai_precond *m) {
   bsi_append(m, " cycle=%s smoother=%s", bisai_cycle_string(r->cycle),
              bisai_smoother_string(r->smoother));
   if (r->nodes == BISAI_NODES_SCALAR) bsi_append(m, " nodes=scalar");
+  if (multigrid_of(m)->hierarchy.levels[0].narrow) bsi_append(m, " precision=fp32");
   bsi_append(m, ", %d levels of", r->levels);
   for (int l = 0; l < r->levels; l++) bsi_append(m, " %d", r->rows[l]);
   bsi_append(m, " rows, complexity %.2f", r->operator_complexity);

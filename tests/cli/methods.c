@@ -34,6 +34,7 @@ static const struct {
             {"complexity", "", "", "multigrid.complexity", ""},
             {"unweighted", "", "", "multigrid.unweighted", ""},
             {"keep", "", "", "multigrid.keep_transfers", "cpr.keep_pressure"},
+            {"precision", "", "", "multigrid.precision", ""},
             {"pressure", "", "", "", "cpr.pressure"},
             {"additive", "", "", "", "cpr.additive"},
             {"weights", "", "", "", "cpr.weights"}};

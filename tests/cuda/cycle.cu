@@ -10,7 +10,9 @@ namespace {
 const bsi_cycle_ops *host_ops() { return bsi_backend_host.multigrid->cycle; }
 const bsi_cycle_ops *device_ops() { return bsi_backend_cuda.multigrid->cycle; }
 
-/* `previous`: the iterate before x is given, and its place is that of the result */
+/* `previous`: the iterate before x is given, and its place is that of the result
+ * T: the type of the values of A */
+template <typename T>
 void relaxation_agrees(int32_t rows, int bs, int32_t longest, double alpha, bool zero,
                        bool previous) {
   const context_on host(BISAI_BACKEND_HOST), device(BISAI_BACKEND_CUDA);
@@ -21,10 +23,13 @@ void relaxation_agrees(int32_t rows, int bs, int32_t longest, double alpha, bool
                       y = random_vector(n);
   if (!previous || alpha == 0.0) y.assign(n, NAN);
   device_array<int32_t> row_ptr(s.row_ptr), col_idx(s.col_idx);
-  device_array<double> d_values(values), d_inverse(inverse), d_b(b), d_x(x), d_y(y), again(y);
+  std::vector<T> stored(values.begin(), values.end());
+  device_array<T> d_values(stored);
+  device_array<double> d_inverse(inverse), d_b(b), d_x(x), d_y(y), again(y);
   bisai_bcsr a = {};
   a.block_rows = a.block_cols = rows, a.block_size = bs;
-  a.blocks = static_cast<int32_t>(s.col_idx.size()), a.type = BISAI_FP64;
+  a.blocks = static_cast<int32_t>(s.col_idx.size()),
+  a.type = sizeof(T) == 4 ? BISAI_FP32 : BISAI_FP64;
   a.row_ptr = row_ptr.data, a.col_idx = col_idx.data, a.values = d_values.data;
   bool good = true;
   bisai_context *context = device;
@@ -36,7 +41,7 @@ void relaxation_agrees(int32_t rows, int bs, int32_t longest, double alpha, bool
                                 zero ? nullptr : d_x.data, previous ? to : nullptr, to) == BISAI_OK;
   }
   CHECK(cudaDeviceSynchronize());
-  a.row_ptr = s.row_ptr.data(), a.col_idx = s.col_idx.data(), a.values = values.data();
+  a.row_ptr = s.row_ptr.data(), a.col_idx = s.col_idx.data(), a.values = stored.data();
   host_ops()->relax(host, &a, inverse.data(), alpha, 0.7, b.data(), zero ? nullptr : x.data(),
                     previous ? y.data() : nullptr, y.data());
   const double most = std::fmax(apart(d_y.fetch(), y), apart(again.fetch(), y));
@@ -108,10 +113,11 @@ TEST(relaxations_agree_with_the_host) {
     for (const int32_t rows : {1, 3, 11, 33, 129, 400})
       for (const int32_t longest : {3, 8, 40, 80})
         if (!left_out(bs) && (!short_form() || rows == 33)) {
-          relaxation_agrees(rows, bs, longest, 0.0, true, true);
-          relaxation_agrees(rows, bs, longest, 0.0, false, true);
-          relaxation_agrees(rows, bs, longest, 0.4, false, false);
-          relaxation_agrees(rows, bs, longest, 0.4, false, true);
+          relaxation_agrees<double>(rows, bs, longest, 0.0, true, true);
+          relaxation_agrees<double>(rows, bs, longest, 0.0, false, true);
+          relaxation_agrees<double>(rows, bs, longest, 0.4, false, false);
+          relaxation_agrees<double>(rows, bs, longest, 0.4, false, true);
+          relaxation_agrees<float>(rows, bs, longest, 0.4, false, true);
         }
 }
 

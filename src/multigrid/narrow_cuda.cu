@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies in fp32 on a GPU. A thread copies several values, to have enough bytes under way. */
+#include "gpu/launch.cuh"
+#include "gpu/record.cuh"
+#include "multigrid/multigrid_ops.h"
+#include "multigrid/narrow.h"
+
+namespace {
+
+constexpr char what[] = "copy in fp32";
+enum { THREADS = 256, VALUES = 4 };
+
+__global__ void __launch_bounds__(THREADS)
+    copy_values(int64_t count, const double *from, float *to, bsi_first_record *record) {
+  const int64_t first = blockIdx.x * static_cast<int64_t>(THREADS * VALUES) + threadIdx.x;
+  double values[VALUES];
+  bsi_wait_for_predecessor();
+#pragma unroll
+  for (int u = 0; u < VALUES; u++) {
+    const int64_t k = first + u * THREADS;
+    values[u] = k < count ? from[k] : 0.0;
+  }
+#pragma unroll
+  for (int u = 0; u < VALUES; u++) {
+    const int64_t k = first + u * THREADS;
+    if (k < count) to[k] = static_cast<float>(values[u]);
+    if (!bsi_fits_narrow(values[u])) atomicMin(&record->index, static_cast<unsigned long long>(k));
+  }
+}
+
+} // namespace
+
+static bisai_status copy(bisai_context *context, int64_t count, const double *from, float *to,
+                         bool *fits) {
+  *fits = true;
+  if (count == 0) return BISAI_OK;
+  bsi_first_record *record = bsi_record_of<bsi_first_record>(context), first;
+  BSI_TRY(bsi_record_begin<bsi_first_record>(context, what));
+  bsi_launch_early(context, copy_values, bsi_grid(count, THREADS * VALUES), THREADS, 0, count, from,
+                   to, record);
+  BSI_TRY(bsi_launched(context, what));
+  BSI_TRY(bsi_record_fetch(context, what, &first));
+  *fits = first.index == BSI_NONE;
+  return BISAI_OK;
+}
+
+const bsi_narrow_ops bsi_narrow_cuda = {.copy = copy};
