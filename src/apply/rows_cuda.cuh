@@ -185,12 +185,17 @@ constexpr double ABOVE_9 = 9.0 * (1.0 + DBL_EPSILON);
 /* The first line that fits a matrix holds. If a lane has a whole row of a mesh under way, it waits
  * three times, and not once more for every two blocks, which makes up for fewer threads. Measured
  * on an H200: values of 8 bytes with commit e4afd66, narrower ones in
- * bench/results/h200-kernels.md, "Block product", third measurement. 7 × 2 bytes are not here,
+ * bench/results/h200-kernels.md, "Block product", third measurement; prolongations, rows of 16 and
+ * more single values, and single values in fp32 with commit 0d405dc. 7 × 2 bytes are not here,
  * because they spill registers. */
 constexpr tuned_shape TUNED[] = {
+    {1, 8, 4.5, {1, 4, 1024}},      /* prolongations */
     {1, 8, 6.0, {1, 2, 1024}},      /* 5-point meshes */
     {1, 8, 16.0, {2, 4, 1024}},     /* 7-point and 9-point meshes */
-    {1, 8, DBL_MAX, {8, 2, 1024}},  /* coarse levels of multigrid */
+    {1, 8, DBL_MAX, {8, 5, 1024}},  /* coarse levels of multigrid, restrictions */
+    {1, 4, 6.0, {1, 4, 2048}},      /* the same in fp32 */
+    {1, 4, 16.0, {1, 4, 1024}},     /* 7-point and 9-point meshes */
+    {1, 4, DBL_MAX, {8, 5, 1024}},  /* coarse levels */
     {3, 8, 4.0, {1, 3, 1280}},      /* triangles of meshes */
     {3, 8, LONG_ROW, {1, 6, 768}},  /* meshes */
     {4, 8, 4.0, {1, 3, 1024}},      /* triangles of meshes */

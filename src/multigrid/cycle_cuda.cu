@@ -192,9 +192,10 @@ bisai_status relax_type(bisai_context *context, const bisai_bcsr *a, const relax
  * over the columns s, s + split, …, of which UNROLLED are under way together. */
 enum { UNROLLED = 4 };
 
-/* Rows of more blocks, as those of restrictions, are too long for the kernels of square blocks. On
- * an H200 a restriction of 265 rows of 2,000 values takes 39 µs there. */
-enum { LONG_ROWS = 12 };
+/* Rows of more blocks, or values, as those of restrictions, are too long for the kernels of square
+ * blocks. On an H200 a restriction of 265 rows of 2,000 values takes 39 µs there, and one of
+ * 716,508 rows of 39 values 143 µs instead of 175. */
+enum { LONG_ROWS = 12, LONG_ROWS_OF_VALUES = 64 };
 
 struct product {
   const int32_t *row_ptr, *col_idx;
@@ -397,7 +398,8 @@ static bisai_status relax_rows(bisai_context *context, const bisai_bcsr *a, cons
 static bisai_status multiply(bisai_context *context, const bsi_sparse *m, const double *x,
                              double beta, double *y) {
   if (m->rows == 0) return BISAI_OK;
-  const bool long_rows = m->blocks > LONG_ROWS * static_cast<int64_t>(m->rows);
+  const int64_t longest = m->height == 1 ? LONG_ROWS_OF_VALUES : LONG_ROWS;
+  const bool long_rows = m->blocks > longest * m->rows;
   if (bsi_is_square(m) && !long_rows) return bsi_square_multiply(context, m, x, beta, y);
   const int split = split_of(context, m), groups = BSI_WARP / (m->height * split);
   const product p = {.row_ptr = m->row_ptr,
