@@ -15,6 +15,7 @@
 #include <bisai/bcsr.h>
 
 enum {
+  CASE_ATMOSPHERE_BLOCK_SIZE = 4,
   CASE_CAVITY_BLOCK_SIZE = 3,
   CASE_CONVDIFF_BLOCK_SIZE = 4,
   CASE_ELASTICITY_BLOCK_SIZE = 3,
@@ -85,6 +86,7 @@ typedef struct case_shell_options {
 case_shell_options case_shell_options_default(void);
 
 /* Returns why a case of this size cannot be made, or NULL. */
+const char *case_atmosphere_refusal(int32_t nx, int32_t ny, int32_t nz);
 const char *case_cavity_refusal(int32_t n);
 const char *case_convdiff_refusal(int32_t nx, int32_t ny, int32_t nz);
 const char *case_elasticity_refusal(const case_elasticity_options *options);
@@ -92,6 +94,11 @@ const char *case_euler_refusal(const case_euler_options *options);
 const char *case_reaction_refusal(int32_t n);
 const char *case_reservoir_refusal(const case_reservoir_options *options);
 const char *case_shell_refusal(const case_shell_options *options);
+
+/* Makes the spread of a pollutant in the atmosphere on nx × ny × nz cells. Returns
+ * BISAI_INVALID_ARGUMENT if case_atmosphere_refusal() gives a reason. */
+bisai_status case_atmosphere(bisai_context *context, int32_t nx, int32_t ny, int32_t nz,
+                             int32_t block_size, bisai_bcsr **matrix, double **rhs);
 
 /* Makes the lid-driven cavity on n × n nodes. Returns BISAI_INVALID_ARGUMENT if
  * case_cavity_refusal() gives a reason. */
@@ -165,6 +172,20 @@ typedef void case_fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *va
 bisai_status case_five_points(bisai_context *context, int32_t n, int32_t stencil_size,
                               case_fill *fill, int32_t block_size, bisai_bcsr **matrix,
                               double **rhs);
+
+/* Returns the entries of the seven-point stencil on a box, or 0 if there are more than 2³¹ − 1. */
+int64_t case_seven_points_entries(const int32_t size[3]);
+
+/* Computes a row: the coefficients of the neighbours that are lower in z, y and x, of the point
+ * itself, and of those that are higher in x, y and z. Those beyond the boundary are dropped. */
+typedef void case_seven_points_row(const int32_t size[3], const int32_t at[3],
+                                   double coefficient[7], double *rhs);
+
+/* Makes a system with one unknown at each point of a box, x fastest, in blocks of the given size. An
+ * identity pads the last block. */
+bisai_status case_seven_points(bisai_context *context, const int32_t size[3],
+                               case_seven_points_row *row_of, int32_t block_size,
+                               bisai_bcsr **matrix, double **rhs);
 
 /* The pattern of ni × nj nodes whose squares are cut into two triangles from node (i, j) to
  * (i + 1, j + 1): each row has the up to seven nodes that share a triangle with the node. Node (i,

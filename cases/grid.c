@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Systems with the five-point stencil on a square grid, and the pattern of a grid of triangles. */
+/* Systems with the five-point stencil on a square grid and with the seven-point stencil on a box,
+ * and the pattern of a grid of triangles. */
 #include <stdlib.h>
 
 #include "cases.h"
@@ -23,6 +24,69 @@ bisai_status case_five_points(bisai_context *context, int32_t n, int32_t stencil
   desc.col_idx = col_idx;
   desc.values = values;
   status = case_create(context, &desc, block_size, matrix);
+  if (status == BISAI_OK) {
+    *rhs = b;
+    b = NULL;
+  }
+done:
+  free(b);
+  free(values);
+  free(col_idx);
+  free(row_ptr);
+  return status;
+}
+
+int64_t case_seven_points_entries(const int32_t size[3]) {
+  const int64_t x = size[0], y = size[1], z = size[2];
+  if (x * y > INT32_MAX || x * y * z > INT32_MAX) return 0;
+  const int64_t entries = 7 * x * y * z - 2 * (x * y + y * z + z * x);
+  return entries > INT32_MAX ? 0 : entries;
+}
+
+/* Columns come in the order of the coefficients. */
+static void fill_seven_points(const int32_t size[3], case_seven_points_row *row_of,
+                              int32_t *row_ptr, int32_t *col_idx, double *values, double *rhs) {
+  const int32_t stride[3] = {1, size[0], size[0] * size[1]};
+  int32_t row = 0, entries = 0, at[3];
+  for (at[2] = 0; at[2] < size[2]; ++at[2]) {
+    for (at[1] = 0; at[1] < size[1]; ++at[1]) {
+      for (at[0] = 0; at[0] < size[0]; ++at[0], ++row) {
+        double coefficient[7];
+        row_of(size, at, coefficient, &rhs[row]);
+        row_ptr[row] = entries;
+        for (int c = 0; c < 7; ++c) {
+          const int d = c < 3 ? 2 - c : c - 4, step = c < 3 ? -1 : c > 3;
+          if (step < 0 ? at[d] == 0 : step > 0 && at[d] == size[d] - 1) continue;
+          col_idx[entries] = step == 0 ? row : row + step * stride[d];
+          values[entries++] = coefficient[c];
+        }
+      }
+    }
+  }
+  row_ptr[row] = entries;
+}
+
+bisai_status case_seven_points(bisai_context *context, const int32_t size[3],
+                               case_seven_points_row *row_of, int32_t block_size,
+                               bisai_bcsr **matrix, double **rhs) {
+  const size_t entries = (size_t)case_seven_points_entries(size),
+               rows = (size_t)size[0] * (size_t)size[1] * (size_t)size[2];
+  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr);
+  int32_t *col_idx = malloc(entries * sizeof *col_idx);
+  double *values = malloc(entries * sizeof *values);
+  double *b = calloc(rows + BISAI_MAX_BLOCK_SIZE, sizeof *b);
+  bisai_status status = BISAI_OUT_OF_MEMORY;
+  if (!row_ptr || !col_idx || !values || !b) goto done;
+  fill_seven_points(size, row_of, row_ptr, col_idx, values, b);
+
+  bisai_csr_desc desc = bisai_csr_desc_default();
+  desc.rows = desc.cols = (int32_t)rows;
+  desc.row_ptr = row_ptr;
+  desc.col_idx = col_idx;
+  desc.values = values;
+  desc.block_size = block_size;
+  desc.pad = true;
+  status = bisai_bcsr_from_csr(context, &desc, matrix);
   if (status == BISAI_OK) {
     *rhs = b;
     b = NULL;

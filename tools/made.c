@@ -25,6 +25,7 @@ static const kind kinds[] = {
     [CASE_REACTION] = {"reaction", "reaction", CASE_REACTION_BLOCK_SIZE, 1e-8, false},
     /* its blocks have the size of its components */
     [CASE_RESERVOIR] = {"reservoir", "the reservoir", 0, 1e-6, true},
+    [CASE_ATMOSPHERE] = {"atmosphere", "atmosphere", CASE_ATMOSPHERE_BLOCK_SIZE, 1e-8, true},
     [CASE_EULER] = {"euler", "euler", CASE_EULER_BLOCK_SIZE, 1e-8, false},
     [CASE_SHELL] = {"shell", "shell", CASE_SHELL_BLOCK_SIZE, 1e-8, false}};
 
@@ -113,7 +114,8 @@ bool made_parse(const char *text, made_case *m) {
   say("--case: '%s' is not a case (cavity, convdiff, elasticity, elasticity:contrast=C with C "
       "greater than 0, elasticity:clamped=identity, elasticity:clamped=eliminated, reaction, "
       "reservoir, reservoir:components=C with C 2 or 3, reservoir:step=DAYS with DAYS greater than "
-      "0, euler, euler:cfl=C with C greater than 0, shell, shell:step=SECONDS with SECONDS greater "
+      "0, atmosphere, euler, euler:cfl=C with C greater than 0, shell, shell:step=SECONDS with "
+      "SECONDS greater "
       "than 0)",
       text);
   return false;
@@ -201,6 +203,7 @@ const char *made_refusal(const made_case *m) {
   case CASE_ELASTICITY: return case_elasticity_refusal(&elasticity);
   case CASE_REACTION: return case_reaction_refusal(m->size[0]);
   case CASE_RESERVOIR: return case_reservoir_refusal(&reservoir);
+  case CASE_ATMOSPHERE: return case_atmosphere_refusal(size_of(m, 0), size_of(m, 1), size_of(m, 2));
   case CASE_EULER: return case_euler_refusal(&euler);
   case CASE_SHELL: return case_shell_refusal(&shell);
   default: return "no case";
@@ -221,6 +224,9 @@ bisai_status made_make(bisai_context *context, const made_case *m, int block_siz
   case CASE_ELASTICITY: return case_elasticity(context, &elasticity, block_size, matrix, rhs);
   case CASE_REACTION: return case_reaction(context, m->size[0], block_size, matrix, rhs);
   case CASE_RESERVOIR: return case_reservoir(context, &reservoir, block_size, matrix, rhs);
+  case CASE_ATMOSPHERE:
+    return case_atmosphere(context, size_of(m, 0), size_of(m, 1), size_of(m, 2), block_size, matrix,
+                           rhs);
   case CASE_EULER: return case_euler(context, &euler, block_size, matrix, rhs);
   case CASE_SHELL: return case_shell(context, &shell, block_size, matrix, rhs);
   default: return BISAI_INVALID_ARGUMENT;

@@ -14,6 +14,7 @@ typedef enum case_name {
   CASE_ELASTICITY,
   CASE_REACTION,
   CASE_RESERVOIR,
+  CASE_ATMOSPHERE,
   CASE_EULER,
   CASE_SHELL
 } case_name;
@@ -37,7 +38,7 @@ typedef struct made_case {
 /* The text of --help for --case. */
 #define MADE_HELP                                                                                  \
   "Make a system: cavity, convdiff, elasticity[:contrast=C][:clamped=identity|eliminated], "       \
-  "reaction, reservoir[:components=2|3][:step=DAYS], euler[:cfl=C] or "                            \
+  "reaction, reservoir[:components=2|3][:step=DAYS], atmosphere, euler[:cfl=C] or "                \
   "shell[:step=SECONDS]"
 
 /* Both print a message and return false if the text is wrong. */

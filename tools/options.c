@@ -47,7 +47,7 @@ static const struct argp_option system_options[] = {
     {"case", KEY_CASE, "NAME", 0, MADE_HELP, 0},
     {"size", KEY_SIZE, "N[,N,N]", 0,
      "Size of the case: N nodes or cells in each direction, or points, nodes or cells in x, y, z "
-     "(convdiff, elasticity, reservoir)",
+     "(atmosphere, convdiff, elasticity, reservoir)",
      0},
     {"block-size", KEY_BLOCK_SIZE, "B", 0,
      "1 to 32, or auto: the block size of the case, or for a FILE the size that its pattern shows "

@@ -42,8 +42,8 @@ typedef struct refusal {
   "cavity, convdiff, elasticity, elasticity:contrast=C with C greater than 0, "                    \
   "elasticity:clamped=identity, elasticity:clamped=eliminated, reaction, reservoir, "              \
   "reservoir:components=C with C 2 or 3, reservoir:step=DAYS with DAYS greater than 0, "           \
-  "euler, euler:cfl=C with C greater than 0, shell, shell:step=SECONDS with SECONDS greater than " \
-  "0"
+  "atmosphere, euler, euler:cfl=C with C greater than 0, shell, "                                  \
+  "shell:step=SECONDS with SECONDS greater than 0"
 #define CAVITY "compare --case cavity --size 4 "
 #define SOLVERS(text)                                                                              \
   "bisai: --solver: '" text "' is not a solver (gmres[:flexible], cg[:force][:flexible], "         \

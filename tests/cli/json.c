@@ -575,6 +575,11 @@ static void euler_has_its_counts(void **state) {
   expect_first_systems("euler", 3);
 }
 
+static void the_atmosphere_has_its_counts(void **state) {
+  (void)state;
+  expect_first_systems("atmosphere", 2);
+}
+
 static void convection_diffusion_has_the_block_pattern_of_atmosmodd(void **state) {
   (void)state;
   json_t *root = expectations("convdiff"),
@@ -726,6 +731,7 @@ int main(void) {
       cmocka_unit_test(the_reservoir_has_its_counts),
       cmocka_unit_test(the_shell_has_its_counts),
       cmocka_unit_test(euler_has_its_counts),
+      cmocka_unit_test(the_atmosphere_has_its_counts),
       cmocka_unit_test(convection_diffusion_has_the_block_pattern_of_atmosmodd),
       cmocka_unit_test(a_case_in_other_blocks_is_the_same_system),
       cmocka_unit_test(the_smallest_cavity_is_the_one_written_by_hand),
