@@ -181,8 +181,8 @@ int64_t case_seven_points_entries(const int32_t size[3]);
 typedef void case_seven_points_row(const int32_t size[3], const int32_t at[3],
                                    double coefficient[7], double *rhs);
 
-/* Makes a system with one unknown at each point of a box, x fastest, in blocks of the given size. An
- * identity pads the last block. */
+/* Makes a system with one unknown at each point of a box, x fastest, in blocks of the given size.
+ * An identity pads the last block. Returns BISAI_INVALID_ARGUMENT if the entries are too many. */
 bisai_status case_seven_points(bisai_context *context, const int32_t size[3],
                                case_seven_points_row *row_of, int32_t block_size,
                                bisai_bcsr **matrix, double **rhs);

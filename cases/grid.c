@@ -71,6 +71,7 @@ bisai_status case_seven_points(bisai_context *context, const int32_t size[3],
                                bisai_bcsr **matrix, double **rhs) {
   const size_t entries = (size_t)case_seven_points_entries(size),
                rows = (size_t)size[0] * (size_t)size[1] * (size_t)size[2];
+  if (entries == 0) return BISAI_INVALID_ARGUMENT;
   int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr);
   int32_t *col_idx = malloc(entries * sizeof *col_idx);
   double *values = malloc(entries * sizeof *values);

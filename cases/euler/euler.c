@@ -2,8 +2,8 @@
 /* One implicit step of compressible flow over a bump in a channel, by finite volumes around the
  * nodes of triangles (README.md has the equations).
  *
- * Node (i, j) of ni × nj is block row j·ni + i. A row holds the blocks of the up to seven nodes that
- * share a triangle with the node. */
+ * Node (i, j) of ni × nj is block row j·ni + i. A row holds the blocks of the up to seven nodes
+ * that share a triangle with the node. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
