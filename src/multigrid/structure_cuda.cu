@@ -2,9 +2,10 @@
 /* The structure of a product of sparse matrices on a device, row by row.
  *
  * A hash table in shared memory holds the columns that a row has found, and the place of a column
- * is the number of smaller ones. A few lanes have a small table. They count the row and leave its
- * columns in temporary memory, from where they are copied when all rows have been counted. The rows
- * that the table cannot hold come into a list, and a warp with a larger table takes each of them.
+ * is the number of smaller ones. A few lanes have a small table; a thread alone keeps the columns of
+ * a short row in order. They count the row and leave its columns in temporary memory, from where
+ * they are copied when all rows have been counted. Rows that are too long for that come into a list,
+ * and a warp with a larger table takes each of them.
  * The rows that are still longer take a thread block each, and one bit of global memory for every
  * column. These rows are searched twice: first to count and then to write. */
 #include "multigrid/rows_cuda.cuh"
@@ -21,89 +22,16 @@ enum {
   /* threads of a long row, and the most thread blocks, whose bits take memory */
   LONG_THREADS = 1024,
   LONG_BLOCKS = 128,
-  /* the most rows whose lengths one thread block adds up */
+  /* the most rows that leave a device with lanes for the largest table */
   FEW_ROWS = 8192
 };
-
-/* --- row_ptr --- */
-
-/* Reports the end of row i, and returns its length. Rows end beyond int32 from one row on. */
-__device__ __forceinline__ unsigned long long close_row(int32_t rows, int32_t i, int64_t before,
-                                                        int64_t end, int32_t *row_ptr,
-                                                        bsi_structure_report *report) {
-  if (i == 0) row_ptr[0] = 0;
-  row_ptr[i + 1] = static_cast<int32_t>(end);
-  if (end > INT32_MAX && before <= INT32_MAX) {
-    report->overflow_row = static_cast<unsigned long long>(i);
-    report->overflows = 1;
-  }
-  if (i == rows - 1) report->total = static_cast<unsigned long long>(end);
-  return static_cast<unsigned long long>(end - before);
-}
-
-/* Reports the longest row of a thread block. All its threads call. The record is one word for all
- * thread blocks, so that each of them touches it at most twice. */
-__device__ __forceinline__ void report_longest(unsigned long long length,
-                                               bsi_structure_report *report) {
-  __shared__ unsigned long long of_warp[LONG_THREADS / BSI_WARP];
-  const int lane = threadIdx.x % BSI_WARP, warp = threadIdx.x / BSI_WARP;
-  length = bsi_warp_max(length);
-  if (lane == 0) of_warp[warp] = length;
-  __syncthreads();
-  if (warp > 0) return;
-  length = bsi_warp_max(lane < static_cast<int>(blockDim.x) / BSI_WARP ? of_warp[lane] : 0);
-  if (lane == 0 && length > *static_cast<volatile unsigned long long *>(&report->longest))
-    atomicMax(&report->longest, length);
-}
-
-/* row_ptr from the sums of the lengths up to each row. */
-__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
-    close_rows(int32_t rows, const int64_t *ends, int32_t *row_ptr, bsi_structure_report *report) {
-  const int64_t i = blockIdx.x * static_cast<int64_t>(BSI_FOR_EACH_THREADS) + threadIdx.x;
-  bsi_wait_for_predecessor();
-  unsigned long long length = 0;
-  if (i < rows)
-    length =
-        close_row(rows, static_cast<int32_t>(i), i > 0 ? ends[i - 1] : 0, ends[i], row_ptr, report);
-  report_longest(length, report);
-}
-
-/* Adds up the lengths of at most FEW_ROWS rows, in one thread block. */
-__global__ void __launch_bounds__(LONG_THREADS)
-    add_few_lengths(int32_t rows, const int64_t *lengths, int32_t *row_ptr,
-                    bsi_structure_report *report) {
-  __shared__ int64_t of_warp[LONG_THREADS / BSI_WARP];
-  const int thread = threadIdx.x, lane = thread % BSI_WARP;
-  const int32_t each = (rows + LONG_THREADS - 1) / LONG_THREADS, first = min(thread * each, rows),
-                last = min(first + each, rows);
-  bsi_wait_for_predecessor();
-  int64_t mine = 0;
-  for (int32_t i = first; i < last; i++) mine += lengths[i];
-  int64_t end = mine; /* of the rows of the lanes up to this one, then of all threads */
-#pragma unroll
-  for (int step = 1; step < BSI_WARP; step *= 2) {
-    const int64_t other = __shfl_up_sync(BSI_FULL_WARP, end, step);
-    if (lane >= step) end += other;
-  }
-  if (lane == BSI_WARP - 1) of_warp[thread / BSI_WARP] = end;
-  __syncthreads();
-  for (int w = 0; w < thread / BSI_WARP; w++) end += of_warp[w];
-  int64_t before = end - mine;
-  unsigned long long longest = 0;
-  for (int32_t i = first; i < last; i++) {
-    const int64_t after = before + lengths[i];
-    longest = max(longest, close_row(rows, i, before, after, row_ptr, report));
-    before = after;
-  }
-  report_longest(longest, report);
-}
 
 /* --- tables --- */
 
 /* The lanes of a row, the most columns that they hold, and the bits of an index of the hash table.
- * The table stays at most half full. */
-struct tiny {
-  enum { LANES = 4, MOST = 16, BITS = 5 };
+ * The table stays at most half full. Short rows have none. */
+struct brief {
+  enum { LANES = 1, MOST = 16 };
 };
 struct few {
   enum { LANES = 8, MOST = 64, BITS = 7 };
@@ -134,7 +62,7 @@ struct product {
 };
 
 /* The columns that a row has found, in shared memory.
- *   SIZE: tiny, few, many or listed */
+ *   SIZE: few, many or listed */
 template <typename SIZE> struct found {
   enum { TABLE = 1 << SIZE::BITS };
   /* columns, -1: free */
@@ -199,9 +127,24 @@ __device__ __forceinline__ int32_t only_block(const product &s, int32_t i) {
   return __ldg(s.a_ptr + i + 1) - p == 1 ? p : -1;
 }
 
-/* Counts the rows that the first table can hold, and finds their columns. The others come into the
- * list.
- *   SIZE: tiny, few or many */
+/* Sets the length of row i of C, or adds the row to the list if it is not held. */
+__device__ __forceinline__ void close_search(const product &s, int32_t i, int32_t count,
+                                             bool held) {
+  s.lengths[i] = held ? count : 0; /* 0: counted later */
+  if (!held) s.listed[atomicAdd(&s.report->listed, 1ull)] = i;
+}
+
+/* Returns true after setting the length of a row of C that is a row of B. */
+__device__ __forceinline__ bool take_row_of_right(const product &s, int32_t i) {
+  const int32_t only = only_block(s, i);
+  if (only < 0) return false;
+  const int32_t k = __ldg(s.a_col + only);
+  s.lengths[i] = __ldg(s.b_ptr + k + 1) - __ldg(s.b_ptr + k);
+  return true;
+}
+
+/* Counts the rows that the table can hold, and finds their columns. The others come into the list.
+ *   SIZE: few or many */
 template <typename SIZE> __global__ void __launch_bounds__(THREADS) search_rows(const product s) {
   constexpr int LANES = SIZE::LANES;
   __shared__ found<SIZE> all[THREADS / LANES];
@@ -210,21 +153,46 @@ template <typename SIZE> __global__ void __launch_bounds__(THREADS) search_rows(
                                              << threadIdx.x % BSI_WARP / LANES * LANES;
   const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS / LANES) + group;
   bsi_wait_for_predecessor();
-  if (i >= s.rows) return;
-  const int32_t row = static_cast<int32_t>(i), only = only_block(s, row);
-  if (only >= 0) {
-    const int32_t k = __ldg(s.a_col + only);
-    if (member == 0) s.lengths[i] = __ldg(s.b_ptr + k + 1) - __ldg(s.b_ptr + k);
-    return;
-  }
+  if (i >= s.rows || take_row_of_right(s, static_cast<int32_t>(i))) return;
   found<SIZE> *f = &all[group];
-  find_columns(s, row, member, mask, f);
-  const int32_t count = f->count;
-  const bool held = count <= SIZE::MOST;
-  if (held) write_columns(f, count, member, s.columns + i * SIZE::MOST);
-  if (member > 0) return;
-  s.lengths[i] = held ? count : 0; /* 0: counted later */
-  if (!held) s.listed[atomicAdd(&s.report->listed, 1ull)] = row;
+  find_columns(s, static_cast<int32_t>(i), member, mask, f);
+  const bool held = f->count <= SIZE::MOST;
+  if (held) write_columns(f, f->count, member, s.columns + i * SIZE::MOST);
+  if (member == 0) close_search(s, static_cast<int32_t>(i), f->count, held);
+}
+
+/* Adds the columns q … `end` − 1 of B to the `count` columns of a thread, which stay in order.
+ * Returns how many they are, or more than MOST if there is no room. */
+__device__ __forceinline__ int merge_columns(const product &s, int32_t q, int32_t end, int count,
+                                             int32_t *columns) {
+  int place = 0;
+  for (; q < end && count <= brief::MOST; q++) {
+    const int32_t column = __ldg(s.b_col + q);
+    while (place < count && columns[place * THREADS] < column) place++;
+    if (place < count && columns[place * THREADS] == column) continue;
+    if (count++ == brief::MOST) break;
+    for (int v = count - 1; v > place; v--) columns[v * THREADS] = columns[(v - 1) * THREADS];
+    columns[place * THREADS] = column;
+  }
+  return count;
+}
+
+/* The same for short rows, each by a thread. */
+__global__ void __launch_bounds__(THREADS) search_short_rows(const product s) {
+  __shared__ int32_t all[brief::MOST][THREADS];
+  const int64_t i = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x;
+  int32_t *columns = &all[0][threadIdx.x];
+  bsi_wait_for_predecessor();
+  if (i >= s.rows || take_row_of_right(s, static_cast<int32_t>(i))) return;
+  int count = 0;
+  const int32_t end = __ldg(s.a_ptr + i + 1);
+  for (int32_t p = __ldg(s.a_ptr + i); p < end; p++) {
+    const int32_t k = __ldg(s.a_col + p);
+    count = merge_columns(s, __ldg(s.b_ptr + k), __ldg(s.b_ptr + k + 1), count, columns);
+  }
+  const bool held = count <= brief::MOST;
+  for (int v = 0; held && v < count; v++) s.columns[i * brief::MOST + v] = columns[v * THREADS];
+  close_search(s, static_cast<int32_t>(i), count, held);
 }
 
 /* Copies the columns of the same rows into C. */
@@ -309,13 +277,14 @@ __global__ void __launch_bounds__(LONG_THREADS)
 
 /* --- launches --- */
 
-/* Counts the rows that tables can hold, and finds their columns. */
+/* Counts all rows but long ones, and finds the columns of those of at most SIZE::MOST. */
 template <typename SIZE>
-bisai_status search(bisai_context *context, bsi_temporary *memory, product *s) {
+bisai_status search(bisai_context *context, bsi_temporary *memory, product *s,
+                    void (*kernel)(product)) {
   s->columns = memory->reserve<int32_t>(static_cast<size_t>(s->rows) * SIZE::MOST);
   if (!memory->complete) return BISAI_OUT_OF_MEMORY;
-  bsi_launch_early(context, search_rows<SIZE>,
-                   bsi_grid(static_cast<int64_t>(s->rows) * SIZE::LANES, THREADS), THREADS, 0, *s);
+  bsi_launch_early(context, kernel, bsi_grid(static_cast<int64_t>(s->rows) * SIZE::LANES, THREADS),
+                   THREADS, 0, *s);
   bsi_launch_early(context, search_listed<false>, LISTED_BLOCKS, THREADS, 0, *s);
   return bsi_launched(context, what);
 }
@@ -329,15 +298,16 @@ bisai_status write(bisai_context *context, const product &s, bool empty_list) {
   return bsi_launched(context, what);
 }
 
-/* The tables of the first search. */
-enum first_table { TINY, FEW, MANY };
+/* The ways of the first search. */
+enum first_search { BRIEF, FEW, MANY };
 
-/* Chooses tables for rows of about `products` products with rows of B of about `length` blocks.
- * Short rows of B overlap: products A P of meshes have rows of hardly more blocks than P. A few
- * rows have lanes enough for the largest table. */
-first_table table_for(int32_t rows, double length, double products) {
-  if (products <= 10.0 || (length <= 4.0 && products <= 32.0)) return TINY;
-  return products <= 400.0 && rows > FEW_ROWS ? FEW : MANY;
+/* Chooses the search for rows of about `products` products with rows of B of about `length` blocks.
+ * Short rows of B overlap: products A P of meshes have rows of hardly more blocks than P. Few rows
+ * have lanes enough for the largest table. */
+first_search search_for(int32_t rows, double length, double products) {
+  const bool many_rows = rows > FEW_ROWS;
+  if (many_rows && (products <= 10.0 || (length <= 4.0 && products <= 40.0))) return BRIEF;
+  return products <= (many_rows ? 400.0 : 10.0) ? FEW : MANY;
 }
 
 template <bool WRITE>
@@ -369,50 +339,14 @@ bisai_status reserve(bsi_temporary *memory, product *s, bsi_lengths *lengths) {
 }
 
 /* Returns the lanes that read a row of about `length` blocks together, as a power of two. */
-int readers_of(first_table table, double length) {
-  const int most = table == TINY ? 2 : table == FEW ? 3 : 5;
+int readers_of(first_search way, double length) {
+  const int most = way == FEW ? 3 : 5;
   int readers = 0;
   while (readers < most && 1.5 * (1 << readers) < length) readers++;
   return readers;
 }
 
 } // namespace
-
-bisai_status bsi_lengths_reserve(bsi_temporary *memory, int32_t rows, bsi_lengths *lengths) {
-  lengths->rows = rows;
-  lengths->room_bytes = 0;
-  if (rows > FEW_ROWS)
-    BSI_TRY(bsi_gpu_inclusive_sum(memory->context, what, nullptr, &lengths->room_bytes,
-                                  lengths->of_rows, lengths->ends, rows));
-  lengths->of_rows = memory->reserve<int64_t>(2 * static_cast<size_t>(rows));
-  lengths->ends = lengths->of_rows + rows;
-  lengths->room = memory->reserve<char>(lengths->room_bytes);
-  return memory->complete ? BISAI_OK : BISAI_OUT_OF_MEMORY;
-}
-
-bisai_status bsi_lengths_add(bisai_context *context, bsi_lengths *lengths, int32_t *row_ptr) {
-  bsi_structure_report *report = bsi_record_of<bsi_structure_report>(context);
-  const int32_t rows = lengths->rows;
-  const int64_t *of_rows = lengths->of_rows, *ends = lengths->ends;
-  if (rows == 0) return bsi_gpu_fill(context, what, row_ptr, 0, sizeof *row_ptr);
-  if (rows <= FEW_ROWS) {
-    bsi_launch_early(context, add_few_lengths, 1, LONG_THREADS, 0, rows, of_rows, row_ptr, report);
-    return bsi_launched(context, what);
-  }
-  BSI_TRY(bsi_gpu_inclusive_sum(context, what, lengths->room, &lengths->room_bytes,
-                                lengths->of_rows, lengths->ends, rows));
-  bsi_launch_early(context, close_rows, bsi_grid(rows, BSI_FOR_EACH_THREADS), BSI_FOR_EACH_THREADS,
-                   0, rows, ends, row_ptr, report);
-  return bsi_launched(context, what);
-}
-
-bisai_status bsi_lengths_fetch(bisai_context *context, const char *name, int64_t most,
-                               bsi_structure_report *report) {
-  BSI_TRY(bsi_record_fetch(context, what, report));
-  if (!report->overflows || report->total > static_cast<unsigned long long>(most)) return BISAI_OK;
-  return bsi_fail(context, BISAI_INDEX_OVERFLOW, "row %lld: %s has more than %d blocks",
-                  static_cast<long long>(report->overflow_row), name, INT32_MAX);
-}
 
 int32_t *bsi_reserve_indices(bisai_context *context, size_t count) {
   return static_cast<int32_t *>(
@@ -429,7 +363,7 @@ static bisai_status leave_without_rows(bisai_context *context, bsi_sparse *c) {
 bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
                                     const bsi_sparse *b, int64_t most, bsi_sparse *c) {
   const double length = mean_length(b);
-  const first_table table = table_for(a->rows, length, length * mean_length(a));
+  const first_search way = search_for(a->rows, length, length * mean_length(a));
   bsi_structure_report report;
   bsi_lengths lengths;
   bsi_temporary memory(context);
@@ -440,16 +374,16 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
   c->width = b->width;
   s.a_ptr = a->row_ptr, s.a_col = a->col_idx;
   s.b_ptr = b->row_ptr, s.b_col = b->col_idx;
-  s.readers = readers_of(table, length);
+  s.readers = readers_of(way, length);
   s.report = bsi_record_of<bsi_structure_report>(context);
   s.c_ptr = c->row_ptr = bsi_reserve_indices(context, static_cast<size_t>(c->rows) + 1);
   if (!c->row_ptr) return BISAI_OUT_OF_MEMORY;
   BSI_TRY(reserve(&memory, &s, &lengths));
   BSI_TRY(bsi_record_begin<bsi_structure_report>(context, what));
   if (s.rows > 0)
-    BSI_TRY(table == TINY  ? search<tiny>(context, &memory, &s)
-            : table == FEW ? search<few>(context, &memory, &s)
-                           : search<many>(context, &memory, &s));
+    BSI_TRY(way == BRIEF ? search<brief>(context, &memory, &s, search_short_rows)
+            : way == FEW ? search<few>(context, &memory, &s, search_rows<few>)
+                         : search<many>(context, &memory, &s, search_rows<many>));
   BSI_TRY(bsi_lengths_add(context, &lengths, c->row_ptr));
   BSI_TRY(bsi_lengths_fetch(context, "a product", most, &report));
   const int32_t long_rows = static_cast<int32_t>(report.long_count);
@@ -467,8 +401,8 @@ bisai_status bsi_multiply_structure(bisai_context *context, const bsi_sparse *a,
   if (!c->col_idx) return BISAI_OUT_OF_MEMORY;
   if (c->blocks == 0) return BISAI_OK;
   const bool empty_list = report.listed == 0;
-  BSI_TRY(table == TINY  ? write<tiny>(context, s, empty_list)
-          : table == FEW ? write<few>(context, s, empty_list)
-                         : write<many>(context, s, empty_list));
+  BSI_TRY(way == BRIEF ? write<brief>(context, s, empty_list)
+          : way == FEW ? write<few>(context, s, empty_list)
+                       : write<many>(context, s, empty_list));
   return long_rows > 0 ? search_long_rows<true>(context, s, long_rows, b->cols) : BISAI_OK;
 }

@@ -179,14 +179,17 @@ TEST(products_with_rows_of_all_lengths_agree_with_the_host) {
     }
 }
 
-/* One thread block adds up the lengths of at most 8192 rows. More rows of 33 to 400 products take
- * the table of 64 columns. */
+/* One thread block adds up the lengths of at most 8192 rows. A thread searches the row of C if there
+ * are more and rows of B are short; rows of more than 16 columns come into the list then. */
 TEST(products_of_many_rows_agree_with_the_host) {
   if (short_form()) SKIP("large");
   const contexts on;
   for (const int32_t left : {5, 12, 25})
     product_agrees(on, {9000, 4000, 1, 1, left, 40, 300, 700, false},
                    {4000, 4000, 1, 1, 8, 30, 900, 800, false});
+  for (const int32_t left : {2, 6, 12})
+    product_agrees(on, {9000, 4000, 1, 1, left, 40, 60, 50, false},
+                   {4000, 4000, 1, 1, 3, 30, 20, 60, false});
   /* short rows of single values, which a thread takes */
   for (const bool left : {false, true})
     for (const bool right : {false, true})
