@@ -22,13 +22,18 @@ struct report {
   unsigned long long unmirrored;
 };
 
+__device__ __forceinline__ double as_double(unsigned long long bits) {
+  return __longlong_as_double(static_cast<long long>(bits));
+}
+
 __global__ void __launch_bounds__(THREADS)
     measure(const bsi_square a, int32_t block_rows, int lanes, double enough, report *found) {
   const int64_t thread = blockIdx.x * static_cast<int64_t>(THREADS) + threadIdx.x,
                 row = thread / lanes;
   if (row >= block_rows) return;
-  const volatile unsigned long long *so_far = &found->largest;
-  if (__longlong_as_double(static_cast<long long>(*so_far)) > enough) return;
+  /* A value in the cache may be too old, but all warps would wait for the newest one. */
+  const double so_far = as_double(__ldca(&found->largest));
+  if (so_far > enough) return;
   const int32_t i = static_cast<int32_t>(row), end = a.row_ptr[i + 1];
   double largest = 0.0;
   bool mirrored = true;
@@ -36,7 +41,8 @@ __global__ void __launch_bounds__(THREADS)
     const double of_block = bsi_asymmetry_of_block(&a, i, p, &mirrored);
     if (of_block > largest) largest = of_block;
   }
-  if (largest > __longlong_as_double(static_cast<long long>(*so_far)))
+  if (largest > so_far &&
+      largest > as_double(*static_cast<volatile unsigned long long *>(&found->largest)))
     atomicMax(&found->largest, static_cast<unsigned long long>(__double_as_longlong(largest)));
   if (!mirrored) found->unmirrored = 1;
 }
