@@ -3,35 +3,56 @@
  * every update. */
 #include "order/reordered.h"
 
-#include <stdlib.h>
-
 #include "core/bcsr_impl.h"
 #include "core/context_impl.h"
+#include "core/parallel.h"
+#include "core/search.h"
+#include "core/sort.h"
 #include "order/order_ops.h"
+
+enum { BLOCKS_PER_THREAD = 4096 };
 
 /* The structure of B in host memory. */
 typedef struct permuted {
   int32_t *row_ptr, *col_idx;
 } permuted;
 
-/* Makes the rows of B: row i is row permutation[i] of A with its columns renumbered by `inverse`
- * and sorted. */
-static void permute_structure(int32_t n, const bsi_structure *a, const int32_t *inverse,
-                              bsi_moved_block *row, const bsi_reordered *r, const permuted *b) {
-  b->row_ptr[0] = 0;
-  for (int32_t i = 0; i < n; i++) {
-    const int32_t old = r->host_permutation[i], begin = a->row_ptr[old],
-                  length = a->row_ptr[old + 1] - begin;
-    for (int32_t k = 0; k < length; k++)
-      row[k] = (bsi_moved_block){inverse[a->col_idx[begin + k]], begin + k};
-    qsort(row, (size_t)length, sizeof *row, bsi_compare_columns);
-    int32_t *columns = b->col_idx + b->row_ptr[i], *sources = r->host_source + b->row_ptr[i];
+typedef struct permute_job {
+  int32_t n;
+  const bsi_structure *a;
+  const int32_t *inverse;
+  const bsi_reordered *r;
+  const permuted *b;
+} permute_job;
+
+/* Makes rows of B: row i is row permutation[i] of A with its columns renumbered by `inverse` and
+ * sorted. b->row_ptr is made. */
+static void permute_part(void *work, bsi_part part) {
+  const permute_job *job = work;
+  const bsi_structure *a = job->a;
+  const bsi_rows rows = bsi_rows_of(job->n, job->b->row_ptr, part);
+  for (int32_t i = rows.begin; i < rows.end; i++) {
+    const int32_t begin = a->row_ptr[job->r->host_permutation[i]], at = job->b->row_ptr[i],
+                  length = job->b->row_ptr[i + 1] - at;
+    int32_t *columns = job->b->col_idx + at;
+    for (int32_t k = 0; k < length; k++) columns[k] = job->inverse[a->col_idx[begin + k]];
+    bsi_sort(columns, length);
     for (int32_t k = 0; k < length; k++) {
-      columns[k] = row[k].column;
-      sources[k] = row[k].source;
+      const int32_t column = job->inverse[a->col_idx[begin + k]];
+      job->r->host_source[at + bsi_find_column(columns, 0, length, column)] = begin + k;
     }
-    b->row_ptr[i + 1] = b->row_ptr[i] + length;
   }
+}
+
+static void permute_structure(bisai_context *context, const permute_job *job) {
+  int32_t *row_ptr = job->b->row_ptr;
+  row_ptr[0] = 0;
+  for (int32_t i = 0; i < job->n; i++) {
+    const int32_t old = job->r->host_permutation[i];
+    row_ptr[i + 1] = row_ptr[i] + job->a->row_ptr[old + 1] - job->a->row_ptr[old];
+  }
+  bsi_run(context, bsi_threads_for(context->threads, row_ptr[job->n], BLOCKS_PER_THREAD),
+          BSI_SOME_PARTS, permute_part, (void *)(uintptr_t)job);
 }
 
 /* Reserves the maps. A backend with memory of its own has them twice. */
@@ -59,13 +80,6 @@ static bisai_status upload_maps(bisai_context *context, const bisai_bcsr *a,
                                  (size_t)a->blocks * sizeof *r->source);
 }
 
-static int32_t longest_row(int32_t n, const int32_t *row_ptr) {
-  int32_t longest = 0;
-  for (int32_t i = 0; i < n; i++)
-    if (row_ptr[i + 1] - row_ptr[i] > longest) longest = row_ptr[i + 1] - row_ptr[i];
-  return longest;
-}
-
 static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a,
                                     const bsi_structure *s, const int32_t *permutation,
                                     bsi_reordered *r) {
@@ -74,18 +88,14 @@ static bisai_status create_permuted(bisai_context *context, const bisai_bcsr *a,
   permuted b = {.row_ptr = bsi_allocate(context, n + 1, sizeof *b.row_ptr)};
   if (b.row_ptr) b.col_idx = bsi_allocate(context, (size_t)a->blocks, sizeof *b.col_idx);
   int32_t *inverse = b.col_idx ? bsi_allocate(context, n, sizeof *inverse) : NULL;
-  bsi_moved_block *row =
-      inverse ? bsi_allocate(context, (size_t)longest_row(a->block_rows, s->row_ptr), sizeof *row)
-              : NULL;
-  bisai_status status = row ? BISAI_OK : BISAI_OUT_OF_MEMORY;
+  bisai_status status = inverse ? BISAI_OK : BISAI_OUT_OF_MEMORY;
   if (!status) {
     for (size_t i = 0; i < n; i++) inverse[r->host_permutation[i] = permutation[i]] = (int32_t)i;
-    permute_structure(a->block_rows, s, inverse, row, r, &b);
+    permute_structure(context, &(permute_job){a->block_rows, s, inverse, r, &b});
     r->matrix->row_names = r->host_permutation;
     status = bsi_bcsr_set_structure(r->matrix, b.row_ptr, b.col_idx);
   }
   if (!status) status = upload_maps(context, a, r);
-  bsi_release(context, row);
   bsi_release(context, inverse);
   bsi_release(context, b.col_idx);
   bsi_release(context, b.row_ptr);
@@ -147,21 +157,39 @@ bisai_status bsi_reordered_create(bisai_context *context, const bisai_bcsr *a,
   return status;
 }
 
-/* Returns true if A still has the pattern from which `source` was made, so that `source` stays
- * within A's blocks. */
-static bool same_pattern(const bsi_reordered *r, const bsi_structure *b, const bsi_structure *a) {
-  const int32_t n = r->matrix->block_rows;
-  for (int32_t i = 0; i < n; i++) {
-    const int32_t old = r->host_permutation ? r->host_permutation[i] : i;
-    if (a->row_ptr[old + 1] - a->row_ptr[old] != b->row_ptr[i + 1] - b->row_ptr[i]) return false;
+typedef struct compare_job {
+  bisai_context *context;
+  const bsi_reordered *r;
+  const bsi_structure *b, *a;
+} compare_job;
+
+static bool same_row(const compare_job *job, int32_t i) {
+  const bsi_structure *b = job->b, *a = job->a;
+  const int32_t *permutation = job->r->host_permutation, *source = job->r->host_source;
+  const int32_t old = permutation ? permutation[i] : i, end = b->row_ptr[i + 1];
+  if (a->row_ptr[old + 1] - a->row_ptr[old] != end - b->row_ptr[i]) return false;
+  for (int32_t p = b->row_ptr[i]; p < end; p++) {
+    const int32_t column = permutation ? permutation[b->col_idx[p]] : b->col_idx[p];
+    if (a->col_idx[source ? source[p] : p] != column) return false;
   }
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t p = b->row_ptr[i]; p < b->row_ptr[i + 1]; p++) {
-      const int32_t column =
-          r->host_permutation ? r->host_permutation[b->col_idx[p]] : b->col_idx[p];
-      if (a->col_idx[r->host_source ? r->host_source[p] : p] != column) return false;
-    }
   return true;
+}
+
+static void compare_part(void *work, bsi_part part) {
+  const compare_job *job = work;
+  int32_t *first = bsi_partial(job->context, part.thread);
+  const bsi_rows rows = bsi_rows_of(job->r->matrix->block_rows, job->b->row_ptr, part);
+  int32_t i = rows.begin;
+  while (i < rows.end && same_row(job, i)) i++;
+  bsi_min_index(first, i < rows.end ? i : -1);
+}
+
+/* Returns true if A, with as many blocks, still has the pattern from which `source` was made. */
+static bool same_pattern(bisai_context *context, const bsi_reordered *r, const bsi_structure *b,
+                         const bsi_structure *a) {
+  const int threads = bsi_threads_for(context->threads, r->matrix->blocks, BLOCKS_PER_THREAD);
+  compare_job job = {context, r, b, a};
+  return bsi_find_first(context, threads, compare_part, &job) < 0;
 }
 
 static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a,
@@ -169,7 +197,7 @@ static bisai_status check_pattern(bisai_context *context, const bisai_bcsr *a,
   bsi_structure of_a, of_b;
   BSI_TRY(bsi_bcsr_structure(a, &of_a));
   BSI_TRY(bsi_bcsr_structure(r->matrix, &of_b));
-  if (a->blocks == r->matrix->blocks && same_pattern(r, &of_b, &of_a)) return BISAI_OK;
+  if (a->blocks == r->matrix->blocks && same_pattern(context, r, &of_b, &of_a)) return BISAI_OK;
   return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                   "the pattern changed: other blocks than at creation");
 }

@@ -324,6 +324,49 @@ static void a_grid_is_red_and_black(void **state) {
 
 /* --- bad input --- */
 
+/* Drops the stored block (i, j). */
+static void drop_block(test_bcsr *a, int32_t i, int32_t j) {
+  const size_t area = (size_t)(a->block_size * a->block_size);
+  int32_t q = a->row_ptr[i];
+  while (a->col_idx[q] != j) q++;
+  const size_t behind = (size_t)(a->row_ptr[a->block_rows] - q - 1);
+  memmove(a->col_idx + q, a->col_idx + q + 1, behind * sizeof *a->col_idx);
+  memmove(a->values + (size_t)q * area, a->values + ((size_t)q + 1) * area,
+          behind * area * sizeof *a->values);
+  for (int32_t r = i + 1; r <= a->block_rows; r++) a->row_ptr[r]--;
+}
+
+/* Symmetric patterns are graphs already. Others are merged with their transpose. Both are shared
+ * out over the threads. */
+static void patterns_of_equal_graphs_have_equal_orders_on_any_number_of_threads(void **state) {
+  (void)state;
+  enum { EDGE = 90, N = EDGE * EDGE };
+  test_bcsr whole = test_bcsr_grid(EDGE, EDGE, 1, 1), partly = test_bcsr_grid(EDGE, EDGE, 1, 1);
+  drop_block(&partly, N - 1, N - 2); /* found by the last thread only */
+  drop_block(&partly, 5, 5);
+  for (int k = 0; k < ORDERINGS; k++) {
+    if (!available(computed[k])) continue;
+    int32_t *expected = NULL;
+    for (int threads = 1; threads <= 4; threads++) {
+      bisai_context *c = test_context(threads);
+      bisai_bcsr *a = test_bcsr_make(c, &whole), *b = test_bcsr_make(c, &partly);
+      int32_t *got = malloc(N * sizeof *got), *other = malloc(N * sizeof *other);
+      EXPECT_OK(c, bisai_order_compute(c, a, computed[k], got));
+      EXPECT_OK(c, bisai_order_compute(c, b, computed[k], other));
+      if (!expected) expected = memcpy(malloc(N * sizeof *got), got, N * sizeof *got);
+      assert_memory_equal(expected, got, N * sizeof *got);
+      assert_memory_equal(expected, other, N * sizeof *got);
+      free(got), free(other);
+      bisai_bcsr_destroy(&a);
+      bisai_bcsr_destroy(&b);
+      bisai_context_destroy(&c);
+    }
+    free(expected);
+  }
+  test_bcsr_free(&whole);
+  test_bcsr_free(&partly);
+}
+
 static void order_refuses_bad_arguments(void **state) {
   (void)state;
   test_shape shape = test_shape_square(3, 2, 1);
@@ -383,6 +426,7 @@ int main(void) {
       cmocka_unit_test(nested_dissections_of_two_threads_do_not_disturb_each_other),
       cmocka_unit_test(colours_are_independent_and_as_many_as_levels),
       cmocka_unit_test(a_grid_is_red_and_black),
+      cmocka_unit_test(patterns_of_equal_graphs_have_equal_orders_on_any_number_of_threads),
       cmocka_unit_test(order_refuses_bad_arguments),
       cmocka_unit_test(check_names_the_first_bad_entry),
   };
