@@ -5,26 +5,45 @@
 
 #include "gpu/launch.cuh"
 
-/* Waits for all blocks of the grid, while one thread of another warp calls meanwhile(). What the
- * blocks have written before is visible to all of them then. The ticket's upper bit flips each
- * time, so that an even number of waits leaves the ticket as it was. The last block need not poll.
+/* What thread 0 of a block has seen of the ticket. */
+struct bsi_arrival {
+  unsigned before;
+};
+
+/* The first half of a wait of all blocks of the grid for each other. What a block writes between the
+ * halves is not visible to the others. */
+__device__ __forceinline__ bsi_arrival bsi_arrive(unsigned *ticket) {
+  bsi_arrival seen = {0};
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u;
+    asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
+                 : "=r"(seen.before)
+                 : "l"(ticket), "r"(mine)
+                 : "memory");
+  }
+  return seen;
+}
+
+/* The second half. What the blocks have written before the first half is visible to all of them
+ * then. The ticket's upper bit flips each time, so that an even number of waits leaves the ticket as
+ * it was. */
+__device__ __forceinline__ void bsi_await(unsigned *ticket, bsi_arrival seen) {
+  if (threadIdx.x == 0) {
+    unsigned now;
+    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(ticket) : "memory");
+    while (((now ^ seen.before) & 0x80000000u) == 0);
+  }
+  __syncthreads();
+}
+
+/* Both halves. One thread of another warp than that of thread 0 calls meanwhile() in between.
  * Meanwhile: a function without arguments. */
 template <typename Meanwhile>
 __device__ __forceinline__ void bsi_wait_for_all(unsigned *ticket, Meanwhile meanwhile) {
-  __syncthreads();
+  const bsi_arrival seen = bsi_arrive(ticket);
   if (threadIdx.x == BSI_WARP) meanwhile();
-  if (threadIdx.x == 0) {
-    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u;
-    unsigned before, now;
-    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(ticket), "r"(mine)
-                 : "memory");
-    now = before + mine;
-    while (((now ^ before) & 0x80000000u) == 0)
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(ticket) : "memory");
-  }
-  __syncthreads();
+  bsi_await(ticket, seen);
 }
 
 #endif

@@ -5,7 +5,7 @@
  * The matrices stay the same during the launch, and may be read through the L1 cache. The vectors
  * change, and are read from the L2 cache. The latency of loads bounds the time of a step. A warp
  * therefore takes a block row, or several warps do, and their lanes have all blocks of a short row
- * under way together. */
+ * under way together. They read the blocks while they wait for the step before. */
 #include <algorithm>
 
 #include "gpu/barrier.cuh"
@@ -41,14 +41,18 @@ using shared_sums = double[WARPS][BSI_WARP];
 struct lanes {
   /* the lanes of a warp for a scalar row, and those of the team */
   int r, s, split, apart;
-  /* warps of the team, the number of this warp in it, and the block row of the team */
+  /* warps of the team, the number of this warp in it, and the first block row of the team */
   int warps, member;
   int32_t i;
+  /* the step has a product with m */
+  bool product;
   /* 2³²/width, rounded up: dividing a column by the width is a multiplication */
   unsigned reciprocal;
-  /* PRODUCT: the rows are those of a product */
-  __device__ __forceinline__ lanes(const bsi_sparse &m, bool product)
-      : split(BSI_WARP / m.height), warps(1) {
+  __device__ __forceinline__ explicit lanes(const bsi_step &p)
+      : split(p.m.height > 0 ? BSI_WARP / p.m.height : 1), warps(1),
+        product(p.kind == BSI_STEP_MULTIPLY || (p.kind == BSI_STEP_RELAX && p.x)) {
+    const bsi_sparse &m = p.m;
+    const int height = p.m.height > 0 ? p.m.height : 1;
     const int lane = threadIdx.x % BSI_WARP, warp = static_cast<int>(threadIdx.x) / BSI_WARP;
     const int width = m.values ? m.width : 1, all = static_cast<int>(gridDim.x) * WARPS;
     if (product)
@@ -59,14 +63,16 @@ struct lanes {
     member = warp % warps;
     /* neighbouring rows go to different multiprocessors */
     i = static_cast<int32_t>(warp / warps * gridDim.x + blockIdx.x);
-    r = lane % m.height;
-    s = lane / m.height;
+    r = lane % height;
+    s = lane / height;
     apart = split * warps;
     reciprocal = width > 1 ? 0xffffffffu / static_cast<unsigned>(width) + 1u : 0u;
   }
   __device__ __forceinline__ bool working() const { return s < split; }
   /* The lanes that own the scalar rows of the team's block row. */
   __device__ __forceinline__ bool own() const { return s == 0 && member == 0; }
+  /* The first column of this lane. */
+  __device__ __forceinline__ int column() const { return member * split + s; }
   __device__ __forceinline__ int32_t step() const {
     return static_cast<int32_t>(gridDim.x) * (WARPS / warps);
   }
@@ -96,39 +102,84 @@ struct lanes {
   }
 };
 
-/* Returns the part of (m x)_r of block row i that belongs to the columns of this lane. */
-__device__ __forceinline__ double part_of_product(const bsi_sparse &m, const lanes &at, int32_t i,
-                                                  const double *x) {
-  double sum = 0.0;
-  if (!at.working()) return sum;
-  const int32_t first = __ldg(m.row_ptr + i), end = __ldg(m.row_ptr + i + 1);
-  /* the column, in units of an identity or of a value */
-  const int width = m.values ? m.width : 1, length = (end - first) * width;
-  const double *values = m.values + static_cast<int64_t>(first) * width * m.height + at.r;
-  for (int t = at.member * at.split + at.s; t < length; t += UNROLLED * at.apart) {
-    double a[UNROLLED] = {}, factor[UNROLLED] = {};
+/* UNROLLED columns of a lane: their values, and the places in x that these multiply, or −1. */
+struct columns {
+  int32_t place[UNROLLED];
+  double a[UNROLLED];
+
+  __device__ __forceinline__ void load(const bsi_sparse &m, const lanes &at, int32_t first,
+                                       int length, int t) {
+    const int width = m.values ? m.width : 1;
+    const double *values = m.values + static_cast<int64_t>(first) * width * m.height + at.r;
 #pragma unroll
     for (int u = 0; u < UNROLLED; u++) {
       const int column = t + u * at.apart;
+      place[u] = -1;
       if (column >= length) continue;
       const int q = at.block_of(column);
-      const int64_t j = __ldg(m.col_idx + first + q);
+      place[u] = __ldg(m.col_idx + first + q) * m.width + (m.values ? column - q * width : at.r);
       a[u] = m.values ? __ldg(values + static_cast<int64_t>(column) * m.height) : 1.0;
-      factor[u] = __ldcg(x + j * m.width + (m.values ? column - q * width : at.r));
     }
-#pragma unroll
-    for (int u = 0; u < UNROLLED; u++) sum += a[u] * factor[u];
   }
-  return sum;
-}
+  __device__ __forceinline__ double product(const double *x) const {
+    double factor[UNROLLED], sum = 0.0;
+#pragma unroll
+    for (int u = 0; u < UNROLLED; u++)
+      if (place[u] >= 0) factor[u] = __ldcg(x + place[u]);
+#pragma unroll
+    for (int u = 0; u < UNROLLED; u++)
+      if (place[u] >= 0) sum += a[u] * factor[u];
+    return sum;
+  }
+};
 
-/* Calls f(i) for the block rows of a team. Teams of several warps have one row at most, and all
- * their warps call f, without a row with i = rows. */
-template <typename F> __device__ __forceinline__ void for_rows(const lanes &at, int32_t rows, F f) {
-  if (at.warps > 1)
-    f(min(at.i, rows));
-  else
-    for (int32_t i = at.i; i < rows; i += at.step()) f(i);
+/* What a lane reads of the matrix for its block row i. The matrices stay the same during the
+ * launch: the lanes read what they need first while they wait for the step before. */
+struct matrix_row {
+  int32_t first;
+  int length;
+  columns begin;
+  /* column s of D⁻¹ */
+  double inverse;
+
+  __device__ __forceinline__ void load(const bsi_step &p, const lanes &at, int32_t i) {
+    const int bs = p.m.height;
+    first = 0, length = 0, inverse = 0.0;
+#pragma unroll
+    for (int u = 0; u < UNROLLED; u++) begin.place[u] = -1;
+    if (i >= p.m.rows || !at.working()) return;
+    if (p.kind == BSI_STEP_RELAX && at.s < bs)
+      inverse = __ldg(p.inverse + (static_cast<int64_t>(i) * bs + at.s) * bs + at.r);
+    if (!at.product) return;
+    first = __ldg(p.m.row_ptr + i);
+    length = (__ldg(p.m.row_ptr + i + 1) - first) * (p.m.values ? p.m.width : 1);
+    begin.load(p.m, at, first, length, at.column());
+  }
+  /* Returns the part of (m x)_r that belongs to the columns of this lane. */
+  __device__ __forceinline__ double product(const bsi_sparse &m, const lanes &at,
+                                            const double *x) const {
+    double sum = begin.product(x);
+    for (int t = at.column() + UNROLLED * at.apart; t < length; t += UNROLLED * at.apart) {
+      columns more;
+      more.load(m, at, first, length, t);
+      sum += more.product(x);
+    }
+    return sum;
+  }
+};
+
+/* Calls f(i, row) for the block rows of a team, whose first row has been read. Teams of several
+ * warps have one row at most, and all their warps call f, without a row with i = rows. */
+template <typename F>
+__device__ __forceinline__ void for_rows(const bsi_step &p, const lanes &at, matrix_row row, F f) {
+  if (at.warps > 1) {
+    f(min(at.i, p.m.rows), row);
+    return;
+  }
+  for (int32_t i = at.i; i < p.m.rows; i += at.step()) {
+    if (i != at.i) row.load(p, at, i);
+    f(i, row);
+  }
 }
 
 /* Calls f(i) for the values of a thread. */
@@ -138,25 +189,26 @@ template <typename F> __device__ __forceinline__ void for_values(int64_t n, F f)
     f(i);
 }
 
-__device__ __forceinline__ void relax(const bsi_step &p, shared_sums &sums) {
+__device__ __forceinline__ void relax(const bsi_step &p, const lanes &at, const matrix_row &begin,
+                                      shared_sums &sums) {
   const int bs = p.m.height;
-  const lanes at(p.m, p.x != nullptr);
-  for_rows(at, p.m.rows, [&](int32_t i) {
+  for_rows(p, at, begin, [&](int32_t i, const matrix_row &of_row) {
     const bool there = i < p.m.rows, own = there && at.own();
     const int64_t row = static_cast<int64_t>(i) * bs + at.r;
-    const double *inverse = p.inverse + static_cast<int64_t>(i) * bs * bs + at.r;
-    const double column = there && at.working() && at.s < bs ? __ldg(inverse + at.s * bs) : 0.0,
-                 b = own ? __ldcg(p.b + row) : 0.0, x = own && p.x ? __ldcg(p.x + row) : 0.0,
+    const double b = own ? __ldcg(p.b + row) : 0.0, x = own && p.x ? __ldcg(p.x + row) : 0.0,
                  previous = own && p.alpha != 0.0 && p.previous ? __ldcg(p.previous + row) : 0.0;
-    double product = there && p.x ? part_of_product(p.m, at, i, p.x) : 0.0;
-    if (p.x) product = at.add_team(product, bs, sums);
+    double product = 0.0;
+    if (at.product) product = at.add_team(of_row.product(p.m, at, p.x), bs, sums);
     if (!there || at.member > 0) return;
     const double residual = b - product;
     double sum = 0.0;
     for (int first = 0; first < bs; first += at.split) {
       const int c = first + at.s;
       const double value = __shfl_sync(BSI_FULL_WARP, residual, c < bs ? c : 0);
-      if (at.working() && c < bs) sum += (first == 0 ? column : __ldg(inverse + c * bs)) * value;
+      if (at.working() && c < bs)
+        sum += (first == 0 ? of_row.inverse
+                           : __ldg(p.inverse + (static_cast<int64_t>(i) * bs + c) * bs + at.r)) *
+               value;
     }
     sum = p.beta * at.add(sum, bs);
     if (!own) return;
@@ -165,14 +217,13 @@ __device__ __forceinline__ void relax(const bsi_step &p, shared_sums &sums) {
   });
 }
 
-__device__ __forceinline__ void multiply(const bsi_step &p, shared_sums &sums) {
-  const lanes at(p.m, true);
-  for_rows(at, p.m.rows, [&](int32_t i) {
-    const bool there = i < p.m.rows, own = there && at.own();
+__device__ __forceinline__ void multiply(const bsi_step &p, const lanes &at,
+                                         const matrix_row &begin, shared_sums &sums) {
+  for_rows(p, at, begin, [&](int32_t i, const matrix_row &of_row) {
+    const bool own = i < p.m.rows && at.own();
     const int64_t row = static_cast<int64_t>(i) * p.m.height + at.r;
     const double b = own && p.beta != 0.0 ? __ldcg(p.b + row) : 0.0,
-                 part = there ? part_of_product(p.m, at, i, p.x) : 0.0,
-                 sum = p.alpha * at.add_team(part, p.m.height, sums);
+                 sum = p.alpha * at.add_team(of_row.product(p.m, at, p.x), p.m.height, sums);
     if (own) p.y[row] = p.beta == 0.0 ? sum : sum + p.beta * b;
   });
 }
@@ -288,12 +339,13 @@ __device__ __forceinline__ void second_step(const bsi_step &p, k_sums &k, unsign
 }
 
 /* Returns true if the step has waited for all thread blocks once. */
-__device__ __forceinline__ bool run_step(const bsi_step &p, shared_sums &sums, k_sums &k,
+__device__ __forceinline__ bool run_step(const bsi_step &p, const lanes &at,
+                                         const matrix_row &begin, shared_sums &sums, k_sums &k,
                                          unsigned *ticket) {
   switch (p.kind) {
   case BSI_STEP_SET: for_values(p.n, [&](int64_t i) { p.y[i] = 0.0; }); return false;
-  case BSI_STEP_RELAX: relax(p, sums); return false;
-  case BSI_STEP_MULTIPLY: multiply(p, sums); return false;
+  case BSI_STEP_RELAX: relax(p, at, begin, sums); return false;
+  case BSI_STEP_MULTIPLY: multiply(p, at, begin, sums); return false;
   case BSI_STEP_DENSE: multiply_dense(p); return false;
   case BSI_STEP_FIRST: first_step(p, k, ticket); return true;
   case BSI_STEP_SECOND: second_step(p, k, ticket); return true;
@@ -317,16 +369,21 @@ __global__ void __launch_bounds__(THREADS, 1)
   __shared__ alignas(bsi_step) unsigned long long step[2][STEP_WORDS];
   __shared__ shared_sums sums;
   __shared__ k_sums k;
+  bsi_arrival arrival = {0};
   bool even = true;
   copy_step(step[0], steps);
   __syncthreads();
-  for (int32_t s = 0; s < count; s++) {
+  for (int32_t s = 0;; s++) {
+    const bsi_step &now = reinterpret_cast<const bsi_step &>(step[s % 2]);
+    const lanes at(now);
+    matrix_row begin;
+    begin.load(now, at, at.i);
+    if (s > 0) bsi_await(ticket, arrival);
     /* the next step is there before this one has ended */
     if (s + 1 < count) copy_step(step[(s + 1) % 2], steps + s + 1);
-    const bsi_step now = reinterpret_cast<const bsi_step &>(step[s % 2]);
-    if (run_step(now, sums, k, ticket)) even = !even;
+    if (run_step(now, at, begin, sums, k, ticket)) even = !even;
     if (s + 1 == count) break;
-    bsi_wait_for_all(ticket, [] {});
+    arrival = bsi_arrive(ticket);
     even = !even;
   }
   /* an even number of waits leaves the ticket as it was */
