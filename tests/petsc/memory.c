@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A thousand solves inside PETSc, each with new values, hold no more memory than those before. */
+#include "fixture.h"
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33) && !defined(__SANITIZE_ADDRESS__)
+#include <malloc.h>
+#define HAVE_MALLINFO2
+#endif
+
+#include "petsc_fixture.h"
+
+enum { WARM = 200, SOLVES = 1200 };
+
+/* Bytes that the program has allocated. PETSc's own count serves where the C library has none. */
+static size_t allocated(void) {
+#if defined(HAVE_MALLINFO2)
+  const struct mallinfo2 now = mallinfo2();
+  return now.uordblks + now.hblkhd;
+#else
+  PetscLogDouble bytes = 0;
+  PetscMallocGetCurrentUsage(&bytes);
+  return (size_t)bytes;
+#endif
+}
+
+/* Solves with A and Aᵀ and makes the preconditioner again for new values in each round. Every tenth
+ * round changes an option, which discards the preconditioner. */
+static void expect_no_growth(const bisai_bcsr *matrix, const char *options, PetscBool transposed) {
+  KSP ksp;
+  PC pc;
+  Mat mat = NULL;
+  Vec b, x;
+  size_t after_warm_up = 0;
+  bisai_precond_options own;
+  EXPECT_OK(context, bisai_petsc_to_mat(context, matrix, &mat));
+  PetscOptionsClear(NULL);
+  PetscOptionsInsertString(NULL, options);
+  MatCreateVecs(mat, &x, &b);
+  VecSet(b, 1);
+  KSPCreate(PETSC_COMM_SELF, &ksp);
+  KSPGetPC(ksp, &pc);
+  KSPSetOperators(ksp, mat, mat);
+  assert_int_equal(KSPSetFromOptions(ksp), 0);
+  for (int solve = 0; solve < SOLVES; solve++) {
+    if (solve == WARM) after_warm_up = allocated();
+    MatShift(mat, solve % 2 ? 0.5 : -0.5);
+    if (solve % 10 == 0) {
+      bisai_petsc_pc_get_options(pc, &own);
+      bisai_petsc_pc_set_options(pc, &own);
+    }
+    assert_int_equal(KSPSolve(ksp, b, x), 0);
+    if (transposed) assert_int_equal(KSPSolveTranspose(ksp, b, x), 0);
+  }
+  const size_t end = allocated();
+  /* The C library keeps some freed blocks for later, and counts them. */
+  if (end > after_warm_up + 4096)
+    fail_msg("%s: %zu bytes after %d solves, %zu after %d", options, after_warm_up, WARM, end,
+             SOLVES);
+  KSPDestroy(&ksp);
+  VecDestroy(&x);
+  VecDestroy(&b);
+  MatDestroy(&mat);
+}
+
+static void memory_does_not_grow_over_a_thousand_solves(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(6, 5, 2, 5));
+  expect_no_growth(matrix, "-pc_type bisai -pc_bisai_k 2", PETSC_TRUE);
+  expect_no_growth(matrix, "-pc_type bisai -pc_bisai_type ilu -pc_bisai_ordering rcm", PETSC_TRUE);
+  expect_no_growth(matrix, "-pc_type bisai -pc_bisai_type bjacobi", PETSC_TRUE);
+  expect_no_growth(matrix, "-pc_type bisai -pc_bisai_type mg -pc_bisai_mg_coarsest 8", PETSC_FALSE);
+  bisai_bcsr_destroy(&matrix);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(memory_does_not_grow_over_a_thousand_solves),
+  };
+  bisai_context *starter = test_context(1);
+  if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;
+  int failed = cmocka_run_group_tests_name("petsc_memory", tests, setup, teardown);
+  failed |= !test_petsc_stop(starter);
+  bisai_context_destroy(&starter);
+  return failed;
+}
