@@ -95,7 +95,7 @@ static void structure_part(void *job, bsi_part part) {
       memcpy(columns, b->col_idx + b->row_ptr[k],
              (size_t)(b->row_ptr[k + 1] - b->row_ptr[k]) * sizeof *columns);
     else /* the two passes have different marks */
-      bsi_sort(columns, find_row(s, i, -2 - i, marks, columns));
+      bsi_sort_distinct(columns, find_row(s, i, -2 - i, marks, columns));
   }
 }
 
