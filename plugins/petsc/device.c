@@ -140,3 +140,47 @@ PetscErrorCode bsi_petsc_give_back(bsi_petsc_arrays *arrays, bisai_status *statu
   PetscCall(VecRestoreArrayReadAndMemType(arrays->x, &arrays->from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Returns true if the arrays of a dense Mat may be on the GPU. */
+static bool may_be_on_gpu(const bisai_context *context) {
+#if PETSC_VERSION_GE(3, 19, 0)
+  return !is_host(context);
+#else
+  (void)context;
+  return false;
+#endif
+}
+
+PetscErrorCode bsi_petsc_take_columns(bisai_context *context, Mat x, Mat y,
+                                      bsi_petsc_columns *arrays) {
+  PetscFunctionBegin;
+  *arrays = (bsi_petsc_columns){.context = context, .x = x, .y = y};
+  if (!may_be_on_gpu(context)) {
+    PetscCall(MatDenseGetArrayRead(x, &arrays->from));
+    PetscCall(MatDenseGetArrayWrite(y, &arrays->to));
+  }
+#if PETSC_VERSION_GE(3, 19, 0)
+  if (may_be_on_gpu(context)) {
+    PetscCall(MatDenseGetArrayReadAndMemType(x, &arrays->from, NULL));
+    PetscCall(MatDenseGetArrayWriteAndMemType(y, &arrays->to, NULL));
+  }
+#endif
+  PetscCall(bsi_petsc_enter(context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode bsi_petsc_give_columns_back(bsi_petsc_columns *arrays, bisai_status *status) {
+  PetscFunctionBegin;
+  PetscCall(bsi_petsc_leave(arrays->context, status));
+  if (!may_be_on_gpu(arrays->context)) {
+    PetscCall(MatDenseRestoreArrayWrite(arrays->y, &arrays->to));
+    PetscCall(MatDenseRestoreArrayRead(arrays->x, &arrays->from));
+  }
+#if PETSC_VERSION_GE(3, 19, 0)
+  if (may_be_on_gpu(arrays->context)) {
+    PetscCall(MatDenseRestoreArrayWriteAndMemType(arrays->y, &arrays->to));
+    PetscCall(MatDenseRestoreArrayReadAndMemType(arrays->x, &arrays->from));
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -4,7 +4,7 @@
 #ifndef BSI_PETSC_DEVICE_H
 #define BSI_PETSC_DEVICE_H
 
-#include <petscvec.h>
+#include <petscmat.h>
 
 #include "petsc/calls.h"
 
@@ -49,5 +49,17 @@ PetscErrorCode bsi_petsc_take(bisai_context *context, Vec x, Vec y, bsi_petsc_ar
 
 /* Gives the arrays back. y has changed. */
 PetscErrorCode bsi_petsc_give_back(bsi_petsc_arrays *arrays, bisai_status *status);
+
+/* The same for the columns of two dense Mats. */
+typedef struct bsi_petsc_columns {
+  bisai_context *context;
+  Mat x, y;
+  const PetscScalar *from;
+  PetscScalar *to;
+} bsi_petsc_columns;
+
+PetscErrorCode bsi_petsc_take_columns(bisai_context *context, Mat x, Mat y,
+                                      bsi_petsc_columns *arrays);
+PetscErrorCode bsi_petsc_give_columns_back(bsi_petsc_columns *arrays, bisai_status *status);
 
 #endif

@@ -70,11 +70,9 @@ PetscErrorCode bsi_pc_apply_transpose(PC pc, Vec v, Vec z) {
 /* All columns in one call, which reads the preconditioner once for several of them. */
 PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z) {
   bsi_pc *m = pc->data;
-  const PetscScalar *from;
-  PetscScalar *to;
+  bsi_petsc_columns arrays;
   PetscInt n, columns, ldv, ldz;
   int count;
-  bisai_status status = BISAI_OK;
   PetscFunctionBegin;
   PetscCall(bsi_pc_begin(BSI_PC_APPLY, pc));
   PetscCall(MatGetLocalSize(z, &n, NULL));
@@ -82,17 +80,19 @@ PetscErrorCode bsi_pc_apply_many(PC pc, Mat v, Mat z) {
   PetscCall(bsi_pc_narrow("the number of columns", columns, &count));
   PetscCall(MatDenseGetLDA(v, &ldv));
   PetscCall(MatDenseGetLDA(z, &ldz));
-  PetscCall(MatDenseGetArrayRead(v, &from));
-  PetscCall(MatDenseGetArrayWrite(z, &to));
-  if (*m->failure) {
+  if (*m->failure || n == 0) {
+    PetscScalar *to;
+    PetscCall(MatDenseGetArrayWrite(z, &to));
     for (PetscInt c = 0; c < columns; c++) fill(n, to + (size_t)c * (size_t)ldz);
-  } else if (n > 0) {
-    status = bisai_precond_apply_many(m->precond, count, from, ldv, to, ldz);
+    PetscCall(MatDenseRestoreArrayWrite(z, &to));
+  } else {
+    PetscCall(bsi_petsc_take_columns(m->context, v, z, &arrays));
+    bisai_status status =
+        bisai_precond_apply_many(m->precond, count, arrays.from, ldv, arrays.to, ldz);
+    PetscCall(bsi_petsc_give_columns_back(&arrays, &status));
+    BSI_PC_CALL(m, status);
+    PetscCall(bsi_petsc_log_flops(m->context, (PetscLogDouble)columns * m->flops));
   }
-  PetscCall(MatDenseRestoreArrayWrite(z, &to));
-  PetscCall(MatDenseRestoreArrayRead(v, &from));
-  BSI_PC_CALL(m, status);
-  PetscCall(PetscLogFlops((PetscLogDouble)columns * m->flops));
   PetscCall(bsi_pc_end(BSI_PC_APPLY, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -197,6 +197,49 @@ static PetscErrorCode check_updates(const pair *s, PC expected, PC pc, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Five columns, of which the third is the vector of the other tests. */
+static PetscErrorCode apply_columns(PC pc, const char *type, Vec v, Vec z) {
+  Mat from, to;
+  Vec column;
+  PetscInt n;
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(v, &n));
+  for (int i = 0; i < 2; i++) {
+    Mat *mat = i == 0 ? &from : &to;
+    PetscCall(MatCreate(PETSC_COMM_SELF, mat));
+    PetscCall(MatSetSizes(*mat, n, 5, n, 5));
+    PetscCall(MatSetType(*mat, type));
+    PetscCall(MatSetUp(*mat));
+    PetscCall(MatAssemblyBegin(*mat, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*mat, MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(MatDenseGetColumnVecWrite(from, 2, &column));
+  PetscCall(VecCopy(v, column));
+  PetscCall(MatDenseRestoreColumnVecWrite(from, 2, &column));
+  PetscCall(PCMatApply(pc, from, to));
+  PetscCall(MatDenseGetColumnVecRead(to, 2, &column));
+  PetscCall(VecCopy(column, z));
+  PetscCall(MatDenseRestoreColumnVecRead(to, 2, &column));
+  PetscCall(MatDestroy(&from));
+  PetscCall(MatDestroy(&to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode check_columns(const pair *s, PC expected, PC pc, const char *options) {
+  VecType type;
+  PetscBool host;
+  double difference;
+  PetscFunctionBeginUser;
+  PetscCall(VecGetType(s->w, &type));
+  PetscCall(PetscStrcmp(type, VECSEQ, &host));
+  PetscCall(apply_columns(expected, MATSEQDENSE, s->v, s->z));
+  PetscCall(apply_columns(pc, host ? MATSEQDENSE : "seqdensecuda", s->w, s->y));
+  PetscCall(distance(s->z, s->y, &difference));
+  PetscCall(
+      verdict(difference <= 1e-11 ? PETSC_TRUE : PETSC_FALSE, "columns", options, difference));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode check_preconditioners(const pair *s) {
   static const char *const options[] = {"-x_pc_bisai_type isai",
                                         "-x_pc_bisai_type isai -x_pc_bisai_k 2 -x_pc_bisai_relax 1",
@@ -211,6 +254,7 @@ static PetscErrorCode check_preconditioners(const pair *s) {
     PetscCall(make_pc(s->host, "host", options[i], &expected));
     PetscCall(make_pc(s->tested, "auto", options[i], &pc));
     PetscCall(compare(s, expected, pc, "application", options[i], PETSC_TRUE));
+    PetscCall(check_columns(s, expected, pc, options[i]));
     PetscCall(check_updates(s, expected, pc, options[i]));
     PetscCall(PCDestroy(&expected));
     PetscCall(PCDestroy(&pc));
