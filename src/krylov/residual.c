@@ -67,11 +67,16 @@ static bisai_status unscaled_residual(bsi_run *run) {
   return backend->vectors->subtract_from(s->context, s->n, run->b, s->residual);
 }
 
-/* *norm ← ‖residual‖. The method's `prepare` is enqueued before the host knows the norm. */
-static bisai_status measure_residual(bsi_run *run, double *norm) {
+/* *norm ← ‖residual‖. The method's `prepare` is enqueued before the host knows the norm. `is_rhs`:
+ * the residual is b, and bsi_measure_rhs() has left ‖b‖² in norm2. */
+static bisai_status measure_residual(bsi_run *run, bool is_rhs, double *norm) {
   bisai_solver *s = run->solver;
   const bsi_backend *backend = bsi_backend_of(run);
   double *seen = s->status + 2 * s->slots, norm2 = NAN;
+  if (is_rhs) {
+    *norm = run->b_norm;
+    return run->prepared ? s->method->prepare(run, seen) : BISAI_OK;
+  }
   if (!run->prepared) return bsi_norm(run, s->residual, norm);
   backend->memory->clear_shared(s->context, 1, seen);
   BSI_TRY(bsi_dot(run, 1, s->residual, s->residual, s->norm2));
@@ -95,7 +100,7 @@ bisai_status bsi_compute_residual(bsi_run *run) {
   BSI_TRY(!zero    ? (scaled ? scaled_residual(run, x_norm) : unscaled_residual(run))
           : scaled ? bsi_multiple(run, run->scale, run->b, s->residual)
                    : backend->vectors->copy(s->context, s->n, run->b, s->residual));
-  BSI_TRY(measure_residual(run, &run->true_norm));
+  BSI_TRY(measure_residual(run, zero && !scaled, &run->true_norm));
   if (!zero && !scaled)
     BSI_TRY(bsi_fetch_norm(run, s->x_norm2, &x_norm)); /* the device has it by now */
   if (!isfinite(x_norm)) BSI_TRY(find_bad_entry(run, &bad));
