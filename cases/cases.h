@@ -164,14 +164,19 @@ enum { CASE_SHELL_MODES = 6 };
 /* Makes the rigid-body modes of the shell, as case_elasticity_modes() makes those of elasticity. */
 bisai_status case_shell_modes(const case_shell_options *options, double **modes);
 
-/* Fills a system of 5n² − 4n blocks on n × n points. Values and right-hand side are zeros
- * before. */
-typedef void case_fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, double *rhs);
+/* A system in host memory: blocks and right-hand side are zeros at first. */
+typedef struct case_arrays {
+  int32_t *row_ptr, *col_idx;
+  double *values, *rhs;
+} case_arrays;
 
-/* Makes a system of blocks of `stencil_size` rows that `fill` fills. */
-bisai_status case_five_points(bisai_context *context, int32_t n, int32_t stencil_size,
-                              case_fill *fill, int32_t block_size, bisai_bcsr **matrix,
-                              double **rhs);
+/* Fills the arrays of the system that `of` describes. */
+typedef bisai_status case_fill(const void *of, const case_arrays *a);
+
+/* Makes a square system of `rows` block rows with `blocks` blocks of bs × bs that `fill` fills. */
+bisai_status case_make(bisai_context *context, size_t rows, size_t blocks, int32_t bs,
+                       case_fill *fill, const void *of, int32_t block_size, bisai_bcsr **matrix,
+                       double **rhs);
 
 /* Returns the entries of the seven-point stencil on a box, or 0 if there are more than 2³¹ − 1. */
 int64_t case_seven_points_entries(const int32_t size[3]);
@@ -192,10 +197,6 @@ bisai_status case_seven_points(bisai_context *context, const int32_t size[3],
  * j) is row j·ni + i. */
 int64_t case_triangles_blocks(int32_t ni, int32_t nj);
 void case_triangles_pattern(int32_t ni, int32_t nj, int32_t *row_ptr, int32_t *col_idx);
-
-/* Makes a matrix from host arrays in blocks of the given size; 0: that of the arrays. */
-bisai_status case_create(bisai_context *context, const bisai_bcsr_desc *desc, int32_t block_size,
-                         bisai_bcsr **result);
 
 /* Makes the same square fp64 matrix in blocks of another size. The given matrix has no padding. 0:
  * the size of bisai_block_size_choose(). */

@@ -1,38 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Systems with the five-point stencil on a square grid and with the seven-point stencil on a box,
- * and the pattern of a grid of triangles. */
+/* Systems from arrays in host memory, systems with the seven-point stencil on a box, and the pattern
+ * of a grid of triangles. */
 #include <stdlib.h>
 
 #include "cases.h"
 
-bisai_status case_five_points(bisai_context *context, int32_t n, int32_t stencil_size,
-                              case_fill *fill, int32_t block_size, bisai_bcsr **matrix,
-                              double **rhs) {
-  size_t rows = (size_t)n * (size_t)n, blocks = 5 * rows - 4 * (size_t)n, bs = (size_t)stencil_size;
-  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr);
-  int32_t *col_idx = malloc(blocks * sizeof *col_idx);
-  double *values = calloc(blocks * bs * bs, sizeof *values);
-  double *b = calloc(rows * bs + BISAI_MAX_BLOCK_SIZE, sizeof *b);
+bisai_status case_make(bisai_context *context, size_t rows, size_t blocks, int32_t bs,
+                       case_fill *fill, const void *of, int32_t block_size, bisai_bcsr **matrix,
+                       double **rhs) {
+  const size_t size = (size_t)bs;
+  case_arrays a = {.row_ptr = malloc((rows + 1) * sizeof *a.row_ptr),
+                   .col_idx = malloc((blocks + 1) * sizeof *a.col_idx),
+                   .values = calloc(blocks * size * size, sizeof *a.values),
+                   .rhs = calloc(rows * size + BISAI_MAX_BLOCK_SIZE, sizeof *a.rhs)};
+  bisai_bcsr *own = NULL;
   bisai_status status = BISAI_OUT_OF_MEMORY;
-  if (!row_ptr || !col_idx || !values || !b) goto done;
-  fill(n, row_ptr, col_idx, values, b);
+  if (!a.row_ptr || !a.col_idx || !a.values || !a.rhs) goto done;
+  status = fill(of, &a);
+  if (status != BISAI_OK) goto done;
 
   bisai_bcsr_desc desc = bisai_bcsr_desc_default();
   desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = stencil_size;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = values;
-  status = case_create(context, &desc, block_size, matrix);
+  desc.block_size = bs;
+  desc.row_ptr = a.row_ptr;
+  desc.col_idx = a.col_idx;
+  desc.values = a.values;
+  status = bisai_bcsr_create(context, &desc, &own);
+  if (status == BISAI_OK && block_size != 0 && block_size != bs) {
+    status = case_reblock(context, own, block_size, matrix);
+  } else if (status == BISAI_OK) {
+    *matrix = own;
+    own = NULL;
+  }
   if (status == BISAI_OK) {
-    *rhs = b;
-    b = NULL;
+    *rhs = a.rhs;
+    a.rhs = NULL;
   }
 done:
-  free(b);
-  free(values);
-  free(col_idx);
-  free(row_ptr);
+  bisai_bcsr_destroy(&own);
+  free(a.rhs);
+  free(a.values);
+  free(a.col_idx);
+  free(a.row_ptr);
   return status;
 }
 

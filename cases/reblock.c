@@ -68,17 +68,3 @@ bisai_status case_reblock(bisai_context *context, const bisai_bcsr *matrix, int3
   free(row_ptr);
   return status;
 }
-
-bisai_status case_create(bisai_context *context, const bisai_bcsr_desc *desc, int32_t block_size,
-                         bisai_bcsr **result) {
-  bisai_bcsr *own = NULL;
-  bisai_status status = bisai_bcsr_create(context, desc, &own);
-  if (status == BISAI_OK && block_size != 0 && block_size != desc->block_size) {
-    status = case_reblock(context, own, block_size, result);
-  } else if (status == BISAI_OK) {
-    *result = own;
-    own = NULL;
-  }
-  bisai_bcsr_destroy(&own);
-  return status;
-}

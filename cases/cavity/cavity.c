@@ -70,7 +70,10 @@ static double *append(int32_t *blocks, int32_t column, int32_t *col_idx, double 
   return values + (int64_t)(*blocks)++ * BS * BS;
 }
 
-static void fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, double *rhs) {
+static bisai_status fill(const void *of, const case_arrays *a) {
+  const int32_t n = *(const int32_t *)of;
+  int32_t *row_ptr = a->row_ptr, *col_idx = a->col_idx;
+  double *values = a->values, *rhs = a->rhs;
   double h = 1.0 / (n - 1);
   int32_t blocks = 0;
   for (int32_t j = 0; j < n; ++j) {
@@ -92,10 +95,13 @@ static void fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, 
     }
   }
   row_ptr[n * n] = blocks;
+  return BISAI_OK;
 }
 
 bisai_status case_cavity(bisai_context *context, int32_t n, int32_t block_size, bisai_bcsr **matrix,
                          double **rhs) {
   if (case_cavity_refusal(n)) return BISAI_INVALID_ARGUMENT;
-  return case_five_points(context, n, BS, fill, block_size, matrix, rhs);
+  const size_t nodes = (size_t)n;
+  return case_make(context, nodes * nodes, 5 * nodes * nodes - 4 * nodes, BS, fill, &n, block_size,
+                   matrix, rhs);
 }

@@ -144,7 +144,12 @@ static void write_free_row(const grid *g, const case_elasticity_options *o, cons
   w->rhs[(int64_t)row_of(g, at) * BS + 2] = -elements * volume / ELEMENT_NODES;
 }
 
-static void fill(const grid *g, const case_elasticity_options *o, writer *w) {
+static bisai_status fill(const void *of, const case_arrays *a) {
+  const case_elasticity_options *o = of;
+  const grid owned = grid_of(o), *g = &owned;
+  writer writing = {
+      .row_ptr = a->row_ptr, .col_idx = a->col_idx, .values = a->values, .rhs = a->rhs};
+  writer *w = &writing;
   static const double identity[VALUES] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   double edge[3];
   for (int d = 0; d < 3; ++d) {
@@ -167,38 +172,15 @@ static void fill(const grid *g, const case_elasticity_options *o, writer *w) {
     }
   }
   w->row_ptr[rows_of(g)] = w->blocks;
+  return BISAI_OK;
 }
 
 bisai_status case_elasticity(bisai_context *context, const case_elasticity_options *o,
                              int32_t block_size, bisai_bcsr **matrix, double **rhs) {
   if (case_elasticity_refusal(o)) return BISAI_INVALID_ARGUMENT;
   const grid g = grid_of(o);
-  const size_t rows = (size_t)rows_of(&g), blocks = (size_t)blocks_of(&g);
-  writer w = {.row_ptr = malloc((rows + 1) * sizeof *w.row_ptr),
-              .col_idx = malloc(blocks * sizeof *w.col_idx),
-              .values = malloc(blocks * VALUES * sizeof *w.values),
-              .rhs = calloc(rows * BS + BISAI_MAX_BLOCK_SIZE, sizeof *w.rhs)};
-  bisai_status status = BISAI_OUT_OF_MEMORY;
-  if (!w.row_ptr || !w.col_idx || !w.values || !w.rhs) goto done;
-  fill(&g, o, &w);
-
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = BS;
-  desc.row_ptr = w.row_ptr;
-  desc.col_idx = w.col_idx;
-  desc.values = w.values;
-  status = case_create(context, &desc, block_size, matrix);
-  if (status == BISAI_OK) {
-    *rhs = w.rhs;
-    w.rhs = NULL;
-  }
-done:
-  free(w.rhs);
-  free(w.values);
-  free(w.col_idx);
-  free(w.row_ptr);
-  return status;
+  return case_make(context, (size_t)rows_of(&g), (size_t)blocks_of(&g), BS, fill, o, block_size,
+                   matrix, rhs);
 }
 
 bisai_status case_elasticity_modes(const case_elasticity_options *o, double **modes) {

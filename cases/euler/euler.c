@@ -213,45 +213,32 @@ static void finish(const case_euler_options *o, const euler *e) {
   }
 }
 
+static bisai_status fill(const void *of, const case_arrays *a) {
+  const case_euler_options *o = of;
+  euler e = grid_of(o);
+  double *state = NULL;
+  bisai_status status = case_euler_state(o, &state);
+  e.waves = calloc((size_t)e.ni * (size_t)e.nj, sizeof *e.waves);
+  if (status == BISAI_OK && !e.waves) status = BISAI_OUT_OF_MEMORY;
+  if (status == BISAI_OK) {
+    case_triangles_pattern(e.ni, e.nj, a->row_ptr, a->col_idx);
+    e.row_ptr = a->row_ptr;
+    e.col_idx = a->col_idx;
+    e.values = a->values;
+    e.residual = a->rhs;
+    e.state = state;
+    add_all(&e);
+    finish(o, &e);
+  }
+  free(e.waves);
+  free(state);
+  return status;
+}
+
 bisai_status case_euler(bisai_context *context, const case_euler_options *o, int32_t block_size,
                         bisai_bcsr **matrix, double **rhs) {
   if (case_euler_refusal(o)) return BISAI_INVALID_ARGUMENT;
-  euler e = grid_of(o);
-  const size_t rows = (size_t)e.ni * (size_t)e.nj;
-  const size_t blocks = (size_t)case_triangles_blocks(e.ni, e.nj);
-  int32_t *row_ptr = malloc((rows + 1) * sizeof *row_ptr),
-          *col_idx = malloc(blocks * sizeof *col_idx);
-  double *state = malloc(rows * BS * sizeof *state);
-  bisai_status status = BISAI_OUT_OF_MEMORY;
-  e.values = calloc(blocks * VALUES, sizeof *e.values);
-  e.residual = calloc(rows * BS + BISAI_MAX_BLOCK_SIZE, sizeof *e.residual);
-  e.waves = calloc(rows, sizeof *e.waves);
-  if (!row_ptr || !col_idx || !state || !e.values || !e.residual || !e.waves) goto done;
-  case_triangles_pattern(e.ni, e.nj, row_ptr, col_idx);
-  fill_state(&e, state);
-  e.row_ptr = row_ptr;
-  e.col_idx = col_idx;
-  e.state = state;
-  add_all(&e);
-  finish(o, &e);
-
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = BS;
-  desc.row_ptr = row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = e.values;
-  status = case_create(context, &desc, block_size, matrix);
-  if (status == BISAI_OK) {
-    *rhs = e.residual;
-    e.residual = NULL;
-  }
-done:
-  free(e.waves);
-  free(e.residual);
-  free(e.values);
-  free(state);
-  free(col_idx);
-  free(row_ptr);
-  return status;
+  const euler e = grid_of(o);
+  return case_make(context, (size_t)e.ni * (size_t)e.nj, (size_t)case_triangles_blocks(e.ni, e.nj),
+                   BS, fill, o, block_size, matrix, rhs);
 }

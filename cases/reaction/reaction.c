@@ -69,7 +69,10 @@ static int32_t fill_row(int32_t n, int32_t i, int32_t j, int32_t *col_idx, doubl
   return blocks;
 }
 
-static void fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, double *rhs) {
+static bisai_status fill(const void *of, const case_arrays *a) {
+  const int32_t n = *(const int32_t *)of;
+  int32_t *row_ptr = a->row_ptr, *col_idx = a->col_idx;
+  double *values = a->values, *rhs = a->rhs;
   int32_t blocks = 0;
   for (int32_t j = 0; j < n; ++j) {
     for (int32_t i = 0; i < n; ++i) {
@@ -82,10 +85,13 @@ static void fill(int32_t n, int32_t *row_ptr, int32_t *col_idx, double *values, 
     }
   }
   row_ptr[n * n] = blocks;
+  return BISAI_OK;
 }
 
 bisai_status case_reaction(bisai_context *context, int32_t n, int32_t block_size,
                            bisai_bcsr **matrix, double **rhs) {
   if (case_reaction_refusal(n)) return BISAI_INVALID_ARGUMENT;
-  return case_five_points(context, n, BS, fill, block_size, matrix, rhs);
+  const size_t nodes = (size_t)n;
+  return case_make(context, nodes * nodes, 5 * nodes * nodes - 4 * nodes, BS, fill, &n, block_size,
+                   matrix, rhs);
 }

@@ -315,38 +315,23 @@ bisai_status case_reservoir_residual(const case_reservoir_options *o, const doub
   return status;
 }
 
+static bisai_status fill(const void *of, const case_arrays *a) {
+  const case_reservoir_options *o = of;
+  assembly s = assembly_of(o);
+  s.row_ptr = a->row_ptr;
+  s.values = a->values;
+  s.residual = a->rhs;
+  fill_pattern(s.cells, a->row_ptr, a->col_idx);
+  const bisai_status status = assemble(&s, NULL);
+  for (int64_t i = 0; i < rows_of(o) * s.components; ++i) {
+    a->rhs[i] = 0 - a->rhs[i];
+  }
+  return status;
+}
+
 bisai_status case_reservoir(bisai_context *context, const case_reservoir_options *o,
                             int32_t block_size, bisai_bcsr **matrix, double **rhs) {
   if (case_reservoir_refusal(o)) return BISAI_INVALID_ARGUMENT;
-  const size_t rows = (size_t)rows_of(o), blocks = (size_t)blocks_of(o), bs = (size_t)o->components;
-  assembly s = assembly_of(o);
-  int32_t *col_idx = malloc(blocks * sizeof *col_idx);
-  s.row_ptr = malloc((rows + 1) * sizeof *s.row_ptr);
-  s.values = calloc(blocks * bs * bs, sizeof *s.values);
-  s.residual = calloc(rows * bs + BISAI_MAX_BLOCK_SIZE, sizeof *s.residual);
-  bisai_status status = BISAI_OUT_OF_MEMORY;
-  if (!col_idx || !s.row_ptr || !s.values || !s.residual) goto done;
-  fill_pattern(s.cells, s.row_ptr, col_idx);
-  status = assemble(&s, NULL);
-  if (status != BISAI_OK) goto done;
-  for (size_t i = 0; i < rows * bs; ++i) {
-    s.residual[i] = 0 - s.residual[i];
-  }
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = o->components;
-  desc.row_ptr = s.row_ptr;
-  desc.col_idx = col_idx;
-  desc.values = s.values;
-  status = case_create(context, &desc, block_size, matrix);
-  if (status == BISAI_OK) {
-    *rhs = s.residual;
-    s.residual = NULL;
-  }
-done:
-  free(s.residual);
-  free(s.values);
-  free(s.row_ptr);
-  free(col_idx);
-  return status;
+  return case_make(context, (size_t)rows_of(o), (size_t)blocks_of(o), o->components, fill, o,
+                   block_size, matrix, rhs);
 }

@@ -55,12 +55,7 @@ static bool is_held(const case_shell_options *o, int32_t i, int32_t j, int u) {
   return j == 0 && (u == 0 || u == 2 || u == 4);
 }
 
-typedef struct arrays {
-  int32_t *row_ptr, *col_idx;
-  double *values, *rhs;
-} arrays;
-
-static double *block_at(const arrays *a, int32_t row, int32_t column) {
+static double *block_at(const case_arrays *a, int32_t row, int32_t column) {
   int32_t p = a->row_ptr[row];
   while (a->col_idx[p] != column) ++p;
   return a->values + (int64_t)p * VALUES;
@@ -68,7 +63,7 @@ static double *block_at(const arrays *a, int32_t row, int32_t column) {
 
 /* Adds a third of the weight and of the inertia of a triangle to a corner: the load is the weight
  * of the mass ρt = load/g, and 4/Δt² is Newmark's factor of the mass with β = ¼. */
-static void add_mass(const case_shell_options *o, const arrays *a, int32_t row,
+static void add_mass(const case_shell_options *o, const case_arrays *a, int32_t row,
                      const shell_node *node, double third) {
   double *diagonal = block_at(a, row, row);
   const double mass = o->step > 0 ? load / gravity * third * 4 / (o->step * o->step) : 0;
@@ -81,7 +76,7 @@ static void add_mass(const case_shell_options *o, const arrays *a, int32_t row,
 
 /* Adds a triangle. Every block gets its triangles in the same order as its transpose. */
 static void add_triangle(const case_shell_options *o, const int32_t at[SHELL_CORNERS][2],
-                         const arrays *a) {
+                         const case_arrays *a) {
   shell_node nodes[SHELL_CORNERS];
   const shell_node *corners[SHELL_CORNERS];
   int32_t rows[SHELL_CORNERS];
@@ -104,7 +99,7 @@ static void add_triangle(const case_shell_options *o, const int32_t at[SHELL_COR
 }
 
 /* Clears the rows and columns of held unknowns, but for the diagonal. */
-static void hold(const case_shell_options *o, const arrays *a) {
+static void hold(const case_shell_options *o, const case_arrays *a) {
   const int32_t ni = o->nodes[0], n = ni * o->nodes[1];
   for (int32_t row = 0; row < n; ++row) {
     for (int32_t p = a->row_ptr[row]; p < a->row_ptr[row + 1]; ++p) {
@@ -123,7 +118,8 @@ static void hold(const case_shell_options *o, const arrays *a) {
   }
 }
 
-static void fill(const case_shell_options *o, const arrays *a) {
+static bisai_status fill(const void *of, const case_arrays *a) {
+  const case_shell_options *o = of;
   case_triangles_pattern(o->nodes[0], o->nodes[1], a->row_ptr, a->col_idx);
   for (int32_t j = 0; j + 1 < o->nodes[1]; ++j) {
     for (int32_t i = 0; i + 1 < o->nodes[0]; ++i) {
@@ -134,38 +130,15 @@ static void fill(const case_shell_options *o, const arrays *a) {
     }
   }
   hold(o, a);
+  return BISAI_OK;
 }
 
 bisai_status case_shell(bisai_context *context, const case_shell_options *o, int32_t block_size,
                         bisai_bcsr **matrix, double **rhs) {
   if (case_shell_refusal(o)) return BISAI_INVALID_ARGUMENT;
-  const size_t rows = (size_t)o->nodes[0] * (size_t)o->nodes[1],
-               blocks = (size_t)case_triangles_blocks(o->nodes[0], o->nodes[1]);
-  arrays a = {.row_ptr = malloc((rows + 1) * sizeof *a.row_ptr),
-              .col_idx = malloc(blocks * sizeof *a.col_idx),
-              .values = calloc(blocks * VALUES, sizeof *a.values),
-              .rhs = calloc(rows * BS + BISAI_MAX_BLOCK_SIZE, sizeof *a.rhs)};
-  bisai_status status = BISAI_OUT_OF_MEMORY;
-  if (!a.row_ptr || !a.col_idx || !a.values || !a.rhs) goto done;
-  fill(o, &a);
-
-  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
-  desc.block_rows = desc.block_cols = (int32_t)rows;
-  desc.block_size = BS;
-  desc.row_ptr = a.row_ptr;
-  desc.col_idx = a.col_idx;
-  desc.values = a.values;
-  status = case_create(context, &desc, block_size, matrix);
-  if (status == BISAI_OK) {
-    *rhs = a.rhs;
-    a.rhs = NULL;
-  }
-done:
-  free(a.rhs);
-  free(a.values);
-  free(a.col_idx);
-  free(a.row_ptr);
-  return status;
+  return case_make(context, (size_t)o->nodes[0] * (size_t)o->nodes[1],
+                   (size_t)case_triangles_blocks(o->nodes[0], o->nodes[1]), BS, fill, o, block_size,
+                   matrix, rhs);
 }
 
 /* A translation along axis d, or the turn about it through the middle of the corners (0, 0) and
