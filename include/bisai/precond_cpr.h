@@ -109,8 +109,8 @@ typedef struct bisai_cpr_report {
   /** With `found`, how elliptic each unknown p is, 0 … 1: the product of two means. The first one
    *  is that of min(1, Σ_j √|a_ij a_ji / (a_ii a_jj)|) over the block rows i of the pressure matrix
    *  of p, where j ≠ i. The second one is that of min(1, Σ_j |A_ij(l, p)| / |A_ii(l, p)|) over all
-   *  equations l of all block rows. That of the pressure is typically above 0.35. Temperatures reach
-   *  1/bs by conduction, and others are near 0. Otherwise 0 */
+   *  equations l of all block rows. The ellipticity of the pressure is typically above 0.35. That
+   *  of a temperature may come to 1/bs by conduction, and others are near 0. Otherwise 0 */
   double ellipticity[BISAI_MAX_BLOCK_SIZE];
   /** the second stage in use, never AUTO */
   bisai_second second;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pressure matrix, its couplings and reach, and the steps between vectors and pressures against plain
- * loops. */
+/* The pressure matrix, its couplings and reach, and the steps between vectors and pressures against
+ * plain loops. */
 #include "cells.h"
 #include "cpr/ellipticity.h"
 
