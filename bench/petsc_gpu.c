@@ -5,8 +5,8 @@
  *
  * -system is a file of PETSc with a matrix and the right-hand side behind it. The block size is
  * that of FILE.info. Entries that are zero are removed from the scalar matrix. Every method sets up
- * and begins a solve before it is timed. The solves begin at x = 0 and end at a relative residual of
- * 1e-5, preconditioned on the right, or after -limit seconds (20). -repeat solves are timed (3);
+ * and begins a solve before it is timed. The solves begin at x = 0 and end at a relative residual
+ * of 1e-5, preconditioned on the right, or after -limit seconds (20). -repeat solves are timed (3);
  * the shortest counts. -only runs the methods whose name contains the word, and `none`.
  *
  * The program prints a table in Markdown. `application` is the time of PCApply(). `kB copied`

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Systems from arrays in host memory, systems with the seven-point stencil on a box, and the pattern
- * of a grid of triangles. */
+/* Systems from arrays in host memory, systems with the seven-point stencil on a box, and the
+ * pattern of a grid of triangles. */
 #include <stdlib.h>
 
 #include "cases.h"

@@ -10,8 +10,8 @@ struct bsi_arrival {
   unsigned before;
 };
 
-/* The first half of a wait of all blocks of the grid for each other. What a block writes between the
- * halves is not visible to the others. */
+/* The first half of a wait of all blocks of the grid for each other. What a block writes between
+ * the halves is not visible to the others. */
 __device__ __forceinline__ bsi_arrival bsi_arrive(unsigned *ticket) {
   bsi_arrival seen = {0};
   __syncthreads();
@@ -26,8 +26,8 @@ __device__ __forceinline__ bsi_arrival bsi_arrive(unsigned *ticket) {
 }
 
 /* The second half. What the blocks have written before the first half is visible to all of them
- * then. The ticket's upper bit flips each time, so that an even number of waits leaves the ticket as
- * it was. */
+ * then. The ticket's upper bit flips each time, so that an even number of waits leaves the ticket
+ * as it was. */
 __device__ __forceinline__ void bsi_await(unsigned *ticket, bsi_arrival seen) {
   if (threadIdx.x == 0) {
     unsigned now;

@@ -179,8 +179,8 @@ TEST(products_with_rows_of_all_lengths_agree_with_the_host) {
     }
 }
 
-/* One thread block adds up the lengths of at most 8192 rows. A thread searches the row of C if there
- * are more and rows of B are short; rows of more than 16 columns come into the list then. */
+/* One thread block adds up the lengths of at most 8192 rows. A thread searches the row of C if
+ * there are more and rows of B are short; rows of more than 16 columns come into the list then. */
 TEST(products_of_many_rows_agree_with_the_host) {
   if (short_form()) SKIP("large");
   const contexts on;

@@ -628,8 +628,8 @@ static void failing_callbacks_are_passed_up(void **state) {
 /* --- sums over processes --- */
 
 /* ‖b‖, the last residual, ‖x‖, the last two again where an earlier x was better; CG without M sums
- * p·q and r·r; BiCGSTAB one, three and two values; IDR(4) Pᵀr, four times Pᵀg and r·r, t·r with t·t,
- * and r·r; at first its shadow vectors, twice over: norms, and products from the second on. */
+ * p·q and r·r; BiCGSTAB one, three and two values; IDR(4) Pᵀr, four times Pᵀg and r·r, t·r with
+ * t·t, and r·r; at first its shadow vectors, twice over: norms, and products from the second on. */
 static void every_sum_goes_through_the_reduction_hook_once(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
