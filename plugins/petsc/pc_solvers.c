@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refuses preconditioners that a solver of PETSc cannot take, as the solvers of bisai do. PETSc
- * tells a preconditioner its solver before each solve. A solver that is further away, for example
- * that of a PCBJACOBI around it, is not known here. */
+/* Refuses preconditioners that a solver of PETSc cannot take, as the solvers of bisai do, and
+ * vectors that the matrix cannot multiply. PETSc tells a preconditioner its solver before each
+ * solve. A solver that is further away, for example that of a PCBJACOBI around it, is not known
+ * here. */
 #include "petsc/pc.h"
 
 /* Solvers that take a preconditioner that changes from one application to the next. KSPPREONLY and
@@ -29,13 +30,38 @@ static bool never_symmetric(const bisai_precond_report *r) {
   return r->symmetry == BISAI_SYMMETRY_NONE;
 }
 
+/* Refuses vectors of the host with a matrix of type aijcusparse. An optimised PETSc multiplies them
+ * without a check, and the result is wrong: docs/petsc.md. */
+static PetscErrorCode check_vector(PC pc, Vec v) {
+  Mat mat;
+  MatType mat_type;
+  VecType vec_type;
+  PetscBool gpu, right;
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(pc, &mat, NULL));
+  PetscCall(
+      PetscObjectTypeCompareAny((PetscObject)mat, &gpu, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  if (!gpu) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &right, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(MatGetType(mat, &mat_type));
+  PetscCall(VecGetType(v, &vec_type));
+  PetscCheck(
+      right, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+      "bisai: a Mat of type %s cannot multiply a Vec of type %s, and PETSc may compute wrong "
+      "results without saying so: take -vec_type cuda, and VecSetFromOptions() for each Vec "
+      "(VecLoad() ignores -vec_type)",
+      mat_type, vec_type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
   bsi_pc *m = pc->data;
   bisai_precond_report report = {.struct_size = sizeof report};
   KSPType type;
   PetscBool is_flexible, is_symmetric;
   PetscFunctionBegin;
-  (void)b, (void)x;
+  PetscCall(check_vector(pc, b));
+  PetscCall(check_vector(pc, x));
   if (!m->precond || bisai_precond_get_report(m->precond, &report) != BISAI_OK)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));

@@ -316,6 +316,36 @@ static void numbers_that_cannot_be_fail_the_preconditioner(void **state) {
   }
 }
 
+/* The type of the matrix is only a name here: the test runs without a GPU. */
+static void vectors_of_the_host_are_refused_with_matrices_of_the_gpu(void **state) {
+  (void)state;
+  bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(5, 4, 2, 3));
+  char message[TEST_PETSC_MESSAGE] = "";
+  Mat mat = make_mat(matrix);
+  KSP ksp;
+  PC pc;
+  Vec b, x;
+  assert_int_equal(KSPCreate(PETSC_COMM_SELF, &ksp), 0);
+  assert_int_equal(KSPSetOperators(ksp, mat, mat), 0);
+  assert_int_equal(KSPGetPC(ksp, &pc), 0);
+  assert_int_equal(PCSetType(pc, "bisai"), 0);
+  assert_int_equal(MatCreateVecs(mat, &x, &b), 0);
+  assert_int_equal(VecSet(b, 1), 0);
+  assert_int_equal(KSPSolve(ksp, b, x), 0);
+  assert_int_equal(PetscObjectChangeTypeName((PetscObject)mat, MATSEQAIJCUSPARSE), 0);
+  PetscPushErrorHandler(test_petsc_keep_message, message);
+  assert_int_equal(KSPSolve(ksp, b, x), PETSC_ERR_ARG_INCOMP);
+  PetscPopErrorHandler();
+  assert_non_null(
+      strstr(message, "a Mat of type seqaijcusparse cannot multiply a Vec of type seq,"));
+  assert_int_equal(PetscObjectChangeTypeName((PetscObject)mat, MATSEQBAIJ), 0);
+  VecDestroy(&b);
+  VecDestroy(&x);
+  KSPDestroy(&ksp);
+  MatDestroy(&mat);
+  bisai_bcsr_destroy(&matrix);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(options_choose_the_preconditioner_and_may_change),
@@ -329,6 +359,7 @@ int main(void) {
     cmocka_unit_test(new_values_and_new_patterns_are_taken),
     cmocka_unit_test(structures_and_options_that_cannot_be_are_errors),
     cmocka_unit_test(numbers_that_cannot_be_fail_the_preconditioner),
+    cmocka_unit_test(vectors_of_the_host_are_refused_with_matrices_of_the_gpu),
   };
   bisai_context *starter = test_context(1);
   if (!test_petsc_start(starter) || bisai_petsc_register()) return 1;

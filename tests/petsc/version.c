@@ -19,20 +19,11 @@ PetscErrorCode PetscDataTypeGetSize(PetscDataType type, size_t *size) {
   return (PetscErrorCode)0;
 }
 
-/* Keeps the message of the innermost error. */
-static PetscErrorCode keep(MPI_Comm comm, int line, const char *function, const char *file,
-                           PetscErrorCode code, PetscErrorType type, const char *message,
-                           void *kept) {
-  (void)comm, (void)line, (void)function, (void)file;
-  if (type == PETSC_ERROR_INITIAL) snprintf(kept, 256, "%s", message);
-  return code;
-}
-
-static PetscErrorCode register_with(int minor, size_t integer, char message[256]) {
+static PetscErrorCode register_with(int minor, size_t integer, char message[TEST_PETSC_MESSAGE]) {
   seen_minor = minor;
   seen_integer = (int)integer;
   *message = '\0';
-  PetscPushErrorHandler(keep, message);
+  PetscPushErrorHandler(test_petsc_keep_message, message);
   PetscErrorCode code = bisai_petsc_register();
   PetscPopErrorHandler();
   return code;
@@ -40,7 +31,7 @@ static PetscErrorCode register_with(int minor, size_t integer, char message[256]
 
 static void another_version_is_refused_and_both_are_named(void **state) {
   (void)state;
-  char message[256], compiled[64], running[64];
+  char message[TEST_PETSC_MESSAGE], compiled[64], running[64];
   snprintf(compiled, sizeof compiled, "PETSc %d.%d and", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR);
   snprintf(running, sizeof running, "runs PETSc %d.99.7:", PETSC_VERSION_MAJOR);
   assert_int_equal(register_with(99, sizeof(PetscInt), message), PETSC_ERR_SUP);
@@ -50,7 +41,7 @@ static void another_version_is_refused_and_both_are_named(void **state) {
 
 static void another_size_of_integers_is_refused(void **state) {
   (void)state;
-  char message[256], expected[64];
+  char message[TEST_PETSC_MESSAGE], expected[64];
   const size_t other = 12 - sizeof(PetscInt);
   snprintf(expected, sizeof expected, "\"int\" has %d bytes, and the program's has %d",
            (int)sizeof(PetscInt), (int)other);
@@ -60,7 +51,7 @@ static void another_size_of_integers_is_refused(void **state) {
 
 static void another_patch_of_the_same_version_is_taken(void **state) {
   (void)state;
-  char message[256];
+  char message[TEST_PETSC_MESSAGE];
   assert_int_equal(register_with(PETSC_VERSION_MINOR, sizeof(PetscInt), message), 0);
   assert_string_equal(message, "");
 }

@@ -33,4 +33,16 @@ static bool test_petsc_stop(bisai_context *c) {
   return status == BISAI_OK;
 }
 
+enum { TEST_PETSC_MESSAGE = 512 };
+
+/* An error handler of PETSc that keeps the message of the innermost error. */
+static inline PetscErrorCode test_petsc_keep_message(MPI_Comm comm, int line, const char *function,
+                                                     const char *file, PetscErrorCode code,
+                                                     PetscErrorType type, const char *message,
+                                                     void *kept) {
+  (void)comm, (void)line, (void)function, (void)file;
+  if (type == PETSC_ERROR_INITIAL) snprintf(kept, TEST_PETSC_MESSAGE, "%s", message);
+  return code;
+}
+
 #endif
