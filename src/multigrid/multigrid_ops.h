@@ -178,9 +178,10 @@ struct bsi_step; /* multigrid/steps.h */
 typedef struct bsi_tail_ops {
   /* The most scalar rows of these levels. 0 if single steps are as fast. */
   int64_t most_rows;
-  /* Does steps in backend memory, one after the other. `rows` is the largest number of scalar rows
-   * of their levels. */
-  bisai_status (*run)(bisai_context *, int64_t rows, int32_t count, const struct bsi_step *steps);
+  /* Does steps in backend memory, one after the other. `rows` and `values` are the scalar rows and
+   * the values of the largest matrix. */
+  bisai_status (*run)(bisai_context *, int64_t rows, int64_t values, int32_t count,
+                      const struct bsi_step *steps);
 } bsi_tail_ops;
 
 struct bsi_invert_stats; /* core/triangular.h */

@@ -87,8 +87,10 @@ bisai_status bsi_tail_update(bsi_hierarchy *h) {
 
 bisai_status bsi_tail_run(bsi_hierarchy *h) {
   const bsi_tail *tail = &h->tail;
+  const bisai_bcsr *a = h->levels[tail->level].matrix;
   return h->context->backend->multigrid->tail->run(
-      h->context, bsi_level_rows(&h->levels[tail->level]), tail->count, tail->there);
+      h->context, bsi_level_rows(&h->levels[tail->level]), (int64_t)bsi_block_offset(a, a->blocks),
+      tail->count, tail->there);
 }
 
 void bsi_tail_destroy(bisai_context *context, bsi_tail *tail) {

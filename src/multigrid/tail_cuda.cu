@@ -18,13 +18,14 @@ namespace {
 constexpr char what[] = "coarse levels of a cycle";
 
 /* Threads of a block. Columns of a lane that are under way together. The rows of a thread block of
- * a dense product, and those for which `run` takes another thread block. */
+ * a dense product. The rows, and the values, for which `run` takes another thread block. */
 enum {
   THREADS = 512,
   WARPS = THREADS / BSI_WARP,
   UNROLLED = 4,
   DENSE_ROWS = 8,
-  ROWS_OF_BLOCK = 16
+  ROWS_OF_BLOCK = 16,
+  VALUES_OF_BLOCK = THREADS * UNROLLED
 };
 
 /* The scalar rows up to which a step is as fast here as in a launch of its own. Measured on an H200
@@ -392,10 +393,12 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 } // namespace
 
-/* Small levels need few thread blocks, which wait for each other for a shorter time. */
-static bisai_status run(bisai_context *context, int64_t rows, int32_t count,
+/* Small levels need few thread blocks, which wait for each other for a shorter time. Few long rows
+ * need as many as a small level with so many values. */
+static bisai_status run(bisai_context *context, int64_t rows, int64_t values, int32_t count,
                         const bsi_step *steps) {
-  const int64_t wanted = (rows + ROWS_OF_BLOCK - 1) / ROWS_OF_BLOCK,
+  const int64_t wanted =
+                    std::max((rows + ROWS_OF_BLOCK - 1) / ROWS_OF_BLOCK, values / VALUES_OF_BLOCK),
                 most = std::min(context->limits.processors, static_cast<int>(BSI_CHUNKS)),
                 blocks = std::max<int64_t>(1, std::min(wanted, most));
   BSI_TRY(bsi_launch_together(context, what, run_steps, dim3(static_cast<unsigned>(blocks)),

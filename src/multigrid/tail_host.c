@@ -4,9 +4,10 @@
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/steps.h"
 
-static bisai_status run(bisai_context *context, int64_t rows, int32_t count,
+static bisai_status run(bisai_context *context, int64_t rows, int64_t values, int32_t count,
                         const bsi_step *steps) {
   (void)rows;
+  (void)values;
   for (int32_t k = 0; k < count; k++) BSI_TRY(bsi_step_run(context, &steps[k]));
   return BISAI_OK;
 }
