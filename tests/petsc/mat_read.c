@@ -7,6 +7,7 @@
 
 #include "petsc_application.h"
 #include "petsc_fixture.h"
+#include "petsc_options.h"
 
 #define CALL(call) assert_int_equal(call, 0)
 
@@ -14,10 +15,9 @@ static PC make_pc(Mat mat, const char *options) {
   PC pc = NULL;
   CALL(PCCreate(PETSC_COMM_SELF, &pc));
   CALL(PCSetType(pc, "bisai"));
-  PetscOptionsClear(NULL);
-  PetscOptionsInsertString(NULL, options);
+  const PetscOptions lent = test_options_lend(options);
   CALL(PCSetFromOptions(pc));
-  PetscOptionsClear(NULL);
+  test_options_take_back(lent);
   CALL(PCSetOperators(pc, mat, mat));
   return pc;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "petsc_fixture.h"
+#include "petsc_options.h"
 
 #define CALL(call) assert_int_equal(call, 0)
 
@@ -149,15 +150,16 @@ static Mat make_empty(const char *type, bool preallocated) {
   MatCreate(PETSC_COMM_SELF, &mat);
   MatSetSizes(mat, 16, 16, 16, 16);
   MatSetBlockSize(mat, 2);
-  PetscOptionsClear(NULL);
-  PetscOptionsSetValue(NULL, "-mat_type", type);
+  char option[64];
+  snprintf(option, sizeof option, "-mat_type %s", type);
+  const PetscOptions lent = test_options_lend(option);
   CALL(MatSetFromOptions(mat));
   if (preallocated)
     CALL(MatSeqBAIJSetPreallocation(mat, 2, 4, NULL));
   else
     CALL(MatSetUp(mat));
   CALL(MatSetOption(mat, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  PetscOptionsClear(NULL);
+  test_options_take_back(lent);
   return mat;
 }
 
@@ -223,11 +225,10 @@ static PC make_pc(Mat mat, const char *options) {
   PC pc = NULL;
   CALL(PCCreate(PETSC_COMM_SELF, &pc));
   CALL(PCSetType(pc, "bisai"));
-  PetscOptionsClear(NULL);
-  PetscOptionsInsertString(NULL, options);
+  const PetscOptions lent = test_options_lend(options);
   CALL(PCSetFromOptions(pc));
+  test_options_take_back(lent);
   CALL(PCSetOperators(pc, mat, mat));
-  PetscOptionsClear(NULL);
   return pc;
 }
 
