@@ -172,6 +172,44 @@ static void zeros_on_the_diagonal_need_no_rule(void **state) {
   }
 }
 
+/* Multiplies each equation of each cell by a power of two of its own. */
+static void scale_equations(test_bcsr *a) {
+  const int32_t bs = a->block_size;
+  for (int32_t i = 0; i < a->block_rows; i++)
+    for (int32_t v = a->row_ptr[i] * bs * bs; v < a->row_ptr[i + 1] * bs * bs; v++)
+      a->values[v] = ldexp(a->values[v], (i * 7 + v % bs * 11) % 40 - 20);
+}
+
+static void factors_of_single_equations_change_no_pressure_and_no_count(void **state) {
+  (void)state;
+  for (int bs = 2; bs <= 5; bs++) {
+    test_bcsr arrays = test_flow(NX, NY, bs, P, 1);
+    for (int32_t i = 17; i < CELLS; i += 60)
+      for (int k = 0; k < bs; k++) {
+        test_bcsr_block(&arrays, i, i)[k * bs] = 0.0;               /* singular */
+        test_bcsr_block(&arrays, i + 12, i + 12)[P * bs + k] = 0.0; /* without a pressure */
+      }
+    bisai_cpr_report expected = {0};
+    for (int scaled = 0; scaled < 2; scaled++) {
+      if (scaled) scale_equations(&arrays);
+      bisai_bcsr *a = test_bcsr_make(context, &arrays);
+      bisai_precond_options o = cpr(BISAI_SECOND_BJACOBI);
+      o.shift = BISAI_SHIFT_IN_BLOCKS;
+      bisai_precond *m = make(a, &o);
+      const bisai_cpr_report r = report_of(m).cpr;
+      if (!scaled) expected = r;
+      assert_int_equal(r.pressure, P);
+      assert_true(r.singular_rows > 0 && r.excluded_rows > 0);
+      assert_int_equal(r.singular_rows, expected.singular_rows);
+      assert_int_equal(r.reversed_rows, expected.reversed_rows);
+      assert_int_equal(r.excluded_rows, expected.excluded_rows);
+      bisai_precond_destroy(&m);
+      bisai_bcsr_destroy(&a);
+    }
+    test_bcsr_free(&arrays);
+  }
+}
+
 /* Without any pressure correction the second stage is all there is. */
 static void all_cells_may_be_excluded(void **state) {
   (void)state;
@@ -473,6 +511,7 @@ int main(void) {
       cmocka_unit_test(cells_with_singular_blocks_are_counted),
       cmocka_unit_test(cells_without_a_pressure_are_excluded),
       cmocka_unit_test(zeros_on_the_diagonal_need_no_rule),
+      cmocka_unit_test(factors_of_single_equations_change_no_pressure_and_no_count),
       cmocka_unit_test(all_cells_may_be_excluded),
       cmocka_unit_test(given_weights_only_need_a_direction),
       cmocka_unit_test(storage_of_the_diagonal_blocks_is_quasi_impes),
