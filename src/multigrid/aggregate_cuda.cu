@@ -25,8 +25,8 @@ constexpr int GROUPING_THREADS = 512, WARPS = GROUPING_THREADS / BSI_WARP;
  * than thread blocks do. */
 constexpr int64_t OF_ONE_BLOCK = 8192;
 
-/* Blocks of a row for each of the lanes that share it. */
-constexpr int BLOCKS_OF_LANE = 8;
+/* Blocks of a row for each of the lanes that share it, and those that are loaded together. */
+constexpr int BLOCKS_OF_LANE = 8, TOGETHER = 4;
 
 /* A record that the kernel writes whole, so that it needs no beginning. */
 struct report {
@@ -89,9 +89,18 @@ template <typename Pass> __device__ __forceinline__ void over_rows(const groupin
 template <typename Visit>
 __device__ __forceinline__ void over_edges(const grouping &g, const part_of_row &part,
                                            Visit visit) {
-  for (int32_t p = part.begin; p < part.end; p += g.s.lanes) {
-    const float strength = __ldg(g.strength + p);
-    if (strength > 0.0f) visit(__ldg(g.col_idx + p), strength);
+  for (int32_t p = part.begin; p < part.end; p += TOGETHER * g.s.lanes) {
+    float strength[TOGETHER];
+    int32_t j[TOGETHER];
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) {
+      const int32_t at = p + t * g.s.lanes;
+      strength[t] = at < part.end ? __ldg(g.strength + at) : 0.0f;
+      j[t] = at < part.end ? __ldg(g.col_idx + at) : 0;
+    }
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++)
+      if (strength[t] > 0.0f) visit(j[t], strength[t]);
   }
 }
 
