@@ -229,17 +229,16 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_blocks(const product s
   for (int r = 0; r < H; r++) to[r] = sum[r];
 }
 
-/* Value (r, c) of A_p B_q. */
-__device__ __forceinline__ double value_of_product(const product &s, int32_t p, int32_t q, int r,
-                                                   int c) {
+/* Returns sum + value (r, c) of A_p B_q, with the roundings of add_product(). */
+__device__ __forceinline__ double add_value(const product &s, int32_t p, int32_t q, int r, int c,
+                                            double sum) {
   const double *a = s.a + static_cast<int64_t>(p) * s.height * s.inner + r,
                *b = s.b + (static_cast<int64_t>(q) * s.width + c) * s.inner;
-  if (!s.a && !s.b) return r == c ? 1.0 : 0.0;
-  if (!s.a) return b[r];
-  if (!s.b) return a[c * s.height];
-  double value = 0.0;
-  for (int k = 0; k < s.inner; k++) value += a[k * s.height] * b[k];
-  return value;
+  if (!s.a && !s.b) return sum + (r == c ? 1.0 : 0.0);
+  if (!s.a) return sum + b[r];
+  if (!s.b) return sum + a[c * s.height];
+  for (int k = 0; k < s.inner; k++) sum += a[k * s.height] * b[k];
+  return sum;
 }
 
 /* Blocks of any size. A warp takes a block, and 32 of its values at a time. */
@@ -258,7 +257,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_any(const product s) {
       for (unsigned found = __ballot_sync(BSI_FULL_WARP, at >= 0); found != 0; found &= found - 1) {
         const int next = __ffs(static_cast<int>(found)) - 1;
         const int32_t q = __shfl_sync(BSI_FULL_WARP, at, next);
-        if (v < values) sum += value_of_product(s, begin + done + next, q, r, c);
+        if (v < values) sum = add_value(s, begin + done + next, q, r, c, sum);
       }
     }
     if (v < values) s.c[static_cast<int64_t>(l.position) * values + v] = sum;

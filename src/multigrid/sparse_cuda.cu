@@ -9,6 +9,9 @@ namespace {
 /* Messages of failures begin with it. */
 constexpr char what[] = "product of sparse matrices";
 
+/* The warps that a multiprocessor holds, and how many blocks each of them takes of a small matrix. */
+enum { WARPS_OF_PROCESSOR = 64, ROUNDS = 4 };
+
 /* The most bytes of shared memory of a thread block, which every device has, the least lanes of a
  * row, the most times that a row may be longer than what they hold, and threads that leave a device
  * with time for more of them. */
@@ -65,6 +68,13 @@ bool fits_shared(product *s, double length, int32_t longest) {
   return false;
 }
 
+/* Returns true if the device has lanes enough for all blocks of C. A warp for each block takes less
+ * time then than a few lanes that go through all products of a row. */
+bool is_small(const bisai_context *context, const bsi_sparse *c) {
+  const int64_t warps = static_cast<int64_t>(context->limits.processors) * WARPS_OF_PROCESSOR;
+  return c->blocks <= ROUNDS * warps;
+}
+
 /* Returns the kernel for short rows of single values, and sets the window, or NULL. */
 void (*short_rows(product *s, int32_t longest))(product) {
   if (s->height * s->inner * s->width != 1 || (!s->a && !s->b) || longest == 0 ||
@@ -85,7 +95,7 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
   product s = {c->rows,    c->blocks,  c->height,  a->width,   c->width,   a->row_ptr,
                a->col_idx, b->row_ptr, b->col_idx, c->row_ptr, c->col_idx, a->values,
                b->values,  c->values,  0,          0};
-  const kernels of_shape = kernels_for(s);
+  const kernels of_shape = is_small(context, c) ? kernels{nullptr, nullptr} : kernels_for(s);
   const double length = static_cast<double>(b->blocks) / b->rows;
   if (void (*kernel)(product) = short_rows(&s, c->longest)) {
     bsi_launch_early(context, kernel, bsi_grid(s.rows, BLOCK_THREADS), BLOCK_THREADS,

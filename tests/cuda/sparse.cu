@@ -119,9 +119,12 @@ bool multiply(bisai_context *context, const bsi_multigrid_ops &ops, const bsi_sp
   return ops.sparse->multiply_values(context, &a, &b, c) == BISAI_OK;
 }
 
+/* Unless `small_too`, no matrix counts as one for which the device has lanes enough. */
 struct contexts {
   context_on device, host;
-  contexts() : device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST) {}
+  explicit contexts(bool small_too = false) : device(BISAI_BACKEND_CUDA), host(BISAI_BACKEND_HOST) {
+    if (!small_too) device.made->limits.processors = 0;
+  }
 };
 
 void product_agrees(const contexts &on, const shape &left, const shape &right) {
@@ -151,6 +154,20 @@ TEST(products_of_all_shapes_of_blocks_agree_with_the_host) {
         if (short_form() && (left_out(h) || left_out(m) || left_out(w))) continue;
         product_agrees(on, {50, 40, h, m, 4, 10, 0, 0, false}, {40, 60, m, w, 3, 10, 0, 0, false});
       }
+}
+
+TEST(small_products_agree_with_the_host) {
+  const contexts on(true);
+  for (const int h : {1, 2, 3, 6, 9})
+    for (const int m : {1, 3, 6})
+      for (const int w : {1, 3, 6, 32})
+        product_agrees(on, {300, 200, h, m, 40, 100, 0, 0, false},
+                       {200, 150, m, w, 9, 40, 100, 30, false});
+  for (const int m : {1, 3, 6}) {
+    const shape identity = {200, 90, m, m, 1, 10, 0, 0, true};
+    product_agrees(on, {300, 200, m, m, 5, 40, 0, 0, false}, identity);
+    product_agrees(on, identity, {90, 300, m, m, 5, 40, 0, 0, false});
+  }
 }
 
 TEST(products_with_identities_agree_with_the_host) {
@@ -218,26 +235,36 @@ TEST(very_long_rows_agree_with_the_host) {
                  {30000, 30000, 2, 2, 5, 10, 30000, 15000, false});
 }
 
-/* Without the length of the longest row, no row is kept in shared memory. */
+/* Computes the values of c again, and returns them. */
+std::vector<double> values_of(bisai_context *context, const both &a, const both &b, both *c) {
+  const size_t count = bsi_sparse_offset(&c->device, c->device.blocks);
+  const std::vector<double> nan(count, NAN);
+  bsi_backend_cuda.memory->upload(context, c->device.values, nan.data(), count * sizeof(double));
+  bsi_backend_cuda.memory->synchronize(context);
+  if (device_ops.sparse->multiply_values(context, &a.device, &b.device, &c->device) != BISAI_OK)
+    return nan;
+  return fetch(c->device.values, count);
+}
+
+/* Without the length of the longest row, no row is kept in shared memory. With many processors, a
+ * warp takes each block. */
 void product_has_the_same_bits_by_rows_and_by_blocks(const contexts &on, const shape &left,
                                                      const shape &right) {
   both a(on.host, on.device), b(on.host, on.device), c(on.host, on.device);
+  bisai_context *context = on.device;
   fill(&a, left);
   fill(&b, right);
-  bool good = multiply(on.device, device_ops, a.device, b.device, &c.device);
+  const bool good = multiply(context, device_ops, a.device, b.device, &c.device);
   const size_t count = good ? bsi_sparse_offset(&c.device, c.device.blocks) : 0;
-  const std::vector<double> by_rows = fetch(c.device.values, count), nan(count, NAN);
+  const std::vector<double> by_rows = fetch(c.device.values, count);
   c.device.longest = 0;
-  if (good) {
-    const bsi_memory_ops *memory = bsi_backend_cuda.memory;
-    memory->upload(on.device, c.device.values, nan.data(), count * sizeof(double));
-    memory->synchronize(on.device);
-    good =
-        device_ops.sparse->multiply_values(on.device, &a.device, &b.device, &c.device) == BISAI_OK;
-  }
-  const std::vector<double> by_blocks = fetch(c.device.values, count);
+  const std::vector<double> by_blocks = values_of(context, a, b, &c);
+  context->limits.processors = 1 << 16;
+  const std::vector<double> by_warps = values_of(context, a, b, &c);
+  context->limits.processors = 0;
   verdict(good && count > 0 &&
-              std::memcmp(by_rows.data(), by_blocks.data(), count * sizeof(double)) == 0,
+              std::memcmp(by_rows.data(), by_blocks.data(), count * sizeof(double)) == 0 &&
+              std::memcmp(by_rows.data(), by_warps.data(), count * sizeof(double)) == 0,
           "blocks of %d×%d times %d×%d: %zu values", left.height, left.width, right.height,
           right.width, count);
 }
