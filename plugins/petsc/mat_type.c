@@ -118,14 +118,13 @@ PetscErrorCode bsi_mat_use(Mat mat) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes MatCreateVecs() give vectors on the GPU if the products are done there. */
+/* Makes MatCreateVecs() give vectors where the products are done. */
 static PetscErrorCode choose_vectors(Mat mat) {
   PetscFunctionBegin;
 #if defined(PETSC_HAVE_CUDA)
-  if (bsi_mat_backend(mat) == BISAI_BACKEND_CUDA) {
-    PetscCall(PetscFree(mat->defaultvectype));
-    PetscCall(PetscStrallocpy(VECCUDA, &mat->defaultvectype));
-  }
+  const bool on_gpu = bsi_mat_backend(mat) == BISAI_BACKEND_CUDA;
+  PetscCall(PetscFree(mat->defaultvectype));
+  PetscCall(PetscStrallocpy(on_gpu ? VECCUDA : VECSTANDARD, &mat->defaultvectype));
 #else
   (void)mat;
 #endif
@@ -191,8 +190,10 @@ static PetscErrorCode set_from_options(Mat mat, bsi_petsc_option_items PetscOpti
                             "Threads of products on the host; 0: all processors", "", m->threads,
                             &m->threads, NULL));
   PetscOptionsHeadEnd();
-  if (m->asked != (bisai_backend)backend) bsi_mat_release(&m->values);
+  if (m->asked == (bisai_backend)backend) PetscFunctionReturn(PETSC_SUCCESS);
+  bsi_mat_release(&m->values);
   m->asked = (bisai_backend)backend;
+  PetscCall(choose_vectors(mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
