@@ -196,23 +196,32 @@ TEST(products_with_rows_of_all_lengths_agree_with_the_host) {
     }
 }
 
-/* One thread block adds up the lengths of at most 8192 rows. A thread searches the row of C if
- * there are more and rows of B are short; rows of more than 16 columns come into the list then. */
-TEST(products_of_many_rows_agree_with_the_host) {
-  if (short_form()) SKIP("large");
+/* A thread searches a row of C if there are more than 8192 and rows of B are short. Rows of more
+ * than 16 columns come into the list then. Other products take the table of 64 columns. */
+TEST(products_of_short_rows_agree_with_the_host) {
   const contexts on;
-  for (const int32_t left : {5, 12, 25})
-    product_agrees(on, {9000, 4000, 1, 1, left, 40, 300, 700, false},
-                   {4000, 4000, 1, 1, 8, 30, 900, 800, false});
   for (const int32_t left : {2, 6, 12})
     product_agrees(on, {9000, 4000, 1, 1, left, 40, 60, 50, false},
                    {4000, 4000, 1, 1, 3, 30, 20, 60, false});
-  /* short rows of single values, which a thread takes */
+  for (const int32_t left : {5, 12, 25})
+    product_agrees(on, {9000, 4000, 1, 1, left, 40, 300, 700, false},
+                   {4000, 4000, 1, 1, 8, 30, 900, 800, false});
+}
+
+/* A thread computes a short row of C if there are more than 65536. */
+TEST(products_of_short_rows_of_single_values_agree_with_the_host) {
+  const contexts on;
   for (const bool left : {false, true})
     for (const bool right : {false, true})
       for (const int32_t length : {1, 3})
         product_agrees(on, {70000, 9000, 1, 1, length, 20, 0, 0, left},
                        {9000, 3000, 1, 1, 2, 10, 0, 0, right});
+}
+
+/* One thread block adds up the lengths of at most 8192 rows. */
+TEST(products_of_many_rows_agree_with_the_host) {
+  if (short_form()) SKIP("large");
+  const contexts on;
   for (const int32_t rows : {1, 2, 1023, 1024, 1025, 8191, 8192, 8193, 40000})
     for (const int32_t every : {0, 500})
       product_agrees(on, {rows, 9000, 3, 3, 4, 20, 2000, every, false},
