@@ -14,8 +14,14 @@ enum { WARPS_OF_PROCESSOR = 64, ROUNDS = 4 };
 
 /* The most bytes of shared memory of a thread block, which every device has, the least lanes of a
  * row, the most times that a row may be longer than what they hold, and threads that leave a device
- * with time for more of them. */
-enum { MOST_SHARED = 48 * 1024, LEAST_LANES = 4, MOST_PASSES = 4, FEW_THREADS = 1 << 16 };
+ * with time for more of them, and the most slots of the hash table for each block of a row. */
+enum {
+  MOST_SHARED = 48 * 1024,
+  LEAST_LANES = 4,
+  MOST_PASSES = 4,
+  FEW_THREADS = 1 << 16,
+  MOST_SLOTS = 4
+};
 
 /* NULL: there is no such kernel */
 struct kernels {
@@ -61,8 +67,11 @@ bool fits_shared(product *s, double length, int32_t longest) {
                                  s->rows <= FEW_THREADS / (2 * s->lanes)))
     s->lanes *= 2;
   for (; s->lanes <= BSI_WARP; s->lanes *= 2) {
-    const int most = MOST_SHARED / (BLOCK_THREADS / s->lanes * bytes_of_block(*s));
+    const int groups = BLOCK_THREADS / s->lanes, slots = MOST_SLOTS * sizeof(int32_t),
+              most = MOST_SHARED / (groups * (bytes_of_block(*s) + slots));
     s->window = longest < most ? longest : most;
+    for (s->slots = 2; s->slots < 2 * s->window; s->slots *= 2) {
+    }
     if (mean <= most && longest / MOST_PASSES <= most) return true;
   }
   return false;
@@ -94,7 +103,7 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
   if (c->blocks == 0) return BISAI_OK;
   product s = {c->rows,    c->blocks,  c->height,  a->width,   c->width,   a->row_ptr,
                a->col_idx, b->row_ptr, b->col_idx, c->row_ptr, c->col_idx, a->values,
-               b->values,  c->values,  0,          0};
+               b->values,  c->values,  0,          0,          0};
   const kernels of_shape = is_small(context, c) ? kernels{nullptr, nullptr} : kernels_for(s);
   const double length = static_cast<double>(b->blocks) / b->rows;
   if (void (*kernel)(product) = short_rows(&s, c->longest)) {
@@ -103,7 +112,9 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
   } else if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
     const int groups = BLOCK_THREADS / s.lanes;
     bsi_launch_early(context, of_shape.by_rows, bsi_grid(s.rows, groups), BLOCK_THREADS,
-                     static_cast<size_t>(groups) * s.window * bytes_of_block(s), s);
+                     static_cast<size_t>(groups) * (s.window * bytes_of_block(s) +
+                                                    s.slots * static_cast<int>(sizeof(int32_t))),
+                     s);
   } else if (of_shape.by_blocks) {
     bsi_launch_early(context, of_shape.by_blocks, grid_of_blocks(s.blocks, s.width), BLOCK_THREADS,
                      0, s);
