@@ -52,22 +52,36 @@ typedef struct structure_job {
   int64_t most;
 } structure_job;
 
-/* Returns the length of row i of the product. Writes its columns unless `columns` is NULL. */
-static int32_t find_row(const structure_job *s, int32_t i, int32_t mark, int32_t *marks,
-                        int32_t *columns) {
+/* Returns the length of row i of the product. `mark` is not among the marks. Nothing here branches
+ * on whether a column is new, which no processor foresees. */
+static int32_t count_row(const structure_job *s, int32_t i, int32_t mark, int32_t *marks) {
   const bsi_sparse *a = s->a, *b = s->b;
   int32_t count = 0;
   for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
     const int32_t k = a->col_idx[p];
     for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1]; q++) {
       const int32_t j = b->col_idx[q];
-      if (marks[j] == mark) continue;
+      count += marks[j] != mark;
       marks[j] = mark;
-      if (columns) columns[count] = j;
-      count++;
     }
   }
   return count;
+}
+
+/* Writes the columns of row i, of `length` blocks, in any order. */
+static void list_row(const structure_job *s, int32_t i, int32_t length, int32_t mark,
+                     int32_t *marks, int32_t *columns) {
+  const bsi_sparse *a = s->a, *b = s->b;
+  int32_t count = 0;
+  for (int32_t p = a->row_ptr[i]; p < a->row_ptr[i + 1]; p++) {
+    const int32_t k = a->col_idx[p];
+    for (int32_t q = b->row_ptr[k]; q < b->row_ptr[k + 1] && count < length; q++) {
+      const int32_t j = b->col_idx[q];
+      columns[count] = j; /* the next new column takes the place of one that is not new */
+      count += marks[j] != mark;
+      marks[j] = mark;
+    }
+  }
 }
 
 static void structure_part(void *job, bsi_part part) {
@@ -85,17 +99,19 @@ static void structure_part(void *job, bsi_part part) {
     const int32_t k = blocks == 1 ? a->col_idx[p] : 0;
     if (!c->col_idx) {
       c->row_ptr[i + 1] =
-          blocks == 1 ? b->row_ptr[k + 1] - b->row_ptr[k] : find_row(s, i, i, marks, NULL);
+          blocks == 1 ? b->row_ptr[k + 1] - b->row_ptr[k] : count_row(s, i, i, marks);
       count += c->row_ptr[i + 1];
       partial->too_large = count > s->most;
       continue;
     }
     int32_t *columns = c->col_idx + c->row_ptr[i];
-    if (blocks == 1)
-      memcpy(columns, b->col_idx + b->row_ptr[k],
-             (size_t)(b->row_ptr[k + 1] - b->row_ptr[k]) * sizeof *columns);
-    else /* the two passes have different marks */
-      bsi_sort_distinct(columns, find_row(s, i, -2 - i, marks, columns));
+    const int32_t length = c->row_ptr[i + 1] - c->row_ptr[i];
+    if (blocks == 1) {
+      memcpy(columns, b->col_idx + b->row_ptr[k], (size_t)length * sizeof *columns);
+      continue;
+    }
+    list_row(s, i, length, -2 - i, marks, columns); /* the two passes have different marks */
+    bsi_sort_distinct(columns, length);
   }
 }
 
