@@ -9,18 +9,20 @@ namespace {
 /* Messages of failures begin with it. */
 constexpr char what[] = "product of sparse matrices";
 
-/* The warps that a multiprocessor holds, and how many blocks each of them takes of a small matrix. */
+/* The warps of a multiprocessor, and how many blocks of a small matrix each of them takes. */
 enum { WARPS_OF_PROCESSOR = 64, ROUNDS = 4 };
 
-/* The most bytes of shared memory of a thread block, which every device has, the least lanes of a
- * row, the most times that a row may be longer than what they hold, and threads that leave a device
- * with time for more of them, and the most slots of the hash table for each block of a row. */
 enum {
+  /* bytes of shared memory of a thread block, which every device has */
   MOST_SHARED = 48 * 1024,
+  /* lanes of a row */
   LEAST_LANES = 4,
+  /* how many times a row may be longer than what its lanes hold */
   MOST_PASSES = 4,
-  FEW_THREADS = 1 << 16,
-  MOST_SLOTS = 4
+  /* slots of the hash table for each block of a row */
+  MOST_SLOTS = 4,
+  /* threads that leave a device with time for more of them */
+  FEW_THREADS = 1 << 16
 };
 
 /* NULL: there is no such kernel */
