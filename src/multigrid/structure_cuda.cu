@@ -3,9 +3,9 @@
  *
  * A hash table in shared memory holds the columns that a row has found, and the place of a column
  * is the number of smaller ones. A few lanes have a small table. A single thread takes a short row,
- * and keeps its columns in order. They count the row and leave its columns in temporary memory, from
- * where they are copied when all rows have been counted. Rows that are too long for that come into
- * a list, and a warp with a larger table takes each of them.
+ * and keeps its columns in order. They count the row and leave its columns in temporary memory,
+ * from where they are copied when all rows have been counted. Rows that are too long for that come
+ * into a list, and a warp with a larger table takes each of them.
  * The rows that are still longer take a thread block each, and one bit of global memory for every
  * column. These rows are searched twice: first to count and then to write. */
 #include "multigrid/rows_cuda.cuh"
