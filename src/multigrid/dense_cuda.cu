@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(SMALL_THREADS)
 /* --- launches --- */
 
 /* The template parameters are those of eliminate() and of update(). */
-template <int ROWS, int COLUMNS, int THREADS, int SIDE>
+template <int ROWS, int COLUMNS, int THREADS, int EACH>
 int eliminate_panel(bisai_context *context, int n, int first, double *a, const scratch &s,
                     pivot_record *record) {
   const int count = n - first < COLUMNS ? n - first : COLUMNS, others = n - count;
@@ -150,7 +150,7 @@ int eliminate_panel(bisai_context *context, int n, int first, double *a, const s
   const unsigned above = first == 0 ? 0 : bsi_grid(first, BSI_WARP);
   bsi_launch_early(context, exchange<COLUMNS>, above + bsi_grid(others, EXCHANGE_WARPS),
                    EXCHANGE_THREADS, 0, n, first, count, above, a, s, record);
-  bsi_launch_early(context, update<COLUMNS, SIDE>,
+  bsi_launch_early(context, update<COLUMNS, EACH>,
                    dim3(bsi_grid(n, EACH * SIDE), bsi_grid(others, EACH * SIDE)), SIDE * SIDE, 0, n,
                    first, count, a, s.rows, record);
   return count;
@@ -162,14 +162,14 @@ int eliminate_next(bisai_context *context, int n, int first, double *a, const sc
                    pivot_record *record) {
   const int rows = n - first;
   if (n > 1024) {
-    if (rows > 1024) return eliminate_panel<8, 12, 256, 16>(context, n, first, a, s, record);
-    return eliminate_panel<4, 20, 256, 16>(context, n, first, a, s, record);
+    if (rows > 1024) return eliminate_panel<8, 12, 256, 4>(context, n, first, a, s, record);
+    return eliminate_panel<4, 20, 256, 4>(context, n, first, a, s, record);
   }
-  if (rows > 768) return eliminate_panel<4, 20, 256, 8>(context, n, first, a, s, record);
-  if (rows > 512) return eliminate_panel<3, 28, 256, 8>(context, n, first, a, s, record);
-  if (rows > 256) return eliminate_panel<2, 32, 256, 8>(context, n, first, a, s, record);
-  if (rows > 128) return eliminate_panel<2, 32, 128, 8>(context, n, first, a, s, record);
-  return eliminate_panel<1, 32, 128, 8>(context, n, first, a, s, record);
+  if (rows > 768) return eliminate_panel<4, 20, 256, 2>(context, n, first, a, s, record);
+  if (rows > 512) return eliminate_panel<3, 28, 256, 2>(context, n, first, a, s, record);
+  if (rows > 256) return eliminate_panel<2, 32, 256, 2>(context, n, first, a, s, record);
+  if (rows > 128) return eliminate_panel<2, 32, 128, 2>(context, n, first, a, s, record);
+  return eliminate_panel<1, 32, 128, 2>(context, n, first, a, s, record);
 }
 
 bisai_status invert_large(bisai_context *context, int n, double *work, double *a,

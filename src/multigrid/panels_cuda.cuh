@@ -305,12 +305,11 @@ __global__ void __launch_bounds__(EXCHANGE_THREADS)
   if (destination >= 0) column[destination] = displaced;
 }
 
-/* A thread takes EACH × EACH values. */
-enum { EACH = 4 };
+enum { SIDE = 16 };
 
-/* Step 3.
- *   SIDE: a thread block of SIDE² threads takes a tile of (EACH·SIDE)² values */
-template <int COLUMNS, int SIDE>
+/* Step 3. A thread block of SIDE² threads takes a tile of (EACH·SIDE)² values.
+ *   EACH: a thread takes EACH² values */
+template <int COLUMNS, int EACH>
 __global__ void __launch_bounds__(SIDE *SIDE)
     update(int n, int first, int count, double *a, const double *rows, const pivot_record *record) {
   constexpr int TILE = EACH * SIDE;
