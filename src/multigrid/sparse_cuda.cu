@@ -17,8 +17,9 @@ enum {
   MOST_SHARED = 48 * 1024,
   /* lanes of a row */
   LEAST_LANES = 4,
-  /* how many times a row may be longer than what its lanes hold */
+  /* how many times a row may be longer than what its lanes hold, and on average */
   MOST_PASSES = 4,
+  MEAN_PASSES = 2,
   /* slots of the hash table for each block of a row */
   MOST_SLOTS = 4,
   /* threads that leave a device with time for more of them */
@@ -74,7 +75,8 @@ bool fits_shared(product *s, double length, int32_t longest) {
     s->window = longest < most ? longest : most;
     for (s->slots = 2; s->slots < 2 * s->window; s->slots *= 2) {
     }
-    if (mean <= most && longest / MOST_PASSES <= most) return true;
+    if (mean <= (s->lanes < BSI_WARP ? 1 : MEAN_PASSES) * most && longest / MOST_PASSES <= most)
+      return true;
   }
   return false;
 }
