@@ -25,7 +25,10 @@ static bool test_petsc_start(bisai_context *c) {
   return status == BISAI_OK && started;
 }
 
+/* Options of the environment that a test has cleared apply to the end too: -malloc_dump. */
 static bool test_petsc_stop(bisai_context *c) {
+  const char *given = getenv("PETSC_OPTIONS");
+  if (given) PetscOptionsInsertString(NULL, given);
   __lsan_disable();
   const bisai_status status = bisai_petsc_stop(c);
   __lsan_enable();
