@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PETSc's GMRES(30) on a GPU with bisai and with PETSc's own preconditioners, in one process.
  *
- * usage: bench_petsc_gpu -system FILE [-repeat N] [-limit SECONDS] [-only WORD]
+ * usage: bench_petsc_gpu -system FILE [-repeat N] [-limit SECONDS] [-only WORD] [-preallocate]
  *
  * -system is a file of PETSc with a matrix and the right-hand side behind it. The block size is
  * that of FILE.info. Entries that are zero are removed from the scalar matrix. Every method sets up
  * and begins a solve before it is timed. The solves begin at x = 0 and end at a relative residual
  * of 1e-5, preconditioned on the right, or after -limit seconds (20). -repeat solves are timed (3);
- * the shortest counts. -only runs the methods whose name contains the word, and `none`.
+ * the shortest counts. -only runs the methods whose name contains the word, and `none`. With
+ * -preallocate GMRES has its basis in one array, so that PETSc multiplies by it with cuBLAS.
  *
  * The program prints a table in Markdown. `application` is the time of PCApply(). `kB copied`
  * are the bytes of vectors and matrices that PETSc moved between the host and the GPU for each
@@ -106,6 +107,7 @@ static double copies(void) {
 
 static PetscErrorCode make_solver(const method *m, Mat a, ending *e, KSP *ksp) {
   PetscOptions options;
+  PetscBool preallocate;
   PetscFunctionBeginUser;
   /* options of its own, so that no method sees those of another */
   PetscCall(PetscOptionsCreate(&options));
@@ -114,6 +116,8 @@ static PetscErrorCode make_solver(const method *m, Mat a, ending *e, KSP *ksp) {
   PetscCall(PetscObjectSetOptions((PetscObject)*ksp, options));
   PetscCall(KSPSetType(*ksp, KSPGMRES));
   PetscCall(KSPGMRESSetRestart(*ksp, 30));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-preallocate", &preallocate));
+  if (preallocate) PetscCall(KSPGMRESSetPreAllocateVectors(*ksp));
   PetscCall(KSPSetPCSide(*ksp, PC_RIGHT));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(*ksp, 1e-5, 1e-50, 1e50, 10000000));
