@@ -167,7 +167,8 @@ int eliminate_next(bisai_context *context, int n, int first, double *a, const sc
   }
   if (rows > 768) return eliminate_panel<4, 20, 256, 2>(context, n, first, a, s, record);
   if (rows > 512) return eliminate_panel<3, 28, 256, 2>(context, n, first, a, s, record);
-  if (rows > 256) return eliminate_panel<2, 32, 256, 2>(context, n, first, a, s, record);
+  if (rows > 384) return eliminate_panel<2, 32, 256, 2>(context, n, first, a, s, record);
+  if (rows > 256) return eliminate_panel<3, 24, 128, 2>(context, n, first, a, s, record);
   if (rows > 128) return eliminate_panel<2, 32, 128, 2>(context, n, first, a, s, record);
   return eliminate_panel<1, 32, 128, 2>(context, n, first, a, s, record);
 }

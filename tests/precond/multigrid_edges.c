@@ -287,8 +287,9 @@ static void products_that_a_long_row_fills_are_not_made(void **state) {
     bisai_precond_report r = {.struct_size = sizeof r};
     EXPECT_OK(own, bisai_precond_get_report(m, &r));
     assert_true(r.multigrid.unsmoothed[0] && r.multigrid.coarsest_inverted);
-    /* A P with smoothed transfers would have two million blocks of 12 bytes */
-    assert_in_range(atomic_load(&allocator.peak_bytes), 0, 3000000);
+    /* A P with smoothed transfers would have two million blocks of 12 bytes. A device that counts
+     * them has room for 256 columns of each row */
+    assert_in_range(atomic_load(&allocator.peak_bytes), 0, 6000000);
     bisai_precond_destroy(&m);
     bisai_bcsr_destroy(&a);
     bisai_context_destroy(&own);
