@@ -9,10 +9,10 @@ namespace {
 /* Messages of failures begin with it. */
 constexpr char what[] = "product of sparse matrices";
 
-/* The warps of a multiprocessor, and how many blocks of a small matrix each of them takes. */
-enum { WARPS_OF_PROCESSOR = 64, ROUNDS = 4 };
-
 enum {
+  /* blocks of a small matrix for each multiprocessor: on an H200, 4,500 blocks take 0.4 of the time
+   * as small ones, and 7,400 blocks 1.5 times as long */
+  SMALL = 38,
   /* bytes of shared memory of a thread block, which every device has */
   MOST_SHARED = 48 * 1024,
   /* lanes of a row */
@@ -81,11 +81,10 @@ bool fits_shared(product *s, double length, int32_t longest) {
   return false;
 }
 
-/* Returns true if the device has lanes enough for all blocks of C. A warp for each block takes less
- * time then than a few lanes that go through all products of a row. */
+/* Returns true if C has so few blocks that a warp for each of them takes less time than a few lanes
+ * that go through all products of a row. */
 bool is_small(const bisai_context *context, const bsi_sparse *c) {
-  const int64_t warps = static_cast<int64_t>(context->limits.processors) * WARPS_OF_PROCESSOR;
-  return c->blocks <= ROUNDS * warps;
+  return c->blocks <= SMALL * static_cast<int64_t>(context->limits.processors);
 }
 
 /* Returns the kernel for short rows of single values, and sets the window, or NULL. */
