@@ -58,7 +58,7 @@ PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
   bsi_pc *m = pc->data;
   bisai_precond_report report = {.struct_size = sizeof report};
   KSPType type;
-  PetscBool is_flexible, is_symmetric;
+  PetscBool is_flexible, is_symmetric, estimates;
   PetscFunctionBegin;
   PetscCall(check_vector(pc, b));
   PetscCall(check_vector(pc, x));
@@ -67,13 +67,15 @@ PetscErrorCode bsi_pc_presolve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(KSPGetType(ksp, &type));
   PetscCall(contains(flexible, PETSC_STATIC_ARRAY_LENGTH(flexible), type, &is_flexible));
   PetscCall(contains(symmetric, PETSC_STATIC_ARRAY_LENGTH(symmetric), type, &is_symmetric));
+  /* A few steps of CG estimate the eigenvalues for PETSc's Chebyshev smoothers. */
+  PetscCall(KSPGetComputeSingularValues(ksp, &estimates));
   PetscCheck(!report.nonlinear || is_flexible, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_INCOMP,
              "bisai: the preconditioner is not linear (%s), and -ksp_type %s is not flexible: take "
              "-ksp_type fgmres, gcr or fcg",
              bisai_precond_describe(m->precond), type);
-  PetscCheck(!is_symmetric || !never_symmetric(&report), PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_INCOMP,
+  PetscCheck(!is_symmetric || estimates || !never_symmetric(&report),
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "bisai: -ksp_type %s needs a symmetric preconditioner, and %s is not: take "
              "-pc_bisai_symmetric (isai), -pc_bisai_type ilu, sweeps or mg, or -ksp_type gmres",
              type, bisai_precond_describe(m->precond));

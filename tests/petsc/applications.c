@@ -366,9 +366,13 @@ static void solvers_that_cannot_take_the_preconditioner_are_refused(void **state
                                              K_CYCLE "-ksp_type preonly",
                                              "-pc_type bisai -pc_bisai_symmetric -ksp_type cg",
                                              "-pc_type bisai -pc_bisai_type ilu -ksp_type cg",
-                                             "-pc_type bisai -ksp_type gmres"};
+                                             "-pc_type bisai -ksp_type gmres",
+                                             "-pc_type gamg -pc_gamg_coarse_eq_limit 10 "
+                                             "-mg_levels_pc_type bisai -ksp_type fgmres"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(40, 2, 5));
   Mat mat = make_mat(matrix);
+  MatConvert(mat, MATSEQAIJ, MAT_INPLACE_MATRIX, &mat);
+  MatSetOption(mat, MAT_SPD, PETSC_TRUE); /* GAMG then estimates eigenvalues by CG */
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (solve_quietly(mat, refused[i]) != PETSC_ERR_ARG_INCOMP) fail_msg("%s", refused[i]);
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
