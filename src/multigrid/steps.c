@@ -51,13 +51,13 @@ static bisai_status record(bsi_hierarchy *h) {
   return status;
 }
 
-/* Returns the first level of the tail, 0 if there is none. */
+/* Returns the first level of the tail, 0 if there is none. The steps of a tail read fp64. */
 static int first_level(const bsi_hierarchy *h, int64_t most_rows) {
   int level = h->count;
   for (int l = h->count - 1; l >= 1; l--) {
     const bsi_level *at = &h->levels[l];
     const bool inverted = l == h->count - 1 && h->dense_inverse;
-    if (at->smoother || bsi_level_rows(at) > most_rows) break;
+    if (at->smoother || at->narrow_matrix || bsi_level_rows(at) > most_rows) break;
     if (!inverted && bsi_bcsr_product_bytes(at->matrix) > TAIL_BYTES) break;
     level = l;
   }

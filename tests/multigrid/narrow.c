@@ -172,6 +172,21 @@ static void symmetric_cycles_stay_symmetric(void **state) {
   free_problem(&p);
 }
 
+/* The steps of a tail read fp64. */
+static void levels_with_copies_are_not_in_the_tail(void **state) {
+  (void)state;
+  bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP32);
+  for (int level = 1; level <= 2; level++) {
+    problem p = make_problem(test_bcsr_grid(50, 40, 3, 3), &setup);
+    assert_true(p.h.count >= 4);
+    bsi_tail_destroy(context, &p.h.tail);
+    EXPECT_OK(context, bsi_tail_create(&p.h, INT32_MAX));
+    assert_int_equal(p.h.tail.level, level == 1 ? 0 : level);
+    setup.least_narrow = bsi_bcsr_product_bytes(p.h.levels[2].matrix);
+    free_problem(&p);
+  }
+}
+
 static void small_levels_have_no_copies(void **state) {
   (void)state;
   bsi_multigrid_setup setup = setup_of(BISAI_SMOOTHER_JACOBI, BISAI_FP32);
@@ -218,6 +233,7 @@ int main(void) {
                                      cmocka_unit_test(rectangular_transfers_stay_as_they_are),
                                      cmocka_unit_test(values_out_of_range_stay_in_fp64),
                                      cmocka_unit_test(symmetric_cycles_stay_symmetric),
+                                     cmocka_unit_test(levels_with_copies_are_not_in_the_tail),
                                      cmocka_unit_test(small_levels_have_no_copies),
                                      cmocka_unit_test(copies_without_memory_leave_nothing)};
   return cmocka_run_group_tests(tests, setup, teardown);
