@@ -153,10 +153,17 @@ typedef struct bsi_split_ops {
   bisai_status (*equal)(bisai_context *, const bisai_bcsr *a, const bisai_bcsr *s, bool *equal);
 } bsi_split_ops;
 
+/* to[k] ← from[k] for k < count, rounded to fp32. */
+typedef struct bsi_narrowing {
+  int64_t count;
+  const double *from;
+  float *to;
+} bsi_narrowing;
+
 typedef struct bsi_narrow_ops {
-  /* to[k] ← from[k] for k < count, rounded to fp32. *fits ← true if fp32 represents all of them
-   * with all of its digits (multigrid/narrow.h). Waits. */
-  bisai_status (*copy)(bisai_context *, int64_t count, const double *from, float *to, bool *fits);
+  /* Copies `arrays` arrays. *fits ← true if fp32 represents all values with all of its digits
+   * (multigrid/narrow.h). Waits once. */
+  bisai_status (*copy)(bisai_context *, int arrays, const bsi_narrowing *, bool *fits);
 } bsi_narrow_ops;
 
 /* The dense inverse of the coarsest matrix. */

@@ -15,17 +15,13 @@ static bisai_status reserve_copy(bsi_hierarchy *h, const bsi_sparse *m, bisai_bc
                           m->col_idx, copy);
 }
 
-/* Copies the values of m. *fits becomes false if fp32 cannot represent one. */
-static bisai_status copy_values(const bsi_hierarchy *h, const bsi_sparse *m, bisai_bcsr *copy,
-                                bool *fits) {
-  bool these = true;
-  if (!copy) return BISAI_OK;
+/* Appends what copies the values of m, unless there is no copy. */
+static void append(const bsi_sparse *m, bisai_bcsr *copy, bsi_narrowing *arrays, int *count) {
+  if (!copy) return;
   copy->row_ptr = m->row_ptr; /* an update may come with another matrix of the same pattern */
   copy->col_idx = m->col_idx;
-  BSI_TRY(h->context->backend->multigrid->narrow->copy(
-      h->context, (int64_t)bsi_sparse_offset(m, m->blocks), m->values, copy->values, &these));
-  *fits = *fits && these;
-  return BISAI_OK;
+  arrays[(*count)++] = (bsi_narrowing){
+      .count = (int64_t)bsi_sparse_offset(m, m->blocks), .from = m->values, .to = copy->values};
 }
 
 /* Transfers of rectangular blocks, and those of identities, have no copy. */
@@ -45,14 +41,14 @@ bisai_status bsi_narrow_create(bsi_hierarchy *h, bsi_level *level) {
 
 bisai_status bsi_narrow_update(const bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  bool fits = true;
+  bsi_narrowing arrays[3];
+  int count = 0;
   level->narrow = false;
   if (!level->narrow_matrix) return BISAI_OK;
-  BSI_TRY(copy_values(h, &a, level->narrow_matrix, &fits));
-  BSI_TRY(copy_values(h, bsi_prolongation_of(level), level->narrow_prolongation, &fits));
-  BSI_TRY(copy_values(h, bsi_restriction_of(level), level->narrow_restriction, &fits));
-  level->narrow = fits;
-  return BISAI_OK;
+  append(&a, level->narrow_matrix, arrays, &count);
+  append(bsi_prolongation_of(level), level->narrow_prolongation, arrays, &count);
+  append(bsi_restriction_of(level), level->narrow_restriction, arrays, &count);
+  return h->context->backend->multigrid->narrow->copy(h->context, count, arrays, &level->narrow);
 }
 
 int64_t bsi_narrow_memory(const bsi_level *level) {

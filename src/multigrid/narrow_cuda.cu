@@ -30,14 +30,14 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-static bisai_status copy(bisai_context *context, int64_t count, const double *from, float *to,
+static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing *array,
                          bool *fits) {
-  *fits = true;
-  if (count == 0) return BISAI_OK;
   bsi_first_record *record = bsi_record_of<bsi_first_record>(context), first;
   BSI_TRY(bsi_record_begin<bsi_first_record>(context, what));
-  bsi_launch_early(context, copy_values, bsi_grid(count, THREADS * VALUES), THREADS, 0, count, from,
-                   to, record);
+  for (int i = 0; i < arrays; i++)
+    if (array[i].count > 0)
+      bsi_launch_early(context, copy_values, bsi_grid(array[i].count, THREADS * VALUES), THREADS, 0,
+                       array[i].count, array[i].from, array[i].to, record);
   BSI_TRY(bsi_launched(context, what));
   BSI_TRY(bsi_record_fetch(context, what, &first));
   *fits = first.index == BSI_NONE;

@@ -8,24 +8,27 @@ enum { VALUES_PER_THREAD = 1 << 16 };
 
 typedef struct copy_job {
   bisai_context *context;
-  int64_t count;
-  const double *from;
-  float *to;
+  const bsi_narrowing *array;
 } copy_job;
 
 static void copy_part(void *work, bsi_part part) {
   const copy_job *job = work;
-  const bsi_range range = bsi_range_of(job->count, part);
+  const bsi_narrowing *a = job->array;
+  const bsi_range range = bsi_range_of(a->count, part);
   for (int64_t k = range.begin; k < range.end; k++) {
-    job->to[k] = (float)job->from[k];
-    if (!bsi_fits_narrow(job->from[k])) bsi_min_index(bsi_partial(job->context, part.thread), 0);
+    a->to[k] = (float)a->from[k];
+    if (!bsi_fits_narrow(a->from[k])) bsi_min_index(bsi_partial(job->context, part.thread), 0);
   }
 }
 
-static bisai_status copy(bisai_context *context, int64_t count, const double *from, float *to,
+static bisai_status copy(bisai_context *context, int arrays, const bsi_narrowing *array,
                          bool *fits) {
-  const int threads = bsi_threads_for(context->threads, count, VALUES_PER_THREAD);
-  *fits = bsi_find_first(context, threads, copy_part, &(copy_job){context, count, from, to}) < 0;
+  *fits = true;
+  for (int i = 0; i < arrays; i++) {
+    const int threads = bsi_threads_for(context->threads, array[i].count, VALUES_PER_THREAD);
+    if (bsi_find_first(context, threads, copy_part, &(copy_job){context, &array[i]}) >= 0)
+      *fits = false;
+  }
   return BISAI_OK;
 }
 

@@ -69,7 +69,9 @@ static void copies_have_the_digits_of_fp32(void **state) {
     bool fits = !fit[k];
     test_synchronize();
     from[COUNT - 2] = others[k];
-    EXPECT_OK(context, context->backend->multigrid->narrow->copy(context, COUNT, from, to, &fits));
+    /* the first array fits */
+    const bsi_narrowing arrays[] = {{COUNT - 2, from, to}, {0, NULL, NULL}, {COUNT, from, to}};
+    EXPECT_OK(context, context->backend->multigrid->narrow->copy(context, 3, arrays, &fits));
     assert_int_equal(fits, fit[k]);
     test_synchronize();
     for (int i = 0; i < COUNT - 2; i++) assert_true(to[i] == (float)from[i]);
