@@ -168,9 +168,10 @@ typedef struct bisai_multigrid_options {
    *  The smoothers damp all errors as long as ρ(D⁻¹A) of a level is at most a fifth above the
    *  estimate. Default false: both are computed again from the new values */
   bool keep_transfers;
-  /** BISAI_FP64 or BISAI_FP32: what cycles read of the matrices and transfers of large levels. With
-   *  FP32, these levels have copies, and a level with values outside of 2⁻¹⁰⁰ … 2¹⁰⁰ keeps FP64.
-   *  Arithmetic, coarse matrices and the solver's residuals are fp64. Default BISAI_FP64 */
+  /** BISAI_FP32 or BISAI_FP64: what cycles read of the matrices and transfers of levels of more than
+   *  32 MB. With FP32 these levels have copies, and a level with values outside of 2⁻¹⁰⁰ … 2¹⁰⁰
+   *  keeps FP64. Arithmetic, coarse matrices and the solver's residuals are fp64. Default
+   *  BISAI_FP32 */
   bisai_value_type precision;
   /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
    *  values, stored row by row, in host memory, as bisai_read_vectors() reads them. The array is

@@ -88,7 +88,7 @@ static const bisai_option table[] = {
      .type = BISAI_OPTION_FLAG},
     {BSI_PRECOND_OPTION(multigrid.precision), .name = "precision", .key = "precision",
      .placeholder = "P", .petsc = "mg_precision", .help = "what cycles read of large levels",
-     .type = BISAI_OPTION_WORD, .initial = BISAI_FP64, .maximum = BISAI_FP32, .advised = BISAI_FP32,
+     .type = BISAI_OPTION_WORD, .initial = BISAI_FP32, .maximum = BISAI_FP32, .advised = BISAI_FP32,
      .words = precisions},
     {BSI_PRECOND_OPTION(multigrid.null_vectors), .name = "null_vectors", .key = "null",
      .placeholder = "FILE", .help = "near-null-space vectors", .type = BISAI_OPTION_VECTORS,

@@ -286,7 +286,7 @@ static void options_of_multigrid_are_those_of_the_library(void **state) {
                        "-pc_bisai_mg_post 0 -pc_bisai_mg_damping 0.9 -pc_bisai_mg_strength 0.1 "
                        "-pc_bisai_mg_levels 3 -pc_bisai_mg_coarsest 9 -pc_bisai_mg_keep "
                        "-pc_bisai_mg_nodes scalar -pc_bisai_mg_complexity 3 "
-                       "-pc_bisai_mg_precision fp32");
+                       "-pc_bisai_mg_precision fp64");
   bisai_precond_options o = bisai_precond_options_default();
   bisai_precond *expected = NULL;
   o.kind = BISAI_PRECOND_MULTIGRID;
@@ -301,7 +301,7 @@ static void options_of_multigrid_are_those_of_the_library(void **state) {
   o.multigrid.keep_transfers = true;
   o.multigrid.nodes = BISAI_NODES_SCALAR;
   o.multigrid.complexity = 3;
-  o.multigrid.precision = BISAI_FP32;
+  o.multigrid.precision = BISAI_FP64;
   EXPECT_OK(context, bisai_precond_create(context, b.matrix, &o, &expected));
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, expected);
