@@ -30,13 +30,17 @@ struct product {
   int64_t ldz, ldy;
 };
 
-/* y ← alpha·sum + beta·z for row r of block row i and vector v. */
+/* Returns z for row r of block row i and vector v. */
+__device__ __forceinline__ double z_of(const product &p, int32_t i, int bs, int r, int v) {
+  return p.beta == 0.0 ? 0.0 : p.z[v * p.ldz + static_cast<int64_t>(i) * bs + r];
+}
+
+/* y ← alpha·sum + beta·z for that row. */
 __device__ __forceinline__ void finish(const product &p, int32_t i, int bs, int r, int v,
-                                       double sum) {
+                                       double sum, double z) {
   const int64_t row = static_cast<int64_t>(i) * bs + r;
   if (p.unit_diagonal) sum += p.rows.x[v * p.rows.ldx + row];
-  p.y[v * p.ldy + row] =
-      p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * p.z[v * p.ldz + row];
+  p.y[v * p.ldy + row] = p.beta == 0.0 ? p.alpha * sum : p.alpha * sum + p.beta * z;
 }
 
 /* T: the type of the values
@@ -51,8 +55,11 @@ __global__ void __launch_bounds__(ROW_THREADS, VECTORS == 1 ? RESIDENT / ROW_THR
     multiply(product p) {
   using place = row_place<T, BS, SPLIT>;
   const place at(p.rows.count);
-  double sum[VECTORS][BS] = {};
+  /* z is there at the same time as the values of A, instead of after them */
+  constexpr bool EARLY = !PLAIN && BS == 1 && VECTORS == 1;
+  double sum[VECTORS][BS] = {}, z = 0.0;
   bsi_wait_for_predecessor();
+  if (EARLY && at.working && at.member < place::LANES) z = z_of(p, at.i, BS, at.c, 0);
   if (at.working) add_blocks<T, BS, SPLIT, UNROLLED>(p.rows, at, sum);
 #pragma unroll
   for (int v = 0; v < VECTORS; v++) {
@@ -63,7 +70,7 @@ __global__ void __launch_bounds__(ROW_THREADS, VECTORS == 1 ? RESIDENT / ROW_THR
       if (PLAIN)
         p.y[v * p.ldy + at.i * BS + at.c + k] = sum[v][k];
       else
-        finish(p, at.i, BS, at.c + k, v, sum[v][k]);
+        finish(p, at.i, BS, at.c + k, v, sum[v][k], EARLY ? z : z_of(p, at.i, BS, at.c + k, v));
     }
   }
 }
@@ -92,7 +99,7 @@ template <typename T> __global__ void __launch_bounds__(ROW_THREADS) multiply_an
     const double other = __shfl_down_sync(BSI_FULL_WARP, sum, step * bs);
     if (s + step < split) sum += other;
   }
-  if (s == 0) finish(p, i, bs, r, v, sum);
+  if (s == 0) finish(p, i, bs, r, v, sum, z_of(p, i, bs, r, v));
 }
 
 /* Launches the product in the shape for its matrix.

@@ -27,6 +27,10 @@ struct relaxation {
   double *y;
 };
 
+/* The largest blocks for which a lane loads the values of its own row before those of A, so that it
+ * waits for both at the same time. Larger blocks need the registers. */
+enum { EARLY_SIZE = 2 };
+
 /* Returns the iterate before x, which may be overwritten by y. */
 __device__ __forceinline__ double previous_of(const relaxation &p, int64_t row) {
   return p.alpha != 0.0 && p.previous ? p.previous[row] : 0.0;
@@ -59,13 +63,15 @@ __global__ void __launch_bounds__(ROW_THREADS, RESIDENT / ROW_THREADS) relax(rel
   const int64_t row = static_cast<int64_t>(at.i) * BS + at.c;
   double sum[1][BS] = {}, column[BS] = {}, right = 0.0, x = 0.0, previous = 0.0;
   bsi_wait_for_predecessor();
-  if (!FROM_ZERO && at.working) add_blocks<T, BS, SPLIT, UNROLLED>(p.rows, at, sum);
-  if (own) {
+  const auto load_own = [&] {
     load_values<double, BS>(passing(p.rows.passing_once), p.inverse + row * BS, column);
     right = p.b ? __ldg(p.b + row) : 0.0;
     if (!FROM_ZERO) x = __ldg(p.rows.x + row);
     previous = previous_of(p, row);
-  }
+  };
+  if (own && BS <= EARLY_SIZE) load_own();
+  if (!FROM_ZERO && at.working) add_blocks<T, BS, SPLIT, UNROLLED>(p.rows, at, sum);
+  if (own && BS > EARLY_SIZE) load_own();
   if (!FROM_ZERO) add_up<BS, BS, SPLIT>(sum[0], at.group * place::GROUP, at.member % BS);
   const double residual = residual_of(p, right, sum[0][0]);
 #pragma unroll
