@@ -91,17 +91,18 @@ def program(arguments, system, threads, method):
     return result["iterations"], result["setup_s"], result["solve_s"]
 
 
-def measure(arguments, system, ranks):
-    """Returns {(key, ranks): [results]}, the settings in turn."""
+def measure(arguments, system, ranks, write):
+    """Fills {(key, ranks): [results]}, the settings in turn. write(results) follows each run, so
+    that a measurement that is cut off leaves a page."""
     results = {}
-    for turn in range(arguments.rounds):
+    for _ in range(arguments.rounds):
         for count in ranks:
             for key in arguments.settings.split(","):
                 once = program if key.startswith("program") else tutorial
-                results.setdefault((key, count), []).append(
-                    once(arguments, system, count, SETTINGS[key][1]))
-        print(f"round {turn + 1} of {arguments.rounds}", flush=True)
-    return results
+                found = once(arguments, system, count, SETTINGS[key][1])
+                results.setdefault((key, count), []).append(found)
+                print(count, key, found, flush=True)
+                write(results)
 
 
 def best(runs):
@@ -122,7 +123,10 @@ def table(results, ranks, keys):
                   "PETSc's time over this |",
                   "|---|---|---|---|---|---|---|"]
         for key in keys:
-            name, found = SETTINGS[key][0], best(results[(key, count)])
+            name, runs = SETTINGS[key][0], results.get((key, count))
+            if not runs:
+                continue
+            found = best(runs)
             if not found:
                 lines.append(f"| {name} | failed | – | – | – | – | – |")
                 continue
@@ -159,25 +163,30 @@ def main():
     parser.add_argument("--limit", type=float, default=120)
     arguments = parser.parse_args()
     ranks = [int(r) for r in arguments.ranks.split(",")]
-    load = os.getloadavg()[0]
+    head = [
+        "# bisai and PETSc's block ILU on ranks of MPI", "",
+        f"{datetime.date.today()}, commit {commit()}, {processor()}, {os.cpu_count()} processors,",
+        f"load {os.getloadavg()[0]:.1f} before the first run. The cavity of {arguments.size}² "
+        "nodes, BAIJ with blocks of 3, GMRES(30), right",
+        "preconditioning, to 1e-5, in PETSc's tutorial ex10. Times are in milliseconds, of the "
+        "best of the",
+        f"runs ({arguments.rounds} of each setting in turn). PETSc's time is that of its own block "
+        "ILU(0) with block-Jacobi",
+        "on the same number of ranks. The program bisai runs on as many threads of one process. "
+        "Made by",
+        "`bench/petsc_mpi.py`.",
+    ]
+
+    def write(results):
+        lines = [*head, *table(results, ranks, arguments.settings.split(",")), ""]
+        pathlib.Path(arguments.output).write_text("\n".join(lines))
+
     with tempfile.TemporaryDirectory() as folder:
         system = pathlib.Path(folder) / "cavity.petsc"
         run([pathlib.Path(arguments.build) / "bisai", "convert", "--case", "cavity", "--size",
              arguments.size, system], arguments.limit)
-        results = measure(arguments, system, ranks)
-    lines = [
-        "# bisai and PETSc's block ILU on ranks of MPI", "",
-        f"{datetime.date.today()}, commit {commit()}, {processor()}, {os.cpu_count()} processors, "
-        f"load {load:.1f} before the first run.", "The cavity of "
-        f"{arguments.size}² nodes, BAIJ with blocks of 3, GMRES(30), right preconditioning, to "
-        "1e-5, in PETSc's tutorial ex10.", "Times are in milliseconds, of the best of "
-        f"{arguments.rounds} runs; all settings ran in turn. PETSc's time is that of its own",
-        "block ILU(0) with block-Jacobi on the same number of ranks. The program bisai runs on as "
-        "many threads of one process.", "Made by `bench/petsc_mpi.py`.",
-        *table(results, ranks, arguments.settings.split(",")), "",
-    ]
-    pathlib.Path(arguments.output).write_text("\n".join(lines))
-    print("\n".join(lines))
+        measure(arguments, system, ranks, write)
+    print(pathlib.Path(arguments.output).read_text())
     return 0
 
 
