@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conversions, copies, files and views of a Mat of type "bisai". */
+#include "petsc/device.h"
 #include "petsc/mat_type_impl.h"
+#include "petsc/matrix.h"
+#include "petsc/pc.h"
 
 /* Makes a Mat of type "bisai" with the options of `like`. */
 static PetscErrorCode make(Mat like, Mat host, Mat *result) {
@@ -22,20 +25,36 @@ static PetscErrorCode make(Mat like, Mat host, Mat *result) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *host ← a SeqBAIJ with the values of a Mat. Types on a GPU have no conversion of their own to
- * blocks, and become a SeqAIJ first. */
-static PetscErrorCode to_blocks(Mat mat, Mat *host) {
-  bool on_gpu;
+/* *host ← a SeqBAIJ with the values of a Mat that bisai can read. */
+static PetscErrorCode read_blocks(Mat mat, Mat *host) {
+  bisai_context *context = NULL;
+  bisai_bcsr *matrix = NULL;
+  bisai_status status = BISAI_OK;
+  char message[256] = "";
+  PetscErrorCode code = PETSC_SUCCESS;
   PetscFunctionBegin;
-  PetscCall(bsi_petsc_is_on_gpu(mat, &on_gpu));
-  if (on_gpu) {
-    Mat entries;
-    PetscCall(MatConvert(mat, MATSEQAIJ, MAT_INITIAL_MATRIX, &entries));
-    PetscCall(MatConvert(entries, MATSEQBAIJ, MAT_INITIAL_MATRIX, host));
-    PetscCall(MatDestroy(&entries));
-  } else {
+  PetscCall(bsi_petsc_context(BISAI_BACKEND_HOST, 1, &context, &status));
+  if (!status) code = bsi_petsc_read(context, mat, &matrix, &status);
+  if (!code && !status) code = bsi_petsc_mat(matrix, host);
+  if (status && context) (void)PetscStrncpy(message, bisai_context_error(context), sizeof message);
+  bisai_bcsr_destroy(&matrix);
+  bisai_context_destroy(&context);
+  PetscCall(code);
+  PetscCheck(!status, PETSC_COMM_SELF, bsi_pc_error(status), "bisai: %s", message);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *host ← a SeqBAIJ with the values of a Mat. PETSc converts entries without preallocation, which
+ * takes minutes in 3.18. */
+static PetscErrorCode to_blocks(Mat mat, Mat *host) {
+  PetscBool entries, upper;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)mat, MATSEQAIJ, &entries));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)mat, MATSEQSBAIJ, &upper));
+  if (entries || upper)
+    PetscCall(read_blocks(mat, host));
+  else
     PetscCall(MatConvert(mat, MATSEQBAIJ, MAT_INITIAL_MATRIX, host));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

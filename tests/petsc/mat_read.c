@@ -72,8 +72,13 @@ static Mat make_definite(int32_t bs, const char *type) {
 static void the_lower_triangle_of_symmetric_storage_is_restored(void **state) {
   (void)state;
   for (int32_t bs = 1; bs <= 9; bs++) {
-    Mat mat = make_definite(bs, MATSEQSBAIJ);
+    Mat mat = make_definite(bs, MATSEQSBAIJ), whole = NULL;
+    PetscBool equal = PETSC_FALSE;
     expect_same_product(mat);
+    CALL(MatConvert(mat, "bisai", MAT_INITIAL_MATRIX, &whole));
+    CALL(MatMultEqual(mat, whole, 3, &equal));
+    assert_true(equal);
+    MatDestroy(&whole);
     MatDestroy(&mat);
   }
 }
