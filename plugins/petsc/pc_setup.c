@@ -4,14 +4,16 @@
 #include "petsc/null_space.h"
 #include "petsc/pc.h"
 
-/* Makes a new preconditioner. Multigrid gets the near-null space of the Mat. */
+/* Makes a new preconditioner. Multigrid gets the near-null space of the Mat, unless its options have
+ * vectors. */
 static PetscErrorCode create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix, bisai_status *status) {
   bisai_precond_options o = m->options;
   double *vectors = NULL;
   PetscFunctionBegin;
-  if (o.kind == BISAI_PRECOND_MULTIGRID)
+  if (o.kind == BISAI_PRECOND_MULTIGRID && !o.multigrid.null_vectors) {
     PetscCall(bsi_petsc_near_null_space(mat, &o.multigrid.null_count, &vectors));
-  o.multigrid.null_vectors = vectors;
+    o.multigrid.null_vectors = vectors;
+  }
   *status = bisai_precond_create(m->context, matrix, &o, &m->precond);
   PetscCall(PetscFree(vectors));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -121,6 +121,24 @@ static void the_near_null_space_gives_the_vectors(void **state) {
   free_beam(&b);
 }
 
+static void options_in_c_give_the_vectors(void **state) {
+  (void)state;
+  beam b = make_beam(1.0);
+  bisai_precond_options o = bisai_precond_options_default();
+  Mat mat = make_mat(b.matrix);
+  PC pc = make_pc(mat, "");
+  attach(mat, PETSC_FALSE, 1, b.n, b.modes); /* which the options replace */
+  o.kind = BISAI_PRECOND_MULTIGRID;
+  o.multigrid.coarsest = 30;
+  o.multigrid.null_vectors = b.rows;
+  o.multigrid.null_count = CASE_ELASTICITY_MODES;
+  assert_int_equal(bisai_petsc_pc_set_options(pc, &o), 0);
+  expect_pc(pc, b.matrix, b.rows, CASE_ELASTICITY_MODES);
+  PCDestroy(&pc);
+  MatDestroy(&mat);
+  free_beam(&b);
+}
+
 static void the_constant_of_a_near_null_space_is_the_first_vector(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(12, 11, 1, 5));
@@ -314,6 +332,7 @@ static void options_of_multigrid_are_those_of_the_library(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_near_null_space_gives_the_vectors),
+      cmocka_unit_test(options_in_c_give_the_vectors),
       cmocka_unit_test(the_constant_of_a_near_null_space_is_the_first_vector),
       cmocka_unit_test(solvers_of_petsc_take_multigrid),
       cmocka_unit_test(new_values_are_taken_and_their_matrix_is_kept),
