@@ -156,8 +156,8 @@ BISAI_API PetscErrorCode bisai_petsc_register(void);
 /** Sets all options of a PC of type "bisai", as PCSetFromOptions() does for options of the command
  *  line. What was set up is discarded. Set-ups read what pointers in the options point to.
  *  @param pc       PCSetType(pc, "bisai") was called before
- *  @param options  copied; NULL: the defaults. The set-up checks them. null_vectors of multigrid replace
- *                 the near-null space of the Mat
+ *  @param options  copied; NULL: the defaults. The set-up checks them. null_vectors of multigrid
+ *                  replace the near-null space of the Mat
  *  @returns PETSC_ERR_ARG_WRONG  the PC has another type, or struct_size is wrong */
 BISAI_API PetscErrorCode bisai_petsc_pc_set_options(PC pc, const bisai_precond_options *options);
 
