@@ -4,8 +4,8 @@
 #include "petsc/null_space.h"
 #include "petsc/pc.h"
 
-/* Makes a new preconditioner. Multigrid gets the near-null space of the Mat, unless its options have
- * vectors. */
+/* Makes a new preconditioner. Multigrid gets the near-null space of the Mat, unless its options
+ * have vectors. */
 static PetscErrorCode create(bsi_pc *m, Mat mat, const bisai_bcsr *matrix, bisai_status *status) {
   bisai_precond_options o = m->options;
   double *vectors = NULL;
