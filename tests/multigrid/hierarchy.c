@@ -19,6 +19,7 @@ static bsi_multigrid_setup setup_of(bool symmetric) {
   s.options.cycle = BISAI_CYCLE_V;
   s.options.smoother = BISAI_SMOOTHER_JACOBI;
   s.options.nodes = BISAI_NODES_BLOCK;
+  s.options.precision = BISAI_FP64;
   s.options.coarsest = 6;
   s.options.complexity = 100.0;
   return s;

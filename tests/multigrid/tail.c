@@ -26,6 +26,7 @@ static bsi_multigrid_setup setup_of(bisai_cycle cycle, bisai_smoother smoother,
   s.options.cycle = cycle;
   s.options.smoother = smoother;
   s.options.nodes = BISAI_NODES_BLOCK;
+  s.options.precision = BISAI_FP64;
   s.options.coarsest = 20;
   s.options.complexity = 10.0;
   return s;
