@@ -160,8 +160,9 @@ typedef struct bisai_multigrid_options {
    *  (default): 2.5, and 5 for the pressure matrix of CPR. Transfers that would make the next
    *  matrix too large are not smoothed. Coarsening stops if it would still be too large */
   double complexity;
-  /** restriction adds up the rows of a nonsymmetric A as they are. This is right for equations in
-   *  conservation form, whose sum over cells is the equation of their union, if coefficients jump.
+  /** restriction adds up the rows of a nonsymmetric A as they are, and is the transpose of
+   *  prolongation. This is right for equations in conservation form, whose sum over cells is the
+   *  equation of their union, if coefficients jump and diffusion outweighs convection.
    *  Default false: rows are first divided by the sizes of their diagonal blocks, which makes up
    *  for rows of different scales. CPR: always true, as if it were given */
   bool unweighted;

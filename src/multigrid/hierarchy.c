@@ -138,9 +138,14 @@ static bisai_status transpose(bsi_hierarchy *h, const bsi_sparse *m, bsi_sparse 
   return ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
 }
 
+/* R is Pᵀ. */
+static bool is_transposed(const bsi_hierarchy *h) {
+  return h->setup.symmetric || h->setup.options.unweighted;
+}
+
 /* The rows of level 0 of a nonsymmetric matrix have weights, unless the caller wants none. */
 static bool is_balanced(const bsi_hierarchy *h, const bsi_level *level) {
-  return level == h->levels && !h->setup.symmetric && !h->setup.options.unweighted;
+  return level == h->levels && !is_transposed(h);
 }
 
 /* T of aggregates, and Tᵀ. */
@@ -220,7 +225,7 @@ static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
 
 static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
   const bsi_sparse a = bsi_sparse_of(level->matrix);
-  if (h->setup.symmetric)
+  if (is_transposed(h))
     BSI_TRY(transpose(h, &level->prolongation, &level->restriction, &level->position));
   else
     BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &level->members, &a, INT64_MAX,
@@ -243,7 +248,7 @@ static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
   const bsi_multigrid_ops *ops = ops_of(h);
   if (is_balanced(h, level)) BSI_TRY(balance(h, level));
   if (!level->restriction.row_ptr) return BISAI_OK;
-  if (h->setup.symmetric)
+  if (is_transposed(h))
     return ops->transfer->transpose_values(h->context, &level->prolongation, level->position,
                                            &level->restriction);
   BSI_TRY(ops->sparse->multiply_values(h->context, &level->members, &a, &level->restriction));
@@ -332,7 +337,7 @@ static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level, bis
   bisai_status status = make_product(h, level);
   if (status || !level->product.row_ptr) return status;
   status = try_coarse_matrix(h, level, coarse);
-  if (status || *coarse || h->setup.symmetric) return status;
+  if (status || *coarse || is_transposed(h)) return status;
   bsi_sparse_destroy(h->context, &level->restriction);
   return try_coarse_matrix(h, level, coarse);
 }
