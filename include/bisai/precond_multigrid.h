@@ -25,10 +25,11 @@ typedef enum bisai_cycle {
   /** from each level twice to the next coarser one, but once to the coarsest two. Level 1 is
    *  visited twice in any case */
   BISAI_CYCLE_W = 2,
-  /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
-   *  M then depends on v: the solver must be flexible */
+  /** from each level twice to the next coarser one, but once to the coarsest. The two corrections
+   *  are combined by two steps of GCR (Notay and Vassilevski 2008). M then depends on v: the solver
+   *  must be flexible */
   BISAI_CYCLE_K = 3,
-  /** from level 0 once to level 1, and from there on W */
+  /** from level 0 once to level 1, and from there on twice to each level but the coarsest */
   BISAI_CYCLE_VW = 4
 } bisai_cycle;
 
