@@ -6,9 +6,9 @@
  *
  *   multiply_rows    A few lanes take a row of C, and keep it in shared memory. They go through the
  *                    blocks of the row of A. A lane takes a column of a block of row k of B, and
- *                    finds its place in the row of C by a hash table. There is one search for each
- *                    product: with stencils of seven points 24 for a row of A P, 75 of Tᵀ A and 298
- *                    of R (A P), where multiply_blocks has 55, 421 and 1199.
+ *                    searches for its place in the row of C. There is one search for each product:
+ *                    with stencils of seven points 24 for a row of A P, 75 of Tᵀ A and 298 of
+ *                    R (A P), where multiply_blocks has 55, 421 and 1199.
  *   multiply_short_rows
  *                    takes rows of a few single values. Each thread takes a row of C, because lanes
  *                    that share a row spend most of their instructions on sharing it.
@@ -30,9 +30,9 @@ struct product {
   /* NULL: identity blocks */
   const double *a, *b;
   double *c;
-  /* multiply_rows: the lanes of a row, a power of two and at least `width`; the blocks of C that
-   * they have in shared memory, and the most slots of their hash table */
-  int lanes, window, slots;
+  /* multiply_rows: the lanes of a row, a power of two and at least `width`, and the blocks of C
+   * that they have in shared memory */
+  int lanes, window;
 };
 
 /* Loads the column of B_q that A_p multiplies; if A or B has identity blocks, the column of the
@@ -110,36 +110,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_short_rows(const produ
 /* The part of a row of C that a group of lanes has. */
 struct row_window {
   const int32_t *columns;
-  /* the places of the columns, in a hash table of 2^(32 − shift) slots; −1: free */
-  int32_t *table;
-  int count, shift;
+  int count;
   /* the blocks, column by column */
   double *sums;
 };
-
-__device__ __forceinline__ unsigned slot_of(const row_window &w, int32_t column) {
-  return static_cast<unsigned>(column) * 2654435761u >> w.shift;
-}
-
-__device__ __forceinline__ unsigned slot_after(const row_window &w, unsigned slot) {
-  return (slot + 1) & (0xffffffffu >> w.shift);
-}
-
-/* Fills the table, which is free. */
-__device__ __forceinline__ void fill_table(const product &s, const row_window &w, int member) {
-  for (int v = member; v < w.count; v += s.lanes) {
-    unsigned slot = slot_of(w, w.columns[v]);
-    while (atomicCAS(w.table + slot, -1, v) != -1) slot = slot_after(w, slot);
-  }
-}
-
-/* Returns the place of a column in the window, or -1. */
-__device__ __forceinline__ int place_of(const row_window &w, int32_t column) {
-  for (unsigned slot = slot_of(w, column);; slot = slot_after(w, slot)) {
-    const int place = w.table[slot];
-    if (place < 0 || w.columns[place] == column) return place;
-  }
-}
 
 /* Adds A_p times the blocks `q` … `end` − 1 of B, as far as their columns are in the window. No two
  * lanes add to the same column of a block. Template parameters: those of load_factor(). */
@@ -152,7 +126,7 @@ __device__ __forceinline__ void add_row(const product &s, const row_window &w, i
     double right[A && B ? M : H], sum[H];
     const int32_t j = __ldg(s.b_col + q);
     load_factor<H, M, A, B>(s, p, q, column, right);
-    const int place = place_of(w, j);
+    const int32_t place = bsi_find_column(w.columns, 0, w.count, j);
     if (place < 0) continue;
     double *to = w.sums + (place * width + column) * H;
 #pragma unroll
@@ -196,22 +170,17 @@ __global__ void __launch_bounds__(BLOCK_THREADS) multiply_rows(const product s) 
                                              << (threadIdx.x % BSI_WARP / lanes * lanes);
   const int64_t i = blockIdx.x * static_cast<int64_t>(groups) + group;
   double *sums = shared + group * s.window * size;
-  int32_t *all_columns = reinterpret_cast<int32_t *>(shared + groups * s.window * size),
-          *columns = all_columns + group * s.window,
-          *table = all_columns + groups * s.window + group * s.slots;
+  int32_t *columns =
+      reinterpret_cast<int32_t *>(shared + groups * s.window * size) + group * s.window;
   bsi_wait_for_predecessor();
   if (i >= s.rows) return;
   const int32_t end = __ldg(s.c_ptr + i + 1);
   for (int32_t first = __ldg(s.c_ptr + i); first < end;) {
-    const int count = min(s.window, end - first), shift = __clz(2 * count - 1);
-    const row_window w = {columns, table, count, shift, sums};
+    const int count = min(s.window, end - first);
     for (int v = member; v < count * size; v += lanes) sums[v] = 0.0;
     for (int v = member; v < count; v += lanes) columns[v] = __ldg(s.c_col + first + v);
-    for (int v = member; v < 1 << (32 - shift); v += lanes) table[v] = -1;
     __syncwarp(mask);
-    fill_table(s, w, member);
-    __syncwarp(mask);
-    add_rows<H, M, A, B>(s, w, i, member, mask);
+    add_rows<H, M, A, B>(s, {columns, count, sums}, i, member, mask);
     __syncwarp(mask);
     double *to = s.c + static_cast<int64_t>(first) * size;
     for (int v = member; v < count * size; v += lanes) to[v] = sums[v];

@@ -17,11 +17,8 @@ enum {
   MOST_SHARED = 48 * 1024,
   /* lanes of a row */
   LEAST_LANES = 4,
-  /* how many times a row may be longer than what its lanes hold, and on average */
+  /* how many times a row may be longer than what its lanes hold */
   MOST_PASSES = 4,
-  MEAN_PASSES = 2,
-  /* slots of the hash table for each block of a row */
-  MOST_SLOTS = 4,
   /* threads that leave a device with time for more of them */
   FEW_THREADS = 1 << 16
 };
@@ -70,13 +67,9 @@ bool fits_shared(product *s, double length, int32_t longest) {
                                  s->rows <= FEW_THREADS / (2 * s->lanes)))
     s->lanes *= 2;
   for (; s->lanes <= BSI_WARP; s->lanes *= 2) {
-    const int groups = BLOCK_THREADS / s->lanes, slots = MOST_SLOTS * sizeof(int32_t),
-              most = MOST_SHARED / (groups * (bytes_of_block(*s) + slots));
+    const int most = MOST_SHARED / (BLOCK_THREADS / s->lanes * bytes_of_block(*s));
     s->window = longest < most ? longest : most;
-    for (s->slots = 2; s->slots < 2 * s->window; s->slots *= 2) {
-    }
-    if (mean <= (s->lanes < BSI_WARP ? 1 : MEAN_PASSES) * most && longest / MOST_PASSES <= most)
-      return true;
+    if (mean <= most && longest / MOST_PASSES <= most) return true;
   }
   return false;
 }
@@ -106,7 +99,7 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
   if (c->blocks == 0) return BISAI_OK;
   product s = {c->rows,    c->blocks,  c->height,  a->width,   c->width,   a->row_ptr,
                a->col_idx, b->row_ptr, b->col_idx, c->row_ptr, c->col_idx, a->values,
-               b->values,  c->values,  0,          0,          0};
+               b->values,  c->values,  0,          0};
   const kernels of_shape = is_small(context, c) ? kernels{nullptr, nullptr} : kernels_for(s);
   const double length = static_cast<double>(b->blocks) / b->rows;
   if (void (*kernel)(product) = short_rows(&s, c->longest)) {
@@ -115,9 +108,7 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
   } else if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
     const int groups = BLOCK_THREADS / s.lanes;
     bsi_launch_early(context, of_shape.by_rows, bsi_grid(s.rows, groups), BLOCK_THREADS,
-                     static_cast<size_t>(groups) * (s.window * bytes_of_block(s) +
-                                                    s.slots * static_cast<int>(sizeof(int32_t))),
-                     s);
+                     static_cast<size_t>(groups) * s.window * bytes_of_block(s), s);
   } else if (of_shape.by_blocks) {
     bsi_launch_early(context, of_shape.by_blocks, grid_of_blocks(s.blocks, s.width), BLOCK_THREADS,
                      0, s);
