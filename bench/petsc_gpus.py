@@ -30,6 +30,7 @@ import tempfile
 import tables
 
 RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+NOTES = {"CONVERGED_RTOL": "converged", "DIVERGED_ITS": "limit"}
 COMMON = (
     "-mat_type aijcusparse -vec_type cuda -use_gpu_aware_mpi 0 -ksp_type gmres "
     "-ksp_gmres_restart 30 -ksp_pc_side right -ksp_norm_type unpreconditioned "
@@ -126,7 +127,7 @@ def table(title, text, rows):
              "ms per iteration | one GPU / this | note |", "|---|---|---|---|---|---|---|---|"]
     first = {}
     for row in rows:
-        note = row.get("failure") or row["reason"].replace("CONVERGED_RTOL", "").lower()
+        note = row.get("failure") or NOTES.get(row["reason"], row["reason"])
         head = f"| {row['system']} | `{row['method']}` | {row['ranks']} | {row['gpus']} |"
         if "ms" not in row:
             lines.append(f"{head} – | – | – | {note} |")
