@@ -15,10 +15,10 @@
  * (`unweighted`), which are nearly symmetric where they are elliptic. There it takes as many
  * iterations as the next R, and coarse rows have half as many blocks. Otherwise R is
  * Tᵀ (I − ω A D⁻¹), the transpose of what P is for Aᵀ with D⁻¹ on the other side, or Tᵀ if that
- * would exceed the limit of the complexity. If P exceeds the limit too, P = T and R = Tᵀ. On level 0
- * the blocks of this Tᵀ have weights (multigrid/balance.h), so that a scaling of the block rows of A
- * changes nothing but the norm of the residual. For a nonsymmetric A, ρ is at least 2: larger ω made
- * coarse matrices of which cycles diverged. */
+ * would exceed the limit of the complexity. If P exceeds the limit too, P = T and R = Tᵀ. On level
+ * 0 the blocks of this Tᵀ have weights (multigrid/balance.h), so that a scaling of the block rows
+ * of A changes nothing but the norm of the residual. For a nonsymmetric A, ρ is at least 2: larger
+ * ω made coarse matrices of which cycles diverged. */
 #ifndef BSI_HIERARCHY_H
 #define BSI_HIERARCHY_H
 
