@@ -47,12 +47,16 @@ const char *bsi_mat_message(Mat mat) { return data_of(mat)->message; }
 
 static PetscErrorCode open_values(Mat mat, bsi_mat_values **values, bisai_status *status) {
   bsi_mat *m = data_of(mat);
+  const bisai_backend backend = bsi_mat_backend(mat);
+  const char *const missing = bisai_backend_missing(backend, -1);
   int threads;
   PetscFunctionBegin;
+  PetscCheck(!missing, PETSC_COMM_SELF, PETSC_ERR_SUP, "bisai: -mat_bisai_backend %s: %s",
+             bisai_backend_string(backend), missing);
   PetscCall(bsi_pc_narrow("-mat_bisai_threads", m->threads, &threads));
   PetscCall(PetscNew(values));
   (*values)->references = 1;
-  PetscCall(bsi_petsc_context(bsi_mat_backend(mat), threads, &(*values)->context, status));
+  PetscCall(bsi_petsc_context(backend, threads, &(*values)->context, status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

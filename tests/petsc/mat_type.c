@@ -295,6 +295,36 @@ static void values_that_are_not_finite_fail_the_preconditioner(void **state) {
   MatDestroy(&mat);
 }
 
+/* An error handler of PETSc: text ← the message of the call that failed first. */
+static PetscErrorCode keep_first_message(MPI_Comm comm, int line, const char *function,
+                                         const char *file, PetscErrorCode code, PetscErrorType type,
+                                         const char *message, void *text) {
+  (void)comm, (void)line, (void)function, (void)file;
+  if (type == PETSC_ERROR_INITIAL) snprintf(text, 256, "%s", message);
+  return code;
+}
+
+static void a_gpu_that_is_missing_is_refused_by_its_option(void **state) {
+  (void)state;
+  if (!bisai_backend_missing(BISAI_BACKEND_CUDA, -1)) skip();
+  Mat blocks = make_blocks(2, 4), mat = convert(blocks, "bisai");
+  char text[256] = "";
+  Vec x, y;
+  CALL(MatCreateVecs(mat, &x, &y));
+  const PetscOptions lent = test_options_lend("-mat_bisai_backend cuda");
+  PetscPushErrorHandler(keep_first_message, text);
+  PetscErrorCode code = MatSetFromOptions(mat);
+  if (!code) code = MatMult(mat, x, y);
+  PetscPopErrorHandler();
+  test_options_take_back(lent);
+  assert_int_equal(code, PETSC_ERR_SUP);
+  if (!strstr(text, "-mat_bisai_backend cuda: ")) fail_msg("%s", text);
+  VecDestroy(&x);
+  VecDestroy(&y);
+  MatDestroy(&mat);
+  MatDestroy(&blocks);
+}
+
 static void subdomains_and_files_are_those_of_baij(void **state) {
   (void)state;
   Mat blocks = make_blocks(2, 4), mat = convert(blocks, "bisai"), loaded, *parts = NULL;
@@ -365,6 +395,7 @@ int main(void) {
       cmocka_unit_test(changes_of_values_reach_the_products),
       cmocka_unit_test(preconditioners_take_the_matrix_and_its_new_values),
       cmocka_unit_test(values_that_are_not_finite_fail_the_preconditioner),
+      cmocka_unit_test(a_gpu_that_is_missing_is_refused_by_its_option),
       cmocka_unit_test(subdomains_and_files_are_those_of_baij),
       cmocka_unit_test(a_solve_ends_as_with_baij),
   };
