@@ -22,14 +22,12 @@ typedef enum bisai_cycle {
   BISAI_CYCLE_AUTO = 0,
   /** each level once */
   BISAI_CYCLE_V = 1,
-  /** from each level twice to the next coarser one, but once to the coarsest two. Level 1 is
-   *  visited twice in any case */
+  /** from each level twice to the next coarser one, but once to the coarsest */
   BISAI_CYCLE_W = 2,
-  /** from each level twice to the next coarser one, but once to the coarsest. The two corrections
-   *  are combined by two steps of GCR (Notay and Vassilevski 2008). M then depends on v: the solver
-   *  must be flexible */
+  /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
+   *  M then depends on v: the solver must be flexible */
   BISAI_CYCLE_K = 3,
-  /** from level 0 once to level 1, and from there on twice to each level but the coarsest */
+  /** from level 0 once to level 1, and from there on W */
   BISAI_CYCLE_VW = 4
 } bisai_cycle;
 
@@ -173,9 +171,9 @@ typedef struct bisai_multigrid_options {
    *  estimate. Default false: both are computed again from the new values */
   bool keep_transfers;
   /** BISAI_FP32 or BISAI_FP64: what cycles read of the matrices and transfers of levels of more
-   *  than 32 MB. With FP32 these levels have copies, and a level with values outside of
-   *  2⁻¹⁰⁰ … 2¹⁰⁰ keeps FP64. Arithmetic, coarse matrices and the solver's residuals are fp64.
-   *  Default BISAI_FP32 */
+   *  than 32 MB. With FP32 these levels have copies, and a level with values outside of 2⁻¹⁰⁰ …
+   *  2¹⁰⁰ keeps FP64. Arithmetic, coarse matrices and the solver's residuals are fp64. Default
+   *  BISAI_FP32 */
   bisai_value_type precision;
   /** near-null-space vectors, for example rigid-body modes: block_rows·bs rows of null_count
    *  values, stored row by row, in host memory, as bisai_read_vectors() reads them. The array is
