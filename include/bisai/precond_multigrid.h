@@ -133,8 +133,7 @@ typedef struct bisai_multigrid_options {
   int32_t level;
   /** applications of the smoother before the coarse correction; default 1 */
   int32_t pre;
-  /** applications of the smoother after the coarse correction; default 1. `pre` and `post` must not
-   *  both be 0 */
+  /** applications of the smoother after the coarse correction; default 1 */
   int32_t post;
   /** ω of JACOBI and L1, between 0 and 2; default 0.8. JACOBI multiplies it by 2/ρ(D⁻¹A), with an
    *  estimate of ρ that is at least 2 on level 0 and 1.5 on coarser levels */

@@ -124,9 +124,6 @@ static bisai_status multigrid_check(bisai_context *context, const bisai_precond_
   const bisai_multigrid_options *o = &options->multigrid;
   if (matrix->type != BISAI_FP64)
     return bsi_fail(context, BISAI_UNSUPPORTED, "multigrid needs a matrix stored in fp64");
-  if (o->pre == 0 && o->post == 0)
-    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
-                    "pre 0 and post 0: a cycle that never smooths is singular");
   if (!(o->damping > 0.0 && o->damping < 2.0))
     return bsi_fail(context, BISAI_INVALID_ARGUMENT, "damping %g: between 0 and 2 is needed",
                     o->damping);
