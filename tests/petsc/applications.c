@@ -9,23 +9,6 @@
 #include "petsc_application.h"
 #include "petsc_fixture.h"
 
-static Mat make_mat(const bisai_bcsr *matrix) {
-  Mat mat = NULL;
-  EXPECT_OK(context, bisai_petsc_to_mat(context, matrix, &mat));
-  return mat;
-}
-
-static PC make_pc(Mat mat, const char *options) {
-  PC pc = NULL;
-  assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
-  assert_int_equal(PCSetType(pc, "bisai"), 0);
-  PetscOptionsClear(NULL);
-  PetscOptionsInsertString(NULL, options);
-  assert_int_equal(PCSetFromOptions(pc), 0);
-  assert_int_equal(PCSetOperators(pc, mat, mat), 0);
-  return pc;
-}
-
 static Vec random_vec(PetscInt n, uint64_t seed) {
   double *values = test_random_vector(n, seed);
   PetscScalar *to;
@@ -73,9 +56,9 @@ static void transposed_applications_are_transposes(void **state) {
   for (int32_t bs = 1; bs <= 4; bs += 3) {
     bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, bs, 5));
     const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
-    Mat mat = make_mat(matrix);
+    Mat mat = test_petsc_mat(matrix);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-      PC pc = make_pc(mat, kinds[i]);
+      PC pc = test_petsc_pc(mat, kinds[i]);
       assert_int_equal(PCSetUp(pc), 0);
       expect_transposed(pc, n, kinds[i]);
       PCDestroy(&pc);
@@ -90,9 +73,9 @@ static void symmetric_preconditioners_are_their_transposes(void **state) {
   static const char *const kinds[] = {"-pc_bisai_type isai -pc_bisai_symmetric -pc_bisai_relax 1",
                                       "-pc_bisai_type mg -pc_bisai_mg_coarsest 8"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(40, 2, 5));
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    PC pc = make_pc(mat, kinds[i]);
+    PC pc = test_petsc_pc(mat, kinds[i]);
     assert_int_equal(PCSetUp(pc), 0);
     expect_transposed(pc, 80, kinds[i]);
     PCDestroy(&pc);
@@ -105,8 +88,8 @@ static void symmetric_preconditioners_are_their_transposes(void **state) {
 static void transposes_follow_the_preconditioner(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
-  Mat mat = make_mat(matrix);
-  PC pc = make_pc(mat, "-pc_bisai_type ilu");
+  Mat mat = test_petsc_mat(matrix);
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type ilu");
   assert_int_equal(PCSetUp(pc), 0);
   expect_transposed(pc, 84, "first values");
   for (int reuse = 1; reuse >= 0; reuse--) {
@@ -126,10 +109,10 @@ static void missing_transposes_are_errors(void **state) {
       "-pc_bisai_type mg -pc_bisai_mg_coarsest 8", "-pc_bisai_type ilu -pc_bisai_equilibrate",
       "-pc_bisai_storage fp32", "-pc_bisai_type cpr -pc_bisai_cpr_pressure 0"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   Vec v = random_vec(84, 1), z = random_vec(84, 2);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    PC pc = make_pc(mat, kinds[i]);
+    PC pc = test_petsc_pc(mat, kinds[i]);
     assert_int_equal(PCSetUp(pc), 0);
     PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
     if (PCApplyTranspose(pc, v, z) != PETSC_ERR_SUP) fail_msg("%s", kinds[i]);
@@ -148,7 +131,7 @@ static void transposed_systems_are_solved(void **state) {
                                         "-ksp_type gmres -pc_type bisai -pc_bisai_type ilu"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, 3, 5));
   const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   Vec b = random_vec(n, 3), x = random_vec(n, 4), r = random_vec(n, 5);
   for (int i = 0; i < 2; i++) {
     KSP ksp;
@@ -181,9 +164,9 @@ static void several_vectors_are_those_one_by_one(void **state) {
   enum { VECTORS = 11 };
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5));
   const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
-  Mat mat = make_mat(matrix), v, z;
+  Mat mat = test_petsc_mat(matrix), v, z;
   double *values = test_random_vector((int64_t)n * VECTORS, 9);
-  PC pc = make_pc(mat, "-pc_bisai_k 2");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_k 2");
   MatCreateSeqDense(PETSC_COMM_SELF, n, VECTORS, values, &v);
   MatCreateSeqDense(PETSC_COMM_SELF, n, VECTORS, NULL, &z);
   MatAssemblyBegin(z, MAT_FINAL_ASSEMBLY);
@@ -215,8 +198,8 @@ static void richardson_is_its_definition(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5));
   const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
-  Mat mat = make_mat(matrix);
-  PC pc = make_pc(mat, "");
+  Mat mat = test_petsc_mat(matrix);
+  PC pc = test_petsc_pc(mat, "");
   Vec b = random_vec(n, 1), w = random_vec(n, 3), z = random_vec(n, 4);
   assert_int_equal(PCSetUp(pc), 0);
   for (int zero = 0; zero < 2; zero++) {
@@ -255,8 +238,8 @@ static void a_reused_preconditioner_stays_as_it_is(void **state) {
   bisai_precond *old = NULL;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5)), *changed = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &old));
-  Mat mat = make_mat(matrix);
-  PC pc = make_pc(mat, "");
+  Mat mat = test_petsc_mat(matrix);
+  PC pc = test_petsc_pc(mat, "");
   assert_int_equal(PCSetUp(pc), 0);
   PCSetReusePreconditioner(pc, PETSC_TRUE);
   MatShift(mat, 3);
@@ -370,7 +353,7 @@ static void solvers_that_cannot_take_the_preconditioner_are_refused(void **state
                                              "-pc_type gamg -pc_gamg_coarse_eq_limit 10 "
                                              "-mg_levels_pc_type bisai -ksp_type fgmres"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(40, 2, 5));
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   MatConvert(mat, MATSEQAIJ, MAT_INPLACE_MATRIX, &mat);
   MatSetOption(mat, MAT_SPD, PETSC_TRUE); /* GAMG then estimates eigenvalues by CG */
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -387,8 +370,8 @@ static void options_and_preconditioner_are_reached_in_c(void **state) {
   bisai_precond_report report = {.struct_size = sizeof report};
   bisai_precond *expected = NULL, *own = NULL;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5));
-  Mat mat = make_mat(matrix);
-  PC pc = make_pc(mat, "-pc_bisai_type ilu");
+  Mat mat = test_petsc_mat(matrix);
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type ilu");
   assert_int_equal(bisai_petsc_pc_get_options(pc, &read), 0);
   assert_int_equal(read.kind, BISAI_PRECOND_ILU);
   assert_int_equal(PCSetUp(pc), 0);

@@ -5,18 +5,6 @@
 #include "petsc_application.h"
 #include "petsc_fixture.h"
 
-static PC make_pc(Mat mat, const char *options) {
-  PC pc = NULL;
-  assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
-  assert_int_equal(PCSetType(pc, "bisai"), 0);
-  PetscOptionsClear(NULL);
-  PetscOptionsInsertString(NULL, "-pc_bisai_type cpr");
-  PetscOptionsInsertString(NULL, options);
-  assert_int_equal(PCSetFromOptions(pc), 0);
-  assert_int_equal(PCSetOperators(pc, mat, mat), 0);
-  return pc;
-}
-
 static bisai_precond_options first_stage(void) {
   bisai_precond_options o = bisai_precond_options_default();
   o.kind = BISAI_PRECOND_CPR;
@@ -28,18 +16,17 @@ static bisai_precond_options first_stage(void) {
   return o;
 }
 
-static const char first_words[] = "-pc_bisai_cpr_pressure 1 -pc_bisai_cpr_keep "
+static const char first_words[] = "-pc_bisai_type cpr -pc_bisai_cpr_pressure 1 -pc_bisai_cpr_keep "
                                   "-pc_bisai_mg_strength 0.3 -pc_bisai_mg_coarsest 20 "
                                   "-pc_bisai_mg_post 3 ";
 
 static void expect_options(const bisai_bcsr *matrix, const char *words,
                            const bisai_precond_options *o) {
-  Mat mat = NULL;
+  Mat mat = test_petsc_mat(matrix);
   char all[512];
   bisai_precond *expected = NULL;
   snprintf(all, sizeof all, "%s%s", first_words, words);
-  EXPECT_OK(context, bisai_petsc_to_mat(context, matrix, &mat));
-  PC pc = make_pc(mat, all);
+  PC pc = test_petsc_pc(mat, all);
   EXPECT_OK(context, bisai_precond_create(context, matrix, o, &expected));
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, expected);
@@ -80,15 +67,6 @@ static void options_of_both_stages_are_those_of_the_library(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
-static PetscErrorCode set_quietly(PC pc, const char *options) {
-  PetscOptionsClear(NULL);
-  PetscOptionsInsertString(NULL, options);
-  PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
-  const PetscErrorCode code = PCSetFromOptions(pc);
-  PetscPopErrorHandler();
-  return code;
-}
-
 static void options_of_another_second_stage_are_errors(void **state) {
   (void)state;
   static const char *const bad[] = {
@@ -96,13 +74,8 @@ static void options_of_another_second_stage_are_errors(void **state) {
       "-pc_bisai_type cpr -pc_bisai_cpr_second ilu -pc_bisai_k 2",
       "-pc_bisai_type cpr -pc_bisai_cpr_second isai -pc_bisai_sweeps 2",
       "-pc_bisai_type mg -pc_bisai_cpr_pressure 1", "-pc_bisai_type isai -pc_bisai_cpr_second ilu"};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    PC pc = NULL;
-    assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
-    assert_int_equal(PCSetType(pc, "bisai"), 0);
-    assert_int_equal(set_quietly(pc, bad[i]), PETSC_ERR_ARG_WRONG);
-    PCDestroy(&pc);
-  }
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    assert_int_equal(test_petsc_try_options(bad[i]), PETSC_ERR_ARG_WRONG);
 }
 
 /* Options of a second stage that is no longer in use return to their defaults. */
@@ -111,11 +84,10 @@ static void another_second_stage_forgets_the_options_of_the_old_one(void **state
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, 2, 5));
   bisai_precond_options o = bisai_precond_options_default();
   bisai_precond *expected = NULL;
-  Mat mat = NULL;
-  EXPECT_OK(context, bisai_petsc_to_mat(context, matrix, &mat));
-  PC pc = make_pc(mat, "-pc_bisai_cpr_second isai -pc_bisai_relax 2");
+  Mat mat = test_petsc_mat(matrix);
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type cpr -pc_bisai_cpr_second isai -pc_bisai_relax 2");
   assert_int_equal(PCSetUp(pc), 0);
-  assert_int_equal(set_quietly(pc, "-pc_bisai_type cpr -pc_bisai_cpr_second ilu"), 0);
+  test_petsc_set_options(pc, "-pc_bisai_type cpr -pc_bisai_cpr_second ilu");
   assert_int_equal(PCSetUp(pc), 0);
   o.kind = BISAI_PRECOND_CPR;
   o.cpr.second = BISAI_SECOND_ILU;
@@ -141,9 +113,8 @@ static void new_values_are_taken(void **state) {
   EXPECT_OK(context, bisai_precond_create(context, old, &o, &expected));
   PC pc = NULL;
   for (int k = 0; k < 3; k++) {
-    Mat mat = NULL;
-    EXPECT_OK(context, bisai_petsc_to_mat(context, matrices[k], &mat));
-    if (!pc) pc = make_pc(mat, "");
+    Mat mat = test_petsc_mat(matrices[k]);
+    if (!pc) pc = test_petsc_pc(mat, "-pc_bisai_type cpr");
     assert_int_equal(PCSetOperators(pc, mat, mat), 0);
     MatDestroy(&mat);
     assert_int_equal(PCSetUp(pc), 0);

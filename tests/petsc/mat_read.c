@@ -11,17 +11,6 @@
 
 #define CALL(call) assert_int_equal(call, 0)
 
-static PC make_pc(Mat mat, const char *options) {
-  PC pc = NULL;
-  CALL(PCCreate(PETSC_COMM_SELF, &pc));
-  CALL(PCSetType(pc, "bisai"));
-  const PetscOptions lent = test_options_lend(options);
-  CALL(PCSetFromOptions(pc));
-  test_options_take_back(lent);
-  CALL(PCSetOperators(pc, mat, mat));
-  return pc;
-}
-
 /* The product by bisai equals MatMult() up to the order of the sums. */
 static void expect_same_product(Mat mat) {
   bisai_bcsr *matrix = NULL;
@@ -88,7 +77,7 @@ static void new_values_are_read_from_every_type(void **state) {
   static const char *const types[] = {MATSEQAIJ, MATSEQBAIJ, MATSEQSBAIJ, "bisai"};
   for (int t = 0; t < 4; t++) {
     Mat mat = make_definite(3, types[t]);
-    PC pc = make_pc(mat, "-pc_bisai_type ilu");
+    PC pc = test_petsc_pc(mat, "-pc_bisai_type ilu");
     for (int round = 0; round < 3; round++) {
       expect_current_values(pc, mat);
       CALL(MatShift(mat, 1 + round));
@@ -120,7 +109,7 @@ static Mat make_ragged(bool far) {
 static void scalar_rows_of_different_patterns_are_united(void **state) {
   (void)state;
   Mat mat = make_ragged(false);
-  PC pc = make_pc(mat, "-pc_bisai_type ilu");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type ilu");
   bisai_bcsr *matrix = NULL;
   EXPECT_OK(context, bisai_petsc_from_mat(context, mat, &matrix));
   assert_int_equal(bisai_bcsr_block_size(matrix), 2);
@@ -144,7 +133,7 @@ static void scalar_rows_of_different_patterns_are_united(void **state) {
 static void a_mat_that_is_replaced_is_read_again(void **state) {
   (void)state;
   Mat mat = make_ragged(false), other = make_ragged(true);
-  PC pc = make_pc(mat, "-pc_bisai_type ilu");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type ilu");
   expect_current_values(pc, mat);
   CALL(MatScale(other, 2));
   CALL(MatConvert(other, MATSEQAIJ, MAT_INPLACE_MATRIX, &other));
@@ -166,12 +155,12 @@ static void a_gpu_that_is_missing_is_an_error(void **state) {
   (void)state;
   if (!bisai_backend_missing(BISAI_BACKEND_CUDA, -1)) skip();
   Mat mat = make_definite(2, MATSEQBAIJ);
-  PC pc = make_pc(mat, "-pc_bisai_backend cuda");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_backend cuda");
   PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
   assert_int_equal(PCSetUp(pc), PETSC_ERR_SUP);
   PetscPopErrorHandler();
   PCDestroy(&pc);
-  pc = make_pc(mat, "-pc_bisai_type ilu -pc_bisai_backend host");
+  pc = test_petsc_pc(mat, "-pc_bisai_type ilu -pc_bisai_backend host");
   expect_current_values(pc, mat);
   PCDestroy(&pc);
   MatDestroy(&mat);

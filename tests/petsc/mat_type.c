@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "petsc_application.h"
 #include "petsc_fixture.h"
 #include "petsc_options.h"
 
@@ -221,17 +222,6 @@ static void changes_of_values_reach_the_products(void **state) {
   MatDestroy(&blocks);
 }
 
-static PC make_pc(Mat mat, const char *options) {
-  PC pc = NULL;
-  CALL(PCCreate(PETSC_COMM_SELF, &pc));
-  CALL(PCSetType(pc, "bisai"));
-  const PetscOptions lent = test_options_lend(options);
-  CALL(PCSetFromOptions(pc));
-  test_options_take_back(lent);
-  CALL(PCSetOperators(pc, mat, mat));
-  return pc;
-}
-
 static void expect_same_applications(PC expected, PC pc, Mat mat) {
   Vec v, z[2];
   CALL(MatCreateVecs(mat, &v, &z[0]));
@@ -251,7 +241,7 @@ static void preconditioners_take_the_matrix_and_its_new_values(void **state) {
                                         "-pc_bisai_type mg -pc_bisai_mg_coarsest 4"};
   for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
     Mat mat = make_empty("bisai", true), blocks = make_empty("baij", true);
-    PC pc = make_pc(mat, options[o]), expected = make_pc(blocks, options[o]);
+    PC pc = test_petsc_pc(mat, options[o]), expected = test_petsc_pc(blocks, options[o]);
     for (int round = 0; round < 4; round++) {
       assemble(mat, true, round > 1, 5 + round);
       assemble(blocks, true, round > 1, 5 + round);
@@ -274,7 +264,7 @@ static void preconditioners_take_the_matrix_and_its_new_values(void **state) {
 static void values_that_are_not_finite_fail_the_preconditioner(void **state) {
   (void)state;
   Mat mat = make_empty("bisai", true);
-  PC pc = make_pc(mat, "");
+  PC pc = test_petsc_pc(mat, "");
   PCFailedReason reason = PC_NOERROR;
   Vec x, y;
   CALL(MatCreateVecs(mat, &x, &y));

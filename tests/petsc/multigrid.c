@@ -55,12 +55,6 @@ static void free_beam(beam *b) {
   free(b->rows);
 }
 
-static Mat make_mat(const bisai_bcsr *matrix) {
-  Mat mat = NULL;
-  EXPECT_OK(context, bisai_petsc_to_mat(context, matrix, &mat));
-  return mat;
-}
-
 /* Attaches a near-null space: the constant or not, and vectors of n values each. */
 static void attach(Mat mat, PetscBool constant, PetscInt count, PetscInt n, double *values) {
   Vec vectors[40];
@@ -71,18 +65,6 @@ static void attach(Mat mat, PetscBool constant, PetscInt count, PetscInt n, doub
   assert_int_equal(MatSetNearNullSpace(mat, space), 0);
   MatNullSpaceDestroy(&space);
   for (PetscInt v = 0; v < count; v++) VecDestroy(&vectors[v]);
-}
-
-static PC make_pc(Mat mat, const char *options) {
-  PC pc = NULL;
-  assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
-  assert_int_equal(PCSetType(pc, "bisai"), 0);
-  PetscOptionsClear(NULL);
-  PetscOptionsInsertString(NULL, "-pc_bisai_type mg");
-  PetscOptionsInsertString(NULL, options);
-  assert_int_equal(PCSetFromOptions(pc), 0);
-  assert_int_equal(PCSetOperators(pc, mat, mat), 0);
-  return pc;
 }
 
 static bisai_precond *make_precond(const bisai_bcsr *matrix, const double *rows, int32_t count) {
@@ -96,7 +78,7 @@ static bisai_precond *make_precond(const bisai_bcsr *matrix, const double *rows,
   return precond;
 }
 
-static const char small_coarsest[] = "-pc_bisai_mg_coarsest 30";
+static const char small_coarsest[] = "-pc_bisai_type mg -pc_bisai_mg_coarsest 30";
 
 static void expect_pc(PC pc, const bisai_bcsr *matrix, const double *rows, int32_t count) {
   bisai_precond *expected = make_precond(matrix, rows, count);
@@ -108,8 +90,8 @@ static void expect_pc(PC pc, const bisai_bcsr *matrix, const double *rows, int32
 static void the_near_null_space_gives_the_vectors(void **state) {
   (void)state;
   beam b = make_beam(1.0);
-  Mat plain = make_mat(b.matrix), mat = make_mat(b.matrix);
-  PC pc = make_pc(plain, small_coarsest);
+  Mat plain = test_petsc_mat(b.matrix), mat = test_petsc_mat(b.matrix);
+  PC pc = test_petsc_pc(plain, small_coarsest);
   expect_pc(pc, b.matrix, NULL, 0);
   /* the same pattern, with a near-null space */
   attach(mat, PETSC_FALSE, CASE_ELASTICITY_MODES, b.n, b.modes);
@@ -125,8 +107,8 @@ static void options_in_c_give_the_vectors(void **state) {
   (void)state;
   beam b = make_beam(1.0);
   bisai_precond_options o = bisai_precond_options_default();
-  Mat mat = make_mat(b.matrix);
-  PC pc = make_pc(mat, "");
+  Mat mat = test_petsc_mat(b.matrix);
+  PC pc = test_petsc_pc(mat, "-pc_bisai_type mg");
   attach(mat, PETSC_FALSE, 1, b.n, b.modes); /* which the options replace */
   o.kind = BISAI_PRECOND_MULTIGRID;
   o.multigrid.coarsest = 30;
@@ -152,9 +134,9 @@ static void the_constant_of_a_near_null_space_is_the_first_vector(void **state) 
     rows[2 * i] = 1;
     rows[2 * i + 1] = slope[i];
   }
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   attach(mat, PETSC_TRUE, 1, n, slope);
-  PC pc = make_pc(mat, small_coarsest);
+  PC pc = test_petsc_pc(mat, small_coarsest);
   expect_pc(pc, matrix, rows, 2);
   PCDestroy(&pc);
   MatDestroy(&mat);
@@ -197,7 +179,7 @@ static void solvers_of_petsc_take_multigrid(void **state) {
       "-ksp_type gmres -pc_bisai_type mg -pc_bisai_mg_coarsest 100 -pc_bisai_mg_smoother ilu"};
   beam b = make_beam(100.0);
   for (int s = 0; s < 3; s++) {
-    Mat plain = make_mat(b.matrix), informed = make_mat(b.matrix);
+    Mat plain = test_petsc_mat(b.matrix), informed = test_petsc_mat(b.matrix);
     attach(informed, PETSC_FALSE, CASE_ELASTICITY_MODES, b.n, b.modes);
     const PetscInt without = iterations_of(plain, b.rhs, b.n, solvers[s]),
                    with = iterations_of(informed, b.rhs, b.n, solvers[s]);
@@ -214,12 +196,12 @@ static void new_values_are_taken_and_their_matrix_is_kept(void **state) {
   (void)state;
   beam soft = make_beam(1.0), hard = make_beam(3.0);
   const beam *const beams[] = {&soft, &hard, &soft};
-  Mat first = make_mat(soft.matrix);
-  PC pc = make_pc(first, small_coarsest);
+  Mat first = test_petsc_mat(soft.matrix);
+  PC pc = test_petsc_pc(first, small_coarsest);
   bisai_precond *expected = make_precond(soft.matrix, NULL, 0);
   MatDestroy(&first);
   for (int k = 0; k < 3; k++) {
-    Mat mat = make_mat(beams[k]->matrix);
+    Mat mat = test_petsc_mat(beams[k]->matrix);
     assert_int_equal(PCSetOperators(pc, mat, mat), 0);
     MatDestroy(&mat);
     assert_int_equal(PCSetUp(pc), 0);
@@ -240,12 +222,12 @@ static void a_failed_update_is_followed_by_a_good_one(void **state) {
   memset(arrays.values, 0, 4 * sizeof *arrays.values); /* block (0, 0) */
   bisai_bcsr *bad = test_bcsr_make(context, &arrays);
   const bisai_bcsr *const matrices[] = {good, bad, good};
-  Mat first = make_mat(good);
-  PC pc = make_pc(first, small_coarsest);
+  Mat first = test_petsc_mat(good);
+  PC pc = test_petsc_pc(first, small_coarsest);
   bisai_precond *expected = make_precond(good, NULL, 0);
   MatDestroy(&first);
   for (int k = 0; k < 3; k++) {
-    Mat mat = make_mat(matrices[k]);
+    Mat mat = test_petsc_mat(matrices[k]);
     PCFailedReason reason = PC_NOERROR;
     assert_int_equal(PCSetOperators(pc, mat, mat), 0);
     MatDestroy(&mat);
@@ -285,9 +267,9 @@ static void near_null_spaces_that_do_not_fit_are_errors(void **state) {
     int code;
   } bad[] = {{33, 64, PETSC_ERR_ARG_OUTOFRANGE}, {1, 60, PETSC_ERR_ARG_SIZ}};
   for (int k = 0; k < 2; k++) {
-    Mat mat = make_mat(matrix);
+    Mat mat = test_petsc_mat(matrix);
     attach(mat, PETSC_FALSE, bad[k].count, bad[k].n, many);
-    PC pc = make_pc(mat, small_coarsest);
+    PC pc = test_petsc_pc(mat, small_coarsest);
     assert_int_equal(set_up_quietly(pc), bad[k].code);
     PCDestroy(&pc);
     MatDestroy(&mat);
@@ -299,12 +281,13 @@ static void near_null_spaces_that_do_not_fit_are_errors(void **state) {
 static void options_of_multigrid_are_those_of_the_library(void **state) {
   (void)state;
   beam b = make_beam(1.0);
-  Mat mat = make_mat(b.matrix);
-  PC pc = make_pc(mat, "-pc_bisai_mg_cycle w -pc_bisai_mg_smoother l1 -pc_bisai_mg_pre 2 "
-                       "-pc_bisai_mg_post 0 -pc_bisai_mg_damping 0.9 -pc_bisai_mg_strength 0.1 "
-                       "-pc_bisai_mg_levels 3 -pc_bisai_mg_coarsest 9 -pc_bisai_mg_keep "
-                       "-pc_bisai_mg_nodes scalar -pc_bisai_mg_complexity 3 "
-                       "-pc_bisai_mg_precision fp64");
+  Mat mat = test_petsc_mat(b.matrix);
+  PC pc = test_petsc_pc(
+      mat, "-pc_bisai_type mg -pc_bisai_mg_cycle w -pc_bisai_mg_smoother l1 -pc_bisai_mg_pre 2 "
+           "-pc_bisai_mg_post 0 -pc_bisai_mg_damping 0.9 -pc_bisai_mg_strength 0.1 "
+           "-pc_bisai_mg_levels 3 -pc_bisai_mg_coarsest 9 -pc_bisai_mg_keep "
+           "-pc_bisai_mg_nodes scalar -pc_bisai_mg_complexity 3 "
+           "-pc_bisai_mg_precision fp64");
   bisai_precond_options o = bisai_precond_options_default();
   bisai_precond *expected = NULL;
   o.kind = BISAI_PRECOND_MULTIGRID;

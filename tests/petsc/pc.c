@@ -8,24 +8,6 @@
 #include "petsc_application.h"
 #include "petsc_fixture.h"
 
-static Mat make_mat(const bisai_bcsr *matrix) {
-  Mat mat = NULL;
-  EXPECT_OK(context, bisai_petsc_to_mat(context, matrix, &mat));
-  return mat;
-}
-
-/* A PC of type bisai with options as on a command line. */
-static PC make_pc(Mat mat, const char *options) {
-  PC pc = NULL;
-  assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
-  assert_int_equal(PCSetType(pc, "bisai"), 0);
-  PetscOptionsClear(NULL);
-  PetscOptionsInsertString(NULL, options);
-  assert_int_equal(PCSetFromOptions(pc), 0);
-  assert_int_equal(PCSetOperators(pc, mat, mat), 0);
-  return pc;
-}
-
 static bisai_precond *make_precond(const bisai_bcsr *matrix, bisai_precond_kind kind, int power) {
   bisai_precond_options options = bisai_precond_options_default();
   bisai_precond *precond = NULL;
@@ -38,16 +20,15 @@ static bisai_precond *make_precond(const bisai_bcsr *matrix, bisai_precond_kind 
 static void options_choose_the_preconditioner_and_may_change(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 3, 5));
-  Mat mat = make_mat(matrix);
-  PC pc = make_pc(mat, "-pc_bisai_k 2");
+  Mat mat = test_petsc_mat(matrix);
+  PC pc = test_petsc_pc(mat, "-pc_bisai_k 2");
   bisai_precond *isai = make_precond(matrix, BISAI_PRECOND_ISAI, 2),
                 *ilu = make_precond(matrix, BISAI_PRECOND_ILU, 1);
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, isai);
-  PetscOptionsClearValue(NULL, "-pc_bisai_k"); /* is forgotten by kinds that do not take it */
-  PetscOptionsInsertString(NULL, "-pc_bisai_type ilu");
-  /* for the same matrix, which alone would call for no new set-up */
-  assert_int_equal(PCSetFromOptions(pc), 0);
+  /* for the same matrix, which alone would call for no new set-up; k is forgotten by kinds that do
+   * not take it */
+  test_petsc_set_options(pc, "-pc_bisai_type ilu");
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, ilu);
   assert_int_equal(PCReset(pc), 0);
@@ -75,21 +56,9 @@ static void options_of_other_kinds_are_refused(void **state) {
                                         "-pc_bisai_type ilu -pc_bisai_form lu",
                                         "-pc_bisai_type isai -pc_bisai_digits 3"};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-    PC pc = NULL;
-    assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
-    assert_int_equal(PCSetType(pc, "bisai"), 0);
-    PetscOptionsClear(NULL);
-    PetscOptionsInsertString(NULL, refused[i]);
-    PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
-    /* PETSc does not free the title of a list of options in which an error occurs. */
-    __lsan_disable();
-    const PetscErrorCode code = PCSetFromOptions(pc);
-    __lsan_enable();
-    PetscPopErrorHandler();
+    const PetscErrorCode code = test_petsc_try_options(refused[i]);
     if (code != PETSC_ERR_ARG_WRONG) fail_msg("%s: %d", refused[i], (int)code);
-    PCDestroy(&pc);
   }
-  PetscOptionsClear(NULL);
 }
 
 #if defined(PETSC_USE_64BIT_INDICES)
@@ -97,18 +66,8 @@ static void integers_beyond_32_bits_are_refused(void **state) {
   (void)state;
   static const char *const wide[] = {"-pc_bisai_k 4294967297", "-pc_bisai_cap -4294967295",
                                      "-pc_bisai_level 2147483648"};
-  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
-    PC pc = NULL;
-    assert_int_equal(PCCreate(PETSC_COMM_SELF, &pc), 0);
-    assert_int_equal(PCSetType(pc, "bisai"), 0);
-    PetscOptionsClear(NULL);
-    PetscOptionsInsertString(NULL, wide[i]);
-    PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
-    assert_int_equal(PCSetFromOptions(pc), PETSC_ERR_ARG_OUTOFRANGE);
-    PetscPopErrorHandler();
-    PCDestroy(&pc);
-  }
-  PetscOptionsClear(NULL);
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+    assert_int_equal(test_petsc_try_options(wide[i]), PETSC_ERR_ARG_OUTOFRANGE);
 }
 #endif
 
@@ -116,7 +75,7 @@ static void integers_beyond_32_bits_are_refused(void **state) {
 static void options_are_those_of_the_library(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, 3, 5));
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   bisai_precond_options options = bisai_precond_options_default();
   options.isai.power = 3;
   options.isai.drop_tolerance = 0.05;
@@ -137,7 +96,7 @@ static void options_are_those_of_the_library(void **state) {
   static const char *const spellings[] = {ALL_BUT_ORDERING "-pc_bisai_ordering colour",
                                           ALL_BUT_ORDERING "-pc_bisai_ordering color"};
   for (int i = 0; i < 2; i++) {
-    PC pc = make_pc(mat, spellings[i]);
+    PC pc = test_petsc_pc(mat, spellings[i]);
     assert_int_equal(PCSetUp(pc), 0);
     expect_same_application(pc, expected);
     PCDestroy(&pc);
@@ -153,10 +112,10 @@ static void symmetric_isai_is_an_option(void **state) {
   options.isai.symmetric = true;
   options.isai.power = 2;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_definite(20, 2, 5));
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   bisai_precond *expected = NULL;
   EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
-  PC pc = make_pc(mat, "-pc_bisai_k 2 -pc_bisai_symmetric");
+  PC pc = test_petsc_pc(mat, "-pc_bisai_k 2 -pc_bisai_symmetric");
   assert_int_equal(PCSetUp(pc), 0);
   expect_same_application(pc, expected);
   PCDestroy(&pc);
@@ -164,8 +123,8 @@ static void symmetric_isai_is_an_option(void **state) {
   bisai_precond_destroy(&expected);
   bisai_bcsr_destroy(&matrix);
   matrix = test_bcsr_take(context, test_bcsr_grid(4, 4, 2, 5));
-  mat = make_mat(matrix);
-  pc = make_pc(mat, "-pc_bisai_symmetric");
+  mat = test_petsc_mat(matrix);
+  pc = test_petsc_pc(mat, "-pc_bisai_symmetric");
   PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
   assert_int_equal(PCSetUp(pc), PETSC_ERR_ARG_INCOMP);
   PetscPopErrorHandler();
@@ -177,7 +136,7 @@ static void symmetric_isai_is_an_option(void **state) {
 static void block_jacobi_has_its_options(void **state) {
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(6, 6, 3, 4));
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   static const char *const asked[] = {
       "-pc_bisai_type bjacobi -pc_bisai_max_block 7 -pc_bisai_form ght -pc_bisai_storage fp11_20",
       "-pc_bisai_type bjacobi -pc_bisai_max_block 16 -pc_bisai_storage adaptive -pc_bisai_digits "
@@ -191,7 +150,7 @@ static void block_jacobi_has_its_options(void **state) {
     options.bjacobi.digits = k == 0 ? 2 : 3;
     bisai_precond *expected = NULL;
     EXPECT_OK(context, bisai_precond_create(context, matrix, &options, &expected));
-    PC pc = make_pc(mat, asked[k]);
+    PC pc = test_petsc_pc(mat, asked[k]);
     assert_int_equal(PCSetUp(pc), 0);
     expect_same_application(pc, expected);
     PCDestroy(&pc);
@@ -209,10 +168,10 @@ static void new_values_and_new_patterns_are_taken(void **state) {
   for (int32_t i = 0; i < test_bcsr_blocks(&arrays) * 4; i++) arrays.values[i] *= 1.5;
   bisai_bcsr *second = test_bcsr_make(context, &arrays);
   const bisai_bcsr *const matrices[] = {first, second, other, first};
-  Mat kept = make_mat(first);
-  PC pc = make_pc(kept, "");
+  Mat kept = test_petsc_mat(first);
+  PC pc = test_petsc_pc(kept, "");
   for (int i = 0; i < 4; i++) {
-    Mat mat = make_mat(matrices[i]);
+    Mat mat = test_petsc_mat(matrices[i]);
     bisai_precond *expected = make_precond(matrices[i], BISAI_PRECOND_ISAI, 1);
     assert_int_equal(PCSetOperators(pc, mat, mat), 0);
     assert_int_equal(PCSetUp(pc), 0);
@@ -237,7 +196,7 @@ static Mat two_rows(const int32_t *col_idx, const double *values) {
   desc.block_rows = desc.block_cols = 2, desc.block_size = 1;
   desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
   EXPECT_OK(context, bisai_bcsr_create(context, &desc, &matrix));
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   bisai_bcsr_destroy(&matrix);
   return mat;
 }
@@ -268,7 +227,7 @@ static void structures_and_options_that_cannot_be_are_errors(void **state) {
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     Mat mat = two_rows(bad[i].columns, ones);
-    PC pc = make_pc(mat, bad[i].options);
+    PC pc = test_petsc_pc(mat, bad[i].options);
     PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
     assert_int_equal(PCSetUp(pc), bad[i].code);
     PetscPopErrorHandler();
@@ -279,7 +238,7 @@ static void structures_and_options_that_cannot_be_are_errors(void **state) {
   MatCreateSeqDense(PETSC_COMM_SELF, 2, 2, NULL, &dense);
   MatAssemblyBegin(dense, MAT_FINAL_ASSEMBLY);
   MatAssemblyEnd(dense, MAT_FINAL_ASSEMBLY);
-  PC pc = make_pc(dense, "");
+  PC pc = test_petsc_pc(dense, "");
   PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
   assert_int_equal(PCSetUp(pc), PETSC_ERR_SUP);
   PetscPopErrorHandler();
@@ -300,7 +259,7 @@ static void numbers_that_cannot_be_fail_the_preconditioner(void **state) {
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     Mat mat = two_rows(diagonal, bad[i].values);
-    PC pc = make_pc(mat, bad[i].options);
+    PC pc = test_petsc_pc(mat, bad[i].options);
     PCFailedReason reason = PC_NOERROR;
     assert_int_equal(PCSetUp(pc), 0);
     PCGetFailedReason(pc, &reason);
@@ -324,7 +283,7 @@ static void vectors_of_the_host_are_refused_with_matrices_of_the_gpu(void **stat
   (void)state;
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(5, 4, 2, 3));
   char message[TEST_PETSC_MESSAGE] = "";
-  Mat mat = make_mat(matrix);
+  Mat mat = test_petsc_mat(matrix);
   KSP ksp;
   PC pc;
   Vec b, x;
