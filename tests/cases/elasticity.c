@@ -22,20 +22,6 @@ static bisai_bcsr *make(bisai_context *context, const case_elasticity_options *o
   return matrix;
 }
 
-static double largest(int64_t n, const double *values) {
-  double most = 0;
-  for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(values[i]));
-  return most;
-}
-
-/* The largest magnitude in the matrix. */
-static double scale_of(const bisai_bcsr *matrix) {
-  const int32_t *row_ptr, *col_idx;
-  const void *values;
-  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &values);
-  return largest(9 * (int64_t)bisai_bcsr_blocks(matrix), values);
-}
-
 static void every_form_is_symmetric_bit_by_bit(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -76,8 +62,8 @@ static void rigid_body_modes_are_in_the_null_space_of_the_free_cube(void **state
   assert_int_equal(BISAI_OK, case_elasticity_modes(&o, &modes));
   for (int m = 0; m < CASE_ELASTICITY_MODES; m++) {
     EXPECT_OK(context, bisai_bcsr_multiply(matrix, modes + m * n, y));
-    assert_true(largest(n, y) <= 81 * 0x1p-53 * scale_of(matrix));
-    assert_true(largest(n, modes + m * n) > 0.4);
+    assert_true(test_largest(n, y) <= 81 * 0x1p-53 * test_scale(matrix));
+    assert_true(test_largest(n, modes + m * n) > 0.4);
   }
   free(y);
   free(modes);
@@ -201,7 +187,7 @@ static void midpoints_on_the_sphere_belong_to_the_inclusion(void **state) {
                                 soft = box(3, 2, 2, 1, CASE_CLAMPED_NOWHERE);
   double *rhs = NULL, *other = NULL;
   bisai_bcsr *matrix = make(context, &o, &rhs), *plain = make(context, &soft, &other);
-  EXPECT_NEAR(7 * scale_of(plain), scale_of(matrix), 1e-15);
+  EXPECT_NEAR(7 * test_scale(plain), test_scale(matrix), 1e-15);
   free(rhs);
   free(other);
   bisai_bcsr_destroy(&matrix);

@@ -25,19 +25,6 @@ static bisai_bcsr *make(bisai_context *context, const case_shell_options *o, dou
   return matrix;
 }
 
-static double largest(int64_t n, const double *values) {
-  double most = 0;
-  for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(values[i]));
-  return most;
-}
-
-static double scale_of(const bisai_bcsr *matrix) {
-  const int32_t *row_ptr, *col_idx;
-  const void *values;
-  bisai_bcsr_arrays(matrix, &row_ptr, &col_idx, &values);
-  return largest((int64_t)BS * BS * bisai_bcsr_blocks(matrix), values);
-}
-
 static void every_shell_is_symmetric_bit_by_bit(void **state) {
   (void)state;
   bisai_context *context = test_context(1);
@@ -83,9 +70,9 @@ static void rigid_body_modes_are_in_the_null_space_of_free_shells(void **state) 
     assert_int_equal(BISAI_OK, case_shell_modes(&o, &modes));
     for (int m = 0; m < CASE_SHELL_MODES; m++) {
       EXPECT_OK(context, bisai_bcsr_multiply(matrix, modes + m * n, y));
-      assert_true(largest(n, y) <=
-                  35 * 32 * 0x1p-53 * scale_of(matrix) * largest(n, modes + m * n));
-      assert_true(largest(n, modes + m * n) >= 0.7);
+      assert_true(test_largest(n, y) <=
+                  35 * 32 * 0x1p-53 * test_scale(matrix) * test_largest(n, modes + m * n));
+      assert_true(test_largest(n, modes + m * n) >= 0.7);
     }
     free(y);
     free(modes);
@@ -124,7 +111,7 @@ static void constant_strains_and_curvatures_are_reproduced(void **state) {
   bisai_bcsr *matrix = make(context, &o, &rhs);
   for (int32_t row = 0; row < NI * NJ; row++) state_of(&o, row, u + row * BS);
   EXPECT_OK(context, bisai_bcsr_multiply(matrix, u, force));
-  const double rounding = 35 * 0x1p-50 * scale_of(matrix) * largest(NI * NJ * BS, u);
+  const double rounding = 35 * 0x1p-50 * test_scale(matrix) * test_largest(NI * NJ * BS, u);
   for (int i = 0; i < NI * NJ * BS; i++) {
     const int x = i / BS % NI, y = i / BS / NI;
     energy += u[i] * force[i];

@@ -50,12 +50,6 @@ static double *dense_of(const bisai_bcsr *a) {
 static int64_t rows_of(const bsi_sparse *m) { return (int64_t)m->rows * m->height; }
 static int64_t cols_of(const bsi_sparse *m) { return (int64_t)m->cols * m->width; }
 
-static double largest(int64_t n, const double *x) {
-  double value = 0.0;
-  for (int64_t i = 0; i < n; i++) value = fmax(value, fabs(x[i]));
-  return value;
-}
-
 /* --- coarse matrices --- */
 
 /* Rows without values have 1 on the diagonal. They belong to vectors that were dropped. */
@@ -77,7 +71,7 @@ static void expect_coarse_matrix(const bsi_level *level, const bsi_level *coarse
   assert_int_equal(cols_of(r), n);
   if (level->tentative.values) complete(m, rap);
   /* sums of some hundred products: the largest is below 10³ roundings of the largest value */
-  EXPECT_CLOSE(m * m, rap, got, 1e-13 * largest(m * m, rap));
+  EXPECT_CLOSE(m * m, rap, got, 1e-13 * test_largest(m * m, rap));
   free(da), free(dp), free(dr), free(ap), free(rap), free(got);
 }
 
@@ -95,7 +89,7 @@ static void expect_smoothed(const bsi_level *level, bool symmetric) {
         for (int k = 0; k < bs; k++)
           t[c * n + i + r] -=
               omega * level->inverse[i * bs + (int64_t)k * bs + r] * at[c * n + i + k];
-  EXPECT_CLOSE(n * m, t, got, 1e-13 * largest(n * m, t));
+  EXPECT_CLOSE(n * m, t, got, 1e-13 * test_largest(n * m, t));
   free(a), free(t), free(at), free(got);
 }
 
@@ -226,7 +220,7 @@ static int64_t expect_reproduced(const bsi_level *level, int64_t columns, const 
   const bsi_sparse *t = &level->tentative, a = bsi_sparse_of(level->matrix);
   const int64_t n = rows_of(t);
   double *image = times(&a, columns, fine), *got = times(&level->prolongation, columns, coarse);
-  const double size = largest(n * columns, fine);
+  const double size = test_largest(n * columns, fine);
   int64_t rows = 0;
   for (int64_t i = 0; i < n; i++) {
     const int32_t row = (int32_t)(i / t->height);

@@ -38,17 +38,11 @@ static double *product3(int64_t n, const double *a, const double *b, const doubl
   return abc;
 }
 
-static double largest(int64_t n, const double *x) {
-  double value = 0.0;
-  for (int64_t i = 0; i < n; i++) value = fmax(value, fabs(x[i]));
-  return value;
-}
-
 /* A X A = A and X A X = X. `lost` are the digits that the condition of the regular part costs. */
 static void expect_generalised(int64_t n, const double *a, const double *x, double lost) {
   double *axa = product3(n, a, x, a), *xax = product3(n, x, a, x);
-  EXPECT_CLOSE(n * n, a, axa, lost * 1e-14 * (double)n * largest(n * n, a));
-  EXPECT_CLOSE(n * n, x, xax, lost * 1e-14 * (double)n * largest(n * n, x));
+  EXPECT_CLOSE(n * n, a, axa, lost * 1e-14 * (double)n * test_largest(n * n, a));
+  EXPECT_CLOSE(n * n, x, xax, lost * 1e-14 * (double)n * test_largest(n * n, x));
   free(axa), free(xax);
 }
 
@@ -98,7 +92,7 @@ static void pseudo_inverses_of_symmetric_matrices_are_symmetric(void **state) {
     assert_int_equal(r.nullity, N - rank);
     double *transposed = test_dense_transpose(N, N, r.inverse);
     /* condition numbers are below 10⁴ */
-    EXPECT_CLOSE(N * N, transposed, r.inverse, 1e-10 * largest(N * N, r.inverse));
+    EXPECT_CLOSE(N * N, transposed, r.inverse, 1e-10 * test_largest(N * N, r.inverse));
     free(factor), free(turned), free(a), free(transposed), free(r.room);
   }
 }

@@ -25,3 +25,10 @@ bool test_is_definite(const bisai_bcsr *matrix) {
   free(a);
   return definite;
 }
+
+double test_scale(const bisai_bcsr *matrix) {
+  const int64_t bs = bisai_bcsr_block_size(matrix);
+  const void *values;
+  bisai_bcsr_arrays(matrix, NULL, NULL, &values);
+  return test_largest(bs * bs * bisai_bcsr_blocks(matrix), values);
+}

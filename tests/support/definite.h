@@ -11,4 +11,7 @@ void test_expect_symmetric(const bisai_bcsr *matrix);
 /* Returns true if Cholesky's decomposition of the dense matrix meets positive pivots only. */
 bool test_is_definite(const bisai_bcsr *matrix);
 
+/* Returns the largest magnitude of the values. */
+double test_scale(const bisai_bcsr *matrix);
+
 #endif

@@ -92,6 +92,14 @@ double *test_dense_identity(int64_t n) {
   return identity;
 }
 
+double test_largest(int64_t n, const double *values) {
+  double most = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    most = fmax(most, fabs(values[i]));
+  }
+  return most;
+}
+
 double *test_dense_multiply(int64_t m, int64_t k, int64_t n, const double *a, const double *b) {
   double *product = zeros(m * n);
   for (int64_t j = 0; j < n; ++j) {

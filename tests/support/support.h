@@ -198,6 +198,8 @@ double *test_dense_from_arrays(const test_bcsr *matrix);
 /* From a matrix in host memory, of any value type; an implied unit diagonal is filled in. */
 double *test_dense(const bisai_bcsr *matrix);
 double *test_dense_identity(int64_t n);
+/* Returns the largest magnitude of n values. */
+double test_largest(int64_t n, const double *values);
 /* (m×k)(k×n) */
 double *test_dense_multiply(int64_t m, int64_t k, int64_t n, const double *a, const double *b);
 double *test_dense_transpose(int64_t m, int64_t n, const double *a);
