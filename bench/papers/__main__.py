@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures the tables and figures of the papers, and writes the page that compares them.
+
+usage: python3 bench/papers BUILD [--results FOLDER] [--backend cuda|host] [--only NAME,…]
+                            [--quick] [--no-measure]
+
+BUILD is a build folder with BISAI_BENCH=ON. The raw figures of each paper go to
+FOLDER/papers-NAME-BACKEND.json. The page FOLDER/papers.md and its pictures are then made from all
+raw figures in FOLDER, also from those of other runs and machines. `--no-measure` only makes the
+page; BUILD is not needed then. Pictures need gnuplot. Real matrices are looked for in the folders
+BISAI_MATRICES.
+
+Each paper is a module with
+
+NAME, TITLE, INTRODUCTION   for the page, INTRODUCTION as Markdown
+measure(bench)              returns the raw figures as a dict (common.Bench)
+rows(results)               returns a common.row for each table, figure and claim; `results` has the
+                            dict of each backend that was measured
+draw(results, folder)       draws pictures and returns (file name, caption) of each
+tables(results)             optional: returns further lines of Markdown
+"""
+
+import argparse
+import importlib
+import pathlib
+import sys
+import time
+
+import common
+import tables
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+NAMES = ("block_isai", "gauss_jordan", "gauss_huard", "adaptive")
+
+
+def modules():
+    return [importlib.import_module(n) for n in NAMES if (FOLDER / f"{n}.py").exists()]
+
+
+def measure(module, bench, folder):
+    """Measures a paper and writes its figures. Returns false if that fails."""
+    begin = time.monotonic()
+    command = f"python3 bench/papers BUILD --backend {bench.backend} --only {module.NAME}"
+    try:
+        results = module.measure(bench)
+    except common.Failed as error:
+        print(f"{module.NAME}: {error}", file=sys.stderr)
+        return False
+    made = common.record(bench.backend, bench.quick, command)
+    print(f"{module.NAME}: {time.monotonic() - begin:.0f} s", flush=True)
+    common.write_figures(common.figures_path(folder, module.NAME, bench.backend), made, results)
+    return True
+
+
+def made_by(backend, made):
+    quick = " *This was a quick try with small systems.*" if made["quick"] else ""
+    return (
+        f"*{'GPU' if backend == 'cuda' else 'Host'}*: {made['date']}, commit {made['commit']},"
+        f" {made['machine']}, by `{made['command']}`.{quick}"
+    )
+
+
+def table(rows):
+    """Yields the table of the rows, and then the list of their commands."""
+    commands = list(dict.fromkeys(found.command for found in rows))
+    yield from tables.heading("in the paper", "published", "here", "note", "command")
+    for found in rows:
+        number = commands.index(found.command) + 1
+        cells = (found.where, found.published, found.ours, found.note, f"({number})")
+        yield "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |"
+    yield ""
+    yield "The commands:"
+    yield from ["", "```sh"]
+    for number, command in enumerate(commands, 1):
+        yield f"{command}    # {number}"
+    yield "```"
+
+
+def section(module, folder):
+    """Yields the lines of a paper."""
+    found = {}
+    yield from ["", f"## {module.TITLE}", "", *module.INTRODUCTION.strip().splitlines(), ""]
+    for backend in common.BACKENDS:
+        read = common.read_figures(common.figures_path(folder, module.NAME, backend))
+        if read:
+            made, found[backend] = read
+            yield from [made_by(backend, made), ""]
+    rows = module.rows(found)
+    wrong = list(common.faults(rows))
+    if wrong:
+        raise SystemExit(f"{module.NAME}: {'; '.join(wrong)}")
+    yield from table(rows)
+    if hasattr(module, "tables"):
+        yield from ["", *module.tables(found)]
+    for name, caption in module.draw(found, folder):
+        if (folder / name).exists():
+            yield from ["", f"![{caption}]({name})", "", caption]
+
+
+def page(folder):
+    lines = [
+        "# The tables and figures of the papers",
+        "",
+        "Each table, figure and claim of the papers whose methods bisai has, beside the figures of"
+        " this library. *Published* figures are the authors', on their machine and their matrices."
+        " Times *here* are from the machine and the commit that each section names, and ratios are"
+        " from one run. A *stand-in* is another matrix of the same kind, and its iterations and"
+        " times differ for this reason. *Not available* is what nothing can stand in for. The"
+        " commands below the tables measure single rows; `python3 bench/papers BUILD` measures all"
+        " and writes this page.",
+    ]
+    for module in modules():
+        lines += section(module, folder)
+    return "\n".join(wrapped(lines)).rstrip() + "\n"
+
+
+def wrapped(lines):
+    """Yields the lines, with long ones wrapped outside code blocks."""
+    code = False
+    for line in lines:
+        fence = line.startswith("```")
+        yield from [line] if code or fence else tables.wrapped([line])
+        code ^= fence
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="python3 bench/papers",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    known = [module.NAME for module in modules()]
+    parser.add_argument("build", nargs="?", type=pathlib.Path)
+    parser.add_argument("--results", type=pathlib.Path, default=FOLDER.parent / "results")
+    parser.add_argument("--backend", choices=common.BACKENDS, default="cuda")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=known)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--no-measure", action="store_true")
+    options = parser.parse_args()
+    unknown = set(options.only) - set(known)
+    if unknown:
+        parser.error(f"--only: {', '.join(sorted(unknown))}: the papers are {', '.join(known)}")
+    if not options.build and not options.no_measure:
+        parser.error("BUILD is missing")
+    options.results.mkdir(parents=True, exist_ok=True)
+    good = True
+    if not options.no_measure:
+        bench = common.Bench(options.build, options.backend, options.quick)
+        for module in modules():
+            if module.NAME in options.only:
+                good &= measure(module, bench, options.results)
+    (options.results / "papers.md").write_text(page(options.results))
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()

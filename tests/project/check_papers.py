@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks bench/papers: its page has each paper, each row names its figures and its command, with
+made-up figures and without any.
+
+usage: check_papers.py BENCH          the modules as they are
+       check_papers.py BENCH faulty   a module with faulty rows; the page has to refuse it"""
+import importlib.util
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+
+papers = pathlib.Path(sys.argv[1]) / "papers"
+sys.path.insert(0, str(papers))
+import common  # noqa: E402
+
+problems = []
+
+
+def check(good, text):
+    if not good:
+        problems.append(text)
+
+
+def program():
+    """Returns bench/papers/__main__.py as a module."""
+    spec = importlib.util.spec_from_file_location("papers", papers / "__main__.py")
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def run(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, str(papers), "--no-measure", "--results", str(folder), *arguments],
+        capture_output=True, text=True)
+
+
+def made_up_run(method, seconds, iterations):
+    names = ("factor_s", "setup_s", "apply30_s", "solve_s", "total_s", "least_total_s")
+    inverses = dict.fromkeys(("pattern_s", "values_s"), seconds if "isai" in method else None)
+    return {"converged": True, "reason": "converged", "iterations": iterations, "repeats": 5,
+            **dict.fromkeys(names, seconds), **inverses}
+
+
+def made_up_figures(module):
+    """Returns figures of block-ISAI in which method number i takes 2^i seconds."""
+    cases = {}
+    for case in module.CASES:
+        methods = [*case.published, module.OWN, *module.THEIRS]
+        cases[case.name] = {
+            "source": "stand-in",
+            "runs": {m: made_up_run(m, 2.0**i, 10 + i) for i, m in enumerate(methods)}}
+    return {**cases, "pattern": {"block_rows": 300, "cells": [[0, 0, 5], [1, 1, 2]]}}
+
+
+def check_papers():
+    main = program()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        done = run(folder)
+        page = (folder / "papers.md").read_text() if done.returncode == 0 else ""
+        check(page, f"without figures: {done.stderr}")
+        for module in main.modules():
+            check(f"## {module.TITLE}" in page, f"{module.NAME}: not on the page")
+            rows = list(module.rows({}))
+            problems.extend(f"{module.NAME}: {fault}" for fault in common.faults(rows))
+            check(any(row.ours == common.NOT_MEASURED for row in rows),
+                  f"{module.NAME}: has figures before they are measured")
+
+        module = next(m for m in main.modules() if m.NAME == "block-isai")
+        made = {"date": "today", "commit": "0123abc", "machine": "a machine", "command": "make it",
+                "quick": True}
+        for backend in common.BACKENDS:
+            common.write_figures(common.figures_path(folder, module.NAME, backend), made,
+                                 made_up_figures(module))
+        done = run(folder)
+        page = (folder / "papers.md").read_text()
+        check(done.returncode == 0, f"with figures: {done.stderr}")
+        # ISAI(1) is the third method: 4 s, and 4 s/30 for each of its 12 applications.
+        check("GPU: 1600 ms, 4000 ms, 12;" in page, "ISAI(1) of the cavity is not on the page")
+        # PETSc takes 1 s, and ISAI(3) 16 s and as much for each part of its set-up.
+        check("0.0208 × PETSc" in page, "the speed-up over PETSc is not on the page")
+        check("commit 0123abc" in page and "a quick try" in page, "the record is not on the page")
+        check(not any("not measured" in line and "Table 3" in line for line in page.split("\n")),
+              "rows of table 3 are not measured")
+
+
+def check_faults():
+    main = program()
+    faulty = types.SimpleNamespace(NAME="faulty", TITLE="Faulty", INTRODUCTION="A paper.",
+                                   draw=lambda found, folder: [],
+                                   rows=lambda found: [
+                                       common.row("Table 8", published="1 s", command="true"),
+                                       common.row("Table 9", published="", command="true"),
+                                       common.row("Figure 9", published="2 s", command=" ")])
+    try:
+        list(main.section(faulty, pathlib.Path("/nowhere")))
+    except SystemExit as refusal:
+        problems.append(str(refusal))
+
+
+check_faults() if sys.argv[2:] == ["faulty"] else check_papers()
+print("\n".join(problems) or "no problems")
+sys.exit(bool(problems))
