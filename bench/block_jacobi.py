@@ -19,8 +19,9 @@ A run that takes longer than S seconds is stopped. The tables give the reason of
 The script also writes a JSON file next to OUTPUT.md, which block_jacobi_figures.py draws.
 """
 
-import concurrent.futures
+import math
 import pathlib
+import statistics
 
 import tables
 
@@ -56,6 +57,8 @@ KEPT = [
     "setup_s",
     "apply30_s",
     "solve_s",
+    "repeats",
+    "least_total_s",
     "diagonal",
 ]
 FORMATS = ["fp16", "bf16", "fp11_4", "fp32", "fp11_20", "fp64"]
@@ -69,8 +72,27 @@ def label(bound):
     return f"bjacobi:max={bound}"
 
 
-def records_of(options, path, solver, tolerance, methods):
-    """Runs all methods in one call and returns the records; None if the time ran out."""
+def median_ratio(found, solver, method, base, value):
+    """Returns the median over the matrices on which both methods converge, and their number."""
+    ratios = []
+    for name in {key[0] for key in found if key[1] == solver}:
+        pair = [found.get((name, solver, asked)) for asked in (method, base)]
+        if all(record and record["converged"] for record in pair):
+            ratios.append(value(pair[0]) / value(pair[1]))
+    return (statistics.median(ratios) if ratios else math.nan), len(ratios)
+
+
+def ratio_row(heading, found, solver, methods, base, value):
+    """The line of a table with the median ratios of `methods` to `base`."""
+    pairs = (median_ratio(found, solver, method, base, value) for method in methods)
+    return tables.row(heading, *(f"{ratio:.2f} ({count})" for ratio, count in pairs))
+
+
+def run(options, path, solver, tolerance, methods):
+    """Runs all methods in one process, or in a process each if the time runs out.
+
+    Returns a record for each method: the median of its repeats, or the reason of its failure.
+    """
     arguments = [
         str(path),
         "--block-size",
@@ -86,7 +108,7 @@ def records_of(options, path, solver, tolerance, methods):
         options, arguments, methods, options.seconds * (1 if len(methods) == 1 else 2)
     )
     if result is None and message == "time" and len(methods) > 1:
-        return None
+        return [run(options, path, solver, tolerance, [method])[0] for method in methods]
     records = []
     for i, method in enumerate(methods):
         record = (
@@ -102,26 +124,8 @@ def records_of(options, path, solver, tolerance, methods):
             )
             options.example = result
         records.append(record)
+        print(record["matrix"], solver, method, tables.cell(record), tables.milliseconds(record))
     return records
-
-
-def run(options, path, solver, tolerance, methods):
-    """Returns a record for each method: its fastest repeat, or the reason of its failure."""
-    best = records_of(options, path, solver, tolerance, methods)
-    if best is None:
-        return [run(options, path, solver, tolerance, [method])[0] for method in methods]
-    for _ in range(options.repeats - 1):
-        again = records_of(options, path, solver, tolerance, methods) or best
-        best = [
-            (
-                new
-                if new["converged"]
-                and (not old["converged"] or tables.seconds(new) < tables.seconds(old))
-                else old
-            )
-            for old, new in zip(best, again)
-        ]
-    return best
 
 
 def jobs_of(options):
@@ -129,10 +133,11 @@ def jobs_of(options):
     found = list(tables.matrices(options.matrices, options.only))
     if "adaptive" in options.parts:
         for name, path in (pair for pair in found if pair[0] in SPD):
-            for bound in ADAPTIVE_BOUNDS:
-                yield path, "cg", "1e-10", [label(bound) + storage for storage in STORAGES]
+            yield path, "cg", "1e-10", [
+                label(bound) + storage for bound in ADAPTIVE_BOUNDS for storage in STORAGES
+            ]
     if "bounds" in options.parts:
-        for solver, _ in SOLVERS:
+        for solver in options.solvers:
             for _, path in found:
                 yield path, solver, "1e-8", [label(bound) for bound in BOUNDS]
     if "forms" in options.parts:
@@ -170,9 +175,15 @@ def bound_tables(found, heading, solver):
             )
         )
         times.append(
-            tables.row(name, *(marked(tables.milliseconds(r), r, tables.seconds) for r in records))
+            tables.row(
+                name, *(marked(tables.milliseconds(r), r, tables.least_seconds) for r in records)
+            )
         )
     counts.append(tables.row("converged", "", "", *solved))
+    methods = [label(bound) for bound in BOUNDS]
+    ratios = tables.heading("", *HEADINGS)
+    for what, value in ("iterations", lambda r: r["iterations"]), ("ms", tables.least_seconds):
+        ratios.append(ratio_row(what, found, solver, methods, methods[0], value))
     return [
         f"## {heading}",
         "",
@@ -183,6 +194,10 @@ def bound_tables(found, heading, solver):
         "Set-up and solve, in ms; the quickest in bold:",
         "",
         *times,
+        "",
+        "Over Jacobi's, medians over the matrices on which both converge (their number):",
+        "",
+        *ratios,
         "",
     ]
 
@@ -247,6 +262,17 @@ def adaptive_table(found):
                 )
     said = "; ".join(exceptions) if exceptions else "none"
     percent = f"{100 * below / blocks:.1f} %" if blocks else "none"
+    medians = tables.heading("", *(f"max={bound}" for bound in ADAPTIVE_BOUNDS))
+    for what, value in (
+        ("iterations", lambda r: r["iterations"]),
+        ("30 applications", lambda r: r["apply30_s"]),
+        ("set-up and solve", tables.least_seconds),
+    ):
+        cells = (
+            median_ratio(found, "cg", label(bound) + STORAGES[2], label(bound), value)
+            for bound in ADAPTIVE_BOUNDS
+        )
+        medians.append(tables.row(what, *(f"{ratio:.2f} ({count})" for ratio, count in cells)))
     return [
         "## Adaptive storage, CG",
         "",
@@ -258,6 +284,10 @@ def adaptive_table(found):
         f"At 2 digits more than max(2, 5 %) iterations over fp64, of {compared} pairs in which fp64"
         f" converged: {said}."
         f" Of the blocks of these pairs {percent} are stored in less than fp64.",
+        "",
+        "2 digits over fp64, medians over the matrices on which both converge (their number):",
+        "",
+        *medians,
         "",
     ]
 
@@ -302,6 +332,20 @@ def form_tables(found):
                     *(tables.milliseconds(r) for r in records),
                 )
             )
+        lines += [
+            "",
+            "Over the inverse, medians over the matrices on which both converge (their number):",
+            "",
+            *tables.heading("", *names[1:]),
+        ]
+        methods = [label(bound) + form for form in FORMS]
+        for what, value in (
+            ("iterations", lambda r: r["iterations"]),
+            ("set-up of the values", lambda r: r["values_s"]),
+            ("30 applications", lambda r: r["apply30_s"]),
+            ("set-up and solve", tables.least_seconds),
+        ):
+            lines.append(ratio_row(what, found, "bicgstab", methods[1:], methods[0], value))
         lines.append("")
     return lines
 
@@ -309,11 +353,8 @@ def form_tables(found):
 def main():
     parser = tables.parser(__doc__, "10000")
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument(
-        "--at-once", type=int, default=1, help="runs at a time; more than 1 spoils the times"
-    )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--solvers", nargs="+", default=[solver for solver, _ in SOLVERS])
     parser.add_argument(
         "--add-to",
         type=pathlib.Path,
@@ -321,29 +362,18 @@ def main():
     )
     options = parser.parse_args()
     options.example = None
-    before = tables.read_json(options.add_to) if options.add_to else []
-    found = by_run(before)
-    with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
-        for records in pool.map(lambda job: run(options, *job), list(jobs_of(options))):
-            found.update(by_run(records))
-            for r in records:
-                print(
-                    r["matrix"],
-                    r["solver"],
-                    r["asked"],
-                    tables.cell(r),
-                    tables.milliseconds(r),
-                    flush=True,
-                )
+    found = by_run(tables.read_json(options.add_to) if options.add_to else [])
+    for records in tables.each(options, lambda job: run(options, *job), jobs_of(options)):
+        found.update(by_run(records))
     if not options.example:
         raise SystemExit(f"{options.matrices} holds no matrix")
     solvers = "IDR(4), GMRES(30) and BiCGSTAB, tolerance 1e-8, and CG, 1e-10"
     lines = [
         "# Block-Jacobi on real matrices",
         "",
-        *tables.made_by("block_jacobi.py", options, options.example, solvers),
+        *tables.made_by(options, options.example, solvers),
         tables.REASONS,
-        f"“time” is a run of more than {options.seconds:.0f} s; {options.at_once} at a time."
+        f"“time” is a run of more than {options.seconds:.0f} s."
         " Drawn by `bench/block_jacobi_figures.py`.",
         "",
     ]

@@ -161,8 +161,7 @@ def report(options, results, refused):
     return [
         "# Effect of the ordering",
         "",
-        *tables.made_by(
-            "orderings.py", options, next(result for result in results if result["runs"])
+        *tables.made_by(options, next(result for result in results if result["runs"])
         ),
         "The cavity is solved to 1e-5 with its own b. " + tables.REASONS,
         f"time: the methods took more than {options.timeout:g} seconds together.",

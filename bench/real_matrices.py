@@ -149,7 +149,7 @@ def main():
             if options.without_times
             else "# Iterations and times on real matrices",
             "",
-            *tables.made_by("real_matrices.py", options, results[0]),
+            *tables.made_by(options, results[0]),
             tables.REASONS,
             *([options.without_times] if options.without_times else []),
             "",

@@ -98,7 +98,7 @@ def main():
         [
             "# Conjugate gradients on symmetric definite real matrices",
             "",
-            *tables.made_by("symmetric_matrices.py", options, results[0], "CG, tolerance 1e-8"),
+            *tables.made_by(options, results[0], "CG, tolerance 1e-8"),
             tables.REASONS,
             "",
             "Symmetric ISAI is NLᵀ D⁻¹ NL, the key `isai:symmetric`: half the inverse blocks of"

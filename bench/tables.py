@@ -2,12 +2,15 @@
 """Functions that the scripts share: matrices, runs of the program, tables, files of results."""
 
 import argparse
+import concurrent.futures
 import datetime
 import json
 import lzma
 import os
 import pathlib
+import shlex
 import subprocess
+import sys
 import textwrap
 
 LARGE = 200000  # bytes: larger JSON files are compressed
@@ -82,6 +85,7 @@ def compare(options, arguments, methods, timeout=None):
         options.threads,
         "--backend",
         options.backend,
+        *(["--repeat", str(options.repeats)] if options.repeats else []),
         "--json",
         "-",
     ]
@@ -101,8 +105,17 @@ def seconds(run):
     return run["setup_s"] + run["solve_s"]
 
 
+def least_seconds(run):
+    """Returns the least time of the repeats; `seconds` has their median."""
+    return run.get("least_total_s") or seconds(run)
+
+
 def milliseconds(run):
-    return f"{1e3 * seconds(run):.3g}" if run["converged"] else "–"
+    """Returns the time, or the minimum and the median of several."""
+    if not run["converged"]:
+        return "–"
+    median = f"{1e3 * seconds(run):.3g}"
+    return f"{1e3 * least_seconds(run):.3g}/{median}" if (run.get("repeats") or 1) > 1 else median
 
 
 def label(run):
@@ -150,14 +163,36 @@ def commit(folder="."):
     return done.stdout.strip()
 
 
-def made_by(script, options, result, solver="GMRES(30), right preconditioning, tolerance 1e-8"):
-    at = os.environ.get("BISAI_COMMIT") or commit()
+def measured_commit():
+    """Returns the commit that is measured. A machine without the history gets it by BISAI_COMMIT."""
+    return os.environ.get("BISAI_COMMIT") or commit() or "unknown"
+
+
+def command_line():
+    """Returns the command of this script, with the names of files only."""
+    script, *arguments = sys.argv
+    names = (pathlib.PurePath(text).name if "/" in text else text for text in arguments)
+    return shlex.join(["python3", f"bench/{pathlib.PurePath(script).name}", *names])
+
+
+def how_often(options):
+    if options.repeats == 0:
+        return "Each method was run once, without a warm-up."
+    return (
+        f"In one process each method was warmed up and run {options.repeats} times. Two times are"
+        " the minimum and the median."
+    )
+
+
+def made_by(options, result, solver="GMRES(30), right preconditioning, tolerance 1e-8"):
+    beside = f", {options.at_once} processes at a time" if options.at_once > 1 else ""
     return [
-        f"bisai {result['version']}, commit {at}, {datetime.date.today()},"
+        f"bisai {result['version']}, commit {measured_commit()}, {datetime.date.today()},"
         f" backend {result['backend']}, {result['device']},"
-        f" {options.threads} thread(s).",
+        f" {options.threads} thread(s){beside}.",
         f"{solver}, b from the matrix's own file or 1, x0 = 0, at most"
-        f" {options.max_iterations} iterations. Made by `bench/{script}`.",
+        f" {options.max_iterations} iterations. {how_often(options)} Made by"
+        f" `{command_line()}`.",
     ]
 
 
@@ -226,4 +261,14 @@ def parser(description, max_iterations):
     result.add_argument("--threads", default="1")
     result.add_argument("--backend", default="auto")
     result.add_argument("--only")
+    result.add_argument("--repeats", type=int, default=0, help="warm runs of each method")
+    result.add_argument(
+        "--at-once", type=int, default=1, help="processes at a time; more than 1 spoils the times"
+    )
     return result
+
+
+def each(options, function, jobs):
+    """Returns function(job) for each of `jobs`, some at a time, in the order of `jobs`."""
+    with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
+        return list(pool.map(function, jobs))
