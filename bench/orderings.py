@@ -27,16 +27,18 @@ CASES = [
 
 
 def systems(options):
-    """Yields (name, the program's arguments) of each system."""
+    """Yields (name, the program's arguments, weight) of each system."""
     for name, path in tables.matrices(options.matrices, options.only):
-        yield name, tables.system_of(path, tables.NATURAL.get(name, "auto"))
+        arguments = tables.system_of(path, tables.NATURAL.get(name, "auto"))
+        yield name, arguments, tables.size_of(path)
     for name, arguments in CASES:
         if not options.only or name == options.only:
-            yield name, arguments
+            yield name, arguments, math.inf
 
 
-def solve(options, name, arguments):
+def solve(options, job):
     """Returns the JSON of each ordering that finished in time, or the reason of a refusal."""
+    name, arguments, _ = job
     results = []
     for ordering in ORDERINGS:
         result, message = tables.compare(
@@ -161,8 +163,7 @@ def report(options, results, refused):
     return [
         "# Effect of the ordering",
         "",
-        *tables.made_by(options, next(result for result in results if result["runs"])
-        ),
+        *tables.made_by(options, next(result for result in results if result["runs"])),
         "The cavity is solved to 1e-5 with its own b. " + tables.REASONS,
         f"time: the methods took more than {options.timeout:g} seconds together.",
         "",
@@ -192,8 +193,9 @@ def main():
     parser.add_argument("--timeout", type=float, default=300)
     options = parser.parse_args()
     results, refused = [], []
-    for name, arguments in systems(options):
-        solved, message = solve(options, name, arguments)
+    jobs = list(systems(options))
+    solutions = tables.each(options, lambda job: solve(options, job), jobs, lambda job: job[2])
+    for (name, *_), (solved, message) in zip(jobs, solutions):
         results += solved
         if message:
             refused.append(f"`{name}` was refused: {message}")

@@ -64,10 +64,19 @@ def available(options):
 
 def table(options, chosen, results, refused):
     """The tables of counts and times, one row for each (name, path, block size) of `chosen`."""
+
+    def solve(job):
+        name, path, block_size = job
+        result, message = tables.compare(
+            options, tables.system_of(path, block_size), METHODS, options.seconds
+        )
+        print(name, message or " ".join(map(tables.cell, result["runs"])), flush=True)
+        return result, message
+
     lines = tables.heading(*tables.MATRIX_COLUMNS, *HEADINGS)
     times = tables.heading("matrix", "bs", *HEADINGS)
-    for name, path, block_size in chosen:
-        result, message = tables.compare(options, tables.system_of(path, block_size), METHODS)
+    solved = tables.each(options, solve, chosen, lambda job: tables.size_of(job[1]))
+    for (name, path, _), (result, message) in zip(chosen, solved):
         if result is None:
             refused.append(f"`{name}` was refused: {message}")
             continue
@@ -126,6 +135,7 @@ def multigrid(results):
 def main():
     parser = tables.parser(__doc__, "2000")
     parser.add_argument("--without-times", default="")
+    parser.add_argument("--seconds", type=float, help="the most that a matrix may take")
     options = parser.parse_args()
     if options.backend == "cuda":
         for method, heading in available(options):

@@ -268,7 +268,17 @@ def parser(description, max_iterations):
     return result
 
 
-def each(options, function, jobs):
-    """Returns function(job) for each of `jobs`, some at a time, in the order of `jobs`."""
+def each(options, function, jobs, weight=lambda job: 0):
+    """Returns function(job) for each of `jobs`, in their order; some run at a time.
+
+    Jobs of large `weight` begin first, so that none of them runs alone at the end.
+    """
+    jobs = list(jobs)
+    first = sorted(range(len(jobs)), key=lambda i: -weight(jobs[i]))
     with concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
-        return list(pool.map(function, jobs))
+        futures = {i: pool.submit(function, jobs[i]) for i in first}
+    return [futures[i].result() for i in range(len(jobs))]
+
+
+def size_of(path):
+    return path.stat().st_size
