@@ -48,7 +48,7 @@ def finish(figure, axis, x, y, path):
 def main():
     source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "bench/results/h200-batches.json")
     folder = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else source.parent)
-    results = tables.read_json(source)["results"]
+    results = tables.recorded(tables.read_json(source))[0]["results"]
 
     figure, axis = plt.subplots(figsize=(7, 4.5))
     draw(

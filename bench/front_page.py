@@ -5,8 +5,8 @@
 usage: front_page.py PLOTS RESULTS.json FIGURE.png
 
 `bisai compare --case cavity --size 300 --plots PLOTS` creates the folder PLOTS. The residuals do
-not depend on the machine. `bisai compare --backend cuda --case cavity --size 300 --repeat 5 --json
-RESULTS.json` writes RESULTS.json. Needs gnuplot.
+not depend on the machine. RESULTS.json is that of a page by verdicts.py, whose first system is the
+cavity. Needs gnuplot.
 """
 
 import os
@@ -14,20 +14,21 @@ import re
 import sys
 import tempfile
 
-from tables import gnuplot, label, read_json
+from tables import gnuplot, read_json
 
 
 def main():
     plots, results, figure = sys.argv[1:]
     curves = re.findall(r"^# (\S+)$", open(os.path.join(plots, "residuals.dat")).read(), re.M)
-    document = read_json(results)
+    document = read_json(results)[0]
     runs = [run for run in document["runs"] if run["converged"]]
     with tempfile.TemporaryDirectory() as folder:
         bars = os.path.join(folder, "totals.dat")
         with open(bars, "w") as file:
             for place, run in enumerate(reversed(runs)):
                 ms = 1e3 * run["total_s"]
-                file.write(f'{place} {ms:.6g} "{label(run)}" "{ms:.{0 if ms >= 100 else 1}f} ms"\n')
+                digits = 0 if ms >= 100 else 1
+                file.write(f'{place} {ms:.6g} "{run["label"]}" "{ms:.{digits}f} ms"\n')
         lines = ", ".join(
             f"'{plots}/residuals.dat' index {i} with lines lw 2 lc {i + 1} title '{name}'"
             for i, name in enumerate(curves)
@@ -37,6 +38,7 @@ set terminal pngcairo size 1200,430 font 'sans,12'
 set output '{figure}'
 set linetype 1 lc rgb '#4477aa'; set linetype 2 lc rgb '#ee6677'
 set linetype 3 lc rgb '#228833'; set linetype 4 lc rgb '#b8860b'
+set linetype 5 lc rgb '#aa3377'
 set multiplot layout 1,2
 set title 'residuals'; set xlabel 'iteration'; set ylabel 'relative residual'
 set logscale y; set format y '10^{{%L}}'
@@ -44,11 +46,11 @@ set yrange [5e-6:2]; set grid lt 1 lc rgb '#dddddd'; set key top right noenhance
 plot {lines}
 reset
 set title 'total time, set-up included ({document["device"].split(",")[0]})' noenhanced
-set logscale x; set xrange [20:10000]; set xlabel 'ms, logarithmic'
+set logscale x; set xrange [2:10000]; set xlabel 'ms, logarithmic'
 set yrange [-0.6:{len(runs) - 0.4}]
 set boxwidth 0.6; set style fill solid 1.0 noborder; unset key
 set grid xtics lt 1 lc rgb '#dddddd'; set ytics nomirror noenhanced
-plot '{bars}' using (0.5*($2+20)):1:(0.5*($2-20)):(0.3):ytic(3) with boxxyerror lc rgb '#4477aa', \\
+plot '{bars}' using (0.5*($2+2)):1:(0.5*($2-2)):(0.3):ytic(3) with boxxyerror lc rgb '#4477aa', \\
   '' using 2:1:4 with labels left offset 0.5,0
 """
         gnuplot(script)

@@ -10,10 +10,9 @@ Needs gnuplot.
 """
 
 import argparse
-import datetime
 import math
-import os
 import pathlib
+import shutil
 
 import tables
 
@@ -103,6 +102,41 @@ def goals(figures):
         )
 
 
+# what, on which systems, by which methods; the most that is allowed
+RESERVOIR_GOALS = [
+    ("set-up, ms", "opm_spe9_s7", "setup_minimum", 5),
+    ("update, ms", "opm_spe9_s7", "update", 1.5),
+    ("solve, ms", "opm_spe9_s7", "solve_minimum", 1.2),
+    ("iterations", "reservoir:100", "iterations", 25),
+    ("set-up and solve, ms", "reservoir:100", "sum_minimum", 120),
+    ("iterations", "reservoir3:100", "iterations", 25),
+    ("set-up and solve, ms", "reservoir3:100", "sum_minimum", 120),
+]
+
+
+def reservoir_goals(figures):
+    """The best of the methods of kind `cpr`, beside the goals."""
+    rows = []
+    for what, system, key, most in RESERVOIR_GOALS:
+        kind = "update" if key == "update" else "all in"
+        found = [
+            (record["minimum" if key == "update" else key], record["method"])
+            for record in figures[kind]
+            if record["system"].removesuffix(".mtx") == system
+            and record["method"].startswith("cpr")
+            and not record.get("keep_transfers")
+            and converged(record)
+        ]
+        if found:
+            value, method = min(found)
+            value = value if key == "iterations" else 1e3 * value
+            rows.append((system, what, f"`{method}`", number(value), verdict(value, most)))
+    if rows:
+        yield from section("Goals", "The best of the methods `cpr`. Times are minima.")
+        yield from tables.heading("system", "figure", "best method", "found", "at most")
+        yield from (tables.row(*row) for row in rows)
+
+
 def section(title, *lines):
     return ["", f"## {title}", "", *lines, ""] if lines else ["", f"## {title}", ""]
 
@@ -142,6 +176,56 @@ def all_in(figures):
         yield tables.row(
             record["system"], unknowns(record), name_of(record), record["status"], *"––––––"
         )
+
+
+def of_one_level(record):
+    return not record["method"].startswith(("mg", "cpr"))
+
+
+def one_level(figures):
+    """The least time of multigrid or CPR and of a method of one level on the same system."""
+    systems = {}
+    for record in figures["all in"]:
+        systems.setdefault(record["system"], []).append(record)
+    rows = []
+    for system, records in systems.items():
+        single = [record for record in records if of_one_level(record)]
+        several = [r for r in records if not of_one_level(r) and converged(r)]
+        if not single or not several:
+            continue
+        ours = min(several, key=lambda record: record["sum_minimum"])
+        for record in single:
+            ratio = record["sum_minimum"] / ours["sum_minimum"]
+            rows.append(
+                (
+                    system,
+                    name_of(ours),
+                    ours["iterations"],
+                    milliseconds(ours["sum_minimum"]),
+                    name_of(record),
+                    record["iterations"] if converged(record) else record["reason"],
+                    milliseconds(record["sum_minimum"]),
+                    f"{ratio:.1f}" if converged(record) else "–",
+                )
+            )
+    if not rows:
+        return
+    yield from section(
+        "Beside one level",
+        "The fastest of the methods above on a system, and a good method of one level. Milliseconds"
+        " of set-up and solve, minima.",
+    )
+    yield from tables.heading(
+        "system",
+        "method",
+        "iterations",
+        "ms",
+        "one level",
+        "iterations",
+        "ms",
+        "times as long",
+    )
+    yield from (tables.row(*row) for row in rows)
 
 
 def updates(figures):
@@ -363,11 +447,10 @@ def merge(documents):
 
 def introduction(documents, note):
     first = documents[0]
-    at = os.environ.get("BISAI_COMMIT") or tables.commit()
     rounds = {r["rounds"] for d in documents for r in d["figures"] if r["what"] == "all in"}
     threads = f" {first['threads']} threads," if first["backend"] == "host" else ""
     lines = [
-        f"{datetime.date.today()}, commit {at}, {first['device']},{threads} copies"
+        f"{first['date']}, commit {first['commit']}, {first['device']},{threads} copies"
         f" {rate(first['copy_rate'])} (read and written). Made by `bench_multigrid` and"
         " `bench/multigrid_tables.py`.",
     ]
@@ -387,16 +470,16 @@ def main():
     options = parser.parse_args()
     documents = []
     for path in options.results:
-        document = tables.read_json(path)
-        documents += document if isinstance(document, list) else [document]
+        documents += tables.recorded(tables.read_json(path))
     figures = merge(documents)
     lines = [f"# {options.title}", "", *introduction(documents, options.note)]
     found = curves(figures)
     if found:
         figure = options.output.with_suffix(".svg")
-        draw(found, figure)
+        if shutil.which("gnuplot"):
+            draw(found, figure)
         lines += ["", f"![iterations and times over the number of unknowns]({figure.name})"]
-    for part in (goals, all_in, updates, hierarchies, robust):
+    for part in (goals, reservoir_goals, all_in, one_level, updates, hierarchies, robust):
         lines += part(figures)
     lines += cycles(figures, documents[0]["copy_rate"])
     tables.write(options.output, lines, documents)

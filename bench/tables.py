@@ -13,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 
+KEPT = "<!-- by hand, kept when the page is made again -->"
 LARGE = 200000  # bytes: larger JSON files are compressed
 FILES = ("rhs_file", "null_vectors", "weights", "storage")  # keys whose values may be files
 
@@ -168,6 +169,13 @@ def measured_commit():
     return os.environ.get("BISAI_COMMIT") or commit() or "unknown"
 
 
+def recorded(results):
+    """Returns a list of documents that have the date and the commit of their measurement."""
+    documents = results if isinstance(results, list) else [results]
+    now = {"commit": measured_commit(), "date": str(datetime.date.today())}
+    return [{**document, **{k: document.get(k) or now[k] for k in now}} for document in documents]
+
+
 def command_line():
     """Returns the command of this script, with the names of files only."""
     script, *arguments = sys.argv
@@ -235,8 +243,16 @@ def write_json(path, results):
     )
 
 
+def kept(output):
+    """Returns what follows the line KEPT of a page: it is written by hand and stays."""
+    old = output.read_text() if output.exists() else ""
+    return old[old.index(KEPT) :] if KEPT in old else ""
+
+
 def write(output, lines, results):
-    output.write_text("\n".join(wrapped(lines)).rstrip() + "\n")
+    by_hand = kept(output)
+    text = "\n".join(wrapped(lines)).rstrip() + "\n"
+    output.write_text(text + ("\n" + by_hand if by_hand else ""))
     write_json(output.with_suffix(".json"), results)
 
 

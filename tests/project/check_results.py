@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks a folder of measured figures: README.md names every file, JSON of more than 200 kB is
-compressed, and bench/tables.py reads JSON whether it is compressed or not.
+"""Checks a folder of measured figures: README.md names every file, bench/all makes every page or
+says why not, JSON of more than 200 kB is compressed, and bench/tables.py reads JSON whether it is
+compressed or not.
 
 usage: check_results.py BENCH RESULTS"""
 import pathlib
@@ -8,7 +9,8 @@ import sys
 import tempfile
 
 bench, results = map(pathlib.Path, sys.argv[1:])
-sys.path.insert(0, str(bench))
+sys.path[:0] = [str(bench), str(bench / "all")]
+import pages  # noqa: E402
 import tables  # noqa: E402
 
 problems = []
@@ -20,10 +22,14 @@ def check(good, text):
 
 
 index = (results / "README.md").read_text()
+made = {name for page in pages.PAGES for name in page.files}
 files = sorted(path for path in results.iterdir() if path.name != "README.md")
 check(files, f"{results} is empty")
 for path in files:
     check(f"]({path.name})" in index, f"{path.name}: README.md does not name it")
+    if path.suffix == ".md":
+        check(path.name in made or path.stem in pages.BY_HAND,
+              f"{path.name}: bench/all neither makes it nor says why not")
     if path.suffix == ".json":
         check(path.stat().st_size <= tables.LARGE,
               f"{path.name}: more than {tables.LARGE} bytes; bench/tables.py would compress it")

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions that measure a page and write its files, or draw its pictures."""
+
+import os
+
+import runs
+from runs import matrices
+
+CAVITIES = "cavity:250,cavity:500,cavity:1000,cavity:2000"
+GOALS = "cavity:300,cavity:1000,convdiff:148x148x58,convdiff:250x250x250,poisson:200,reaction:512"
+ELASTIC = "reaction:128,elasticity:100,inclusion:100"
+ONE_LEVEL = "cavity:300,cavity:1000,convdiff:148x148x58,poisson:100,reaction:512,elasticity:60"
+RESERVOIRS = "reservoir:22,reservoir:46,reservoir3:22,reservoir3:46"
+CPR = "cpr:second=isai:relax=1,cpr:second=isai,cpr"
+REAL_RESERVOIRS = ("opm_spe9_s7", "opm_spe10m1_s516")
+
+
+# --- multigrid and CPR ---
+
+
+def bench_multigrid(b, name, *arguments):
+    """Runs bench_multigrid and returns the file with its figures."""
+    file = b.raw / f"{name}.json"
+    threads = ["--threads", "4"] if b.backend == "cuda" else []
+    b.run(
+        b.program("bench_multigrid"), "--backend", b.backend, *threads, *arguments, "--json", file
+    )
+    return file
+
+
+def multigrid(b):
+    if b.quick:
+        sizes = "cavity:100,convdiff:40x40x40,poisson:40,reaction:128,elasticity:20"
+        made = [
+            bench_multigrid(b, "mg", "--systems", sizes, "--rounds", "3", "--one-level"),
+            bench_multigrid(b, "levels", "--systems", "cavity:100", "--no-all-in", "--levels"),
+        ]
+    else:
+        cycles = "mg,mg:cycle=v,mg:cycle=k,mg:coarsest=256"
+        rounds = ["--rounds", "7", "--most", "1"]
+        levels = "cavity:300,reaction:512,convdiff:148x148x58"
+        changed = "cavity:300,elasticity:30,poisson:60,reaction:256"
+        made = [
+            bench_multigrid(b, "cycles", "--systems", CAVITIES, "--methods", cycles, *rounds),
+            bench_multigrid(b, "goals", "--systems", f"{GOALS},{ELASTIC}", *rounds),
+            bench_multigrid(b, "one", "--systems", ONE_LEVEL, "--one-level", *rounds),
+            bench_multigrid(b, "changed", "--systems", changed, "--no-all-in", "--robust"),
+            bench_multigrid(b, "levels", "--systems", levels, "--no-all-in", "--levels"),
+        ]
+    b.script("multigrid_tables.py", b.page("multigrid.md"), *made)
+
+
+def redraw_multigrid(name):
+    return lambda b: b.script("multigrid_tables.py", b.page(f"{name}.md"), b.page(f"{name}.json"))
+
+
+def real_reservoirs(b):
+    """Returns the files of reservoirs, uncompressed, or nothing without them."""
+    return [
+        file
+        for name in REAL_RESERVOIRS
+        for file in unpacked(b, name, f"{name}_b")[:1]
+        if matrices(b) is None
+    ]
+
+
+def unpacked(b, *names):
+    """Unpacks matrices with xz into the folder of raw figures, and returns their files."""
+    files = []
+    for name in names:
+        file = b.raw / f"{name}.mtx"
+        packed = b.matrices / f"{name}.mtx.xz"
+        if packed.exists() or isinstance(b, runs.Recorder):
+            b.run("xz", "-dc", packed, output=file)
+            files.append(file)
+    return files
+
+
+def cpr(b):
+    made = []
+    flexible = f"{CPR},cpr:second=isai:relax=1@fgmres"
+    files = ",".join(str(file) for file in real_reservoirs(b))
+    if files:
+        real = ["--systems", files, "--methods", flexible, "--rounds", "15", "--one-level"]
+        made.append(bench_multigrid(b, "real", *real))
+    small = "reservoir:12,reservoir3:12" if b.quick else RESERVOIRS
+    rounds = ["--methods", CPR, "--rounds", "5", "--most", "2"]
+    made.append(bench_multigrid(b, "small", "--systems", small, *rounds))
+    if not b.quick:
+        large = ["--systems", "reservoir:100,reservoir3:100", "--one-level", *rounds]
+        made.append(bench_multigrid(b, "large", *large))
+    b.script("multigrid_tables.py", b.page("cpr.md"), *made, "--title", "CPR")
+
+
+# --- comparisons by the program ---
+
+
+def compared(b, name, *arguments, methods):
+    """Runs `bisai compare` and returns the file with its figures."""
+    file = b.raw / f"compare-{name}.json"
+    repeat = ["--repeat", "2" if b.quick else "5"]
+    words = ["compare", *arguments, "--methods", methods, "--backend", b.backend, *repeat]
+    b.run(b.program("bisai"), *words, "--json", file, output=os.devnull)
+    b.label(file, words, methods.split(","))
+    return file
+
+
+def compare(b, page, title, size, methods):
+    """Systems of several kinds by many methods."""
+    made, modes = [], b.raw / "modes.mtx"
+    for case, extent, solver, more in (
+        ("cavity", size["cavity"], "gmres", "none,bjacobi,isai:k=3:storage=fp16"),
+        ("convdiff", size["convdiff"], "gmres", ""),
+        ("elasticity", size["elasticity"], "cg", f"bjacobi,mg:null={modes}"),
+        ("reaction", size["reaction"], "cg", "bjacobi,isai:symmetric:relax=1"),
+        ("reservoir:components=3", size["reservoir"], "gmres", "cpr,cpr:second=isai:relax=1"),
+    ):
+        usual = methods if solver == "gmres" else "ilu,mg"
+        chosen = ",".join(text for text in (usual, more) if text)
+        system = ["--case", case, "--size", str(extent), "--solver", solver]
+        system += ["--threads", str(size["threads"])]
+        system += ["--write-null", modes] if case == "elasticity" else []
+        made.append(compared(b, case.split(":")[0], *system, methods=chosen))
+    if matrices(b) is None and not b.quick:
+        for name in ("opm_spe9_s7", "gen_petsc_ex19_128", "2dcyl1"):
+            file = b.matrices / f"{name}.mtx.xz"
+            rest = ["--max-iterations", "3000", "--threads", str(size["threads"])]
+            if file.exists() or isinstance(b, runs.Recorder):
+                made.append(compared(b, name, file, *rest, methods=f"bjacobi,{methods}"))
+    b.script("verdicts.py", b.page(page), *made, "--title", title)
+
+
+def compare_device(b):
+    size = {"cavity": 300, "convdiff": "148,148,58", "elasticity": 60, "reaction": 512}
+    size |= {"reservoir": 46, "threads": 4}
+    if b.quick:
+        size |= {"cavity": 60, "convdiff": 20, "elasticity": 10, "reaction": 64, "reservoir": 10}
+    methods = "cusparse-ilu,ilu,isai:k=1,isai:k=2,isai:k=3,isai:relax=1,mg"
+    compare(b, "h200-compare.md", "Who won, on an NVIDIA H200", size, methods)
+
+
+def compare_host(b):
+    size = {"cavity": 128, "convdiff": 40, "elasticity": 30, "reaction": 256}
+    size |= {"reservoir": 30, "threads": 2}
+    if b.quick:
+        size |= {"cavity": 30, "convdiff": 12, "elasticity": 8, "reaction": 32, "reservoir": 8}
+    methods = "petsc,ilu,isai:k=1,isai:k=2,isai:relax=1,mg"
+    compare(b, "compare-cpu.md", "Who won, on two cores of a CPU", size, methods)
+
+
+def draw_front(b):
+    """The README's figure. Residuals do not depend on the machine, and are computed here."""
+    methods = "ilu,isai:k=1,isai:k=2,isai:k=3,mg"
+    plots, figure = b.raw / "plots", b.results.parents[1] / "docs/cavity.png"
+    system = ["--case", "cavity", "--size", "300", "--methods", methods, "--backend", "host"]
+    b.run(b.program("bisai"), "compare", *system, "--plots", plots, output=os.devnull)
+    b.script("front_page.py", plots, b.page("h200-compare.json"), figure)
+
+
+# --- benchmarks of operations ---
+
+
+def device(b):
+    file = b.raw / "device.json"
+    rounds = ["--rounds", "3"] if b.quick else []
+    b.run(b.program("bench_device"), *rounds, "--json", file, output=os.devnull)
+    b.script("device_tables.py", b.page("h200-device.md"), file)
+
+
+def batches(b):
+    file = b.raw / "batches.json"
+    quick = ["--rounds", "3", "--bytes", str(1 << 27)] if b.quick else ["--rounds", "9"]
+    names = ("bcsstk16", "bcsstk18", "c-62", "gen_petsc_ex19_128", "opm_spe9_s7", "teko_szdMat")
+    files = [b.matrices / f"{name}.mtx.xz" for name in names] if matrices(b) is None else []
+    files = [] if b.quick else [file for file in files if file.exists()]
+    real = ["--matrices", *files] if files else []
+    b.run(b.program("bench_batches"), *quick, "--json", file, *real, output=os.devnull)
+    b.script("batches_tables.py", b.page("h200-batches.md"), file)
+
+
+def draw_batches(b):
+    b.script("batches_figures.py", b.page("h200-batches.json"), b.results)
+
+
+def cpu_speed(b):
+    made = []
+    for size in (3, 4, 5):
+        made.append(b.raw / f"operations-{size}.json")
+        quick = ["--size", "24", "--copy-megabytes", "64"] if b.quick else []
+        b.run(
+            b.program("bench_operations"),
+            *("--block-size", str(size)),
+            *quick,
+            *("--json", made[-1]),
+            output=os.devnull,
+        )
+    b.script("cpu_speed.py", b.page("cpu-speed.md"), *made)
+
+
+def threads(b):
+    quick = ["--sizes", "1000,10000", "--pairs", "3", "--busy", "0"] if b.quick else []
+    b.script("threads.py", *quick, b.page("threads.md"), b.build)
+
+
+# --- real matrices ---
+
+
+def script_of_matrices(b, script, page, *arguments, only=True):
+    """Runs a script that reads all real matrices, or one matrix if quick."""
+    one = ["--only", "nos3"] if b.quick and only else []
+    bisai, output = b.program("bisai"), b.page(page)
+    b.script(script, bisai, b.matrices, output, "--backend", b.backend, *arguments, *one)
+
+
+def block_jacobi(b, page, *arguments):
+    script_of_matrices(b, "block_jacobi.py", f"{page}.md", "--repeats", "5", *arguments)
+
+
+def draw_block_jacobi(page):
+    def draw(b):
+        for figure in ("bounds", "formats", "adaptive"):
+            drawn = b.page(f"{page}-{figure}.svg")
+            b.script("block_jacobi_figures.py", b.page(f"{page}.json"), figure, drawn)
+
+    return draw
+
+
+def block_jacobi_files(page):
+    figures = [f"{page}-{figure}.svg" for figure in ("adaptive", "bounds", "formats")]
+    return [f"{page}.md", f"{page}.json.xz", *figures]
+
+
+def many(_):
+    """Tables of iterations run many processes at a time, on all processors of this process."""
+    return ["--at-once", str(len(os.sched_getaffinity(0)))]
+
+
+def real_matrices(b):
+    script_of_matrices(
+        b, "real_matrices.py", "real-matrices-cpu.md", *many(b), "--without-times", COUNTS
+    )
+
+
+def device_matrices(b):
+    script_of_matrices(
+        b, "real_matrices.py", "h200-device-matrices.md", "--repeats", "3", "--seconds", "60"
+    )
+
+
+COUNTS = "Many processes ran at a time, so that times were not taken."
+
+
+# --- PETSc ---
+
+
+def petsc_gpus(b):
+    plugin = b.build / "libbisai_petsc.so"
+    b.script(
+        "petsc_gpus.py", b.program("bisai"), os.environ.get("EX10"), plugin, b.page("petsc-gpus.md")
+    )
+
+
+def petsc_mpi(b):
+    b.script("petsc_mpi.py", b.build, os.environ.get("EX10"), b.page("petsc-mpi.md"))
+
+
+def petsc_tutorials(b):
+    b.script("petsc_tutorials.py", b.build, "--output", b.page("petsc-tutorials.md"))
+
+
+def peers(b):
+    page, quick = b.page("peers-cpu.md"), ["--rounds", "1"] if b.quick else ["--rounds", "3"]
+    methods = ["--methods", "bjacobi,ilu,mg,mg:null={null},cpr,cpr:second=isai:relax=1"]
+    b.script("peers_cpu.py", b.program("bisai"), b.program("bench_peers"), page, *methods, *quick)
+
+
+def petsc_factors(b):
+    test = b.build / "tests/test_petsc_factors"
+    b.run("env", f"BISAI_MATRICES={b.matrices}", test, b.page("petsc-factors.md"))
+
+
+def papers(b):
+    quick = ["--quick"] if b.quick else []
+    folder = ["--results", b.results, "--backend", b.backend]
+    b.script("papers", b.build, *folder, *quick)
+
+
+def redraw_papers(b):
+    b.script("papers", b.build, "--results", b.results, "--no-measure")
+

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of the pages of bench/results, and of those that this command does not make."""
+
+import measure
+import runs
+from runs import Page, gpus, matrices, program, variable
+
+EX10 = variable("EX10", "PETSc's compiled tutorial ksp/tutorials/ex10")
+
+
+# pages that no script makes again, and why
+BY_HAND = {
+    "redesign": "it compares commits before and after the redesign of 0.2.0",
+    "h200-kernels": "it has kernels before and after each change while they were developed",
+    "threads-16": "it compares the threads of two commits; threads.md is the page of today",
+    "threads-cpu": "it compares the threads of several commits; threads.md is the page of today",
+    "fuzzing": "it took hours: CONTRIBUTING.md has the commands",
+    "petsc-gpu": "it has outputs of bench_petsc_gpu and of test programs, with their commands",
+    "newton-cavity": "it has outputs of cases/navier_stokes, with their commands",
+    "h200-iteration": "it is superseded by h200-device.md",
+    "h200-solvers": "it is superseded by h200-device.md",
+    "multigrid-updates": "it is superseded by multigrid.md",
+}
+
+
+def plugin(b):
+    return None if (b.build / "libbisai_petsc.so").exists() else "the build has no PETSc"
+
+
+def test_program(name):
+    return lambda b: None if (b.build / f"tests/{name}").exists() else f"{name} is not built"
+
+
+def pictures(page, extension, *names):
+    return [f"{page}.md", f"{page}.json", *(f"{page}{name}.{extension}" for name in names)]
+
+
+BATCHES = ("-arrow", "-forms", "-real", "-size-of-batch", "-size-of-block", "-tridiagonal")
+
+PAGES = [
+    Page(
+        "multigrid",
+        "cuda",
+        "multigrid: set-up and solve, updates, cycles, levels, one level beside it",
+        pictures("multigrid", "svg", ""),
+        60,
+        measure.multigrid,
+        [program("bench_multigrid"), gpus(1)],
+        measure.redraw_multigrid("multigrid"),
+    ),
+    Page(
+        "cpr",
+        "cuda",
+        "CPR: set-up and solve, updates, one level beside it",
+        pictures("cpr", "svg", ""),
+        20,
+        measure.cpr,
+        [program("bench_multigrid"), gpus(1)],
+        measure.redraw_multigrid("cpr"),
+    ),
+    Page(
+        "compare",
+        "cuda",
+        "every method on systems of several kinds, beside cuSPARSE",
+        ["h200-compare.md", "h200-compare.json", "../../docs/cavity.png"],
+        30,
+        measure.compare_device,
+        [program("bisai"), gpus(1)],
+        measure.draw_front,
+    ),
+    Page(
+        "device",
+        "cuda",
+        "each operation beside its lower bound and cuSPARSE",
+        ["h200-device.md", "h200-device.json"],
+        40,
+        measure.device,
+        [program("bench_device"), gpus(1)],
+    ),
+    Page(
+        "batches",
+        "cuda",
+        "batches of small blocks, beside cuBLAS",
+        pictures("h200-batches", "png", *BATCHES),
+        40,
+        measure.batches,
+        [program("bench_batches"), gpus(1)],
+        measure.draw_batches,
+    ),
+    Page(
+        "block-jacobi",
+        "cuda",
+        "block-Jacobi on real matrices",
+        measure.block_jacobi_files("h200-block-jacobi"),
+        200,
+        lambda b: measure.block_jacobi(b, "h200-block-jacobi", "--seconds", "10", "--threads", "4"),
+        [program("bisai"), gpus(1), matrices],
+        measure.draw_block_jacobi("h200-block-jacobi"),
+    ),
+    Page(
+        "matrices",
+        "cuda",
+        "iterations and times on real matrices",
+        ["h200-device-matrices.md", "h200-device-matrices.json.xz"],
+        150,
+        measure.device_matrices,
+        [program("bisai"), gpus(1), matrices],
+    ),
+    Page(
+        "petsc-gpus",
+        "cuda",
+        "PETSc with bisai on one and on two GPUs",
+        ["petsc-gpus.md", "petsc-gpus.json"],
+        100,
+        measure.petsc_gpus,
+        [plugin, gpus(2), EX10],
+    ),
+    Page(
+        "papers",
+        "cuda",
+        "the tables and figures of the papers",
+        ["papers.md"],
+        300,
+        measure.papers,
+        [program("bisai"), gpus(1)],
+        measure.redraw_papers,
+    ),
+    Page(
+        "compare-cpu",
+        "host",
+        "every method on systems of several kinds, beside PETSc",
+        ["compare-cpu.md", "compare-cpu.json"],
+        120,
+        measure.compare_host,
+        [program("bisai")],
+    ),
+    Page(
+        "cpu-speed",
+        "host",
+        "each operation beside its lower bound and PETSc",
+        ["cpu-speed.md", "cpu-speed.json"],
+        120,
+        measure.cpu_speed,
+        [program("bench_operations")],
+    ),
+    Page(
+        "threads",
+        "host",
+        "one thread and the default number of threads, on idle and on busy cores",
+        ["threads.md"],
+        200,
+        measure.threads,
+        [runs.tool("cc")],
+    ),
+    Page(
+        "real-matrices",
+        "host",
+        "iterations on real matrices, hierarchies of multigrid",
+        ["real-matrices-cpu.md", "real-matrices-cpu.json.xz"],
+        200,
+        measure.real_matrices,
+        [program("bisai"), matrices],
+    ),
+    Page(
+        "symmetric-matrices",
+        "host",
+        "conjugate gradients on symmetric definite matrices",
+        ["symmetric-matrices-cpu.md", "symmetric-matrices-cpu.json"],
+        30,
+        lambda b: measure.script_of_matrices(
+            b, "symmetric_matrices.py", "symmetric-matrices-cpu.md", *measure.many(b)
+        ),
+        [program("bisai"), matrices],
+    ),
+    Page(
+        "orderings",
+        "host",
+        "the effect of an ordering",
+        ["orderings-cpu.md", "orderings-cpu.json.xz"],
+        400,
+        lambda b: measure.script_of_matrices(b, "orderings.py", "orderings-cpu.md", *measure.many(b)),
+        [program("bisai"), matrices],
+    ),
+    Page(
+        "block-jacobi-cpu",
+        "host",
+        "block-Jacobi on real matrices",
+        measure.block_jacobi_files("block-jacobi-cpu"),
+        2000,
+        lambda b: measure.block_jacobi(b, "block-jacobi-cpu", "--seconds", "60"),
+        [program("bisai"), matrices],
+        measure.draw_block_jacobi("block-jacobi-cpu"),
+    ),
+    Page(
+        "peers",
+        "host",
+        "multigrid and CPR beside PETSc's GAMG and hypre's BoomerAMG",
+        ["peers-cpu.md", "peers-cpu.json"],
+        900,
+        measure.peers,
+        [program("bench_peers"), runs.tool("mpirun")],
+    ),
+    Page(
+        "petsc-mpi",
+        "host",
+        "bisai inside PETSc and PETSc's block ILU on the same number of ranks",
+        ["petsc-mpi.md"],
+        600,
+        measure.petsc_mpi,
+        [plugin, EX10, runs.tool("mpirun")],
+    ),
+    Page(
+        "petsc-tutorials",
+        "host",
+        "unmodified tutorials of PETSc on 1, 2 and 4 ranks",
+        ["petsc-tutorials.md"],
+        300,
+        measure.petsc_tutorials,
+        [plugin, runs.tool("mpicc")],
+    ),
+    Page(
+        "petsc-factors",
+        "host",
+        "L and U compared with PETSc's on real matrices",
+        ["petsc-factors.md"],
+        120,
+        measure.petsc_factors,
+        [test_program("test_petsc_factors"), matrices],
+    ),
+    Page(
+        "papers-cpu",
+        "host",
+        "the tables and figures of the papers",
+        ["papers.md"],
+        600,
+        measure.papers,
+        [program("bisai")],
+        measure.redraw_papers,
+    ),
+]

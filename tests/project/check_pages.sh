@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# bench/all makes a page with its date, commit, command and figures, keeps what was written by hand
+# under it, and names the reason for a page that it cannot make.
+# check_pages.sh PYTHON BENCH BUILD FOLDER
+set -eu
+python=$1 bench=$2 build=$3 folder=$4
+rm -rf "$folder"
+mkdir -p "$folder/none"
+export PYTHONDONTWRITEBYTECODE=1 BISAI_COMMIT=abcdef0
+"$build/bisai" compare --case cavity --size 3 --methods none --backend host --json /dev/null 2>&1 |
+  grep -q 'no jansson' && exit 77
+
+printf 'old\n\n<!-- by hand, kept when the page is made again -->\n\nA remark.\n' \
+  > "$folder/compare-cpu.md"
+"$python" "$bench/all" "$build" --backend host --quick --only compare-cpu,symmetric-matrices \
+  --matrices "$folder/none" --results "$folder" > "$folder/out.txt"
+
+need() {
+  grep -q "$2" "$folder/$1" || { echo "$1 lacks: $2"; exit 1; }
+}
+need out.txt 'compare-cpu .*compare-cpu.md, compare-cpu.json'
+need out.txt 'symmetric-matrices .*not made: there are no real matrices'
+need compare-cpu.md "^$(date +%Y)-.*commit abcdef0"
+need compare-cpu.md 'bisai compare --case cavity'
+need compare-cpu.md '| `mg` |'
+need compare-cpu.md '^A remark.$'
+! grep -q '^old$' "$folder/compare-cpu.md" || { echo "the old page is still there"; exit 1; }
+need compare-cpu.json '"commit": "abcdef0"'
+"$python" "$bench/all" "$build" --backend cuda --plan --matrices "$folder/none" > "$folder/plan.txt"
+need plan.txt 'bench_multigrid --backend cuda'
+if "$python" "$bench/all" "$build" --backend host --only nothing 2> "$folder/wrong.txt"; then exit 1; fi
+need wrong.txt 'no page of host: nothing'
