@@ -2,6 +2,7 @@
 #include "petsc/mat_read.h"
 
 #include <limits.h>
+#include <petsc/private/petscimpl.h>
 
 #include "petsc/device.h"
 #include "petsc/mat_type.h"
@@ -16,6 +17,8 @@ typedef struct view {
   PetscInt rows, columns, block_size, count;
   const PetscInt *row_ptr, *col_idx;
   const PetscScalar *values;
+  /* of the Mat while the values are taken */
+  PetscObjectState state;
 } view;
 
 /* Block arrays of bisai's form, in host memory. */
@@ -89,6 +92,7 @@ static PetscErrorCode give_structure_back(view *v) {
 static PetscErrorCode take_values(view *v) {
   PetscScalar *values = NULL;
   PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)v->mat, &v->state));
   if (v->storage == ENTRIES) {
     PetscCall(MatSeqAIJGetArrayRead(v->mat, &v->values));
   } else {
@@ -101,6 +105,8 @@ static PetscErrorCode take_values(view *v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Arrays of blocks cannot be taken for reading only, and new versions of PETSc count each giving back
+ * as a change. A preconditioner would then be refreshed before each application. */
 static PetscErrorCode give_values_back(view *v) {
   PetscScalar *values = NULL;
   PetscFunctionBegin;
@@ -109,6 +115,7 @@ static PetscErrorCode give_values_back(view *v) {
   case BLOCKS: PetscCall(MatSeqBAIJRestoreArray(v->mat, &values)); break;
   case UPPER_BLOCKS: PetscCall(MatSeqSBAIJRestoreArray(v->mat, &values)); break;
   }
+  PetscCall(PetscObjectStateSet((PetscObject)v->mat, v->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

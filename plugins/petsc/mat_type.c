@@ -91,8 +91,7 @@ PetscErrorCode bsi_mat_refresh(Mat mat, bisai_status *status) {
   if (m->values) bisai_bcsr_destroy(&m->values->transposed);
   PetscCall(read_host(mat, status));
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  /* reading the array has changed the state */
-  PetscCall(PetscObjectStateGet((PetscObject)m->host, &m->state));
+  m->state = state;
 #if defined(PETSC_HAVE_CUDA)
   if (bsi_mat_backend(mat) == BISAI_BACKEND_CUDA) {
     const bisai_bcsr *a = m->values->copy.matrix;

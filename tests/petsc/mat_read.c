@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 #include <math.h>
+#include <petsc/private/petscimpl.h>
 
 #include "petsc_application.h"
 #include "petsc_fixture.h"
@@ -83,6 +84,27 @@ static void new_values_are_read_from_every_type(void **state) {
       CALL(MatShift(mat, 1 + round));
       CALL(MatScale(mat, 0.7));
       CALL(PCSetOperators(pc, mat, mat));
+    }
+    PCDestroy(&pc);
+    MatDestroy(&mat);
+  }
+}
+
+/* Otherwise PETSc refreshes the preconditioner of a solver inside another one before each of its
+ * applications. */
+static void reading_is_no_change_of_the_mat(void **state) {
+  (void)state;
+  static const char *const types[] = {MATSEQAIJ, MATSEQBAIJ, MATSEQSBAIJ, "bisai"};
+  for (int t = 0; t < 4; t++) {
+    Mat mat = make_definite(3, types[t]);
+    PC pc = test_petsc_pc(mat, "-pc_bisai_type ilu");
+    for (int round = 0; round < 2; round++) {
+      PetscObjectState before = 0, after = 0;
+      CALL(MatScale(mat, 2)); /* read in another way the second time */
+      CALL(PetscObjectStateGet((PetscObject)mat, &before));
+      CALL(PCSetUp(pc));
+      CALL(PetscObjectStateGet((PetscObject)mat, &after));
+      if (before != after) fail_msg("%s", types[t]);
     }
     PCDestroy(&pc);
     MatDestroy(&mat);
@@ -170,6 +192,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_lower_triangle_of_symmetric_storage_is_restored),
       cmocka_unit_test(new_values_are_read_from_every_type),
+      cmocka_unit_test(reading_is_no_change_of_the_mat),
       cmocka_unit_test(scalar_rows_of_different_patterns_are_united),
       cmocka_unit_test(a_mat_that_is_replaced_is_read_again),
       cmocka_unit_test(a_gpu_that_is_missing_is_an_error),
