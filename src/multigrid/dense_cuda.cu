@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inverse of a small matrix on the device, by blocked Gauss–Jordan elimination in place with
- * row pivoting: the equations of multigrid/dense_host.c. n is the number of rows, and columns are n
- * values apart.
+/* The inverse of a small matrix on the device, by blocked Gauss–Jordan elimination in place. n is
+ * the number of rows, and columns are n values apart.
  *
- * A panel of columns K takes three launches:
+ * The first try takes tiles of 32 × 32 values and looks for pivots inside the tiles of the diagonal
+ * only. Step k replaces the matrix X by Y, where Q is the inverse of tile X_kk:
+ *
+ *   Y_kk = Q,   Y_kj = Q X_kj,   Y_ik = −X_ik Q,   Y_ij = X_ij − X_ik (Q X_kj)
+ *
+ * All multiprocessors share a step. Whoever computes the next tile of the diagonal inverts it too,
+ * by a warp whose lanes have the rows. Nothing says beforehand that these pivots are large enough:
+ * the inverse counts if it maps A x to x, for a fixed x, up to LARGEST_ERROR. Otherwise a second
+ * elimination searches whole columns for pivots, with the equations of multigrid/dense_host.c, one
+ * panel of columns K after the other, in three launches each:
  *
  *   1. eliminate: one thread block has the rows from K on in registers, and eliminates the columns
  *      K there. This leaves W in these rows. The largest pivots decide where rows go.
@@ -12,19 +20,26 @@
  *   3. update: the other columns a become W a_K + (a without its rows K).
  *
  * A step of `eliminate` waits once for all warps. Each warp passes on the row of its largest
- * magnitude, so that the row of the pivot is there when the pivot is known.
- *
- * Small matrices are inverted in shared memory by one thread block. */
+ * magnitude, so that the row of the pivot is there when the pivot is known. Small matrices are
+ * eliminated in shared memory by one thread block. */
+#include <cstring>
+
 #include "core/bcsr_impl.h"
 #include "gpu/for_each.cuh"
 #include "gpu/record.cuh"
 #include "multigrid/multigrid_ops.h"
 #include "multigrid/panels_cuda.cuh"
+#include "multigrid/scalars.h"
+#include "multigrid/tiles_cuda.cuh"
 
 namespace {
 
 /* Messages of failures begin with it. */
 constexpr char what[] = "dense inverse";
+
+/* The largest error of an inverse that is taken without a search of whole columns for pivots. The
+ * entries of x are in [−1, 1). */
+#define LARGEST_ERROR 1e-10
 
 enum {
   /* the most rows of a matrix in shared memory; larger ones have n² values for `scratch` */
@@ -187,7 +202,7 @@ bisai_status invert_large(bisai_context *context, int n, double *work, double *a
   for (int first = 0; first < n;) first += eliminate_next(context, n, first, a, s, record);
   bsi_launch_early(context, restore, bsi_grid(n, RESTORE_ROWS), RESTORE_THREADS, shared, n, a,
                    s.order, record);
-  return BISAI_OK;
+  return bsi_launched(context, what);
 }
 
 /* --- products --- */
@@ -196,13 +211,12 @@ bisai_status invert_large(bisai_context *context, int n, double *work, double *a
  * of a row share out its columns. */
 enum { PRODUCT_ROWS = 16, PRODUCT_THREADS = 1024, PRODUCT_COLUMNS = 8 };
 
-__global__ void __launch_bounds__(PRODUCT_THREADS)
-    multiply_dense(int n, const double *__restrict__ inverse, const double *__restrict__ x,
-                   double *y) {
+/* Returns true in the threads that have *total ← a row of inverse·x. */
+__device__ __forceinline__ bool multiply_row(int n, const double *__restrict__ inverse,
+                                             const double *__restrict__ x, int *to, double *total) {
   __shared__ double sums[PRODUCT_THREADS / BSI_WARP][PRODUCT_ROWS];
   const int r = threadIdx.x % PRODUCT_ROWS, step = static_cast<int>(blockDim.x) / PRODUCT_ROWS,
             row = static_cast<int>(blockIdx.x) * PRODUCT_ROWS + r;
-  bsi_wait_for_predecessor();
   double sum = 0.0;
   if (row < n) {
     const double *values = inverse + row;
@@ -221,10 +235,93 @@ __global__ void __launch_bounds__(PRODUCT_THREADS)
   sum += __shfl_down_sync(BSI_FULL_WARP, sum, PRODUCT_ROWS);
   if (threadIdx.x % BSI_WARP < PRODUCT_ROWS) sums[threadIdx.x / BSI_WARP][r] = sum;
   __syncthreads();
-  if (threadIdx.x >= PRODUCT_ROWS || row >= n) return;
-  double total = 0.0;
-  for (int w = 0; w < static_cast<int>(blockDim.x) / BSI_WARP; w++) total += sums[w][r];
-  y[row] = total;
+  if (threadIdx.x >= PRODUCT_ROWS || row >= n) return false;
+  *to = row;
+  *total = 0.0;
+  for (int w = 0; w < static_cast<int>(blockDim.x) / BSI_WARP; w++) *total += sums[w][r];
+  return true;
+}
+
+__global__ void __launch_bounds__(PRODUCT_THREADS)
+    multiply_dense(int n, const double *inverse, const double *x, double *y) {
+  int row;
+  double total;
+  bsi_wait_for_predecessor();
+  if (multiply_row(n, inverse, x, &row, &total)) y[row] = total;
+}
+
+unsigned product_threads(int n) { return n > 128 ? PRODUCT_THREADS : 256; }
+
+/* --- the test of an inverse --- */
+
+/* y ← A x for the start vector x. A warp takes a scalar row. */
+__global__ void __launch_bounds__(BSI_FOR_EACH_THREADS)
+    multiply_start(int n, int bs, const int32_t *row_ptr, const int32_t *col_idx,
+                   const double *values, double *y) {
+  const int row = static_cast<int>(blockIdx.x * BSI_FOR_EACH_THREADS + threadIdx.x) / BSI_WARP;
+  bsi_wait_for_predecessor();
+  if (row >= n) return;
+  const int64_t begin = static_cast<int64_t>(row_ptr[row / bs]) * bs,
+                end = static_cast<int64_t>(row_ptr[row / bs + 1]) * bs;
+  double sum = 0.0;
+  for (int64_t v = begin + threadIdx.x % BSI_WARP; v < end; v += BSI_WARP)
+    sum += values[v * bs + row % bs] *
+           bsi_start_value(static_cast<int64_t>(col_idx[v / bs]) * bs + v % bs);
+  sum = bsi_warp_sum(sum);
+  if (threadIdx.x % BSI_WARP == 0) y[row] = sum;
+}
+
+/* record->error ← the largest magnitude of inverse·y − x for the start vector x. */
+__global__ void __launch_bounds__(PRODUCT_THREADS)
+    compare_start(int n, const double *inverse, const double *y, pivot_record *record) {
+  int row;
+  double total;
+  bsi_wait_for_predecessor();
+  if (multiply_row(n, inverse, y, &row, &total))
+    atomicMax(&record->error, magnitude_of(total - bsi_start_value(row)));
+}
+
+/* --- inverses --- */
+
+/* dense ← A */
+bisai_status fill_dense(bisai_context *context, const bisai_bcsr *a, int n, double *dense) {
+  BSI_TRY(bsi_gpu_fill(context, what, dense, 0, sizeof *dense * n * n));
+  fill<<<bsi_grid(a->block_rows * static_cast<int64_t>(BSI_WARP), BSI_FOR_EACH_THREADS),
+         BSI_FOR_EACH_THREADS, 0, bsi_stream_of(context)>>>(
+      a->block_rows, a->block_size, a->row_ptr, a->col_idx, static_cast<const double *>(a->values),
+      dense);
+  return bsi_launched(context, what);
+}
+
+/* Each step goes from one array to the other one, and the last one to `inverse`. */
+bisai_status invert_tiles(bisai_context *context, const bisai_bcsr *a, int n, double *work,
+                          double *inverse, pivot_record *record) {
+  const int tiles = static_cast<int>(bsi_grid(n, TILE));
+  double *from = tiles % 2 ? work : inverse, *to = tiles % 2 ? inverse : work;
+  const dim3 grid(tiles <= FEW_TILES ? tiles : bsi_grid(tiles, SHARED_TILES), tiles);
+  BSI_TRY(fill_dense(context, a, n, from));
+  bsi_launch_early(context, begin_tiles, 1, TILE_THREADS, 0, n, from, record);
+  for (int k = 0; k < tiles; k++) {
+    bsi_launch_early(context, eliminate_tiles, grid, TILE_THREADS, 0, n, k, tiles, from, to,
+                     record);
+    double *const done = to;
+    to = from;
+    from = done;
+  }
+  bsi_launch_early(context, multiply_start, bsi_grid(n, BSI_FOR_EACH_THREADS / BSI_WARP),
+                   BSI_FOR_EACH_THREADS, 0, n, a->block_size, a->row_ptr, a->col_idx,
+                   static_cast<const double *>(a->values), work);
+  bsi_launch_early(context, compare_start, bsi_grid(n, PRODUCT_ROWS), product_threads(n), 0, n,
+                   inverse, work, record);
+  return bsi_launched(context, what);
+}
+
+bisai_status invert_columns(bisai_context *context, const bisai_bcsr *a, int n, double *work,
+                            double *inverse, pivot_record *record) {
+  BSI_TRY(fill_dense(context, a, n, inverse));
+  if (n > SMALL) return invert_large(context, n, work, inverse, record);
+  invert_small<<<1, SMALL_THREADS, 0, bsi_stream_of(context)>>>(n, inverse, record);
+  return bsi_launched(context, what);
 }
 
 } // namespace
@@ -239,17 +336,14 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *a, double *
                     static_cast<long long>(n), static_cast<int>(MOST_ROWS));
   const int rows = static_cast<int>(n);
   pivot_record *record = bsi_record_of<pivot_record>(context), found;
-  BSI_TRY(bsi_gpu_fill(context, what, inverse, 0, static_cast<size_t>(n * n) * sizeof *inverse));
-  fill<<<bsi_grid(a->block_rows * static_cast<int64_t>(BSI_WARP), BSI_FOR_EACH_THREADS),
-         BSI_FOR_EACH_THREADS, 0, bsi_stream_of(context)>>>(
-      a->block_rows, a->block_size, a->row_ptr, a->col_idx, static_cast<const double *>(a->values),
-      inverse);
-  if (rows <= SMALL)
-    invert_small<<<1, SMALL_THREADS, 0, bsi_stream_of(context)>>>(rows, inverse, record);
-  else
-    BSI_TRY(invert_large(context, rows, work, inverse, record));
-  BSI_TRY(bsi_launched(context, what));
+  double error = 0.0;
+  BSI_TRY(invert_tiles(context, a, rows, work, inverse, record));
   BSI_TRY(bsi_record_fetch(context, what, &found));
+  memcpy(&error, &found.error, sizeof error);
+  if (!(error <= LARGEST_ERROR)) {
+    BSI_TRY(invert_columns(context, a, rows, work, inverse, record));
+    BSI_TRY(bsi_record_fetch(context, what, &found));
+  }
   *smallest = found.smallest;
   *largest = found.largest;
   return BISAI_OK;
@@ -258,9 +352,8 @@ static bisai_status invert(bisai_context *context, const bisai_bcsr *a, double *
 static bisai_status multiply(bisai_context *context, int32_t n, const double *inverse,
                              const double *x, double *y) {
   if (n == 0) return BISAI_OK;
-  const int threads = n > 128 ? PRODUCT_THREADS : 256;
-  bsi_launch_early(context, multiply_dense, bsi_grid(n, PRODUCT_ROWS), threads, 0, n, inverse, x,
-                   y);
+  bsi_launch_early(context, multiply_dense, bsi_grid(n, PRODUCT_ROWS), product_threads(n), 0, n,
+                   inverse, x, y);
   return bsi_launched(context, "product with a dense inverse");
 }
 

@@ -169,7 +169,8 @@ typedef struct bsi_narrow_ops {
 /* The dense inverse of the coarsest matrix. */
 typedef struct bsi_dense_ops {
   /* inverse ← A⁻¹, of n = block_rows·bs rows, stored column by column, by blocked Gauss–Jordan
-   * elimination with row pivoting. `work` has n² doubles. *smallest and *largest ← the smallest and
+   * elimination. Pivots are the largest of their columns, or of a part of these if the inverse then
+   * passes a test. `work` has n² doubles. *smallest and *largest ← the smallest and
    * the largest magnitude of the pivots. *smallest is 0 if a pivot is zero or not finite, or if a
    * value of the inverse is not finite; the inverse is unset then. Waits. */
   bisai_status (*invert)(bisai_context *, const bisai_bcsr *a, double *work, double *inverse,

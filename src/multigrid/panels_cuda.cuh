@@ -8,9 +8,11 @@
 
 namespace {
 
-/* Reported to the host. `smallest` becomes 0 at a failure, and all later work ends then. */
+/* Reported to the host. `smallest` becomes 0 at a failure of panels, and all later work ends then.
+ * `error` has the bits of the largest error of an inverse by tiles. */
 struct pivot_record {
   double smallest, largest;
+  unsigned long long error;
 };
 
 enum { MOST_COLUMNS = 32, MOST_ROWS = 2048 };
