@@ -169,6 +169,7 @@ def measure_case(bench, case, repeat):
 
 
 CELLS = 150  # along a side of the picture of the pattern
+PATTERN_BLOCK_SIZE = 4  # of venkat50 and of its stand-in
 
 
 def pattern(bench, case):
@@ -178,9 +179,9 @@ def pattern(bench, case):
         bench.run("bisai", "convert", *case.system(bench)[1][:4], path)
         with path.open() as file:
             lines = (line for line in file if not line.startswith("%"))
-            rows = int(next(lines).split()[0]) // 4
+            rows = int(next(lines).split()[0]) // PATTERN_BLOCK_SIZE
             blocks = {
-                ((int(i) - 1) // 4, (int(j) - 1) // 4)
+                ((int(i) - 1) // PATTERN_BLOCK_SIZE, (int(j) - 1) // PATTERN_BLOCK_SIZE)
                 for i, j, *_ in (line.split() for line in lines)
             }
     counts = {}
@@ -533,20 +534,24 @@ def draw_setup(results, backend, path):
     )
 
 
-def draw_pattern(found, path):
-    points = [[column, row, count] for row, column, count in found["cells"]]
+def draw_pattern(found, name, path):
+    rows = found["block_rows"]
+    side = rows / CELLS
+    points = [[(j + 0.5) * side, (i + 0.5) * side, count] for i, j, count in found["cells"]]
     common.picture(
         path,
         [
             *common.data("d", points),
-            f"set title 'blocks of the case euler, {found['block_rows']} block rows'",
-            f"set xrange [-0.5:{CELLS - 0.5}]",
-            f"set yrange [{CELLS - 0.5}:-0.5]",
+            f"set title 'blocks of {name}, {rows} block rows'",
+            f"set xrange [0:{rows}]",
+            f"set yrange [{rows}:0]",
+            f"set xtics {10 ** (len(str(rows)) - 1) // 2}",
+            f"set ytics {10 ** (len(str(rows)) - 1) // 2}",
             "set size square",
             "set border 15",
             "unset key",
-            f"set xlabel 'column / {found['block_rows'] / CELLS:.0f}'",
-            f"set ylabel 'row / {found['block_rows'] / CELLS:.0f}'",
+            "set xlabel 'block column'",
+            "set ylabel 'block row'",
             "set palette defined (0 '#99bbdd', 1 '#223366')",
             "set cblabel 'blocks in a cell'",
             "plot $d using 1:2:3 with points pointtype 5 pointsize 0.35 linecolor palette",
@@ -572,9 +577,11 @@ def draw(results, folder):
         name = "papers-block-isai-speedups.svg"
         draw_speedups(results, folder / name)
         drawn.append((name, "Figures 5, 7, 9 and 12, speed-ups over PETSc's triangular solves."))
-    patterns = [results[b]["pattern"] for b in results if "pattern" in results[b]]
-    if patterns:
+    case = CASES[-1]
+    for found in [results[b] for b in results if "pattern" in results[b]][:1]:
+        itself = found[case.name]["source"] == "the matrix itself"
+        matrix = case.name if itself else f"the case {case.case}"
         name = "papers-block-isai-pattern.svg"
-        draw_pattern(patterns[0], folder / name)
-        drawn.append((name, "Figure 10, for the stand-in of venkat50."))
+        draw_pattern(found["pattern"], matrix, folder / name)
+        drawn.append((name, f"Figure 10, the pattern of {matrix}."))
     return drawn
