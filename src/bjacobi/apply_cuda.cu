@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* z_b = D_b⁻¹ v_b on a device. A warp takes a group and has a lane for each scalar row of it: it
- * reads a column of all the group's blocks at once. Lanes get each other's part of the vectors by
- * shuffles. A value is read once for VECTORS vectors. */
+/* z_b = D_b⁻¹ v_b on a device. For inverses of any sizes, a warp takes a group and has a lane for
+ * each scalar row of it: it reads a column of all the group's blocks at once. Lanes get each
+ * other's part of the vectors by shuffles. A value is read once for VECTORS vectors. */
 #include "bjacobi/apply_inverses_cuda.cuh"
 #include "bjacobi/apply_place_cuda.cuh"
-#include "bjacobi/apply_solves_cuda.cuh"
 #include "bjacobi/bjacobi.h"
 #include "bjacobi/bjacobi_ops.h"
 #include "core/context_impl.h"
@@ -30,69 +29,42 @@ __device__ __forceinline__ void multiply(const place &l, const char *values, int
   }
 }
 
-/* y ← the group's part of D⁻¹ x in the order in which the form leaves it. Template parameters: as
- * those of apply(). */
-template <bisai_value_type FORMAT, bisai_form FORM, int M, int VECTORS>
-__device__ __forceinline__ void apply_group(const job &p, const place &l, const char *values,
-                                            int lane, int pivot, double (&x)[VECTORS],
-                                            double (&y)[VECTORS]) {
-#pragma unroll
-  for (int v = 0; v < VECTORS; v++) y[v] = 0.0;
-  if constexpr (FORM == BISAI_FORM_INVERSE) {
-    multiply<FORMAT>(l, values, lane, x, y);
-  } else if constexpr (FORM == BISAI_FORM_LU) {
-#pragma unroll
-    for (int v = 0; v < VECTORS; v++)
-      y[v] = __shfl_sync(BSI_FULL_WARP, x[v], (l.base + pivot) % BSI_WARP);
-    solve_lu<FORMAT, M>(l, values, lane, y);
-  } else {
-#pragma unroll
-    for (int v = 0; v < VECTORS; v++) y[v] = x[v];
-    solve_gauss_huard<FORMAT, M>(l, p.form == BISAI_FORM_GAUSS_HUARD_TRANSPOSED, values, lane, y);
-  }
-}
-
-/* y_b ← D_b⁻¹ x_b for all blocks.
- * FORM: INVERSE, LU, or GAUSS_HUARD for both of its layouts.
+/* y_b ← E_b x_b for inverses of any sizes.
  * FORMAT: the format of all groups; ADAPTIVE: any.
- * M: the rows of every block; 0: any.
  * VECTORS: the vectors x. */
-template <bisai_form FORM, bisai_value_type FORMAT, int M, int VECTORS>
-__global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ job p) {
+template <bisai_value_type FORMAT, int VECTORS>
+__global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ bsi_apply_job p) {
   const int lane = threadIdx.x % BSI_WARP;
   const int32_t group = static_cast<int32_t>(blockIdx.x * WARPS + threadIdx.x / BSI_WARP);
   if (group >= p.groups) return;
-  const place l = place_of<M>(p, group, lane);
-  const int64_t first = M > 0 ? static_cast<int64_t>(group) * (BSI_WARP / (M > 0 ? M : 1) * M * M)
-                        : p.first_value
+  const place l = place_of(p, group, lane);
+  const int64_t first = p.first_value
                             ? __ldg(p.first_value + group)
                             : static_cast<int64_t>(group) * p.per_group * p.uniform * p.uniform;
   const char *values = p.data + first * p.slot_bytes;
-  const int pivot = FORM != BISAI_FORM_INVERSE && l.m > 0 ? p.pivots[l.row] : 0;
   double x[VECTORS], y[VECTORS];
   bsi_wait_for_predecessor();
 #pragma unroll
-  for (int v = 0; v < VECTORS; v++) x[v] = l.m > 0 ? p.x[l.row + v * p.ldx] : 0.0;
+  for (int v = 0; v < VECTORS; v++) x[v] = l.m > 0 ? p.x[l.row + v * p.ldx] : 0.0, y[v] = 0.0;
   if constexpr (FORMAT != BISAI_ADAPTIVE) {
-    apply_group<FORMAT, FORM, M>(p, l, values, lane, pivot, x, y);
+    multiply<FORMAT>(l, values, lane, x, y);
   } else {
     switch (p.format ? __ldg(p.format + group) : static_cast<int>(p.storage)) {
 #define CASE(F, word, bytes, mantissa)                                                             \
-  case F: apply_group<F, FORM, M>(p, l, values, lane, pivot, x, y); break;
+  case F: multiply<F>(l, values, lane, x, y); break;
       BISAI_BLOCK_TYPE_LIST(CASE)
 #undef CASE
     }
   }
-  const int row = FORM == BISAI_FORM_INVERSE || FORM == BISAI_FORM_LU ? l.in_block : pivot;
 #pragma unroll
   for (int v = 0; v < VECTORS; v++)
-    if (l.m > 0) p.y[l.row - l.in_block + row + v * p.ldy] = y[v];
+    if (l.m > 0) p.y[l.row + v * p.ldy] = y[v];
 }
 
 /* Enqueues one pass over the blocks for each VECTORS of the `count` vectors, and returns how many
  * vectors are left, which p then begins with. Template parameters: as those of the kernels. */
 template <bisai_value_type FORMAT, int M, int VECTORS>
-int32_t enqueue_inverses(const bisai_context *context, job *p, int32_t count) {
+int32_t enqueue_inverses(const bisai_context *context, bsi_apply_job *p, int32_t count) {
   const unsigned grid =
       bsi_grid(p->groups, UNIFORM_THREADS / BSI_WARP * uniform_groups<M, VECTORS>);
   for (; count >= VECTORS; count -= VECTORS, p->x += VECTORS * p->ldx, p->y += VECTORS * p->ldy)
@@ -100,80 +72,69 @@ int32_t enqueue_inverses(const bisai_context *context, job *p, int32_t count) {
   return count;
 }
 
-template <bisai_form FORM, bisai_value_type FORMAT, int M, int VECTORS>
-int32_t enqueue_general(const bisai_context *context, job *p, int32_t count) {
+template <bisai_value_type FORMAT, int VECTORS>
+int32_t enqueue_general(const bisai_context *context, bsi_apply_job *p, int32_t count) {
   const unsigned grid = bsi_grid(p->groups, WARPS);
   for (; count >= VECTORS; count -= VECTORS, p->x += VECTORS * p->ldx, p->y += VECTORS * p->ldy)
-    bsi_launch_early(context, apply<FORM, FORMAT, M, VECTORS>, grid, THREADS, 0, *p);
+    bsi_launch_early(context, apply<FORMAT, VECTORS>, grid, THREADS, 0, *p);
   return count;
 }
 
-template <bisai_form FORM, bisai_value_type FORMAT, int M>
-void enqueue(const bisai_context *context, job p, int32_t count) {
-  count = enqueue_general<FORM, FORMAT, M, PASS>(context, &p, count);
-  enqueue_general<FORM, FORMAT, M, 1>(context, &p, count);
+template <bisai_value_type FORMAT>
+void enqueue(const bisai_context *context, bsi_apply_job p, int32_t count) {
+  count = enqueue_general<FORMAT, PASS>(context, &p, count);
+  enqueue_general<FORMAT, 1>(context, &p, count);
 }
 
-template <bisai_form FORM, bisai_value_type FORMAT, int M>
-void enqueue_size(const bisai_context *context, job p, int32_t count) {
-  if constexpr (FORM == BISAI_FORM_INVERSE) {
-    count = enqueue_inverses<FORMAT, M, LONG_PASS>(context, &p, count);
-    count = enqueue_inverses<FORMAT, M, PASS>(context, &p, count);
-    enqueue_inverses<FORMAT, M, 1>(context, &p, count);
-  } else {
-    enqueue<FORM, FORMAT, M>(context, p, count);
-  }
+template <bisai_value_type FORMAT, int M>
+void enqueue_size(const bisai_context *context, bsi_apply_job p, int32_t count) {
+  count = enqueue_inverses<FORMAT, M, LONG_PASS>(context, &p, count);
+  count = enqueue_inverses<FORMAT, M, PASS>(context, &p, count);
+  enqueue_inverses<FORMAT, M, 1>(context, &p, count);
 }
 
-/* Sizes of blocks that have kernels of their own: these in every format, */
+/* Sizes of blocks whose inverses have kernels of their own: these in every format, */
 constexpr int COMMON_SIZES[] = {4, 8, 16, 32};
-/* and these in fp64 alone, but for Gauss–Huard. In fp64 one vector takes 0.96 … 1.02 times as long
- * as a copy (bench/results/h200-batches.json, H200, commit 8f005d7, section "apply"). */
+/* and these in fp64 alone. In fp64 one vector takes 0.96 … 1.02 times as long as a copy
+ * (bench/results/h200-batches.json, H200, commit 8f005d7, section "apply"). */
 constexpr int FP64_SIZES[] = {1, 2, 3, 5, 6, 7, 12, 20, 24, 28};
 
 /* Enqueues the kernel of the size and returns true, if there is one.
  * SIZES: one of the lists above; K: the first of its places to consider. */
-template <bisai_form FORM, bisai_value_type FORMAT, const auto &SIZES, int K = 0>
-bool applied_size(const bisai_context *context, const job &p, int32_t count) {
+template <bisai_value_type FORMAT, const auto &SIZES, int K = 0>
+bool applied_size(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
   if constexpr (K < static_cast<int>(sizeof SIZES / sizeof *SIZES)) {
-    if (p.uniform != SIZES[K]) return applied_size<FORM, FORMAT, SIZES, K + 1>(context, p, count);
-    enqueue_size<FORM, FORMAT, SIZES[K]>(context, p, count);
+    if (p.uniform != SIZES[K]) return applied_size<FORMAT, SIZES, K + 1>(context, p, count);
+    enqueue_size<FORMAT, SIZES[K]>(context, p, count);
     return true;
   }
   return false;
 }
 
-template <bisai_form FORM, bisai_value_type FORMAT>
-bool applied_format(const bisai_context *context, const job &p, int32_t count) {
-  if (applied_size<FORM, FORMAT, COMMON_SIZES>(context, p, count)) return true;
-  if constexpr (FORMAT == BISAI_FP64 && FORM != BISAI_FORM_GAUSS_HUARD)
-    return applied_size<FORM, FORMAT, FP64_SIZES>(context, p, count);
+template <bisai_value_type FORMAT>
+bool applied_format(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
+  if (applied_size<FORMAT, COMMON_SIZES>(context, p, count)) return true;
+  if constexpr (FORMAT == BISAI_FP64) return applied_size<FORMAT, FP64_SIZES>(context, p, count);
   return false;
 }
 
-template <bisai_form FORM>
-bool applied_uniform(const bisai_context *context, const job &p, int32_t count) {
+bool applied_uniform(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
   if (!p.uniform || p.rows % p.uniform != 0 || p.per_group != BSI_WARP / p.uniform) return false;
-  if (p.storage == BISAI_FP64) return applied_format<FORM, BISAI_FP64>(context, p, count);
-  if constexpr (FORM == BISAI_FORM_INVERSE) {
-    switch (p.storage) {
+  switch (p.storage) {
 #define CASE(FORMAT, word, bytes, mantissa)                                                        \
-  case FORMAT: return applied_format<FORM, FORMAT>(context, p, count);
-      BISAI_VALUE_TYPE_LIST(CASE)
+  case FORMAT: return applied_format<FORMAT>(context, p, count);
+    BISAI_VALUE_TYPE_LIST(CASE)
 #undef CASE
-    default: break;
-    }
+  default: return false;
   }
-  return false;
 }
 
-template <bisai_form FORM>
-void apply_form(const bisai_context *context, const job &p, int32_t count) {
-  if (applied_uniform<FORM>(context, p, count)) return;
+void apply_inverses(const bisai_context *context, const bsi_apply_job &p, int32_t count) {
+  if (applied_uniform(context, p, count)) return;
   if (p.storage == BISAI_FP64)
-    enqueue<FORM, BISAI_FP64, 0>(context, p, count);
+    enqueue<BISAI_FP64>(context, p, count);
   else
-    enqueue<FORM, BISAI_ADAPTIVE, 0>(context, p, count);
+    enqueue<BISAI_ADAPTIVE>(context, p, count);
 }
 
 } // namespace
@@ -181,30 +142,28 @@ void apply_form(const bisai_context *context, const job &p, int32_t count) {
 static bisai_status bjacobi_apply(bisai_context *context, const bsi_bjacobi *jacobi, int32_t count,
                                   const double *x, int64_t ldx, double *y, int64_t ldy) {
   const bsi_partition *b = &jacobi->partition;
-  const job p = {.rows = b->rows,
-                 .blocks = b->blocks,
-                 .uniform = b->uniform,
-                 .per_group = jacobi->per_group,
-                 .groups = jacobi->groups,
-                 .start = b->start,
-                 .first_value = jacobi->first_value,
-                 .data = static_cast<const char *>(jacobi->data),
-                 .slot_bytes = jacobi->slot_bytes,
-                 .storage = jacobi->options.storage,
-                 .form = jacobi->options.form,
-                 .format = jacobi->format,
-                 .pivots = jacobi->pivots,
-                 .x = x,
-                 .ldx = ldx,
-                 .y = y,
-                 .ldy = ldy};
+  const bsi_apply_job p = {.rows = b->rows,
+                           .blocks = b->blocks,
+                           .uniform = b->uniform,
+                           .per_group = jacobi->per_group,
+                           .groups = jacobi->groups,
+                           .start = b->start,
+                           .first_value = jacobi->first_value,
+                           .data = static_cast<const char *>(jacobi->data),
+                           .slot_bytes = jacobi->slot_bytes,
+                           .storage = jacobi->options.storage,
+                           .form = jacobi->options.form,
+                           .format = jacobi->format,
+                           .pivots = jacobi->pivots,
+                           .x = x,
+                           .ldx = ldx,
+                           .y = y,
+                           .ldy = ldy};
   if (p.groups == 0 || count == 0) return BISAI_OK;
   if (p.form == BISAI_FORM_INVERSE)
-    apply_form<BISAI_FORM_INVERSE>(context, p, count);
-  else if (p.form == BISAI_FORM_LU)
-    apply_form<BISAI_FORM_LU>(context, p, count);
+    apply_inverses(context, p, count);
   else
-    apply_form<BISAI_FORM_GAUSS_HUARD>(context, p, count);
+    bsi_enqueue_solves(context, jacobi, p, count);
   return bsi_launched(context, "block-Jacobi");
 }
 

@@ -51,8 +51,8 @@ __device__ __forceinline__ void load_columns(const char *values, int at, int row
  * FORMAT: the format of all groups; ADAPTIVE: `format` is that of the lane's group.
  * M: the rows of every block. */
 template <bisai_value_type FORMAT, int M, int COUNT>
-__device__ __forceinline__ void load_group(const job &p, int64_t group, int format, int lane,
-                                           int from, bool mine, double (&e)[COUNT]) {
+__device__ __forceinline__ void load_group(const bsi_apply_job &p, int64_t group, int format,
+                                           int lane, int from, bool mine, double (&e)[COUNT]) {
   constexpr int height = BSI_WARP / M * M;
   const int64_t left = p.rows - group * height;
   const int rows = left < height ? static_cast<int>(left) : height;
@@ -77,7 +77,8 @@ __device__ __forceinline__ void load_group(const job &p, int64_t group, int form
  * M: the rows of every block.
  * VECTORS: the vectors v. */
 template <bisai_value_type FORMAT, int M, int VECTORS>
-__global__ void __launch_bounds__(UNIFORM_THREADS) apply_uniform(const __grid_constant__ job p) {
+__global__ void __launch_bounds__(UNIFORM_THREADS)
+    apply_uniform(const __grid_constant__ bsi_apply_job p) {
   constexpr int per_group = BSI_WARP / M, height = per_group * M,
                 groups = uniform_groups<M, VECTORS>;
   constexpr int ahead = M <= 16 ? M : (M + 1) / 2;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernels of an application share: the job, the place of each lane, loads of values. For
- * the apply_*_cuda.* files only. */
+/* What the applications of inverses share: the place of each lane, and loads of values. For
+ * apply_cuda.cu and apply_inverses_cuda.cuh only. */
 #ifndef BSI_APPLY_PLACE_CUDA_CUH
 #define BSI_APPLY_PLACE_CUDA_CUH
 
-#include "bjacobi/bjacobi.h"
-#include "core/values.h"
-#include "gpu/launch.cuh"
+#include "bjacobi/apply_job_cuda.cuh"
 
 namespace {
 
@@ -15,21 +13,6 @@ namespace {
  * leave room for fewer warps. Random sizes of 1 … 32 rows take 1.29 times as long as a copy
  * (bench/results/h200-batches.md, H200, commit 8f005d7). */
 constexpr int THREADS = 64, WARPS = THREADS / BSI_WARP, AHEAD = 4;
-
-struct job {
-  int32_t rows, blocks, uniform, per_group, groups;
-  const int32_t *start;
-  const int64_t *first_value;
-  const char *data;
-  int slot_bytes;
-  bisai_value_type storage;
-  bisai_form form;
-  const uint8_t *format, *pivots;
-  const double *x;
-  int64_t ldx;
-  double *y;
-  int64_t ldy;
-};
 
 /* The row of a group that one lane has. */
 struct place {
@@ -43,31 +26,12 @@ struct place {
   int base, in_block;
 };
 
-__device__ __forceinline__ int32_t start_of(const job &p, int64_t block) {
-  if (block >= p.blocks) return p.rows;
-  return p.uniform ? static_cast<int32_t>(block) * p.uniform : __ldg(p.start + block);
-}
-
-/* The place of a lane.
- * M: the rows of every block; 0: sizes differ, or are unknown to the compiler. */
-template <int M> __device__ __forceinline__ place place_of(const job &p, int32_t group, int lane) {
-  if constexpr (M > 0) {
-    constexpr int rows = BSI_WARP / M * M;
-    const int64_t top = static_cast<int64_t>(group) * rows;
-    const int height =
-        BSI_WARP / M == 1 || p.rows - top > rows ? rows : static_cast<int>(p.rows - top);
-    return {.row = static_cast<int32_t>(top + lane),
-            .height = height,
-            .m = lane < height ? M : 0,
-            .width = M,
-            .base = lane / M * M,
-            .in_block = lane % M};
-  }
+__device__ __forceinline__ place place_of(const bsi_apply_job &p, int32_t group, int lane) {
   const int64_t begin = static_cast<int64_t>(group) * p.per_group;
-  const int32_t top = start_of(p, begin);
+  const int32_t top = bsi_start_of(p, begin);
   place l;
   l.row = top + lane;
-  l.height = start_of(p, begin + p.per_group) - top;
+  l.height = bsi_start_of(p, begin + p.per_group) - top;
   l.base = 0, l.in_block = lane, l.m = l.height, l.width = l.height;
   if (p.per_group > 1) {
     int32_t from = top;
@@ -79,7 +43,7 @@ template <int M> __device__ __forceinline__ place place_of(const job &p, int32_t
       l.width = min(p.uniform, l.height);
     } else {
       for (int k = 0; k < p.per_group; k++) {
-        const int32_t begins = start_of(p, begin + k), ends = start_of(p, begin + k + 1);
+        const int32_t begins = bsi_start_of(p, begin + k), ends = bsi_start_of(p, begin + k + 1);
         l.width = max(l.width, ends - begins);
         if (l.row >= begins && l.row < ends) from = begins, l.m = ends - begins;
       }

@@ -120,8 +120,10 @@ typedef struct bsi_bjacobi {
   /* what the backend's operation `reserve` allocates, and its bytes for the report */
   void *workspace;
   int64_t workspace_bytes;
-  /* device: the number of groups whose largest block has at most 4, 8, …, 32 rows */
+  /* device: the number of groups of each class: bsi_bjacobi_class() of their largest block */
   int32_t class_groups[BSI_BJACOBI_CLASSES];
+  /* device: the groups by class, ascending in each, in the workspace; NULL if uniform */
+  int32_t *order;
   /* device: the record of the workspace that is in use, 0 and 1 in turn */
   int turn;
   /* natural: the index of each diagonal block among the matrix's blocks, -1: there is none;
@@ -142,6 +144,9 @@ BSI_INLINE int64_t bsi_bjacobi_first_value(const bsi_bjacobi *jacobi, const int3
   if (jacobi->first_value) return jacobi->first_value[g];
   return (int64_t)g * jacobi->per_group * jacobi->partition.uniform * jacobi->partition.uniform;
 }
+
+/* Returns the class of blocks of 1 … 4, 5 … 8, …, 29 … 32 rows. */
+BSI_INLINE int bsi_bjacobi_class(const int rows) { return rows <= 4 ? 0 : (rows - 1) / 4; }
 
 /* A group. */
 typedef struct bsi_group {

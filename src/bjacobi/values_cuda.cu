@@ -14,7 +14,6 @@ namespace {
 
 constexpr int THREADS = 256;
 
-/* Classes of groups by the rows of their largest block: 4, 8, …, 32. */
 constexpr int CLASSES = BSI_BJACOBI_CLASSES;
 
 /* An upper bound of the warps of a multiprocessor in the kernel of a separate extraction. There are
@@ -24,8 +23,6 @@ constexpr int EXTRACTION_WARPS = 32;
 /* The host does not know how many groups are listed for repair. The launch has warps for so many
  * groups at most, and the warps take what is left one after the other. */
 constexpr int32_t REPAIR_GROUPS = 1024;
-
-__host__ __device__ int class_of(int max_rows) { return max_rows <= 4 ? 0 : (max_rows - 1) / 4; }
 
 /* The head of the workspace, whose arrays are aligned to 256 bytes. */
 struct workspace {
@@ -79,9 +76,9 @@ __global__ void __launch_bounds__(THREADS)
     int32_t max_rows = 0;
     for (int32_t b = g * per_group; b < blocks && b < (g + 1) * per_group; b++)
       max_rows = max(max_rows, start[b + 1] - start[b]);
-    key[g] = static_cast<uint8_t>(class_of(max_rows));
+    key[g] = static_cast<uint8_t>(bsi_bjacobi_class(max_rows));
     group[g] = g;
-    atomicAdd(counts + class_of(max_rows), 1);
+    atomicAdd(counts + bsi_bjacobi_class(max_rows), 1);
   }
   __syncthreads();
   if (threadIdx.x < CLASSES) atomicAdd(count + threadIdx.x, counts[threadIdx.x]);
@@ -169,7 +166,7 @@ bsi_values_job job_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
       .per_group = jacobi->per_group,
       .start = b->start,
       .first_value = jacobi->first_value,
-      .order = b->uniform ? nullptr : reinterpret_cast<const int32_t *>(memory + at.order),
+      .order = jacobi->order,
       .source = jacobi->natural ? BSI_FROM_BLOCKS : source_of(jacobi),
       .block_size = matrix->block_size,
       .row_ptr = matrix->row_ptr,
@@ -303,7 +300,8 @@ static bisai_status bjacobi_reserve(bisai_context *context, const bisai_bcsr *,
   BSI_TRY(bsi_gpu_fill(context, "block-Jacobi's groups", memory, 0, sizeof(workspace)));
   if (jacobi->partition.uniform || jacobi->groups == 0) return BISAI_OK;
   int32_t *count = reinterpret_cast<workspace *>(memory)->count;
-  BSI_TRY(sort_groups(context, jacobi, reinterpret_cast<int32_t *>(memory + at.order), count));
+  jacobi->order = reinterpret_cast<int32_t *>(memory + at.order);
+  BSI_TRY(sort_groups(context, jacobi, jacobi->order, count));
   return context->backend->memory->fetch(context, jacobi->class_groups, count,
                                          sizeof jacobi->class_groups);
 }
