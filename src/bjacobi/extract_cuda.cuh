@@ -7,6 +7,7 @@
 
 #include "bjacobi/lanes_cuda.cuh"
 #include "core/search.h"
+#include "gpu/pipeline.cuh"
 #include "gpu/read_only.cuh"
 
 /* Returns the first block of block row i that reaches scalar column `column`. Loads of the columns
@@ -18,27 +19,57 @@ static __device__ __forceinline__ int32_t bsi_first_reaching(const bsi_values_jo
                          __ldg(p.row_ptr + i + 1), column / p.block_size);
 }
 
-/* Extracts blocks into the tile, a row by each lane. */
+/* Copies row `own` of the lane's block from the matrix's entries from q on. */
+static __device__ __forceinline__ void bsi_extract_row(const bsi_values_job &p, const bsi_lane &l,
+                                                       int own, int32_t q, double *tile) {
+  const int32_t end = l.start + l.w.m, row = l.start + own, i = row / p.block_size,
+                r = row - i * p.block_size, last = __ldg(p.row_ptr + i + 1);
+  double *const to = tile + l.tile + own;
+#pragma unroll 1
+  for (int c = 0; c < l.w.m; c++) to[c * l.ld] = 0.0;
+#pragma unroll 1
+  for (; q < last; q++) {
+    const int32_t left = __ldg(p.col_idx + q) * p.block_size;
+    if (left >= end) break;
+    const double *values = p.matrix + static_cast<int64_t>(q) * p.block_size * p.block_size + r;
+#pragma unroll 1
+    for (int c = 0; c < p.block_size; c++)
+      if (left + c >= l.start && left + c < end)
+        to[(left + c - l.start) * l.ld] = __ldg(values + c * p.block_size);
+  }
+}
+
+/* Extracts blocks into the tile, a row by each lane. If the matrix is scalar and stores all entries
+ * of a sub-warp's rows, these lie side by side, and all its lanes copy them row after row. */
 static __device__ __forceinline__ void bsi_extract_row_per_lane(const bsi_values_job &p,
                                                                 const bsi_lane &l, double *tile) {
-  const int32_t end = l.start + l.w.m;
-  for (int own = l.w.row; own < l.w.m; own += l.w.lanes) {
-    const int32_t row = l.start + own, i = row / p.block_size, r = row - i * p.block_size;
-    const int32_t last = __ldg(p.row_ptr + i + 1);
-    double *const to = tile + l.tile + own;
+  const unsigned lanes = bsi_lanes_mask(l.w.base, l.w.lanes);
 #pragma unroll 1
-    for (int c = 0; c < l.w.m; c++) to[c * l.ld] = 0.0;
-#pragma unroll 1
-    for (int32_t q = bsi_first_reaching(p, i, l.start); q < last; q++) {
-      const int32_t left = __ldg(p.col_idx + q) * p.block_size;
-      if (left >= end) break;
-      const double *values = p.matrix + static_cast<int64_t>(q) * p.block_size * p.block_size + r;
-#pragma unroll 1
-      for (int c = 0; c < p.block_size; c++)
-        if (left + c >= l.start && left + c < end)
-          to[(left + c - l.start) * l.ld] = __ldg(values + c * p.block_size);
+  for (int top = 0; top < l.w.max_rows; top += l.w.lanes) {
+    const int own = top + l.w.row;
+    const bool mine = own < l.w.m;
+    int32_t low = 0;
+    bool full = false;
+    if (mine) {
+      const int32_t i = (l.start + own) / p.block_size;
+      low = bsi_first_reaching(p, i, l.start);
+      full = p.block_size == 1 && low + l.w.m <= __ldg(p.row_ptr + i + 1) &&
+             __ldg(p.col_idx + low + l.w.m - 1) == l.start + l.w.m - 1;
     }
+    const bool together = (__ballot_sync(BSI_FULL_WARP, mine && !full) & lanes) == 0;
+#pragma unroll 1
+    for (int k = 0; k < l.w.lanes; k++) {
+      const int32_t from = __shfl_sync(BSI_FULL_WARP, low, (l.w.base + k) % BSI_WARP);
+      if (!together || top + k >= l.w.m) continue;
+      double *const to = tile + l.tile + top + k;
+#pragma unroll 1
+      for (int c = l.w.row; c < l.w.m; c += l.w.lanes)
+        bsi_copy_ahead(to + c * l.ld, p.matrix + from + c, sizeof *to);
+    }
+    if (mine && !together) bsi_extract_row(p, l, own, low, tile);
   }
+  bsi_commit_copies();
+  bsi_wait_for_copies();
 }
 
 /* Extracts blocks into the tile, each row by all lanes of the sub-warp. */
