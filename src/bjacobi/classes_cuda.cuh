@@ -1,39 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels for blocks of any sizes, a lane a row, by the rows of the largest block. For
- * *_cuda.cu only. */
+/* The kernels for blocks of any sizes, by the rows of the largest block. For *_cuda.cu only. */
 #ifndef BSI_CLASSES_CUDA_CUH
 #define BSI_CLASSES_CUDA_CUH
 
 #include "bjacobi/values_cuda.cuh"
 
 struct bsi_size_class {
-  /* the most rows of a block */
-  int rows;
+  /* the most rows of a block, and the rows of a lane */
+  int rows, of_lane;
   /* lanes of a sub-warp; 0: as many as the largest block has rows */
   int lanes;
   /* true: the class is for launches whose largest block has exactly `rows` rows */
   bool exact;
 };
 
-/* Inverses. A class has registers for its own rows alone. Two classes have constant sub-warps of 8
- * and 16 lanes. From 17 rows on a sub-warp is a warp, whose maximum is one instruction. Chosen on
- * an H200 (commit a028594). Measured together in bench/results/h200-batches.json (H200, commit
- * 8f005d7), section "mixed": the set-up of 200,000 blocks of 1 … 32 rows takes 6.77 times as long
- * as a copy of them. */
+/* Inverses. A class has registers for its own rows alone. From 9 rows on a lane has two or three
+ * rows, so that each broadcast of a pivot row's value serves them all. Measured together in
+ * bench/results/h200-batches.json (H200, commit 8f005d7), section "mixed". */
 constexpr bsi_size_class BSI_INVERSE_CLASSES[] = {
-    /* rows, lanes, exact */
-    {4, 0, false},  {8, 8, true},    {8, 0, false},   {12, 0, false},  {16, 16, true},
-    {16, 0, false}, {20, 32, false}, {24, 32, false}, {28, 32, false}, {32, 32, false},
+    /* rows, of a lane, lanes, exact */
+    {4, 1, 0, false},  {8, 1, 8, true},   {8, 1, 0, false},   {12, 3, 4, false},  {16, 2, 8, false},
+    {20, 3, 8, false}, {24, 3, 8, false}, {28, 2, 16, false}, {32, 2, 16, false},
 };
 
 /* Decompositions. The times are those of a set-up with LU and with Gauss–Huard over a copy, from
  * the section "forms" of the same file. */
 constexpr bsi_size_class BSI_DECOMPOSITION_CLASSES[] = {
-    /* rows, lanes, exact */
-    {8, 0, false},   /* 8 rows: 2.41 and 2.83 */
-    {16, 0, false},  /* 16 rows: 2.63 and 3.39 */
-    {24, 32, false}, /* 24 rows: 2.86 and 4.28 */
-    {32, 32, false}, /* 32 rows: 2.43 and 4.15 */
+    /* rows, of a lane, lanes, exact */
+    {8, 1, 0, false},   /* 8 rows: 2.41 and 2.83 */
+    {16, 1, 0, false},  /* 16 rows: 2.63 and 3.39 */
+    {24, 1, 32, false}, /* 24 rows: 2.86 and 4.28 */
+    {32, 1, 32, false}, /* 32 rows: 2.43 and 4.15 */
 };
 
 /* Enqueues the kernel of the first class that fits blocks of at most max_rows rows.
@@ -46,7 +43,7 @@ static inline void bsi_enqueue_class(bisai_context *context, int max_rows,
   constexpr int classes = sizeof CLASSES / sizeof *CLASSES;
   constexpr bsi_size_class c = CLASSES[K];
   if (c.exact ? max_rows == c.rows && p.largest == c.rows : max_rows <= c.rows)
-    bsi_enqueue_values<c.rows, 1, c.lanes, FORM, PLAIN>(context, p);
+    bsi_enqueue_values<c.rows, c.of_lane, c.lanes, FORM, PLAIN>(context, p);
   else if constexpr (K + 1 < classes)
     bsi_enqueue_class<CLASSES, FORM, PLAIN, K + 1>(context, max_rows, p);
 }
