@@ -257,9 +257,13 @@ def write(output, lines, results):
 
 
 def wrapped(lines):
-    """Paragraphs in lines of at most 100 columns. Tables, headings and figures stay as they are."""
+    """Paragraphs in lines of at most 100 columns. Tables, headings, figures and code stay."""
+    code = False
     for line in lines:
-        yield from [line] if line[:1] in ("", "|", "#", "!") else textwrap.wrap(line, 100)
+        fence = line.startswith("```")
+        whole = code or fence or line[:1] in ("", "|", "#", "!")
+        yield from [line] if whole else textwrap.wrap(line, 100)
+        code ^= fence
 
 
 def gnuplot(script):

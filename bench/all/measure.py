@@ -37,13 +37,14 @@ def multigrid(b):
         ]
     else:
         cycles = "mg,mg:cycle=v,mg:cycle=k,mg:coarsest=256"
+        stored = ["--methods", "mg,mg:precision=fp64"]
         rounds = ["--rounds", "7", "--most", "1"]
         levels = "cavity:300,reaction:512,convdiff:148x148x58"
         changed = "cavity:300,elasticity:30,poisson:60,reaction:256"
         made = [
             bench_multigrid(b, "cycles", "--systems", CAVITIES, "--methods", cycles, *rounds),
             bench_multigrid(b, "goals", "--systems", f"{GOALS},{ELASTIC}", *rounds),
-            bench_multigrid(b, "one", "--systems", ONE_LEVEL, "--one-level", *rounds),
+            bench_multigrid(b, "one", "--systems", ONE_LEVEL, *stored, "--one-level", *rounds),
             bench_multigrid(b, "changed", "--systems", changed, "--no-all-in", "--robust"),
             bench_multigrid(b, "levels", "--systems", levels, "--no-all-in", "--levels"),
         ]
@@ -228,6 +229,12 @@ def draw_block_jacobi(page):
 def block_jacobi_files(page):
     figures = [f"{page}-{figure}.svg" for figure in ("adaptive", "bounds", "formats")]
     return [f"{page}.md", f"{page}.json.xz", *figures]
+
+
+def examples(b):
+    one = ["--only", "cavity 40"] if b.quick else []
+    output = b.page("examples-cpu.md")
+    b.script("examples.py", b.program("bisai"), b.matrices, output, "--threads", "2", *one)
 
 
 def many(_):

@@ -126,6 +126,15 @@ PAGES = [
         measure.redraw_papers,
     ),
     Page(
+        "examples",
+        "host",
+        "the examples of the README and the guide",
+        ["examples-cpu.md", "examples-cpu.json"],
+        40,
+        measure.examples,
+        [program("bisai"), matrices],
+    ),
+    Page(
         "compare-cpu",
         "host",
         "every method on systems of several kinds, beside PETSc",
