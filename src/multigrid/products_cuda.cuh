@@ -23,6 +23,9 @@
 
 namespace {
 
+/* The lanes of a row. A row of single values has no others. */
+enum { LEAST_LANES = 4, MOST_LANES = 8 };
+
 struct product {
   int32_t rows, blocks;
   int height, inner, width;
@@ -30,8 +33,8 @@ struct product {
   /* NULL: identity blocks */
   const double *a, *b;
   double *c;
-  /* multiply_rows: the lanes of a row, a power of two and at least `width`, and the blocks of C
-   * that they have in shared memory */
+  /* the lanes of a row, a power of two; multiply_rows: at least `width`, and the blocks of C that
+   * they have in shared memory */
   int lanes, window;
 };
 

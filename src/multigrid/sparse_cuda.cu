@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of products of sparse matrices on a device, and matrices of single values.
- */
+/* Values of products of sparse matrices on a device, and matrices of single values. */
+#include <cmath>
+
 #include "core/block_sizes.h"
-#include "multigrid/products_cuda.cuh"
+#include "multigrid/singles_cuda.cuh"
 
 namespace {
 
@@ -15,13 +16,16 @@ enum {
   SMALL = 38,
   /* bytes of shared memory of a thread block, which every device has */
   MOST_SHARED = 48 * 1024,
-  /* lanes of a row */
-  LEAST_LANES = 4,
   /* how many times a row may be longer than what its lanes hold */
   MOST_PASSES = 4,
+  /* the most values of a row of A, on average, that one thread goes through */
+  MEAN_LEFT = 12,
   /* threads that leave a device with time for more of them */
   FEW_THREADS = 1 << 16
 };
+
+/* Lanes hold this many times the mean number of values of a row, so that most rows take one pass. */
+constexpr double ROOM = 1.5;
 
 /* NULL: there is no such kernel */
 struct kernels {
@@ -80,16 +84,31 @@ bool is_small(const bisai_context *context, const bsi_sparse *c) {
   return c->blocks <= SMALL * static_cast<int64_t>(context->limits.processors);
 }
 
-/* Returns the kernel for short rows of single values, and sets the window, or NULL. */
-void (*short_rows(product *s, int32_t longest))(product) {
-  if (s->height * s->inner * s->width != 1 || (!s->a && !s->b) || longest == 0 ||
-      longest > MOST_SHORT || s->blocks > static_cast<int64_t>(MEAN_SHORT) * s->rows ||
-      s->rows <= FEW_THREADS)
+bool has_single_values(const product &s) {
+  return s.height * s.inner * s.width == 1 && (s.a || s.b);
+}
+
+/* Returns the kernel for short rows of single values, and sets the window, or NULL.
+ *   blocks: those of A */
+void (*short_rows(product *s, int32_t blocks, int32_t longest))(product) {
+  if (!has_single_values(*s) || longest == 0 || longest > MOST_SHORT || s->rows <= FEW_THREADS ||
+      s->blocks > static_cast<int64_t>(MEAN_SHORT) * s->rows ||
+      blocks > static_cast<int64_t>(MEAN_LEFT) * s->rows)
     return nullptr;
   s->window = longest;
   return s->a && s->b ? multiply_short_rows<true, true>
          : s->a       ? multiply_short_rows<true, false>
                       : multiply_short_rows<false, true>;
+}
+
+/* Returns the kernel for other rows of single values, and sets the lanes and the window, or NULL.
+ *   length: the mean number of values of a row of B */
+void (*rows_of_singles(product *s, double length, int32_t longest))(product) {
+  const double mean = static_cast<double>(s->blocks) / s->rows;
+  if (!has_single_values(*s) || longest == 0) return nullptr;
+  void (*const kernel)(product) = singles_for(s, std::fmin(longest, ROOM * mean), length);
+  const bool fits = mean <= s->window && longest / MOST_PASSES <= s->window;
+  return fits && s->rows > FEW_THREADS / s->lanes ? kernel : nullptr;
 }
 
 } // namespace
@@ -102,9 +121,12 @@ static bisai_status multiply_values(bisai_context *context, const bsi_sparse *a,
                b->values,  c->values,  0,          0};
   const kernels of_shape = is_small(context, c) ? kernels{nullptr, nullptr} : kernels_for(s);
   const double length = static_cast<double>(b->blocks) / b->rows;
-  if (void (*kernel)(product) = short_rows(&s, c->longest)) {
+  if (void (*kernel)(product) = short_rows(&s, a->blocks, c->longest)) {
     bsi_launch_early(context, kernel, bsi_grid(s.rows, BLOCK_THREADS), BLOCK_THREADS,
                      static_cast<size_t>(BLOCK_THREADS) * s.window * bytes_of_block(s), s);
+  } else if (void (*kernel)(product) = rows_of_singles(&s, length, c->longest)) {
+    bsi_launch_early(context, kernel, bsi_grid(s.rows, BLOCK_THREADS / s.lanes), BLOCK_THREADS, 0,
+                     s);
   } else if (of_shape.by_rows && fits_shared(&s, length, c->longest)) {
     const int groups = BLOCK_THREADS / s.lanes;
     bsi_launch_early(context, of_shape.by_rows, bsi_grid(s.rows, groups), BLOCK_THREADS,
