@@ -30,12 +30,13 @@ static PetscErrorCode read_event(const char *name, PetscEventPerfInfo *info) {
 static PetscErrorCode monitor(SNES snes, PetscInt step, PetscReal norm, void *context) {
   refresh *r = context;
   KSP ksp;
-  PetscEventPerfInfo setup, solve;
+  PetscEventPerfInfo setup, blocks, solve;
   PetscLogDouble now;
   MPI_Comm comm = PetscObjectComm((PetscObject)snes);
   PetscFunctionBeginUser;
   PetscCall(PetscTime(&now));
   PetscCall(read_event("PCSetUp", &setup));
+  PetscCall(read_event("PCSetUpOnBlocks", &blocks));
   PetscCall(read_event("KSPSolve", &solve));
   if (step == 0) {
     PetscCall(PetscPrintf(comm,
@@ -51,6 +52,7 @@ static PetscErrorCode monitor(SNES snes, PetscInt step, PetscReal norm, void *co
                     step, (double)norm, r->last, setup.count > r->setups ? "refreshed" : "kept",
                     (double)(now - r->time), (double)(solve.time - r->solve_seconds)));
   }
+  if (r->setups == 0) r->first = setup.time + blocks.time;
   r->time = now;
   r->setups = setup.count;
   r->solve_seconds = solve.time;
@@ -90,6 +92,7 @@ static PetscErrorCode time_setup(SNES snes, PC pc, Vec x, Vec y, PetscLogDouble 
 }
 
 PetscErrorCode refresh_measure(SNES snes, Vec x, PetscInt repeats) {
+  const refresh *r;
   KSP ksp;
   PC pc;
   Vec y;
@@ -98,6 +101,7 @@ PetscErrorCode refresh_measure(SNES snes, Vec x, PetscInt repeats) {
   PetscFunctionBeginUser;
   PetscCall(SNESGetKSP(snes, &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(SNESGetApplicationContext(snes, &r));
   PetscCall(VecDuplicate(x, &y));
   for (PetscInt k = 0; k < repeats; k++) {
     PetscCall(PCReset(pc));
@@ -107,7 +111,8 @@ PetscErrorCode refresh_measure(SNES snes, Vec x, PetscInt repeats) {
     update = PetscMin(update, seconds);
   }
   PetscCall(VecDestroy(&y));
-  PetscCall(PetscPrintf(comm, "set-up %.3f ms, refresh %.3f ms: %.1f times cheaper\n", 1e3 * setup,
-                        1e3 * update, setup / update));
+  PetscCall(PetscPrintf(
+      comm, "first set-up %.3f ms, set-up %.3f ms, refresh %.3f ms: %.1f times cheaper\n",
+      1e3 * r->first, 1e3 * setup, 1e3 * update, setup / update));
   PetscFunctionReturn((PetscErrorCode)0);
 }

@@ -21,14 +21,17 @@ typedef struct refresh {
    * and refreshes */
   PetscLogDouble time, solve_seconds;
   int setups;
+  /* of the first set-up in the program */
+  PetscLogDouble first;
 } refresh;
 
 /* Applies the policy to all solves of the SNES, and prints a line at each step. The SNES keeps the
  * pointer as its application context. PETSc's default log must be running. */
 PetscErrorCode refresh_watch(SNES snes, refresh *r);
 
-/* Prints the shortest times of `repeats` set-ups from the beginning and of as many refreshes with a
- * new Jacobian at x. */
+/* Prints the time of the first set-up of the watched solves, and the shortest times of `repeats`
+ * later set-ups from the beginning and of as many refreshes with a new Jacobian at x. The first one
+ * includes what a program does once: new memory, and the modules of a device. */
 PetscErrorCode refresh_measure(SNES snes, Vec x, PetscInt repeats);
 
 #endif
