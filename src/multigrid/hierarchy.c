@@ -10,6 +10,7 @@
 #include "factor/factor_ops.h"
 #include "multigrid/balance.h"
 #include "multigrid/multigrid_ops.h"
+#include "multigrid/power.h"
 #include "multigrid/strength.h"
 
 /* Power steps of the estimate of ρ(D⁻¹A). For a nonsymmetric A, few steps tell whether ρ is far
@@ -73,24 +74,24 @@ bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, 
                                  y);
 }
 
-/* Estimates ρ(D⁻¹A) from below by power steps. There is no growth beyond ρ^POWER_STEPS, so that the
- * vectors are not normalised in between. The last step leaves both of its vectors, so that the host
- * waits once for their norms. */
+typedef struct scaled_level {
+  const bsi_hierarchy *h;
+  const bsi_level *level;
+} scaled_level;
+
+static bisai_status power_step(void *user, const double *x, double *y) {
+  const scaled_level *scaled = user;
+  return bsi_scaled_product(scaled->h, scaled->level, x, y);
+}
+
+/* Estimates ρ(D⁻¹A) from below. */
 static bisai_status estimate_radius(bsi_hierarchy *h, bsi_level *level) {
-  const bsi_cycle_ops *ops = ops_of(h)->cycle;
-  const int64_t n = bsi_level_rows(level);
-  double *now = level->x, *before = level->residual, norms[2] = {0.0, 0.0};
+  double norms[2] = {0.0, 0.0};
   const bool few = !h->setup.symmetric &&
                    (level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI);
   const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
-  BSI_TRY(ops->start(h->context, n, now));
-  for (int step = 0; step < steps; step++) {
-    BSI_TRY(bsi_scaled_product(h, level, now, before));
-    double *const next = before;
-    before = now;
-    now = next;
-  }
-  BSI_TRY(ops->norms(h->context, 2, n, (const double *const[]){before, now}, norms));
+  BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
+                          &(scaled_level){h, level}, level->x, level->residual, norms));
   const double growth = norms[1] / norms[0];
   level->radius = norms[0] > 0.0 && isfinite(growth) ? growth : LEAST_RADIUS;
   return BISAI_OK;
