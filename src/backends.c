@@ -21,7 +21,7 @@
       &bsi_products_##SIDE, &bsi_transposed_##SIDE, &bsi_triangular_##SIDE, &bsi_sweeps_##SIDE}; \
   static const bsi_bjacobi_ops bjacobi_##SIDE = { \
       GROUP_ROWS, &bsi_diagonals_##SIDE, &bsi_partition_##SIDE, &bsi_block_values_##SIDE, \
-      &bsi_block_solve_##SIDE}; \
+      &bsi_block_solve_##SIDE, &bsi_relaxation_##SIDE}; \
   static const bsi_multigrid_ops multigrid_##SIDE = { \
       &bsi_level_inversion_##SIDE, &bsi_aggregation_##SIDE, &bsi_aim_##SIDE, \
       &bsi_transfer_##SIDE, &bsi_balance_##SIDE, &bsi_sparse_##SIDE, \

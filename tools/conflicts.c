@@ -37,6 +37,9 @@ static const char *conflict(const options *o, const method *m) {
   if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage != BISAI_ADAPTIVE &&
       m->options.bjacobi.digits != 2)
     return "digits needs storage=adaptive";
+  if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.relax == 0 &&
+      m->options.bjacobi.damping != 1.0)
+    return "damping needs relax";
   if (names_file(m, "cpr.weights") && names_file(m, "cpr.storage"))
     return "weights and storage: only one of them can be given";
   if (m->pattern == MAKER_CUSPARSE &&

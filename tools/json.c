@@ -94,12 +94,15 @@ static json_t *diagonal(const run_result *r) {
       {"digits",
        integer(r->m.options.bjacobi.storage == BISAI_ADAPTIVE, r->m.options.bjacobi.digits)},
       {"extraction", option_of(r, section, "extraction")},
+      {"damping", option_of(r, section, "damping")},
       {"blocks", integer(r->set_up, s->bjacobi.blocks)},
       {"largest", integer(r->set_up, s->bjacobi.largest_block)}, {"by_size", sizes},
       {"by_format", stored}, {"bytes", integer(r->set_up, s->bjacobi.value_bytes)},
       {"near_singular", integer(r->set_up, s->bjacobi.near_singular)},
       {"near_singular_block",
        integer(r->set_up && s->bjacobi.near_singular > 0, s->bjacobi.near_singular_block)},
+      {"relax_radius",
+       number(r->set_up && r->m.options.bjacobi.relax > 0, s->bjacobi.relax_radius)},
       {"find_s", number(r->set_up && section == SECTION_OWN, s->pattern_seconds)});
 }
 
@@ -117,7 +120,7 @@ static const char *json_key(const char *name) {
 
 /* Adds the options of a section that have no other place in the object. */
 static json_t *add_options(const run_result *r, method_section section, json_t *result) {
-  static const char *const diagonals[] = {"max_block", "form", "digits", "extraction"};
+  static const char *const diagonals[] = {"max_block", "form", "digits", "extraction", "damping"};
   const char *name;
   for (int i = 0; result && (name = method_option_name(&r->m, section, i)); ++i) {
     bool there = json_object_get(result, json_key(name)) != NULL;

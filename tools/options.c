@@ -248,7 +248,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
 #define METHOD_HELP                                                                                \
   "\vMETHOD: " GRAMMAR "\n"                                                                        \
   "bjacobi inverts the diagonal blocks of the matrix. With max=N, 1 to 32, it finds blocks of at " \
-  "most N rows. storage=adaptive keeps D digits (1 to 15, default 2) of each block. "              \
+  "most N rows. storage=adaptive keeps D digits (1 to 15, default 2) of each block. relax=R "      \
+  "makes "                                                                                         \
+  "R sweeps on the matrix, damped by W (above 0, below 2, default 1). "                            \
   "K is 1 or more. R, and N of sweeps, are 0 to 100000. "                                          \
   "ilu, isai and sweeps take level=L, the level of fill of ILU(L). They and bjacobi take "         \
   "shift=S, which repairs singular diagonal blocks: 0.01 is a good S. "                            \

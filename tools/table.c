@@ -163,6 +163,10 @@ static void print_changes(FILE *out, const char *prefix, const char *colon, cons
             prefix, colon, s->bjacobi.near_singular, plural(s->bjacobi.near_singular),
             s->bjacobi.near_singular_block);
   }
+  if (s->bjacobi.relax_radius >= 1) {
+    fprintf(out, "%s%srelaxation diverges: a sweep multiplies errors by about %.2g\n", prefix,
+            colon, s->bjacobi.relax_radius);
+  }
   if (s->isai.dropped_lower + s->isai.dropped_upper > 0) {
     fprintf(out, "%s%s%" PRId64 " block%s of L and %" PRId64 " of U dropped before powering\n",
             prefix, colon, s->isai.dropped_lower, plural(s->isai.dropped_lower),

@@ -23,7 +23,8 @@ typedef struct bisai_precond bisai_precond;
 typedef enum bisai_precond_kind {
   /** z = v */
   BISAI_PRECOND_NONE = 0,
-  /** z = D⁻¹ v, where D are the diagonal blocks of A */
+  /** z = D⁻¹ v, where D are the diagonal blocks of A. With `relax` sweeps z ← z + ω D⁻¹ (v − A z)
+   *  follow */
   BISAI_PRECOND_BJACOBI = 1,
   /** z = U⁻¹ L⁻¹ v by exact block triangular solves */
   BISAI_PRECOND_ILU = 2,
@@ -238,7 +239,9 @@ BISAI_API bool bisai_precond_kind_takes(bisai_precond_kind kind, const char *fie
 BISAI_API bool bisai_precond_kind_needs_code(bisai_precond_kind kind);
 
 /** Sets up a preconditioner: factors, patterns, values and all workspace.
- *  @param matrix   square; read during the call only
+ *  @param matrix   square; read during the call only. MULTIGRID, and BJACOBI with `relax`, read it
+ *      in applications too: it must live until the preconditioner is destroyed or updated with
+ *      another matrix. The same holds for CPR with such a second stage
  *  @param options  NULL: the defaults
  *  @param precond  out; unchanged on failure; free with bisai_precond_destroy()
  *  @retval BISAI_MISSING_DIAGONAL, BISAI_SINGULAR_BLOCK  the message names the block row in the

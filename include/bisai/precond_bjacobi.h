@@ -100,6 +100,16 @@ typedef struct bisai_bjacobi_options {
   int32_t digits;
   /** how a device copies the blocks; default BISAI_EXTRACTION_AUTO */
   bisai_extraction extraction;
+  /** number N of relaxation sweeps on A. With ω = damping, an application computes z = ω D⁻¹ v, and
+   *  then N times z ← z + ω D⁻¹ (v − A z) (Anzt et al. 2017, equation 1, where ω = 1). Each sweep
+   *  reads A and D⁻¹ once. Applications read the matrix of creation or of the last update, which
+   *  must live until the preconditioner is destroyed or updated with another matrix. A symmetric
+   *  D⁻¹ makes a symmetric M for a symmetric A. M is positive definite if A and D are, and if the
+   *  sweeps converge or N is even. Default 0: z = D⁻¹ v */
+  int32_t relax;
+  /** the damping ω of the sweeps, greater than 0 and less than 2; default 1. Without sweeps it does
+   *  not apply */
+  double damping;
   /** block_count + 1 scalar rows at which the blocks begin. The first is 0, and the last is
    *  block_rows·bs. Each block has 1 … 32 rows. The array is in host memory and is read during
    *  creation. Default NULL: no blocks are given */
@@ -128,6 +138,10 @@ typedef struct bisai_bjacobi_report {
   int64_t near_singular;
   /** the first nearly singular block; -1 if there is none */
   int32_t near_singular_block;
+  /** an estimate of ρ(I − ω D⁻¹A) by ten power steps, made by creation and updates: the factor by
+   *  which a sweep multiplies errors. The relaxation diverges if it is 1 or more. The estimate may
+   *  be too small, so that slow divergence is not found. 0 without sweeps */
+  double relax_radius;
 } bisai_bjacobi_report;
 
 #ifdef __cplusplus

@@ -47,6 +47,12 @@ typedef struct bsi_block_solve_ops {
                         int64_t ldx, double *y, int64_t ldy);
 } bsi_block_solve_ops;
 
+typedef struct bsi_relaxation_ops {
+  /* Y ← alpha·X + beta·Y for `count` vectors of n values. beta 0: Y is not read. */
+  bisai_status (*combine)(bisai_context *, int64_t n, int32_t count, double alpha, const double *x,
+                          int64_t ldx, double beta, double *y, int64_t ldy);
+} bsi_relaxation_ops;
+
 typedef struct bsi_bjacobi_ops {
   /* A group has max(1, group_rows / rows of the largest block) blocks. */
   int group_rows;
@@ -54,12 +60,14 @@ typedef struct bsi_bjacobi_ops {
   const bsi_partition_ops *partition;
   const bsi_block_values_ops *values;
   const bsi_block_solve_ops *solve;
+  const bsi_relaxation_ops *relaxation;
 } bsi_bjacobi_ops;
 
 extern const bsi_diagonal_ops bsi_diagonals_host, bsi_diagonals_cuda;
 extern const bsi_partition_ops bsi_partition_host, bsi_partition_cuda;
 extern const bsi_block_values_ops bsi_block_values_host, bsi_block_values_cuda;
 extern const bsi_block_solve_ops bsi_block_solve_host, bsi_block_solve_cuda;
+extern const bsi_relaxation_ops bsi_relaxation_host, bsi_relaxation_cuda;
 
 /* CUDA: `compute` without the wait for its statistics, so that a benchmark can time the kernels. */
 bisai_status bsi_bjacobi_enqueue(bisai_context *context, const bisai_bcsr *matrix,

@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Block-Jacobi: z = D⁻¹ v, D the diagonal blocks of A, of any sizes (bjacobi/bjacobi.h). */
+/* Block-Jacobi: z = D⁻¹ v, D the diagonal blocks of A, of any sizes (bjacobi/bjacobi.h). With
+ * relaxation: z = ω D⁻¹ v, then `relax` times z ← z + ω D⁻¹ (v − A z), the damped equation (1) of
+ * Anzt et al. (2017). M⁻¹ is then p(D⁻¹A) D⁻¹ with a polynomial p, so that it is symmetric if A and
+ * D are. */
 #include "bjacobi/bjacobi.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "apply/apply_ops.h"
 #include "bjacobi/bjacobi_ops.h"
 #include "core/context_impl.h"
 #include "core/words.h"
+#include "multigrid/power.h"
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(form, BISAI_FORM_LIST, "unknown form")
 BSI_DEFINE_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
 
 enum { MOST_DIGITS = 15 };
+/* Power steps of the estimate of ρ(I − ω D⁻¹A). */
+enum { POWER_STEPS = 10 };
+/* Relaxation keeps a residual and a step for each right-hand side. The estimate takes three
+ * vectors. */
+enum { RELAX_VECTORS = 2 };
+
+typedef struct bjacobi_state {
+  bsi_bjacobi jacobi;
+  /* with relaxation: the caller's A */
+  const bisai_bcsr *matrix;
+  /* the estimate of ρ(I − ω D⁻¹A); 0 without relaxation */
+  double radius;
+} bjacobi_state;
 
 static const char *const forms[] = BSI_OPTION_WORDS(BISAI_FORM_LIST);
 static const char *const storages[] = BSI_OPTION_WORDS(BISAI_VALUE_TYPE_LIST);
@@ -38,6 +57,12 @@ static const bisai_option table[] = {
      .placeholder = "E", .help = "how a device reads diagonal blocks", .type = BISAI_OPTION_WORD,
      .initial = BISAI_EXTRACTION_AUTO, .maximum = BISAI_EXTRACTION_MERGED_SHARED,
      .advised = BISAI_EXTRACTION_MERGED_SHARED, .words = extractions},
+    {BSI_PRECOND_OPTION(bjacobi.relax), .name = "relax", .key = "relax", .placeholder = "R",
+     .petsc = "relax", .help = "relaxation sweeps on A", .type = BISAI_OPTION_INTEGER,
+     .maximum = INT32_MAX, .advised = BSI_ADVISED_STEPS},
+    {BSI_PRECOND_OPTION(bjacobi.damping), .name = "damping", .key = "damping", .placeholder = "W",
+     .petsc = "damping", .help = "damping of the relaxation sweeps", .type = BISAI_OPTION_NUMBER,
+     .initial = 1.0, .maximum = 2.0, .advised = 2.0},
     {BSI_PRECOND_OPTION(bjacobi.block_ptr), .name = "block_ptr", .help = "where the blocks begin",
      .type = BISAI_OPTION_POINTER},
     {BSI_PRECOND_OPTION(bjacobi.block_count), .name = "block_count", .help = "blocks of block_ptr",
@@ -45,7 +70,9 @@ static const bisai_option table[] = {
      .maximum = INT32_MAX, .advised = INT32_MAX}};
 static const bsi_option_list own_options = BSI_OPTION_LIST(table);
 
-static bsi_bjacobi *jacobi_of(const bisai_precond *m) { return m->state; }
+static bjacobi_state *state_of(const bisai_precond *m) { return m->state; }
+static bsi_bjacobi *jacobi_of(const bisai_precond *m) { return &state_of(m)->jacobi; }
+static bool relaxes(const bisai_precond *m) { return m->options.bjacobi.relax > 0; }
 
 /* The blocks that the caller gives. */
 static bisai_status check_blocks(bisai_context *context, const bisai_bjacobi_options *o,
@@ -83,6 +110,9 @@ static bisai_status bjacobi_check(bisai_context *context, const bisai_precond_op
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "adaptive storage goes with the form inverse alone, not with %s",
                     bisai_form_string(o->form));
+  if (!(o->damping > 0.0 && o->damping < 2.0))
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT, "damping %g: between 0 and 2 is needed",
+                    o->damping);
   return check_blocks(context, o, matrix->block_rows * matrix->block_size);
 }
 
@@ -102,11 +132,69 @@ static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
   m->report.pattern_seconds = bsi_now() - start;
   if (!jacobi_of(m)->natural) m->repair_place = "block";
   m->options.bjacobi.block_ptr = NULL; /* the caller's array may go */
+  if (relaxes(m)) m->vectors = RELAX_VECTORS;
   return status;
 }
 
+/* --- relaxation --- */
+
+/* Y ← D⁻¹ X */
+static bisai_status solve_blocks(const bisai_precond *m, int32_t count, const double *x,
+                                 int64_t ldx, double *y, int64_t ldy) {
+  return m->context->backend->bjacobi->solve->apply(m->context, jacobi_of(m), count, x, ldx, y,
+                                                    ldy);
+}
+
+/* Y ← alpha·X + beta·Y */
+static bisai_status combine(const bisai_precond *m, int32_t count, double alpha, const double *x,
+                            int64_t ldx, double beta, double *y, int64_t ldy) {
+  return m->context->backend->bjacobi->relaxation->combine(m->context, bsi_precond_size(m), count,
+                                                           alpha, x, ldx, beta, y, ldy);
+}
+
+static bisai_status apply_relaxed(const bisai_precond *m, const bsi_vectors *v) {
+  const int64_t n = bsi_precond_size(m);
+  const double damping = m->options.bjacobi.damping;
+  double *residual = v->work, *step = v->work + n * v->count;
+  BSI_TRY(solve_blocks(m, v->count, v->b, v->ldb, step, n));
+  BSI_TRY(combine(m, v->count, damping, step, n, 0.0, v->x, v->ldx));
+  for (int32_t sweep = 0; sweep < m->options.bjacobi.relax; sweep++) {
+    BSI_TRY(m->context->backend->apply->products->multiply(m->context, state_of(m)->matrix,
+                                                           v->count, -1.0, v->x, v->ldx, 1.0, v->b,
+                                                           v->ldb, residual, n, v->cached_bytes));
+    BSI_TRY(solve_blocks(m, v->count, residual, n, step, n));
+    BSI_TRY(combine(m, v->count, damping, step, n, 1.0, v->x, v->ldx));
+  }
+  return BISAI_OK;
+}
+
+/* y ← x − ω D⁻¹A x: the change of the error in a sweep. */
+static bisai_status change_error(void *user, const double *x, double *y) {
+  const bisai_precond *m = user;
+  const int64_t n = bsi_precond_size(m);
+  double *product = m->work + 2 * n;
+  BSI_TRY(m->context->backend->apply->products->multiply(m->context, state_of(m)->matrix, 1, 1.0, x,
+                                                         n, 0.0, NULL, n, product, n, 0));
+  BSI_TRY(solve_blocks(m, 1, product, n, y, n));
+  return combine(m, 1, 1.0, x, n, -m->options.bjacobi.damping, y, n);
+}
+
+/* Estimates ρ(I − ω D⁻¹A). It is 0 if A is block diagonal, and infinite if the errors overflow. */
+static bisai_status estimate_radius(bisai_precond *m) {
+  const int64_t n = bsi_precond_size(m);
+  double norms[2] = {0.0, 0.0};
+  BSI_TRY(
+      bsi_power_norms(m->context, n, POWER_STEPS, change_error, m, m->work, m->work + n, norms));
+  const double growth = norms[0] > 0.0 ? norms[1] / norms[0] : 0.0;
+  state_of(m)->radius = isfinite(norms[0]) && isfinite(norms[1]) ? growth : INFINITY;
+  return BISAI_OK;
+}
+
 static bisai_status bjacobi_update(bisai_precond *m, const bisai_bcsr *a) {
-  return bsi_bjacobi_update(m->context, a, jacobi_of(m));
+  BSI_TRY(bsi_bjacobi_update(m->context, a, jacobi_of(m)));
+  if (!relaxes(m)) return BISAI_OK;
+  state_of(m)->matrix = a;
+  return estimate_radius(m);
 }
 
 static bisai_status bjacobi_check_update(const bisai_precond *m, const bisai_bcsr *a) {
@@ -114,8 +202,7 @@ static bisai_status bjacobi_check_update(const bisai_precond *m, const bisai_bcs
 }
 
 static bisai_status bjacobi_apply(bisai_precond *m, const bsi_vectors *v) {
-  return m->context->backend->bjacobi->solve->apply(m->context, jacobi_of(m), v->count, v->b,
-                                                    v->ldb, v->x, v->ldx);
+  return relaxes(m) ? apply_relaxed(m, v) : solve_blocks(m, v->count, v->b, v->ldb, v->x, v->ldx);
 }
 
 /* Inverses of symmetric blocks are symmetric, also value by value in a narrow format; L and U
@@ -138,8 +225,12 @@ static void bjacobi_report(const bisai_precond *m, bisai_precond_report *r) {
   r->bjacobi.near_singular = stats->near_singular;
   r->bjacobi.near_singular_block = stats->near_singular_block;
   r->memory_bytes += bsi_bjacobi_memory(jacobi_of(m));
+  r->bjacobi.relax_radius = state_of(m)->radius;
+  const int64_t sweeps = m->options.bjacobi.relax;
   r->apply_bytes =
-      stats->value_bytes + bsi_bjacobi_index_bytes(jacobi_of(m)) + 16 * bsi_precond_size(m);
+      (stats->value_bytes + bsi_bjacobi_index_bytes(jacobi_of(m)) + 16 * bsi_precond_size(m)) *
+      (1 + sweeps);
+  if (relaxes(m)) r->apply_bytes += sweeps * bsi_bcsr_product_bytes(state_of(m)->matrix);
 }
 
 static void bjacobi_destroy(bisai_precond *m) { bsi_bjacobi_destroy(m->context, jacobi_of(m)); }
@@ -153,6 +244,8 @@ static void bjacobi_describe(bisai_precond *m) {
   if (o->form != BISAI_FORM_INVERSE) bsi_append(m, " form=%s", bisai_form_string(o->form));
   if (o->storage != BISAI_FP64) bsi_append(m, " storage=%s", bisai_value_type_string(o->storage));
   if (o->storage == BISAI_ADAPTIVE) bsi_append(m, " digits=%d", o->digits);
+  if (relaxes(m)) bsi_append(m, " relax=%d", o->relax);
+  if (relaxes(m) && o->damping != 1.0) bsi_append(m, " damping=%g", o->damping);
   bsi_describe_factors(m);
   if (!natural) bsi_append(m, ", %d blocks of up to %d rows", r->blocks, r->largest_block);
   if (o->storage == BISAI_ADAPTIVE)
@@ -163,10 +256,13 @@ static void bjacobi_describe(bisai_precond *m) {
   if (r->near_singular > 0)
     bsi_append(m, ", %lld nearly singular, first block %d", (long long)r->near_singular,
                r->near_singular_block);
+  if (r->relax_radius >= 1.0)
+    bsi_append(m, ", relaxation diverges: a sweep multiplies errors by about %.2g",
+               r->relax_radius);
 }
 
 const bsi_precond_ops bsi_precond_bjacobi = {.options = {&own_options, &bsi_shift_options},
-                                             .state_size = sizeof(bsi_bjacobi),
+                                             .state_size = sizeof(bjacobi_state),
                                              .check = bjacobi_check,
                                              .setup = bjacobi_setup,
                                              .update = bjacobi_update,

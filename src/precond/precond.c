@@ -115,9 +115,10 @@ static bisai_status refuse_empty(bisai_precond *m, const bisai_bcsr *matrix) {
 static bisai_status set_up(bisai_precond *m, const bisai_bcsr *matrix) {
   const double start = bsi_now();
   bisai_status status = BISAI_OK;
+  m->vectors = m->ops->vectors;
   if (m->ops->needs_factors) status = bsi_factored_setup(m, &matrix);
   if (!status && m->ops->setup) status = m->ops->setup(m, matrix);
-  m->vectors = m->ops->vectors + (m->reordered.matrix != NULL);
+  m->vectors += m->reordered.matrix != NULL;
   if (!status && m->vectors > 0) {
     const size_t n = (size_t)m->block_rows * (size_t)m->block_size;
     m->work = m->context->backend->memory->allocate(
@@ -244,7 +245,7 @@ bisai_status bsi_precond_apply_inside(bisai_precond *m, int32_t count, const dou
     return m->ops->apply(m, &vectors);
   }
   const int64_t n = bisai_precond_rows(m);
-  double *result = m->work + m->ops->vectors * BSI_VECTORS_AT_ONCE * n;
+  double *result = m->work + (m->vectors - 1) * BSI_VECTORS_AT_ONCE * n;
   const bsi_vectors vectors = {count, z, ldz, result, n, m->work, cached_bytes};
   bisai_status status = bsi_reordered_enter(m->context, &m->reordered, count, v, ldv, z, ldz);
   if (!status) status = m->ops->apply(m, &vectors);

@@ -30,7 +30,8 @@ typedef struct bsi_precond_ops {
   /* L and U are up to date before `setup` and `update`. The kind then also has the options and the
    * report of factored.c */
   bool needs_factors;
-  /* work vectors of n for each right-hand side */
+  /* work vectors of n for each right-hand side. `setup` may set another number in
+   * bisai_precond::vectors */
   int vectors;
   /* checks options beyond their ranges */
   bisai_status (*check)(bisai_context *, const bisai_precond_options *, const bisai_bcsr *);
@@ -75,7 +76,7 @@ struct bisai_precond {
   const bisai_factors *factors;
   /* vectors·BSI_VECTORS_AT_ONCE·n */
   double *work;
-  /* ops->vectors, and one more if the matrix is reordered */
+  /* those of the kind, and one more if the matrix is reordered */
   int vectors;
   /* the unit that bisai_precond_report::first_repair_row counts */
   const char *repair_place;

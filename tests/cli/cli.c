@@ -184,7 +184,7 @@ static const refusal arguments[] = {
     {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},
     {CAVITY "--methods bjacobi:level=1", "bisai: --methods: bjacobi:level=1: 'level' is not a key "
                                          "of bjacobi (max, form, storage, digits, extraction, "
-                                         "shift)\n"},
+                                         "relax, damping, shift)\n"},
     {CAVITY "--methods bjacobi:max=33",
      "bisai: --methods: bjacobi:max=33: max must be an integer from 0 to 32\n"},
     {CAVITY "--methods bjacobi:form=qr",
@@ -197,6 +197,12 @@ static const refusal arguments[] = {
      "15\n"},
     {CAVITY "--methods bjacobi:digits=3",
      "bisai: --methods: bjacobi:digits=3: digits needs storage=adaptive\n"},
+    {CAVITY "--methods bjacobi:damping=0.5",
+     "bisai: --methods: bjacobi:damping=0.5: damping needs relax\n"},
+    {CAVITY "--methods bjacobi:relax=-1",
+     "bisai: --methods: bjacobi:relax=-1: relax must be an integer from 0 to 100000\n"},
+    {CAVITY "--methods bjacobi:relax=1:damping=3",
+     "bisai: --methods: bjacobi:relax=1:damping=3: damping must be a number from 0 to 2\n"},
     {CAVITY "--methods bjacobi:storage=adaptive:form=gh",
      "bisai: --methods: bjacobi:form=gh:storage=adaptive: storage=adaptive needs form=inverse\n"},
     {CAVITY "--methods bjacobi:extraction=all",

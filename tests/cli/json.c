@@ -181,15 +181,22 @@ static void default_methods_are_the_seven_of_the_contract(void **state) {
 static void blocks_of_block_jacobi_are_an_object(void **state) {
   (void)state;
   static const char *const keys[] = {
-      "max_block", "form",  "digits",        "extraction",          "blocks", "largest", "by_size",
-      "by_format", "bytes", "near_singular", "near_singular_block", "find_s"};
+      "max_block",    "form",    "digits",    "extraction", "damping",       "blocks",
+      "largest",      "by_size", "by_format", "bytes",      "near_singular", "near_singular_block",
+      "relax_radius", "find_s"};
   json_t *root = results("compare --case cavity --size 6 --methods "
-                         "bjacobi,bjacobi:max=2:form=lu,bjacobi:max=8:storage=adaptive:digits=1",
+                         "bjacobi,bjacobi:max=2:form=lu,bjacobi:max=8:storage=adaptive:digits=1,"
+                         "bjacobi:relax=2:damping=0.7",
                          0);
   json_t *natural = json_object_get(run_of(root, 0), "diagonal"),
          *small = json_object_get(run_of(root, 1), "diagonal"),
-         *adaptive = json_object_get(run_of(root, 2), "diagonal");
-  expect_keys(natural, keys, 12);
+         *adaptive = json_object_get(run_of(root, 2), "diagonal"),
+         *relaxed = json_object_get(run_of(root, 3), "diagonal");
+  expect_keys(natural, keys, 14);
+  assert_true(json_is_null(json_object_get(natural, "relax_radius")));
+  assert_int_equal(integer(run_of(root, 3), "relax"), 2);
+  assert_true(number(relaxed, "damping") == 0.7);
+  assert_true(number(relaxed, "relax_radius") > 0.0);
   assert_int_equal(integer(natural, "max_block"), 0);
   assert_int_equal(integer(natural, "blocks"), 36);
   assert_int_equal(integer(json_object_get(natural, "by_size"), "3"), 36);
@@ -213,7 +220,7 @@ static void what_does_not_apply_is_null(void **state) {
   static const char *const applies[] = {
       "nnnnyyynnnynyny"
       "nnnnnnnnnnnnnnnnnnnynyyyynn", /* none */
-      "nnnyyyynnyyyyny"
+      "nynyyyynnyyyyny"
       "nynnynnnnnnnnnnnynnynyyyynn", /* bjacobi */
       "nnnnyyyynnyyyny"
       "yynnynnnnnyyynynnnnynyyyynn", /* ilu */

@@ -7,7 +7,7 @@
 static const struct {
   const char *key, *option, *of_blocks, *of_levels, *of_pressure;
 } keys[] = {{"k", "isai.power", "", "multigrid.power", ""},
-            {"relax", "isai.relax", "", "multigrid.relax", ""},
+            {"relax", "isai.relax", "bjacobi.relax", "multigrid.relax", ""},
             {"symmetric", "isai.symmetric", "", "", ""},
             {"n", "sweeps.count", "", "multigrid.sweeps", ""},
             {"storage", "isai.storage", "bjacobi.storage", "", "cpr.storage"},
@@ -24,7 +24,7 @@ static const struct {
             {"smoother", "", "", "multigrid.smoother", ""},
             {"pre", "", "", "multigrid.pre", ""},
             {"post", "", "", "multigrid.post", ""},
-            {"damping", "", "", "multigrid.damping", ""},
+            {"damping", "", "bjacobi.damping", "multigrid.damping", ""},
             {"degree", "", "", "multigrid.degree", ""},
             {"ratio", "", "", "multigrid.ratio", ""},
             {"nodes", "", "", "multigrid.nodes", ""},

@@ -48,6 +48,7 @@ static bisai_precond_options options_of(const scene *inputs, int variant) {
     options.bjacobi.form = which == 2   ? BISAI_FORM_LU
                            : which == 3 ? BISAI_FORM_GAUSS_HUARD_TRANSPOSED
                                         : BISAI_FORM_INVERSE;
+    options.bjacobi.relax = which % 2;
     options.bjacobi.storage = which % 2 == 0 ? BISAI_ADAPTIVE : BISAI_FP32;
     if (options.bjacobi.form != BISAI_FORM_INVERSE) options.bjacobi.storage = BISAI_FP11_20;
   } else if (variant >= 3 * KINDS) {

@@ -151,7 +151,7 @@ static set_option with_option(bisai_precond_kind kind, int which) {
   bisai_precond_options o = options_of(kind);
   switch (which) {
   case 0: SET(isai.power, 2, "power");
-  case 1: SET(isai.relax, 1, "relax");
+  case 1: SET(isai.relax, 1, kind == BISAI_PRECOND_BJACOBI ? "isai.relax" : "relax");
   case 2: SET(sweeps.count, 2, "sweeps");
   case 3: SET(isai.storage, BISAI_FP32, kind == BISAI_PRECOND_BJACOBI ? "isai.storage" : "storage");
   case 4: SET(ilu.schedule, BISAI_SCHEDULE_SERIAL, "schedule");
@@ -173,6 +173,8 @@ static set_option with_option(bisai_precond_kind kind, int which) {
   case 20:
     SET(bjacobi.storage, BISAI_FP32, kind == BISAI_PRECOND_ISAI ? "bjacobi.storage" : "storage");
   case 21: SET(callback.nonlinear, true, "nonlinear");
+  case 22: SET(bjacobi.relax, 1, kind == BISAI_PRECOND_ISAI ? "bjacobi.relax" : "relax");
+  case 23: SET(bjacobi.damping, 0.5, "damping");
   default: return (set_option){.name = NULL};
   }
 }
@@ -200,14 +202,15 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
       refused++;
     }
   }
-  assert_int_equal(taken, 8 + 4 + 11 + 4 + 2); /* of bjacobi, ilu, isai, sweeps, callback */
-  assert_int_equal(refused, 6 * 22 - taken);
+  assert_int_equal(taken, 10 + 4 + 11 + 4 + 2); /* of bjacobi, ilu, isai, sweeps, callback */
+  assert_int_equal(refused, 6 * 24 - taken);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.isai.relax = 2;
   bisai_precond *precond = NULL;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
                 bisai_precond_create(context, matrix, &options, &precond));
-  EXPECT_MESSAGE(context, "ilu does not take the option relax, which is for isai, mg, cpr");
+  EXPECT_MESSAGE(context,
+                 "ilu does not take the option relax, which is for bjacobi, isai, mg, cpr");
   options = options_of(BISAI_PRECOND_ILU);
   options.isai.storage = BISAI_FP32;
   EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT,
