@@ -28,7 +28,8 @@ typedef struct bsi_pc {
   bisai_context *context;
   /* NULL before the first set-up and after a reset */
   bisai_precond *precond;
-  /* the matrix that it was made or last updated with, and that multigrid and CPR read */
+  /* the matrix that it was made or last updated with, and that multigrid, CPR and the
+   * relaxation of block-Jacobi read */
   bsi_pc_matrix matrix;
   /* multigrid: the PETSc id of the near-null space that it was made with; 0 if there was none */
   PetscObjectId null_space;

@@ -81,7 +81,7 @@ static PetscErrorCode read_and_set_up(PC pc, Mat block, bisai_status *status) {
   const bisai_bcsr *matrix = bsi_pc_matrix_get(&m->matrix);
   m->block_size = bisai_bcsr_block_size(matrix);
   const PetscErrorCode code = update_or_create(m, pc->pmat, matrix, status);
-  /* After a failed update multigrid still reads the old matrix. */
+  /* After a failed update multigrid and relaxation still read the old matrix. */
   if ((code || *status) && bsi_pc_matrix_get(&old)) bisai_precond_destroy(&m->precond);
   bsi_pc_matrix_destroy(&old);
   PetscCall(code);

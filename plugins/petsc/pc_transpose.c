@@ -5,7 +5,9 @@
  *   ilu, sweeps   M⁻ᵀ = L⁻ᵀ U⁻ᵀ: the same kind with the factors Uᵀ and Lᵀ
  *   isai          M⁻ᵀ = NLᵀ NUᵀ; a relaxation x ← x + N (b − T x) has the transpose
  *                 x ← x + Nᵀ (b − Tᵀ x)
- *   bjacobi       the blocks of M⁻¹, from its applications to vectors of ones and zeros
+ *   bjacobi       the blocks of D⁻¹, from its applications to vectors of ones and zeros; a
+ *                 relaxation z ← z + ω D⁻¹ (v − A z) has the transpose z ← z + ω D⁻ᵀ (v − Aᵀ z)
+ *                 with the A that M reads
  *   none, mg of a symmetric matrix, symmetric isai   M itself
  *
  * With an ordering all of this lies between two permutations. */
@@ -25,12 +27,14 @@ typedef struct bsi_pc_transpose {
   bisai_precond *precond;
   /* isai: of U and of L, in the order of application */
   pair pairs[2];
-  /* bjacobi: the first rows of the blocks, and M⁻¹ by columns: entry (i, k) of a block is
+  /* bjacobi: the first rows of the blocks, and D⁻¹ by columns: entry (i, k) of a block is
    * columns[k·n + first row + i] */
   PetscInt blocks;
   int32_t *block_ptr;
   double *columns;
-  /* three vectors */
+  /* bjacobi with relaxation: Aᵀ */
+  bisai_bcsr *matrix;
+  /* five vectors */
   double *work;
 } transpose;
 
@@ -42,6 +46,7 @@ void bsi_pc_transpose_destroy(transpose **t) {
     bisai_bcsr_destroy(&(*t)->pairs[k].factor);
     bisai_bcsr_destroy(&(*t)->pairs[k].inverse);
   }
+  bisai_bcsr_destroy(&(*t)->matrix);
   PetscFree((*t)->block_ptr);
   PetscFree((*t)->columns);
   PetscFree((*t)->work);
@@ -146,21 +151,40 @@ static PetscErrorCode make_pairs(bsi_pc *m, transpose *t, bisai_status *status) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Column k of all blocks of M⁻¹ at once: M⁻¹ times a vector with a one in row k of each block. */
-static PetscErrorCode make_blocks(bsi_pc *m, transpose *t, const bisai_precond_report *report,
-                                  bisai_status *status) {
+/* Column k of all blocks of D⁻¹ at once: D⁻¹ times a vector with a one in row k of each block. */
+static PetscErrorCode read_blocks(bisai_precond *jacobi, transpose *t,
+                                  const bisai_precond_report *report, bisai_status *status) {
   const size_t n = (size_t)t->n;
   PetscFunctionBegin;
   t->blocks = report->bjacobi.blocks;
   PetscCall(PetscMalloc1((size_t)t->blocks + 1, &t->block_ptr));
   PetscCall(PetscMalloc1((size_t)report->bjacobi.largest_block * n, &t->columns));
-  *status = bisai_precond_get_blocks(m->precond, t->block_ptr);
+  *status = bisai_precond_get_blocks(jacobi, t->block_ptr);
   for (int32_t k = 0; k < report->bjacobi.largest_block && !*status; k++) {
     memset(t->work, 0, n * sizeof *t->work);
     for (PetscInt b = 0; b < t->blocks; b++)
       if (t->block_ptr[b] + k < t->block_ptr[b + 1]) t->work[t->block_ptr[b] + k] = 1;
-    *status = bisai_precond_apply(m->precond, t->work, t->columns + (size_t)k * n);
+    *status = bisai_precond_apply(jacobi, t->work, t->columns + (size_t)k * n);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks are those of M, or with relaxation those of block-Jacobi without it. */
+static PetscErrorCode make_blocks(bsi_pc *m, transpose *t, const bisai_precond_report *report,
+                                  bisai_status *status) {
+  const bisai_bcsr *matrix = bsi_pc_matrix_get(&m->matrix);
+  bisai_precond *plain = NULL;
+  bisai_precond_options o = m->options;
+  PetscFunctionBegin;
+  if (o.bjacobi.relax > 0) {
+    o.bjacobi.relax = 0;
+    PetscCall(make_transposed(m->context, matrix, &t->matrix, status));
+    if (!*status) *status = bisai_precond_create(m->context, matrix, &o, &plain);
+    if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const PetscErrorCode code = read_blocks(plain ? plain : m->precond, t, report, status);
+  bisai_precond_destroy(&plain);
+  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,10 +252,26 @@ static void multiply_blocks(const transpose *t, const double *v, double *z) {
   }
 }
 
+/* z ← ω D⁻ᵀ v, and `relax` times z ← z + ω D⁻ᵀ (v − Aᵀ z). */
+static bisai_status relax_blocks(const bsi_pc *m, const transpose *t, const double *v, double *z) {
+  const double damping = m->options.bjacobi.damping;
+  double *residual = t->work, *change = residual + t->n;
+  bisai_status status = BISAI_OK;
+  memset(z, 0, (size_t)t->n * sizeof *z);
+  for (int step = 0; step <= m->options.bjacobi.relax && !status; step++) {
+    status = bisai_bcsr_multiply(t->matrix, z, residual);
+    for (PetscInt i = 0; i < t->n; i++) residual[i] = v[i] - residual[i];
+    multiply_blocks(t, residual, change);
+    for (PetscInt i = 0; i < t->n && !status; i++) z[i] += damping * change[i];
+  }
+  return status;
+}
+
 /* In the ordering of the factors. */
 static bisai_status apply(bsi_pc *m, transpose *t, const double *v, double *z) {
   double *work = t->work, *change = work + t->n, *middle = change + t->n;
   if (t->precond) return bisai_precond_apply(t->precond, v, z);
+  if (t->matrix) return relax_blocks(m, t, v, z);
   if (t->columns) {
     multiply_blocks(t, v, z);
     return BISAI_OK;

@@ -52,7 +52,9 @@ static void transposed_applications_are_transposes(void **state) {
       "-pc_bisai_type isai -pc_bisai_relax 1 -pc_bisai_ordering colour",
       "-pc_bisai_type bjacobi",
       "-pc_bisai_type bjacobi -pc_bisai_max_block 16 -pc_bisai_storage fp32",
-      "-pc_bisai_type bjacobi -pc_bisai_max_block 9 -pc_bisai_form lu"};
+      "-pc_bisai_type bjacobi -pc_bisai_max_block 9 -pc_bisai_form lu",
+      "-pc_bisai_type bjacobi -pc_bisai_relax 2",
+      "-pc_bisai_type bjacobi -pc_bisai_max_block 9 -pc_bisai_relax 1 -pc_bisai_damping 0.7"};
   for (int32_t bs = 1; bs <= 4; bs += 3) {
     bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(9, 8, bs, 5));
     const PetscInt n = (PetscInt)bisai_bcsr_rows(matrix);
@@ -87,19 +89,23 @@ static void symmetric_preconditioners_are_their_transposes(void **state) {
 /* The transpose of new values, and of the old ones while the preconditioner is reused. */
 static void transposes_follow_the_preconditioner(void **state) {
   (void)state;
+  static const char *const kinds[] = {"-pc_bisai_type ilu",
+                                      "-pc_bisai_type bjacobi -pc_bisai_relax 1"};
   bisai_bcsr *matrix = test_bcsr_take(context, test_bcsr_grid(7, 6, 2, 5));
-  Mat mat = test_petsc_mat(matrix);
-  PC pc = test_petsc_pc(mat, "-pc_bisai_type ilu");
-  assert_int_equal(PCSetUp(pc), 0);
-  expect_transposed(pc, 84, "first values");
-  for (int reuse = 1; reuse >= 0; reuse--) {
-    PCSetReusePreconditioner(pc, reuse ? PETSC_TRUE : PETSC_FALSE);
-    MatShift(mat, 3);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    Mat mat = test_petsc_mat(matrix);
+    PC pc = test_petsc_pc(mat, kinds[i]);
     assert_int_equal(PCSetUp(pc), 0);
-    expect_transposed(pc, 84, reuse ? "reused" : "new values");
+    expect_transposed(pc, 84, "first values");
+    for (int reuse = 1; reuse >= 0; reuse--) {
+      PCSetReusePreconditioner(pc, reuse ? PETSC_TRUE : PETSC_FALSE);
+      MatShift(mat, 3);
+      assert_int_equal(PCSetUp(pc), 0);
+      expect_transposed(pc, 84, reuse ? "reused" : "new values");
+    }
+    PCDestroy(&pc);
+    MatDestroy(&mat);
   }
-  PCDestroy(&pc);
-  MatDestroy(&mat);
   bisai_bcsr_destroy(&matrix);
 }
 
