@@ -15,14 +15,17 @@
 
 namespace {
 
-const char usage[] = "usage: bench_batches [OPTION VALUE]…\n"
-                     "  --only LETTERS  of i(nversion), m(ixed), f(orms), a(pplication), b(atch "
-                     "sizes), s(izes), e(xtraction),\n"
-                     "                  w(hole set-up); default all\n"
-                     "  --rounds N      timings of each operation, default 9\n"
-                     "  --bytes N       bytes of a batch of blocks, default 2^30\n"
-                     "  --json FILE     writes the same figures as JSON\n"
-                     "  --matrices …    the files of e: all following arguments\n";
+const char usage[] =
+    "usage: bench_batches [OPTION VALUE]…\n"
+    "  --only LETTERS  of i(nversion), m(ixed), f(orms), d(ecompositions by "
+    "size of batch),\n"
+    "                  a(pplication), b(atch sizes), s(izes), e(xtraction), w(hole "
+    "set-up);\n"
+    "                  default all\n"
+    "  --rounds N      timings of each operation, default 9\n"
+    "  --bytes N       bytes of a batch of blocks, default 2^30\n"
+    "  --json FILE     writes the same figures as JSON\n"
+    "  --matrices …    the files of e: all following arguments\n";
 
 double flops_of_inversion(int m) { return 2.0 * m * m * m; }
 
@@ -75,6 +78,9 @@ void measure_inversion(bench &b, double bytes, const std::vector<int> &sizes, in
   }
 }
 
+const bisai_form FORMS[] = {BISAI_FORM_INVERSE, BISAI_FORM_LU, BISAI_FORM_GAUSS_HUARD,
+                            BISAI_FORM_GAUSS_HUARD_TRANSPOSED};
+
 /* Times blocks of random sizes 1 … 32 in one batch. cuBLAS needs one call for the blocks of each
  * size. */
 void measure_mixed(bench &b) {
@@ -87,7 +93,7 @@ void measure_mixed(bench &b) {
     m = static_cast<int32_t>(1 + (state >> 33) % 32);
     of_size[m]++;
   }
-  double bytes = 0.0, cublas = 0.0, flops = 0.0;
+  double bytes = 0.0, flops = 0.0, cublas = 0.0, getrf = 0.0, getrs = 0.0;
   for (int m = 1; m <= 32; m++) {
     bytes += 16.0 * m * m * of_size[m];
     flops += flops_of_inversion(m) * of_size[m];
@@ -95,6 +101,7 @@ void measure_mixed(bench &b) {
     fill_random(b, blocks.data, static_cast<int64_t>(m) * m * of_size[m]);
     const cublas_times c = time_cublas(b, m, of_size[m], blocks.data);
     cublas += std::min(c.matinv, c.getrf + c.getri);
+    getrf += c.getrf, getrs += c.getrs;
   }
   block_matrix matrix(b, sizes);
   bsi_bjacobi_options o = options_of();
@@ -113,8 +120,9 @@ void measure_mixed(bench &b) {
             {"speedup", cublas / ours}});
   }
   o.extraction = BISAI_EXTRACTION_AUTO;
-  for (const bisai_form form : {BISAI_FORM_INVERSE, BISAI_FORM_LU, BISAI_FORM_GAUSS_HUARD}) {
+  for (const bisai_form form : FORMS) {
     o.form = form;
+    const double peer = form == BISAI_FORM_INVERSE ? cublas : getrf;
     jacobi j(b, matrix.matrix, o);
     const double ours = seconds_of(b, [&] { j.update(); }), floor = bytes / b.copy_rate;
     const int32_t n = matrix.start.back();
@@ -128,28 +136,29 @@ void measure_mixed(bench &b) {
             {"floor", floor},
             {"ratio", ours / floor},
             {"gflops", 1e-9 * flops / ours},
-            {"cublas", cublas},
-            {"speedup", cublas / ours},
+            {"cublas", peer},
+            {"speedup", peer / ours},
             {"apply", applied},
-            {"apply_ratio", applied / apply_floor}});
+            {"apply_floor", apply_floor},
+            {"apply_ratio", applied / apply_floor},
+            {"getrs", getrs}});
   }
 }
 
-void measure_forms(bench &b, double bytes) {
-  const bisai_form forms[] = {BISAI_FORM_INVERSE, BISAI_FORM_LU, BISAI_FORM_GAUSS_HUARD,
-                              BISAI_FORM_GAUSS_HUARD_TRANSPOSED};
-  for (const int m : {4, 8, 16, 24, 32}) {
-    const int64_t count = blocks_for(bytes, m), n = count * m;
+void measure_forms(bench &b, double bytes, const std::vector<int> &sizes, int64_t fixed_count,
+                   const char *section) {
+  for (const int m : sizes) {
+    const int64_t count = fixed_count > 0 ? fixed_count : blocks_for(bytes, m), n = count * m;
     uniform_batch batch(b, m, count);
     on_device<double> x(n), y(n);
     fill_random(b, x.data, n);
     for (int k = 0; k < 4; k++) {
-      jacobi j(b, batch.matrix, options_of(forms[k]));
+      jacobi j(b, batch.matrix, options_of(FORMS[k]));
       const double setup = seconds_of(b, [&] { j.update(); });
       const double applied = seconds_of(b, [&] { j.apply(1, x.data, n, y.data); });
-      const double flops = (forms[k] == BISAI_FORM_INVERSE ? 2.0 : 2.0 / 3.0) * m * m * m * count;
+      const double flops = (FORMS[k] == BISAI_FORM_INVERSE ? 2.0 : 2.0 / 3.0) * m * m * m * count;
       const double floor = (8.0 * m * m * count + 16.0 * n + (k > 0 ? 1.0 * n : 0.0)) / b.copy_rate;
-      report(b, "forms", bisai_form_string(forms[k]),
+      report(b, section, bisai_form_string(FORMS[k]),
              {{"size", 1.0 * m},
               {"blocks", 1.0 * count},
               {"setup", setup},
@@ -160,7 +169,7 @@ void measure_forms(bench &b, double bytes) {
               {"apply_ratio", applied / floor}});
     }
     const cublas_times c = time_cublas(b, m, count, batch.blocks());
-    report(b, "forms", "cublas",
+    report(b, section, "cublas",
            {{"size", 1.0 * m},
             {"blocks", 1.0 * count},
             {"setup", c.getrf},
@@ -365,7 +374,7 @@ void measure_whole(bench &b) {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::string only = "imfabsew";
+  std::string only = "imfdabsew";
   double bytes = 1 << 30;
   std::vector<std::string> files;
   bench b = {};
@@ -413,7 +422,10 @@ int main(int argc, char **argv) {
   if (wanted('i'))
     measure_inversion(b, bytes, {4, 5, 6, 7, 8, 12, 16, 20, 24, 28, 32}, 0, "inversion");
   if (wanted('m')) measure_mixed(b);
-  if (wanted('f')) measure_forms(b, bytes);
+  if (wanted('f')) measure_forms(b, bytes, {4, 8, 12, 16, 20, 24, 28, 32}, 0, "forms");
+  if (wanted('d'))
+    for (const int64_t count : {1000, 3000, 10000, 20000, 40000, 100000, 200000})
+      measure_forms(b, bytes, {16, 32}, count, "decompositions");
   if (wanted('a')) measure_application(b, bytes);
   if (wanted('b'))
     for (const int64_t count : {1000, 3000, 10000, 20000, 40000, 100000, 200000})
