@@ -130,7 +130,7 @@ def run(options, path, solver, tolerance, methods):
 
 def jobs_of(options):
     """Returns (path, solver, tolerance, methods) of every run."""
-    found = list(tables.matrices(options.matrices, options.only))
+    found = list(tables.matrices(options))
     if "adaptive" in options.parts:
         for name, path in (pair for pair in found if pair[0] in SPD):
             yield path, "cg", "1e-10", [

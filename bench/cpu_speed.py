@@ -8,11 +8,10 @@ usage: cpu_speed.py OUTPUT.md FIGURES.json…
 machine. The page begins with the limits that bisai must meet.
 """
 
-import datetime
 import pathlib
 import sys
 
-from tables import commit, heading, read_json, row, write
+from tables import heading, read_json, recorded, row, write
 
 OPERATIONS = {  # operation of bisai: operation of PETSc
     "block product": "PETSc MatMult",
@@ -26,7 +25,7 @@ OPERATIONS = {  # operation of bisai: operation of PETSc
     "ISAI application, k = 1": None,
     "GMRES(30), exact solves": "PETSc KSPSolve",
 }
-INTRODUCTION = """Times are the least of several, in ms. The floor of an operation is the least
+INTRODUCTION = """Times are in ms, and ratios are those of minima. The floor of an operation is the least
 bytes that it must move, over the rate of a copy of 1 GiB (read + written bytes; the fastest of
 memcpy, a loop and streaming stores, on as many threads). PETSc runs on one thread in the same
 process; {petsc}."""
@@ -79,7 +78,7 @@ def bars(one, all_threads):
 
 
 def main(output, *files):
-    runs = [read_json(file) for file in files]
+    runs = [run for file in files for run in recorded(read_json(file))]
     pairs = []
     for run in runs:
         threads = sorted({f["threads"] for f in run["figures"]})
@@ -88,7 +87,8 @@ def main(output, *files):
     lines = [
         "# Speed on the CPU",
         "",
-        f"Commit {commit()}, {datetime.date.today()}, {first.matrix['processor']}.",
+        f"Commit {runs[0]['commit']}, {runs[0]['date']}, {first.matrix['processor']},"
+        f" {pairs[0][1].threads} threads. Made by `bench_operations` and `bench/cpu_speed.py`.",
         INTRODUCTION.format(petsc=runs[0]["petsc"].strip() or "no PETSc here"),
         "",
         "## Bars",
@@ -115,10 +115,17 @@ def main(output, *files):
             "",
         ]
         lines += heading(
-            "", "threads", "MB", "ms", "over the floor", "PETSc's ms", "PETSc's over ours"
+            "",
+            "threads",
+            "MB",
+            "minimum ms",
+            "median ms",
+            "minimum over floor",
+            "PETSc's minimum",
+            "PETSc's over ours",
         )
         for f in pair:
-            lines.append(row("copy", f.threads, "", f"{f.rate * 1e-9:.1f} GB/s", "", "", ""))
+            lines.append(row("copy", f.threads, "", f"{f.rate * 1e-9:.1f} GB/s", "", "", "", ""))
             for name, theirs in OPERATIONS.items():
                 if name in f.of:
                     lines.append(
@@ -127,6 +134,7 @@ def main(output, *files):
                             f.threads,
                             f"{f.of[name]['bytes'] * 1e-6:.0f}",
                             f"{1e3 * f.time(name):.2f}",
+                            f"{1e3 * f.of[name]['median']:.2f}",
                             f"{f.over_floor(name):.2f}",
                             f"{1e3 * f.time(theirs):.2f}" if theirs in f.of else "",
                             f"{f.gain(name):.2f}" if theirs in f.of else "",

@@ -28,7 +28,7 @@ CASES = [
 
 def systems(options):
     """Yields (name, the program's arguments, weight) of each system."""
-    for name, path in tables.matrices(options.matrices, options.only):
+    for name, path in tables.matrices(options):
         arguments = tables.system_of(path, tables.NATURAL.get(name, "auto"))
         yield name, arguments, tables.size_of(path)
     for name, arguments in CASES:

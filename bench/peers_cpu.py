@@ -295,7 +295,7 @@ def main():
     options = parser.parse_args()
     introduction = INTRODUCTION.format(
         date=datetime.date.today(),
-        commit=os.environ.get("BISAI_COMMIT") or tables.commit(),
+        commit=tables.measured_commit(),
         processor=processor(),
         cores=len(os.sched_getaffinity(0)),
         load=os.getloadavg()[0],

@@ -158,7 +158,7 @@ def main():
     record = {}
     machine = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
                              capture_output=True, text=True).stdout.splitlines()
-    commit = os.environ.get("BISAI_COMMIT") or tables.commit()
+    commit = tables.measured_commit()
     lines = [
         "# PETSc on several GPUs",
         "",

@@ -141,7 +141,7 @@ def main():
         for method, heading in available(options):
             METHODS.append(method)
             HEADINGS.append(heading)
-    found = list(tables.matrices(options.matrices, options.only))
+    found = list(tables.matrices(options))
     results, refused = [], []
     chosen = table(options, [(name, path, "auto") for name, path in found], results, refused)
     natural = table(

@@ -39,7 +39,7 @@ LIMIT = 1e-10  # BISAI_SYMMETRY_LIMIT
 
 def systems(options):
     """Yields (name, path, block size) for `auto` and, if it differs, the size of the physics."""
-    for name, path in tables.matrices(options.matrices, options.only):
+    for name, path in tables.matrices(options):
         yield name, path, "auto"
         if name in tables.NATURAL:
             yield name, path, tables.NATURAL[name]

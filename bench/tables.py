@@ -42,12 +42,21 @@ NATURAL = {  # unknowns at a node, for matrices for which `auto` chooses another
 }
 
 
-def matrices(folder, only=None):
-    """Yields (name, path) of every NAME.mtx[.xz], without right-hand sides and solutions."""
-    for path in sorted(folder.glob("*.mtx*")):
+def matrices(options):
+    """Yields (name, path) of every NAME.mtx[.xz] that the options choose, without right-hand sides
+    and solutions."""
+    for path in sorted(options.matrices.glob("*.mtx*")):
         name = name_of(path)
-        if not name.endswith(("_b", "_x")) and (not only or name == only):
+        if name.endswith(("_b", "_x")) or options.only not in (None, name):
+            continue
+        if options.least_rows == 0 or rows_of(path) >= options.least_rows:
             yield name, path
+
+
+def rows_of(path):
+    """Returns the number of rows of a file of Matrix Market."""
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rt") as file:
+        return int(next(line for line in file if not line.startswith("%")).split()[0])
 
 
 def name_of(path):
@@ -194,11 +203,12 @@ def how_often(options):
 
 def made_by(options, result, solver="GMRES(30), right preconditioning, tolerance 1e-8"):
     beside = f", {options.at_once} processes at a time" if options.at_once > 1 else ""
+    least = f"Matrices of at least {options.least_rows} rows. " if options.least_rows else ""
     return [
         f"bisai {result['version']}, commit {measured_commit()}, {datetime.date.today()},"
         f" backend {result['backend']}, {result['device']},"
         f" {options.threads} thread(s){beside}.",
-        f"{solver}, b from the matrix's own file or 1, x0 = 0, at most"
+        f"{least}{solver}, b from the matrix's own file or 1, x0 = 0, at most"
         f" {options.max_iterations} iterations. {how_often(options)} Made by"
         f" `{command_line()}`.",
     ]
@@ -280,7 +290,8 @@ def parser(description, max_iterations):
     result.add_argument("--max-iterations", default=max_iterations)
     result.add_argument("--threads", default="1")
     result.add_argument("--backend", default="auto")
-    result.add_argument("--only")
+    result.add_argument("--only", help="one matrix")
+    result.add_argument("--least-rows", type=int, default=0, help="leaves out smaller matrices")
     result.add_argument("--repeats", type=int, default=0, help="warm runs of each method")
     result.add_argument(
         "--at-once", type=int, default=1, help="processes at a time; more than 1 spoils the times"

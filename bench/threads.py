@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-from tables import commit, heading, row
+from tables import commit, heading, measured_commit, row
 
 SOURCE = pathlib.Path(__file__).with_name("threads.c")
 # Environment variables that are removed from the environment of the programs.
@@ -60,7 +60,8 @@ def compile_against(build, folder):
         ],
         check=True,
     )
-    return program, commit(home) or pathlib.Path(home).name
+    here = pathlib.Path(home).resolve() == SOURCE.resolve().parents[1]
+    return program, measured_commit() if here else commit(home) or pathlib.Path(home).name
 
 
 def measure(program, unknowns, threads):
