@@ -89,8 +89,9 @@ def mixed(r):
         return
     yield from ["", "## Blocks of random sizes from 1 to 32, from CSR", ""]
     yield (
-        f"{found[0]['blocks']} blocks. The set-up includes the extraction, and cuBLAS inverts the"
-        " blocks of each size in a batch. UC, US and MS are other kinds of extraction."
+        f"{found[0]['blocks']} blocks. The set-up includes the extraction, and cuBLAS inverts, or"
+        " decomposes, the blocks of each size in a batch. UC, US and MS are other kinds of"
+        " extraction."
     )
     yield ""
     yield from tables.heading("form", "set-up over floor", "gain over cuBLAS", "apply over floor")
