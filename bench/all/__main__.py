@@ -2,13 +2,14 @@
 """Makes the pages of bench/results again, of one commit.
 
 usage: python3 bench/all BUILD --backend cuda|host [--results FOLDER] [--only PAGE,…] [--quick]
-       [--matrices FOLDER] [--plan | --draw]
+       [--matrices FOLDER] [--plan | --draw | --index]
 
 BUILD is a build with the option BISAI_BENCH. Each page has the commit, the date, the machine and
 its command. --quick makes smaller and rougher pages to see that everything works; write them to
 another folder. --plan prints the pages with their commands, files and times, and runs nothing.
 --draw makes only the pictures again from the figures in FOLDER, on a machine with gnuplot and
-matplotlib: without them, the pages are made without new pictures, and say which are missing.
+matplotlib: without them, the pages are made without new pictures, and the missing tool is named.
+Each call writes the tables of FOLDER/README.md again if it exists, and --index does only that.
 
 Pages that this machine cannot make are named with the reason. The exit status is 1 if a command
 fails, and 0 if all others succeed. MATRICES (default: $BISAI_MATRICES) is a folder of real
@@ -22,6 +23,7 @@ import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
+import index  # noqa: E402
 import pages  # noqa: E402
 import runs  # noqa: E402
 
@@ -37,7 +39,7 @@ def plan(bench, chosen):
             print(f"  command  {line}")
         if page.missing(bench):
             print(f"  cannot be made here: {page.missing(bench)}")
-    for name, reason in pages.BY_HAND.items():
+    for name, (_, _, reason) in pages.BY_HAND.items():
         print(f"{name} is not made: {reason}")
 
 
@@ -55,6 +57,7 @@ def arguments():
     parser.add_argument("--matrices", type=pathlib.Path, default=matrices)
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--index", action="store_true")
     return parser.parse_args()
 
 
@@ -70,7 +73,11 @@ def main():
     bench = runs.Bench(options)
     if options.plan:
         return plan(bench, chosen)
-    summary = [runs.one_page(bench, page, options.draw) for page in chosen]
+    made = [] if options.index else chosen
+    summary = [runs.one_page(bench, page, options.draw) for page in made]
+    readme = options.results / "README.md"
+    if readme.exists():
+        readme.write_text(index.written(options.results))
     print("\n".join(["", *summary]))
     sys.exit(any("FAILED" in line for line in summary))
 

@@ -8,18 +8,53 @@ from runs import Page, gpus, matrices, program, variable
 EX10 = variable("EX10", "PETSc's compiled tutorial ksp/tutorials/ex10")
 
 
-# pages that no script makes again, and why
+# pages that no script makes again: their backend, what they have, and why
 BY_HAND = {
-    "redesign": "it compares commits before and after the redesign of 0.2.0",
-    "h200-kernels": "it has kernels before and after each change while they were developed",
-    "threads-16": "it compares the threads of two commits; threads.md is the page of today",
-    "threads-cpu": "it compares the threads of several commits; threads.md is the page of today",
-    "fuzzing": "it took hours: CONTRIBUTING.md has the commands",
-    "petsc-gpu": "it has outputs of bench_petsc_gpu and of test programs, with their commands",
-    "newton-cavity": "it has outputs of cases/navier_stokes, with their commands",
-    "h200-iteration": "it is superseded by h200-device.md",
-    "h200-solvers": "it is superseded by h200-device.md",
-    "multigrid-updates": "it is superseded by multigrid.md",
+    "redesign": (
+        "cuda",
+        "results and times before and after the redesign of 0.2.0",
+        "it compares commits of that time",
+    ),
+    "h200-kernels": (
+        "cuda",
+        "kernels before and after each change while they were developed",
+        "it compares commits of that time",
+    ),
+    "petsc-gpu": (
+        "cuda",
+        "PETSc's GMRES with bisai and with PETSc's own preconditioners on a GPU",
+        "it has outputs of bench_petsc_gpu and of test programs, with their commands",
+    ),
+    "h200-iteration": ("cuda", "an iteration of GMRES", "it is superseded by h200-device.md"),
+    "h200-solvers": ("cuda", "iterations of other solvers", "it is superseded by h200-device.md"),
+    "multigrid-updates": ("cuda", "updates of multigrid", "it is superseded by multigrid.md"),
+    "newton-cavity": (
+        "host",
+        "Newton's method on the cavity up to Re = 1000, on a CPU and on a GPU",
+        "it has outputs of cases/navier_stokes, with their commands",
+    ),
+    "threads-16": (
+        "host",
+        "threads of two commits on idle and busy processors",
+        "it compares commits of that time; threads.md is the page of today",
+    ),
+    "threads-cpu": (
+        "host",
+        "threads of several commits on a small machine",
+        "it compares commits of that time; threads.md is the page of today",
+    ),
+    "fuzzing": (
+        "host",
+        "an hour of libFuzzer for each reader",
+        "it took hours: CONTRIBUTING.md has the commands",
+    ),
+}
+# files that do not begin with the name of their page
+OWNERS = {
+    "h200-redesign-pairs.json": "redesign",
+    "h200-cavity-residuals.png": "h200-device",
+    **{f"h200-batches-{commit}.json": "redesign" for commit in ("8e53d93", "f09b8d6")},
+    **{f"h200-device-{commit}.json": "redesign" for commit in ("8e53d93", "f09b8d6")},
 }
 
 
