@@ -22,7 +22,8 @@ typedef enum bisai_cycle {
   BISAI_CYCLE_AUTO = 0,
   /** each level once */
   BISAI_CYCLE_V = 1,
-  /** from each level twice to the next coarser one, but once to the coarsest */
+  /** from each level twice to the next coarser one, but once to the coarsest two if the last one is
+   *  inverted (CPR: once to the coarsest) */
   BISAI_CYCLE_W = 2,
   /** as W, and the two corrections are combined by two steps of GCR (Notay and Vassilevski 2008).
    *  M then depends on v: the solver must be flexible */

@@ -87,7 +87,7 @@ bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l) {
   bsi_level *level = &h->levels[l];
   if (l == h->tail.level && !h->tail.recording) return bsi_tail_run(h);
   const bisai_cycle kind = h->setup.options.cycle;
-  const bool twice = l < h->count - 1 && bsi_corrects_twice(kind, l);
+  const bool twice = bsi_level_corrects_twice(h, l);
   if (twice && kind != BISAI_CYCLE_K) return cycle_twice(h, l);
   BSI_TRY(cycle(h, l, level->b, NULL, level->solution));
   return twice ? combine_two(h, l) : BISAI_OK;

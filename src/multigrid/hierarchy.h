@@ -210,9 +210,19 @@ static inline const bisai_bcsr *bsi_cycle_matrix(const bsi_level *level) {
   return level->narrow ? level->narrow_matrix : level->matrix;
 }
 
-/* Returns true if a cycle corrects twice on level l ≥ 1, unless that is the coarsest. */
+/* Returns true if a cycle corrects twice on level l ≥ 1, unless that is one of the coarsest. */
 static inline bool bsi_corrects_twice(bisai_cycle cycle, int l) {
   return cycle == BISAI_CYCLE_VW ? l > 1 : cycle != BISAI_CYCLE_V && l > 0;
+}
+
+/* Returns true if the cycle of a hierarchy corrects twice on level l. The coarsest level corrects
+ * once. So does the level above it in W, unless that is level 1, if its coarse corrections are
+ * exact. Unweighted restrictions need two: the pressures of CPR took 13 iterations instead of 11
+ * with one. */
+static inline bool bsi_level_corrects_twice(const bsi_hierarchy *h, int l) {
+  const bisai_multigrid_options *o = &h->setup.options;
+  const bool once = o->cycle == BISAI_CYCLE_W && l > 1 && h->dense_inverse && !o->unweighted;
+  return l < h->count - (once ? 2 : 1) && bsi_corrects_twice(o->cycle, l);
 }
 
 static inline int64_t bsi_level_rows(const bsi_level *level) {

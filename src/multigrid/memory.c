@@ -73,7 +73,7 @@ int64_t bsi_hierarchy_cycle_bytes(const bsi_hierarchy *h) {
   for (int l = 0; l < h->count - 1; l++) {
     const bsi_level *level = &h->levels[l];
     const int64_t a = bsi_bcsr_product_bytes(bsi_cycle_matrix(level));
-    const bool twice = bsi_corrects_twice(h->setup.options.cycle, l);
+    const bool twice = bsi_level_corrects_twice(h, l);
     if (twice) visits *= 2;
     const bisai_bcsr *r = level->narrow ? level->narrow_restriction : NULL,
                      *p = level->narrow ? level->narrow_prolongation : NULL;

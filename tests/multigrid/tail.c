@@ -154,6 +154,29 @@ static void a_second_cycle_begins_with_the_first_result(void **state) {
   free_problem(context, &p);
 }
 
+/* A cycle of level 1 has five steps of its own, and one of level 2 has six with the inverse. Level
+ * 2 corrects once if its coarse corrections are exact, and twice if level 3 is smoothed or if
+ * restrictions are unweighted. */
+static void the_level_above_an_exact_one_corrects_once(void **state) {
+  (void)state;
+  for (int k = 0; k <= 2; k++) {
+    const bool exact = k > 0, unweighted = k > 1;
+    bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_W, BISAI_SMOOTHER_JACOBI, NULL);
+    setup.options.levels = 4;
+    setup.options.coarsest = exact ? 60 : 1;
+    setup.options.unweighted = unweighted;
+    problem p = make_problem(context, 3, &setup);
+    assert_int_equal(p.h.count, 4);
+    assert_int_equal(p.h.dense_inverse != NULL, exact);
+    bsi_tail_destroy(context, &p.h.tail);
+    EXPECT_OK(context, bsi_tail_create(&p.h, MOST_ROWS));
+    assert_int_equal(p.h.tail.level, 1);
+    const int of_level_2 = unweighted ? 2 * 6 : exact ? 6 : 2 * (5 + 8);
+    assert_int_equal(p.h.tail.count, 2 * (5 + of_level_2));
+    free_problem(context, &p);
+  }
+}
+
 static void a_tail_takes_the_values_of_an_update(void **state) {
   (void)state;
   const bsi_multigrid_setup setup = setup_of(BISAI_CYCLE_K, BISAI_SMOOTHER_CHEBYSHEV, NULL);
@@ -232,6 +255,7 @@ int main(void) {
                                      cmocka_unit_test(a_tail_ends_with_a_smoothed_matrix),
                                      cmocka_unit_test(a_tail_does_rectangular_transfers),
                                      cmocka_unit_test(a_second_cycle_begins_with_the_first_result),
+                                     cmocka_unit_test(the_level_above_an_exact_one_corrects_once),
                                      cmocka_unit_test(a_tail_takes_the_values_of_an_update),
                                      cmocka_unit_test(a_tail_has_small_levels_only),
                                      cmocka_unit_test(nested_smoothers_have_no_tail),
