@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/bcsr_impl.h"
+#include "core/block_math.h"
 #include "core/context_impl.h"
 #include "core/entry_map.h"
 #include "core/matrix_ops.h"
@@ -15,6 +16,9 @@ enum { BLOCK_BYTES = BSI_MAX_BLOCK_VALUES * (int)sizeof(double) };
 
 /* The least number of values for which a thread is woken. */
 enum { GRAIN = 32768 };
+
+/* The values that are searched at once for one that is not finite. */
+enum { CHUNK = 1024 };
 
 static void transpose(int bs, size_t size, const char *from, char *to) {
   char block[BLOCK_BYTES];
@@ -71,8 +75,11 @@ static bisai_status scatter_values(bisai_context *context, int64_t count, bool w
 static bisai_status find_not_finite(bisai_context *context, bisai_value_type type, int64_t count,
                                     const void *values, int64_t *index) {
   (void)context;
+  int64_t v = 0;
   *index = -1;
-  for (int64_t v = 0; v < count; v++)
+  if (type == BISAI_FP64)
+    while (count - v >= CHUNK && bsi_all_finite(CHUNK, (const double *)values + v)) v += CHUNK;
+  for (; v < count; v++)
     if (!bsi_value_finite(type, values, (size_t)v)) {
       *index = v;
       break;

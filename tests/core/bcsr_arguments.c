@@ -254,6 +254,32 @@ static void not_finite_block_is_named_after_sorting(void **state) {
   expect_refused(&s, BISAI_NOT_FINITE, "block (2, 3) holds a NaN or infinity");
 }
 
+/* Around the ends of the pieces of 1024 values that are searched at once; the first of two is
+ * named. */
+static void the_first_value_that_is_not_finite_is_found_at_every_place(void **state) {
+  (void)state;
+  enum { N = 2500 };
+  static const int32_t places[] = {0, 1, 1022, 1023, 1024, 2047, 2048, N - 1};
+  int32_t row_ptr[N + 1], col_idx[N];
+  double values[N];
+  for (int32_t i = 0; i < N; i++) row_ptr[i] = i, col_idx[i] = i, values[i] = 1;
+  row_ptr[N] = N;
+  bisai_bcsr_desc desc = bisai_bcsr_desc_default();
+  desc.block_rows = desc.block_cols = N;
+  desc.block_size = 1;
+  desc.row_ptr = row_ptr, desc.col_idx = col_idx, desc.values = values;
+  for (size_t p = sizeof places / sizeof *places; p-- > 0;) {
+    char message[80];
+    bisai_bcsr *a = NULL;
+    values[places[p]] = p % 2 ? (double)NAN : -(double)INFINITY;
+    snprintf(message, sizeof message, "block (%d, %d) holds a NaN or infinity", places[p],
+             places[p]);
+    EXPECT_STATUS(context, BISAI_NOT_FINITE, bisai_bcsr_create(context, &desc, &a));
+    EXPECT_MESSAGE(context, message);
+    assert_null(a);
+  }
+}
+
 static void products_refuse_bad_arguments(void **state) {
   (void)state;
   spoilt s;
@@ -303,6 +329,7 @@ int main(void) {
       cmocka_unit_test(bcsr_rejects_unsorted_borrowed_columns),
       cmocka_unit_test(bcsr_rejects_nan_and_infinity_in_every_type),
       cmocka_unit_test(not_finite_block_is_named_after_sorting),
+      cmocka_unit_test(the_first_value_that_is_not_finite_is_found_at_every_place),
       cmocka_unit_test(products_refuse_bad_arguments),
       cmocka_unit_test(products_pass_nan_through),
   };
