@@ -138,6 +138,42 @@ bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, 
 /* levels[l].solution ← the correction for levels[l].b, which K-cycles change. */
 bisai_status bsi_hierarchy_correct(bsi_hierarchy *h, int l);
 
+/* Notes the bytes of the hierarchy with temporary memory, if there were never more. */
+void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary);
+
+/* --- diagonal.c --- */
+
+/* Finds the diagonal blocks of a level. */
+bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level);
+/* Inverts them. */
+bisai_status bsi_diagonal_invert(bsi_hierarchy *h, bsi_level *level, bool creating);
+/* Estimates ρ(D⁻¹A) from below by power steps. */
+bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level);
+/* Returns ω of the transfers of a level. */
+double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level);
+
+/* --- transfers.c --- */
+
+/* What the work on the way from one level to the next takes. */
+typedef struct bsi_coarsening {
+  float *strength;
+  int32_t *aggregate;
+  int32_t count;
+  /* the near-null-space vectors of the level, and of the next one */
+  double *vectors, *coarse_vectors;
+} bsi_coarsening;
+
+/* Makes T, P, R and the structures of A P and of the next matrix, which is NULL if this level is
+ * the coarsest. */
+bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
+                                  bisai_bcsr **coarse);
+/* Computes the values of P and R, unless `transfers` is false, and of the next matrix. */
+bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse,
+                                  bool transfers);
+void bsi_transfers_destroy(bisai_context *context, bsi_level *level);
+/* Makes a square matrix of a structure, whose arrays it takes over, also after a failure. */
+bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix);
+
 /* --- rounding.c --- */
 
 /* marks[r] ← 1 for the rows of levels[l] that consist of rounding errors, otherwise 0. *marked ←

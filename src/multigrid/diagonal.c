@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inverses D⁻¹ of the diagonal blocks of a level, and the estimate of ρ(D⁻¹A). */
+#include <math.h>
+
+#include "bjacobi/bjacobi_ops.h"
+#include "factor/factor_ops.h"
+#include "multigrid/hierarchy.h"
+#include "multigrid/multigrid_ops.h"
+#include "multigrid/power.h"
+
+/* Power steps of the estimate of ρ(D⁻¹A). For a nonsymmetric A, few steps tell whether ρ is far
+ * above 2, and P does not use estimates below 2. Jacobi does not use those below 1.5 or 2. A
+ * symmetric A needs more: 8 steps are too few for the stiffness matrix bcsstk16, where CG breaks
+ * down because Chebyshev's interval ends too early. */
+enum { POWER_STEPS = 10, FEW_POWER_STEPS = 5 };
+/* The estimate of ρ below which it is not used for nonsymmetric matrices: hierarchy.h. */
+#define LEAST_RADIUS 2.0
+
+static const bsi_multigrid_ops *ops_of(const bsi_hierarchy *h) {
+  return h->context->backend->multigrid;
+}
+
+/* --- the diagonal blocks --- */
+
+bisai_status bsi_diagonal_find(bsi_hierarchy *h, bsi_level *level) {
+  const bisai_bcsr *a = level->matrix;
+  int32_t missing = -1;
+  level->diagonal = h->context->backend->memory->allocate(h->context, (size_t)a->block_rows,
+                                                          sizeof *level->diagonal);
+  if (!level->diagonal) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(h->context->backend->bjacobi->diagonals->find(h->context, a, level->diagonal, &missing));
+  if (missing < 0) return BISAI_OK;
+  return bsi_fail(h->context, BISAI_MISSING_DIAGONAL, "block row %d has no diagonal block",
+                  bsi_row_name(a, missing));
+}
+
+bisai_status bsi_diagonal_invert(bsi_hierarchy *h, bsi_level *level, bool creating) {
+  const bool first = level == h->levels;
+  bsi_invert_stats stats = BSI_INVERT_STATS_NONE;
+  BSI_TRY(ops_of(h)->inversion->invert(h->context, level->matrix, level->diagonal,
+                                       first ? h->setup.shift_amount : BSI_COARSE_SHIFT,
+                                       level->inverse, &stats, &level->inverse_norm));
+  if (first) h->stats = stats;
+  BSI_TRY(bsi_invert_stats_judge(
+      h->context, first ? "" : "multigrid, a coarse level: ", level->matrix, &stats));
+  return bsi_drop_rounding_errors(h, level, creating);
+}
+
+/* --- the spectral radius --- */
+
+bisai_status bsi_scaled_product(const bsi_hierarchy *h, const bsi_level *level, const double *x,
+                                double *y) {
+  return ops_of(h)->cycle->relax(h->context, level->matrix, level->inverse, 0.0, 1.0, NULL, x, NULL,
+                                 y);
+}
+
+typedef struct scaled_level {
+  const bsi_hierarchy *h;
+  const bsi_level *level;
+} scaled_level;
+
+static bisai_status power_step(void *user, const double *x, double *y) {
+  const scaled_level *scaled = user;
+  return bsi_scaled_product(scaled->h, scaled->level, x, y);
+}
+
+bisai_status bsi_radius_estimate(bsi_hierarchy *h, bsi_level *level) {
+  double norms[2] = {0.0, 0.0};
+  const bool few = !h->setup.symmetric &&
+                   (level == h->levels || h->setup.options.smoother == BISAI_SMOOTHER_JACOBI);
+  const int steps = few ? FEW_POWER_STEPS : POWER_STEPS;
+  BSI_TRY(bsi_power_norms(h->context, bsi_level_rows(level), steps, power_step,
+                          &(scaled_level){h, level}, level->x, level->residual, norms));
+  const double growth = norms[1] / norms[0];
+  level->radius = norms[0] > 0.0 && isfinite(growth) ? growth : LEAST_RADIUS;
+  return BISAI_OK;
+}
+
+double bsi_transfer_damping(const bsi_hierarchy *h, const bsi_level *level) {
+  return 4.0 / (3.0 * (h->setup.symmetric ? level->radius : fmax(level->radius, LEAST_RADIUS)));
+}

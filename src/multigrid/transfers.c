@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The transfers between a level and the next one, and the coarse matrix R A P. */
+#include <math.h>
+
+#include "multigrid/balance.h"
+#include "multigrid/hierarchy.h"
+#include "multigrid/multigrid_ops.h"
+
+/* Coarsening ends if A P has more than that many times the blocks of A. Meshes have at most 1.5. */
+enum { LARGEST_PRODUCT = 4 };
+/* A near-null-space vector that depends on earlier ones up to this is dropped in an aggregate. */
+#define RANK_TOLERANCE 1e-10
+
+static const bsi_multigrid_ops *ops_of(const bsi_hierarchy *h) {
+  return h->context->backend->multigrid;
+}
+
+static void *reserve(bsi_hierarchy *h, int64_t count, size_t size) {
+  return h->context->backend->memory->allocate(h->context, (size_t)count, size);
+}
+
+static double *reserve_vector(bsi_hierarchy *h, int64_t n) { return reserve(h, n, sizeof(double)); }
+
+/* --- P and R --- */
+
+/* Reserves the arrays of mᵀ, and finds the places of its blocks in m. */
+static bisai_status transpose(bsi_hierarchy *h, const bsi_sparse *m, bsi_sparse *transposed,
+                              int32_t **position) {
+  transposed->row_ptr = reserve(h, (int64_t)m->cols + 1, sizeof *transposed->row_ptr);
+  transposed->col_idx = reserve(h, m->blocks, sizeof *transposed->col_idx);
+  *position = reserve(h, m->blocks, sizeof **position);
+  if (!transposed->row_ptr || !transposed->col_idx || !*position) return BISAI_OUT_OF_MEMORY;
+  return ops_of(h)->transfer->transpose(h->context, m, transposed, *position);
+}
+
+/* R is Pᵀ. */
+static bool is_transposed(const bsi_hierarchy *h) {
+  return h->setup.symmetric || h->setup.options.unweighted;
+}
+
+/* The rows of level 0 of a nonsymmetric matrix have weights, unless the caller wants none. */
+static bool is_balanced(const bsi_hierarchy *h, const bsi_level *level) {
+  return level == h->levels && !is_transposed(h);
+}
+
+/* T of aggregates, and Tᵀ. */
+static bisai_status make_tentative(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
+                                   int32_t count, int width) {
+  level->tentative = (bsi_sparse){.rows = level->matrix->block_rows,
+                                  .cols = count,
+                                  .height = level->matrix->block_size,
+                                  .width = width};
+  BSI_TRY(ops_of(h)->transfer->list(h->context, aggregate, &level->tentative));
+  BSI_TRY(transpose(h, &level->tentative, &level->members, &level->member_position));
+  return is_balanced(h, level) ? bsi_sparse_reserve_values(h->context, &level->members) : BISAI_OK;
+}
+
+/* What makes A T with T of identity blocks. */
+static bisai_status make_aims(bsi_hierarchy *h, bsi_level *level, const int32_t *aggregate,
+                              int32_t count) {
+  const int bs = level->matrix->block_size;
+  level->target = reserve(h, level->matrix->blocks, sizeof *level->target);
+  level->identity = (bsi_sparse){.rows = count + 1,
+                                 .cols = count,
+                                 .height = bs,
+                                 .width = bs,
+                                 .blocks = count,
+                                 .row_ptr = reserve(h, (int64_t)count + 2, sizeof(int32_t)),
+                                 .col_idx = reserve(h, count, sizeof(int32_t))};
+  if (!level->target || !level->identity.row_ptr || !level->identity.col_idx)
+    return BISAI_OUT_OF_MEMORY;
+  return ops_of(h)->aim->aim(h->context, level->matrix, level->inverse, h->setup.options.strength,
+                             aggregate, count, level->target, &level->identity);
+}
+
+/* *coarse ← the near-null-space vectors of the next level. */
+static bisai_status orthonormalise(bsi_hierarchy *h, bsi_level *level, const double *vectors,
+                                   double **coarse) {
+  bsi_sparse *t = &level->tentative;
+  BSI_TRY(bsi_sparse_reserve_values(h->context, t));
+  if (!level->members.values) BSI_TRY(bsi_sparse_reserve_values(h->context, &level->members));
+  *coarse = reserve_vector(h, (int64_t)t->cols * t->width * t->width);
+  if (!*coarse) return BISAI_OUT_OF_MEMORY;
+  BSI_TRY(ops_of(h)->transfer->orthonormalise(h->context, &level->members, vectors, RANK_TOLERANCE,
+                                              t, *coarse));
+  return ops_of(h)->transfer->transpose_values(h->context, t, level->member_position,
+                                               &level->members);
+}
+
+/* The factors of A T. */
+typedef struct prolonged {
+  bsi_sparse left;
+  const bsi_sparse *right;
+} prolonged;
+
+static prolonged prolonged_of(const bsi_level *level) {
+  prolonged at = {bsi_sparse_of(level->matrix), &level->tentative};
+  if (level->target) {
+    at.left.cols = level->identity.rows;
+    at.left.col_idx = level->target;
+    at.right = &level->identity;
+  }
+  return at;
+}
+
+static bisai_status make_prolongation(bsi_hierarchy *h, bsi_level *level) {
+  const prolonged at = prolonged_of(level);
+  BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &at.left, at.right, INT64_MAX,
+                                                &level->prolongation));
+  return bsi_sparse_reserve_values(h->context, &level->prolongation);
+}
+
+static bisai_status update_prolongation(bsi_hierarchy *h, bsi_level *level) {
+  const prolonged at = prolonged_of(level);
+  if (!level->prolongation.row_ptr) return BISAI_OK;
+  BSI_TRY(ops_of(h)->sparse->multiply_values(h->context, &at.left, at.right, &level->prolongation));
+  return ops_of(h)->transfer->smooth(h->context, &level->tentative, level->inverse,
+                                     bsi_transfer_damping(h, level), &level->prolongation);
+}
+
+static bisai_status make_restriction(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  if (is_transposed(h))
+    BSI_TRY(transpose(h, &level->prolongation, &level->restriction, &level->position));
+  else
+    BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &level->members, &a, INT64_MAX,
+                                                  &level->restriction));
+  return bsi_sparse_reserve_values(h->context, &level->restriction);
+}
+
+static bisai_status balance(bsi_hierarchy *h, bsi_level *level) {
+  const bisai_bcsr *a = level->matrix;
+  const bsi_balance weights = {.values = a->values,
+                               .diagonal = level->diagonal,
+                               .block_size = a->block_size,
+                               .tentative = level->tentative.values,
+                               .position = level->member_position};
+  return ops_of(h)->balance->balance(h->context, &weights, &level->members);
+}
+
+static bisai_status update_restriction(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  const bsi_multigrid_ops *ops = ops_of(h);
+  if (is_balanced(h, level)) BSI_TRY(balance(h, level));
+  if (!level->restriction.row_ptr) return BISAI_OK;
+  if (is_transposed(h))
+    return ops->transfer->transpose_values(h->context, &level->prolongation, level->position,
+                                           &level->restriction);
+  BSI_TRY(ops->sparse->multiply_values(h->context, &level->members, &a, &level->restriction));
+  return ops->transfer->smooth_restriction(h->context, &level->members, level->inverse,
+                                           bsi_transfer_damping(h, level), &level->restriction);
+}
+
+/* --- the coarse matrix --- */
+
+/* The values of A P and R (A P). */
+static bisai_status update_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  bsi_sparse view = bsi_sparse_of(coarse);
+  view.longest = level->coarse_longest;
+  const bsi_sparse_ops *ops = ops_of(h)->sparse;
+  BSI_TRY(ops->multiply_values(h->context, &a, bsi_prolongation_of(level), &level->product));
+  BSI_TRY(ops->multiply_values(h->context, bsi_restriction_of(level), &level->product, &view));
+  /* zeros on the diagonal have no inverse. The pseudo-inverse of the coarsest matrix takes them */
+  const int64_t rows = (int64_t)coarse->block_rows * coarse->block_size;
+  if (!level->tentative.values && rows <= h->setup.options.coarsest) return BISAI_OK;
+  return ops_of(h)->transfer->complete(h->context, coarse);
+}
+
+static double values_of(const bisai_bcsr *a) { return (double)bsi_block_offset(a, a->blocks); }
+
+static double operator_values(const bsi_hierarchy *h) {
+  double values = 0.0;
+  for (int l = 0; l < h->count; l++) values += values_of(h->levels[l].matrix);
+  return values;
+}
+
+void bsi_hierarchy_note_peak(bsi_hierarchy *h, int64_t temporary) {
+  const int64_t bytes = bsi_hierarchy_memory(h) + temporary;
+  if (bytes > h->peak_bytes) h->peak_bytes = bytes;
+}
+
+/* Returns the bytes of strengths and aggregates. */
+static int64_t coarsening_bytes(const bsi_level *level) {
+  return 4 * ((int64_t)level->matrix->blocks + level->matrix->block_rows);
+}
+
+bisai_status bsi_matrix_adopt(bsi_hierarchy *h, bsi_sparse *s, bisai_bcsr **matrix) {
+  const bisai_status status = bsi_bcsr_reserve(h->context, s->rows, s->cols, s->width, s->blocks,
+                                               BISAI_FP64, s->row_ptr, s->col_idx, matrix);
+  if (status)
+    bsi_sparse_destroy(h->context, s);
+  else
+    (*matrix)->owns_structure = true;
+  return status;
+}
+
+/* Returns the most values of another matrix. */
+static double values_left(const bsi_hierarchy *h) {
+  return h->setup.options.complexity * values_of(h->levels[0].matrix) - operator_values(h);
+}
+
+/* *coarse ← the structure of R A P, or NULL if it is too large for the limit of the complexity. */
+static bisai_status try_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+  const double width = level->product.width, left = values_left(h) / (width * width);
+  const int64_t most = (int64_t)fmin(fmax(left, 0.0), INT32_MAX);
+  bsi_sparse c = {0};
+  const bisai_status status = ops_of(h)->sparse->multiply_structure(
+      h->context, bsi_restriction_of(level), &level->product, most, &c);
+  level->coarse_longest = c.longest;
+  if (!status && c.row_ptr) return bsi_matrix_adopt(h, &c, coarse);
+  bsi_sparse_destroy(h->context, &c);
+  return status;
+}
+
+/* Makes the structures of A P, which is empty if it is too large, and of the smoothed
+ * restriction. */
+static bisai_status make_product(bsi_hierarchy *h, bsi_level *level) {
+  const bsi_sparse a = bsi_sparse_of(level->matrix);
+  BSI_TRY(ops_of(h)->sparse->multiply_structure(h->context, &a, bsi_prolongation_of(level),
+                                                LARGEST_PRODUCT * (int64_t)a.blocks,
+                                                &level->product));
+  if (!level->product.row_ptr) return BISAI_OK;
+  BSI_TRY(bsi_sparse_reserve_values(h->context, &level->product));
+  return level->prolongation.row_ptr ? make_restriction(h, level) : BISAI_OK;
+}
+
+/* *coarse ← R A P with the smoothed restriction or, if it is too large, with Tᵀ. NULL: both are too
+ * large, or A P is. */
+static bisai_status make_smoothed_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+  bisai_status status = make_product(h, level);
+  if (status || !level->product.row_ptr) return status;
+  status = try_coarse_matrix(h, level, coarse);
+  if (status || *coarse || is_transposed(h)) return status;
+  bsi_sparse_destroy(h->context, &level->restriction);
+  return try_coarse_matrix(h, level, coarse);
+}
+
+/* Releases what smoothed transfers have beside T and Tᵀ. */
+static void destroy_smoothed(bisai_context *context, bsi_level *level) {
+  bsi_sparse_destroy(context, &level->prolongation);
+  bsi_sparse_destroy(context, &level->restriction);
+  bsi_sparse_destroy(context, &level->product);
+  bsi_sparse_destroy(context, &level->identity);
+  context->backend->memory->release(context, level->position);
+  context->backend->memory->release(context, level->target);
+  level->position = level->target = NULL;
+}
+
+/* *coarse ← R A P or, if it is too large, Tᵀ A T. NULL: that is too large too. */
+static bisai_status make_coarse_matrix(bsi_hierarchy *h, bsi_level *level, bisai_bcsr **coarse) {
+  const bisai_status status = make_smoothed_matrix(h, level, coarse);
+  if (status || *coarse) return status;
+  bsi_hierarchy_note_peak(h, coarsening_bytes(level));
+  destroy_smoothed(h->context, level);
+  BSI_TRY(make_product(h, level));
+  return try_coarse_matrix(h, level, coarse);
+}
+
+/* --- both --- */
+
+bisai_status bsi_transfers_create(bsi_hierarchy *h, bsi_level *level, bsi_coarsening *c,
+                                  bisai_bcsr **coarse) {
+  const int width = c->vectors ? h->setup.options.null_count : level->matrix->block_size;
+  BSI_TRY(make_tentative(h, level, c->aggregate, c->count, width));
+  if (c->vectors)
+    BSI_TRY(orthonormalise(h, level, c->vectors, &c->coarse_vectors));
+  else
+    BSI_TRY(make_aims(h, level, c->aggregate, c->count));
+  BSI_TRY(make_prolongation(h, level));
+  BSI_TRY(make_coarse_matrix(h, level, coarse));
+  bsi_hierarchy_note_peak(h, coarsening_bytes(level));
+  return BISAI_OK;
+}
+
+bisai_status bsi_transfers_update(bsi_hierarchy *h, bsi_level *level, bisai_bcsr *coarse,
+                                  bool transfers) {
+  if (transfers) BSI_TRY(update_prolongation(h, level));
+  if (transfers) BSI_TRY(update_restriction(h, level));
+  return update_coarse_matrix(h, level, coarse);
+}
+
+void bsi_transfers_destroy(bisai_context *context, bsi_level *level) {
+  destroy_smoothed(context, level);
+  bsi_sparse_destroy(context, &level->tentative);
+  bsi_sparse_destroy(context, &level->members);
+  context->backend->memory->release(context, level->member_position);
+  level->member_position = NULL;
+}
