@@ -16,6 +16,16 @@ import tempfile
 
 from tables import gnuplot, read_json
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "papers"))
+from common import COLOURS  # noqa: E402
+
+
+def colour(method):
+    """Returns the colour of a method. Formats of storage have that of the method itself."""
+    peers = {"cusparse-ilu": "cusparse", "petsc-ilu": "petsc", "bjacobi": "jacobi"}
+    name = method.split(":storage=")[0]
+    return COLOURS.get(peers.get(name, name), "#999999")
+
 
 def main():
     plots, results, figure = sys.argv[1:]
@@ -28,17 +38,15 @@ def main():
             for place, run in enumerate(reversed(runs)):
                 ms = 1e3 * run["total_s"]
                 digits = 0 if ms >= 100 else 1
-                file.write(f'{place} {ms:.6g} "{run["label"]}" "{ms:.{digits}f} ms"\n')
+                rgb = int(colour(run["label"])[1:], 16)
+                file.write(f'{place} {ms:.6g} "{run["label"]}" "{ms:.{digits}f} ms" {rgb}\n')
         lines = ", ".join(
-            f"'{plots}/residuals.dat' index {i} with lines lw 2 lc {i + 1} title '{name}'"
+            f"'{plots}/residuals.dat' index {i} with lines lw 2 lc rgb '{colour(name)}' title '{name}'"
             for i, name in enumerate(curves)
         )
         script = f"""
 set terminal pngcairo size 1200,430 font 'sans,12'
 set output '{figure}'
-set linetype 1 lc rgb '#4477aa'; set linetype 2 lc rgb '#ee6677'
-set linetype 3 lc rgb '#228833'; set linetype 4 lc rgb '#b8860b'
-set linetype 5 lc rgb '#aa3377'
 set multiplot layout 1,2
 set title 'residuals'; set xlabel 'iteration'; set ylabel 'relative residual'
 set logscale y; set format y '10^{{%L}}'
@@ -50,7 +58,7 @@ set logscale x; set xrange [2:10000]; set xlabel 'ms, logarithmic'
 set yrange [-0.6:{len(runs) - 0.4}]
 set boxwidth 0.6; set style fill solid 1.0 noborder; unset key
 set grid xtics lt 1 lc rgb '#dddddd'; set ytics nomirror noenhanced
-plot '{bars}' using (0.5*($2+2)):1:(0.5*($2-2)):(0.3):ytic(3) with boxxyerror lc rgb '#4477aa', \\
+plot '{bars}' using (0.5*($2+2)):1:(0.5*($2-2)):(0.3):5:ytic(3) with boxxyerror lc rgb variable, \\
   '' using 2:1:4 with labels left offset 0.5,0
 """
         gnuplot(script)

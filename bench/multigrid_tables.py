@@ -125,7 +125,7 @@ def reservoir_goals(figures):
             if record["system"].removesuffix(".mtx") == system
             and record["method"].startswith("cpr")
             and not record.get("keep_transfers")
-            and converged(record)
+            and (kind == "update" or converged(record))
         ]
         if found:
             value, method = min(found)

@@ -32,6 +32,7 @@ COLOURS = {
     "isai:k=1": "#66ccee",
     "isai:k=2": "#4477aa",
     "isai:k=3": "#223366",
+    "mg": "#228833",
     "gauss-jordan": "#4477aa",
     "lu": "#b8860b",
     "gauss-huard": "#ee6677",

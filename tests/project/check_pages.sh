@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # bench/all makes a page with its date, commit, command and figures, keeps what was written by hand
-# under it, and names the reason for a page that it cannot make.
+# under it, and names the reason for a page that it cannot make. Scripts repeat warm methods.
 # check_pages.sh PYTHON BENCH BUILD FOLDER
 set -eu
 python=$1 bench=$2 build=$3 folder=$4
@@ -27,6 +27,21 @@ need compare-cpu.md '| `mg` |'
 need compare-cpu.md '^A remark.$'
 ! grep -q '^old$' "$folder/compare-cpu.md" || { echo "the old page is still there"; exit 1; }
 need compare-cpu.json '"commit": "abcdef0"'
+
+# times of real matrices are of several warm runs, minimum and median
+"$build/bisai" convert --case reaction --size 8 "$folder/none/small.mtx" --rhs none > "$folder/convert.txt"
+"$python" "$bench/block_jacobi.py" "$build/bisai" "$folder/none" "$folder/blocks.md" --backend host \
+  --repeats 3 --max-iterations 300 > "$folder/blocks.txt"
+need blocks.md 'each method was warmed up and run 3 times'
+need blocks.md '^| small | [0-9.*]*/[0-9.*]* | [0-9.*]*/'
+need blocks.json '"least_total_s"'
+rm "$folder/none/small.mtx"
+
+# the pages of multigrid and CPR compare with one level
+"$python" "$bench/multigrid_tables.py" "$folder/cpr.md" "$bench/results/cpr.json" > "$folder/cpr.txt"
+need cpr.md '^## Beside one level$'
+need cpr.md '^| reservoir:100 | `cpr`.*`isai:relax=1`, bicgstab | [0-9]* | [0-9.]* | [0-9.]* |$'
+
 "$python" "$bench/all" "$build" --backend cuda --plan --matrices "$folder/none" > "$folder/plan.txt"
 need plan.txt 'bench_multigrid --backend cuda'
 if "$python" "$bench/all" "$build" --backend host --only nothing 2> "$folder/wrong.txt"; then exit 1; fi
