@@ -34,9 +34,10 @@ static const char *conflict(const options *o, const method *m) {
   if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage == BISAI_ADAPTIVE &&
       m->options.bjacobi.form != BISAI_FORM_INVERSE)
     return "storage=adaptive needs form=inverse";
-  if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage != BISAI_ADAPTIVE &&
-      m->options.bjacobi.digits != 2)
-    return "digits needs storage=adaptive";
+  if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.storage != BISAI_ADAPTIVE) {
+    if (m->options.bjacobi.digits != 2) return "digits needs storage=adaptive";
+    if (m->options.bjacobi.formats != BISAI_FORMATS_ALL) return "formats needs storage=adaptive";
+  }
   if (method_uses(m, BISAI_PRECOND_BJACOBI) && m->options.bjacobi.relax == 0 &&
       m->options.bjacobi.damping != 1.0)
     return "damping needs relax";

@@ -93,6 +93,8 @@ static json_t *diagonal(const run_result *r) {
       {"max_block", option_of(r, section, "max_block")}, {"form", option_of(r, section, "form")},
       {"digits",
        integer(r->m.options.bjacobi.storage == BISAI_ADAPTIVE, r->m.options.bjacobi.digits)},
+      {"formats", r->m.options.bjacobi.storage == BISAI_ADAPTIVE ? option_of(r, section, "formats")
+                                                                 : json_null()},
       {"extraction", option_of(r, section, "extraction")},
       {"damping", option_of(r, section, "damping")},
       {"blocks", integer(r->set_up, s->bjacobi.blocks)},
@@ -120,7 +122,8 @@ static const char *json_key(const char *name) {
 
 /* Adds the options of a section that have no other place in the object. */
 static json_t *add_options(const run_result *r, method_section section, json_t *result) {
-  static const char *const diagonals[] = {"max_block", "form", "digits", "extraction", "damping"};
+  static const char *const diagonals[] = {"max_block", "form",       "digits",
+                                          "formats",   "extraction", "damping"};
   const char *name;
   for (int i = 0; result && (name = method_option_name(&r->m, section, i)); ++i) {
     bool there = json_object_get(result, json_key(name)) != NULL;

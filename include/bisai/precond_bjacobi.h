@@ -78,6 +78,31 @@ BISAI_API const char *bisai_extraction_string(bisai_extraction value);
  *  @returns      false for unknown words and NULL */
 BISAI_API bool bisai_extraction_parse(const char *word, bisai_extraction *value);
 
+/** The formats from which BISAI_ADAPTIVE chooses. */
+typedef enum bisai_formats {
+  /** all six */
+  BISAI_FORMATS_ALL = 0,
+  /** fp16, fp32 and fp64 (Anzt et al. 2019) */
+  BISAI_FORMATS_IEEE = 1,
+  /** (11, 4), (11, 20) and fp64, which have the exponents of fp64. Nothing overflows or vanishes in
+   *  them (Flegar et al. 2020, section 6.3) */
+  BISAI_FORMATS_TRUNCATED = 2
+} bisai_formats;
+
+/** The words of bisai_formats: X(enumerator, word). */
+#define BISAI_FORMATS_LIST(X)                                                                      \
+  X(BISAI_FORMATS_ALL, "all")                                                                      \
+  X(BISAI_FORMATS_IEEE, "ieee")                                                                    \
+  X(BISAI_FORMATS_TRUNCATED, "truncated")
+
+/** Returns "all", "ieee" or "truncated", and "unknown formats" for other values. */
+BISAI_API const char *bisai_formats_string(bisai_formats value);
+
+/** Looks up a word of bisai_formats_string().
+ *  @param value  out; unchanged if the word is unknown
+ *  @returns      false for unknown words and NULL */
+BISAI_API bool bisai_formats_parse(const char *word, bisai_formats *value);
+
 /** Options of block-Jacobi. */
 typedef struct bisai_bjacobi_options {
   /** 0 (default): the blocks are those of the matrix, or those of block_ptr. 1 … 32:
@@ -93,11 +118,13 @@ typedef struct bisai_bjacobi_options {
   /** for BISAI_ADAPTIVE: the number of decimal digits of the inverses that must survive
    *  rounding, 1 … 15; default 2. Each group of blocks has one format. A group is one block on
    *  the host, and the blocks of a warp on a device. The format is the first of fp16, bf16, (11,
-   *  4), fp32, (11, 20) and fp64 that satisfies three conditions: κ₁(D) u ≤ 10^−digits, where u
-   *  is the unit roundoff of the format; no value overflows; and ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits,
-   *  where Ẽ is the rounded inverse E. Ẽ is therefore regular (Flegar et al. 2020, sections 3.1,
-   *  3.2) */
+   *  4), fp32, (11, 20) and fp64 that belongs to `formats` and satisfies three conditions:
+   *  κ₁(D) u ≤ 10^−digits, where u is the unit roundoff of the format; no value overflows; and
+   *  ‖D‖₁‖E − Ẽ‖₁ ≤ 10^−digits, where Ẽ is the rounded inverse E. Ẽ is therefore regular
+   *  (Flegar et al. 2020, sections 3.1, 3.2) */
   int32_t digits;
+  /** for BISAI_ADAPTIVE: the formats to choose from; default BISAI_FORMATS_ALL */
+  bisai_formats formats;
   /** how a device copies the blocks; default BISAI_EXTRACTION_AUTO */
   bisai_extraction extraction;
   /** number N of relaxation sweeps on A. With ω = damping, an application computes z = ω D⁻¹ v, and

@@ -9,9 +9,12 @@
  * is regular and has the digits. Without underflow it follows from the first condition.
  *
  * The list is that of the paper: shorter formats come first, and of equal length the more accurate
- * one. A group takes the first format that all its blocks may have. */
+ * one. A group takes the first format that all its blocks may have. The caller may restrict the
+ * list to some formats, of which fp64 is always one. */
 #ifndef BSI_ADAPTIVE_H
 #define BSI_ADAPTIVE_H
+
+#include <bisai/precond_bjacobi.h>
 
 #include "core/values.h"
 
@@ -26,6 +29,15 @@ BSI_INLINE bisai_value_type bsi_adaptive_format(const int k) {
   case 3: return BISAI_FP32;
   case 4: return BISAI_FP11_20;
   default: return BISAI_FP64;
+  }
+}
+
+/* Returns the places of the list that a caller admits, a bit for each. */
+BSI_INLINE unsigned bsi_adaptive_mask(const bisai_formats formats) {
+  switch (formats) {
+  case BISAI_FORMATS_IEEE: return 1u << 0 | 1u << 3 | 1u << 5;
+  case BISAI_FORMATS_TRUNCATED: return 1u << 2 | 1u << 4 | 1u << 5;
+  default: return (1u << BSI_ADAPTIVE_FORMATS) - 1u;
   }
 }
 

@@ -92,6 +92,8 @@ typedef struct bsi_bjacobi_options {
   bisai_value_type storage;
   /* ADAPTIVE: ‖I − D Ẽ‖₁ ≤ 10^−digits, 1 … 15 */
   int digits;
+  /* ADAPTIVE: the formats to choose from */
+  bisai_formats formats;
   bisai_extraction extraction;
   /* scalar rows of a group: bsi_bjacobi_ops; 0: the backend's */
   int32_t group_rows;

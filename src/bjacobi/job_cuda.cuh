@@ -61,6 +61,8 @@ struct bsi_values_job {
   /* bisai_value_type, or ADAPTIVE with its tolerance */
   int storage;
   double tolerance;
+  /* ADAPTIVE: bsi_adaptive_mask() */
+  unsigned admitted;
   uint8_t *format, *pivots;
   char *data;
   int slot_bytes;

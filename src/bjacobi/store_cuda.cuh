@@ -37,8 +37,8 @@ static __device__ bisai_value_type bsi_choose_adaptive_format(const bsi_values_j
   unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
 #pragma unroll
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
-    const bool wanted =
-        l.w.m > 0 && bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.tolerance);
+    const bool wanted = l.w.m > 0 && (p.admitted >> k & 1u) != 0 &&
+                        bsi_adaptive_allows(bsi_adaptive_format(k), condition, p.tolerance);
     if (!__any_sync(BSI_FULL_WARP, wanted)) continue;
     const auto lost = [k](double v) {
       bool fits;

@@ -179,6 +179,7 @@ bsi_values_job job_of(const bisai_bcsr *matrix, const bsi_bjacobi *jacobi) {
       .form = o->form,
       .storage = o->storage,
       .tolerance = o->storage == BISAI_ADAPTIVE ? bsi_adaptive_tolerance(o->digits) : 0.0,
+      .admitted = bsi_adaptive_mask(o->formats),
       .format = jacobi->format,
       .pivots = jacobi->pivots,
       .data = static_cast<char *>(jacobi->data),

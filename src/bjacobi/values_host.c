@@ -155,12 +155,13 @@ static double rounding_error(bisai_value_type format, const block *b) {
 }
 
 /* Returns the formats that an inverse may have, a bit for each place of the list. */
-static unsigned formats_of(const block *b, int digits) {
-  const double tolerance = bsi_adaptive_tolerance(digits), norm = bsi_block_norm1(b->m, b->a);
+static unsigned formats_of(const block *b, const bsi_bjacobi_options *o) {
+  const double tolerance = bsi_adaptive_tolerance(o->digits), norm = bsi_block_norm1(b->m, b->a);
+  const unsigned admitted = bsi_adaptive_mask(o->formats);
   unsigned mask = 1u << (BSI_ADAPTIVE_FORMATS - 1);
   for (int k = 0; k < BSI_ADAPTIVE_FORMATS - 1; k++) {
     const bisai_value_type format = bsi_adaptive_format(k);
-    if (bsi_adaptive_allows(format, b->condition, tolerance) &&
+    if ((admitted >> k & 1u) && bsi_adaptive_allows(format, b->condition, tolerance) &&
         bsi_adaptive_keeps(norm, rounding_error(format, b), tolerance))
       mask |= 1u << k;
   }
@@ -252,7 +253,7 @@ static void set_group(const bisai_bcsr *matrix, bsi_bjacobi *jacobi, int32_t g, 
     used += (size_t)(b->m * b->m);
     /* The update fails: the rest of the group is not needed. */
     if (set_block(matrix, jacobi, i, b, stats) == BSI_BLOCK_SINGULAR) return;
-    if (o->storage == BISAI_ADAPTIVE) mask &= formats_of(b, o->digits);
+    if (o->storage == BISAI_ADAPTIVE) mask &= formats_of(b, o);
   }
   const bisai_value_type format =
       o->storage == BISAI_ADAPTIVE ? bsi_adaptive_first(mask) : o->storage;

@@ -16,6 +16,7 @@
 #include "precond/precond_impl.h"
 
 BSI_DEFINE_WORDS(form, BISAI_FORM_LIST, "unknown form")
+BSI_DEFINE_WORDS(formats, BISAI_FORMATS_LIST, "unknown formats")
 BSI_DEFINE_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
 
 enum { MOST_DIGITS = 15 };
@@ -35,6 +36,7 @@ typedef struct bjacobi_state {
 
 static const char *const forms[] = BSI_OPTION_WORDS(BISAI_FORM_LIST);
 static const char *const storages[] = BSI_OPTION_WORDS(BISAI_VALUE_TYPE_LIST);
+static const char *const format_lists[] = BSI_OPTION_WORDS(BISAI_FORMATS_LIST);
 static const char *const extractions[] = BSI_OPTION_WORDS(BISAI_EXTRACTION_LIST);
 
 static const bisai_option table[] = {
@@ -53,6 +55,10 @@ static const bisai_option table[] = {
     {BSI_PRECOND_OPTION(bjacobi.digits), .name = "digits", .key = "digits", .placeholder = "D",
      .petsc = "digits", .help = "digits that adaptive storage keeps", .type = BISAI_OPTION_INTEGER,
      .initial = 2, .minimum = 1, .maximum = MOST_DIGITS, .advised = MOST_DIGITS},
+    {BSI_PRECOND_OPTION(bjacobi.formats), .name = "formats", .key = "formats", .placeholder = "L",
+     .petsc = "formats", .help = "formats that adaptive storage chooses from",
+     .type = BISAI_OPTION_WORD, .initial = BISAI_FORMATS_ALL, .maximum = BISAI_FORMATS_TRUNCATED,
+     .advised = BISAI_FORMATS_TRUNCATED, .words = format_lists},
     {BSI_PRECOND_OPTION(bjacobi.extraction), .name = "extraction", .key = "extraction",
      .placeholder = "E", .help = "how a device reads diagonal blocks", .type = BISAI_OPTION_WORD,
      .initial = BISAI_EXTRACTION_AUTO, .maximum = BISAI_EXTRACTION_MERGED_SHARED,
@@ -126,6 +132,7 @@ static bisai_status bjacobi_setup(bisai_precond *m, const bisai_bcsr *a) {
       .form = o->form,
       .storage = o->storage,
       .digits = o->digits,
+      .formats = o->formats,
       .extraction = o->extraction};
   const double start = bsi_now();
   const bisai_status status = bsi_bjacobi_create(m->context, a, &how, jacobi_of(m));
@@ -244,6 +251,8 @@ static void bjacobi_describe(bisai_precond *m) {
   if (o->form != BISAI_FORM_INVERSE) bsi_append(m, " form=%s", bisai_form_string(o->form));
   if (o->storage != BISAI_FP64) bsi_append(m, " storage=%s", bisai_value_type_string(o->storage));
   if (o->storage == BISAI_ADAPTIVE) bsi_append(m, " digits=%d", o->digits);
+  if (o->formats != BISAI_FORMATS_ALL)
+    bsi_append(m, " formats=%s", bisai_formats_string(o->formats));
   if (relaxes(m)) bsi_append(m, " relax=%d", o->relax);
   if (relaxes(m) && o->damping != 1.0) bsi_append(m, " damping=%g", o->damping);
   bsi_describe_factors(m);

@@ -172,13 +172,23 @@ static double deviation(int32_t m, const double *d, const double *e) {
   return norm;
 }
 
-/* Every group has the first format of the list that all its blocks may have, its values are those
+static bool admits(bisai_formats formats, bisai_value_type type) {
+  switch (formats) {
+  case BISAI_FORMATS_IEEE: return type == BISAI_FP16 || type == BISAI_FP32 || type == BISAI_FP64;
+  case BISAI_FORMATS_TRUNCATED:
+    return type == BISAI_FP11_4 || type == BISAI_FP11_20 || type == BISAI_FP64;
+  default: return true;
+  }
+}
+
+/* Every group has the first admitted format of the list that all its blocks may have, its values are those
  * rounded, and the digits are there. */
 static void expect_justified(const blocks *b, const bisai_bcsr *matrix, int digits,
-                             int32_t group_rows, int64_t counts[FORMATS]) {
+                             bisai_formats formats, int32_t group_rows, int64_t counts[FORMATS]) {
   double *exact = stored_in(b, matrix, BISAI_FP64);
   bsi_bjacobi_options options = options_of(b, BISAI_ADAPTIVE);
   options.digits = digits;
+  options.formats = formats;
   options.group_rows = group_rows;
   bsi_bjacobi jacobi = make(matrix, &options);
   double *stored = stored_blocks(b, &jacobi);
@@ -188,7 +198,7 @@ static void expect_justified(const blocks *b, const bisai_bcsr *matrix, int digi
     const int32_t end = begin + jacobi.per_group < b->count ? begin + jacobi.per_group : b->count;
     const number_format *expected = NULL;
     for (int f = 0; f < FORMATS && !expected; f++) {
-      bool all = true;
+      bool all = admits(formats, list[f].type);
       for (int32_t i = begin; i < end; i++)
         all = all && may_have(&list[f], size_of(b, i), b->values + place_of(b, i),
                               exact + place_of(b, i), digits);
@@ -287,13 +297,37 @@ static void each_format_has_its_blocks(void **state) {
       for (int32_t i = 0; i < 3 * MOST; i++)
         add_block(&b, m, cases[k].scale, cases[k].condition, (uint64_t)i);
       bisai_bcsr *matrix = matrix_of(context, &b);
-      expect_justified(&b, matrix, cases[k].digits, 0, counts);
+      expect_justified(&b, matrix, cases[k].digits, BISAI_FORMATS_ALL, 0, counts);
       if (counts[cases[k].expected] != b.count)
         fail_msg("case %zu, %d rows: %lld of %d blocks in format %d", k, m,
                  (long long)counts[cases[k].expected], b.count, (int)cases[k].expected);
       bisai_bcsr_destroy(&matrix);
       blocks_free(&b);
     }
+  }
+}
+
+/* Neighbouring blocks of one size allow different formats, and the last group is smaller. */
+static void groups_of_one_size_differ_in_format(void **state) {
+  (void)state;
+  static const double conditions[] = {1.0, 1e4, 1.0, 1e8};
+  for (int32_t m = 1; m <= MOST; m++) {
+    const int32_t per_group = test_on_device() ? MOST / m : 1;
+    blocks b = {0};
+    for (int32_t i = 0; i < 13 * per_group + (per_group + 1) / 2; i++)
+      add_block(&b, m, 1.0, m > 1 ? conditions[i / per_group % 4] : 1.0, (uint64_t)i);
+    bisai_bcsr *matrix = matrix_of(context, &b);
+    for (int formats = BISAI_FORMATS_ALL; formats <= BISAI_FORMATS_TRUNCATED; formats++) {
+      int64_t counts[FORMATS];
+      expect_justified(&b, matrix, 1, (bisai_formats)formats, 0, counts);
+      int used = 0;
+      for (int f = 0; f < FORMATS; f++) used += counts[f] > 0;
+      assert_int_equal(used, m == 1 ? 1 : 3);
+      for (int f = 0; f < FORMATS; f++)
+        assert_true(counts[f] == 0 || admits((bisai_formats)formats, (bisai_value_type)f));
+    }
+    bisai_bcsr_destroy(&matrix);
+    blocks_free(&b);
   }
 }
 
@@ -305,7 +339,7 @@ static void blocks_that_would_vanish_take_a_wider_range(void **state) {
     int64_t counts[FORMATS];
     for (int32_t i = 0; i < MOST; i++) add_block(&b, m, 0x1p30, 1.0, (uint64_t)i);
     bisai_bcsr *matrix = matrix_of(context, &b);
-    expect_justified(&b, matrix, 1, 0, counts);
+    expect_justified(&b, matrix, 1, BISAI_FORMATS_ALL, 0, counts);
     assert_int_equal(counts[BISAI_BF16], b.count);
     bisai_bcsr_destroy(&matrix);
     blocks_free(&b);
@@ -330,7 +364,7 @@ static void values_just_beyond_fp16_take_a_wider_range(void **state) {
         for (int32_t r = 0; r < m; r++) d[r * m + r] = (i % 2 == 0 ? 1.0 : -1.0) / cases[k].inverse;
       }
       bisai_bcsr *matrix = matrix_of(context, &b);
-      expect_justified(&b, matrix, 1, 0, counts);
+      expect_justified(&b, matrix, 1, BISAI_FORMATS_ALL, 0, counts);
       assert_int_equal(counts[cases[k].expected], b.count);
       bisai_bcsr_destroy(&matrix);
       blocks_free(&b);
@@ -352,8 +386,8 @@ static void every_blocks_format_is_the_first_that_its_group_may_have(void **stat
     }
     bisai_bcsr *matrix = matrix_of(context, &b);
     for (size_t d = 0; d < sizeof digits / sizeof digits[0]; d++) {
-      expect_justified(&b, matrix, digits[d], 0, NULL);
-      if (!test_on_device()) expect_justified(&b, matrix, digits[d], MOST, NULL);
+      expect_justified(&b, matrix, digits[d], BISAI_FORMATS_ALL, 0, NULL);
+      if (!test_on_device()) expect_justified(&b, matrix, digits[d], BISAI_FORMATS_ALL, MOST, NULL);
     }
     bisai_bcsr_destroy(&matrix);
     blocks_free(&b);
@@ -522,6 +556,7 @@ int main(void) {
       cmocka_unit_test(fixed_formats_hold_the_rounded_inverses),
       cmocka_unit_test(narrow_decompositions_have_the_accuracy_of_their_format),
       cmocka_unit_test(each_format_has_its_blocks),
+      cmocka_unit_test(groups_of_one_size_differ_in_format),
       cmocka_unit_test(blocks_that_would_vanish_take_a_wider_range),
       cmocka_unit_test(values_just_beyond_fp16_take_a_wider_range),
       cmocka_unit_test(every_blocks_format_is_the_first_that_its_group_may_have),

@@ -260,6 +260,10 @@ static void arguments_are_refused_by_name_and_value(void **state) {
   options.bjacobi.form = BISAI_FORM_INVERSE;
   options.bjacobi.digits = 0;
   expect_refused(matrix, &options, "digits 0: 1 … 15 are possible");
+  options.bjacobi.digits = 2;
+  options.bjacobi.formats = (bisai_formats)3;
+  expect_refused(matrix, &options, "unknown formats 3");
+  options.bjacobi.formats = BISAI_FORMATS_ALL;
   options.bjacobi.digits = 16;
   expect_refused(matrix, &options, "digits 16: 1 … 15 are possible");
   bisai_precond *isai = NULL;

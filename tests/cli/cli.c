@@ -182,9 +182,10 @@ static const refusal arguments[] = {
      "cap, level, shift, factors, pattern, "
      "apply)\n"},
     {CAVITY "--methods none:level=1", "bisai: --methods: none:level=1: none takes no keys\n"},
-    {CAVITY "--methods bjacobi:level=1", "bisai: --methods: bjacobi:level=1: 'level' is not a key "
-                                         "of bjacobi (max, form, storage, digits, extraction, "
-                                         "relax, damping, shift)\n"},
+    {CAVITY "--methods bjacobi:level=1",
+     "bisai: --methods: bjacobi:level=1: 'level' is not a key "
+     "of bjacobi (max, form, storage, digits, formats, extraction, "
+     "relax, damping, shift)\n"},
     {CAVITY "--methods bjacobi:max=33",
      "bisai: --methods: bjacobi:max=33: max must be an integer from 0 to 32\n"},
     {CAVITY "--methods bjacobi:form=qr",
@@ -203,6 +204,11 @@ static const refusal arguments[] = {
      "bisai: --methods: bjacobi:relax=-1: relax must be an integer from 0 to 100000\n"},
     {CAVITY "--methods bjacobi:relax=1:damping=3",
      "bisai: --methods: bjacobi:relax=1:damping=3: damping must be a number from 0 to 2\n"},
+    {CAVITY "--methods bjacobi:storage=fp16:formats=ieee",
+     "bisai: --methods: bjacobi:storage=fp16:formats=ieee: formats needs storage=adaptive\n"},
+    {CAVITY "--methods bjacobi:storage=adaptive:formats=fp16",
+     "bisai: --methods: bjacobi:storage=adaptive:formats=fp16: formats must be all, ieee or "
+     "truncated\n"},
     {CAVITY "--methods bjacobi:storage=adaptive:form=gh",
      "bisai: --methods: bjacobi:form=gh:storage=adaptive: storage=adaptive needs form=inverse\n"},
     {CAVITY "--methods bjacobi:extraction=all",

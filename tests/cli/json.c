@@ -180,19 +180,31 @@ static void default_methods_are_the_seven_of_the_contract(void **state) {
 
 static void blocks_of_block_jacobi_are_an_object(void **state) {
   (void)state;
-  static const char *const keys[] = {
-      "max_block",    "form",    "digits",    "extraction", "damping",       "blocks",
-      "largest",      "by_size", "by_format", "bytes",      "near_singular", "near_singular_block",
-      "relax_radius", "find_s"};
-  json_t *root = results("compare --case cavity --size 6 --methods "
-                         "bjacobi,bjacobi:max=2:form=lu,bjacobi:max=8:storage=adaptive:digits=1,"
-                         "bjacobi:relax=2:damping=0.7",
-                         0);
+  static const char *const keys[] = {"max_block",
+                                     "form",
+                                     "digits",
+                                     "formats",
+                                     "extraction",
+                                     "damping",
+                                     "blocks",
+                                     "largest",
+                                     "by_size",
+                                     "by_format",
+                                     "bytes",
+                                     "near_singular",
+                                     "near_singular_block",
+                                     "relax_radius",
+                                     "find_s"};
+  json_t *root =
+      results("compare --case cavity --size 6 --methods "
+              "bjacobi,bjacobi:max=2:form=lu,bjacobi:max=8:storage=adaptive:digits=1:formats=ieee,"
+              "bjacobi:relax=2:damping=0.7",
+              0);
   json_t *natural = json_object_get(run_of(root, 0), "diagonal"),
          *small = json_object_get(run_of(root, 1), "diagonal"),
          *adaptive = json_object_get(run_of(root, 2), "diagonal"),
          *relaxed = json_object_get(run_of(root, 3), "diagonal");
-  expect_keys(natural, keys, 14);
+  expect_keys(natural, keys, 15);
   assert_true(json_is_null(json_object_get(natural, "relax_radius")));
   assert_int_equal(integer(run_of(root, 3), "relax"), 2);
   assert_true(number(relaxed, "damping") == 0.7);
@@ -203,12 +215,14 @@ static void blocks_of_block_jacobi_are_an_object(void **state) {
   assert_int_equal(integer(json_object_get(natural, "by_format"), "fp64"), 36);
   assert_int_equal(integer(natural, "bytes"), 36 * 9 * 8);
   assert_true(json_is_null(json_object_get(natural, "digits")));
+  assert_true(json_is_null(json_object_get(natural, "formats")));
   assert_string_equal(text(small, "form"), "lu");
   /* rows of a node have one pattern: 2 and 1 */
   assert_int_equal(integer(json_object_get(small, "by_size"), "2"), 36);
   assert_int_equal(integer(json_object_get(small, "by_size"), "1"), 36);
   assert_string_equal(text(run_of(root, 2), "storage"), "adaptive");
   assert_int_equal(integer(adaptive, "digits"), 1);
+  assert_string_equal(text(adaptive, "formats"), "ieee");
   assert_true(integer(adaptive, "bytes") < integer(adaptive, "blocks") * 64 * 8);
   json_decref(root);
 }

@@ -19,6 +19,7 @@ static const struct {
             {"max", "", "bjacobi.max_block", "", ""},
             {"form", "", "bjacobi.form", "", ""},
             {"digits", "", "bjacobi.digits", "", ""},
+            {"formats", "", "bjacobi.formats", "", ""},
             {"extraction", "", "bjacobi.extraction", "", ""},
             {"cycle", "", "", "multigrid.cycle", ""},
             {"smoother", "", "", "multigrid.smoother", ""},

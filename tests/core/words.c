@@ -38,6 +38,7 @@ TEST_WORDS(ordering, BISAI_ORDERING_LIST, "unknown ordering")
 TEST_WORDS(format, BISAI_FORMAT_LIST, "unknown format")
 TEST_WORDS(precond_kind, BISAI_PRECOND_KIND_LIST, "unknown kind")
 TEST_WORDS(form, BISAI_FORM_LIST, "unknown form")
+TEST_WORDS(formats, BISAI_FORMATS_LIST, "unknown formats")
 TEST_WORDS(extraction, BISAI_EXTRACTION_LIST, "unknown extraction")
 TEST_WORDS(symmetry, BISAI_SYMMETRY_LIST, "unknown symmetry")
 TEST_WORDS(cycle, BISAI_CYCLE_LIST, "unknown cycle")
@@ -59,6 +60,7 @@ int main(void) {
       cmocka_unit_test(words_of_format_go_both_ways),
       cmocka_unit_test(words_of_precond_kind_go_both_ways),
       cmocka_unit_test(words_of_form_go_both_ways),
+      cmocka_unit_test(words_of_formats_go_both_ways),
       cmocka_unit_test(words_of_extraction_go_both_ways),
       cmocka_unit_test(words_of_symmetry_go_both_ways),
       cmocka_unit_test(words_of_cycle_go_both_ways),

@@ -13,6 +13,7 @@ static void choose_blocks(fuzz_choices *choices, const fuzz_system *s, fuzz_prec
   if (fuzz_rarely(choices, 2)) o->bjacobi.storage = BISAI_FP64;
   o->bjacobi.digits = fuzz_between(choices, 1, 15);
   o->bjacobi.extraction = (bisai_extraction)fuzz_pick(choices, 5);
+  o->bjacobi.formats = (bisai_formats)(o->bjacobi.digits % 3);
   const int partition = fuzz_pick(choices, 3);
   if (partition == 1) o->bjacobi.max_block = fuzz_between(choices, 1, 32);
   if (partition != 2) return;
@@ -151,7 +152,7 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              "level %d, shift %d by "
              "%g, drop %g, "
              "limit %d, ordering %d, equilibrate %d, max_block %d, %d blocks given, form %d, "
-             "digits %d, extraction %d, "
+             "digits %d, formats %d, extraction %d, "
              "symmetric %d, pressure %d, second %d, additive %d, keep %d %d, weights %d %d, cycle "
              "%d, smoother %d, pre %d, post %d, nodes %d, strength %g, complexity %g, coarsest %d, "
              "levels %d",
@@ -160,13 +161,13 @@ void fuzz_precond_make(fuzz_choices *choices, const fuzz_system *s, fuzz_precond
              (int)o->ilu.schedule, o->factor.level, (int)o->shift, o->shift_amount,
              o->isai.drop_tolerance, (int)o->isai.column_limit, (int)o->factor.ordering,
              (int)o->factor.equilibrate, (int)o->bjacobi.max_block, (int)o->bjacobi.block_count,
-             (int)o->bjacobi.form, o->bjacobi.digits, (int)o->bjacobi.extraction,
-             (int)o->isai.symmetric, (int)o->cpr.pressure, (int)o->cpr.second, (int)o->cpr.additive,
-             (int)o->cpr.keep_pressure, (int)o->multigrid.keep_transfers, o->cpr.weights != NULL,
-             o->cpr.storage != NULL, (int)o->multigrid.cycle, (int)o->multigrid.smoother,
-             (int)o->multigrid.pre, (int)o->multigrid.post, (int)o->multigrid.nodes,
-             o->multigrid.strength, o->multigrid.complexity, (int)o->multigrid.coarsest,
-             (int)o->multigrid.levels);
+             (int)o->bjacobi.form, o->bjacobi.digits, (int)o->bjacobi.formats,
+             (int)o->bjacobi.extraction, (int)o->isai.symmetric, (int)o->cpr.pressure,
+             (int)o->cpr.second, (int)o->cpr.additive, (int)o->cpr.keep_pressure,
+             (int)o->multigrid.keep_transfers, o->cpr.weights != NULL, o->cpr.storage != NULL,
+             (int)o->multigrid.cycle, (int)o->multigrid.smoother, (int)o->multigrid.pre,
+             (int)o->multigrid.post, (int)o->multigrid.nodes, o->multigrid.strength,
+             o->multigrid.complexity, (int)o->multigrid.coarsest, (int)o->multigrid.levels);
 }
 
 void fuzz_precond_free(fuzz_precond *choice) {

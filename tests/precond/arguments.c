@@ -175,6 +175,7 @@ static set_option with_option(bisai_precond_kind kind, int which) {
   case 21: SET(callback.nonlinear, true, "nonlinear");
   case 22: SET(bjacobi.relax, 1, kind == BISAI_PRECOND_ISAI ? "bjacobi.relax" : "relax");
   case 23: SET(bjacobi.damping, 0.5, "damping");
+  case 24: SET(bjacobi.formats, BISAI_FORMATS_IEEE, "formats");
   default: return (set_option){.name = NULL};
   }
 }
@@ -202,8 +203,8 @@ static void options_of_other_kinds_are_refused_by_name(void **state) {
       refused++;
     }
   }
-  assert_int_equal(taken, 10 + 4 + 11 + 4 + 2); /* of bjacobi, ilu, isai, sweeps, callback */
-  assert_int_equal(refused, 6 * 24 - taken);
+  assert_int_equal(taken, 11 + 4 + 11 + 4 + 2); /* of bjacobi, ilu, isai, sweeps, callback */
+  assert_int_equal(refused, 6 * 25 - taken);
   bisai_precond_options options = options_of(BISAI_PRECOND_ILU);
   options.isai.relax = 2;
   bisai_precond *precond = NULL;
