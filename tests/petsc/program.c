@@ -41,12 +41,15 @@ static PetscErrorCode fill(Mat a, PetscInt n, PetscInt bs, PetscInt width, doubl
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-static PetscErrorCode make(const char *type, PetscInt n, PetscInt bs, Mat *a) {
+/* The options of the matrix that is tested have no prefix. */
+static PetscErrorCode make(const char *prefix, const char *type, PetscInt n, PetscInt bs, Mat *a) {
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, a));
   PetscCall(MatSetSizes(*a, PETSC_DECIDE, PETSC_DECIDE, n * bs, n * bs));
   PetscCall(MatSetBlockSize(*a, bs));
   PetscCall(MatSetType(*a, type));
+  PetscCall(MatSetOptionsPrefix(*a, prefix));
+  PetscCall(MatSetFromOptions(*a));
   PetscCall(MatSetUp(*a));
   PetscCall(MatSetOption(*a, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscFunctionReturn((PetscErrorCode)0);
@@ -96,15 +99,15 @@ static PetscErrorCode compare(int *failures) {
   PetscCall(KSPSetOptionsPrefix(reference, "r_"));
   PetscCall(KSPSetTolerances(reference, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetFromOptions(reference));
-  PetscCall(make(type, n, bs, &a));
-  PetscCall(make(MATBAIJ, n, bs, &b));
+  PetscCall(make(NULL, type, n, bs, &a));
+  PetscCall(make("r_", MATBAIJ, n, bs, &b));
   for (int round = 0; round < 3; round++) {
     PetscInt count_a = 0, count_b = 0;
     if (round == 2) { /* another Mat, for a smaller pattern */
       PetscCall(MatDestroy(&a));
       PetscCall(MatDestroy(&b));
-      PetscCall(make(type, n, bs, &a));
-      PetscCall(make(MATBAIJ, n, bs, &b));
+      PetscCall(make(NULL, type, n, bs, &a));
+      PetscCall(make("r_", MATBAIJ, n, bs, &b));
     }
     PetscCall(fill(a, n, bs, widths[round], 0.1 * round, singular));
     PetscCall(fill(b, n, bs, widths[round], 0.1 * round, singular));
