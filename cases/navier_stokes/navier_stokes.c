@@ -45,6 +45,12 @@ static PetscErrorCode read_options(options *o) {
     o->numbers = sizeof usual / sizeof usual[0];
     PetscCall(PetscArraycpy(o->reynolds, usual, o->numbers));
   }
+  for (PetscInt k = 0; k < o->numbers; k++)
+    PetscCheck(o->reynolds[k] >= 0 && !PetscIsInfOrNanReal(o->reynolds[k]), PETSC_COMM_WORLD,
+               PETSC_ERR_ARG_OUTOFRANGE, "-reynolds: %g is not a finite number of at least 0",
+               (double)o->reynolds[k]);
+  PetscCheck(o->measure >= 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-measure: %" PetscInt_FMT " is not a number of at least 0", o->measure);
   o->policy = (refresh_policy)policy;
   PetscFunctionReturn((PetscErrorCode)0);
 }
