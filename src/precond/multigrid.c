@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Multigrid: z is one cycle for A z = v, from zero (multigrid/hierarchy.h). */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/context_impl.h"
 #include "core/words.h"
@@ -119,6 +121,48 @@ static bisai_status check_vectors(bisai_context *context, const bisai_multigrid_
   return BISAI_OK;
 }
 
+/* The smoothers that read an option, as bits 1 << enumerator. AUTO is jacobi or chebyshev. */
+#define SMOOTHER(name) (1u << BISAI_SMOOTHER_##name)
+static const struct {
+  const char *field;
+  unsigned smoothers;
+} readers[] = {{"multigrid.damping", SMOOTHER(AUTO) | SMOOTHER(JACOBI) | SMOOTHER(L1)},
+               {"multigrid.degree", SMOOTHER(AUTO) | SMOOTHER(CHEBYSHEV)},
+               {"multigrid.ratio", SMOOTHER(AUTO) | SMOOTHER(CHEBYSHEV)},
+               {"multigrid.power", SMOOTHER(ISAI)},
+               {"multigrid.relax", SMOOTHER(ISAI)},
+               {"multigrid.sweeps", SMOOTHER(SWEEPS)},
+               {"multigrid.level", SMOOTHER(ISAI) | SMOOTHER(SWEEPS) | SMOOTHER(ILU)}};
+#undef SMOOTHER
+
+static const bisai_option *option_of(const char *field) {
+  int i = 0;
+  while (strcmp(table[i].field, field) != 0) i++;
+  return &table[i];
+}
+
+/* Refuses options that the smoother does not read. */
+static bisai_status check_smoother(bisai_context *context, const bisai_precond_options *options) {
+  const bisai_smoother smoother = options->multigrid.smoother;
+  for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
+    const bisai_option *option = option_of(readers[r].field);
+    if (readers[r].smoothers & (1u << smoother) ||
+        bisai_option_get(option, options) == option->initial)
+      continue;
+    char takers[64] = "";
+    for (int s = BISAI_SMOOTHER_JACOBI; s <= BISAI_SMOOTHER_ILU; s++) {
+      const size_t length = strlen(takers);
+      if (readers[r].smoothers & (1u << s))
+        snprintf(takers + length, sizeof takers - length, "%s%s", length > 0 ? ", " : "",
+                 bisai_smoother_string((bisai_smoother)s));
+    }
+    return bsi_fail(context, BISAI_INVALID_ARGUMENT,
+                    "the smoother %s does not take the option %s, which is for %s",
+                    bisai_smoother_string(smoother), option->name, takers);
+  }
+  return BISAI_OK;
+}
+
 static bisai_status multigrid_check(bisai_context *context, const bisai_precond_options *options,
                                     const bisai_bcsr *matrix) {
   const bisai_multigrid_options *o = &options->multigrid;
@@ -136,7 +180,7 @@ static bisai_status multigrid_check(bisai_context *context, const bisai_precond_
   if (o->null_vectors && o->nodes == BISAI_NODES_SCALAR && matrix->block_size > 1)
     return bsi_fail(context, BISAI_INVALID_ARGUMENT,
                     "nodes scalar: near-null-space vectors go with nodes=block");
-  return BISAI_OK;
+  return check_smoother(context, options);
 }
 
 static bisai_precond_kind nested_kind(bisai_smoother smoother) {

@@ -466,6 +466,52 @@ static void singular_blocks_are_shifted_if_that_is_asked_for(void **state) {
   bisai_bcsr_destroy(&matrix);
 }
 
+static void options_of_other_smoothers_are_refused(void **state) {
+  (void)state;
+  bisai_bcsr *a = test_bcsr_take(context, test_mesh_diffusion(6, 6, 2, TEST_ZERO_OUTSIDE, 0.2));
+  static const struct {
+    const char *field, *message;
+    double value;
+    bisai_smoother refusing, taking;
+  } cases[] = {
+      {"multigrid.damping",
+       "the smoother ilu does not take the option damping, which is for "
+       "jacobi, l1",
+       0.5, BISAI_SMOOTHER_ILU, BISAI_SMOOTHER_L1},
+      {"multigrid.degree",
+       "the smoother jacobi does not take the option degree, which is for "
+       "chebyshev",
+       3, BISAI_SMOOTHER_JACOBI, BISAI_SMOOTHER_AUTO},
+      {"multigrid.ratio", "the smoother l1 does not take the option ratio, which is for chebyshev",
+       4, BISAI_SMOOTHER_L1, BISAI_SMOOTHER_CHEBYSHEV},
+      {"multigrid.power", "the smoother auto does not take the option power, which is for isai", 2,
+       BISAI_SMOOTHER_AUTO, BISAI_SMOOTHER_ISAI},
+      {"multigrid.relax", "the smoother ilu does not take the option relax, which is for isai", 1,
+       BISAI_SMOOTHER_ILU, BISAI_SMOOTHER_ISAI},
+      {"multigrid.sweeps", "the smoother isai does not take the option sweeps, which is for sweeps",
+       2, BISAI_SMOOTHER_ISAI, BISAI_SMOOTHER_SWEEPS},
+      {"multigrid.level",
+       "the smoother chebyshev does not take the option level, which is for "
+       "isai, sweeps, ilu",
+       1, BISAI_SMOOTHER_CHEBYSHEV, BISAI_SMOOTHER_SWEEPS},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    bisai_precond_options o = bisai_precond_options_default();
+    bisai_precond *m = NULL;
+    const bisai_option *option;
+    o.kind = BISAI_PRECOND_MULTIGRID;
+    for (int i = 0; (option = bisai_precond_kind_option(o.kind, i)); i++)
+      if (strcmp(option->field, cases[k].field) == 0) bisai_option_set(option, cases[k].value, &o);
+    o.multigrid.smoother = cases[k].refusing;
+    EXPECT_STATUS(context, BISAI_INVALID_ARGUMENT, bisai_precond_create(context, a, &o, &m));
+    EXPECT_MESSAGE(context, cases[k].message);
+    o.multigrid.smoother = cases[k].taking;
+    EXPECT_OK(context, bisai_precond_create(context, a, &o, &m));
+    bisai_precond_destroy(&m);
+  }
+  bisai_bcsr_destroy(&a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_matrix_of_one_row_is_inverted),
@@ -486,6 +532,7 @@ int main(void) {
       cmocka_unit_test(rows_without_blocks_are_named),
       cmocka_unit_test(rows_of_zeros_are_named),
       cmocka_unit_test(singular_blocks_are_shifted_if_that_is_asked_for),
+      cmocka_unit_test(options_of_other_smoothers_are_refused),
   };
   return cmocka_run_group_tests_name("multigrid_edges", tests, setup, teardown);
 }
